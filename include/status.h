@@ -1,0 +1,44 @@
+/* How functions say that something went wrong.
+ *
+ *   our mistake          CHECK(cond): always on, prints and aborts
+ *   the world's fault    enum status: outputs are written only on OK
+ *   a person must act    struct problem: one sentence saying what is wrong and what to do
+ */
+#ifndef HEARSAY_STATUS_H
+#define HEARSAY_STATUS_H
+
+#include <stdbool.h>
+
+#define MUST_USE __attribute__((warn_unused_result))
+
+enum status {
+    OK = 0,
+    MALFORMED, /* the bytes break their format */
+    TOO_BIG,   /* a limit or a buffer is exceeded */
+    FORGED,    /* a tag or a signature does not hold */
+    MISMATCH,  /* well-formed, but of another swarm, model or protocol */
+    MISSING,   /* the file, key or thing asked for is not there */
+    FAILED     /* the operating system refused */
+};
+
+const char *status_name(enum status status);
+
+/* A sentence for a person. Room for one message of two lines. */
+struct problem {
+    char text[512];
+};
+
+/* Write the sentence (printf format) and return status, so that callers can `return problem_set(...)`. */
+enum status problem_set(struct problem *problem, enum status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Print where and what to stderr, then abort. */
+_Noreturn void check_failed(const char *file, int line, const char *condition);
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            check_failed(__FILE__, __LINE__, #condition);                                          \
+    } while (0)
+
+#endif

@@ -1,0 +1,34 @@
+/* What a rumor says: some base entries move by a whole number of equal steps.
+ *
+ *   base[index[i]] += amount * level[i]        for i in 0 .. count-1
+ *
+ * The learner makes updates (telling) and takes them (hearing); the node carries them as rumors.
+ * Neither knows how the other does it: this struct is all that passes between them.
+ */
+#ifndef HEARSAY_UPDATE_H
+#define HEARSAY_UPDATE_H
+
+#include <stdint.h>
+
+#define QUANTUM    0x1p-24f /* q: the value of one unit of the base */
+#define LEVEL_MAX  127      /* |level| <= 127, never 0 */
+#define TAU_MAX    1.0f     /* no honest telling moves a weight by more than this per level */
+#define AMOUNT_MAX (1u << 24)
+
+struct update {
+    float tau;       /* the threshold it was cut at; 0 < tau <= TAU_MAX */
+    uint32_t amount; /* a: quanta per level; 1 <= amount <= AMOUNT_MAX */
+    uint32_t count;  /* entries */
+    uint32_t *index; /* [count], strictly increasing */
+    int8_t *level;   /* [count], -127..127, not 0 */
+};
+
+/* How to tell, this time (replica.h says what is done with it). */
+struct tell {
+    uint32_t budget_bytes; /* what the rumors may take */
+    double share;          /* of this origin among all, 0 < share <= 1 */
+    double gain;
+    double beta;           /* base momentum */
+};
+
+#endif

@@ -1,0 +1,135 @@
+/* The operations a device must offer. Everything above is written once, over this table.
+ *
+ *   layers, optimizer, replica ──► struct backend ──► backend_cpu (OpenBLAS) | later: CUDA
+ *
+ * Every pointer is memory of the backend (from take) unless its name begins with host_.
+ * Matrices are row major. Operations run in the order they are called; those that return a value
+ * or write host memory are finished when they return. Sizes are checked by the caller; a backend
+ * that breaks (device lost) ends the process through fatal(), it does not return.
+ * Held by tests/test_backend.c: every operation against a naive reference.
+ */
+#ifndef HEARSAY_BACKEND_H
+#define HEARSAY_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shape.h"
+#include "update.h"
+
+/* Square kernel, stride 1, zero padding: out = in + 2 pad - kernel + 1 in both directions. */
+struct conv {
+    struct shape in;
+    int filters;
+    int kernel;
+    int pad;
+};
+
+static inline struct shape conv_output(const struct conv *conv)
+{
+    return (struct shape){.channels = conv->filters,
+                          .height = conv->in.height + 2 * conv->pad - conv->kernel + 1,
+                          .width = conv->in.width + 2 * conv->pad - conv->kernel + 1};
+}
+
+/* Square window that moves by its own size; what does not fill a window is left out. */
+struct pool {
+    struct shape in;
+    int window; /* 1 .. POOL_WINDOW_MAX, so that a place in it fits a byte */
+};
+
+#define POOL_WINDOW_MAX 16
+
+static inline struct shape pool_output(const struct pool *pool)
+{
+    return (struct shape){.channels = pool->in.channels,
+                          .height = pool->in.height / pool->window,
+                          .width = pool->in.width / pool->window};
+}
+
+enum activation { RELU, SIGMOID, TANH };
+
+struct sgd {
+    float rate;
+    float momentum;
+    float weight_decay;
+    bool nesterov;
+};
+
+/* Bins of |residual|: float bits >> 18, so 32 bins per power of two, 3 % wide (threshold.c). */
+#define HISTOGRAM_BINS 8192
+
+struct backend {
+    const char *name;
+
+    /* Zeroed memory, 64-byte aligned; give it back with give. Aborts when there is none. */
+    void *(*take)(struct backend *, size_t bytes);
+    void (*give)(struct backend *, void *memory);
+    void (*upload)(struct backend *, void *to, const void *host_from, size_t bytes);
+    void (*download)(struct backend *, void *host_to, const void *from, size_t bytes);
+
+    /* y[batch,out] = x[batch,in] · w[out,in]ᵀ + b[out] */
+    void (*dense_forward)(struct backend *, int batch, int in, int out, const float *x,
+                          const float *w, const float *b, float *y);
+    /* dw = dyᵀ·x, db = Σ dy, dx = dy·w; dx may be NULL (first layer). Overwrites, never adds. */
+    void (*dense_backward)(struct backend *, int batch, int in, int out, const float *x,
+                           const float *w, const float *dy, float *dx, float *dw, float *db);
+
+    /* w[filters, channels·kernel·kernel], b[filters]; cross-correlation, as all frameworks do. */
+    void (*conv_forward)(struct backend *, const struct conv *, int batch, const float *x,
+                         const float *w, const float *b, float *y);
+    void (*conv_backward)(struct backend *, const struct conv *, int batch, const float *x,
+                          const float *w, const float *dy, float *dx, float *dw, float *db);
+
+    /* winner[i]: the place inside its window (row · window + column) that output i came from. */
+    void (*pool_forward)(struct backend *, const struct pool *, int batch, const float *x, float *y,
+                         uint8_t *winner);
+    void (*pool_backward)(struct backend *, const struct pool *, int batch, const float *dy,
+                          const uint8_t *winner, float *dx);
+
+    /* y may be x. */
+    void (*activate)(struct backend *, enum activation, size_t count, const float *x, float *y);
+    /* dx from the *output* y of activate. */
+    void (*activate_backward)(struct backend *, enum activation, size_t count, const float *y,
+                              const float *dy, float *dx);
+
+    /* Softmax cross-entropy of logits[batch,classes] against labels[batch]. Writes
+     * dlogits = (softmax - onehot) / batch unless it is NULL. Returns the *sum* of the losses;
+     * *host_correct is how many had their label as the first largest logit. */
+    double (*cross_entropy)(struct backend *, int batch, int classes, const float *logits,
+                            const uint8_t *labels, float *dlogits, uint32_t *host_correct);
+
+    /* g' = g + decay·w; m = momentum·m + g'; w -= rate·(nesterov ? g' + momentum·m : m) */
+    void (*sgd)(struct backend *, const struct sgd *, size_t count, float *w, const float *g,
+                float *m);
+
+    /* x[i] = (pixels[pick[i]] - mean) · scale, for batch samples of sample_size bytes; and
+     * y[i] = labels[pick[i]]. host_pick is host memory. */
+    void (*gather)(struct backend *, int batch, size_t sample_size, const uint8_t *pixels,
+                   const uint8_t *labels, const uint32_t *host_pick, float mean, float scale,
+                   float *x, uint8_t *y);
+
+    /* The exchange. residual r = w - QUANTUM·base, derived here and stored nowhere. */
+
+    /* host_bins[float bits of |r| >> 18]++ for every entry. */
+    void (*histogram)(struct backend *, size_t count, const float *w, const int32_t *base,
+                      uint32_t host_bins[HISTOGRAM_BINS]);
+    /* Every entry with level k = trunc(r / tau) != 0, clamped to ±LEVEL_MAX, in order of index:
+     * written to host_update (at most capacity), base += amount·k, w += (QUANTUM·amount - tau)·k.
+     * host_update->tau and ->amount are given; ->count is set. */
+    void (*cut)(struct backend *, size_t count, float *w, int32_t *base, uint32_t capacity,
+                struct update *host_update);
+    /* base += amount·k, w += QUANTUM·amount·k. */
+    void (*hear)(struct backend *, const struct update *host_update, float *w, int32_t *base);
+    /* w += beta · QUANTUM · (base - since); since = base. */
+    void (*drift)(struct backend *, size_t count, float beta, float *w, const int32_t *base,
+                  int32_t *since);
+    /* digest.h, over all entries. */
+    uint64_t (*digest)(struct backend *, size_t count, const int32_t *base);
+};
+
+/* The CPU through OpenBLAS with this many threads (>= 1). One per process; never freed. */
+struct backend *backend_cpu(int threads);
+
+#endif

@@ -1,0 +1,71 @@
+/* The learner: trains a replica on this node's data, between tellings and hearings.
+ *
+ *   dataset ─► batch ─► forward, backward ─► optimizer ─► weights ─┐
+ *                                                                  ├─ replica: tell ─► update
+ *                                           update ─► replica: hear┘
+ *
+ * Single-threaded; no sockets, no clock, no files. All it does between two calls is nothing:
+ * whoever owns it decides when a step is made, when it tells and when it hears.
+ */
+#ifndef HEARSAY_LEARNER_H
+#define HEARSAY_LEARNER_H
+
+#include <stdint.h>
+
+#include "arena.h"
+#include "batch.h"
+#include "dataset.h"
+#include "model.h"
+#include "optimizer.h"
+#include "replica.h"
+
+struct learner_options {
+    struct optimizer optimizer;
+    uint32_t batch;      /* samples per step, <= the model's batch_max */
+    uint64_t model_seed; /* b0 */
+    uint64_t data_seed;  /* the order of the samples ... */
+    uint64_t data_node;  /* ... on this node */
+    uint32_t test_from;  /* which of the test samples evaluate looks at */
+    uint32_t test_to;
+    uint32_t told_max;   /* entries per telling at most */
+};
+
+struct learner;
+
+struct step {
+    uint32_t samples;
+    double loss; /* mean over the batch */
+};
+
+struct evaluation {
+    uint32_t samples;
+    uint32_t correct;
+    double loss; /* mean */
+};
+
+/* train and test may be NULL: no steps, no evaluation. Their bytes are copied to the backend; the
+ * datasets can be freed afterwards. */
+struct learner *learner_new(struct arena *arena, struct backend *backend, struct model *model,
+                            const struct dataset *train, const struct dataset *test,
+                            const struct learner_options *options);
+
+bool learner_can_step(const struct learner *learner);
+struct step learner_step(struct learner *learner);
+
+/* The update is the learner's, valid until the next telling. */
+const struct update *learner_tell(struct learner *learner, const struct tell *tell);
+void learner_hear(struct learner *learner, const struct update *update);
+
+/* How good the base is (not the weights): over the test samples chosen in the options, or all. */
+struct evaluation learner_evaluate(struct learner *learner, bool all);
+
+uint64_t learner_digest(const struct learner *learner);
+size_t learner_parameters(const struct learner *learner);
+uint64_t learner_samples(const struct learner *learner);
+
+/* host[P] */
+void learner_read_base(const struct learner *learner, float *host);
+
+void learner_free(struct learner *learner);
+
+#endif

@@ -1,0 +1,93 @@
+#include "replica.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "status.h"
+#include "threshold.h"
+
+void replica_init(struct replica *replica, struct arena *arena, struct backend *backend,
+                  size_t parameters, const float *host_init, uint32_t told_max)
+{
+    CHECK(parameters > 0 && parameters <= INT32_MAX);
+    CHECK(told_max > 0 && told_max <= parameters);
+    const size_t bytes = parameters * sizeof(float);
+    *replica = (struct replica){
+        .backend = backend,
+        .parameters = parameters,
+        .weights = backend->take(backend, bytes),
+        .base = backend->take(backend, bytes),
+        .since = backend->take(backend, bytes),
+        .told = {.index = arena_take(arena, told_max, sizeof(uint32_t)),
+                 .level = arena_take(arena, told_max, sizeof(int8_t))},
+        .told_max = told_max,
+        .bins = arena_take(arena, HISTOGRAM_BINS, sizeof(uint32_t)),
+    };
+    /* The weights begin exactly at QUANTUM·b0, so the first residual is zero. */
+    int32_t *units = malloc(bytes);
+    float *start = malloc(bytes);
+    CHECK(units && start);
+    for (size_t c = 0; c < parameters; c++) {
+        units[c] = (int32_t)lrintf(host_init[c] / QUANTUM);
+        start[c] = QUANTUM * (float)units[c];
+    }
+    backend->upload(backend, replica->base, units, bytes);
+    backend->upload(backend, replica->since, units, bytes);
+    backend->upload(backend, replica->weights, start, bytes);
+    free(units);
+    free(start);
+}
+
+static uint32_t amount_of(const struct tell *tell, float tau)
+{
+    double amount = round(tell->gain * tell->share * (double)tau / (double)QUANTUM);
+    return (uint32_t)fmin(fmax(amount, 1), AMOUNT_MAX);
+}
+
+const struct update *replica_tell(struct replica *replica, const struct tell *tell)
+{
+    struct backend *backend = replica->backend;
+    backend->drift(backend, replica->parameters, (float)tell->beta, replica->weights,
+                   replica->base, replica->since);
+    backend->histogram(backend, replica->parameters, replica->weights, replica->base,
+                       replica->bins);
+    struct update *told = &replica->told;
+    told->count = 0;
+    told->tau = threshold_choose(replica->bins, replica->parameters, replica->told_max,
+                                 tell->budget_bytes);
+    if (told->tau == 0)
+        return told;
+    told->amount = amount_of(tell, told->tau);
+    backend->cut(backend, replica->parameters, replica->weights, replica->base, replica->told_max,
+                 told);
+    return told;
+}
+
+void replica_hear(struct replica *replica, const struct update *update)
+{
+    replica->backend->hear(replica->backend, update, replica->weights, replica->base);
+}
+
+uint64_t replica_digest(const struct replica *replica)
+{
+    return replica->backend->digest(replica->backend, replica->parameters, replica->base);
+}
+
+void replica_read_base(const struct replica *replica, float *host)
+{
+    const size_t bytes = replica->parameters * sizeof(float);
+    replica->backend->download(replica->backend, host, replica->base, bytes);
+    for (size_t c = 0; c < replica->parameters; c++) {
+        int32_t units; /* the same four bytes, before and after */
+        memcpy(&units, &host[c], sizeof units);
+        host[c] = QUANTUM * (float)units;
+    }
+}
+
+void replica_free(struct replica *replica)
+{
+    replica->backend->give(replica->backend, replica->weights);
+    replica->backend->give(replica->backend, replica->base);
+    replica->backend->give(replica->backend, replica->since);
+}

@@ -1,0 +1,52 @@
+/* A replica: the base the swarm shares, and the weights this node computes with.
+ *
+ *   base b[P] int32 (units of QUANTUM)     b0 = round(init(seed) / QUANTUM), the same everywhere
+ *   weights w[P] float32                   training changes only these
+ *   residual r = w - QUANTUM·b             what this node learned and has not told; derived
+ *
+ *          train                 tell: cut r at tau            hear
+ *   w ◄──────────── ;   b,w ◄── amount·level per entry ;  b,w ◄── amount·level per entry
+ *
+ * Adding integers commutes: replicas that heard the same updates have the same base, bit for bit,
+ * in whatever order they heard them (tests/test_learner.c). What is told leaves the residual and
+ * comes back at this node's share, so nothing is lost: told + residual = produced.
+ */
+#ifndef HEARSAY_REPLICA_H
+#define HEARSAY_REPLICA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "backend.h"
+#include "update.h"
+
+struct replica {
+    struct backend *backend;
+    size_t parameters;
+    float *weights;
+    int32_t *base;
+    int32_t *since;      /* the base at the last telling */
+    struct update told;  /* the last telling, host memory */
+    uint32_t told_max;   /* its capacity */
+    uint32_t *bins;
+};
+
+/* host_init[P] float32. At most told_max entries are told at once (1 <= told_max <= P). */
+void replica_init(struct replica *replica, struct arena *arena, struct backend *backend,
+                  size_t parameters, const float *host_init, uint32_t told_max);
+
+/* Step on with the base, then tell what fits: the update is valid until the next telling, its
+ * count is 0 when there is nothing to tell. amount = round(gain·share·tau/QUANTUM), at least 1. */
+const struct update *replica_tell(struct replica *replica, const struct tell *tell);
+
+void replica_hear(struct replica *replica, const struct update *update);
+
+uint64_t replica_digest(const struct replica *replica);
+
+/* QUANTUM·base as float32 into host[P]. */
+void replica_read_base(const struct replica *replica, float *host);
+
+void replica_free(struct replica *replica);
+
+#endif

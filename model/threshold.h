@@ -1,0 +1,21 @@
+/* How large a residual must be to be told: the smallest tau whose rumors still fit.
+ *
+ * The histogram has a bin every 3 % of |residual|, so the number of entries above every candidate
+ * tau (a bin's edge), and above 2 tau, 3 tau, ..., is a sum of bins. From those follows the size
+ * of the rumors: they code each level as a sparse set among the level below it (net/rumor.h), at
+ * about the entropy of such a set.
+ */
+#ifndef HEARSAY_THRESHOLD_H
+#define HEARSAY_THRESHOLD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "backend.h"
+
+/* tau > 0 such that at most count_max of the parameters entries are told and the rumors take about
+ * budget_bytes, at most; 0 when nothing can be told (no residual, or not even one entry fits). */
+float threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], size_t parameters,
+                       uint32_t count_max, size_t budget_bytes);
+
+#endif

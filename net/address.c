@@ -1,0 +1,76 @@
+#include "address.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum status wrong(struct problem *problem, const char *text)
+{
+    return problem_set(problem, MALFORMED,
+                       "\"%.80s\" is not an address: write host:port, for example "
+                       "node1.example.org:7770, 192.0.2.7:7770 or [2001:db8::7]:7770",
+                       text);
+}
+
+static bool is_host_character(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '.' || c == '-' || c == '_' || c == ':' || c == '%';
+}
+
+enum status address_parse(struct address *address, const char *text, struct problem *problem)
+{
+    const bool bracketed = text[0] == '[';
+    const char *host = bracketed ? text + 1 : text;
+    const char *end = bracketed ? strchr(text, ']') : strrchr(text, ':');
+    if (!end || end == host || (size_t)(end - host) >= HOST_BYTES)
+        return wrong(problem, text);
+    const char *colon = bracketed ? end + 1 : end;
+    for (const char *c = host; c < end; c++)
+        if (!is_host_character(*c) || (!bracketed && *c == ':'))
+            return wrong(problem, text);
+    if (*colon != ':' || colon[1] < '0' || colon[1] > '9' || strlen(colon + 1) > 5)
+        return wrong(problem, text);
+    char *rest;
+    long port = strtol(colon + 1, &rest, 10);
+    if (*rest != 0 || port > UINT16_MAX)
+        return wrong(problem, text);
+    struct address parsed = {.port = (uint16_t)port};
+    memcpy(parsed.host, host, (size_t)(end - host));
+    *address = parsed;
+    return OK;
+}
+
+const char *address_text(const struct address *address, char text[static ADDRESS_TEXT_BYTES])
+{
+    const char *format = strchr(address->host, ':') ? "[%s]:%u" : "%s:%u";
+    (void)snprintf(text, ADDRESS_TEXT_BYTES, format, address->host, (unsigned)address->port);
+    return text;
+}
+
+bool address_equal(const struct address *a, const struct address *b)
+{
+    return a->port == b->port && strcmp(a->host, b->host) == 0;
+}
+
+uint64_t address_network(const struct address *address)
+{
+    uint8_t bytes[16];
+    if (inet_pton(AF_INET, address->host, bytes) == 1)
+        return 1ull << 56 | (uint64_t)bytes[0] << 16 | (uint64_t)bytes[1] << 8 | bytes[2];
+    if (inet_pton(AF_INET6, address->host, bytes) != 1)
+        return 0;
+    uint64_t network = 2ull << 56;
+    for (int i = 0; i < 6; i++)
+        network |= (uint64_t)bytes[i] << (8 * (5 - i));
+    return network;
+}
+
+bool address_is_loopback(const struct address *address)
+{
+    uint8_t bytes[16];
+    if (inet_pton(AF_INET, address->host, bytes) == 1)
+        return bytes[0] == 127;
+    return strcmp(address->host, "::1") == 0;
+}

@@ -1,0 +1,38 @@
+/* Little-endian numbers in byte layouts. */
+#ifndef HEARSAY_BYTES_H
+#define HEARSAY_BYTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline void bytes_put(uint8_t *out, uint64_t value, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        out[i] = (uint8_t)(value >> (8 * i));
+}
+
+static inline uint64_t bytes_get(const uint8_t *in, size_t bytes)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < bytes; i++)
+        value |= (uint64_t)in[i] << (8 * i);
+    return value;
+}
+
+static inline void bytes_put_float(uint8_t *out, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    bytes_put(out, bits, sizeof bits);
+}
+
+static inline float bytes_get_float(const uint8_t *in)
+{
+    uint32_t bits = (uint32_t)bytes_get(in, sizeof bits);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+#endif

@@ -1,0 +1,89 @@
+/* What two nodes say to each other inside a session: one message per record.
+ *
+ * A message is a msgpack array [kind, fields ...]; small fields are numbers, bulk is one raw bin.
+ *
+ *   KIND     FIELDS                       MEANING
+ *   HELLO    incarnation port text bulk   first message both ways: port we listen on (0: none), the
+ *                                         address we see the other at, our record (record.h)
+ *   MEMBERS  bulk                         records of members, back to back
+ *   PING     token                        answer with PONG and the same token
+ *   PONG     token
+ *   RUMOR    bulk                         one rumor (rumor.h)
+ *   PRUNE    tag                          we get this origin's rumors from elsewhere: stop pushing
+ *   VERSION  digest bulk                  what we know: (tag, next) of every origin (version.h)
+ *   WANT     tag seq                      send this origin's rumors from seq on, and push again
+ *   GONE     tag seq                      our log begins at seq only: we cannot
+ *   BYE      reason text                  last message; the connection closes after it
+ */
+#ifndef HEARSAY_MESSAGE_H
+#define HEARSAY_MESSAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "status.h"
+
+enum message_kind {
+    HELLO = 1,
+    MEMBERS,
+    PING,
+    PONG,
+    RUMOR,
+    PRUNE,
+    VERSION,
+    WANT,
+    GONE,
+    BYE,
+    MESSAGE_KINDS
+};
+
+enum bye_reason {
+    BYE_LEAVING = 1,    /* this node leaves the swarm */
+    BYE_DUPLICATE,      /* we already talk over another connection */
+    BYE_SELF,           /* this is the node itself */
+    BYE_IDENTITY_TAKEN, /* another running node uses the same identity */
+    BYE_FULL,           /* no room for another neighbour */
+    BYE_BROKEN,         /* the other sent something invalid */
+    BYE_SILENT,         /* nothing heard for too long */
+    BYE_RENEW           /* the session is worn out; dial again */
+};
+
+struct bytes {
+    const uint8_t *at;
+    size_t count;
+};
+
+/* The fields of every kind; those a kind does not have are ignored and read as zero. */
+struct message {
+    enum message_kind kind;
+    uint64_t incarnation;
+    uint64_t port;
+    uint64_t token;
+    uint64_t tag;
+    uint64_t seq;
+    uint64_t digest;
+    uint64_t reason;
+    struct bytes text;
+    struct bytes bulk;
+};
+
+/* Around the bulk: how much larger a message is than what it carries, at most. */
+#define MESSAGE_ADDS 32
+
+const char *message_name(enum message_kind kind);
+
+/* Encode into out; returns the size. The caller gives room: texts + bulk + 64 bytes suffice. */
+size_t message_encode(const struct message *message, uint8_t *out, size_t capacity);
+
+/* A decoder's own memory, so that decoding allocates nothing. */
+struct message_reader;
+struct message_reader *message_reader_new(void);
+void message_reader_free(struct message_reader *reader);
+
+/* MALFORMED unless it is exactly one message of a known kind with exactly its fields. text and
+ * bulk point into `in`. */
+enum status message_decode(struct message_reader *reader, const uint8_t *in, size_t bytes,
+                           struct message *message) MUST_USE;
+
+#endif

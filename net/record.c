@@ -1,0 +1,79 @@
+#include "record.h"
+
+#include <math.h>
+
+#include "bytes.h"
+
+#define SIGNED_BYTES (RECORD_BYTES - SIGNATURE_BYTES)
+
+static void signed_part(uint8_t out[static CONTEXT_BYTES + SIGNED_BYTES],
+                        const uint8_t context[static CONTEXT_BYTES],
+                        const uint8_t in[static RECORD_BYTES])
+{
+    memcpy(out, context, CONTEXT_BYTES);
+    memcpy(out + CONTEXT_BYTES, in, SIGNED_BYTES);
+}
+
+void record_create(const struct record *record, const struct identity *identity,
+                   const uint8_t context[static CONTEXT_BYTES], uint8_t out[static RECORD_BYTES])
+{
+    memset(out, 0, RECORD_BYTES);
+    memcpy(out, record->id, ID_BYTES);
+    bytes_put(out + 32, record->incarnation, 8);
+    bytes_put(out + 40, record->stamp, 8);
+    bytes_put(out + 48, record->samples, 8);
+    bytes_put(out + 56, record->digest, 8);
+    bytes_put_float(out + 64, record->samples_per_second);
+    bytes_put_float(out + 68, record->delivered);
+    bytes_put(out + 72, record->told, 4);
+    bytes_put(out + 76, record->address.port, 2);
+    out[78] = (uint8_t)record->stage;
+    out[79] = record->trains;
+    memcpy(out + 80, record->address.host, strlen(record->address.host));
+    uint8_t message[CONTEXT_BYTES + SIGNED_BYTES];
+    signed_part(message, context, out);
+    secret_sign(out + SIGNED_BYTES, identity->sign_secret, message, sizeof message);
+}
+
+static bool is_rate(float value)
+{
+    return isfinite(value) && value >= 0;
+}
+
+enum status record_parse(const uint8_t in[static RECORD_BYTES], struct record *record)
+{
+    struct record parsed = {
+        .incarnation = bytes_get(in + 32, 8),
+        .stamp = bytes_get(in + 40, 8),
+        .samples = bytes_get(in + 48, 8),
+        .digest = bytes_get(in + 56, 8),
+        .samples_per_second = bytes_get_float(in + 64),
+        .delivered = bytes_get_float(in + 68),
+        .told = (uint32_t)bytes_get(in + 72, 4),
+        .stage = in[78],
+        .trains = in[79] == 1,
+        .address = {.port = (uint16_t)bytes_get(in + 76, 2)},
+    };
+    memcpy(parsed.id, in, ID_BYTES);
+    memcpy(parsed.address.host, in + 80, HOST_BYTES);
+    if (!is_rate(parsed.samples_per_second) || !is_rate(parsed.delivered) || in[78] >= STAGES ||
+        in[79] > 1 || in[80 + HOST_BYTES - 1] != 0)
+        return MALFORMED;
+    if (parsed.address.host[0]) { /* it will be dialled and printed: it must read as an address */
+        char text[ADDRESS_TEXT_BYTES];
+        struct address again;
+        struct problem ignored;
+        if (address_parse(&again, address_text(&parsed.address, text), &ignored) != OK)
+            return MALFORMED;
+    }
+    *record = parsed;
+    return OK;
+}
+
+enum status record_verify(const uint8_t in[static RECORD_BYTES],
+                          const uint8_t context[static CONTEXT_BYTES])
+{
+    uint8_t message[CONTEXT_BYTES + SIGNED_BYTES];
+    signed_part(message, context, in);
+    return secret_verify(in + SIGNED_BYTES, in, message, sizeof message);
+}

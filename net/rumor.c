@@ -1,0 +1,140 @@
+#include "rumor.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "body.h"
+
+_Static_assert(SIGNATURE_BYTES >= BITS_TAIL_BYTES, "the signature is the body's tail");
+_Static_assert(RUMOR_ENTRIES_MAX <= 1u << (GAMMA_MAX_BITS - 1), "a layer's size has a code");
+
+#define ROOM_BYTES (RUMOR_MAX - RUMOR_HEAD_BYTES - SIGNATURE_BYTES)
+
+#define INCARNATION_AT 32
+#define SEQ_AT         40
+#define COUNT_AT       44
+#define SAMPLES_AT     48
+#define TAU_AT         56
+#define AMOUNT_AT      60
+
+static uint32_t load_32(const uint8_t *in)
+{
+    return (uint32_t)in[0] | (uint32_t)in[1] << 8 | (uint32_t)in[2] << 16 | (uint32_t)in[3] << 24;
+}
+
+static void store_32(uint8_t *out, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        out[i] = (uint8_t)(value >> (8 * i));
+}
+
+static bool limits_hold(float tau, uint32_t amount, uint32_t count)
+{
+    return isfinite(tau) && tau > 0 && tau <= TAU_MAX && amount >= 1 && amount <= AMOUNT_MAX &&
+           count >= 1;
+}
+
+static bool entries_hold(const uint32_t *index, const int8_t *level, uint32_t count)
+{
+    bool hold = true;
+    for (uint32_t i = 1; i < count; i++)
+        hold &= index[i] > index[i - 1];
+    for (uint32_t i = 0; i < count; i++)
+        hold &= level[i] != 0 && level[i] >= -LEVEL_MAX;
+    return hold;
+}
+
+static void head_store(uint8_t *out, const struct rumor_head *head, const struct update *update,
+                       uint32_t count)
+{
+    uint32_t tau;
+    memcpy(&tau, &update->tau, sizeof tau);
+    memcpy(out, head->origin, ID_BYTES);
+    bits_store(out + INCARNATION_AT, head->incarnation);
+    store_32(out + SEQ_AT, head->seq);
+    store_32(out + COUNT_AT, count);
+    bits_store(out + SAMPLES_AT, head->samples);
+    store_32(out + TAU_AT, tau);
+    store_32(out + AMOUNT_AT, update->amount);
+}
+
+/* What is signed: keyed with the context, the hash of one swarm's rumor fits no other swarm. */
+static void signed_hash(uint8_t hash[static 64], const uint8_t context[static CONTEXT_BYTES],
+                        const uint8_t *rumor, size_t bytes)
+{
+    secret_blake2b(hash, 64, rumor, bytes, context, CONTEXT_BYTES);
+}
+
+void rumor_encode(const struct rumor_head *head, const struct update *update, uint32_t from,
+                  const struct identity *identity, const uint8_t context[static CONTEXT_BYTES],
+                  uint8_t out[static RUMOR_MAX], uint32_t *taken, size_t *bytes)
+{
+    CHECK(from < update->count);
+    CHECK(limits_hold(update->tau, update->amount, update->count));
+    CHECK(memcmp(head->origin, identity->id, ID_BYTES) == 0);
+    const uint32_t *index = update->index + from;
+    const int8_t *level = update->level + from;
+    uint32_t left = update->count - from;
+    struct body_plan plan;
+    body_plan_make(&plan, index, level, left < RUMOR_ENTRIES_MAX ? left : RUMOR_ENTRIES_MAX,
+                   ROOM_BYTES);
+    CHECK(entries_hold(index, level, plan.count));
+
+    uint8_t hash[64];
+    head_store(out, head, update, plan.count);
+    size_t signed_bytes =
+        RUMOR_HEAD_BYTES + body_encode(&plan, index, level, out + RUMOR_HEAD_BYTES);
+    signed_hash(hash, context, out, signed_bytes);
+    secret_sign(out + signed_bytes, identity->sign_secret, hash, sizeof hash);
+    *taken = plan.count;
+    *bytes = signed_bytes + SIGNATURE_BYTES;
+}
+
+enum status rumor_peek(const uint8_t *in, size_t bytes, struct rumor_head *head)
+{
+    if (bytes < RUMOR_MIN || bytes > RUMOR_MAX)
+        return MALFORMED;
+    memcpy(head->origin, in, ID_BYTES);
+    head->incarnation = bits_load(in + INCARNATION_AT);
+    head->seq = load_32(in + SEQ_AT);
+    head->samples = bits_load(in + SAMPLES_AT);
+    return OK;
+}
+
+/* The rumor's signature by the origin it names. */
+static enum status signature_check(const uint8_t *in, size_t bytes,
+                                   const uint8_t context[static CONTEXT_BYTES])
+{
+    uint8_t hash[64];
+    size_t signed_bytes = bytes - SIGNATURE_BYTES;
+    signed_hash(hash, context, in, signed_bytes);
+    return secret_verify(in + signed_bytes, in, hash, sizeof hash);
+}
+
+enum status rumor_decode(const uint8_t *in, size_t bytes,
+                         const uint8_t context[static CONTEXT_BYTES], uint64_t parameters,
+                         uint32_t capacity, struct update *update)
+{
+    if (bytes < RUMOR_MIN || bytes > RUMOR_MAX)
+        return MALFORMED;
+    uint32_t count = load_32(in + COUNT_AT);
+    uint32_t amount = load_32(in + AMOUNT_AT);
+    uint32_t tau_bits = load_32(in + TAU_AT);
+    float tau;
+    memcpy(&tau, &tau_bits, sizeof tau);
+    if (!limits_hold(tau, amount, count))
+        return MALFORMED;
+    if (count > capacity)
+        return TOO_BIG;
+    /* Before the body: then only the origin itself can cost us the work of a hostile one. */
+    if (signature_check(in, bytes, context) != OK)
+        return FORGED;
+    size_t body_bytes = bytes - RUMOR_HEAD_BYTES - SIGNATURE_BYTES;
+    if (body_decode(in + RUMOR_HEAD_BYTES, body_bytes, parameters, count, update->index,
+                    update->level) != OK)
+        return MALFORMED;
+    update->tau = tau;
+    update->amount = amount;
+    update->count = count;
+    return OK;
+}

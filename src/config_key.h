@@ -1,0 +1,54 @@
+/* The table of all configuration keys, and finding one by name.
+ *
+ * What a key means stands here; how its text becomes a value is config_value.h.
+ */
+#ifndef HEARSAY_CONFIG_KEY_H
+#define HEARSAY_CONFIG_KEY_H
+
+#include <stddef.h>
+
+#include "status.h"
+
+enum config_type {
+    CONFIG_U32,       /* uint32_t */
+    CONFIG_U64,       /* uint64_t */
+    CONFIG_SIZE,      /* uint64_t, in bytes, written with K, M or G (powers of 1024) */
+    CONFIG_REAL,      /* double */
+    CONFIG_BOOL,      /* bool */
+    CONFIG_CHOICE,    /* an enum whose values count from 0 in the order of `words` */
+    CONFIG_TEXT,      /* char[] */
+    CONFIG_PATH,      /* char[] */
+    CONFIG_ADDRESS,   /* struct address; the text `words` stands for none */
+    CONFIG_ADDRESSES, /* struct address_list */
+    CONFIG_SLICE      /* struct slice */
+};
+
+#define CONFIG_NO_MAX 0x1p64
+
+struct config_key {
+    const char *section;
+    const char *name;
+    enum config_type type;
+    size_t offset; /* of the member in struct config */
+    size_t bytes;  /* and its size */
+    const char *initial;
+    double min; /* numbers: the value; texts: the length; addresses: the port */
+    double max; /* numbers only; CONFIG_NO_MAX: as large as the type holds */
+    const char *unit;
+    const char *words;
+    const char *help;
+};
+
+size_t config_key_count(void);
+const struct config_key *config_key_at(size_t i);
+
+/* NULL when there is no such key. */
+const struct config_key *config_key_find(const char *section, const char *name);
+
+/* MALFORMED, and the sentence that says what the user may have meant. */
+enum status config_key_unknown(const char *section, const char *name, struct problem *problem);
+
+/* OK when the section exists; else MALFORMED and the sentence. */
+enum status config_key_section(const char *section, struct problem *problem) MUST_USE;
+
+#endif

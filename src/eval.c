@@ -1,0 +1,266 @@
+#include "eval.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "arena.h"
+#include "backend.h"
+#include "config.h"
+#include "dataset.h"
+#include "model.h"
+#include "tensors.h"
+
+#define BATCH       100
+#define ARENA_BYTES ((size_t)16 << 30) /* address space; only what is touched costs memory */
+
+static const char usage[] =
+    "hearsay eval --state DIR|FILE [options]: loss and accuracy of a saved model\n"
+    "\n"
+    "  --state DIR|FILE    a node's state folder, or a .safetensors file\n"
+    "  --data-source NAME  idx, generated or xor (default idx)\n"
+    "  --data-dir DIR      folder of the IDX files (default /usr/share/datasets/fashion-mnist)\n"
+    "  --data-seed N       of the generated samples (default 1)\n"
+    "  --test-count N      generated test samples (default 2000)\n"
+    "  --json              print one JSON object\n"
+    "  --help              print this\n"
+    "\n"
+    "Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
+
+struct options {
+    const char *state;
+    struct config config; /* its [data] says which test set */
+    bool json;
+    bool help;
+};
+
+struct score {
+    uint32_t samples;
+    uint32_t correct;
+    double loss; /* mean */
+};
+
+/* The --data options are the keys of [data], with their bounds and messages. */
+static enum status set_data(struct options *options, const char *key, const char *value,
+                            struct problem *problem)
+{
+    char assignment[CONFIG_PATH_BYTES + 64];
+    (void)snprintf(assignment, sizeof assignment, "data.%s=%s", key, value);
+    return config_set(&options->config, assignment, problem);
+}
+
+static enum status parse_option(struct options *options, int option, struct problem *problem)
+{
+    switch (option) {
+    case 's':
+        options->state = optarg;
+        return OK;
+    case 'S':
+        return set_data(options, "source", optarg, problem);
+    case 'D':
+        return set_data(options, "dir", optarg, problem);
+    case 'E':
+        return set_data(options, "seed", optarg, problem);
+    case 'N':
+        return set_data(options, "test_count", optarg, problem);
+    case 'j':
+        options->json = true;
+        return OK;
+    case 'h':
+        options->help = true;
+        return OK;
+    default:
+        return problem_set(problem, MALFORMED, "see: hearsay eval --help");
+    }
+}
+
+static enum status parse_options(struct options *options, int argc, char **argv,
+                                 struct problem *problem)
+{
+    static const struct option known[] = {{"state", required_argument, NULL, 's'},
+                                          {"data-source", required_argument, NULL, 'S'},
+                                          {"data-dir", required_argument, NULL, 'D'},
+                                          {"data-seed", required_argument, NULL, 'E'},
+                                          {"test-count", required_argument, NULL, 'N'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    int option;
+    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+        enum status status = parse_option(options, option, problem);
+        if (status != OK || options->help)
+            return status;
+    }
+    if (optind < argc)
+        return problem_set(problem, MALFORMED,
+                           "eval takes no argument \"%.80s\"; see: hearsay "
+                           "eval --help",
+                           argv[optind]);
+    if (!options->state)
+        return problem_set(problem, MALFORMED, "eval needs --state DIR|FILE");
+    return OK;
+}
+
+/* The file itself, or the base in a state folder. */
+static void find_file(char *path, size_t room, const char *state)
+{
+    struct stat found;
+    bool folder = stat(state, &found) == 0 && S_ISDIR(found.st_mode);
+    (void)snprintf(path, room, "%s%s", state, folder ? "/base.safetensors" : "");
+}
+
+static enum status load_test(struct dataset *test, const struct config_data *data,
+                             const struct tensors_about *about, struct problem *problem)
+{
+    struct dataset_options options = {.source = data->source,
+                                      .directory = data->dir,
+                                      .seed = data->seed,
+                                      .train_count = data->train_count,
+                                      .test_count = data->test_count,
+                                      .shards = 1};
+    enum status status = dataset_load_test(test, &options, problem);
+    if (status != OK)
+        return status;
+    bool fits = test->shape.channels == about->in.channels &&
+                test->shape.height == about->in.height && test->shape.width == about->in.width &&
+                test->classes == about->classes;
+    if (fits)
+        return OK;
+    status =
+        problem_set(problem, MISMATCH,
+                    "the model is for %dx%dx%d samples of %d classes, the test set has "
+                    "%dx%dx%d of %d; choose the data it was trained on with --data-source",
+                    about->in.channels, about->in.height, about->in.width, about->classes,
+                    test->shape.channels, test->shape.height, test->shape.width, test->classes);
+    dataset_free(test);
+    return status;
+}
+
+static enum status load_weights(float **weights, struct arena *arena, struct backend *backend,
+                                const char *path, const struct model *model,
+                                struct problem *problem)
+{
+    size_t count = model_parameters(model);
+    float *host = arena_take(arena, count, sizeof *host);
+    enum status status = tensors_load(path, model, host, problem);
+    if (status != OK)
+        return status;
+    *weights = backend->take(backend, count * sizeof *host);
+    backend->upload(backend, *weights, host, count * sizeof *host);
+    return OK;
+}
+
+static struct score score_all(struct backend *backend, struct model *model, const float *weights,
+                              const struct dataset *test, const struct tensors_about *about)
+{
+    struct score score = {.samples = test->count};
+    size_t size = shape_size(test->shape);
+    uint8_t *pixels = backend->take(backend, test->count * size);
+    uint8_t *all_labels = backend->take(backend, test->count);
+    float *x = backend->take(backend, BATCH * size * sizeof *x);
+    uint8_t *labels = backend->take(backend, BATCH);
+    backend->upload(backend, pixels, test->pixels, test->count * size);
+    backend->upload(backend, all_labels, test->labels, test->count);
+    for (uint32_t from = 0; from < test->count; from += BATCH) {
+        uint32_t pick[BATCH];
+        int batch = 0;
+        while (batch < BATCH && from + (uint32_t)batch < test->count) {
+            pick[batch] = from + (uint32_t)batch;
+            batch++;
+        }
+        uint32_t correct;
+        backend->gather(backend, batch, size, pixels, all_labels, pick, about->mean, about->scale,
+                        x, labels);
+        score.loss += model_score(model, weights, x, labels, batch, &correct);
+        score.correct += correct;
+    }
+    score.loss /= test->count;
+    backend->give(backend, labels);
+    backend->give(backend, x);
+    backend->give(backend, all_labels);
+    backend->give(backend, pixels);
+    return score;
+}
+
+static enum status evaluate(struct arena *arena, const char *path, const struct options *options,
+                            struct tensors_about *about, struct score *score,
+                            struct problem *problem)
+{
+    struct backend *backend = backend_cpu(1);
+    struct model *model;
+    struct dataset test;
+    float *weights;
+    enum status status = tensors_read_about(path, about, problem);
+    if (status == OK)
+        status = model_new(&model, arena, backend, about->layers, about->in, about->classes, BATCH,
+                           problem);
+    if (status == OK)
+        status = load_test(&test, &options->config.data, about, problem);
+    if (status != OK)
+        return status;
+    status = load_weights(&weights, arena, backend, path, model, problem);
+    if (status == OK) {
+        *score = score_all(backend, model, weights, &test, about);
+        backend->give(backend, weights);
+    }
+    dataset_free(&test);
+    return status;
+}
+
+static void print_json(const struct score *score, const struct tensors_about *about)
+{
+    (void)fputs("{\"loss\": ", stdout);
+    if (isfinite(score->loss))
+        (void)printf("%.9g", score->loss);
+    else
+        (void)fputs("null", stdout);
+    (void)printf(", \"accuracy\": %.6f, \"test_samples\": %" PRIu32 ", \"digest\": \"%016" PRIx64
+                 "\", \"samples\": %" PRIu64 "}\n",
+                 (double)score->correct / score->samples, score->samples, about->digest,
+                 about->samples);
+}
+
+static void print_text(const struct score *score, const struct tensors_about *about)
+{
+    (void)printf("layers    %s\n", about->layers);
+    (void)printf("learned   %" PRIu64 " samples\n", about->samples);
+    (void)printf("digest    %016" PRIx64 "\n", about->digest);
+    (void)printf("loss      %.4f\n", score->loss);
+    (void)printf("accuracy  %.2f %% (%" PRIu32 " of %" PRIu32 " test samples)\n",
+                 100.0 * score->correct / score->samples, score->correct, score->samples);
+}
+
+int eval_run(int argc, char **argv)
+{
+    struct options options = {0};
+    struct problem problem;
+    config_defaults(&options.config);
+    if (parse_options(&options, argc, argv, &problem) != OK) {
+        (void)fprintf(stderr, "hearsay: %s\n", problem.text);
+        return 2;
+    }
+    if (options.help) {
+        (void)fputs(usage, stdout);
+        return 0;
+    }
+    char path[CONFIG_PATH_BYTES + 64];
+    struct tensors_about about;
+    struct score score;
+    struct arena arena;
+    find_file(path, sizeof path, options.state);
+    arena_init(&arena, ARENA_BYTES);
+    enum status status = evaluate(&arena, path, &options, &about, &score, &problem);
+    arena_release(&arena);
+    if (status != OK) {
+        (void)fprintf(stderr, "hearsay: %s\n", problem.text);
+        return 1;
+    }
+    if (options.json)
+        print_json(&score, &about);
+    else
+        print_text(&score, &about);
+    return 0;
+}

@@ -1,0 +1,232 @@
+#include "hatch.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include "ring.h"
+#include "status.h"
+
+#define EVENT_RING_BYTES (256 * 1024)
+#define OTHER_EVENTS     512
+#define PROGRESS_NS      20000000 /* STEPPED is said no more often than this */
+
+enum command_kind { COMMAND_HEAR, COMMAND_TELL, COMMAND_EVALUATE, COMMAND_STOP };
+
+struct command {
+    enum command_kind kind;
+    bool last;           /* TELL: and train no more */
+    struct tell tell;
+    struct update heard; /* HEAR: count indexes and levels follow this struct */
+};
+
+struct hatch {
+    struct learner *learner;
+    struct hatch_options options;
+    struct ring commands;
+    struct ring events;
+    pthread_t thread;
+    pthread_mutex_t mutex; /* only for falling asleep and waking up */
+    pthread_cond_t woken;
+
+    /* The learner thread's own: */
+    bool training;
+    bool stopped;
+    struct hatch_event progress; /* STEPPED, not yet said */
+    uint64_t said_ns;
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The learner's thread. */
+
+static void say(struct hatch *hatch, const struct hatch_event *event)
+{
+    struct hatch_event *room = ring_room(&hatch->events, sizeof *event);
+    CHECK(room);
+    *room = *event;
+    ring_put(&hatch->events, sizeof *event);
+    hatch->options.wake(hatch->options.waker);
+}
+
+static void say_progress(struct hatch *hatch)
+{
+    /* Progress can wait and add up while the loop is busy; the rest of the ring is for the others,
+     * of which a bounded number is under way. */
+    if (hatch->progress.steps == 0 ||
+        !ring_room(&hatch->events, OTHER_EVENTS * sizeof(struct hatch_event)))
+        return;
+    say(hatch, &hatch->progress);
+    hatch->progress = (struct hatch_event){.kind = HATCH_STEPPED};
+    hatch->said_ns = now_ns();
+}
+
+static void do_hear(struct hatch *hatch, const struct command *command)
+{
+    struct update update = command->heard;
+    update.index = (uint32_t *)(uintptr_t)(command + 1);
+    update.level = (int8_t *)(update.index + update.count);
+    learner_hear(hatch->learner, &update);
+    say(hatch, &(struct hatch_event){.kind = HATCH_APPLIED, .entries = update.count});
+}
+
+static void do_tell(struct hatch *hatch, const struct command *command)
+{
+    if (command->last)
+        hatch->training = false;
+    say_progress(hatch); /* the rumors say how many samples are behind them */
+    const struct update *update = learner_tell(hatch->learner, &command->tell);
+    say(hatch, &(struct hatch_event){.kind = HATCH_TOLD, .update = update});
+}
+
+static void do_command(struct hatch *hatch, const struct command *command)
+{
+    switch (command->kind) {
+    case COMMAND_HEAR:
+        do_hear(hatch, command);
+        break;
+    case COMMAND_TELL:
+        do_tell(hatch, command);
+        break;
+    case COMMAND_EVALUATE:
+        say(hatch, &(struct hatch_event){.kind = HATCH_EVALUATED,
+                                         .evaluation = learner_evaluate(hatch->learner, false)});
+        break;
+    case COMMAND_STOP:
+        hatch->stopped = true;
+        break;
+    }
+}
+
+static void do_step(struct hatch *hatch)
+{
+    const struct step step = learner_step(hatch->learner);
+    hatch->progress.steps++;
+    hatch->progress.samples += step.samples;
+    hatch->progress.loss_sum += step.loss;
+    const uint64_t most = hatch->options.samples_max;
+    if (most && learner_samples(hatch->learner) >= most)
+        hatch->training = false;
+    if (!hatch->training || now_ns() - hatch->said_ns >= PROGRESS_NS)
+        say_progress(hatch);
+}
+
+static void sleep_until_woken(struct hatch *hatch)
+{
+    CHECK(pthread_mutex_lock(&hatch->mutex) == 0);
+    while (!ring_peek(&hatch->commands))
+        CHECK(pthread_cond_wait(&hatch->woken, &hatch->mutex) == 0);
+    CHECK(pthread_mutex_unlock(&hatch->mutex) == 0);
+}
+
+static void *learner_thread(void *argument)
+{
+    struct hatch *hatch = argument;
+    while (!hatch->stopped) {
+        const struct command *command = ring_peek(&hatch->commands);
+        if (command) {
+            do_command(hatch, command);
+            ring_done(&hatch->commands);
+        } else if (hatch->training) {
+            do_step(hatch);
+        } else {
+            sleep_until_woken(hatch);
+        }
+    }
+    return NULL;
+}
+
+/* The loop's thread. */
+
+static struct command *command_room(struct hatch *hatch, uint32_t bytes)
+{
+    struct command *command = ring_room(&hatch->commands, bytes);
+    CHECK(command);
+    return command;
+}
+
+static void command_put(struct hatch *hatch, uint32_t bytes)
+{
+    ring_put(&hatch->commands, bytes);
+    CHECK(pthread_mutex_lock(&hatch->mutex) == 0);
+    CHECK(pthread_cond_signal(&hatch->woken) == 0);
+    CHECK(pthread_mutex_unlock(&hatch->mutex) == 0);
+}
+
+static void put_simple(struct hatch *hatch, const struct command *command)
+{
+    *command_room(hatch, sizeof *command) = *command;
+    command_put(hatch, sizeof *command);
+}
+
+/* Twice what may be under way (a record must fit one half), and room for the small ones. */
+static uint64_t command_ring_bytes(const struct hatch_options *options)
+{
+    return (uint64_t)options->apply_window * 10 + 1024 * 1024;
+}
+
+size_t hatch_arena_bytes(const struct hatch_options *options)
+{
+    return sizeof(struct hatch) + 2 * command_ring_bytes(options) + EVENT_RING_BYTES + 4096;
+}
+
+struct hatch *hatch_new(struct arena *arena, struct learner *learner,
+                        const struct hatch_options *options)
+{
+    struct hatch *hatch = arena_take(arena, 1, sizeof *hatch);
+    hatch->learner = learner;
+    hatch->options = *options;
+    hatch->training = options->train && learner_can_step(learner);
+    hatch->progress.kind = HATCH_STEPPED;
+    ring_init(&hatch->commands, arena, command_ring_bytes(options));
+    ring_init(&hatch->events, arena, EVENT_RING_BYTES);
+    CHECK(pthread_mutex_init(&hatch->mutex, NULL) == 0);
+    CHECK(pthread_cond_init(&hatch->woken, NULL) == 0);
+    CHECK(pthread_create(&hatch->thread, NULL, learner_thread, hatch) == 0);
+    return hatch;
+}
+
+void hatch_hear(struct hatch *hatch, const struct update *update)
+{
+    const uint32_t bytes =
+        (uint32_t)(sizeof(struct command) + update->count * (sizeof(uint32_t) + sizeof(int8_t)));
+    struct command *command = command_room(hatch, bytes);
+    *command = (struct command){.kind = COMMAND_HEAR, .heard = *update};
+    uint32_t *index = (uint32_t *)(command + 1);
+    memcpy(index, update->index, update->count * sizeof *index);
+    memcpy(index + update->count, update->level, update->count);
+    command_put(hatch, bytes);
+}
+
+void hatch_tell(struct hatch *hatch, const struct tell *tell, bool last)
+{
+    put_simple(hatch, &(struct command){.kind = COMMAND_TELL, .tell = *tell, .last = last});
+}
+
+void hatch_evaluate(struct hatch *hatch)
+{
+    put_simple(hatch, &(struct command){.kind = COMMAND_EVALUATE});
+}
+
+bool hatch_next(struct hatch *hatch, struct hatch_event *event)
+{
+    const struct hatch_event *oldest = ring_peek(&hatch->events);
+    if (!oldest)
+        return false;
+    *event = *oldest;
+    ring_done(&hatch->events);
+    return true;
+}
+
+void hatch_stop(struct hatch *hatch)
+{
+    put_simple(hatch, &(struct command){.kind = COMMAND_STOP});
+    CHECK(pthread_join(hatch->thread, NULL) == 0);
+    CHECK(pthread_mutex_destroy(&hatch->mutex) == 0);
+    CHECK(pthread_cond_destroy(&hatch->woken) == 0);
+}

@@ -1,0 +1,57 @@
+/* The hatch: the only place where two threads meet.
+ *
+ *   loop thread (node)  ── HEAR TELL EVALUATE STOP ──►  learner thread
+ *                       ◄─ STEPPED TOLD APPLIED EVALUATED ─
+ *
+ * The learner's thread makes steps for as long as it may train, and between two steps does what
+ * was put through the hatch, in order. Nothing here ever waits for the network: a step waits for
+ * at most the commands that are already there. The owner bounds what is under way (node.h:
+ * apply_window), so the rings never overflow.
+ */
+#ifndef HEARSAY_HATCH_H
+#define HEARSAY_HATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "learner.h"
+
+struct hatch_options {
+    bool train;
+    uint64_t samples_max;  /* train no more than so many samples; 0: no end */
+    uint32_t apply_window; /* entries under way at most, see node.h */
+    void (*wake)(void *waker); /* called on the learner's thread when there are events */
+    void *waker;
+};
+
+enum hatch_event_kind { HATCH_STEPPED, HATCH_TOLD, HATCH_APPLIED, HATCH_EVALUATED };
+
+struct hatch_event {
+    enum hatch_event_kind kind;
+    uint32_t steps;              /* STEPPED: since the last such event */
+    uint64_t samples;
+    double loss_sum;             /* of the steps' mean losses */
+    const struct update *update; /* TOLD: the learner's, until the next hatch_tell */
+    uint32_t entries;            /* APPLIED */
+    struct evaluation evaluation;
+};
+
+struct hatch;
+
+/* What hatch_new takes from its arena. */
+size_t hatch_arena_bytes(const struct hatch_options *options);
+
+/* Starts the learner's thread. The learner must not be touched again before hatch_stop. */
+struct hatch *hatch_new(struct arena *arena, struct learner *learner,
+                        const struct hatch_options *options);
+
+/* From the loop's thread: */
+void hatch_hear(struct hatch *hatch, const struct update *update); /* copied */
+void hatch_tell(struct hatch *hatch, const struct tell *tell, bool last);
+void hatch_evaluate(struct hatch *hatch);
+bool hatch_next(struct hatch *hatch, struct hatch_event *event);
+
+/* End the thread after the step and the commands under way, and wait for it. */
+void hatch_stop(struct hatch *hatch);
+
+#endif

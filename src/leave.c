@@ -1,0 +1,100 @@
+/* How a node leaves.
+ *
+ *   RUNNING ── node_leave ──► LEAVING ── last telling out ──► SETTLED ── all agree ──► LEFT
+ *                                └────────────── grace time over ─────────────────────►
+ *
+ * A settled node trains no more but passes on what it hears. It leaves when every neighbour has
+ * all its rumors, and every member that is leaving too has settled and holds the same base: so a
+ * whole swarm that is told to stop ends with one model, and a single node that is told to stop
+ * takes nothing unsaid with it. Nobody waits longer than the grace time.
+ */
+#include "inside.h"
+
+#define LINGER_NS SECOND_NS       /* others may be told to leave a little later than we */
+#define FRESH_NS  (3 * SECOND_NS) /* who leaves with us says so more often than that */
+
+void leave_settle(struct node *node)
+{
+    node->tell = TELL_OVER;
+    node->stage = STAGE_SETTLED;
+    node->gossip_ns = node->now_ns;
+}
+
+void node_leave(struct node *node, uint64_t now_ns)
+{
+    if (node->stage != STAGE_RUNNING)
+        return;
+    node->now_ns = node->leave_ns = now_ns;
+    node->stage = STAGE_LEAVING;
+    node->gossip_ns = now_ns; /* say so at once */
+    (void)notes_add(&node->notes, now_ns, NOTE_LEAVING, LEVEL_INFO,
+                    "leaving: training ends, what was learned is told");
+    if (!node->options.trains)
+        leave_settle(node);
+    node_consider_telling(node);
+}
+
+bool node_is_leaving(const struct node *node)
+{
+    return node->stage != STAGE_RUNNING;
+}
+
+static bool knows_ours(const struct node *node)
+{
+    for (uint32_t i = 0; i < node->options.peers_max; i++)
+        if (node->peers[i].state == PEER_OPEN && node->peers[i].own_next < node->own->next)
+            return false;
+    return true;
+}
+
+/* Do all who are leaving too hold the base that we hold? */
+static bool leavers_agree(const struct node *node)
+{
+    for (uint32_t i = 1; i < node->members.count; i++) {
+        const struct member *member = &node->members.members[i];
+        const enum stage stage = member->record.stage;
+        if (stage == STAGE_RUNNING || stage == STAGE_LEFT ||
+            node->now_ns - member->advanced_ns > FRESH_NS)
+            continue;
+        if (stage == STAGE_LEAVING || member->record.digest != node->versions.digest)
+            return false;
+    }
+    return true;
+}
+
+static bool all_applied(const struct node *node)
+{
+    return node->log.waiting_bytes == 0 && node->applying_rumors == 0;
+}
+
+static void leave_now(struct node *node, bool complete)
+{
+    node->stage = STAGE_LEFT;
+    node_refresh_record(node);
+    (void)notes_add(&node->notes, node->now_ns, NOTE_LEFT, complete ? LEVEL_INFO : LEVEL_WARNING,
+                    complete ? "left the swarm; the neighbours have all that was told here"
+                             : "left the swarm when the grace time was over: not every neighbour "
+                               "is known to have all that was told here");
+    for (uint32_t i = 0; i < node->options.peers_max; i++) {
+        struct peer *peer = &node->peers[i];
+        if (peer->state == PEER_OPEN)
+            talk_members(node, peer);
+        if (peer->state != PEER_FREE)
+            node_hang_up(node, peer, BYE_LEAVING, "we leave the swarm");
+    }
+}
+
+void leave_consider(struct node *node)
+{
+    const uint64_t since_ns = node->now_ns - node->leave_ns;
+    if (node->stage == STAGE_SETTLED && since_ns >= LINGER_NS && all_applied(node) &&
+        knows_ours(node) && leavers_agree(node))
+        leave_now(node, true);
+    else if (node->stage != STAGE_LEFT && since_ns >= node->options.grace_ns)
+        leave_now(node, false);
+    if (node->stage != STAGE_LEFT)
+        return;
+    node->finished = true;
+    for (uint32_t i = 0; i < node->options.peers_max; i++)
+        node->finished &= node->peers[i].state == PEER_FREE;
+}

@@ -1,0 +1,259 @@
+/* The command line: finds the command, reads its options, says what was wrong with them. */
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config.h"
+#include "daemon.h"
+#include "eval.h"
+#include "keys.h"
+#include "status.h"
+#include "swarm.h"
+
+#define SETS_MAX 64
+
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+struct command {
+    const char *name;
+    const char *summary;
+    int (*run)(int argc, char **argv); /* argv[0] is "hearsay COMMAND", as messages begin */
+};
+
+static const char node_usage[] =
+    "hearsay node [options]: train with the others, until SIGTERM or Ctrl+C\n"
+    "\n"
+    "  --config FILE           read the configuration; without it, every key has its default\n"
+    "  --set SECTION.KEY=VALUE set one key after the file was read; may be repeated\n"
+    "  --log FILE              write notes there, one JSON object per line; - is standard output\n"
+    "  --print-config          print the resulting configuration, as a file, and end\n"
+    "  --help                  print this\n"
+    "\n"
+    "A node needs its identity (hearsay keygen) and the swarm's key (hearsay swarmkey).\n"
+    "Exit codes: 0 left the swarm and saved the model, 1 failed, 2 wrong usage or configuration.\n";
+
+static const char keygen_usage[] =
+    "hearsay keygen [FILE]: make the identity of one node (default node.key)\n"
+    "\n"
+    "The file must not exist yet. Keep it secret, on one machine; two nodes need two.\n";
+
+static const char swarmkey_usage[] =
+    "hearsay swarmkey [FILE]: make the key of a swarm (default swarm.key)\n"
+    "\n"
+    "The file must not exist yet. All nodes of a swarm have the same; whoever has it may enter.\n";
+
+static int complain(int code, const struct problem *problem)
+{
+    (void)fprintf(stderr, "hearsay: %s\n", problem->text);
+    return code;
+}
+
+static int print(const char *text)
+{
+    (void)fputs(text, stdout);
+    return EXIT_OK;
+}
+
+/* What `hearsay node` was asked to do. */
+struct node_options {
+    const char *config;
+    const char *set[SETS_MAX];
+    int sets;
+    const char *log;
+    bool print_config;
+    bool help;
+};
+
+static enum status node_option(struct node_options *options, int option, struct problem *problem)
+{
+    switch (option) {
+    case 'c':
+        options->config = optarg;
+        return OK;
+    case 's':
+        if (options->sets == SETS_MAX)
+            return problem_set(problem, TOO_BIG, "more than %d times --set; use a file", SETS_MAX);
+        options->set[options->sets++] = optarg;
+        return OK;
+    case 'l':
+        options->log = optarg;
+        return OK;
+    case 'p':
+        options->print_config = true;
+        return OK;
+    case 'h':
+        options->help = true;
+        return OK;
+    default:
+        return problem_set(problem, MALFORMED, "see: hearsay node --help");
+    }
+}
+
+static enum status node_parse(struct node_options *options, int argc, char **argv,
+                              struct problem *problem)
+{
+    static const struct option known[] = {
+        {"config", required_argument, NULL, 'c'}, {"set", required_argument, NULL, 's'},
+        {"log", required_argument, NULL, 'l'},    {"print-config", no_argument, NULL, 'p'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    int option;
+    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+        enum status status = node_option(options, option, problem);
+        if (status != OK || options->help)
+            return status;
+    }
+    if (optind < argc)
+        return problem_set(problem, MALFORMED,
+                           "node takes no argument \"%.80s\"; a configuration file is given with "
+                           "--config",
+                           argv[optind]);
+    return OK;
+}
+
+/* File, then --set in their order, then --log. */
+static enum status node_configure(struct config *config, const struct node_options *options,
+                                  struct problem *problem)
+{
+    enum status status = OK;
+    config_defaults(config);
+    if (options->config)
+        status = config_load(config, options->config, problem);
+    for (int i = 0; status == OK && i < options->sets; i++)
+        status = config_set(config, options->set[i], problem);
+    if (status == OK && options->log) {
+        char assignment[CONFIG_LINE_BYTES];
+        (void)snprintf(assignment, sizeof assignment, "node.log=%s", options->log);
+        status = config_set(config, assignment, problem);
+    }
+    return status == OK ? config_check(config, problem) : status;
+}
+
+static int run_node(int argc, char **argv)
+{
+    struct node_options options = {0};
+    struct problem problem;
+    struct config config;
+    if (node_parse(&options, argc, argv, &problem) != OK)
+        return complain(EXIT_USAGE, &problem);
+    if (options.help)
+        return print(node_usage);
+    if (node_configure(&config, &options, &problem) != OK)
+        return complain(EXIT_USAGE, &problem);
+    if (!options.print_config)
+        return daemon_run(&config);
+    config_print(&config, stdout);
+    return EXIT_OK;
+}
+
+/* keygen and swarmkey: one optional file name. */
+static int run_key(int argc, char **argv, const char *usage, const char *file,
+                   enum status (*make)(const char *path, struct problem *problem))
+{
+    static const struct option known[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    struct problem problem;
+    int option;
+    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+        if (option == 'h')
+            return print(usage);
+        (void)problem_set(&problem, MALFORMED, "see: %s --help", argv[0]);
+        return complain(EXIT_USAGE, &problem);
+    }
+    if (argc - optind > 1) {
+        (void)problem_set(&problem, MALFORMED, "one FILE at a time; see: %s --help", argv[0]);
+        return complain(EXIT_USAGE, &problem);
+    }
+    const char *path = optind < argc ? argv[optind] : file;
+    return make(path, &problem) == OK ? EXIT_OK : complain(EXIT_FAILED, &problem);
+}
+
+static int run_keygen(int argc, char **argv)
+{
+    return run_key(argc, argv, keygen_usage, "node.key", keys_identity);
+}
+
+static int run_swarmkey(int argc, char **argv)
+{
+    return run_key(argc, argv, swarmkey_usage, "swarm.key", keys_swarm);
+}
+
+static const struct command commands[] = {
+    {"node", "run a node: train, tell and hear", run_node},
+    {"keygen", "make a node's identity", run_keygen},
+    {"swarmkey", "make a swarm's key", run_swarmkey},
+    {"swarm", "run a whole swarm on this machine and show that its nodes agree", swarm_run},
+    {"eval", "loss and accuracy of a saved model", eval_run},
+};
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static void print_usage(FILE *out)
+{
+    (void)fputs("hearsay trains one model on many machines by encrypted gossip.\n\n"
+                "usage: hearsay COMMAND [options]\n\n",
+                out);
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        (void)fprintf(out, "  %-10s%s\n", commands[i].name, commands[i].summary);
+    (void)fputs("  help      what a command can do: hearsay help COMMAND\n\n"
+                "  --help, --version\n",
+                out);
+}
+
+static int unknown_command(const char *name)
+{
+    struct problem problem;
+    (void)problem_set(&problem, MALFORMED, "unknown command \"%.80s\"; see: hearsay --help", name);
+    return complain(EXIT_USAGE, &problem);
+}
+
+static int run_command(const char *name, int argc, char **argv)
+{
+    char title[32];
+    const struct command *command = find_command(name);
+    if (!command)
+        return unknown_command(name);
+    (void)snprintf(title, sizeof title, "hearsay %s", command->name);
+    argv[0] = title;
+    return command->run(argc, argv);
+}
+
+static int run_help(int argc, char **argv)
+{
+    char help[] = "--help";
+    char *asked[] = {NULL, help, NULL};
+    if (argc > 1)
+        return run_command(argv[1], 2, asked);
+    print_usage(stdout);
+    return EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_usage(stderr);
+        return EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--version") == 0) {
+        (void)printf("hearsay %s\n", HEARSAY_VERSION);
+        return EXIT_OK;
+    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
+        return run_help(argc - 1, argv + 1);
+    return run_command(name, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    int code = run(argc, argv);
+    if (fflush(stdout) == 0)
+        return code;
+    perror("hearsay: standard output");
+    return code == EXIT_OK ? EXIT_FAILED : code;
+}

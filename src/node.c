@@ -1,0 +1,461 @@
+/* The doors of the node, and the actions it asks for. */
+#include "node.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "inside.h"
+
+#define CLOSING_NS    (2 * SECOND_NS)
+#define RENEW_NS      (600 * SECOND_NS)
+#define TELL_SPAN_NS  (10 * SECOND_NS) /* a budget saves up for so long */
+#define NOTES_WAITING 256
+
+size_t node_arena_bytes(const struct node_options *options)
+{
+    const size_t targets = options->members_max + NODE_SEEDS_MAX;
+    return sizeof(struct node) + 4096 +
+           options->peers_max * (sizeof(struct peer) +
+                                 peer_arena_bytes(options->send_queue_bytes, options->members_max)) +
+           options->members_max * (sizeof(struct member) + sizeof(struct origin) + 4 * 4 + 64) +
+           targets * sizeof(struct target) + log_arena_bytes(options->log_bytes) +
+           NOTES_WAITING * sizeof(struct note) + RUMOR_ENTRIES_MAX * 5 + 2 * FRAME_MAX + 16 * 64;
+}
+
+static void init_club(struct node *node)
+{
+    const struct node_options *options = &node->options;
+    struct introduction ours;
+    introduction_make(&ours, options->swarm_id, options->model, options->parameters);
+    node->club.identity = options->identity;
+    node->club.entropy = &node->entropy;
+    gate_init(&node->club.gate, options->swarm_key, &ours);
+    introduction_encode(node->club.prologue, &ours);
+    secret_blake2b(node->club.psk, KEY_BYTES, "hearsay psk", 11, options->swarm_key, KEY_BYTES);
+    secret_blake2b(node->context, CONTEXT_BYTES, node->club.prologue, INTRODUCTION_BYTES, NULL, 0);
+}
+
+struct node *node_new(struct arena *arena, const struct node_options *options, uint64_t now_ns)
+{
+    CHECK(options->peers_max > 0 && options->peers_max <= NODE_PEERS_MAX);
+    CHECK(options->members_max > 1 && options->parameters > 0);
+    struct node *node = arena_take(arena, 1, sizeof *node);
+    node->options = *options;
+    node->now_ns = now_ns;
+    entropy_from_seed(&node->entropy, options->entropy);
+    uint64_t seed = options->seed;
+    if (seed == 0)
+        entropy_bytes(&node->entropy, &seed, sizeof seed);
+    node->rng = rng_new(seed, bytes_get(options->identity->id, 8));
+    init_club(node);
+    node->reader = message_reader_new();
+    node->peers = arena_take(arena, options->peers_max, sizeof *node->peers);
+    for (uint32_t i = 0; i < options->peers_max; i++)
+        peer_init(&node->peers[i], arena, options->send_queue_bytes, options->members_max);
+    members_init(&node->members, arena, options->members_max, 3 * options->silence_ns / 2);
+    node->targets_max = options->members_max + NODE_SEEDS_MAX;
+    node->targets = arena_take(arena, node->targets_max, sizeof *node->targets);
+    versions_init(&node->versions, arena, options->members_max, options->digest);
+    node->own = versions_add(&node->versions, options->identity->id, options->incarnation);
+    log_init(&node->log, arena, options->log_bytes);
+    node->decoded.index = arena_take(arena, RUMOR_ENTRIES_MAX, sizeof(uint32_t));
+    node->decoded.level = arena_take(arena, RUMOR_ENTRIES_MAX, sizeof(int8_t));
+    node->scratch = arena_take(arena, FRAME_MAX, 1);
+    notes_init(&node->notes, arena, NOTES_WAITING, options->notes_per_s);
+    node->told_ns = node->rate_ns = now_ns;
+    node->gossip_ns = now_ns + rng_below(&node->rng, (uint32_t)SECOND_NS);
+    node->check_ns = now_ns;
+    node_refresh_record(node);
+    for (uint32_t i = 0; i < options->seeds_count; i++)
+        dial_add(node, &options->seeds[i], NULL, true);
+    return node;
+}
+
+void node_free(struct node *node)
+{
+    message_reader_free(node->reader);
+    for (uint32_t i = 0; i < node->options.peers_max; i++)
+        peer_end(&node->peers[i]);
+    secret_wipe(node, sizeof *node);
+}
+
+static struct peer *peer_at(struct node *node, uint64_t conn)
+{
+    const uint32_t slot = (uint32_t)conn;
+    if (slot >= node->options.peers_max)
+        return NULL;
+    struct peer *peer = &node->peers[slot];
+    return peer->state != PEER_FREE && peer->conn == conn ? peer : NULL;
+}
+
+struct peer *node_peer_by_id(const struct node *node, const uint8_t id[static ID_BYTES],
+                             const struct peer *except)
+{
+    for (uint32_t i = 0; i < node->options.peers_max; i++) {
+        struct peer *peer = &node->peers[i];
+        if (peer->state == PEER_OPEN && peer != except && memcmp(peer->id, id, ID_BYTES) == 0)
+            return peer;
+    }
+    return NULL;
+}
+
+struct note *node_note(struct node *node, const struct peer *peer, enum note_kind kind,
+                       enum note_level level, const char *text)
+{
+    struct note *note = notes_add(&node->notes, node->now_ns, kind, level, "%s", text);
+    if (peer->state >= PEER_MEETING)
+        identity_text(note->who, peer->id);
+    (void)address_text(&peer->address, note->where);
+    return note;
+}
+
+void node_hang_up(struct node *node, struct peer *peer, enum bye_reason reason, const char *why)
+{
+    if (peer->state == PEER_CLOSING)
+        return;
+    if (peer_can_say(peer)) {
+        const struct message bye = {.kind = BYE,
+                                    .reason = reason,
+                                    .text = {(const uint8_t *)why, strlen(why)}};
+        (void)peer_say(peer, &bye);
+    }
+    (void)snprintf(peer->why, sizeof peer->why, "%s", why);
+    peer->renewing = reason == BYE_RENEW;
+    peer->was_open = peer->state == PEER_OPEN;
+    peer->quiet = reason == BYE_SELF || reason == BYE_DUPLICATE || reason == BYE_LEAVING;
+    peer_move(peer, PEER_CLOSING, node->now_ns);
+}
+
+static struct address own_address(const struct node *node)
+{
+    if (node->options.listen_port == 0)
+        return (struct address){0};
+    return node->options.advertise.host[0] ? node->options.advertise : node->observed;
+}
+
+void node_refresh_record(struct node *node)
+{
+    const struct member *own = &node->members.members[0];
+    struct record record = {
+        .incarnation = node->options.incarnation,
+        .stamp = own->record.stamp + 1,
+        .samples = node->stats.samples,
+        .digest = node->versions.digest,
+        .samples_per_second = (float)node->stats.samples_per_second,
+        .delivered = 1,
+        .told = node->own->next,
+        .stage = node->stage,
+        .trains = node->options.trains,
+        .address = own_address(node),
+    };
+    memcpy(record.id, node->own->id, ID_BYTES);
+    members_update_own(&node->members, &record, node->options.identity, node->context,
+                       node->now_ns);
+}
+
+/* Doors: the network. */
+
+/* May a stranger from this address begin a conversation? */
+static bool may_knock(const struct node *node, const struct address *from)
+{
+    const uint64_t network = address_network(from);
+    uint32_t half_open = 0, same_network = 0;
+    for (uint32_t i = 0; i < node->options.peers_max; i++) {
+        const struct peer *peer = &node->peers[i];
+        if (peer->state != PEER_GREETED && peer->state != PEER_PROVED)
+            continue;
+        half_open++;
+        same_network += address_network(&peer->address) == network;
+    }
+    return half_open < node->options.half_open_max &&
+           half_open <= node->options.peers_max / 2 &&
+           same_network < node->options.half_open_per_net_max;
+}
+
+uint64_t node_on_accept(struct node *node, uint64_t now_ns, const struct address *from)
+{
+    node->now_ns = now_ns;
+    if (node->stage == STAGE_LEFT || !may_knock(node, from))
+        return 0;
+    for (uint32_t i = 0; i < node->options.peers_max; i++) {
+        struct peer *peer = &node->peers[i];
+        if (peer->state != PEER_FREE)
+            continue;
+        peer_start(peer, (uint64_t)++node->generation << 32 | i, false, from, now_ns);
+        return peer->conn;
+    }
+    if (notes_allow(&node->notes, now_ns))
+        (void)address_text(from, notes_add(&node->notes, now_ns, NOTE_FULL, LEVEL_WARNING,
+                                           "turned away: limits.peers reached")
+                                     ->where);
+    return 0;
+}
+
+void node_on_connected(struct node *node, uint64_t now_ns, uint64_t conn)
+{
+    node->now_ns = now_ns;
+    struct peer *peer = peer_at(node, conn);
+    if (peer && peer->state == PEER_DIALLING)
+        peer_on_connected(peer, &node->club, now_ns);
+}
+
+void node_on_bytes(struct node *node, uint64_t now_ns, uint64_t conn, const uint8_t *bytes,
+                   size_t count)
+{
+    node->now_ns = now_ns;
+    struct peer *peer = peer_at(node, conn);
+    while (peer && count > 0) {
+        struct problem problem;
+        size_t message_bytes;
+        const uint8_t *message;
+        switch (peer_take(peer, &node->club, now_ns, &bytes, &count, &problem)) {
+        case PEER_NOTHING:
+            return;
+        case PEER_MET:
+            peer->renew_ns = now_ns + RENEW_NS + rng_below(&node->rng, 60) * SECOND_NS;
+            talk_hello(node, peer);
+            break;
+        case PEER_SAID:
+            message = peer_message(peer, &message_bytes);
+            talk_hear(node, peer, message, message_bytes);
+            break;
+        case PEER_REFUSED:
+            node_hang_up(node, peer, BYE_BROKEN, problem.text);
+            return;
+        }
+    }
+}
+
+void node_on_sent(struct node *node, uint64_t now_ns, uint64_t conn)
+{
+    node->now_ns = now_ns;
+    struct peer *peer = peer_at(node, conn);
+    if (peer)
+        peer_on_sent(peer);
+}
+
+static bool is_power_of_two(uint32_t n)
+{
+    return (n & (n - 1)) == 0;
+}
+
+static uint32_t failures_of(const struct node *node, const struct peer *peer, bool *is_seed)
+{
+    for (uint32_t i = 0; i < node->targets_count; i++)
+        if (node->targets[i].conn == peer->conn) {
+            *is_seed = node->targets[i].is_seed;
+            return node->targets[i].failures;
+        }
+    *is_seed = false;
+    return 0;
+}
+
+/* Why a conversation that never opened came to nothing. */
+static void note_failed(struct node *node, const struct peer *peer, const char *why)
+{
+    if (peer->dialled) {
+        bool is_seed;
+        const uint32_t failures = failures_of(node, peer, &is_seed);
+        if (!is_power_of_two(failures)) /* the same again: say it ever more rarely */
+            return;
+        struct note *note =
+            notes_add(&node->notes, node->now_ns, NOTE_DIAL_FAILED,
+                      is_seed ? LEVEL_WARNING : LEVEL_DEBUG, "cannot be reached: %s (try %u)", why,
+                      (unsigned)failures + 1);
+        (void)address_text(&peer->address, note->where);
+    } else if (notes_allow(&node->notes, node->now_ns)) {
+        struct note *note = notes_add(&node->notes, node->now_ns, NOTE_REFUSED, LEVEL_WARNING,
+                                      "was refused: %s", why);
+        (void)address_text(&peer->address, note->where);
+    }
+}
+
+static void note_closed(struct node *node, const struct peer *peer, const char *why)
+{
+    if (peer->quiet)
+        return;
+    if (peer->was_open || peer->state == PEER_OPEN) {
+        char text[160];
+        (void)snprintf(text, sizeof text, "is no neighbour any more: %s", why);
+        (void)node_note(node, peer, NOTE_NEIGHBOUR_LOST,
+                        peer->renewing ? LEVEL_DEBUG : LEVEL_INFO, text);
+        return;
+    }
+    note_failed(node, peer, why);
+}
+
+void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const char *why)
+{
+    node->now_ns = now_ns;
+    struct peer *peer = peer_at(node, conn);
+    if (!peer)
+        return;
+    const char *reason = peer->why[0] ? peer->why : why;
+    if (!reason[0] && peer->state == PEER_ANSWERED)
+        reason = "it closed without an answer: another swarm key, or no hearsay node";
+    note_closed(node, peer, reason[0] ? reason : "the connection ended without a goodbye");
+    dial_on_closed(node, peer, peer->renewing);
+    node->gone_sent_bytes += peer->sent_bytes;
+    node->gone_received_bytes += peer->received_bytes;
+    peer_end(peer);
+}
+
+/* Doors: the learner. */
+
+void node_consider_telling(struct node *node)
+{
+    if (!node->options.trains || node->tell != TELL_IDLE)
+        return;
+    if (node->stage == STAGE_LEAVING ||
+        (node->stage == STAGE_RUNNING && node->steps_since >= node->options.steps_min &&
+         node->now_ns - node->told_ns >= node->options.interval_ns))
+        node->tell = TELL_WANTED;
+}
+
+void node_on_step(struct node *node, uint64_t now_ns, uint32_t steps, uint64_t samples)
+{
+    node->now_ns = now_ns;
+    node->stats.steps += steps;
+    node->stats.samples += samples;
+    node->steps_since += steps;
+    node_consider_telling(node);
+}
+
+void node_on_told(struct node *node, uint64_t now_ns, const struct update *update)
+{
+    CHECK(node->tell == TELL_OUT);
+    node->now_ns = now_ns;
+    spread_told(node, update);
+    node->tell = TELL_IDLE;
+    if (node->telling_last)
+        leave_settle(node);
+    node_consider_telling(node);
+}
+
+void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries)
+{
+    node->now_ns = now_ns;
+    CHECK(entries <= node->applying && node->applying_rumors > 0);
+    node->applying -= entries;
+    node->applying_rumors--;
+}
+
+/* Actions. */
+
+static bool next_peer_action(struct node *node, struct action *action)
+{
+    for (uint32_t i = 0; i < node->options.peers_max; i++) {
+        struct peer *peer = &node->peers[i];
+        if (peer->state == PEER_FREE || peer->hangup_asked)
+            continue;
+        if (peer_next_send(peer, &action->bytes, &action->count)) {
+            action->kind = ACTION_SEND;
+            action->conn = peer->conn;
+            return true;
+        }
+        if (peer->state == PEER_CLOSING &&
+            (peer_is_flushed(peer) || node->now_ns - peer->since_ns > CLOSING_NS)) {
+            peer->hangup_asked = true;
+            *action = (struct action){.kind = ACTION_HANGUP, .conn = peer->conn};
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t budget_bytes(const struct node *node)
+{
+    const uint64_t span_ns = node->now_ns - node->told_ns;
+    const double seconds = (double)(span_ns < TELL_SPAN_NS ? span_ns : TELL_SPAN_NS) * 1e-9;
+    const double bytes = (double)node->options.bytes_per_s * seconds;
+    const double most = fmin((double)node->options.log_bytes / 8, UINT32_MAX);
+    return (uint32_t)fmin(fmax(bytes, 256), most);
+}
+
+static bool next_tell(struct node *node, struct action *action)
+{
+    if (node->tell != TELL_WANTED)
+        return false;
+    node->telling_last = node->stage == STAGE_LEAVING;
+    node->stats.share = members_own_share(&node->members, node->options.weigh_throughput,
+                                          node->now_ns);
+    *action = (struct action){
+        .kind = ACTION_TELL,
+        .tell = {.budget_bytes = budget_bytes(node),
+                 .share = node->stats.share,
+                 .gain = node->options.gain,
+                 .beta = node->options.beta},
+        .last = node->telling_last,
+    };
+    node->tell = TELL_OUT;
+    node->told_ns = node->now_ns;
+    node->steps_since = 0;
+    return true;
+}
+
+bool node_next(struct node *node, struct action *action)
+{
+    if (notes_next(&node->notes, &action->note)) {
+        action->kind = ACTION_NOTE;
+        return true;
+    }
+    if (next_peer_action(node, action) || dial_next(node, action) ||
+        spread_next_apply(node, action) || next_tell(node, action))
+        return true;
+    if (node->finished && !node->finished_said) {
+        node->finished_said = true;
+        action->kind = ACTION_FINISHED;
+        return true;
+    }
+    return false;
+}
+
+void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *stats)
+{
+    *stats = node->stats;
+    stats->members_known = node->members.count;
+    stats->members_live = members_live(&node->members, now_ns);
+    stats->origins = node->versions.count;
+    stats->digest = node->versions.digest;
+    stats->waiting = node->log.newest - node->log.handed + node->applying_rumors;
+    stats->sent_bytes = node->gone_sent_bytes;
+    stats->received_bytes = node->gone_received_bytes;
+    for (uint32_t i = 0; i < node->options.peers_max; i++) {
+        stats->neighbours += node->peers[i].state == PEER_OPEN;
+        stats->sent_bytes += node->peers[i].sent_bytes;
+        stats->received_bytes += node->peers[i].received_bytes;
+    }
+    for (uint32_t i = 0; i < node->versions.count; i++)
+        stats->version += node->versions.origins[i].next;
+}
+
+uint64_t node_swarm_samples(const struct node *node)
+{
+    uint64_t samples = 0;
+    for (uint32_t i = 0; i < node->versions.count; i++)
+        samples += node->versions.origins[i].samples;
+    return samples;
+}
+
+void node_version_text(const struct node *node, char *out, size_t bytes)
+{
+    size_t used = 0;
+    out[0] = 0;
+    for (uint32_t i = 0; i < node->versions.count; i++) {
+        const struct origin *origin = &node->versions.origins[i];
+        if (origin->next == 0)
+            continue;
+        char id[ID_TEXT_BYTES];
+        identity_text(id, origin->id);
+        int wrote = snprintf(out + used, bytes - used, "%s%s/%llu:%u", used ? " " : "", id,
+                             (unsigned long long)origin->incarnation, (unsigned)origin->next);
+        if (wrote < 0 || (size_t)wrote >= bytes - used) {
+            out[used] = 0;
+            return;
+        }
+        used += (size_t)wrote;
+    }
+}

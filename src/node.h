@@ -1,0 +1,147 @@
+/* The node: who it talks to, when, and how much it tells. Events in, actions out.
+ *
+ *                 node_on_…(now, …)                       node_next(&action) until false
+ *   transport ──► accept connected bytes sent closed ──►┐ ┌──► DIAL SEND HANGUP ──► transport
+ *   learner   ──► step told applied ──────────────────► NODE ──► APPLY TELL STOP ──► learner
+ *   clock     ──► time ──────────────────────────────► ┘ └──► NOTE, FINISHED ──► shell
+ *
+ * Single-threaded and deterministic: it reads no clock (now is monotonic nanoseconds), draws all
+ * randomness from its seed, calls nobody, and allocates nothing after birth. The daemon gives it
+ * sockets and a thread, a simulation gives it a queue of events: same code.
+ *
+ * Bytes passed in are borrowed for the call. Bytes in SEND stay the node's until sent or closed;
+ * at most one SEND per connection is outstanding. After every event ask for actions until there
+ * are none, and call node_on_time at node_wake_ns at the latest.
+ */
+#ifndef HEARSAY_NODE_H
+#define HEARSAY_NODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "address.h"
+#include "arena.h"
+#include "identity.h"
+#include "note.h"
+#include "rumor.h"
+#include "update.h"
+
+#define NODE_SEEDS_MAX 64
+#define NODE_PEERS_MAX 128
+
+struct node_options {
+    const struct identity *identity;
+    uint8_t swarm_key[KEY_BYTES];
+    const char *swarm_id;
+    const char *model;       /* its description: equal texts, equal models */
+    uint64_t parameters;     /* P */
+    uint64_t digest;         /* of b0 */
+    uint64_t incarnation;    /* higher than in any earlier life */
+    uint8_t entropy[SEED_BYTES]; /* for keys */
+    uint64_t seed;               /* for choices; 0: drawn from entropy */
+
+    uint16_t listen_port;    /* 0: only dials */
+    struct address advertise; /* host "": what others see */
+    struct address seeds[NODE_SEEDS_MAX];
+    uint32_t seeds_count;
+
+    bool trains;
+    uint64_t bytes_per_s;    /* of rumors, before copies */
+    uint64_t interval_ns;
+    uint32_t steps_min;      /* local steps between two tellings */
+    double gain;
+    double beta;
+    bool weigh_throughput;
+    size_t log_bytes;
+    uint32_t apply_window;   /* entries given to the learner and not yet applied, at most */
+
+    uint32_t peers_max;
+    uint32_t members_max;
+    uint32_t half_open_max;
+    uint32_t half_open_per_net_max;
+    uint64_t handshake_ns;
+    uint64_t silence_ns;
+    uint64_t grace_ns;
+    size_t send_queue_bytes;
+    double notes_per_s;
+};
+
+enum action_kind {
+    ACTION_DIAL,    /* conn, address: connect, then node_on_connected or node_on_closed */
+    ACTION_SEND,    /* conn, bytes, count: then node_on_sent */
+    ACTION_HANGUP,  /* conn: close, then node_on_closed */
+    ACTION_APPLY,   /* update: hear it, then node_on_applied; valid until the next node_next */
+    ACTION_TELL,    /* tell: cut, then node_on_told */
+    ACTION_NOTE,    /* note */
+    ACTION_FINISHED /* the node has left: stop */
+};
+
+struct action {
+    enum action_kind kind;
+    uint64_t conn;
+    struct address address;
+    const uint8_t *bytes;
+    size_t count;
+    const struct update *update;
+    struct tell tell;
+    bool last; /* TELL: end training first; there will be no other */
+    struct note note;
+};
+
+struct node;
+
+size_t node_arena_bytes(const struct node_options *options);
+struct node *node_new(struct arena *arena, const struct node_options *options, uint64_t now_ns);
+void node_free(struct node *node);
+
+/* Somebody connected from this address: the id of the new conversation, or 0: close at once. */
+uint64_t node_on_accept(struct node *node, uint64_t now_ns, const struct address *from);
+void node_on_connected(struct node *node, uint64_t now_ns, uint64_t conn);
+void node_on_bytes(struct node *node, uint64_t now_ns, uint64_t conn, const uint8_t *bytes,
+                   size_t count);
+void node_on_sent(struct node *node, uint64_t now_ns, uint64_t conn);
+/* why: from the transport, for the note; "" for an ordinary end. */
+void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const char *why);
+
+/* The learner made steps. */
+void node_on_step(struct node *node, uint64_t now_ns, uint32_t steps, uint64_t samples);
+/* The answer to TELL; count 0 when there was nothing to tell. */
+void node_on_told(struct node *node, uint64_t now_ns, const struct update *update);
+/* As many entries of earlier APPLYs have been heard. */
+void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries);
+
+void node_on_time(struct node *node, uint64_t now_ns);
+uint64_t node_wake_ns(const struct node *node);
+
+/* Leave: end training, tell the rest, pass on what comes until the neighbours have it and those
+ * who leave too agree, or until the grace time is over; then FINISHED. */
+void node_leave(struct node *node, uint64_t now_ns);
+bool node_is_leaving(const struct node *node);
+
+bool node_next(struct node *node, struct action *action);
+
+/* What a person or a test may look at. */
+struct node_stats {
+    uint64_t steps, samples;
+    double samples_per_second;
+    double share;
+    uint32_t neighbours, members_live, members_known;
+    uint32_t origins;
+    uint64_t digest;
+    uint64_t version; /* sum of all rumors known */
+    uint64_t rumors_told, rumors_heard, duplicates;
+    uint64_t entries_told, entries_heard;
+    uint64_t told_bytes, heard_bytes;         /* rumors: ours once each, others' once each */
+    uint64_t sent_bytes, received_bytes;      /* everything, as given to the transport */
+    uint64_t waiting;                         /* rumors known and not yet applied */
+};
+void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *stats);
+
+/* Samples behind the base, learned by anybody. */
+uint64_t node_swarm_samples(const struct node *node);
+
+/* "id/incarnation:next" of every origin, separated by blanks. */
+void node_version_text(const struct node *node, char *out, size_t bytes);
+
+#endif

@@ -1,0 +1,368 @@
+#include "peer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "frame.h"
+
+#define MAY(state) (1u << (state))
+
+static const unsigned MOVES[PEER_STATES] = {
+    [PEER_FREE] = MAY(PEER_DIALLING) | MAY(PEER_GREETED),
+    [PEER_DIALLING] = MAY(PEER_ANSWERED) | MAY(PEER_CLOSING) | MAY(PEER_FREE),
+    [PEER_ANSWERED] = MAY(PEER_MEETING) | MAY(PEER_CLOSING) | MAY(PEER_FREE),
+    [PEER_GREETED] = MAY(PEER_PROVED) | MAY(PEER_CLOSING) | MAY(PEER_FREE),
+    [PEER_PROVED] = MAY(PEER_MEETING) | MAY(PEER_CLOSING) | MAY(PEER_FREE),
+    [PEER_MEETING] = MAY(PEER_OPEN) | MAY(PEER_CLOSING) | MAY(PEER_FREE),
+    [PEER_OPEN] = MAY(PEER_CLOSING) | MAY(PEER_FREE),
+    [PEER_CLOSING] = MAY(PEER_FREE),
+};
+
+static size_t bitset_words(uint32_t bits)
+{
+    return (bits + 63) / 64;
+}
+
+size_t peer_arena_bytes(size_t queue_max, uint32_t origins_max)
+{
+    return FRAME_MAX + LENGTH_BYTES + SENDING_BYTES + queue_max +
+           2 * bitset_words(origins_max) * 8 + 5 * 64;
+}
+
+void peer_init(struct peer *peer, struct arena *arena, size_t queue_max, uint32_t origins_max)
+{
+    *peer = (struct peer){
+        .in = arena_take(arena, FRAME_MAX + LENGTH_BYTES, 1),
+        .out = arena_take(arena, SENDING_BYTES, 1),
+        .queue = arena_take(arena, queue_max, 1),
+        .queue_max = queue_max,
+        .lazy = arena_take(arena, bitset_words(origins_max), sizeof(uint64_t)),
+        .pruned = arena_take(arena, bitset_words(origins_max), sizeof(uint64_t)),
+        .bit_words = bitset_words(origins_max),
+    };
+}
+
+void peer_move(struct peer *peer, enum peer_state to, uint64_t now_ns)
+{
+    CHECK(MOVES[peer->state] & MAY(to));
+    peer->state = to;
+    peer->since_ns = now_ns;
+}
+
+void peer_start(struct peer *peer, uint64_t conn, bool dialled, const struct address *address,
+                uint64_t now_ns)
+{
+    peer_move(peer, dialled ? PEER_DIALLING : PEER_GREETED, now_ns);
+    peer->conn = conn;
+    peer->dialled = dialled;
+    peer->address = *address;
+    peer->born_ns = now_ns;
+    peer->heard_ns = now_ns;
+    peer->pinged_ns = now_ns;
+}
+
+/* Before the session, frames go out in the clear. The answer to one may come before the transport
+ * reports the last as sent, so the next is put behind it. */
+static uint8_t *frame_content(struct peer *peer)
+{
+    CHECK(peer->out_bytes + LENGTH_BYTES + GREETING_MAX <= SENDING_BYTES);
+    return peer->out + peer->out_bytes + LENGTH_BYTES;
+}
+
+static void send_frame(struct peer *peer, size_t content_bytes)
+{
+    CHECK(content_bytes <= GREETING_MAX);
+    frame_head(peer->out + peer->out_bytes, content_bytes);
+    peer->out_bytes += LENGTH_BYTES + content_bytes;
+}
+
+static void begin_handshake(struct peer *peer, const struct club *club)
+{
+    uint8_t ephemeral[DH_BYTES];
+    entropy_bytes(club->entropy, ephemeral, sizeof ephemeral);
+    handshake_init(&peer->handshake, peer->dialled, club->prologue, sizeof club->prologue,
+                   club->psk, club->identity->noise_secret, ephemeral);
+    secret_wipe(ephemeral, sizeof ephemeral);
+}
+
+void peer_on_connected(struct peer *peer, const struct club *club, uint64_t now_ns)
+{
+    begin_handshake(peer, club);
+    uint8_t *content = frame_content(peer);
+    uint8_t *message = content + GATE_BYTES;
+    size_t bytes;
+    CHECK(handshake_create(&peer->handshake, NULL, 0, message, &bytes) == OK);
+    gate_create(&club->gate, content, message, bytes);
+    send_frame(peer, GATE_BYTES + bytes);
+    peer->heard_ns = now_ns;
+    peer_move(peer, PEER_ANSWERED, now_ns);
+}
+
+/* Acceptor: gate and message 1 arrived. */
+static enum status on_greeting(struct peer *peer, const struct club *club, const uint8_t *frame,
+                               size_t bytes, struct problem *problem)
+{
+    struct introduction theirs;
+    if (bytes != GATE_BYTES + HANDSHAKE_1_BYTES ||
+        gate_consume(&club->gate, frame, frame + GATE_BYTES, HANDSHAKE_1_BYTES, &theirs) != OK)
+        return problem_set(problem, FORGED,
+                           "did not show the swarm key: a stranger, or a node with another key");
+    if (introduction_compare(&club->gate.ours, &theirs, problem) != OK) {
+        refusal_create(&club->gate, club->entropy, frame_content(peer));
+        send_frame(peer, REFUSAL_BYTES);
+        return MISMATCH;
+    }
+    begin_handshake(peer, club);
+    uint8_t payload[HANDSHAKE_PAYLOAD_MAX];
+    size_t payload_bytes, out_bytes;
+    if (handshake_consume(&peer->handshake, frame + GATE_BYTES, HANDSHAKE_1_BYTES, payload,
+                          &payload_bytes) != OK ||
+        handshake_create(&peer->handshake, club->identity->certificate, CERTIFICATE_BYTES,
+                         frame_content(peer), &out_bytes) != OK)
+        return problem_set(problem, FORGED, "its first handshake message is not valid");
+    send_frame(peer, out_bytes);
+    return OK;
+}
+
+static enum status learn_identity(struct peer *peer, const uint8_t *payload, size_t bytes)
+{
+    if (bytes != CERTIFICATE_BYTES)
+        return MALFORMED;
+    return identity_check(peer->id, payload, peer->handshake.their_public);
+}
+
+static void begin_session(struct peer *peer)
+{
+    uint8_t send_key[KEY_BYTES], receive_key[KEY_BYTES];
+    handshake_split(&peer->handshake, send_key, receive_key);
+    session_init(&peer->session, send_key, receive_key);
+    secret_wipe(send_key, sizeof send_key);
+    secret_wipe(receive_key, sizeof receive_key);
+}
+
+/* Dialer: message 2 or a refusal arrived. */
+static enum status on_answer(struct peer *peer, const struct club *club, const uint8_t *frame,
+                             size_t bytes, struct problem *problem)
+{
+    struct introduction theirs;
+    if (bytes == REFUSAL_BYTES && refusal_consume(&club->gate, frame, &theirs) == OK) {
+        if (introduction_compare(&club->gate.ours, &theirs, problem) == OK)
+            return problem_set(problem, MISMATCH, "it refused without a difference");
+        return MISMATCH;
+    }
+    uint8_t payload[HANDSHAKE_PAYLOAD_MAX];
+    size_t payload_bytes, out_bytes;
+    if (handshake_consume(&peer->handshake, frame, bytes, payload, &payload_bytes) != OK ||
+        learn_identity(peer, payload, payload_bytes) != OK ||
+        handshake_create(&peer->handshake, club->identity->certificate, CERTIFICATE_BYTES,
+                         frame_content(peer), &out_bytes) != OK)
+        return problem_set(problem, FORGED,
+                           "its answer to the handshake is not valid: no hearsay node, or "
+                           "something on the way changes bytes");
+    send_frame(peer, out_bytes);
+    begin_session(peer);
+    return OK;
+}
+
+/* Acceptor: message 3 arrived. */
+static enum status on_proof(struct peer *peer, const uint8_t *frame, size_t bytes,
+                            struct problem *problem)
+{
+    uint8_t payload[HANDSHAKE_PAYLOAD_MAX];
+    size_t payload_bytes;
+    if (handshake_consume(&peer->handshake, frame, bytes, payload, &payload_bytes) != OK ||
+        learn_identity(peer, payload, payload_bytes) != OK)
+        return problem_set(problem, FORGED, "its last handshake message is not valid");
+    begin_session(peer);
+    return OK;
+}
+
+/* A whole frame before the session. */
+static enum peer_event on_greeting_frame(struct peer *peer, const struct club *club,
+                                         uint64_t now_ns, const uint8_t *frame, size_t bytes,
+                                         struct problem *problem)
+{
+    enum status status;
+    switch (peer->state) {
+    case PEER_GREETED:
+        status = on_greeting(peer, club, frame, bytes, problem);
+        break;
+    case PEER_ANSWERED:
+        status = on_answer(peer, club, frame, bytes, problem);
+        break;
+    case PEER_PROVED:
+        status = on_proof(peer, frame, bytes, problem);
+        break;
+    default:
+        CHECK(!"a frame in a state that expects none");
+    }
+    if (status != OK)
+        return PEER_REFUSED;
+    const bool greeted = peer->state == PEER_GREETED;
+    peer_move(peer, greeted ? PEER_PROVED : PEER_MEETING, now_ns);
+    return greeted ? PEER_NOTHING : PEER_MET;
+}
+
+static enum peer_event on_frame(struct peer *peer, const struct club *club, uint64_t now_ns,
+                                size_t content_bytes, struct problem *problem)
+{
+    uint8_t *frame = peer->in + LENGTH_BYTES;
+    peer->heard_ns = now_ns;
+    if (peer->state < PEER_MEETING)
+        return on_greeting_frame(peer, club, now_ns, frame, content_bytes, problem);
+    size_t message_bytes;
+    if (session_open(&peer->session, frame, content_bytes, &message_bytes) != OK) {
+        (void)problem_set(problem, FORGED,
+                          "a record does not authenticate: bytes were changed on the way");
+        return PEER_REFUSED;
+    }
+    return PEER_SAID;
+}
+
+/* Move bytes from data until `want` are in the buffer; false if data ends first. */
+static bool fill(struct peer *peer, size_t want, const uint8_t **data, size_t *bytes)
+{
+    if (peer->in_bytes < want) {
+        size_t missing = want - peer->in_bytes;
+        size_t moved = missing < *bytes ? missing : *bytes;
+        memcpy(peer->in + peer->in_bytes, *data, moved);
+        peer->in_bytes += moved;
+        *data += moved;
+        *bytes -= moved;
+    }
+    return peer->in_bytes >= want;
+}
+
+enum peer_event peer_take(struct peer *peer, const struct club *club, uint64_t now_ns,
+                          const uint8_t **data, size_t *bytes, struct problem *problem)
+{
+    peer->received_bytes += *bytes;
+    enum peer_event event = PEER_NOTHING;
+    while (event == PEER_NOTHING) {
+        if (peer->state == PEER_CLOSING || peer->state == PEER_DIALLING) {
+            *bytes = 0; /* nothing more is listened to */
+            break;
+        }
+        peer->in_bytes -= peer->in_used; /* the last frame is done with; it stood alone */
+        peer->in_used = 0;
+        if (!fill(peer, LENGTH_BYTES, data, bytes))
+            break;
+        const size_t limit = peer->state < PEER_MEETING ? GREETING_MAX : FRAME_MAX;
+        size_t content = 0;
+        enum status status = frame_first(peer->in, peer->in_bytes, limit, &content);
+        if (status == TOO_BIG) {
+            (void)problem_set(problem, TOO_BIG, "a frame of impossible size: not a hearsay node");
+            return PEER_REFUSED;
+        }
+        if (status == MISSING) {
+            const size_t size = LENGTH_BYTES + ((size_t)peer->in[0] << 8 | peer->in[1]);
+            if (!fill(peer, size, data, bytes))
+                break;
+            CHECK(frame_first(peer->in, peer->in_bytes, limit, &content) == OK);
+        }
+        peer->in_used = peer->in_bytes;
+        event = on_frame(peer, club, now_ns, content, problem);
+    }
+    peer->received_bytes -= *bytes; /* what is left comes again */
+    return event;
+}
+
+const uint8_t *peer_message(const struct peer *peer, size_t *bytes)
+{
+    *bytes = peer->in_used - LENGTH_BYTES - TAG_BYTES;
+    return peer->in + LENGTH_BYTES;
+}
+
+bool peer_can_say(const struct peer *peer)
+{
+    return peer->state == PEER_MEETING || peer->state == PEER_OPEN;
+}
+
+static bool queue_has_room(struct peer *peer, size_t bytes)
+{
+    if (bytes <= peer->queue_max - peer->queue_to)
+        return true;
+    if (bytes > peer->queue_max - peer_queued_bytes(peer))
+        return false;
+    memmove(peer->queue, peer->queue + peer->queue_from, peer_queued_bytes(peer));
+    peer->queue_to -= peer->queue_from;
+    peer->queue_from = 0;
+    return true;
+}
+
+bool peer_say(struct peer *peer, const struct message *message)
+{
+    CHECK(peer_can_say(peer));
+    const size_t room = LENGTH_BYTES + message->text.count + message->bulk.count + 64;
+    if (!queue_has_room(peer, room))
+        return false;
+    uint8_t *at = peer->queue + peer->queue_to;
+    size_t bytes = message_encode(message, at + LENGTH_BYTES, room - LENGTH_BYTES);
+    CHECK(bytes <= MESSAGE_MAX);
+    frame_head(at, bytes);
+    peer->queue_to += LENGTH_BYTES + bytes;
+    return true;
+}
+
+/* Seal queued messages into out, as many as fit. */
+static void seal_queued(struct peer *peer)
+{
+    while (peer_queued_bytes(peer) > 0) {
+        const uint8_t *at = peer->queue + peer->queue_from;
+        const size_t bytes = (size_t)at[0] << 8 | at[1];
+        if (peer->out_bytes + bytes + RECORD_OVERHEAD > SENDING_BYTES)
+            break;
+        session_seal(&peer->session, at + LENGTH_BYTES, bytes, peer->out + peer->out_bytes);
+        peer->out_bytes += bytes + RECORD_OVERHEAD;
+        peer->queue_from += LENGTH_BYTES + bytes;
+    }
+    if (peer->queue_from == peer->queue_to)
+        peer->queue_from = peer->queue_to = 0;
+}
+
+bool peer_next_send(struct peer *peer, const uint8_t **bytes, size_t *count)
+{
+    if (peer->sending || peer->state == PEER_FREE)
+        return false;
+    if (peer_queued_bytes(peer) > 0)
+        seal_queued(peer);
+    if (peer->out_bytes == 0)
+        return false;
+    peer->sending = true;
+    peer->sending_bytes = peer->out_bytes;
+    peer->sent_bytes += peer->out_bytes;
+    *bytes = peer->out;
+    *count = peer->out_bytes;
+    return true;
+}
+
+void peer_on_sent(struct peer *peer)
+{
+    CHECK(peer->sending);
+    peer->sending = false;
+    peer->out_bytes -= peer->sending_bytes;
+    memmove(peer->out, peer->out + peer->sending_bytes, peer->out_bytes);
+}
+
+bool peer_is_flushed(const struct peer *peer)
+{
+    return !peer->sending && peer->out_bytes == 0 && peer_queued_bytes(peer) == 0;
+}
+
+void peer_end(struct peer *peer)
+{
+    handshake_wipe(&peer->handshake);
+    session_wipe(&peer->session);
+    struct peer empty = {
+        .in = peer->in,
+        .out = peer->out,
+        .queue = peer->queue,
+        .queue_max = peer->queue_max,
+        .lazy = peer->lazy,
+        .pruned = peer->pruned,
+        .bit_words = peer->bit_words,
+    };
+    memset(peer->lazy, 0, peer->bit_words * sizeof *peer->lazy);
+    memset(peer->pruned, 0, peer->bit_words * sizeof *peer->pruned);
+    *peer = empty;
+}

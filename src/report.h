@@ -1,0 +1,49 @@
+/* What a node tells its person: lines on standard error, and the log, one JSON object per line.
+ *
+ *   {"t":12.345,"time":"2026-01-31T12:00:00.123Z","note":"neighbour","level":"info",
+ *    "peer":"3f2a9c01","address":"192.0.2.7:7770","text":"is a neighbour (we called)"}
+ *
+ * t is seconds since the start. "status" comes once a second, "evaluated" after each evaluation,
+ * "final" once, at the end.
+ */
+#ifndef HEARSAY_REPORT_H
+#define HEARSAY_REPORT_H
+
+#include <stdio.h>
+
+#include "learner.h"
+#include "node.h"
+
+struct report {
+    FILE *log; /* or NULL */
+    bool verbose;
+    uint64_t start_ns;
+    uint64_t printed_ns; /* the last status line for a person */
+};
+
+/* log: "" none, "-" standard output. */
+enum status report_open(struct report *report, const char *log, bool verbose, uint64_t now_ns,
+                        struct problem *problem) MUST_USE;
+
+void report_note(struct report *report, const struct note *note);
+
+void report_status(struct report *report, uint64_t now_ns, const struct node_stats *stats,
+                   double loss);
+
+void report_evaluated(struct report *report, uint64_t now_ns, const struct evaluation *evaluation);
+
+/* The end of the run. */
+struct final {
+    char id[2 * ID_BYTES + 1];
+    struct node_stats stats;
+    struct evaluation evaluation; /* of the base, on all test samples */
+    uint64_t learner_digest;      /* computed from the base itself */
+    const char *version;
+    uint64_t parameters;
+    uint64_t rss_bytes_max;
+};
+void report_final(struct report *report, uint64_t now_ns, const struct final *final);
+
+void report_close(struct report *report);
+
+#endif

@@ -1,0 +1,170 @@
+#include "setup.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "secret.h"
+
+#define EVALUATION_BATCH 100
+#define ARENA_BYTES      ((size_t)64 << 30) /* address space; only what is touched costs memory */
+
+static enum status load_data(const struct config *config, struct dataset *train,
+                             struct dataset *test, struct problem *problem)
+{
+    const struct dataset_options options = {
+        .source = config->data.source,
+        .directory = config->data.dir,
+        .seed = config->data.seed,
+        .train_count = config->data.train_count,
+        .test_count = config->data.test_count,
+        .shard = config->data.shard.index,
+        .shards = config->data.shard.count,
+    };
+    enum status status = dataset_load_train(train, &options, problem);
+    if (status != OK)
+        return status;
+    status = dataset_load_test(test, &options, problem);
+    if (status != OK)
+        return status;
+    if (memcmp(&train->shape, &test->shape, sizeof train->shape) != 0 ||
+        test->classes > train->classes)
+        return problem_set(problem, MISMATCH,
+                           "%s: the test samples have another shape or more classes than the "
+                           "training samples; take both from the same data set",
+                           options.directory);
+    test->mean = train->mean;
+    test->scale = train->scale;
+    return OK;
+}
+
+static struct learner_options learner_options(const struct setup *setup,
+                                              const struct config *config, uint32_t tests)
+{
+    const struct config_train *train = &config->train;
+    const struct slice part = train->evaluate_part;
+    const size_t parameters = model_parameters(setup->model);
+    const double told_max = config->exchange.told_max * (double)parameters;
+    return (struct learner_options){
+        .optimizer = {.sgd = {.rate = (float)train->rate,
+                              .momentum = (float)train->momentum,
+                              .weight_decay = (float)train->weight_decay,
+                              .nesterov = train->nesterov},
+                      .schedule = train->schedule,
+                      .period_samples = train->period_samples,
+                      .decay = (float)train->decay},
+        .batch = train->batch,
+        .model_seed = config->model.seed,
+        .data_seed = config->data.seed,
+        /* Nodes with their own slices differ by slice, nodes with all the data by identity. */
+        .data_node = config->data.shard.count > 1 ? config->data.shard.index
+                                                  : bytes_get(setup->identity.id, 8),
+        .test_from = (uint32_t)((uint64_t)tests * part.index / part.count),
+        .test_to = (uint32_t)((uint64_t)tests * (part.index + 1) / part.count),
+        .told_max = told_max < 1 ? 1 : (uint32_t)told_max,
+    };
+}
+
+static enum status make_learner(struct setup *setup, const struct config *config,
+                                const struct dataset *train, const struct dataset *test,
+                                struct problem *problem)
+{
+    struct backend *backend = backend_cpu((int)config->train.threads);
+    const char *preset = model_preset(config->model.name);
+    const char *line = config->model.layers[0] ? config->model.layers : preset;
+    if (!line)
+        return problem_set(problem, MISSING,
+                           "model.name: there is no model \"%s\"; known: %s; or give model.layers",
+                           config->model.name, model_presets());
+    const int batch = (int)config->train.batch;
+    const int batch_max = batch > EVALUATION_BATCH ? batch : EVALUATION_BATCH;
+    enum status status = model_new(&setup->model, &setup->arena, backend, line, train->shape,
+                                   train->classes, batch_max, problem);
+    if (status != OK)
+        return status;
+    (void)snprintf(setup->description, sizeof setup->description, "%dx%dx%d: %s; seed %llu",
+                   train->shape.channels, train->shape.height, train->shape.width,
+                   model_line(setup->model), (unsigned long long)config->model.seed);
+    setup->classes = train->classes;
+    setup->mean = train->mean;
+    setup->scale = train->scale;
+    const struct learner_options options = learner_options(setup, config, test->count);
+    setup->learner =
+        learner_new(&setup->arena, backend, setup->model, config->train.enabled ? train : NULL,
+                    test, &options);
+    return OK;
+}
+
+enum status setup_make(struct setup *setup, const struct config *config, struct problem *problem)
+{
+    memset(setup, 0, sizeof *setup);
+    enum status status = identity_load(&setup->identity, config->node.identity, problem);
+    if (status == OK)
+        status = swarm_key_load(setup->swarm_key, config->node.swarm_key, problem);
+    if (status != OK)
+        return status;
+    struct dataset train = {0}, test = {0};
+    status = load_data(config, &train, &test, problem);
+    if (status == OK) {
+        arena_init(&setup->arena, ARENA_BYTES);
+        status = make_learner(setup, config, &train, &test, problem);
+    }
+    dataset_free(&train);
+    dataset_free(&test);
+    return status;
+}
+
+static uint64_t ns_of(double seconds)
+{
+    return (uint64_t)(seconds * 1e9);
+}
+
+struct node_options setup_node_options(const struct setup *setup, const struct config *config)
+{
+    struct node_options options = {
+        .identity = &setup->identity,
+        .swarm_id = config->node.swarm,
+        .model = setup->description,
+        .parameters = learner_parameters(setup->learner),
+        .digest = learner_digest(setup->learner),
+        .advertise = config->node.advertise,
+        .seeds_count = config->node.peers.count,
+        .trains = config->train.enabled,
+        .bytes_per_s = config->exchange.bytes_per_s,
+        .interval_ns = ns_of(config->exchange.interval_s),
+        .steps_min = config->exchange.steps_min,
+        .gain = config->exchange.gain,
+        .beta = config->exchange.beta,
+        .weigh_throughput = config->exchange.weigh_throughput,
+        .log_bytes = config->exchange.log_bytes,
+        .apply_window = SETUP_APPLY_WINDOW,
+        .peers_max = config->limits.peers,
+        .members_max = config->limits.members,
+        .half_open_max = config->limits.half_open,
+        .half_open_per_net_max = config->limits.half_open_per_net,
+        .handshake_ns = ns_of(config->limits.handshake_s),
+        .silence_ns = ns_of(config->limits.silence_s),
+        .grace_ns = ns_of(config->node.grace_s),
+        .send_queue_bytes = config->limits.send_queue_bytes,
+        .notes_per_s = config->limits.notes_per_s,
+        .seed = config->node.seed,
+    };
+    memcpy(options.swarm_key, setup->swarm_key, KEY_BYTES);
+    memcpy(options.seeds, config->node.peers.item,
+           config->node.peers.count * sizeof *options.seeds);
+    /* Keys always come from the system; the seed only decides whom to call and when. */
+    struct entropy entropy;
+    entropy_from_system(&entropy);
+    entropy_bytes(&entropy, options.entropy, SEED_BYTES);
+    secret_wipe(&entropy, sizeof entropy);
+    return options;
+}
+
+void setup_free(struct setup *setup)
+{
+    if (setup->learner)
+        learner_free(setup->learner);
+    arena_release(&setup->arena);
+    secret_wipe(&setup->identity, sizeof setup->identity);
+    secret_wipe(setup->swarm_key, sizeof setup->swarm_key);
+}

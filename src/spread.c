@@ -1,0 +1,299 @@
+/* How rumors travel: pushed along a tree for each origin, asked for where the tree has a gap.
+ *
+ * Push: a new rumor goes at once to every neighbour that has not asked us to be spared this
+ * origin's. Who gets one twice answers PRUNE to the second; what is left is a tree for each origin,
+ * along which its rumors came fastest (Leitão, Pereira, Rodrigues 2007, with one tree per origin).
+ * A neighbour whose queue is full is spared too: it will ask when it can.
+ * Want: VERSION shows that a neighbour has more. If that does not arrive by itself within
+ * WANT_AFTER_NS, ask; asking also grafts: pushing begins again.
+ */
+#include <string.h>
+
+#include "digest.h"
+#include "inside.h"
+
+#define WANT_AFTER_NS   (SECOND_NS / 2)
+#define WANTS_AT_ONCE   16
+#define APPLYING_MAX    256 /* rumors with the learner at once */
+
+static bool bit_get(const uint64_t *bits, uint32_t i)
+{
+    return bits[i / 64] >> (i % 64) & 1;
+}
+
+static void bit_set(uint64_t *bits, uint32_t i, bool value)
+{
+    bits[i / 64] = (bits[i / 64] & ~(1ull << (i % 64))) | (uint64_t)value << (i % 64);
+}
+
+static bool say_rumor(struct peer *peer, const uint8_t *rumor, size_t bytes)
+{
+    return peer_say(peer, &(struct message){.kind = RUMOR, .bulk = {rumor, bytes}});
+}
+
+static void push(struct node *node, const struct origin *origin, const struct peer *from,
+                 const uint8_t *rumor, size_t bytes)
+{
+    const uint32_t place = versions_place(&node->versions, origin);
+    for (uint32_t i = 0; i < node->options.peers_max; i++) {
+        struct peer *peer = &node->peers[i];
+        if (peer->state != PEER_OPEN || peer == from || bit_get(peer->lazy, place) ||
+            memcmp(peer->id, origin->id, ID_BYTES) == 0)
+            continue;
+        if (!say_rumor(peer, rumor, bytes))
+            bit_set(peer->lazy, place, true);
+    }
+}
+
+static uint64_t digest_of(const struct update *update)
+{
+    uint64_t digest = 0;
+    for (uint32_t i = 0; i < update->count; i++) {
+        const int level = update->level[i];
+        digest = digest_add(digest,
+                            digest_of_entry(update->index[i], update->amount * (uint32_t)level));
+    }
+    return digest;
+}
+
+/* It is the next of its origin and stands in the log: it is known from now on. */
+static void know(struct node *node, struct origin *origin, const struct rumor_head *head,
+                 const struct update *update)
+{
+    node->versions.digest = digest_add(node->versions.digest, digest_of(update));
+    origin->next++;
+    origin->samples = head->samples;
+    if (origin->lacking && origin->next >= origin->lacking_to)
+        origin->lacking = false;
+}
+
+static void lack(struct node *node, struct origin *origin, uint32_t to, const struct peer *from)
+{
+    if (!origin->lacking) {
+        origin->lacking = true;
+        origin->lacking_at = origin->next;
+        origin->lacking_since_ns = node->now_ns;
+        origin->lacking_to = to;
+    }
+    if (to > origin->lacking_to)
+        origin->lacking_to = to;
+    origin->lacking_from = from->conn;
+}
+
+static void on_duplicate(struct node *node, struct peer *from, const struct origin *origin)
+{
+    node->stats.duplicates++;
+    const uint32_t place = versions_place(&node->versions, origin);
+    if (bit_get(from->pruned, place))
+        return;
+    if (peer_say(from, &(struct message){.kind = PRUNE, .tag = origin->tag}))
+        bit_set(from->pruned, place, true);
+}
+
+static struct origin *origin_of(struct node *node, const struct rumor_head *head)
+{
+    struct origin *origin =
+        versions_find(&node->versions, origin_tag(head->origin, head->incarnation));
+    if (origin && origin->incarnation == head->incarnation &&
+        memcmp(origin->id, head->origin, ID_BYTES) == 0)
+        return origin;
+    return origin ? NULL : versions_add(&node->versions, head->origin, head->incarnation);
+}
+
+static void refuse(struct node *node, struct peer *from, enum status status)
+{
+    struct problem problem;
+    (void)problem_set(&problem, status, "sent a rumor that is not valid (%s)", status_name(status));
+    node_hang_up(node, from, BYE_BROKEN, problem.text);
+}
+
+void spread_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor, size_t bytes)
+{
+    struct rumor_head head;
+    if (rumor_peek(rumor, bytes, &head) != OK) {
+        refuse(node, from, MALFORMED);
+        return;
+    }
+    struct origin *origin = versions_find(&node->versions, origin_tag(head.origin, head.incarnation));
+    if (origin && head.seq < origin->next) {
+        on_duplicate(node, from, origin);
+        return;
+    }
+    if (head.seq > (origin ? origin->next : 0)) {
+        if (origin || (origin = origin_of(node, &head)))
+            lack(node, origin, head.seq + 1, from);
+        return;
+    }
+    node->decoded_at = 0;
+    enum status status = rumor_decode(rumor, bytes, node->context, node->options.parameters,
+                                      RUMOR_ENTRIES_MAX, &node->decoded);
+    if (status != OK) {
+        refuse(node, from, status);
+        return;
+    }
+    if (!origin && !(origin = origin_of(node, &head))) {
+        if (notes_allow(&node->notes, node->now_ns))
+            (void)node_note(node, from, NOTE_FULL, LEVEL_WARNING,
+                            "no room for another origin: raise limits.members");
+        return;
+    }
+    const uint32_t place = versions_place(&node->versions, origin);
+    if (!log_append(&node->log, place, head.seq, false, rumor, (uint32_t)bytes)) {
+        lack(node, origin, head.seq + 1, from); /* the learner is behind: hear it later */
+        return;
+    }
+    node->decoded_at = node->log.newest;
+    know(node, origin, &head, &node->decoded);
+    bit_set(from->pruned, place, false);
+    node->stats.rumors_heard++;
+    node->stats.entries_heard += node->decoded.count;
+    node->stats.heard_bytes += bytes;
+    push(node, origin, from, rumor, bytes);
+}
+
+void spread_on_prune(struct node *node, struct peer *from, uint64_t tag)
+{
+    const struct origin *origin = versions_find(&node->versions, tag);
+    if (origin)
+        bit_set(from->lazy, versions_place(&node->versions, origin), true);
+}
+
+static bool ask(struct peer *peer, uint64_t tag, uint32_t seq)
+{
+    return peer_say(peer, &(struct message){.kind = WANT, .tag = tag, .seq = seq});
+}
+
+void spread_on_version(struct node *node, struct peer *from, uint64_t digest, const uint8_t *vector,
+                       size_t bytes)
+{
+    if (bytes % VERSION_ENTRY_BYTES != 0) {
+        node_hang_up(node, from, BYE_BROKEN, "sent a version of impossible size");
+        return;
+    }
+    uint32_t strangers = 0;
+    for (size_t i = 0; i < bytes / VERSION_ENTRY_BYTES; i++) {
+        struct version_entry entry = version_entry_at(vector, i);
+        struct origin *origin = versions_find(&node->versions, entry.tag);
+        if (origin == node->own)
+            from->own_next = entry.next;
+        else if (origin && entry.next > origin->next)
+            lack(node, origin, entry.next, from);
+        else if (!origin && strangers++ < WANTS_AT_ONCE)
+            (void)ask(from, entry.tag, 0);
+    }
+    if (digest != node->versions.digest && versions_equal(&node->versions, vector, bytes) &&
+        notes_allow(&node->notes, node->now_ns))
+        (void)node_note(node, from, NOTE_DIGEST, LEVEL_ERROR,
+                        "the same version, but another digest: a defect or broken memory, here or "
+                        "there");
+}
+
+void spread_on_want(struct node *node, struct peer *from, uint64_t tag, uint64_t seq)
+{
+    const struct origin *origin = versions_find(&node->versions, tag);
+    if (!origin || seq >= origin->next)
+        return;
+    const uint32_t place = versions_place(&node->versions, origin);
+    bool room = true;
+    for (uint32_t next = (uint32_t)seq; next < origin->next && room; next++) {
+        uint32_t bytes;
+        const uint8_t *rumor = log_find(&node->log, place, next, &bytes);
+        if (!rumor) {
+            (void)peer_say(from, &(struct message){.kind = GONE, .tag = tag, .seq = next});
+            return;
+        }
+        room = say_rumor(from, rumor, bytes);
+    }
+    bit_set(from->lazy, place, !room);
+}
+
+void spread_on_gone(struct node *node, struct peer *from, uint64_t tag, uint64_t seq)
+{
+    const struct origin *origin = versions_find(&node->versions, tag);
+    if (origin && seq < origin->next)
+        return;
+    if (notes_allow(&node->notes, node->now_ns))
+        (void)node_note(node, from, NOTE_BEHIND, LEVEL_WARNING,
+                        "no longer has the rumors we lack in its log; raise exchange.log_bytes "
+                        "there, or start this node together with the swarm");
+}
+
+void spread_told(struct node *node, const struct update *update)
+{
+    uint32_t from = 0;
+    while (from < update->count) {
+        struct rumor_head head = {
+            .incarnation = node->own->incarnation,
+            .seq = node->own->next,
+            .samples = node->stats.samples,
+        };
+        memcpy(head.origin, node->own->id, ID_BYTES);
+        uint32_t taken;
+        size_t bytes;
+        rumor_encode(&head, update, from, node->options.identity, node->context,
+                     node->scratch, &taken, &bytes);
+        const uint32_t place = versions_place(&node->versions, node->own);
+        CHECK(log_append(&node->log, place, head.seq, true, node->scratch, (uint32_t)bytes));
+        const struct update part = {.tau = update->tau,
+                                    .amount = update->amount,
+                                    .count = taken,
+                                    .index = update->index + from,
+                                    .level = update->level + from};
+        know(node, node->own, &head, &part);
+        node->stats.rumors_told++;
+        node->stats.entries_told += taken;
+        node->stats.told_bytes += bytes;
+        push(node, node->own, NULL, node->scratch, bytes);
+        from += taken;
+    }
+}
+
+static struct peer *peer_of(const struct node *node, uint64_t conn)
+{
+    struct peer *peer = &node->peers[(uint32_t)conn];
+    return peer->conn == conn && peer->state == PEER_OPEN ? peer : NULL;
+}
+
+/* Ask for what did not come by itself. */
+void spread_ask(struct node *node)
+{
+    for (uint32_t i = 0; i < node->versions.count; i++) {
+        struct origin *origin = &node->versions.origins[i];
+        if (!origin->lacking || node->now_ns - origin->lacking_since_ns < WANT_AFTER_NS)
+            continue;
+        struct peer *peer = peer_of(node, origin->lacking_from);
+        if (!peer) {
+            origin->lacking = false; /* the next VERSION says who else has it */
+            continue;
+        }
+        if (origin->next == origin->lacking_at) {
+            if (ask(peer, origin->tag, origin->next))
+                bit_set(peer->pruned, i, false);
+            origin->lacking = false; /* if it does not help, the next VERSION says so */
+        }
+        origin->lacking_at = origin->next;
+        origin->lacking_since_ns = node->now_ns;
+    }
+}
+
+bool spread_next_apply(struct node *node, struct action *action)
+{
+    const struct log_entry *entry = log_next_to_hand(&node->log);
+    if (!entry)
+        return false;
+    const uint64_t position = node->log.handed + 1;
+    if (node->decoded_at != position) {
+        CHECK(rumor_decode(log_bytes(&node->log, entry), entry->bytes, node->context,
+                           node->options.parameters, RUMOR_ENTRIES_MAX, &node->decoded) == OK);
+        node->decoded_at = position;
+    }
+    if (node->applying_rumors == APPLYING_MAX ||
+        (node->applying > 0 &&
+         node->applying + node->decoded.count > node->options.apply_window))
+        return false;
+    log_handed(&node->log);
+    node->applying += node->decoded.count;
+    node->applying_rumors++;
+    *action = (struct action){.kind = ACTION_APPLY, .update = &node->decoded};
+    return true;
+}

@@ -1,0 +1,262 @@
+/* What the nodes of a swarm said, added up and shown. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "swarm.h"
+
+static uint64_t number(const json_t *line, const char *key)
+{
+    return (uint64_t)json_integer_value(json_object_get(line, key));
+}
+
+static double real(const json_t *line, const char *key)
+{
+    const json_t *value = json_object_get(line, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static void text(char *out, size_t bytes, const json_t *line, const char *key)
+{
+    const char *value = json_string_value(json_object_get(line, key));
+    (void)snprintf(out, bytes, "%s", value ? value : "");
+}
+
+static void read_stats(struct swarm_node *node, const json_t *line)
+{
+    node->steps = number(line, "steps");
+    node->samples = number(line, "samples");
+    node->samples_per_second = real(line, "samples_per_second");
+    node->rumors_told = number(line, "rumors_told");
+    node->rumors_heard = number(line, "rumors_heard");
+    node->duplicates = number(line, "duplicates");
+    node->bytes_sent = number(line, "bytes_sent");
+    node->bytes_received = number(line, "bytes_received");
+}
+
+static void read_final(struct swarm_node *node, const json_t *line)
+{
+    const char *version = json_string_value(json_object_get(line, "version"));
+    read_stats(node, line);
+    text(node->id, sizeof node->id, line, "id");
+    text(node->digest, sizeof node->digest, line, "digest");
+    text(node->base_digest, sizeof node->base_digest, line, "base_digest");
+    node->version = version ? strdup(version) : NULL;
+    node->accuracy = real(line, "accuracy");
+    node->test_loss = real(line, "loss");
+    node->seconds = real(line, "seconds");
+    node->parameters = number(line, "parameters");
+    node->rumors_known = number(line, "rumors_known");
+    node->rss_bytes_max = number(line, "rss_bytes_max");
+    node->has_final = true;
+}
+
+bool swarm_read_line(struct swarm_node *node, const char *bytes)
+{
+    json_t *line = json_loads(bytes, 0, NULL);
+    const char *note = json_string_value(json_object_get(line, "note"));
+    if (!note) {
+        json_decref(line);
+        return false;
+    }
+    if (strcmp(note, "started") == 0) {
+        text(node->address, sizeof node->address, line, "address");
+    } else if (strcmp(note, "status") == 0 && json_object_get(line, "steps")) {
+        read_stats(node, line);
+        node->loss = real(line, "loss");
+    } else if (strcmp(note, "evaluated") == 0) {
+        node->tested = number(line, "tested");
+        node->correct = number(line, "correct");
+        node->evaluations++;
+    } else if (strcmp(note, "final") == 0 && !node->has_final) {
+        read_final(node, line);
+    }
+    json_decref(line);
+    return true;
+}
+
+/* A version is a set of origins; nodes list it in the order they met them. */
+static int compare_words(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static char *sorted_words(const char *words)
+{
+    const size_t bytes = strlen(words) + 1;
+    char *copy = strdup(words);
+    char **word = calloc(bytes / 2 + 1, sizeof *word);
+    char *out = calloc(bytes + 1, 1);
+    size_t count = 0;
+    char *rest = NULL;
+    for (char *at = strtok_r(copy, " ", &rest); at; at = strtok_r(NULL, " ", &rest))
+        word[count++] = at;
+    qsort(word, count, sizeof *word, compare_words);
+    for (size_t i = 0; i < count; i++) {
+        strcat(out, word[i]);
+        strcat(out, " ");
+    }
+    free(word);
+    free(copy);
+    return out;
+}
+
+static bool same_version(const struct swarm_node *a, const struct swarm_node *b)
+{
+    if (!a->version || !b->version)
+        return false;
+    char *first = sorted_words(a->version), *second = sorted_words(b->version);
+    const bool same = strcmp(first, second) == 0;
+    free(first);
+    free(second);
+    return same;
+}
+
+struct swarm_verdict swarm_judge(const struct swarm_node *nodes, int count)
+{
+    struct swarm_verdict verdict = {.same_model = true, .accuracy = NAN};
+    const struct swarm_node *first = NULL;
+    for (int i = 0; i < count; i++) {
+        const struct swarm_node *node = &nodes[i];
+        verdict.sent_bytes += node->bytes_sent;
+        verdict.dense_bytes += swarm_dense_bytes(node, count);
+        if (!node->has_final || !WIFEXITED(node->exit_status) ||
+            WEXITSTATUS(node->exit_status) != 0)
+            continue;
+        verdict.finished++;
+        verdict.accuracy = fmin(node->accuracy, verdict.accuracy);
+        if (!first)
+            first = node;
+        verdict.same_model &= strcmp(node->digest, first->digest) == 0 &&
+                              strcmp(node->base_digest, node->digest) == 0 &&
+                              same_version(node, first);
+    }
+    verdict.same_model &= verdict.finished > 0;
+    return verdict;
+}
+
+uint64_t swarm_dense_bytes(const struct swarm_node *node, int count)
+{
+    return node->steps * node->parameters * 4 * (uint64_t)(count - 1);
+}
+
+static const char *amount(double bytes, char out[static 16])
+{
+    static const char *const UNITS[] = {"B", "kB", "MB", "GB", "TB"};
+    int unit = 0;
+    while (bytes >= 1000 && unit < 4) {
+        bytes /= 1000;
+        unit++;
+    }
+    (void)snprintf(out, 16, unit ? "%.1f %s" : "%.0f %s", bytes, UNITS[unit]);
+    return out;
+}
+
+void swarm_print_live(FILE *out, const struct swarm_node *nodes, int count, double seconds,
+                      double left_s, bool terminal)
+{
+    uint64_t steps = 0, told = 0, heard = 0, sent = 0, received = 0, tested = 0, correct = 0;
+    double rate = 0, loss = 0;
+    int alive = 0;
+    for (int i = 0; i < count; i++) {
+        const struct swarm_node *node = &nodes[i];
+        steps += node->steps;
+        told += node->rumors_told;
+        heard += node->rumors_heard;
+        sent += node->bytes_sent;
+        received += node->bytes_received;
+        if (node->pid == 0)
+            continue;
+        alive++;
+        rate += node->samples_per_second;
+        loss += node->loss;
+        tested += node->tested;
+        correct += node->correct;
+    }
+    char accuracy[16] = "-", sent_text[16], received_text[16];
+    if (tested)
+        (void)snprintf(accuracy, sizeof accuracy, "%.2f %%",
+                       100 * (double)correct / (double)tested);
+    (void)fprintf(out,
+                  "%s%5.0f s  %" PRIu64 " steps  %.0f samples/s  loss %.3f  accuracy %s  told %" PRIu64
+                  " heard %" PRIu64 "  sent %s received %s  %.0f s left%s",
+                  terminal ? "\r\033[K" : "", seconds, steps, rate, alive ? loss / alive : 0,
+                  accuracy, told, heard, amount((double)sent, sent_text),
+                  amount((double)received, received_text), left_s > 0 ? left_s : 0,
+                  terminal ? "" : "\n");
+    (void)fflush(out);
+}
+
+static void describe_end(const struct swarm_node *node, char *out, size_t bytes)
+{
+    if (WIFSIGNALED(node->exit_status))
+        (void)snprintf(out, bytes, "ended by signal %d", WTERMSIG(node->exit_status));
+    else
+        (void)snprintf(out, bytes, "ended with exit code %d", WEXITSTATUS(node->exit_status));
+}
+
+void swarm_print_table(FILE *out, const struct swarm_node *nodes, int count)
+{
+    (void)fprintf(out, "\n%4s  %-8s  %8s  %7s  %-16s  %8s  %9s  %9s  %9s  %9s  %7s\n", "node", "id",
+                  "accuracy", "rumors", "digest", "samples", "samples/s", "sent", "received",
+                  "dense", "of it");
+    for (int i = 0; i < count; i++) {
+        const struct swarm_node *node = &nodes[i];
+        char sent[16], received[16], dense[16], end[64];
+        if (!node->has_final) {
+            describe_end(node, end, sizeof end);
+            (void)fprintf(out, "%4d  %s\n", i + 1, end);
+            continue;
+        }
+        const double dense_bytes = (double)swarm_dense_bytes(node, count);
+        (void)fprintf(out,
+                      "%4d  %-8.8s  %6.2f %%  %7" PRIu64 "  %-16s  %8" PRIu64
+                      "  %9.0f  %9s  %9s  %9s  %5.3f %%\n",
+                      i + 1, node->id, 100 * node->accuracy, node->rumors_known, node->base_digest,
+                      node->samples, (double)node->samples / node->seconds,
+                      amount((double)node->bytes_sent, sent),
+                      amount((double)node->bytes_received, received), amount(dense_bytes, dense),
+                      dense_bytes > 0 ? 100 * (double)node->bytes_sent / dense_bytes : 0);
+    }
+    (void)fprintf(out, "rumors: all that its base is the sum of. dense: what sending every step's "
+                       "gradient to every other node would have taken.\n");
+}
+
+static json_t *node_json(const struct swarm_node *node, int count)
+{
+    return json_pack("{s:s, s:f, s:f, s:s, s:s, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I, "
+                     "s:I, s:b}",
+                     "id", node->id, "accuracy", isfinite(node->accuracy) ? node->accuracy : -1.0,
+                     "loss", isfinite(node->test_loss) ? node->test_loss : -1.0, "version",
+                     node->version ? node->version : "", "digest", node->base_digest, "samples",
+                     (json_int_t)node->samples, "samples_per_second",
+                     node->seconds > 0 ? (double)node->samples / node->seconds : 0.0, "bytes_sent",
+                     (json_int_t)node->bytes_sent, "bytes_received",
+                     (json_int_t)node->bytes_received, "dense_bytes",
+                     (json_int_t)swarm_dense_bytes(node, count), "rumors_told",
+                     (json_int_t)node->rumors_told, "rumors_heard",
+                     (json_int_t)node->rumors_heard, "duplicates", (json_int_t)node->duplicates,
+                     "seconds", node->seconds, "rss_bytes_max", (json_int_t)node->rss_bytes_max,
+                     "steps", (json_int_t)node->steps, "finished", (int)node->has_final);
+}
+
+bool swarm_write_json(const char *path, const struct swarm_node *nodes, int count, double target,
+                      bool ok)
+{
+    const struct swarm_verdict verdict = swarm_judge(nodes, count);
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++)
+        (void)json_array_append_new(list, node_json(&nodes[i], count));
+    json_t *root = json_pack("{s:b, s:b, s:i, s:f, s:f, s:I, s:I, s:o}", "ok", (int)ok,
+                             "same_model", (int)verdict.same_model, "finished", verdict.finished,
+                             "target", target, "accuracy",
+                             isfinite(verdict.accuracy) ? verdict.accuracy : -1.0, "bytes_sent",
+                             (json_int_t)verdict.sent_bytes, "dense_bytes",
+                             (json_int_t)verdict.dense_bytes, "nodes", list);
+    const bool written = root && json_dump_file(root, path, JSON_INDENT(2)) == 0;
+    json_decref(root);
+    return written;
+}

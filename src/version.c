@@ -1,0 +1,96 @@
+#include "version.h"
+
+#include <string.h>
+
+#include "bytes.h"
+#include "rng.h"
+
+uint64_t origin_tag(const uint8_t id[static ID_BYTES], uint64_t incarnation)
+{
+    uint8_t in[ID_BYTES + 8];
+    uint8_t out[8];
+    memcpy(in, id, ID_BYTES);
+    bytes_put(in + ID_BYTES, incarnation, 8);
+    secret_blake2b(out, sizeof out, in, sizeof in, NULL, 0);
+    return bytes_get(out, 8);
+}
+
+void versions_init(struct versions *versions, struct arena *arena, uint32_t max, uint64_t digest)
+{
+    uint32_t slots = 16;
+    while (slots < 2 * max)
+        slots *= 2;
+    *versions = (struct versions){
+        .origins = arena_take(arena, max, sizeof *versions->origins),
+        .max = max,
+        .slots = arena_take(arena, slots, sizeof *versions->slots),
+        .slots_mask = slots - 1,
+        .digest = digest,
+    };
+}
+
+/* The slot that holds the tag, or the free one where it would go. */
+static uint32_t *slot_of(const struct versions *versions, uint64_t tag)
+{
+    uint32_t at = (uint32_t)rng_mix(tag) & versions->slots_mask;
+    while (versions->slots[at] && versions->origins[versions->slots[at] - 1].tag != tag)
+        at = (at + 1) & versions->slots_mask;
+    return &versions->slots[at];
+}
+
+struct origin *versions_find(const struct versions *versions, uint64_t tag)
+{
+    uint32_t slot = *slot_of(versions, tag);
+    return slot ? &versions->origins[slot - 1] : NULL;
+}
+
+struct origin *versions_add(struct versions *versions, const uint8_t id[static ID_BYTES],
+                            uint64_t incarnation)
+{
+    if (versions->count == versions->max)
+        return NULL;
+    uint64_t tag = origin_tag(id, incarnation);
+    uint32_t *slot = slot_of(versions, tag);
+    CHECK(*slot == 0);
+    struct origin *origin = &versions->origins[versions->count++];
+    *origin = (struct origin){.tag = tag, .incarnation = incarnation};
+    memcpy(origin->id, id, ID_BYTES);
+    *slot = versions->count;
+    return origin;
+}
+
+size_t versions_encode(const struct versions *versions, uint8_t *out, size_t capacity)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < versions->count; i++) {
+        const struct origin *origin = &versions->origins[i];
+        if (origin->next == 0 || capacity - bytes < VERSION_ENTRY_BYTES)
+            continue;
+        bytes_put(out + bytes, origin->tag, 8);
+        bytes_put(out + bytes + 8, origin->next, 4);
+        bytes += VERSION_ENTRY_BYTES;
+    }
+    return bytes;
+}
+
+struct version_entry version_entry_at(const uint8_t *vector, size_t i)
+{
+    const uint8_t *at = vector + i * VERSION_ENTRY_BYTES;
+    return (struct version_entry){.tag = bytes_get(at, 8), .next = (uint32_t)bytes_get(at + 8, 4)};
+}
+
+bool versions_equal(const struct versions *versions, const uint8_t *vector, size_t bytes)
+{
+    size_t ours = 0;
+    for (uint32_t i = 0; i < versions->count; i++)
+        ours += versions->origins[i].next > 0;
+    if (bytes != ours * VERSION_ENTRY_BYTES)
+        return false;
+    for (size_t i = 0; i < ours; i++) {
+        struct version_entry entry = version_entry_at(vector, i);
+        const struct origin *origin = versions_find(versions, entry.tag);
+        if (!origin || origin->next != entry.next)
+            return false;
+    }
+    return true;
+}
