@@ -68,6 +68,8 @@ struct backend {
     void (*give)(struct backend *, void *memory);
     void (*upload)(struct backend *, void *to, const void *host_from, size_t bytes);
     void (*download)(struct backend *, void *host_to, const void *from, size_t bytes);
+    /* The end of the backend itself; everything taken must have been given back. */
+    void (*close)(struct backend *);
 
     /* y[batch,out] = x[batch,in] · w[out,in]ᵀ + b[out] */
     void (*dense_forward)(struct backend *, int batch, int in, int out, const float *x,
@@ -129,7 +131,7 @@ struct backend {
     uint64_t (*digest)(struct backend *, size_t count, const int32_t *base);
 };
 
-/* The CPU through OpenBLAS with this many threads (>= 1). One per process; never freed. */
+/* The CPU through OpenBLAS with this many threads (>= 1), a number all of a process share. */
 struct backend *backend_cpu(int threads);
 
 #endif

@@ -38,6 +38,13 @@ static void cpu_copy(struct backend *backend, void *to, const void *from, size_t
         memcpy(to, from, bytes);
 }
 
+static void cpu_close(struct backend *backend)
+{
+    struct cpu *cpu = (struct cpu *)backend;
+    free(cpu->scratch);
+    free(cpu);
+}
+
 /* c[m,n] = a·b + beta·c, row major; a[m,k] and b[k,n], or transposed as they lie in memory. */
 static void gemm(CBLAS_TRANSPOSE turn_a, CBLAS_TRANSPOSE turn_b, int m, int n, int k,
                  const float *a, const float *b, float beta, float *c)
@@ -224,6 +231,7 @@ struct backend *backend_cpu(int threads)
         .give = cpu_give,
         .upload = cpu_copy,
         .download = cpu_copy,
+        .close = cpu_close,
         .dense_forward = cpu_dense_forward,
         .dense_backward = cpu_dense_backward,
         .conv_forward = cpu_conv_forward,

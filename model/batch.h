@@ -2,7 +2,7 @@
  *
  * Every sample of the shard is seen once per epoch, whatever the batch size; a batch may span
  * two epochs. Position and seed say everything: nothing else needs saving to go on later.
- * Held by tests/test_dataset.c.
+ * Held by tests/test_batch.c.
  */
 #ifndef HEARSAY_BATCH_H
 #define HEARSAY_BATCH_H

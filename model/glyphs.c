@@ -90,6 +90,8 @@ static const struct form forms[] = {
 
 #define FORMS ((uint32_t)(sizeof forms / sizeof *forms))
 
+/* One draw per statement in all that follows: C leaves the order open inside an expression. */
+
 /* Uniform in -reach .. reach. */
 static int32_t around_zero(struct rng *rng, int32_t reach)
 {
@@ -290,20 +292,24 @@ static void draw_digit(struct rng *rng, const struct form *form, int32_t total[s
         ink_line(&canvas, &line);
     }
     const int32_t radius = between(rng, UNIT / 8, UNIT);
-    expose(&canvas, radius, between(rng, 100, 240), total);
+    const int32_t light = between(rng, 100, 240);
+    expose(&canvas, radius, light, total);
 }
 
 /* A short stray stroke, anywhere. */
 static void draw_clutter(struct rng *rng, int32_t total[static GLYPH_PIXELS])
 {
     struct canvas canvas;
+    struct point from, to;
     canvas_clear(&canvas);
-    const struct point from = {between(rng, 0, GLYPH_SIDE * UNIT),
-                               between(rng, 0, GLYPH_SIDE * UNIT)};
-    const struct point to = {from.x + around_zero(rng, 8 * UNIT),
-                             from.y + around_zero(rng, 8 * UNIT)};
+    from.x = between(rng, 0, GLYPH_SIDE * UNIT);
+    from.y = between(rng, 0, GLYPH_SIDE * UNIT);
+    to.x = from.x + around_zero(rng, 8 * UNIT);
+    to.y = from.y + around_zero(rng, 8 * UNIT);
     ink_segment(&canvas, from, to);
-    expose(&canvas, between(rng, 0, UNIT / 2), between(rng, 60, 200), total);
+    const int32_t radius = between(rng, 0, UNIT / 2);
+    const int32_t light = between(rng, 60, 200);
+    expose(&canvas, radius, light, total);
 }
 
 /* The sum of eight uniform bytes: near enough to normal, deviation 209. */

@@ -3,7 +3,7 @@
  *   strokes of a digit ─► warp ─► rotate, shear, scale, shift ─► round corners ─► ink ─► noise
  *
  * Sample i depends on (seed, set, i) alone: any part can be made without the rest. All arithmetic
- * is in integers, so that the bytes are the same on every machine: tests/test_dataset.c pins them.
+ * is in integers, so that the bytes are the same on every machine: tests/test_glyphs.c pins them.
  * The distortions are such that lenet needs a few passes over 12,000 samples for 95 %.
  */
 #ifndef HEARSAY_GLYPHS_H

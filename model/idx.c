@@ -61,8 +61,12 @@ static enum status fault(const struct idx *idx, const char *where, struct proble
                            strerror(system_error));
     if (code == Z_MEM_ERROR)
         return problem_set(problem, FAILED, "%s: no memory left to read it; free some", idx->path);
-    const char *what = code == Z_OK || code == Z_BUF_ERROR ? "ends" : "is damaged";
-    return problem_set(problem, MALFORMED, "%s: %s %s; " REMEDY, idx->path, what, where);
+    if (code != Z_OK && code != Z_BUF_ERROR)
+        return problem_set(
+            problem, MALFORMED,
+            "%s: is damaged: its compressed data or their checksum do not hold; " REMEDY,
+            idx->path);
+    return problem_set(problem, MALFORMED, "%s: ends %s; " REMEDY, idx->path, where);
 }
 
 static enum status fault_at_item(const struct idx *idx, struct problem *problem)

@@ -72,5 +72,6 @@ bool address_is_loopback(const struct address *address)
     uint8_t bytes[16];
     if (inet_pton(AF_INET, address->host, bytes) == 1)
         return bytes[0] == 127;
-    return strcmp(address->host, "::1") == 0;
+    return inet_pton(AF_INET6, address->host, bytes) == 1 &&
+           memcmp(bytes, &in6addr_loopback, sizeof bytes) == 0;
 }

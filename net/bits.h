@@ -22,9 +22,9 @@ static inline uint64_t bits_load(const void *from)
 {
     uint8_t in[8];
     memcpy(in, from, 8);
-    return (uint64_t)in[0] | (uint64_t)in[1] << 8 | (uint64_t)in[2] << 16 |
-           (uint64_t)in[3] << 24 | (uint64_t)in[4] << 32 | (uint64_t)in[5] << 40 |
-           (uint64_t)in[6] << 48 | (uint64_t)in[7] << 56;
+    return (uint64_t)in[0] | (uint64_t)in[1] << 8 | (uint64_t)in[2] << 16 | (uint64_t)in[3] << 24 |
+           (uint64_t)in[4] << 32 | (uint64_t)in[5] << 40 | (uint64_t)in[6] << 48 |
+           (uint64_t)in[7] << 56;
 }
 
 static inline void bits_store(void *to, uint64_t value)

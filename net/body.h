@@ -54,7 +54,8 @@ size_t body_encode(const struct body_plan *plan, const uint32_t *index, const in
 
 /* `count` entries from exactly `bytes` bytes, of which BITS_TAIL_BYTES more must be readable.
  * MALFORMED if the bits break the format, run out or are left over, or an index reaches
- * `parameters`; index and level then hold rubbish. Work is bounded by count whatever the bits say. */
+ * `parameters`; index and level then hold rubbish. Work is bounded by count whatever the bits say.
+ */
 enum status body_decode(const uint8_t *in, size_t bytes, uint64_t parameters, uint32_t count,
                         uint32_t *index, int8_t *level) MUST_USE;
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bytes.h"
+
 _Static_assert(REFUSAL_BYTES == WIDE_NONCE_BYTES + GATE_BYTES, "a refusal is a nonce and a gate");
 
 static void hash_text(uint8_t out[static 16], const char *text)
@@ -23,22 +25,19 @@ void introduction_make(struct introduction *introduction, const char *swarm_id, 
 void introduction_encode(uint8_t out[static INTRODUCTION_BYTES], const struct introduction *from)
 {
     memset(out, 0, INTRODUCTION_BYTES);
-    out[0] = (uint8_t)from->protocol;
-    out[1] = (uint8_t)(from->protocol >> 8);
+    bytes_put(out, from->protocol, 2);
     memcpy(out + 8, from->swarm, sizeof from->swarm);
     memcpy(out + 24, from->model, sizeof from->model);
-    for (int i = 0; i < 8; i++)
-        out[40 + i] = (uint8_t)(from->parameters >> (8 * i));
+    bytes_put(out + 40, from->parameters, 8);
 }
 
-static void introduction_decode(struct introduction *to, const uint8_t in[static INTRODUCTION_BYTES])
+static void introduction_decode(struct introduction *to,
+                                const uint8_t in[static INTRODUCTION_BYTES])
 {
-    to->protocol = (uint16_t)(in[0] | in[1] << 8);
+    to->protocol = (uint16_t)bytes_get(in, 2);
     memcpy(to->swarm, in + 8, sizeof to->swarm);
     memcpy(to->model, in + 24, sizeof to->model);
-    to->parameters = 0;
-    for (int i = 0; i < 8; i++)
-        to->parameters |= (uint64_t)in[40 + i] << (8 * i);
+    to->parameters = bytes_get(in + 40, 8);
 }
 
 /* 235146 as "235,146". */
@@ -65,8 +64,8 @@ static enum status other_size(uint64_t ours, uint64_t theirs, struct problem *di
                        their_text, our_text);
 }
 
-enum status introduction_compare(const struct introduction *ours,
-                                 const struct introduction *theirs, struct problem *difference)
+enum status introduction_compare(const struct introduction *ours, const struct introduction *theirs,
+                                 struct problem *difference)
 {
     if (ours->protocol != theirs->protocol)
         return problem_set(difference, MISMATCH, "other protocol version: theirs is %u, ours %u",
@@ -130,8 +129,8 @@ enum status refusal_consume(const struct gate *gate, const uint8_t in[static REF
                             struct introduction *theirs)
 {
     uint8_t introduction[INTRODUCTION_BYTES];
-    enum status status = secret_open_wide(introduction, gate->key, in, NULL, 0,
-                                          in + WIDE_NONCE_BYTES, GATE_BYTES);
+    enum status status =
+        secret_open_wide(introduction, gate->key, in, NULL, 0, in + WIDE_NONCE_BYTES, GATE_BYTES);
     if (status == OK)
         introduction_decode(theirs, introduction);
     return status;

@@ -39,9 +39,8 @@ void introduction_encode(uint8_t out[static INTRODUCTION_BYTES], const struct in
 
 /* Do they belong together? If not, one sentence: "other model: theirs has 235,146 parameters,
  * ours 215,370", "other swarm id", "other protocol version: theirs is 2, ours 1", ... */
-enum status introduction_compare(const struct introduction *ours,
-                                 const struct introduction *theirs, struct problem *difference)
-    MUST_USE;
+enum status introduction_compare(const struct introduction *ours, const struct introduction *theirs,
+                                 struct problem *difference) MUST_USE;
 
 struct gate {
     uint8_t key[KEY_BYTES]; /* BLAKE2b("hearsay gate", key = swarm key) */

@@ -43,8 +43,8 @@ enum status identity_check(uint8_t id[static ID_BYTES],
 {
     uint8_t certified[CERTIFIED_BYTES];
     certified_bytes(certified, noise_public);
-    enum status status = secret_verify(certificate + ID_BYTES, certificate, certified,
-                                       sizeof certified);
+    enum status status =
+        secret_verify(certificate + ID_BYTES, certificate, certified, sizeof certified);
     if (status == OK)
         memcpy(id, certificate, ID_BYTES);
     return status;
@@ -252,8 +252,7 @@ enum status identity_save(const struct identity *identity, const char *path,
     return key_save(&identity_file, identity->seed, path, problem);
 }
 
-enum status swarm_key_load(uint8_t key[static KEY_BYTES], const char *path,
-                           struct problem *problem)
+enum status swarm_key_load(uint8_t key[static KEY_BYTES], const char *path, struct problem *problem)
 {
     return key_load(&swarm_key_file, key, path, problem);
 }

@@ -11,7 +11,7 @@
  *       72    4 told: the number of rumors it has told
  *       76    2 port it listens on; 0: it only dials
  *       78    1 stage (below)
- *       79    1 trains: 1, or 0 for a node that only passes on
+ *       79    1 trains: 1, or 0 for a node that only passes on, or has not joined yet
  *       80   64 host, padded with zeros
  *      144   64 Ed25519 signature over context ‖ bytes 0 .. 144
  */

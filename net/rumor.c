@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "body.h"
+#include "bytes.h"
 
 _Static_assert(SIGNATURE_BYTES >= BITS_TAIL_BYTES, "the signature is the body's tail");
 _Static_assert(RUMOR_ENTRIES_MAX <= 1u << (GAMMA_MAX_BITS - 1), "a layer's size has a code");
@@ -16,17 +17,6 @@ _Static_assert(RUMOR_ENTRIES_MAX <= 1u << (GAMMA_MAX_BITS - 1), "a layer's size 
 #define SAMPLES_AT     48
 #define TAU_AT         56
 #define AMOUNT_AT      60
-
-static uint32_t load_32(const uint8_t *in)
-{
-    return (uint32_t)in[0] | (uint32_t)in[1] << 8 | (uint32_t)in[2] << 16 | (uint32_t)in[3] << 24;
-}
-
-static void store_32(uint8_t *out, uint32_t value)
-{
-    for (int i = 0; i < 4; i++)
-        out[i] = (uint8_t)(value >> (8 * i));
-}
 
 static bool limits_hold(float tau, uint32_t amount, uint32_t count)
 {
@@ -47,15 +37,13 @@ static bool entries_hold(const uint32_t *index, const int8_t *level, uint32_t co
 static void head_store(uint8_t *out, const struct rumor_head *head, const struct update *update,
                        uint32_t count)
 {
-    uint32_t tau;
-    memcpy(&tau, &update->tau, sizeof tau);
     memcpy(out, head->origin, ID_BYTES);
-    bits_store(out + INCARNATION_AT, head->incarnation);
-    store_32(out + SEQ_AT, head->seq);
-    store_32(out + COUNT_AT, count);
-    bits_store(out + SAMPLES_AT, head->samples);
-    store_32(out + TAU_AT, tau);
-    store_32(out + AMOUNT_AT, update->amount);
+    bytes_put(out + INCARNATION_AT, head->incarnation, 8);
+    bytes_put(out + SEQ_AT, head->seq, 4);
+    bytes_put(out + COUNT_AT, count, 4);
+    bytes_put(out + SAMPLES_AT, head->samples, 8);
+    bytes_put_float(out + TAU_AT, update->tau);
+    bytes_put(out + AMOUNT_AT, update->amount, 4);
 }
 
 /* What is signed: keyed with the context, the hash of one swarm's rumor fits no other swarm. */
@@ -95,9 +83,9 @@ enum status rumor_peek(const uint8_t *in, size_t bytes, struct rumor_head *head)
     if (bytes < RUMOR_MIN || bytes > RUMOR_MAX)
         return MALFORMED;
     memcpy(head->origin, in, ID_BYTES);
-    head->incarnation = bits_load(in + INCARNATION_AT);
-    head->seq = load_32(in + SEQ_AT);
-    head->samples = bits_load(in + SAMPLES_AT);
+    head->incarnation = bytes_get(in + INCARNATION_AT, 8);
+    head->seq = (uint32_t)bytes_get(in + SEQ_AT, 4);
+    head->samples = bytes_get(in + SAMPLES_AT, 8);
     return OK;
 }
 
@@ -117,11 +105,9 @@ enum status rumor_decode(const uint8_t *in, size_t bytes,
 {
     if (bytes < RUMOR_MIN || bytes > RUMOR_MAX)
         return MALFORMED;
-    uint32_t count = load_32(in + COUNT_AT);
-    uint32_t amount = load_32(in + AMOUNT_AT);
-    uint32_t tau_bits = load_32(in + TAU_AT);
-    float tau;
-    memcpy(&tau, &tau_bits, sizeof tau);
+    uint32_t count = (uint32_t)bytes_get(in + COUNT_AT, 4);
+    uint32_t amount = (uint32_t)bytes_get(in + AMOUNT_AT, 4);
+    float tau = bytes_get_float(in + TAU_AT);
     if (!limits_hold(tau, amount, count))
         return MALFORMED;
     if (count > capacity)

@@ -3,6 +3,8 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "bytes.h"
+
 _Static_assert(KEY_BYTES == crypto_aead_chacha20poly1305_ietf_KEYBYTES, "key");
 _Static_assert(TAG_BYTES == crypto_aead_chacha20poly1305_ietf_ABYTES, "tag");
 _Static_assert(WIDE_NONCE_BYTES == crypto_aead_xchacha20poly1305_ietf_NPUBBYTES, "wide nonce");
@@ -97,8 +99,7 @@ static void nonce_of(uint8_t nonce[static crypto_aead_chacha20poly1305_ietf_NPUB
                      uint64_t counter)
 {
     memset(nonce, 0, 4);
-    for (int i = 0; i < 8; i++)
-        nonce[4 + i] = (uint8_t)(counter >> (8 * i));
+    bytes_put(nonce + 4, counter, 8);
 }
 
 void secret_seal(uint8_t *out, const uint8_t key[static KEY_BYTES], uint64_t counter,
@@ -116,8 +117,8 @@ enum status secret_open(uint8_t *out, const uint8_t key[static KEY_BYTES], uint6
 {
     uint8_t nonce[crypto_aead_chacha20poly1305_ietf_NPUBBYTES];
     nonce_of(nonce, counter);
-    bool holds = crypto_aead_chacha20poly1305_ietf_decrypt(
-                     out, NULL, NULL, in, bytes, associated, associated_bytes, nonce, key) == 0;
+    bool holds = crypto_aead_chacha20poly1305_ietf_decrypt(out, NULL, NULL, in, bytes, associated,
+                                                           associated_bytes, nonce, key) == 0;
     return holds ? OK : FORGED;
 }
 
@@ -133,8 +134,8 @@ enum status secret_open_wide(uint8_t *out, const uint8_t key[static KEY_BYTES],
                              const uint8_t nonce[static WIDE_NONCE_BYTES], const void *associated,
                              size_t associated_bytes, const uint8_t *in, size_t bytes)
 {
-    bool holds = crypto_aead_xchacha20poly1305_ietf_decrypt(
-                     out, NULL, NULL, in, bytes, associated, associated_bytes, nonce, key) == 0;
+    bool holds = crypto_aead_xchacha20poly1305_ietf_decrypt(out, NULL, NULL, in, bytes, associated,
+                                                            associated_bytes, nonce, key) == 0;
     return holds ? OK : FORGED;
 }
 

@@ -25,16 +25,15 @@ void session_seal(struct session *session, const uint8_t *message, size_t bytes,
     session->sent_bytes += bytes;
 }
 
-enum status session_open(struct session *session, uint8_t *frame, size_t frame_bytes,
-                         size_t *bytes)
+enum status session_open(struct session *session, uint8_t *frame, size_t frame_bytes, size_t *bytes)
 {
     if (session->dead)
         return FORGED;
     CHECK(session->received_records < UINT64_MAX);
     enum status status = MALFORMED;
     if (frame_bytes > TAG_BYTES && frame_bytes <= FRAME_MAX)
-        status = secret_open(frame, session->receive_key, session->received_records, NULL, 0,
-                             frame, frame_bytes);
+        status = secret_open(frame, session->receive_key, session->received_records, NULL, 0, frame,
+                             frame_bytes);
     if (status != OK) {
         session_wipe(session);
         return status;
@@ -47,8 +46,7 @@ enum status session_open(struct session *session, uint8_t *frame, size_t frame_b
 
 bool session_worn_out(const struct session *session)
 {
-    return session->sent_bytes >= SESSION_BYTES_MAX ||
-           session->received_bytes >= SESSION_BYTES_MAX;
+    return session->sent_bytes >= SESSION_BYTES_MAX || session->received_bytes >= SESSION_BYTES_MAX;
 }
 
 void session_wipe(struct session *session)

@@ -71,6 +71,17 @@ static void check_peer(struct node *node, struct peer *peer)
         peer->pinged_ns = now_ns;
 }
 
+/* Alone so far, though there should be others? */
+static void consider_joining(struct node *node)
+{
+    if (node->joined || node->now_ns - node->born_ns < NODE_JOIN_WAIT_NS)
+        return;
+    for (uint32_t i = 0; i < node->options.peers_max; i++)
+        if (node->peers[i].state == PEER_OPEN)
+            return;
+    node_join(node, "nobody has answered: going on alone, and calling on");
+}
+
 void node_on_time(struct node *node, uint64_t now_ns)
 {
     node->now_ns = now_ns;
@@ -82,6 +93,7 @@ void node_on_time(struct node *node, uint64_t now_ns)
             if (node->peers[i].state != PEER_FREE)
                 check_peer(node, &node->peers[i]);
         spread_ask(node);
+        consider_joining(node);
     }
     node_consider_telling(node);
     if (node->stage != STAGE_RUNNING)

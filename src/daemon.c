@@ -56,6 +56,9 @@ static void pump(struct daemon *daemon)
         case ACTION_APPLY:
             hatch_hear(daemon->hatch, action.update);
             break;
+        case ACTION_TRAIN:
+            hatch_train(daemon->hatch);
+            break;
         case ACTION_TELL:
             hatch_tell(daemon->hatch, &action.tell, action.last);
             break;
@@ -263,7 +266,6 @@ static void start(struct daemon *daemon)
     const struct config *config = daemon->config;
     const uint64_t now_ns = transport_now_ns();
     const struct hatch_options hatch_options = {
-        .train = config->train.enabled,
         .samples_max = config->train.samples_max,
         .apply_window = SETUP_APPLY_WINDOW,
         .wake = wake,

@@ -124,19 +124,17 @@ static enum status load_test(struct dataset *test, const struct config_data *dat
     enum status status = dataset_load_test(test, &options, problem);
     if (status != OK)
         return status;
-    bool fits = test->shape.channels == about->in.channels &&
+    const bool fits = test->shape.channels == about->in.channels &&
                 test->shape.height == about->in.height && test->shape.width == about->in.width &&
                 test->classes == about->classes;
     if (fits)
         return OK;
-    status =
-        problem_set(problem, MISMATCH,
-                    "the model is for %dx%dx%d samples of %d classes, the test set has "
-                    "%dx%dx%d of %d; choose the data it was trained on with --data-source",
-                    about->in.channels, about->in.height, about->in.width, about->classes,
-                    test->shape.channels, test->shape.height, test->shape.width, test->classes);
-    dataset_free(test);
-    return status;
+    return problem_set(problem, MISMATCH,
+                       "the model is for %dx%dx%d samples of %d classes, the test set has "
+                       "%dx%dx%d of %d; choose the data it was trained on with --data-source",
+                       about->in.channels, about->in.height, about->in.width, about->classes,
+                       test->shape.channels, test->shape.height, test->shape.width,
+                       test->classes);
 }
 
 static enum status load_weights(float **weights, struct arena *arena, struct backend *backend,
@@ -185,28 +183,39 @@ static struct score score_all(struct backend *backend, struct model *model, cons
     return score;
 }
 
+static enum status score_file(struct arena *arena, struct backend *backend, const char *path,
+                              struct model *model, const struct dataset *test,
+                              const struct tensors_about *about, struct score *score,
+                              struct problem *problem)
+{
+    float *weights;
+    enum status status = load_weights(&weights, arena, backend, path, model, problem);
+    if (status != OK)
+        return status;
+    *score = score_all(backend, model, weights, test, about);
+    backend->give(backend, weights);
+    return OK;
+}
+
 static enum status evaluate(struct arena *arena, const char *path, const struct options *options,
                             struct tensors_about *about, struct score *score,
                             struct problem *problem)
 {
     struct backend *backend = backend_cpu(1);
-    struct model *model;
-    struct dataset test;
-    float *weights;
+    struct model *model = NULL;
+    struct dataset test = {0};
     enum status status = tensors_read_about(path, about, problem);
     if (status == OK)
         status = model_new(&model, arena, backend, about->layers, about->in, about->classes, BATCH,
                            problem);
     if (status == OK)
         status = load_test(&test, &options->config.data, about, problem);
-    if (status != OK)
-        return status;
-    status = load_weights(&weights, arena, backend, path, model, problem);
-    if (status == OK) {
-        *score = score_all(backend, model, weights, &test, about);
-        backend->give(backend, weights);
-    }
+    if (status == OK)
+        status = score_file(arena, backend, path, model, &test, about, score, problem);
     dataset_free(&test);
+    if (model)
+        model_free(model);
+    backend->close(backend);
     return status;
 }
 

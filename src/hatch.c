@@ -11,7 +11,13 @@
 #define OTHER_EVENTS     512
 #define PROGRESS_NS      20000000 /* STEPPED is said no more often than this */
 
-enum command_kind { COMMAND_HEAR, COMMAND_TELL, COMMAND_EVALUATE, COMMAND_STOP };
+enum command_kind {
+    COMMAND_HEAR,
+    COMMAND_TRAIN,
+    COMMAND_TELL,
+    COMMAND_EVALUATE,
+    COMMAND_STOP
+};
 
 struct command {
     enum command_kind kind;
@@ -89,6 +95,9 @@ static void do_command(struct hatch *hatch, const struct command *command)
     switch (command->kind) {
     case COMMAND_HEAR:
         do_hear(hatch, command);
+        break;
+    case COMMAND_TRAIN:
+        hatch->training = learner_can_step(hatch->learner);
         break;
     case COMMAND_TELL:
         do_tell(hatch, command);
@@ -181,7 +190,6 @@ struct hatch *hatch_new(struct arena *arena, struct learner *learner,
     struct hatch *hatch = arena_take(arena, 1, sizeof *hatch);
     hatch->learner = learner;
     hatch->options = *options;
-    hatch->training = options->train && learner_can_step(learner);
     hatch->progress.kind = HATCH_STEPPED;
     ring_init(&hatch->commands, arena, command_ring_bytes(options));
     ring_init(&hatch->events, arena, EVENT_RING_BYTES);
@@ -201,6 +209,11 @@ void hatch_hear(struct hatch *hatch, const struct update *update)
     memcpy(index, update->index, update->count * sizeof *index);
     memcpy(index + update->count, update->level, update->count);
     command_put(hatch, bytes);
+}
+
+void hatch_train(struct hatch *hatch)
+{
+    put_simple(hatch, &(struct command){.kind = COMMAND_TRAIN});
 }
 
 void hatch_tell(struct hatch *hatch, const struct tell *tell, bool last)

@@ -1,6 +1,6 @@
 /* The hatch: the only place where two threads meet.
  *
- *   loop thread (node)  ── HEAR TELL EVALUATE STOP ──►  learner thread
+ *   loop thread (node)  ── HEAR TRAIN TELL EVALUATE STOP ──►  learner thread
  *                       ◄─ STEPPED TOLD APPLIED EVALUATED ─
  *
  * The learner's thread makes steps for as long as it may train, and between two steps does what
@@ -17,7 +17,6 @@
 #include "learner.h"
 
 struct hatch_options {
-    bool train;
     uint64_t samples_max;  /* train no more than so many samples; 0: no end */
     uint32_t apply_window; /* entries under way at most, see node.h */
     void (*wake)(void *waker); /* called on the learner's thread when there are events */
@@ -47,6 +46,7 @@ struct hatch *hatch_new(struct arena *arena, struct learner *learner,
 
 /* From the loop's thread: */
 void hatch_hear(struct hatch *hatch, const struct update *update); /* copied */
+void hatch_train(struct hatch *hatch);                             /* begin to make steps */
 void hatch_tell(struct hatch *hatch, const struct tell *tell, bool last);
 void hatch_evaluate(struct hatch *hatch);
 bool hatch_next(struct hatch *hatch, struct hatch_event *event);

@@ -1,6 +1,10 @@
 /* The inside of a node, shared by node.c (doors and actions), clock.c (what time brings), dial.c
  * (whom to call), talk.c (one function per message), spread.c (rumors: push, prune, want) and
- * leave.c. Nobody else includes this. */
+ * leave.c.
+ *
+ *   node.c ──► clock, talk ──► dial, spread, leave ──► inside.c   (calls go one way)
+ *
+ * Nobody else includes this. */
 #ifndef HEARSAY_INSIDE_H
 #define HEARSAY_INSIDE_H
 
@@ -53,6 +57,11 @@ struct node {
     uint32_t applying;       /* entries with the learner */
     uint64_t applying_rumors;
 
+    bool joined;             /* holds what the swarm knows */
+    bool joined_said;
+    uint64_t born_ns;
+    uint64_t asked_ns;       /* when something missing was last asked for; 0: never */
+
     enum tell_state tell;
     bool telling_last;
     uint64_t told_ns;        /* when we last told */
@@ -73,7 +82,8 @@ struct node {
     uint64_t gone_received_bytes;
 };
 
-/* node.c */
+/* inside.c */
+void node_join(struct node *node, const char *why);
 void node_hang_up(struct node *node, struct peer *peer, enum bye_reason reason, const char *why);
 struct peer *node_peer_by_id(const struct node *node, const uint8_t id[static ID_BYTES],
                              const struct peer *except);

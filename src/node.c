@@ -12,6 +12,7 @@
 #define CLOSING_NS    (2 * SECOND_NS)
 #define RENEW_NS      (600 * SECOND_NS)
 #define TELL_SPAN_NS  (10 * SECOND_NS) /* a budget saves up for so long */
+#define CATCH_UP_NS   (5 * SECOND_NS)  /* after asking for what is missing, it comes for so long */
 #define NOTES_WAITING 256
 
 size_t node_arena_bytes(const struct node_options *options)
@@ -65,7 +66,8 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->decoded.level = arena_take(arena, RUMOR_ENTRIES_MAX, sizeof(int8_t));
     node->scratch = arena_take(arena, FRAME_MAX, 1);
     notes_init(&node->notes, arena, NOTES_WAITING, options->notes_per_s);
-    node->told_ns = node->rate_ns = now_ns;
+    node->told_ns = node->rate_ns = node->born_ns = now_ns;
+    node->joined = options->seeds_count == 0;
     node->gossip_ns = now_ns + rng_below(&node->rng, (uint32_t)SECOND_NS);
     node->check_ns = now_ns;
     node_refresh_record(node);
@@ -89,71 +91,6 @@ static struct peer *peer_at(struct node *node, uint64_t conn)
         return NULL;
     struct peer *peer = &node->peers[slot];
     return peer->state != PEER_FREE && peer->conn == conn ? peer : NULL;
-}
-
-struct peer *node_peer_by_id(const struct node *node, const uint8_t id[static ID_BYTES],
-                             const struct peer *except)
-{
-    for (uint32_t i = 0; i < node->options.peers_max; i++) {
-        struct peer *peer = &node->peers[i];
-        if (peer->state == PEER_OPEN && peer != except && memcmp(peer->id, id, ID_BYTES) == 0)
-            return peer;
-    }
-    return NULL;
-}
-
-struct note *node_note(struct node *node, const struct peer *peer, enum note_kind kind,
-                       enum note_level level, const char *text)
-{
-    struct note *note = notes_add(&node->notes, node->now_ns, kind, level, "%s", text);
-    if (peer->state >= PEER_MEETING)
-        identity_text(note->who, peer->id);
-    (void)address_text(&peer->address, note->where);
-    return note;
-}
-
-void node_hang_up(struct node *node, struct peer *peer, enum bye_reason reason, const char *why)
-{
-    if (peer->state == PEER_CLOSING)
-        return;
-    if (peer_can_say(peer)) {
-        const struct message bye = {.kind = BYE,
-                                    .reason = reason,
-                                    .text = {(const uint8_t *)why, strlen(why)}};
-        (void)peer_say(peer, &bye);
-    }
-    (void)snprintf(peer->why, sizeof peer->why, "%s", why);
-    peer->renewing = reason == BYE_RENEW;
-    peer->was_open = peer->state == PEER_OPEN;
-    peer->quiet = reason == BYE_SELF || reason == BYE_DUPLICATE || reason == BYE_LEAVING;
-    peer_move(peer, PEER_CLOSING, node->now_ns);
-}
-
-static struct address own_address(const struct node *node)
-{
-    if (node->options.listen_port == 0)
-        return (struct address){0};
-    return node->options.advertise.host[0] ? node->options.advertise : node->observed;
-}
-
-void node_refresh_record(struct node *node)
-{
-    const struct member *own = &node->members.members[0];
-    struct record record = {
-        .incarnation = node->options.incarnation,
-        .stamp = own->record.stamp + 1,
-        .samples = node->stats.samples,
-        .digest = node->versions.digest,
-        .samples_per_second = (float)node->stats.samples_per_second,
-        .delivered = 1,
-        .told = node->own->next,
-        .stage = node->stage,
-        .trains = node->options.trains,
-        .address = own_address(node),
-    };
-    memcpy(record.id, node->own->id, ID_BYTES);
-    members_update_own(&node->members, &record, node->options.identity, node->context,
-                       node->now_ns);
 }
 
 /* Doors: the network. */
@@ -305,16 +242,6 @@ void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const cha
 
 /* Doors: the learner. */
 
-void node_consider_telling(struct node *node)
-{
-    if (!node->options.trains || node->tell != TELL_IDLE)
-        return;
-    if (node->stage == STAGE_LEAVING ||
-        (node->stage == STAGE_RUNNING && node->steps_since >= node->options.steps_min &&
-         node->now_ns - node->told_ns >= node->options.interval_ns))
-        node->tell = TELL_WANTED;
-}
-
 void node_on_step(struct node *node, uint64_t now_ns, uint32_t steps, uint64_t samples)
 {
     node->now_ns = now_ns;
@@ -375,6 +302,24 @@ static uint32_t budget_bytes(const struct node *node)
     return (uint32_t)fmin(fmax(bytes, 256), most);
 }
 
+static bool next_train(struct node *node, struct action *action)
+{
+    if (!node->joined || node->joined_said || !node->options.trains ||
+        node->stage != STAGE_RUNNING)
+        return false;
+    node->joined_said = true;
+    *action = (struct action){.kind = ACTION_TRAIN};
+    return true;
+}
+
+/* The step the swarm's base made since our last telling is gone on with only if it was the
+ * swarm's step: what was heard to catch up is old. */
+static double beta(const struct node *node)
+{
+    const bool caught_up = node->asked_ns == 0 || node->now_ns - node->asked_ns > CATCH_UP_NS;
+    return caught_up && node->stats.rumors_told > 0 ? node->options.beta : 0;
+}
+
 static bool next_tell(struct node *node, struct action *action)
 {
     if (node->tell != TELL_WANTED)
@@ -387,7 +332,7 @@ static bool next_tell(struct node *node, struct action *action)
         .tell = {.budget_bytes = budget_bytes(node),
                  .share = node->stats.share,
                  .gain = node->options.gain,
-                 .beta = node->options.beta},
+                 .beta = beta(node)},
         .last = node->telling_last,
     };
     node->tell = TELL_OUT;
@@ -403,7 +348,7 @@ bool node_next(struct node *node, struct action *action)
         return true;
     }
     if (next_peer_action(node, action) || dial_next(node, action) ||
-        spread_next_apply(node, action) || next_tell(node, action))
+        spread_next_apply(node, action) || next_train(node, action) || next_tell(node, action))
         return true;
     if (node->finished && !node->finished_said) {
         node->finished_said = true;

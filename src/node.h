@@ -2,7 +2,7 @@
  *
  *                 node_on_…(now, …)                       node_next(&action) until false
  *   transport ──► accept connected bytes sent closed ──►┐ ┌──► DIAL SEND HANGUP ──► transport
- *   learner   ──► step told applied ──────────────────► NODE ──► APPLY TELL STOP ──► learner
+ *   learner   ──► step told applied ──────────────────► NODE ──► APPLY TRAIN TELL ─► learner
  *   clock     ──► time ──────────────────────────────► ┘ └──► NOTE, FINISHED ──► shell
  *
  * Single-threaded and deterministic: it reads no clock (now is monotonic nanoseconds), draws all
@@ -72,6 +72,7 @@ enum action_kind {
     ACTION_SEND,    /* conn, bytes, count: then node_on_sent */
     ACTION_HANGUP,  /* conn: close, then node_on_closed */
     ACTION_APPLY,   /* update: hear it, then node_on_applied; valid until the next node_next */
+    ACTION_TRAIN,   /* the base is the swarm's: begin to train (once; only if options.trains) */
     ACTION_TELL,    /* tell: cut, then node_on_told */
     ACTION_NOTE,    /* note */
     ACTION_FINISHED /* the node has left: stop */
@@ -113,6 +114,11 @@ void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries);
 
 void node_on_time(struct node *node, uint64_t now_ns);
 uint64_t node_wake_ns(const struct node *node);
+
+/* A node that was given seeds does not train before it holds what the swarm knows: until a
+ * neighbour's version shows little that is missing here, or nobody has answered for JOIN_WAIT_NS.
+ * Otherwise it would tell the others what they learned long ago. */
+#define NODE_JOIN_WAIT_NS 10000000000ull
 
 /* Leave: end training, tell the rest, pass on what comes until the neighbours have it and those
  * who leave too agree, or until the grace time is over; then FINISHED. */

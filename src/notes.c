@@ -6,6 +6,7 @@
 static const char *const NAMES[NOTE_KINDS] = {
     [NOTE_STARTED] = "started",
     [NOTE_STATUS] = "status",
+    [NOTE_JOINED] = "joined",
     [NOTE_NEIGHBOUR] = "neighbour",
     [NOTE_NEIGHBOUR_LOST] = "neighbour_lost",
     [NOTE_DIAL_FAILED] = "dial_failed",

@@ -171,12 +171,14 @@ void report_evaluated(struct report *report, uint64_t now_ns, const struct evalu
 
 void report_final(struct report *report, uint64_t now_ns, const struct final *final)
 {
-    (void)fprintf(stderr,
-                  "%9.3f the base at the end: accuracy %.2f %%, loss %.4f, digest %016" PRIx64
-                  ", %" PRIu64 " rumors of %u origins\n",
-                  seconds_since(report, now_ns), 100 * accuracy_of(&final->evaluation),
-                  final->evaluation.loss, final->learner_digest, final->stats.version,
-                  final->stats.origins);
+    (void)fprintf(stderr, "%9.3f the base at the end: digest %016" PRIx64 ", the sum of %" PRIu64
+                          " rumors",
+                  seconds_since(report, now_ns), final->learner_digest, final->stats.version);
+    if (final->evaluation.samples)
+        (void)fprintf(stderr, "; accuracy %.2f %%, loss %.4f on %u test samples",
+                      100 * accuracy_of(&final->evaluation), final->evaluation.loss,
+                      (unsigned)final->evaluation.samples);
+    (void)fputc('\n', stderr);
     if (!report->log)
         return;
     json_t *line = line_begin(report, now_ns, "final");

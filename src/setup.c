@@ -69,7 +69,6 @@ static enum status make_learner(struct setup *setup, const struct config *config
                                 const struct dataset *train, const struct dataset *test,
                                 struct problem *problem)
 {
-    struct backend *backend = backend_cpu((int)config->train.threads);
     const char *preset = model_preset(config->model.name);
     const char *line = config->model.layers[0] ? config->model.layers : preset;
     if (!line)
@@ -78,7 +77,8 @@ static enum status make_learner(struct setup *setup, const struct config *config
                            config->model.name, model_presets());
     const int batch = (int)config->train.batch;
     const int batch_max = batch > EVALUATION_BATCH ? batch : EVALUATION_BATCH;
-    enum status status = model_new(&setup->model, &setup->arena, backend, line, train->shape,
+    setup->backend = backend_cpu((int)config->train.threads);
+    enum status status = model_new(&setup->model, &setup->arena, setup->backend, line, train->shape,
                                    train->classes, batch_max, problem);
     if (status != OK)
         return status;
@@ -90,7 +90,7 @@ static enum status make_learner(struct setup *setup, const struct config *config
     setup->scale = train->scale;
     const struct learner_options options = learner_options(setup, config, test->count);
     setup->learner =
-        learner_new(&setup->arena, backend, setup->model, config->train.enabled ? train : NULL,
+        learner_new(&setup->arena, setup->backend, setup->model, config->train.enabled ? train : NULL,
                     test, &options);
     return OK;
 }
@@ -164,6 +164,10 @@ void setup_free(struct setup *setup)
 {
     if (setup->learner)
         learner_free(setup->learner);
+    if (setup->model)
+        model_free(setup->model);
+    if (setup->backend)
+        setup->backend->close(setup->backend);
     arena_release(&setup->arena);
     secret_wipe(&setup->identity, sizeof setup->identity);
     secret_wipe(setup->swarm_key, sizeof setup->swarm_key);

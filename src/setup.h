@@ -14,6 +14,7 @@ struct setup {
     struct arena arena;
     struct identity identity;
     uint8_t swarm_key[KEY_BYTES];
+    struct backend *backend;
     struct model *model;
     struct learner *learner;
     int classes;

@@ -1,9 +1,9 @@
 /* How rumors travel: pushed along a tree for each origin, asked for where the tree has a gap.
  *
  * Push: a new rumor goes at once to every neighbour that has not asked us to be spared this
- * origin's. Who gets one twice answers PRUNE to the second; what is left is a tree for each origin,
- * along which its rumors came fastest (Leitão, Pereira, Rodrigues 2007, with one tree per origin).
- * A neighbour whose queue is full is spared too: it will ask when it can.
+ * origin's. Who gets one twice answers PRUNE to the second (or, if the second is the origin itself,
+ * to the first); what is left is a tree for each origin (Leitão, Pereira, Rodrigues 2007, who have
+ * one tree for all). A neighbour whose queue is full is spared too: it will ask when it can.
  * Want: VERSION shows that a neighbour has more. If that does not arrive by itself within
  * WANT_AFTER_NS, ask; asking also grafts: pushing begins again.
  */
@@ -80,14 +80,33 @@ static void lack(struct node *node, struct origin *origin, uint32_t to, const st
     origin->lacking_from = from->conn;
 }
 
-static void on_duplicate(struct node *node, struct peer *from, const struct origin *origin)
+static struct peer *peer_of(const struct node *node, uint64_t conn)
+{
+    struct peer *peer = &node->peers[(uint32_t)conn];
+    return peer->conn == conn && peer->state == PEER_OPEN ? peer : NULL;
+}
+
+static void prune(struct node *node, struct peer *peer, const struct origin *origin)
+{
+    const uint32_t place = versions_place(&node->versions, origin);
+    if (!bit_get(peer->pruned, place) &&
+        peer_say(peer, &(struct message){.kind = PRUNE, .tag = origin->tag}))
+        bit_set(peer->pruned, place, true);
+}
+
+/* Two send us this origin's rumors: one must stop. The origin itself is never sent away for being
+ * slower once than somebody who passes its rumors on. */
+static void on_duplicate(struct node *node, struct peer *from, struct origin *origin)
 {
     node->stats.duplicates++;
-    const uint32_t place = versions_place(&node->versions, origin);
-    if (bit_get(from->pruned, place))
-        return;
-    if (peer_say(from, &(struct message){.kind = PRUNE, .tag = origin->tag}))
-        bit_set(from->pruned, place, true);
+    const bool direct = memcmp(from->id, origin->id, ID_BYTES) == 0;
+    struct peer *other = direct ? peer_of(node, origin->heard_from) : NULL;
+    if (direct)
+        origin->heard_from = from->conn;
+    if (!direct)
+        prune(node, from, origin);
+    else if (other && other != from)
+        prune(node, other, origin);
 }
 
 static struct origin *origin_of(struct node *node, const struct rumor_head *head)
@@ -144,7 +163,7 @@ void spread_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor,
     }
     node->decoded_at = node->log.newest;
     know(node, origin, &head, &node->decoded);
-    bit_set(from->pruned, place, false);
+    origin->heard_from = from->conn;
     node->stats.rumors_heard++;
     node->stats.entries_heard += node->decoded.count;
     node->stats.heard_bytes += bytes;
@@ -158,8 +177,9 @@ void spread_on_prune(struct node *node, struct peer *from, uint64_t tag)
         bit_set(from->lazy, versions_place(&node->versions, origin), true);
 }
 
-static bool ask(struct peer *peer, uint64_t tag, uint32_t seq)
+static bool ask(struct node *node, struct peer *peer, uint64_t tag, uint32_t seq)
 {
+    node->asked_ns = node->now_ns;
     return peer_say(peer, &(struct message){.kind = WANT, .tag = tag, .seq = seq});
 }
 
@@ -171,6 +191,7 @@ void spread_on_version(struct node *node, struct peer *from, uint64_t digest, co
         return;
     }
     uint32_t strangers = 0;
+    uint64_t missing = 0;
     for (size_t i = 0; i < bytes / VERSION_ENTRY_BYTES; i++) {
         struct version_entry entry = version_entry_at(vector, i);
         struct origin *origin = versions_find(&node->versions, entry.tag);
@@ -179,8 +200,12 @@ void spread_on_version(struct node *node, struct peer *from, uint64_t digest, co
         else if (origin && entry.next > origin->next)
             lack(node, origin, entry.next, from);
         else if (!origin && strangers++ < WANTS_AT_ONCE)
-            (void)ask(from, entry.tag, 0);
+            (void)ask(node, from, entry.tag, 0);
+        if (origin != node->own && entry.next > (origin ? origin->next : 0))
+            missing += entry.next - (origin ? origin->next : 0);
     }
+    if (missing <= bytes / VERSION_ENTRY_BYTES) /* what is just on its way */
+        node_join(node, "holds what the swarm knows");
     if (digest != node->versions.digest && versions_equal(&node->versions, vector, bytes) &&
         notes_allow(&node->notes, node->now_ns))
         (void)node_note(node, from, NOTE_DIGEST, LEVEL_ERROR,
@@ -248,12 +273,6 @@ void spread_told(struct node *node, const struct update *update)
     }
 }
 
-static struct peer *peer_of(const struct node *node, uint64_t conn)
-{
-    struct peer *peer = &node->peers[(uint32_t)conn];
-    return peer->conn == conn && peer->state == PEER_OPEN ? peer : NULL;
-}
-
 /* Ask for what did not come by itself. */
 void spread_ask(struct node *node)
 {
@@ -267,7 +286,7 @@ void spread_ask(struct node *node)
             continue;
         }
         if (origin->next == origin->lacking_at) {
-            if (ask(peer, origin->tag, origin->next))
+            if (ask(node, peer, origin->tag, origin->next))
                 bit_set(peer->pruned, i, false);
             origin->lacking = false; /* if it does not help, the next VERSION says so */
         }

@@ -107,7 +107,7 @@ static enum status parse_number(double *value, const char *name, double low, dou
 static enum status parse_option(struct swarm *swarm, int option, struct problem *problem)
 {
     struct options *options = &swarm->options;
-    double value;
+    double value = 0;
     enum status status = OK;
     switch (option) {
     case 'n':

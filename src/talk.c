@@ -50,8 +50,7 @@ static void note_member(struct node *node, struct member *member)
     if (!notes_allow(&node->notes, node->now_ns))
         return;
     struct note *note =
-        live ? notes_add(&node->notes, node->now_ns, NOTE_MEMBER, LEVEL_INFO,
-                         "is in the swarm (%s)", record->trains ? "trains" : "passes on only")
+        live ? notes_add(&node->notes, node->now_ns, NOTE_MEMBER, LEVEL_INFO, "is in the swarm")
              : notes_add(&node->notes, node->now_ns, NOTE_MEMBER_LEFT, LEVEL_INFO,
                          "has left the swarm after %llu samples",
                          (unsigned long long)record->samples);

@@ -26,6 +26,7 @@ struct origin {
     uint64_t incarnation;
     uint32_t next;
     uint64_t samples; /* as its latest rumor says */
+    uint64_t heard_from; /* conn that brought its latest rumor */
 
     /* Somebody has more of it than we do: since when, how much we had then, and who. */
     bool lacking;

@@ -2,15 +2,14 @@
  *
  * One update of Laplace-distributed residuals per density, cut into as many rumors as it takes;
  * "body" is the codec alone, "rumor" includes hash and signature. Medians of several runs. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "body.h"
-#include "rng.h"
 #include "rumor.h"
+#include "updates.h"
 
 #define ENTRIES    400000
 #define RUNS       11
@@ -44,43 +43,10 @@ static double median(double *values, size_t count)
     return values[count / 2];
 }
 
-/* Entries told of Laplace residuals when a share `density` of them passes the threshold: gaps are
- * geometric and P(|level| >= j) = density^j. Returns the parameters they are spread over. */
-static uint32_t draw_update(double density, uint64_t seed)
-{
-    struct rng rng = rng_new(seed, 0);
-    uint32_t position = 0;
-    for (uint32_t i = 0; i < ENTRIES; i++) {
-        position += (uint32_t)(log(1 - rng_uniform(&rng)) / log1p(-density));
-        index_of[i] = position++;
-        int magnitude = 1 + (int)(log(1 - rng_uniform(&rng)) / log(density));
-        magnitude = magnitude > LEVEL_MAX ? LEVEL_MAX : magnitude;
-        level_of[i] = (int8_t)(rng_below(&rng, 2) != 0 ? magnitude : -magnitude);
-    }
-    return position;
-}
-
-/* Bits of the best code that knows only the density and the frequencies of the levels. */
-static double entropy_bits(uint32_t parameters)
-{
-    double counts[2 * LEVEL_MAX + 2] = {0};
-    for (uint32_t i = 0; i < ENTRIES; i++)
-        counts[level_of[i] + LEVEL_MAX]++;
-    counts[2 * LEVEL_MAX + 1] = (double)parameters - ENTRIES;
-    double bits = 0;
-    for (size_t i = 0; i < 2 * LEVEL_MAX + 2; i++)
-        if (counts[i] > 0)
-            bits -= counts[i] * log2(counts[i] / parameters);
-    return bits;
-}
+static struct update told = {.tau = 0.01f, .amount = 1000, .index = index_of, .level = level_of};
 
 static int encode_all(const struct identity *identity, const uint8_t *context)
 {
-    struct update update = {.tau = 0.01f,
-                            .amount = 1000,
-                            .count = ENTRIES,
-                            .index = index_of,
-                            .level = level_of};
     struct rumor_head head = {.seq = 0};
     memcpy(head.origin, identity->id, ID_BYTES);
     int rumors = 0;
@@ -88,7 +54,7 @@ static int encode_all(const struct identity *identity, const uint8_t *context)
     while (from < ENTRIES) {
         CHECK(rumors < RUMORS_MAX);
         uint32_t taken;
-        rumor_encode(&head, &update, from, identity, context, wire[rumors], &taken,
+        rumor_encode(&head, &told, from, identity, context, wire[rumors], &taken,
                      &wire_bytes[rumors]);
         wire_from[rumors++] = from;
         from += taken;
@@ -98,7 +64,7 @@ static int encode_all(const struct identity *identity, const uint8_t *context)
     return rumors;
 }
 
-static void decode_all(int rumors, const uint8_t *context, uint32_t parameters)
+static void decode_all(int rumors, const uint8_t *context, uint64_t parameters)
 {
     struct update heard = {.index = heard_index, .level = heard_level};
     for (int i = 0; i < rumors; i++)
@@ -117,7 +83,7 @@ static void encode_bodies(void)
     }
 }
 
-static void decode_bodies(int rumors, uint32_t parameters)
+static void decode_bodies(int rumors, uint64_t parameters)
 {
     for (int i = 0; i < rumors; i++)
         CHECK(body_decode(wire[i] + RUMOR_HEAD_BYTES,
@@ -127,7 +93,7 @@ static void decode_bodies(int rumors, uint32_t parameters)
 
 static void bench_density(double density, const struct identity *identity, const uint8_t *context)
 {
-    uint32_t parameters = draw_update(density, 1);
+    uint64_t parameters = draw_update(&told, ENTRIES, density, LAPLACE, 1);
     double seconds[4][RUNS];
     int rumors = 0;
     for (int run = 0; run < RUNS; run++) {
@@ -151,8 +117,8 @@ static void bench_density(double density, const struct identity *identity, const
     for (int i = 0; i < rumors; i++)
         bytes += (double)wire_bytes[i];
     printf("%7g  %6d  %10.2f  %12.4f  %9.0f %9.0f  %9.0f %9.0f\n", density, rumors,
-           8 * bytes / ENTRIES, 8 * bytes / entropy_bits(parameters), rate[0], rate[1], rate[2],
-           rate[3]);
+           8 * bytes / ENTRIES, 8 * bytes / entropy_bits(&told, parameters), rate[0], rate[1],
+           rate[2], rate[3]);
 }
 
 int main(void)

@@ -153,77 +153,76 @@ static const char *repeated(const char *again, int times, const char *end)
     return line;
 }
 
+static const struct {
+    const char *line;
+    const char *begins; /* the layer's number and text, as written */
+    const char *remedy;
+} wrong[] = {
+    {"", "layer 1, '':", "name a layer"},
+    {"dense 8,, dense 10", "layer 2, '':", "remove a comma"},
+    {"dense 10,", "layer 2, '':", "remove a comma"},
+    {"lenet", "layer 1, 'lenet':", "conv F KxK [pad P], maxpool N, dense N, relu, sigmoid, tanh"},
+    {"dense 8, Rellu, dense 10", "layer 2, 'Rellu':", "no such layer"},
+    {"dense 8; relu", "layer 1, 'dense 8; relu':", "'dense N'"},
+    {"dense 10\x1b[2J", "layer 1, 'dense 10?[2J':", "'dense N'"},
+    {"dense", "layer 1, 'dense':", "'dense N' with N from 1 to 1000000"},
+    {"dense 0", "layer 1, 'dense 0':", "from 1"},
+    {"dense -1", "layer 1, 'dense -1':", "from 1"},
+    {"dense +10", "layer 1, 'dense +10':", "from 1"},
+    {"dense 1e3", "layer 1, 'dense 1e3':", "from 1"},
+    {"dense 1000001", "layer 1, 'dense 1000001':", "to 1000000"},
+    {"dense 99999999999999999999", "layer 1, 'dense 99999999999999999999':", "to 1000000"},
+    {"dense 8 9", "layer 1, 'dense 8 9':", "'dense N'"},
+    {"dense 1 2 3 4 5 6 7 8 9", "layer 1, 'dense 1 2 3 4 5 6 7 8 9':", "'dense N'"},
+    {"relu 1, dense 10", "layer 1, 'relu 1':", "no sizes"},
+    {"dense 8, tanh 0.5, dense 10", "layer 2, 'tanh 0.5':", "'tanh'"},
+    {"conv", "layer 1, 'conv':", "'conv F KxK [pad P]'"},
+    {"conv 16", "layer 1, 'conv 16':", "'conv F KxK [pad P]'"},
+    {"conv 16 5", "layer 1, 'conv 16 5':", "'conv F KxK [pad P]'"},
+    {"conv 16 x5", "layer 1, 'conv 16 x5':", "'conv F KxK [pad P]'"},
+    {"conv 16 5x", "layer 1, 'conv 16 5x':", "'conv F KxK [pad P]'"},
+    {"conv 16 5x5x5", "layer 1, 'conv 16 5x5x5':", "'conv F KxK [pad P]'"},
+    {"conv a 5x5", "layer 1, 'conv a 5x5':", "'conv F KxK [pad P]'"},
+    {"conv 16 5x5 2", "layer 1, 'conv 16 5x5 2':", "'conv F KxK [pad P]'"},
+    {"conv 16 5x5 pad", "layer 1, 'conv 16 5x5 pad':", "'conv F KxK [pad P]'"},
+    {"conv 16 5x5 pad -1", "layer 1, 'conv 16 5x5 pad -1':", "'conv F KxK [pad P]'"},
+    {"conv 16 5x5 bad 2", "layer 1, 'conv 16 5x5 bad 2':", "'conv F KxK [pad P]'"},
+    {"conv 16 5x5 pad 2 2", "layer 1, 'conv 16 5x5 pad 2 2':", "'conv F KxK [pad P]'"},
+    {"conv 0 5x5", "layer 1, 'conv 0 5x5':", "from 1"},
+    {"conv 16 0x0", "layer 1, 'conv 16 0x0':", "from 1"},
+    {"conv 16 0x5", "layer 1, 'conv 16 0x5':", "from 1"},
+    {"conv 16 3x5", "layer 1, 'conv 16 3x5':", "write 'conv 16 3x3'"},
+    {"conv 16 5x5 pad 5", "layer 1, 'conv 16 5x5 pad 5':", "at most 'pad 4'"},
+    {"conv 16 29x29, dense 10", "layer 1, 'conv 16 29x29':", "28x28 with the padding"},
+    {"conv 1 27x27, conv 2 5x5 pad 1, dense 10",
+     "layer 2, 'conv 2 5x5 pad 1':", "4x4 with the padding"},
+    {"dense 8, conv 2 3x3, dense 10", "layer 2, 'conv 2 3x3':", "1x1 with the padding"},
+    {"maxpool", "layer 1, 'maxpool':", "'maxpool N' with N from 1 to 16"},
+    {"maxpool 0", "layer 1, 'maxpool 0':", "from 1 to 16"},
+    {"maxpool 17", "layer 1, 'maxpool 17':", "from 1 to 16"},
+    {"maxpool 2x2", "layer 1, 'maxpool 2x2':", "'maxpool N'"},
+    {"maxpool 2, maxpool 15, dense 10", "layer 2, 'maxpool 15':", "at most 'maxpool 14'"},
+    {"dense 9", "layer 1, 'dense 9':", "must be 'dense 10'"},
+    {"dense 10, relu", "layer 2, 'relu':", "must be 'dense 10'"},
+    {"conv 10 28x28", "layer 1, 'conv 10 28x28':", "must be 'dense 10'"},
+    {"dense 1000000, dense 1000000, dense 10", "layer 2, 'dense 1000000':", "too large"},
+    {"dense 40000, dense 40000, dense 40000, dense 10",
+     "layer 3, 'dense 40000':", "more than 2147483647 parameters"},
+    {"conv 1000000 1000000x1000000 pad 999999, dense 10",
+     "layer 1, 'conv 1000000 1000000x1000000 pad 999999':", "too large"},
+    /* weights that fit, but not the outputs; both fit, but not the patches */
+    {"conv 1000000 20x20 pad 19", "layer 1, 'conv 1000000 20x20 pad 19':", "too large"},
+    {"conv 600 1x1, conv 1 70x70 pad 69, dense 10", "layer 2, 'conv 1 70x70 pad 69':", "too large"},
+};
+
 static void a_wrong_layer_is_named_with_its_remedy(void **state)
 {
     (void)state;
-    const struct {
-        const char *line;
-        const char *begins; /* the layer's number and text, as written */
-        const char *remedy;
-    } cases[] = {
-        {"", "layer 1, '':", "name a layer"},
-        {"dense 8,, dense 10", "layer 2, '':", "remove a comma"},
-        {"dense 10,", "layer 2, '':", "remove a comma"},
-        {"lenet",
-         "layer 1, 'lenet':", "conv F KxK [pad P], maxpool N, dense N, relu, sigmoid, tanh"},
-        {"dense 8, Rellu, dense 10", "layer 2, 'Rellu':", "no such layer"},
-        {"dense 8; relu", "layer 1, 'dense 8; relu':", "'dense N'"},
-        {"dense 10\x1b[2J", "layer 1, 'dense 10?[2J':", "'dense N'"},
-        {"dense", "layer 1, 'dense':", "'dense N' with N from 1 to 1000000"},
-        {"dense 0", "layer 1, 'dense 0':", "from 1"},
-        {"dense -1", "layer 1, 'dense -1':", "from 1"},
-        {"dense +10", "layer 1, 'dense +10':", "from 1"},
-        {"dense 1e3", "layer 1, 'dense 1e3':", "from 1"},
-        {"dense 1000001", "layer 1, 'dense 1000001':", "to 1000000"},
-        {"dense 99999999999999999999", "layer 1, 'dense 99999999999999999999':", "to 1000000"},
-        {"dense 8 9", "layer 1, 'dense 8 9':", "'dense N'"},
-        {"dense 1 2 3 4 5 6 7 8 9", "layer 1, 'dense 1 2 3 4 5 6 7 8 9':", "'dense N'"},
-        {"relu 1, dense 10", "layer 1, 'relu 1':", "no sizes"},
-        {"dense 8, tanh 0.5, dense 10", "layer 2, 'tanh 0.5':", "'tanh'"},
-        {"conv", "layer 1, 'conv':", "'conv F KxK [pad P]'"},
-        {"conv 16", "layer 1, 'conv 16':", "'conv F KxK [pad P]'"},
-        {"conv 16 5", "layer 1, 'conv 16 5':", "'conv F KxK [pad P]'"},
-        {"conv 16 x5", "layer 1, 'conv 16 x5':", "'conv F KxK [pad P]'"},
-        {"conv 16 5x", "layer 1, 'conv 16 5x':", "'conv F KxK [pad P]'"},
-        {"conv 16 5x5x5", "layer 1, 'conv 16 5x5x5':", "'conv F KxK [pad P]'"},
-        {"conv a 5x5", "layer 1, 'conv a 5x5':", "'conv F KxK [pad P]'"},
-        {"conv 16 5x5 2", "layer 1, 'conv 16 5x5 2':", "'conv F KxK [pad P]'"},
-        {"conv 16 5x5 pad", "layer 1, 'conv 16 5x5 pad':", "'conv F KxK [pad P]'"},
-        {"conv 16 5x5 pad -1", "layer 1, 'conv 16 5x5 pad -1':", "'conv F KxK [pad P]'"},
-        {"conv 16 5x5 bad 2", "layer 1, 'conv 16 5x5 bad 2':", "'conv F KxK [pad P]'"},
-        {"conv 16 5x5 pad 2 2", "layer 1, 'conv 16 5x5 pad 2 2':", "'conv F KxK [pad P]'"},
-        {"conv 0 5x5", "layer 1, 'conv 0 5x5':", "from 1"},
-        {"conv 16 0x0", "layer 1, 'conv 16 0x0':", "from 1"},
-        {"conv 16 0x5", "layer 1, 'conv 16 0x5':", "from 1"},
-        {"conv 16 3x5", "layer 1, 'conv 16 3x5':", "write 'conv 16 3x3'"},
-        {"conv 16 5x5 pad 5", "layer 1, 'conv 16 5x5 pad 5':", "at most 'pad 4'"},
-        {"conv 16 29x29, dense 10", "layer 1, 'conv 16 29x29':", "28x28 with the padding"},
-        {"conv 1 27x27, conv 2 5x5 pad 1, dense 10",
-         "layer 2, 'conv 2 5x5 pad 1':", "4x4 with the padding"},
-        {"dense 8, conv 2 3x3, dense 10", "layer 2, 'conv 2 3x3':", "1x1 with the padding"},
-        {"maxpool", "layer 1, 'maxpool':", "'maxpool N' with N from 1 to 16"},
-        {"maxpool 0", "layer 1, 'maxpool 0':", "from 1 to 16"},
-        {"maxpool 17", "layer 1, 'maxpool 17':", "from 1 to 16"},
-        {"maxpool 2x2", "layer 1, 'maxpool 2x2':", "'maxpool N'"},
-        {"maxpool 2, maxpool 15, dense 10", "layer 2, 'maxpool 15':", "at most 'maxpool 14'"},
-        {"dense 9", "layer 1, 'dense 9':", "must be 'dense 10'"},
-        {"dense 10, relu", "layer 2, 'relu':", "must be 'dense 10'"},
-        {"conv 10 28x28", "layer 1, 'conv 10 28x28':", "must be 'dense 10'"},
-        {"dense 1000000, dense 1000000, dense 10", "layer 2, 'dense 1000000':", "too large"},
-        {"dense 40000, dense 40000, dense 40000, dense 10",
-         "layer 3, 'dense 40000':", "more than 2147483647 parameters"},
-        {"conv 1000000 1000000x1000000 pad 999999, dense 10",
-         "layer 1, 'conv 1000000 1000000x1000000 pad 999999':", "too large"},
-        /* few weights, but a million planes of outputs; and patches beyond both */
-        {"conv 1000000 1x1, conv 3 51x51 pad 50", "layer 2, 'conv 3 51x51 pad 50':", "too large"},
-        {"conv 600 1x1, conv 1 70x70 pad 69, dense 10",
-         "layer 2, 'conv 1 70x70 pad 69':", "too large"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct problem problem = refusal(cases[i].line, image, BATCH);
-        if (strncmp(problem.text, cases[i].begins, strlen(cases[i].begins)) != 0 ||
-            strstr(problem.text, cases[i].remedy) == NULL)
-            fail_msg("'%s' gave: %s", cases[i].line, problem.text);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        const struct problem problem = refusal(wrong[i].line, image, BATCH);
+        if (strncmp(problem.text, wrong[i].begins, strlen(wrong[i].begins)) != 0 ||
+            strstr(problem.text, wrong[i].remedy) == NULL)
+            fail_msg("'%s' gave: %s", wrong[i].line, problem.text);
     }
 }
 

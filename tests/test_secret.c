@@ -43,8 +43,7 @@ static void blake2b_depends_on_its_key_and_its_length(void **state)
 static void sha256_gives_the_value_of_fips_180_for_both_parts_together(void **state)
 {
     (void)state;
-    static const char abc[] =
-        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    static const char abc[] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
     uint8_t out[HASH_BYTES];
     secret_sha256(out, "abc", 3, NULL, 0);
     assert_hex(out, abc);
@@ -117,9 +116,8 @@ static void a_sealed_message_opens_only_with_its_key_counter_and_associated_data
     assert_int_equal(secret_open(opened, key, 7, "ad", 2, sealed, sizeof sealed), OK);
     assert_memory_equal(opened, "hello", 5);
     assert_int_equal(secret_open(opened, key, 8, "ad", 2, sealed, sizeof sealed), FORGED);
-    assert_int_equal(secret_open(opened, key, 7 + (UINT64_C(1) << 32), "ad", 2, sealed,
-                                 sizeof sealed),
-                     FORGED);
+    assert_int_equal(
+        secret_open(opened, key, 7 + (UINT64_C(1) << 32), "ad", 2, sealed, sizeof sealed), FORGED);
     assert_int_equal(secret_open(opened, key, 7, "aD", 2, sealed, sizeof sealed), FORGED);
     assert_int_equal(secret_open(opened, key, 7, "ad", 2, sealed, TAG_BYTES - 1), FORGED);
     key[31] = 1;

@@ -111,10 +111,9 @@ static void the_smallest_and_the_largest_message_arrive(void **state)
         size_t bytes;
         size_t frame_bytes;
         session_seal(&ends.here, message, sizes[i], record);
-        assert_int_equal(
-            frame_first(record, sizes[i] + RECORD_OVERHEAD, FRAME_MAX, &frame_bytes), OK);
-        assert_int_equal(session_open(&ends.there, record + LENGTH_BYTES, frame_bytes, &bytes),
+        assert_int_equal(frame_first(record, sizes[i] + RECORD_OVERHEAD, FRAME_MAX, &frame_bytes),
                          OK);
+        assert_int_equal(session_open(&ends.there, record + LENGTH_BYTES, frame_bytes, &bytes), OK);
         assert_int_equal(bytes, sizes[i]);
         assert_memory_equal(record + LENGTH_BYTES, message, sizes[i]);
     }
