@@ -117,7 +117,8 @@ struct backend {
     /* host_bins[float bits of |r| >> 18]++ for every entry. */
     void (*histogram)(struct backend *, size_t count, const float *w, const int32_t *base,
                       uint32_t host_bins[HISTOGRAM_BINS]);
-    /* Every entry with level k = trunc(r / tau) != 0, clamped to ±LEVEL_MAX, in order of index:
+    /* Every entry with level k = trunc(r / tau) != 0, clamped to ±LEVEL_MAX, in order of index (but
+     * none whose residual is not finite: it would spread what broke here):
      * written to host_update (at most capacity), base += amount·k, w += (QUANTUM·amount - tau)·k.
      * host_update->tau and ->amount are given; ->count is set. */
     void (*cut)(struct backend *, size_t count, float *w, int32_t *base, uint32_t capacity,

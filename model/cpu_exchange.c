@@ -1,4 +1,5 @@
 /* The exchange on the CPU: where the residual is derived, cut and added to. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -42,7 +43,7 @@ void cpu_cut(struct backend *backend, size_t count, float *w, int32_t *base, uin
     uint32_t told = 0;
     for (size_t c = 0; c < count && told < capacity; c++) {
         float r = residual(w[c], base[c]);
-        if (!(fabsf(r) >= tau)) /* also skips NaN: a broken entry is never told */
+        if (!(fabsf(r) >= tau && fabsf(r) <= FLT_MAX)) /* not NaN, not infinite: those stay here */
             continue;
         int level = (int)fmaxf(fminf(r / tau, LEVEL_MAX), -LEVEL_MAX);
         host_update->index[told] = (uint32_t)c;

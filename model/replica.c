@@ -39,6 +39,13 @@ void replica_init(struct replica *replica, struct arena *arena, struct backend *
     free(start);
 }
 
+/* The smallest tau whose amount is not rounded up from less than half a quantum: below it the base
+ * would move by more than this node's share of what it learned. */
+static float tau_floor(const struct tell *tell)
+{
+    return (float)fmin(0.5 * (double)QUANTUM / (tell->gain * tell->share), TAU_MAX);
+}
+
 static uint32_t amount_of(const struct tell *tell, float tau)
 {
     double amount = round(tell->gain * tell->share * (double)tau / (double)QUANTUM);
@@ -58,6 +65,7 @@ const struct update *replica_tell(struct replica *replica, const struct tell *te
                                  tell->budget_bytes);
     if (told->tau == 0)
         return told;
+    told->tau = fmaxf(told->tau, tau_floor(tell));
     told->amount = amount_of(tell, told->tau);
     backend->cut(backend, replica->parameters, replica->weights, replica->base, replica->told_max,
                  told);

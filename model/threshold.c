@@ -49,27 +49,47 @@ static double bytes_at(const uint32_t *above, size_t parameters, uint32_t bin)
     return body + RUMOR_ADDS * ceil(body / RUMOR_BYTES);
 }
 
+/* How much is told: the sum of tau·|level|. */
+static double mass_at(const uint32_t *above, uint32_t bin)
+{
+    double levels = 0;
+    const float tau = edge_of(bin);
+    for (int level = 1; level <= LEVEL_MAX; level++) {
+        const uint32_t at = bin_of(tau * (float)level);
+        if (at >= HISTOGRAM_BINS || above[at] == 0)
+            break;
+        levels += above[at];
+    }
+    return levels * (double)tau;
+}
+
 float threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], size_t parameters,
                        uint32_t count_max, size_t budget_bytes)
 {
     uint32_t above[HISTOGRAM_BINS];
     uint32_t sum = 0;
-    uint32_t infinity = bin_of(INFINITY);
+    const uint32_t infinity = bin_of(INFINITY);
     for (uint32_t bin = HISTOGRAM_BINS; bin-- > 0;) {
         sum += bin < infinity ? bins[bin] : 0;
         above[bin] = sum;
     }
-    /* Fewer entries and fewer bytes the higher the bin: find the first that fits. Bin 0 holds the
-     * zeros, and nothing is told above TAU_MAX. */
-    uint32_t low = 1, high = bin_of(TAU_MAX) + 1;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        bool fits = above[middle] <= count_max &&
-                    bytes_at(above, parameters, middle) <= (double)budget_bytes;
-        if (fits)
-            high = middle;
-        else
-            low = middle + 1;
+    if (above[bin_of(TAU_MAX)] > count_max)
+        return TAU_MAX; /* as many as may be told; the others next time */
+    /* Down from TAU_MAX as long as it fits. Where most levels stand at their limit a lower tau
+     * takes fewer bytes again, but tells less: end when even full levels could not tell more.
+     * Bin 0 holds the zeros. */
+    double best = 0;
+    float tau = 0;
+    for (uint32_t bin = bin_of(TAU_MAX); bin > 0; bin--) {
+        if (above[bin] > count_max ||
+            bytes_at(above, parameters, bin) > (double)budget_bytes ||
+            best > (double)LEVEL_MAX * (double)edge_of(bin) * above[1])
+            break;
+        const double mass = mass_at(above, bin);
+        if (mass > best) {
+            best = mass;
+            tau = edge_of(bin);
+        }
     }
-    return low <= bin_of(TAU_MAX) && above[low] > 0 ? edge_of(low) : 0;
+    return tau;
 }

@@ -1,4 +1,4 @@
-/* How large a residual must be to be told: the smallest tau whose rumors still fit.
+/* How large a residual must be to be told: of the tau whose rumors fit, the one that tells most.
  *
  * The histogram has a bin every 3 % of |residual|, so the number of entries above every candidate
  * tau (a bin's edge), and above 2 tau, 3 tau, ..., is a sum of bins. From those follows the size
@@ -13,8 +13,9 @@
 
 #include "backend.h"
 
-/* tau > 0 such that at most count_max of the parameters entries are told and the rumors take about
- * budget_bytes, at most; 0 when nothing can be told (no residual, or not even one entry fits). */
+/* tau, 0 < tau <= TAU_MAX, such that at most count_max of the parameters entries are told and the
+ * rumors take at most about budget_bytes. TAU_MAX if more than count_max residuals are above it; 0
+ * if there is nothing to tell, or not even one entry fits. */
 float threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], size_t parameters,
                        uint32_t count_max, size_t budget_bytes);
 

@@ -57,8 +57,9 @@ static uint32_t view_reaching(const struct view *view, unsigned bound)
     return reached;
 }
 
-/* From here on only the `reached` entries with |level| >= bound matter. Every entry is copied and
- * only those that matter advance: a branch here would be a coin toss. */
+/* From here on only the `reached` entries with |level| >= bound matter. When they are most of what
+ * there is, or next to nothing, copying costs more than it saves. Every entry is copied and only
+ * those that matter advance: a branch here would be a coin toss. */
 static void view_narrow(struct view *view, unsigned bound, uint32_t reached)
 {
     if (reached > FEW_MAX || reached > view->count / 2 || reached < view->count / 64)

@@ -116,21 +116,23 @@ enum status gate_consume(const struct gate *gate, const uint8_t in[static GATE_B
 }
 
 void refusal_create(const struct gate *gate, struct entropy *entropy,
-                    uint8_t out[static REFUSAL_BYTES])
+                    const uint8_t ephemeral[static DH_BYTES], uint8_t out[static REFUSAL_BYTES])
 {
     uint8_t introduction[INTRODUCTION_BYTES];
     introduction_encode(introduction, &gate->ours);
     entropy_bytes(entropy, out, WIDE_NONCE_BYTES);
-    secret_seal_wide(out + WIDE_NONCE_BYTES, gate->key, out, NULL, 0, introduction,
+    secret_seal_wide(out + WIDE_NONCE_BYTES, gate->key, out, ephemeral, DH_BYTES, introduction,
                      sizeof introduction);
 }
 
 enum status refusal_consume(const struct gate *gate, const uint8_t in[static REFUSAL_BYTES],
+                            const uint8_t ephemeral[static DH_BYTES],
                             struct introduction *theirs)
 {
     uint8_t introduction[INTRODUCTION_BYTES];
     enum status status =
-        secret_open_wide(introduction, gate->key, in, NULL, 0, in + WIDE_NONCE_BYTES, GATE_BYTES);
+        secret_open_wide(introduction, gate->key, in, ephemeral, DH_BYTES, in + WIDE_NONCE_BYTES,
+                         GATE_BYTES);
     if (status == OK)
         introduction_decode(theirs, introduction);
     return status;

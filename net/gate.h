@@ -10,7 +10,7 @@
  *
  *   OFFSET SIZE MEANING                                (introduction, before sealing; 48 bytes)
  *        0    2 protocol version, little-endian          this layout never changes, so that
- *        2    6 zero                                     all versions can refuse each other
+ *        2    6 zero (not looked at)                     all versions can refuse each other
  *        8   16 BLAKE2b-128 of the swarm id
  *       24   16 BLAKE2b-128 of the model description
  *       40    8 number of parameters, little-endian
@@ -58,9 +58,12 @@ enum status gate_consume(const struct gate *gate, const uint8_t in[static GATE_B
                          const uint8_t *message_1, size_t message_1_bytes,
                          struct introduction *theirs) MUST_USE;
 
+/* The answer to a gate that does not fit: bound to the fresh public key that message 1 began with,
+ * so that an old refusal cannot be played again. */
 void refusal_create(const struct gate *gate, struct entropy *entropy,
-                    uint8_t out[static REFUSAL_BYTES]);
+                    const uint8_t ephemeral[static DH_BYTES], uint8_t out[static REFUSAL_BYTES]);
 enum status refusal_consume(const struct gate *gate, const uint8_t in[static REFUSAL_BYTES],
+                            const uint8_t ephemeral[static DH_BYTES],
                             struct introduction *theirs) MUST_USE;
 
 #endif

@@ -52,7 +52,8 @@ static int out_write(void *data, const char *bytes, size_t count)
 {
     struct out *out = data;
     CHECK(count <= out->capacity - out->used);
-    memcpy(out->at + out->used, bytes, count);
+    if (count > 0) /* an empty text may be at NULL */
+        memcpy(out->at + out->used, bytes, count);
     out->used += count;
     return 0;
 }

@@ -7,14 +7,14 @@
 void session_init(struct session *session, const uint8_t send_key[static KEY_BYTES],
                   const uint8_t receive_key[static KEY_BYTES])
 {
-    *session = (struct session){.dead = false};
+    *session = (struct session){.dead = false, .wiped = false};
     memcpy(session->send_key, send_key, KEY_BYTES);
     memcpy(session->receive_key, receive_key, KEY_BYTES);
 }
 
 void session_seal(struct session *session, const uint8_t *message, size_t bytes, uint8_t *out)
 {
-    CHECK(!session->dead);
+    CHECK(!session->wiped);
     CHECK(bytes >= 1 && bytes <= MESSAGE_MAX);
     /* Noise reserves the last nonce; no (key, nonce) pair is ever used twice. */
     CHECK(session->sent_records < UINT64_MAX);
@@ -35,7 +35,8 @@ enum status session_open(struct session *session, uint8_t *frame, size_t frame_b
         status = secret_open(frame, session->receive_key, session->received_records, NULL, 0, frame,
                              frame_bytes);
     if (status != OK) {
-        session_wipe(session);
+        secret_wipe(session->receive_key, KEY_BYTES);
+        session->dead = true;
         return status;
     }
     session->received_records++;
@@ -53,4 +54,5 @@ void session_wipe(struct session *session)
 {
     secret_wipe(session, sizeof *session);
     session->dead = true;
+    session->wiped = true;
 }

@@ -6,7 +6,8 @@
  *      2+n   16 tag
  *
  * One message per record; the nonce is the record's number, so a lost, repeated, reordered or
- * changed record fails its tag, and a failed tag ends the session (every later call: FORGED).
+ * changed record fails its tag, and a failed tag ends the hearing half (every later open: FORGED).
+ * The telling half, under a key of its own, still works, so that the other side can be told why.
  * A session is worn out after SESSION_BYTES_MAX sealed or opened: the owner makes a new one.
  */
 #ifndef HEARSAY_SESSION_H
@@ -29,13 +30,15 @@ struct session {
     uint64_t received_records;
     uint64_t sent_bytes;
     uint64_t received_bytes;
-    bool dead;
+    bool dead;  /* a record failed: nothing more is opened */
+    bool wiped; /* the keys are gone: nothing more is sealed either */
 };
 
 void session_init(struct session *session, const uint8_t send_key[static KEY_BYTES],
                   const uint8_t receive_key[static KEY_BYTES]);
 
-/* The whole record into out (bytes + RECORD_OVERHEAD); 1 <= bytes <= MESSAGE_MAX. */
+/* The whole record into out (bytes + RECORD_OVERHEAD); 1 <= bytes <= MESSAGE_MAX. Not after
+ * session_wipe. */
 void session_seal(struct session *session, const uint8_t *message, size_t bytes, uint8_t *out);
 
 /* A frame's content (without its length) in place: the message is then at `frame`, *bytes long.

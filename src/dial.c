@@ -54,27 +54,32 @@ void dial_add(struct node *node, const struct address *address, const uint8_t *i
         memcpy(free_target->id, id, ID_BYTES);
 }
 
+/* Conversations that are or may become neighbours; strangers at the door do not count. */
 static uint32_t calls(const struct node *node)
 {
     uint32_t calls = 0;
-    for (uint32_t i = 0; i < node->options.peers_max; i++)
-        calls += node->peers[i].state != PEER_FREE && node->peers[i].state != PEER_CLOSING;
+    for (uint32_t i = 0; i < node->options.peers_max; i++) {
+        const struct peer *peer = &node->peers[i];
+        calls += peer->state == PEER_MEETING || peer->state == PEER_OPEN ||
+                 (peer->dialled && peer->state < PEER_MEETING);
+    }
     return calls;
 }
 
+/* A node that is leaving calls too: what it told must reach somebody. */
 static bool wants_more(const struct node *node)
 {
-    if (node->stage != STAGE_RUNNING)
+    if (node->stage == STAGE_LEFT)
         return false;
     const uint32_t open = calls(node);
     const bool mesh = members_live(&node->members, node->now_ns) <= MESH_MAX;
     return open < (mesh ? node->options.peers_max : DEGREE);
 }
 
-/* A node that left said so; it is called again only if the user named it. */
+/* A node that left said so; it is called again only if the user named it and we stay. */
 static bool is_gone(const struct node *node, const struct target *target)
 {
-    if (!target->has_id || target->is_seed)
+    if (!target->has_id || (target->is_seed && node->stage == STAGE_RUNNING))
         return false;
     const struct member *member = members_find(&node->members, target->id);
     return member && member->record.stage == STAGE_LEFT;

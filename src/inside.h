@@ -71,6 +71,7 @@ struct node {
 
     enum stage stage;
     uint64_t leave_ns;       /* when leaving began */
+    bool ours_known;         /* all we told is with others, and we tell no more */
     bool finished;
     bool finished_said;
     uint64_t gossip_ns;      /* next round of VERSION and MEMBERS */

@@ -39,12 +39,25 @@ bool node_is_leaving(const struct node *node)
     return node->stage != STAGE_RUNNING;
 }
 
-static bool knows_ours(const struct node *node)
+static uint32_t neighbours(const struct node *node)
+{
+    uint32_t open = 0;
+    for (uint32_t i = 0; i < node->options.peers_max; i++)
+        open += node->peers[i].state == PEER_OPEN;
+    return open;
+}
+
+/* Do others have all our rumors? Once all neighbours of a moment had, they have; having no neighbour
+ * is an answer only where no other member is alive: otherwise a connection has just broken, and is
+ * being made again. */
+static bool ours_are_known(struct node *node)
 {
     for (uint32_t i = 0; i < node->options.peers_max; i++)
         if (node->peers[i].state == PEER_OPEN && node->peers[i].own_next < node->own->next)
             return false;
-    return true;
+    if (node->stage == STAGE_SETTLED && neighbours(node) > 0)
+        node->ours_known = true; /* nothing is told any more */
+    return node->ours_known || members_live(&node->members, node->now_ns) == 1;
 }
 
 /* Do all who are leaving too hold the base that we hold? */
@@ -69,12 +82,15 @@ static bool all_applied(const struct node *node)
 
 static void leave_now(struct node *node, bool complete)
 {
+    const char *text = !complete ? "left the swarm when the grace time was over: not every "
+                                   "neighbour is known to have all that was told here"
+                       : neighbours(node) > 0
+                           ? "left the swarm; the neighbours have all that was told here"
+                           : "left the swarm; no other member of it is alive";
     node->stage = STAGE_LEFT;
     node_refresh_record(node);
     (void)notes_add(&node->notes, node->now_ns, NOTE_LEFT, complete ? LEVEL_INFO : LEVEL_WARNING,
-                    complete ? "left the swarm; the neighbours have all that was told here"
-                             : "left the swarm when the grace time was over: not every neighbour "
-                               "is known to have all that was told here");
+                    "%s", text);
     for (uint32_t i = 0; i < node->options.peers_max; i++) {
         struct peer *peer = &node->peers[i];
         if (peer->state == PEER_OPEN)
@@ -88,7 +104,7 @@ void leave_consider(struct node *node)
 {
     const uint64_t since_ns = node->now_ns - node->leave_ns;
     if (node->stage == STAGE_SETTLED && since_ns >= LINGER_NS && all_applied(node) &&
-        knows_ours(node) && leavers_agree(node))
+        ours_are_known(node) && leavers_agree(node))
         leave_now(node, true);
     else if (node->stage != STAGE_LEFT && since_ns >= node->options.grace_ns)
         leave_now(node, false);

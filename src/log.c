@@ -116,6 +116,17 @@ bool log_append(struct log *log, uint32_t place, uint32_t seq, bool own, const u
     return true;
 }
 
+bool log_is_crowded(const struct log *log)
+{
+    if (log->handed == log->newest)
+        return false;
+    const size_t from = entry_at(log, log->handed)->offset;
+    const size_t held = log->write_offset > from ? log->write_offset - from
+                                                 : log->ring_bytes - from + log->write_offset;
+    return held > log->ring_bytes / 4 * 3 ||
+           log->newest - log->handed > log->entries_max / 4 * 3;
+}
+
 const uint8_t *log_find(const struct log *log, uint32_t place, uint32_t seq, uint32_t *bytes)
 {
     for (uint64_t link = *bucket_of(log, place, seq); link; link = entry_at(log, link - 1)->chain) {

@@ -6,7 +6,7 @@
  *
  * A new rumor pushes the oldest out, but never one that the learner has not been given. Rumors
  * heard are refused when half the log waits for the learner (anti-entropy brings them again
- * later), so there is always room for what is told here, which the learner has already.
+ * later), and nothing is told here while the log is crowded: what is told always has room.
  */
 #ifndef HEARSAY_LOG_H
 #define HEARSAY_LOG_H
@@ -48,6 +48,10 @@ size_t log_arena_bytes(size_t ring_bytes);
 /* Copy a rumor in. False when too much waits for the learner. */
 bool log_append(struct log *log, uint32_t place, uint32_t seq, bool own, const uint8_t *rumor,
                 uint32_t bytes);
+
+/* Is so much not yet handed to the learner, ours among it, that another telling (an eighth of the
+ * log at most) might not fit? */
+bool log_is_crowded(const struct log *log);
 
 /* The rumor, or NULL when it is not (any more) here. The pointer is good until the next append. */
 const uint8_t *log_find(const struct log *log, uint32_t place, uint32_t seq, uint32_t *bytes);

@@ -322,7 +322,7 @@ static double beta(const struct node *node)
 
 static bool next_tell(struct node *node, struct action *action)
 {
-    if (node->tell != TELL_WANTED)
+    if (node->tell != TELL_WANTED || log_is_crowded(&node->log))
         return false;
     node->telling_last = node->stage == STAGE_LEAVING;
     node->stats.share = members_own_share(&node->members, node->options.weigh_throughput,

@@ -108,7 +108,7 @@ static enum status on_greeting(struct peer *peer, const struct club *club, const
         return problem_set(problem, FORGED,
                            "did not show the swarm key: a stranger, or a node with another key");
     if (introduction_compare(&club->gate.ours, &theirs, problem) != OK) {
-        refusal_create(&club->gate, club->entropy, frame_content(peer));
+        refusal_create(&club->gate, club->entropy, frame + GATE_BYTES, frame_content(peer));
         send_frame(peer, REFUSAL_BYTES);
         return MISMATCH;
     }
@@ -145,7 +145,8 @@ static enum status on_answer(struct peer *peer, const struct club *club, const u
                              size_t bytes, struct problem *problem)
 {
     struct introduction theirs;
-    if (bytes == REFUSAL_BYTES && refusal_consume(&club->gate, frame, &theirs) == OK) {
+    if (bytes == REFUSAL_BYTES &&
+        refusal_consume(&club->gate, frame, peer->handshake.ephemeral_public, &theirs) == OK) {
         if (introduction_compare(&club->gate.ours, &theirs, problem) == OK)
             return problem_set(problem, MISMATCH, "it refused without a difference");
         return MISMATCH;
@@ -193,8 +194,8 @@ static enum peer_event on_greeting_frame(struct peer *peer, const struct club *c
     case PEER_PROVED:
         status = on_proof(peer, frame, bytes, problem);
         break;
-    default:
-        CHECK(!"a frame in a state that expects none");
+    default: /* peer_take collects frames in these three states only */
+        CHECK(false);
     }
     if (status != OK)
         return PEER_REFUSED;

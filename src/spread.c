@@ -133,13 +133,14 @@ void spread_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor,
         refuse(node, from, MALFORMED);
         return;
     }
-    struct origin *origin = versions_find(&node->versions, origin_tag(head.origin, head.incarnation));
+    struct origin *origin =
+        versions_find(&node->versions, origin_tag(head.origin, head.incarnation));
     if (origin && head.seq < origin->next) {
         on_duplicate(node, from, origin);
         return;
     }
     if (head.seq > (origin ? origin->next : 0)) {
-        if (origin || (origin = origin_of(node, &head)))
+        if (origin) /* nothing is kept of a stranger's word: its first rumor or VERSION comes */
             lack(node, origin, head.seq + 1, from);
         return;
     }

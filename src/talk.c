@@ -88,11 +88,11 @@ static bool settle_duplicate(struct node *node, struct peer *peer)
         node_hang_up(node, older, BYE_IDENTITY_TAKEN, "a later start of the same node is here");
         return older != peer;
     }
-    /* Both sides called each other: both keep the call of the smaller id. */
+    /* Both sides called each other: both keep the call of the smaller id. Who called twice has lost
+     * the first connection, even if we have not noticed: the newer one stays. */
     const bool own_is_smaller = memcmp(node->own->id, peer->id, ID_BYTES) < 0;
-    struct peer *extra = peer->dialled == own_is_smaller ? other : peer;
-    if (peer->dialled == other->dialled)
-        extra = peer;
+    const bool crossed = peer->dialled != other->dialled;
+    struct peer *extra = crossed && peer->dialled != own_is_smaller ? peer : other;
     node_hang_up(node, extra, BYE_DUPLICATE, "");
     return extra != peer;
 }

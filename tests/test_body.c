@@ -99,6 +99,23 @@ static void a_plan_fills_its_room_and_never_more(void **state)
         }
 }
 
+static void a_plan_stops_before_an_entry_that_costs_too_much(void **state)
+{
+    (void)state;
+    uint32_t index[3000];
+    int8_t level[3000];
+    for (uint32_t i = 0; i < 3000; i++)
+        index[i] = i;
+    for (uint32_t dear = 2050; dear < 2200; dear++) {
+        struct body_plan plan;
+        memset(level, 1, sizeof level);
+        level[dear] = LEVEL_MAX; /* some 280 bits; all others take two */
+        body_plan_make(&plan, index, level, 3000, dear / 4 + 30);
+        assert_int_equal(plan.count, dear);
+        assert_int_equal(plan.bits, 5 + 2 * dear + 2);
+    }
+}
+
 static void a_mutated_body_is_refused_or_valid(void **state)
 {
     (void)state;
@@ -159,6 +176,7 @@ int main(void)
         cmocka_unit_test(a_body_has_the_bits_of_its_description),
         cmocka_unit_test(a_body_that_runs_on_into_its_tail_is_refused),
         cmocka_unit_test(a_plan_fills_its_room_and_never_more),
+        cmocka_unit_test(a_plan_stops_before_an_entry_that_costs_too_much),
         cmocka_unit_test(a_mutated_body_is_refused_or_valid),
         cmocka_unit_test(a_body_of_noise_is_refused_or_valid),
         cmocka_unit_test(a_count_that_cannot_fit_its_bytes_is_refused),

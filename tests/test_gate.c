@@ -110,8 +110,8 @@ static void a_gate_of_another_swarm_key_stays_shut(void **state)
     gate_init(&other, other_key, &gate.ours);
     gate_create(&other, bytes, message_1, sizeof message_1);
     assert_int_equal(gate_consume(&gate, bytes, message_1, sizeof message_1, &theirs), FORGED);
-    refusal_create(&other, &entropy, refusal);
-    assert_int_equal(refusal_consume(&gate, refusal, &theirs), FORGED);
+    refusal_create(&other, &entropy, message_1, refusal);
+    assert_int_equal(refusal_consume(&gate, refusal, message_1, &theirs), FORGED);
 }
 
 static void a_refusal_introduces_and_every_bit_flip_in_it_is_refused(void **state)
@@ -123,14 +123,18 @@ static void a_refusal_introduces_and_every_bit_flip_in_it_is_refused(void **stat
     struct gate gate = gate_as_usual();
     struct introduction theirs;
     entropy_from_seed(&entropy, entropy_seed);
-    refusal_create(&gate, &entropy, bytes);
-    refusal_create(&gate, &entropy, again);
+    refusal_create(&gate, &entropy, message_1, bytes);
+    refusal_create(&gate, &entropy, message_1, again);
     assert_memory_not_equal(bytes, again, WIDE_NONCE_BYTES);
-    assert_int_equal(refusal_consume(&gate, bytes, &theirs), OK);
+    assert_int_equal(refusal_consume(&gate, bytes, message_1, &theirs), OK);
     assert_same(&theirs, &gate.ours);
+    uint8_t other_call[sizeof message_1];
+    memcpy(other_call, message_1, sizeof other_call);
+    other_call[0] ^= 1;
+    assert_int_equal(refusal_consume(&gate, bytes, other_call, &theirs), FORGED);
     for (size_t bit = 0; bit < 8 * sizeof bytes; bit++) {
         bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
-        assert_int_equal(refusal_consume(&gate, bytes, &theirs), FORGED);
+        assert_int_equal(refusal_consume(&gate, bytes, message_1, &theirs), FORGED);
         bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
     }
 }

@@ -206,6 +206,7 @@ static void what_is_no_message_is_refused(void **state)
         {"a bin for a text", {0x93, BYE, 1, 0xc4, 1, 'x'}, 6},
         {"an array inside", {0x92, PING, 0x91, 1}, 4},
         {"an array in an array in an array", {0x92, PING, 0x91, 0x91, 0x91, 1}, 6},
+        {"an array of 4 billion inside", {0x92, PING, 0xdd, 0xff, 0xff, 0xff, 0xff}, 7},
         {"a map inside", {0x92, PING, 0x81, 1, 1}, 5},
         {"an extension", {0x92, PING, 0xd4, 1, 1}, 5},
         {"15 fields claimed", {0x9f, PING, 1}, 3},

@@ -191,6 +191,20 @@ static void every_truncation_is_refused(void **state)
     }
 }
 
+static void after_a_changed_record_the_reason_can_still_be_told(void **state)
+{
+    (void)state;
+    uint8_t record[SMALL + RECORD_OVERHEAD];
+    uint8_t number = 0;
+    struct ends ends = ends_new();
+    seal_small(&ends.here, 1, record);
+    record[LENGTH_BYTES] ^= 1;
+    assert_int_equal(open_small(&ends.there, record, &number), FORGED);
+    seal_small(&ends.there, 2, record);
+    assert_int_equal(open_small(&ends.here, record, &number), OK);
+    assert_int_equal(number, 2);
+}
+
 static void a_session_is_worn_out_at_its_limit_in_either_direction(void **state)
 {
     (void)state;
@@ -265,7 +279,7 @@ static void seal_once(void)
     seal_small(&ends.here, 1, record);
 }
 
-static void a_nonce_never_wraps_and_a_dead_session_never_seals(void **state)
+static void a_nonce_never_wraps_and_a_wiped_session_never_seals(void **state)
 {
     (void)state;
     assert_false(aborts(seal_once));
@@ -319,9 +333,10 @@ int main(void)
         cmocka_unit_test(a_record_sent_back_to_its_sender_is_refused),
         cmocka_unit_test(every_bit_flip_is_refused),
         cmocka_unit_test(every_truncation_is_refused),
+        cmocka_unit_test(after_a_changed_record_the_reason_can_still_be_told),
         cmocka_unit_test(a_session_is_worn_out_at_its_limit_in_either_direction),
         cmocka_unit_test(a_wiped_session_keeps_no_key),
-        cmocka_unit_test(a_nonce_never_wraps_and_a_dead_session_never_seals),
+        cmocka_unit_test(a_nonce_never_wraps_and_a_wiped_session_never_seals),
         cmocka_unit_test(a_frame_is_found_when_it_is_whole),
         cmocka_unit_test(an_empty_or_too_long_frame_is_refused_at_its_length),
     };

@@ -1,7 +1,6 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <dirent.h>
@@ -19,8 +18,9 @@
 
 #define LINE      "conv 2 3x3, relu, dense 2"
 #define LINE_SAME "conv   2 3x3 ,relu,dense 2"
+#define LINE_MORE LINE ", relu, dense 2"
 
-/* Two models that differ in shape, in one folder. */
+/* Two models in one folder: the other is the first with one layer more. */
 struct world {
     char folder[64];
     char path[96];
@@ -72,7 +72,7 @@ static int make_world(void **state)
     (void)snprintf(world->path, sizeof world->path, "%.63s/model.safetensors", world->folder);
     arena_init(&world->arena, 16 * 1024 * 1024);
     world->model = model_of(LINE_SAME, (struct shape){1, 4, 4});
-    world->other = model_of(LINE, (struct shape){1, 5, 4});
+    world->other = model_of(LINE_MORE, (struct shape){1, 4, 4});
     for (size_t i = 0; i < model_parameters(world->model); i++)
         world->weights[i] = (float)i / 3 - 5;
     *state = world;
@@ -133,16 +133,22 @@ static enum status read_about(const struct world *world, struct tensors_about *a
     return tensors_read_about(world->path, about, &problem);
 }
 
+/* Its first `from` gives way to `to`, which is as long. */
+static void replace(struct bytes *bytes, const char *from, const char *to)
+{
+    assert_int_equal(strlen(from), strlen(to));
+    char *found = memmem(bytes->at, bytes->count, from, strlen(from));
+    if (!found)
+        fail_msg("the header does not hold: %s", from);
+    memcpy(found, to, strlen(to));
+}
+
 /* The saved file with `from` in its header replaced by `to`, which is as long. */
 static void write_changed(const struct world *world, const char *from, const char *to)
 {
     save(world);
     struct bytes bytes = read_file(world->path);
-    assert_int_equal(strlen(from), strlen(to));
-    char *found = memmem(bytes.at, bytes.count, from, strlen(from));
-    if (!found)
-        fail_msg("the header does not hold: %s", from);
-    memcpy(found, to, strlen(to));
+    replace(&bytes, from, to);
     write_file(world->path, bytes.at, bytes.count);
 }
 
@@ -214,18 +220,6 @@ static void the_file_is_laid_out_as_others_expect(void **state)
     assert_memory_equal(bytes.at + 8 + length, world->weights, data_bytes);
 }
 
-static void a_file_without_a_version_has_no_such_key(void **state)
-{
-    const struct world *world = *state;
-    struct tensors_about about = ABOUT;
-    struct problem problem;
-    about.version = NULL;
-    assert_int_equal(tensors_save(world->path, world->model, &about, world->weights, &problem), OK);
-    const struct bytes bytes = read_file(world->path);
-    assert_null(memmem(bytes.at, bytes.count, "version", 7));
-    assert_int_equal(read_about(world, &about), OK);
-}
-
 static void the_longest_version_fits(void **state)
 {
     const struct world *world = *state;
@@ -240,6 +234,7 @@ static void the_longest_version_fits(void **state)
     free(version);
     assert_int_equal(load(world, weights), OK);
     assert_int_equal(read_about(world, &about), OK);
+    assert_null(about.version);
 }
 
 static void tensors_may_lie_in_any_order(void **state)
@@ -249,10 +244,8 @@ static void tensors_may_lie_in_any_order(void **state)
     save(world);
     struct bytes bytes = read_file(world->path);
     char *data = bytes.at + 8 + header_length(&bytes);
-    const char *const change[][2] = {{"[0,72]", "[8,80]"}, {"[72,80]", "[0,8]  "}};
-    for (size_t i = 0; i < 2; i++)
-        memcpy(memmem(bytes.at, bytes.count, change[i][0], strlen(change[i][0])), change[i][1],
-               strlen(change[i][1]));
+    replace(&bytes, "[0,72]", "[8,80]");
+    replace(&bytes, "[72,80]", "[0,8]  ");
     memmove(data + 8, data, 72);
     memcpy(data, world->weights + 18, 8);
     write_file(world->path, bytes.at, bytes.count);
@@ -305,18 +298,14 @@ static void a_header_that_lies_is_refused(void **state)
         {"[0,72]", "[0,73]", MALFORMED},
         {"[0,72]", "[4,72]", MALFORMED},
         {"[0,72]", "[72,0]", MALFORMED},
-        {"[0,72]", "[0,7.]", MALFORMED},
-        {"[0,72]", "[-1,7]", MALFORMED},
         {"[0,72]", "[0072]", MALFORMED},
+        {"[72,80]", "[-4, 4]", MALFORMED},
         {"[0,72]", "\"0,72\"", MALFORMED},
         {"[72,80]", "[7e1,8]", MALFORMED},
         {"[2,1,3,3]", "[2,1,9,1]", MISMATCH},
         {"[2,1,3,3]", "[2,1,3.0]", MISMATCH},
-        {"[2,1,3,3]", "[2,01,33]", MALFORMED},
         {"\"F32\"", "\"F16\"", MISMATCH},
-        {"\"F32\"", "12345", MISMATCH},
         {"0.conv.bias", "0.conv.bait", MISMATCH},
-        {"0.conv.bias", "2.conv.bias", MISMATCH},
         {"{\"dtype\"", "{\"shape\"", MALFORMED},
         {"{\"__metadata__", "[\"__metadata__", MALFORMED},
         {"__metadata__", "__metabata__", MALFORMED},
@@ -345,14 +334,36 @@ static void a_length_beyond_the_file_or_the_limit_is_refused(void **state)
     }
 }
 
+/* The saved file with spaces behind its header, up to this length. */
+static enum status load_padded(const struct world *world, uint64_t length)
+{
+    float weights[64];
+    save(world);
+    const struct bytes saved = read_file(world->path);
+    const uint64_t before = header_length(&saved);
+    char *padded = malloc(length + sizeof saved.at);
+    assert_non_null(padded);
+    memset(padded, ' ', length + sizeof saved.at);
+    memcpy(padded, &length, 8);
+    memcpy(padded + 8, saved.at + 8, before);
+    memcpy(padded + 8 + length, saved.at + 8 + before, saved.count - 8 - before);
+    write_file(world->path, padded, saved.count - before + length);
+    free(padded);
+    return load(world, weights);
+}
+
+static void a_header_of_one_mebibyte_is_the_longest(void **state)
+{
+    assert_int_equal(load_padded(*state, 1024 * 1024), OK);
+    assert_int_equal(load_padded(*state, 1024 * 1024 + 1), MALFORMED);
+}
+
 static void metadata_that_makes_no_sense_is_refused(void **state)
 {
     const struct world *world = *state;
     static const char *const wrongs[][2] = {
         {"\"1x4x4\"", "\"1x4x0\""},
         {"\"1x4x4\"", "\"1x4+4\""},
-        {"\"1x4x4\"", "\"1x4x \""},
-        {"\"1x4x4\"", "\" x4x4\""},
         {"\"1x4x4\"", "\"99999\""},
         {"\"classes\":\"2\"", "\"classes\":\"1\""},
         {"72.9403381", "72.94033i1"},
@@ -361,10 +372,9 @@ static void metadata_that_makes_no_sense_is_refused(void **state)
         {"00fedcba98765432", "00fedcba9876543G"},
         {"00fedcba98765432", "-0fedcba98765432"},
         {"18446744073709551615", "18446744073709551616"},
-        {"18446744073709551615", "-8446744073709551615"},
         {"\"samples\"", "\"sampled\""},
+        {"18446744073709551615", "1844674407370955161x"},
         {"\"layers\"", "\"player\""},
-        {"\"scale\"", "\"scope\""},
     };
     for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
         struct tensors_about about = {.classes = 77};
@@ -387,20 +397,20 @@ static void a_file_of_another_model_is_refused(void **state)
 {
     const struct world *world = *state;
     float weights[64];
-    float others[64] = {0};
     struct problem problem;
     assert_true(model_parameters(world->other) <= 64);
-    assert_int_equal(tensors_save(world->path, world->other, &ABOUT, others, &problem), OK);
+    save(world);
+    assert_int_equal(tensors_load(world->path, world->other, weights, &problem), MISMATCH);
+    assert_int_equal(tensors_save(world->path, world->other, &ABOUT, world->weights, &problem), OK);
     assert_int_equal(load(world, weights), MISMATCH);
 }
 
 static void what_is_not_there_is_missing(void **state)
 {
-    const struct world *world = *state;
     struct tensors_about about;
     float weights[64];
-    assert_int_equal(load(world, weights), MISSING);
-    assert_int_equal(read_about(world, &about), MISSING);
+    assert_int_equal(load(*state, weights), MISSING);
+    assert_int_equal(read_about(*state, &about), MISSING);
 }
 
 static void a_saved_file_is_for_everyone_to_read(void **state)
@@ -439,8 +449,8 @@ static void a_save_that_fails_leaves_the_old_file_and_no_other(void **state)
     float weights[64];
     save(world);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
-    assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
     const struct rlimit limit = {.rlim_cur = 300, .rlim_max = before.rlim_max};
+    assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
     world->weights[0] = 1234;
     struct problem problem;
@@ -470,13 +480,13 @@ int main(void)
         IN_WORLD(a_model_comes_back_as_it_was_saved),
         IN_WORLD(what_was_said_about_it_comes_back_too),
         IN_WORLD(the_file_is_laid_out_as_others_expect),
-        IN_WORLD(a_file_without_a_version_has_no_such_key),
         IN_WORLD(the_longest_version_fits),
         IN_WORLD(tensors_may_lie_in_any_order),
         IN_WORLD(every_truncation_is_refused),
         IN_WORLD(no_flipped_bit_of_the_header_does_harm),
         IN_WORLD(a_header_that_lies_is_refused),
         IN_WORLD(a_length_beyond_the_file_or_the_limit_is_refused),
+        IN_WORLD(a_header_of_one_mebibyte_is_the_longest),
         IN_WORLD(metadata_that_makes_no_sense_is_refused),
         IN_WORLD(a_file_of_somebody_else_is_called_so),
         IN_WORLD(a_file_of_another_model_is_refused),

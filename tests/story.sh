@@ -1,0 +1,99 @@
+# What the tests of whole processes share. Sourced with the program as $1 (and meddle as $2).
+# shellcheck shell=bash
+set -euo pipefail
+
+hearsay=$1
+meddle=${2:-}
+dir=$(mktemp -d "${TMPDIR:-/tmp}/hearsay-test-XXXXXX")
+declare -A pid=() # of what runs, by name
+story=start
+
+# A model and data so small that a node is ready at once.
+small=(--set data.source=generated --set data.train_count=600 --set data.test_count=200
+    --set 'model.layers=dense 16, relu, dense 10' --set node.listen=127.0.0.1:0
+    --set node.grace_s=10)
+
+cleanup() {
+    local code=$? name
+    for name in "${!pid[@]}"; do
+        kill -KILL "${pid[$name]}" 2>/dev/null || true
+    done
+    wait 2>/dev/null || true
+    rm -rf -- "$dir"
+    exit "$code"
+}
+trap cleanup EXIT
+
+tell() {
+    story=$1
+    printf '%3d s  %s\n' "$SECONDS" "$story"
+}
+
+fail() {
+    local file
+    printf 'FAILED: %s: %s\n' "$story" "$*" >&2
+    for file in "$dir"/*.err "$dir"/*.out "$dir"/swarm/node*/node.err; do
+        [[ ! -s $file ]] || { printf '%s\n' "--- $file"; tail -n 15 "$file"; } >&2
+    done
+    exit 1
+}
+
+# Until the command succeeds, at most so many seconds.
+wait_for() {
+    local until=$((SECONDS + $1)) what=$2
+    shift 2
+    until "$@"; do
+        ((SECONDS < until)) || fail "waited in vain for: $what"
+        sleep 0.05
+    done
+}
+
+says() { grep -qE -- "$2" "$1" 2>/dev/null; }
+
+# The command must end with this exit code, and say something like this.
+expect() {
+    local want=$1 pattern=$2 code=0
+    shift 2
+    timeout 60 "$@" >"$dir/said.out" 2>&1 </dev/null || code=$?
+    ((code == want)) || fail "exit code $code, not $want: $*"
+    says "$dir/said.out" "$pattern" || fail "does not say \"$pattern\": $*"
+}
+
+# Start a node: its name, then options. It speaks into NAME.err and NAME.log.
+start() {
+    local name=$1
+    shift
+    [[ -e $dir/$name.key ]] || "$hearsay" keygen "$dir/$name.key" >/dev/null
+    [[ -e $dir/swarm.key ]] || "$hearsay" swarmkey "$dir/swarm.key" >/dev/null
+    "$hearsay" node "${small[@]}" --set "node.identity=$dir/$name.key" \
+        --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/$name" \
+        --log "$dir/$name.log" "$@" >"$dir/$name.out" 2>"$dir/$name.err" </dev/null &
+    pid[$name]=$!
+}
+
+notes() { says "$dir/$1.log" "$2"; } # has this node noted something like this?
+alive() { kill -0 "${pid[$1]}" 2>/dev/null; }
+dead() { ! alive "$1"; }
+
+# Where a node listens.
+address_of() {
+    wait_for 20 "$1 to listen" notes "$1" '"note":"started".*"address"'
+    sed -n 's/.*"note":"started".*"address":"\([^"]*\)".*/\1/p' "$dir/$1.log"
+}
+
+# It must have ended by itself; its exit code.
+reap() {
+    local name=$1 want=$2 code=0
+    wait_for 40 "$name to end" dead "$name"
+    wait "${pid[$name]}" || code=$?
+    unset "pid[$name]"
+    ((code == want)) || fail "$name ended with $code, not $want"
+}
+
+# Ask a node to leave, and see that it does so as it should.
+leave() {
+    kill -TERM "${pid[$1]}"
+    reap "$1" 0
+    says "$dir/$1.err" 'left the swarm' || fail "$1 did not say that it left"
+    [[ -s $dir/$1/base.safetensors ]] || fail "$1 did not save its base"
+}

@@ -1,0 +1,392 @@
+/* A node and somebody who means harm: a stranger without the key, or a member (puppet.h) that has
+ * it and breaks the rules. Only that conversation ends, and no base moves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bytes.h"
+#include "puppet.h"
+#include "version.h"
+
+static struct world world;
+static struct puppet puppet;
+static struct puppet stranger; /* gets no further than the door */
+static uint64_t digest_before;
+
+/* Two nodes that have met and rest, and a puppet that has met the first. */
+static int villain_begins(void **state)
+{
+    (void)state;
+    world_init(&world, 1);
+    const struct node_options options = world_options();
+    (void)world_add_node(&world, &options);
+    (void)world_add_node(&world, &options);
+    world_seed(&world, 1, 0);
+    world_start_node(&world, 0);
+    world_start_node(&world, 1);
+    world_run(&world, 5 * SECOND);
+    world_rest(&world);
+    world_run(&world, 3 * SECOND);
+    digest_before = world_stats(&world, 0).digest;
+    puppet_init(&puppet, &world, 0, 77);
+    puppet_meet(&puppet);
+    stranger = (struct puppet){.world = &world};
+    return 0;
+}
+
+static int villain_ends(void **state)
+{
+    (void)state;
+    puppet_free(&puppet);
+    world_free(&world);
+    return 0;
+}
+
+static void go_on(void)
+{
+    world_run(&world, SECOND);
+    puppet_listen(&puppet);
+}
+
+/* The node hung up on the puppet, and nothing else happened. */
+static void only_the_villain_is_gone(const char *because)
+{
+    go_on();
+    assert_true(puppet.closed);
+    assert_int_equal(puppet.bye_reason, BYE_BROKEN);
+    assert_string_equal(puppet.bye, because);
+    world_run(&world, 2 * SECOND);
+    assert_int_equal(world_stats(&world, 0).neighbours, 1);
+    assert_int_equal(world_stats(&world, 0).digest, digest_before);
+    assert_true(world_equal(&world, 0, 1));
+}
+
+static void still_a_neighbour(void)
+{
+    go_on();
+    assert_false(puppet.closed);
+    assert_int_equal(world_stats(&world, 0).neighbours, 2);
+}
+
+static void an_honest_puppet_is_heard_by_all(void **state)
+{
+    (void)state;
+    uint8_t rumor[RUMOR_MAX];
+    puppet_hello(&puppet);
+    for (uint32_t seq = 0; seq < 3; seq++)
+        puppet_say_bulk(&puppet, RUMOR, rumor, puppet_rumor(&puppet, seq, 5, rumor));
+    still_a_neighbour();
+    assert_int_equal(world_stats(&world, 0).digest,
+                     digest_add(digest_before, digest_of_entry(5, 3000)));
+    assert_true(world_equal(&world, 0, 1));
+    assert_true(puppet.heard[MEMBERS] > 0 && puppet.heard[VERSION] > 0);
+}
+
+static void who_does_not_introduce_itself_first_is_cut_off(void **state)
+{
+    (void)state;
+    puppet_say(&puppet, &(struct message){.kind = PING, .token = 1});
+    only_the_villain_is_gone("did not introduce itself first");
+}
+
+static void who_introduces_itself_twice_is_cut_off(void **state)
+{
+    (void)state;
+    puppet_hello(&puppet);
+    puppet_hello(&puppet);
+    only_the_villain_is_gone("introduced itself wrongly");
+}
+
+static void who_introduces_itself_with_anothers_record_is_cut_off(void **state)
+{
+    (void)state;
+    uint8_t record[RECORD_BYTES];
+    struct record said = puppet_record(&puppet);
+    memcpy(said.id, world.nodes[1].identity.id, ID_BYTES);
+    record_create(&said, &puppet.identity, puppet.context, record);
+    puppet_say(&puppet, &(struct message){.kind = HELLO, .incarnation = 1,
+                                          .bulk = {record, RECORD_BYTES}});
+    only_the_villain_is_gone("introduced itself wrongly");
+}
+
+static void who_introduces_itself_with_a_forged_record_is_cut_off(void **state)
+{
+    (void)state;
+    uint8_t record[RECORD_BYTES];
+    const struct record said = puppet_record(&puppet);
+    record_create(&said, &puppet.identity, puppet.context, record);
+    record[RECORD_BYTES - 1] ^= 1;
+    puppet_say(&puppet, &(struct message){.kind = HELLO, .incarnation = 1,
+                                          .bulk = {record, RECORD_BYTES}});
+    only_the_villain_is_gone("sent a member record that is not valid");
+}
+
+static void a_forged_record_among_good_ones_is_noticed(void **state)
+{
+    (void)state;
+    uint8_t records[2 * RECORD_BYTES];
+    struct record said = puppet_record(&puppet);
+    puppet_hello(&puppet);
+    said.stamp = 2;
+    record_create(&said, &puppet.identity, puppet.context, records);
+    memcpy(said.id, world.nodes[1].identity.id, ID_BYTES);
+    said.stamp = 1000; /* newer than any true one */
+    said.stage = STAGE_LEFT;
+    record_create(&said, &puppet.identity, puppet.context, records + RECORD_BYTES);
+    puppet_say_bulk(&puppet, MEMBERS, records, sizeof records);
+    only_the_villain_is_gone("sent a member record that is not valid");
+    assert_int_equal(world.nodes[0].notes[NOTE_MEMBER_LEFT], 0);
+}
+
+static void records_and_versions_of_impossible_size_are_refused(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[RECORD_BYTES + 1];
+    puppet_hello(&puppet);
+    puppet_say_bulk(&puppet, MEMBERS, bytes, sizeof bytes);
+    only_the_villain_is_gone("sent member records of impossible size");
+}
+
+static void a_version_of_impossible_size_is_refused(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[VERSION_ENTRY_BYTES + 1];
+    puppet_hello(&puppet);
+    puppet_say_bulk(&puppet, VERSION, bytes, sizeof bytes);
+    only_the_villain_is_gone("sent a version of impossible size");
+}
+
+static void random_messages_end_the_conversation(void **state)
+{
+    (void)state;
+    struct rng rng = rng_new(7, 7);
+    uint8_t bytes[200];
+    puppet_hello(&puppet);
+    for (int i = 0; i < 1000 && !puppet.closed; i++) {
+        const size_t count = 1 + rng_below(&rng, sizeof bytes);
+        for (size_t b = 0; b < count; b++)
+            bytes[b] = (uint8_t)rng_next(&rng);
+        puppet_shout(&puppet, bytes, count);
+    }
+    only_the_villain_is_gone("sent a message that is not valid");
+}
+
+static void every_changed_byte_of_a_rumor_message_is_noticed_or_harmless(void **state)
+{
+    (void)state;
+    uint8_t rumor[RUMOR_MAX], bytes[RUMOR_MAX + 64];
+    puppet_hello(&puppet);
+    const size_t rumor_bytes = puppet_rumor(&puppet, 0, 5, rumor);
+    const struct message message = {.kind = RUMOR, .bulk = {rumor, rumor_bytes}};
+    const size_t count = message_encode(&message, bytes, sizeof bytes);
+    for (size_t b = 0; b < count; b++) {
+        bytes[b] ^= 0x11;
+        puppet_shout(&puppet, bytes, count);
+        bytes[b] ^= 0x11;
+        assert_int_equal(world_stats(&world, 0).digest, digest_before);
+        go_on();
+        assert_int_equal(world_stats(&world, 0).neighbours, puppet.closed ? 1 : 2);
+        if (!puppet.closed)
+            continue;
+        puppet_free(&puppet);
+        puppet_init(&puppet, &world, 0, 77);
+        puppet_meet(&puppet);
+        puppet_hello(&puppet);
+    }
+    assert_true(world_equal(&world, 0, 1));
+}
+
+static void every_truncation_of_a_message_is_refused(void **state)
+{
+    (void)state;
+    uint8_t bytes[128];
+    const struct message message = {.kind = WANT, .tag = ~0ull, .seq = ~0ull};
+    const size_t count = message_encode(&message, bytes, sizeof bytes);
+    for (size_t kept = 1; kept < count; kept++) {
+        puppet_hello(&puppet);
+        puppet_shout(&puppet, bytes, kept);
+        only_the_villain_is_gone("sent a message that is not valid");
+        puppet_free(&puppet);
+        puppet_init(&puppet, &world, 0, 77);
+        puppet_meet(&puppet);
+    }
+}
+
+static void a_rumor_signed_by_another_than_its_origin_is_refused(void **state)
+{
+    (void)state;
+    uint8_t rumor[RUMOR_MAX];
+    puppet_hello(&puppet);
+    const size_t bytes = puppet_rumor(&puppet, 0, 5, rumor);
+    memcpy(rumor, world.nodes[1].identity.id, ID_BYTES);
+    bytes_put(rumor + 32, 2, 8); /* of another life of it, unknown so far */
+    puppet_say_bulk(&puppet, RUMOR, rumor, bytes);
+    only_the_villain_is_gone("sent a rumor that is not valid (forged)");
+    assert_int_equal(world_stats(&world, 0).origins, 2);
+}
+
+static void a_rumor_beyond_the_last_parameter_is_refused(void **state)
+{
+    (void)state;
+    uint8_t rumor[RUMOR_MAX];
+    puppet_hello(&puppet);
+    puppet_say_bulk(&puppet, RUMOR, rumor, puppet_rumor(&puppet, 0, WORLD_PARAMETERS, rumor));
+    only_the_villain_is_gone("sent a rumor that is not valid (malformed)");
+}
+
+static void a_rumor_too_early_is_asked_for_and_moves_nothing(void **state)
+{
+    (void)state;
+    uint8_t rumor[RUMOR_MAX];
+    puppet_hello(&puppet);
+    puppet_say_bulk(&puppet, RUMOR, rumor, puppet_rumor(&puppet, 0, 5, rumor));
+    puppet_say_bulk(&puppet, RUMOR, rumor, puppet_rumor(&puppet, 2, 5, rumor));
+    still_a_neighbour();
+    assert_int_equal(puppet.heard[WANT], 1);
+    assert_int_equal(puppet.last_seq[WANT], 1);
+    assert_int_equal(world_stats(&world, 0).digest,
+                     digest_add(digest_before, digest_of_entry(5, 1000)));
+    puppet_say_bulk(&puppet, RUMOR, rumor, puppet_rumor(&puppet, 1, 5, rumor));
+    puppet_say_bulk(&puppet, RUMOR, rumor, puppet_rumor(&puppet, 2, 5, rumor));
+    still_a_neighbour();
+    assert_int_equal(world_stats(&world, 0).digest,
+                     digest_add(digest_before, digest_of_entry(5, 3000)));
+}
+
+static void a_rumor_said_again_and_again_counts_once(void **state)
+{
+    (void)state;
+    uint8_t rumor[RUMOR_MAX];
+    puppet_hello(&puppet);
+    for (int i = 0; i < 20; i++)
+        puppet_say_bulk(&puppet, RUMOR, rumor, puppet_rumor(&puppet, 0, 5, rumor));
+    still_a_neighbour();
+    assert_int_equal(world_stats(&world, 0).duplicates, 19);
+    assert_int_equal(world_stats(&world, 0).digest,
+                     digest_add(digest_before, digest_of_entry(5, 1000)));
+}
+
+static void heads_of_unverified_rumors_take_no_room(void **state)
+{
+    (void)state;
+    uint8_t rumor[RUMOR_MAX];
+    puppet_hello(&puppet);
+    const size_t bytes = puppet_rumor(&puppet, 7, 5, rumor);
+    for (uint64_t life = 1; life <= 200; life++) {
+        bytes_put(rumor + 32, life, 8);
+        puppet_say_bulk(&puppet, RUMOR, rumor, bytes);
+    }
+    go_on();
+    assert_int_equal(world_stats(&world, 0).origins, 2);
+}
+
+static void wants_for_what_does_not_exist_are_passed_over(void **state)
+{
+    (void)state;
+    const uint64_t tag = origin_tag(world.nodes[1].identity.id, 1);
+    puppet_hello(&puppet);
+    puppet_say(&puppet, &(struct message){.kind = WANT, .tag = 12345, .seq = 0});
+    puppet_say(&puppet, &(struct message){.kind = WANT, .tag = tag, .seq = UINT64_MAX});
+    puppet_say(&puppet, &(struct message){.kind = WANT, .tag = tag, .seq = 1ull << 32});
+    puppet_say(&puppet, &(struct message){.kind = PRUNE, .tag = 12345});
+    puppet_say(&puppet, &(struct message){.kind = GONE, .tag = 12345, .seq = UINT64_MAX});
+    puppet_say(&puppet, &(struct message){.kind = PONG, .token = 12345});
+    still_a_neighbour();
+    assert_int_equal(puppet.heard[RUMOR], 0);
+    assert_int_equal(puppet.heard[GONE], 0);
+}
+
+static void greedy_wants_are_bounded_by_the_queue(void **state)
+{
+    (void)state;
+    const uint64_t tag = origin_tag(world.nodes[1].identity.id, 1);
+    uint8_t bytes[64];
+    const struct message want = {.kind = WANT, .tag = tag};
+    const size_t count = message_encode(&want, bytes, sizeof bytes);
+    puppet_hello(&puppet);
+    static uint8_t out[64 + RECORD_OVERHEAD];
+    for (int i = 0; i < 2000; i++) { /* never lets the node's transport say `sent` */
+        session_seal(&puppet.peer.session, bytes, count, out);
+        node_on_bytes(world.nodes[0].node, world.now_ns, puppet.conn, out, count + RECORD_OVERHEAD);
+    }
+    world_pump(&world, 0);
+    go_on();
+    assert_true(puppet.heard[RUMOR] > 0);
+    assert_true(world_equal(&world, 0, 1));
+}
+
+/* Strangers. */
+
+static void half_open_conversations_are_few_and_end_in_time(void **state)
+{
+    (void)state;
+    char host[HOST_BYTES];
+    uint32_t let_in = 0;
+    puppet_hello(&puppet);
+    for (int i = 0; i < 6; i++)
+        let_in += puppet_knock(&stranger, "192.0.2.7") != 0;
+    assert_int_equal(let_in, world.nodes[0].options.half_open_per_net_max);
+    for (int i = 6; i < 12; i++) {
+        (void)snprintf(host, sizeof host, "192.0.%d.7", 10 + i);
+        let_in += puppet_knock(&stranger, host) != 0;
+    }
+    assert_int_equal(let_in, world.nodes[0].options.half_open_max);
+    world_run(&world, 6 * SECOND); /* handshake_ns is 5 s */
+    assert_int_equal(world.nodes[0].notes[NOTE_REFUSED], 8);
+    assert_int_not_equal(puppet_knock(&stranger, "192.0.2.7"), 0);
+}
+
+static void notes_that_strangers_cause_are_few(void **state)
+{
+    (void)state;
+    static const uint8_t garbage[] = "\0\20GET / HTTP/1.1\r\n\r\n";
+    const uint32_t before = world.nodes[0].notes[NOTE_REFUSED];
+    uint32_t let_in = 0;
+    for (int i = 0; i < 1000; i++) {
+        let_in += puppet_knock(&stranger, "192.0.2.7") != 0;
+        puppet_give(&stranger, garbage, sizeof garbage - 1);
+        world_run(&world, MILLI);
+    }
+    world_run(&world, SECOND);
+    assert_int_equal(let_in, 1000);
+    assert_in_range(world.nodes[0].notes[NOTE_REFUSED] - before, 10, 25);
+    assert_int_equal(stranger.inbox_bytes, 0); /* and not a byte in answer */
+    assert_true(puppet_knock(&stranger, "192.0.2.7"));
+    world_run(&world, 8 * SECOND);
+    assert_true(world.nodes[0].notes[NOTE_SUPPRESSED] > 0);
+    assert_int_equal(world_stats(&world, 0).neighbours, 1);
+}
+
+#define STORY(name) cmocka_unit_test_setup_teardown(name, villain_begins, villain_ends)
+
+int main(void)
+{
+    secret_start();
+    const struct CMUnitTest tests[] = {
+        STORY(an_honest_puppet_is_heard_by_all),
+        STORY(who_does_not_introduce_itself_first_is_cut_off),
+        STORY(who_introduces_itself_twice_is_cut_off),
+        STORY(who_introduces_itself_with_anothers_record_is_cut_off),
+        STORY(who_introduces_itself_with_a_forged_record_is_cut_off),
+        STORY(a_forged_record_among_good_ones_is_noticed),
+        STORY(records_and_versions_of_impossible_size_are_refused),
+        STORY(a_version_of_impossible_size_is_refused),
+        STORY(random_messages_end_the_conversation),
+        STORY(every_changed_byte_of_a_rumor_message_is_noticed_or_harmless),
+        STORY(every_truncation_of_a_message_is_refused),
+        STORY(a_rumor_signed_by_another_than_its_origin_is_refused),
+        STORY(a_rumor_beyond_the_last_parameter_is_refused),
+        STORY(a_rumor_too_early_is_asked_for_and_moves_nothing),
+        STORY(a_rumor_said_again_and_again_counts_once),
+        STORY(heads_of_unverified_rumors_take_no_room),
+        STORY(wants_for_what_does_not_exist_are_passed_over),
+        STORY(greedy_wants_are_bounded_by_the_queue),
+        STORY(half_open_conversations_are_few_and_end_in_time),
+        STORY(notes_that_strangers_cause_are_few),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

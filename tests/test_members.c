@@ -1,0 +1,308 @@
+/* Members: the newest record of each, who lives, and whose progress counts how much. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "members.h"
+
+#define MAX        6
+#define SILENCE_NS 1000
+
+static const uint8_t context[CONTEXT_BYTES] = {1, 2, 3};
+static struct arena arena;
+static struct members members;
+
+static struct identity identity_of(uint8_t number)
+{
+    const uint8_t seed[SEED_BYTES] = {number};
+    struct identity identity;
+    identity_from_seed(&identity, seed);
+    return identity;
+}
+
+static struct record record_of(uint8_t number, uint64_t incarnation, uint64_t stamp)
+{
+    const struct identity identity = identity_of(number);
+    struct record record = {.incarnation = incarnation,
+                            .stamp = stamp,
+                            .samples_per_second = 100,
+                            .delivered = 1,
+                            .trains = true};
+    memcpy(record.id, identity.id, ID_BYTES);
+    return record;
+}
+
+static enum status learn(uint8_t number, const struct record *record, uint64_t now_ns,
+                         struct member **changed)
+{
+    const struct identity identity = identity_of(number);
+    uint8_t bytes[RECORD_BYTES];
+    record_create(record, &identity, context, bytes);
+    return members_learn(&members, bytes, context, now_ns, changed);
+}
+
+static void meet(uint8_t number, float samples_per_second, uint64_t now_ns)
+{
+    struct member *changed;
+    struct record record = record_of(number, 1, now_ns);
+    record.samples_per_second = samples_per_second;
+    assert_int_equal(learn(number, &record, now_ns, &changed), OK);
+}
+
+static void be(float samples_per_second)
+{
+    const struct identity own = identity_of(1);
+    struct record record = record_of(1, 1, 1);
+    record.samples_per_second = samples_per_second;
+    members_update_own(&members, &record, &own, context, 0);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    arena_init(&arena, 1 << 20);
+    members_init(&members, &arena, MAX, SILENCE_NS);
+    be(100);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    arena_release(&arena);
+    return 0;
+}
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) < 1e-6;
+}
+
+static void the_first_member_is_the_node_itself(void **state)
+{
+    (void)state;
+    const struct identity own = identity_of(1);
+    assert_int_equal(members.count, 1);
+    assert_ptr_equal(members_find(&members, own.id), members.members);
+    be(200);
+    assert_int_equal(members.count, 1);
+    assert_int_equal(record_verify(members.members[0].bytes, context), OK);
+}
+
+static void a_record_is_news_once(void **state)
+{
+    (void)state;
+    struct member *changed = NULL;
+    const struct record record = record_of(2, 1, 5);
+    assert_int_equal(learn(2, &record, 10, &changed), OK);
+    assert_ptr_equal(changed, members_find(&members, record.id));
+    assert_int_equal(changed->advanced_ns, 10);
+    assert_int_equal(learn(2, &record, 20, &changed), MISSING);
+    assert_int_equal(changed->advanced_ns, 10);
+    assert_int_equal(members.count, 2);
+}
+
+static void a_later_stamp_or_life_replaces_and_an_older_never(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t incarnation, stamp;
+        enum status expected;
+    } STORY[] = {{2, 5, OK},      {2, 6, OK},      {2, 5, MISSING}, {1, 99, MISSING},
+                 {3, 0, OK},      {2, 100, MISSING}};
+    struct member *changed;
+    for (size_t i = 0; i < sizeof STORY / sizeof *STORY; i++) {
+        const struct record record = record_of(2, STORY[i].incarnation, STORY[i].stamp);
+        assert_int_equal(learn(2, &record, i, &changed), STORY[i].expected);
+    }
+    const struct identity identity = identity_of(2);
+    assert_int_equal(members_find(&members, identity.id)->record.incarnation, 3);
+    assert_int_equal(members.count, 2);
+}
+
+static void a_forged_record_changes_nothing(void **state)
+{
+    (void)state;
+    struct member *changed = NULL;
+    const struct record record = record_of(2, 1, 5);
+    assert_int_equal(learn(3, &record, 0, &changed), FORGED); /* signed by somebody else */
+    assert_null(changed);
+    assert_int_equal(members.count, 1);
+}
+
+static void a_malformed_record_changes_nothing(void **state)
+{
+    (void)state;
+    struct member *changed = NULL;
+    struct record record = record_of(2, 1, 5);
+    record.delivered = -1;
+    assert_int_equal(learn(2, &record, 0, &changed), MALFORMED);
+    assert_int_equal(members.count, 1);
+}
+
+static void nobody_tells_us_about_ourselves(void **state)
+{
+    (void)state;
+    struct member *changed;
+    const struct record record = record_of(1, 99, 99);
+    assert_int_equal(learn(1, &record, 0, &changed), MISSING);
+    assert_int_equal(members.members[0].record.incarnation, 1);
+}
+
+static void a_full_table_still_hears_of_those_in_it(void **state)
+{
+    (void)state;
+    struct member *changed;
+    for (uint8_t number = 2; number <= MAX; number++)
+        meet(number, 100, 1);
+    struct record record = record_of(MAX + 1, 1, 1);
+    assert_int_equal(learn(MAX + 1, &record, 1, &changed), TOO_BIG);
+    record = record_of(2, 1, 2);
+    assert_int_equal(learn(2, &record, 1, &changed), OK);
+    assert_int_equal(members.count, MAX);
+}
+
+static void a_silent_member_is_dead_until_it_says_something_new(void **state)
+{
+    (void)state;
+    meet(2, 100, 10);
+    assert_int_equal(members_live(&members, 10 + SILENCE_NS - 1), 2);
+    assert_int_equal(members_live(&members, 10 + SILENCE_NS), 1);
+    struct member *changed;
+    const struct record record = record_of(2, 1, 11);
+    assert_int_equal(learn(2, &record, 5000, &changed), OK);
+    assert_int_equal(members_live(&members, 5001), 2);
+}
+
+static void we_are_never_dead_by_silence(void **state)
+{
+    (void)state;
+    assert_int_equal(members_live(&members, 1000000), 1);
+}
+
+static void who_has_left_is_not_live(void **state)
+{
+    (void)state;
+    meet(2, 100, 1);
+    struct member *changed;
+    struct record record = record_of(2, 1, 2);
+    record.stage = STAGE_LEFT;
+    assert_int_equal(learn(2, &record, 2, &changed), OK);
+    assert_false(member_is_live(&members, changed, 2));
+}
+
+static void alone_a_node_has_the_whole_share(void **state)
+{
+    (void)state;
+    assert_true(members_own_share(&members, true, 0) == 1);
+    be(0);
+    assert_true(members_own_share(&members, true, 0) == 1);
+}
+
+static void the_share_is_the_part_of_the_throughput(void **state)
+{
+    (void)state;
+    meet(2, 300, 1);
+    meet(3, 600, 1);
+    assert_true(near(members_own_share(&members, true, 1), 0.1));
+    assert_true(near(members_own_share(&members, false, 1), 1.0 / 3));
+}
+
+static void what_links_do_not_deliver_does_not_count(void **state)
+{
+    (void)state;
+    struct member *changed;
+    struct record record = record_of(2, 1, 2);
+    record.samples_per_second = 200;
+    record.delivered = 0.5f;
+    assert_int_equal(learn(2, &record, 1, &changed), OK);
+    assert_true(near(members_own_share(&members, true, 1), 0.5));
+}
+
+static void the_dead_and_those_who_only_pass_on_have_no_share(void **state)
+{
+    (void)state;
+    meet(2, 100, 1);
+    meet(3, 100, SILENCE_NS);
+    struct member *changed;
+    struct record record = record_of(4, 1, 1);
+    record.trains = false;
+    assert_int_equal(learn(4, &record, SILENCE_NS, &changed), OK);
+    assert_true(near(members_own_share(&members, true, SILENCE_NS + 10), 0.5));
+}
+
+static void an_unknown_speed_counts_like_ours(void **state)
+{
+    (void)state;
+    meet(2, 0, 1);
+    assert_true(near(members_own_share(&members, true, 1), 0.5));
+    be(0);
+    meet(3, 500, 1);
+    assert_true(near(members_own_share(&members, true, 1), 1.0 / 3));
+}
+
+static void records_are_passed_on_as_they_were_signed(void **state)
+{
+    (void)state;
+    uint8_t out[MAX * RECORD_BYTES];
+    struct rng rng = rng_new(1, 0);
+    for (uint8_t number = 2; number <= 4; number++)
+        meet(number, 100, 1);
+    const size_t bytes = members_encode(&members, &rng, MAX, out);
+    assert_int_equal(bytes, 4 * RECORD_BYTES);
+    assert_memory_equal(out, members.members[0].bytes, RECORD_BYTES);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(record_verify(out + i * RECORD_BYTES, context), OK);
+        for (size_t j = 0; j < i; j++)
+            assert_memory_not_equal(out + i * RECORD_BYTES, out + j * RECORD_BYTES, ID_BYTES);
+    }
+}
+
+static void a_limit_rotates_through_all(void **state)
+{
+    (void)state;
+    uint8_t out[2 * RECORD_BYTES];
+    bool seen[MAX + 1] = {false};
+    struct rng rng = rng_new(1, 0);
+    for (uint8_t number = 2; number <= MAX; number++)
+        meet(number, 100, 1);
+    for (int round = 0; round < 100; round++) {
+        assert_int_equal(members_encode(&members, &rng, 2, out), 2 * RECORD_BYTES);
+        const struct member *second = members_find(&members, out + RECORD_BYTES);
+        seen[second - members.members] = true;
+    }
+    for (int i = 1; i < MAX; i++)
+        assert_true(seen[i]);
+    assert_int_equal(members_encode(&members, &rng, 1, out), RECORD_BYTES);
+}
+
+int main(void)
+{
+    secret_start();
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+    const struct CMUnitTest tests[] = {
+        TEST(the_first_member_is_the_node_itself),
+        TEST(a_record_is_news_once),
+        TEST(a_later_stamp_or_life_replaces_and_an_older_never),
+        TEST(a_forged_record_changes_nothing),
+        TEST(a_malformed_record_changes_nothing),
+        TEST(nobody_tells_us_about_ourselves),
+        TEST(a_full_table_still_hears_of_those_in_it),
+        TEST(a_silent_member_is_dead_until_it_says_something_new),
+        TEST(we_are_never_dead_by_silence),
+        TEST(who_has_left_is_not_live),
+        TEST(alone_a_node_has_the_whole_share),
+        TEST(the_share_is_the_part_of_the_throughput),
+        TEST(what_links_do_not_deliver_does_not_count),
+        TEST(the_dead_and_those_who_only_pass_on_have_no_share),
+        TEST(an_unknown_speed_counts_like_ours),
+        TEST(records_are_passed_on_as_they_were_signed),
+        TEST(a_limit_rotates_through_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
