@@ -17,7 +17,7 @@ struct arena {
 /* Reserve size_bytes of address space. Aborts when the system has none. */
 void arena_init(struct arena *arena, size_t size_bytes);
 
-/* Zeroed memory for count items, aligned to 64 bytes; owned by the arena. Aborts beyond its size. */
+/* Zeroed memory for count items, aligned to 64 bytes, the arena's. Aborts beyond its size. */
 void *arena_take(struct arena *arena, size_t count, size_t item_bytes);
 
 /* Give everything back; every pointer taken is dead. */

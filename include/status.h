@@ -28,7 +28,7 @@ struct problem {
     char text[512];
 };
 
-/* Write the sentence (printf format) and return status, so that callers can `return problem_set(...)`. */
+/* Write the sentence (printf format) and return status: `return problem_set(…);` */
 enum status problem_set(struct problem *problem, enum status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

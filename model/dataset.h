@@ -28,8 +28,8 @@ struct dataset {
     uint8_t *labels; /* [count], below classes */
     uint32_t count;
     struct shape shape;
-    int classes;     /* highest label in the whole file + 1, at least 2 */
-    float mean; /* of the bytes, 0 .. 255 */
+    int classes; /* highest label in the whole file + 1, at least 2 */
+    float mean;  /* of the bytes, 0 .. 255 */
     float scale;
 };
 

@@ -27,7 +27,7 @@ struct learner_options {
     uint64_t data_node;  /* ... on this node */
     uint32_t test_from;  /* which of the test samples evaluate looks at */
     uint32_t test_to;
-    uint32_t told_max;   /* entries per telling at most */
+    uint32_t told_max; /* entries per telling at most */
 };
 
 struct learner;

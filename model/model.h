@@ -26,13 +26,13 @@ struct model;
 
 /* One tensor of the flat vector, for saving by name. */
 struct tensor {
-    char name[32];    /* "0.conv.weight", "0.conv.bias": the first layer of the line is 0 */
-    size_t offset;    /* in floats, from the start of the flat vector */
-    size_t dims[4];   /* conv weight: filters, channels, kernel, kernel; dense: out, in */
+    char name[32];  /* "0.conv.weight", "0.conv.bias": the first layer of the line is 0 */
+    size_t offset;  /* in floats, from the start of the flat vector */
+    size_t dims[4]; /* conv weight: filters, channels, kernel, kernel; dense: out, in */
     int rank;
 };
 
-/* The layers line of a preset (xor, mlp, lenet), or NULL. model_presets: all names, for messages. */
+/* The layers line of a preset (xor, mlp, lenet), or NULL; and all names, for messages. */
 const char *model_preset(const char *name);
 const char *model_presets(void);
 
@@ -69,7 +69,7 @@ double model_learn(struct model *model, const float *weights, float *gradients, 
                    const uint8_t *labels, int batch, uint32_t *correct);
 
 /* Forward and loss only. Returns the *sum* of the losses. */
-double model_score(struct model *model, const float *weights, const float *x,
-                   const uint8_t *labels, int batch, uint32_t *correct);
+double model_score(struct model *model, const float *weights, const float *x, const uint8_t *labels,
+                   int batch, uint32_t *correct);
 
 #endif

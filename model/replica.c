@@ -55,14 +55,14 @@ static uint32_t amount_of(const struct tell *tell, float tau)
 const struct update *replica_tell(struct replica *replica, const struct tell *tell)
 {
     struct backend *backend = replica->backend;
-    backend->drift(backend, replica->parameters, (float)tell->beta, replica->weights,
-                   replica->base, replica->since);
+    backend->drift(backend, replica->parameters, (float)tell->beta, replica->weights, replica->base,
+                   replica->since);
     backend->histogram(backend, replica->parameters, replica->weights, replica->base,
                        replica->bins);
     struct update *told = &replica->told;
     told->count = 0;
-    told->tau = threshold_choose(replica->bins, replica->parameters, replica->told_max,
-                                 tell->budget_bytes);
+    told->tau =
+        threshold_choose(replica->bins, replica->parameters, replica->told_max, tell->budget_bytes);
     if (told->tau == 0)
         return told;
     told->tau = fmaxf(told->tau, tau_floor(tell));

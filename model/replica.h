@@ -26,9 +26,9 @@ struct replica {
     size_t parameters;
     float *weights;
     int32_t *base;
-    int32_t *since;      /* the base at the last telling */
-    struct update told;  /* the last telling, host memory */
-    uint32_t told_max;   /* its capacity */
+    int32_t *since;     /* the base at the last telling */
+    struct update told; /* the last telling, host memory */
+    uint32_t told_max;  /* its capacity */
     uint32_t *bins;
 };
 

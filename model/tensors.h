@@ -40,7 +40,8 @@ enum status tensors_save(const char *path, const struct model *model,
  * shorter than its header says. */
 enum status tensors_read_about(const char *path, struct tensors_about *about,
                                struct problem *problem) MUST_USE;
-/* host_weights[P]; every tensor of the model must be there, F32, with its shape, inside the file. */
+/* host_weights[P]; every tensor of the model must be there, F32, with its shape, inside the file.
+ */
 enum status tensors_load(const char *path, const struct model *model, float *host_weights,
                          struct problem *problem) MUST_USE;
 

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#define RUMOR_BYTES  64800.0 /* what fits one rumor beside its head ... */
-#define RUMOR_ADDS   150.0   /* ... and what head, signature, record and message add */
-#define CODE_OVERHEAD 1.03   /* Rice codes over the entropy */
-#define LAYER_BITS   48.0
+#define RUMOR_BYTES   64800.0 /* what fits one rumor beside its head ... */
+#define RUMOR_ADDS    150.0   /* ... and what head, signature, record and message add */
+#define CODE_OVERHEAD 1.03    /* Rice codes over the entropy */
+#define LAYER_BITS    48.0
 
 static float edge_of(uint32_t bin)
 {
@@ -81,8 +81,7 @@ float threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], size_t parame
     double best = 0;
     float tau = 0;
     for (uint32_t bin = bin_of(TAU_MAX); bin > 0; bin--) {
-        if (above[bin] > count_max ||
-            bytes_at(above, parameters, bin) > (double)budget_bytes ||
+        if (above[bin] > count_max || bytes_at(above, parameters, bin) > (double)budget_bytes ||
             best > (double)LEVEL_MAX * (double)edge_of(bin) * above[1])
             break;
         const double mass = mass_at(above, bin);

@@ -15,8 +15,8 @@ static enum status wrong(struct problem *problem, const char *text)
 
 static bool is_host_character(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '.' || c == '-' || c == '_' || c == ':' || c == '%';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '-' || c == '_' || c == ':' || c == '%';
 }
 
 enum status address_parse(struct address *address, const char *text, struct problem *problem)

@@ -16,8 +16,8 @@ struct address {
 };
 
 /* MALFORMED and a sentence when the text is not host:port with port 0..65535. */
-enum status address_parse(struct address *address, const char *text, struct problem *problem)
-    MUST_USE;
+enum status address_parse(struct address *address, const char *text,
+                          struct problem *problem) MUST_USE;
 
 /* "host:port", brackets round IPv6. Returns text. */
 const char *address_text(const struct address *address, char text[static ADDRESS_TEXT_BYTES]);

@@ -126,13 +126,11 @@ void refusal_create(const struct gate *gate, struct entropy *entropy,
 }
 
 enum status refusal_consume(const struct gate *gate, const uint8_t in[static REFUSAL_BYTES],
-                            const uint8_t ephemeral[static DH_BYTES],
-                            struct introduction *theirs)
+                            const uint8_t ephemeral[static DH_BYTES], struct introduction *theirs)
 {
     uint8_t introduction[INTRODUCTION_BYTES];
-    enum status status =
-        secret_open_wide(introduction, gate->key, in, ephemeral, DH_BYTES, in + WIDE_NONCE_BYTES,
-                         GATE_BYTES);
+    enum status status = secret_open_wide(introduction, gate->key, in, ephemeral, DH_BYTES,
+                                          in + WIDE_NONCE_BYTES, GATE_BYTES);
     if (status == OK)
         introduction_decode(theirs, introduction);
     return status;

@@ -25,13 +25,7 @@
 #define HANDSHAKE_2_BYTES (DH_BYTES + DH_BYTES + TAG_BYTES + TAG_BYTES)
 #define HANDSHAKE_3_BYTES (DH_BYTES + TAG_BYTES + TAG_BYTES)
 
-enum handshake_state {
-    HANDSHAKE_START,
-    HANDSHAKE_1,
-    HANDSHAKE_2,
-    HANDSHAKE_DONE,
-    HANDSHAKE_DEAD
-};
+enum handshake_state { HANDSHAKE_START, HANDSHAKE_1, HANDSHAKE_2, HANDSHAKE_DONE, HANDSHAKE_DEAD };
 
 struct handshake {
     enum handshake_state state;

@@ -36,8 +36,8 @@ enum status identity_check(uint8_t id[static ID_BYTES],
 
 /* Load: MISSING (with what to type), FAILED, MALFORMED (not such a file), FORGED (wrong mode or
  * owner). Save: never overwrites (FAILED and a sentence), creates with mode 0600, fsyncs. */
-enum status identity_load(struct identity *identity, const char *path, struct problem *problem)
-    MUST_USE;
+enum status identity_load(struct identity *identity, const char *path,
+                          struct problem *problem) MUST_USE;
 enum status identity_save(const struct identity *identity, const char *path,
                           struct problem *problem) MUST_USE;
 enum status swarm_key_load(uint8_t key[static KEY_BYTES], const char *path,

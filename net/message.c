@@ -14,7 +14,10 @@ struct field {
     size_t offset; /* in struct message */
 };
 
-#define FIELD(type, name) {type, offsetof(struct message, name)}
+#define FIELD(type, name)                                                                          \
+    {                                                                                              \
+        type, offsetof(struct message, name)                                                       \
+    }
 #define FIELDS_MAX 4
 
 static const struct {

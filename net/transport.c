@@ -19,7 +19,7 @@ struct link {
     bool resolving;
     bool closing;
     uv_getaddrinfo_t lookup;
-    struct addrinfo *found; /* what the name resolved to ... */
+    struct addrinfo *found;  /* what the name resolved to ... */
     struct addrinfo *trying; /* ... and which of it is being tried */
     uv_connect_t connect;
     uv_write_t write;
@@ -159,8 +159,8 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
     struct link *link = stream->data;
     struct transport *transport = link->transport;
     if (count > 0 && !link->closing)
-        transport->owner.on_bytes(transport->owner.self, link->conn,
-                                  (const uint8_t *)buffer->base, (size_t)count);
+        transport->owner.on_bytes(transport->owner.self, link->conn, (const uint8_t *)buffer->base,
+                                  (size_t)count);
     else if (count < 0)
         link_close(link, count == UV_EOF ? "" : uv_strerror((int)count));
 }
@@ -224,8 +224,7 @@ static int bind_to(struct transport *transport, const struct address *address)
         uv_ip6_addr(address->host, address->port, (struct sockaddr_in6 *)&to) != 0)
         return UV_EINVAL;
     int error = uv_tcp_bind(&transport->listener, (const struct sockaddr *)&to, 0);
-    return error ? error
-                 : uv_listen((uv_stream_t *)&transport->listener, BACKLOG, on_connection);
+    return error ? error : uv_listen((uv_stream_t *)&transport->listener, BACKLOG, on_connection);
 }
 
 static const char *remedy_for(int error)

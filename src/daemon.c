@@ -34,7 +34,7 @@ struct daemon {
     double loss_sum;      /* of the steps since the last status line */
     uint32_t loss_steps;
     double loss;
-    bool left;            /* the core has finished */
+    bool left; /* the core has finished */
     bool diverged;
 };
 
@@ -250,7 +250,8 @@ static void greet(struct daemon *daemon, uint64_t now_ns)
     struct note note = {.at_ns = now_ns, .kind = NOTE_STARTED, .level = LEVEL_INFO};
     identity_text(id, daemon->setup.identity.id);
     (void)snprintf(note.text, sizeof note.text,
-                   "hearsay " HEARSAY_VERSION " node %s in swarm \"%s\": %.160s (%llu parameters), %s",
+                   "hearsay " HEARSAY_VERSION
+                   " node %s in swarm \"%s\": %.160s (%llu parameters), %s",
                    id, daemon->config->node.swarm, daemon->setup.description,
                    (unsigned long long)daemon->node_options.parameters,
                    daemon->node_options.listen_port ? "listening" : "not listening, only dialling");
@@ -272,8 +273,8 @@ static void start(struct daemon *daemon)
         .waker = daemon->transport,
     };
     daemon->node_options.incarnation = wall_ms();
-    arena_init(&daemon->arena, node_arena_bytes(&daemon->node_options) +
-                                   hatch_arena_bytes(&hatch_options));
+    arena_init(&daemon->arena,
+               node_arena_bytes(&daemon->node_options) + hatch_arena_bytes(&hatch_options));
     daemon->node = node_new(&daemon->arena, &daemon->node_options, now_ns);
     greet(daemon, now_ns);
     daemon->hatch = hatch_new(&daemon->arena, daemon->setup.learner, &hatch_options);
@@ -336,8 +337,9 @@ static int finish(struct daemon *daemon)
     node_stats(daemon->node, now_ns, &final.stats);
     report_final(&daemon->report, now_ns, &final);
     if (final.stats.waiting == 0 && final.stats.digest != final.learner_digest) {
-        (void)fprintf(stderr, "hearsay: the base is not the sum of its rumors (digest %016" PRIx64
-                              ", not %016" PRIx64 "): a defect or broken memory; do not use it\n",
+        (void)fprintf(stderr,
+                      "hearsay: the base is not the sum of its rumors (digest %016" PRIx64
+                      ", not %016" PRIx64 "): a defect or broken memory; do not use it\n",
                       final.learner_digest, final.stats.digest);
         code = 1;
     }

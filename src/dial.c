@@ -46,10 +46,8 @@ void dial_add(struct node *node, const struct address *address, const uint8_t *i
             return;
         free_target = &node->targets[node->targets_count++];
     }
-    *free_target = (struct target){.address = *address,
-                                   .is_seed = is_seed,
-                                   .has_id = id != NULL,
-                                   .next_ns = node->now_ns};
+    *free_target = (struct target){
+        .address = *address, .is_seed = is_seed, .has_id = id != NULL, .next_ns = node->now_ns};
     if (id)
         memcpy(free_target->id, id, ID_BYTES);
 }
@@ -94,8 +92,7 @@ static struct target *due(struct node *node)
         struct target *target = &node->targets[(start + i) % node->targets_count];
         if (target->is_self || target->conn || node->now_ns < target->next_ns)
             continue;
-        if (is_gone(node, target) ||
-            (target->has_id && node_peer_by_id(node, target->id, NULL)))
+        if (is_gone(node, target) || (target->has_id && node_peer_by_id(node, target->id, NULL)))
             continue;
         return target;
     }
@@ -121,8 +118,8 @@ bool dial_next(struct node *node, struct action *action)
     const uint64_t slot = (uint64_t)(peer - node->peers);
     target->conn = (uint64_t)++node->generation << 32 | slot;
     peer_start(peer, target->conn, true, &target->address, node->now_ns);
-    *action = (struct action){
-        .kind = ACTION_DIAL, .conn = target->conn, .address = target->address};
+    *action =
+        (struct action){.kind = ACTION_DIAL, .conn = target->conn, .address = target->address};
     return true;
 }
 

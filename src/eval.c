@@ -125,16 +125,15 @@ static enum status load_test(struct dataset *test, const struct config_data *dat
     if (status != OK)
         return status;
     const bool fits = test->shape.channels == about->in.channels &&
-                test->shape.height == about->in.height && test->shape.width == about->in.width &&
-                test->classes == about->classes;
+                      test->shape.height == about->in.height &&
+                      test->shape.width == about->in.width && test->classes == about->classes;
     if (fits)
         return OK;
     return problem_set(problem, MISMATCH,
                        "the model is for %dx%dx%d samples of %d classes, the test set has "
                        "%dx%dx%d of %d; choose the data it was trained on with --data-source",
                        about->in.channels, about->in.height, about->in.width, about->classes,
-                       test->shape.channels, test->shape.height, test->shape.width,
-                       test->classes);
+                       test->shape.channels, test->shape.height, test->shape.width, test->classes);
 }
 
 static enum status load_weights(float **weights, struct arena *arena, struct backend *backend,

@@ -11,17 +11,11 @@
 #define OTHER_EVENTS     512
 #define PROGRESS_NS      20000000 /* STEPPED is said no more often than this */
 
-enum command_kind {
-    COMMAND_HEAR,
-    COMMAND_TRAIN,
-    COMMAND_TELL,
-    COMMAND_EVALUATE,
-    COMMAND_STOP
-};
+enum command_kind { COMMAND_HEAR, COMMAND_TRAIN, COMMAND_TELL, COMMAND_EVALUATE, COMMAND_STOP };
 
 struct command {
     enum command_kind kind;
-    bool last;           /* TELL: and train no more */
+    bool last; /* TELL: and train no more */
     struct tell tell;
     struct update heard; /* HEAR: count indexes and levels follow this struct */
 };

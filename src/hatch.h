@@ -17,8 +17,8 @@
 #include "learner.h"
 
 struct hatch_options {
-    uint64_t samples_max;  /* train no more than so many samples; 0: no end */
-    uint32_t apply_window; /* entries under way at most, see node.h */
+    uint64_t samples_max;      /* train no more than so many samples; 0: no end */
+    uint32_t apply_window;     /* entries under way at most, see node.h */
     void (*wake)(void *waker); /* called on the learner's thread when there are events */
     void *waker;
 };
@@ -27,7 +27,7 @@ enum hatch_event_kind { HATCH_STEPPED, HATCH_TOLD, HATCH_APPLIED, HATCH_EVALUATE
 
 struct hatch_event {
     enum hatch_event_kind kind;
-    uint32_t steps;              /* STEPPED: since the last such event */
+    uint32_t steps; /* STEPPED: since the last such event */
     uint64_t samples;
     double loss_sum;             /* of the steps' mean losses */
     const struct update *update; /* TOLD: the learner's, until the next hatch_tell */

@@ -30,9 +30,8 @@ void node_hang_up(struct node *node, struct peer *peer, enum bye_reason reason, 
     if (peer->state == PEER_CLOSING)
         return;
     if (peer_can_say(peer)) {
-        const struct message bye = {.kind = BYE,
-                                    .reason = reason,
-                                    .text = {(const uint8_t *)why, strlen(why)}};
+        const struct message bye = {
+            .kind = BYE, .reason = reason, .text = {(const uint8_t *)why, strlen(why)}};
         (void)peer_say(peer, &bye);
     }
     (void)snprintf(peer->why, sizeof peer->why, "%s", why);

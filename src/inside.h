@@ -51,31 +51,31 @@ struct node {
     struct versions versions;
     struct origin *own;
     struct log log;
-    struct update decoded;   /* scratch: the rumor decoded last ... */
-    uint64_t decoded_at;     /* ... and its position in the log + 1; 0: none */
-    uint8_t *scratch;        /* one message */
-    uint32_t applying;       /* entries with the learner */
+    struct update decoded; /* scratch: the rumor decoded last ... */
+    uint64_t decoded_at;   /* ... and its position in the log + 1; 0: none */
+    uint8_t *scratch;      /* one message */
+    uint32_t applying;     /* entries with the learner */
     uint64_t applying_rumors;
 
-    bool joined;             /* holds what the swarm knows */
+    bool joined; /* holds what the swarm knows */
     bool joined_said;
     uint64_t born_ns;
-    uint64_t asked_ns;       /* when something missing was last asked for; 0: never */
+    uint64_t asked_ns; /* when something missing was last asked for; 0: never */
 
     enum tell_state tell;
     bool telling_last;
-    uint64_t told_ns;        /* when we last told */
-    uint32_t steps_since;    /* steps since then */
-    uint64_t rate_ns;        /* when the throughput was last measured */
+    uint64_t told_ns;     /* when we last told */
+    uint32_t steps_since; /* steps since then */
+    uint64_t rate_ns;     /* when the throughput was last measured */
     uint64_t rate_samples;
 
     enum stage stage;
-    uint64_t leave_ns;       /* when leaving began */
-    bool ours_known;         /* all we told is with others, and we tell no more */
+    uint64_t leave_ns; /* when leaving began */
+    bool ours_known;   /* all we told is with others, and we tell no more */
     bool finished;
     bool finished_said;
-    uint64_t gossip_ns;      /* next round of VERSION and MEMBERS */
-    uint64_t check_ns;       /* next look at timeouts, dials and wants */
+    uint64_t gossip_ns; /* next round of VERSION and MEMBERS */
+    uint64_t check_ns;  /* next look at timeouts, dials and wants */
 
     struct notes notes;
     struct node_stats stats;

@@ -47,9 +47,9 @@ static uint32_t neighbours(const struct node *node)
     return open;
 }
 
-/* Do others have all our rumors? Once all neighbours of a moment had, they have; having no neighbour
- * is an answer only where no other member is alive: otherwise a connection has just broken, and is
- * being made again. */
+/* Do others have all our rumors? Once all neighbours of a moment had, they have; having no
+ * neighbour is an answer only where no other member is alive: otherwise a connection has just
+ * broken, and is being made again. */
 static bool ours_are_known(struct node *node)
 {
     for (uint32_t i = 0; i < node->options.peers_max; i++)

@@ -78,8 +78,8 @@ static bool make_room(struct log *log, size_t offset, uint32_t bytes)
  * that still lie there. */
 static bool skip_tail(struct log *log)
 {
-    while (log->oldest != log->newest &&
-           entry_at(log, log->oldest)->offset >= log->write_offset && log->write_offset > 0) {
+    while (log->oldest != log->newest && entry_at(log, log->oldest)->offset >= log->write_offset &&
+           log->write_offset > 0) {
         if (log->oldest == log->handed)
             return false;
         drop_oldest(log);
@@ -123,8 +123,7 @@ bool log_is_crowded(const struct log *log)
     const size_t from = entry_at(log, log->handed)->offset;
     const size_t held = log->write_offset > from ? log->write_offset - from
                                                  : log->ring_bytes - from + log->write_offset;
-    return held > log->ring_bytes / 4 * 3 ||
-           log->newest - log->handed > log->entries_max / 4 * 3;
+    return held > log->ring_bytes / 4 * 3 || log->newest - log->handed > log->entries_max / 4 * 3;
 }
 
 const uint8_t *log_find(const struct log *log, uint32_t place, uint32_t seq, uint32_t *bytes)

@@ -23,7 +23,7 @@ struct log_entry {
     uint32_t bytes;
     uint32_t place; /* of its origin */
     uint32_t seq;
-    bool own;       /* told here: the learner has it already */
+    bool own; /* told here: the learner has it already */
 };
 
 struct log {
@@ -32,11 +32,11 @@ struct log {
     size_t write_offset;
     struct log_entry *entries; /* [entries_max], a position modulo entries_max */
     uint64_t entries_max;
-    uint64_t oldest; /* positions count up for ever */
-    uint64_t newest; /* one past the last */
-    uint64_t handed; /* next to give to the learner */
+    uint64_t oldest;      /* positions count up for ever */
+    uint64_t newest;      /* one past the last */
+    uint64_t handed;      /* next to give to the learner */
     size_t waiting_bytes; /* heard and not handed yet */
-    uint64_t *buckets; /* position + 1 */
+    uint64_t *buckets;    /* position + 1 */
     uint64_t buckets_mask;
 };
 

@@ -19,8 +19,8 @@ size_t node_arena_bytes(const struct node_options *options)
 {
     const size_t targets = options->members_max + NODE_SEEDS_MAX;
     return sizeof(struct node) + 4096 +
-           options->peers_max * (sizeof(struct peer) +
-                                 peer_arena_bytes(options->send_queue_bytes, options->members_max)) +
+           options->peers_max * (sizeof(struct peer) + peer_arena_bytes(options->send_queue_bytes,
+                                                                        options->members_max)) +
            options->members_max * (sizeof(struct member) + sizeof(struct origin) + 4 * 4 + 64) +
            targets * sizeof(struct target) + log_arena_bytes(options->log_bytes) +
            NOTES_WAITING * sizeof(struct note) + RUMOR_ENTRIES_MAX * 5 + 2 * FRAME_MAX + 16 * 64;
@@ -107,8 +107,7 @@ static bool may_knock(const struct node *node, const struct address *from)
         half_open++;
         same_network += address_network(&peer->address) == network;
     }
-    return half_open < node->options.half_open_max &&
-           half_open <= node->options.peers_max / 2 &&
+    return half_open < node->options.half_open_max && half_open <= node->options.peers_max / 2 &&
            same_network < node->options.half_open_per_net_max;
 }
 
@@ -198,10 +197,9 @@ static void note_failed(struct node *node, const struct peer *peer, const char *
         const uint32_t failures = failures_of(node, peer, &is_seed);
         if (!is_power_of_two(failures)) /* the same again: say it ever more rarely */
             return;
-        struct note *note =
-            notes_add(&node->notes, node->now_ns, NOTE_DIAL_FAILED,
-                      is_seed ? LEVEL_WARNING : LEVEL_DEBUG, "cannot be reached: %s (try %u)", why,
-                      (unsigned)failures + 1);
+        struct note *note = notes_add(
+            &node->notes, node->now_ns, NOTE_DIAL_FAILED, is_seed ? LEVEL_WARNING : LEVEL_DEBUG,
+            "cannot be reached: %s (try %u)", why, (unsigned)failures + 1);
         (void)address_text(&peer->address, note->where);
     } else if (notes_allow(&node->notes, node->now_ns)) {
         struct note *note = notes_add(&node->notes, node->now_ns, NOTE_REFUSED, LEVEL_WARNING,
@@ -217,8 +215,8 @@ static void note_closed(struct node *node, const struct peer *peer, const char *
     if (peer->was_open || peer->state == PEER_OPEN) {
         char text[160];
         (void)snprintf(text, sizeof text, "is no neighbour any more: %s", why);
-        (void)node_note(node, peer, NOTE_NEIGHBOUR_LOST,
-                        peer->renewing ? LEVEL_DEBUG : LEVEL_INFO, text);
+        (void)node_note(node, peer, NOTE_NEIGHBOUR_LOST, peer->renewing ? LEVEL_DEBUG : LEVEL_INFO,
+                        text);
         return;
     }
     note_failed(node, peer, why);
@@ -304,8 +302,7 @@ static uint32_t budget_bytes(const struct node *node)
 
 static bool next_train(struct node *node, struct action *action)
 {
-    if (!node->joined || node->joined_said || !node->options.trains ||
-        node->stage != STAGE_RUNNING)
+    if (!node->joined || node->joined_said || !node->options.trains || node->stage != STAGE_RUNNING)
         return false;
     node->joined_said = true;
     *action = (struct action){.kind = ACTION_TRAIN};
@@ -325,8 +322,8 @@ static bool next_tell(struct node *node, struct action *action)
     if (node->tell != TELL_WANTED || log_is_crowded(&node->log))
         return false;
     node->telling_last = node->stage == STAGE_LEAVING;
-    node->stats.share = members_own_share(&node->members, node->options.weigh_throughput,
-                                          node->now_ns);
+    node->stats.share =
+        members_own_share(&node->members, node->options.weigh_throughput, node->now_ns);
     *action = (struct action){
         .kind = ACTION_TELL,
         .tell = {.budget_bytes = budget_bytes(node),

@@ -34,27 +34,27 @@ struct node_options {
     const struct identity *identity;
     uint8_t swarm_key[KEY_BYTES];
     const char *swarm_id;
-    const char *model;       /* its description: equal texts, equal models */
-    uint64_t parameters;     /* P */
-    uint64_t digest;         /* of b0 */
-    uint64_t incarnation;    /* higher than in any earlier life */
+    const char *model;           /* its description: equal texts, equal models */
+    uint64_t parameters;         /* P */
+    uint64_t digest;             /* of b0 */
+    uint64_t incarnation;        /* higher than in any earlier life */
     uint8_t entropy[SEED_BYTES]; /* for keys */
     uint64_t seed;               /* for choices; 0: drawn from entropy */
 
-    uint16_t listen_port;    /* 0: only dials */
+    uint16_t listen_port;     /* 0: only dials */
     struct address advertise; /* host "": what others see */
     struct address seeds[NODE_SEEDS_MAX];
     uint32_t seeds_count;
 
     bool trains;
-    uint64_t bytes_per_s;    /* of rumors, before copies */
+    uint64_t bytes_per_s; /* of rumors, before copies */
     uint64_t interval_ns;
-    uint32_t steps_min;      /* local steps between two tellings */
+    uint32_t steps_min; /* local steps between two tellings */
     double gain;
     double beta;
     bool weigh_throughput;
     size_t log_bytes;
-    uint32_t apply_window;   /* entries given to the learner and not yet applied, at most */
+    uint32_t apply_window; /* entries given to the learner and not yet applied, at most */
 
     uint32_t peers_max;
     uint32_t members_max;
@@ -138,9 +138,9 @@ struct node_stats {
     uint64_t version; /* sum of all rumors known */
     uint64_t rumors_told, rumors_heard, duplicates;
     uint64_t entries_told, entries_heard;
-    uint64_t told_bytes, heard_bytes;         /* rumors: ours once each, others' once each */
-    uint64_t sent_bytes, received_bytes;      /* everything, as given to the transport */
-    uint64_t waiting;                         /* rumors known and not yet applied */
+    uint64_t told_bytes, heard_bytes;    /* rumors: ours once each, others' once each */
+    uint64_t sent_bytes, received_bytes; /* everything, as given to the transport */
+    uint64_t waiting;                    /* rumors known and not yet applied */
 };
 void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *stats);
 

@@ -65,41 +65,41 @@ struct peer {
     uint8_t id[ID_BYTES];   /* from MEETING on */
     uint64_t incarnation;   /* from OPEN on */
 
-    uint32_t own_next;      /* how many of our rumors it has, as it said last */
+    uint32_t own_next; /* how many of our rumors it has, as it said last */
 
-    uint64_t born_ns;       /* when the conversation began */
-    uint64_t since_ns;      /* when this state began */
-    uint64_t heard_ns;      /* last byte of a whole frame */
+    uint64_t born_ns;  /* when the conversation began */
+    uint64_t since_ns; /* when this state began */
+    uint64_t heard_ns; /* last byte of a whole frame */
     uint64_t pinged_ns;
-    uint64_t rtt_ns;        /* last measured; 0: not yet */
-    uint64_t sent_bytes;    /* given to the transport */
+    uint64_t rtt_ns;     /* last measured; 0: not yet */
+    uint64_t sent_bytes; /* given to the transport */
     uint64_t received_bytes;
-    uint64_t renew_ns;      /* when this session is worn out by age */
+    uint64_t renew_ns; /* when this session is worn out by age */
 
-    bool sending;           /* a SEND is with the transport */
-    bool hangup_asked;      /* HANGUP was given out */
-    bool renewing;          /* closes only to be dialled again */
-    bool was_open;          /* before it began to close */
-    bool quiet;             /* its end is nothing to tell a person */
-    char why[96];           /* why it is closing, for the note */
+    bool sending;      /* a SEND is with the transport */
+    bool hangup_asked; /* HANGUP was given out */
+    bool renewing;     /* closes only to be dialled again */
+    bool was_open;     /* before it began to close */
+    bool quiet;        /* its end is nothing to tell a person */
+    char why[96];      /* why it is closing, for the note */
 
     struct handshake handshake;
     struct session session;
 
-    uint8_t *in;            /* [FRAME_MAX + 2] the frame being received */
+    uint8_t *in; /* [FRAME_MAX + 2] the frame being received */
     size_t in_bytes;
-    size_t in_used;         /* of it, the frame handled last */
-    uint8_t *out;           /* [SENDING_BYTES] sealed, with the transport */
+    size_t in_used; /* of it, the frame handled last */
+    uint8_t *out;   /* [SENDING_BYTES] sealed, with the transport */
     size_t out_bytes;
-    size_t sending_bytes;   /* of them, with the transport now */
-    uint8_t *queue;         /* [queue_max] messages waiting: 2-byte length, message */
+    size_t sending_bytes; /* of them, with the transport now */
+    uint8_t *queue;       /* [queue_max] messages waiting: 2-byte length, message */
     size_t queue_max;
     size_t queue_from;
     size_t queue_to;
 
-    uint64_t *lazy;         /* bit per origin: it asked us not to push (or could not take more) */
-    uint64_t *pruned;       /* bit per origin: we asked it not to push */
-    size_t bit_words;       /* of each */
+    uint64_t *lazy;   /* bit per origin: it asked us not to push (or could not take more) */
+    uint64_t *pruned; /* bit per origin: we asked it not to push */
+    size_t bit_words; /* of each */
 };
 
 /* Buffers for one peer; origins_max bits in lazy and pruned. */

@@ -16,9 +16,8 @@ enum status report_open(struct report *report, const char *log, bool verbose, ui
     if (strcmp(log, "-") == 0)
         report->log = stdout;
     else if (log[0] && !(report->log = fopen(log, "ae")))
-        return problem_set(problem, FAILED,
-                           "cannot write the log %s: %s; choose another node.log", log,
-                           strerror(errno));
+        return problem_set(problem, FAILED, "cannot write the log %s: %s; choose another node.log",
+                           log, strerror(errno));
     return OK;
 }
 
@@ -91,9 +90,8 @@ void report_note(struct report *report, const struct note *note)
     if (note->level > LEVEL_DEBUG || report->verbose) {
         (void)fprintf(stderr, "%9.3f %s%s%s%s%s%s%s\n", seconds_since(report, note->at_ns),
                       note->level >= LEVEL_WARNING ? LEVELS[note->level] : "",
-                      note->level >= LEVEL_WARNING ? ": " : "", note->who,
-                      note->who[0] ? " " : "", note->where, note->where[0] ? " " : "",
-                      note->text);
+                      note->level >= LEVEL_WARNING ? ": " : "", note->who, note->who[0] ? " " : "",
+                      note->where, note->where[0] ? " " : "", note->text);
     }
     if (!report->log)
         return;
@@ -171,13 +169,13 @@ void report_evaluated(struct report *report, uint64_t now_ns, const struct evalu
 
 void report_final(struct report *report, uint64_t now_ns, const struct final *final)
 {
-    (void)fprintf(stderr, "%9.3f the base at the end: digest %016" PRIx64 ", the sum of %" PRIu64
-                          " rumors",
+    (void)fprintf(stderr,
+                  "%9.3f the base at the end: digest %016" PRIx64 ", the sum of %" PRIu64 " rumors",
                   seconds_since(report, now_ns), final->learner_digest, final->stats.version);
     if (final->evaluation.samples)
         (void)fprintf(stderr, "; accuracy %.2f %%, loss %.4f on %u test samples",
                       100 * accuracy_of(&final->evaluation), final->evaluation.loss,
-                      (unsigned)final->evaluation.samples);
+                      (unsigned) final->evaluation.samples);
     (void)fputc('\n', stderr);
     if (!report->log)
         return;

@@ -89,9 +89,8 @@ static enum status make_learner(struct setup *setup, const struct config *config
     setup->mean = train->mean;
     setup->scale = train->scale;
     const struct learner_options options = learner_options(setup, config, test->count);
-    setup->learner =
-        learner_new(&setup->arena, setup->backend, setup->model, config->train.enabled ? train : NULL,
-                    test, &options);
+    setup->learner = learner_new(&setup->arena, setup->backend, setup->model,
+                                 config->train.enabled ? train : NULL, test, &options);
     return OK;
 }
 

@@ -24,8 +24,8 @@ struct setup {
 };
 
 /* Load and build everything but the sockets. The problem says what is wrong and what to do. */
-enum status setup_make(struct setup *setup, const struct config *config, struct problem *problem)
-    MUST_USE;
+enum status setup_make(struct setup *setup, const struct config *config,
+                       struct problem *problem) MUST_USE;
 
 /* How the node behaves; listen_port and incarnation are the caller's. Points into setup and
  * config. */

@@ -12,9 +12,9 @@
 #include "digest.h"
 #include "inside.h"
 
-#define WANT_AFTER_NS   (SECOND_NS / 2)
-#define WANTS_AT_ONCE   16
-#define APPLYING_MAX    256 /* rumors with the learner at once */
+#define WANT_AFTER_NS (SECOND_NS / 2)
+#define WANTS_AT_ONCE 16
+#define APPLYING_MAX  256 /* rumors with the learner at once */
 
 static bool bit_get(const uint64_t *bits, uint32_t i)
 {
@@ -50,8 +50,8 @@ static uint64_t digest_of(const struct update *update)
     uint64_t digest = 0;
     for (uint32_t i = 0; i < update->count; i++) {
         const int level = update->level[i];
-        digest = digest_add(digest,
-                            digest_of_entry(update->index[i], update->amount * (uint32_t)level));
+        digest =
+            digest_add(digest, digest_of_entry(update->index[i], update->amount * (uint32_t)level));
     }
     return digest;
 }
@@ -256,8 +256,8 @@ void spread_told(struct node *node, const struct update *update)
         memcpy(head.origin, node->own->id, ID_BYTES);
         uint32_t taken;
         size_t bytes;
-        rumor_encode(&head, update, from, node->options.identity, node->context,
-                     node->scratch, &taken, &bytes);
+        rumor_encode(&head, update, from, node->options.identity, node->context, node->scratch,
+                     &taken, &bytes);
         const uint32_t place = versions_place(&node->versions, node->own);
         CHECK(log_append(&node->log, place, head.seq, true, node->scratch, (uint32_t)bytes));
         const struct update part = {.tau = update->tau,
@@ -308,8 +308,7 @@ bool spread_next_apply(struct node *node, struct action *action)
         node->decoded_at = position;
     }
     if (node->applying_rumors == APPLYING_MAX ||
-        (node->applying > 0 &&
-         node->applying + node->decoded.count > node->options.apply_window))
+        (node->applying > 0 && node->applying + node->decoded.count > node->options.apply_window))
         return false;
     log_handed(&node->log);
     node->applying += node->decoded.count;

@@ -19,9 +19,10 @@
 #include "swarm_folder.h"
 #include "swarm_options.h"
 
-#define START_WAIT_S  60 /* for the first node's address */
-#define EVALUATE_S    4
-#define ABOVE_ROUNDS  2  /* evaluations of all nodes that must reach the target, one after another */
+#define START_WAIT_S 60 /* for the first node's address */
+#define EVALUATE_S   4
+#define ABOVE_ROUNDS 2 /* evaluations of all nodes that must reach the target, one after another   \
+                        */
 
 struct swarm {
     struct swarm_options options;
@@ -83,7 +84,7 @@ _Noreturn static void become_node(const struct swarm *swarm, int i, int log)
     (void)snprintf(config, sizeof config, "%s/node%d/node.conf", swarm->dir, i);
     (void)snprintf(errors, sizeof errors, "%s/node%d/node.err", swarm->dir, i);
     const int err = open(errors, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    (void)setpgid(0, 0);                   /* Ctrl+C reaches us only; we tell the nodes */
+    (void)setpgid(0, 0);                    /* Ctrl+C reaches us only; we tell the nodes */
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* and if we are killed, they leave too */
     if (err >= 0 && dup2(log, STDOUT_FILENO) >= 0 && dup2(err, STDERR_FILENO) >= 0)
         (void)execl("/proc/self/exe", "hearsay", "node", "--config", config, (char *)NULL);
@@ -134,8 +135,8 @@ static void take_lines(struct swarm_node *node)
 
 static void read_pipe(struct swarm_node *node)
 {
-    ssize_t got = read(node->pipe, node->line + node->line_bytes,
-                       SWARM_LINE_MAX - node->line_bytes);
+    ssize_t got =
+        read(node->pipe, node->line + node->line_bytes, SWARM_LINE_MAX - node->line_bytes);
     if (got > 0) {
         node->line_bytes += (size_t)got;
         take_lines(node);
@@ -277,7 +278,8 @@ static void print_errors(const struct swarm *swarm)
             (void)snprintf(last, sizeof last, "%s", line);
         if (file)
             (void)fclose(file);
-        (void)printf("node %d did not finish; the last it said: %s", i, last[0] ? last : "nothing\n");
+        (void)printf("node %d did not finish; the last it said: %s", i,
+                     last[0] ? last : "nothing\n");
     }
 }
 
@@ -290,11 +292,11 @@ static bool conclude(const struct swarm *swarm, const char *why)
     swarm_print_table(stdout, swarm->nodes, swarm->started);
     (void)fputc('\n', stdout);
     print_errors(swarm);
-    (void)printf("%s\n", !verdict.finished      ? "No node finished."
-                           : !verdict.same_model ? "The nodes do NOT hold the same model."
-                           : all ? "All nodes hold the same model, bit for bit."
-                                 : "The nodes that finished hold the same model, bit for bit; not "
-                                   "all finished.");
+    (void)printf("%s\n", !verdict.finished     ? "No node finished."
+                         : !verdict.same_model ? "The nodes do NOT hold the same model."
+                         : all                 ? "All nodes hold the same model, bit for bit."
+                               : "The nodes that finished hold the same model, bit for bit; not "
+                                 "all finished.");
     if (verdict.finished)
         (void)printf("Its accuracy is %.2f %% (target %.2f %%: %s; %s). All together sent %.3f %% "
                      "of what dense exchange would have.\n",
@@ -346,9 +348,8 @@ static int run(struct swarm *swarm)
     const char *why = status == OK ? watch(swarm) : "not all nodes started";
     stop_nodes(swarm);
     bool ok = conclude(swarm, why);
-    if (swarm->options.json &&
-        !swarm_write_json(swarm->options.json, swarm->nodes, swarm->options.nodes,
-                          swarm->options.target, ok)) {
+    if (swarm->options.json && !swarm_write_json(swarm->options.json, swarm->nodes,
+                                                 swarm->options.nodes, swarm->options.target, ok)) {
         (void)fprintf(stderr, "hearsay: cannot write %s\n", swarm->options.json);
         ok = false;
     }

@@ -18,11 +18,11 @@
 
 /* One node as its log shows it. */
 struct swarm_node {
-    pid_t pid;        /* 0: ended */
-    int pipe;         /* its log, -1: closed */
-    char *line;       /* [SWARM_LINE_MAX] the line being received */
+    pid_t pid;  /* 0: ended */
+    int pipe;   /* its log, -1: closed */
+    char *line; /* [SWARM_LINE_MAX] the line being received */
     size_t line_bytes;
-    int exit_status;  /* as from waitpid, when it has ended */
+    int exit_status; /* as from waitpid, when it has ended */
 
     char address[72]; /* from "started" */
     uint64_t steps, samples;
@@ -32,7 +32,7 @@ struct swarm_node {
     uint64_t tested, correct;
     uint64_t evaluations;
 
-    bool has_final;   /* what follows is from "final" */
+    bool has_final; /* what follows is from "final" */
     char id[72];
     char digest[20], base_digest[20];
     char *version;
@@ -44,9 +44,9 @@ struct swarm_node {
 bool swarm_read_line(struct swarm_node *node, const char *line);
 
 struct swarm_verdict {
-    int finished;      /* nodes that ended as they should */
-    bool same_model;   /* those: one version, one digest, and it is that of their bases */
-    double accuracy;   /* the worst of them */
+    int finished;    /* nodes that ended as they should */
+    bool same_model; /* those: one version, one digest, and it is that of their bases */
+    double accuracy; /* the worst of them */
     uint64_t sent_bytes, dense_bytes;
 };
 

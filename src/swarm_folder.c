@@ -12,13 +12,11 @@
 static enum status make_dir(const char *path, struct problem *problem)
 {
     if (mkdir(path, 0755) != 0 && errno != EEXIST)
-        return problem_set(problem, FAILED, "cannot make the folder %s: %s", path,
-                           strerror(errno));
+        return problem_set(problem, FAILED, "cannot make the folder %s: %s", path, strerror(errno));
     return OK;
 }
 
-enum status folder_make(char dir[static FOLDER_BYTES], const char *wanted,
-                        struct problem *problem)
+enum status folder_make(char dir[static FOLDER_BYTES], const char *wanted, struct problem *problem)
 {
     if (wanted) {
         if (snprintf(dir, FOLDER_BYTES, "%s", wanted) >= FOLDER_BYTES)
@@ -26,7 +24,8 @@ enum status folder_make(char dir[static FOLDER_BYTES], const char *wanted,
         return make_dir(dir, problem);
     }
     const char *base = getenv("TMPDIR");
-    (void)snprintf(dir, FOLDER_BYTES, "%.400s/hearsay-swarm-XXXXXX", base && base[0] ? base : "/tmp");
+    (void)snprintf(dir, FOLDER_BYTES, "%.400s/hearsay-swarm-XXXXXX",
+                   base && base[0] ? base : "/tmp");
     if (!mkdtemp(dir))
         return problem_set(problem, FAILED, "cannot make a folder like %s: %s; set TMPDIR", dir,
                            strerror(errno));

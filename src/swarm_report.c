@@ -180,13 +180,13 @@ void swarm_print_live(FILE *out, const struct swarm_node *nodes, int count, doub
     if (tested)
         (void)snprintf(accuracy, sizeof accuracy, "%.2f %%",
                        100 * (double)correct / (double)tested);
-    (void)fprintf(out,
-                  "%s%5.0f s  %" PRIu64 " steps  %.0f samples/s  loss %.3f  accuracy %s  told %" PRIu64
-                  " heard %" PRIu64 "  sent %s received %s  %.0f s left%s",
-                  terminal ? "\r\033[K" : "", seconds, steps, rate, alive ? loss / alive : 0,
-                  accuracy, told, heard, amount((double)sent, sent_text),
-                  amount((double)received, received_text), left_s > 0 ? left_s : 0,
-                  terminal ? "" : "\n");
+    (void)fprintf(
+        out,
+        "%s%5.0f s  %" PRIu64 " steps  %.0f samples/s  loss %.3f  accuracy %s  told %" PRIu64
+        " heard %" PRIu64 "  sent %s received %s  %.0f s left%s",
+        terminal ? "\r\033[K" : "", seconds, steps, rate, alive ? loss / alive : 0, accuracy, told,
+        heard, amount((double)sent, sent_text), amount((double)received, received_text),
+        left_s > 0 ? left_s : 0, terminal ? "" : "\n");
     (void)fflush(out);
 }
 
@@ -237,10 +237,10 @@ static json_t *node_json(const struct swarm_node *node, int count)
                      (json_int_t)node->bytes_sent, "bytes_received",
                      (json_int_t)node->bytes_received, "dense_bytes",
                      (json_int_t)swarm_dense_bytes(node, count), "rumors_told",
-                     (json_int_t)node->rumors_told, "rumors_heard",
-                     (json_int_t)node->rumors_heard, "duplicates", (json_int_t)node->duplicates,
-                     "seconds", node->seconds, "rss_bytes_max", (json_int_t)node->rss_bytes_max,
-                     "steps", (json_int_t)node->steps, "finished", (int)node->has_final);
+                     (json_int_t)node->rumors_told, "rumors_heard", (json_int_t)node->rumors_heard,
+                     "duplicates", (json_int_t)node->duplicates, "seconds", node->seconds,
+                     "rss_bytes_max", (json_int_t)node->rss_bytes_max, "steps",
+                     (json_int_t)node->steps, "finished", (int)node->has_final);
 }
 
 bool swarm_write_json(const char *path, const struct swarm_node *nodes, int count, double target,
@@ -250,12 +250,12 @@ bool swarm_write_json(const char *path, const struct swarm_node *nodes, int coun
     json_t *list = json_array();
     for (int i = 0; i < count; i++)
         (void)json_array_append_new(list, node_json(&nodes[i], count));
-    json_t *root = json_pack("{s:b, s:b, s:i, s:f, s:f, s:I, s:I, s:o}", "ok", (int)ok,
-                             "same_model", (int)verdict.same_model, "finished", verdict.finished,
-                             "target", target, "accuracy",
-                             isfinite(verdict.accuracy) ? verdict.accuracy : -1.0, "bytes_sent",
-                             (json_int_t)verdict.sent_bytes, "dense_bytes",
-                             (json_int_t)verdict.dense_bytes, "nodes", list);
+    json_t *root =
+        json_pack("{s:b, s:b, s:i, s:f, s:f, s:I, s:I, s:o}", "ok", (int)ok, "same_model",
+                  (int)verdict.same_model, "finished", verdict.finished, "target", target,
+                  "accuracy", isfinite(verdict.accuracy) ? verdict.accuracy : -1.0, "bytes_sent",
+                  (json_int_t)verdict.sent_bytes, "dense_bytes", (json_int_t)verdict.dense_bytes,
+                  "nodes", list);
     const bool written = root && json_dump_file(root, path, JSON_INDENT(2)) == 0;
     json_decref(root);
     return written;

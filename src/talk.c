@@ -25,8 +25,7 @@ void talk_hello(struct node *node, struct peer *peer)
 
 void talk_members(struct node *node, struct peer *peer)
 {
-    size_t bytes =
-        members_encode(&node->members, &node->rng, RECORDS_PER_ROUND, node->scratch);
+    size_t bytes = members_encode(&node->members, &node->rng, RECORDS_PER_ROUND, node->scratch);
     (void)say_bulk(peer, MEMBERS, node->scratch, bytes); /* a full queue: next round */
 }
 
@@ -63,8 +62,7 @@ static void note_member(struct node *node, struct member *member)
 static bool learn_record(struct node *node, struct peer *from, const uint8_t *bytes)
 {
     struct member *member;
-    enum status status =
-        members_learn(&node->members, bytes, node->context, node->now_ns, &member);
+    enum status status = members_learn(&node->members, bytes, node->context, node->now_ns, &member);
     if (status == MALFORMED || status == FORGED) {
         node_hang_up(node, from, BYE_BROKEN, "sent a member record that is not valid");
         return false;
@@ -183,7 +181,9 @@ static void on_bye(struct node *node, struct peer *peer, const struct message *b
     for (int i = 0; i < count; i++)
         text[i] = bye->text.at[i] >= ' ' && bye->text.at[i] < 127 ? (char)bye->text.at[i] : '?';
     (void)snprintf(peer->why, sizeof peer->why, "%s%s",
-                   bye->reason == BYE_LEAVING ? "left" : text[0] ? "it said: " : "",
+                   bye->reason == BYE_LEAVING ? "left"
+                   : text[0]                  ? "it said: "
+                                              : "",
                    bye->reason == BYE_LEAVING ? "" : text);
     peer->renewing = bye->reason == BYE_RENEW;
     peer->was_open = peer->state == PEER_OPEN;

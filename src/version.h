@@ -25,7 +25,7 @@ struct origin {
     uint8_t id[ID_BYTES];
     uint64_t incarnation;
     uint32_t next;
-    uint64_t samples; /* as its latest rumor says */
+    uint64_t samples;    /* as its latest rumor says */
     uint64_t heard_from; /* conn that brought its latest rumor */
 
     /* Somebody has more of it than we do: since when, how much we had then, and who. */

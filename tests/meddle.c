@@ -20,12 +20,11 @@ static const struct treatment {
     long flip;                    /* the byte whose lowest bit is turned; -1: none */
     bool replay;                  /* say the caller's first words again on a call of our own */
 } treatments[] = {
-    {ASKED, 20, false},     /* the gate */
-    {ANSWERED, 60, false},  /* the answer to the greeting */
-    {ASKED, 130, false},    /* the caller's proof */
-    {ASKED, 400, false},    /* inside the session */
-    {ASKED, -1, true},
-    {ANSWERED, 2000, false},
+    {ASKED, 20, false},    /* the gate */
+    {ANSWERED, 60, false}, /* the answer to the greeting */
+    {ASKED, 130, false},   /* the caller's proof */
+    {ASKED, 400, false},   /* inside the session */
+    {ASKED, -1, true},     {ANSWERED, 2000, false},
 };
 
 static void die(const char *what)
@@ -36,9 +35,8 @@ static void die(const char *what)
 
 static struct sockaddr_in loopback(uint16_t port)
 {
-    return (struct sockaddr_in){.sin_family = AF_INET,
-                                .sin_port = htons(port),
-                                .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    return (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 }
 
 static int call(uint16_t port)

@@ -91,8 +91,8 @@ static inline void puppet_listen(struct puppet *puppet)
 {
     struct problem problem;
     const uint8_t *at = puppet->inbox;
-    while (peer_take(&puppet->peer, &puppet->club, puppet->world->now_ns, &at,
-                     &puppet->inbox_bytes, &problem) == PEER_SAID)
+    while (peer_take(&puppet->peer, &puppet->club, puppet->world->now_ns, &at, &puppet->inbox_bytes,
+                     &problem) == PEER_SAID)
         puppet_hear(puppet);
 }
 
@@ -130,8 +130,8 @@ static inline size_t puppet_rumor(const struct puppet *puppet, uint32_t seq, uin
                                   uint8_t out[static RUMOR_MAX])
 {
     int8_t level = 1;
-    const struct update update = {.tau = 0.5f, .amount = 1000, .count = 1, .index = &index,
-                                  .level = &level};
+    const struct update update = {
+        .tau = 0.5f, .amount = 1000, .count = 1, .index = &index, .level = &level};
     struct rumor_head head = {.incarnation = 1, .seq = seq};
     memcpy(head.origin, puppet->identity.id, ID_BYTES);
     uint32_t taken;
@@ -200,8 +200,8 @@ static inline void puppet_hello(struct puppet *puppet)
     uint8_t record[RECORD_BYTES];
     const struct record said = puppet_record(puppet);
     record_create(&said, &puppet->identity, puppet->context, record);
-    puppet_say(puppet, &(struct message){.kind = HELLO, .incarnation = 1,
-                                         .bulk = {record, RECORD_BYTES}});
+    puppet_say(puppet,
+               &(struct message){.kind = HELLO, .incarnation = 1, .bulk = {record, RECORD_BYTES}});
 }
 
 static inline void puppet_free(struct puppet *puppet)

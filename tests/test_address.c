@@ -47,11 +47,29 @@ static void what_is_no_address_is_refused_with_an_example(void **state)
 {
     (void)state;
     static const char *const TEXTS[] = {
-        "",           "host",        ":7770",      "host:",       "host:65536",  "host:-1",
-        "host:+1",    "host: 1",     "host:1x",    "host:000001", "host:99999999999999999999",
-        "2001:db8::7:7770",          "[2001:db8::7]",             "[2001:db8::7]7770",
-        "[2001:db8::7",              "[]:7770",    "a b:7770",    "a/b:7770",    "a\n:7770",
-        "ho[st:7770", "\xc3\xa9:80", "[a]b:80",    "a" NAME_63 ":7770",
+        "",
+        "host",
+        ":7770",
+        "host:",
+        "host:65536",
+        "host:-1",
+        "host:+1",
+        "host: 1",
+        "host:1x",
+        "host:000001",
+        "host:99999999999999999999",
+        "2001:db8::7:7770",
+        "[2001:db8::7]",
+        "[2001:db8::7]7770",
+        "[2001:db8::7",
+        "[]:7770",
+        "a b:7770",
+        "a/b:7770",
+        "a\n:7770",
+        "ho[st:7770",
+        "\xc3\xa9:80",
+        "[a]b:80",
+        "a" NAME_63 ":7770",
     };
     for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
         struct address address = {.host = "before", .port = 9};

@@ -108,8 +108,8 @@ static void who_introduces_itself_with_anothers_record_is_cut_off(void **state)
     struct record said = puppet_record(&puppet);
     memcpy(said.id, world.nodes[1].identity.id, ID_BYTES);
     record_create(&said, &puppet.identity, puppet.context, record);
-    puppet_say(&puppet, &(struct message){.kind = HELLO, .incarnation = 1,
-                                          .bulk = {record, RECORD_BYTES}});
+    puppet_say(&puppet,
+               &(struct message){.kind = HELLO, .incarnation = 1, .bulk = {record, RECORD_BYTES}});
     only_the_villain_is_gone("introduced itself wrongly");
 }
 
@@ -120,8 +120,8 @@ static void who_introduces_itself_with_a_forged_record_is_cut_off(void **state)
     const struct record said = puppet_record(&puppet);
     record_create(&said, &puppet.identity, puppet.context, record);
     record[RECORD_BYTES - 1] ^= 1;
-    puppet_say(&puppet, &(struct message){.kind = HELLO, .incarnation = 1,
-                                          .bulk = {record, RECORD_BYTES}});
+    puppet_say(&puppet,
+               &(struct message){.kind = HELLO, .incarnation = 1, .bulk = {record, RECORD_BYTES}});
     only_the_villain_is_gone("sent a member record that is not valid");
 }
 

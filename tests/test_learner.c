@@ -180,8 +180,7 @@ static struct update tell_after_hearing(struct replica *replica, const struct te
     replica_hear(replica, heard);
     memset(drift, 0, P * sizeof *drift);
     for (uint32_t i = 0; i < heard->count; i++)
-        drift[heard->index[i]] =
-            tell->beta * (double)QUANTUM * heard->amount * heard->level[i];
+        drift[heard->index[i]] = tell->beta * (double)QUANTUM * heard->amount * heard->level[i];
     learn_something(replica, &rng);
     look(replica, w_before, base_before);
     const struct update update = copy_of(replica_tell(replica, tell));
@@ -201,8 +200,8 @@ static void told_and_residual_are_what_was_produced(void **state)
     const double betas[] = {0, 0.3, 0.7};
     for (int i = 0; i < 3; i++) {
         struct replica replica = replica_new(P);
-        const struct tell tell = {.budget_bytes = budgets[i], .share = 0.3, .gain = 1,
-                                  .beta = betas[i]};
+        const struct tell tell = {
+            .budget_bytes = budgets[i], .share = 0.3, .gain = 1, .beta = betas[i]};
         const struct update update = tell_after_hearing(&replica, &tell, drift, told);
         assert_true(update.count > 20);
         for (int c = 0; c < P; c++) {
@@ -272,8 +271,8 @@ static void the_digest_follows_from_the_updates_even_where_the_base_wraps(void *
     uint64_t digest = replica_digest(&replica);
     uint32_t at[] = {3, 4, P - 1};
     int8_t levels[] = {LEVEL_MAX, -LEVEL_MAX, 1};
-    const struct update update = {.tau = 1, .amount = AMOUNT_MAX, .count = 3, .index = at,
-                                  .level = levels};
+    const struct update update = {
+        .tau = 1, .amount = AMOUNT_MAX, .count = 3, .index = at, .level = levels};
     for (int times = 0; times < 2; times++) {
         replica_hear(&replica, &update);
         for (int i = 0; i < 3; i++) {
@@ -336,9 +335,8 @@ static struct learner *learner_on(const char *line, struct model **model,
         .data_node = node,
         .told_max = 1,
     };
-    assert_int_equal(model_new(model, &arena, backend, line, train->shape, train->classes, 64,
-                               &problem),
-                     OK);
+    assert_int_equal(
+        model_new(model, &arena, backend, line, train->shape, train->classes, 64, &problem), OK);
     struct learner_options with = options;
     with.told_max = (uint32_t)model_parameters(*model);
     return learner_new(&arena, backend, *model, train, test, &with);
@@ -355,8 +353,7 @@ static void a_learner_alone_learns_through_its_own_tellings(void **state)
     test.mean = train.mean;
     test.scale = train.scale;
     struct model *model;
-    struct learner *learner =
-        learner_on(model_preset("xor"), &model, &train, &test, 0, 0.1f);
+    struct learner *learner = learner_on(model_preset("xor"), &model, &train, &test, 0, 0.1f);
     const struct tell tell = {.budget_bytes = 400, .share = 1, .gain = 1};
     const double loss_before = learner_evaluate(learner, true).loss;
     uint32_t told = 0;
@@ -381,8 +378,8 @@ static uint32_t train_two(bool exchange, uint32_t correct[2])
 {
     struct learner *learner[2];
     struct model *model[2];
-    struct dataset_options options = {.source = DATASET_GENERATED, .seed = 1, .train_count = 600,
-                                      .test_count = 500, .shards = 2};
+    struct dataset_options options = {
+        .source = DATASET_GENERATED, .seed = 1, .train_count = 600, .test_count = 500, .shards = 2};
     for (uint32_t i = 0; i < 2; i++) {
         struct dataset train, test;
         struct problem problem;
@@ -395,8 +392,8 @@ static uint32_t train_two(bool exchange, uint32_t correct[2])
         dataset_free(&train);
         dataset_free(&test);
     }
-    const struct tell tell = {.budget_bytes = 4000, .share = exchange ? 0.5 : 1, .gain = 1,
-                              .beta = exchange ? 0.3 : 0};
+    const struct tell tell = {
+        .budget_bytes = 4000, .share = exchange ? 0.5 : 1, .gain = 1, .beta = exchange ? 0.3 : 0};
     for (int round = 0; round < 60; round++) {
         const struct update *update[2];
         for (int i = 0; i < 2; i++) {

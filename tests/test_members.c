@@ -113,8 +113,8 @@ static void a_later_stamp_or_life_replaces_and_an_older_never(void **state)
     static const struct {
         uint64_t incarnation, stamp;
         enum status expected;
-    } STORY[] = {{2, 5, OK},      {2, 6, OK},      {2, 5, MISSING}, {1, 99, MISSING},
-                 {3, 0, OK},      {2, 100, MISSING}};
+    } STORY[] = {{2, 5, OK},       {2, 6, OK}, {2, 5, MISSING},
+                 {1, 99, MISSING}, {3, 0, OK}, {2, 100, MISSING}};
     struct member *changed;
     for (size_t i = 0; i < sizeof STORY / sizeof *STORY; i++) {
         const struct record record = record_of(2, STORY[i].incarnation, STORY[i].stamp);

@@ -24,9 +24,9 @@ struct side {
     struct club club;
     struct peer peer;
     bool met, refused;
-    uint32_t heard;       /* all of them as the other said them, in order */
+    uint32_t heard; /* all of them as the other said them, in order */
     struct problem problem;
-    uint64_t out_bytes;   /* on the way to the other so far */
+    uint64_t out_bytes; /* on the way to the other so far */
 };
 
 static struct side dialer, acceptor;
@@ -34,9 +34,9 @@ static struct message_reader *reader;
 
 /* What happens on the way from the dialer [0] and from the acceptor [1]. */
 static struct {
-    size_t chunk;      /* bytes at once */
-    size_t flip[2];    /* the byte changed */
-    size_t cut[2];     /* the first byte lost, and all after it */
+    size_t chunk;   /* bytes at once */
+    size_t flip[2]; /* the byte changed */
+    size_t cut[2];  /* the first byte lost, and all after it */
     uint8_t mask;
 } way;
 
@@ -476,9 +476,9 @@ static void the_largest_message_passes(void **state)
     const uint8_t *bytes;
     size_t count, message_bytes;
     assert_true(peer_next_send(&dialer.peer, &bytes, &count));
-    assert_int_equal(peer_take(&acceptor.peer, &acceptor.club, NOW_NS, &bytes, &count,
-                               &acceptor.problem),
-                     PEER_SAID);
+    assert_int_equal(
+        peer_take(&acceptor.peer, &acceptor.club, NOW_NS, &bytes, &count, &acceptor.problem),
+        PEER_SAID);
     struct message message;
     const uint8_t *at = peer_message(&acceptor.peer, &message_bytes);
     assert_int_equal(message_decode(reader, at, message_bytes, &message), OK);

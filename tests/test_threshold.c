@@ -339,8 +339,8 @@ static void hearing_moves_base_and_weights_alike(void **state)
     random_state(6);
     uint32_t at[] = {0, 5, 100, P - 1};
     int8_t levels[] = {1, -3, LEVEL_MAX, -LEVEL_MAX};
-    const struct update update = {.tau = 0.1f, .amount = 5000, .count = 4, .index = at,
-                                  .level = levels};
+    const struct update update = {
+        .tau = 0.1f, .amount = 5000, .count = 4, .index = at, .level = levels};
     backend->hear(backend, &update, w, base);
     uint32_t next = 0;
     for (uint32_t c = 0; c < P; c++) {

@@ -310,8 +310,9 @@ static void names_that_are_no_names_end_like_any_other(void **state)
 {
     (void)state;
     static const char *const NAMES[] = {
-        "-", ".", "..", "a..b", "%", "::%nowhere", "::::", "_",
-        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
+        "-",    ".", "..",
+        "a..b", "%", "::%nowhere",
+        "::::", "_", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
         struct address address = {.port = 1};
         (void)snprintf(address.host, sizeof address.host, "%s", NAMES[i]);

@@ -40,7 +40,7 @@ struct world_learner {
     bool stalled; /* takes updates and never answers */
     bool ended;   /* has told its last */
     uint32_t entries_most;
-    double share;                      /* as it was asked to tell with last */
+    double share; /* as it was asked to tell with last */
 };
 
 struct world_node {
@@ -192,8 +192,8 @@ static inline struct update world_invent(struct world_learner *learner, uint32_t
     update.index = calloc(WORLD_PARAMETERS, sizeof *update.index);
     update.level = calloc(WORLD_PARAMETERS, sizeof *update.level);
     CHECK(update.index && update.level);
-    uint32_t most = budget_bytes / 8 < learner->entries_most ? budget_bytes / 8
-                                                             : learner->entries_most;
+    uint32_t most =
+        budget_bytes / 8 < learner->entries_most ? budget_bytes / 8 : learner->entries_most;
     most = rng_below(&learner->rng, most + 1);
     for (uint32_t c = 0; c < WORLD_PARAMETERS && update.count < most; c++) {
         if (rng_below(&learner->rng, WORLD_PARAMETERS) >= 2 * most)
@@ -379,8 +379,13 @@ static inline void world_close_end(struct world *world, uint32_t line, int end, 
     if (at_ns < to->clear_ns)
         at_ns = to->clear_ns;
     to->clear_ns = at_ns;
-    world_put(world, (struct event){.at_ns = at_ns, .kind = ON_CLOSED, .node = to->node,
-                                    .life = to->life, .line = line, .end = end, .why = why});
+    world_put(world, (struct event){.at_ns = at_ns,
+                                    .kind = ON_CLOSED,
+                                    .node = to->node,
+                                    .life = to->life,
+                                    .line = line,
+                                    .end = end,
+                                    .why = why});
 }
 
 /* The line breaks: what is under way is lost, both ends hear it now. */
@@ -451,8 +456,12 @@ static inline void world_dial(struct world *world, int i, const struct action *a
         (struct line_end){.node = to, .life = to == NOBODY ? 0 : world->nodes[to].life});
     const uint64_t at_ns = world->now_ns + world->latency_ns;
     if (reachable)
-        world_put(world, (struct event){.at_ns = at_ns, .kind = ON_ACCEPT, .node = to,
-                                        .life = world->nodes[to].life, .line = line, .end = 1});
+        world_put(world, (struct event){.at_ns = at_ns,
+                                        .kind = ON_ACCEPT,
+                                        .node = to,
+                                        .life = world->nodes[to].life,
+                                        .line = line,
+                                        .end = 1});
     else
         world_close_end(world, line, 0, at_ns, "connection refused");
 }
@@ -469,9 +478,13 @@ static inline void world_send(struct world *world, int i, const struct action *a
     if (to->node == NOBODY && to->up)
         world->on_puppet_bytes(world->puppet, action->bytes, action->count);
     for (int copy = 0; copy < 2; copy++) {
-        struct event event = {.at_ns = sent_ns, .kind = copy ? ON_SENT : ON_BYTES, .line = line,
-                              .end = copy ? end : 1 - end, .lent = action->bytes,
-                              .bytes = malloc(action->count), .count = action->count};
+        struct event event = {.at_ns = sent_ns,
+                              .kind = copy ? ON_SENT : ON_BYTES,
+                              .line = line,
+                              .end = copy ? end : 1 - end,
+                              .lent = action->bytes,
+                              .bytes = malloc(action->count),
+                              .count = action->count};
         CHECK(event.bytes);
         memcpy(event.bytes, action->bytes, action->count);
         event.node = world_end(world, line, event.end)->node;
@@ -588,8 +601,10 @@ static inline void world_on_step(struct world *world, struct event *event)
     if (at->learner.ended || at->learner.stalled)
         return;
     node_on_step(at->node, world->now_ns, 1, at->learner.step_samples);
-    world_put(world, (struct event){.at_ns = world->now_ns + at->learner.step_ns, .kind = ON_STEP,
-                                    .node = event->node, .life = event->life});
+    world_put(world, (struct event){.at_ns = world->now_ns + at->learner.step_ns,
+                                    .kind = ON_STEP,
+                                    .node = event->node,
+                                    .life = event->life});
 }
 
 static inline void world_on_told(struct world *world, struct event *event)
@@ -616,7 +631,9 @@ static inline void world_on_accept(struct world *world, struct event *event)
     to->conn = conn;
     to->up = true;
     world_put(world, (struct event){.at_ns = world->now_ns + world->latency_ns,
-                                    .kind = ON_CONNECTED, .node = from->node, .life = from->life,
+                                    .kind = ON_CONNECTED,
+                                    .node = from->node,
+                                    .life = from->life,
                                     .line = event->line});
 }
 
