@@ -21,8 +21,7 @@
 
 #define START_WAIT_S 60 /* for the first node's address */
 #define EVALUATE_S   4
-#define ABOVE_ROUNDS 2 /* evaluations of all nodes that must reach the target, one after another   \
-                        */
+#define ABOVE_ROUNDS 2 /* evaluations in a row, of all nodes, that must reach the target */
 
 struct swarm {
     struct swarm_options options;
