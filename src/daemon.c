@@ -260,6 +260,7 @@ static void greet(struct daemon *daemon, uint64_t now_ns)
     if (at.port)
         (void)address_text(&at, note.where);
     report_note(&daemon->report, &note);
+    model_print(daemon->setup.model, stderr);
 }
 
 static void start(struct daemon *daemon)

@@ -87,8 +87,8 @@ nobody_left
 
 tell 'a folder made for the occasion is removed'
 mkdir "$dir/tmp"
-TMPDIR=$dir/tmp expect 1 'the time is over' "$hearsay" swarm --nodes 1 --data xor --model xor \
-    --target 1 --seconds 1
+TMPDIR=$dir/tmp expect 1 'the time is over' "$hearsay" swarm --nodes 1 --data generated \
+    --layers 'dense 10' --set data.train_count=10 --set data.test_count=500 --target 1 --seconds 1
 [[ -z $(ls -A "$dir/tmp") ]] || fail "left behind: $(ls -A "$dir/tmp")"
 
 tell 'three nodes by hand meet through one address'
