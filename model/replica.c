@@ -52,6 +52,13 @@ static uint32_t amount_of(const struct tell *tell, float tau)
     return (uint32_t)fmin(fmax(amount, 1), AMOUNT_MAX);
 }
 
+/* At TAU_MAX there may be more to tell than fits: at about two bytes an entry, this much does. */
+static uint32_t capacity(const struct replica *replica, uint32_t budget_bytes)
+{
+    const uint32_t fits = budget_bytes / 2 > 0 ? budget_bytes / 2 : 1;
+    return replica->told.tau < TAU_MAX || fits > replica->told_max ? replica->told_max : fits;
+}
+
 const struct update *replica_tell(struct replica *replica, const struct tell *tell)
 {
     struct backend *backend = replica->backend;
@@ -67,8 +74,8 @@ const struct update *replica_tell(struct replica *replica, const struct tell *te
         return told;
     told->tau = fmaxf(told->tau, tau_floor(tell));
     told->amount = amount_of(tell, told->tau);
-    backend->cut(backend, replica->parameters, replica->weights, replica->base, replica->told_max,
-                 told);
+    backend->cut(backend, replica->parameters, replica->weights, replica->base,
+                 capacity(replica, tell->budget_bytes), told);
     return told;
 }
 

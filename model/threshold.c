@@ -73,14 +73,16 @@ float threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], size_t parame
         sum += bin < infinity ? bins[bin] : 0;
         above[bin] = sum;
     }
-    if (above[bin_of(TAU_MAX)] > count_max)
-        return TAU_MAX; /* as many as may be told; the others next time */
+    const uint32_t top = bin_of(TAU_MAX);
+    if (above[top] > count_max ||
+        (above[top] > 0 && bytes_at(above, parameters, top) > (double)budget_bytes))
+        return TAU_MAX; /* as many as fit; the others next time */
     /* Down from TAU_MAX as long as it fits. Where most levels stand at their limit a lower tau
      * takes fewer bytes again, but tells less: end when even full levels could not tell more.
      * Bin 0 holds the zeros. */
     double best = 0;
     float tau = 0;
-    for (uint32_t bin = bin_of(TAU_MAX); bin > 0; bin--) {
+    for (uint32_t bin = top; bin > 0; bin--) {
         if (above[bin] > count_max || bytes_at(above, parameters, bin) > (double)budget_bytes ||
             best > (double)LEVEL_MAX * (double)edge_of(bin) * above[1])
             break;

@@ -43,7 +43,6 @@ enum bye_reason {
     BYE_DUPLICATE,      /* we already talk over another connection */
     BYE_SELF,           /* this is the node itself */
     BYE_IDENTITY_TAKEN, /* another running node uses the same identity */
-    BYE_FULL,           /* no room for another neighbour */
     BYE_BROKEN,         /* the other sent something invalid */
     BYE_SILENT,         /* nothing heard for too long */
     BYE_RENEW           /* the session is worn out; dial again */
@@ -68,12 +67,10 @@ struct message {
     struct bytes bulk;
 };
 
-/* Around the bulk: how much larger a message is than what it carries, at most. */
+/* How much larger a message is than its text and bulk, at most. */
 #define MESSAGE_ADDS 32
 
-const char *message_name(enum message_kind kind);
-
-/* Encode into out; returns the size. The caller gives room: texts + bulk + 64 bytes suffice. */
+/* Encode into out; returns the size. The caller gives room: text + bulk + MESSAGE_ADDS suffice. */
 size_t message_encode(const struct message *message, uint8_t *out, size_t capacity);
 
 /* A decoder's own memory, so that decoding allocates nothing. */

@@ -6,7 +6,7 @@
  *       40    8 stamp: rises with every new record of one life
  *       48    8 samples learned in this life
  *       56    8 digest of its base
- *       64    4 samples per second, float32
+ *       64    4 samples per second, float32; 0: not known yet
  *       68    4 delivered: the fraction of its updates that its links carry, float32
  *       72    4 told: the number of rumors it has told
  *       76    2 port it listens on; 0: it only dials

@@ -1,10 +1,13 @@
 /* What a node does because time has passed: gossip, look after its conversations, notice deaths. */
+#include <math.h>
+
 #include "inside.h"
 
 #define CHECK_NS        (SECOND_NS / 4)
 #define GOSSIP_NS       SECOND_NS
 #define LEAVE_GOSSIP_NS (SECOND_NS / 5)
 #define PING_NS         (2 * SECOND_NS)
+#define RATE_MIN        1e-6 /* who has stopped: 0 would mean that the rate is not known yet */
 
 static void measure_rate(struct node *node)
 {
@@ -14,7 +17,7 @@ static void measure_rate(struct node *node)
     const double rate =
         (double)(node->stats.samples - node->rate_samples) / ((double)span_ns * 1e-9);
     double *smooth = &node->stats.samples_per_second;
-    *smooth = *smooth > 0 ? 0.7 * *smooth + 0.3 * rate : rate;
+    *smooth = *smooth > 0 ? fmax(0.7 * *smooth + 0.3 * rate, RATE_MIN) : rate;
     node->rate_ns = node->now_ns;
     node->rate_samples = node->stats.samples;
 }
@@ -42,9 +45,7 @@ static void gossip(struct node *node)
     measure_rate(node);
     node_refresh_record(node);
     note_deaths(node);
-    uint32_t open = 0;
-    for (uint32_t i = 0; i < node->options.peers_max; i++)
-        open += node->peers[i].state == PEER_OPEN;
+    const uint32_t open = node_neighbours(node);
     uint32_t chosen = open ? rng_below(&node->rng, open) : 0;
     for (uint32_t i = 0; i < node->options.peers_max; i++) {
         struct peer *peer = &node->peers[i];
@@ -74,12 +75,9 @@ static void check_peer(struct node *node, struct peer *peer)
 /* Alone so far, though there should be others? */
 static void consider_joining(struct node *node)
 {
-    if (node->joined || node->now_ns - node->born_ns < NODE_JOIN_WAIT_NS)
-        return;
-    for (uint32_t i = 0; i < node->options.peers_max; i++)
-        if (node->peers[i].state == PEER_OPEN)
-            return;
-    node_join(node, "nobody has answered: going on alone, and calling on");
+    if (!node->joined && node->now_ns - node->born_ns >= NODE_JOIN_WAIT_NS &&
+        node_neighbours(node) == 0)
+        node_join(node, "nobody has answered: going on alone, and calling on");
 }
 
 void node_on_time(struct node *node, uint64_t now_ns)

@@ -150,7 +150,8 @@ enum status config_load(struct config *config, const char *path, struct problem 
     load.file = fopen(path, "re");
     if (!load.file)
         return problem_set(problem, errno == ENOENT ? MISSING : FAILED,
-                           "%.300s: cannot be opened: %s", path, strerror(errno));
+                           "%.300s: cannot be opened: %s; name a configuration that you may read",
+                           path, strerror(errno));
     load_file(&load);
     (void)fclose(load.file);
     if (load.status == OK)

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "hatch.h"
 #include "node.h"
@@ -34,7 +35,6 @@ struct daemon {
     double loss_sum;      /* of the steps since the last status line */
     uint32_t loss_steps;
     double loss;
-    bool left; /* the core has finished */
     bool diverged;
 };
 
@@ -66,7 +66,6 @@ static void pump(struct daemon *daemon)
             report_note(&daemon->report, &action.note);
             break;
         case ACTION_FINISHED:
-            daemon->left = true;
             transport_stop(daemon->transport);
             break;
         }
@@ -225,6 +224,12 @@ static enum status make_state_dir(const char *path, struct problem *problem)
     if (mkdir(path, 0755) != 0 && errno != EEXIST)
         return problem_set(problem, FAILED, "cannot make node.state_dir %s: %s", path,
                            strerror(errno));
+    struct stat about;
+    if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode) || access(path, W_OK | X_OK) != 0)
+        return problem_set(problem, FAILED,
+                           "node.state_dir %s is not a directory that this user may write to, and "
+                           "the model could not be saved at the end; choose another",
+                           path);
     return OK;
 }
 
@@ -307,13 +312,27 @@ static enum status save(struct daemon *daemon, const char *version, struct probl
     return status;
 }
 
+/* The learner's thread has ended and the learner is ours: what still waits is heard now, so that
+ * the base is the one of the version it is saved with. */
+static void hear_the_rest(struct daemon *daemon)
+{
+    struct action action;
+    while (node_next(daemon->node, &action)) {
+        if (action.kind == ACTION_NOTE)
+            report_note(&daemon->report, &action.note);
+        if (action.kind != ACTION_APPLY)
+            continue;
+        learner_hear(daemon->setup.learner, action.update);
+        node_on_applied(daemon->node, transport_now_ns(), action.update->count);
+    }
+}
+
 static void id_hex(char out[static 2 * ID_BYTES + 1], const uint8_t id[static ID_BYTES])
 {
     for (int i = 0; i < ID_BYTES; i++)
         (void)snprintf(out + 2 * i, 3, "%02x", id[i]);
 }
 
-/* The learner's thread has ended: the learner is ours now. */
 static int finish(struct daemon *daemon)
 {
     struct rusage usage;
@@ -337,7 +356,7 @@ static int finish(struct daemon *daemon)
     const uint64_t now_ns = transport_now_ns();
     node_stats(daemon->node, now_ns, &final.stats);
     report_final(&daemon->report, now_ns, &final);
-    if (final.stats.waiting == 0 && final.stats.digest != final.learner_digest) {
+    if (final.stats.digest != final.learner_digest) {
         (void)fprintf(stderr,
                       "hearsay: the base is not the sum of its rumors (digest %016" PRIx64
                       ", not %016" PRIx64 "): a defect or broken memory; do not use it\n",
@@ -385,6 +404,7 @@ int daemon_run(const struct config *config)
         transport_run(daemon->transport);
         hatch_stop(daemon->hatch);
         drain(daemon);
+        hear_the_rest(daemon);
         code = finish(daemon);
         node_free(daemon->node);
     } else {
@@ -394,6 +414,7 @@ int daemon_run(const struct config *config)
     report_close(&daemon->report);
     setup_free(&daemon->setup);
     arena_release(&daemon->arena);
+    secret_wipe(daemon, sizeof *daemon);
     free(daemon);
     return code;
 }

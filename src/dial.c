@@ -15,7 +15,7 @@
 #define MESH_MAX       10 /* up to so many live members everyone talks to everyone */
 #define DEGREE         8
 
-static struct target *target_of(const struct node *node, const struct peer *peer)
+struct target *dial_target(const struct node *node, const struct peer *peer)
 {
     for (uint32_t i = 0; i < node->targets_count; i++)
         if (node->targets[i].conn == peer->conn)
@@ -125,7 +125,7 @@ bool dial_next(struct node *node, struct action *action)
 
 void dial_on_open(struct node *node, struct peer *peer)
 {
-    struct target *target = target_of(node, peer);
+    struct target *target = dial_target(node, peer);
     if (!target)
         return;
     memcpy(target->id, peer->id, ID_BYTES);
@@ -135,14 +135,14 @@ void dial_on_open(struct node *node, struct peer *peer)
 
 void dial_on_self(struct node *node, const struct peer *peer)
 {
-    struct target *target = target_of(node, peer);
+    struct target *target = dial_target(node, peer);
     if (target)
         target->is_self = true;
 }
 
 void dial_on_closed(struct node *node, const struct peer *peer, bool soon)
 {
-    struct target *target = target_of(node, peer);
+    struct target *target = dial_target(node, peer);
     if (!target)
         return;
     double wait = (double)BACKOFF_MIN_NS * pow(1.6, fmin(target->failures, 20));

@@ -15,6 +15,14 @@ struct peer *node_peer_by_id(const struct node *node, const uint8_t id[static ID
     return NULL;
 }
 
+uint32_t node_neighbours(const struct node *node)
+{
+    uint32_t open = 0;
+    for (uint32_t i = 0; i < node->options.peers_max; i++)
+        open += node->peers[i].state == PEER_OPEN;
+    return open;
+}
+
 struct note *node_note(struct node *node, const struct peer *peer, enum note_kind kind,
                        enum note_level level, const char *text)
 {

@@ -2,7 +2,7 @@
  * (whom to call), talk.c (one function per message), spread.c (rumors: push, prune, want) and
  * leave.c.
  *
- *   node.c ──► clock, talk ──► dial, spread, leave ──► inside.c   (calls go one way)
+ *   node.c ──► clock ──► leave ──► talk ──► dial, spread ──► inside.c   (calls go one way)
  *
  * Nobody else includes this. */
 #ifndef HEARSAY_INSIDE_H
@@ -57,8 +57,8 @@ struct node {
     uint32_t applying;     /* entries with the learner */
     uint64_t applying_rumors;
 
-    bool joined; /* holds what the swarm knows */
-    bool joined_said;
+    bool joined;         /* holds what the swarm knows */
+    bool training_asked; /* TRAIN was given out */
     uint64_t born_ns;
     uint64_t asked_ns; /* when something missing was last asked for; 0: never */
 
@@ -88,6 +88,7 @@ void node_join(struct node *node, const char *why);
 void node_hang_up(struct node *node, struct peer *peer, enum bye_reason reason, const char *why);
 struct peer *node_peer_by_id(const struct node *node, const uint8_t id[static ID_BYTES],
                              const struct peer *except);
+uint32_t node_neighbours(const struct node *node);
 struct note *node_note(struct node *node, const struct peer *peer, enum note_kind kind,
                        enum note_level level, const char *text);
 void node_refresh_record(struct node *node);
@@ -100,6 +101,7 @@ void leave_consider(struct node *node);
 /* dial.c */
 void dial_add(struct node *node, const struct address *address, const uint8_t *id, bool is_seed);
 bool dial_next(struct node *node, struct action *action);
+struct target *dial_target(const struct node *node, const struct peer *peer); /* or NULL */
 void dial_on_open(struct node *node, struct peer *peer);
 void dial_on_self(struct node *node, const struct peer *peer);
 void dial_on_closed(struct node *node, const struct peer *peer, bool soon);

@@ -16,6 +16,8 @@
 void leave_settle(struct node *node)
 {
     node->tell = TELL_OVER;
+    if (node->stage != STAGE_LEAVING)
+        return; /* the grace time was over first */
     node->stage = STAGE_SETTLED;
     node->gossip_ns = node->now_ns;
 }
@@ -39,14 +41,6 @@ bool node_is_leaving(const struct node *node)
     return node->stage != STAGE_RUNNING;
 }
 
-static uint32_t neighbours(const struct node *node)
-{
-    uint32_t open = 0;
-    for (uint32_t i = 0; i < node->options.peers_max; i++)
-        open += node->peers[i].state == PEER_OPEN;
-    return open;
-}
-
 /* Do others have all our rumors? Once all neighbours of a moment had, they have; having no
  * neighbour is an answer only where no other member is alive: otherwise a connection has just
  * broken, and is being made again. */
@@ -55,7 +49,7 @@ static bool ours_are_known(struct node *node)
     for (uint32_t i = 0; i < node->options.peers_max; i++)
         if (node->peers[i].state == PEER_OPEN && node->peers[i].own_next < node->own->next)
             return false;
-    if (node->stage == STAGE_SETTLED && neighbours(node) > 0)
+    if (node->stage == STAGE_SETTLED && node_neighbours(node) > 0)
         node->ours_known = true; /* nothing is told any more */
     return node->ours_known || members_live(&node->members, node->now_ns) == 1;
 }
@@ -84,7 +78,7 @@ static void leave_now(struct node *node, bool complete)
 {
     const char *text = !complete ? "left the swarm when the grace time was over: not every "
                                    "neighbour is known to have all that was told here"
-                       : neighbours(node) > 0
+                       : node_neighbours(node) > 0
                            ? "left the swarm; the neighbours have all that was told here"
                            : "left the swarm; no other member of it is alive";
     node->stage = STAGE_LEFT;

@@ -88,12 +88,22 @@ static bool skip_tail(struct log *log)
     return true;
 }
 
+bool log_is_crowded(const struct log *log)
+{
+    if (log->handed == log->newest)
+        return false;
+    const size_t from = entry_at(log, log->handed)->offset;
+    const size_t held = log->write_offset > from ? log->write_offset - from
+                                                 : log->ring_bytes - from + log->write_offset;
+    return held > log->ring_bytes / 4 * 3 || log->newest - log->handed > log->entries_max / 4 * 3;
+}
+
 bool log_append(struct log *log, uint32_t place, uint32_t seq, bool own, const uint8_t *rumor,
                 uint32_t bytes)
 {
     CHECK(bytes <= log->ring_bytes);
     if (!own && (log->waiting_bytes + bytes > log->ring_bytes / 2 ||
-                 log->newest - log->handed > log->entries_max / 2))
+                 log->newest - log->handed > log->entries_max / 2 || log_is_crowded(log)))
         return false;
     if (bytes > log->ring_bytes - log->write_offset && !skip_tail(log))
         return false;
@@ -114,16 +124,6 @@ bool log_append(struct log *log, uint32_t place, uint32_t seq, bool own, const u
     log->newest++;
     *bucket = log->newest;
     return true;
-}
-
-bool log_is_crowded(const struct log *log)
-{
-    if (log->handed == log->newest)
-        return false;
-    const size_t from = entry_at(log, log->handed)->offset;
-    const size_t held = log->write_offset > from ? log->write_offset - from
-                                                 : log->ring_bytes - from + log->write_offset;
-    return held > log->ring_bytes / 4 * 3 || log->newest - log->handed > log->entries_max / 4 * 3;
 }
 
 const uint8_t *log_find(const struct log *log, uint32_t place, uint32_t seq, uint32_t *bytes)

@@ -6,7 +6,7 @@
  *
  * A new rumor pushes the oldest out, but never one that the learner has not been given. Rumors
  * heard are refused when half the log waits for the learner (anti-entropy brings them again
- * later), and nothing is told here while the log is crowded: what is told always has room.
+ * later) or it is crowded, and no telling is begun here then: what is told always has room.
  */
 #ifndef HEARSAY_LOG_H
 #define HEARSAY_LOG_H

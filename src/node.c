@@ -178,28 +178,18 @@ static bool is_power_of_two(uint32_t n)
     return (n & (n - 1)) == 0;
 }
 
-static uint32_t failures_of(const struct node *node, const struct peer *peer, bool *is_seed)
-{
-    for (uint32_t i = 0; i < node->targets_count; i++)
-        if (node->targets[i].conn == peer->conn) {
-            *is_seed = node->targets[i].is_seed;
-            return node->targets[i].failures;
-        }
-    *is_seed = false;
-    return 0;
-}
-
 /* Why a conversation that never opened came to nothing. */
 static void note_failed(struct node *node, const struct peer *peer, const char *why)
 {
     if (peer->dialled) {
-        bool is_seed;
-        const uint32_t failures = failures_of(node, peer, &is_seed);
+        const struct target *target = dial_target(node, peer);
+        const uint32_t failures = target ? target->failures : 0;
         if (!is_power_of_two(failures)) /* the same again: say it ever more rarely */
             return;
-        struct note *note = notes_add(
-            &node->notes, node->now_ns, NOTE_DIAL_FAILED, is_seed ? LEVEL_WARNING : LEVEL_DEBUG,
-            "cannot be reached: %s (try %u)", why, (unsigned)failures + 1);
+        struct note *note =
+            notes_add(&node->notes, node->now_ns, NOTE_DIAL_FAILED,
+                      target && target->is_seed ? LEVEL_WARNING : LEVEL_DEBUG,
+                      "cannot be reached: %s (try %u)", why, (unsigned)failures + 1);
         (void)address_text(&peer->address, note->where);
     } else if (notes_allow(&node->notes, node->now_ns)) {
         struct note *note = notes_add(&node->notes, node->now_ns, NOTE_REFUSED, LEVEL_WARNING,
@@ -302,9 +292,10 @@ static uint32_t budget_bytes(const struct node *node)
 
 static bool next_train(struct node *node, struct action *action)
 {
-    if (!node->joined || node->joined_said || !node->options.trains || node->stage != STAGE_RUNNING)
+    if (!node->joined || node->training_asked || !node->options.trains ||
+        node->stage != STAGE_RUNNING)
         return false;
-    node->joined_said = true;
+    node->training_asked = true;
     *action = (struct action){.kind = ACTION_TRAIN};
     return true;
 }
@@ -358,20 +349,18 @@ bool node_next(struct node *node, struct action *action)
 void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *stats)
 {
     *stats = node->stats;
-    stats->members_known = node->members.count;
     stats->members_live = members_live(&node->members, now_ns);
     stats->origins = node->versions.count;
     stats->digest = node->versions.digest;
+    stats->version = versions_rumors(&node->versions);
     stats->waiting = node->log.newest - node->log.handed + node->applying_rumors;
+    stats->neighbours = node_neighbours(node);
     stats->sent_bytes = node->gone_sent_bytes;
     stats->received_bytes = node->gone_received_bytes;
     for (uint32_t i = 0; i < node->options.peers_max; i++) {
-        stats->neighbours += node->peers[i].state == PEER_OPEN;
         stats->sent_bytes += node->peers[i].sent_bytes;
         stats->received_bytes += node->peers[i].received_bytes;
     }
-    for (uint32_t i = 0; i < node->versions.count; i++)
-        stats->version += node->versions.origins[i].next;
 }
 
 uint64_t node_swarm_samples(const struct node *node)

@@ -115,9 +115,9 @@ void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries);
 void node_on_time(struct node *node, uint64_t now_ns);
 uint64_t node_wake_ns(const struct node *node);
 
-/* A node that was given seeds does not train before it holds what the swarm knows: until a
- * neighbour's version shows little that is missing here, or nobody has answered for JOIN_WAIT_NS.
- * Otherwise it would tell the others what they learned long ago. */
+/* A node that was given seeds does not train before it holds what the swarm knows: until it
+ * lacks little of the most that a neighbour has shown to know, or nobody has answered for
+ * JOIN_WAIT_NS. Otherwise it would tell the others what they learned long ago. */
 #define NODE_JOIN_WAIT_NS 10000000000ull
 
 /* Leave: end training, tell the rest, pass on what comes until the neighbours have it and those
@@ -132,12 +132,11 @@ struct node_stats {
     uint64_t steps, samples;
     double samples_per_second;
     double share;
-    uint32_t neighbours, members_live, members_known;
+    uint32_t neighbours, members_live;
     uint32_t origins;
     uint64_t digest;
     uint64_t version; /* sum of all rumors known */
     uint64_t rumors_told, rumors_heard, duplicates;
-    uint64_t entries_told, entries_heard;
     uint64_t told_bytes, heard_bytes;    /* rumors: ours once each, others' once each */
     uint64_t sent_bytes, received_bytes; /* everything, as given to the transport */
     uint64_t waiting;                    /* rumors known and not yet applied */

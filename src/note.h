@@ -24,9 +24,6 @@ enum note_kind {
     NOTE_MEMBER,
     NOTE_MEMBER_DEAD,
     NOTE_MEMBER_LEFT,
-    NOTE_TOLD,
-    NOTE_HEARD,
-    NOTE_BAD_RUMOR,
     NOTE_BEHIND,
     NOTE_DIGEST,
     NOTE_IDENTITY_TAKEN,
@@ -34,7 +31,6 @@ enum note_kind {
     NOTE_LEAVING,
     NOTE_LEFT,
     NOTE_EVALUATED,
-    NOTE_SAVED,
     NOTE_SUPPRESSED,
     NOTE_KINDS
 };

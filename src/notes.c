@@ -14,9 +14,6 @@ static const char *const NAMES[NOTE_KINDS] = {
     [NOTE_MEMBER] = "member",
     [NOTE_MEMBER_DEAD] = "member_dead",
     [NOTE_MEMBER_LEFT] = "member_left",
-    [NOTE_TOLD] = "told",
-    [NOTE_HEARD] = "heard",
-    [NOTE_BAD_RUMOR] = "bad_rumor",
     [NOTE_BEHIND] = "behind",
     [NOTE_DIGEST] = "digest_mismatch",
     [NOTE_IDENTITY_TAKEN] = "identity_taken",
@@ -24,7 +21,6 @@ static const char *const NAMES[NOTE_KINDS] = {
     [NOTE_LEAVING] = "leaving",
     [NOTE_LEFT] = "left",
     [NOTE_EVALUATED] = "evaluated",
-    [NOTE_SAVED] = "saved",
     [NOTE_SUPPRESSED] = "suppressed",
 };
 

@@ -294,7 +294,7 @@ static bool queue_has_room(struct peer *peer, size_t bytes)
 bool peer_say(struct peer *peer, const struct message *message)
 {
     CHECK(peer_can_say(peer));
-    const size_t room = LENGTH_BYTES + message->text.count + message->bulk.count + 64;
+    const size_t room = LENGTH_BYTES + message->text.count + message->bulk.count + MESSAGE_ADDS;
     if (!queue_has_room(peer, room))
         return false;
     uint8_t *at = peer->queue + peer->queue_to;

@@ -65,7 +65,8 @@ struct peer {
     uint8_t id[ID_BYTES];   /* from MEETING on */
     uint64_t incarnation;   /* from OPEN on */
 
-    uint32_t own_next; /* how many of our rumors it has, as it said last */
+    uint32_t own_next; /* how many of our rumors it has, as it said last ... */
+    uint64_t knows;    /* ... and how many rumors in all */
 
     uint64_t born_ns;  /* when the conversation began */
     uint64_t since_ns; /* when this state began */

@@ -125,25 +125,46 @@ static void put_stats(json_t *line, const struct node_stats *stats)
     put_digest(line, "digest", stats->digest);
 }
 
+/* A node without a single step says why, as far as it is known here: it has nobody to hear from,
+ * or it is hearing (one that has just come, or that is not to train). */
+static void print_status(const struct report *report, uint64_t now_ns,
+                         const struct node_stats *stats, double loss)
+{
+    (void)fprintf(stderr, "%9.3f ", seconds_since(report, now_ns));
+    if (stats->steps == 0)
+        (void)fprintf(stderr, "not training, %s, ",
+                      stats->neighbours ? "hearing what the swarm knows" : "no neighbour");
+    else
+        (void)fprintf(stderr, "%" PRIu64 " steps, %.0f samples/s, loss %.4f, ", stats->steps,
+                      stats->samples_per_second, loss);
+    (void)fprintf(stderr,
+                  "neighbours %u, members %u, told %" PRIu64 ", heard %" PRIu64
+                  ", sent %.2f MB, received %.2f MB\n",
+                  stats->neighbours, stats->members_live, stats->rumors_told, stats->rumors_heard,
+                  (double)stats->sent_bytes * 1e-6, (double)stats->received_bytes * 1e-6);
+}
+
+/* The first line waits until the rate is known. */
+static bool is_line_due(const struct report *report, uint64_t now_ns,
+                        const struct node_stats *stats)
+{
+    if (report->printed_ns)
+        return now_ns - report->printed_ns >= STATUS_LINE_NS;
+    return stats->steps == 0 || stats->samples_per_second > 0;
+}
+
 void report_status(struct report *report, uint64_t now_ns, const struct node_stats *stats,
                    double loss)
 {
-    if (now_ns - report->printed_ns >= STATUS_LINE_NS) {
+    if (is_line_due(report, now_ns, stats)) {
         report->printed_ns = now_ns;
-        (void)fprintf(stderr,
-                      "%9.3f %" PRIu64 " steps, %.0f samples/s, loss %.4f, %u neighbours, %u "
-                      "members, told %" PRIu64 " heard %" PRIu64 " rumors, sent %.2f MB, received "
-                      "%.2f MB\n",
-                      seconds_since(report, now_ns), stats->steps, stats->samples_per_second, loss,
-                      stats->neighbours, stats->members_live, stats->rumors_told,
-                      stats->rumors_heard, (double)stats->sent_bytes * 1e-6,
-                      (double)stats->received_bytes * 1e-6);
+        print_status(report, now_ns, stats, loss);
     }
     if (!report->log)
         return;
     json_t *line = line_begin(report, now_ns, note_kind_name(NOTE_STATUS));
     put_stats(line, stats);
-    put_real(line, "loss", loss);
+    put_real(line, "loss", stats->steps ? loss : NAN);
     line_end(report, line);
 }
 

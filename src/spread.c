@@ -13,6 +13,7 @@
 #include "inside.h"
 
 #define WANT_AFTER_NS (SECOND_NS / 2)
+#define MEET_NS       (2 * SECOND_NS)
 #define WANTS_AT_ONCE 16
 #define APPLYING_MAX  256 /* rumors with the learner at once */
 
@@ -109,16 +110,6 @@ static void on_duplicate(struct node *node, struct peer *from, struct origin *or
         prune(node, other, origin);
 }
 
-static struct origin *origin_of(struct node *node, const struct rumor_head *head)
-{
-    struct origin *origin =
-        versions_find(&node->versions, origin_tag(head->origin, head->incarnation));
-    if (origin && origin->incarnation == head->incarnation &&
-        memcmp(origin->id, head->origin, ID_BYTES) == 0)
-        return origin;
-    return origin ? NULL : versions_add(&node->versions, head->origin, head->incarnation);
-}
-
 static void refuse(struct node *node, struct peer *from, enum status status)
 {
     struct problem problem;
@@ -151,7 +142,7 @@ void spread_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor,
         refuse(node, from, status);
         return;
     }
-    if (!origin && !(origin = origin_of(node, &head))) {
+    if (!origin && !(origin = versions_add(&node->versions, head.origin, head.incarnation))) {
         if (notes_allow(&node->notes, node->now_ns))
             (void)node_note(node, from, NOTE_FULL, LEVEL_WARNING,
                             "no room for another origin: raise limits.members");
@@ -166,7 +157,6 @@ void spread_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor,
     know(node, origin, &head, &node->decoded);
     origin->heard_from = from->conn;
     node->stats.rumors_heard++;
-    node->stats.entries_heard += node->decoded.count;
     node->stats.heard_bytes += bytes;
     push(node, origin, from, rumor, bytes);
 }
@@ -184,6 +174,23 @@ static bool ask(struct node *node, struct peer *peer, uint64_t tag, uint32_t seq
     return peer_say(peer, &(struct message){.kind = WANT, .tag = tag, .seq = seq});
 }
 
+/* A neighbour has shown what it knows. One that joins as we do may know less than we: so what
+ * counts is the most that any of them has shown (but for a few rumors that are on their way), and,
+ * while there has been little time to meet others, only the word of those who have joined. */
+static void consider_knowledge(struct node *node, const struct peer *from, uint64_t missing,
+                               size_t few)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < node->options.peers_max; i++)
+        if (node->peers[i].state == PEER_OPEN && node->peers[i].knows > most)
+            most = node->peers[i].knows;
+    const struct member *member = members_find(&node->members, from->id);
+    const bool has_joined = member && member->record.trains;
+    if ((has_joined || node->now_ns - node->born_ns >= MEET_NS) && missing <= few &&
+        versions_rumors(&node->versions) + few >= most)
+        node_join(node, "holds what the swarm knows");
+}
+
 void spread_on_version(struct node *node, struct peer *from, uint64_t digest, const uint8_t *vector,
                        size_t bytes)
 {
@@ -192,8 +199,9 @@ void spread_on_version(struct node *node, struct peer *from, uint64_t digest, co
         return;
     }
     uint32_t strangers = 0;
-    uint64_t missing = 0;
-    for (size_t i = 0; i < bytes / VERSION_ENTRY_BYTES; i++) {
+    uint64_t theirs = 0, missing = 0;
+    const size_t entries = bytes / VERSION_ENTRY_BYTES;
+    for (size_t i = 0; i < entries; i++) {
         struct version_entry entry = version_entry_at(vector, i);
         struct origin *origin = versions_find(&node->versions, entry.tag);
         if (origin == node->own)
@@ -202,11 +210,13 @@ void spread_on_version(struct node *node, struct peer *from, uint64_t digest, co
             lack(node, origin, entry.next, from);
         else if (!origin && strangers++ < WANTS_AT_ONCE)
             (void)ask(node, from, entry.tag, 0);
+        theirs += entry.next;
         if (origin != node->own && entry.next > (origin ? origin->next : 0))
             missing += entry.next - (origin ? origin->next : 0);
     }
-    if (missing <= bytes / VERSION_ENTRY_BYTES) /* what is just on its way */
-        node_join(node, "holds what the swarm knows");
+    from->knows = theirs;
+    if (!node->joined)
+        consider_knowledge(node, from, missing, entries);
     if (digest != node->versions.digest && versions_equal(&node->versions, vector, bytes) &&
         notes_allow(&node->notes, node->now_ns))
         (void)node_note(node, from, NOTE_DIGEST, LEVEL_ERROR,
@@ -267,7 +277,6 @@ void spread_told(struct node *node, const struct update *update)
                                     .level = update->level + from};
         know(node, node->own, &head, &part);
         node->stats.rumors_told++;
-        node->stats.entries_told += taken;
         node->stats.told_bytes += bytes;
         push(node, node->own, NULL, node->scratch, bytes);
         from += taken;

@@ -2,11 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -21,7 +23,7 @@
 
 #define START_WAIT_S 60 /* for the first node's address */
 #define EVALUATE_S   4
-#define ABOVE_ROUNDS 2 /* evaluations in a row, of all nodes, that must reach the target */
+#define ABOVE_ROUNDS 3 /* evaluations in a row, of all nodes, that must reach the target */
 
 struct swarm {
     struct swarm_options options;
@@ -219,9 +221,17 @@ static bool reached(struct swarm *swarm)
     return swarm->rounds_above >= ABOVE_ROUNDS;
 }
 
+/* Of the terminal that standard output is, which may change at any time; 0: it is none. */
+static int terminal_columns(void)
+{
+    struct winsize size = {0};
+    if (!isatty(STDOUT_FILENO))
+        return 0;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
 static const char *watch(struct swarm *swarm)
 {
-    const bool terminal = isatty(STDOUT_FILENO);
     double next = 1;
     const char *why = NULL;
     while (!why) {
@@ -232,17 +242,17 @@ static const char *watch(struct swarm *swarm)
         else if (alive(swarm) == 0)
             why = "no node is left";
         else if (reached(swarm))
-            why = "the target is reached";
+            why = "above the target three times in a row";
         else if (seconds >= swarm->options.seconds)
             why = "the time is over";
         if (seconds < next && !why)
             continue;
         next = floor(seconds) + 1;
         swarm_print_live(stdout, swarm->nodes, swarm->started, seconds,
-                         swarm->options.seconds - seconds, terminal);
+                         swarm->options.seconds - seconds, terminal_columns());
     }
     (void)printf("%s%s: the nodes stop training and let the last rumors travel\n",
-                 terminal ? "\n" : "", why);
+                 terminal_columns() ? "\n" : "", why);
     (void)fflush(stdout);
     return why;
 }
@@ -268,7 +278,7 @@ static void print_errors(const struct swarm *swarm)
 {
     for (int i = 1; i <= swarm->started; i++) {
         const struct swarm_node *node = &swarm->nodes[i - 1];
-        if (node->has_final && WIFEXITED(node->exit_status) && WEXITSTATUS(node->exit_status) == 0)
+        if (swarm_node_finished(node))
             continue;
         char path[FOLDER_BYTES + 64], line[512], last[512] = "";
         (void)snprintf(path, sizeof path, "%s/node%d/node.err", swarm->dir, i);
@@ -282,28 +292,37 @@ static void print_errors(const struct swarm *swarm)
     }
 }
 
+static void print_verdict(const struct swarm_verdict *verdict, int nodes)
+{
+    if (!verdict->finished)
+        (void)printf("No node finished.\n");
+    else if (!verdict->same_model)
+        (void)printf("The nodes do NOT hold the same model.\n");
+    else if (verdict->finished < nodes)
+        (void)printf("The nodes that finished hold the same model, bit for bit; not all "
+                     "finished.\n");
+    else
+        (void)printf("All nodes hold the same model, bit for bit: the sum of %" PRIu64 " rumors.\n",
+                     verdict->rumors);
+}
+
 static bool conclude(const struct swarm *swarm, const char *why)
 {
     const struct swarm_options *options = &swarm->options;
     const struct swarm_verdict verdict = swarm_judge(swarm->nodes, options->nodes);
     const bool met = verdict.accuracy >= options->target;
-    const bool all = verdict.finished == options->nodes;
-    swarm_print_table(stdout, swarm->nodes, swarm->started);
+    if (verdict.finished)
+        swarm_print_table(stdout, swarm->nodes, swarm->started);
     (void)fputc('\n', stdout);
     print_errors(swarm);
-    (void)printf("%s\n", !verdict.finished     ? "No node finished."
-                         : !verdict.same_model ? "The nodes do NOT hold the same model."
-                         : all                 ? "All nodes hold the same model, bit for bit."
-                               : "The nodes that finished hold the same model, bit for bit; not "
-                                 "all finished.");
-    if (verdict.finished)
-        (void)printf("Its accuracy is %.2f %% (target %.2f %%: %s; %s). All together sent %.3f %% "
-                     "of what dense exchange would have.\n",
-                     100 * verdict.accuracy, 100 * options->target, met ? "met" : "not met", why,
-                     verdict.dense_bytes
-                         ? 100 * (double)verdict.sent_bytes / (double)verdict.dense_bytes
-                         : 0);
-    return all && verdict.same_model && met;
+    print_verdict(&verdict, options->nodes);
+    if (verdict.finished) {
+        (void)printf("Its accuracy is %.2f %%: the target of %.2f %% is %smet (ended: %s).\n",
+                     100 * verdict.accuracy, 100 * options->target, met ? "" : "not ", why);
+        swarm_print_traffic(stdout, &verdict);
+    }
+    (void)fflush(stdout);
+    return verdict.finished == options->nodes && verdict.same_model && met;
 }
 
 static void catch_signals(void)
@@ -316,42 +335,76 @@ static void catch_signals(void)
 
 static void say_what(const struct swarm *swarm)
 {
-    static const char *const SOURCES[] = {[DATASET_IDX] = "Fashion-MNIST or other IDX files in ",
-                                          [DATASET_GENERATED] = "the generated glyphs",
+    static const char *const SOURCES[] = {[DATASET_IDX] = "",
+                                          [DATASET_GENERATED] = "generated digits",
                                           [DATASET_XOR] = "exclusive or"};
-    const struct config *config = &swarm->options.config;
+    const struct swarm_options *options = &swarm->options;
+    const struct config *config = &options->config;
     const bool idx = config->data.source == DATASET_IDX;
-    (void)printf("%d nodes on this machine, model %s, data: %s%s%s; until %.1f %% or %.0f s\n",
-                 swarm->options.nodes,
-                 config->model.layers[0] ? config->model.layers : config->model.name,
-                 SOURCES[config->data.source], idx ? config->data.dir : "",
-                 !idx && !swarm_options_has_files(config)
-                     ? " (Fashion-MNIST is not installed: package dataset-fashion-mnist)"
-                     : "",
-                 100 * swarm->options.target, swarm->options.seconds);
-    (void)printf("keys, configurations and logs: %s\n", swarm->dir);
+    (void)printf("%d node%s on this machine, until %.4g %% or %.0f s\n", options->nodes,
+                 options->nodes == 1 ? "" : "s", 100 * options->target, options->seconds);
+    (void)printf("  model   %s\n",
+                 config->model.layers[0] ? config->model.layers : config->model.name);
+    (void)printf("  data    %s%s%s\n", SOURCES[config->data.source], idx ? config->data.dir : "",
+                 config->data.source == DATASET_GENERATED && !swarm_options_has_files(config)
+                     ? " (no Fashion-MNIST here: package dataset-fashion-mnist)"
+                     : "");
+    (void)printf("  folder  %s%s\n", swarm->dir, options->dir ? "" : " (removed at the end)");
     (void)fflush(stdout);
+}
+
+static enum status prepare(struct swarm *swarm, struct problem *problem)
+{
+    enum status status = folder_make(swarm->dir, swarm->options.dir, problem);
+    return status == OK ? folder_make_keys(swarm->dir, swarm->options.nodes, problem) : status;
+}
+
+/* From the first node to the verdict. */
+static bool live(struct swarm *swarm, struct problem *problem)
+{
+    say_what(swarm);
+    swarm->start_s = now_s();
+    const bool started = start_nodes(swarm, problem) == OK;
+    const char *why = started ? watch(swarm) : "not all nodes started";
+    stop_nodes(swarm);
+    return conclude(swarm, why);
+}
+
+/* Opened at the start: nobody wants to learn at the end that it cannot be written. */
+static enum status open_json(FILE **json, const char *path, struct problem *problem)
+{
+    *json = fopen(path, "we");
+    if (!*json)
+        return problem_set(problem, FAILED, "--json %s: cannot be written: %s; name another file",
+                           path, strerror(errno));
+    return OK;
+}
+
+static enum status close_json(FILE *json, const struct swarm *swarm, bool ok,
+                              struct problem *problem)
+{
+    const struct swarm_options *options = &swarm->options;
+    const bool written = swarm_write_json(json, swarm->nodes, options->nodes, options->target, ok);
+    if (fclose(json) == 0 && written)
+        return OK;
+    return problem_set(problem, FAILED, "--json %s: cannot be written: %s", options->json,
+                       strerror(errno));
 }
 
 static int run(struct swarm *swarm)
 {
     struct problem problem = {""};
-    enum status status = folder_make(swarm->dir, swarm->options.dir, &problem);
+    FILE *json = NULL;
+    bool ok = false;
+    enum status status = OK;
+    if (swarm->options.json)
+        status = open_json(&json, swarm->options.json, &problem);
     if (status == OK)
-        status = folder_make_keys(swarm->dir, swarm->options.nodes, &problem);
-    if (status == OK) {
-        say_what(swarm);
-        swarm->start_s = now_s();
-        status = start_nodes(swarm, &problem);
-    }
-    const char *why = status == OK ? watch(swarm) : "not all nodes started";
-    stop_nodes(swarm);
-    bool ok = conclude(swarm, why);
-    if (swarm->options.json && !swarm_write_json(swarm->options.json, swarm->nodes,
-                                                 swarm->options.nodes, swarm->options.target, ok)) {
-        (void)fprintf(stderr, "hearsay: cannot write %s\n", swarm->options.json);
+        status = prepare(swarm, &problem);
+    if (status == OK)
+        ok = live(swarm, &problem);
+    if (json && close_json(json, swarm, ok, &problem) != OK)
         ok = false;
-    }
     if (problem.text[0])
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);
     if (!swarm->options.dir && swarm->dir[0])

@@ -43,10 +43,14 @@ struct swarm_node {
 /* Take what a log line says. False if it is not one. */
 bool swarm_read_line(struct swarm_node *node, const char *line);
 
+/* Did it end as it should? */
+bool swarm_node_finished(const struct swarm_node *node);
+
 struct swarm_verdict {
     int finished;    /* nodes that ended as they should */
     bool same_model; /* those: one version, one digest, and it is that of their bases */
-    double accuracy; /* the worst of them */
+    double accuracy; /* the worst of them; not a number: none */
+    uint64_t rumors; /* that the model of one of them is the sum of */
     uint64_t sent_bytes, dense_bytes;
 };
 
@@ -55,13 +59,14 @@ struct swarm_verdict swarm_judge(const struct swarm_node *nodes, int count);
 /* What sending each step's gradient, in float32, to every other node would have taken. */
 uint64_t swarm_dense_bytes(const struct swarm_node *node, int count);
 
+/* columns: of the terminal, whose last line is written over; 0: no terminal, a whole new line. */
 void swarm_print_live(FILE *out, const struct swarm_node *nodes, int count, double seconds,
-                      double left_s, bool terminal);
+                      double left_s, int columns);
 void swarm_print_table(FILE *out, const struct swarm_node *nodes, int count);
+void swarm_print_traffic(FILE *out, const struct swarm_verdict *verdict);
 
-/* False, with errno, when the file cannot be written. */
-bool swarm_write_json(const char *path, const struct swarm_node *nodes, int count, double target,
-                      bool ok);
+/* What is not known is null. False, with errno, when it cannot be written. */
+bool swarm_write_json(FILE *out, const struct swarm_node *nodes, int count, double target, bool ok);
 
 /* The command; argv[0] begins its messages. Returns the exit code. */
 int swarm_run(int argc, char **argv);

@@ -15,13 +15,15 @@ const char swarm_options_usage[] =
     "  --model NAME      xor, mlp or lenet (default lenet)\n"
     "  --layers LINE     a model of your own, as in: \"dense 64, relu, dense 10\"\n"
     "  --data NAME       idx, generated or xor (default: idx where Fashion-MNIST is installed)\n"
-    "  --target A        stop at this test accuracy (default 0.88)\n"
+    "  --target A        stop when the test accuracy stays above this part (default 0.88)\n"
     "  --seconds S       stop after this time at the latest (default 300)\n"
     "  --seed N          of the model, the data and the choices (default 1)\n"
     "  --json FILE       write the results there\n"
-    "  --dir DIR         keep keys, configurations, logs and models there\n"
+    "  --dir DIR         keep keys, configurations, models and what the nodes said there\n"
     "                    (default: a temporary folder, removed at the end)\n"
-    "  --set SECTION.KEY=VALUE  set a key of every node's configuration; may be repeated\n"
+    "  --set SECTION.KEY=VALUE\n"
+    "                    set a key of every node's configuration (all keys: hearsay node\n"
+    "                    --print-config); may be repeated\n"
     "  --help            print this\n"
     "\n"
     "Exit codes: 0 all nodes hold the same model and it reaches the target, 1 not so, 2 wrong\n"
@@ -42,8 +44,8 @@ static enum status parse_number(double *value, const char *name, double low, dou
     char *end;
     double parsed = strtod(optarg, &end);
     if (end == optarg || *end || !(parsed >= low && parsed <= high))
-        return problem_set(problem, MALFORMED, "--%s %.40s: must be a number from %g to %g", name,
-                           optarg, low, high);
+        return problem_set(problem, MALFORMED, "--%s %.40s: must be a number from %.15g to %.15g",
+                           name, optarg, low, high);
     *value = parsed;
     return OK;
 }
@@ -128,6 +130,8 @@ enum status swarm_options_parse(struct swarm_options *options, int argc, char **
             return status;
     }
     if (optind < argc)
-        return problem_set(problem, MALFORMED, "swarm takes no argument \"%.80s\"", argv[optind]);
+        return problem_set(problem, MALFORMED,
+                           "swarm takes no argument \"%.80s\"; see: hearsay swarm --help",
+                           argv[optind]);
     return config_check(&options->config, problem);
 }

@@ -115,6 +115,11 @@ static bool same_version(const struct swarm_node *a, const struct swarm_node *b)
     return same;
 }
 
+bool swarm_node_finished(const struct swarm_node *node)
+{
+    return node->has_final && WIFEXITED(node->exit_status) && WEXITSTATUS(node->exit_status) == 0;
+}
+
 struct swarm_verdict swarm_judge(const struct swarm_node *nodes, int count)
 {
     struct swarm_verdict verdict = {.same_model = true, .accuracy = NAN};
@@ -123,10 +128,10 @@ struct swarm_verdict swarm_judge(const struct swarm_node *nodes, int count)
         const struct swarm_node *node = &nodes[i];
         verdict.sent_bytes += node->bytes_sent;
         verdict.dense_bytes += swarm_dense_bytes(node, count);
-        if (!node->has_final || !WIFEXITED(node->exit_status) ||
-            WEXITSTATUS(node->exit_status) != 0)
+        if (!swarm_node_finished(node))
             continue;
         verdict.finished++;
+        verdict.rumors = node->rumors_known;
         verdict.accuracy = fmin(node->accuracy, verdict.accuracy);
         if (!first)
             first = node;
@@ -155,38 +160,74 @@ static const char *amount(double bytes, char out[static 16])
     return out;
 }
 
-void swarm_print_live(FILE *out, const struct swarm_node *nodes, int count, double seconds,
-                      double left_s, bool terminal)
+struct totals {
+    uint64_t steps, told, heard, sent, tested, correct;
+    double rate; /* samples per second */
+    double loss; /* sum of those that know theirs */
+    int losses;
+};
+
+static struct totals add_up(const struct swarm_node *nodes, int count)
 {
-    uint64_t steps = 0, told = 0, heard = 0, sent = 0, received = 0, tested = 0, correct = 0;
-    double rate = 0, loss = 0;
-    int alive = 0;
+    struct totals totals = {0};
     for (int i = 0; i < count; i++) {
         const struct swarm_node *node = &nodes[i];
-        steps += node->steps;
-        told += node->rumors_told;
-        heard += node->rumors_heard;
-        sent += node->bytes_sent;
-        received += node->bytes_received;
+        totals.steps += node->steps;
+        totals.told += node->rumors_told;
+        totals.heard += node->rumors_heard;
+        totals.sent += node->bytes_sent;
         if (node->pid == 0)
             continue;
-        alive++;
-        rate += node->samples_per_second;
-        loss += node->loss;
-        tested += node->tested;
-        correct += node->correct;
+        totals.tested += node->tested;
+        totals.correct += node->correct;
+        totals.rate += node->samples_per_second;
+        if (node->steps > 0 && isfinite(node->loss)) {
+            totals.loss += node->loss;
+            totals.losses++;
+        }
     }
-    char accuracy[16] = "-", sent_text[16], received_text[16];
-    if (tested)
-        (void)snprintf(accuracy, sizeof accuracy, "%.2f %%",
-                       100 * (double)correct / (double)tested);
-    (void)fprintf(
-        out,
-        "%s%5.0f s  %" PRIu64 " steps  %.0f samples/s  loss %.3f  accuracy %s  told %" PRIu64
-        " heard %" PRIu64 "  sent %s received %s  %.0f s left%s",
-        terminal ? "\r\033[K" : "", seconds, steps, rate, alive ? loss / alive : 0, accuracy, told,
-        heard, amount((double)sent, sent_text), amount((double)received, received_text),
-        left_s > 0 ? left_s : 0, terminal ? "" : "\n");
+    return totals;
+}
+
+/* A value, or "-" while it is not known. */
+static const char *known_or_dash(char out[static 16], bool known, const char *format, double value)
+{
+    if (known)
+        (void)snprintf(out, 16, format, value);
+    else
+        (void)snprintf(out, 16, "-");
+    return out;
+}
+
+/* Leave out, from the end, the items (two blanks apart) that do not fit: a line that a terminal
+ * wraps cannot be written over. */
+static void cut_line(char *line, int columns)
+{
+    if (columns < 1 || strlen(line) < (size_t)columns)
+        return;
+    int end = columns - 1;
+    while (end > 0 && !(line[end] == ' ' && line[end + 1] == ' '))
+        end--;
+    line[end] = 0;
+}
+
+void swarm_print_live(FILE *out, const struct swarm_node *nodes, int count, double seconds,
+                      double left_s, int columns)
+{
+    const struct totals totals = add_up(nodes, count);
+    char line[256], accuracy[16], loss[16], rate[16], sent[16];
+    (void)snprintf(line, sizeof line,
+                   "%5.0f s  accuracy %s  loss %s  %s samples/s  sent %s  told %" PRIu64
+                   "  heard %" PRIu64 "  %" PRIu64 " steps  %.0f s left",
+                   seconds,
+                   known_or_dash(accuracy, totals.tested > 0, "%.2f %%",
+                                 100 * (double)totals.correct / (double)totals.tested),
+                   known_or_dash(loss, totals.losses > 0, "%.3f", totals.loss / totals.losses),
+                   known_or_dash(rate, totals.rate > 0, "%.0f", totals.rate),
+                   amount((double)totals.sent, sent), totals.told, totals.heard, totals.steps,
+                   fmax(left_s, 0));
+    cut_line(line, columns);
+    (void)fprintf(out, columns ? "\r\033[K%s" : "%s\n", line);
     (void)fflush(out);
 }
 
@@ -200,37 +241,48 @@ static void describe_end(const struct swarm_node *node, char *out, size_t bytes)
 
 void swarm_print_table(FILE *out, const struct swarm_node *nodes, int count)
 {
-    (void)fprintf(out, "\n%4s  %-8s  %8s  %7s  %-16s  %8s  %9s  %9s  %9s  %9s  %7s\n", "node", "id",
-                  "accuracy", "rumors", "digest", "samples", "samples/s", "sent", "received",
-                  "dense", "of it");
+    (void)fprintf(out, "\n%4s  %-8s  %8s  %-16s  %7s  %7s  %8s  %8s\n", "node", "id", "accuracy",
+                  "digest", "samples", "per s", "sent", "received");
     for (int i = 0; i < count; i++) {
         const struct swarm_node *node = &nodes[i];
-        char sent[16], received[16], dense[16], end[64];
+        char sent[16], received[16], end[64];
         if (!node->has_final) {
             describe_end(node, end, sizeof end);
             (void)fprintf(out, "%4d  %s\n", i + 1, end);
             continue;
         }
-        const double dense_bytes = (double)swarm_dense_bytes(node, count);
-        (void)fprintf(out,
-                      "%4d  %-8.8s  %6.2f %%  %7" PRIu64 "  %-16s  %8" PRIu64
-                      "  %9.0f  %9s  %9s  %9s  %5.3f %%\n",
-                      i + 1, node->id, 100 * node->accuracy, node->rumors_known, node->base_digest,
-                      node->samples, (double)node->samples / node->seconds,
-                      amount((double)node->bytes_sent, sent),
-                      amount((double)node->bytes_received, received), amount(dense_bytes, dense),
-                      dense_bytes > 0 ? 100 * (double)node->bytes_sent / dense_bytes : 0);
+        (void)fprintf(out, "%4d  %-8.8s  %6.2f %%  %-16s  %7" PRIu64 "  %7.0f  %8s  %8s\n", i + 1,
+                      node->id, 100 * node->accuracy, node->base_digest, node->samples,
+                      (double)node->samples / node->seconds, amount((double)node->bytes_sent, sent),
+                      amount((double)node->bytes_received, received));
     }
-    (void)fprintf(out, "rumors: all that its base is the sum of. dense: what sending every step's "
-                       "gradient to every other node would have taken.\n");
+}
+
+void swarm_print_traffic(FILE *out, const struct swarm_verdict *verdict)
+{
+    char sent[16], dense[16];
+    if (verdict->dense_bytes == 0)
+        return;
+    (void)fprintf(out,
+                  "All together sent %s: %.3f %% of the %s that sending every step's gradient to\n"
+                  "every other node would have taken.\n",
+                  amount((double)verdict->sent_bytes, sent),
+                  100 * (double)verdict->sent_bytes / (double)verdict->dense_bytes,
+                  amount((double)verdict->dense_bytes, dense));
+}
+
+/* JSON knows no infinity and nothing that is not a number. */
+static json_t *real_json(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
 }
 
 static json_t *node_json(const struct swarm_node *node, int count)
 {
-    return json_pack("{s:s, s:f, s:f, s:s, s:s, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I, "
+    return json_pack("{s:s, s:o, s:o, s:s, s:s, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I, "
                      "s:I, s:b}",
-                     "id", node->id, "accuracy", isfinite(node->accuracy) ? node->accuracy : -1.0,
-                     "loss", isfinite(node->test_loss) ? node->test_loss : -1.0, "version",
+                     "id", node->id, "accuracy", real_json(node->has_final ? node->accuracy : NAN),
+                     "loss", real_json(node->has_final ? node->test_loss : NAN), "version",
                      node->version ? node->version : "", "digest", node->base_digest, "samples",
                      (json_int_t)node->samples, "samples_per_second",
                      node->seconds > 0 ? (double)node->samples / node->seconds : 0.0, "bytes_sent",
@@ -240,23 +292,22 @@ static json_t *node_json(const struct swarm_node *node, int count)
                      (json_int_t)node->rumors_told, "rumors_heard", (json_int_t)node->rumors_heard,
                      "duplicates", (json_int_t)node->duplicates, "seconds", node->seconds,
                      "rss_bytes_max", (json_int_t)node->rss_bytes_max, "steps",
-                     (json_int_t)node->steps, "finished", (int)node->has_final);
+                     (json_int_t)node->steps, "finished", (int)swarm_node_finished(node));
 }
 
-bool swarm_write_json(const char *path, const struct swarm_node *nodes, int count, double target,
-                      bool ok)
+bool swarm_write_json(FILE *out, const struct swarm_node *nodes, int count, double target, bool ok)
 {
     const struct swarm_verdict verdict = swarm_judge(nodes, count);
     json_t *list = json_array();
     for (int i = 0; i < count; i++)
         (void)json_array_append_new(list, node_json(&nodes[i], count));
-    json_t *root =
-        json_pack("{s:b, s:b, s:i, s:f, s:f, s:I, s:I, s:o}", "ok", (int)ok, "same_model",
-                  (int)verdict.same_model, "finished", verdict.finished, "target", target,
-                  "accuracy", isfinite(verdict.accuracy) ? verdict.accuracy : -1.0, "bytes_sent",
-                  (json_int_t)verdict.sent_bytes, "dense_bytes", (json_int_t)verdict.dense_bytes,
-                  "nodes", list);
-    const bool written = root && json_dump_file(root, path, JSON_INDENT(2)) == 0;
+    json_t *root = json_pack("{s:b, s:b, s:i, s:f, s:o, s:I, s:I, s:o}", "ok", (int)ok,
+                             "same_model", (int)verdict.same_model, "finished", verdict.finished,
+                             "target", target, "accuracy", real_json(verdict.accuracy),
+                             "bytes_sent", (json_int_t)verdict.sent_bytes, "dense_bytes",
+                             (json_int_t)verdict.dense_bytes, "nodes", list);
+    const size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(9);
+    const bool written = root && json_dumpf(root, out, flags) == 0 && fputc('\n', out) != EOF;
     json_decref(root);
     return written;
 }

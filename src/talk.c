@@ -31,7 +31,7 @@ void talk_members(struct node *node, struct peer *peer)
 
 void talk_version(struct node *node, struct peer *peer)
 {
-    size_t bytes = versions_encode(&node->versions, node->scratch, MESSAGE_MAX - 64);
+    size_t bytes = versions_encode(&node->versions, node->scratch, MESSAGE_MAX - MESSAGE_ADDS);
     (void)peer_say(peer, &(struct message){.kind = VERSION,
                                            .digest = node->versions.digest,
                                            .bulk = {node->scratch, bytes}});
@@ -162,6 +162,17 @@ static void on_members(struct node *node, struct peer *peer, const struct bytes 
             return;
 }
 
+/* Who leaves waits until all its neighbours have shown that they hold what it told, and we send our
+ * version to one neighbour a second: answer. Who leaves too sends it to everyone anyway. */
+static void on_version(struct node *node, struct peer *peer, const struct message *version)
+{
+    spread_on_version(node, peer, version->digest, version->bulk.at, version->bulk.count);
+    const struct member *member = members_find(&node->members, peer->id);
+    if (peer->state == PEER_OPEN && node->stage == STAGE_RUNNING && member &&
+        member->record.stage != STAGE_RUNNING)
+        talk_version(node, peer);
+}
+
 static void on_pong(struct node *node, struct peer *peer, uint64_t token)
 {
     if (token == peer->pinged_ns && node->now_ns >= token)
@@ -222,7 +233,7 @@ void talk_hear(struct node *node, struct peer *peer, const uint8_t *bytes, size_
         spread_on_prune(node, peer, message.tag);
         break;
     case VERSION:
-        spread_on_version(node, peer, message.digest, message.bulk.at, message.bulk.count);
+        on_version(node, peer, &message);
         break;
     case WANT:
         spread_on_want(node, peer, message.tag, message.seq);

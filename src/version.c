@@ -59,6 +59,14 @@ struct origin *versions_add(struct versions *versions, const uint8_t id[static I
     return origin;
 }
 
+uint64_t versions_rumors(const struct versions *versions)
+{
+    uint64_t rumors = 0;
+    for (uint32_t i = 0; i < versions->count; i++)
+        rumors += versions->origins[i].next;
+    return rumors;
+}
+
 size_t versions_encode(const struct versions *versions, uint8_t *out, size_t capacity)
 {
     size_t bytes = 0;

@@ -61,6 +61,9 @@ static inline uint32_t versions_place(const struct versions *versions, const str
     return (uint32_t)(origin - versions->origins);
 }
 
+/* How many rumors are known. */
+uint64_t versions_rumors(const struct versions *versions);
+
 /* Every origin we know rumors of; returns bytes written (<= capacity / 12 entries). */
 size_t versions_encode(const struct versions *versions, uint8_t *out, size_t capacity);
 

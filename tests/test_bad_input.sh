@@ -22,6 +22,7 @@ expect 2 'nodes 0: must be a number from 1 to 32' "$hearsay" swarm --nodes 0
 expect 2 'name = lenett: no such model; there are xor, mlp, lenet' \
     "${node[@]}" --set model.layers= --set model.name=lenett
 expect 1 'dense 3.*10' "${node[@]}" --set 'model.layers=dense 3'
+expect 1 'state_dir .*not a directory' "${node[@]}" --set "node.state_dir=$dir/node.key"
 
 tell 'data'
 idx=(--set data.source=idx --set "data.dir=$dir/data")

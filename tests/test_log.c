@@ -166,11 +166,26 @@ static void heard_rumors_are_refused_when_half_the_log_waits(void **state)
     while (append(1, heard, false, 1000))
         heard++;
     assert_int_equal(heard, RING / 2 / 1000);
-    for (uint32_t seq = 0; seq < heard; seq++)
+    for (uint32_t seq = 0; seq < heard / 2; seq++)
         assert_true(append(2, seq, true, 1000));
     (void)log_next_to_hand(&rumors);
     log_handed(&rumors);
     assert_true(append(1, heard, false, 1000));
+}
+
+/* Where most of what waits was told here, too. */
+static void a_telling_that_has_begun_has_room_whatever_is_heard(void **state)
+{
+    (void)state;
+    assert_true(append(1, 0, false, 1000));
+    uint32_t told = 0, heard = 1;
+    for (; told < 70; told++)
+        assert_true(append(2, told, true, 1000));
+    assert_false(log_is_crowded(&rumors)); /* it begins */
+    while (append(1, heard, false, 1000))
+        heard++;
+    for (uint32_t seq = told; seq < told + RING / 8 / 1000; seq++)
+        assert_true(append(2, seq, true, 1000));
 }
 
 static void heard_rumors_are_refused_when_half_the_entries_wait(void **state)
@@ -247,6 +262,7 @@ int main(void)
         TEST(the_largest_rumor_fills_the_log),
         TEST(what_the_learner_has_not_got_is_never_dropped),
         TEST(heard_rumors_are_refused_when_half_the_log_waits),
+        TEST(a_telling_that_has_begun_has_room_whatever_is_heard),
         TEST(heard_rumors_are_refused_when_half_the_entries_wait),
         TEST(a_long_random_story_keeps_its_account),
     };

@@ -482,6 +482,43 @@ static void shares_follow_throughput_and_sum_to_one(void **state)
     assert_true(world_stats(&world, 3).rumors_heard > 0);
 }
 
+/* The last one meets only the other newcomer, and so never shows it anything that it lacks. */
+static void who_joins_does_not_take_another_newcomer_for_the_swarm(void **state)
+{
+    (void)state;
+    start_usual_swarm(2);
+    world_run(&world, 30 * SECOND);
+    const uint64_t known = world_stats(&world, 0).version;
+    const struct node_options options = world_options();
+    (void)world_add_node(&world, &options);
+    (void)world_add_node(&world, &options);
+    world_seed(&world, 2, 0);
+    world_seed(&world, 2, 3);
+    world_seed(&world, 3, 2);
+    for (int i = 0; i < 2; i++) {
+        world.blocked[i][3] = world.blocked[3][i] = true;
+        world.nodes[i].send_rate = 10000; /* catching up takes some seconds */
+    }
+    world_start_node(&world, 2);
+    world_start_node(&world, 3);
+    for (int i = 2; i < 4; i++) {
+        while (!world.nodes[i].training)
+            world_run(&world, 10 * MILLI);
+        assert_true(world_stats(&world, i).version + 2 >= known); /* but for what is on its way */
+    }
+}
+
+static void a_node_that_has_stopped_learning_leaves_the_share_to_the_others(void **state)
+{
+    (void)state;
+    start_usual_swarm(2);
+    world_run(&world, 10 * SECOND);
+    assert_near(world.nodes[0].learner.share, 0.5, 0.05);
+    world.nodes[1].learner.ended = true;
+    world_run(&world, 400 * SECOND);
+    assert_near(world.nodes[0].learner.share, 1, 0.001);
+}
+
 /* Leaving. */
 
 static void nodes_that_leave_together_leave_with_one_base(void **state)
@@ -577,6 +614,36 @@ static void a_leaver_whose_connection_breaks_calls_again_before_it_goes(void **s
     }
 }
 
+/* The others send their version to one random neighbour a second: a leaver need not wait its turn.
+ */
+static void a_node_that_leaves_many_neighbours_is_answered_by_all(void **state)
+{
+    (void)state;
+    start_usual_swarm(10);
+    world_run(&world, 15 * SECOND);
+    assert_true(meshed());
+    const uint64_t left_ns = world.now_ns;
+    node_leave(world.nodes[9].node, world.now_ns);
+    world_run(&world, 25 * SECOND);
+    assert_true(world.nodes[9].finished);
+    assert_int_equal(world.nodes[9].last[NOTE_LEFT].level, LEVEL_INFO);
+    assert_true(world.nodes[9].finished_ns - left_ns < 3 * SECOND);
+}
+
+static void a_last_telling_after_the_grace_changes_nothing(void **state)
+{
+    (void)state;
+    start_usual_swarm(2);
+    world_run(&world, 5 * SECOND);
+    world.nodes[0].learner.tell_ns = 21 * SECOND; /* the grace is 20 s */
+    node_leave(world.nodes[0].node, world.now_ns);
+    world_run(&world, 19 * SECOND);
+    world.nodes[0].send_rate = 10; /* so that saying goodbye takes longer than that */
+    world_run(&world, 10 * SECOND);
+    assert_true(world.nodes[0].finished);
+    assert_int_equal(world.nodes[0].notes[NOTE_LEFT], 1);
+}
+
 static void a_node_alone_leaves_soon(void **state)
 {
     (void)state;
@@ -635,11 +702,15 @@ int main(void)
         STORY(one_deaf_link_does_not_make_a_member_dead),
         STORY(a_node_that_was_killed_begins_a_new_life),
         STORY(shares_follow_throughput_and_sum_to_one),
+        STORY(who_joins_does_not_take_another_newcomer_for_the_swarm),
+        STORY(a_node_that_has_stopped_learning_leaves_the_share_to_the_others),
         STORY(nodes_that_leave_together_leave_with_one_base),
         STORY(a_node_that_leaves_alone_leaves_nothing_unsaid),
         STORY(a_neighbour_that_hears_nothing_holds_a_leaver_no_longer_than_the_grace),
         STORY(a_leaver_that_nobody_hears_does_not_say_it_was_heard),
         STORY(a_leaver_whose_connection_breaks_calls_again_before_it_goes),
+        STORY(a_node_that_leaves_many_neighbours_is_answered_by_all),
+        STORY(a_last_telling_after_the_grace_changes_nothing),
         STORY(a_node_alone_leaves_soon),
         STORY(the_same_seed_gives_the_same_trace),
     };

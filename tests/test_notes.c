@@ -33,7 +33,7 @@ static int stop(void **state)
 
 static void add(uint64_t number)
 {
-    (void)notes_add(&notes, number, NOTE_TOLD, LEVEL_DEBUG, "number %d", (int)number);
+    (void)notes_add(&notes, number, NOTE_STATUS, LEVEL_DEBUG, "number %d", (int)number);
 }
 
 static uint32_t allowed(uint64_t now_ns, uint32_t asked)
@@ -55,7 +55,7 @@ static void notes_come_out_as_they_went_in(void **state)
         (void)snprintf(text, sizeof text, "number %d", (int)i);
         assert_true(notes_next(&notes, &note));
         assert_string_equal(note.text, text);
-        assert_true(note.at_ns == i && note.kind == NOTE_TOLD && note.level == LEVEL_DEBUG);
+        assert_true(note.at_ns == i && note.kind == NOTE_STATUS && note.level == LEVEL_DEBUG);
         assert_string_equal(note.who, "");
         assert_string_equal(note.where, "");
     }
