@@ -22,7 +22,7 @@ static const char usage[] =
     "\n"
     "  --state DIR|FILE    a node's state folder, or a .safetensors file\n"
     "  --data-source NAME  idx, generated or xor (default idx)\n"
-    "  --data-dir DIR      folder of the IDX files (default /usr/share/datasets/fashion-mnist)\n"
+    "  --data-dir DIR      folder of the IDX files (default Fashion-MNIST)\n"
     "  --data-seed N       of the generated samples (default 1)\n"
     "  --test-count N      generated test samples (default 2000)\n"
     "  --json              print one JSON object\n"

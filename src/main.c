@@ -24,14 +24,15 @@ struct command {
 static const char node_usage[] =
     "hearsay node [options]: train with the others, until SIGTERM or Ctrl+C\n"
     "\n"
-    "  --config FILE           read the configuration; without it, every key has its default\n"
-    "  --set SECTION.KEY=VALUE set one key after the file was read; may be repeated\n"
-    "  --log FILE              write notes there, one JSON object per line; - is standard output\n"
+    "  --config FILE           the configuration; without it, all keys have defaults\n"
+    "  --set SECTION.KEY=VALUE set one key, after the file was read; may be repeated\n"
+    "  --log FILE              write notes there, one JSON object per line (-: stdout)\n"
     "  --print-config          print the resulting configuration, as a file, and end\n"
     "  --help                  print this\n"
     "\n"
-    "A node needs its identity (hearsay keygen) and the swarm's key (hearsay swarmkey).\n"
-    "Exit codes: 0 left the swarm and saved the model, 1 failed, 2 wrong usage or configuration.\n";
+    "A node needs its identity (hearsay keygen) and the swarm key (hearsay swarmkey).\n"
+    "Exit codes: 0 left the swarm and saved the model, 1 failed, 2 wrong usage or\n"
+    "configuration.\n";
 
 static const char keygen_usage[] =
     "hearsay keygen [FILE]: make the identity of one node (default node.key)\n"
@@ -41,7 +42,8 @@ static const char keygen_usage[] =
 static const char swarmkey_usage[] =
     "hearsay swarmkey [FILE]: make the key of a swarm (default swarm.key)\n"
     "\n"
-    "The file must not exist yet. All nodes of a swarm have the same; whoever has it may enter.\n";
+    "The file must not exist yet. All nodes of a swarm have the same; whoever has it\n"
+    "may enter.\n";
 
 static int complain(int code, const struct problem *problem)
 {

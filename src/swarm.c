@@ -230,7 +230,7 @@ static int terminal_columns(void)
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-static const char *watch(struct swarm *swarm)
+static void watch(struct swarm *swarm)
 {
     double next = 1;
     const char *why = NULL;
@@ -251,10 +251,9 @@ static const char *watch(struct swarm *swarm)
         swarm_print_live(stdout, swarm->nodes, swarm->started, seconds,
                          swarm->options.seconds - seconds, terminal_columns());
     }
-    (void)printf("%s%s: the nodes stop training and let the last rumors travel\n",
-                 terminal_columns() ? "\n" : "", why);
+    (void)printf("%s%s: training ends, the last rumors travel\n", terminal_columns() ? "\n" : "",
+                 why);
     (void)fflush(stdout);
-    return why;
 }
 
 static void stop_nodes(struct swarm *swarm)
@@ -306,7 +305,7 @@ static void print_verdict(const struct swarm_verdict *verdict, int nodes)
                      verdict->rumors);
 }
 
-static bool conclude(const struct swarm *swarm, const char *why)
+static bool conclude(const struct swarm *swarm)
 {
     const struct swarm_options *options = &swarm->options;
     const struct swarm_verdict verdict = swarm_judge(swarm->nodes, options->nodes);
@@ -317,8 +316,8 @@ static bool conclude(const struct swarm *swarm, const char *why)
     print_errors(swarm);
     print_verdict(&verdict, options->nodes);
     if (verdict.finished) {
-        (void)printf("Its accuracy is %.2f %%: the target of %.2f %% is %smet (ended: %s).\n",
-                     100 * verdict.accuracy, 100 * options->target, met ? "" : "not ", why);
+        (void)printf("Its accuracy is %.2f %%: the target of %.2f %% is %smet.\n",
+                     100 * verdict.accuracy, 100 * options->target, met ? "" : "not ");
         swarm_print_traffic(stdout, &verdict);
     }
     (void)fflush(stdout);
@@ -364,10 +363,10 @@ static bool live(struct swarm *swarm, struct problem *problem)
 {
     say_what(swarm);
     swarm->start_s = now_s();
-    const bool started = start_nodes(swarm, problem) == OK;
-    const char *why = started ? watch(swarm) : "not all nodes started";
+    if (start_nodes(swarm, problem) == OK)
+        watch(swarm);
     stop_nodes(swarm);
-    return conclude(swarm, why);
+    return conclude(swarm);
 }
 
 /* Opened at the start: nobody wants to learn at the end that it cannot be written. */

@@ -9,25 +9,25 @@
 #include "swarm.h"
 
 const char swarm_options_usage[] =
-    "hearsay swarm [options]: run a whole swarm on this machine and watch it train one model\n"
+    "hearsay swarm [options]: a whole swarm on this machine trains one model\n"
     "\n"
     "  --nodes N         processes to start (default 4, at most 32)\n"
     "  --model NAME      xor, mlp or lenet (default lenet)\n"
-    "  --layers LINE     a model of your own, as in: \"dense 64, relu, dense 10\"\n"
-    "  --data NAME       idx, generated or xor (default: idx where Fashion-MNIST is installed)\n"
-    "  --target A        stop when the test accuracy stays above this part (default 0.88)\n"
+    "  --layers LINE     a model of your own, as in: \"dense 128, relu, dense 10\"\n"
+    "  --data NAME       idx, generated or xor (default idx where it is installed)\n"
+    "  --target A        stop when test accuracy stays above it (default 0.88)\n"
     "  --seconds S       stop after this time at the latest (default 300)\n"
     "  --seed N          of the model, the data and the choices (default 1)\n"
     "  --json FILE       write the results there\n"
-    "  --dir DIR         keep keys, configurations, models and what the nodes said there\n"
+    "  --dir DIR         keep keys, configurations, models and notes there\n"
     "                    (default: a temporary folder, removed at the end)\n"
     "  --set SECTION.KEY=VALUE\n"
-    "                    set a key of every node's configuration (all keys: hearsay node\n"
-    "                    --print-config); may be repeated\n"
+    "                    set a key of every node's configuration (they are\n"
+    "                    listed by: hearsay node --print-config); may be repeated\n"
     "  --help            print this\n"
     "\n"
-    "Exit codes: 0 all nodes hold the same model and it reaches the target, 1 not so, 2 wrong\n"
-    "usage.\n";
+    "Exit codes: 0 all nodes hold the same model and it reaches the target, 1 not so,\n"
+    "2 wrong usage.\n";
 
 static enum status set_key(struct swarm_options *options, const char *key, const char *value,
                            struct problem *problem)
