@@ -72,12 +72,17 @@ static void check_peer(struct node *node, struct peer *peer)
         peer->pinged_ns = now_ns;
 }
 
-/* Alone so far, though there should be others? */
+/* Nobody to learn from? Whoever had a neighbour knows that there is a swarm, and waits longer. */
 static void consider_joining(struct node *node)
 {
-    if (!node->joined && node->now_ns - node->born_ns >= NODE_JOIN_WAIT_NS &&
-        node_neighbours(node) == 0)
+    if (node_neighbours(node) > 0)
+        node->company_ns = node->now_ns;
+    if (node->joined)
+        return;
+    if (node->company_ns == 0 && node->now_ns - node->born_ns >= NODE_JOIN_WAIT_NS)
         node_join(node, "nobody has answered: going on alone, and calling on");
+    else if (node->company_ns && node->now_ns - node->company_ns >= NODE_LOST_WAIT_NS)
+        node_join(node, "no neighbour is left: going on alone with what was heard, and calling on");
 }
 
 void node_on_time(struct node *node, uint64_t now_ns)

@@ -12,6 +12,7 @@
 
 #define BACKOFF_MIN_NS (SECOND_NS / 2)
 #define BACKOFF_MAX_NS (30 * SECOND_NS)
+#define LATE_FAILURES  20 /* the backoff no longer grows */
 #define MESH_MAX       10 /* up to so many live members everyone talks to everyone */
 #define DEGREE         8
 
@@ -140,14 +141,19 @@ void dial_on_self(struct node *node, const struct peer *peer)
         target->is_self = true;
 }
 
-void dial_on_closed(struct node *node, const struct peer *peer, bool soon)
+void dial_on_closed(struct node *node, const struct peer *peer)
 {
     struct target *target = dial_target(node, peer);
     if (!target)
         return;
-    double wait = (double)BACKOFF_MIN_NS * pow(1.6, fmin(target->failures, 20));
-    wait = fmin(wait, (double)BACKOFF_MAX_NS) * (0.75 + 0.5 * rng_uniform(&node->rng));
-    target->failures += !soon;
-    target->next_ns = node->now_ns + (soon ? 0 : (uint64_t)wait);
     target->conn = 0;
+    target->next_ns = node->now_ns;
+    if (peer->retry == RETRY_AT_ONCE)
+        return;
+    if (peer->retry == RETRY_LATE && target->failures < LATE_FAILURES)
+        target->failures = LATE_FAILURES;
+    double wait = (double)BACKOFF_MIN_NS * pow(1.6, fmin(target->failures, LATE_FAILURES));
+    wait = fmin(wait, (double)BACKOFF_MAX_NS) * (0.75 + 0.5 * rng_uniform(&node->rng));
+    target->failures++;
+    target->next_ns += (uint64_t)wait;
 }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define LASTED_NS (60 * SECOND_NS) /* keys younger than that are not worn out */
+
 struct peer *node_peer_by_id(const struct node *node, const uint8_t id[static ID_BYTES],
                              const struct peer *except)
 {
@@ -33,6 +35,14 @@ struct note *node_note(struct node *node, const struct peer *peer, enum note_kin
     return note;
 }
 
+enum retry node_retry_after(const struct node *node, const struct peer *peer, uint64_t reason)
+{
+    if (reason == BYE_IDENTITY_TAKEN)
+        return RETRY_LATE;
+    const bool lasted = node->now_ns - peer->born_ns > LASTED_NS;
+    return reason == BYE_RENEW && lasted ? RETRY_AT_ONCE : RETRY_USUAL;
+}
+
 void node_hang_up(struct node *node, struct peer *peer, enum bye_reason reason, const char *why)
 {
     if (peer->state == PEER_CLOSING)
@@ -43,7 +53,7 @@ void node_hang_up(struct node *node, struct peer *peer, enum bye_reason reason, 
         (void)peer_say(peer, &bye);
     }
     (void)snprintf(peer->why, sizeof peer->why, "%s", why);
-    peer->renewing = reason == BYE_RENEW;
+    peer->retry = node_retry_after(node, peer, reason);
     peer->was_open = peer->state == PEER_OPEN;
     peer->quiet = reason == BYE_SELF || reason == BYE_DUPLICATE || reason == BYE_LEAVING;
     peer_move(peer, PEER_CLOSING, node->now_ns);

@@ -29,6 +29,13 @@ struct target {
     uint64_t conn; /* under way or open, 0: none */
 };
 
+#define ASKED_MAX 64
+
+struct asked {
+    uint64_t tag;
+    uint64_t at_ns;
+};
+
 enum tell_state { TELL_IDLE, TELL_WANTED, TELL_OUT, TELL_OVER };
 
 struct node {
@@ -60,7 +67,10 @@ struct node {
     bool joined;         /* holds what the swarm knows */
     bool training_asked; /* TRAIN was given out */
     uint64_t born_ns;
-    uint64_t asked_ns; /* when something missing was last asked for; 0: never */
+    uint64_t asked_ns;             /* when something missing was last asked for; 0: never */
+    struct asked asked[ASKED_MAX]; /* origins not known yet, asked for lately: a ring */
+    uint32_t asked_next;
+    uint64_t company_ns; /* when we last had a neighbour; 0: never */
 
     enum tell_state tell;
     bool telling_last;
@@ -85,6 +95,7 @@ struct node {
 
 /* inside.c */
 void node_join(struct node *node, const char *why);
+enum retry node_retry_after(const struct node *node, const struct peer *peer, uint64_t reason);
 void node_hang_up(struct node *node, struct peer *peer, enum bye_reason reason, const char *why);
 struct peer *node_peer_by_id(const struct node *node, const uint8_t id[static ID_BYTES],
                              const struct peer *except);
@@ -104,7 +115,7 @@ bool dial_next(struct node *node, struct action *action);
 struct target *dial_target(const struct node *node, const struct peer *peer); /* or NULL */
 void dial_on_open(struct node *node, struct peer *peer);
 void dial_on_self(struct node *node, const struct peer *peer);
-void dial_on_closed(struct node *node, const struct peer *peer, bool soon);
+void dial_on_closed(struct node *node, const struct peer *peer);
 
 /* talk.c */
 void talk_hello(struct node *node, struct peer *peer);
@@ -118,6 +129,7 @@ void spread_on_prune(struct node *node, struct peer *from, uint64_t tag);
 void spread_on_version(struct node *node, struct peer *from, uint64_t digest, const uint8_t *vector,
                        size_t bytes);
 void spread_on_want(struct node *node, struct peer *from, uint64_t tag, uint64_t seq);
+void spread_on_sent(struct node *node, struct peer *peer);
 void spread_on_gone(struct node *node, struct peer *from, uint64_t tag, uint64_t seq);
 void spread_told(struct node *node, const struct update *update);
 void spread_ask(struct node *node);

@@ -169,8 +169,10 @@ void node_on_sent(struct node *node, uint64_t now_ns, uint64_t conn)
 {
     node->now_ns = now_ns;
     struct peer *peer = peer_at(node, conn);
-    if (peer)
-        peer_on_sent(peer);
+    if (!peer)
+        return;
+    peer_on_sent(peer);
+    spread_on_sent(node, peer);
 }
 
 static bool is_power_of_two(uint32_t n)
@@ -205,8 +207,8 @@ static void note_closed(struct node *node, const struct peer *peer, const char *
     if (peer->was_open || peer->state == PEER_OPEN) {
         char text[160];
         (void)snprintf(text, sizeof text, "is no neighbour any more: %s", why);
-        (void)node_note(node, peer, NOTE_NEIGHBOUR_LOST, peer->renewing ? LEVEL_DEBUG : LEVEL_INFO,
-                        text);
+        (void)node_note(node, peer, NOTE_NEIGHBOUR_LOST,
+                        peer->retry == RETRY_AT_ONCE ? LEVEL_DEBUG : LEVEL_INFO, text);
         return;
     }
     note_failed(node, peer, why);
@@ -222,7 +224,7 @@ void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const cha
     if (!reason[0] && peer->state == PEER_ANSWERED)
         reason = "it closed without an answer: another swarm key, or no hearsay node";
     note_closed(node, peer, reason[0] ? reason : "the connection ended without a goodbye");
-    dial_on_closed(node, peer, peer->renewing);
+    dial_on_closed(node, peer);
     node->gone_sent_bytes += peer->sent_bytes;
     node->gone_received_bytes += peer->received_bytes;
     peer_end(peer);

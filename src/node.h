@@ -119,6 +119,7 @@ uint64_t node_wake_ns(const struct node *node);
  * lacks little of the most that a neighbour has shown to know, or nobody has answered for
  * JOIN_WAIT_NS. Otherwise it would tell the others what they learned long ago. */
 #define NODE_JOIN_WAIT_NS 10000000000ull
+#define NODE_LOST_WAIT_NS 60000000000ull /* ... or those who had answered are gone for so long */
 
 /* Leave: end training, tell the rest, pass on what comes until the neighbours have it and those
  * who leave too agree, or until the grace time is over; then FINISHED. */

@@ -43,6 +43,13 @@ enum peer_state {
     PEER_STATES
 };
 
+/* When a conversation that ended may be begun again. */
+enum retry {
+    RETRY_USUAL,   /* after the backoff of its failures */
+    RETRY_AT_ONCE, /* it ended only to get new keys */
+    RETRY_LATE     /* as if it had failed for long: it will not be welcome soon */
+};
+
 /* What is said before the other is authenticated fits this. */
 #define GREETING_MAX 512
 /* Sealed bytes handed to the transport at once. */
@@ -67,6 +74,9 @@ struct peer {
 
     uint32_t own_next; /* how many of our rumors it has, as it said last ... */
     uint64_t knows;    /* ... and how many rumors in all */
+    uint64_t want_tag; /* it asked for rumors of this origin ... */
+    uint32_t want_seq; /* ... and from this on its queue had no room for them */
+    bool wants_more;
 
     uint64_t born_ns;  /* when the conversation began */
     uint64_t since_ns; /* when this state began */
@@ -79,7 +89,7 @@ struct peer {
 
     bool sending;      /* a SEND is with the transport */
     bool hangup_asked; /* HANGUP was given out */
-    bool renewing;     /* closes only to be dialled again */
+    enum retry retry;  /* when to dial again */
     bool was_open;     /* before it began to close */
     bool quiet;        /* its end is nothing to tell a person */
     char why[96];      /* why it is closing, for the note */

@@ -13,6 +13,7 @@
 #include "inside.h"
 
 #define WANT_AFTER_NS (SECOND_NS / 2)
+#define ASK_AGAIN_NS  (2 * SECOND_NS)
 #define MEET_NS       (2 * SECOND_NS)
 #define WANTS_AT_ONCE 16
 #define APPLYING_MAX  256 /* rumors with the learner at once */
@@ -174,6 +175,19 @@ static bool ask(struct node *node, struct peer *peer, uint64_t tag, uint32_t seq
     return peer_say(peer, &(struct message){.kind = WANT, .tag = tag, .seq = seq});
 }
 
+/* An origin not known yet: ask one neighbour for all of it, not each that shows it. */
+static void ask_first(struct node *node, struct peer *peer, uint64_t tag)
+{
+    for (uint32_t i = 0; i < ASKED_MAX; i++) {
+        const struct asked *asked = &node->asked[i];
+        if (asked->tag == tag && asked->at_ns && node->now_ns - asked->at_ns < ASK_AGAIN_NS)
+            return;
+    }
+    if (ask(node, peer, tag, 0))
+        node->asked[node->asked_next++ % ASKED_MAX] =
+            (struct asked){.tag = tag, .at_ns = node->now_ns};
+}
+
 /* A neighbour has shown what it knows. One that joins as we do may know less than we: so what
  * counts is the most that any of them has shown (but for a few rumors that are on their way), and,
  * while there has been little time to meet others, only the word of those who have joined. */
@@ -209,7 +223,7 @@ void spread_on_version(struct node *node, struct peer *from, uint64_t digest, co
         else if (origin && entry.next > origin->next)
             lack(node, origin, entry.next, from);
         else if (!origin && strangers++ < WANTS_AT_ONCE)
-            (void)ask(node, from, entry.tag, 0);
+            ask_first(node, from, entry.tag);
         theirs += entry.next;
         if (origin != node->own && entry.next > (origin ? origin->next : 0))
             missing += entry.next - (origin ? origin->next : 0);
@@ -227,20 +241,34 @@ void spread_on_version(struct node *node, struct peer *from, uint64_t digest, co
 void spread_on_want(struct node *node, struct peer *from, uint64_t tag, uint64_t seq)
 {
     const struct origin *origin = versions_find(&node->versions, tag);
+    from->wants_more = false;
     if (!origin || seq >= origin->next)
         return;
     const uint32_t place = versions_place(&node->versions, origin);
-    bool room = true;
-    for (uint32_t next = (uint32_t)seq; next < origin->next && room; next++) {
+    for (uint32_t next = (uint32_t)seq; next < origin->next; next++) {
         uint32_t bytes;
         const uint8_t *rumor = log_find(&node->log, place, next, &bytes);
         if (!rumor) {
             (void)peer_say(from, &(struct message){.kind = GONE, .tag = tag, .seq = next});
             return;
         }
-        room = say_rumor(from, rumor, bytes);
+        if (!say_rumor(from, rumor, bytes)) {
+            bit_set(from->lazy, place, true);
+            from->wants_more = true;
+            from->want_tag = tag;
+            from->want_seq = next;
+            return;
+        }
     }
-    bit_set(from->lazy, place, !room);
+    bit_set(from->lazy, place, false);
+}
+
+/* Go on with what a full queue cut short. */
+void spread_on_sent(struct node *node, struct peer *peer)
+{
+    if (peer->wants_more && peer->state == PEER_OPEN &&
+        peer_queued_bytes(peer) < peer->queue_max / 2)
+        spread_on_want(node, peer, peer->want_tag, peer->want_seq);
 }
 
 void spread_on_gone(struct node *node, struct peer *from, uint64_t tag, uint64_t seq)

@@ -196,7 +196,7 @@ static void on_bye(struct node *node, struct peer *peer, const struct message *b
                    : text[0]                  ? "it said: "
                                               : "",
                    bye->reason == BYE_LEAVING ? "" : text);
-    peer->renewing = bye->reason == BYE_RENEW;
+    peer->retry = node_retry_after(node, peer, bye->reason);
     peer->was_open = peer->state == PEER_OPEN;
     peer->quiet = bye->reason == BYE_SELF || bye->reason == BYE_DUPLICATE;
     peer_move(peer, PEER_CLOSING, node->now_ns);
