@@ -30,6 +30,7 @@ struct learner {
     float *gradients; /* [P] */
     float *momentum;  /* [P] */
     float *scored;    /* [P], the base as weights while it is evaluated */
+    float *host;      /* [P], host: the base on its way there */
 };
 
 static struct shelf shelf_new(struct backend *backend, const struct dataset *dataset)
@@ -99,8 +100,10 @@ struct learner *learner_new(struct arena *arena, struct backend *backend, struct
         learner->gradients = backend->take(backend, parameter_bytes);
         learner->momentum = backend->take(backend, parameter_bytes);
     }
-    if (test)
+    if (test) {
         learner->scored = backend->take(backend, parameter_bytes);
+        learner->host = arena_take(arena, model_parameters(model), sizeof(float));
+    }
     replica_start(learner, arena);
     return learner;
 }
@@ -142,12 +145,9 @@ struct evaluation learner_evaluate(struct learner *learner, bool all)
     uint32_t to = all ? learner->test.count : learner->options.test_to;
     if (from >= to)
         return (struct evaluation){0};
-    float *host = malloc(learner->replica.parameters * sizeof *host);
-    CHECK(host);
-    replica_read_base(&learner->replica, host);
-    learner->backend->upload(learner->backend, learner->scored, host,
-                             learner->replica.parameters * sizeof *host);
-    free(host);
+    replica_read_base(&learner->replica, learner->host);
+    learner->backend->upload(learner->backend, learner->scored, learner->host,
+                             learner->replica.parameters * sizeof *learner->host);
     struct evaluation evaluation = {.samples = to - from};
     const uint32_t batch_max = (uint32_t)model_batch_max(learner->model);
     while (from < to) {
