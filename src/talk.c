@@ -141,6 +141,7 @@ static void on_hello(struct node *node, struct peer *peer, const struct message 
     if (!settle_duplicate(node, peer))
         return;
     peer_move(peer, PEER_OPEN, node->now_ns);
+    node->company_ns = node->now_ns;
     learn_observed(node, &hello->text);
     if (!learn_record(node, peer, hello->bulk.at))
         return;

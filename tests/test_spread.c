@@ -101,13 +101,37 @@ static void a_node_that_comes_late_catches_up(void **state)
         (void)world_add_node(&world, &options);
     world_seed(&world, 1, 0);
     world_seed(&world, 2, 0);
+    world_seed(&world, 2, 1);
     world_start_node(&world, 0);
     world_start_node(&world, 1);
     world_run(&world, 20 * SECOND);
+    const uint64_t known = world_stats(&world, 0).version;
     world_start_node(&world, 2);
     world_run(&world, 5 * SECOND);
     must_agree(5 * SECOND);
     assert_int_equal(world_stats(&world, 2).version, rumors_told());
+    assert_true(world_stats(&world, 2).duplicates * 10 < known); /* not both sent everything */
+}
+
+static void what_a_full_queue_cuts_short_goes_on_as_it_drains(void **state)
+{
+    (void)state;
+    struct node_options options = world_options();
+    options.send_queue_bytes = 1 << 13;
+    options.bytes_per_s = 100000;
+    options.interval_ns = SECOND / 10;
+    options.log_bytes = 8 << 20;
+    (void)world_add_node(&world, &options);
+    (void)world_add_node(&world, &options);
+    world_seed(&world, 1, 0);
+    world.nodes[0].learner.entries_most = WORLD_PARAMETERS;
+    world_start_node(&world, 0);
+    world_run(&world, 30 * SECOND);
+    const struct node_stats before = world_stats(&world, 0);
+    assert_true(before.told_bytes > 8 * options.send_queue_bytes);
+    world_start_node(&world, 1);
+    world_run(&world, 2 * SECOND); /* asking again for each queue took half a second and more */
+    assert_true(world_stats(&world, 1).version >= before.version);
 }
 
 static void a_slow_uplink_makes_its_links_lazy_and_loses_nothing(void **state)
@@ -200,6 +224,7 @@ int main(void)
         STORY(a_rumor_is_heard_hardly_more_than_once_among_twelve),
         STORY(rumors_reach_those_who_cannot_reach_their_origin),
         STORY(a_node_that_comes_late_catches_up),
+        STORY(what_a_full_queue_cuts_short_goes_on_as_it_drains),
         STORY(a_slow_uplink_makes_its_links_lazy_and_loses_nothing),
         STORY(a_stalled_learner_blocks_nobody_and_catches_up),
         STORY(a_learner_that_hears_too_slowly_is_not_asked_to_tell),
