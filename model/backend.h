@@ -5,7 +5,8 @@
  * Every pointer is memory of the backend (from take) unless its name begins with host_.
  * Matrices are row major. Operations run in the order they are called; those that return a value
  * or write host memory are finished when they return. Sizes are checked by the caller; a backend
- * that breaks (device lost) ends the process through fatal(), it does not return.
+ * that breaks (device lost) ends the process through fatal(), it does not return. No operation
+ * depends on what another left in the backend itself: whoever runs in its thread may share it.
  * Held by tests/test_backend.c: every operation against a naive reference.
  */
 #ifndef HEARSAY_BACKEND_H

@@ -6,6 +6,10 @@
  *
  * Single-threaded; no sockets, no clock, no files. All it does between two calls is nothing:
  * whoever owns it decides when a step is made, when it tells and when it hears.
+ *
+ * Weights, base, gradients, momentum and samples are the learner's own; model and backend are
+ * lent. So many learners in one thread may share one model and one backend, each used between the
+ * others' calls, and each learns, bit for bit, as it would with its own (tests/test_exam.c).
  */
 #ifndef HEARSAY_LEARNER_H
 #define HEARSAY_LEARNER_H
@@ -15,6 +19,7 @@
 #include "arena.h"
 #include "batch.h"
 #include "dataset.h"
+#include "exam.h"
 #include "model.h"
 #include "optimizer.h"
 #include "replica.h"
@@ -37,14 +42,8 @@ struct step {
     double loss; /* mean over the batch */
 };
 
-struct evaluation {
-    uint32_t samples;
-    uint32_t correct;
-    double loss; /* mean */
-};
-
-/* train and test may be NULL: no steps, no evaluation. Their bytes are copied to the backend; the
- * datasets can be freed afterwards. */
+/* train and test may be NULL: no steps, no evaluation (a swarm in one thread has one exam for
+ * all). Their bytes are copied to the backend; the datasets can be freed afterwards. */
 struct learner *learner_new(struct arena *arena, struct backend *backend, struct model *model,
                             const struct dataset *train, const struct dataset *test,
                             const struct learner_options *options);
@@ -63,8 +62,18 @@ uint64_t learner_digest(const struct learner *learner);
 size_t learner_parameters(const struct learner *learner);
 uint64_t learner_samples(const struct learner *learner);
 
-/* host[P] */
+/* host[P]: QUANTUM·base; the base in units; the weights. Writing the weights leaves the base as it
+ * is, so the residual follows; the optimizer's momentum stays too.
+ *
+ * An account of a learner can be kept from outside, per entry and in doubles, to rounding:
+ *     produced = told + (weights - QUANTUM·units)
+ * where produced grows by what each step (or write) did to the weights, and at each telling by
+ * beta·QUANTUM·(units now - units at the telling before), both as read just before the telling;
+ * told grows by tau·level; hearing adds to neither (tests/test_wander.c; wander.h has a bound). */
 void learner_read_base(const struct learner *learner, float *host);
+void learner_read_units(const struct learner *learner, int32_t *host);
+void learner_read_weights(const struct learner *learner, float *host);
+void learner_write_weights(struct learner *learner, const float *host);
 
 void learner_free(struct learner *learner);
 

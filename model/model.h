@@ -6,7 +6,9 @@
  *        └ its slice of weights[P] and, at the same offset, of gradients[P]
  *
  * The weights are not the model's: they are passed to each call, so that the same model computes
- * with a replica's weights, with the base, or with a saved file.
+ * with a replica's weights, with the base, or with a saved file. Nothing that a call leaves in the
+ * model (activations, slopes) matters to the next one: one model serves any number of learners and
+ * exams, one call at a time (tests/test_exam.c).
  * Gradients of every layer agree with finite differences: tests/test_layers.c.
  */
 #ifndef HEARSAY_MODEL_H

@@ -22,7 +22,6 @@ void replica_init(struct replica *replica, struct arena *arena, struct backend *
         .told = {.index = arena_take(arena, told_max, sizeof(uint32_t)),
                  .level = arena_take(arena, told_max, sizeof(int8_t))},
         .told_max = told_max,
-        .bins = arena_take(arena, HISTOGRAM_BINS, sizeof(uint32_t)),
     };
     /* The weights begin exactly at QUANTUM·b0, so the first residual is zero. */
     int32_t *units = malloc(bytes);
@@ -62,14 +61,13 @@ static uint32_t capacity(const struct replica *replica, uint32_t budget_bytes)
 const struct update *replica_tell(struct replica *replica, const struct tell *tell)
 {
     struct backend *backend = replica->backend;
+    uint32_t bins[HISTOGRAM_BINS]; /* here, not in each replica: many replicas share one cache */
     backend->drift(backend, replica->parameters, (float)tell->beta, replica->weights, replica->base,
                    replica->since);
-    backend->histogram(backend, replica->parameters, replica->weights, replica->base,
-                       replica->bins);
+    backend->histogram(backend, replica->parameters, replica->weights, replica->base, bins);
     struct update *told = &replica->told;
     told->count = 0;
-    told->tau =
-        threshold_choose(replica->bins, replica->parameters, replica->told_max, tell->budget_bytes);
+    told->tau = threshold_choose(bins, replica->parameters, replica->told_max, tell->budget_bytes);
     if (told->tau == 0)
         return told;
     told->tau = fmaxf(told->tau, tau_floor(tell));
@@ -98,6 +96,24 @@ void replica_read_base(const struct replica *replica, float *host)
         memcpy(&units, &host[c], sizeof units);
         host[c] = QUANTUM * (float)units;
     }
+}
+
+void replica_read_units(const struct replica *replica, int32_t *host)
+{
+    replica->backend->download(replica->backend, host, replica->base,
+                               replica->parameters * sizeof *host);
+}
+
+void replica_read_weights(const struct replica *replica, float *host)
+{
+    replica->backend->download(replica->backend, host, replica->weights,
+                               replica->parameters * sizeof *host);
+}
+
+void replica_write_weights(struct replica *replica, const float *host)
+{
+    replica->backend->upload(replica->backend, replica->weights, host,
+                             replica->parameters * sizeof *host);
 }
 
 void replica_free(struct replica *replica)

@@ -29,7 +29,6 @@ struct replica {
     int32_t *since;     /* the base at the last telling */
     struct update told; /* the last telling, host memory */
     uint32_t told_max;  /* its capacity */
-    uint32_t *bins;
 };
 
 /* host_init[P] float32. At most told_max entries are told at once (1 <= told_max <= P). */
@@ -44,8 +43,13 @@ void replica_hear(struct replica *replica, const struct update *update);
 
 uint64_t replica_digest(const struct replica *replica);
 
-/* QUANTUM·base as float32 into host[P]. */
+/* QUANTUM·base as float32 into host[P]; the base in units; the weights. */
 void replica_read_base(const struct replica *replica, float *host);
+void replica_read_units(const struct replica *replica, int32_t *host);
+void replica_read_weights(const struct replica *replica, float *host);
+
+/* The weights from host[P]; the base stays as it is, so the residual follows. */
+void replica_write_weights(struct replica *replica, const float *host);
 
 void replica_free(struct replica *replica);
 

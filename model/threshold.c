@@ -1,6 +1,7 @@
 #include "threshold.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define RUMOR_BYTES   64800.0 /* what fits one rumor beside its head ... */
@@ -32,61 +33,135 @@ static double bits_of_choice(double m, double n)
     return -n * (p * log2(p) + (1 - p) * log2(1 - p));
 }
 
-/* above[b]: entries in bins >= b. */
-static double bytes_at(const uint32_t *above, size_t parameters, uint32_t bin)
+/* The histogram added up, as far as it is needed: above[b] finite residuals lie in bins >= b, for
+ * lowest <= b <= highest, the last bin that holds one. */
+struct tally {
+    const uint32_t *bins;
+    uint32_t highest;
+    uint32_t lowest;
+    uint32_t above[HISTOGRAM_BINS];
+};
+
+/* The last bin below `end` that is not empty; 0 if all are, or only bin 0 is not. A small model
+ * leaves nearly all of them empty, so look at many at once. */
+static uint32_t last_used(const uint32_t *bins, uint32_t end)
 {
-    double bits = above[bin]; /* the signs */
-    double of = (double)parameters;
-    float tau = edge_of(bin);
-    for (int level = 1; level <= LEVEL_MAX; level++) {
-        uint32_t at = bin_of(tau * (float)level);
-        if (at >= HISTOGRAM_BINS || above[at] == 0)
+    static const uint32_t empty[32];
+    while (end > 32 && memcmp(bins + end - 32, empty, sizeof empty) == 0)
+        end -= 32;
+    while (end > 1 && bins[end - 1] == 0)
+        end--;
+    return end - 1;
+}
+
+static void tally_begin(struct tally *tally, const uint32_t *bins)
+{
+    tally->bins = bins;
+    tally->highest = tally->lowest = last_used(bins, bin_of(INFINITY));
+    tally->above[tally->highest] = bins[tally->highest];
+}
+
+static void tally_down_to(struct tally *tally, uint32_t bin)
+{
+    for (; tally->lowest > bin; tally->lowest--)
+        tally->above[tally->lowest - 1] =
+            tally->above[tally->lowest] + tally->bins[tally->lowest - 1];
+}
+
+/* How many levels there are at the lower edge of a bin, and how many entries reach them, summed. */
+struct reach {
+    int levels;
+    double entries;
+};
+
+static struct reach reach_at(const struct tally *tally, uint32_t bin)
+{
+    struct reach reach = {0};
+    const float tau = edge_of(bin);
+    while (reach.levels < LEVEL_MAX) {
+        const uint32_t at = bin_of(tau * (float)(reach.levels + 1));
+        if (at > tally->highest)
             break;
-        bits += CODE_OVERHEAD * bits_of_choice(above[at], of) + LAYER_BITS;
-        of = above[at];
+        reach.levels++;
+        reach.entries += tally->above[at];
     }
-    double body = bits / 8;
+    return reach;
+}
+
+static double bytes_of(double bits)
+{
+    const double body = bits / 8;
     return body + RUMOR_ADDS * ceil(body / RUMOR_BYTES);
 }
 
-/* How much is told: the sum of tau·|level|. */
-static double mass_at(const uint32_t *above, uint32_t bin)
+static double bytes_at(const struct tally *tally, size_t parameters, uint32_t bin, int levels)
 {
-    double levels = 0;
     const float tau = edge_of(bin);
-    for (int level = 1; level <= LEVEL_MAX; level++) {
-        const uint32_t at = bin_of(tau * (float)level);
-        if (at >= HISTOGRAM_BINS || above[at] == 0)
-            break;
-        levels += above[at];
+    double bits = tally->above[bin]; /* the signs */
+    double of = (double)parameters;
+    for (int level = 1; level <= levels; level++) {
+        const double count = tally->above[bin_of(tau * (float)level)];
+        bits += CODE_OVERHEAD * bits_of_choice(count, of) + LAYER_BITS;
+        of = count;
     }
-    return levels * (double)tau;
+    return bytes_of(bits);
+}
+
+/* Saying which of n are meant never takes more than n bits: where even so it fits, as is usual in
+ * a small model, the logarithms of every level but the first are spared. */
+static bool fits(const struct tally *tally, size_t parameters, uint32_t bin,
+                 const struct reach *reach, size_t budget_bytes)
+{
+    const double first = tally->above[bin];
+    const double most =
+        first + CODE_OVERHEAD * (bits_of_choice(first, (double)parameters) + reach->entries) +
+        LAYER_BITS * reach->levels;
+    return bytes_of(most) <= (double)budget_bytes ||
+           bytes_at(tally, parameters, bin, reach->levels) <= (double)budget_bytes;
+}
+
+/* How many residuals are neither zero (bin 0) nor infinite nor not a number (the last bins). */
+static double count_nonzero(const uint32_t *bins, size_t parameters)
+{
+    double count = (double)parameters - bins[0];
+    for (uint32_t bin = bin_of(INFINITY); bin < HISTOGRAM_BINS; bin++)
+        count -= bins[bin];
+    return count;
+}
+
+/* Is there too much even at the highest tau? */
+static bool is_beyond(struct tally *tally, size_t parameters, uint32_t count_max,
+                      size_t budget_bytes)
+{
+    const uint32_t top = bin_of(TAU_MAX);
+    if (tally->highest < top)
+        return false;
+    tally_down_to(tally, top);
+    const struct reach reach = reach_at(tally, top);
+    return tally->above[top] > count_max || !fits(tally, parameters, top, &reach, budget_bytes);
 }
 
 float threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], size_t parameters,
                        uint32_t count_max, size_t budget_bytes)
 {
-    uint32_t above[HISTOGRAM_BINS];
-    uint32_t sum = 0;
-    const uint32_t infinity = bin_of(INFINITY);
-    for (uint32_t bin = HISTOGRAM_BINS; bin-- > 0;) {
-        sum += bin < infinity ? bins[bin] : 0;
-        above[bin] = sum;
-    }
-    const uint32_t top = bin_of(TAU_MAX);
-    if (above[top] > count_max ||
-        (above[top] > 0 && bytes_at(above, parameters, top) > (double)budget_bytes))
+    struct tally tally;
+    tally_begin(&tally, bins);
+    if (is_beyond(&tally, parameters, count_max, budget_bytes))
         return TAU_MAX; /* as many as fit; the others next time */
-    /* Down from TAU_MAX as long as it fits. Where most levels stand at their limit a lower tau
-     * takes fewer bytes again, but tells less: end when even full levels could not tell more.
-     * Bin 0 holds the zeros. */
+    /* Down as long as it fits. Where most levels stand at their limit a lower tau takes fewer
+     * bytes again, but tells less: end when even full levels could not tell more. Bin 0 holds the
+     * zeros. */
+    const double full_levels = (double)LEVEL_MAX * count_nonzero(bins, parameters);
     double best = 0;
     float tau = 0;
-    for (uint32_t bin = top; bin > 0; bin--) {
-        if (above[bin] > count_max || bytes_at(above, parameters, bin) > (double)budget_bytes ||
-            best > (double)LEVEL_MAX * (double)edge_of(bin) * above[1])
+    for (uint32_t bin = tally.lowest; bin > 0; bin--) {
+        tally_down_to(&tally, bin);
+        if (tally.above[bin] > count_max || best > full_levels * (double)edge_of(bin))
             break;
-        const double mass = mass_at(above, bin);
+        const struct reach reach = reach_at(&tally, bin);
+        if (!fits(&tally, parameters, bin, &reach, budget_bytes))
+            break;
+        const double mass = reach.entries * (double)edge_of(bin); /* the sum of tau·|level| */
         if (mass > best) {
             best = mass;
             tau = edge_of(bin);

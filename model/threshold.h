@@ -13,10 +13,11 @@
 
 #include "backend.h"
 
-/* tau, 0 < tau <= TAU_MAX, such that at most count_max of the parameters entries are told and the
- * rumors take at most about budget_bytes. TAU_MAX if the residuals above it alone are too many for
- * that (weights that ran away): the caller then tells some of them. 0 if there is nothing to tell,
- * or not even one entry fits. */
+/* bins: every one of the residuals of so many parameters is in one. Returns tau, 0 < tau <=
+ * TAU_MAX, such that at most count_max entries are told and the rumors take at most about
+ * budget_bytes. TAU_MAX if the residuals above it alone are too many for that (weights that ran
+ * away): the caller then tells some of them. 0 if there is nothing to tell, or not even one entry
+ * fits. */
 float threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], size_t parameters,
                        uint32_t count_max, size_t budget_bytes);
 

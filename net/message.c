@@ -17,7 +17,7 @@ struct field {
     {                                                                                              \
         type, offsetof(struct message, name)                                                       \
     }
-#define FIELDS_MAX 4
+#define FIELDS_MAX 5
 
 static const struct {
     size_t fields;
@@ -26,15 +26,19 @@ static const struct {
     [HELLO] = {4,
                {FIELD(NUMBER, incarnation), FIELD(NUMBER, port), FIELD(TEXT, text),
                 FIELD(BULK, bulk)}},
+    [NEWS] = {1, {FIELD(BULK, bulk)}},
+    [WHO] = {0},
     [MEMBERS] = {1, {FIELD(BULK, bulk)}},
     [PING] = {1, {FIELD(NUMBER, token)}},
     [PONG] = {1, {FIELD(NUMBER, token)}},
     [RUMOR] = {1, {FIELD(BULK, bulk)}},
     [PRUNE] = {1, {FIELD(NUMBER, tag)}},
-    [VERSION] = {2, {FIELD(NUMBER, digest), FIELD(BULK, bulk)}},
+    [VERSION] = {5,
+                 {FIELD(NUMBER, digest), FIELD(NUMBER, hash), FIELD(NUMBER, rumors),
+                  FIELD(NUMBER, members), FIELD(BULK, bulk)}},
     [WANT] = {2, {FIELD(NUMBER, tag), FIELD(NUMBER, seq)}},
     [GONE] = {2, {FIELD(NUMBER, tag), FIELD(NUMBER, seq)}},
-    [BYE] = {2, {FIELD(NUMBER, reason), FIELD(TEXT, text)}},
+    [BYE] = {3, {FIELD(NUMBER, reason), FIELD(TEXT, text), FIELD(BULK, bulk)}},
 };
 
 struct out {

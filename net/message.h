@@ -3,17 +3,25 @@
  * A message is a msgpack array [kind, fields ...]; small fields are numbers, bulk is one raw bin.
  *
  *   KIND     FIELDS                       MEANING
- *   HELLO    incarnation port text bulk   first message both ways: port we listen on (0: none), the
- *                                         address we see the other at, our record (record.h)
- *   MEMBERS  bulk                         records of members, back to back
+ *   HELLO    incarnation port text bulk   first message both ways, the caller's before the other's:
+ *                                         port we listen on (0: none), the address we see the other
+ *                                         at, our record (record.h)
+ *   NEWS     bulk                         records just renewed, back to back: to be passed on
+ *   WHO                                   list the members you know
+ *   MEMBERS  bulk                         a part of that list: not to be passed on
  *   PING     token                        answer with PONG and the same token
  *   PONG     token
  *   RUMOR    bulk                         one rumor (rumor.h)
  *   PRUNE    tag                          we get this origin's rumors from elsewhere: stop pushing
- *   VERSION  digest bulk                  what we know: (tag, next) of every origin (version.h)
- *   WANT     tag seq                      send this origin's rumors from seq on, and push again
+ *   VERSION  digest hash rumors members   what we know: the digest of our base, hash of the whole
+ *            bulk                         vector, how many rumors there are, how many live members,
+ *                                         and a slice of the vector: (tag, next) of some origins
+ *                                         (version.h)
+ *   WANT     tag seq                      send this origin's rumors from seq on, and push again;
+ *                                         TAG_ALL: show your whole version
  *   GONE     tag seq                      our log begins at seq only: we cannot
- *   BYE      reason text                  last message; the connection closes after it
+ *   BYE      reason text bulk             last message; the connection closes after it. Bulk:
+ *                                         records of members, for who must look elsewhere
  */
 #ifndef HEARSAY_MESSAGE_H
 #define HEARSAY_MESSAGE_H
@@ -26,6 +34,8 @@
 
 enum message_kind {
     HELLO = 1,
+    NEWS,
+    WHO,
     MEMBERS,
     PING,
     PONG,
@@ -38,6 +48,8 @@ enum message_kind {
     MESSAGE_KINDS
 };
 
+#define TAG_ALL 0 /* instead of an origin's tag */
+
 enum bye_reason {
     BYE_LEAVING = 1,    /* this node leaves the swarm */
     BYE_DUPLICATE,      /* we already talk over another connection */
@@ -45,7 +57,8 @@ enum bye_reason {
     BYE_IDENTITY_TAKEN, /* another running node uses the same identity */
     BYE_BROKEN,         /* the other sent something invalid */
     BYE_SILENT,         /* nothing heard for too long */
-    BYE_RENEW           /* the session is worn out; dial again */
+    BYE_RENEW,          /* the session is worn out; dial again */
+    BYE_FULL            /* neighbours enough: try others */
 };
 
 struct bytes {
@@ -62,13 +75,16 @@ struct message {
     uint64_t tag;
     uint64_t seq;
     uint64_t digest;
+    uint64_t hash;
+    uint64_t rumors;
+    uint64_t members;
     uint64_t reason;
     struct bytes text;
     struct bytes bulk;
 };
 
 /* How much larger a message is than its text and bulk, at most. */
-#define MESSAGE_ADDS 32
+#define MESSAGE_ADDS 48
 
 /* Encode into out; returns the size. The caller gives room: text + bulk + MESSAGE_ADDS suffice. */
 size_t message_encode(const struct message *message, uint8_t *out, size_t capacity);

@@ -25,7 +25,7 @@ void record_create(const struct record *record, const struct identity *identity,
     bytes_put(out + 56, record->digest, 8);
     bytes_put_float(out + 64, record->samples_per_second);
     bytes_put_float(out + 68, record->delivered);
-    bytes_put(out + 72, record->told, 4);
+    bytes_put(out + 72, record->renew_ms, 4);
     bytes_put(out + 76, record->address.port, 2);
     out[78] = (uint8_t)record->stage;
     out[79] = record->trains;
@@ -49,7 +49,7 @@ enum status record_parse(const uint8_t in[static RECORD_BYTES], struct record *r
         .digest = bytes_get(in + 56, 8),
         .samples_per_second = bytes_get_float(in + 64),
         .delivered = bytes_get_float(in + 68),
-        .told = (uint32_t)bytes_get(in + 72, 4),
+        .renew_ms = (uint32_t)bytes_get(in + 72, 4),
         .stage = in[78],
         .trains = in[79] == 1,
         .address = {.port = (uint16_t)bytes_get(in + 76, 2)},
@@ -57,7 +57,7 @@ enum status record_parse(const uint8_t in[static RECORD_BYTES], struct record *r
     memcpy(parsed.id, in, ID_BYTES);
     memcpy(parsed.address.host, in + 80, HOST_BYTES);
     if (!is_rate(parsed.samples_per_second) || !is_rate(parsed.delivered) || in[78] >= STAGES ||
-        in[79] > 1 || in[80 + HOST_BYTES - 1] != 0)
+        in[79] > 1 || parsed.renew_ms > RENEW_MS_MAX || in[80 + HOST_BYTES - 1] != 0)
         return MALFORMED;
     if (parsed.address.host[0]) { /* it will be dialled and printed: it must read as an address */
         char text[ADDRESS_TEXT_BYTES];

@@ -8,7 +8,7 @@
  *       56    8 digest of its base
  *       64    4 samples per second, float32; 0: not known yet
  *       68    4 delivered: the fraction of its updates that its links carry, float32
- *       72    4 told: the number of rumors it has told
+ *       72    4 renew: a newer record follows within so many milliseconds, at most RENEW_MS_MAX
  *       76    2 port it listens on; 0: it only dials
  *       78    1 stage (below)
  *       79    1 trains: 1, or 0 for a node that only passes on, or has not joined yet
@@ -23,6 +23,7 @@
 #include "rumor.h"
 
 #define RECORD_BYTES 208
+#define RENEW_MS_MAX 3600000u
 
 enum stage {
     STAGE_RUNNING,
@@ -40,7 +41,7 @@ struct record {
     uint64_t digest;
     float samples_per_second;
     float delivered;
-    uint32_t told;
+    uint32_t renew_ms;
     enum stage stage;
     bool trains;
     struct address address;

@@ -19,6 +19,13 @@ _Static_assert(SEED_BYTES == crypto_stream_chacha20_KEYBYTES, "stream seed");
 
 #define STREAM_BLOCK_BYTES 64
 
+static const struct secret_watch *watcher; /* only in a simulation, which has one thread */
+
+void secret_watch(const struct secret_watch *watch)
+{
+    watcher = watch;
+}
+
 void secret_start(void)
 {
     CHECK(sodium_init() >= 0);
@@ -107,6 +114,8 @@ void secret_seal(uint8_t *out, const uint8_t key[static KEY_BYTES], uint64_t cou
 {
     uint8_t nonce[crypto_aead_chacha20poly1305_ietf_NPUBBYTES];
     nonce_of(nonce, counter);
+    if (watcher)
+        watcher->on_seal(watcher->self, key, counter);
     CHECK(crypto_aead_chacha20poly1305_ietf_encrypt(out, NULL, in, bytes, associated,
                                                     associated_bytes, NULL, nonce, key) == 0);
 }
@@ -146,15 +155,45 @@ void secret_sign_keys(uint8_t public_key[static SIGN_PUBLIC_BYTES],
     CHECK(crypto_sign_seed_keypair(public_key, secret, seed) == 0);
 }
 
+static void mark_of(uint8_t mark[static SECRET_MARK_BYTES],
+                    const uint8_t signature[static SIGNATURE_BYTES],
+                    const uint8_t public_key[static SIGN_PUBLIC_BYTES], const void *message,
+                    size_t bytes)
+{
+    crypto_generichash_blake2b_state state;
+    CHECK(crypto_generichash_blake2b_init(&state, NULL, 0, SECRET_MARK_BYTES) == 0);
+    CHECK(crypto_generichash_blake2b_update(&state, public_key, SIGN_PUBLIC_BYTES) == 0);
+    CHECK(crypto_generichash_blake2b_update(&state, signature, SIGNATURE_BYTES) == 0);
+    CHECK(crypto_generichash_blake2b_update(&state, message, bytes) == 0);
+    CHECK(crypto_generichash_blake2b_final(&state, mark, SECRET_MARK_BYTES) == 0);
+}
+
 void secret_sign(uint8_t signature[static SIGNATURE_BYTES],
                  const uint8_t secret[static SIGN_SECRET_BYTES], const void *message, size_t bytes)
 {
     CHECK(crypto_sign_detached(signature, NULL, message, bytes, secret) == 0);
+    if (watcher) {
+        uint8_t mark[SECRET_MARK_BYTES];
+        uint8_t public_key[SIGN_PUBLIC_BYTES];
+        CHECK(crypto_sign_ed25519_sk_to_pk(public_key, secret) == 0);
+        mark_of(mark, signature, public_key, message, bytes);
+        watcher->held(watcher->self, mark);
+    }
 }
 
 enum status secret_verify(const uint8_t signature[static SIGNATURE_BYTES],
                           const uint8_t public_key[static SIGN_PUBLIC_BYTES], const void *message,
                           size_t bytes)
 {
-    return crypto_sign_verify_detached(signature, message, bytes, public_key) == 0 ? OK : FORGED;
+    uint8_t mark[SECRET_MARK_BYTES];
+    if (watcher) {
+        mark_of(mark, signature, public_key, message, bytes);
+        if (watcher->has_held(watcher->self, mark))
+            return OK;
+    }
+    if (crypto_sign_verify_detached(signature, message, bytes, public_key) != 0)
+        return FORGED;
+    if (watcher)
+        watcher->held(watcher->self, mark);
+    return OK;
 }

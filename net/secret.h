@@ -1,11 +1,13 @@
 /* The cryptographic primitives, and the only file that knows libsodium (secret.c).
  *
- * Nothing here holds state but struct entropy, which is the caller's: a node in a simulation with
- * the same seed makes the same keys, a node in the world seeds it from the system once.
+ * Nothing here holds state but struct entropy, which is the caller's (and who watches, below): a
+ * node in a simulation with the same seed makes the same keys, a node in the world seeds it from
+ * the system once.
  */
 #ifndef HEARSAY_SECRET_H
 #define HEARSAY_SECRET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -76,5 +78,18 @@ void secret_sign(uint8_t signature[static SIGNATURE_BYTES],
 enum status secret_verify(const uint8_t signature[static SIGNATURE_BYTES],
                           const uint8_t public_key[static SIGN_PUBLIC_BYTES], const void *message,
                           size_t bytes) MUST_USE;
+
+/* A simulation plays many nodes in one process. It may watch every seal, and remember which
+ * signatures hold (those that were made or checked here): that follows from their bytes alone, so
+ * none is computed twice. mark is a hash over key, signature and message. One watcher, kept by
+ * reference; NULL: none, as in any process that is one node. */
+#define SECRET_MARK_BYTES 16
+struct secret_watch {
+    void *self;
+    void (*on_seal)(void *self, const uint8_t key[static KEY_BYTES], uint64_t counter);
+    bool (*has_held)(void *self, const uint8_t mark[static SECRET_MARK_BYTES]);
+    void (*held)(void *self, const uint8_t mark[static SECRET_MARK_BYTES]);
+};
+void secret_watch(const struct secret_watch *watch);
 
 #endif

@@ -3,11 +3,11 @@
 
 #include "inside.h"
 
-#define CHECK_NS        (SECOND_NS / 4)
-#define GOSSIP_NS       SECOND_NS
-#define LEAVE_GOSSIP_NS (SECOND_NS / 5)
-#define PING_NS         (2 * SECOND_NS)
-#define RATE_MIN        1e-6 /* who has stopped: 0 would mean that the rate is not known yet */
+#define CHECK_NS  (SECOND_NS / 4)
+#define GOSSIP_NS SECOND_NS
+#define PING_NS   (2 * SECOND_NS)  /* of silence */
+#define RTT_NS    (30 * SECOND_NS) /* the round trip is measured so often at least */
+#define RATE_MIN  1e-6 /* who has stopped: 0 would mean that the rate is not known yet */
 
 static void measure_rate(struct node *node)
 {
@@ -22,43 +22,29 @@ static void measure_rate(struct node *node)
     node->rate_samples = node->stats.samples;
 }
 
-static void note_deaths(struct node *node)
+/* While leaving others wait for us: hurry, as far as the size of the swarm lets us. */
+static uint64_t round_ns(const struct node *node)
 {
-    for (uint32_t i = 1; i < node->members.count; i++) {
-        struct member *member = &node->members.members[i];
-        if (!member->known_live || member_is_live(&node->members, member, node->now_ns))
-            continue;
-        member->known_live = false;
-        struct note *note = notes_add(&node->notes, node->now_ns, NOTE_MEMBER_DEAD, LEVEL_WARNING,
-                                      "has been silent for too long: taken for dead");
-        identity_text(note->who, member->record.id);
-        if (member->record.address.host[0])
-            (void)address_text(&member->record.address, note->where);
-    }
+    const uint64_t period_ns = news_period_ns(node);
+    return node->stage == STAGE_RUNNING || period_ns > GOSSIP_NS ? GOSSIP_NS : period_ns;
 }
 
-/* While running: one random neighbour a second. While leaving: everyone, more often. */
 static void gossip(struct node *node)
 {
-    const bool running = node->stage == STAGE_RUNNING;
-    node->gossip_ns = node->now_ns + (running ? GOSSIP_NS : LEAVE_GOSSIP_NS);
+    node->gossip_ns = node->now_ns + round_ns(node);
     measure_rate(node);
-    node_refresh_record(node);
-    note_deaths(node);
-    const uint32_t open = node_neighbours(node);
-    uint32_t chosen = open ? rng_below(&node->rng, open) : 0;
-    for (uint32_t i = 0; i < node->options.peers_max; i++) {
-        struct peer *peer = &node->peers[i];
-        if (peer->state != PEER_OPEN || (running && chosen-- != 0))
-            continue;
-        talk_members(node, peer);
-        talk_version(node, peer);
-    }
+    news_review(node);
+    news_renew(node);
+    news_flush(node);
+    compare_round(node);
+    node->seen_digest = node->versions.digest;
 }
 
 static void check_peer(struct node *node, struct peer *peer)
 {
     const uint64_t now_ns = node->now_ns;
+    if (peer->state == PEER_CLOSING) /* perhaps long enough */
+        slots_put(&node->ready, node_slot(node, peer), true);
     if (peer->state < PEER_OPEN && now_ns - peer->born_ns > node->options.handshake_ns)
         node_hang_up(node, peer, BYE_SILENT, "it did not finish the handshake in time");
     if (peer->state != PEER_OPEN)
@@ -68,7 +54,8 @@ static void check_peer(struct node *node, struct peer *peer)
     else if (session_worn_out(&peer->session) || now_ns > peer->renew_ns)
         node_hang_up(node, peer, BYE_RENEW, "new keys");
     else if (now_ns - peer->pinged_ns > PING_NS &&
-             peer_say(peer, &(struct message){.kind = PING, .token = now_ns}))
+             (now_ns - peer->heard_ns > PING_NS || now_ns - peer->pinged_ns > RTT_NS) &&
+             node_say(node, peer, &(struct message){.kind = PING, .token = now_ns}))
         peer->pinged_ns = now_ns;
 }
 
@@ -95,6 +82,7 @@ void node_on_time(struct node *node, uint64_t now_ns)
         for (uint32_t i = 0; i < node->options.peers_max; i++)
             if (node->peers[i].state != PEER_FREE)
                 check_peer(node, &node->peers[i]);
+        news_flush(node);
         spread_ask(node);
         consider_joining(node);
     }

@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "config_key.h"
+#include "config_read.h"
 #include "config_value.h"
-
-#define KEYS_MAX 128
 
 void config_defaults(struct config *config)
 {
@@ -33,41 +32,42 @@ static enum status assign(struct config *config, const char *section, const char
 }
 
 /* One file being read. */
-struct load {
+struct reading {
     FILE *file;
     const char *path;
-    struct config config; /* what it has said so far */
+    const struct config_reader *reader;
     int line;
-    int line_of[KEYS_MAX]; /* where a key was set; 0: nowhere yet */
     enum status status;
     struct problem *problem;
 };
 
-static void load_fail(struct load *load, const char *what)
+static void reading_fail(struct reading *reading, enum status status, const char *what)
 {
-    load->status =
-        problem_set(load->problem, MALFORMED, "%.200s:%d: %s", load->path, load->line, what);
+    reading->status =
+        problem_set(reading->problem, status, "%.200s:%d: %s", reading->path, reading->line, what);
 }
 
 /* "[name]" and nothing but a comment behind it. */
-static void check_section_line(struct load *load, const char *line)
+static void check_section_line(struct reading *reading, const char *line)
 {
     struct problem problem;
     char section[64];
     size_t length = strcspn(line + 1, "]");
     if (line[1 + length] != ']') {
-        load_fail(load, "a section without its closing bracket; write [name]");
+        reading_fail(reading, MALFORMED, "a section without its closing bracket; write [name]");
         return;
     }
     const char *rest = line + length + 2;
     rest += strspn(rest, " \t\r");
     if (*rest && *rest != '#' && *rest != ';') {
-        load_fail(load, "something follows the section's name; write it on a line of its own");
+        reading_fail(reading, MALFORMED,
+                     "something follows the section's name; write it on a line of its own");
         return;
     }
     (void)snprintf(section, sizeof section, "%.*s", (int)length, line + 1);
-    if (config_key_section(section, &problem) != OK)
-        load_fail(load, problem.text);
+    enum status status = reading->reader->on_section(reading->reader->context, section, &problem);
+    if (status != OK)
+        reading_fail(reading, status, problem.text);
 }
 
 static bool is_binary(int byte)
@@ -77,19 +77,19 @@ static bool is_binary(int byte)
 
 /* An ini_reader: the next line, without the blanks before it, for to libinih an indented line
  * would be more of the value above it. Lines it would cut or misread end the reading. */
-static char *load_line(char *line, int room, void *context)
+static char *read_line(char *line, int room, void *context)
 {
-    struct load *load = context;
+    struct reading *reading = context;
     int length = 0;
     int byte;
-    load->line++;
-    while ((byte = getc(load->file)) != EOF && byte != '\n') {
+    reading->line++;
+    while ((byte = getc(reading->file)) != EOF && byte != '\n') {
         if (is_binary(byte)) {
-            load_fail(load, "this is not a text file");
+            reading_fail(reading, MALFORMED, "this is not a text file");
             return NULL;
         }
         if (length == room - 1) {
-            load_fail(load, "the line is too long");
+            reading_fail(reading, MALFORMED, "the line is too long");
             return NULL;
         }
         if (length > 0 || (byte != ' ' && byte != '\t'))
@@ -97,66 +97,90 @@ static char *load_line(char *line, int room, void *context)
     }
     line[length] = '\0';
     if (line[0] == '[')
-        check_section_line(load, line);
+        check_section_line(reading, line);
     bool ended = byte == EOF && length == 0;
-    return ended || load->status != OK ? NULL : line;
+    return ended || reading->status != OK ? NULL : line;
 }
 
 /* An ini_handler: 0 ends the reading. */
-static int load_key(void *context, const char *section, const char *name, const char *value)
+static int read_key(void *context, const char *section, const char *name, const char *value)
 {
-    struct load *load = context;
-    const struct config_key *key = NULL;
+    struct reading *reading = context;
+    const struct config_reader *reader = reading->reader;
     struct problem problem;
     if (section[0] == '\0') {
-        load_fail(load, "a key before the first [section]");
+        reading_fail(reading, MALFORMED, "a key before the first [section]");
         return 0;
     }
-    if (assign(&load->config, section, name, value, &key, &problem) != OK) {
-        load_fail(load, problem.text);
-        return 0;
-    }
-    size_t i = (size_t)(key - config_key_at(0));
-    CHECK(i < KEYS_MAX);
-    if (load->line_of[i] > 0) {
-        (void)problem_set(&problem, MALFORMED, "[%s] %s is already set in line %d", section, name,
-                          load->line_of[i]);
-        load_fail(load, problem.text);
-        return 0;
-    }
-    load->line_of[i] = load->line;
-    return 1;
+    enum status status =
+        reader->on_key(reader->context, section, name, value, reading->line, &problem);
+    if (status != OK)
+        reading_fail(reading, status, problem.text);
+    return status == OK;
 }
 
-static void load_file(struct load *load)
+static void read_file(struct reading *reading)
 {
     ini_max_line = CONFIG_LINE_BYTES;
     ini_stop_on_first_error = true;
     ini_inline_comment_prefixes = ";#";
     errno = 0;
-    int wrong = ini_parse_stream(load_line, load, load_key, load);
-    if (load->status != OK)
+    int wrong = ini_parse_stream(read_line, reading, read_key, reading);
+    if (reading->status != OK)
         return;
-    if (ferror(load->file))
-        load->status = problem_set(load->problem, FAILED, "%.300s: cannot be read: %s", load->path,
-                                   strerror(errno));
+    if (ferror(reading->file))
+        reading->status = problem_set(reading->problem, FAILED, "%.300s: cannot be read: %s",
+                                      reading->path, strerror(errno));
     else if (wrong != 0)
-        load_fail(load, "neither a [section] nor key = value");
+        reading_fail(reading, MALFORMED, "neither a [section] nor key = value");
+}
+
+enum status config_read(const char *path, const struct config_reader *reader,
+                        struct problem *problem)
+{
+    struct reading reading = {.path = path, .reader = reader, .problem = problem};
+    reading.file = fopen(path, "re");
+    if (!reading.file)
+        return problem_set(problem, errno == ENOENT ? MISSING : FAILED,
+                           "%.300s: cannot be opened: %s; name a file that you may read",
+                           path, strerror(errno));
+    read_file(&reading);
+    (void)fclose(reading.file);
+    return reading.status;
+}
+
+enum status config_load_key(struct config_load *load, const char *section, const char *name,
+                            const char *value, int line, struct problem *problem)
+{
+    const struct config_key *key = NULL;
+    enum status status = assign(&load->config, section, name, value, &key, problem);
+    if (status != OK)
+        return status;
+    size_t i = (size_t)(key - config_key_at(0));
+    CHECK(i < CONFIG_KEYS_MAX);
+    return config_key_once(key, &load->line_of[i], line, problem);
+}
+
+static enum status on_section(void *context, const char *section, struct problem *problem)
+{
+    (void)context;
+    return config_key_section(section, problem);
+}
+
+static enum status on_key(void *context, const char *section, const char *name, const char *value,
+                          int line, struct problem *problem)
+{
+    return config_load_key(context, section, name, value, line, problem);
 }
 
 enum status config_load(struct config *config, const char *path, struct problem *problem)
 {
-    struct load load = {.path = path, .config = *config, .problem = problem};
-    load.file = fopen(path, "re");
-    if (!load.file)
-        return problem_set(problem, errno == ENOENT ? MISSING : FAILED,
-                           "%.300s: cannot be opened: %s; name a configuration that you may read",
-                           path, strerror(errno));
-    load_file(&load);
-    (void)fclose(load.file);
-    if (load.status == OK)
+    struct config_load load = {.config = *config};
+    struct config_reader reader = {on_section, on_key, &load};
+    enum status status = config_read(path, &reader, problem);
+    if (status == OK)
         *config = load.config;
-    return load.status;
+    return status;
 }
 
 /* Copy from .. end without the blanks around it; false when it does not fit. */
@@ -174,12 +198,9 @@ static bool copy_trimmed(char *out, size_t room, const char *from, const char *e
     return true;
 }
 
-enum status config_set(struct config *config, const char *assignment, struct problem *problem)
+enum status config_split(struct config_parts *parts, const char *assignment,
+                         struct problem *problem)
 {
-    char section[CONFIG_NAME_BYTES];
-    char name[CONFIG_NAME_BYTES];
-    char value[CONFIG_LINE_BYTES];
-    const struct config_key *key;
     const char *equals = strchr(assignment, '=');
     const char *dot = strchr(assignment, '.');
     if (!equals || !dot || dot > equals)
@@ -187,12 +208,22 @@ enum status config_set(struct config *config, const char *assignment, struct pro
                            "\"%.80s\" is not of the form section.key=value, such as train.batch=64",
                            assignment);
     const char *end = assignment + strlen(assignment);
-    bool fits = copy_trimmed(section, sizeof section, assignment, dot) &&
-                copy_trimmed(name, sizeof name, dot + 1, equals) &&
-                copy_trimmed(value, sizeof value, equals + 1, end);
+    bool fits = copy_trimmed(parts->section, sizeof parts->section, assignment, dot) &&
+                copy_trimmed(parts->name, sizeof parts->name, dot + 1, equals) &&
+                copy_trimmed(parts->value, sizeof parts->value, equals + 1, end);
     if (!fits)
         return problem_set(problem, MALFORMED, "\"%.80s...\" is too long", assignment);
-    return assign(config, section, name, value, &key, problem);
+    return OK;
+}
+
+enum status config_set(struct config *config, const char *assignment, struct problem *problem)
+{
+    struct config_parts parts;
+    const struct config_key *key;
+    enum status status = config_split(&parts, assignment, problem);
+    if (status == OK)
+        status = assign(config, parts.section, parts.name, parts.value, &key, problem);
+    return status;
 }
 
 static enum status check_node(const struct config_node *node, struct problem *problem)

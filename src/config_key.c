@@ -185,6 +185,25 @@ static bool is_near(const char *typed, size_t far)
     return far <= 1 + strlen(typed) / 4;
 }
 
+const char *config_key_nearest(const char *typed, const char *const *words, size_t count)
+{
+    const char *nearest = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (!nearest || distance(typed, words[i]) < distance(typed, nearest))
+            nearest = words[i];
+    return nearest && is_near(typed, distance(typed, nearest)) ? nearest : NULL;
+}
+
+enum status config_key_once(const struct config_key *key, int *set, int line,
+                            struct problem *problem)
+{
+    if (*set > 0)
+        return problem_set(problem, MALFORMED, "[%s] %s is already set in line %d", key->section,
+                           key->name, *set);
+    *set = line;
+    return OK;
+}
+
 /* The names in the table that pass, as a list: of one section, or of all sections. */
 static void list(char *out, size_t room, const char *section)
 {

@@ -48,6 +48,14 @@ const struct config_key *config_key_find(const char *section, const char *name);
 /* MALFORMED, and the sentence that says what the user may have meant. */
 enum status config_key_unknown(const char *section, const char *name, struct problem *problem);
 
+/* The word that somebody who typed this may have meant; NULL: none is near. Words are shorter than
+ * 32 characters. */
+const char *config_key_nearest(const char *typed, const char *const *words, size_t count);
+
+/* Notes that a file set the key in this line; MALFORMED when it already had in line *set. */
+enum status config_key_once(const struct config_key *key, int *set, int line,
+                            struct problem *problem) MUST_USE;
+
 /* OK when the section exists; else MALFORMED and the sentence. */
 enum status config_key_section(const char *section, struct problem *problem) MUST_USE;
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *member(struct config *config, const struct config_key *key)
+static void *member(void *record, const struct config_key *key)
 {
-    return (unsigned char *)config + key->offset;
+    return (unsigned char *)record + key->offset;
 }
 
 static const void *member_const(const struct config *config, const struct config_key *key)
@@ -317,10 +317,10 @@ static enum status set_slice(void *to, const struct config_key *key, const char 
     return OK;
 }
 
-static enum status set_clean(struct config *config, const struct config_key *key, const char *text,
+static enum status set_clean(void *record, const struct config_key *key, const char *text,
                              struct problem *problem)
 {
-    void *to = member(config, key);
+    void *to = member(record, key);
     switch (key->type) {
     case CONFIG_U32:
     case CONFIG_U64:
@@ -360,7 +360,7 @@ static bool can_stand_in_file(const char *text)
     return text[0] == '\0' || (!is_blank(text[0]) && !is_blank(before));
 }
 
-enum status config_value_set(struct config *config, const struct config_key *key, const char *text,
+enum status config_value_set(void *record, const struct config_key *key, const char *text,
                              struct problem *problem)
 {
     char bare[CONFIG_LINE_BYTES];
@@ -375,7 +375,7 @@ enum status config_value_set(struct config *config, const struct config_key *key
                            "[%s] %s: a value holds no double quote, control character, blank at "
                            "either end, or # or ; that starts a word",
                            key->section, key->name);
-    return set_clean(config, key, bare, problem);
+    return set_clean(record, key, bare, problem);
 }
 
 static void print_address(FILE *out, const struct address *address)

@@ -7,9 +7,10 @@
 #include "config.h"
 #include "config_key.h"
 
-/* Parse text (no blanks around it; may stand in double quotes) into the key's member, within its
- * bounds. A fault: MALFORMED, a sentence with key, value and what is allowed, config unchanged. */
-enum status config_value_set(struct config *config, const struct config_key *key, const char *text,
+/* Parse text (no blanks around it; may stand in double quotes) into the key's member of `record`
+ * (a struct config, or whatever the key's offset is in), within its bounds. A fault: MALFORMED, a
+ * sentence with key, value and what is allowed, record unchanged. */
+enum status config_value_set(void *record, const struct config_key *key, const char *text,
                              struct problem *problem) MUST_USE;
 
 /* The member's value, as config_value_set reads it back to the bit. */

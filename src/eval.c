@@ -11,6 +11,7 @@
 #include "backend.h"
 #include "config.h"
 #include "dataset.h"
+#include "exam.h"
 #include "model.h"
 #include "tensors.h"
 
@@ -35,12 +36,6 @@ struct options {
     struct config config; /* its [data] says which test set */
     bool json;
     bool help;
-};
-
-struct score {
-    uint32_t samples;
-    uint32_t correct;
-    double loss; /* mean */
 };
 
 /* The --data options are the keys of [data], with their bounds and messages. */
@@ -124,6 +119,8 @@ static enum status load_test(struct dataset *test, const struct config_data *dat
     enum status status = dataset_load_test(test, &options, problem);
     if (status != OK)
         return status;
+    test->mean = about->mean;
+    test->scale = about->scale;
     const bool fits = test->shape.channels == about->in.channels &&
                       test->shape.height == about->in.height &&
                       test->shape.width == about->in.width && test->classes == about->classes;
@@ -136,68 +133,22 @@ static enum status load_test(struct dataset *test, const struct config_data *dat
                        test->shape.channels, test->shape.height, test->shape.width, test->classes);
 }
 
-static enum status load_weights(float **weights, struct arena *arena, struct backend *backend,
-                                const char *path, const struct model *model,
-                                struct problem *problem)
-{
-    size_t count = model_parameters(model);
-    float *host = arena_take(arena, count, sizeof *host);
-    enum status status = tensors_load(path, model, host, problem);
-    if (status != OK)
-        return status;
-    *weights = backend->take(backend, count * sizeof *host);
-    backend->upload(backend, *weights, host, count * sizeof *host);
-    return OK;
-}
-
-static struct score score_all(struct backend *backend, struct model *model, const float *weights,
-                              const struct dataset *test, const struct tensors_about *about)
-{
-    struct score score = {.samples = test->count};
-    size_t size = shape_size(test->shape);
-    uint8_t *pixels = backend->take(backend, test->count * size);
-    uint8_t *all_labels = backend->take(backend, test->count);
-    float *x = backend->take(backend, BATCH * size * sizeof *x);
-    uint8_t *labels = backend->take(backend, BATCH);
-    backend->upload(backend, pixels, test->pixels, test->count * size);
-    backend->upload(backend, all_labels, test->labels, test->count);
-    for (uint32_t from = 0; from < test->count; from += BATCH) {
-        uint32_t pick[BATCH];
-        int batch = 0;
-        while (batch < BATCH && from + (uint32_t)batch < test->count) {
-            pick[batch] = from + (uint32_t)batch;
-            batch++;
-        }
-        uint32_t correct;
-        backend->gather(backend, batch, size, pixels, all_labels, pick, about->mean, about->scale,
-                        x, labels);
-        score.loss += model_score(model, weights, x, labels, batch, &correct);
-        score.correct += correct;
-    }
-    score.loss /= test->count;
-    backend->give(backend, labels);
-    backend->give(backend, x);
-    backend->give(backend, all_labels);
-    backend->give(backend, pixels);
-    return score;
-}
-
 static enum status score_file(struct arena *arena, struct backend *backend, const char *path,
                               struct model *model, const struct dataset *test,
-                              const struct tensors_about *about, struct score *score,
-                              struct problem *problem)
+                              struct evaluation *score, struct problem *problem)
 {
-    float *weights;
-    enum status status = load_weights(&weights, arena, backend, path, model, problem);
+    float *weights = arena_take(arena, model_parameters(model), sizeof *weights);
+    enum status status = tensors_load(path, model, weights, problem);
     if (status != OK)
         return status;
-    *score = score_all(backend, model, weights, test, about);
-    backend->give(backend, weights);
+    struct exam *exam = exam_new(arena, backend, model, test);
+    *score = exam_mark(exam, weights, 0, test->count);
+    exam_free(exam);
     return OK;
 }
 
 static enum status evaluate(struct arena *arena, const char *path, const struct options *options,
-                            struct tensors_about *about, struct score *score,
+                            struct tensors_about *about, struct evaluation *score,
                             struct problem *problem)
 {
     struct backend *backend = backend_cpu(1);
@@ -210,7 +161,7 @@ static enum status evaluate(struct arena *arena, const char *path, const struct 
     if (status == OK)
         status = load_test(&test, &options->config.data, about, problem);
     if (status == OK)
-        status = score_file(arena, backend, path, model, &test, about, score, problem);
+        status = score_file(arena, backend, path, model, &test, score, problem);
     dataset_free(&test);
     if (model)
         model_free(model);
@@ -218,7 +169,7 @@ static enum status evaluate(struct arena *arena, const char *path, const struct 
     return status;
 }
 
-static void print_json(const struct score *score, const struct tensors_about *about)
+static void print_json(const struct evaluation *score, const struct tensors_about *about)
 {
     (void)fputs("{\"loss\": ", stdout);
     if (isfinite(score->loss))
@@ -231,7 +182,7 @@ static void print_json(const struct score *score, const struct tensors_about *ab
                  about->samples);
 }
 
-static void print_text(const struct score *score, const struct tensors_about *about)
+static void print_text(const struct evaluation *score, const struct tensors_about *about)
 {
     (void)printf("layers    %s\n", about->layers);
     (void)printf("learned   %" PRIu64 " samples\n", about->samples);
@@ -256,7 +207,7 @@ int eval_run(int argc, char **argv)
     }
     char path[CONFIG_PATH_BYTES + 64];
     struct tensors_about about;
-    struct score score;
+    struct evaluation score;
     struct arena arena;
     find_file(path, sizeof path, options.state);
     arena_init(&arena, ARENA_BYTES);

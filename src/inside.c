@@ -9,20 +9,49 @@
 struct peer *node_peer_by_id(const struct node *node, const uint8_t id[static ID_BYTES],
                              const struct peer *except)
 {
-    for (uint32_t i = 0; i < node->options.peers_max; i++) {
-        struct peer *peer = &node->peers[i];
-        if (peer->state == PEER_OPEN && peer != except && memcmp(peer->id, id, ID_BYTES) == 0)
+    struct peer *peer;
+    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++)
+        if (peer != except && memcmp(peer->id, id, ID_BYTES) == 0)
             return peer;
-    }
     return NULL;
 }
 
 uint32_t node_neighbours(const struct node *node)
 {
-    uint32_t open = 0;
-    for (uint32_t i = 0; i < node->options.peers_max; i++)
-        open += node->peers[i].state == PEER_OPEN;
-    return open;
+    return slots_count(&node->open);
+}
+
+struct peer *node_random_neighbour(struct node *node)
+{
+    const uint32_t open = node_neighbours(node);
+    uint32_t chosen = open ? rng_below(&node->rng, open) : 0;
+    struct peer *peer;
+    for (uint32_t i = 0; (peer = node_neighbour(node, &i)) && chosen > 0; i++)
+        chosen--;
+    return peer;
+}
+
+bool node_say(struct node *node, struct peer *peer, const struct message *message)
+{
+    const size_t before = peer_queued_bytes(peer);
+    if (!peer_say(peer, message))
+        return false;
+    node->said_count[message->kind]++;
+    node->said_bytes[message->kind] +=
+        peer_queued_bytes(peer) - before - LENGTH_BYTES + RECORD_OVERHEAD;
+    slots_put(&node->ready, node_slot(node, peer), true);
+    return true;
+}
+
+void node_open(struct node *node, struct peer *peer)
+{
+    struct rapport *rapport = node_rapport(node, peer);
+    const size_t words = (node->options.members_max + 63) / 64;
+    memset(rapport->news, 0, words * sizeof *rapport->news);
+    *rapport = (struct rapport){.news = rapport->news};
+    peer_move(peer, PEER_OPEN, node->now_ns);
+    slots_put(&node->open, node_slot(node, peer), true);
+    node->company_ns = node->now_ns;
 }
 
 struct note *node_note(struct node *node, const struct peer *peer, enum note_kind kind,
@@ -43,6 +72,18 @@ enum retry node_retry_after(const struct node *node, const struct peer *peer, ui
     return reason == BYE_RENEW && lasted ? RETRY_AT_ONCE : RETRY_USUAL;
 }
 
+/* Goodbye has been said, by us or by the other. */
+void node_close(struct node *node, struct peer *peer, uint64_t reason, const char *why)
+{
+    (void)snprintf(peer->why, sizeof peer->why, "%s", why);
+    peer->retry = node_retry_after(node, peer, reason);
+    peer->was_open = peer->state == PEER_OPEN;
+    peer->quiet = reason == BYE_SELF || reason == BYE_DUPLICATE || reason == BYE_FULL;
+    peer_move(peer, PEER_CLOSING, node->now_ns);
+    slots_put(&node->open, node_slot(node, peer), false);
+    slots_put(&node->ready, node_slot(node, peer), true);
+}
+
 void node_hang_up(struct node *node, struct peer *peer, enum bye_reason reason, const char *why)
 {
     if (peer->state == PEER_CLOSING)
@@ -50,40 +91,10 @@ void node_hang_up(struct node *node, struct peer *peer, enum bye_reason reason, 
     if (peer_can_say(peer)) {
         const struct message bye = {
             .kind = BYE, .reason = reason, .text = {(const uint8_t *)why, strlen(why)}};
-        (void)peer_say(peer, &bye);
+        (void)node_say(node, peer, &bye);
     }
-    (void)snprintf(peer->why, sizeof peer->why, "%s", why);
-    peer->retry = node_retry_after(node, peer, reason);
-    peer->was_open = peer->state == PEER_OPEN;
-    peer->quiet = reason == BYE_SELF || reason == BYE_DUPLICATE || reason == BYE_LEAVING;
-    peer_move(peer, PEER_CLOSING, node->now_ns);
-}
-
-static struct address own_address(const struct node *node)
-{
-    if (node->options.listen_port == 0)
-        return (struct address){0};
-    return node->options.advertise.host[0] ? node->options.advertise : node->observed;
-}
-
-void node_refresh_record(struct node *node)
-{
-    const struct member *own = &node->members.members[0];
-    struct record record = {
-        .incarnation = node->options.incarnation,
-        .stamp = own->record.stamp + 1,
-        .samples = node->stats.samples,
-        .digest = node->versions.digest,
-        .samples_per_second = (float)node->stats.samples_per_second,
-        .delivered = 1,
-        .told = node->own->next,
-        .stage = node->stage,
-        .trains = node->options.trains && node->joined,
-        .address = own_address(node),
-    };
-    memcpy(record.id, node->own->id, ID_BYTES);
-    members_update_own(&node->members, &record, node->options.identity, node->context,
-                       node->now_ns);
+    node_close(node, peer, reason, why);
+    peer->quiet |= reason == BYE_LEAVING;
 }
 
 void node_consider_telling(struct node *node)

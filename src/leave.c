@@ -11,7 +11,8 @@
 #include "inside.h"
 
 #define LINGER_NS SECOND_NS       /* others may be told to leave a little later than we */
-#define FRESH_NS  (3 * SECOND_NS) /* who leaves with us says so more often than that */
+#define FRESH_NS  (3 * SECOND_NS) /* who leaves with us says so not much later than it promised */
+#define MS_NS     (SECOND_NS / 1000)
 
 void leave_settle(struct node *node)
 {
@@ -46,12 +47,13 @@ bool node_is_leaving(const struct node *node)
  * broken, and is being made again. */
 static bool ours_are_known(struct node *node)
 {
-    for (uint32_t i = 0; i < node->options.peers_max; i++)
-        if (node->peers[i].state == PEER_OPEN && node->peers[i].own_next < node->own->next)
+    const struct peer *peer;
+    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++)
+        if (peer->own_next < node->own->next)
             return false;
     if (node->stage == STAGE_SETTLED && node_neighbours(node) > 0)
         node->ours_known = true; /* nothing is told any more */
-    return node->ours_known || members_live(&node->members, node->now_ns) == 1;
+    return node->ours_known || node->live == 1;
 }
 
 /* Do all who are leaving too hold the base that we hold? */
@@ -61,7 +63,7 @@ static bool leavers_agree(const struct node *node)
         const struct member *member = &node->members.members[i];
         const enum stage stage = member->record.stage;
         if (stage == STAGE_RUNNING || stage == STAGE_LEFT ||
-            node->now_ns - member->advanced_ns > FRESH_NS)
+            node->now_ns - member->advanced_ns > FRESH_NS + member->record.renew_ms * 2 * MS_NS)
             continue;
         if (stage == STAGE_LEAVING || member->record.digest != node->versions.digest)
             return false;
@@ -82,13 +84,12 @@ static void leave_now(struct node *node, bool complete)
                            ? "left the swarm; the neighbours have all that was told here"
                            : "left the swarm; no other member of it is alive";
     node->stage = STAGE_LEFT;
-    node_refresh_record(node);
+    news_renew(node);
+    news_flush(node);
     (void)notes_add(&node->notes, node->now_ns, NOTE_LEFT, complete ? LEVEL_INFO : LEVEL_WARNING,
                     "%s", text);
     for (uint32_t i = 0; i < node->options.peers_max; i++) {
         struct peer *peer = &node->peers[i];
-        if (peer->state == PEER_OPEN)
-            talk_members(node, peer);
         if (peer->state != PEER_FREE)
             node_hang_up(node, peer, BYE_LEAVING, "we leave the swarm");
     }

@@ -8,6 +8,7 @@
 #include "daemon.h"
 #include "eval.h"
 #include "keys.h"
+#include "sim.h"
 #include "status.h"
 #include "swarm.h"
 
@@ -184,6 +185,7 @@ static const struct command commands[] = {
     {"keygen", "make a node's identity", run_keygen},
     {"swarmkey", "make a swarm's key", run_swarmkey},
     {"swarm", "run a whole swarm on this machine and show that its nodes agree", swarm_run},
+    {"sim", "play a swarm under virtual time, on any links, with any faults", sim_run},
     {"eval", "loss and accuracy of a saved model", eval_run},
 };
 

@@ -2,21 +2,49 @@
 
 #include <string.h>
 
+#include "bytes.h"
+#include "rng.h"
+
+#define PROMISES_KEPT 4 /* one of so many records comes through, or its sender is dead */
+#define MS_NS         1000000ull
+
 void members_init(struct members *members, struct arena *arena, uint32_t max, uint64_t silence_ns)
 {
+    uint32_t slots = 16;
+    while (slots < 2 * max)
+        slots *= 2;
     *members = (struct members){
         .members = arena_take(arena, max, sizeof *members->members),
         .max = max,
+        .slots = arena_take(arena, slots, sizeof *members->slots),
+        .slots_mask = slots - 1,
         .silence_ns = silence_ns,
     };
 }
 
+/* The slot that holds the member, or the free one where it would go. */
+static uint32_t *slot_of(const struct members *members, const uint8_t id[static ID_BYTES])
+{
+    uint32_t at = (uint32_t)rng_mix(bytes_get(id, 8)) & members->slots_mask;
+    while (members->slots[at] &&
+           memcmp(members->members[members->slots[at] - 1].record.id, id, ID_BYTES) != 0)
+        at = (at + 1) & members->slots_mask;
+    return &members->slots[at];
+}
+
 struct member *members_find(const struct members *members, const uint8_t id[static ID_BYTES])
 {
-    for (uint32_t i = 0; i < members->count; i++)
-        if (memcmp(members->members[i].record.id, id, ID_BYTES) == 0)
-            return &members->members[i];
-    return NULL;
+    const uint32_t slot = *slot_of(members, id);
+    return slot ? &members->members[slot - 1] : NULL;
+}
+
+static struct member *add(struct members *members, const uint8_t id[static ID_BYTES])
+{
+    uint32_t *slot = slot_of(members, id);
+    struct member *member = &members->members[members->count++];
+    *member = (struct member){.place = PLACE_NONE};
+    *slot = members->count;
+    return member;
 }
 
 static bool is_newer(const struct record *record, const struct record *than)
@@ -41,10 +69,8 @@ enum status members_learn(struct members *members, const uint8_t bytes[static RE
     status = record_verify(bytes, context);
     if (status != OK)
         return status;
-    if (!member) {
-        member = &members->members[members->count++];
-        *member = (struct member){0};
-    }
+    if (!member)
+        member = add(members, record.id);
     member->record = record;
     memcpy(member->bytes, bytes, RECORD_BYTES);
     member->advanced_ns = now_ns;
@@ -56,19 +82,32 @@ void members_update_own(struct members *members, const struct record *record,
                         const struct identity *identity,
                         const uint8_t context[static CONTEXT_BYTES], uint64_t now_ns)
 {
-    if (members->count == 0)
-        members->count = 1;
-    struct member *own = &members->members[0];
+    struct member *own = members->count ? members->members : add(members, record->id);
     own->record = *record;
     own->advanced_ns = now_ns;
     own->known_live = true;
     record_create(record, identity, context, own->bytes);
 }
 
+void members_heard(struct members *members, const uint8_t id[static ID_BYTES], uint64_t incarnation,
+                   uint64_t now_ns)
+{
+    struct member *member = members_find(members, id);
+    if (member && member->known_live && member->record.incarnation == incarnation)
+        member->advanced_ns = now_ns;
+}
+
+uint64_t member_silence_ns(const struct members *members, const struct member *member)
+{
+    const uint64_t promised_ns = PROMISES_KEPT * MS_NS * member->record.renew_ms;
+    return promised_ns > members->silence_ns ? promised_ns : members->silence_ns;
+}
+
 bool member_is_live(const struct members *members, const struct member *member, uint64_t now_ns)
 {
     return member->record.stage != STAGE_LEFT &&
-           (member == members->members || now_ns - member->advanced_ns < members->silence_ns);
+           (member == members->members ||
+            now_ns - member->advanced_ns < member_silence_ns(members, member));
 }
 
 uint32_t members_live(const struct members *members, uint64_t now_ns)
@@ -98,15 +137,14 @@ double members_own_share(const struct members *members, bool by_throughput, uint
     return 1 / sum;
 }
 
-size_t members_encode(const struct members *members, struct rng *rng, uint32_t limit, uint8_t *out)
+size_t members_encode(const struct members *members, uint64_t now_ns, uint32_t *from,
+                      uint32_t limit, uint8_t *out)
 {
-    memcpy(out, members->members[0].bytes, RECORD_BYTES);
-    size_t bytes = RECORD_BYTES;
-    const uint32_t others = members->count - 1;
-    const uint32_t some = others < limit - 1 ? others : limit - 1;
-    const uint32_t start = others ? rng_below(rng, others) : 0;
-    for (uint32_t i = 0; i < some; i++) {
-        const struct member *member = &members->members[1 + (start + i) % others];
+    size_t bytes = 0;
+    for (; *from < members->count && bytes < limit * (size_t)RECORD_BYTES; ++*from) {
+        const struct member *member = &members->members[*from];
+        if (!member_is_live(members, member, now_ns))
+            continue;
         memcpy(out + bytes, member->bytes, RECORD_BYTES);
         bytes += RECORD_BYTES;
     }

@@ -1,7 +1,10 @@
 /* The members: the newest record of every node known to exist, ours among them.
  *
- * A record is replaced by one of a later (incarnation, stamp). A member is live while newer
- * records keep coming and it has not left. What is dead stays known, so that it is dialled again.
+ * A record is replaced by one of a later (incarnation, stamp). Each record promises when the next
+ * one follows; a member is live while newer records or its rumors keep coming and it has not left.
+ * It is dead when it was silent for four times what it promised, and at least for silence_ns. So
+ * it does not matter how large each thinks the swarm is. What is dead stays known, so that it is
+ * dialled again.
  */
 #ifndef HEARSAY_MEMBERS_H
 #define HEARSAY_MEMBERS_H
@@ -11,12 +14,13 @@
 
 #include "arena.h"
 #include "record.h"
-#include "rng.h"
 
 struct member {
     struct record record;
     uint8_t bytes[RECORD_BYTES]; /* as signed, to pass on */
-    uint64_t advanced_ns;        /* when its record last became newer */
+    uint64_t advanced_ns;        /* when its record last became newer, or a rumor of it came */
+    uint64_t asked_ns;           /* when somebody was last asked for a sign of life */
+    uint32_t place;              /* of its origin (version.h); PLACE_NONE: none */
     bool known_live;             /* as last noted */
 };
 
@@ -24,8 +28,12 @@ struct members {
     struct member *members; /* [max]; the first is this node itself */
     uint32_t count;
     uint32_t max;
-    uint64_t silence_ns; /* no newer record for so long: dead */
+    uint32_t *slots; /* by id, open addressing: place + 1, 0 is free */
+    uint32_t slots_mask;
+    uint64_t silence_ns; /* nobody who was heard within this is dead */
 };
+
+#define PLACE_NONE UINT32_MAX
 
 void members_init(struct members *members, struct arena *arena, uint32_t max, uint64_t silence_ns);
 
@@ -38,10 +46,18 @@ enum status members_learn(struct members *members, const uint8_t bytes[static RE
                           const uint8_t context[static CONTEXT_BYTES], uint64_t now_ns,
                           struct member **changed) MUST_USE;
 
+/* A rumor of this life of the member has come: it is no more silent. The dead are brought back by a
+ * record only, since a rumor may be old. */
+void members_heard(struct members *members, const uint8_t id[static ID_BYTES], uint64_t incarnation,
+                   uint64_t now_ns);
+
 /* Our own record, freshly signed. */
 void members_update_own(struct members *members, const struct record *record,
                         const struct identity *identity,
                         const uint8_t context[static CONTEXT_BYTES], uint64_t now_ns);
+
+/* For how long it may be silent. */
+uint64_t member_silence_ns(const struct members *members, const struct member *member);
 
 bool member_is_live(const struct members *members, const struct member *member, uint64_t now_ns);
 
@@ -53,7 +69,9 @@ uint32_t members_live(const struct members *members, uint64_t now_ns);
  * counts like this node. 0 < share <= 1. */
 double members_own_share(const struct members *members, bool by_throughput, uint64_t now_ns);
 
-/* Our record and those of at most limit - 1 others, starting at a random one; bytes written. */
-size_t members_encode(const struct members *members, struct rng *rng, uint32_t limit, uint8_t *out);
+/* The records, as signed, of at most `limit` live members from number *from on; bytes written.
+ * *from moves on behind the last looked at. */
+size_t members_encode(const struct members *members, uint64_t now_ns, uint32_t *from,
+                      uint32_t limit, uint8_t *out);
 
 #endif

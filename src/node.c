@@ -3,11 +3,12 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bytes.h"
 #include "inside.h"
+
+_Static_assert(NODE_PEERS_MAX <= SLOTS_MAX, "a set of slots holds all peers");
 
 #define CLOSING_NS    (2 * SECOND_NS)
 #define RENEW_NS      (600 * SECOND_NS)
@@ -15,15 +16,25 @@
 #define CATCH_UP_NS   (5 * SECOND_NS)  /* after asking for what is missing, it comes for so long */
 #define NOTES_WAITING 256
 
+static size_t news_words(const struct node_options *options)
+{
+    return (options->members_max + 63) / 64;
+}
+
 size_t node_arena_bytes(const struct node_options *options)
 {
     const size_t targets = options->members_max + NODE_SEEDS_MAX;
-    return sizeof(struct node) + 4096 +
-           options->peers_max * (sizeof(struct peer) + peer_arena_bytes(options->send_queue_bytes,
-                                                                        options->members_max)) +
-           options->members_max * (sizeof(struct member) + sizeof(struct origin) + 4 * 4 + 64) +
-           targets * sizeof(struct target) + log_arena_bytes(options->log_bytes) +
-           NOTES_WAITING * sizeof(struct note) + RUMOR_ENTRIES_MAX * 5 + 2 * FRAME_MAX + 16 * 64;
+    const size_t origins = LIVES_PER_MEMBER * (size_t)options->members_max;
+    const size_t per_peer = sizeof(struct peer) + sizeof(struct rapport) +
+                            peer_arena_bytes(options->send_queue_bytes, (uint32_t)origins) +
+                            news_words(options) * 8 + 64;
+    const size_t slots = 4 * sizeof(uint32_t); /* open addressing: at most so many for one */
+    return sizeof(struct node) + 4096 + options->peers_max * per_peer +
+           options->members_max * (sizeof(struct member) + slots) +
+           origins * (sizeof(struct origin) + slots) +
+           targets * (sizeof(struct target) + sizeof(uint32_t)) +
+           log_arena_bytes(options->log_bytes) + NOTES_WAITING * sizeof(struct note) +
+           RUMOR_ENTRIES_MAX * 5 + 2 * FRAME_MAX + 16 * 64;
 }
 
 static void init_club(struct node *node)
@@ -37,6 +48,18 @@ static void init_club(struct node *node)
     introduction_encode(node->club.prologue, &ours);
     secret_blake2b(node->club.psk, KEY_BYTES, "hearsay psk", 11, options->swarm_key, KEY_BYTES);
     secret_blake2b(node->context, CONTEXT_BYTES, node->club.prologue, INTRODUCTION_BYTES, NULL, 0);
+}
+
+static void init_peers(struct node *node, struct arena *arena)
+{
+    const struct node_options *options = &node->options;
+    node->peers = arena_take(arena, options->peers_max, sizeof *node->peers);
+    node->rapports = arena_take(arena, options->peers_max, sizeof *node->rapports);
+    for (uint32_t i = 0; i < options->peers_max; i++) {
+        peer_init(&node->peers[i], arena, options->send_queue_bytes,
+                  LIVES_PER_MEMBER * options->members_max);
+        node->rapports[i].news = arena_take(arena, news_words(options), sizeof(uint64_t));
+    }
 }
 
 struct node *node_new(struct arena *arena, const struct node_options *options, uint64_t now_ns)
@@ -53,13 +76,12 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->rng = rng_new(seed, bytes_get(options->identity->id, 8));
     init_club(node);
     node->reader = message_reader_new();
-    node->peers = arena_take(arena, options->peers_max, sizeof *node->peers);
-    for (uint32_t i = 0; i < options->peers_max; i++)
-        peer_init(&node->peers[i], arena, options->send_queue_bytes, options->members_max);
+    init_peers(node, arena);
     members_init(&node->members, arena, options->members_max, 3 * options->silence_ns / 2);
     node->targets_max = options->members_max + NODE_SEEDS_MAX;
     node->targets = arena_take(arena, node->targets_max, sizeof *node->targets);
-    versions_init(&node->versions, arena, options->members_max, options->digest);
+    node->target_hashes = arena_take(arena, node->targets_max, sizeof *node->target_hashes);
+    versions_init(&node->versions, arena, LIVES_PER_MEMBER * options->members_max, options->digest);
     node->own = versions_add(&node->versions, options->identity->id, options->incarnation);
     log_init(&node->log, arena, options->log_bytes);
     node->decoded.index = arena_take(arena, RUMOR_ENTRIES_MAX, sizeof(uint32_t));
@@ -70,7 +92,8 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->joined = options->seeds_count == 0;
     node->gossip_ns = now_ns + rng_below(&node->rng, (uint32_t)SECOND_NS);
     node->check_ns = now_ns;
-    node_refresh_record(node);
+    node->live = 1;
+    news_renew(node);
     for (uint32_t i = 0; i < options->seeds_count; i++)
         dial_add(node, &options->seeds[i], NULL, true);
     return node;
@@ -134,8 +157,10 @@ void node_on_connected(struct node *node, uint64_t now_ns, uint64_t conn)
 {
     node->now_ns = now_ns;
     struct peer *peer = peer_at(node, conn);
-    if (peer && peer->state == PEER_DIALLING)
-        peer_on_connected(peer, &node->club, now_ns);
+    if (!peer || peer->state != PEER_DIALLING)
+        return;
+    peer_on_connected(peer, &node->club, now_ns);
+    slots_put(&node->ready, node_slot(node, peer), true);
 }
 
 void node_on_bytes(struct node *node, uint64_t now_ns, uint64_t conn, const uint8_t *bytes,
@@ -143,6 +168,8 @@ void node_on_bytes(struct node *node, uint64_t now_ns, uint64_t conn, const uint
 {
     node->now_ns = now_ns;
     struct peer *peer = peer_at(node, conn);
+    if (peer) /* the answer to a greeting is no message */
+        slots_put(&node->ready, node_slot(node, peer), true);
     while (peer && count > 0) {
         struct problem problem;
         size_t message_bytes;
@@ -152,7 +179,7 @@ void node_on_bytes(struct node *node, uint64_t now_ns, uint64_t conn, const uint
             return;
         case PEER_MET:
             peer->renew_ns = now_ns + RENEW_NS + rng_below(&node->rng, 60) * SECOND_NS;
-            talk_hello(node, peer);
+            talk_meet(node, peer);
             break;
         case PEER_SAID:
             message = peer_message(peer, &message_bytes);
@@ -172,6 +199,7 @@ void node_on_sent(struct node *node, uint64_t now_ns, uint64_t conn)
     if (!peer)
         return;
     peer_on_sent(peer);
+    slots_put(&node->ready, node_slot(node, peer), true);
     spread_on_sent(node, peer);
 }
 
@@ -227,6 +255,8 @@ void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const cha
     dial_on_closed(node, peer);
     node->gone_sent_bytes += peer->sent_bytes;
     node->gone_received_bytes += peer->received_bytes;
+    slots_put(&node->open, node_slot(node, peer), false);
+    slots_put(&node->ready, node_slot(node, peer), false);
     peer_end(peer);
 }
 
@@ -262,23 +292,30 @@ void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries)
 
 /* Actions. */
 
+/* Has this peer something to send, or is it done? */
+static bool peer_action(struct node *node, struct peer *peer, struct action *action)
+{
+    if (peer->state == PEER_FREE || peer->hangup_asked)
+        return false;
+    if (peer_next_send(peer, &action->bytes, &action->count)) {
+        action->kind = ACTION_SEND;
+        action->conn = peer->conn;
+        return true;
+    }
+    if (peer->state != PEER_CLOSING ||
+        !(peer_is_flushed(peer) || node->now_ns - peer->since_ns > CLOSING_NS))
+        return false;
+    peer->hangup_asked = true;
+    *action = (struct action){.kind = ACTION_HANGUP, .conn = peer->conn};
+    return true;
+}
+
 static bool next_peer_action(struct node *node, struct action *action)
 {
-    for (uint32_t i = 0; i < node->options.peers_max; i++) {
-        struct peer *peer = &node->peers[i];
-        if (peer->state == PEER_FREE || peer->hangup_asked)
-            continue;
-        if (peer_next_send(peer, &action->bytes, &action->count)) {
-            action->kind = ACTION_SEND;
-            action->conn = peer->conn;
+    for (uint32_t i = 0; (i = slots_next(&node->ready, i)) < SLOTS_MAX;) {
+        if (peer_action(node, &node->peers[i], action))
             return true;
-        }
-        if (peer->state == PEER_CLOSING &&
-            (peer_is_flushed(peer) || node->now_ns - peer->since_ns > CLOSING_NS)) {
-            peer->hangup_asked = true;
-            *action = (struct action){.kind = ACTION_HANGUP, .conn = peer->conn};
-            return true;
-        }
+        slots_put(&node->ready, i, false);
     }
     return false;
 }
@@ -346,49 +383,4 @@ bool node_next(struct node *node, struct action *action)
         return true;
     }
     return false;
-}
-
-void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *stats)
-{
-    *stats = node->stats;
-    stats->members_live = members_live(&node->members, now_ns);
-    stats->origins = node->versions.count;
-    stats->digest = node->versions.digest;
-    stats->version = versions_rumors(&node->versions);
-    stats->waiting = node->log.newest - node->log.handed + node->applying_rumors;
-    stats->neighbours = node_neighbours(node);
-    stats->sent_bytes = node->gone_sent_bytes;
-    stats->received_bytes = node->gone_received_bytes;
-    for (uint32_t i = 0; i < node->options.peers_max; i++) {
-        stats->sent_bytes += node->peers[i].sent_bytes;
-        stats->received_bytes += node->peers[i].received_bytes;
-    }
-}
-
-uint64_t node_swarm_samples(const struct node *node)
-{
-    uint64_t samples = 0;
-    for (uint32_t i = 0; i < node->versions.count; i++)
-        samples += node->versions.origins[i].samples;
-    return samples;
-}
-
-void node_version_text(const struct node *node, char *out, size_t bytes)
-{
-    size_t used = 0;
-    out[0] = 0;
-    for (uint32_t i = 0; i < node->versions.count; i++) {
-        const struct origin *origin = &node->versions.origins[i];
-        if (origin->next == 0)
-            continue;
-        char id[ID_TEXT_BYTES];
-        identity_text(id, origin->id);
-        int wrote = snprintf(out + used, bytes - used, "%s%s/%llu:%u", used ? " " : "", id,
-                             (unsigned long long)origin->incarnation, (unsigned)origin->next);
-        if (wrote < 0 || (size_t)wrote >= bytes - used) {
-            out[used] = 0;
-            return;
-        }
-        used += (size_t)wrote;
-    }
 }

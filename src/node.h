@@ -128,21 +128,56 @@ bool node_is_leaving(const struct node *node);
 
 bool node_next(struct node *node, struct action *action);
 
-/* What a person or a test may look at. */
+/* What a person, a test or a simulation may look at. */
 struct node_stats {
     uint64_t steps, samples;
     double samples_per_second;
     double share;
     uint32_t neighbours, members_live;
-    uint32_t origins;
+    uint32_t peers_used; /* conversations, in whatever state */
+    uint32_t origins;    /* that we know rumors of */
     uint64_t digest;
-    uint64_t version; /* sum of all rumors known */
+    uint64_t version;      /* sum of all rumors known */
+    uint64_t version_hash; /* of the whole version */
     uint64_t rumors_told, rumors_heard, duplicates;
+    uint64_t rumors_sent_copies; /* RUMOR messages */
+    uint64_t wants_sent;
     uint64_t told_bytes, heard_bytes;    /* rumors: ours once each, others' once each */
     uint64_t sent_bytes, received_bytes; /* everything, as given to the transport */
-    uint64_t waiting;                    /* rumors known and not yet applied */
+    uint64_t control_sent_bytes;         /* all messages but rumors, sealed */
+    uint64_t queued_bytes_most;          /* in the longest send queue now */
+    uint64_t log_held_bytes;
+    uint64_t waiting; /* rumors known and not yet applied */
+    uint64_t lag_ns;  /* for how long some rumor has been known to exist and been lacking */
 };
 void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *stats);
+
+/* Two of them alone, cheap enough to ask after every event. */
+uint64_t node_digest(const struct node *node);
+uint64_t node_waiting(const struct node *node);
+
+/* The version, one origin at a time: i < node_origins. */
+struct node_origin {
+    uint8_t id[ID_BYTES];
+    uint64_t incarnation;
+    uint32_t next; /* 0: it has told nothing that we know of */
+    uint64_t samples;
+};
+uint32_t node_origins(const struct node *node);
+void node_origin(const struct node *node, uint32_t i, struct node_origin *out);
+
+/* The conversations under way, one at a time: i < node_links. */
+struct node_link {
+    uint8_t id[ID_BYTES]; /* zero before the other is known */
+    struct address address;
+    bool dialled;    /* we called */
+    bool open;       /* a neighbour */
+    uint64_t rtt_ns; /* 0: not measured yet */
+    uint64_t queued_bytes;
+    uint64_t sent_bytes, received_bytes;
+};
+uint32_t node_links(const struct node *node);
+void node_link(const struct node *node, uint32_t i, struct node_link *out);
 
 /* Samples behind the base, learned by anybody. */
 uint64_t node_swarm_samples(const struct node *node);

@@ -9,8 +9,8 @@
 #define EVALUATION_BATCH 100
 #define ARENA_BYTES      ((size_t)64 << 30) /* address space; only what is touched costs memory */
 
-static enum status load_data(const struct config *config, struct dataset *train,
-                             struct dataset *test, struct problem *problem)
+enum status setup_data(const struct config *config, struct dataset *train, struct dataset *test,
+                       struct problem *problem)
 {
     const struct dataset_options options = {
         .source = config->data.source,
@@ -38,12 +38,11 @@ static enum status load_data(const struct config *config, struct dataset *train,
     return OK;
 }
 
-static struct learner_options learner_options(const struct setup *setup,
-                                              const struct config *config, uint32_t tests)
+struct learner_options setup_learner_options(const struct config *config, size_t parameters,
+                                             uint64_t data_node, uint32_t tests)
 {
     const struct config_train *train = &config->train;
     const struct slice part = train->evaluate_part;
-    const size_t parameters = model_parameters(setup->model);
     const double told_max = config->exchange.told_max * (double)parameters;
     return (struct learner_options){
         .optimizer = {.sgd = {.rate = (float)train->rate,
@@ -56,18 +55,16 @@ static struct learner_options learner_options(const struct setup *setup,
         .batch = train->batch,
         .model_seed = config->model.seed,
         .data_seed = config->data.seed,
-        /* Nodes with their own slices differ by slice, nodes with all the data by identity. */
-        .data_node = config->data.shard.count > 1 ? config->data.shard.index
-                                                  : bytes_get(setup->identity.id, 8),
+        .data_node = data_node,
         .test_from = (uint32_t)((uint64_t)tests * part.index / part.count),
         .test_to = (uint32_t)((uint64_t)tests * (part.index + 1) / part.count),
         .told_max = told_max < 1 ? 1 : (uint32_t)told_max,
     };
 }
 
-static enum status make_learner(struct setup *setup, const struct config *config,
-                                const struct dataset *train, const struct dataset *test,
-                                struct problem *problem)
+enum status setup_model(const struct config *config, const struct dataset *train,
+                        struct arena *arena, struct backend *backend, struct setup_model *made,
+                        struct problem *problem)
 {
     const char *preset = model_preset(config->model.name);
     const char *line = config->model.layers[0] ? config->model.layers : preset;
@@ -77,18 +74,35 @@ static enum status make_learner(struct setup *setup, const struct config *config
                            config->model.name, model_presets());
     const int batch = (int)config->train.batch;
     const int batch_max = batch > EVALUATION_BATCH ? batch : EVALUATION_BATCH;
-    setup->backend = backend_cpu((int)config->train.threads);
-    enum status status = model_new(&setup->model, &setup->arena, setup->backend, line, train->shape,
-                                   train->classes, batch_max, problem);
+    enum status status = model_new(&made->model, arena, backend, line, train->shape, train->classes,
+                                   batch_max, problem);
     if (status != OK)
         return status;
-    (void)snprintf(setup->description, sizeof setup->description, "%dx%dx%d: %s; seed %llu",
+    (void)snprintf(made->description, sizeof made->description, "%dx%dx%d: %s; seed %llu",
                    train->shape.channels, train->shape.height, train->shape.width,
-                   model_line(setup->model), (unsigned long long)config->model.seed);
+                   model_line(made->model), (unsigned long long)config->model.seed);
+    return OK;
+}
+
+static enum status make_learner(struct setup *setup, const struct config *config,
+                                const struct dataset *train, const struct dataset *test,
+                                struct problem *problem)
+{
+    setup->backend = backend_cpu((int)config->train.threads);
+    struct setup_model made;
+    enum status status = setup_model(config, train, &setup->arena, setup->backend, &made, problem);
+    if (status != OK)
+        return status;
+    setup->model = made.model;
+    memcpy(setup->description, made.description, sizeof setup->description);
     setup->classes = train->classes;
     setup->mean = train->mean;
     setup->scale = train->scale;
-    const struct learner_options options = learner_options(setup, config, test->count);
+    /* Nodes with their own slices differ by slice, nodes with all the data by identity. */
+    const uint64_t data_node =
+        config->data.shard.count > 1 ? config->data.shard.index : bytes_get(setup->identity.id, 8);
+    const struct learner_options options =
+        setup_learner_options(config, model_parameters(setup->model), data_node, test->count);
     setup->learner = learner_new(&setup->arena, setup->backend, setup->model,
                                  config->train.enabled ? train : NULL, test, &options);
     return OK;
@@ -103,7 +117,7 @@ enum status setup_make(struct setup *setup, const struct config *config, struct 
     if (status != OK)
         return status;
     struct dataset train = {0}, test = {0};
-    status = load_data(config, &train, &test, problem);
+    status = setup_data(config, &train, &test, problem);
     if (status == OK) {
         arena_init(&setup->arena, ARENA_BYTES);
         status = make_learner(setup, config, &train, &test, problem);
@@ -118,14 +132,10 @@ static uint64_t ns_of(double seconds)
     return (uint64_t)(seconds * 1e9);
 }
 
-struct node_options setup_node_options(const struct setup *setup, const struct config *config)
+struct node_options setup_plain_options(const struct config *config)
 {
     struct node_options options = {
-        .identity = &setup->identity,
         .swarm_id = config->node.swarm,
-        .model = setup->description,
-        .parameters = learner_parameters(setup->learner),
-        .digest = learner_digest(setup->learner),
         .advertise = config->node.advertise,
         .seeds_count = config->node.peers.count,
         .trains = config->train.enabled,
@@ -148,9 +158,19 @@ struct node_options setup_node_options(const struct setup *setup, const struct c
         .notes_per_s = config->limits.notes_per_s,
         .seed = config->node.seed,
     };
-    memcpy(options.swarm_key, setup->swarm_key, KEY_BYTES);
     memcpy(options.seeds, config->node.peers.item,
            config->node.peers.count * sizeof *options.seeds);
+    return options;
+}
+
+struct node_options setup_node_options(const struct setup *setup, const struct config *config)
+{
+    struct node_options options = setup_plain_options(config);
+    options.identity = &setup->identity;
+    options.model = setup->description;
+    options.parameters = learner_parameters(setup->learner);
+    options.digest = learner_digest(setup->learner);
+    memcpy(options.swarm_key, setup->swarm_key, KEY_BYTES);
     /* Keys always come from the system; the seed only decides whom to call and when. */
     struct entropy entropy;
     entropy_from_system(&entropy);

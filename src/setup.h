@@ -10,6 +10,8 @@
 /* Entries with the learner and not yet applied, at most. */
 #define SETUP_APPLY_WINDOW RUMOR_ENTRIES_MAX
 
+#define SETUP_DESCRIPTION_BYTES (MODEL_LINE_MAX + 128)
+
 struct setup {
     struct arena arena;
     struct identity identity;
@@ -20,7 +22,7 @@ struct setup {
     int classes;
     float mean; /* how the data is normalised */
     float scale;
-    char description[MODEL_LINE_MAX + 128]; /* of the model: input, layers, seed */
+    char description[SETUP_DESCRIPTION_BYTES]; /* of the model: input, layers, seed */
 };
 
 /* Load and build everything but the sockets. The problem says what is wrong and what to do. */
@@ -32,5 +34,27 @@ enum status setup_make(struct setup *setup, const struct config *config,
 struct node_options setup_node_options(const struct setup *setup, const struct config *config);
 
 void setup_free(struct setup *setup);
+
+/* The steps of setup_make, for whoever builds more than one node. */
+
+/* What the configuration says of the data; test has the mean and scale of train. Both must be
+ * freed, whatever comes back (begin with zeros). */
+enum status setup_data(const struct config *config, struct dataset *train, struct dataset *test,
+                       struct problem *problem) MUST_USE;
+
+struct setup_model {
+    struct model *model;
+    char description[SETUP_DESCRIPTION_BYTES];
+};
+enum status setup_model(const struct config *config, const struct dataset *train,
+                        struct arena *arena, struct backend *backend, struct setup_model *made,
+                        struct problem *problem) MUST_USE;
+
+/* data_node: the order of its samples differs from that of other nodes. tests: how many. */
+struct learner_options setup_learner_options(const struct config *config, size_t parameters,
+                                             uint64_t data_node, uint32_t tests);
+
+/* All that follows from the configuration alone; keys, model and digest are the caller's. */
+struct node_options setup_plain_options(const struct config *config);
 
 #endif

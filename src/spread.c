@@ -5,7 +5,8 @@
  * to the first); what is left is a tree for each origin (Leitão, Pereira, Rodrigues 2007, who have
  * one tree for all). A neighbour whose queue is full is spared too: it will ask when it can.
  * Want: VERSION shows that a neighbour has more. If that does not arrive by itself within
- * WANT_AFTER_NS, ask; asking also grafts: pushing begins again.
+ * WANT_AFTER_NS, ask; asking also grafts: pushing begins again. Records of members (news.c) take
+ * the same trees.
  */
 #include <string.h>
 
@@ -14,35 +15,27 @@
 
 #define WANT_AFTER_NS (SECOND_NS / 2)
 #define ASK_AGAIN_NS  (2 * SECOND_NS)
-#define MEET_NS       (2 * SECOND_NS)
-#define WANTS_AT_ONCE 16
 #define APPLYING_MAX  256 /* rumors with the learner at once */
 
-static bool bit_get(const uint64_t *bits, uint32_t i)
+static bool say_rumor(struct node *node, struct peer *peer, const uint8_t *rumor, size_t bytes)
 {
-    return bits[i / 64] >> (i % 64) & 1;
+    return node_say(node, peer, &(struct message){.kind = RUMOR, .bulk = {rumor, bytes}});
 }
 
-static void bit_set(uint64_t *bits, uint32_t i, bool value)
+static bool is_origin(const struct peer *peer, const struct origin *origin)
 {
-    bits[i / 64] = (bits[i / 64] & ~(1ull << (i % 64))) | (uint64_t)value << (i % 64);
-}
-
-static bool say_rumor(struct peer *peer, const uint8_t *rumor, size_t bytes)
-{
-    return peer_say(peer, &(struct message){.kind = RUMOR, .bulk = {rumor, bytes}});
+    return memcmp(peer->id, origin->id, ID_BYTES) == 0;
 }
 
 static void push(struct node *node, const struct origin *origin, const struct peer *from,
                  const uint8_t *rumor, size_t bytes)
 {
     const uint32_t place = versions_place(&node->versions, origin);
-    for (uint32_t i = 0; i < node->options.peers_max; i++) {
-        struct peer *peer = &node->peers[i];
-        if (peer->state != PEER_OPEN || peer == from || bit_get(peer->lazy, place) ||
-            memcmp(peer->id, origin->id, ID_BYTES) == 0)
+    struct peer *peer;
+    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++) {
+        if (peer == from || bit_get(peer->lazy, place) || is_origin(peer, origin))
             continue;
-        if (!say_rumor(peer, rumor, bytes))
+        if (!say_rumor(node, peer, rumor, bytes))
             bit_set(peer->lazy, place, true);
     }
 }
@@ -58,21 +51,32 @@ static uint64_t digest_of(const struct update *update)
     return digest;
 }
 
+static void set_lacking(struct node *node, struct origin *origin, bool lacking)
+{
+    node->lacking += lacking ? !origin->lacking : -(uint32_t)origin->lacking;
+    origin->lacking = lacking;
+}
+
 /* It is the next of its origin and stands in the log: it is known from now on. */
 static void know(struct node *node, struct origin *origin, const struct rumor_head *head,
                  const struct update *update)
 {
-    node->versions.digest = digest_add(node->versions.digest, digest_of(update));
-    origin->next++;
+    versions_advance(&node->versions, origin, digest_of(update));
+    node->advanced_ns = node->now_ns;
     origin->samples = head->samples;
     if (origin->lacking && origin->next >= origin->lacking_to)
-        origin->lacking = false;
+        set_lacking(node, origin, false);
+    if (origin->behind_ns && origin->next >= origin->behind_to) { /* and what was shown since? */
+        origin->behind_ns = origin->next < origin->lacking_to ? node->now_ns : 0;
+        origin->behind_to = origin->lacking_to;
+        node->behind -= origin->behind_ns == 0;
+    }
 }
 
-static void lack(struct node *node, struct origin *origin, uint32_t to, const struct peer *from)
+void spread_lack(struct node *node, struct origin *origin, uint32_t to, const struct peer *from)
 {
     if (!origin->lacking) {
-        origin->lacking = true;
+        set_lacking(node, origin, true);
         origin->lacking_at = origin->next;
         origin->lacking_since_ns = node->now_ns;
         origin->lacking_to = to;
@@ -80,6 +84,12 @@ static void lack(struct node *node, struct origin *origin, uint32_t to, const st
     if (to > origin->lacking_to)
         origin->lacking_to = to;
     origin->lacking_from = from->conn;
+    origin->shown_ns = node->now_ns;
+    if (origin->behind_ns == 0) {
+        origin->behind_ns = node->now_ns;
+        origin->behind_to = to;
+        node->behind++;
+    }
 }
 
 static struct peer *peer_of(const struct node *node, uint64_t conn)
@@ -92,23 +102,21 @@ static void prune(struct node *node, struct peer *peer, const struct origin *ori
 {
     const uint32_t place = versions_place(&node->versions, origin);
     if (!bit_get(peer->pruned, place) &&
-        peer_say(peer, &(struct message){.kind = PRUNE, .tag = origin->tag}))
+        node_say(node, peer, &(struct message){.kind = PRUNE, .tag = origin->tag}))
         bit_set(peer->pruned, place, true);
 }
 
-/* Two send us this origin's rumors: one must stop. The origin itself is never sent away for being
- * slower once than somebody who passes its rumors on. */
-static void on_duplicate(struct node *node, struct peer *from, struct origin *origin)
+/* Two send us what this origin says: one must stop. The origin itself is never sent away for being
+ * slower once than somebody who passes it on. */
+void spread_on_twice(struct node *node, struct peer *from, struct origin *origin)
 {
-    node->stats.duplicates++;
-    const bool direct = memcmp(from->id, origin->id, ID_BYTES) == 0;
-    struct peer *other = direct ? peer_of(node, origin->heard_from) : NULL;
-    if (direct)
+    struct peer *spare = from;
+    if (is_origin(from, origin)) {
+        spare = peer_of(node, origin->heard_from);
         origin->heard_from = from->conn;
-    if (!direct)
-        prune(node, from, origin);
-    else if (other && other != from)
-        prune(node, other, origin);
+    }
+    if (spare && !is_origin(spare, origin))
+        prune(node, spare, origin);
 }
 
 static void refuse(struct node *node, struct peer *from, enum status status)
@@ -128,12 +136,13 @@ void spread_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor,
     struct origin *origin =
         versions_find(&node->versions, origin_tag(head.origin, head.incarnation));
     if (origin && head.seq < origin->next) {
-        on_duplicate(node, from, origin);
+        node->stats.duplicates++;
+        spread_on_twice(node, from, origin);
         return;
     }
     if (head.seq > (origin ? origin->next : 0)) {
         if (origin) /* nothing is kept of a stranger's word: its first rumor or VERSION comes */
-            lack(node, origin, head.seq + 1, from);
+            spread_lack(node, origin, head.seq + 1, from);
         return;
     }
     node->decoded_at = 0;
@@ -151,11 +160,12 @@ void spread_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor,
     }
     const uint32_t place = versions_place(&node->versions, origin);
     if (!log_append(&node->log, place, head.seq, false, rumor, (uint32_t)bytes)) {
-        lack(node, origin, head.seq + 1, from); /* the learner is behind: hear it later */
+        spread_lack(node, origin, head.seq + 1, from); /* the learner is behind: hear it later */
         return;
     }
     node->decoded_at = node->log.newest;
     know(node, origin, &head, &node->decoded);
+    members_heard(&node->members, origin->id, origin->incarnation, node->now_ns);
     origin->heard_from = from->conn;
     node->stats.rumors_heard++;
     node->stats.heard_bytes += bytes;
@@ -169,94 +179,53 @@ void spread_on_prune(struct node *node, struct peer *from, uint64_t tag)
         bit_set(from->lazy, versions_place(&node->versions, origin), true);
 }
 
-static bool ask(struct node *node, struct peer *peer, uint64_t tag, uint32_t seq)
+static bool want(struct node *node, struct peer *peer, uint64_t tag, uint32_t seq)
 {
-    node->asked_ns = node->now_ns;
-    return peer_say(peer, &(struct message){.kind = WANT, .tag = tag, .seq = seq});
+    return node_say(node, peer, &(struct message){.kind = WANT, .tag = tag, .seq = seq});
+}
+
+/* Ask this neighbour for all that comes next from this origin: now, and as soon as it has it. */
+bool spread_ask_from(struct node *node, struct peer *peer, struct origin *origin)
+{
+    if (!want(node, peer, origin->tag, origin->next))
+        return false;
+    bit_set(peer->pruned, versions_place(&node->versions, origin), false);
+    return true;
 }
 
 /* An origin not known yet: ask one neighbour for all of it, not each that shows it. */
-static void ask_first(struct node *node, struct peer *peer, uint64_t tag)
+void spread_ask_first(struct node *node, struct peer *peer, uint64_t tag)
 {
     for (uint32_t i = 0; i < ASKED_MAX; i++) {
         const struct asked *asked = &node->asked[i];
         if (asked->tag == tag && asked->at_ns && node->now_ns - asked->at_ns < ASK_AGAIN_NS)
             return;
     }
-    if (ask(node, peer, tag, 0))
-        node->asked[node->asked_next++ % ASKED_MAX] =
-            (struct asked){.tag = tag, .at_ns = node->now_ns};
-}
-
-/* A neighbour has shown what it knows. One that joins as we do may know less than we: so what
- * counts is the most that any of them has shown (but for a few rumors that are on their way), and,
- * while there has been little time to meet others, only the word of those who have joined. */
-static void consider_knowledge(struct node *node, const struct peer *from, uint64_t missing,
-                               size_t few)
-{
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < node->options.peers_max; i++)
-        if (node->peers[i].state == PEER_OPEN && node->peers[i].knows > most)
-            most = node->peers[i].knows;
-    const struct member *member = members_find(&node->members, from->id);
-    const bool has_joined = member && member->record.trains;
-    if ((has_joined || node->now_ns - node->born_ns >= MEET_NS) && missing <= few &&
-        versions_rumors(&node->versions) + few >= most)
-        node_join(node, "holds what the swarm knows");
-}
-
-void spread_on_version(struct node *node, struct peer *from, uint64_t digest, const uint8_t *vector,
-                       size_t bytes)
-{
-    if (bytes % VERSION_ENTRY_BYTES != 0) {
-        node_hang_up(node, from, BYE_BROKEN, "sent a version of impossible size");
+    if (!want(node, peer, tag, 0))
         return;
-    }
-    uint32_t strangers = 0;
-    uint64_t theirs = 0, missing = 0;
-    const size_t entries = bytes / VERSION_ENTRY_BYTES;
-    for (size_t i = 0; i < entries; i++) {
-        struct version_entry entry = version_entry_at(vector, i);
-        struct origin *origin = versions_find(&node->versions, entry.tag);
-        if (origin == node->own)
-            from->own_next = entry.next;
-        else if (origin && entry.next > origin->next)
-            lack(node, origin, entry.next, from);
-        else if (!origin && strangers++ < WANTS_AT_ONCE)
-            ask_first(node, from, entry.tag);
-        theirs += entry.next;
-        if (origin != node->own && entry.next > (origin ? origin->next : 0))
-            missing += entry.next - (origin ? origin->next : 0);
-    }
-    from->knows = theirs;
-    if (!node->joined)
-        consider_knowledge(node, from, missing, entries);
-    if (digest != node->versions.digest && versions_equal(&node->versions, vector, bytes) &&
-        notes_allow(&node->notes, node->now_ns))
-        (void)node_note(node, from, NOTE_DIGEST, LEVEL_ERROR,
-                        "the same version, but another digest: a defect or broken memory, here or "
-                        "there");
+    node->asked_ns = node->now_ns;
+    node->asked[node->asked_next++ % ASKED_MAX] = (struct asked){.tag = tag, .at_ns = node->now_ns};
 }
 
 void spread_on_want(struct node *node, struct peer *from, uint64_t tag, uint64_t seq)
 {
     const struct origin *origin = versions_find(&node->versions, tag);
-    from->wants_more = false;
-    if (!origin || seq >= origin->next)
+    if (!origin)
         return;
+    from->wants_more = false;
     const uint32_t place = versions_place(&node->versions, origin);
-    for (uint32_t next = (uint32_t)seq; next < origin->next; next++) {
+    for (uint64_t next = seq; next < origin->next; next++) {
         uint32_t bytes;
-        const uint8_t *rumor = log_find(&node->log, place, next, &bytes);
+        const uint8_t *rumor = log_find(&node->log, place, (uint32_t)next, &bytes);
         if (!rumor) {
-            (void)peer_say(from, &(struct message){.kind = GONE, .tag = tag, .seq = next});
+            (void)node_say(node, from, &(struct message){.kind = GONE, .tag = tag, .seq = next});
             return;
         }
-        if (!say_rumor(from, rumor, bytes)) {
+        if (!say_rumor(node, from, rumor, bytes)) {
             bit_set(from->lazy, place, true);
             from->wants_more = true;
             from->want_tag = tag;
-            from->want_seq = next;
+            from->want_seq = (uint32_t)next;
             return;
         }
     }
@@ -314,19 +283,19 @@ void spread_told(struct node *node, const struct update *update)
 /* Ask for what did not come by itself. */
 void spread_ask(struct node *node)
 {
-    for (uint32_t i = 0; i < node->versions.count; i++) {
+    for (uint32_t i = 0; i < node->versions.count && node->lacking > 0; i++) {
         struct origin *origin = &node->versions.origins[i];
         if (!origin->lacking || node->now_ns - origin->lacking_since_ns < WANT_AFTER_NS)
             continue;
         struct peer *peer = peer_of(node, origin->lacking_from);
         if (!peer) {
-            origin->lacking = false; /* the next VERSION says who else has it */
+            set_lacking(node, origin, false); /* the next VERSION says who else has it */
             continue;
         }
         if (origin->next == origin->lacking_at) {
-            if (ask(node, peer, origin->tag, origin->next))
-                bit_set(peer->pruned, i, false);
-            origin->lacking = false; /* if it does not help, the next VERSION says so */
+            if (spread_ask_from(node, peer, origin))
+                node->asked_ns = node->now_ns;
+            set_lacking(node, origin, false); /* if it does not help, the next VERSION says so */
         }
         origin->lacking_at = origin->next;
         origin->lacking_since_ns = node->now_ns;

@@ -4,14 +4,38 @@
 
 #include "inside.h"
 
-#define RECORDS_PER_ROUND 16
-
-static bool say_bulk(struct peer *peer, enum message_kind kind, const uint8_t *bulk, size_t bytes)
+/* In a large swarm a node that has neighbours enough says at once whom else to call: twice as many
+ * as a node looks for, and more where few can be called. Who is a neighbour already and comes back
+ * over another connection is let in. So is, while there is any room, a member that has been
+ * training somewhere without our knowing that it lives: there may be a whole swarm behind it. */
+static bool is_full(const struct node *node, const struct peer *peer, bool is_lost)
 {
-    return peer_say(peer, &(struct message){.kind = kind, .bulk = {bulk, bytes}});
+    const uint32_t most = node->options.peers_max / 4 * 3;
+    const uint32_t reachable = node->reachable ? node->reachable : 1;
+    const uint64_t enough = is_lost ? most : 2ull * DEGREE * node->live / reachable;
+    return !peer->dialled && node->live > MESH_MAX &&
+           node_neighbours(node) >= (enough < most ? enough : most) &&
+           !node_peer_by_id(node, peer->id, peer);
 }
 
-void talk_hello(struct node *node, struct peer *peer)
+static void turn_away(struct node *node, struct peer *peer)
+{
+    static const char why[] = "has neighbours enough; others are to be called";
+    const uint32_t others = node->members.count - 1;
+    uint32_t from = 1;
+    if (others > RECORDS_AT_ONCE)
+        from += rng_below(&node->rng, others - RECORDS_AT_ONCE + 1);
+    const size_t bytes =
+        members_encode(&node->members, node->now_ns, &from, RECORDS_AT_ONCE, node->scratch);
+    const struct message bye = {.kind = BYE,
+                                .reason = BYE_FULL,
+                                .text = {(const uint8_t *)why, sizeof why - 1},
+                                .bulk = {node->scratch, bytes}};
+    CHECK(node_say(node, peer, &bye));
+    node_close(node, peer, BYE_FULL, why);
+}
+
+static void say_hello(struct node *node, struct peer *peer)
 {
     const struct message hello = {
         .kind = HELLO,
@@ -20,59 +44,16 @@ void talk_hello(struct node *node, struct peer *peer)
         .text = {(const uint8_t *)peer->address.host, strlen(peer->address.host)},
         .bulk = {node->members.members[0].bytes, RECORD_BYTES},
     };
-    CHECK(peer_say(peer, &hello));
+    CHECK(node_say(node, peer, &hello));
 }
 
-void talk_members(struct node *node, struct peer *peer)
+/* The session stands. Who called introduces itself first (with its proof, so that no time is
+ * lost): so who is called knows, before it answers, whether there is room. */
+void talk_meet(struct node *node, struct peer *peer)
 {
-    size_t bytes = members_encode(&node->members, &node->rng, RECORDS_PER_ROUND, node->scratch);
-    (void)say_bulk(peer, MEMBERS, node->scratch, bytes); /* a full queue: next round */
-}
-
-void talk_version(struct node *node, struct peer *peer)
-{
-    size_t bytes = versions_encode(&node->versions, node->scratch, MESSAGE_MAX - MESSAGE_ADDS);
-    (void)peer_say(peer, &(struct message){.kind = VERSION,
-                                           .digest = node->versions.digest,
-                                           .bulk = {node->scratch, bytes}});
-}
-
-static void note_member(struct node *node, struct member *member)
-{
-    const struct record *record = &member->record;
-    const bool live = member_is_live(&node->members, member, node->now_ns);
-    if (live == member->known_live)
-        return;
-    member->known_live = live;
-    if (!live && record->stage != STAGE_LEFT)
-        return; /* died: noted where silence is noticed */
-    if (!notes_allow(&node->notes, node->now_ns))
-        return;
-    struct note *note =
-        live ? notes_add(&node->notes, node->now_ns, NOTE_MEMBER, LEVEL_INFO, "is in the swarm")
-             : notes_add(&node->notes, node->now_ns, NOTE_MEMBER_LEFT, LEVEL_INFO,
-                         "has left the swarm after %llu samples",
-                         (unsigned long long)record->samples);
-    identity_text(note->who, record->id);
-    if (record->address.host[0])
-        (void)address_text(&record->address, note->where);
-}
-
-/* False when the record shows that the sender is broken. */
-static bool learn_record(struct node *node, struct peer *from, const uint8_t *bytes)
-{
-    struct member *member;
-    enum status status = members_learn(&node->members, bytes, node->context, node->now_ns, &member);
-    if (status == MALFORMED || status == FORGED) {
-        node_hang_up(node, from, BYE_BROKEN, "sent a member record that is not valid");
-        return false;
-    }
-    if (status == OK) {
-        note_member(node, member);
-        if (member->record.address.host[0])
-            dial_add(node, &member->record.address, member->record.id, false);
-    }
-    return true;
+    dial_on_met(node, peer);
+    if (peer->dialled)
+        say_hello(node, peer);
 }
 
 /* Another life or another machine with this peer's identity? The later life stays. */
@@ -137,41 +118,38 @@ static void on_hello(struct node *node, struct peer *peer, const struct message 
     if (is_self(node, peer, hello->incarnation))
         return;
     peer->incarnation = hello->incarnation;
-    dial_on_open(node, peer);
-    if (!settle_duplicate(node, peer))
+    const struct member *known = members_find(&node->members, peer->id);
+    const bool is_lost = record.trains && !(known && known->known_live);
+    if (!news_hear(node, peer, &hello->bulk, true))
         return;
-    peer_move(peer, PEER_OPEN, node->now_ns);
-    node->company_ns = node->now_ns;
-    learn_observed(node, &hello->text);
-    if (!learn_record(node, peer, hello->bulk.at))
-        return;
-    (void)node_note(node, peer, NOTE_NEIGHBOUR, LEVEL_INFO,
-                    peer->dialled ? "is a neighbour (we called)" : "is a neighbour (it called)");
-    node_refresh_record(node);
-    talk_members(node, peer);
-    talk_version(node, peer);
-}
-
-static void on_members(struct node *node, struct peer *peer, const struct bytes *records)
-{
-    if (records->count % RECORD_BYTES != 0) {
-        node_hang_up(node, peer, BYE_BROKEN, "sent member records of impossible size");
+    if (is_full(node, peer, is_lost)) {
+        turn_away(node, peer);
         return;
     }
-    for (size_t at = 0; at < records->count; at += RECORD_BYTES)
-        if (!learn_record(node, peer, records->at + at))
-            return;
+    if (!settle_duplicate(node, peer))
+        return;
+    if (!peer->dialled)
+        say_hello(node, peer);
+    dial_on_open(node, peer);
+    node_open(node, peer);
+    learn_observed(node, &hello->text);
+    (void)node_note(node, peer, NOTE_NEIGHBOUR, LEVEL_INFO,
+                    peer->dialled ? "is a neighbour (we called)" : "is a neighbour (it called)");
+    if (node_say(node, peer, &(struct message){.kind = PING, .token = node->now_ns}))
+        peer->pinged_ns = node->now_ns;
+    news_renew(node);
+    compare_show(node, peer, true);
 }
 
 /* Who leaves waits until all its neighbours have shown that they hold what it told, and we send our
  * version to one neighbour a second: answer. Who leaves too sends it to everyone anyway. */
 static void on_version(struct node *node, struct peer *peer, const struct message *version)
 {
-    spread_on_version(node, peer, version->digest, version->bulk.at, version->bulk.count);
+    compare_on_version(node, peer, version);
     const struct member *member = members_find(&node->members, peer->id);
     if (peer->state == PEER_OPEN && node->stage == STAGE_RUNNING && member &&
         member->record.stage != STAGE_RUNNING)
-        talk_version(node, peer);
+        compare_show(node, peer, false);
 }
 
 static void on_pong(struct node *node, struct peer *peer, uint64_t token)
@@ -188,19 +166,22 @@ static void on_bye(struct node *node, struct peer *peer, const struct message *b
         (void)node_note(node, peer, NOTE_IDENTITY_TAKEN, LEVEL_ERROR,
                         "knows another running node with our identity: give each machine its own "
                         "key file (hearsay keygen)");
+    if (bye->reason == BYE_FULL) {
+        node->company_ns = node->now_ns; /* there is a swarm */
+        if (!news_hear(node, peer, &bye->bulk, false))
+            return;
+    }
     int count = (int)(bye->text.count < 64 ? bye->text.count : 64);
     char text[65] = "";
     for (int i = 0; i < count; i++)
         text[i] = bye->text.at[i] >= ' ' && bye->text.at[i] < 127 ? (char)bye->text.at[i] : '?';
-    (void)snprintf(peer->why, sizeof peer->why, "%s%s",
+    char why[sizeof peer->why];
+    (void)snprintf(why, sizeof why, "%s%s",
                    bye->reason == BYE_LEAVING ? "left"
                    : text[0]                  ? "it said: "
                                               : "",
                    bye->reason == BYE_LEAVING ? "" : text);
-    peer->retry = node_retry_after(node, peer, bye->reason);
-    peer->was_open = peer->state == PEER_OPEN;
-    peer->quiet = bye->reason == BYE_SELF || bye->reason == BYE_DUPLICATE;
-    peer_move(peer, PEER_CLOSING, node->now_ns);
+    node_close(node, peer, bye->reason, why);
 }
 
 void talk_hear(struct node *node, struct peer *peer, const uint8_t *bytes, size_t count)
@@ -218,11 +199,18 @@ void talk_hear(struct node *node, struct peer *peer, const uint8_t *bytes, size_
     case HELLO:
         on_hello(node, peer, &message);
         break;
+    case NEWS:
+        (void)news_hear(node, peer, &message.bulk, true);
+        break;
+    case WHO:
+        news_on_who(node, peer);
+        break;
     case MEMBERS:
-        on_members(node, peer, &message.bulk);
+        node->listed_ns = node->now_ns;
+        (void)news_hear(node, peer, &message.bulk, false);
         break;
     case PING:
-        (void)peer_say(peer, &(struct message){.kind = PONG, .token = message.token});
+        (void)node_say(node, peer, &(struct message){.kind = PONG, .token = message.token});
         break;
     case PONG:
         on_pong(node, peer, message.token);
@@ -237,7 +225,11 @@ void talk_hear(struct node *node, struct peer *peer, const uint8_t *bytes, size_
         on_version(node, peer, &message);
         break;
     case WANT:
-        spread_on_want(node, peer, message.tag, message.seq);
+        if (message.tag == TAG_ALL)
+            compare_show(node, peer, true);
+        else
+            spread_on_want(node, peer, message.tag, message.seq);
+        news_on_want(node, peer, message.tag, message.seq);
         break;
     case GONE:
         spread_on_gone(node, peer, message.tag, message.seq);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "digest.h"
 #include "rng.h"
 
 uint64_t origin_tag(const uint8_t id[static ID_BYTES], uint64_t incarnation)
@@ -59,24 +60,37 @@ struct origin *versions_add(struct versions *versions, const uint8_t id[static I
     return origin;
 }
 
-uint64_t versions_rumors(const struct versions *versions)
+void versions_advance(struct versions *versions, struct origin *origin, uint64_t digest)
 {
-    uint64_t rumors = 0;
-    for (uint32_t i = 0; i < versions->count; i++)
-        rumors += versions->origins[i].next;
-    return rumors;
+    versions->telling += origin->next == 0;
+    versions->hash += rng_mix(origin->tag ^ rng_mix(origin->next));
+    versions->digest = digest_add(versions->digest, digest);
+    versions->rumors++;
+    origin->next++;
 }
 
-size_t versions_encode(const struct versions *versions, uint8_t *out, size_t capacity)
+static size_t put_entry(uint8_t *out, const struct origin *origin)
+{
+    bytes_put(out, origin->tag, 8);
+    bytes_put(out + 8, origin->next, 4);
+    return VERSION_ENTRY_BYTES;
+}
+
+size_t versions_slice(struct versions *versions, const struct origin *first, uint32_t most,
+                      uint8_t *out)
 {
     size_t bytes = 0;
-    for (uint32_t i = 0; i < versions->count; i++) {
-        const struct origin *origin = &versions->origins[i];
-        if (origin->next == 0 || capacity - bytes < VERSION_ENTRY_BYTES)
+    if (first && first->next > 0)
+        bytes += put_entry(out, first);
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < versions->count && taken < most; i++) {
+        const struct origin *origin = &versions->origins[versions->cursor];
+        versions->cursor = (versions->cursor + 1) % versions->count;
+        if (origin->next == 0)
             continue;
-        bytes_put(out + bytes, origin->tag, 8);
-        bytes_put(out + bytes + 8, origin->next, 4);
-        bytes += VERSION_ENTRY_BYTES;
+        taken++;
+        if (origin != first)
+            bytes += put_entry(out + bytes, origin);
     }
     return bytes;
 }
@@ -85,20 +99,4 @@ struct version_entry version_entry_at(const uint8_t *vector, size_t i)
 {
     const uint8_t *at = vector + i * VERSION_ENTRY_BYTES;
     return (struct version_entry){.tag = bytes_get(at, 8), .next = (uint32_t)bytes_get(at + 8, 4)};
-}
-
-bool versions_equal(const struct versions *versions, const uint8_t *vector, size_t bytes)
-{
-    size_t ours = 0;
-    for (uint32_t i = 0; i < versions->count; i++)
-        ours += versions->origins[i].next > 0;
-    if (bytes != ours * VERSION_ENTRY_BYTES)
-        return false;
-    for (size_t i = 0; i < ours; i++) {
-        struct version_entry entry = version_entry_at(vector, i);
-        const struct origin *origin = versions_find(versions, entry.tag);
-        if (!origin || origin->next != entry.next)
-            return false;
-    }
-    return true;
 }

@@ -1,8 +1,10 @@
 /* The version: for each origin, the number of the next rumor expected from it.
  *
- * An origin is one life (incarnation) of one node; its tag is a 64-bit hash of both, short enough
- * to be sent once a second for each. The digest of all that is known rides along: since rumors are
- * sums, it follows from the rumors alone, and two nodes with equal versions must have equal ones.
+ * An origin is one life (incarnation) of one node; its tag is a 64-bit hash of both. Neighbours
+ * compare versions by a 64-bit hash of the whole, whatever the order, and by slices of it that go
+ * round. The digest
+ * of all that is known rides along: since rumors are sums, it follows from the rumors alone, and
+ * two nodes with equal versions must have equal ones.
  *
  *   OFFSET SIZE MEANING                       (one entry of the vector on the wire, 12 bytes)
  *        0    8 tag, little-endian
@@ -24,9 +26,9 @@ struct origin {
     uint64_t tag;
     uint8_t id[ID_BYTES];
     uint64_t incarnation;
-    uint32_t next;
+    uint32_t next;       /* 0: it is known, and has told nothing that we know of */
     uint64_t samples;    /* as its latest rumor says */
-    uint64_t heard_from; /* conn that brought its latest rumor */
+    uint64_t heard_from; /* conn that brought its latest rumor or record */
 
     /* Somebody has more of it than we do: since when, how much we had then, and who. */
     bool lacking;
@@ -34,6 +36,11 @@ struct origin {
     uint32_t lacking_at;
     uint64_t lacking_since_ns;
     uint64_t lacking_from; /* conn */
+
+    /* Rumors before behind_to were known to exist at behind_ns; 0: we hold all that was shown. */
+    uint32_t behind_to;
+    uint64_t behind_ns;
+    uint64_t shown_ns; /* when more than we hold was shown last */
 };
 
 struct versions {
@@ -42,6 +49,10 @@ struct versions {
     uint32_t max;
     uint32_t *slots; /* open addressing: place + 1, 0 is free */
     uint32_t slots_mask;
+    uint32_t cursor;  /* where the next slice begins */
+    uint32_t telling; /* origins that we know rumors of */
+    uint64_t rumors;  /* known in all */
+    uint64_t hash;    /* the sum of a hash of each rumor known: of the whole, not of its order */
     uint64_t digest;
 };
 
@@ -61,19 +72,19 @@ static inline uint32_t versions_place(const struct versions *versions, const str
     return (uint32_t)(origin - versions->origins);
 }
 
-/* How many rumors are known. */
-uint64_t versions_rumors(const struct versions *versions);
+/* The next rumor of this origin is known from now on, and adds so much to the digest. */
+void versions_advance(struct versions *versions, struct origin *origin, uint64_t digest);
 
-/* Every origin we know rumors of; returns bytes written (<= capacity / 12 entries). */
-size_t versions_encode(const struct versions *versions, uint8_t *out, size_t capacity);
+/* The entry of `first` (unless NULL or nothing is known of it), then those of at most `most` others
+ * that we know rumors of, where the last slice ended, round and round; returns bytes written. So
+ * every entry is in one of ceil(telling / most) slices one after the other. */
+size_t versions_slice(struct versions *versions, const struct origin *first, uint32_t most,
+                      uint8_t *out);
 
 struct version_entry {
     uint64_t tag;
     uint32_t next;
 };
 struct version_entry version_entry_at(const uint8_t *vector, size_t i);
-
-/* Is this vector ours exactly? */
-bool versions_equal(const struct versions *versions, const uint8_t *vector, size_t bytes);
 
 #endif

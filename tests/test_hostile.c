@@ -83,7 +83,7 @@ static void an_honest_puppet_is_heard_by_all(void **state)
     assert_int_equal(world_stats(&world, 0).digest,
                      digest_add(digest_before, digest_of_entry(5, 3000)));
     assert_true(world_equal(&world, 0, 1));
-    assert_true(puppet.heard[MEMBERS] > 0 && puppet.heard[VERSION] > 0);
+    assert_true(puppet.heard[NEWS] > 0 && puppet.heard[VERSION] > 0);
 }
 
 static void who_does_not_introduce_itself_first_is_cut_off(void **state)
@@ -158,6 +158,34 @@ static void a_version_of_impossible_size_is_refused(void **state)
     puppet_hello(&puppet);
     puppet_say_bulk(&puppet, VERSION, bytes, sizeof bytes);
     only_the_villain_is_gone("sent a version of impossible size");
+}
+
+static void the_same_version_with_another_digest_is_noted(void **state)
+{
+    (void)state;
+    const struct node_stats stats = world_stats(&world, 0);
+    struct message version = {.kind = VERSION, .hash = stats.version_hash, .digest = stats.digest};
+    puppet_hello(&puppet);
+    puppet_say(&puppet, &version);
+    assert_int_equal(world.nodes[0].notes[NOTE_DIGEST], 0);
+    version.digest++;
+    version.hash++; /* another version may have another digest */
+    puppet_say(&puppet, &version);
+    assert_int_equal(world.nodes[0].notes[NOTE_DIGEST], 0);
+    version.hash--;
+    puppet_say(&puppet, &version);
+    still_a_neighbour();
+    assert_int_equal(world.nodes[0].notes[NOTE_DIGEST], 1);
+}
+
+static void records_for_who_must_look_elsewhere_are_checked_too(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[RECORD_BYTES + 1];
+    puppet_hello(&puppet);
+    puppet_say(&puppet,
+               &(struct message){.kind = BYE, .reason = BYE_FULL, .bulk = {bytes, sizeof bytes}});
+    only_the_villain_is_gone("sent member records of impossible size");
 }
 
 static void random_messages_end_the_conversation(void **state)
@@ -375,6 +403,8 @@ int main(void)
         STORY(a_forged_record_among_good_ones_is_noticed),
         STORY(records_and_versions_of_impossible_size_are_refused),
         STORY(a_version_of_impossible_size_is_refused),
+        STORY(the_same_version_with_another_digest_is_noted),
+        STORY(records_for_who_must_look_elsewhere_are_checked_too),
         STORY(random_messages_end_the_conversation),
         STORY(every_changed_byte_of_a_rumor_message_is_noticed_or_harmless),
         STORY(every_truncation_of_a_message_is_refused),

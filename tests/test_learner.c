@@ -52,8 +52,8 @@ static struct replica replica_new(uint32_t told_max)
 
 static void look(const struct replica *replica, float *weights, int32_t *units)
 {
-    backend->download(backend, weights, replica->weights, sizeof w);
-    backend->download(backend, units, replica->base, sizeof base);
+    replica_read_weights(replica, weights);
+    replica_read_units(replica, units);
 }
 
 /* In place of training: every weight moves a little, some more. */
@@ -64,7 +64,7 @@ static void learn_something(struct replica *replica, struct rng *rng)
         const double x = 2 * rng_uniform(rng) - 1;
         w[c] += (float)(0.01 * x * x * x);
     }
-    backend->upload(backend, replica->weights, w, sizeof w);
+    replica_write_weights(replica, w);
 }
 
 static struct update copy_of(const struct update *update)
@@ -257,7 +257,7 @@ static void what_is_too_small_for_its_share_is_kept(void **state)
     look(&replica, w, base);
     for (int c = 0; c < P; c++)
         w[c] += 1e-8f * (float)(c % 3);
-    backend->upload(backend, replica.weights, w, sizeof w);
+    replica_write_weights(&replica, w);
     const uint64_t digest = replica_digest(&replica);
     assert_int_equal(replica_tell(&replica, &TELL)->count, 0);
     assert_int_equal(replica_digest(&replica), digest);
@@ -300,7 +300,7 @@ static void what_is_not_a_number_is_never_told(void **state)
         w[0] = NAN;
         w[1] = INFINITY;
         w[2] = -INFINITY;
-        backend->upload(backend, replica.weights, w, sizeof w);
+        replica_write_weights(&replica, w);
         const struct update *update = replica_tell(&replica, &TELL);
         assert_true(update->count > 0);
         assert_true(update->index[0] > 2);
@@ -320,6 +320,24 @@ static void the_base_is_read_as_what_it_stands_for(void **state)
     replica_free(&replica);
 }
 
+static void weights_written_leave_the_base_and_are_told(void **state)
+{
+    (void)state;
+    struct replica replica = replica_new(P);
+    look(&replica, w_before, base_before);
+    memcpy(w, w_before, sizeof w);
+    w[5] += 0.25f;
+    replica_write_weights(&replica, w);
+    look(&replica, w_before, base);
+    assert_memory_equal(w_before, w, sizeof w);
+    assert_memory_equal(base_before, base, sizeof base);
+    const struct update *update = replica_tell(&replica, &TELL);
+    assert_int_equal(update->count, 1);
+    assert_int_equal(update->index[0], 5);
+    assert_true(fabsf(update->tau * (float)update->level[0] - 0.25f) < 0.01f);
+    replica_free(&replica);
+}
+
 /* Learners on data. */
 
 static struct learner *learner_on(const char *line, struct model **model,
@@ -327,19 +345,17 @@ static struct learner *learner_on(const char *line, struct model **model,
                                   uint64_t node, float rate)
 {
     struct problem problem;
+    assert_int_equal(
+        model_new(model, &arena, backend, line, train->shape, train->classes, 64, &problem), OK);
     const struct learner_options options = {
         .optimizer = {.sgd = {.rate = rate, .momentum = 0.9f}},
         .batch = 16,
         .model_seed = 3,
         .data_seed = 4,
         .data_node = node,
-        .told_max = 1,
+        .told_max = (uint32_t)model_parameters(*model),
     };
-    assert_int_equal(
-        model_new(model, &arena, backend, line, train->shape, train->classes, 64, &problem), OK);
-    struct learner_options with = options;
-    with.told_max = (uint32_t)model_parameters(*model);
-    return learner_new(&arena, backend, *model, train, test, &with);
+    return learner_new(&arena, backend, *model, train, test, &options);
 }
 
 static void a_learner_alone_learns_through_its_own_tellings(void **state)
@@ -442,6 +458,7 @@ int main(void)
         TEST(the_digest_follows_from_the_updates_even_where_the_base_wraps),
         TEST(what_is_not_a_number_is_never_told),
         TEST(the_base_is_read_as_what_it_stands_for),
+        TEST(weights_written_leave_the_base_and_are_told),
         TEST(a_learner_alone_learns_through_its_own_tellings),
         TEST(two_learners_with_half_the_data_learn_from_each_other),
     };

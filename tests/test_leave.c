@@ -75,7 +75,7 @@ static void a_leaver_that_nobody_hears_does_not_say_it_was_heard(void **state)
     world_run(&world, 5 * SECOND);
     world_deafen(&world, 0, 1, true);
     node_leave(world.nodes[0].node, world.now_ns);
-    world_run(&world, 14 * SECOND); /* longer than silence: no neighbour any more */
+    world_run(&world, 12 * SECOND); /* longer than silence: no neighbour any more */
     assert_false(world.nodes[0].finished);
     assert_int_equal(neighbours(0), 0);
     const uint64_t told = world_stats(&world, 0).rumors_told;

@@ -44,18 +44,26 @@ static struct message sample_of(enum message_kind kind)
     case PING:
     case PONG:
         return (struct message){.kind = kind, .token = 1ull << 32};
+    case WHO:
+        return (struct message){.kind = kind};
+    case NEWS:
     case MEMBERS:
     case RUMOR:
         return (struct message){.kind = kind, .bulk = bulk};
     case PRUNE:
         return (struct message){.kind = kind, .tag = 0};
     case VERSION:
-        return (struct message){.kind = kind, .digest = UINT64_MAX - 1, .bulk = bulk};
+        return (struct message){.kind = kind,
+                                .digest = UINT64_MAX - 1,
+                                .hash = UINT64_MAX,
+                                .rumors = 1ull << 40,
+                                .members = 1000,
+                                .bulk = bulk};
     case WANT:
     case GONE:
         return (struct message){.kind = kind, .tag = 0x8000000000000000u, .seq = 128};
     case BYE:
-        return (struct message){.kind = kind, .reason = BYE_RENEW, .text = text};
+        return (struct message){.kind = kind, .reason = BYE_FULL, .text = text, .bulk = bulk};
     case MESSAGE_KINDS:
         break;
     }
@@ -75,6 +83,7 @@ static void assert_same(const struct message *a, const struct message *b)
     assert_int_equal(a->kind, b->kind);
     assert_true(a->incarnation == b->incarnation && a->port == b->port && a->token == b->token);
     assert_true(a->tag == b->tag && a->seq == b->seq && a->digest == b->digest);
+    assert_true(a->hash == b->hash && a->rumors == b->rumors && a->members == b->members);
     assert_true(a->reason == b->reason);
     assert_same_bytes(a->text, b->text);
     assert_same_bytes(a->bulk, b->bulk);
@@ -121,8 +130,12 @@ static void around_a_bulk_there_is_little(void **state)
 {
     (void)state;
     static uint8_t bulk[60000], bytes[sizeof bulk + 64];
-    const struct message sent = {
-        .kind = VERSION, .digest = UINT64_MAX, .bulk = {bulk, sizeof bulk}};
+    const struct message sent = {.kind = VERSION,
+                                 .digest = UINT64_MAX,
+                                 .hash = UINT64_MAX,
+                                 .rumors = UINT64_MAX,
+                                 .members = UINT64_MAX,
+                                 .bulk = {bulk, sizeof bulk}};
     assert_true(message_encode(&sent, bytes, sizeof bytes) <= sizeof bulk + MESSAGE_ADDS);
 }
 
@@ -203,7 +216,7 @@ static void what_is_no_message_is_refused(void **state)
         {"a bin for a number", {0x92, PING, 0xc4, 1, 1}, 5},
         {"a text for a bulk", {0x92, RUMOR, 0xa1, 'r'}, 4},
         {"a number for a bulk", {0x92, RUMOR, 1}, 3},
-        {"a bin for a text", {0x93, BYE, 1, 0xc4, 1, 'x'}, 6},
+        {"a bin for a text", {0x94, BYE, 1, 0xc4, 1, 'x', 0xc4, 0}, 8},
         {"an array inside", {0x92, PING, 0x91, 1}, 4},
         {"an array in an array in an array", {0x92, PING, 0x91, 0x91, 0x91, 1}, 6},
         {"an array of 4 billion inside", {0x92, PING, 0xdd, 0xff, 0xff, 0xff, 0xff}, 7},
@@ -215,7 +228,7 @@ static void what_is_no_message_is_refused(void **state)
         {"a bin of 64 KiB that are not there", {0x92, RUMOR, 0xc5, 0xff, 0xff, 1}, 6},
         {"a bin of 4 GiB", {0x92, RUMOR, 0xc6, 0xff, 0xff, 0xff, 0xff, 1}, 8},
         {"a bin whose end wraps", {0x92, RUMOR, 0xc6, 0xff, 0xff, 0xff, 0xfe, 1}, 8},
-        {"a text of 4 GiB", {0x93, BYE, 1, 0xdb, 0xff, 0xff, 0xff, 0xff, 1}, 9},
+        {"a text of 4 GiB", {0x94, BYE, 1, 0xdb, 0xff, 0xff, 0xff, 0xff, 1}, 9},
         {"a bin without its size", {0x92, RUMOR, 0xc6, 0}, 4},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {

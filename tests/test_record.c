@@ -31,7 +31,7 @@ static struct record sample(const struct identity *identity)
         .digest = 0x0123456789abcdef,
         .samples_per_second = 1234.5f,
         .delivered = 0.75f,
-        .told = UINT32_MAX,
+        .renew_ms = RENEW_MS_MAX,
         .stage = STAGE_SETTLED,
         .trains = true,
         .address = {.host = "2001:db8::7", .port = 7770},
@@ -61,7 +61,7 @@ static void a_record_comes_back_as_it_was_made(void **state)
     assert_true(got.incarnation == made.incarnation && got.stamp == made.stamp);
     assert_true(got.samples == made.samples && got.digest == made.digest);
     assert_true(got.samples_per_second == made.samples_per_second);
-    assert_true(got.delivered == made.delivered && got.told == made.told);
+    assert_true(got.delivered == made.delivered && got.renew_ms == made.renew_ms);
     assert_true(got.stage == made.stage && got.trains == made.trains);
     assert_true(address_equal(&got.address, &made.address));
 }
@@ -77,7 +77,7 @@ static void the_bytes_lie_where_the_layout_says(void **state)
     assert_true(bytes_get(bytes + 48, 8) == 1ull << 40);
     assert_true(bytes_get(bytes + 56, 8) == 0x0123456789abcdef);
     assert_true(bytes_get_float(bytes + 64) == 1234.5f && bytes_get_float(bytes + 68) == 0.75f);
-    assert_true(bytes_get(bytes + 72, 4) == UINT32_MAX && bytes_get(bytes + 76, 2) == 7770);
+    assert_true(bytes_get(bytes + 72, 4) == RENEW_MS_MAX && bytes_get(bytes + 76, 2) == 7770);
     assert_int_equal(bytes[78], STAGE_SETTLED);
     assert_int_equal(bytes[79], 1);
     static const char host[64] = "2001:db8::7";
@@ -132,9 +132,9 @@ static void nobody_signs_for_another(void **state)
 
 static void assert_malformed(const uint8_t bytes[static RECORD_BYTES])
 {
-    struct record record = {.told = 5};
+    struct record record = {.renew_ms = 5};
     assert_int_equal(record_parse(bytes, &record), MALFORMED);
-    assert_int_equal(record.told, 5);
+    assert_int_equal(record.renew_ms, 5);
 }
 
 static void rates_that_are_no_rates_are_refused(void **state)
@@ -160,6 +160,15 @@ static void stages_and_flags_beyond_the_last_are_refused(void **state)
     assert_malformed(bytes);
     make(bytes);
     bytes[79] = 2;
+    assert_malformed(bytes);
+}
+
+static void a_promise_for_later_than_an_hour_is_refused(void **state)
+{
+    (void)state;
+    uint8_t bytes[RECORD_BYTES];
+    make(bytes);
+    bytes_put(bytes + 72, RENEW_MS_MAX + 1, 4);
     assert_malformed(bytes);
 }
 
@@ -209,6 +218,7 @@ int main(void)
         cmocka_unit_test(nobody_signs_for_another),
         cmocka_unit_test(rates_that_are_no_rates_are_refused),
         cmocka_unit_test(stages_and_flags_beyond_the_last_are_refused),
+        cmocka_unit_test(a_promise_for_later_than_an_hour_is_refused),
         cmocka_unit_test(a_host_that_does_not_read_as_one_is_refused),
         cmocka_unit_test(random_records_do_no_harm),
     };

@@ -202,6 +202,7 @@ static void new_keys_lose_nothing(void **state)
     (void)state;
     struct node_options options = world_options();
     options.interval_ns = 2 * SECOND;
+    world.latency_ns = 150 * MILLI; /* long enough for both to call, if both did */
     start_swarm(2, &options);
     world.nodes[0].learner.step_ns = world.nodes[1].learner.step_ns = SECOND / 2;
     world_run(&world, 590 * SECOND);
@@ -211,6 +212,9 @@ static void new_keys_lose_nothing(void **state)
     assert_int_equal(world.nodes[0].notes[NOTE_DIAL_FAILED], 0);
     assert_int_equal(world.nodes[0].last[NOTE_NEIGHBOUR_LOST].level, LEVEL_DEBUG);
     assert_int_equal(neighbours(0), 1);
+    world_run(&world, 1310 * SECOND); /* twice more: only who called before calls again */
+    assert_int_equal(world.nodes[0].notes[NOTE_NEIGHBOUR], 4);
+    assert_int_equal(world.nodes[1].notes[NOTE_NEIGHBOUR], 4);
     must_agree(3 * SECOND);
     assert_int_equal(world_stats(&world, 0).version, rumors_told());
 }

@@ -34,7 +34,8 @@ static struct origin *add(uint8_t number, uint64_t incarnation, uint32_t next)
     const uint8_t id[ID_BYTES] = {number};
     struct origin *origin = versions_add(&versions, id, incarnation);
     assert_non_null(origin);
-    origin->next = next;
+    while (origin->next < next)
+        versions_advance(&versions, origin, 0);
     return origin;
 }
 
@@ -78,56 +79,94 @@ static void the_wire_lists_tag_and_next_of_origins_that_told(void **state)
     (void)state;
     const struct origin *first = add(1, 7, 3);
     (void)add(2, 7, 0); /* has told nothing */
-    const struct origin *last = add(3, 7, UINT32_MAX);
-    uint8_t vector[10 * VERSION_ENTRY_BYTES];
-    const size_t bytes = versions_encode(&versions, vector, sizeof vector);
-    assert_int_equal(bytes, 2 * VERSION_ENTRY_BYTES);
-    assert_true(version_entry_at(vector, 0).tag == first->tag);
-    assert_int_equal(version_entry_at(vector, 0).next, 3);
-    assert_true(version_entry_at(vector, 1).tag == last->tag);
-    assert_true(version_entry_at(vector, 1).next == UINT32_MAX);
-    assert_int_equal(vector[8], 3); /* little-endian behind the tag */
+    const struct origin *last = add(3, 7, 300);
+    uint8_t slice[10 * VERSION_ENTRY_BYTES];
+    assert_int_equal(versions_slice(&versions, NULL, 9, slice), 2 * VERSION_ENTRY_BYTES);
+    assert_true(version_entry_at(slice, 0).tag == first->tag);
+    assert_int_equal(version_entry_at(slice, 0).next, 3);
+    assert_true(version_entry_at(slice, 1).tag == last->tag);
+    assert_int_equal(version_entry_at(slice, 1).next, 300);
+    assert_int_equal(slice[8], 3); /* little-endian behind the tag */
 }
 
-static void what_does_not_fit_is_left_out_whole(void **state)
+static void slices_go_round_and_cover_all(void **state)
 {
     (void)state;
-    for (uint8_t i = 0; i < 5; i++)
-        (void)add(i, 7, 1);
-    uint8_t vector[3 * VERSION_ENTRY_BYTES - 1];
-    assert_int_equal(versions_encode(&versions, vector, sizeof vector), 2 * VERSION_ENTRY_BYTES);
+    for (uint8_t i = 0; i < MAX; i++)
+        (void)add(i, 7, i % 4); /* every fourth has told nothing */
+    bool seen[MAX] = {false};
+    for (int round = 0; round < 4; round++) { /* ceil(30 / 8) */
+        uint8_t slice[8 * VERSION_ENTRY_BYTES];
+        assert_int_equal(versions_slice(&versions, NULL, 8, slice), sizeof slice);
+        for (size_t i = 0; i < 8; i++) {
+            const struct origin *origin = versions_find(&versions, version_entry_at(slice, i).tag);
+            seen[versions_place(&versions, origin)] = true;
+        }
+    }
+    for (uint8_t i = 0; i < MAX; i++)
+        assert_int_equal(seen[i], i % 4 > 0);
 }
 
-static void our_own_vector_is_equal_in_any_order(void **state)
+static void what_we_have_of_the_reader_stands_first_and_once(void **state)
+{
+    (void)state;
+    for (uint8_t i = 0; i < 6; i++)
+        (void)add(i, 7, 1);
+    const struct origin *reader = &versions.origins[2];
+    uint8_t slice[7 * VERSION_ENTRY_BYTES];
+    for (int round = 0; round < 5; round++) {
+        const size_t entries = versions_slice(&versions, reader, 3, slice) / VERSION_ENTRY_BYTES;
+        assert_in_range(entries, 3, 4);
+        assert_true(version_entry_at(slice, 0).tag == reader->tag);
+        for (size_t i = 1; i < entries; i++)
+            assert_true(version_entry_at(slice, i).tag != reader->tag);
+    }
+    assert_int_equal(versions_slice(&versions, reader, 0, slice), VERSION_ENTRY_BYTES);
+    assert_int_equal(versions_slice(&versions, reader, 6, slice), 6 * VERSION_ENTRY_BYTES);
+    assert_int_equal(versions_slice(&versions, add(9, 7, 0), 0, slice), 0);
+}
+
+static void the_hash_is_that_of_the_vector_whatever_the_order(void **state)
 {
     (void)state;
     (void)add(1, 7, 3);
     (void)add(2, 7, 0);
     (void)add(3, 7, 4);
-    uint8_t vector[2 * VERSION_ENTRY_BYTES], turned[sizeof vector];
-    assert_int_equal(versions_encode(&versions, vector, sizeof vector), sizeof vector);
-    memcpy(turned, vector + VERSION_ENTRY_BYTES, VERSION_ENTRY_BYTES);
-    memcpy(turned + VERSION_ENTRY_BYTES, vector, VERSION_ENTRY_BYTES);
-    assert_true(versions_equal(&versions, vector, sizeof vector));
-    assert_true(versions_equal(&versions, turned, sizeof turned));
+    const uint64_t hash = versions.hash;
+    assert_int_equal(versions.rumors, 7);
+    assert_int_equal(versions.telling, 2);
+    versions_init(&versions, &arena, MAX, 0x55);
+    assert_int_equal(versions.hash, 0);
+    (void)add(3, 7, 1);
+    (void)add(1, 7, 3);
+    assert_true(versions.hash != hash);
+    for (int i = 0; i < 3; i++)
+        versions_advance(&versions, &versions.origins[0], 0);
+    assert_true(versions.hash == hash);
+    versions_advance(&versions, &versions.origins[1], 0);
+    assert_true(versions.hash != hash);
 }
 
-static void another_vector_is_not_equal(void **state)
+static void two_origins_that_change_places_change_the_hash(void **state)
 {
     (void)state;
-    struct origin *origin = add(1, 7, 3);
-    (void)add(3, 7, 4);
-    uint8_t vector[2 * VERSION_ENTRY_BYTES];
-    const size_t bytes = versions_encode(&versions, vector, sizeof vector);
-    assert_false(versions_equal(&versions, vector, VERSION_ENTRY_BYTES));
-    assert_false(versions_equal(&versions, vector, 0));
-    vector[0] ^= 1; /* a tag unknown here */
-    assert_false(versions_equal(&versions, vector, bytes));
-    vector[0] ^= 1;
-    origin->next++; /* we know more */
-    assert_false(versions_equal(&versions, vector, bytes));
-    (void)versions_encode(&versions, vector, sizeof vector);
-    assert_true(versions_equal(&versions, vector, bytes));
+    (void)add(1, 7, 1);
+    (void)add(2, 7, 2);
+    const uint64_t hash = versions.hash;
+    versions_init(&versions, &arena, MAX, 0x55);
+    (void)add(1, 7, 2);
+    (void)add(2, 7, 1);
+    assert_true(versions.hash != hash);
+}
+
+static void each_rumor_adds_to_the_digest(void **state)
+{
+    (void)state;
+    struct origin *origin = add(1, 7, 0);
+    versions_advance(&versions, origin, 0x11);
+    versions_advance(&versions, origin, 0x0100000000000000);
+    assert_true(versions.digest == 0x0100000000000066);
+    assert_int_equal(origin->next, 2);
 }
 
 int main(void)
@@ -139,9 +178,11 @@ int main(void)
         TEST(an_origin_is_found_by_its_tag),
         TEST(a_full_table_takes_no_other),
         TEST(the_wire_lists_tag_and_next_of_origins_that_told),
-        TEST(what_does_not_fit_is_left_out_whole),
-        TEST(our_own_vector_is_equal_in_any_order),
-        TEST(another_vector_is_not_equal),
+        TEST(slices_go_round_and_cover_all),
+        TEST(what_we_have_of_the_reader_stands_first_and_once),
+        TEST(the_hash_is_that_of_the_vector_whatever_the_order),
+        TEST(two_origins_that_change_places_change_the_hash),
+        TEST(each_rumor_adds_to_the_digest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@
 #include "rng.h"
 #include "status.h"
 
-#define WORLD_NODES_MAX  16
+#define WORLD_NODES_MAX  64
 #define WORLD_PARAMETERS 600
 #define WORLD_PORT       7000
 #define SECOND           1000000000ull

@@ -1,0 +1,68 @@
+#include "exam.h"
+
+#include "shelf.h"
+#include "status.h"
+
+struct exam {
+    struct backend *backend;
+    struct model *model;
+    struct shelf test;
+    float *weights; /* [P], those being marked */
+};
+
+struct exam *exam_new(struct arena *arena, struct backend *backend, struct model *model,
+                      const struct dataset *test)
+{
+    struct exam *exam = arena_take(arena, 1, sizeof *exam);
+    *exam = (struct exam){
+        .backend = backend,
+        .model = model,
+        .weights = backend->take(backend, model_parameters(model) * sizeof *exam->weights),
+    };
+    shelf_init(&exam->test, arena, backend, test, (uint32_t)model_batch_max(model));
+    return exam;
+}
+
+/* Adds the test samples from .. from+size-1. */
+static void mark_batch(struct exam *exam, uint32_t from, uint32_t size,
+                       struct evaluation *evaluation)
+{
+    for (uint32_t i = 0; i < size; i++)
+        exam->test.pick[i] = from + i;
+    shelf_gather(&exam->test, size);
+    uint32_t correct;
+    evaluation->loss +=
+        model_score(exam->model, exam->weights, exam->test.x, exam->test.y, (int)size, &correct);
+    evaluation->correct += correct;
+    evaluation->samples += size;
+}
+
+struct evaluation exam_mark(struct exam *exam, const float *host_weights, uint32_t from,
+                            uint32_t to)
+{
+    CHECK(to <= exam->test.count);
+    struct evaluation evaluation = {0};
+    if (from >= to)
+        return evaluation;
+    exam->backend->upload(exam->backend, exam->weights, host_weights,
+                          model_parameters(exam->model) * sizeof *host_weights);
+    const uint32_t batch_max = exam->test.batch_max;
+    while (from < to) {
+        const uint32_t size = to - from < batch_max ? to - from : batch_max;
+        mark_batch(exam, from, size, &evaluation);
+        from += size;
+    }
+    evaluation.loss /= evaluation.samples;
+    return evaluation;
+}
+
+uint32_t exam_samples(const struct exam *exam)
+{
+    return exam->test.count;
+}
+
+void exam_free(struct exam *exam)
+{
+    shelf_free(&exam->test);
+    exam->backend->give(exam->backend, exam->weights);
+}

@@ -1,0 +1,38 @@
+/* A data set on the backend, and the batch that is gathered from it.
+ *
+ *   dataset ─upload─► pixels, labels ─ pick[size] ─► x[size, in], y[size]
+ */
+#ifndef HEARSAY_SHELF_H
+#define HEARSAY_SHELF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "backend.h"
+#include "dataset.h"
+
+struct shelf {
+    struct backend *backend;
+    uint8_t *pixels;
+    uint8_t *labels;
+    uint32_t count;
+    size_t sample_size;
+    float mean;
+    float scale;
+    uint32_t batch_max;
+    uint32_t *pick; /* [batch_max], host: which samples; the caller fills it */
+    float *x;       /* [batch_max, in]: those samples, normalised */
+    uint8_t *y;     /* [batch_max]: their labels */
+};
+
+/* The dataset, of at least one sample, is copied and can be freed afterwards. */
+void shelf_init(struct shelf *shelf, struct arena *arena, struct backend *backend,
+                const struct dataset *dataset, uint32_t batch_max);
+
+/* The samples pick[0 .. size-1] into x and y. */
+void shelf_gather(struct shelf *shelf, uint32_t size);
+
+void shelf_free(struct shelf *shelf);
+
+#endif

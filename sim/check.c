@@ -1,0 +1,261 @@
+#include "check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "marks.h"
+#include "status.h"
+#include "world.h"
+
+void check_fail(struct check *check, const char *format, ...)
+{
+    if (check->violation[0])
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(check->violation, sizeof check->violation, format, arguments);
+    va_end(arguments);
+}
+
+/* Secrets. */
+
+/* A key is used with rising counters only. */
+static void on_seal(void *self, const uint8_t key[static KEY_BYTES], uint64_t counter)
+{
+    struct check *check = self;
+    uint64_t *next = marks_put(&check->nonces, marks_of(key, KEY_BYTES));
+    if (counter < *next)
+        check_fail(check, "7: a key was used with nonce %llu twice", (unsigned long long)counter);
+    *next = counter + 1;
+}
+
+static bool has_held(void *self, const uint8_t mark[static SECRET_MARK_BYTES])
+{
+    struct check *check = self;
+    return marks_get(&check->held, marks_of(mark, SECRET_MARK_BYTES)) != NULL;
+}
+
+static void held(void *self, const uint8_t mark[static SECRET_MARK_BYTES])
+{
+    struct check *check = self;
+    *marks_put(&check->held, marks_of(mark, SECRET_MARK_BYTES)) = 1;
+}
+
+void check_init(struct check *check)
+{
+    *check = (struct check){
+        .enabled = true,
+        .watch = {.self = check, .on_seal = on_seal, .has_held = has_held, .held = held},
+    };
+    secret_watch(&check->watch);
+}
+
+void check_free(struct check *check)
+{
+    secret_watch(NULL);
+    for (uint32_t i = 0; i < check->told_count; i++) {
+        free(check->told[i].update.index);
+        free(check->told[i].update.level);
+    }
+    free(check->told);
+    marks_free(&check->told_marks);
+    marks_free(&check->heard_marks);
+    marks_free(&check->nonces);
+    marks_free(&check->held);
+}
+
+/* Updates, told and heard. */
+
+static uint64_t mark_of_update(const struct update *update)
+{
+    uint64_t hash = rng_mix(update->amount + ((uint64_t)update->count << 32));
+    for (uint32_t c = 0; c < update->count; c++)
+        hash = rng_mix(hash ^ ((uint64_t)update->index[c] << 8 | (uint8_t)update->level[c])) + 1;
+    return hash | 1;
+}
+
+void check_told(struct world *world, uint32_t i, uint32_t first_seq, uint32_t next_seq,
+                const struct update *update)
+{
+    struct check *check = &world->check;
+    if (!check->enabled)
+        return;
+    if (check->told_count == check->told_max) {
+        check->told_max = check->told_max ? 2 * check->told_max : 256;
+        check->told = realloc(check->told, check->told_max * sizeof *check->told);
+        CHECK(check->told);
+    }
+    struct told *told = &check->told[check->told_count++];
+    *told = (struct told){.node = i,
+                          .life = world->nodes[i].life,
+                          .incarnation = world->nodes[i].options.incarnation,
+                          .first_seq = first_seq,
+                          .next_seq = next_seq,
+                          .update = *update};
+    told->update.index = malloc(update->count * sizeof *update->index);
+    told->update.level = malloc(update->count);
+    CHECK(told->update.index && told->update.level);
+    memcpy(told->update.index, update->index, update->count * sizeof *update->index);
+    memcpy(told->update.level, update->level, update->count);
+    if (next_seq - first_seq == 1) /* one of several is not the whole */
+        *marks_put(&check->told_marks, mark_of_update(update)) = check->told_count;
+}
+
+void check_heard(struct world *world, uint32_t i, const struct update *update)
+{
+    struct check *check = &world->check;
+    if (!check->enabled)
+        return;
+    const uint64_t *number = marks_get(&check->told_marks, mark_of_update(update));
+    if (!number)
+        return; /* part of a large one, or a stranger's: the digest must do */
+    const struct told *told = &check->told[*number - 1];
+    const struct world_node *at = &world->nodes[i];
+    uint64_t *heard = marks_put(
+        &check->heard_marks, rng_mix((uint64_t)i << 40 ^ (uint64_t)at->life << 32 ^ *number) | 1);
+    if (*heard)
+        check_fail(check, "2: node %u heard rumor %u of node %u (life %u) twice", i,
+                   told->first_seq, told->node, told->life);
+    else if (told->node == i && told->life == at->life)
+        check_fail(check, "2: node %u was given its own rumor %u", i, told->first_seq);
+    *heard = 1;
+}
+
+/* At every event and every second. */
+
+void check_event(struct world *world, uint32_t i)
+{
+    struct world_node *at = &world->nodes[i];
+    if (!world->check.enabled || !mind_digest_is_cheap(&at->mind) || node_waiting(at->node) > 0)
+        return;
+    if (node_digest(at->node) != mind_digest(&at->mind))
+        check_fail(&world->check, "1: the base of node %u is not the sum of its rumors", i);
+}
+
+static void check_caps(struct check *check, uint32_t i, const struct world_node *at,
+                       const struct node_stats *stats)
+{
+    const struct node_options *options = &at->options;
+    if (stats->peers_used > options->peers_max)
+        check_fail(check, "6: node %u has %u conversations", i, (unsigned)stats->peers_used);
+    if (stats->queued_bytes_most > options->send_queue_bytes)
+        check_fail(check, "6: node %u queues %llu bytes", i,
+                   (unsigned long long)stats->queued_bytes_most);
+    if (stats->log_held_bytes > options->log_bytes)
+        check_fail(check, "6: the log of node %u holds %llu bytes", i,
+                   (unsigned long long)stats->log_held_bytes);
+    if (at->arena.used_bytes > node_arena_bytes(options))
+        check_fail(check, "6: node %u takes more memory than it said", i);
+}
+
+/* The mind of a node that trains steps on at its own pace, whatever the network does: at any
+ * moment the end of a step is in the agenda, no further away than one step. */
+static void check_pace(struct world *world, uint32_t i)
+{
+    const struct world_node *at = &world->nodes[i];
+    const uint64_t now_ns = world_now_ns(world);
+    if (at->training && at->step_ns > 0 && !at->ended && !at->stepping)
+        check_fail(&world->check, "8: node %u does not train", i);
+    if (!at->training && at->options.trains && !node_is_leaving(at->node) &&
+        now_ns - at->born_ns > NODE_LOST_WAIT_NS + NODE_JOIN_WAIT_NS &&
+        now_ns >= world->wire.parties[i].paused_ns + NODE_JOIN_WAIT_NS)
+        check_fail(&world->check, "8: node %u waits for the network and does not train", i);
+}
+
+void check_second(struct world *world)
+{
+    struct check *check = &world->check;
+    if (!check->enabled)
+        return;
+    for (uint32_t i = 0; i < world->nodes_count; i++) {
+        struct world_node *at = &world->nodes[i];
+        if (!at->node)
+            continue;
+        struct node_stats stats;
+        node_stats(at->node, world_now_ns(world), &stats);
+        check_caps(check, i, at, &stats);
+        check_pace(world, i);
+        if (stats.waiting == 0 && stats.digest != mind_digest_now(&at->mind))
+            check_fail(check, "1: the base of node %u is not the sum of its rumors", i);
+        if (mind_account_error(&at->mind) > 0)
+            check_fail(check, "4: node %u: what it told and what it kept is not what it produced",
+                       i);
+    }
+}
+
+/* At the end. */
+
+/* How many rumors of that node's life this one knows. */
+static uint32_t known_of(const struct world_node *at, const struct identity *identity,
+                         uint64_t incarnation)
+{
+    for (uint32_t k = 0; k < node_origins(at->node); k++) {
+        struct node_origin origin;
+        node_origin(at->node, k, &origin);
+        if (origin.incarnation == incarnation && memcmp(origin.id, identity->id, ID_BYTES) == 0)
+            return origin.next;
+    }
+    return 0;
+}
+
+/* Add all that node i's version says to b0; false when that cannot be told: a large update is
+ * known in part, or somebody who is no node has told something. */
+static bool sum_of_rumors(const struct world *world, uint32_t i, int32_t *sum)
+{
+    const struct check *check = &world->check;
+    const struct world_node *at = &world->nodes[i];
+    uint64_t rumors = 0;
+    struct node_stats stats;
+    node_stats(at->node, world_now_ns(world), &stats);
+    for (uint32_t k = 0; k < check->told_count; k++) {
+        const struct told *told = &check->told[k];
+        const uint32_t known = known_of(at, &world->nodes[told->node].identity, told->incarnation);
+        if (known > told->first_seq && known < told->next_seq)
+            return false;
+        if (known < told->next_seq)
+            continue;
+        rumors += told->next_seq - told->first_seq;
+        for (uint32_t c = 0; c < told->update.count; c++) {
+            uint32_t units;
+            memcpy(&units, &sum[told->update.index[c]], sizeof units);
+            const int level = told->update.level[c];
+            units += told->update.amount * (uint32_t)level;
+            memcpy(&sum[told->update.index[c]], &units, sizeof units);
+        }
+    }
+    return rumors == stats.version;
+}
+
+void check_end(struct world *world)
+{
+    struct check *check = &world->check;
+    int32_t *first = NULL, *units = NULL, *sum = NULL;
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < world->nodes_count && check->enabled; i++) {
+        struct world_node *at = &world->nodes[i];
+        if (!at->node)
+            continue;
+        bytes = mind_parameters(&at->mind) * sizeof *units;
+        if (!first) {
+            first = malloc(bytes);
+            units = malloc(bytes);
+            sum = malloc(bytes);
+            CHECK(first && units && sum);
+            struct mind born = {0};
+            world->maker.make(world->maker.self, i, &born);
+            mind_read_units(&born, sum);
+            mind_free(&born);
+            mind_read_units(&at->mind, first);
+            if (sum_of_rumors(world, i, sum) && memcmp(sum, first, bytes) != 0)
+                check_fail(check, "1: the base of node %u is not b0 and the sum of its rumors", i);
+        }
+        mind_read_units(&at->mind, units);
+        if (memcmp(first, units, bytes) != 0)
+            check_fail(check, "3: node %u has the version of the others, and another base", i);
+    }
+    free(first);
+    free(units);
+    free(sum);
+}

@@ -1,0 +1,70 @@
+/* The checks: what must hold in every world, whatever goes wrong in it.
+ *
+ *    1 base = b0 + the sum of exactly the rumors in its version   digest at every event, in full
+ *                                                                 at the end
+ *    2 each rumor heard at most once by each replica              every hearing
+ *    3 equal versions, equal digests, equal bytes                 every second; bytes at the end
+ *    4 told + residual = produced, in each mind                   every second
+ *    5 after faults and training end, all reach one version       the end
+ *    6 queues, logs, conversations, memory within their bounds    every second
+ *    7 no (key, nonce) twice; changed bytes deliver nothing       every seal; by 1 and 2
+ *    8 training never waits for the network                       every second
+ *    9 a restart continues from checkpoint k or k+1, never a mix  the end: no checkpoints yet, so
+ *                                                                 a new life must start from b0
+ *   10 same seed, same trace                                      two runs (storm.h)
+ *
+ * The first thing that does not hold is kept as a sentence; the world stops there.
+ * Held by tests/test_planted.sh: for each a defect is planted, and must be found.
+ */
+#ifndef HEARSAY_CHECK_H
+#define HEARSAY_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "marks.h"
+#include "secret.h"
+#include "update.h"
+
+struct world;
+
+/* An update as it was told, in the order of telling. */
+struct told {
+    uint32_t node;
+    uint32_t life;
+    uint64_t incarnation;
+    uint32_t first_seq; /* its rumors are first_seq .. next_seq - 1 */
+    uint32_t next_seq;
+    struct update update; /* own memory */
+};
+
+struct check {
+    bool enabled;
+    char violation[256]; /* "": all holds */
+    struct told *told;
+    uint32_t told_count, told_max;
+    struct marks told_marks;  /* content of an update ─► its number + 1 */
+    struct marks heard_marks; /* (node, life, number) ─► 1 */
+    struct marks nonces;      /* key ─► the next counter */
+    struct marks held;        /* signatures that held */
+    struct secret_watch watch;
+};
+
+/* From now on secrets are watched; one world at a time does. */
+void check_init(struct check *check);
+void check_free(struct check *check);
+
+/* The first one stays. */
+void check_fail(struct check *check, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Node i has told: its rumors are first_seq .. next_seq - 1. */
+void check_told(struct world *world, uint32_t i, uint32_t first_seq, uint32_t next_seq,
+                const struct update *update);
+void check_heard(struct world *world, uint32_t i, const struct update *update);
+
+void check_event(struct world *world, uint32_t i); /* after each event of node i */
+void check_second(struct world *world);            /* over the whole world */
+void check_end(struct world *world); /* all live nodes hold one version: compare all */
+
+#endif

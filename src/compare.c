@@ -1,0 +1,134 @@
+/* What neighbours compare: versions. Whoever sees that it lacks something asks for it (spread.c).
+ *
+ * Two that meet show each other everything they know; from then on, once a second, a random
+ * neighbour is shown a slice, and first of all how much of its own rumors we have. Slices go round,
+ * so that in a large swarm a gap is found late but at a price that does not grow. A neighbour that
+ * has shown our very version is only told that it is still the same. Where nothing new comes any
+ * more, and yet a neighbour knows more than we and its slice does not show what, we ask for all.
+ */
+#include "inside.h"
+
+#define SLICE             32 /* entries */
+#define MEET_NS           (2 * SECOND_NS)
+#define QUIET_NS          (2 * SECOND_NS)
+#define STRANGERS_AT_ONCE 64
+
+static bool has_joined(const struct node *node, const struct peer *peer)
+{
+    const struct member *member = members_find(&node->members, peer->id);
+    return member && member->record.trains;
+}
+
+/* The most rumors that any neighbour has shown to know, or any that has joined. */
+static uint64_t most_shown(const struct node *node, bool joined_only)
+{
+    uint64_t most = 0;
+    const struct peer *peer;
+    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++)
+        if (peer->knows > most && (!joined_only || has_joined(node, peer)))
+            most = peer->knows;
+    return most;
+}
+
+/* How many rumors there are. Who has not joined speaks for those it hears them from. */
+static uint64_t rumors_there_are(const struct node *node)
+{
+    const uint64_t shown = node->joined ? 0 : most_shown(node, true);
+    return shown > node->versions.rumors ? shown : node->versions.rumors;
+}
+
+void compare_show(struct node *node, struct peer *peer, bool whole)
+{
+    struct versions *versions = &node->versions;
+    const struct origin *theirs = versions_find(versions, origin_tag(peer->id, peer->incarnation));
+    uint32_t most = SLICE;
+    if (whole)
+        most = (MESSAGE_MAX - MESSAGE_ADDS) / VERSION_ENTRY_BYTES - 1;
+    else if (node_rapport(node, peer)->hash == versions->hash)
+        most = 0;
+    const size_t bytes = versions_slice(versions, theirs, most, node->scratch);
+    (void)node_say(
+        node, peer,
+        &(struct message){.kind = VERSION,
+                          .digest = versions->digest,
+                          .hash = versions->hash,
+                          .rumors = rumors_there_are(node),
+                          .members = node->live,
+                          .bulk = {node->scratch, bytes}}); /* a full queue: next round */
+}
+
+/* While running: one random neighbour a second. While leaving: everyone, more often. */
+void compare_round(struct node *node)
+{
+    struct peer *peer;
+    if (node->stage == STAGE_RUNNING) {
+        peer = node_random_neighbour(node);
+        if (peer)
+            compare_show(node, peer, false);
+        return;
+    }
+    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++)
+        compare_show(node, peer, false);
+}
+
+/* A neighbour has shown what it knows. One that joins as we do may know less than we: so what
+ * counts is the most that any of them has shown (but for a few rumors that are on their way, one
+ * of each origin), and, while there has been little time to meet others, only the word of those
+ * who have joined. */
+static void consider_knowledge(struct node *node, const struct peer *from, uint64_t missing)
+{
+    const uint64_t few = node->versions.telling;
+    if ((has_joined(node, from) || node->now_ns - node->born_ns >= MEET_NS) && missing <= few &&
+        node->versions.rumors + few >= most_shown(node, false))
+        node_join(node, "holds what the swarm knows");
+}
+
+/* How many rumors the slice has that we have not. */
+static uint64_t compare_slice(struct node *node, struct peer *from, const uint8_t *slice,
+                              size_t entries)
+{
+    uint64_t missing = 0;
+    uint32_t strangers = 0;
+    for (size_t i = 0; i < entries; i++) {
+        const struct version_entry entry = version_entry_at(slice, i);
+        struct origin *origin = versions_find(&node->versions, entry.tag);
+        const uint32_t have = origin ? origin->next : 0;
+        if (origin == node->own) {
+            from->own_next = entry.next;
+            continue;
+        }
+        if (entry.next > have)
+            missing += entry.next - have;
+        if (origin && entry.next > have)
+            spread_lack(node, origin, entry.next, from);
+        else if (!origin && strangers++ < STRANGERS_AT_ONCE)
+            spread_ask_first(node, from, entry.tag);
+    }
+    return missing;
+}
+
+void compare_on_version(struct node *node, struct peer *from, const struct message *version)
+{
+    if (version->bulk.count % VERSION_ENTRY_BYTES != 0) {
+        node_hang_up(node, from, BYE_BROKEN, "sent a version of impossible size");
+        return;
+    }
+    const struct versions *ours = &node->versions;
+    node_rapport(node, from)->hash = version->hash;
+    from->knows = version->rumors;
+    const uint64_t missing =
+        compare_slice(node, from, version->bulk.at, version->bulk.count / VERSION_ENTRY_BYTES);
+    const bool same = version->hash == ours->hash;
+    if (same)
+        from->own_next = node->own->next;
+    else if (missing == 0 && version->rumors > ours->rumors &&
+             node->now_ns - node->advanced_ns >= QUIET_NS)
+        (void)node_say(node, from, &(struct message){.kind = WANT, .tag = TAG_ALL});
+    if (!node->joined)
+        consider_knowledge(node, from, missing);
+    news_compare(node, from, version->members);
+    if (same && version->digest != ours->digest && notes_allow(&node->notes, node->now_ns))
+        (void)node_note(node, from, NOTE_DIGEST, LEVEL_ERROR,
+                        "the same version, but another digest: a defect or broken memory, here or "
+                        "there");
+}

@@ -1,0 +1,150 @@
+/* What a person, a test or a simulation may look at. */
+#include "node.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "inside.h"
+
+#define SHOWN_NS (60 * SECOND_NS) /* what nobody has shown for so long is lost, not late */
+
+static uint64_t control_bytes(const struct node *node)
+{
+    uint64_t bytes = 0;
+    for (int kind = HELLO; kind < MESSAGE_KINDS; kind++)
+        bytes += kind == RUMOR ? 0 : node->said_bytes[kind];
+    return bytes;
+}
+
+static uint64_t lag_ns(const struct node *node, uint64_t now_ns)
+{
+    uint64_t lag_ns = 0;
+    for (uint32_t i = 0; i < node->versions.count && node->behind > 0; i++) {
+        const struct origin *origin = &node->versions.origins[i];
+        if (origin->behind_ns && now_ns - origin->shown_ns < SHOWN_NS &&
+            now_ns - origin->behind_ns > lag_ns)
+            lag_ns = now_ns - origin->behind_ns;
+    }
+    return lag_ns;
+}
+
+static uint64_t held_bytes(const struct log *log)
+{
+    if (log->oldest == log->newest)
+        return 0;
+    const size_t from = log->entries[log->oldest & (log->entries_max - 1)].offset;
+    return log->write_offset > from ? log->write_offset - from
+                                    : log->ring_bytes - from + log->write_offset;
+}
+
+static void add_peers(const struct node *node, struct node_stats *stats)
+{
+    for (uint32_t i = 0; i < node->options.peers_max; i++) {
+        const struct peer *peer = &node->peers[i];
+        const uint64_t queued = peer_queued_bytes(peer);
+        stats->peers_used += peer->state != PEER_FREE;
+        stats->sent_bytes += peer->sent_bytes;
+        stats->received_bytes += peer->received_bytes;
+        if (queued > stats->queued_bytes_most)
+            stats->queued_bytes_most = queued;
+    }
+}
+
+uint64_t node_digest(const struct node *node)
+{
+    return node->versions.digest;
+}
+
+uint64_t node_waiting(const struct node *node)
+{
+    return node->log.newest - node->log.handed + node->applying_rumors;
+}
+
+void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *stats)
+{
+    const struct versions *versions = &node->versions;
+    *stats = node->stats;
+    stats->members_live = node->live;
+    stats->neighbours = node_neighbours(node);
+    stats->origins = versions->telling;
+    stats->digest = node_digest(node);
+    stats->version = versions->rumors;
+    stats->version_hash = versions->hash;
+    stats->waiting = node_waiting(node);
+    stats->lag_ns = lag_ns(node, now_ns);
+    stats->log_held_bytes = held_bytes(&node->log);
+    stats->control_sent_bytes = control_bytes(node);
+    stats->rumors_sent_copies = node->said_count[RUMOR];
+    stats->wants_sent = node->said_count[WANT];
+    stats->sent_bytes = node->gone_sent_bytes;
+    stats->received_bytes = node->gone_received_bytes;
+    add_peers(node, stats);
+}
+
+uint32_t node_origins(const struct node *node)
+{
+    return node->versions.count;
+}
+
+void node_origin(const struct node *node, uint32_t i, struct node_origin *out)
+{
+    CHECK(i < node->versions.count);
+    const struct origin *origin = &node->versions.origins[i];
+    *out = (struct node_origin){
+        .incarnation = origin->incarnation, .next = origin->next, .samples = origin->samples};
+    memcpy(out->id, origin->id, ID_BYTES);
+}
+
+uint32_t node_links(const struct node *node)
+{
+    uint32_t links = 0;
+    for (uint32_t i = 0; i < node->options.peers_max; i++)
+        links += node->peers[i].state != PEER_FREE;
+    return links;
+}
+
+void node_link(const struct node *node, uint32_t i, struct node_link *out)
+{
+    const struct peer *peer = node->peers, *end = node->peers + node->options.peers_max;
+    while (peer < end && (peer->state == PEER_FREE || i-- > 0))
+        peer++;
+    CHECK(peer < end);
+    *out = (struct node_link){
+        .address = peer->address,
+        .dialled = peer->dialled,
+        .open = peer->state == PEER_OPEN,
+        .rtt_ns = peer->rtt_ns,
+        .queued_bytes = peer_queued_bytes(peer),
+        .sent_bytes = peer->sent_bytes,
+        .received_bytes = peer->received_bytes,
+    };
+    memcpy(out->id, peer->id, ID_BYTES);
+}
+
+uint64_t node_swarm_samples(const struct node *node)
+{
+    uint64_t samples = 0;
+    for (uint32_t i = 0; i < node->versions.count; i++)
+        samples += node->versions.origins[i].samples;
+    return samples;
+}
+
+void node_version_text(const struct node *node, char *out, size_t bytes)
+{
+    size_t used = 0;
+    out[0] = 0;
+    for (uint32_t i = 0; i < node->versions.count; i++) {
+        const struct origin *origin = &node->versions.origins[i];
+        if (origin->next == 0)
+            continue;
+        char id[ID_TEXT_BYTES];
+        identity_text(id, origin->id);
+        int wrote = snprintf(out + used, bytes - used, "%s%s/%llu:%u", used ? " " : "", id,
+                             (unsigned long long)origin->incarnation, (unsigned)origin->next);
+        if (wrote < 0 || (size_t)wrote >= bytes - used) {
+            out[used] = 0;
+            return;
+        }
+        used += (size_t)wrote;
+    }
+}
