@@ -27,7 +27,7 @@ static const struct {
                {FIELD(NUMBER, incarnation), FIELD(NUMBER, port), FIELD(TEXT, text),
                 FIELD(BULK, bulk)}},
     [NEWS] = {1, {FIELD(BULK, bulk)}},
-    [WHO] = {0},
+    [WHO] = {1, {FIELD(NUMBER, tag)}},
     [MEMBERS] = {1, {FIELD(BULK, bulk)}},
     [PING] = {1, {FIELD(NUMBER, token)}},
     [PONG] = {1, {FIELD(NUMBER, token)}},

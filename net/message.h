@@ -7,7 +7,7 @@
  *                                         port we listen on (0: none), the address we see the other
  *                                         at, our record (record.h)
  *   NEWS     bulk                         records just renewed, back to back: to be passed on
- *   WHO                                   list the members you know
+ *   WHO      tag                          0: list the members you know; or give news of this one
  *   MEMBERS  bulk                         a part of that list: not to be passed on
  *   PING     token                        answer with PONG and the same token
  *   PONG     token

@@ -76,6 +76,7 @@ static void tell(struct world *world, uint32_t i, const struct tell *how, bool l
     const struct update *update = mind_tell(&at->mind, how);
     const uint32_t first = own_next(at);
     at->ended |= last;
+    at->told_ns = world_now_ns(world);
     node_on_told(at->node, world_now_ns(world), update);
     if (update->count > 0)
         check_told(world, i, first, own_next(at), update);
@@ -149,7 +150,7 @@ static void note(struct world *world, uint32_t i, const struct note *note)
     at->notes[note->kind]++;
     at->last[note->kind] = *note;
     if (note->kind == NOTE_DIGEST)
-        check_fail(&world->check, "node %u: %.150s", i, note->text);
+        check_fail(&world->check, "3: node %u: %.150s", i, note->text);
     if (world->on_note)
         world->on_note(world->user, i, note);
 }
@@ -230,7 +231,7 @@ void world_pump(struct world *world, uint32_t i)
     struct action action;
     for (int actions = 0; node_next(at->node, &action); actions++) {
         if (actions == ACTIONS_MAX) {
-            check_fail(&world->check, "node %u asks for ever more", i);
+            check_fail(&world->check, "6: node %u asks for ever more", i);
             return;
         }
         trace(world, i, &action);

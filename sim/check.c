@@ -9,6 +9,8 @@
 #include "status.h"
 #include "world.h"
 
+#define SLACK_NS (4 * SECOND_NS) /* to notice, to say goodbye, to close */
+
 void check_fail(struct check *check, const char *format, ...)
 {
     if (check->violation[0])
@@ -99,6 +101,7 @@ void check_told(struct world *world, uint32_t i, uint32_t first_seq, uint32_t ne
     CHECK(told->update.index && told->update.level);
     memcpy(told->update.index, update->index, update->count * sizeof *update->index);
     memcpy(told->update.level, update->level, update->count);
+    check->has_parts |= next_seq - first_seq > 1;
     if (next_seq - first_seq == 1) /* one of several is not the whole */
         *marks_put(&check->told_marks, mark_of_update(update)) = check->told_count;
 }
@@ -109,8 +112,10 @@ void check_heard(struct world *world, uint32_t i, const struct update *update)
     if (!check->enabled)
         return;
     const uint64_t *number = marks_get(&check->told_marks, mark_of_update(update));
+    if (!number && !check->has_parts)
+        check_fail(check, "7: node %u heard what no node has told", i);
     if (!number)
-        return; /* part of a large one, or a stranger's: the digest must do */
+        return; /* part of a large one: the digest must do */
     const struct told *told = &check->told[*number - 1];
     const struct world_node *at = &world->nodes[i];
     uint64_t *heard = marks_put(
@@ -150,18 +155,56 @@ static void check_caps(struct check *check, uint32_t i, const struct world_node 
         check_fail(check, "6: node %u takes more memory than it said", i);
 }
 
-/* The mind of a node that trains steps on at its own pace, whatever the network does: at any
- * moment the end of a step is in the agenda, no further away than one step. */
-static void check_pace(struct world *world, uint32_t i)
+static uint64_t later(uint64_t a_ns, uint64_t b_ns)
+{
+    return a_ns > b_ns ? a_ns : b_ns;
+}
+
+/* Training begins, with whoever is there or alone; whom nobody has answered does not wait long. */
+static void check_beginning(struct world *world, uint32_t i)
 {
     const struct world_node *at = &world->nodes[i];
     const uint64_t now_ns = world_now_ns(world);
-    if (at->training && at->step_ns > 0 && !at->ended && !at->stepping)
-        check_fail(&world->check, "8: node %u does not train", i);
+    const uint64_t most_ns =
+        NODE_JOIN_WAIT_NS + (at->has_met ? NODE_LOST_WAIT_NS : (uint64_t)SLACK_NS);
     if (!at->training && at->options.trains && !node_is_leaving(at->node) &&
-        now_ns - at->born_ns > NODE_LOST_WAIT_NS + NODE_JOIN_WAIT_NS &&
+        now_ns - at->born_ns > most_ns &&
         now_ns >= world->wire.parties[i].paused_ns + NODE_JOIN_WAIT_NS)
         check_fail(&world->check, "8: node %u waits for the network and does not train", i);
+}
+
+/* The mind of a node that trains steps on at its own pace, whatever the network does: at any
+ * moment the end of a step is in the agenda, no further away than one step. And it tells. */
+static void check_pace(struct world *world, uint32_t i)
+{
+    const struct world_node *at = &world->nodes[i];
+    if (!at->training || at->step_ns == 0 || at->ended)
+        return;
+    const struct node_options *options = &at->options;
+    const uint64_t most_ns = later(options->interval_ns, options->steps_min * at->step_ns);
+    const uint64_t told_ns =
+        later(later(at->told_ns, at->began_ns), world->wire.parties[i].paused_ns);
+    if (!at->stepping)
+        check_fail(&world->check, "8: node %u does not train", i);
+    if (world_now_ns(world) > told_ns + most_ns + 2 * at->step_ns + SLACK_NS)
+        check_fail(&world->check, "8: node %u learns and does not tell", i);
+}
+
+/* Nobody is at the other end any more, and nothing is on its way from there. */
+static void check_ghost(struct world *world, const struct line *line, int end)
+{
+    const struct line_end *mine = &line->end[end];
+    const struct lane *lane = &line->lane[end];
+    if (!line->end[1 - end].ghost || !mine->up || mine->party >= world->nodes_count ||
+        lane->held > 0)
+        return;
+    const struct party *party = &world->wire.parties[mine->party];
+    const struct node_options *options = &world->nodes[mine->party].options;
+    const uint64_t heard_ns = later(later(lane->arrive_ns, lane->clear_ns),
+                                    later(party->paused_ns, party->deaf_ns));
+    if (world_now_ns(world) >
+        heard_ns + later(options->silence_ns, options->handshake_ns) + SLACK_NS)
+        check_fail(&world->check, "6: node %u does not notice who is gone", mine->party);
 }
 
 void check_second(struct world *world)
@@ -176,6 +219,7 @@ void check_second(struct world *world)
         struct node_stats stats;
         node_stats(at->node, world_now_ns(world), &stats);
         check_caps(check, i, at, &stats);
+        check_beginning(world, i);
         check_pace(world, i);
         if (stats.waiting == 0 && stats.digest != mind_digest_now(&at->mind))
             check_fail(check, "1: the base of node %u is not the sum of its rumors", i);
@@ -183,6 +227,9 @@ void check_second(struct world *world)
             check_fail(check, "4: node %u: what it told and what it kept is not what it produced",
                        i);
     }
+    for (uint32_t k = 0; k < world->wire.lines_count; k++)
+        for (int end = 0; end < 2 && world->wire.lines[k].generation; end++)
+            check_ghost(world, &world->wire.lines[k], end);
 }
 
 /* At the end. */

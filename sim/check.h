@@ -5,10 +5,12 @@
  *    2 each rumor heard at most once by each replica              every hearing
  *    3 equal versions, equal digests, equal bytes                 every second; bytes at the end
  *    4 told + residual = produced, in each mind                   every second
- *    5 after faults and training end, all reach one version       the end
- *    6 queues, logs, conversations, memory within their bounds    every second
- *    7 no (key, nonce) twice; changed bytes deliver nothing       every seal; by 1 and 2
- *    8 training never waits for the network                       every second
+ *    5 after faults and training end, all reach one version, and  the end
+ *      know who is there
+ *    6 queues, logs, conversations, memory within their bounds;   every second
+ *      who is gone without a word is noticed in time
+ *    7 no (key, nonce) twice; nothing is heard that no node told  every seal; every hearing
+ *    8 training and telling never wait for the network            every second
  *    9 a restart continues from checkpoint k or k+1, never a mix  the end: no checkpoints yet, so
  *                                                                 a new life must start from b0
  *   10 same seed, same trace                                      two runs (storm.h)
@@ -44,6 +46,7 @@ struct check {
     char violation[256]; /* "": all holds */
     struct told *told;
     uint32_t told_count, told_max;
+    bool has_parts;           /* an update took several rumors: those alone are no update told */
     struct marks told_marks;  /* content of an update ─► its number + 1 */
     struct marks heard_marks; /* (node, life, number) ─► 1 */
     struct marks nonces;      /* key ─► the next counter */

@@ -267,6 +267,7 @@ static void put_end(json_t *root, const struct outcome *outcome)
     put_real(root, "cpu_s", outcome->cpu_s);
     put_real(root, "gradient_cpu_s", outcome->gradient_cpu_s);
     put_real(root, "evaluate_cpu_s", outcome->evaluate_cpu_s);
+    put_count(root, "rss_bytes_max", outcome->rss_bytes_max);
 }
 
 void findings_json(FILE *out, const struct outcome *outcome)

@@ -134,8 +134,13 @@ static void fact_work(struct table *table, const struct outcome *outcome)
               outcome->cpu_s - outcome->gradient_cpu_s - outcome->evaluate_cpu_s);
     if (outcome->events == 0)
         return;
+    char memory[AMOUNT_BYTES];
+    table_add(table, "events");
+    table_add(table, "%" PRIu64 ", %.0f per second of CPU; %s of memory", outcome->events,
+              (double)outcome->events / outcome->cpu_s,
+              amount_bytes((double)outcome->rss_bytes_max, memory));
     table_add(table, "trace");
-    table_add(table, "%016" PRIx64 ", of %" PRIu64 " events", outcome->trace, outcome->events);
+    table_add(table, "%016" PRIx64, outcome->trace);
 }
 
 void findings_facts(struct table *table, const struct outcome *outcome)

@@ -14,6 +14,7 @@
 #define MUTE_NS        SECOND_NS
 #define DAMAGED_ONE_IN 3 /* of what is said on a wire that damages */
 #define DOOR_NOISE_MAX 1500
+#define RUMOR_MANNERS  3 /* from SAYS_EARLY_RUMORS on */
 
 static uint64_t now_ns(const struct hostile *hostile)
 {
@@ -203,6 +204,8 @@ static enum manner draw_manner(struct hostile *hostile)
         return SAYS_NO_HELLO; /* it will not get there */
     if (hostile->kind == HOSTILE_MUTE)
         return SAYS_ALL_BUT_RUMORS;
+    if (rng_below(&hostile->rng, 2)) /* mostly about what matters most */
+        return (enum manner)(SAYS_EARLY_RUMORS + rng_below(&hostile->rng, RUMOR_MANNERS));
     const enum manner manner = (enum manner)rng_below(&hostile->rng, MANNERS);
     return manner == AT_DOOR_OLD && hostile->old_proof_bytes == 0 ? AT_DOOR_NOISE : manner;
 }

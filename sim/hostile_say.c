@@ -10,6 +10,8 @@
 #define PACK_BULK     13 /* neither records nor a version have such a size */
 #define VERSION_HUGE  2000
 #define FLOOD_AT_ONCE 40
+#define WANTS_AT_ONCE 8
+#define MADE_UP_ONE_IN 8 /* what it says in our name before it has heard us */
 #define AHEAD_MAX     50
 
 void hostile_random_bytes(struct hostile *hostile, uint8_t *out, size_t count)
@@ -217,13 +219,18 @@ static void say_any(struct hostile *hostile)
 
 /* Too much. */
 
+/* And it does not read what it asked for. */
 static void say_want(struct hostile *hostile)
 {
     const struct overheard *heard = &hostile->overheard;
     if (heard->entries_count == 0)
         return;
-    const uint32_t any = rng_below(&hostile->rng, (uint32_t)heard->entries_count);
-    say(hostile, &(struct message){.kind = WANT, .tag = version_entry_at(heard->entries, any).tag});
+    hostile->world->wire.parties[hostile->party].deaf_ns = hostile->call_ns + hostile->lasts_ns;
+    for (uint32_t i = 0; i < WANTS_AT_ONCE; i++) {
+        const uint32_t any = rng_below(&hostile->rng, (uint32_t)heard->entries_count);
+        say(hostile,
+            &(struct message){.kind = WANT, .tag = version_entry_at(heard->entries, any).tag});
+    }
 }
 
 static void say_flood(struct hostile *hostile)
@@ -241,6 +248,8 @@ static void say_rumor(struct hostile *hostile)
         bytes = hostile_rumor_early(hostile, rumor);
     else if (hostile->manner == SAYS_RUMORS_OVER_LIMITS)
         bytes = hostile_rumor_over_limits(hostile, rumor);
+    else if (hostile->overheard.rumor_bytes == 0 && rng_below(&hostile->rng, MADE_UP_ONE_IN))
+        return;
     else
         bytes = hostile_rumor_forged(hostile, rumor);
     say_bulk(hostile, RUMOR, rumor, bytes);

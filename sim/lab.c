@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "agenda.h"
 #include "rng.h"
@@ -131,6 +132,13 @@ void lab_enter(struct moment *moment, const struct evaluation *evaluation)
     moment->loss = evaluation->loss;
 }
 
+static uint64_t memory_bytes(void)
+{
+    struct rusage usage;
+    (void)getrusage(RUSAGE_SELF, &usage);
+    return (uint64_t)usage.ru_maxrss * 1024;
+}
+
 void lab_finish(struct lab *lab, struct outcome *outcome, const float *host_weights)
 {
     if (lab->exam && host_weights) {
@@ -143,5 +151,6 @@ void lab_finish(struct lab *lab, struct outcome *outcome, const float *host_weig
     }
     outcome->evaluate_cpu_s = lab->evaluate_cpu_s;
     outcome->cpu_s = mind_cpu_s() - lab->begin_cpu_s;
+    outcome->rss_bytes_max = memory_bytes();
     outcome_judge(outcome);
 }

@@ -97,6 +97,7 @@ struct outcome {
     double cpu_s;          /* of this process, for all of it */
     double gradient_cpu_s; /* of it, forward and backward of training */
     double evaluate_cpu_s;
+    uint64_t rss_bytes_max; /* most memory of this process so far */
     char violation[256]; /* an invariant that broke; "" none */
 };
 

@@ -31,7 +31,8 @@ static const char usage[] =
     "  --no-report        print only\n"
     "  --trace FILE       one line for everything a node asks for\n"
     "  --faults           storms instead of a scenario\n"
-    "  --seeds A..B       these (default 1..100); one number, or a commit's hash\n"
+    "  --seeds A..B       these (default 1..100); A+COUNT; A may be any text, such as a\n"
+    "                     commit's hash\n"
     "  --jobs N           processes (default: one per processor)\n"
     "  --twice            play each storm twice and compare\n"
     "  --stop             begin no storm after the first that fails\n"
@@ -284,17 +285,27 @@ static int run_scenario(struct sim_options *options)
 
 /* Storms. */
 
+/* FIRST, FIRST..LAST or FIRST+COUNT. */
 static enum status parse_seeds(const char *text, struct storm_options *storms,
                                struct problem *problem)
 {
     char first[128];
-    const char *dots = strstr(text, "..");
-    const size_t length = dots ? (size_t)(dots - text) : strlen(text);
+    const char *dots = strstr(text, ".."), *plus = strchr(text, '+');
+    const size_t length = dots ? (size_t)(dots - text) : strcspn(text, "+");
     (void)snprintf(first, sizeof first, "%.*s", (int)(length < 127 ? length : 127), text);
-    if (!storm_seed_of(first, &storms->from) ||
-        !storm_seed_of(dots ? dots + 2 : first, &storms->to) || storms->to < storms->from)
+    uint64_t count = 1;
+    bool holds = storm_seed_of(first, &storms->from);
+    storms->to = storms->from;
+    if (dots)
+        holds = holds && storm_seed_of(dots + 2, &storms->to);
+    else if (plus)
+        holds = holds && storm_seed_of(plus + 1, &count) && count > 0;
+    storms->to += count - 1;
+    if (!holds || storms->to < storms->from)
         return problem_set(problem, MALFORMED,
-                           "--seeds %.80s: give one number or commit hash, or FIRST..LAST", text);
+                           "--seeds %.80s: give one number or commit hash, FIRST..LAST, or "
+                           "FIRST+COUNT",
+                           text);
     return OK;
 }
 

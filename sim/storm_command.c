@@ -8,8 +8,9 @@
 
 #include "storm_inside.h"
 
-#define LIVE_COLUMNS 78
-#define EXIT_STOPPED 130 /* by Ctrl+C, as a shell says it */
+#define LIVE_COLUMNS    78
+#define EXIT_STOPPED    130 /* by Ctrl+C, as a shell says it */
+#define ELSEWHERE_BYTES (5u << 20)
 
 struct tally {
     const struct storm_options *options;
@@ -105,7 +106,10 @@ static void play(const struct storm_options *options, uint64_t seed, FILE *trace
     if (!options->twice || storm->why[0])
         return;
     struct storm again;
+    struct arena elsewhere; /* then memory lies elsewhere, too: nothing may depend on that */
+    arena_init(&elsewhere, ELSEWHERE_BYTES);
     storm_play(seed, NULL, &again);
+    arena_release(&elsewhere);
     if (again.trace != storm->trace || again.events != storm->events)
         (void)snprintf(storm->why, sizeof storm->why,
                        "10: played twice, it is not the same: trace %016" PRIx64 " and %016" PRIx64,
@@ -151,8 +155,11 @@ static void print_summary(const struct tally *tally)
                  tally->options->jobs == 1 ? "" : "es");
     if (tally->done == 0)
         return;
-    (void)printf("%" PRIu64 " events, %.0f per second\n", tally->events,
-                 (double)tally->events / took_s);
+    double cpu_s = 0;
+    for (uint64_t i = 0; i < tally->done; i++)
+        cpu_s += tally->cpu_s[i];
+    (void)printf("%" PRIu64 " events, %.0f per second of CPU\n", tally->events,
+                 (double)tally->events / cpu_s);
     (void)printf("CPU per seed: median %.3f s, most %.3f s (seed %" PRIu64 ")\n",
                  median(tally->cpu_s, tally->done), tally->cpu_s_most, tally->slowest);
     if (tally->healed > 0)

@@ -66,7 +66,7 @@ static void draw_options(struct storm_plan *plan, struct rng *rng)
         .handshake_ns = between(rng, 5, 10) * SECOND_NS,
         .silence_ns = between(rng, 6, 15) * SECOND_NS,
         .grace_ns = between(rng, 20, 30) * SECOND_NS,
-        .send_queue_bytes = (size_t)(128 << 10) << rng_below(rng, 4),
+        .send_queue_bytes = (size_t)(66 << 10) << rng_below(rng, 5), /* a message at least */
         .notes_per_s = 10,
     };
     plan->options.swarm_key[0] = 1;

@@ -9,7 +9,8 @@
 
 #define STORM_NODES_MAX   24
 #define STORM_REGIONS_MAX 6
-#define STORM_EACH_MAX    3 /* faults of a class */
+#define STORM_MESH_MAX    10 /* up to so many nodes talk each to each (src/dial.c) */
+#define STORM_EACH_MAX    3  /* faults of a class */
 #define STORM_FAULTS_MAX  (STORM_EACH_MAX * FAULT_KINDS + 1)
 
 /* Times count from WORLD_BEGIN_NS. */

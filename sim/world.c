@@ -39,6 +39,7 @@ static uint64_t on_accept(void *self, uint32_t party, uint32_t from)
     struct address address = world_address(from);
     address.port = 40000;
     const uint64_t conn = node_on_accept(world->nodes[party].node, world_now_ns(world), &address);
+    world->nodes[party].has_met |= conn != 0;
     world_pump(world, party);
     return world_is_running(world, party) ? conn : 0;
 }
@@ -50,6 +51,7 @@ static void on_connected(void *self, uint32_t party, uint64_t conn)
         outsider_at(world, party)->on_connected(outsider_at(world, party)->self, conn);
         return;
     }
+    world->nodes[party].has_met = true;
     node_on_connected(world->nodes[party].node, world_now_ns(world), conn);
     world_pump(world, party);
 }
@@ -181,7 +183,7 @@ void world_start(struct world *world, uint32_t i)
         mind_free(&at->mind);
     world->maker.make(world->maker.self, i, &at->mind);
     at->life++;
-    at->training = at->stepping = at->finished = false;
+    at->training = at->stepping = at->finished = at->has_met = false;
     at->steps = at->heard = 0;
     world->wire.parties[i].paused_ns = 0;
     at->born_ns = world_now_ns(world);
@@ -291,7 +293,7 @@ static void on_wake(struct world *world, uint32_t i)
     if (node_wake_ns(at->node) <= world_now_ns(world)) {
         node_on_time(at->node, world_now_ns(world));
         if (node_wake_ns(at->node) <= world_now_ns(world))
-            check_fail(&world->check, "node %u wants to be woken again and again", i);
+            check_fail(&world->check, "6: node %u wants to be woken again and again", i);
     }
     world_pump(world, i);
 }
@@ -346,6 +348,22 @@ bool world_is_one_version(const struct world *world)
             return false;
         hash = stats.version_hash;
         first = false;
+    }
+    return true;
+}
+
+bool world_is_known(const struct world *world)
+{
+    uint32_t running = 0;
+    for (uint32_t i = 0; i < world->nodes_count; i++)
+        running += world_is_running(world, i);
+    for (uint32_t i = 0; i < world->nodes_count; i++) {
+        if (!world_is_running(world, i))
+            continue;
+        struct node_stats stats;
+        node_stats(world->nodes[i].node, world_now_ns(world), &stats);
+        if (stats.members_live != running)
+            return false;
     }
     return true;
 }

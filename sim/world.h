@@ -56,9 +56,11 @@ struct world_node {
     bool stepping;            /* a step is under way: the mind hears nothing */
     bool ended;               /* trains no more */
     uint64_t began_ns;        /* when training began */
+    uint64_t told_ns;         /* when it was last asked to tell, and did */
     struct command *commands; /* waiting for the end of the step, oldest first */
     struct command **commands_end;
 
+    bool has_met;  /* somebody called it or answered its call, in this life */
     bool finished; /* left, as it was told to */
     uint64_t finished_ns;
     uint64_t steps; /* of this life */
@@ -142,5 +144,8 @@ static inline bool world_is_running(const struct world *world, uint32_t i)
 
 /* Do all running nodes have the same version, with nothing waiting to be applied? */
 bool world_is_one_version(const struct world *world);
+
+/* Does every running node take for alive as many members as there are running nodes? */
+bool world_is_known(const struct world *world);
 
 #endif

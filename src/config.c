@@ -142,8 +142,8 @@ enum status config_read(const char *path, const struct config_reader *reader,
     reading.file = fopen(path, "re");
     if (!reading.file)
         return problem_set(problem, errno == ENOENT ? MISSING : FAILED,
-                           "%.300s: cannot be opened: %s; name a file that you may read",
-                           path, strerror(errno));
+                           "%.300s: cannot be opened: %s; name a file that you may read", path,
+                           strerror(errno));
     read_file(&reading);
     (void)fclose(reading.file);
     return reading.status;

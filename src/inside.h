@@ -21,7 +21,7 @@
 #include "slots.h"
 #include "version.h"
 
-#define SECOND_NS 1000000000ull
+#define SECOND_NS ((uint64_t)1000000000)
 #define MESH_MAX  10 /* up to so many live members everyone talks to everyone; then ... */
 #define DEGREE    8  /* ... a node looks for so many neighbours */
 
@@ -200,8 +200,7 @@ void news_renew(struct node *node);
 void news_flush(struct node *node);
 void news_review(struct node *node);
 bool news_hear(struct node *node, struct peer *from, const struct bytes *records, bool pass_on);
-void news_on_who(struct node *node, struct peer *from);
-void news_on_want(struct node *node, struct peer *from, uint64_t tag, uint64_t seq);
+void news_on_who(struct node *node, struct peer *from, uint64_t tag);
 void news_compare(struct node *node, struct peer *from, uint64_t members);
 
 /* compare.c */
@@ -215,7 +214,9 @@ void spread_on_prune(struct node *node, struct peer *from, uint64_t tag);
 void spread_on_want(struct node *node, struct peer *from, uint64_t tag, uint64_t seq);
 void spread_on_sent(struct node *node, struct peer *peer);
 void spread_on_gone(struct node *node, struct peer *from, uint64_t tag, uint64_t seq);
+void spread_on_first(struct node *node, const struct peer *from, struct origin *origin);
 void spread_on_twice(struct node *node, struct peer *from, struct origin *origin);
+void spread_on_lost(struct node *node, uint64_t conn);
 void spread_told(struct node *node, const struct update *update);
 void spread_lack(struct node *node, struct origin *origin, uint32_t to, const struct peer *from);
 void spread_ask(struct node *node);

@@ -6,13 +6,19 @@
  * A settled node trains no more but passes on what it hears. It leaves when every neighbour has
  * all its rumors, and every member that is leaving too has settled and holds the same base: so a
  * whole swarm that is told to stop ends with one model, and a single node that is told to stop
- * takes nothing unsaid with it. Nobody waits longer than the grace time.
+ * takes nothing unsaid with it. Where each talks to each the first is certain, since what a
+ * neighbour says comes in its order; in a larger swarm the news that somebody leaves too may take
+ * longer than the others linger. Nobody waits longer than the grace time.
  */
 #include "inside.h"
 
-#define LINGER_NS SECOND_NS       /* others may be told to leave a little later than we */
-#define FRESH_NS  (3 * SECOND_NS) /* who leaves with us says so not much later than it promised */
-#define MS_NS     (SECOND_NS / 1000)
+/* Others may be told to leave a little later than we. */
+#define LINGER_EACH_NS (SECOND_NS / 8)
+#define LINGER_MIN_NS  SECOND_NS
+#define LINGER_MAX_NS  (3 * SECOND_NS)
+
+#define FRESH_NS (3 * SECOND_NS) /* who leaves with us says so not much later than it promised */
+#define MS_NS    (SECOND_NS / 1000)
 
 void leave_settle(struct node *node)
 {
@@ -54,6 +60,31 @@ static bool ours_are_known(struct node *node)
     if (node->stage == STAGE_SETTLED && node_neighbours(node) > 0)
         node->ours_known = true; /* nothing is told any more */
     return node->ours_known || node->live == 1;
+}
+
+/* News of who leaves takes longer in a larger swarm. */
+static uint64_t linger_ns(const struct node *node)
+{
+    const uint64_t linger_ns = node->live * LINGER_EACH_NS;
+    return linger_ns < LINGER_MIN_NS   ? LINGER_MIN_NS
+           : linger_ns < LINGER_MAX_NS ? linger_ns
+                                       : LINGER_MAX_NS;
+}
+
+/* What a neighbour says comes in its order. So once it has answered a PING sent after we began to
+ * leave and lingered, all has come that it said before, and that it leaves too. */
+static bool neighbours_have_answered(struct node *node)
+{
+    const uint64_t after_ns = node->leave_ns + linger_ns(node);
+    bool all = true;
+    struct peer *peer;
+    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++) {
+        if (peer->pinged_ns < after_ns &&
+            node_say(node, peer, &(struct message){.kind = PING, .token = node->now_ns}))
+            peer->pinged_ns = node->now_ns;
+        all = all && peer->answered_ns >= after_ns;
+    }
+    return all;
 }
 
 /* Do all who are leaving too hold the base that we hold? */
@@ -98,8 +129,8 @@ static void leave_now(struct node *node, bool complete)
 void leave_consider(struct node *node)
 {
     const uint64_t since_ns = node->now_ns - node->leave_ns;
-    if (node->stage == STAGE_SETTLED && since_ns >= LINGER_NS && all_applied(node) &&
-        ours_are_known(node) && leavers_agree(node))
+    if (node->stage == STAGE_SETTLED && since_ns >= linger_ns(node) && all_applied(node) &&
+        neighbours_have_answered(node) && ours_are_known(node) && leavers_agree(node))
         leave_now(node, true);
     else if (node->stage != STAGE_LEFT && since_ns >= node->options.grace_ns)
         leave_now(node, false);

@@ -2,12 +2,14 @@
  *
  *   our record renewed ──► NEWS ──► neighbours ──► NEWS ──► theirs …
  *   who knows few      ──► WHO  ──► one neighbour ──► MEMBERS, some at a time
+ *   a member is silent ──► WHO  ──► one neighbour ──► NEWS of it
  *
  * NEWS takes the tree of its origin (spread.c), so that everyone gets each record about once. Where
  * the tree is broken a member falls silent; before it is taken for dead some neighbour is asked for
  * it, which mends the tree. With n live members each renews every n / 4 seconds, so what a node
  * sends for it does not grow with the swarm.
  */
+#include <math.h>
 #include <string.h>
 
 #include "inside.h"
@@ -16,8 +18,8 @@
 #define RENEW_MIN_NS  SECOND_NS
 #define LEAVE_MIN_NS  (SECOND_NS / 5)
 #define PER_MEMBER_NS (SECOND_NS / 4)
-#define LEAVE_FASTER  8   /* who leaves says more often how far it is */
-#define RATE_CHANGE   2.0 /* a speed that changed so much is news */
+#define LEAVE_FASTER  8    /* who leaves says more often how far it is */
+#define RATE_CHANGE   2.0f /* a speed that changed so much is news */
 #define NEWS_AT_ONCE  64
 #define SIGNS_AT_ONCE 16
 #define LIST_WAIT_NS  (2 * SECOND_NS)
@@ -57,8 +59,11 @@ static struct address own_address(const struct node *node)
     return node->options.listen_port ? address : (struct address){0};
 }
 
+/* Who learns less than a sample a second has stopped, and how it slows down is no news. */
 static bool rate_differs(float before, float now)
 {
+    before = fmaxf(before, 1);
+    now = fmaxf(now, 1);
     return now > before * RATE_CHANGE || now < before / RATE_CHANGE;
 }
 
@@ -156,7 +161,7 @@ static void on_news(struct node *node, struct peer *from, struct member *member,
     if (!pass_on)
         return;
     if (origin)
-        origin->heard_from = from->conn;
+        spread_on_first(node, from, origin);
     mark(node, member, from);
 }
 
@@ -255,11 +260,19 @@ void news_flush(struct node *node)
     }
 }
 
-void news_on_who(struct node *node, struct peer *from)
+/* Tag 0: it wants to know us all. Otherwise a sign of life of this one. */
+void news_on_who(struct node *node, struct peer *from, uint64_t tag)
 {
     struct rapport *rapport = node_rapport(node, from);
-    rapport->list_next = 1; /* we have introduced ourselves */
-    rapport->list_end = node->members.count;
+    const struct origin *origin = versions_find(&node->versions, tag);
+    const struct member *member = origin ? members_find(&node->members, origin->id) : NULL;
+    if (member) {
+        bit_set(rapport->news, (uint32_t)(member - node->members.members), true);
+        rapport->has_news = true;
+    } else if (tag == 0) {
+        rapport->list_next = 1; /* we have introduced ourselves */
+        rapport->list_end = node->members.count;
+    }
 }
 
 /* A neighbour knows so many live members. If it is clearly more than we do, it shall list them; but
@@ -272,18 +285,6 @@ void news_compare(struct node *node, struct peer *from, uint64_t members)
         return;
     if (node_say(node, from, &(struct message){.kind = WHO}))
         node->listed_ns = node->now_ns;
-}
-
-/* Who asks for rumors that we do not have either wants a sign of life. */
-void news_on_want(struct node *node, struct peer *from, uint64_t tag, uint64_t seq)
-{
-    const struct origin *origin = versions_find(&node->versions, tag);
-    const struct member *member = origin ? members_find(&node->members, origin->id) : NULL;
-    if (!member || seq < origin->next || from->state != PEER_OPEN)
-        return;
-    struct rapport *rapport = node_rapport(node, from);
-    bit_set(rapport->news, (uint32_t)(member - node->members.members), true);
-    rapport->has_news = true;
 }
 
 /* Noticing silence. */
@@ -307,7 +308,9 @@ static bool ask_for_sign(struct node *node, struct member *member)
         node->now_ns - member->asked_ns < silence_ns / 8)
         return false;
     struct peer *peer = node_random_neighbour(node);
-    if (!peer || !spread_ask_from(node, peer, &node->versions.origins[member->place]))
+    struct origin *origin = &node->versions.origins[member->place];
+    if (!peer || !spread_ask_from(node, peer, origin) ||
+        !node_say(node, peer, &(struct message){.kind = WHO, .tag = origin->tag}))
         return false;
     member->asked_ns = node->now_ns;
     return true;

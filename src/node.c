@@ -256,6 +256,8 @@ void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const cha
     node->gone_sent_bytes += peer->sent_bytes;
     node->gone_received_bytes += peer->received_bytes;
     slots_put(&node->open, node_slot(node, peer), false);
+    if (peer->retry != RETRY_AT_ONCE) /* else it is back before anybody else has helped */
+        spread_on_lost(node, conn);
     slots_put(&node->ready, node_slot(node, peer), false);
     peer_end(peer);
 }

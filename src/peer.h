@@ -78,12 +78,13 @@ struct peer {
     uint32_t want_seq; /* ... and from this on its queue had no room for them */
     bool wants_more;
 
-    uint64_t born_ns;  /* when the conversation began */
-    uint64_t since_ns; /* when this state began */
-    uint64_t heard_ns; /* last byte of a whole frame */
-    uint64_t pinged_ns;
-    uint64_t rtt_ns;     /* last measured; 0: not yet */
-    uint64_t sent_bytes; /* given to the transport */
+    uint64_t born_ns;     /* when the conversation began */
+    uint64_t since_ns;    /* when this state began */
+    uint64_t heard_ns;    /* last byte of a whole frame */
+    uint64_t pinged_ns;   /* when it was last sent a PING ... */
+    uint64_t answered_ns; /* ... and when the last one that it has answered was */
+    uint64_t rtt_ns;      /* last measured; 0: not yet */
+    uint64_t sent_bytes;  /* given to the transport */
     uint64_t received_bytes;
     uint64_t renew_ns; /* when this session is worn out by age */
 

@@ -106,17 +106,39 @@ static void prune(struct node *node, struct peer *peer, const struct origin *ori
         bit_set(peer->pruned, place, true);
 }
 
-/* Two send us what this origin says: one must stop. The origin itself is never sent away for being
- * slower once than somebody who passes it on. */
+/* This neighbour was the first with what this origin says now. What a pruned one sends was under
+ * way already: if it counted, the other would be pruned next, and nobody were left. */
+void spread_on_first(struct node *node, const struct peer *from, struct origin *origin)
+{
+    if (!bit_get(from->pruned, versions_place(&node->versions, origin)))
+        origin->heard_from = from->conn;
+}
+
+/* Two send us what this origin says: one must stop, as long as both are there. The origin itself is
+ * never sent away for being slower once than somebody who passes it on. */
 void spread_on_twice(struct node *node, struct peer *from, struct origin *origin)
 {
-    struct peer *spare = from;
-    if (is_origin(from, origin)) {
-        spare = peer_of(node, origin->heard_from);
-        origin->heard_from = from->conn;
+    struct peer *other = peer_of(node, origin->heard_from);
+    if (!is_origin(from, origin)) {
+        if (other && other != from)
+            prune(node, from, origin);
+        return;
     }
-    if (spare && !is_origin(spare, origin))
-        prune(node, spare, origin);
+    origin->heard_from = from->conn;
+    if (other && !is_origin(other, origin))
+        prune(node, other, origin);
+}
+
+/* What lies between must come first, from one neighbour. That others push what cannot be heard yet
+ * would only take the link from it: whoever joins a busy swarm over a thin link would never catch
+ * up. */
+static void on_gap(struct node *node, struct peer *from, struct origin *origin, uint32_t seq)
+{
+    const struct peer *asked = origin->lacking ? peer_of(node, origin->lacking_from) : NULL;
+    if (asked && asked != from && !is_origin(from, origin))
+        prune(node, from, origin);
+    else
+        spread_lack(node, origin, seq + 1, from);
 }
 
 static void refuse(struct node *node, struct peer *from, enum status status)
@@ -142,7 +164,7 @@ void spread_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor,
     }
     if (head.seq > (origin ? origin->next : 0)) {
         if (origin) /* nothing is kept of a stranger's word: its first rumor or VERSION comes */
-            spread_lack(node, origin, head.seq + 1, from);
+            on_gap(node, from, origin, head.seq);
         return;
     }
     node->decoded_at = 0;
@@ -166,7 +188,7 @@ void spread_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor,
     node->decoded_at = node->log.newest;
     know(node, origin, &head, &node->decoded);
     members_heard(&node->members, origin->id, origin->incarnation, node->now_ns);
-    origin->heard_from = from->conn;
+    spread_on_first(node, from, origin);
     node->stats.rumors_heard++;
     node->stats.heard_bytes += bytes;
     push(node, origin, from, rumor, bytes);
@@ -277,6 +299,17 @@ void spread_told(struct node *node, const struct update *update)
         node->stats.told_bytes += bytes;
         push(node, node->own, NULL, node->scratch, bytes);
         from += taken;
+    }
+}
+
+/* Who brought us what these origins say is gone: somebody else must. */
+void spread_on_lost(struct node *node, uint64_t conn)
+{
+    for (uint32_t i = 0; i < node->versions.count; i++) {
+        struct origin *origin = &node->versions.origins[i];
+        struct peer *peer = origin->heard_from == conn ? node_random_neighbour(node) : NULL;
+        if (peer)
+            (void)spread_ask_from(node, peer, origin);
     }
 }
 

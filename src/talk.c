@@ -156,6 +156,8 @@ static void on_pong(struct node *node, struct peer *peer, uint64_t token)
 {
     if (token == peer->pinged_ns && node->now_ns >= token)
         peer->rtt_ns = node->now_ns - token;
+    if (token <= peer->pinged_ns)
+        peer->answered_ns = token;
 }
 
 static void on_bye(struct node *node, struct peer *peer, const struct message *bye)
@@ -203,7 +205,7 @@ void talk_hear(struct node *node, struct peer *peer, const uint8_t *bytes, size_
         (void)news_hear(node, peer, &message.bulk, true);
         break;
     case WHO:
-        news_on_who(node, peer);
+        news_on_who(node, peer, message.tag);
         break;
     case MEMBERS:
         node->listed_ns = node->now_ns;
@@ -229,7 +231,6 @@ void talk_hear(struct node *node, struct peer *peer, const uint8_t *bytes, size_
             compare_show(node, peer, true);
         else
             spread_on_want(node, peer, message.tag, message.seq);
-        news_on_want(node, peer, message.tag, message.seq);
         break;
     case GONE:
         spread_on_gone(node, peer, message.tag, message.seq);

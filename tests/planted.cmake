@@ -32,6 +32,7 @@ function(add_planted NAME FILE TEXT)
   endif()
   add_executable(planted_${NAME} EXCLUDE_FROM_ALL "${COPY}" $<TARGET_OBJECTS:planted_main>)
   target_link_libraries(planted_${NAME} PRIVATE shell sim)
+  target_compile_options(planted_${NAME} PRIVATE -w) # what a mistake leaves unused is no news
   set_target_properties(planted_${NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY planted/${NAME})
   add_dependencies(planted planted_${NAME})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${ROOT}/${FILE}")
@@ -75,16 +76,23 @@ plant(handed_and_forgotten 2 src/spread.c
   "what the learner was given is given to it again")
 
 plant(handed_too_early 1 src/spread.c
-  [[    if (node->applying_rumors == APPLYING_MAX ||]]
-  [[    log_handed(&node->log);
-    if (node->applying_rumors == APPLYING_MAX ||]]
+  [[        return false;
+    log_handed(&node->log);
+]]
+  [[    {
+        log_handed(&node->log);
+        return false;
+    }
+    log_handed(&node->log);
+]]
   "what the learner has no room for is passed over")
 
-plant(stale_scratch 1 src/spread.c
-  [[    node->decoded_at = 0;
-    enum status]]
-  [[    enum status]]
-  "what was decoded last is taken for what waits, though another rumor has overwritten it")
+plant(scratch_mistaken 1 src/spread.c
+  [[    node->decoded_at = node->log.newest;
+]]
+  [[    node->decoded_at = node->log.handed + 1;
+]]
+  "what was decoded last is taken for what is handed next, though others wait before it")
 
 plant(own_digest 1 src/spread.c
   [[                                    .amount = update->amount,
@@ -108,28 +116,14 @@ plant(asks_once 5 src/spread.c
   [[if (asked->tag == tag && asked->at_ns)]]
   "an origin not known yet is asked for once only, of somebody who may be gone")
 
-plant(duplicates_go_on 5 src/spread.c
-  [[        node->stats.duplicates++;
-]]
-  [[        node->stats.duplicates++;
-        push(node, origin, from, rumor, bytes);
-]]
-  "what comes twice is passed on twice")
-
 plant(prunes_both 5 src/spread.c
-  [[    struct peer *spare = from;
-    if (is_origin]]
-  [[    struct peer *spare = from;
-    if (peer_of(node, origin->heard_from))
-        prune(node, peer_of(node, origin->heard_from), origin);
-    if (is_origin]]
+  [[        if (other && other != from)
+            prune(node, from, origin);]]
+  [[        if (other && other != from) {
+            prune(node, other, origin);
+            prune(node, from, origin);
+        }]]
   "of two who send the same both are told to stop")
-
-plant(graft_forgotten 5 src/spread.c
-  [[    bit_set(from->lazy, place, false);
-]]
-  [[]]
-  "who asks is answered, but not told what comes next")
 
 plant(learner_starves 5 src/node.c
   [[    node->applying -= entries;
@@ -137,14 +131,13 @@ plant(learner_starves 5 src/node.c
   [[]]
   "the learner's room is never given back")
 
-plant(tell_state_stuck 4 src/node.c
+plant(tells_once_alone 8 src/node.c
   [[    spread_told(node, update);
     node->tell = TELL_IDLE;]]
-  [[    if (update->count == 0)
-        return;
-    spread_told(node, update);
-    node->tell = TELL_IDLE;]]
-  "who once had nothing to tell never tells again")
+  [[    spread_told(node, update);
+    if (node_neighbours(node) > 0)
+        node->tell = TELL_IDLE;]]
+  "who tells while nobody is there never tells again")
 
 # Versions and origins.
 
@@ -163,19 +156,7 @@ plant(same_by_count 3 src/compare.c
   [[const bool same = version->rumors == ours->rumors;]]
   "as many rumors are taken for the same rumors")
 
-plant(cursor_stands_still 5 src/version.c
-  [[versions->cursor = (versions->cursor + 1) % versions->count;]]
-  [[versions->cursor = (i + 1) % versions->count;]]
-  "every slice begins at the first origin")
-
 # Replicas.
-
-plant(base_by_float 1 model/cpu_exchange.c
-  [[        told++;
-        base[c] = add_wrapping(base[c], amount * (uint32_t)level);]]
-  [[        told++;
-        base[c] = add_wrapping(base[c], (uint32_t)(int32_t)((float)amount * (float)level));]]
-  "the base moves by a rounded amount")
 
 plant(level_unclamped 1 model/cpu_exchange.c
   [[(int)fmaxf(fminf(r / tau, LEVEL_MAX), -LEVEL_MAX);]]
@@ -209,23 +190,27 @@ plant(beta_twice 4 model/cpu_exchange.c
   [[]]
   "what the base did is gone on with at every later telling, too")
 
-plant(told_again 1 model/replica.c
-  [[    told->count = 0;
+plant(amount_cut_off 1 model/replica.c
+  [[                 capacity(replica, tell->budget_bytes), told);
 ]]
-  [[]]
-  "with nothing to tell, what was told last is told again")
+  [[                 capacity(replica, tell->budget_bytes), told);
+    told->amount = (uint32_t)(tell->gain * tell->share * (double)told->tau / (double)QUANTUM);
+]]
+  "the amount is rounded for the base and cut off for the others")
 
 # Conversations.
 
-plant(silence_unnoticed 5 src/clock.c
+plant(silence_unnoticed 6 src/clock.c
   [[if (now_ns - peer->heard_ns > node->options.silence_ns)]]
   [[if (now_ns - peer->pinged_ns > node->options.silence_ns)]]
   "who asks for a sign of life takes the question for the answer")
 
-plant(handshake_forever 5 src/clock.c
-  [[if (peer->state < PEER_OPEN && now_ns - peer->born_ns > node->options.handshake_ns)]]
-  [[if (peer->state < PEER_OPEN && now_ns - peer->heard_ns > node->options.handshake_ns)]]
-  "a stranger at the door stays as long as it says something")
+plant(handshake_forever 6 src/clock.c
+  [[    if (peer->state < PEER_OPEN && now_ns - peer->born_ns > node->options.handshake_ns)
+        node_hang_up(node, peer, BYE_SILENT, "it did not finish the handshake in time");
+]]
+  [[]]
+  "who begins a conversation and is gone keeps its place for ever")
 
 plant(no_reach 5 src/dial.c
   [[    return due(node, true);]]
@@ -265,23 +250,12 @@ plant(closed_stays_open 6 src/inside.c
   [[    slots_put(&node->ready]]
   "who was said goodbye to is still a neighbour")
 
-plant(both_hang_up 5 src/talk.c
-  [[struct peer *extra = crossed && peer->dialled != own_is_smaller ? peer : other;]]
-  [[struct peer *extra = crossed && peer->dialled ? peer : other;]]
-  "of two calls that crossed each side ends another")
-
-plant(pieces_overwrite 7 src/peer.c
+plant(pieces_overwrite 5 src/peer.c
   [[memcpy(peer->in + peer->in_bytes, *data, moved);]]
   [[memcpy(peer->in, *data, moved);]]
   "of a frame that comes in pieces each is put over the one before")
 
 # Members.
-
-plant(restart_unseen 5 src/members.c
-  [[    return record->incarnation != than->incarnation ? record->incarnation > than->incarnation
-                                                    : record->stamp > than->stamp;]]
-  [[    return record->stamp > than->stamp;]]
-  "the records of a later life are old news")
 
 plant(records_unverified 5 src/members.c
   [[    status = record_verify(bytes, context);
@@ -323,12 +297,21 @@ plant(one_key_both_ways 7 net/handshake.c
   [[hkdf(send_key, receive_key, NULL,]]
   "both sides seal with the same key")
 
-plant(tag_ignored 7 net/session.c
-  [[    if (status != OK) {
-        secret_wipe]]
-  [[    if (status != OK && status != FORGED) {
-        secret_wipe]]
-  "a record that does not authenticate is opened")
+plant(tag_ignored 7 net/secret.c
+  [[    bool holds = crypto_aead_chacha20poly1305_ietf_decrypt(out, NULL, NULL, in, bytes, associated,
+                                                           associated_bytes, nonce, key) == 0;
+    return holds ? OK : FORGED;
+}
+
+void secret_seal_wide]]
+  [[    (void)associated, (void)associated_bytes;
+    bool holds =
+        crypto_stream_chacha20_ietf_xor_ic(out, in, bytes - TAG_BYTES, nonce, 1, key) == 0;
+    return holds ? OK : FORGED;
+}
+
+void secret_seal_wide]]
+  "a record is opened without a look at its tag")
 
 plant(signature_ignored 7 net/rumor.c
   [[    if (signature_check(in, bytes, context) != OK)

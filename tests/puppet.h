@@ -1,4 +1,5 @@
-/* A puppet: a conversation with a node of a world (world.h) in which the test says every word.
+/* A puppet: an outsider of a world (swarm_world.h) in whose conversation with a node the test says
+ * every word.
  *
  *   test ─► puppet_say, puppet_shout ─► the node;   the node's bytes ─► puppet ─► counted by kind
  *
@@ -8,12 +9,15 @@
 
 #include "peer.h"
 #include "record.h"
-#include "world.h"
+#include "rumor.h"
+#include "swarm_world.h"
+
+#define PUPPET_QUEUE_BYTES (1u << 18)
 
 struct puppet {
-    struct world *world;
-    int node;
-    uint64_t conn;
+    uint32_t node; /* whom it calls */
+    uint32_t party;
+    uint32_t calls;
     struct identity identity;
     struct entropy entropy;
     struct club club;
@@ -21,35 +25,28 @@ struct puppet {
     struct arena arena;
     struct peer peer;
     struct message_reader *reader;
-    uint8_t inbox[1 << 20];
-    size_t inbox_bytes;
+    bool sending; /* bytes are with the wires */
     bool closed;
-    uint32_t heard[MESSAGE_KINDS];
+    uint32_t heard[MESSAGE_KINDS]; /* in this call */
     uint64_t last_seq[MESSAGE_KINDS];
     uint64_t bye_reason;
     char bye[64];
-    uint32_t seq; /* of its own rumors */
 };
 
-static inline void puppet_on_bytes(void *self, const uint8_t *bytes, size_t count)
+static inline void puppet_send(struct puppet *puppet, const uint8_t *bytes, size_t count)
 {
-    struct puppet *puppet = self;
-    CHECK(count <= sizeof puppet->inbox - puppet->inbox_bytes);
-    memcpy(puppet->inbox + puppet->inbox_bytes, bytes, count);
-    puppet->inbox_bytes += count;
+    CHECK(!puppet->sending);
+    puppet->sending = true;
+    wire_send(&world.wire, puppet->party, puppet->peer.conn, bytes, count);
 }
 
-static inline void puppet_on_closed(void *self)
+/* Say what waits to be said. */
+static inline void puppet_pump(struct puppet *puppet)
 {
-    ((struct puppet *)self)->closed = true;
-}
-
-static inline void puppet_give(struct puppet *puppet, const uint8_t *bytes, size_t count)
-{
-    struct world *world = puppet->world;
-    node_on_bytes(world->nodes[puppet->node].node, world->now_ns, puppet->conn, bytes, count);
-    world_pump(world, puppet->node);
-    world_check(world, puppet->node);
+    const uint8_t *bytes;
+    size_t count;
+    if (!puppet->sending && peer_next_send(&puppet->peer, &bytes, &count))
+        puppet_send(puppet, bytes, count);
 }
 
 static inline void puppet_hear(struct puppet *puppet)
@@ -67,39 +64,95 @@ static inline void puppet_hear(struct puppet *puppet)
     }
 }
 
-/* Say what waits to be said, hear what the node said. */
-static inline void puppet_exchange(struct puppet *puppet)
+static inline void puppet_on_connected(void *self, uint64_t conn)
 {
-    const uint8_t *bytes;
-    size_t count;
-    while (peer_next_send(&puppet->peer, &bytes, &count)) {
-        puppet_give(puppet, bytes, count);
-        peer_on_sent(&puppet->peer);
-        struct problem problem;
-        const uint8_t *at = puppet->inbox;
-        enum peer_event event;
-        while ((event = peer_take(&puppet->peer, &puppet->club, puppet->world->now_ns, &at,
-                                  &puppet->inbox_bytes, &problem)) != PEER_NOTHING) {
-            CHECK(event != PEER_REFUSED);
-            if (event == PEER_SAID)
-                puppet_hear(puppet);
-        }
-    }
+    struct puppet *puppet = self;
+    (void)conn;
+    peer_on_connected(&puppet->peer, &puppet->club, world_now_ns(&world));
+    puppet_pump(puppet);
 }
 
-static inline void puppet_listen(struct puppet *puppet)
+static inline void puppet_on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t count)
 {
+    struct puppet *puppet = self;
     struct problem problem;
-    const uint8_t *at = puppet->inbox;
-    while (peer_take(&puppet->peer, &puppet->club, puppet->world->now_ns, &at, &puppet->inbox_bytes,
-                     &problem) == PEER_SAID)
-        puppet_hear(puppet);
+    enum peer_event event;
+    (void)conn;
+    while ((event = peer_take(&puppet->peer, &puppet->club, world_now_ns(&world), &bytes, &count,
+                              &problem)) != PEER_NOTHING) {
+        CHECK(event != PEER_REFUSED);
+        if (event == PEER_SAID)
+            puppet_hear(puppet);
+    }
+    puppet_pump(puppet);
 }
 
+static inline void puppet_on_sent(void *self, uint64_t conn)
+{
+    struct puppet *puppet = self;
+    (void)conn;
+    puppet->sending = false;
+    if (puppet->peer.sending)
+        peer_on_sent(&puppet->peer);
+    puppet_pump(puppet);
+}
+
+static inline void puppet_on_closed(void *self, uint64_t conn)
+{
+    struct puppet *puppet = self;
+    (void)conn;
+    puppet->closed = true;
+    peer_end(&puppet->peer);
+}
+
+static inline void puppet_init(struct puppet *puppet, uint32_t node, uint8_t seed)
+{
+    const struct outsider outsider = {.self = puppet,
+                                      .on_connected = puppet_on_connected,
+                                      .on_bytes = puppet_on_bytes,
+                                      .on_sent = puppet_on_sent,
+                                      .on_closed = puppet_on_closed};
+    *puppet = (struct puppet){.node = node, .reader = message_reader_new()};
+    puppet->party = world_enter(&world, &outsider);
+    CHECK(puppet->party != WIRE_NOBODY);
+    const uint8_t secret[SEED_BYTES] = {seed, 0x77}, entropy[SEED_BYTES] = {seed, 0x99};
+    identity_from_seed(&puppet->identity, secret);
+    entropy_from_seed(&puppet->entropy, entropy);
+    const struct node_options *options = &world.nodes[node].options;
+    struct introduction ours;
+    introduction_make(&ours, options->swarm_id, options->model, options->parameters);
+    puppet->club.identity = &puppet->identity;
+    puppet->club.entropy = &puppet->entropy;
+    gate_init(&puppet->club.gate, options->swarm_key, &ours);
+    introduction_encode(puppet->club.prologue, &ours);
+    secret_blake2b(puppet->club.psk, KEY_BYTES, "hearsay psk", 11, options->swarm_key, KEY_BYTES);
+    secret_blake2b(puppet->context, CONTEXT_BYTES, puppet->club.prologue, INTRODUCTION_BYTES, NULL,
+                   0);
+    arena_init(&puppet->arena, peer_arena_bytes(PUPPET_QUEUE_BYTES, 64));
+    peer_init(&puppet->peer, &puppet->arena, PUPPET_QUEUE_BYTES, 64);
+}
+
+/* Call, again if the last call has ended: the whole way to a session; HELLO not yet said. */
+static inline void puppet_meet(struct puppet *puppet)
+{
+    const struct address address = world_address(puppet->node);
+    puppet->closed = puppet->sending = false;
+    memset(puppet->heard, 0, sizeof puppet->heard);
+    puppet->bye_reason = 0;
+    puppet->bye[0] = '\0';
+    peer_start(&puppet->peer, (uint64_t)++puppet->calls << 32, true, &address,
+               world_now_ns(&world));
+    wire_dial(&world.wire, puppet->party, puppet->peer.conn, puppet->node);
+    run(6 * NEARBY_NS); /* to connect and to greet takes two round trips, and the proof is there */
+    CHECK(puppet->peer.state == PEER_MEETING);
+}
+
+/* Say, be heard, and hear what is answered at once. */
 static inline void puppet_say(struct puppet *puppet, const struct message *message)
 {
     CHECK(peer_say(&puppet->peer, message));
-    puppet_exchange(puppet);
+    puppet_pump(puppet);
+    run(3 * NEARBY_NS);
 }
 
 static inline void puppet_say_bulk(struct puppet *puppet, enum message_kind kind,
@@ -113,8 +166,8 @@ static inline void puppet_shout(struct puppet *puppet, const uint8_t *bytes, siz
 {
     static uint8_t out[MESSAGE_MAX + RECORD_OVERHEAD];
     session_seal(&puppet->peer.session, bytes, count, out);
-    puppet_give(puppet, out, count + RECORD_OVERHEAD);
-    puppet_listen(puppet);
+    puppet_send(puppet, out, count + RECORD_OVERHEAD);
+    run(3 * NEARBY_NS);
 }
 
 /* A record of the puppet, as a member that lives nowhere. */
@@ -140,61 +193,6 @@ static inline size_t puppet_rumor(const struct puppet *puppet, uint32_t seq, uin
     return bytes;
 }
 
-static inline void puppet_init(struct puppet *puppet, struct world *world, int node, uint8_t seed)
-{
-    *puppet = (struct puppet){.world = world, .node = node, .reader = message_reader_new()};
-    world_identity(&puppet->identity, seed);
-    const uint8_t entropy[SEED_BYTES] = {seed, 0x99};
-    entropy_from_seed(&puppet->entropy, entropy);
-    const struct node_options *options = &world->nodes[node].options;
-    struct introduction ours;
-    introduction_make(&ours, options->swarm_id, options->model, options->parameters);
-    puppet->club.identity = &puppet->identity;
-    puppet->club.entropy = &puppet->entropy;
-    gate_init(&puppet->club.gate, options->swarm_key, &ours);
-    introduction_encode(puppet->club.prologue, &ours);
-    secret_blake2b(puppet->club.psk, KEY_BYTES, "hearsay psk", 11, options->swarm_key, KEY_BYTES);
-    secret_blake2b(puppet->context, CONTEXT_BYTES, puppet->club.prologue, INTRODUCTION_BYTES, NULL,
-                   0);
-    arena_init(&puppet->arena, peer_arena_bytes(1 << 18, 64) + 4096);
-    peer_init(&puppet->peer, &puppet->arena, 1 << 18, 64);
-}
-
-/* Knock: the id of the conversation, or 0. The world has one puppet at a time. */
-static inline uint64_t puppet_knock(struct puppet *puppet, const char *host)
-{
-    struct world *world = puppet->world;
-    struct address from = {.port = 40000};
-    (void)snprintf(from.host, sizeof from.host, "%s", host);
-    world->puppet = puppet;
-    world->on_puppet_bytes = puppet_on_bytes;
-    world->on_puppet_closed = puppet_on_closed;
-    puppet->conn = node_on_accept(world->nodes[puppet->node].node, world->now_ns, &from);
-    if (puppet->conn)
-        (void)world_new_line(world,
-                             (struct line_end){.node = puppet->node,
-                                               .life = world->nodes[puppet->node].life,
-                                               .conn = puppet->conn,
-                                               .up = true},
-                             (struct line_end){.node = NOBODY, .up = true});
-    world_pump(world, puppet->node);
-    return puppet->conn;
-}
-
-/* The whole way to a session; HELLO not yet said. */
-static inline void puppet_meet(struct puppet *puppet)
-{
-    CHECK(puppet_knock(puppet, "10.99.0.1"));
-    const struct address address = world_address(puppet->node);
-    peer_start(&puppet->peer, 1, true, &address, puppet->world->now_ns);
-    peer_on_connected(&puppet->peer, &puppet->club, puppet->world->now_ns);
-    for (int i = 0; i < 4; i++) { /* the node reports what it sent as sent, a little later */
-        puppet_exchange(puppet);
-        world_run(puppet->world, 1);
-    }
-    CHECK(puppet->peer.state == PEER_MEETING);
-}
-
 static inline void puppet_hello(struct puppet *puppet)
 {
     uint8_t record[RECORD_BYTES];
@@ -204,8 +202,11 @@ static inline void puppet_hello(struct puppet *puppet)
                &(struct message){.kind = HELLO, .incarnation = 1, .bulk = {record, RECORD_BYTES}});
 }
 
+/* It is gone, with its connection. */
 static inline void puppet_free(struct puppet *puppet)
 {
+    world_exit(&world, puppet->party);
+    peer_end(&puppet->peer);
     message_reader_free(puppet->reader);
     arena_release(&puppet->arena);
 }

@@ -44,12 +44,11 @@ static struct message sample_of(enum message_kind kind)
     case PING:
     case PONG:
         return (struct message){.kind = kind, .token = 1ull << 32};
-    case WHO:
-        return (struct message){.kind = kind};
     case NEWS:
     case MEMBERS:
     case RUMOR:
         return (struct message){.kind = kind, .bulk = bulk};
+    case WHO:
     case PRUNE:
         return (struct message){.kind = kind, .tag = 0};
     case VERSION:

@@ -1,4 +1,4 @@
-/* Nodes among nodes: they meet, live, die and count (links in memory, a clock that is a number). */
+/* Nodes among nodes: they meet, live, die and count, in a world of virtual time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,67 +15,65 @@ static void two_nodes_meet_and_exchange_rumors(void **state)
 {
     (void)state;
     start_usual_swarm(2);
-    world_run(&world, 10 * SECOND);
+    run(10 * SECOND_NS);
     assert_int_equal(neighbours(0), 1);
     assert_int_equal(neighbours(1), 1);
-    assert_true(world_stats(&world, 0).rumors_told >= 10);
-    assert_true(world_stats(&world, 1).rumors_heard >= 10);
-    must_agree(2 * SECOND);
-    assert_int_equal(world_stats(&world, 0).version, rumors_told());
-    assert_int_not_equal(world_stats(&world, 0).digest, world.nodes[0].options.digest);
+    assert_true(stats_of(0).rumors_told >= 10);
+    assert_true(stats_of(1).rumors_heard >= 10);
+    must_agree(2 * SECOND_NS);
+    assert_int_equal(stats_of(0).version, rumors_told());
+    assert_int_not_equal(stats_of(0).digest, world.nodes[0].options.digest);
 }
 
 static void one_address_is_enough_to_meet_all(void **state)
 {
     (void)state;
     start_usual_swarm(5);
-    world_run(&world, 10 * SECOND);
+    run(10 * SECOND_NS);
     assert_true(meshed());
-    for (int i = 0; i < 5; i++)
-        assert_int_equal(world_stats(&world, i).members_live, 5);
-    must_agree(3 * SECOND);
-    assert_int_equal(world_stats(&world, 4).version, rumors_told());
+    for (uint32_t i = 0; i < 5; i++)
+        assert_int_equal(stats_of(i).members_live, 5);
+    must_agree(3 * SECOND_NS);
+    assert_int_equal(stats_of(4).version, rumors_told());
 }
 
 static void nodes_that_call_each_other_at_once_keep_one_conversation(void **state)
 {
     (void)state;
-    const struct node_options options = world_options();
-    for (int i = 0; i < 4; i++)
-        (void)world_add_node(&world, &options);
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; j < 4; j++)
+    const struct node_options options = usual_options();
+    for (uint32_t i = 0; i < 4; i++)
+        (void)add(&options);
+    for (uint32_t i = 0; i < 4; i++)
+        for (uint32_t j = 0; j < 4; j++)
             if (i != j)
-                world_seed(&world, i, j);
-    for (int i = 0; i < 4; i++)
-        world_start_node(&world, i);
-    world_run(&world, 3 * SECOND);
+                world_introduce(&world, i, j);
+    start_all();
+    run(3 * SECOND_NS);
     assert_true(meshed());
     uint32_t dials = 0;
-    for (int i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 4; i++) {
         dials += world.nodes[i].dials;
         assert_int_equal(world.nodes[i].notes[NOTE_NEIGHBOUR_LOST], 0);
     }
     assert_true(dials >= 12); /* they did call each other at once */
-    world_run(&world, 20 * SECOND);
+    run(20 * SECOND_NS);
     assert_true(meshed());
-    for (int i = 0; i < 4; i++)
+    for (uint32_t i = 0; i < 4; i++)
         dials -= world.nodes[i].dials;
     assert_int_equal(dials, 0); /* and it is settled for good */
-    must_agree(3 * SECOND);
+    must_agree(3 * SECOND_NS);
 }
 
 static void a_node_that_calls_itself_notices_and_stops(void **state)
 {
     (void)state;
     start_usual_swarm(2);
-    world_run(&world, SECOND);
-    world_kill(&world, 0);
-    world_seed(&world, 0, 0);
-    world.nodes[0].options.incarnation = 2;
+    run(SECOND_NS);
+    world_kill(&world, 0, false);
+    world_introduce(&world, 0, 0);
     world.nodes[0].dials = 0;
-    world_start_node(&world, 0);
-    world_run(&world, 60 * SECOND);
+    world_start(&world, 0);
+    run(60 * SECOND_NS);
     assert_int_equal(neighbours(0), 1);
     assert_true(world.nodes[0].dials <= 3);
     assert_int_equal(world.nodes[0].notes[NOTE_IDENTITY_TAKEN], 0);
@@ -84,16 +82,14 @@ static void a_node_that_calls_itself_notices_and_stops(void **state)
 static void two_nodes_with_one_identity_are_both_told(void **state)
 {
     (void)state;
-    const struct node_options options = world_options();
-    (void)world_add_node(&world, &options);
-    (void)world_add_node(&world, &options);
-    world_identity(&world.nodes[1].identity, 1);
-    world.nodes[1].options.incarnation = 9;
-    world_seed(&world, 1, 0);
-    world_start_node(&world, 0);
-    world_start_node(&world, 1);
-    world_run(&world, 3 * SECOND);
-    for (int i = 0; i < 2; i++) {
+    const struct node_options options = usual_options();
+    (void)add_as(&options, 1);
+    (void)add_as(&options, 1);
+    world.nodes[1].clock_ms = 8;
+    world_introduce(&world, 1, 0);
+    start_all();
+    run(3 * SECOND_NS);
+    for (uint32_t i = 0; i < 2; i++) {
         assert_int_equal(neighbours(i), 0);
         assert_true(world.nodes[i].notes[NOTE_IDENTITY_TAKEN] > 0);
         assert_int_equal(world.nodes[i].last[NOTE_IDENTITY_TAKEN].level, LEVEL_ERROR);
@@ -103,17 +99,15 @@ static void two_nodes_with_one_identity_are_both_told(void **state)
 static void of_two_nodes_with_one_identity_a_third_keeps_the_later(void **state)
 {
     (void)state;
-    const struct node_options options = world_options();
-    for (int i = 0; i < 3; i++)
-        (void)world_add_node(&world, &options);
-    world_identity(&world.nodes[1].identity, 1);
-    world.nodes[1].options.incarnation = 9;
-    world.blocked[0][1] = world.blocked[1][0] = true;
-    world_seed(&world, 0, 2);
-    world_seed(&world, 1, 2);
-    for (int i = 0; i < 3; i++)
-        world_start_node(&world, i);
-    world_run(&world, 60 * SECOND);
+    const struct node_options options = usual_options();
+    for (uint32_t i = 0; i < 3; i++)
+        (void)add_as(&options, i < 2 ? 1 : 2);
+    world.nodes[1].clock_ms = 8;
+    cut(0, 1);
+    world_introduce(&world, 0, 2);
+    world_introduce(&world, 1, 2);
+    start_all();
+    run(60 * SECOND_NS);
     assert_int_equal(neighbours(0), 0);
     assert_int_equal(neighbours(1), 1);
     assert_true(world.nodes[0].notes[NOTE_IDENTITY_TAKEN] > 0);
@@ -125,22 +119,20 @@ static void of_two_nodes_with_one_identity_a_third_keeps_the_later(void **state)
 static void a_call_that_fails_is_tried_again_for_ever_and_ever_more_rarely(void **state)
 {
     (void)state;
-    const struct node_options options = world_options();
-    (void)world_add_node(&world, &options);
-    (void)world_add_node(&world, &options);
-    world_seed(&world, 1, 0);
-    world_start_node(&world, 1);
-    world_run(&world, 10 * SECOND);
+    const struct node_options options = usual_options();
+    add_swarm(2, &options);
+    world_start(&world, 1);
+    run(10 * SECOND_NS);
     const uint32_t first = world.nodes[1].dials;
     assert_in_range(first, 4, 10);
-    world_run(&world, 600 * SECOND);
+    run(600 * SECOND_NS);
     const uint32_t later = world.nodes[1].dials - first;
     assert_in_range(later, 600 / 38, 600 / 15);
     assert_non_null(strstr(world.nodes[1].last[NOTE_DIAL_FAILED].text, "connection refused"));
     assert_in_range(world.nodes[1].notes[NOTE_DIAL_FAILED], 3, 8);
     assert_string_equal(world.nodes[1].last[NOTE_DIAL_FAILED].where, "10.0.0.1:7000");
-    world_start_node(&world, 0);
-    world_run(&world, 45 * SECOND);
+    world_start(&world, 0);
+    run(45 * SECOND_NS);
     assert_int_equal(neighbours(1), 1);
 }
 
@@ -150,59 +142,59 @@ static void when_a_node_is_killed_the_others_agree_on_what_it_told(void **state)
 {
     (void)state;
     start_usual_swarm(4);
-    world_run(&world, 8130 * MILLI);
-    world_kill(&world, 2);
-    world_run(&world, 5 * SECOND);
-    must_agree(5 * SECOND);
-    assert_true(world_stats(&world, 0).version > rumors_told());
+    run(8130 * MILLI_NS);
+    world_kill(&world, 2, false);
+    run(5 * SECOND_NS);
+    must_agree(5 * SECOND_NS);
+    assert_true(stats_of(0).version > rumors_told());
 }
 
 static void a_silent_member_dies_and_lives_again_when_it_comes_back(void **state)
 {
     (void)state;
     start_usual_swarm(3);
-    world_run(&world, 5 * SECOND);
-    assert_int_equal(world_stats(&world, 0).members_live, 3);
-    world_deafen(&world, 0, 2, true);
-    world_deafen(&world, 1, 2, true);
-    world_run(&world, 30 * SECOND);
-    assert_int_equal(world_stats(&world, 0).members_live, 2);
+    run(5 * SECOND_NS);
+    assert_int_equal(stats_of(0).members_live, 3);
+    cut(0, 2);
+    cut(1, 2);
+    run(30 * SECOND_NS);
+    assert_int_equal(stats_of(0).members_live, 2);
     assert_int_equal(neighbours(0), 1);
     assert_int_equal(world.nodes[0].notes[NOTE_MEMBER_DEAD], 1);
     assert_int_equal(world.nodes[2].notes[NOTE_MEMBER_DEAD], 2);
-    world_deafen(&world, 0, 2, false);
-    world_deafen(&world, 1, 2, false);
-    world_run(&world, 60 * SECOND);
-    assert_int_equal(world_stats(&world, 0).members_live, 3);
+    heal_cut(0, 2);
+    heal_cut(1, 2);
+    run(60 * SECOND_NS);
+    assert_int_equal(stats_of(0).members_live, 3);
     assert_true(meshed());
-    must_agree(5 * SECOND);
+    must_agree(5 * SECOND_NS);
 }
 
-static void one_deaf_link_does_not_make_a_member_dead(void **state)
+static void one_cut_link_does_not_make_a_member_dead(void **state)
 {
     (void)state;
     start_usual_swarm(3);
-    world_run(&world, 5 * SECOND);
-    world_deafen(&world, 0, 2, true);
-    world_run(&world, 60 * SECOND);
-    assert_int_equal(world_stats(&world, 0).members_live, 3);
+    run(5 * SECOND_NS);
+    cut(0, 2);
+    run(60 * SECOND_NS);
+    assert_int_equal(neighbours(0), 1);
+    assert_int_equal(stats_of(0).members_live, 3);
     assert_int_equal(world.nodes[0].notes[NOTE_MEMBER_DEAD], 0);
-    must_agree(5 * SECOND);
+    must_agree(5 * SECOND_NS);
 }
 
 static void a_node_that_was_killed_begins_a_new_life(void **state)
 {
     (void)state;
     start_usual_swarm(3);
-    world_run(&world, 5 * SECOND);
-    world_kill(&world, 2);
-    world_run(&world, 2 * SECOND);
-    world.nodes[2].options.incarnation++;
-    world_start_node(&world, 2);
-    world_run(&world, 10 * SECOND);
+    run(5 * SECOND_NS);
+    world_kill(&world, 2, false);
+    run(2 * SECOND_NS);
+    world_start(&world, 2);
+    run(10 * SECOND_NS);
     assert_true(meshed());
-    must_agree(5 * SECOND);
-    assert_int_equal(world_stats(&world, 0).origins, 4);
+    must_agree(5 * SECOND_NS);
+    assert_int_equal(stats_of(0).origins, 4);
 }
 
 /* Shares. */
@@ -210,49 +202,61 @@ static void a_node_that_was_killed_begins_a_new_life(void **state)
 static void shares_follow_throughput_and_sum_to_one(void **state)
 {
     (void)state;
-    struct node_options options = world_options();
-    for (int i = 0; i < 4; i++) {
+    struct node_options options = usual_options();
+    for (uint32_t i = 0; i < 4; i++) {
         options.trains = i < 3;
-        (void)world_add_node(&world, &options);
-        world_seed(&world, i, 0);
-        world.nodes[i].learner.step_samples = 16u << i;
+        (void)add(&options);
+        world_introduce(&world, i, 0);
+        world.nodes[i].step_samples = 16u << i;
     }
-    for (int i = 0; i < 4; i++)
-        world_start_node(&world, i);
-    world_run(&world, 20 * SECOND);
+    start_all();
+    run(20 * SECOND_NS);
     double share[3];
-    for (int i = 0; i < 3; i++)
-        share[i] = world.nodes[i].learner.share;
+    for (uint32_t i = 0; i < 3; i++)
+        share[i] = stats_of(i).share;
     assert_near(share[0] + share[1] + share[2], 1, 0.02);
     assert_near(share[1] / share[0], 2, 0.1);
     assert_near(share[2] / share[0], 4, 0.2);
-    must_agree(3 * SECOND);
-    assert_true(world_stats(&world, 3).rumors_heard > 0);
+    must_agree(3 * SECOND_NS);
+    assert_true(stats_of(3).rumors_heard > 0);
 }
+
+static void a_node_that_has_stopped_learning_leaves_the_share_to_the_others(void **state)
+{
+    (void)state;
+    start_usual_swarm(2);
+    run(10 * SECOND_NS);
+    assert_near(stats_of(0).share, 0.5, 0.05);
+    world.nodes[1].ended = true;
+    run(400 * SECOND_NS);
+    assert_near(stats_of(0).share, 1, 0.001);
+}
+
+/* Joining. */
 
 /* The last one meets only the other newcomer, and so never shows it anything that it lacks. */
 static void who_joins_does_not_take_another_newcomer_for_the_swarm(void **state)
 {
     (void)state;
     start_usual_swarm(2);
-    world_run(&world, 30 * SECOND);
-    const uint64_t known = world_stats(&world, 0).version;
-    const struct node_options options = world_options();
-    (void)world_add_node(&world, &options);
-    (void)world_add_node(&world, &options);
-    world_seed(&world, 2, 0);
-    world_seed(&world, 2, 3);
-    world_seed(&world, 3, 2);
-    for (int i = 0; i < 2; i++) {
-        world.blocked[i][3] = world.blocked[3][i] = true;
-        world.nodes[i].send_rate = 10000; /* catching up takes some seconds */
+    run(30 * SECOND_NS);
+    const uint64_t known = stats_of(0).version;
+    const struct node_options options = usual_options();
+    (void)add(&options);
+    (void)add(&options);
+    world_introduce(&world, 2, 0);
+    world_introduce(&world, 2, 3);
+    world_introduce(&world, 3, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        cut(i, 3);
+        limit_up(i, 10000); /* catching up takes some seconds */
     }
-    world_start_node(&world, 2);
-    world_start_node(&world, 3);
-    for (int i = 2; i < 4; i++) {
+    world_start(&world, 2);
+    world_start(&world, 3);
+    for (uint32_t i = 2; i < 4; i++) {
         while (!world.nodes[i].training)
-            world_run(&world, 10 * MILLI);
-        assert_true(world_stats(&world, i).version + 2 >= known); /* but for what is on its way */
+            run(10 * MILLI_NS);
+        assert_true(stats_of(i).version + 2 >= known); /* but for what is on its way */
     }
 }
 
@@ -260,30 +264,20 @@ static void who_loses_all_neighbours_while_it_hears_waits_a_minute_before_it_tra
 {
     (void)state;
     start_usual_swarm(1);
-    world_run(&world, 30 * SECOND);
-    const struct node_options options = world_options();
-    (void)world_add_node(&world, &options);
-    world_seed(&world, 1, 0);
-    world.nodes[0].send_rate = 1000;
-    world_start_node(&world, 1);
+    run(30 * SECOND_NS);
+    const struct node_options options = usual_options();
+    (void)add(&options);
+    world_introduce(&world, 1, 0);
+    limit_up(0, 1000);
+    world_start(&world, 1);
     while (neighbours(1) == 0)
-        world_run(&world, 10 * MILLI);
-    world_kill(&world, 0);
-    world_run(&world, 50 * SECOND);
+        run(10 * MILLI_NS);
+    wire_reset(&world.wire, 0, 1); /* and what is under way is lost */
+    world_kill(&world, 0, false);
+    run(50 * SECOND_NS);
     assert_false(world.nodes[1].training);
-    world_run(&world, 15 * SECOND);
+    run(15 * SECOND_NS);
     assert_true(world.nodes[1].training);
-}
-
-static void a_node_that_has_stopped_learning_leaves_the_share_to_the_others(void **state)
-{
-    (void)state;
-    start_usual_swarm(2);
-    world_run(&world, 10 * SECOND);
-    assert_near(world.nodes[0].learner.share, 0.5, 0.05);
-    world.nodes[1].learner.ended = true;
-    world_run(&world, 400 * SECOND);
-    assert_near(world.nodes[0].learner.share, 1, 0.001);
 }
 
 /* Determinism. */
@@ -291,11 +285,11 @@ static void a_node_that_has_stopped_learning_leaves_the_share_to_the_others(void
 static uint64_t trace_of(uint64_t seed)
 {
     world_free(&world);
-    world_init(&world, seed);
+    begin_world(seed);
     start_usual_swarm(4);
-    world_run(&world, 5 * SECOND);
-    world_cut(&world, 0, 3);
-    world_run(&world, 5 * SECOND);
+    run(5 * SECOND_NS);
+    wire_reset(&world.wire, 0, 3);
+    run(5 * SECOND_NS);
     return world.trace;
 }
 
@@ -309,7 +303,6 @@ static void the_same_seed_gives_the_same_trace(void **state)
 
 int main(void)
 {
-    secret_start();
     const struct CMUnitTest tests[] = {
         STORY(two_nodes_meet_and_exchange_rumors),
         STORY(one_address_is_enough_to_meet_all),
@@ -320,13 +313,13 @@ int main(void)
         STORY(a_call_that_fails_is_tried_again_for_ever_and_ever_more_rarely),
         STORY(when_a_node_is_killed_the_others_agree_on_what_it_told),
         STORY(a_silent_member_dies_and_lives_again_when_it_comes_back),
-        STORY(one_deaf_link_does_not_make_a_member_dead),
+        STORY(one_cut_link_does_not_make_a_member_dead),
         STORY(a_node_that_was_killed_begins_a_new_life),
         STORY(shares_follow_throughput_and_sum_to_one),
+        STORY(a_node_that_has_stopped_learning_leaves_the_share_to_the_others),
         STORY(who_joins_does_not_take_another_newcomer_for_the_swarm),
         STORY(who_loses_all_neighbours_while_it_hears_waits_a_minute_before_it_trains),
-        STORY(a_node_that_has_stopped_learning_leaves_the_share_to_the_others),
         STORY(the_same_seed_gives_the_same_trace),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_all, close_all);
 }

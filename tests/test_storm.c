@@ -191,6 +191,7 @@ static void a_seed_is_a_number_or_any_text(void **state)
 
 struct heard {
     uint32_t times[JOBS_SEEDS];
+    uint32_t beyond; /* seeds >= JOBS_SEEDS */
     uint32_t failed;
     char why[300];
 };
@@ -223,11 +224,20 @@ static void play_and_interrupt(void *self, uint64_t seed, struct storm *storm)
         assert_int_equal(kill(getppid(), SIGINT), 0);
 }
 
+static void play_and_fail(void *self, uint64_t seed, struct storm *storm)
+{
+    play_quick(self, seed, storm);
+    if (seed == 20)
+        (void)snprintf(storm->why, sizeof storm->why, "it does not hold");
+}
+
 static void on_done(void *self, const struct storm *storm)
 {
     struct heard *heard = self;
-    if (storm->seed >= JOBS_SEEDS)
+    if (storm->seed >= JOBS_SEEDS) {
+        heard->beyond++;
         return;
+    }
     heard->times[storm->seed]++;
     heard->failed += storm->why[0] != 0;
     if (storm->why[0])
@@ -279,6 +289,7 @@ static void the_last_of_all_seeds_is_the_end(void **state)
     jobs.from = UINT64_MAX - 1;
     jobs.to = UINT64_MAX;
     assert_true(storm_jobs_run(&jobs));
+    assert_int_equal(heard.beyond, 2);
 }
 
 static void a_process_that_dies_fails_its_seed_and_no_other(void **state)
@@ -303,6 +314,22 @@ static void a_process_that_dies_with_the_last_seed_is_heard_of(void **state)
     assert_all_heard_once(&heard);
     assert_int_equal(heard.failed, 1);
     assert_non_null(strstr(heard.why, "exit code 3"));
+}
+
+static void after_the_first_that_fails_none_begins_if_so_asked(void **state)
+{
+    (void)state;
+    for (uint32_t count = 1; count <= 2; count++) {
+        struct heard heard = {0};
+        struct storm_jobs jobs = jobs_new(&heard, play_and_fail);
+        jobs.jobs = count;
+        jobs.stop = count == 1;
+        assert_true(storm_jobs_run(&jobs));
+        assert_int_equal(heard.failed, 1);
+        assert_string_equal(heard.why, "it does not hold");
+        assert_int_equal(heard.times[20], 1);
+        assert_int_equal(heard.times[21], !jobs.stop);
+    }
 }
 
 static void ctrl_c_ends_the_processes_and_not_us(void **state)
@@ -358,6 +385,7 @@ int main(void)
         cmocka_unit_test(the_last_of_all_seeds_is_the_end),
         cmocka_unit_test(a_process_that_dies_fails_its_seed_and_no_other),
         cmocka_unit_test(a_process_that_dies_with_the_last_seed_is_heard_of),
+        cmocka_unit_test(after_the_first_that_fails_none_begins_if_so_asked),
         cmocka_unit_test(ctrl_c_ends_the_processes_and_not_us),
         cmocka_unit_test(the_summary_says_what_was_played),
     };

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "trouble_world.h"
+#include "trouble_story.h"
 
 /* Processes. */
 
