@@ -47,6 +47,7 @@ struct check {
     struct told *told;
     uint32_t told_count, told_max;
     bool has_parts;           /* an update took several rumors: those alone are no update told */
+    bool outsiders_tell;      /* rumors of somebody who is no node may be heard, too */
     struct marks told_marks;  /* content of an update ─► its number + 1 */
     struct marks heard_marks; /* (node, life, number) ─► 1 */
     struct marks nonces;      /* key ─► the next counter */

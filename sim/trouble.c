@@ -153,7 +153,7 @@ static void end_duplicate(struct trouble *trouble, uint32_t i)
     if (twin == WIRE_NOBODY)
         return;
     world_kill(world, twin, false);
-    if (!is_up(trouble, i) || node_is_leaving(world->nodes[i].node))
+    if (!world_is_running(world, i) || node_is_leaving(world->nodes[i].node))
         return;
     world_kill(world, i, false);
     world_start(world, i);

@@ -183,6 +183,7 @@ void world_start(struct world *world, uint32_t i)
         mind_free(&at->mind);
     world->maker.make(world->maker.self, i, &at->mind);
     at->life++;
+    at->ended = world->is_resting;
     at->training = at->stepping = at->finished = at->has_met = false;
     at->steps = at->heard = 0;
     world->wire.parties[i].paused_ns = 0;
@@ -234,6 +235,7 @@ void world_pause(struct world *world, uint32_t i, uint64_t until_ns)
 
 void world_rest(struct world *world)
 {
+    world->is_resting = true;
     for (uint32_t i = 0; i < world->nodes_count; i++)
         world->nodes[i].ended = true;
 }

@@ -7,7 +7,8 @@
  * (model/learner.h); virtual time, links and faults are all that is not real. A local step takes
  * batch / (samples per second of its node); what a node asks of its mind is done between steps.
  * One seed, one run: the trace is a hash over everything any node asked for.
- * Node i lives at 10.(i / 256).(i % 256).1:7000. Held by tests/test_world.c.
+ * Node i lives at 10.(i / 256).(i % 256).1:7000. Held by tests/test_node.c,
+ * test_trouble.c, test_baselines.c.
  */
 #ifndef HEARSAY_WORLD_H
 #define HEARSAY_WORLD_H
@@ -82,6 +83,7 @@ struct world {
     struct outsider *outsiders; /* [outsiders_max], parties nodes_max and up */
     uint32_t outsiders_max;
     struct mind_maker maker;
+    bool is_resting; /* who starts now does not train either */
     uint64_t seed;
     uint64_t trace;   /* hash so far */
     FILE *trace_file; /* NULL: none */

@@ -308,6 +308,8 @@ static void many_that_leave_together_leave_with_one_base(void **state)
     (void)state;
     start_many(MANY);
     run(20 * SECOND_NS);
+    world.nodes[1].step_ns = 4 * SECOND_NS; /* what it tells last comes late */
+    run(SECOND_NS / 2);
     for (uint32_t i = 0; i < MANY; i++)
         world_leave(&world, i);
     run(12 * SECOND_NS);
