@@ -200,8 +200,8 @@ static void check_ghost(struct world *world, const struct line *line, int end)
         return;
     const struct party *party = &world->wire.parties[mine->party];
     const struct node_options *options = &world->nodes[mine->party].options;
-    const uint64_t heard_ns = later(later(lane->arrive_ns, lane->clear_ns),
-                                    later(party->paused_ns, party->deaf_ns));
+    const uint64_t arrived_ns = later(later(lane->arrive_ns, lane->clear_ns), line->since_ns);
+    const uint64_t heard_ns = later(arrived_ns, later(party->paused_ns, party->deaf_ns));
     if (world_now_ns(world) >
         heard_ns + later(options->silence_ns, options->handshake_ns) + SLACK_NS)
         check_fail(&world->check, "6: node %u does not notice who is gone", mine->party);

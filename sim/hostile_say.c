@@ -5,14 +5,14 @@
 #include "frame.h"
 #include "hostile_inside.h"
 
-#define NOISE_MAX     3000
-#define PACK_ITEMS    8
-#define PACK_BULK     13 /* neither records nor a version have such a size */
-#define VERSION_HUGE  2000
-#define FLOOD_AT_ONCE 40
-#define WANTS_AT_ONCE 8
+#define NOISE_MAX      3000
+#define PACK_ITEMS     8
+#define PACK_BULK      13 /* neither records nor a version have such a size */
+#define VERSION_HUGE   2000
+#define FLOOD_AT_ONCE  40
+#define WANTS_AT_ONCE  8
 #define MADE_UP_ONE_IN 8 /* what it says in our name before it has heard us */
-#define AHEAD_MAX     50
+#define AHEAD_MAX      50
 
 void hostile_random_bytes(struct hostile *hostile, uint8_t *out, size_t count)
 {

@@ -226,13 +226,32 @@ static void check_everybody_runs(struct play *play)
     }
 }
 
+/* Every running node that counts more members or fewer than there are. */
+static void fail_unknown(struct play *play)
+{
+    const struct world *world = &play->world;
+    char *why = play->storm->why;
+    const size_t bytes = sizeof play->storm->why;
+    const uint32_t running = world_running(world);
+    int used = snprintf(why, bytes, "5: %u nodes run, and not everybody knows; node:members",
+                        (unsigned)running);
+    for (uint32_t i = 0; i < world->nodes_count && (size_t)used < bytes; i++) {
+        if (!world_is_running(world, i))
+            continue;
+        struct node_stats stats;
+        node_stats(world->nodes[i].node, world_now_ns(world), &stats);
+        if (stats.members_live != running)
+            used += snprintf(why + used, bytes - (size_t)used, " %u:%u", i, stats.members_live);
+    }
+}
+
 /* Strangers forgotten, everybody known, in the same time? */
 static void meet(struct play *play, uint64_t from_ns)
 {
     struct world *world = &play->world;
     while (!has_failed(play) && !world_is_known(world)) {
         if (world_now_ns(world) - from_ns >= STORM_HEAL_NS)
-            fail(play, "5: not everybody knows who is there and who is not");
+            fail_unknown(play);
         run_until(play, world_now_ns(world) + LOOK_NS);
     }
 }

@@ -210,6 +210,7 @@ static void on_syn(struct wire *wire, uint32_t at)
     }
     line->end[1].conn = conn;
     line->end[1].up = true;
+    line->since_ns = wire->agenda->now_ns;
     uint32_t *slot = slot_of(wire, to, conn);
     CHECK(*slot == 0);
     *slot = at + 1;

@@ -87,6 +87,7 @@ struct line {
     uint32_t generation; /* 0: free */
     struct line_end end[2];
     struct lane lane[2]; /* towards end[i] */
+    uint64_t since_ns;   /* when it was accepted */
     const char *why;     /* the reason both ends will hear */
 };
 

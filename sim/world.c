@@ -354,11 +354,17 @@ bool world_is_one_version(const struct world *world)
     return true;
 }
 
-bool world_is_known(const struct world *world)
+uint32_t world_running(const struct world *world)
 {
     uint32_t running = 0;
     for (uint32_t i = 0; i < world->nodes_count; i++)
         running += world_is_running(world, i);
+    return running;
+}
+
+bool world_is_known(const struct world *world)
+{
+    const uint32_t running = world_running(world);
     for (uint32_t i = 0; i < world->nodes_count; i++) {
         if (!world_is_running(world, i))
             continue;

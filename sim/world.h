@@ -147,6 +147,8 @@ static inline bool world_is_running(const struct world *world, uint32_t i)
 /* Do all running nodes have the same version, with nothing waiting to be applied? */
 bool world_is_one_version(const struct world *world);
 
+uint32_t world_running(const struct world *world); /* how many nodes */
+
 /* Does every running node take for alive as many members as there are running nodes? */
 bool world_is_known(const struct world *world);
 
