@@ -4,9 +4,9 @@
  *   fault = partition west | east, from 60 s to 90 s     fault = churn, every 10 s, away 15 s
  *
  * A fault begins at from_ns and is over at to_ns (the same, or 0: an instant, or for good, or
- * FAULT_SHORT_NS for what takes time). A set names nodes of the world; `any` draws one of those that
- * run when the fault begins; an empty b is all but a. X, A, B in a line: a group, a node (desk/1), a
- * region, `all`, `any`, or `any` of a group or region (any desk).
+ * FAULT_SHORT_NS for what takes time). A set names nodes of the world; `any` draws one of those
+ * that run when the fault begins; an empty b is all but a. X, A, B in a line: a group, a node
+ * (desk/1), a region, `all`, `any`, or `any` of a group or region (any desk).
  */
 #ifndef HEARSAY_FAULT_H
 #define HEARSAY_FAULT_H

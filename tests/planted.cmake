@@ -263,11 +263,6 @@ plant(records_unverified 5 src/members.c
   [[]]
   "anybody speaks for anybody")
 
-plant(left_before_agreed 3 src/leave.c
-  [[if (stage == STAGE_LEAVING || member->record.digest != node->versions.digest)]]
-  [[if (stage == STAGE_LEAVING)]]
-  "who leaves does not wait for the others to hold its base")
-
 plant(waits_for_company 8 src/clock.c
   [[    if (node->company_ns == 0 && node->now_ns]]
   [[    if (node->company_ns != 0 && node->now_ns]]
