@@ -126,6 +126,16 @@ struct backend {
                 struct update *host_update);
     /* base += amount·k, w += QUANTUM·amount·k. */
     void (*hear)(struct backend *, const struct update *host_update, float *w, int32_t *base);
+    /* The same, of an update that an earlier life of this node cut: what that took from r = tau·k
+     * is taken from the r that is here, as far as that goes. base += amount·k, w +=
+     * QUANTUM·amount·k - taken; taken = 0 where r and k differ in sign, else the smaller of |r| and
+     * tau·|k|, with that sign. Where r has all of it, w becomes what cut would have made of it, bit
+     * for bit. */
+    void (*hear_own)(struct backend *, const struct update *host_update, float *w, int32_t *base);
+    /* base = host_base, w = QUANTUM·base + r: the base moves and the residual stays. w stays as it
+     * is, bit for bit, where base does; and w == QUANTUM·base stays so, bit for bit. */
+    void (*rebase)(struct backend *, size_t count, const int32_t *host_base, float *w,
+                   int32_t *base);
     /* w += beta · QUANTUM · (base - since); since = base. */
     void (*drift)(struct backend *, size_t count, float beta, float *w, const int32_t *base,
                   int32_t *since);

@@ -246,6 +246,8 @@ struct backend *backend_cpu(int threads)
         .histogram = cpu_histogram,
         .cut = cpu_cut,
         .hear = cpu_hear,
+        .hear_own = cpu_hear_own,
+        .rebase = cpu_rebase,
         .drift = cpu_drift,
         .digest = cpu_digest,
     };

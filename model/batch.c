@@ -39,3 +39,9 @@ void batch_next(struct batch *batch, uint32_t size, uint32_t *pick)
         pick[i] = batch->order[batch->at++];
     }
 }
+
+void batch_seek(struct batch *batch, uint64_t epoch, uint32_t at)
+{
+    begin_epoch(batch, epoch);
+    batch->at = at < batch->count ? at : batch->count;
+}

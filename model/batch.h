@@ -27,6 +27,10 @@ void batch_init(struct batch *batch, struct arena *arena, uint32_t count, uint64
 /* The next `size` picks into pick[size]. */
 void batch_next(struct batch *batch, uint32_t size, uint32_t *pick);
 
+/* Go to where another batch of the same count, seed and node was (its epoch and at). A place beyond
+ * the shard, which has become smaller since, is its end: the next epoch follows. */
+void batch_seek(struct batch *batch, uint64_t epoch, uint32_t at);
+
 /* The numbers 0 .. count-1 in a random order (Fisher, Yates; Durstenfeld 1964), by rng alone. */
 void batch_shuffle(uint32_t *order, uint32_t count, struct rng rng);
 

@@ -31,6 +31,10 @@ void cpu_histogram(struct backend *backend, size_t count, const float *w, const 
 void cpu_cut(struct backend *backend, size_t count, float *w, int32_t *base, uint32_t capacity,
              struct update *host_update);
 void cpu_hear(struct backend *backend, const struct update *host_update, float *w, int32_t *base);
+void cpu_hear_own(struct backend *backend, const struct update *host_update, float *w,
+                  int32_t *base);
+void cpu_rebase(struct backend *backend, size_t count, const int32_t *host_base, float *w,
+                int32_t *base);
 void cpu_drift(struct backend *backend, size_t count, float beta, float *w, const int32_t *base,
                int32_t *since);
 uint64_t cpu_digest(struct backend *backend, size_t count, const int32_t *base);

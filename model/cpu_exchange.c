@@ -68,6 +68,40 @@ void cpu_hear(struct backend *backend, const struct update *host_update, float *
     }
 }
 
+/* How far a weight with residual r moves: by the cut's own arithmetic where r still has it all. */
+static float own_move(float r, float tau, float step, float level)
+{
+    const float left = level > 0 ? r : -r;
+    if (left / tau >= fabsf(level))
+        return (step - tau) * level;
+    return left > 0 ? step * level - r : step * level;
+}
+
+void cpu_hear_own(struct backend *backend, const struct update *host_update, float *w,
+                  int32_t *base)
+{
+    (void)backend;
+    const uint32_t amount = host_update->amount;
+    const float step = QUANTUM * (float)amount;
+    for (uint32_t i = 0; i < host_update->count; i++) {
+        uint32_t c = host_update->index[i];
+        int level = host_update->level[i];
+        w[c] += own_move(residual(w[c], base[c]), host_update->tau, step, (float)level);
+        base[c] = add_wrapping(base[c], amount * (uint32_t)level);
+    }
+}
+
+void cpu_rebase(struct backend *backend, size_t count, const int32_t *host_base, float *w,
+                int32_t *base)
+{
+    (void)backend;
+    for (size_t c = 0; c < count; c++) {
+        const float moved = QUANTUM * (float)host_base[c] + residual(w[c], base[c]);
+        w[c] = host_base[c] == base[c] ? w[c] : moved; /* there and back may round */
+        base[c] = host_base[c];
+    }
+}
+
 void cpu_drift(struct backend *backend, size_t count, float beta, float *w, const int32_t *base,
                int32_t *since)
 {

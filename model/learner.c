@@ -96,6 +96,11 @@ void learner_hear(struct learner *learner, const struct update *update)
     replica_hear(&learner->replica, update);
 }
 
+void learner_hear_own(struct learner *learner, const struct update *update)
+{
+    replica_hear_own(&learner->replica, update);
+}
+
 struct evaluation learner_evaluate(struct learner *learner, bool all)
 {
     if (!learner->exam)
@@ -138,6 +143,42 @@ void learner_read_weights(const struct learner *learner, float *host)
 void learner_write_weights(struct learner *learner, const float *host)
 {
     replica_write_weights(&learner->replica, host);
+}
+
+void learner_read_block(const struct learner *learner, size_t first, size_t count, int32_t *host)
+{
+    replica_read_block(&learner->replica, first, count, host);
+}
+
+void learner_write_block(struct learner *learner, size_t first, size_t count, const int32_t *host,
+                         bool keep_weights)
+{
+    replica_write_block(&learner->replica, first, count, host, keep_weights);
+}
+
+void learner_save(const struct learner *learner, struct learner_state *state)
+{
+    CHECK((state->momentum != NULL) == learner_can_step(learner));
+    replica_save(&learner->replica, state);
+    if (state->momentum)
+        learner->backend->download(learner->backend, state->momentum, learner->momentum,
+                                   state->parameters * sizeof(float));
+    state->samples = learner->samples;
+    state->epoch = learner->batch.epoch;
+    state->at = learner->batch.at;
+    state->wander = 0;
+}
+
+void learner_restore(struct learner *learner, const struct learner_state *state)
+{
+    CHECK((state->momentum != NULL) == learner_can_step(learner));
+    replica_restore(&learner->replica, state);
+    learner->samples = state->samples;
+    if (!state->momentum)
+        return;
+    learner->backend->upload(learner->backend, learner->momentum, state->momentum,
+                             state->parameters * sizeof(float));
+    batch_seek(&learner->batch, state->epoch, state->at);
 }
 
 void learner_free(struct learner *learner)

@@ -54,6 +54,8 @@ struct step learner_step(struct learner *learner);
 /* The update is the learner's, valid until the next telling. */
 const struct update *learner_tell(struct learner *learner, const struct tell *tell);
 void learner_hear(struct learner *learner, const struct update *update);
+/* What an earlier life of this node told after the state it was restored from (replica.h). */
+void learner_hear_own(struct learner *learner, const struct update *update);
 
 /* How good the base is (not the weights): over the test samples chosen in the options, or all. */
 struct evaluation learner_evaluate(struct learner *learner, bool all);
@@ -69,11 +71,24 @@ uint64_t learner_samples(const struct learner *learner);
  *     produced = told + (weights - QUANTUM·units)
  * where produced grows by what each step (or write) did to the weights, and at each telling by
  * beta·QUANTUM·(units now - units at the telling before), both as read just before the telling;
- * told grows by tau·level; hearing adds to neither (tests/test_wander.c; wander.h has a bound). */
+ * told grows by tau·level; hearing adds to neither (tests/test_wander.c; wander.h has a bound).
+ * Hearing its own earlier life adds what it charges to the residual to told; a block written with
+ * keep_weights, the change of the residual to produced. */
 void learner_read_base(const struct learner *learner, float *host);
 void learner_read_units(const struct learner *learner, int32_t *host);
 void learner_read_weights(const struct learner *learner, float *host);
 void learner_write_weights(struct learner *learner, const float *host);
+
+/* A part of the base, in units, and a part that becomes host[count] (replica.h). */
+void learner_read_block(const struct learner *learner, size_t first, size_t count, int32_t *host);
+void learner_write_block(struct learner *learner, size_t first, size_t count, const int32_t *host,
+                         bool keep_weights);
+
+/* All that it is now, and back: what is restored goes on bit for bit as what was saved would have
+ * (tests/test_comeback.c). The state has room for momentum exactly if the learner can step. Saving
+ * takes as long as copying its vectors (tests/bench_checkpoint.c). */
+void learner_save(const struct learner *learner, struct learner_state *state);
+void learner_restore(struct learner *learner, const struct learner_state *state);
 
 void learner_free(struct learner *learner);
 

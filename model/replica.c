@@ -82,6 +82,11 @@ void replica_hear(struct replica *replica, const struct update *update)
     replica->backend->hear(replica->backend, update, replica->weights, replica->base);
 }
 
+void replica_hear_own(struct replica *replica, const struct update *update)
+{
+    replica->backend->hear_own(replica->backend, update, replica->weights, replica->base);
+}
+
 uint64_t replica_digest(const struct replica *replica)
 {
     return replica->backend->digest(replica->backend, replica->parameters, replica->base);
@@ -114,6 +119,50 @@ void replica_write_weights(struct replica *replica, const float *host)
 {
     replica->backend->upload(replica->backend, replica->weights, host,
                              replica->parameters * sizeof *host);
+}
+
+static void check_block(const struct replica *replica, size_t first, size_t count)
+{
+    CHECK(first <= replica->parameters && count <= replica->parameters - first);
+}
+
+void replica_read_block(const struct replica *replica, size_t first, size_t count, int32_t *host)
+{
+    check_block(replica, first, count);
+    replica->backend->download(replica->backend, host, replica->base + first, count * sizeof *host);
+}
+
+void replica_write_block(struct replica *replica, size_t first, size_t count, const int32_t *host,
+                         bool keep_weights)
+{
+    struct backend *backend = replica->backend;
+    const size_t bytes = count * sizeof *host;
+    check_block(replica, first, count);
+    if (keep_weights)
+        backend->upload(backend, replica->base + first, host, bytes);
+    else
+        backend->rebase(backend, count, host, replica->weights + first, replica->base + first);
+    backend->upload(backend, replica->since + first, host, bytes);
+}
+
+void replica_save(const struct replica *replica, struct learner_state *state)
+{
+    struct backend *backend = replica->backend;
+    const size_t bytes = replica->parameters * sizeof(float);
+    CHECK(state->parameters == replica->parameters);
+    backend->download(backend, state->base, replica->base, bytes);
+    backend->download(backend, state->since, replica->since, bytes);
+    backend->download(backend, state->weights, replica->weights, bytes);
+}
+
+void replica_restore(struct replica *replica, const struct learner_state *state)
+{
+    struct backend *backend = replica->backend;
+    const size_t bytes = replica->parameters * sizeof(float);
+    CHECK(state->parameters == replica->parameters);
+    backend->upload(backend, replica->base, state->base, bytes);
+    backend->upload(backend, replica->since, state->since, bytes);
+    backend->upload(backend, replica->weights, state->weights, bytes);
 }
 
 void replica_free(struct replica *replica)

@@ -19,6 +19,7 @@
 
 #include "arena.h"
 #include "backend.h"
+#include "learner_state.h"
 #include "update.h"
 
 struct replica {
@@ -41,6 +42,12 @@ const struct update *replica_tell(struct replica *replica, const struct tell *te
 
 void replica_hear(struct replica *replica, const struct update *update);
 
+/* Hear an update that an earlier life of this node told after the state that this one began from.
+ * The base moves as always. What was told then is charged to the residual as far as it goes: so
+ * what that state held and was told later is not told twice, and what was learned after it and was
+ * told, but lost with the process, stays in the base. */
+void replica_hear_own(struct replica *replica, const struct update *update);
+
 uint64_t replica_digest(const struct replica *replica);
 
 /* QUANTUM·base as float32 into host[P]; the base in units; the weights. */
@@ -50,6 +57,19 @@ void replica_read_weights(const struct replica *replica, float *host);
 
 /* The weights from host[P]; the base stays as it is, so the residual follows. */
 void replica_write_weights(struct replica *replica, const float *host);
+
+/* Entries first .. first+count-1 of the base, in units. */
+void replica_read_block(const struct replica *replica, size_t first, size_t count, int32_t *host);
+
+/* Those entries become host[count]. keep_weights: the weights stay, so the residual takes up the
+ * difference; otherwise they move along and the residual stays (to rounding: see rebase in
+ * backend.h). The base at the last telling becomes the new one: no drift follows from the move. */
+void replica_write_block(struct replica *replica, size_t first, size_t count, const int32_t *host,
+                         bool keep_weights);
+
+/* Base, base at the last telling and weights; the rest of the state is the owner's. */
+void replica_save(const struct replica *replica, struct learner_state *state);
+void replica_restore(struct replica *replica, const struct learner_state *state);
 
 void replica_free(struct replica *replica);
 

@@ -142,6 +142,104 @@ void wander_hear(struct wander *wander, const struct update *update)
     }
 }
 
+/* Exact, but for bits beyond a double's. */
+static double residual_at(const struct wander *wander, uint32_t c, int32_t units)
+{
+    return (double)weight_at(wander, c) - (double)QUANTUM * (double)units;
+}
+
+/* What hearing its own will charge to the residual, worked out apart from the backend. */
+static void account_own(struct wander *wander, const struct update *update)
+{
+    struct account *account = &wander->account;
+    for (uint32_t i = 0; i < update->count; i++) {
+        const uint32_t c = update->index[i];
+        const double level = update->level[i], told = (double)update->tau * level;
+        const double before = (double)QUANTUM * (double)wander->read[c];
+        const double residual = residual_at(wander, c, wander->read[c]);
+        const bool alike = (residual > 0) == (told > 0);
+        const double charged = alike ? copysign(fmin(fabs(residual), fabs(told)), told) : 0;
+        credit(account, account->told, c, charged);
+        account->bound[c] += 0x1p-24 * (fabs(before) + fabs(residual));
+        allow(account, c, weight_at(wander, c),
+              fabs((double)QUANTUM * update->amount * level) + fabs(charged));
+    }
+}
+
+void wander_hear_own(struct wander *wander, const struct update *update)
+{
+    if (wander->accounted) {
+        replica_read_units(&wander->replica, wander->read);
+        account_own(wander, update);
+    }
+    replica_hear_own(&wander->replica, update);
+}
+
+void wander_read_block(const struct wander *wander, size_t first, size_t count, int32_t *host)
+{
+    replica_read_block(&wander->replica, first, count, host);
+}
+
+/* What writing the entry will do: the weight stays, or it moves with the base. */
+static void account_write(struct wander *wander, uint32_t c, int32_t to, bool keep_weights)
+{
+    struct account *account = &wander->account;
+    const int32_t from = wander->read[c];
+    const double moved = (double)QUANTUM * (double)((int64_t)to - from);
+    account->since[c] = to;
+    if (to == from)
+        return;
+    if (keep_weights) {
+        credit(account, account->produced, c, -moved);
+        return;
+    }
+    const double ends = (double)QUANTUM * (fabs((double)from) + fabs((double)to));
+    const double residual = fabs(residual_at(wander, c, from));
+    const double weight = fabs((double)weight_at(wander, c) + moved);
+    account->bound[c] += 0x1p-24 * (ends + 2 * residual + weight);
+}
+
+void wander_write_block(struct wander *wander, size_t first, size_t count, const int32_t *host,
+                        bool keep_weights)
+{
+    const size_t parameters = wander->replica.parameters;
+    CHECK(first <= parameters && count <= parameters - first);
+    if (wander->accounted) {
+        replica_read_units(&wander->replica, wander->read);
+        for (size_t i = 0; i < count; i++)
+            account_write(wander, (uint32_t)(first + i), host[i], keep_weights);
+    }
+    replica_write_block(&wander->replica, first, count, host, keep_weights);
+}
+
+void wander_save(const struct wander *wander, struct learner_state *state)
+{
+    CHECK(!state->momentum);
+    replica_save(&wander->replica, state);
+    state->samples = state->epoch = 0;
+    state->at = 0;
+    state->wander = wander->rng.state;
+}
+
+static void account_restart(struct wander *wander, const struct learner_state *state)
+{
+    struct account *account = &wander->account;
+    for (uint32_t c = 0; c < wander->replica.parameters; c++) {
+        account->told[c] = account->produced[c] = account->bound[c] = 0;
+        account->since[c] = state->since[c];
+        credit(account, account->produced, c, residual_at(wander, c, state->base[c]));
+    }
+}
+
+void wander_restore(struct wander *wander, const struct learner_state *state)
+{
+    CHECK(!state->momentum);
+    replica_restore(&wander->replica, state);
+    wander->rng.state = state->wander;
+    if (wander->accounted)
+        account_restart(wander, state);
+}
+
 /* Entries from .. to-1 have changed somewhere. */
 static void see(struct wander *wander, size_t from, size_t to)
 {
@@ -183,8 +281,7 @@ double wander_account_error(const struct wander *wander, double *bound)
     double worst = 0, worst_excess = -INFINITY;
     replica_read_units(&wander->replica, wander->read);
     for (uint32_t c = 0; c < wander->replica.parameters; c++) {
-        const double residual =
-            (double)weight_at(wander, c) - (double)QUANTUM * (double)wander->read[c];
+        const double residual = residual_at(wander, c, wander->read[c]);
         const double error = fabs(account->produced[c] - account->told[c] - residual);
         if (!(error - account->bound[c] > worst_excess))
             continue;

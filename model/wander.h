@@ -16,6 +16,7 @@
 
 #include "arena.h"
 #include "backend.h"
+#include "learner_state.h"
 #include "update.h"
 
 struct wander;
@@ -32,9 +33,19 @@ struct wander *wander_new(struct arena *arena, struct backend *backend, size_t p
 #define WANDER_STEP_MAX 0.01
 void wander_step(struct wander *wander);
 
-/* As replica_tell and replica_hear. */
+/* As replica_tell, replica_hear and so on (replica.h). */
 const struct update *wander_tell(struct wander *wander, const struct tell *tell);
 void wander_hear(struct wander *wander, const struct update *update);
+void wander_hear_own(struct wander *wander, const struct update *update);
+void wander_read_block(const struct wander *wander, size_t first, size_t count, int32_t *host);
+void wander_write_block(struct wander *wander, size_t first, size_t count, const int32_t *host,
+                        bool keep_weights);
+
+/* All that it is now, and back: what is restored wanders on as what was saved would have. The
+ * account is not in it; it begins anew with the residual that was restored as all that was
+ * produced. */
+void wander_save(const struct wander *wander, struct learner_state *state);
+void wander_restore(struct wander *wander, const struct learner_state *state);
 
 /* Of the base as it now lies in memory (digest.h). It is kept up from the entries that differ from
  * those of the last call, whoever wrote them: never from what an update says should have changed.
@@ -49,10 +60,14 @@ void wander_read_weights(const struct wander *wander, float *host);
  *     produced = told + (weight - QUANTUM·base)
  * where produced grows by what each step did to the weight, and at each telling by beta·QUANTUM·
  * (base - base at the telling before); told grows by tau·level (the share does not matter: what
- * comes back of it is in weight and base alike); hearing adds to neither.
+ * comes back of it is in weight and base alike); hearing adds to neither. Hearing its own earlier
+ * life adds what that charges to the residual to told; a block written with keep_weights adds the
+ * change of the residual to produced.
  *
  * What is wrong with it comes from rounding: each telling, hearing or drift that moves a weight w
  * by m adds at most 2^-24·(|w| + 4 |m|) (float), and each step at most 2^-53·|produced| (double).
+ * Hearing its own adds 2^-24·(QUANTUM·|base| + |residual|) to that, for the residual it derives; a
+ * block that moves a base 2^-24·(QUANTUM·(|from| + |to|) + 2 |residual| + |w|).
  * The sum of those is the entry's bound, and the account holds while no entry's error exceeds it.
  * Returns the error of the entry that comes nearest to its bound or is furthest above it, in
  * absolute terms, and that bound: error <= *bound means that the account of every entry holds. */

@@ -75,3 +75,21 @@ bool address_is_loopback(const struct address *address)
     return inet_pton(AF_INET6, address->host, bytes) == 1 &&
            memcmp(bytes, &in6addr_loopback, sizeof bytes) == 0;
 }
+
+struct address address_of_socket(const struct sockaddr *socket)
+{
+    struct address address = {0};
+    if (socket->sa_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const struct sockaddr_in *)socket;
+        address.port = ntohs(v4->sin_port);
+        CHECK(inet_ntop(AF_INET, &v4->sin_addr, address.host, sizeof address.host));
+        return address;
+    }
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)socket;
+    const uint8_t *bytes = v6->sin6_addr.s6_addr;
+    const bool is_v4 = IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr);
+    address.port = ntohs(v6->sin6_port);
+    CHECK(inet_ntop(is_v4 ? AF_INET : AF_INET6, is_v4 ? bytes + 12 : bytes, address.host,
+                    sizeof address.host));
+    return address;
+}

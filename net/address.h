@@ -30,4 +30,8 @@ uint64_t address_network(const struct address *address);
 /* 127.0.0.0/8 or ::1. */
 bool address_is_loopback(const struct address *address);
 
+/* Of an IPv4 or IPv6 socket; IPv4 inside IPv6 is written as IPv4. */
+struct sockaddr;
+struct address address_of_socket(const struct sockaddr *socket);
+
 #endif

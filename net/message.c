@@ -17,7 +17,7 @@ struct field {
     {                                                                                              \
         type, offsetof(struct message, name)                                                       \
     }
-#define FIELDS_MAX 5
+#define FIELDS_MAX 7
 
 static const struct {
     size_t fields;
@@ -33,11 +33,18 @@ static const struct {
     [PONG] = {1, {FIELD(NUMBER, token)}},
     [RUMOR] = {1, {FIELD(BULK, bulk)}},
     [PRUNE] = {1, {FIELD(NUMBER, tag)}},
-    [VERSION] = {5,
+    [VERSION] = {7,
                  {FIELD(NUMBER, digest), FIELD(NUMBER, hash), FIELD(NUMBER, rumors),
-                  FIELD(NUMBER, members), FIELD(BULK, bulk)}},
+                  FIELD(NUMBER, members), FIELD(NUMBER, rate), FIELD(NUMBER, whole),
+                  FIELD(BULK, bulk)}},
     [WANT] = {2, {FIELD(NUMBER, tag), FIELD(NUMBER, seq)}},
     [GONE] = {2, {FIELD(NUMBER, tag), FIELD(NUMBER, seq)}},
+    [TAKE] = {0, {{0}}},
+    [HISTORY] = {4,
+                 {FIELD(NUMBER, digest), FIELD(NUMBER, part), FIELD(NUMBER, parts),
+                  FIELD(BULK, bulk)}},
+    [FETCH] = {2, {FIELD(NUMBER, block), FIELD(NUMBER, count)}},
+    [BLOCK] = {3, {FIELD(NUMBER, block), FIELD(BULK, text), FIELD(BULK, bulk)}},
     [BYE] = {3, {FIELD(NUMBER, reason), FIELD(TEXT, text), FIELD(BULK, bulk)}},
 };
 

@@ -26,6 +26,16 @@ struct link {
     char why[128];
 };
 
+/* Somebody on this machine who asks: a slot, free while it has no handles. */
+struct asker {
+    struct transport *transport;
+    int handles;
+    uv_pipe_t pipe;
+    uv_timer_t patience;
+    uv_write_t write;
+    char *answer;
+};
+
 struct transport {
     struct transport_owner owner;
     uv_loop_t loop;
@@ -36,6 +46,10 @@ struct transport {
     uv_signal_t interrupt;
     uv_signal_t terminate;
     struct link *links;
+    uv_pipe_t door;
+    bool answers;
+    bool asker_waits; /* at the door, for a free slot */
+    struct asker askers[TRANSPORT_ASKERS_MAX];
     char *buffer;
     bool freeing; /* the owner hears nothing more */
 };
@@ -176,24 +190,6 @@ static void link_start(struct link *link)
 
 /* Listening. */
 
-static struct address address_of(const struct sockaddr_storage *from)
-{
-    struct address address = {0};
-    if (from->ss_family == AF_INET) {
-        const struct sockaddr_in *v4 = (const struct sockaddr_in *)from;
-        (void)uv_ip4_name(v4, address.host, sizeof address.host);
-        address.port = ntohs(v4->sin_port);
-        return address;
-    }
-    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)from;
-    address.port = ntohs(v6->sin6_port);
-    if (IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr))
-        (void)uv_inet_ntop(AF_INET, &v6->sin6_addr.s6_addr[12], address.host, sizeof address.host);
-    else
-        (void)uv_ip6_name(v6, address.host, sizeof address.host);
-    return address;
-}
-
 static void on_connection(uv_stream_t *listener, int status)
 {
     struct transport *transport = listener->data;
@@ -209,7 +205,7 @@ static void on_connection(uv_stream_t *listener, int status)
         link_close(link, "");
         return;
     }
-    const struct address address = address_of(&from);
+    const struct address address = address_of_socket((const struct sockaddr *)&from);
     link->conn = transport->owner.on_accept(transport->owner.self, &address);
     if (link->conn)
         link_start(link);
@@ -261,7 +257,7 @@ enum status transport_listen(struct transport *transport, const struct address *
         return problem_set(problem, FAILED, "cannot listen on %s: %s; %s",
                            address_text(address, text), uv_strerror(error), remedy_for(error));
     }
-    *port = address_of(&bound).port;
+    *port = address_of_socket((const struct sockaddr *)&bound).port;
     return OK;
 }
 
@@ -372,6 +368,81 @@ void transport_hang_up(struct transport *transport, uint64_t conn)
         link_close(link, "");
 }
 
+/* Answering who asks on this machine. */
+
+static void on_asker(uv_stream_t *door, int status);
+
+static void on_asker_closed(uv_handle_t *handle)
+{
+    struct asker *asker = handle->data;
+    struct transport *transport = asker->transport;
+    if (--asker->handles > 0)
+        return;
+    free(asker->answer);
+    if (transport->asker_waits && !transport->freeing)
+        on_asker((uv_stream_t *)&transport->door, 0);
+}
+
+static void asker_close(struct asker *asker)
+{
+    if (asker->handles == 0 || uv_is_closing((uv_handle_t *)&asker->pipe))
+        return;
+    uv_close((uv_handle_t *)&asker->pipe, on_asker_closed);
+    uv_close((uv_handle_t *)&asker->patience, on_asker_closed);
+}
+
+static void on_answered(uv_write_t *write, int status)
+{
+    (void)status; /* whoever asked has gone: nothing to do about it */
+    asker_close(write->data);
+}
+
+static void on_impatience(uv_timer_t *patience)
+{
+    asker_close(patience->data);
+}
+
+static struct asker *asker_new(struct transport *transport)
+{
+    struct asker *asker = transport->askers;
+    while (asker->handles > 0)
+        if (++asker == transport->askers + TRANSPORT_ASKERS_MAX)
+            return NULL;
+    *asker = (struct asker){.transport = transport, .handles = 2};
+    CHECK(uv_pipe_init(&transport->loop, &asker->pipe, 0) == 0);
+    CHECK(uv_timer_init(&transport->loop, &asker->patience) == 0);
+    asker->pipe.data = asker->patience.data = asker->write.data = asker;
+    return asker;
+}
+
+static void on_asker(uv_stream_t *door, int status)
+{
+    struct transport *transport = door->data;
+    struct asker *asker = status < 0 ? NULL : asker_new(transport);
+    transport->asker_waits = status == 0 && !asker;
+    if (!asker)
+        return;
+    size_t count = 0;
+    int error = uv_accept(door, (uv_stream_t *)&asker->pipe);
+    if (!error)
+        error = uv_timer_start(&asker->patience, on_impatience, TRANSPORT_ASKER_MS, 0);
+    if (!error)
+        asker->answer = transport->owner.on_asked(transport->owner.self, &count);
+    const uv_buf_t buffer = uv_buf_init(asker->answer, (unsigned)count);
+    if (error || uv_write(&asker->write, (uv_stream_t *)&asker->pipe, &buffer, 1, on_answered) != 0)
+        asker_close(asker);
+}
+
+void transport_answer(struct transport *transport, int socket)
+{
+    CHECK(!transport->answers && transport->owner.on_asked);
+    CHECK(uv_pipe_init(&transport->loop, &transport->door, 0) == 0);
+    transport->door.data = transport;
+    transport->answers = true;
+    CHECK(uv_pipe_open(&transport->door, socket) == 0);
+    CHECK(uv_listen((uv_stream_t *)&transport->door, BACKLOG, on_asker) == 0);
+}
+
 /* Time and running. */
 
 uint64_t transport_now_ns(void)
@@ -407,6 +478,10 @@ void transport_free(struct transport *transport)
     transport->freeing = true;
     for (struct link *link = transport->links; link; link = link->next)
         link_close(link, "");
+    for (int i = 0; i < TRANSPORT_ASKERS_MAX; i++)
+        asker_close(&transport->askers[i]);
+    if (transport->answers)
+        uv_close((uv_handle_t *)&transport->door, NULL);
     if (transport->listens)
         uv_close((uv_handle_t *)&transport->listener, NULL);
     uv_close((uv_handle_t *)&transport->timer, NULL);

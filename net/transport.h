@@ -28,6 +28,9 @@ struct transport_owner {
     void (*on_timer)(void *self);
     void (*on_wake)(void *self);
     void (*on_signal)(void *self, int signal);
+    /* Somebody on this machine asks (transport_answer): the answer, made with malloc, freed here.
+     */
+    char *(*on_asked)(void *self, size_t *count);
 };
 
 struct transport *transport_new(const struct transport_owner *owner);
@@ -35,6 +38,13 @@ struct transport *transport_new(const struct transport_owner *owner);
 /* Listen there; *port is the port it got. FAILED and a sentence if it cannot be. */
 enum status transport_listen(struct transport *transport, const struct address *address,
                              uint16_t *port, struct problem *problem) MUST_USE;
+
+/* Answer who connects to this bound unix socket, which is the transport's from now on: what
+ * on_asked says is written, then the connection is closed. TRANSPORT_ASKERS_MAX at once, others
+ * wait; who does not read is dropped after TRANSPORT_ASKER_MS. */
+#define TRANSPORT_ASKERS_MAX 4
+#define TRANSPORT_ASKER_MS   2000
+void transport_answer(struct transport *transport, int socket);
 
 /* Resolve, connect; on_connected or on_closed follows. */
 void transport_dial(struct transport *transport, uint64_t conn, const struct address *address);

@@ -7,33 +7,43 @@
 #include "status.h"
 #include "world_inside.h"
 
-#define ACTIONS_MAX 100000 /* at one moment: a node that asks for more never ends */
+#define SAVE_NS_MAX SECOND_NS /* a checkpoint takes up to so long to be written */
+#define ACTIONS_MAX 100000    /* at one moment: a node that asks for more never ends */
 
-/* A mind hears and tells between its steps; what comes during one waits. */
+/* What a mind is asked for is done between its steps; what comes during one waits. */
 struct command {
     struct command *next;
-    bool hear;
-    struct update update; /* hear: a copy */
-    struct tell tell;
-    bool last;
+    struct action action;
+    uint32_t bases;       /* that the node had taken over when it asked */
+    struct update update; /* APPLY: a copy */
+    int32_t *units;       /* WRITE: a copy */
 };
 
-static struct command *command_new(const struct action *action)
+static void *copy_of(const void *from, size_t bytes)
+{
+    void *copy = malloc(bytes + 1);
+    CHECK(copy);
+    memcpy(copy, from, bytes);
+    return copy;
+}
+
+static struct command *command_new(const struct action *action, uint32_t bases)
 {
     struct command *command = calloc(1, sizeof *command);
     CHECK(command);
-    command->tell = action->tell;
-    command->last = action->last;
-    command->hear = action->kind == ACTION_APPLY;
-    if (!command->hear)
-        return command;
-    const struct update *update = action->update;
-    command->update = *update;
-    command->update.index = malloc((update->count + 1) * sizeof *update->index);
-    command->update.level = malloc(update->count + 1);
-    CHECK(command->update.index && command->update.level);
-    memcpy(command->update.index, update->index, update->count * sizeof *update->index);
-    memcpy(command->update.level, update->level, update->count);
+    command->action = *action;
+    command->bases = bases;
+    if (action->kind == ACTION_WRITE) {
+        command->units = copy_of(action->units, action->entries * sizeof *action->units);
+        command->action.units = command->units;
+    }
+    if (action->kind == ACTION_APPLY) {
+        const struct update *update = action->update;
+        command->update = *update;
+        command->update.index = copy_of(update->index, update->count * sizeof *update->index);
+        command->update.level = copy_of(update->level, update->count);
+        command->action.update = &command->update;
+    }
     return command;
 }
 
@@ -41,6 +51,7 @@ static void command_free(struct command *command)
 {
     free(command->update.index);
     free(command->update.level);
+    free(command->units);
     free(command);
 }
 
@@ -54,32 +65,80 @@ void commands_drop(struct world_node *at)
     at->commands_end = &at->commands;
 }
 
-static void hear(struct world *world, uint32_t i, const struct update *update)
+static void hear(struct world *world, uint32_t i, const struct action *action, uint32_t bases)
 {
     struct world_node *at = &world->nodes[i];
-    check_heard(world, i, update);
-    mind_hear(&at->mind, update);
+    check_heard(world, i, action, bases);
+    if (action->own)
+        mind_hear_own(&at->mind, action->update);
+    else
+        mind_hear(&at->mind, action->update);
     at->heard++;
-    node_on_applied(at->node, world_now_ns(world), update->count);
+    node_on_applied(at->node, world_now_ns(world), action->update->count);
 }
 
-static uint32_t own_next(const struct world_node *at)
-{
-    struct node_stats stats;
-    node_stats(at->node, 0, &stats);
-    return (uint32_t)stats.rumors_told;
-}
-
-static void tell(struct world *world, uint32_t i, const struct tell *how, bool last)
+static void tell(struct world *world, uint32_t i, const struct action *action)
 {
     struct world_node *at = &world->nodes[i];
-    const struct update *update = mind_tell(&at->mind, how);
-    const uint32_t first = own_next(at);
-    at->ended |= last;
+    const struct update *update = mind_tell(&at->mind, &action->tell);
+    struct node_origin before, after;
+    node_own(at->node, &before);
+    at->ended |= action->last;
     at->told_ns = world_now_ns(world);
     node_on_told(at->node, world_now_ns(world), update);
+    node_own(at->node, &after);
     if (update->count > 0)
-        check_told(world, i, first, own_next(at), update);
+        check_told(world, i, before.next, &after, update);
+}
+
+static void read_part(struct world *world, uint32_t i, const struct action *action)
+{
+    struct world_node *at = &world->nodes[i];
+    int32_t *units = malloc(action->entries * sizeof *units);
+    CHECK(units);
+    mind_read_block(&at->mind, action->first, action->entries, units);
+    node_on_read(at->node, world_now_ns(world), units);
+    free(units);
+}
+
+static void write_part(struct world *world, uint32_t i, const struct action *action)
+{
+    struct world_node *at = &world->nodes[i];
+    mind_write_block(&at->mind, action->first, action->entries, action->units,
+                     action->keep_weights);
+    node_on_applied(at->node, world_now_ns(world), action->entries);
+}
+
+static void save(struct world *world, uint32_t i)
+{
+    struct world_node *at = &world->nodes[i];
+    const uint64_t now_ns = world_now_ns(world);
+    const uint64_t takes_ns = rng_mix(world->seed ^ now_ns ^ i) % SAVE_NS_MAX;
+    drive_save(&at->drive, &at->mind, at->node, now_ns, now_ns + takes_ns);
+}
+
+/* The mind does it now. */
+static void do_command(struct world *world, uint32_t i, const struct action *action, uint32_t bases)
+{
+    switch (action->kind) {
+    case ACTION_APPLY:
+        hear(world, i, action, bases);
+        break;
+    case ACTION_TELL:
+        tell(world, i, action);
+        break;
+    case ACTION_READ:
+        read_part(world, i, action);
+        break;
+    case ACTION_WRITE:
+        write_part(world, i, action);
+        break;
+    case ACTION_SAVE:
+        save(world, i);
+        break;
+    default:
+        CHECK(false);
+    }
 }
 
 static void step_begins(struct world *world, uint32_t i)
@@ -101,10 +160,7 @@ void world_on_step(struct world *world, uint32_t i)
         at->commands = command->next;
         if (!at->commands)
             at->commands_end = &at->commands;
-        if (command->hear)
-            hear(world, i, &command->update);
-        else
-            tell(world, i, &command->tell, command->last);
+        do_command(world, i, &command->action, command->bases);
         command_free(command);
     }
     if (!at->ended)
@@ -125,12 +181,10 @@ static void command(struct world *world, uint32_t i, const struct action *action
 {
     struct world_node *at = &world->nodes[i];
     if (at->stepping) {
-        *at->commands_end = command_new(action);
+        *at->commands_end = command_new(action, node_bases(at->node));
         at->commands_end = &(*at->commands_end)->next;
-    } else if (action->kind == ACTION_APPLY) {
-        hear(world, i, action->update);
     } else {
-        tell(world, i, &action->tell, action->last);
+        do_command(world, i, action, node_bases(at->node));
     }
 }
 
@@ -157,8 +211,8 @@ static void note(struct world *world, uint32_t i, const struct note *note)
 
 static void trace(struct world *world, uint32_t i, const struct action *action)
 {
-    static const char *const names[] = {"dial",  "send", "hangup", "apply",
-                                        "train", "tell", "note",   "finished"};
+    static const char *const names[] = {"dial", "send",  "hangup", "apply", "train",   "tell",
+                                        "read", "write", "save",   "note",  "restart", "finished"};
     const bool has_conn =
         action->kind == ACTION_DIAL || action->kind == ACTION_SEND || action->kind == ACTION_HANGUP;
     const uint64_t conn = has_conn ? action->conn : 0;
@@ -203,10 +257,16 @@ static void act(struct world *world, uint32_t i, const struct action *action)
         break;
     case ACTION_APPLY:
     case ACTION_TELL:
+    case ACTION_READ:
+    case ACTION_WRITE:
+    case ACTION_SAVE:
         command(world, i, action);
         break;
     case ACTION_NOTE:
         note(world, i, &action->note);
+        break;
+    case ACTION_RESTART:
+        at->starts_again = true;
         break;
     case ACTION_FINISHED:
         at->finished = true;
@@ -244,6 +304,12 @@ void world_pump(struct world *world, uint32_t i)
     if (at->finished) {
         wire_die(&world->wire, i, false);
         world_stop(world, i);
+        return;
+    }
+    if (at->starts_again) {
+        wire_die(&world->wire, i, false);
+        world_stop(world, i);
+        world_start(world, i);
         return;
     }
     sleep_until(world, i);

@@ -7,6 +7,7 @@
 
 #include "marks.h"
 #include "status.h"
+#include "version.h"
 #include "world.h"
 
 #define SLACK_NS (4 * SECOND_NS) /* to notice, to say goodbye, to close */
@@ -70,17 +71,23 @@ void check_free(struct check *check)
 
 /* Updates, told and heard. */
 
-static uint64_t mark_of_update(const struct update *update)
+static uint64_t hash_of_update(const struct update *update)
 {
     uint64_t hash = rng_mix(update->amount + ((uint64_t)update->count << 32));
     for (uint32_t c = 0; c < update->count; c++)
         hash = rng_mix(hash ^ ((uint64_t)update->index[c] << 8 | (uint8_t)update->level[c])) + 1;
-    return hash | 1;
+    return hash;
 }
 
-void check_told(struct world *world, uint32_t i, uint32_t first_seq, uint32_t next_seq,
-                const struct update *update)
+static uint64_t mark_of_rumor(uint64_t tag, uint32_t seq)
 {
+    return rng_mix(tag ^ rng_mix(seq)) | 1;
+}
+
+void check_told(struct world *world, uint32_t i, uint32_t first_seq,
+                const struct node_origin *origin, const struct update *update)
+{
+    const uint32_t next_seq = origin->next;
     struct check *check = &world->check;
     if (!check->enabled)
         return;
@@ -91,8 +98,7 @@ void check_told(struct world *world, uint32_t i, uint32_t first_seq, uint32_t ne
     }
     struct told *told = &check->told[check->told_count++];
     *told = (struct told){.node = i,
-                          .life = world->nodes[i].life,
-                          .incarnation = world->nodes[i].options.incarnation,
+                          .incarnation = origin->incarnation,
                           .first_seq = first_seq,
                           .next_seq = next_seq,
                           .update = *update};
@@ -101,31 +107,35 @@ void check_told(struct world *world, uint32_t i, uint32_t first_seq, uint32_t ne
     CHECK(told->update.index && told->update.level);
     memcpy(told->update.index, update->index, update->count * sizeof *update->index);
     memcpy(told->update.level, update->level, update->count);
-    check->has_parts |= next_seq - first_seq > 1;
-    if (next_seq - first_seq == 1) /* one of several is not the whole */
-        *marks_put(&check->told_marks, mark_of_update(update)) = check->told_count;
+    for (uint32_t seq = first_seq; seq < next_seq; seq++)
+        *marks_put(&check->told_marks, mark_of_rumor(origin_tag(origin->id, origin->incarnation),
+                                                     seq)) = check->told_count;
 }
 
-void check_heard(struct world *world, uint32_t i, const struct update *update)
+void check_heard(struct world *world, uint32_t i, const struct action *heard, uint32_t bases)
 {
     struct check *check = &world->check;
     if (!check->enabled)
         return;
-    const uint64_t *number = marks_get(&check->told_marks, mark_of_update(update));
-    if (!number && !check->has_parts && !check->outsiders_tell)
-        check_fail(check, "7: node %u heard what no node has told", i);
-    if (!number)
-        return; /* part of a large one, or an outsider's: the digest must do */
-    const struct told *told = &check->told[*number - 1];
     const struct world_node *at = &world->nodes[i];
-    uint64_t *heard = marks_put(
-        &check->heard_marks, rng_mix((uint64_t)i << 40 ^ (uint64_t)at->life << 32 ^ *number) | 1);
-    if (*heard)
-        check_fail(check, "2: node %u heard rumor %u of node %u (life %u) twice", i,
-                   told->first_seq, told->node, told->life);
-    else if (told->node == i && told->life == at->life)
-        check_fail(check, "2: node %u was given its own rumor %u", i, told->first_seq);
-    *heard = 1;
+    const uint64_t rumor = mark_of_rumor(heard->tag, heard->seq);
+    const uint64_t *number = marks_get(&check->told_marks, rumor);
+    const struct told *told = number ? &check->told[*number - 1] : NULL;
+    const uint64_t base = rng_mix((uint64_t)i << 40 ^ (uint64_t)at->life << 20 ^ bases);
+    uint64_t *mark = marks_put(&check->heard_marks, rng_mix(base ^ rumor) | 1);
+    struct node_origin own;
+    node_own(at->node, &own);
+    if (!told && !check->outsiders_tell)
+        check_fail(check, "7: node %u heard what no node has told", i);
+    if (told && told->next_seq - told->first_seq == 1 &&
+        hash_of_update(&told->update) != hash_of_update(heard->update))
+        check_fail(check, "7: node %u heard something else than was told", i);
+    if (*mark)
+        check_fail(check, "2: node %u heard rumor %u of %016llx twice", i, heard->seq,
+                   (unsigned long long)heard->tag);
+    if (origin_tag(own.id, own.incarnation) == heard->tag)
+        check_fail(check, "2: node %u was given its own rumor %u", i, heard->seq);
+    *mark = 1;
 }
 
 /* At every event and every second. */
@@ -133,7 +143,8 @@ void check_heard(struct world *world, uint32_t i, const struct update *update)
 void check_event(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
-    if (!world->check.enabled || !mind_digest_is_cheap(&at->mind) || node_waiting(at->node) > 0)
+    if (!world->check.enabled || !mind_digest_is_cheap(&at->mind) || node_waiting(at->node) > 0 ||
+        node_is_catching_up(at->node))
         return;
     if (node_digest(at->node) != mind_digest(&at->mind))
         check_fail(&world->check, "1: the base of node %u is not the sum of its rumors", i);
@@ -168,7 +179,7 @@ static void check_beginning(struct world *world, uint32_t i)
     const uint64_t most_ns =
         NODE_JOIN_WAIT_NS + (at->has_met ? NODE_LOST_WAIT_NS : (uint64_t)SLACK_NS);
     if (!at->training && at->options.trains && !node_is_leaving(at->node) &&
-        now_ns - at->born_ns > most_ns &&
+        !node_is_catching_up(at->node) && now_ns - at->born_ns > most_ns &&
         now_ns >= world->wire.parties[i].paused_ns + NODE_JOIN_WAIT_NS)
         check_fail(&world->check, "8: node %u waits for the network and does not train", i);
 }
@@ -203,7 +214,8 @@ static void check_ghost(struct world *world, const struct line *line, int end)
     const uint64_t arrived_ns = later(later(lane->arrive_ns, lane->clear_ns), line->since_ns);
     const uint64_t heard_ns = later(arrived_ns, later(party->paused_ns, party->deaf_ns));
     if (world_now_ns(world) >
-        heard_ns + later(options->silence_ns, options->handshake_ns) + SLACK_NS)
+        heard_ns + later(later(options->silence_ns, NODE_PATIENCE_MAX_NS), options->handshake_ns) +
+            SLACK_NS)
         check_fail(&world->check, "6: node %u does not notice who is gone", mine->party);
 }
 
@@ -221,7 +233,8 @@ void check_second(struct world *world)
         check_caps(check, i, at, &stats);
         check_beginning(world, i);
         check_pace(world, i);
-        if (stats.waiting == 0 && stats.digest != mind_digest_now(&at->mind))
+        if (stats.waiting == 0 && !node_is_catching_up(at->node) &&
+            stats.digest != mind_digest_now(&at->mind))
             check_fail(check, "1: the base of node %u is not the sum of its rumors", i);
         if (mind_account_error(&at->mind) > 0)
             check_fail(check, "4: node %u: what it told and what it kept is not what it produced",

@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "marks.h"
+#include "node.h"
 #include "secret.h"
 #include "update.h"
 
@@ -34,7 +35,6 @@ struct world;
 /* An update as it was told, in the order of telling. */
 struct told {
     uint32_t node;
-    uint32_t life;
     uint64_t incarnation;
     uint32_t first_seq; /* its rumors are first_seq .. next_seq - 1 */
     uint32_t next_seq;
@@ -46,10 +46,9 @@ struct check {
     char violation[256]; /* "": all holds */
     struct told *told;
     uint32_t told_count, told_max;
-    bool has_parts;           /* an update took several rumors: those alone are no update told */
     bool outsiders_tell;      /* rumors of somebody who is no node may be heard, too */
-    struct marks told_marks;  /* content of an update ─► its number + 1 */
-    struct marks heard_marks; /* (node, life, number) ─► 1 */
+    struct marks told_marks;  /* a rumor ─► the number + 1 of its update */
+    struct marks heard_marks; /* (node, life, base, rumor) ─► 1 */
     struct marks nonces;      /* key ─► the next counter */
     struct marks held;        /* signatures that held */
     struct secret_watch watch;
@@ -62,10 +61,11 @@ void check_free(struct check *check);
 /* The first one stays. */
 void check_fail(struct check *check, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Node i has told: its rumors are first_seq .. next_seq - 1. */
-void check_told(struct world *world, uint32_t i, uint32_t first_seq, uint32_t next_seq,
-                const struct update *update);
-void check_heard(struct world *world, uint32_t i, const struct update *update);
+/* Node i has told: its rumors are those from first_seq on, up to where its origin stands now. */
+void check_told(struct world *world, uint32_t i, uint32_t first_seq,
+                const struct node_origin *origin, const struct update *update);
+/* Its mind has heard, as it was asked when the node had taken over so many bases. */
+void check_heard(struct world *world, uint32_t i, const struct action *heard, uint32_t bases);
 
 void check_event(struct world *world, uint32_t i); /* after each event of node i */
 void check_second(struct world *world);            /* over the whole world */

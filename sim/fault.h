@@ -19,7 +19,7 @@
 
 enum fault_kind {
     FAULT_CRASH,       /* crash X, at T [, back at T]: the process dies, and is back at to_ns
-                          without any state (to_ns == from_ns: it stays away); value not 0:
+                          with what its disk has (to_ns == from_ns: it stays away); value not 0:
                           silently, as when the power fails */
     FAULT_PAUSE,       /* pause X, at T, for D: the process stands still (SIGSTOP, a suspended
                           laptop) */
@@ -51,6 +51,13 @@ enum fault_kind {
     FAULT_KINDS
 };
 
+/* What a process finds when it starts again after a crash. */
+enum fault_disk {
+    FAULT_DISK_KEPT, /* its last checkpoint that is whole */
+    FAULT_DISK_ROTS, /* ... has rotted: the one before */
+    FAULT_DISK_LOST  /* nothing */
+};
+
 struct node_set {
     uint64_t bits[FAULT_NODES_MAX / 64];
 };
@@ -71,11 +78,12 @@ struct fault {
     uint64_t to_ns;
     struct node_set a;
     struct node_set b;
-    bool any;          /* one of a, drawn when it begins */
-    bool one_way;      /* PARTITION: only from a to b */
-    uint64_t every_ns; /* CHURN; PARTITION: it flaps with this period */
-    uint64_t away_ns;  /* CHURN */
-    uint32_t actions;  /* CRASH: with its so-manieth action from then on; 0: at once */
+    bool any;             /* one of a, drawn when it begins */
+    bool one_way;         /* PARTITION: only from a to b */
+    uint64_t every_ns;    /* CHURN; PARTITION: it flaps with this period */
+    uint64_t away_ns;     /* CHURN */
+    uint32_t actions;     /* CRASH: with its so-manieth action from then on; 0: at once */
+    enum fault_disk disk; /* CRASH, CHURN */
     double value;
     uint64_t seed; /* of what it draws while it lasts */
 };

@@ -106,10 +106,10 @@ static void say_untrue_record(struct hostile *hostile)
 
 /* Versions. */
 
-static void put_entry(uint8_t *out, uint64_t tag, uint64_t next)
+static void put_entry(struct hostile *hostile, uint8_t *out, uint64_t tag, uint32_t next)
 {
-    bytes_put(out, tag, 8);
-    bytes_put(out + 8, next, 4);
+    const uint64_t samples = rng_next(&hostile->rng) >> rng_below(&hostile->rng, 64);
+    version_entry_put(out, tag, next, samples);
 }
 
 /* More rumors than there are, and no version that anybody has. */
@@ -121,6 +121,7 @@ static void say_version(struct hostile *hostile, const uint8_t *slice, size_t by
                                    .hash = heard->hash ^ (rng_next(&hostile->rng) | 1),
                                    .rumors = heard->rumors + 1 + rng_below(&hostile->rng, 1000),
                                    .members = heard->members,
+                                   .whole = rng_below(&hostile->rng, 2),
                                    .bulk = {slice, bytes}});
 }
 
@@ -132,21 +133,22 @@ static void say_version_ahead(struct hostile *hostile)
     size_t bytes = 0;
     for (size_t i = 0; i < heard->entries_count; i++, bytes += VERSION_ENTRY_BYTES) {
         const struct version_entry entry = version_entry_at(heard->entries, i);
-        put_entry(out + bytes, entry.tag, entry.next + 1 + rng_below(&hostile->rng, AHEAD_MAX));
+        put_entry(hostile, out + bytes, entry.tag,
+                  entry.next + 1 + rng_below(&hostile->rng, AHEAD_MAX));
     }
-    put_entry(out + bytes, rng_next(&hostile->rng), 7);
+    put_entry(hostile, out + bytes, rng_next(&hostile->rng), 7);
     say_version(hostile, out, bytes + VERSION_ENTRY_BYTES);
 }
 
 static void say_huge_version(struct hostile *hostile)
 {
-    static const uint64_t most = UINT32_MAX;
+    static const uint32_t most = UINT32_MAX;
     const struct overheard *heard = &hostile->overheard;
     uint8_t out[VERSION_HUGE * VERSION_ENTRY_BYTES];
     for (size_t i = 0; i < VERSION_HUGE; i++) {
         const uint64_t tag = i < heard->entries_count ? version_entry_at(heard->entries, i).tag
                                                       : rng_next(&hostile->rng);
-        put_entry(out + i * VERSION_ENTRY_BYTES, tag, most);
+        put_entry(hostile, out + i * VERSION_ENTRY_BYTES, tag, most);
     }
     say_version(hostile, out, sizeof out);
 }
@@ -207,6 +209,12 @@ static void say_any(struct hostile *hostile)
         .hash = heard->hash ^ (rng_next(rng) | 1),
         .rumors = rng_next(rng),
         .members = rng_next(rng),
+        .rate = rng_next(rng) >> rng_below(rng, 64),
+        .whole = rng_below(rng, 2),
+        .part = rng_below(rng, 3),
+        .parts = rng_next(rng), /* a history that never ends: a whole one would be a lie believed */
+        .block = rng_next(rng) >> rng_below(rng, 64),
+        .count = rng_below(rng, 10),
         .reason = rng_below(rng, 12),
         .text = {text, rng_below(rng, sizeof text)},
         .bulk = {bulk, (1 + rng_below(rng, NOISE_MAX / unit)) * unit},
@@ -269,9 +277,13 @@ void hostile_introduce(struct hostile *hostile)
     say(hostile, &(struct message){.kind = HELLO,
                                    .incarnation = record.incarnation,
                                    .bulk = {bytes, RECORD_BYTES}});
+    if (hostile->manner != SAYS_WRONG_HELLO) /* or else no rumor of it is listened to */
+        say(hostile,
+            &(struct message){.kind = VERSION, .hash = rng_next(&hostile->rng) | 1, .whole = 1});
 }
 
-/* No VERSION before the victim has said its own: what has the same hash must have the same digest.
+/* No other VERSION before the victim has said its own: what has the same hash must have the same
+ * digest.
  */
 void hostile_speak(struct hostile *hostile)
 {

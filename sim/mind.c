@@ -37,6 +37,55 @@ void mind_hear(struct mind *mind, const struct update *update)
         learner_hear(mind->learner, update);
 }
 
+void mind_hear_own(struct mind *mind, const struct update *update)
+{
+    mind->has_changed = true;
+    if (mind->wander)
+        wander_hear_own(mind->wander, update);
+    else
+        learner_hear_own(mind->learner, update);
+}
+
+void mind_read_block(const struct mind *mind, size_t first, size_t count, int32_t *host)
+{
+    if (mind->wander)
+        wander_read_block(mind->wander, first, count, host);
+    else
+        learner_read_block(mind->learner, first, count, host);
+}
+
+void mind_write_block(struct mind *mind, size_t first, size_t count, const int32_t *host,
+                      bool keep_weights)
+{
+    mind->has_changed = true;
+    if (mind->wander)
+        wander_write_block(mind->wander, first, count, host, keep_weights);
+    else
+        learner_write_block(mind->learner, first, count, host, keep_weights);
+}
+
+bool mind_trains(const struct mind *mind)
+{
+    return mind->learner && learner_can_step(mind->learner);
+}
+
+void mind_save(const struct mind *mind, struct learner_state *state)
+{
+    if (mind->wander)
+        wander_save(mind->wander, state);
+    else
+        learner_save(mind->learner, state);
+}
+
+void mind_restore(struct mind *mind, const struct learner_state *state)
+{
+    mind->has_changed = true;
+    if (mind->wander)
+        wander_restore(mind->wander, state);
+    else
+        learner_restore(mind->learner, state);
+}
+
 size_t mind_parameters(const struct mind *mind)
 {
     return mind->parameters;

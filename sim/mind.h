@@ -36,6 +36,15 @@ static inline bool mind_exists(const struct mind *mind)
 void mind_step(struct mind *mind);
 const struct update *mind_tell(struct mind *mind, const struct tell *tell);
 void mind_hear(struct mind *mind, const struct update *update);
+void mind_hear_own(struct mind *mind, const struct update *update);
+void mind_read_block(const struct mind *mind, size_t first, size_t count, int32_t *host);
+void mind_write_block(struct mind *mind, size_t first, size_t count, const int32_t *host,
+                      bool keep_weights);
+
+/* All that it is, and back. A learner has momentum, a wanderer has none. */
+bool mind_trains(const struct mind *mind);
+void mind_save(const struct mind *mind, struct learner_state *state);
+void mind_restore(struct mind *mind, const struct learner_state *state);
 
 size_t mind_parameters(const struct mind *mind);
 /* Of the base as it was after the last telling or hearing; _now: as it lies in memory. */

@@ -54,6 +54,10 @@ static void draw_options(struct storm_plan *plan, struct rng *rng)
         .bytes_per_s = between(rng, 100, 400),
         .interval_ns = between(rng, 500, 3000) * MILLI_NS,
         .steps_min = (uint32_t)between(rng, 1, 8),
+        .block_entries = (uint32_t)spread_between(rng, 20, 1000),
+        .apart_s = (double)spread_between(rng, 1, 40),
+        .give_bytes_per_s = one_in(rng, 2) ? (uint64_t)spread_between(rng, 1000, 1000000) : 0,
+        .save_ns = one_in(rng, 4) ? 0 : spread_between(rng, 500, 20000) * MILLI_NS,
         .gain = is_bold ? 2 : 1,
         .beta = is_bold ? 0 : 0.5 * rng_uniform(rng),
         .weigh_throughput = !one_in(rng, 4),
@@ -64,7 +68,7 @@ static void draw_options(struct storm_plan *plan, struct rng *rng)
         .half_open_max = (uint32_t)between(rng, 8, 32),
         .half_open_per_net_max = (uint32_t)between(rng, 2, 8),
         .handshake_ns = between(rng, 5, 10) * SECOND_NS,
-        .silence_ns = between(rng, 6, 15) * SECOND_NS,
+        .silence_ns = between(rng, 2, 6) * SECOND_NS,
         .grace_ns = between(rng, 20, 30) * SECOND_NS,
         .send_queue_bytes = (size_t)(66 << 10) << rng_below(rng, 5), /* a message at least */
         .notes_per_s = 10,
@@ -274,6 +278,7 @@ static void draw_fault(struct storm_plan *plan, struct rng *rng, enum fault_kind
         node_set_add(&fault->a, node);
     switch (kind) {
     case FAULT_CRASH:
+        fault->disk = (enum fault_disk)rng_below(rng, FAULT_DISK_LOST + 1);
         fault->value = rng_below(rng, 2);
         fault->actions = one_in(rng, 2) ? (uint32_t)spread_between(rng, 1, 300) : 0;
         break;
@@ -291,6 +296,7 @@ static void draw_fault(struct storm_plan *plan, struct rng *rng, enum fault_kind
         for (uint32_t i = 0; i < plan->nodes; i++)
             node_set_add(&fault->a, i);
         fault->every_ns = between(rng, 3000, 10000) * MILLI_NS;
+        fault->disk = (enum fault_disk)rng_below(rng, FAULT_DISK_LOST + 1);
         fault->away_ns = between(rng, 500, 5000) * MILLI_NS;
         break;
     default:

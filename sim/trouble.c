@@ -111,20 +111,28 @@ static void take_down(struct trouble *trouble, const struct affair *affair, uint
         world_kill(trouble->world, i, silently);
 }
 
-/* It starts from nothing: there is no other state that it could start from. */
-static void bring_back(struct trouble *trouble, uint32_t i)
+static void start_again(struct trouble *trouble, enum fault_disk disk, uint32_t i)
+{
+    if (disk == FAULT_DISK_ROTS)
+        drive_rot(&trouble->world->nodes[i].drive);
+    if (disk == FAULT_DISK_LOST)
+        world_wipe(trouble->world, i);
+    world_start(trouble->world, i);
+}
+
+static void bring_back(struct trouble *trouble, const struct affair *affair, uint32_t i)
 {
     trouble->holder[i] = 0;
     world_kill_in(trouble->world, i, 0, false);
     if (!world_is_running(trouble->world, i) && !trouble->world->nodes[i].finished)
-        world_start(trouble->world, i);
+        start_again(trouble, affair->fault.disk, i);
 }
 
 static void bring_back_held(struct trouble *trouble, const struct affair *affair)
 {
     for (uint32_t i = 0; i < nodes_of(trouble); i++)
         if (trouble->holder[i] == (uint32_t)(affair - trouble->affairs) + 1)
-            bring_back(trouble, i);
+            bring_back(trouble, affair, i);
 }
 
 /* Another node with the identity of node i, running or not; WIRE_NOBODY: there is none. */
@@ -383,7 +391,7 @@ void trouble_on_event(struct trouble *trouble, uint64_t subject, uint64_t amount
             turn(trouble, affair);
         break;
     case BACK:
-        bring_back(trouble, (uint32_t)amount);
+        bring_back(trouble, affair, (uint32_t)amount);
         break;
     case END:
         end(trouble, affair);
@@ -403,7 +411,7 @@ void trouble_end(struct trouble *trouble)
         pipe_unclog(&party->up, now_ns(trouble));
         pipe_unclog(&party->down, now_ns(trouble));
         if (trouble->holder[i])
-            bring_back(trouble, i);
+            bring_back(trouble, &trouble->affairs[trouble->holder[i] - 1], i);
     }
 }
 

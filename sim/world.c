@@ -121,6 +121,7 @@ void world_free(struct world *world)
         world_stop(world, i);
         if (mind_exists(&world->nodes[i].mind))
             mind_free(&world->nodes[i].mind);
+        drive_clear(&world->nodes[i].drive);
         secret_wipe(&world->nodes[i].identity, sizeof world->nodes[i].identity);
     }
     check_free(&world->check);
@@ -168,9 +169,17 @@ static void prepare(struct world *world, uint32_t i)
     options->seed = rng_mix(world->seed + i) | 1;
     options->incarnation =
         (uint64_t)((int64_t)(EPOCH_MS + world_now_ns(world) / MILLI_NS) + at->clock_ms);
+    if (options->incarnation < at->drive.incarnation)
+        options->incarnation = at->drive.incarnation;
+    at->drive.incarnation = options->incarnation + NODE_LIVES;
     const uint64_t entropy[3] = {world->seed, i, at->life};
     memset(options->entropy, 0, sizeof options->entropy);
     memcpy(options->entropy, entropy, sizeof entropy);
+    const struct saved *saved = drive_newest(&at->drive);
+    if (saved)
+        mind_restore(&at->mind, &saved->state);
+    options->history = saved ? saved->history : NULL;
+    options->history_bytes = saved ? saved->history_bytes : 0;
     options->parameters = mind_parameters(&at->mind);
     options->digest = mind_digest(&at->mind);
 }
@@ -184,7 +193,7 @@ void world_start(struct world *world, uint32_t i)
     world->maker.make(world->maker.self, i, &at->mind);
     at->life++;
     at->ended = world->is_resting;
-    at->training = at->stepping = at->finished = at->has_met = false;
+    at->training = at->stepping = at->finished = at->starts_again = at->has_met = false;
     at->steps = at->heard = 0;
     world->wire.parties[i].paused_ns = 0;
     at->born_ns = world_now_ns(world);
@@ -201,6 +210,7 @@ void world_stop(struct world *world, uint32_t i)
     struct world_node *at = &world->nodes[i];
     if (!at->node)
         return;
+    drive_settle(&at->drive, world_now_ns(world));
     node_free(at->node);
     arena_release(&at->arena);
     at->node = NULL;
@@ -212,6 +222,12 @@ void world_kill(struct world *world, uint32_t i, bool silently)
 {
     wire_die(&world->wire, i, silently);
     world_stop(world, i);
+}
+
+void world_wipe(struct world *world, uint32_t i)
+{
+    CHECK(!world_is_running(world, i));
+    drive_clear(&world->nodes[i].drive);
 }
 
 void world_kill_in(struct world *world, uint32_t i, uint32_t actions, bool silently)
@@ -346,7 +362,8 @@ bool world_is_one_version(const struct world *world)
             continue;
         struct node_stats stats;
         node_stats(world->nodes[i].node, world_now_ns(world), &stats);
-        if (stats.waiting > 0 || (!first && stats.version_hash != hash))
+        if (stats.waiting > 0 || node_is_catching_up(world->nodes[i].node) ||
+            (!first && stats.version_hash != hash))
             return false;
         hash = stats.version_hash;
         first = false;

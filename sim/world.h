@@ -17,6 +17,7 @@
 
 #include "agenda.h"
 #include "check.h"
+#include "drive.h"
 #include "fault.h"
 #include "mind.h"
 #include "node.h"
@@ -44,6 +45,7 @@ struct world_node {
     struct identity identity;
     struct node_options options;
     struct mind mind; /* stays after the process has ended, until it starts again */
+    struct drive drive;
     uint32_t life;    /* counts the starts */
     int64_t clock_ms; /* its wall clock is wrong by so much */
     uint64_t born_ns; /* this life */
@@ -62,6 +64,7 @@ struct world_node {
     struct command **commands_end;
 
     bool has_met;  /* somebody called it or answered its call, in this life */
+    bool starts_again; /* it has asked to */
     bool finished; /* left, as it was told to */
     uint64_t finished_ns;
     uint64_t steps; /* of this life */
@@ -117,6 +120,8 @@ void world_start(struct world *world, uint32_t i);
 void world_leave(struct world *world, uint32_t i); /* told to leave the swarm, as by SIGTERM */
 /* The process ends at once; silently: as when the power fails. */
 void world_kill(struct world *world, uint32_t i, bool silently);
+/* Its disk is gone, too: it will start from nothing. */
+void world_wipe(struct world *world, uint32_t i);
 /* It ends with its so-manieth action from now on (0: it does not after all). */
 void world_kill_in(struct world *world, uint32_t i, uint32_t actions, bool silently);
 void world_pause(struct world *world, uint32_t i, uint64_t until_ns);

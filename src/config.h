@@ -50,6 +50,7 @@ struct config_node {
     char state_dir[CONFIG_PATH_BYTES];
     uint64_t seed; /* 0: from the system */
     double grace_s;
+    double save_s;               /* 0: only at the end */
     char log[CONFIG_PATH_BYTES]; /* "": none; "-": standard output */
     bool verbose;
 };
@@ -95,6 +96,7 @@ struct config_exchange {
     double beta;
     bool weigh_throughput;
     uint64_t log_bytes;
+    uint64_t give_bytes_per_s; /* 0: no bound */
 };
 
 struct config_limits {

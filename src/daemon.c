@@ -1,21 +1,23 @@
 #include "daemon.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "disk.h"
+#include "ending.h"
 #include "hatch.h"
+#include "life.h"
 #include "node.h"
+#include "notify.h"
 #include "report.h"
+#include "saver.h"
 #include "setup.h"
-#include "tensors.h"
+#include "state_dir.h"
+#include "status_door.h"
+#include "status_watch.h"
 #include "transport.h"
 
 #define SECOND_NS 1000000000ull
@@ -28,7 +30,14 @@ struct daemon {
     struct node *node;
     struct hatch *hatch;
     struct transport *transport;
+    struct saver *saver;
+    char saves[STATE_DIR_MODEL_MAX]; /* what its checkpoints are of */
+    uint8_t *history;                /* of a copy that cannot be written now */
+    uint64_t saved_ns;               /* when the last checkpoint was whole; 0: never */
     struct report report;
+    struct notify notify;
+    struct status_door door;
+    struct status_watch watch;
 
     uint64_t status_ns;   /* next status line */
     uint64_t evaluate_ns; /* next evaluation; UINT64_MAX: never, or one is under way */
@@ -36,7 +45,47 @@ struct daemon {
     uint32_t loss_steps;
     double loss;
     bool diverged;
+    bool starts_again;
 };
+
+static void note(struct daemon *daemon, enum note_kind kind, enum note_level level,
+                 const char *text)
+{
+    struct note note = {.at_ns = transport_now_ns(), .kind = kind, .level = level};
+    (void)snprintf(note.text, sizeof note.text, "%.*s", (int)sizeof note.text - 1, text);
+    report_note(&daemon->report, &note);
+}
+
+/* A disk that is slower than the checkpoints come gets fewer. */
+static void begin_saving(struct daemon *daemon)
+{
+    if (saver_is_busy(daemon->saver))
+        (void)node_on_saved(daemon->node, transport_now_ns(), daemon->history);
+    else
+        hatch_save(daemon->hatch, saver_state(daemon->saver));
+}
+
+static void on_saved(struct daemon *daemon, uint64_t now_ns)
+{
+    uint8_t *own = saver_own(daemon->saver);
+    const size_t bytes = node_on_saved(daemon->node, now_ns, own);
+    if (bytes > 0 && bytes <= CHECKPOINT_OWN_MAX)
+        saver_write(daemon->saver, bytes, node_incarnation(daemon->node));
+}
+
+static void look_at_saver(struct daemon *daemon)
+{
+    enum status status;
+    struct problem problem;
+    if (!saver_took(daemon->saver, &status, &problem))
+        return;
+    if (status == OK) {
+        daemon->saved_ns = transport_now_ns();
+        note(daemon, NOTE_SAVED, LEVEL_DEBUG, "a checkpoint is on disk");
+    } else {
+        note(daemon, NOTE_SAVED, LEVEL_ERROR, problem.text);
+    }
+}
 
 /* Do what the node asks for, until it has no wish left; then sleep until its next time. */
 static void pump(struct daemon *daemon)
@@ -54,7 +103,17 @@ static void pump(struct daemon *daemon)
             transport_hang_up(daemon->transport, action.conn);
             break;
         case ACTION_APPLY:
-            hatch_hear(daemon->hatch, action.update);
+            hatch_hear(daemon->hatch, action.update, action.own);
+            break;
+        case ACTION_READ:
+            hatch_read(daemon->hatch, action.first, action.entries);
+            break;
+        case ACTION_WRITE:
+            hatch_write(daemon->hatch, action.first, action.entries, action.units,
+                        action.keep_weights);
+            break;
+        case ACTION_SAVE:
+            begin_saving(daemon);
             break;
         case ACTION_TRAIN:
             hatch_train(daemon->hatch);
@@ -65,6 +124,10 @@ static void pump(struct daemon *daemon)
         case ACTION_NOTE:
             report_note(&daemon->report, &action.note);
             break;
+        case ACTION_RESTART:
+            daemon->starts_again = true;
+            transport_stop(daemon->transport);
+            break;
         case ACTION_FINISHED:
             transport_stop(daemon->transport);
             break;
@@ -73,6 +136,8 @@ static void pump(struct daemon *daemon)
     uint64_t wake_ns = node_wake_ns(daemon->node);
     if (daemon->status_ns < wake_ns)
         wake_ns = daemon->status_ns;
+    if (notify_wake_ns(&daemon->notify) < wake_ns)
+        wake_ns = notify_wake_ns(&daemon->notify);
     transport_set_timer(daemon->transport, wake_ns);
 }
 
@@ -123,6 +188,8 @@ static void say_status(struct daemon *daemon, uint64_t now_ns)
     daemon->loss_sum = 0;
     daemon->loss_steps = 0;
     report_status(&daemon->report, now_ns, &stats, daemon->loss);
+    notify_status(&daemon->notify, &stats, daemon->loss);
+    status_watch_look(&daemon->watch, daemon->node, now_ns);
     daemon->status_ns = now_ns + SECOND_NS;
 }
 
@@ -131,6 +198,7 @@ static void on_timer(void *self)
     struct daemon *daemon = self;
     const uint64_t now_ns = transport_now_ns();
     node_on_time(daemon->node, now_ns);
+    notify_on_time(&daemon->notify, now_ns);
     if (now_ns >= daemon->status_ns)
         say_status(daemon, now_ns);
     if (now_ns >= daemon->evaluate_ns) {
@@ -154,12 +222,9 @@ static void on_stepped(struct daemon *daemon, uint64_t now_ns, const struct hatc
     if (isfinite(event->loss_sum) || daemon->diverged)
         return;
     daemon->diverged = true;
-    struct note note = {.at_ns = now_ns,
-                        .kind = NOTE_STATUS,
-                        .level = LEVEL_ERROR,
-                        .text = "training diverges here: the loss is not a number; lower "
-                                "train.rate, or exchange.gain and exchange.beta"};
-    report_note(&daemon->report, &note);
+    note(daemon, NOTE_STATUS, LEVEL_ERROR,
+         "training diverges here: the loss is not a number; lower train.rate, or exchange.gain "
+         "and exchange.beta");
 }
 
 /* What the learner has said. */
@@ -178,6 +243,12 @@ static void drain(struct daemon *daemon)
         case HATCH_APPLIED:
             node_on_applied(daemon->node, now_ns, event.entries);
             break;
+        case HATCH_READ:
+            node_on_read(daemon->node, now_ns, event.units);
+            break;
+        case HATCH_SAVED:
+            on_saved(daemon, now_ns);
+            break;
         case HATCH_EVALUATED:
             report_evaluated(&daemon->report, now_ns, &event.evaluation);
             daemon->evaluate_ns = next_evaluation(daemon, now_ns);
@@ -190,6 +261,7 @@ static void on_wake(void *self)
 {
     struct daemon *daemon = self;
     drain(daemon);
+    look_at_saver(daemon);
     pump(daemon);
 }
 
@@ -202,7 +274,22 @@ static void on_signal(void *self, int number)
         return;
     }
     node_leave(daemon->node, transport_now_ns());
+    notify_stopping(&daemon->notify);
     pump(daemon);
+}
+
+static char *on_asked(void *self, size_t *count)
+{
+    const struct daemon *daemon = self;
+    const struct status_facts facts = {
+        .options = &daemon->node_options,
+        .listen = daemon->config->node.listen,
+        .start_ns = daemon->report.start_ns,
+        .loss = daemon->loss,
+        .checkpoint_age_s =
+            daemon->saved_ns ? (double)(transport_now_ns() - daemon->saved_ns) * 1e-9 : (double)NAN,
+    };
+    return status_watch_page(&daemon->watch, daemon->node, &facts, transport_now_ns(), count);
 }
 
 static void wake(void *waker)
@@ -219,20 +306,6 @@ static uint64_t wall_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static enum status make_state_dir(const char *path, struct problem *problem)
-{
-    if (mkdir(path, 0755) != 0 && errno != EEXIST)
-        return problem_set(problem, FAILED, "cannot make node.state_dir %s: %s", path,
-                           strerror(errno));
-    struct stat about;
-    if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode) || access(path, W_OK | X_OK) != 0)
-        return problem_set(problem, FAILED,
-                           "node.state_dir %s is not a directory that this user may write to, and "
-                           "the model could not be saved at the end; choose another",
-                           path);
-    return OK;
-}
-
 static enum status start_listening(struct daemon *daemon, struct problem *problem)
 {
     const struct address *listen = &daemon->config->node.listen;
@@ -246,6 +319,16 @@ static enum status start_listening(struct daemon *daemon, struct problem *proble
         *advertise = *listen;
     if (advertise->port == 0)
         advertise->port = *port;
+    return status;
+}
+
+/* Whoever asks from now on waits until we run. */
+static enum status start_answering(struct daemon *daemon, struct problem *problem)
+{
+    int made;
+    const enum status status = status_door_socket(&daemon->door, &made, problem);
+    if (status == OK)
+        transport_answer(daemon->transport, made);
     return status;
 }
 
@@ -268,6 +351,34 @@ static void greet(struct daemon *daemon, uint64_t now_ns)
     model_print(daemon->setup.model, stderr);
 }
 
+/* Go on where an earlier life was, if it left something to go on from. */
+static enum status resume(struct daemon *daemon, struct problem *problem)
+{
+    const char *folder = daemon->config->node.state_dir;
+    struct node_options *options = &daemon->node_options;
+    state_dir_describe(&daemon->setup, daemon->config->node.swarm, daemon->saves);
+    const struct saver_options saver_options = {.folder = folder,
+                                                .model = daemon->saves,
+                                                .parameters = options->parameters,
+                                                .trains = options->trains,
+                                                .wake = wake,
+                                                .waker = daemon->transport};
+    daemon->saver = saver_new(&saver_options);
+    enum status status = saver_load(daemon->saver, daemon->setup.learner, &options->history,
+                                    &options->history_bytes, problem);
+    if (status == MISSING)
+        status = OK;
+    else if (status == OK && !node_can_restore(options))
+        status = problem_set(problem, TOO_BIG,
+                             "the checkpoint in %s knows more origins than limits.members allows: "
+                             "raise it",
+                             folder);
+    options->digest = learner_digest(daemon->setup.learner);
+    return status == OK ? life_begin(disk_real(), folder, wall_ms(), NODE_LIVES,
+                                     &options->incarnation, problem)
+                        : status;
+}
+
 static void start(struct daemon *daemon)
 {
     const struct config *config = daemon->config;
@@ -275,99 +386,76 @@ static void start(struct daemon *daemon)
     const struct hatch_options hatch_options = {
         .samples_max = config->train.samples_max,
         .apply_window = SETUP_APPLY_WINDOW,
+        .read_max = NODE_READ_MAX,
         .wake = wake,
         .waker = daemon->transport,
     };
-    daemon->node_options.incarnation = wall_ms();
     arena_init(&daemon->arena,
                node_arena_bytes(&daemon->node_options) + hatch_arena_bytes(&hatch_options));
     daemon->node = node_new(&daemon->arena, &daemon->node_options, now_ns);
+    daemon->history = malloc(node_history_max(daemon->node));
+    CHECK(daemon->history);
     greet(daemon, now_ns);
     daemon->hatch = hatch_new(&daemon->arena, daemon->setup.learner, &hatch_options);
     daemon->status_ns = now_ns + SECOND_NS;
     daemon->evaluate_ns = next_evaluation(daemon, now_ns);
 }
 
-static enum status save(struct daemon *daemon, const char *version, struct problem *problem)
+/* All that can fail before the node runs. */
+static enum status prepare(struct daemon *daemon, struct problem *problem)
 {
-    char path[CONFIG_PATH_BYTES + 32];
-    (void)snprintf(path, sizeof path, "%s/base.safetensors", daemon->config->node.state_dir);
-    struct tensors_about about = {
-        .in = model_input(daemon->setup.model),
-        .classes = daemon->setup.classes,
-        .mean = daemon->setup.mean,
-        .scale = daemon->setup.scale,
-        .digest = learner_digest(daemon->setup.learner),
-        .samples = node_swarm_samples(daemon->node),
-        .version = version,
-    };
-    (void)snprintf(about.layers, sizeof about.layers, "%s", model_line(daemon->setup.model));
-    float *base = malloc(learner_parameters(daemon->setup.learner) * sizeof *base);
-    CHECK(base);
-    learner_read_base(daemon->setup.learner, base);
-    enum status status = tensors_save(path, daemon->setup.model, &about, base, problem);
-    free(base);
+    const struct config *config = daemon->config;
+    enum status status = report_open(&daemon->report, config->node.log, config->node.verbose,
+                                     transport_now_ns(), problem);
     if (status == OK)
-        (void)fprintf(stderr, "hearsay: saved the base as %s\n", path);
-    return status;
-}
-
-/* The learner's thread has ended and the learner is ours: what still waits is heard now, so that
- * the base is the one of the version it is saved with. */
-static void hear_the_rest(struct daemon *daemon)
-{
-    struct action action;
-    while (node_next(daemon->node, &action)) {
-        if (action.kind == ACTION_NOTE)
-            report_note(&daemon->report, &action.note);
-        if (action.kind != ACTION_APPLY)
-            continue;
-        learner_hear(daemon->setup.learner, action.update);
-        node_on_applied(daemon->node, transport_now_ns(), action.update->count);
+        status = state_dir_make(config->node.state_dir, problem);
+    if (status == OK)
+        status = status_door_open(&daemon->door, config->node.state_dir, problem);
+    if (status == OK)
+        status = setup_make(&daemon->setup, config, problem);
+    if (status == OK) {
+        daemon->node_options = setup_node_options(&daemon->setup, config);
+        status = start_listening(daemon, problem);
     }
+    if (status == OK)
+        status = start_answering(daemon, problem);
+    return status == OK ? resume(daemon, problem) : status;
 }
 
-static void id_hex(char out[static 2 * ID_BYTES + 1], const uint8_t id[static ID_BYTES])
+static int run(struct daemon *daemon)
 {
-    for (int i = 0; i < ID_BYTES; i++)
-        (void)snprintf(out + 2 * i, 3, "%02x", id[i]);
-}
-
-static int finish(struct daemon *daemon)
-{
-    struct rusage usage;
-    struct problem problem;
-    char *version = malloc(TENSORS_VERSION_MAX);
-    CHECK(version);
-    node_version_text(daemon->node, version, TENSORS_VERSION_MAX);
-    struct final final = {
-        .learner_digest = learner_digest(daemon->setup.learner),
-        .version = version,
-        .parameters = daemon->node_options.parameters,
-    };
-    int code = save(daemon, version, &problem) == OK ? 0 : 1;
-    if (code != 0)
-        (void)fprintf(stderr, "hearsay: %s\n", problem.text);
-    if (daemon->config->train.evaluate_s > 0)
-        final.evaluation = learner_evaluate(daemon->setup.learner, true);
-    (void)getrusage(RUSAGE_SELF, &usage);
-    final.rss_bytes_max = (uint64_t)usage.ru_maxrss * 1024;
-    id_hex(final.id, daemon->setup.identity.id);
-    const uint64_t now_ns = transport_now_ns();
-    node_stats(daemon->node, now_ns, &final.stats);
-    report_final(&daemon->report, now_ns, &final);
-    if (final.stats.digest != final.learner_digest) {
-        (void)fprintf(stderr,
-                      "hearsay: the base is not the sum of its rumors (digest %016" PRIx64
-                      ", not %016" PRIx64 "): a defect or broken memory; do not use it\n",
-                      final.learner_digest, final.stats.digest);
-        code = 1;
-    }
-    free(version);
+    start(daemon);
+    pump(daemon);
+    transport_run(daemon->transport);
+    status_door_shut(&daemon->door);
+    hatch_stop(daemon->hatch);
+    drain(daemon);
+    const struct ending ending = {.config = daemon->config,
+                                  .setup = &daemon->setup,
+                                  .node = daemon->node,
+                                  .saver = daemon->saver,
+                                  .report = &daemon->report};
+    const int code = daemon->starts_again ? 0 : ending_run(&ending);
+    node_free(daemon->node);
     return code;
 }
 
-int daemon_run(const struct config *config)
+static void clean_up(struct daemon *daemon)
+{
+    saver_free(daemon->saver);
+    transport_free(daemon->transport);
+    free(daemon->history);
+    report_close(&daemon->report);
+    status_door_close(&daemon->door);
+    notify_close(&daemon->notify);
+    setup_free(&daemon->setup);
+    arena_release(&daemon->arena);
+    secret_wipe(daemon, sizeof *daemon);
+    free(daemon);
+}
+
+/* One life, from the disk to the disk. */
+static int live(const struct config *config, bool *again)
 {
     static const struct transport_owner callbacks = {
         .on_accept = on_accept,
@@ -378,43 +466,32 @@ int daemon_run(const struct config *config)
         .on_timer = on_timer,
         .on_wake = on_wake,
         .on_signal = on_signal,
+        .on_asked = on_asked,
     };
     struct daemon *daemon = calloc(1, sizeof *daemon);
     struct problem problem;
     CHECK(daemon);
-    secret_start();
     daemon->config = config;
+    notify_open(&daemon->notify);
     struct transport_owner owner = callbacks;
     owner.self = daemon;
     daemon->transport = transport_new(&owner);
-    enum status status = report_open(&daemon->report, config->node.log, config->node.verbose,
-                                     transport_now_ns(), &problem);
-    if (status == OK)
-        status = make_state_dir(config->node.state_dir, &problem);
-    if (status == OK)
-        status = setup_make(&daemon->setup, config, &problem);
-    if (status == OK) {
-        daemon->node_options = setup_node_options(&daemon->setup, config);
-        status = start_listening(daemon, &problem);
-    }
     int code = 1;
-    if (status == OK) {
-        start(daemon);
-        pump(daemon);
-        transport_run(daemon->transport);
-        hatch_stop(daemon->hatch);
-        drain(daemon);
-        hear_the_rest(daemon);
-        code = finish(daemon);
-        node_free(daemon->node);
-    } else {
+    if (prepare(daemon, &problem) == OK)
+        code = run(daemon);
+    else
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);
-    }
-    transport_free(daemon->transport);
-    report_close(&daemon->report);
-    setup_free(&daemon->setup);
-    arena_release(&daemon->arena);
-    secret_wipe(daemon, sizeof *daemon);
-    free(daemon);
+    *again = daemon->starts_again;
+    clean_up(daemon);
+    return code;
+}
+
+int daemon_run(const struct config *config)
+{
+    bool again = true;
+    int code = 0;
+    secret_start();
+    while (again)
+        code = live(config, &again);
     return code;
 }

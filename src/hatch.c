@@ -11,13 +11,27 @@
 #define OTHER_EVENTS     512
 #define PROGRESS_NS      20000000 /* STEPPED is said no more often than this */
 
-enum command_kind { COMMAND_HEAR, COMMAND_TRAIN, COMMAND_TELL, COMMAND_EVALUATE, COMMAND_STOP };
+enum command_kind {
+    COMMAND_HEAR,
+    COMMAND_TRAIN,
+    COMMAND_TELL,
+    COMMAND_READ,
+    COMMAND_WRITE,
+    COMMAND_SAVE,
+    COMMAND_EVALUATE,
+    COMMAND_STOP
+};
 
 struct command {
     enum command_kind kind;
     bool last; /* TELL: and train no more */
     struct tell tell;
+    bool own;            /* HEAR: told by an earlier life */
     struct update heard; /* HEAR: count indexes and levels follow this struct */
+    uint64_t first;      /* READ, WRITE; the units written follow this struct */
+    uint32_t entries;
+    bool keep_weights;
+    struct learner_state *state; /* SAVE */
 };
 
 struct hatch {
@@ -28,6 +42,7 @@ struct hatch {
     pthread_t thread;
     pthread_mutex_t mutex; /* only for falling asleep and waking up */
     pthread_cond_t woken;
+    int32_t *units; /* [read_max] what was read last: between READ and its answer the learner's */
 
     /* The learner thread's own: */
     bool training;
@@ -71,7 +86,10 @@ static void do_hear(struct hatch *hatch, const struct command *command)
     struct update update = command->heard;
     update.index = (uint32_t *)(uintptr_t)(command + 1);
     update.level = (int8_t *)(update.index + update.count);
-    learner_hear(hatch->learner, &update);
+    if (command->own)
+        learner_hear_own(hatch->learner, &update);
+    else
+        learner_hear(hatch->learner, &update);
     say(hatch, &(struct hatch_event){.kind = HATCH_APPLIED, .entries = update.count});
 }
 
@@ -82,6 +100,25 @@ static void do_tell(struct hatch *hatch, const struct command *command)
     say_progress(hatch); /* the rumors say how many samples are behind them */
     const struct update *update = learner_tell(hatch->learner, &command->tell);
     say(hatch, &(struct hatch_event){.kind = HATCH_TOLD, .update = update});
+}
+
+static void do_read(struct hatch *hatch, const struct command *command)
+{
+    learner_read_block(hatch->learner, command->first, command->entries, hatch->units);
+    say(hatch, &(struct hatch_event){.kind = HATCH_READ, .units = hatch->units});
+}
+
+static void do_write(struct hatch *hatch, const struct command *command)
+{
+    learner_write_block(hatch->learner, command->first, command->entries,
+                        (const int32_t *)(command + 1), command->keep_weights);
+    say(hatch, &(struct hatch_event){.kind = HATCH_APPLIED, .entries = command->entries});
+}
+
+static void do_save(struct hatch *hatch, const struct command *command)
+{
+    learner_save(hatch->learner, command->state);
+    say(hatch, &(struct hatch_event){.kind = HATCH_SAVED});
 }
 
 static void do_command(struct hatch *hatch, const struct command *command)
@@ -95,6 +132,15 @@ static void do_command(struct hatch *hatch, const struct command *command)
         break;
     case COMMAND_TELL:
         do_tell(hatch, command);
+        break;
+    case COMMAND_READ:
+        do_read(hatch, command);
+        break;
+    case COMMAND_WRITE:
+        do_write(hatch, command);
+        break;
+    case COMMAND_SAVE:
+        do_save(hatch, command);
         break;
     case COMMAND_EVALUATE:
         say(hatch, &(struct hatch_event){.kind = HATCH_EVALUATED,
@@ -175,7 +221,8 @@ static uint64_t command_ring_bytes(const struct hatch_options *options)
 
 size_t hatch_arena_bytes(const struct hatch_options *options)
 {
-    return sizeof(struct hatch) + 2 * command_ring_bytes(options) + EVENT_RING_BYTES + 4096;
+    return sizeof(struct hatch) + 2 * command_ring_bytes(options) + EVENT_RING_BYTES +
+           options->read_max * sizeof(int32_t) + 4096;
 }
 
 struct hatch *hatch_new(struct arena *arena, struct learner *learner,
@@ -186,6 +233,7 @@ struct hatch *hatch_new(struct arena *arena, struct learner *learner,
     hatch->options = *options;
     hatch->progress.kind = HATCH_STEPPED;
     ring_init(&hatch->commands, arena, command_ring_bytes(options));
+    hatch->units = arena_take(arena, options->read_max, sizeof *hatch->units);
     ring_init(&hatch->events, arena, EVENT_RING_BYTES);
     CHECK(pthread_mutex_init(&hatch->mutex, NULL) == 0);
     CHECK(pthread_cond_init(&hatch->woken, NULL) == 0);
@@ -193,16 +241,38 @@ struct hatch *hatch_new(struct arena *arena, struct learner *learner,
     return hatch;
 }
 
-void hatch_hear(struct hatch *hatch, const struct update *update)
+void hatch_hear(struct hatch *hatch, const struct update *update, bool own)
 {
     const uint32_t bytes =
         (uint32_t)(sizeof(struct command) + update->count * (sizeof(uint32_t) + sizeof(int8_t)));
     struct command *command = command_room(hatch, bytes);
-    *command = (struct command){.kind = COMMAND_HEAR, .heard = *update};
+    *command = (struct command){.kind = COMMAND_HEAR, .heard = *update, .own = own};
     uint32_t *index = (uint32_t *)(command + 1);
     memcpy(index, update->index, update->count * sizeof *index);
     memcpy(index + update->count, update->level, update->count);
     command_put(hatch, bytes);
+}
+
+void hatch_read(struct hatch *hatch, uint64_t first, uint32_t entries)
+{
+    CHECK(entries <= hatch->options.read_max);
+    put_simple(hatch, &(struct command){.kind = COMMAND_READ, .first = first, .entries = entries});
+}
+
+void hatch_write(struct hatch *hatch, uint64_t first, uint32_t entries, const int32_t *units,
+                 bool keep_weights)
+{
+    const uint32_t bytes = (uint32_t)(sizeof(struct command) + entries * sizeof *units);
+    struct command *command = command_room(hatch, bytes);
+    *command = (struct command){
+        .kind = COMMAND_WRITE, .first = first, .entries = entries, .keep_weights = keep_weights};
+    memcpy(command + 1, units, entries * sizeof *units);
+    command_put(hatch, bytes);
+}
+
+void hatch_save(struct hatch *hatch, struct learner_state *state)
+{
+    put_simple(hatch, &(struct command){.kind = COMMAND_SAVE, .state = state});
 }
 
 void hatch_train(struct hatch *hatch)

@@ -1,7 +1,7 @@
 /* The hatch: the only place where two threads meet.
  *
- *   loop thread (node)  ── HEAR TRAIN TELL EVALUATE STOP ──►  learner thread
- *                       ◄─ STEPPED TOLD APPLIED EVALUATED ─
+ *   loop thread (node)  ── HEAR TRAIN TELL READ WRITE SAVE EVALUATE STOP ──►  learner thread
+ *                       ◄─ STEPPED TOLD APPLIED READ SAVED EVALUATED ─────────
  *
  * The learner's thread makes steps for as long as it may train, and between two steps does what
  * was put through the hatch, in order. Nothing here ever waits for the network: a step waits for
@@ -19,11 +19,19 @@
 struct hatch_options {
     uint64_t samples_max;      /* train no more than so many samples; 0: no end */
     uint32_t apply_window;     /* entries under way at most, see node.h */
+    uint32_t read_max;         /* entries of one READ; one is under way at a time */
     void (*wake)(void *waker); /* called on the learner's thread when there are events */
     void *waker;
 };
 
-enum hatch_event_kind { HATCH_STEPPED, HATCH_TOLD, HATCH_APPLIED, HATCH_EVALUATED };
+enum hatch_event_kind {
+    HATCH_STEPPED,
+    HATCH_TOLD,
+    HATCH_APPLIED, /* heard, or written */
+    HATCH_READ,
+    HATCH_SAVED,
+    HATCH_EVALUATED
+};
 
 struct hatch_event {
     enum hatch_event_kind kind;
@@ -32,6 +40,7 @@ struct hatch_event {
     double loss_sum;             /* of the steps' mean losses */
     const struct update *update; /* TOLD: the learner's, until the next hatch_tell */
     uint32_t entries;            /* APPLIED */
+    const int32_t *units;        /* READ: the hatch's, until the next hatch_read */
     struct evaluation evaluation;
 };
 
@@ -45,8 +54,12 @@ struct hatch *hatch_new(struct arena *arena, struct learner *learner,
                         const struct hatch_options *options);
 
 /* From the loop's thread: */
-void hatch_hear(struct hatch *hatch, const struct update *update); /* copied */
-void hatch_train(struct hatch *hatch);                             /* begin to make steps */
+void hatch_hear(struct hatch *hatch, const struct update *update, bool own); /* copied */
+void hatch_train(struct hatch *hatch);                                       /* make steps */
+void hatch_read(struct hatch *hatch, uint64_t first, uint32_t entries);
+void hatch_write(struct hatch *hatch, uint64_t first, uint32_t entries, const int32_t *units,
+                 bool keep_weights);                               /* copied */
+void hatch_save(struct hatch *hatch, struct learner_state *state); /* ours until SAVED */
 void hatch_tell(struct hatch *hatch, const struct tell *tell, bool last);
 void hatch_evaluate(struct hatch *hatch);
 bool hatch_next(struct hatch *hatch, struct hatch_event *event);

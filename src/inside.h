@@ -1,10 +1,11 @@
 /* The inside of a node, shared by node.c (doors and actions), node_view.c (what others may look
  * at), clock.c (what time brings), leave.c, talk.c (one function per message), news.c (members:
- * renewed, passed on, listed), compare.c (versions), dial.c (whom to call) and spread.c
- * (rumors: push, prune, want).
+ * renewed, passed on, listed), compare.c (versions), catchup.c (another's base is taken over),
+ * held.c (its blocks, until they are ours), give.c (ours is given), dial.c (whom to call) and
+ * spread.c (rumors: push, prune, want).
  *
- *   node.c ──► clock ──► leave ──► talk ──► news, compare ──► dial, spread ──► inside.c
- *                                           (calls go one way)
+ *   node.c ──► clock ──► leave ──► talk ──► news, compare ──► catchup ──► give, held
+ *                                           (calls go one way)  ──► dial, spread ──► inside.c
  *
  * No event costs more than the neighbours and what it brings: what looks at every member or every
  * origin is done once a second, or a few times.
@@ -13,6 +14,7 @@
 #ifndef HEARSAY_INSIDE_H
 #define HEARSAY_INSIDE_H
 
+#include "block.h"
 #include "log.h"
 #include "members.h"
 #include "node.h"
@@ -37,6 +39,14 @@ struct target {
     uint64_t conn; /* under way or open, 0: none */
 };
 
+struct span {
+    uint32_t block;
+    uint32_t count; /* blocks */
+};
+
+#define READ_BLOCKS 8 /* at once */
+#define FETCHES_MAX 4 /* of one neighbour, waiting */
+
 /* What a node keeps of a conversation beside the conversation itself (peer.h). */
 struct rapport {
     uint64_t hash;      /* of the version that the neighbour showed last */
@@ -44,10 +54,74 @@ struct rapport {
     uint32_t list_end;  /* ... up to here are still to be listed */
     uint64_t *news;     /* bit per member: its record is to be sent */
     bool has_news;
+
+    bool compared; /* it has shown its whole version, and no rumor passes before */
+    bool ahead;    /* it knows more than rumors will bring us */
+    bool apart; /* it and we have learned much without each other: no rumor passes, one of us ... */
+    bool yields;                      /* ... takes over the other's base: it, or else we */
+    struct span fetches[FETCHES_MAX]; /* it wants these blocks of our base */
+    uint32_t fetches_count;
+    uint32_t asked_blocks; /* of its base, that we want and that have not come */
+    uint32_t spans_max;    /* so many spans may be asked for at once */
+    uint64_t gave_ns;      /* when one came, or they were asked for */
+    uint64_t refused_ns;   /* when it had nothing to give; 0: never */
 };
 
+/* Entries of our base, or all that the learner is, on their way to us. */
+struct reading {
+    bool is_out;
+    bool is_save;
+    uint64_t conn; /* for whom */
+    struct span span;
+    uint32_t *next; /* [origins]: of which rumors it is; our own are counted when it comes */
+    uint32_t origins;
+};
+
+/* A block that came and is not yet in our base. */
+struct held {
+    uint32_t block;
+    uint32_t entries; /* 0: the place is free */
+    uint64_t came_ns;
+    uint64_t conn;     /* from there */
+    bool is_covered;   /* our learner has been given all that it is the sum of */
+    uint64_t missing;  /* rumors that are to be added before it is as new as our base */
+    int32_t *units;    /* [BLOCK_ENTRIES] */
+    uint32_t *version; /* [origins]: the rumors it is the sum of */
+    uint32_t origins;  /* known when it came */
+};
+
+#define HELD_MAX 32
+
+struct catchup {
+    bool is_fetching;  /* blocks; our version is already that of the base to be */
+    bool is_asked;     /* a neighbour, for its history */
+    bool keep_weights; /* what we learned apart becomes residual */
+    uint64_t donor;    /* asked for its history: a conn ... */
+    uint64_t asked_ns; /* ... at that time */
+    uint8_t *history;  /* [origins_max entries] as far as it has come */
+    uint32_t history_entries;
+    uint32_t *next;  /* [origins_max]: the version it says */
+    uint64_t parts;  /* of it that have come */
+    uint64_t digest; /* of the base it is the history of */
+    uint32_t bases;  /* taken over */
+    uint64_t began_ns, noted_ns;
+    uint64_t moved_ns; /* when a block was written last, or this began */
+
+    uint64_t *from;  /* [blocks]: the conn it is asked from, or BLOCK_... */
+    uint32_t cursor; /* no block before it is missing */
+    uint32_t blocks_written;
+    uint64_t bytes;
+    struct held held[HELD_MAX];
+    uint32_t ready_at; /* those before have been given out in this round ... */
+    bool is_ready;     /* ... of blocks as new as our base is now */
+};
+
+#define BLOCK_MISSING 0
+#define BLOCK_HELD    1
+#define BLOCK_WRITTEN 2 /* conns are greater */
+
 #define ASKED_MAX        256
-#define LIVES_PER_MEMBER 2 /* room for origins: lives that were, and are still in the sum */
+#define LIVES_PER_MEMBER 8 /* room for origins: lives that were, and are still in the sum */
 #define RECORDS_AT_ONCE  16
 
 struct asked {
@@ -92,8 +166,18 @@ struct node {
     struct address observed; /* how others reach us */
 
     struct versions versions;
+    uint64_t *seen;       /* bit per origin, scratch */
     uint64_t advanced_ns; /* when the version last did */
     struct origin *own;
+    uint64_t first_incarnation; /* that we had since the process began */
+    bool remembers;             /* our weights have seen earlier lives' rumors being told */
+    uint32_t blocks;            /* of a base */
+    struct catchup catchup;
+    struct reading reading;
+    uint64_t gave_ns; /* when somebody was last told what our base is, or took of it; 0: never */
+    uint64_t give_ns; /* no block is to be read for others before ... */
+    uint32_t give_at; /* ... and the neighbour after this one comes first */
+    uint64_t save_ns; /* when to save next */
     uint32_t lacking; /* origins that are to be asked for soon */
     uint32_t behind;  /* origins of which more was shown than we hold */
     struct log log;
@@ -117,12 +201,14 @@ struct node {
     uint32_t steps_since; /* steps since then */
     uint64_t rate_ns;     /* when the throughput was last measured */
     uint64_t rate_samples;
+    double rate_most; /* samples per second of the whole swarm, the most so far */
 
     enum stage stage;
     uint64_t leave_ns; /* when leaving began */
     bool ours_known;   /* all we told is with others, and we tell no more */
     bool finished;
     bool finished_said;
+    bool must_restart;
     uint64_t gossip_ns; /* next round of gossip */
     uint64_t check_ns;  /* next look at timeouts, news and wants */
 
@@ -175,6 +261,18 @@ static inline void bit_set(uint64_t *bits, uint32_t i, bool value)
     bits[i / 64] = (bits[i / 64] & ~(1ull << (i % 64))) | (uint64_t)value << (i % 64);
 }
 
+static inline uint32_t node_block_entries(const struct node *node, uint32_t block)
+{
+    return block_entries(node->options.parameters, node->options.block_entries, block);
+}
+
+/* May rumors pass between us? */
+static inline bool node_is_together(const struct node *node, const struct peer *peer)
+{
+    const struct rapport *rapport = node_rapport(node, peer);
+    return rapport->compared && !rapport->apart;
+}
+
 /* leave.c */
 void leave_settle(struct node *node);
 void leave_consider(struct node *node);
@@ -205,10 +303,34 @@ void news_compare(struct node *node, struct peer *from, uint64_t members);
 
 /* compare.c */
 void compare_show(struct node *node, struct peer *peer, bool whole);
+void compare_show_all(struct node *node);
 void compare_round(struct node *node);
 void compare_on_version(struct node *node, struct peer *from, const struct message *version);
 
+/* catchup.c */
+void catchup_init(struct node *node, struct arena *arena);
+size_t catchup_arena_bytes(const struct node_options *options);
+void catchup_consider(struct node *node);
+bool catchup_on_history(struct node *node, struct peer *from, const struct message *history);
+void catchup_on_block(struct node *node, struct peer *from, const struct message *block);
+void catchup_on_lost(struct node *node, uint64_t conn);
+bool catchup_next_write(struct node *node, struct action *action);
+
+/* held.c */
+bool held_put(struct node *node, const struct peer *from, const struct message *message);
+bool held_next_write(struct node *node, struct action *action);
+void held_clear(struct node *node);
+void held_drop_old(struct node *node);
+
+/* give.c */
+void give_init(struct node *node, struct arena *arena);
+void give_on_take(struct node *node, struct peer *from);
+void give_on_fetch(struct node *node, struct peer *from, uint64_t block, uint64_t count);
+bool give_next_read(struct node *node, struct action *action);
+bool give_next_save(struct node *node, struct action *action);
+
 /* spread.c */
+uint64_t spread_digest_of(const struct update *update);
 void spread_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor, size_t bytes);
 void spread_on_prune(struct node *node, struct peer *from, uint64_t tag);
 void spread_on_want(struct node *node, struct peer *from, uint64_t tag, uint64_t seq);

@@ -23,10 +23,10 @@
 void leave_settle(struct node *node)
 {
     node->tell = TELL_OVER;
-    if (node->stage != STAGE_LEAVING)
-        return; /* the grace time was over first */
+    if (node->stage != STAGE_LEAVING || node_is_catching_up(node))
+        return; /* the grace time was over first; others are to wait until our base is whole */
     node->stage = STAGE_SETTLED;
-    node->gossip_ns = node->now_ns;
+    node->gossip_ns = node->now_ns + 1; /* very soon, but not in this call */
 }
 
 void node_leave(struct node *node, uint64_t now_ns)
@@ -104,7 +104,7 @@ static bool leavers_agree(const struct node *node)
 
 static bool all_applied(const struct node *node)
 {
-    return node->log.waiting_bytes == 0 && node->applying_rumors == 0;
+    return node->log.waiting_bytes == 0 && node->applying_rumors == 0 && !node_is_catching_up(node);
 }
 
 static void leave_now(struct node *node, bool complete)
@@ -129,6 +129,8 @@ static void leave_now(struct node *node, bool complete)
 void leave_consider(struct node *node)
 {
     const uint64_t since_ns = node->now_ns - node->leave_ns;
+    if (node->tell == TELL_OVER)
+        leave_settle(node);
     if (node->stage == STAGE_SETTLED && since_ns >= linger_ns(node) && all_applied(node) &&
         neighbours_have_answered(node) && ours_are_known(node) && leavers_agree(node))
         leave_now(node, true);

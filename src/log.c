@@ -156,3 +156,17 @@ void log_handed(struct log *log)
     log->waiting_bytes -= entry_at(log, log->handed)->bytes;
     log->handed++;
 }
+
+void log_clear(struct log *log)
+{
+    memset(log->buckets, 0, (log->buckets_mask + 1) * sizeof *log->buckets);
+    log->oldest = log->handed = log->newest;
+    log->write_offset = 0;
+    log->waiting_bytes = 0;
+}
+
+const struct log_entry *log_at(const struct log *log, uint64_t position)
+{
+    CHECK(position >= log->oldest && position < log->newest);
+    return entry_at(log, position);
+}

@@ -61,4 +61,16 @@ const struct log_entry *log_next_to_hand(struct log *log);
 const uint8_t *log_bytes(const struct log *log, const struct log_entry *entry);
 void log_handed(struct log *log);
 
+/* Does the learner still have to be given a quarter of the log? */
+static inline bool log_is_waiting(const struct log *log)
+{
+    return log->waiting_bytes > log->ring_bytes / 4;
+}
+
+/* Forget everything. */
+void log_clear(struct log *log);
+
+/* The entries that are here, by position: oldest <= position < newest. */
+const struct log_entry *log_at(const struct log *log, uint64_t position);
+
 #endif

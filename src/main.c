@@ -1,18 +1,17 @@
 /* The command line: finds the command, reads its options, says what was wrong with them. */
 #include <getopt.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "config.h"
-#include "daemon.h"
+#include "doctor.h"
 #include "eval.h"
 #include "keys.h"
+#include "node_command.h"
 #include "sim.h"
 #include "status.h"
+#include "status_command.h"
 #include "swarm.h"
-
-#define SETS_MAX 64
+#include "top.h"
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
@@ -21,19 +20,6 @@ struct command {
     const char *summary;
     int (*run)(int argc, char **argv); /* argv[0] is "hearsay COMMAND", as messages begin */
 };
-
-static const char node_usage[] =
-    "hearsay node [options]: train with the others, until SIGTERM or Ctrl+C\n"
-    "\n"
-    "  --config FILE           the configuration; without it, all keys have defaults\n"
-    "  --set SECTION.KEY=VALUE set one key, after the file was read; may be repeated\n"
-    "  --log FILE              write notes there, one JSON object per line (-: stdout)\n"
-    "  --print-config          print the resulting configuration, as a file, and end\n"
-    "  --help                  print this\n"
-    "\n"
-    "A node needs its identity (hearsay keygen) and the swarm key (hearsay swarmkey).\n"
-    "Exit codes: 0 left the swarm and saved the model, 1 failed, 2 wrong usage or\n"
-    "configuration.\n";
 
 static const char keygen_usage[] =
     "hearsay keygen [FILE]: make the identity of one node (default node.key)\n"
@@ -55,97 +41,6 @@ static int complain(int code, const struct problem *problem)
 static int print(const char *text)
 {
     (void)fputs(text, stdout);
-    return EXIT_OK;
-}
-
-/* What `hearsay node` was asked to do. */
-struct node_options {
-    const char *config;
-    const char *set[SETS_MAX];
-    int sets;
-    const char *log;
-    bool print_config;
-    bool help;
-};
-
-static enum status node_option(struct node_options *options, int option, struct problem *problem)
-{
-    switch (option) {
-    case 'c':
-        options->config = optarg;
-        return OK;
-    case 's':
-        if (options->sets == SETS_MAX)
-            return problem_set(problem, TOO_BIG, "more than %d times --set; use a file", SETS_MAX);
-        options->set[options->sets++] = optarg;
-        return OK;
-    case 'l':
-        options->log = optarg;
-        return OK;
-    case 'p':
-        options->print_config = true;
-        return OK;
-    case 'h':
-        options->help = true;
-        return OK;
-    default:
-        return problem_set(problem, MALFORMED, "see: hearsay node --help");
-    }
-}
-
-static enum status node_parse(struct node_options *options, int argc, char **argv,
-                              struct problem *problem)
-{
-    static const struct option known[] = {
-        {"config", required_argument, NULL, 'c'}, {"set", required_argument, NULL, 's'},
-        {"log", required_argument, NULL, 'l'},    {"print-config", no_argument, NULL, 'p'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
-    int option;
-    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        enum status status = node_option(options, option, problem);
-        if (status != OK || options->help)
-            return status;
-    }
-    if (optind < argc)
-        return problem_set(problem, MALFORMED,
-                           "node takes no argument \"%.80s\"; a configuration file is given with "
-                           "--config",
-                           argv[optind]);
-    return OK;
-}
-
-/* File, then --set in their order, then --log. */
-static enum status node_configure(struct config *config, const struct node_options *options,
-                                  struct problem *problem)
-{
-    enum status status = OK;
-    config_defaults(config);
-    if (options->config)
-        status = config_load(config, options->config, problem);
-    for (int i = 0; status == OK && i < options->sets; i++)
-        status = config_set(config, options->set[i], problem);
-    if (status == OK && options->log) {
-        char assignment[CONFIG_LINE_BYTES];
-        (void)snprintf(assignment, sizeof assignment, "node.log=%s", options->log);
-        status = config_set(config, assignment, problem);
-    }
-    return status == OK ? config_check(config, problem) : status;
-}
-
-static int run_node(int argc, char **argv)
-{
-    struct node_options options = {0};
-    struct problem problem;
-    struct config config;
-    if (node_parse(&options, argc, argv, &problem) != OK)
-        return complain(EXIT_USAGE, &problem);
-    if (options.help)
-        return print(node_usage);
-    if (node_configure(&config, &options, &problem) != OK)
-        return complain(EXIT_USAGE, &problem);
-    if (!options.print_config)
-        return daemon_run(&config);
-    config_print(&config, stdout);
     return EXIT_OK;
 }
 
@@ -181,7 +76,10 @@ static int run_swarmkey(int argc, char **argv)
 }
 
 static const struct command commands[] = {
-    {"node", "run a node: train, tell and hear", run_node},
+    {"node", "run a node: train, tell and hear", node_command_run},
+    {"status", "how the node of this machine is; a health probe", status_run},
+    {"top", "the same, live, on the whole terminal", top_run},
+    {"doctor", "before starting: try everything that a start needs", doctor_run},
     {"keygen", "make a node's identity", run_keygen},
     {"swarmkey", "make a swarm's key", run_swarmkey},
     {"swarm", "run a whole swarm on this machine and show that its nodes agree", swarm_run},

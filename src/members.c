@@ -137,13 +137,20 @@ double members_own_share(const struct members *members, bool by_throughput, uint
     return 1 / sum;
 }
 
+/* Whoever hears of it now will take it for alive for as long again: the dead would never die. */
+static bool is_stale(const struct members *members, const struct member *member, uint64_t now_ns)
+{
+    return member != members->members &&
+           now_ns - member->advanced_ns > member_silence_ns(members, member) / 2;
+}
+
 size_t members_encode(const struct members *members, uint64_t now_ns, uint32_t *from,
                       uint32_t limit, uint8_t *out)
 {
     size_t bytes = 0;
     for (; *from < members->count && bytes < limit * (size_t)RECORD_BYTES; ++*from) {
         const struct member *member = &members->members[*from];
-        if (!member_is_live(members, member, now_ns))
+        if (!member_is_live(members, member, now_ns) || is_stale(members, member, now_ns))
             continue;
         memcpy(out + bytes, member->bytes, RECORD_BYTES);
         bytes += RECORD_BYTES;

@@ -22,6 +22,8 @@ struct member {
     uint64_t asked_ns;           /* when somebody was last asked for a sign of life */
     uint32_t place;              /* of its origin (version.h); PLACE_NONE: none */
     bool known_live;             /* as last noted */
+    uint64_t given_up_ns; /* when, as a neighbour, it was last given up for its silence; 0: never */
+    uint64_t patience_ns; /* for how long it may be silent as a neighbour, if more than others */
 };
 
 struct members {
@@ -69,7 +71,8 @@ uint32_t members_live(const struct members *members, uint64_t now_ns);
  * counts like this node. 0 < share <= 1. */
 double members_own_share(const struct members *members, bool by_throughput, uint64_t now_ns);
 
-/* The records, as signed, of at most `limit` live members from number *from on; bytes written.
+/* The records, as signed, of at most `limit` live members from number *from on, heard of within
+ * half of what they may be silent; bytes written.
  * *from moves on behind the last looked at. */
 size_t members_encode(const struct members *members, uint64_t now_ns, uint32_t *from,
                       uint32_t limit, uint8_t *out);

@@ -82,8 +82,9 @@ static bool is_outdated(const struct node *node, const struct record *said,
 {
     const uint64_t age_ns = node->now_ns - node->renewed_ns;
     const bool rests = now->stage != STAGE_RUNNING && now->digest == node->seen_digest;
-    return age_ns >= due_after_ns(node, said) || said->stage != now->stage ||
-           said->trains != now->trains || !address_equal(&said->address, &now->address) ||
+    return age_ns >= due_after_ns(node, said) || said->incarnation != now->incarnation ||
+           said->stage != now->stage || said->trains != now->trains ||
+           !address_equal(&said->address, &now->address) ||
            (rests && said->digest != now->digest) ||
            (age_ns >= news_period_ns(node) / 2 &&
             rate_differs(said->samples_per_second, now->samples_per_second));
@@ -150,8 +151,18 @@ static struct origin *origin_of(struct node *node, const struct member *member)
     return origin ? origin : versions_add(&node->versions, record->id, record->incarnation);
 }
 
+/* It goes on under a new incarnation. */
+static void renew_peer(struct node *node, const struct record *record)
+{
+    struct peer *peer = node_peer_by_id(node, record->id, NULL);
+    if (peer && peer->incarnation < record->incarnation)
+        peer->incarnation = record->incarnation;
+}
+
 static void on_news(struct node *node, struct peer *from, struct member *member, bool pass_on)
 {
+    if (from->state == PEER_OPEN && memcmp(from->id, member->record.id, ID_BYTES) == 0)
+        renew_peer(node, &member->record);
     struct origin *origin = member->place == PLACE_NONE ? origin_of(node, member)
                                                         : &node->versions.origins[member->place];
     if (origin && origin->incarnation != member->record.incarnation)

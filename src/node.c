@@ -15,6 +15,7 @@ _Static_assert(NODE_PEERS_MAX <= SLOTS_MAX, "a set of slots holds all peers");
 #define TELL_SPAN_NS  (10 * SECOND_NS) /* a budget saves up for so long */
 #define CATCH_UP_NS   (5 * SECOND_NS)  /* after asking for what is missing, it comes for so long */
 #define NOTES_WAITING 256
+#define DEAD_AFTER    5 /* times a neighbour's silence: a member far away */
 
 static size_t news_words(const struct node_options *options)
 {
@@ -33,8 +34,15 @@ size_t node_arena_bytes(const struct node_options *options)
            options->members_max * (sizeof(struct member) + slots) +
            origins * (sizeof(struct origin) + slots) +
            targets * (sizeof(struct target) + sizeof(uint32_t)) +
-           log_arena_bytes(options->log_bytes) + NOTES_WAITING * sizeof(struct note) +
+           log_arena_bytes(options->log_bytes) + catchup_arena_bytes(options) +
+           origins * sizeof(uint32_t) + origins / 8 + 64 + NOTES_WAITING * sizeof(struct note) +
            RUMOR_ENTRIES_MAX * 5 + 2 * FRAME_MAX + 16 * 64;
+}
+
+bool node_can_restore(const struct node_options *options)
+{
+    return options->history_bytes / HISTORY_ENTRY_BYTES <
+           LIVES_PER_MEMBER * (size_t)options->members_max;
 }
 
 static void init_club(struct node *node)
@@ -42,11 +50,7 @@ static void init_club(struct node *node)
     const struct node_options *options = &node->options;
     struct introduction ours;
     introduction_make(&ours, options->swarm_id, options->model, options->parameters);
-    node->club.identity = options->identity;
-    node->club.entropy = &node->entropy;
-    gate_init(&node->club.gate, options->swarm_key, &ours);
-    introduction_encode(node->club.prologue, &ours);
-    secret_blake2b(node->club.psk, KEY_BYTES, "hearsay psk", 11, options->swarm_key, KEY_BYTES);
+    peer_club_init(&node->club, options->identity, options->swarm_key, &ours, &node->entropy);
     secret_blake2b(node->context, CONTEXT_BYTES, node->club.prologue, INTRODUCTION_BYTES, NULL, 0);
 }
 
@@ -60,6 +64,21 @@ static void init_peers(struct node *node, struct arena *arena)
                   LIVES_PER_MEMBER * options->members_max);
         node->rapports[i].news = arena_take(arena, news_words(options), sizeof(uint64_t));
     }
+}
+
+/* The version of a base that was saved by an earlier life. */
+static void restore(struct node *node)
+{
+    const struct node_options *options = &node->options;
+    for (size_t at = 0; at + HISTORY_ENTRY_BYTES <= options->history_bytes;
+         at += HISTORY_ENTRY_BYTES) {
+        const struct history_entry told = history_entry_at(options->history + at);
+        struct origin *origin = versions_add(&node->versions, told.id, told.incarnation);
+        CHECK(origin);
+        versions_set(&node->versions, origin, told.next, told.samples);
+    }
+    node->remembers = options->history_bytes > 0;
+    node->options.history = NULL;
 }
 
 struct node *node_new(struct arena *arena, const struct node_options *options, uint64_t now_ns)
@@ -77,12 +96,17 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     init_club(node);
     node->reader = message_reader_new();
     init_peers(node, arena);
-    members_init(&node->members, arena, options->members_max, 3 * options->silence_ns / 2);
+    members_init(&node->members, arena, options->members_max, DEAD_AFTER * options->silence_ns);
     node->targets_max = options->members_max + NODE_SEEDS_MAX;
     node->targets = arena_take(arena, node->targets_max, sizeof *node->targets);
     node->target_hashes = arena_take(arena, node->targets_max, sizeof *node->target_hashes);
     versions_init(&node->versions, arena, LIVES_PER_MEMBER * options->members_max, options->digest);
+    restore(node);
     node->own = versions_add(&node->versions, options->identity->id, options->incarnation);
+    node->first_incarnation = options->incarnation;
+    node->seen = arena_take(arena, (node->versions.max + 63) / 64, sizeof *node->seen);
+    catchup_init(node, arena);
+    give_init(node, arena);
     log_init(&node->log, arena, options->log_bytes);
     node->decoded.index = arena_take(arena, RUMOR_ENTRIES_MAX, sizeof(uint32_t));
     node->decoded.level = arena_take(arena, RUMOR_ENTRIES_MAX, sizeof(int8_t));
@@ -250,12 +274,13 @@ void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const cha
         return;
     const char *reason = peer->why[0] ? peer->why : why;
     if (!reason[0] && peer->state == PEER_ANSWERED)
-        reason = "it closed without an answer: another swarm key, or no hearsay node";
+        reason = PEER_NO_ANSWER;
     note_closed(node, peer, reason[0] ? reason : "the connection ended without a goodbye");
     dial_on_closed(node, peer);
     node->gone_sent_bytes += peer->sent_bytes;
     node->gone_received_bytes += peer->received_bytes;
     slots_put(&node->open, node_slot(node, peer), false);
+    catchup_on_lost(node, conn);
     if (peer->retry != RETRY_AT_ONCE) /* else it is back before anybody else has helped */
         spread_on_lost(node, conn);
     slots_put(&node->ready, node_slot(node, peer), false);
@@ -377,8 +402,15 @@ bool node_next(struct node *node, struct action *action)
         return true;
     }
     if (next_peer_action(node, action) || dial_next(node, action) ||
-        spread_next_apply(node, action) || next_train(node, action) || next_tell(node, action))
+        catchup_next_write(node, action) || spread_next_apply(node, action) ||
+        next_train(node, action) || next_tell(node, action) || give_next_read(node, action) ||
+        give_next_save(node, action))
         return true;
+    if (node->must_restart) {
+        node->must_restart = false;
+        action->kind = ACTION_RESTART;
+        return true;
+    }
     if (node->finished && !node->finished_said) {
         node->finished_said = true;
         action->kind = ACTION_FINISHED;

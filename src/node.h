@@ -2,7 +2,8 @@
  *
  *                 node_on_…(now, …)                       node_next(&action) until false
  *   transport ──► accept connected bytes sent closed ──►┐ ┌──► DIAL SEND HANGUP ──► transport
- *   learner   ──► step told applied ──────────────────► NODE ──► APPLY TRAIN TELL ─► learner
+ *   learner   ──► step told applied read saved ───────► NODE ──► APPLY TRAIN TELL
+ *                                                        │        READ WRITE SAVE ─► learner
  *   clock     ──► time ──────────────────────────────► ┘ └──► NOTE, FINISHED ──► shell
  *
  * Single-threaded and deterministic: it reads no clock (now is monotonic nanoseconds), draws all
@@ -27,8 +28,11 @@
 #include "rumor.h"
 #include "update.h"
 
-#define NODE_SEEDS_MAX 64
-#define NODE_PEERS_MAX 128
+#define NODE_SEEDS_MAX       64
+#define NODE_LIVES           1024
+#define NODE_PATIENCE_MAX_NS 10000000000ull /* no neighbour may be silent for longer */
+#define NODE_READ_MAX        65536          /* entries of one READ */
+#define NODE_PEERS_MAX       128
 
 struct node_options {
     const struct identity *identity;
@@ -37,7 +41,11 @@ struct node_options {
     const char *model;           /* its description: equal texts, equal models */
     uint64_t parameters;         /* P */
     uint64_t digest;             /* of b0 */
-    uint64_t incarnation;        /* higher than in any earlier life */
+    uint32_t block_entries;      /* the same everywhere: BLOCK_ENTRIES, or less in a small world */
+    uint64_t incarnation;        /* higher than in any earlier life; this life may go on counting,
+                                    NODE_LIVES in all */
+    const uint8_t *history;      /* digest is that of a base saved earlier: of these rumors ... */
+    size_t history_bytes;        /* ... as node_on_saved said; 0: it is b0 */
     uint8_t entropy[SEED_BYTES]; /* for keys */
     uint64_t seed;               /* for choices; 0: drawn from entropy */
 
@@ -52,9 +60,12 @@ struct node_options {
     uint32_t steps_min; /* local steps between two tellings */
     double gain;
     double beta;
+    double apart_s; /* two that each learned more than the swarm does in this time alone merge */
     bool weigh_throughput;
     size_t log_bytes;
-    uint32_t apply_window; /* entries given to the learner and not yet applied, at most */
+    uint64_t give_bytes_per_s; /* of blocks, to who catches up, while we train; 0: no bound */
+    uint64_t save_ns;          /* between two checkpoints; 0: none */
+    uint32_t apply_window;     /* entries given to the learner and not yet applied, at most */
 
     uint32_t peers_max;
     uint32_t members_max;
@@ -74,7 +85,13 @@ enum action_kind {
     ACTION_APPLY,   /* update: hear it, then node_on_applied; valid until the next node_next */
     ACTION_TRAIN,   /* the base is the swarm's: begin to train (once; only if options.trains) */
     ACTION_TELL,    /* tell: cut, then node_on_told */
+    ACTION_READ,    /* first, entries: read that part of the base, then node_on_read */
+    ACTION_WRITE,   /* first, entries, units, keep_weights: that part of the base is this from now
+                       on (learner_write_block), then node_on_applied; valid like update */
+    ACTION_SAVE,    /* take a copy of all that the learner is, then node_on_saved */
     ACTION_NOTE,    /* note */
+    ACTION_RESTART, /* nobody is left who has the base that was being taken over: end, and begin
+                       again with what is on disk */
     ACTION_FINISHED /* the node has left: stop */
 };
 
@@ -85,14 +102,23 @@ struct action {
     const uint8_t *bytes;
     size_t count;
     const struct update *update;
+    uint64_t tag; /* APPLY: which rumor */
+    uint32_t seq;
+    bool own; /* APPLY: told by an earlier life, whose weights this one has (learner_hear_own) */
     struct tell tell;
     bool last; /* TELL: end training first; there will be no other */
+    uint64_t first;
+    uint32_t entries;
+    const int32_t *units;
+    bool keep_weights;
     struct note note;
 };
 
 struct node;
 
 size_t node_arena_bytes(const struct node_options *options);
+/* Is there room for all the origins of its history? */
+bool node_can_restore(const struct node_options *options);
 struct node *node_new(struct arena *arena, const struct node_options *options, uint64_t now_ns);
 void node_free(struct node *node);
 
@@ -109,8 +135,17 @@ void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const cha
 void node_on_step(struct node *node, uint64_t now_ns, uint32_t steps, uint64_t samples);
 /* The answer to TELL; count 0 when there was nothing to tell. */
 void node_on_told(struct node *node, uint64_t now_ns, const struct update *update);
-/* As many entries of earlier APPLYs have been heard. */
+/* As many entries of the oldest APPLY or WRITE have been heard or written. */
 void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries);
+/* The answer to READ. What is asked of the learner is done in the order in which it was asked, and
+ * answered in that order: so the node knows of which rumors these entries are the sum. */
+void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units);
+/* The answer to SAVE: the history of the base that was copied, into out[node_history_max]; returns
+ * its bytes; 0: the copy is of no use, because another base is being taken over. */
+size_t node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out);
+size_t node_history_max(const struct node *node);
+/* The same of what the learner has now, when nothing it was given waits any more. */
+size_t node_history(const struct node *node, uint8_t *out);
 
 void node_on_time(struct node *node, uint64_t now_ns);
 uint64_t node_wake_ns(const struct node *node);
@@ -120,6 +155,11 @@ uint64_t node_wake_ns(const struct node *node);
  * JOIN_WAIT_NS. Otherwise it would tell the others what they learned long ago. */
 #define NODE_JOIN_WAIT_NS 10000000000ull
 #define NODE_LOST_WAIT_NS 60000000000ull /* ... or those who had answered are gone for so long */
+
+/* Who is far behind, or was apart from the others for long, takes over somebody's base, block by
+ * block, from several at once. Until all are there its own base is neither the old nor the new. */
+bool node_is_catching_up(const struct node *node);
+uint32_t node_bases(const struct node *node); /* so many were taken over, or begun to be */
 
 /* Leave: end training, tell the rest, pass on what comes until the neighbours have it and those
  * who leave too agree, or until the grace time is over; then FINISHED. */
@@ -147,8 +187,11 @@ struct node_stats {
     uint64_t control_sent_bytes;         /* all messages but rumors, sealed */
     uint64_t queued_bytes_most;          /* in the longest send queue now */
     uint64_t log_held_bytes;
-    uint64_t waiting; /* rumors known and not yet applied */
-    uint64_t lag_ns;  /* for how long some rumor has been known to exist and been lacking */
+    uint32_t blocks, blocks_held; /* catching up: of the base, and those that are there */
+    uint64_t block_bytes;         /* received for it so far, or for the last time */
+    uint64_t given_bytes;         /* blocks sent to others */
+    uint64_t waiting;             /* rumors known and not yet applied */
+    uint64_t lag_ns; /* for how long some rumor has been known to exist and been lacking */
 };
 void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *stats);
 
@@ -165,6 +208,8 @@ struct node_origin {
 };
 uint32_t node_origins(const struct node *node);
 void node_origin(const struct node *node, uint32_t i, struct node_origin *out);
+void node_own(const struct node *node, struct node_origin *out); /* the life that we are */
+uint64_t node_incarnation(const struct node *node);
 
 /* The conversations under way, one at a time: i < node_links. */
 struct node_link {
@@ -175,9 +220,35 @@ struct node_link {
     uint64_t rtt_ns; /* 0: not measured yet */
     uint64_t queued_bytes;
     uint64_t sent_bytes, received_bytes;
+    uint64_t conn;
+    uint64_t since_ns; /* when it began to be what it is: open, or on the way to it */
+    bool listens;      /* as its record says; false: it only dials, or is not known yet */
 };
 uint32_t node_links(const struct node *node);
 void node_link(const struct node *node, uint32_t i, struct node_link *out);
+
+/* The members known, one at a time: i < node_members; the first is this node itself. */
+struct node_member {
+    uint8_t id[ID_BYTES];
+    struct address address; /* port 0: it only dials */
+    bool live;
+    bool left;
+    bool trains; /* false: it only passes on, or has not joined yet */
+    uint64_t samples;
+    double samples_per_second;
+    uint64_t heard_ns; /* when its last record or rumor came */
+};
+uint32_t node_members(const struct node *node);
+void node_member(const struct node *node, uint64_t now_ns, uint32_t i, struct node_member *out);
+
+/* Where a node is in its life. */
+enum node_phase {
+    NODE_JOINING,     /* nobody has answered yet */
+    NODE_CATCHING_UP, /* hears what the swarm knows */
+    NODE_RUNNING,     /* trains, or passes on */
+    NODE_LEAVING
+};
+enum node_phase node_phase(const struct node *node);
 
 /* Samples behind the base, learned by anybody. */
 uint64_t node_swarm_samples(const struct node *node);

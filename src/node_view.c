@@ -72,6 +72,9 @@ void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *sta
     stats->version_hash = versions->hash;
     stats->waiting = node_waiting(node);
     stats->lag_ns = lag_ns(node, now_ns);
+    stats->blocks = node->blocks;
+    stats->blocks_held = node->catchup.blocks_written;
+    stats->block_bytes = node->catchup.bytes;
     stats->log_held_bytes = held_bytes(&node->log);
     stats->control_sent_bytes = control_bytes(node);
     stats->rumors_sent_copies = node->said_count[RUMOR];
@@ -95,6 +98,16 @@ void node_origin(const struct node *node, uint32_t i, struct node_origin *out)
     memcpy(out->id, origin->id, ID_BYTES);
 }
 
+void node_own(const struct node *node, struct node_origin *out)
+{
+    node_origin(node, versions_place(&node->versions, node->own), out);
+}
+
+uint64_t node_incarnation(const struct node *node)
+{
+    return node->options.incarnation;
+}
+
 uint32_t node_links(const struct node *node)
 {
     uint32_t links = 0;
@@ -109,6 +122,7 @@ void node_link(const struct node *node, uint32_t i, struct node_link *out)
     while (peer < end && (peer->state == PEER_FREE || i-- > 0))
         peer++;
     CHECK(peer < end);
+    const struct member *member = members_find(&node->members, peer->id);
     *out = (struct node_link){
         .address = peer->address,
         .dialled = peer->dialled,
@@ -117,8 +131,42 @@ void node_link(const struct node *node, uint32_t i, struct node_link *out)
         .queued_bytes = peer_queued_bytes(peer),
         .sent_bytes = peer->sent_bytes,
         .received_bytes = peer->received_bytes,
+        .conn = peer->conn,
+        .since_ns = peer->since_ns,
+        .listens = member && member->record.address.port != 0,
     };
     memcpy(out->id, peer->id, ID_BYTES);
+}
+
+uint32_t node_members(const struct node *node)
+{
+    return node->members.count;
+}
+
+void node_member(const struct node *node, uint64_t now_ns, uint32_t i, struct node_member *out)
+{
+    CHECK(i < node->members.count);
+    const struct member *member = &node->members.members[i];
+    const struct record *record = &member->record;
+    *out = (struct node_member){
+        .address = record->address,
+        .live = member_is_live(&node->members, member, now_ns),
+        .left = record->stage == STAGE_LEFT,
+        .trains = record->trains,
+        .samples = record->samples,
+        .samples_per_second = (double)record->samples_per_second,
+        .heard_ns = member->advanced_ns,
+    };
+    memcpy(out->id, record->id, ID_BYTES);
+}
+
+enum node_phase node_phase(const struct node *node)
+{
+    if (node->stage != STAGE_RUNNING)
+        return NODE_LEAVING;
+    if (node->joined)
+        return NODE_RUNNING;
+    return node_neighbours(node) > 0 ? NODE_CATCHING_UP : NODE_JOINING;
 }
 
 uint64_t node_swarm_samples(const struct node *node)

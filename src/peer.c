@@ -18,6 +18,16 @@ static const unsigned MOVES[PEER_STATES] = {
     [PEER_CLOSING] = MAY(PEER_FREE),
 };
 
+void peer_club_init(struct club *club, const struct identity *identity,
+                    const uint8_t swarm_key[static KEY_BYTES], const struct introduction *ours,
+                    struct entropy *entropy)
+{
+    *club = (struct club){.identity = identity, .entropy = entropy};
+    gate_init(&club->gate, swarm_key, ours);
+    introduction_encode(club->prologue, ours);
+    secret_blake2b(club->psk, KEY_BYTES, "hearsay psk", 11, swarm_key, KEY_BYTES);
+}
+
 static size_t bitset_words(uint32_t bits)
 {
     return (bits + 63) / 64;

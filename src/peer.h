@@ -64,6 +64,14 @@ struct club {
     struct entropy *entropy;
 };
 
+/* identity and entropy must outlive the club. */
+void peer_club_init(struct club *club, const struct identity *identity,
+                    const uint8_t swarm_key[static KEY_BYTES], const struct introduction *ours,
+                    struct entropy *entropy);
+
+/* The sentence for who was connected and got no answer to its gate. */
+#define PEER_NO_ANSWER "it closed without an answer: another swarm key, or no hearsay node"
+
 struct peer {
     enum peer_state state;
     uint64_t conn; /* generation << 32 | slot */

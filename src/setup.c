@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "block.h"
 #include "bytes.h"
 #include "secret.h"
 
+#define APART_S          30 /* of the training of all: what was learned alone in less is simply added */
 #define EVALUATION_BATCH 100
 #define ARENA_BYTES      ((size_t)64 << 30) /* address space; only what is touched costs memory */
 
@@ -144,8 +146,12 @@ struct node_options setup_plain_options(const struct config *config)
         .steps_min = config->exchange.steps_min,
         .gain = config->exchange.gain,
         .beta = config->exchange.beta,
+        .apart_s = APART_S,
+        .block_entries = BLOCK_ENTRIES,
         .weigh_throughput = config->exchange.weigh_throughput,
         .log_bytes = config->exchange.log_bytes,
+        .give_bytes_per_s = config->exchange.give_bytes_per_s,
+        .save_ns = ns_of(config->node.save_s),
         .apply_window = SETUP_APPLY_WINDOW,
         .peers_max = config->limits.peers,
         .members_max = config->limits.members,

@@ -16,6 +16,7 @@
 #define WANT_AFTER_NS (SECOND_NS / 2)
 #define ASK_AGAIN_NS  (2 * SECOND_NS)
 #define APPLYING_MAX  256 /* rumors with the learner at once */
+#define GONE_ENOUGH   2   /* neighbours that no longer have it: nobody will */
 
 static bool say_rumor(struct node *node, struct peer *peer, const uint8_t *rumor, size_t bytes)
 {
@@ -33,14 +34,15 @@ static void push(struct node *node, const struct origin *origin, const struct pe
     const uint32_t place = versions_place(&node->versions, origin);
     struct peer *peer;
     for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++) {
-        if (peer == from || bit_get(peer->lazy, place) || is_origin(peer, origin))
+        if (peer == from || bit_get(peer->lazy, place) || is_origin(peer, origin) ||
+            !node_is_together(node, peer))
             continue;
         if (!say_rumor(node, peer, rumor, bytes))
             bit_set(peer->lazy, place, true);
     }
 }
 
-static uint64_t digest_of(const struct update *update)
+uint64_t spread_digest_of(const struct update *update)
 {
     uint64_t digest = 0;
     for (uint32_t i = 0; i < update->count; i++) {
@@ -61,8 +63,9 @@ static void set_lacking(struct node *node, struct origin *origin, bool lacking)
 static void know(struct node *node, struct origin *origin, const struct rumor_head *head,
                  const struct update *update)
 {
-    versions_advance(&node->versions, origin, digest_of(update));
+    versions_advance(&node->versions, origin, spread_digest_of(update));
     node->advanced_ns = node->now_ns;
+    origin->gone = 0;
     origin->samples = head->samples;
     if (origin->lacking && origin->next >= origin->lacking_to)
         set_lacking(node, origin, false);
@@ -151,6 +154,8 @@ static void refuse(struct node *node, struct peer *from, enum status status)
 void spread_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor, size_t bytes)
 {
     struct rumor_head head;
+    if (!node_is_together(node, from))
+        return; /* under way when it turned out how long we were apart */
     if (rumor_peek(rumor, bytes, &head) != OK) {
         refuse(node, from, MALFORMED);
         return;
@@ -232,7 +237,7 @@ void spread_ask_first(struct node *node, struct peer *peer, uint64_t tag)
 void spread_on_want(struct node *node, struct peer *from, uint64_t tag, uint64_t seq)
 {
     const struct origin *origin = versions_find(&node->versions, tag);
-    if (!origin)
+    if (!origin || node_rapport(node, from)->apart)
         return;
     from->wants_more = false;
     const uint32_t place = versions_place(&node->versions, origin);
@@ -264,13 +269,11 @@ void spread_on_sent(struct node *node, struct peer *peer)
 
 void spread_on_gone(struct node *node, struct peer *from, uint64_t tag, uint64_t seq)
 {
-    const struct origin *origin = versions_find(&node->versions, tag);
-    if (origin && seq < origin->next)
+    struct origin *origin = versions_find(&node->versions, tag);
+    if (!node_is_together(node, from) || (origin && seq < origin->next))
         return;
-    if (notes_allow(&node->notes, node->now_ns))
-        (void)node_note(node, from, NOTE_BEHIND, LEVEL_WARNING,
-                        "no longer has the rumors we lack in its log; raise exchange.log_bytes "
-                        "there, or start this node together with the swarm");
+    if (!origin || ++origin->gone >= GONE_ENOUGH || node_neighbours(node) == 1)
+        node_rapport(node, from)->ahead = true;
 }
 
 void spread_told(struct node *node, const struct update *update)
@@ -295,6 +298,7 @@ void spread_told(struct node *node, const struct update *update)
                                     .index = update->index + from,
                                     .level = update->level + from};
         know(node, node->own, &head, &part);
+        node->own->handed = node->own->next;
         node->stats.rumors_told++;
         node->stats.told_bytes += bytes;
         push(node, node->own, NULL, node->scratch, bytes);
@@ -335,11 +339,31 @@ void spread_ask(struct node *node)
     }
 }
 
+static bool is_ours(const struct node *node, const struct origin *origin)
+{
+    return memcmp(origin->id, node->own->id, ID_BYTES) == 0;
+}
+
+/* What came before a base was taken over that has it is passed by. */
+static const struct log_entry *next_to_hand(struct node *node)
+{
+    const struct log_entry *entry;
+    while ((entry = log_next_to_hand(&node->log))) {
+        const uint32_t handed = node->versions.origins[entry->place].handed;
+        CHECK(entry->seq <= handed);
+        if (entry->seq == handed)
+            return entry;
+        log_handed(&node->log);
+    }
+    return NULL;
+}
+
 bool spread_next_apply(struct node *node, struct action *action)
 {
-    const struct log_entry *entry = log_next_to_hand(&node->log);
+    const struct log_entry *entry = next_to_hand(node);
     if (!entry)
         return false;
+    struct origin *origin = &node->versions.origins[entry->place];
     const uint64_t position = node->log.handed + 1;
     if (node->decoded_at != position) {
         CHECK(rumor_decode(log_bytes(&node->log, entry), entry->bytes, node->context,
@@ -350,8 +374,13 @@ bool spread_next_apply(struct node *node, struct action *action)
         (node->applying > 0 && node->applying + node->decoded.count > node->options.apply_window))
         return false;
     log_handed(&node->log);
+    origin->handed++;
     node->applying += node->decoded.count;
     node->applying_rumors++;
-    *action = (struct action){.kind = ACTION_APPLY, .update = &node->decoded};
+    *action = (struct action){.kind = ACTION_APPLY,
+                              .update = &node->decoded,
+                              .tag = origin->tag,
+                              .seq = origin->handed - 1,
+                              .own = node->remembers && is_ours(node, origin)};
     return true;
 }

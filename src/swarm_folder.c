@@ -88,7 +88,8 @@ static void remove_file(const char *dir, const char *name)
 
 void folder_remove(const char *dir, int nodes)
 {
-    static const char *const FILES[] = {"node.key", "node.conf", "node.err", "base.safetensors"};
+    static const char *const FILES[] = {"node.key",         "node.conf", "node.err",
+                                        "base.safetensors", "lock",      "status.sock"};
     for (int i = 1; i <= nodes; i++) {
         char own[FOLDER_BYTES + 32];
         (void)snprintf(own, sizeof own, "%s/node%d", dir, i);

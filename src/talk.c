@@ -80,7 +80,7 @@ static bool is_self(struct node *node, struct peer *peer, uint64_t incarnation)
 {
     if (memcmp(peer->id, node->own->id, ID_BYTES) != 0)
         return false;
-    if (incarnation == node->options.incarnation) {
+    if (incarnation >= node->first_incarnation && incarnation <= node->options.incarnation) {
         dial_on_self(node, peer);
         node_hang_up(node, peer, BYE_SELF, "");
         return true;
@@ -104,6 +104,18 @@ static void learn_observed(struct node *node, const struct bytes *host)
     if (!node->observed.host[0] ||
         (address_is_loopback(&node->observed) && !address_is_loopback(&seen)))
         node->observed = seen;
+}
+
+/* It is back, and was not dead when it was given up. */
+static void learn_patience(struct node *node, const struct peer *peer)
+{
+    struct member *member = members_find(&node->members, peer->id);
+    if (!member || !member->given_up_ns || member->record.incarnation != peer->incarnation)
+        return;
+    const uint64_t before_ns = member->patience_ns ? member->patience_ns : node->options.silence_ns;
+    member->patience_ns =
+        2 * before_ns < NODE_PATIENCE_MAX_NS ? 2 * before_ns : NODE_PATIENCE_MAX_NS;
+    member->given_up_ns = 0;
 }
 
 static void on_hello(struct node *node, struct peer *peer, const struct message *hello)
@@ -132,6 +144,7 @@ static void on_hello(struct node *node, struct peer *peer, const struct message 
         say_hello(node, peer);
     dial_on_open(node, peer);
     node_open(node, peer);
+    learn_patience(node, peer);
     learn_observed(node, &hello->text);
     (void)node_note(node, peer, NOTE_NEIGHBOUR, LEVEL_INFO,
                     peer->dialled ? "is a neighbour (we called)" : "is a neighbour (it called)");
@@ -150,6 +163,14 @@ static void on_version(struct node *node, struct peer *peer, const struct messag
     if (peer->state == PEER_OPEN && node->stage == STAGE_RUNNING && member &&
         member->record.stage != STAGE_RUNNING)
         compare_show(node, peer, false);
+}
+
+/* Our version has become another one: neighbours shall know at once, and who we are now. */
+static void on_other_version(struct node *node)
+{
+    news_renew(node);
+    news_flush(node);
+    compare_show_all(node);
 }
 
 static void on_pong(struct node *node, struct peer *peer, uint64_t token)
@@ -234,6 +255,19 @@ void talk_hear(struct node *node, struct peer *peer, const uint8_t *bytes, size_
         break;
     case GONE:
         spread_on_gone(node, peer, message.tag, message.seq);
+        break;
+    case TAKE:
+        give_on_take(node, peer);
+        break;
+    case HISTORY:
+        if (catchup_on_history(node, peer, &message))
+            on_other_version(node);
+        break;
+    case FETCH:
+        give_on_fetch(node, peer, message.block, message.count);
+        break;
+    case BLOCK:
+        catchup_on_block(node, peer, &message);
         break;
     case BYE:
         on_bye(node, peer, &message);

@@ -60,19 +60,43 @@ struct origin *versions_add(struct versions *versions, const uint8_t id[static I
     return origin;
 }
 
+static uint64_t hash_of(const struct origin *origin, uint32_t seq)
+{
+    return rng_mix(origin->tag ^ rng_mix(seq));
+}
+
 void versions_advance(struct versions *versions, struct origin *origin, uint64_t digest)
 {
     versions->telling += origin->next == 0;
-    versions->hash += rng_mix(origin->tag ^ rng_mix(origin->next));
+    versions->hash += hash_of(origin, origin->next);
     versions->digest = digest_add(versions->digest, digest);
     versions->rumors++;
     origin->next++;
 }
 
+void versions_set(struct versions *versions, struct origin *origin, uint32_t next, uint64_t samples)
+{
+    versions->telling +=
+        (origin->next == 0 && next > 0) - (uint32_t)(origin->next > 0 && next == 0);
+    for (uint32_t seq = next; seq < origin->next; seq++)
+        versions->hash -= hash_of(origin, seq);
+    for (uint32_t seq = origin->next; seq < next; seq++)
+        versions->hash += hash_of(origin, seq);
+    versions->rumors += (uint64_t)next - origin->next;
+    origin->next = origin->handed = next;
+    origin->samples = samples;
+}
+
+void version_entry_put(uint8_t *out, uint64_t tag, uint32_t next, uint64_t samples)
+{
+    bytes_put(out, tag, 8);
+    bytes_put(out + 8, next, 4);
+    bytes_put(out + 12, samples, 8);
+}
+
 static size_t put_entry(uint8_t *out, const struct origin *origin)
 {
-    bytes_put(out, origin->tag, 8);
-    bytes_put(out + 8, origin->next, 4);
+    version_entry_put(out, origin->tag, origin->next, origin->samples);
     return VERSION_ENTRY_BYTES;
 }
 
@@ -98,5 +122,24 @@ size_t versions_slice(struct versions *versions, const struct origin *first, uin
 struct version_entry version_entry_at(const uint8_t *vector, size_t i)
 {
     const uint8_t *at = vector + i * VERSION_ENTRY_BYTES;
-    return (struct version_entry){.tag = bytes_get(at, 8), .next = (uint32_t)bytes_get(at + 8, 4)};
+    return (struct version_entry){.tag = bytes_get(at, 8),
+                                  .next = (uint32_t)bytes_get(at + 8, 4),
+                                  .samples = bytes_get(at + 12, 8)};
+}
+
+void history_entry_put(uint8_t *out, const struct history_entry *entry)
+{
+    memcpy(out, entry->id, ID_BYTES);
+    bytes_put(out + 32, entry->incarnation, 8);
+    bytes_put(out + 40, entry->next, 4);
+    bytes_put(out + 44, entry->samples, 8);
+}
+
+struct history_entry history_entry_at(const uint8_t *at)
+{
+    struct history_entry entry = {.incarnation = bytes_get(at + 32, 8),
+                                  .next = (uint32_t)bytes_get(at + 40, 4),
+                                  .samples = bytes_get(at + 44, 8)};
+    memcpy(entry.id, at, ID_BYTES);
+    return entry;
 }

@@ -2,13 +2,21 @@
  *
  * An origin is one life (incarnation) of one node; its tag is a 64-bit hash of both. Neighbours
  * compare versions by a 64-bit hash of the whole, whatever the order, and by slices of it that go
- * round. The digest
- * of all that is known rides along: since rumors are sums, it follows from the rumors alone, and
- * two nodes with equal versions must have equal ones.
+ * round. The digest of all that is known rides along: since rumors are sums, it follows from the
+ * rumors alone, and two nodes with equal versions must have equal ones.
  *
- *   OFFSET SIZE MEANING                       (one entry of the vector on the wire, 12 bytes)
- *        0    8 tag, little-endian
+ *   OFFSET SIZE MEANING       (one entry of a slice, little-endian, 20 bytes)
+ *        0    8 tag
  *        8    4 next
+ *       12    8 samples that the origin had learned by then
+ *
+ * Who takes over a base takes over its version: the history, in which origins have their names.
+ *
+ *   OFFSET SIZE MEANING       (one entry of a history, little-endian, 52 bytes)
+ *        0   32 id
+ *       32    8 incarnation
+ *       40    4 next
+ *       44    8 samples
  */
 #ifndef HEARSAY_VERSION_H
 #define HEARSAY_VERSION_H
@@ -20,13 +28,15 @@
 #include "arena.h"
 #include "identity.h"
 
-#define VERSION_ENTRY_BYTES 12
+#define VERSION_ENTRY_BYTES 20
+#define HISTORY_ENTRY_BYTES 52
 
 struct origin {
     uint64_t tag;
     uint8_t id[ID_BYTES];
     uint64_t incarnation;
     uint32_t next;       /* 0: it is known, and has told nothing that we know of */
+    uint32_t handed;     /* those before are in the learner's base, or on their way into it */
     uint64_t samples;    /* as its latest rumor says */
     uint64_t heard_from; /* conn that brought its latest rumor or record */
 
@@ -41,6 +51,7 @@ struct origin {
     uint32_t behind_to;
     uint64_t behind_ns;
     uint64_t shown_ns; /* when more than we hold was shown last */
+    uint32_t gone;     /* neighbours in turn that no longer had what comes next */
 };
 
 struct versions {
@@ -75,6 +86,11 @@ static inline uint32_t versions_place(const struct versions *versions, const str
 /* The next rumor of this origin is known from now on, and adds so much to the digest. */
 void versions_advance(struct versions *versions, struct origin *origin, uint64_t digest);
 
+/* From now on this is what is known of the origin, more or less than before; handed, too. The
+ * digest is the caller's to put right. */
+void versions_set(struct versions *versions, struct origin *origin, uint32_t next,
+                  uint64_t samples);
+
 /* The entry of `first` (unless NULL or nothing is known of it), then those of at most `most` others
  * that we know rumors of, where the last slice ended, round and round; returns bytes written. So
  * every entry is in one of ceil(telling / most) slices one after the other. */
@@ -84,7 +100,19 @@ size_t versions_slice(struct versions *versions, const struct origin *first, uin
 struct version_entry {
     uint64_t tag;
     uint32_t next;
+    uint64_t samples;
 };
 struct version_entry version_entry_at(const uint8_t *vector, size_t i);
+void version_entry_put(uint8_t *out, uint64_t tag, uint32_t next, uint64_t samples);
+
+/* One origin of a history. */
+struct history_entry {
+    uint8_t id[ID_BYTES];
+    uint64_t incarnation;
+    uint32_t next;
+    uint64_t samples;
+};
+void history_entry_put(uint8_t *out, const struct history_entry *entry);
+struct history_entry history_entry_at(const uint8_t *at);
 
 #endif

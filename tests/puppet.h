@@ -200,6 +200,8 @@ static inline void puppet_hello(struct puppet *puppet)
     record_create(&said, &puppet->identity, puppet->context, record);
     puppet_say(puppet,
                &(struct message){.kind = HELLO, .incarnation = 1, .bulk = {record, RECORD_BYTES}});
+    if (!puppet->closed && puppet->peer.state != PEER_CLOSING) /* it knows nothing */
+        puppet_say(puppet, &(struct message){.kind = VERSION, .hash = 1, .whole = 1});
 }
 
 /* It is gone, with its connection. */

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -86,6 +87,50 @@ static void one_sample_is_its_own_epoch(void **state)
     assert_int_equal(order, 0);
 }
 
+static void whoever_seeks_goes_on_as_the_one_who_was_there(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct batch one, other;
+    uint32_t ours[7], theirs[7];
+    arena_init(&arena, 1 << 20);
+    batch_init(&one, &arena, 23, 5, 6);
+    for (int i = 0; i < 40; i++) {
+        batch_init(&other, &arena, 23, 5, 6);
+        batch_seek(&other, one.epoch, one.at);
+        for (int j = 0; j < 8; j++) {
+            struct batch ahead = one;
+            uint32_t order[23];
+            memcpy(order, one.order, sizeof order);
+            ahead.order = order;
+            for (int k = 0; k <= j; k++)
+                batch_next(&ahead, 7, ours);
+            batch_next(&other, 7, theirs);
+            assert_memory_equal(ours, theirs, sizeof ours);
+        }
+        batch_next(&one, 7, ours);
+    }
+    arena_release(&arena);
+}
+
+static void a_place_beyond_a_smaller_shard_is_the_end_of_its_epoch(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct batch sought, fresh;
+    uint32_t ours[10], theirs[10];
+    arena_init(&arena, 1 << 20);
+    batch_init(&sought, &arena, 10, 5, 6);
+    batch_init(&fresh, &arena, 10, 5, 6);
+    batch_seek(&sought, 3, 400);
+    batch_seek(&fresh, 4, 0);
+    batch_next(&sought, 10, ours);
+    batch_next(&fresh, 10, theirs);
+    assert_memory_equal(ours, theirs, sizeof ours);
+    assert_true(sought.epoch == 4);
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -94,6 +139,8 @@ int main(void)
         cmocka_unit_test(seeds_nodes_and_epochs_have_orders_of_their_own),
         cmocka_unit_test(every_order_is_equally_likely),
         cmocka_unit_test(one_sample_is_its_own_epoch),
+        cmocka_unit_test(whoever_seeks_goes_on_as_the_one_who_was_there),
+        cmocka_unit_test(a_place_beyond_a_smaller_shard_is_the_end_of_its_epoch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

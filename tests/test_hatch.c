@@ -287,8 +287,8 @@ static void commands_are_answered_in_order(void **state)
     (void)state;
     const struct update small = update_of(2, 10), large = update_of(4, 1000);
     open_hatch(false, 0);
-    hatch_hear(hatch, &small);
-    hatch_hear(hatch, &large);
+    hatch_hear(hatch, &small, false);
+    hatch_hear(hatch, &large, false);
     hatch_tell(hatch, &whole, false);
     hatch_evaluate(hatch);
     struct hatch_event event = next_event();
@@ -331,7 +331,7 @@ static void everything_heard_is_applied_once_however_much_it_is(void **state)
         digest = digest_add(digest, digest_of(&update));
         while (under_way + update.count > APPLY_WINDOW)
             under_way -= next_answer().entries;
-        hatch_hear(hatch, &update);
+        hatch_hear(hatch, &update, false);
         under_way += update.count;
     }
     hatch_stop(hatch);

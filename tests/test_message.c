@@ -57,7 +57,18 @@ static struct message sample_of(enum message_kind kind)
                                 .hash = UINT64_MAX,
                                 .rumors = 1ull << 40,
                                 .members = 1000,
+                                .rate = 1ull << 50,
+                                .whole = 1,
                                 .bulk = bulk};
+    case TAKE:
+        return (struct message){.kind = kind};
+    case HISTORY:
+        return (struct message){
+            .kind = kind, .digest = UINT64_MAX, .part = 200, .parts = 1ull << 33, .bulk = bulk};
+    case FETCH:
+        return (struct message){.kind = kind, .block = UINT32_MAX, .count = UINT64_MAX};
+    case BLOCK:
+        return (struct message){.kind = kind, .block = UINT64_MAX, .text = bulk, .bulk = text};
     case WANT:
     case GONE:
         return (struct message){.kind = kind, .tag = 0x8000000000000000u, .seq = 128};
@@ -83,7 +94,8 @@ static void assert_same(const struct message *a, const struct message *b)
     assert_true(a->incarnation == b->incarnation && a->port == b->port && a->token == b->token);
     assert_true(a->tag == b->tag && a->seq == b->seq && a->digest == b->digest);
     assert_true(a->hash == b->hash && a->rumors == b->rumors && a->members == b->members);
-    assert_true(a->reason == b->reason);
+    assert_true(a->rate == b->rate && a->whole == b->whole && a->part == b->part && a->parts == b->parts);
+    assert_true(a->block == b->block && a->count == b->count && a->reason == b->reason);
     assert_same_bytes(a->text, b->text);
     assert_same_bytes(a->bulk, b->bulk);
 }

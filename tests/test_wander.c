@@ -162,7 +162,60 @@ static void told_and_residual_are_what_was_produced(void **state)
         wander_free(nodes[i]);
 }
 
+/* Catching up and coming back: blocks of another, with or without its own weights, and what it told
+ * itself in an earlier life, all mixed with what play does. */
+static void come_back(struct wander *const *nodes, struct rng *rng)
+{
+    struct wander *to = nodes[rng_below(rng, NODES)], *from = nodes[rng_below(rng, NODES)];
+    const size_t first = rng_below(rng, P), count = rng_below(rng, (uint32_t)(P - first) + 1);
+    wander_read_block(from, first, count, units);
+    wander_write_block(to, first, count, units, rng_below(rng, 2) != 0);
+    for (uint32_t step = rng_below(rng, 20); step > 0; step--)
+        wander_step(from);
+    const struct tell tell = {
+        .budget_bytes = 20 + rng_below(rng, 1000), .share = 0.3, .gain = 1, .beta = 0.3};
+    const struct update *update = wander_tell(from, &tell);
+    if (to != from)
+        wander_hear_own(to, update);
+}
+
+static void the_account_holds_through_catching_up_and_coming_back(void **state)
+{
+    (void)state;
+    struct wander *const nodes[NODES] = {one(10), one(11), one(12)};
+    struct rng rng = rng_new(5, 5);
+    double bound, worst = 0, worst_bound = 0;
+    for (int turn = 0; turn < 2000; turn++) {
+        (void)play(nodes, &rng);
+        come_back(nodes, &rng);
+        for (int i = 0; i < NODES; i++) {
+            const double error = wander_account_error(nodes[i], &bound);
+            assert_true(error <= bound);
+            worst = fmax(worst, error);
+            worst_bound = fmax(worst_bound, bound);
+        }
+    }
+    print_message("account: error %.2g of at most %.2g\n", worst, worst_bound);
+    assert_true(worst > 0 && worst < 1e-6);
+    assert_true(worst_bound < 1e-3);
+    for (int i = 0; i < NODES; i++)
+        wander_free(nodes[i]);
+}
+
 /* Defects planted in the backend, each of which the account must show. */
+
+static void hear_own_without_charging(struct backend *on, const struct update *update, float *w,
+                                      int32_t *base)
+{
+    backend->hear(on, update, w, base);
+}
+
+static void rebase_base_alone(struct backend *on, size_t count, const int32_t *host_base, float *w,
+                              int32_t *base)
+{
+    (void)w;
+    backend->upload(on, base, host_base, count * sizeof *base);
+}
 
 static void hear_base_alone(struct backend *on, const struct update *update, float *w,
                             int32_t *base)
@@ -199,8 +252,10 @@ static bool account_holds(void)
     struct wander *const nodes[NODES] = {one(7), one(8), one(9)};
     struct rng rng = rng_new(3, 3);
     bool holds = true;
-    for (int turn = 0; turn < 20; turn++)
+    for (int turn = 0; turn < 20; turn++) {
         (void)play(nodes, &rng);
+        come_back(nodes, &rng);
+    }
     for (int i = 0; i < NODES; i++) {
         double bound;
         holds = holds && wander_account_error(nodes[i], &bound) <= bound;
@@ -223,6 +278,12 @@ static void the_account_shows_every_defect_of_the_exchange(void **state)
     assert_false(account_holds());
     broken = *backend;
     broken.cut = cut_and_lose_the_last;
+    assert_false(account_holds());
+    broken = *backend;
+    broken.hear_own = hear_own_without_charging;
+    assert_false(account_holds());
+    broken = *backend;
+    broken.rebase = rebase_base_alone;
     assert_false(account_holds());
 }
 
@@ -367,6 +428,7 @@ int main(void)
         TEST(a_step_moves_some_weights_by_very_different_amounts),
         TEST(those_who_heard_the_same_hold_the_same),
         TEST(told_and_residual_are_what_was_produced),
+        TEST(the_account_holds_through_catching_up_and_coming_back),
         TEST(the_account_shows_every_defect_of_the_exchange),
         TEST(the_digest_shows_a_write_that_no_update_speaks_of),
         TEST(a_learner_can_be_held_to_account_from_outside),

@@ -1,0 +1,95 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "checkpoint_inside.h"
+#include "chunk.h"
+#include "digest.h"
+#include "draft.h"
+
+void checkpoint_name(char *name, uint64_t generation)
+{
+    (void)snprintf(name, CHECKPOINT_NAME_MAX, CHECKPOINT_NAME "%" PRIu64, generation);
+}
+
+uint64_t checkpoint_total_bytes(const struct checkpoint_header *header)
+{
+    const uint64_t vectors = header->has_momentum ? 4 : 3;
+    return chunk_file_bytes(sizeof *header + header->model_bytes + header->own_bytes +
+                            vectors * header->parameters * sizeof(float));
+}
+
+uint64_t checkpoint_digest(const struct learner_state *state)
+{
+    uint64_t digest = 0;
+    for (size_t c = 0; c < state->parameters; c++)
+        digest = digest_add(digest, digest_of_entry((uint32_t)c, (uint32_t)state->base[c]));
+    return digest;
+}
+
+static struct checkpoint_header header_of(const struct checkpoint *checkpoint, uint64_t generation)
+{
+    const struct learner_state *state = &checkpoint->state;
+    const size_t model_bytes = strlen(checkpoint->model);
+    CHECK(model_bytes <= CHECKPOINT_MODEL_MAX && checkpoint->own_bytes <= CHECKPOINT_OWN_MAX);
+    CHECK(state->parameters <= INT32_MAX);
+    struct checkpoint_header header = {
+        .magic = CHECKPOINT_MAGIC,
+        .format = CHECKPOINT_FORMAT,
+        .has_momentum = state->momentum != NULL,
+        .generation = generation,
+        .incarnation = checkpoint->incarnation,
+        .parameters = state->parameters,
+        .digest = checkpoint_digest(state),
+        .samples = state->samples,
+        .epoch = state->epoch,
+        .wander = state->wander,
+        .at = state->at,
+        .model_bytes = (uint32_t)model_bytes,
+        .own_bytes = (uint32_t)checkpoint->own_bytes,
+    };
+    header.total_bytes = checkpoint_total_bytes(&header);
+    return header;
+}
+
+static void write_stream(struct draft *draft, const struct checkpoint *checkpoint,
+                         uint64_t generation)
+{
+    const struct learner_state *state = &checkpoint->state;
+    const struct checkpoint_header header = header_of(checkpoint, generation);
+    const size_t bytes = state->parameters * sizeof(float);
+    struct chunk_writer writer;
+    chunk_writer_init(&writer, draft, generation);
+    chunk_write(&writer, &header, sizeof header);
+    chunk_write(&writer, checkpoint->model, header.model_bytes);
+    chunk_write(&writer, checkpoint->own, header.own_bytes);
+    chunk_write(&writer, state->base, bytes);
+    chunk_write(&writer, state->since, bytes);
+    chunk_write(&writer, state->weights, bytes);
+    if (state->momentum)
+        chunk_write(&writer, state->momentum, bytes);
+    chunk_write_end(&writer);
+}
+
+enum status checkpoint_write(const struct disk *disk, const char *folder,
+                             const struct checkpoint *checkpoint, uint64_t generation,
+                             struct problem *problem)
+{
+    struct draft draft;
+    char name[CHECKPOINT_NAME_MAX], path[DISK_PATH_MAX];
+    checkpoint_name(name, generation);
+    draft_begin(&draft, disk, folder, name);
+    if (draft.error == 0)
+        write_stream(&draft, checkpoint, generation);
+    const int error = draft_end(&draft);
+    if (error == 0)
+        return OK;
+    /* If the name was given but may not last: what is reported as failed is not to come back. */
+    if (disk_path(path, folder, name, "") == 0)
+        (void)disk->remove(disk->self, path);
+    return problem_set(problem, FAILED,
+                       "%.300s: a checkpoint cannot be saved: %s; the one before still holds and "
+                       "the next save tries anew: check that the disk has room and is sound",
+                       folder, strerror(-error));
+}

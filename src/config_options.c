@@ -1,0 +1,23 @@
+#include "config_options.h"
+
+enum status config_options_set(struct config_options *options, const char *assignment,
+                               struct problem *problem)
+{
+    if (options->sets == CONFIG_SETS_MAX)
+        return problem_set(problem, TOO_BIG, "more than %d times --set; use a file",
+                           CONFIG_SETS_MAX);
+    options->set[options->sets++] = assignment;
+    return OK;
+}
+
+enum status config_options_read(struct config *config, const struct config_options *options,
+                                struct problem *problem)
+{
+    enum status status = OK;
+    config_defaults(config);
+    if (options->file)
+        status = config_load(config, options->file, problem);
+    for (int i = 0; status == OK && i < options->sets; i++)
+        status = config_set(config, options->set[i], problem);
+    return status;
+}

@@ -1,0 +1,25 @@
+/* The options by which commands take a configuration: --config FILE and --set SECTION.KEY=VALUE. */
+#ifndef HEARSAY_CONFIG_OPTIONS_H
+#define HEARSAY_CONFIG_OPTIONS_H
+
+#include "config.h"
+
+#define CONFIG_SETS_MAX 64
+
+/* Points into argv. */
+struct config_options {
+    const char *file; /* NULL: none */
+    const char *set[CONFIG_SETS_MAX];
+    int sets;
+};
+
+/* One more --set. */
+enum status config_options_set(struct config_options *options, const char *assignment,
+                               struct problem *problem) MUST_USE;
+
+/* Defaults, then the file, then each --set in order; the whole is not checked yet (config_check).
+ */
+enum status config_options_read(struct config *config, const struct config_options *options,
+                                struct problem *problem) MUST_USE;
+
+#endif

@@ -1,0 +1,24 @@
+/* The end of a node: everything heard, everything saved, the last word said.
+ */
+#ifndef HEARSAY_ENDING_H
+#define HEARSAY_ENDING_H
+
+#include "config.h"
+#include "node.h"
+#include "report.h"
+#include "saver.h"
+#include "setup.h"
+
+struct ending {
+    const struct config *config;
+    struct setup *setup;
+    struct node *node;
+    struct saver *saver;
+    struct report *report;
+};
+
+/* The learner's thread has ended. Returns the exit code: 0 if model and checkpoint are saved, and the
+ * base is what it should be. */
+int ending_run(const struct ending *ending);
+
+#endif

@@ -1,0 +1,292 @@
+/* Our base, given to who catches up, and copied for a checkpoint.
+ *
+ *   TAKE  ──► HISTORY, in parts                  what our base is the sum of
+ *   FETCH ──► READ ──► learner ──► BLOCK ...     some blocks of it, and the version they are of
+ *             SAVE ──► learner ──► history       all that the learner is, and the same
+ *
+ * Nothing is kept for anybody: each block is as new as when it was read. What the learner was asked
+ * before, it has done before it reads; so which rumors are in a block is known when READ is given
+ * out, but for our own, which are counted when it answers.
+ * Blocks are many bytes: while this node trains, it gives no more than options say.
+ */
+#include <string.h>
+
+#include "inside.h"
+
+#define HISTORY_AT_ONCE ((MESSAGE_MAX - MESSAGE_ADDS) / HISTORY_ENTRY_BYTES)
+#define SLICE_MAX       (MESSAGE_MAX - MESSAGE_ADDS - BLOCK_MAX)
+
+_Static_assert(READ_BLOCKS *BLOCK_ENTRIES == NODE_READ_MAX, "the owner gives room for a READ");
+
+void give_init(struct node *node, struct arena *arena)
+{
+    node->reading.next = arena_take(arena, node->versions.max, sizeof *node->reading.next);
+    node->save_ns = node->now_ns + node->options.save_ns;
+}
+
+/* A base that is being taken over is nobody's; one of more origins than a slice holds cannot be
+ * described. */
+static bool may_give(const struct node *node)
+{
+    return !node->catchup.is_fetching &&
+           node->versions.telling * (size_t)VERSION_ENTRY_BYTES <= SLICE_MAX;
+}
+
+/* History. */
+
+/* Its parts must all be of one moment: they are said at once or not at all. */
+static bool has_room_for_history(const struct node *node, const struct peer *peer)
+{
+    const size_t parts = node->versions.telling / HISTORY_AT_ONCE + 1;
+    return peer_queued_bytes(peer) + parts * FRAME_MAX <= peer->queue_max;
+}
+
+static struct history_entry told_of(const struct origin *origin, uint32_t next)
+{
+    struct history_entry told = {
+        .incarnation = origin->incarnation, .next = next, .samples = origin->samples};
+    memcpy(told.id, origin->id, ID_BYTES);
+    return told;
+}
+
+static void say_history(struct node *node, struct peer *to)
+{
+    const struct versions *versions = &node->versions;
+    struct message history = {.kind = HISTORY,
+                              .digest = versions->digest,
+                              .parts = (versions->telling + HISTORY_AT_ONCE - 1) / HISTORY_AT_ONCE,
+                              .bulk = {node->scratch, 0}};
+    for (uint32_t i = 0, left = versions->telling; left > 0; i++) {
+        const struct origin *origin = &versions->origins[i];
+        if (origin->next == 0)
+            continue;
+        const struct history_entry told = told_of(origin, origin->next);
+        history_entry_put(node->scratch + history.bulk.count, &told);
+        history.bulk.count += HISTORY_ENTRY_BYTES;
+        if (--left > 0 && history.bulk.count < HISTORY_AT_ONCE * HISTORY_ENTRY_BYTES)
+            continue;
+        CHECK(node_say(node, to, &history));
+        history.part++;
+        history.bulk.count = 0;
+    }
+}
+
+void give_on_take(struct node *node, struct peer *from)
+{
+    if (may_give(node) && !node->catchup.is_asked && node->versions.telling > 0 &&
+        has_room_for_history(node, from)) {
+        node->gave_ns = node->now_ns;
+        say_history(node, from);
+        return;
+    }
+    (void)node_say(node, from, &(struct message){.kind = HISTORY});
+}
+
+/* Blocks. */
+
+static void refuse(struct node *node, struct peer *to)
+{
+    (void)node_say(node, to, &(struct message){.kind = BLOCK});
+}
+
+void give_on_fetch(struct node *node, struct peer *from, uint64_t block, uint64_t count)
+{
+    struct rapport *rapport = node_rapport(node, from);
+    if (count == 0 || count > READ_BLOCKS || block >= node->blocks || count > node->blocks - block)
+        node_hang_up(node, from, BYE_BROKEN, "asked for blocks that no base has");
+    else if (!may_give(node) || rapport->fetches_count == FETCHES_MAX)
+        refuse(node, from);
+    else
+        rapport->fetches[rapport->fetches_count++] =
+            (struct span){.block = (uint32_t)block, .count = (uint32_t)count};
+    node->gave_ns = node->now_ns;
+}
+
+/* How many blocks its queue has room for. */
+static uint32_t room_for(const struct peer *peer)
+{
+    return (uint32_t)((peer->queue_max - peer_queued_bytes(peer)) / FRAME_MAX);
+}
+
+/* The first blocks it asked for, at most so many. */
+static struct span take_fetch(struct rapport *rapport, uint32_t most)
+{
+    struct span first = rapport->fetches[0];
+    if (first.count > most) {
+        first.count = most;
+        rapport->fetches[0].block += most;
+        rapport->fetches[0].count -= most;
+        return first;
+    }
+    rapport->fetches_count--;
+    memmove(rapport->fetches, rapport->fetches + 1,
+            rapport->fetches_count * sizeof *rapport->fetches);
+    return first;
+}
+
+static void put_back(struct rapport *rapport, struct span span)
+{
+    if (rapport->fetches_count == FETCHES_MAX)
+        return; /* it will ask again */
+    memmove(rapport->fetches + 1, rapport->fetches,
+            rapport->fetches_count * sizeof *rapport->fetches);
+    rapport->fetches[0] = span;
+    rapport->fetches_count++;
+}
+
+/* Whose turn is it? One after the other, and only who can take what is read. */
+static struct peer *next_taker(struct node *node)
+{
+    const uint32_t places = node->options.peers_max;
+    for (uint32_t i = 1; i <= places; i++) {
+        const uint32_t place = (node->give_at + i) % places;
+        struct peer *peer = &node->peers[place];
+        if (peer->state != PEER_OPEN || node->rapports[place].fetches_count == 0 ||
+            peer_queued_bytes(peer) > peer->queue_max / 2 || room_for(peer) == 0)
+            continue;
+        node->give_at = place;
+        return peer;
+    }
+    return NULL;
+}
+
+static void begin_reading(struct node *node, uint64_t conn, struct span span, bool is_save)
+{
+    struct reading *reading = &node->reading;
+    reading->is_out = true;
+    reading->is_save = is_save;
+    reading->conn = conn;
+    reading->span = span;
+    reading->origins = node->versions.count;
+    for (uint32_t i = 0; i < reading->origins; i++)
+        reading->next[i] = node->versions.origins[i].handed;
+}
+
+/* Of how many of its rumors is what was read? Our own are told by the learner itself. */
+static uint32_t read_next(const struct node *node, uint32_t place)
+{
+    const struct origin *origin = &node->versions.origins[place];
+    if (origin == node->own)
+        return origin->next;
+    return place < node->reading.origins ? node->reading.next[place] : 0;
+}
+
+bool give_next_read(struct node *node, struct action *action)
+{
+    if (node->reading.is_out || node->now_ns < node->give_ns)
+        return false;
+    struct peer *peer = next_taker(node);
+    if (!peer)
+        return false;
+    const struct span span = take_fetch(node_rapport(node, peer), room_for(peer));
+    begin_reading(node, peer->conn, span, false);
+    *action = (struct action){.kind = ACTION_READ,
+                              .first = (uint64_t)span.block * node->options.block_entries};
+    for (uint32_t i = 0; i < span.count; i++)
+        action->entries += node_block_entries(node, span.block + i);
+    return true;
+}
+
+static size_t put_version(const struct node *node, uint8_t *out)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < node->versions.count; i++) {
+        const struct origin *origin = &node->versions.origins[i];
+        const uint32_t next = read_next(node, i);
+        if (next == 0)
+            continue;
+        version_entry_put(out + bytes, origin->tag, next, origin->samples);
+        bytes += VERSION_ENTRY_BYTES;
+    }
+    return bytes;
+}
+
+static void pay(struct node *node, uint64_t bytes)
+{
+    node->stats.given_bytes += bytes;
+    if (node->training_asked && node->options.give_bytes_per_s > 0)
+        node->give_ns = node->now_ns + bytes * SECOND_NS / node->options.give_bytes_per_s;
+}
+
+static void say_blocks(struct node *node, struct peer *to, struct span span, const int32_t *units)
+{
+    struct message message = {.kind = BLOCK, .text = {node->scratch, 0}};
+    message.text.count = put_version(node, node->scratch);
+    uint8_t *body = node->scratch + message.text.count;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < span.count; i++) {
+        const uint32_t entries = node_block_entries(node, span.block + i);
+        message.block = span.block + i;
+        message.bulk = (struct bytes){body, block_encode(units, entries, body)};
+        if (!node_say(node, to, &message)) {
+            put_back(node_rapport(node, to),
+                     (struct span){.block = span.block + i, .count = span.count - i});
+            break; /* rumors were first */
+        }
+        bytes += message.text.count + message.bulk.count;
+        units += entries;
+    }
+    pay(node, bytes);
+}
+
+void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units)
+{
+    struct reading *reading = &node->reading;
+    CHECK(reading->is_out && !reading->is_save);
+    node->now_ns = now_ns;
+    reading->is_out = false;
+    struct peer *peer = &node->peers[(uint32_t)reading->conn];
+    if (peer->conn != reading->conn || peer->state != PEER_OPEN)
+        return;
+    if (may_give(node))
+        say_blocks(node, peer, reading->span, units);
+    else
+        refuse(node, peer);
+}
+
+/* Checkpoints. */
+
+bool give_next_save(struct node *node, struct action *action)
+{
+    if (node->options.save_ns == 0 || node->now_ns < node->save_ns || node->reading.is_out ||
+        !node->joined || node->catchup.is_fetching || node->stage != STAGE_RUNNING)
+        return false;
+    begin_reading(node, 0, (struct span){0}, true);
+    node->save_ns = node->now_ns + node->options.save_ns;
+    *action = (struct action){.kind = ACTION_SAVE};
+    return true;
+}
+
+size_t node_history_max(const struct node *node)
+{
+    return (size_t)node->versions.max * HISTORY_ENTRY_BYTES;
+}
+
+/* The history of what was read last, or of what the learner has now. */
+static size_t put_history(const struct node *node, bool is_read, uint8_t *out)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < node->versions.count; i++) {
+        const struct origin *origin = &node->versions.origins[i];
+        const struct history_entry told =
+            told_of(origin, is_read ? read_next(node, i) : origin->handed);
+        if (told.next == 0)
+            continue;
+        history_entry_put(out + bytes, &told);
+        bytes += HISTORY_ENTRY_BYTES;
+    }
+    return bytes;
+}
+
+size_t node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out)
+{
+    CHECK(node->reading.is_out && node->reading.is_save);
+    node->now_ns = now_ns;
+    node->reading.is_out = false;
+    return node->catchup.is_fetching ? 0 : put_history(node, true, out);
+}
+
+size_t node_history(const struct node *node, uint8_t *out)
+{
+    return put_history(node, false, out);
+}

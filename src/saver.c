@@ -1,0 +1,130 @@
+#include "saver.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "disk.h"
+
+struct saver {
+    struct saver_options options;
+    void *memory; /* of the state */
+    struct checkpoint checkpoint;
+    struct checkpoint_series series;
+
+    bool is_running; /* a thread, not yet joined */
+    pthread_t thread;
+    atomic_bool has_ended;
+    enum status status; /* of what has ended */
+    struct problem problem;
+};
+
+struct saver *saver_new(const struct saver_options *options)
+{
+    struct saver *saver = calloc(1, sizeof *saver);
+    CHECK(saver);
+    saver->options = *options;
+    saver->memory = malloc(learner_state_bytes(options->parameters, options->trains));
+    saver->checkpoint.model = options->model;
+    saver->checkpoint.own =
+        malloc(options->own_max > CHECKPOINT_OWN_MAX ? options->own_max : CHECKPOINT_OWN_MAX);
+    CHECK(saver->memory && saver->checkpoint.own);
+    learner_state_init(&saver->checkpoint.state, saver->memory, options->parameters,
+                       options->trains);
+    atomic_init(&saver->has_ended, false);
+    return saver;
+}
+
+static void say_refused(void *context, const struct problem *problem)
+{
+    (void)context;
+    (void)fprintf(stderr, "hearsay: %s\n", problem->text);
+}
+
+enum status saver_load(struct saver *saver, struct learner *learner, const uint8_t **own,
+                       size_t *own_bytes, struct problem *problem)
+{
+    const struct checkpoint_refusal refusal = {.refused = say_refused};
+    const enum status status = checkpoint_load(
+        disk_real(), saver->options.folder, &saver->checkpoint, &saver->series, &refusal, problem);
+    if (status != OK)
+        return status;
+    learner_restore(learner, &saver->checkpoint.state);
+    *own = saver->checkpoint.own;
+    *own_bytes = saver->checkpoint.own_bytes;
+    return OK;
+}
+
+bool saver_is_busy(const struct saver *saver)
+{
+    return saver->is_running;
+}
+
+struct learner_state *saver_state(struct saver *saver)
+{
+    CHECK(!saver->is_running);
+    return &saver->checkpoint.state;
+}
+
+uint8_t *saver_own(struct saver *saver)
+{
+    CHECK(!saver->is_running);
+    return saver->checkpoint.own;
+}
+
+static void *write_thread(void *argument)
+{
+    struct saver *saver = argument;
+    saver->status = checkpoint_save(disk_real(), saver->options.folder, &saver->checkpoint,
+                                    &saver->series, &saver->problem);
+    atomic_store(&saver->has_ended, true);
+    saver->options.wake(saver->options.waker);
+    return NULL;
+}
+
+void saver_write(struct saver *saver, size_t own_bytes, uint64_t incarnation)
+{
+    CHECK(!saver->is_running && own_bytes <= CHECKPOINT_OWN_MAX);
+    saver->checkpoint.own_bytes = own_bytes;
+    saver->checkpoint.incarnation = incarnation;
+    atomic_store(&saver->has_ended, false);
+    saver->is_running = true;
+    CHECK(pthread_create(&saver->thread, NULL, write_thread, saver) == 0);
+}
+
+static void join(struct saver *saver)
+{
+    CHECK(pthread_join(saver->thread, NULL) == 0);
+    saver->is_running = false;
+}
+
+bool saver_took(struct saver *saver, enum status *status, struct problem *problem)
+{
+    if (!saver->is_running || !atomic_load(&saver->has_ended))
+        return false;
+    join(saver);
+    *status = saver->status;
+    *problem = saver->problem;
+    return true;
+}
+
+enum status saver_wait(struct saver *saver, struct problem *problem)
+{
+    if (!saver->is_running)
+        return OK;
+    join(saver);
+    *problem = saver->problem;
+    return saver->status;
+}
+
+void saver_free(struct saver *saver)
+{
+    if (!saver)
+        return;
+    if (saver->is_running)
+        join(saver);
+    free(saver->memory);
+    free(saver->checkpoint.own);
+    free(saver);
+}

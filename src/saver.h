@@ -1,0 +1,53 @@
+/* The saver: the node's checkpoints, written by a thread of their own while training goes on.
+ *
+ *   learner ── hatch_save ──► state ─┐
+ *   node ──── node_on_saved ─► own ──┴─ saver_write ─► thread ─► checkpoint.h ─► wake, saver_took
+ *
+ * What is written is a copy, so nobody waits for the disk. One save at a time: while one is under
+ * way its memory is the thread's.
+ */
+#ifndef HEARSAY_SAVER_H
+#define HEARSAY_SAVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "checkpoint.h"
+#include "learner.h"
+
+struct saver_options {
+    const char *folder;
+    const char *model; /* its description */
+    size_t parameters;
+    bool trains;
+    size_t own_max;            /* of the node's own bytes; at most CHECKPOINT_OWN_MAX are kept */
+    void (*wake)(void *waker); /* called on the saver's thread when a save has ended */
+    void *waker;
+};
+
+struct saver;
+
+/* Sixteen bytes a parameter (twelve if it does not train), for as long as it lives. */
+struct saver *saver_new(const struct saver_options *options);
+
+/* The newest good checkpoint into the learner and *own (*own_bytes; valid until the first save).
+ * MISSING: a first start. FAILED: there are some, and none is good. Each that is passed over is
+ * said on standard error. */
+enum status saver_load(struct saver *saver, struct learner *learner, const uint8_t **own,
+                       size_t *own_bytes, struct problem *problem) MUST_USE;
+
+bool saver_is_busy(const struct saver *saver);
+struct learner_state *saver_state(struct saver *saver); /* to be filled, while it is not busy ... */
+uint8_t *saver_own(struct saver *saver);                /* ... and this */
+
+void saver_write(struct saver *saver, size_t own_bytes, uint64_t incarnation);
+
+/* True once for each write that has ended: how. */
+bool saver_took(struct saver *saver, enum status *status, struct problem *problem);
+
+/* The end of the write under way, if there is one: OK otherwise. */
+enum status saver_wait(struct saver *saver, struct problem *problem);
+
+void saver_free(struct saver *saver); /* waits, too */
+
+#endif

@@ -1,0 +1,199 @@
+#include "status_text.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LONG_NUMBER 10000000000 /* longer ones are rounded */
+#define LINK_LINE   "%-8.8s %-21s %-5s %6s %7s %7s %9s %9s\n"
+#define MEMBER_LINE "%-8.8s  %-24s  %-4s  %8s  %9s  %7s  %7s\n"
+
+struct status_amount status_amount(double amount, const char *unit)
+{
+    static const char *const PREFIXES[] = {"", "k", "M", "G", "T", "P"};
+    struct status_amount out = {"-"};
+    int prefix = 0;
+    if (!isfinite(amount))
+        return out;
+    while (amount >= 999.5 && prefix < 5) {
+        amount /= 1000;
+        prefix++;
+    }
+    const int digits = prefix == 0 && amount == floor(amount) ? 0
+                       : amount < 9.995                       ? 2
+                       : amount < 99.95                       ? 1
+                                                              : 0;
+    (void)snprintf(out.text, sizeof out.text, "%.*f%s%s%s", digits, amount,
+                   unit[0] || prefix ? " " : "", PREFIXES[prefix], unit);
+    return out;
+}
+
+struct status_amount status_span(double seconds)
+{
+    struct status_amount out = {"-"};
+    if (!isfinite(seconds) || seconds < 0)
+        return out;
+    const unsigned long long whole = (unsigned long long)seconds;
+    if (seconds < 0.0095)
+        (void)snprintf(out.text, sizeof out.text, "%.2f ms", seconds * 1e3);
+    else if (seconds < 0.9995)
+        (void)snprintf(out.text, sizeof out.text, "%.0f ms", seconds * 1e3);
+    else if (seconds < 60)
+        (void)snprintf(out.text, sizeof out.text, "%.1f s", floor(seconds * 10) / 10);
+    else if (whole < 3600)
+        (void)snprintf(out.text, sizeof out.text, "%llum%02llus", whole / 60, whole % 60);
+    else if (whole < 86400)
+        (void)snprintf(out.text, sizeof out.text, "%lluh%02llum", whole / 3600, whole / 60 % 60);
+    else
+        (void)snprintf(out.text, sizeof out.text, "%llud%02lluh", whole / 86400, whole / 3600 % 24);
+    return out;
+}
+
+/* What others chose (addresses, names) in so many columns, without what a terminal would obey; the
+ * end of what is too long is left out. */
+struct shown {
+    char text[64];
+};
+static struct shown shown(const char *text, size_t columns)
+{
+    struct shown out;
+    const size_t length = strlen(text);
+    size_t i = 0;
+    for (; i < length && i < columns && i < sizeof out.text - 1; i++)
+        out.text[i] = text[i] >= ' ' && text[i] < 127 ? text[i] : '?';
+    if (i < length && i > 1)
+        out.text[i - 1] = out.text[i - 2] = '.';
+    out.text[i] = 0;
+    return out;
+}
+
+static struct shown whole_text(uint64_t number)
+{
+    struct shown out;
+    char digits[24];
+    if (number >= LONG_NUMBER) {
+        (void)snprintf(out.text, sizeof out.text, "%s", status_amount((double)number, "").text);
+        return out;
+    }
+    const int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
+    int used = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            out.text[used++] = ',';
+        out.text[used++] = digits[i];
+    }
+    out.text[used] = 0;
+    return out;
+}
+
+static struct shown real_text(double value)
+{
+    struct shown out = {"-"};
+    if (isfinite(value))
+        (void)snprintf(out.text, sizeof out.text, "%.4f", value);
+    return out;
+}
+
+/* The node. */
+
+static void print_training(FILE *out, const struct status_page *page)
+{
+    if (!page->trains) {
+        (void)fprintf(out, "  training   none: it only passes on\n");
+        return;
+    }
+    (void)fprintf(out, "  training   %s samples, %s samples/s, loss %s, share %s\n",
+                  whole_text(page->samples).text, status_amount(page->samples_per_second, "").text,
+                  real_text(page->loss).text, real_text(page->share).text);
+}
+
+static void print_model(FILE *out, const struct status_page *page)
+{
+    const bool is_behind = page->lag_s > 0;
+    (void)fprintf(out, "  model      %s parameters, digest %s\n", whole_text(page->parameters).text,
+                  shown(page->digest, 16).text);
+    (void)fprintf(out, "  rumors     %s known, %s waiting, %s%s\n",
+                  whole_text(page->rumors_known).text, whole_text(page->waiting).text,
+                  is_behind ? "lags by " : "lags behind nobody",
+                  is_behind ? status_span(page->lag_s).text : "");
+    (void)fprintf(out, "             %s told, %s heard, %s duplicates\n",
+                  whole_text(page->rumors_told).text, whole_text(page->rumors_heard).text,
+                  whole_text(page->duplicates).text);
+}
+
+static void print_traffic(FILE *out, const struct status_page *page)
+{
+    (void)fprintf(out, "  sent       %s in all, now %s; budget %s before copies\n",
+                  status_amount((double)page->sent_bytes, "B").text,
+                  status_amount(page->sent_bytes_per_s, "B/s").text,
+                  status_amount((double)page->budget_bytes_per_s, "B/s").text);
+    (void)fprintf(out, "  received   %s in all, now %s\n",
+                  status_amount((double)page->received_bytes, "B").text,
+                  status_amount(page->received_bytes_per_s, "B/s").text);
+}
+
+static void print_memory(FILE *out, const struct status_page *page)
+{
+    (void)fprintf(out, "  memory     %s, the log of rumors %s; checkpoint: ",
+                  status_amount((double)page->rss_bytes, "B").text,
+                  status_amount((double)page->log_bytes, "B").text);
+    if (isfinite(page->checkpoint_age_s))
+        (void)fprintf(out, "%s ago\n", status_span(page->checkpoint_age_s).text);
+    else
+        (void)fprintf(out, "none\n");
+}
+
+void status_text_node(FILE *out, const struct status_page *page)
+{
+    (void)fprintf(out, "node %.8s in swarm \"%s\", up %s: %s\n", shown(page->id, 60).text,
+                  shown(page->swarm, 30).text, status_span(page->uptime_s).text,
+                  shown(page->stage, 12).text);
+    if (page->address[0])
+        (void)fprintf(out, "  address    listens on %s\n", shown(page->address, 55).text);
+    else
+        (void)fprintf(out, "  address    does not listen, only dials\n");
+    print_training(out, page);
+    print_model(out, page);
+    print_traffic(out, page);
+    print_memory(out, page);
+}
+
+/* The tables. */
+
+static void print_link(FILE *out, const struct status_link *link)
+{
+    (void)fprintf(
+        out, LINK_LINE, link->id[0] ? shown(link->id, 60).text : "-", shown(link->address, 21).text,
+        link->dialled ? "we" : "they", link->open ? status_span(link->open_s).text : "not",
+        status_span(link->rtt_s).text, status_amount((double)link->queued_bytes, "B").text,
+        status_amount(link->sent_bytes_per_s, "B/s").text,
+        status_amount(link->received_bytes_per_s, "B/s").text);
+}
+
+void status_text_links(FILE *out, const struct status_page *page)
+{
+    if (page->links_count == 0) {
+        (void)fprintf(out, "no connection to any other node\n");
+        return;
+    }
+    (void)fprintf(out, LINK_LINE, "LINK TO", "ADDRESS", "CALLS", "OPEN", "TRIP", "QUEUE", "SENT",
+                  "RECEIVED");
+    for (size_t i = 0; i < page->links_count; i++)
+        print_link(out, &page->links[i]);
+}
+
+static void print_member(FILE *out, const struct status_member *member)
+{
+    (void)fprintf(out, MEMBER_LINE, shown(member->id, 60).text,
+                  member->address[0] ? shown(member->address, 24).text : "only dials",
+                  member->is_self ? "this" : shown(member->state, 4).text,
+                  status_amount((double)member->samples, "").text,
+                  member->trains ? status_amount(member->samples_per_second, "/s").text : "-",
+                  status_span(member->age_s).text, status_span(member->lag_s).text);
+}
+
+void status_text_members(FILE *out, const struct status_page *page)
+{
+    (void)fprintf(out, MEMBER_LINE, "MEMBER", "ADDRESS", "IS", "SAMPLES", "TRAINS", "HEARD", "LAG");
+    for (size_t i = 0; i < page->members_count; i++)
+        print_member(out, &page->members[i]);
+}
