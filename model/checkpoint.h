@@ -45,7 +45,7 @@
 #include "status.h"
 
 #define CHECKPOINT_MODEL_MAX 2048
-#define CHECKPOINT_OWN_MAX   (1u << 20)
+#define CHECKPOINT_OWN_MAX   (2u << 20)
 
 /* All memory is the caller's. */
 struct checkpoint {

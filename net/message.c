@@ -17,7 +17,7 @@ struct field {
     {                                                                                              \
         type, offsetof(struct message, name)                                                       \
     }
-#define FIELDS_MAX 7
+#define FIELDS_MAX 8
 
 static const struct {
     size_t fields;
@@ -33,10 +33,10 @@ static const struct {
     [PONG] = {1, {FIELD(NUMBER, token)}},
     [RUMOR] = {1, {FIELD(BULK, bulk)}},
     [PRUNE] = {1, {FIELD(NUMBER, tag)}},
-    [VERSION] = {7,
+    [VERSION] = {8,
                  {FIELD(NUMBER, digest), FIELD(NUMBER, hash), FIELD(NUMBER, rumors),
-                  FIELD(NUMBER, members), FIELD(NUMBER, rate), FIELD(NUMBER, whole),
-                  FIELD(BULK, bulk)}},
+                  FIELD(NUMBER, members), FIELD(NUMBER, rate), FIELD(NUMBER, base),
+                  FIELD(NUMBER, whole), FIELD(BULK, bulk)}},
     [WANT] = {2, {FIELD(NUMBER, tag), FIELD(NUMBER, seq)}},
     [GONE] = {2, {FIELD(NUMBER, tag), FIELD(NUMBER, seq)}},
     [TAKE] = {0, {{0}}},

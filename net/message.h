@@ -14,19 +14,20 @@
  *   RUMOR    bulk                         one rumor (rumor.h)
  *   PRUNE    tag                          we get this origin's rumors from elsewhere: stop pushing
  *   VERSION  digest hash rumors members   what we know: the digest of our base, hash of the whole
- *            rate whole bulk              vector, how many rumors there are, how many live members,
- *                                         samples per second of them all, at most so far; a slice of
- *                                         the vector (version.h); whole: all of it
+ *            rate base whole bulk         vector, how many rumors there are, how many live members,
+ *                                         samples per second of them all, at most so far; base: 0,
+ * as long as we still take it over from others; a slice of the vector (version.h); whole: all of it
  *   WANT     tag seq                      send this origin's rumors from seq on, and push again;
  *                                         TAG_ALL: show your whole version
  *   GONE     tag seq                      our log begins at seq only: we cannot
  *   TAKE                                  we are to take over your base: what is it made of?
  *   HISTORY  digest part parts bulk       of these rumors, with this digest (version.h); in parts,
- *                                         said one after the other. parts 0: we have no base to
- * give FETCH    block count                  send these blocks of it BLOCK    block text bulk one,
- * as it is now (block.h); text: the version it is of, a slice of all. No bulk: we cannot BYE reason
- * text bulk             last message; the connection closes after it. Bulk: records of members, for
- * who must look elsewhere
+ *                                         one right after the other. parts 0: we have none to give
+ *   FETCH    block count                  send these blocks of it
+ *   BLOCK    block text bulk              one, as it is now (block.h); text: the version it is of,
+ *                                         a slice of all. No bulk: we cannot
+ *   BYE      reason text bulk             last message; the connection closes after it. Bulk:
+ *                                         records of members, for who must look elsewhere
  */
 #ifndef HEARSAY_MESSAGE_H
 #define HEARSAY_MESSAGE_H
@@ -88,6 +89,7 @@ struct message {
     uint64_t rumors;
     uint64_t members;
     uint64_t rate;
+    uint64_t base;
     uint64_t whole;
     uint64_t part;
     uint64_t parts;
@@ -99,7 +101,7 @@ struct message {
 };
 
 /* How much larger a message is than its text and bulk, at most. */
-#define MESSAGE_ADDS 64
+#define MESSAGE_ADDS 96
 
 /* Encode into out; returns the size. The caller gives room: text + bulk + MESSAGE_ADDS suffice. */
 size_t message_encode(const struct message *message, uint8_t *out, size_t capacity);

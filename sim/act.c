@@ -101,9 +101,10 @@ static void read_part(struct world *world, uint32_t i, const struct action *acti
     free(units);
 }
 
-static void write_part(struct world *world, uint32_t i, const struct action *action)
+static void write_part(struct world *world, uint32_t i, const struct action *action, uint32_t bases)
 {
     struct world_node *at = &world->nodes[i];
+    check_written(world, i, action, bases);
     mind_write_block(&at->mind, action->first, action->entries, action->units,
                      action->keep_weights);
     node_on_applied(at->node, world_now_ns(world), action->entries);
@@ -114,7 +115,7 @@ static void save(struct world *world, uint32_t i)
     struct world_node *at = &world->nodes[i];
     const uint64_t now_ns = world_now_ns(world);
     const uint64_t takes_ns = rng_mix(world->seed ^ now_ns ^ i) % SAVE_NS_MAX;
-    drive_save(&at->drive, &at->mind, at->node, now_ns, now_ns + takes_ns);
+    drive_save(&at->drive, &at->mind, at->node, &at->options, now_ns, now_ns + takes_ns);
 }
 
 /* The mind does it now. */
@@ -131,7 +132,7 @@ static void do_command(struct world *world, uint32_t i, const struct action *act
         read_part(world, i, action);
         break;
     case ACTION_WRITE:
-        write_part(world, i, action);
+        write_part(world, i, action, bases);
         break;
     case ACTION_SAVE:
         save(world, i);

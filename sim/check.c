@@ -63,6 +63,8 @@ void check_free(struct check *check)
         free(check->told[i].update.level);
     }
     free(check->told);
+    free(check->born);
+    marks_free(&check->lives);
     marks_free(&check->told_marks);
     marks_free(&check->heard_marks);
     marks_free(&check->nonces);
@@ -112,6 +114,13 @@ void check_told(struct world *world, uint32_t i, uint32_t first_seq,
                                                      seq)) = check->told_count;
 }
 
+/* Has the mind that node i has now told this, or was it told by one that this one was copied of? */
+static bool has_told(const struct world_node *at, uint32_t i, const struct told *told)
+{
+    return told->node == i &&
+           (at->options.history_bytes > 0 || told->incarnation >= at->options.incarnation);
+}
+
 void check_heard(struct world *world, uint32_t i, const struct action *heard, uint32_t bases)
 {
     struct check *check = &world->check;
@@ -130,6 +139,8 @@ void check_heard(struct world *world, uint32_t i, const struct action *heard, ui
     if (told && told->next_seq - told->first_seq == 1 &&
         hash_of_update(&told->update) != hash_of_update(heard->update))
         check_fail(check, "7: node %u heard something else than was told", i);
+    if (told && has_told(at, i, told) && !heard->own)
+        check_fail(check, "4: node %u heard what it has told as another's", i);
     if (*mark)
         check_fail(check, "2: node %u heard rumor %u of %016llx twice", i, heard->seq,
                    (unsigned long long)heard->tag);
@@ -138,11 +149,50 @@ void check_heard(struct world *world, uint32_t i, const struct action *heard, ui
     *mark = 1;
 }
 
+/* Bases that are taken over. */
+
+static uint64_t mark_of_base(const struct world *world, uint32_t i, uint32_t bases)
+{
+    return rng_mix((uint64_t)i << 40 ^ (uint64_t)world->nodes[i].life << 20 ^ bases) | 1;
+}
+
+/* The incarnation that node i had with this base: at first, it is the one it began with. */
+static uint64_t incarnation_at(const struct world *world, uint32_t i, uint32_t bases)
+{
+    const uint64_t *seen = marks_get(&world->check.lives, mark_of_base(world, i, bases));
+    return seen ? *seen : world->nodes[i].options.incarnation;
+}
+
+static void see_life(struct world *world, uint32_t i)
+{
+    const uint32_t bases = node_bases(world->nodes[i].node);
+    if (bases > 0)
+        *marks_put(&world->check.lives, mark_of_base(world, i, bases)) =
+            node_incarnation(world->nodes[i].node);
+}
+
+/* Who begins to tell anew must still have what it told in vain; who has nothing must not take the
+ * whole base for something to be unlearned. */
+void check_written(struct world *world, uint32_t i, const struct action *write, uint32_t bases)
+{
+    const struct world_node *at = &world->nodes[i];
+    if (!world->check.enabled)
+        return;
+    const bool is_new_life =
+        node_incarnation(at->node) > incarnation_at(world, i, bases > 0 ? bases - 1 : 0);
+    if (is_new_life && bases == node_bases(at->node) && !write->keep_weights)
+        check_fail(&world->check, "4: node %u loses what it told in vain", i);
+    if (write->keep_weights && !at->training && at->options.history_bytes == 0)
+        check_fail(&world->check, "4: node %u keeps weights that have learned nothing", i);
+}
+
 /* At every event and every second. */
 
 void check_event(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
+    if (world->check.enabled)
+        see_life(world, i);
     if (!world->check.enabled || !mind_digest_is_cheap(&at->mind) || node_waiting(at->node) > 0 ||
         node_is_catching_up(at->node))
         return;
@@ -260,7 +310,7 @@ static uint32_t known_of(const struct world_node *at, const struct identity *ide
     return 0;
 }
 
-/* Add all that node i's version says to b0; false when that cannot be told: a large update is
+/* Add all that node i's version says; false when that cannot be told: a large update is
  * known in part, or somebody who is no node has told something. */
 static bool sum_of_rumors(const struct world *world, uint32_t i, int32_t *sum)
 {
@@ -288,10 +338,59 @@ static bool sum_of_rumors(const struct world *world, uint32_t i, int32_t *sum)
     return rumors == stats.version;
 }
 
+/* Is its base what its version says? As far as that can be told. */
+static bool is_sum(const struct world *world, uint32_t i)
+{
+    const struct mind *mind = &world->nodes[i].mind;
+    const size_t bytes = mind_parameters(mind) * sizeof(int32_t);
+    int32_t *sum = malloc(bytes), *units = malloc(bytes);
+    CHECK(sum && units);
+    memcpy(sum, world->check.born, bytes);
+    mind_read_units(mind, units);
+    const bool is_sum = !sum_of_rumors(world, i, sum) || memcmp(sum, units, bytes) == 0;
+    free(sum);
+    free(units);
+    return is_sum;
+}
+
+/* Base, and weights, and the base at the last telling. */
+static bool is_as_saved(const struct mind *mind, const struct saved *saved)
+{
+    const size_t parameters = mind_parameters(mind), bytes = parameters * sizeof(float);
+    struct learner_state state;
+    void *memory = malloc(learner_state_bytes(parameters, mind_trains(mind)));
+    CHECK(memory);
+    learner_state_init(&state, memory, parameters, mind_trains(mind));
+    mind_save(mind, &state);
+    const bool same = memcmp(state.base, saved->state.base, bytes) == 0 &&
+                      memcmp(state.since, saved->state.since, bytes) == 0 &&
+                      memcmp(state.weights, saved->state.weights, bytes) == 0;
+    free(memory);
+    return same;
+}
+
+void check_started(struct world *world, uint32_t i)
+{
+    struct check *check = &world->check;
+    const struct world_node *at = &world->nodes[i];
+    const struct saved *saved = drive_newest(&at->drive);
+    if (!check->enabled)
+        return;
+    if (!check->born) {
+        check->born = malloc(mind_parameters(&at->mind) * sizeof *check->born);
+        CHECK(check->born);
+        mind_read_units(&at->mind, check->born);
+    }
+    if (saved && !is_as_saved(&at->mind, saved))
+        check_fail(check, "9: node %u begins with something else than it saved", i);
+    if (!is_sum(world, i))
+        check_fail(check, "9: node %u begins with a base that is not the sum of its rumors", i);
+}
+
 void check_end(struct world *world)
 {
     struct check *check = &world->check;
-    int32_t *first = NULL, *units = NULL, *sum = NULL;
+    int32_t *first = NULL, *units = NULL;
     size_t bytes = 0;
     for (uint32_t i = 0; i < world->nodes_count && check->enabled; i++) {
         struct world_node *at = &world->nodes[i];
@@ -301,14 +400,9 @@ void check_end(struct world *world)
         if (!first) {
             first = malloc(bytes);
             units = malloc(bytes);
-            sum = malloc(bytes);
-            CHECK(first && units && sum);
-            struct mind born = {0};
-            world->maker.make(world->maker.self, i, &born);
-            mind_read_units(&born, sum);
-            mind_free(&born);
+            CHECK(first && units);
             mind_read_units(&at->mind, first);
-            if (sum_of_rumors(world, i, sum) && memcmp(sum, first, bytes) != 0)
+            if (!is_sum(world, i))
                 check_fail(check, "1: the base of node %u is not b0 and the sum of its rumors", i);
         }
         mind_read_units(&at->mind, units);
@@ -317,5 +411,4 @@ void check_end(struct world *world)
     }
     free(first);
     free(units);
-    free(sum);
 }

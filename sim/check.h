@@ -4,15 +4,17 @@
  *                                                                 at the end
  *    2 each rumor heard at most once by each replica              every hearing
  *    3 equal versions, equal digests, equal bytes                 every second; bytes at the end
- *    4 told + residual = produced, in each mind                   every second
+ *    4 told + residual = produced, in each mind; weights that     every second; every hearing,
+ *      have seen it told hear it as their own; what is told in    every write
+ *      vain stays in them, and only then
  *    5 after faults and training end, all reach one version, and  the end
  *      know who is there
  *    6 queues, logs, conversations, memory within their bounds;   every second
  *      who is gone without a word is noticed in time
  *    7 no (key, nonce) twice; nothing is heard that no node told  every seal; every hearing
  *    8 training and telling never wait for the network            every second
- *    9 a restart continues from checkpoint k or k+1, never a mix  the end: no checkpoints yet, so
- *                                                                 a new life must start from b0
+ *    9 a restart continues from checkpoint k or k+1, never a mix  every start: b0 + the sum of
+ *                                                                 exactly what it says it has heard
  *   10 same seed, same trace                                      two runs (storm.h)
  *
  * The first thing that does not hold is kept as a sentence; the world stops there.
@@ -51,6 +53,8 @@ struct check {
     struct marks heard_marks; /* (node, life, base, rumor) ─► 1 */
     struct marks nonces;      /* key ─► the next counter */
     struct marks held;        /* signatures that held */
+    struct marks lives;       /* (node, life, base) ─► the incarnation it had then */
+    int32_t *born;            /* b0: what the first node began with; NULL: none has */
     struct secret_watch watch;
 };
 
@@ -66,6 +70,11 @@ void check_told(struct world *world, uint32_t i, uint32_t first_seq,
                 const struct node_origin *origin, const struct update *update);
 /* Its mind has heard, as it was asked when the node had taken over so many bases. */
 void check_heard(struct world *world, uint32_t i, const struct action *heard, uint32_t bases);
+
+/* It begins, with nothing or with what it has saved. */
+void check_started(struct world *world, uint32_t i);
+/* A block of the base taken over so-manieth is written. */
+void check_written(struct world *world, uint32_t i, const struct action *write, uint32_t bases);
 
 void check_event(struct world *world, uint32_t i); /* after each event of node i */
 void check_second(struct world *world);            /* over the whole world */

@@ -19,11 +19,11 @@ static void drop_newest(struct drive *drive)
     drive->saved[DRIVE_GENERATIONS - 1] = (struct saved){0};
 }
 
-void drive_save(struct drive *drive, struct mind *mind, struct node *node, uint64_t now_ns,
-                uint64_t durable_ns)
+void drive_save(struct drive *drive, struct mind *mind, struct node *node,
+                const struct node_options *options, uint64_t now_ns, uint64_t durable_ns)
 {
     struct saved saved = {.durable_ns = durable_ns};
-    saved.history = malloc(node_history_max(node));
+    saved.history = malloc(node_history_max(options));
     saved.memory = malloc(learner_state_bytes(mind_parameters(mind), mind_trains(mind)));
     CHECK(saved.history && saved.memory);
     learner_state_init(&saved.state, saved.memory, mind_parameters(mind), mind_trains(mind));

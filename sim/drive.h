@@ -25,8 +25,8 @@ struct drive {
 };
 
 /* The node has been asked to SAVE, and its mind is at that moment: durable at durable_ns. */
-void drive_save(struct drive *drive, struct mind *mind, struct node *node, uint64_t now_ns,
-                uint64_t durable_ns);
+void drive_save(struct drive *drive, struct mind *mind, struct node *node,
+                const struct node_options *options, uint64_t now_ns, uint64_t durable_ns);
 
 /* The power went: what was not durable is gone. */
 void drive_settle(struct drive *drive, uint64_t now_ns);

@@ -18,11 +18,13 @@
 #define FAULT_SHORT_NS  5000000000u
 
 enum fault_kind {
-    FAULT_CRASH,       /* crash X, at T [, back at T]: the process dies, and is back at to_ns
-                          with what its disk has (to_ns == from_ns: it stays away); value not 0:
-                          silently, as when the power fails */
+    FAULT_CRASH,       /* crash X, at T [, back at T] [, disk lost] [, silently]: the process dies,
+                          and is back at to_ns with what its disk has (to_ns == from_ns: it stays
+                          away); value not 0: silently, as when the power fails */
     FAULT_PAUSE,       /* pause X, at T, for D: the process stands still (SIGSTOP, a suspended
-                          laptop) */
+                          laptop). pause X, every D, for D to D, from T to T: in every such D each
+                          of a (or one of them: any) does so once, at a moment and for a time that
+                          are drawn anew (a machine with too much to do) */
     FAULT_PARTITION,   /* partition A | B, from T to T [, every D]: nothing passes between a and b;
                           A > B: nothing from a to b (one_way); every: it comes and goes */
     FAULT_CLOG,        /* clog X, from T to T: up and down of a carry next to nothing */
@@ -46,16 +48,16 @@ enum fault_kind {
                           (hostile.h) */
     FAULT_MUTE,        /* mute X, from T to T: a has a neighbour that shows more than there is, and
                           answers no WANT */
-    FAULT_CHURN,       /* churn [X], every D, away D [, from T to T]: every every_ns a node of a
-                          crashes, and is back after away_ns */
+    FAULT_CHURN,       /* churn [X], every D, away D [, from T to T] [, disk lost]: every every_ns a
+                          node of a crashes, and is back after away_ns */
     FAULT_KINDS
 };
 
 /* What a process finds when it starts again after a crash. */
 enum fault_disk {
-    FAULT_DISK_KEPT, /* its last checkpoint that is whole */
-    FAULT_DISK_ROTS, /* ... has rotted: the one before */
-    FAULT_DISK_LOST  /* nothing */
+    FAULT_DISK_KEPT, /* disk kept (nothing said): its last checkpoint that is whole */
+    FAULT_DISK_ROTS, /* disk rots: that one is rotten; the one before */
+    FAULT_DISK_LOST  /* disk lost: nothing */
 };
 
 struct node_set {
@@ -80,8 +82,10 @@ struct fault {
     struct node_set b;
     bool any;             /* one of a, drawn when it begins */
     bool one_way;         /* PARTITION: only from a to b */
-    uint64_t every_ns;    /* CHURN; PARTITION: it flaps with this period */
+    uint64_t every_ns;    /* CHURN; PARTITION: it flaps with this period; PAUSE: again and again */
     uint64_t away_ns;     /* CHURN */
+    uint64_t least_ns;    /* PAUSE, every: it lasts so long ... */
+    uint64_t most_ns;     /* ... to so long */
     uint32_t actions;     /* CRASH: with its so-manieth action from then on; 0: at once */
     enum fault_disk disk; /* CRASH, CHURN */
     double value;

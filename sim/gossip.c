@@ -4,25 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "health.h"
+#include "past.h"
 #include "strategy.h"
 #include "trouble.h"
 #include "world.h"
 
-#define SPARES_MAX     8 /* second processes with one identity, and strangers, at once */
 #define OUTSIDERS_MAX  8
 #define SETTLE_STEP_NS (SECOND_NS / 20)
 
 enum subject { SUBJECT_START, SUBJECT_LEAVE }; /* amount: the node */
-
-/* Counters of a node that outlive its processes. */
-struct past {
-    struct node_stats ended;       /* of lives that are over */
-    struct node_stats last;        /* as last seen, of this life */
-    uint32_t life;                 /* that one */
-    uint64_t samples_then;         /* at the last moment ... */
-    double up_s_then, down_s_then; /* ... and how long its pipes were busy */
-    uint64_t trained_ns;           /* time it was to train */
-};
 
 struct gossip {
     struct lab *lab;
@@ -30,8 +21,10 @@ struct gossip {
     struct world world;
     struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* the scenario's */
     struct trouble *trouble;
-    struct past *past;      /* [nodes] */
-    struct node_stats half; /* sums over all nodes, at half time */
+    struct health health;
+    uint32_t twin_of[SCENARIO_TWINS_MAX]; /* whose double the nodes behind the scenario's are */
+    struct past *past;                    /* [nodes] */
+    struct node_stats half;               /* sums over all nodes, at half time */
     bool has_half;
 };
 
@@ -82,6 +75,39 @@ static void add_node(struct gossip *gossip, uint32_t i)
     free(config);
 }
 
+/* What a double learns from is what its original does. */
+static void make_mind(void *self, uint32_t i, struct mind *mind)
+{
+    struct gossip *gossip = self;
+    const uint32_t nodes = gossip->lab->scenario->nodes_count;
+    lab_mind(gossip->lab, i < nodes ? i : gossip->twin_of[i - nodes], mind);
+}
+
+/* For every node that a line wants to see twice, another process with its identity, elsewhere. */
+static void add_twins(struct gossip *gossip)
+{
+    const struct scenario *scenario = gossip->lab->scenario;
+    struct world *world = &gossip->world;
+    for (uint32_t k = 0; k < scenario->faults_count; k++) {
+        const struct fault *fault = &scenario->faults[k];
+        for (uint32_t i = 0; i < scenario->nodes_count; i++) {
+            if (fault->kind != FAULT_DUPLICATE || !node_set_has(&fault->a, i))
+                continue;
+            gossip->twin_of[world->nodes_count - scenario->nodes_count] = i;
+            const struct world_node *from = &world->nodes[i];
+            const uint32_t twin =
+                world_add(world, &from->options, i + 1, scenario_region(scenario, i));
+            struct world_node *at = &world->nodes[twin];
+            at->step_samples = from->step_samples;
+            at->step_ns = from->step_ns;
+            at->options.advertise =
+                at->options.listen_port ? world_address(twin) : (struct address){0};
+            world->wire.parties[twin].up.rate = &scenario_group(scenario, i)->up;
+            world->wire.parties[twin].down.rate = &scenario_group(scenario, i)->down;
+        }
+    }
+}
+
 static void build(struct gossip *gossip)
 {
     struct lab *lab = gossip->lab;
@@ -89,18 +115,20 @@ static void build(struct gossip *gossip)
     memcpy(gossip->paths, scenario->paths, sizeof gossip->paths);
     const struct world_options options = {
         .seed = scenario->seed,
-        .nodes_max = scenario->nodes_count + SPARES_MAX,
+        .nodes_max = scenario->nodes_count + SCENARIO_TWINS_MAX,
         .outsiders_max = OUTSIDERS_MAX,
         .paths = gossip->paths,
         .regions = scenario->regions_count,
-        .maker = {.self = lab, .make = lab_mind},
+        .maker = {.self = gossip, .make = make_mind},
     };
     world_init(&gossip->world, &options);
     gossip->world.trace_file = lab->trace;
     gossip->past = calloc(scenario->nodes_count, sizeof *gossip->past);
     CHECK(gossip->past);
-    for (uint32_t i = 0; i < scenario->nodes_count; i++)
+    for (uint32_t i = 0; i < scenario->nodes_count; i++) {
         add_node(gossip, i);
+        past_init(&gossip->past[i]);
+    }
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
         const struct group *group = scenario_group(scenario, i);
         if (i > 0) /* the first node of a swarm knows nobody; when it comes back it does */
@@ -109,8 +137,16 @@ static void build(struct gossip *gossip)
         if (group->stop_ns)
             world_put(&gossip->world, WORLD_BEGIN_NS + group->stop_ns, SUBJECT_LEAVE, i);
     }
+    add_twins(gossip);
     gossip->trouble = trouble_new(&gossip->world, scenario->faults, scenario->faults_count,
                                   rng_mix(scenario->seed));
+    health_init(&gossip->health, &gossip->world, gossip->trouble, scenario->nodes_count);
+}
+
+static void on_note(void *self, uint32_t i, const struct note *note)
+{
+    struct gossip *gossip = self;
+    health_on_note(&gossip->health, i, note);
 }
 
 static void on_user(void *self, uint64_t subject, uint64_t amount)
@@ -130,35 +166,9 @@ static void on_user(void *self, uint64_t subject, uint64_t amount)
 
 /* Measuring. */
 
-static void add_stats(struct node_stats *sum, const struct node_stats *more)
-{
-    sum->steps += more->steps;
-    sum->samples += more->samples;
-    sum->rumors_told += more->rumors_told;
-    sum->rumors_heard += more->rumors_heard;
-    sum->duplicates += more->duplicates;
-    sum->told_bytes += more->told_bytes;
-    sum->heard_bytes += more->heard_bytes;
-    sum->sent_bytes += more->sent_bytes;
-    sum->received_bytes += more->received_bytes;
-    sum->control_sent_bytes += more->control_sent_bytes;
-}
-
-/* All lives of node i up to now. */
 static struct node_stats stats_of(struct gossip *gossip, uint32_t i)
 {
-    struct past *past = &gossip->past[i];
-    const struct world_node *at = &gossip->world.nodes[i];
-    if (at->life != past->life) {
-        add_stats(&past->ended, &past->last);
-        past->life = at->life;
-        past->last = (struct node_stats){0};
-    }
-    if (at->node)
-        node_stats(at->node, world_now_ns(&gossip->world), &past->last);
-    struct node_stats stats = past->last;
-    add_stats(&stats, &past->ended);
-    return stats;
+    return past_stats(&gossip->past[i], &gossip->world, i);
 }
 
 static double use_of(const struct pipe *pipe, double *then_s, double span_s)
@@ -176,16 +186,20 @@ static void measure_node(struct gossip *gossip, uint32_t i, const struct node_st
     const double up = use_of(&party->up, &past->up_s_then, span_s);
     const double down = use_of(&party->down, &past->down_s_then, span_s);
     const uint64_t samples = stats->samples - past->samples_then;
+    const uint64_t told = stats->told_bytes - past->told_then;
     past->samples_then = stats->samples;
+    past->told_then = stats->told_bytes;
     if (!moment || !gossip->world.nodes[i].node)
         return;
     *moment = (struct node_moment){
-        .samples_per_s = span_s > 0 ? (float)((double)samples / span_s) : 0,
+        .samples_per_s = span_s > 0 ? (float)((double)samples / span_s) : NAN,
         .share = (float)stats->share,
         .lag_s = (float)((double)stats->lag_ns * 1e-9),
         .behind = (float)(most - stats->version),
         .up_use = (float)up,
         .down_use = (float)down,
+        .told_bytes = (float)told,
+        .accuracy = NAN,
     };
 }
 
@@ -217,12 +231,37 @@ static const float *base_of_first(struct gossip *gossip)
     return NULL;
 }
 
-static uint64_t most_known(const struct gossip *gossip, uint64_t *behind, uint32_t *members,
-                           uint32_t *running)
+static double accuracy_of(struct gossip *gossip, uint32_t i)
+{
+    struct lab *lab = gossip->lab;
+    mind_read_base(&gossip->world.nodes[i].mind, lab->weights);
+    const struct evaluation evaluation =
+        lab_mark(lab, lab->weights, lab->scenario->evaluate_samples);
+    return (double)evaluation.correct / evaluation.samples;
+}
+
+/* Each node for itself; equal bases once. */
+static void measure_accuracies(struct gossip *gossip, struct node_moment *nodes)
+{
+    const uint32_t count = gossip->lab->scenario->nodes_count;
+    struct marks measured = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const struct world_node *at = &gossip->world.nodes[i];
+        if (!at->node || !at->training || !at->mind.learner)
+            continue;
+        uint64_t none = 0, *known = &none;
+        if (!node_is_catching_up(at->node) && node_waiting(at->node) == 0)
+            known = marks_put(&measured, node_digest(at->node) | 1);
+        nodes[i].accuracy = *known ? nodes[*known - 1].accuracy : (float)accuracy_of(gossip, i);
+        *known = i + 1;
+    }
+    marks_free(&measured);
+}
+
+static uint64_t most_known(const struct gossip *gossip, struct moment *moment)
 {
     uint64_t most = 0, least = UINT64_MAX;
-    *members = UINT32_MAX;
-    *running = 0;
+    uint32_t members = UINT32_MAX;
     for (uint32_t i = 0; i < gossip->world.nodes_count; i++) {
         if (!gossip->world.nodes[i].node)
             continue;
@@ -230,11 +269,12 @@ static uint64_t most_known(const struct gossip *gossip, uint64_t *behind, uint32
         node_stats(gossip->world.nodes[i].node, world_now_ns(&gossip->world), &stats);
         most = stats.version > most ? stats.version : most;
         least = stats.version < least ? stats.version : least;
-        *members = stats.members_live < *members ? stats.members_live : *members;
-        ++*running;
+        members = stats.members_live < members ? stats.members_live : members;
+        moment->joined += health_has_joined(&gossip->health, i);
+        moment->running++;
     }
-    *behind = *running ? most - least : 0;
-    *members = *running ? *members : 0;
+    moment->behind = moment->running ? most - least : 0;
+    moment->members = moment->running ? members : 0;
     return most;
 }
 
@@ -243,11 +283,11 @@ static void measure(struct gossip *gossip, double span_s)
     const struct scenario *scenario = gossip->lab->scenario;
     struct moment *moment = outcome_add(gossip->outcome, (double)ns_of(gossip) * 1e-9);
     struct node_moment *nodes = outcome_nodes(gossip->outcome);
-    const uint64_t most = most_known(gossip, &moment->behind, &moment->members, &moment->running);
+    const uint64_t most = most_known(gossip, moment);
     struct node_stats sum = {0};
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
         const struct node_stats stats = stats_of(gossip, i);
-        add_stats(&sum, &stats);
+        past_add(&sum, &stats);
         measure_node(gossip, i, &stats, most, span_s, nodes ? &nodes[i] : NULL);
     }
     moment->samples = sum.samples;
@@ -256,6 +296,7 @@ static void measure(struct gossip *gossip, double span_s)
     moment->control_bytes = sum.control_sent_bytes;
     moment->rumors = sum.rumors_told;
     moment->in_flight = gossip->world.wire.flying;
+    moment->components = health_components(&gossip->health);
     if (!gossip->has_half && 2 * ns_of(gossip) >= scenario->span_ns) {
         gossip->has_half = true;
         gossip->half = sum;
@@ -267,6 +308,8 @@ static void measure(struct gossip *gossip, double span_s)
             lab_mark(gossip->lab, base, scenario->evaluate_samples);
         lab_enter(moment, &evaluation);
     }
+    if (base && nodes && outcome_wants_nodes(scenario, ns_of(gossip)))
+        measure_accuracies(gossip, nodes);
     if (gossip->lab->on_moment)
         gossip->lab->on_moment(gossip->lab->watcher, gossip->outcome,
                                (double)ns_of(gossip) / (double)scenario->span_ns);
@@ -297,11 +340,14 @@ static void total_nodes(struct gossip *gossip)
         total->sent_bytes = stats.sent_bytes;
         total->received_bytes = stats.received_bytes;
         total->neighbours = stats.neighbours;
+        total->block_bytes = gossip->past[i].block_bytes;
+        total->joining_s = gossip->past[i].joining_s;
         total->up_use = pipe_is_limited(&party->up) ? party->up.busy_s / span_s : NAN;
         total->down_use = pipe_is_limited(&party->down) ? party->down.busy_s / span_s : NAN;
         origins += at->life;
         gossip->outcome->gradient_cpu_s += at->mind.gradient_cpu_s;
     }
+    gossip->outcome->base_bytes = lab_parameters(gossip->lab) * sizeof(int32_t);
     gossip->outcome->origins = origins;
 }
 
@@ -338,7 +384,7 @@ static void total_traffic(struct gossip *gossip)
     struct node_stats sum = {0};
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
         const struct node_stats stats = stats_of(gossip, i);
-        add_stats(&sum, &stats);
+        past_add(&sum, &stats);
     }
     const double heard = (double)(sum.rumors_heard - gossip->half.rumors_heard);
     const double again = (double)(sum.duplicates - gossip->half.duplicates);
@@ -346,6 +392,17 @@ static void total_traffic(struct gossip *gossip)
     outcome->copies = heard > 0 ? (heard + again) / heard : NAN;
     outcome->control_bytes_per_s =
         control / (double)scenario->nodes_count / ((double)scenario->span_ns * 0.5e-9);
+}
+
+static void total_removed(struct gossip *gossip)
+{
+    struct outcome *outcome = gossip->outcome;
+    const struct health *health = &gossip->health;
+    outcome->removed = health->removed;
+    if (health->removed > 0)
+        (void)snprintf(outcome->removed_text, sizeof outcome->removed_text, "%s by %s at %.1f s",
+                       outcome->nodes[health->whom].name, outcome->nodes[health->by].name,
+                       (double)(health->at_ns - WORLD_BEGIN_NS) * 1e-9);
 }
 
 /* Training has ended: how long until all hold the same? */
@@ -374,6 +431,7 @@ const float *gossip_play(struct lab *lab, struct outcome *outcome)
     struct world *world = &gossip->world;
     world->user = gossip;
     world->on_user = on_user;
+    world->on_note = on_note;
     const uint64_t end_ns = WORLD_BEGIN_NS + lab->scenario->span_ns;
     while (world_now_ns(world) < end_ns && !world->check.violation[0]) {
         uint64_t next_ns = world_now_ns(world) + SECOND_NS;
@@ -390,10 +448,12 @@ const float *gossip_play(struct lab *lab, struct outcome *outcome)
     measure(gossip, 0);
     total_nodes(gossip);
     total_links(gossip);
+    total_removed(gossip);
     outcome->trace = world->trace;
     outcome->events = world->agenda.taken;
     memcpy(outcome->violation, world->check.violation, sizeof outcome->violation);
     const float *base = base_of_first(gossip);
+    health_free(&gossip->health);
     trouble_free(gossip->trouble);
     world_free(world);
     free(gossip->past);

@@ -121,6 +121,7 @@ static void say_version(struct hostile *hostile, const uint8_t *slice, size_t by
                                    .hash = heard->hash ^ (rng_next(&hostile->rng) | 1),
                                    .rumors = heard->rumors + 1 + rng_below(&hostile->rng, 1000),
                                    .members = heard->members,
+                                   .base = rng_below(&hostile->rng, 4) > 0,
                                    .whole = rng_below(&hostile->rng, 2),
                                    .bulk = {slice, bytes}});
 }
@@ -210,6 +211,7 @@ static void say_any(struct hostile *hostile)
         .rumors = rng_next(rng),
         .members = rng_next(rng),
         .rate = rng_next(rng) >> rng_below(rng, 64),
+        .base = rng_below(rng, 2),
         .whole = rng_below(rng, 2),
         .part = rng_below(rng, 3),
         .parts = rng_next(rng), /* a history that never ends: a whole one would be a lie believed */
@@ -279,7 +281,8 @@ void hostile_introduce(struct hostile *hostile)
                                    .bulk = {bytes, RECORD_BYTES}});
     if (hostile->manner != SAYS_WRONG_HELLO) /* or else no rumor of it is listened to */
         say(hostile,
-            &(struct message){.kind = VERSION, .hash = rng_next(&hostile->rng) | 1, .whole = 1});
+            &(struct message){
+                .kind = VERSION, .hash = rng_next(&hostile->rng) | 1, .base = 1, .whole = 1});
 }
 
 /* No other VERSION before the victim has said its own: what has the same hash must have the same

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "amount.h"
+#include "outcome_inside.h"
 
 #define MOMENTS_FIRST 256
 
@@ -25,6 +26,7 @@ void outcome_init(struct outcome *outcome, const struct scenario *scenario)
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
         struct node_total *node = &outcome->nodes[i];
         node->share = node->up_use = node->down_use = node->accuracy = NAN;
+        node->joining_s = NAN;
         scenario_node_name(scenario, i, node->name, sizeof node->name);
     }
 }
@@ -52,7 +54,7 @@ struct moment *outcome_add(struct outcome *outcome, double at_s)
     outcome->moments[count] = (struct moment){.at_s = at_s, .accuracy = NAN, .loss = NAN};
     struct node_moment *nodes = outcome_nodes(outcome);
     for (uint32_t i = 0; nodes && i < outcome->scenario->nodes_count; i++)
-        nodes[i] = (struct node_moment){NAN, NAN, NAN, NAN, NAN, NAN};
+        nodes[i] = (struct node_moment){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     return &outcome->moments[count];
 }
 
@@ -143,22 +145,10 @@ struct link_use *outcome_uses(const struct outcome *outcome, uint32_t *count)
     return uses;
 }
 
-/* What a verdict is made of, beside the expectation's own words. */
-struct found {
-    double value;
-    bool met;
-    char text[92];
-};
-
-static bool is_met(const struct expect *expect, double value)
-{
-    return expect->at_least ? value >= expect->value : value <= expect->value;
-}
-
 /* A value of the end. */
 static struct found found_figure(const struct expect *expect, double value, const char *format)
 {
-    struct found found = {.value = value, .met = is_met(expect, value)};
+    struct found found = {.value = value, .met = found_is_met(expect, value)};
     if (isfinite(value))
         (void)snprintf(found.text, sizeof found.text, format, value);
     else
@@ -193,7 +183,7 @@ static const struct moment *closest(const struct outcome *outcome, const struct 
         const double before = best ? moment_figure(best, expect->metric) : NAN;
         if (!best || (expect->at_least ? value > before : value < before))
             best = moment;
-        if (is_met(expect, value))
+        if (found_is_met(expect, value))
             break;
     }
     return best;
@@ -279,6 +269,71 @@ static struct found found_steps(const struct outcome *outcome, const struct expe
     return found;
 }
 
+static struct found found_removed(const struct outcome *outcome)
+{
+    struct found found = {.value = outcome->removed, .met = outcome->removed == 0};
+    if (outcome->scenario->strategy != STRATEGY_GOSSIP)
+        (void)snprintf(found.text, sizeof found.text, "not measured");
+    else if (found.met)
+        (void)snprintf(found.text, sizeof found.text, "none");
+    else
+        (void)snprintf(found.text, sizeof found.text, "%u times; first %.60s",
+                       (unsigned)outcome->removed, outcome->removed_text);
+    return found;
+}
+
+static struct found found_blocks(const struct outcome *outcome, const struct expect *expect)
+{
+    const struct node_total *most = NULL;
+    char bytes[AMOUNT_BYTES];
+    for (uint32_t i = 0; i < outcome->scenario->nodes_count; i++) {
+        const struct node_total *node = &outcome->nodes[i];
+        if (node->block_bytes > 0 && (!most || node->block_bytes > most->block_bytes))
+            most = node;
+    }
+    const bool known = most && outcome->base_bytes > 0;
+    const double part = known ? (double)most->block_bytes / (double)outcome->base_bytes : NAN;
+    struct found found = found_figure(expect, part, "%.3f");
+    if (known)
+        (void)snprintf(found.text, sizeof found.text, "%.3f x base (%s, %s)", part,
+                       amount_bytes((double)most->block_bytes, bytes), most->name);
+    return found;
+}
+
+/* How long node i took to join, of the time that the base alone takes on its link; NAN: it did not
+ * join later, took over no base, or has no limit. */
+static double joining_part(const struct outcome *outcome, uint32_t i)
+{
+    const struct group *group = scenario_group(outcome->scenario, i);
+    const struct node_total *node = &outcome->nodes[i];
+    const double rate = (double)rate_at(&group->down, group->start_ns);
+    if (group->start_ns == 0 || node->block_bytes == 0 || rate <= 0)
+        return NAN;
+    return isfinite(node->joining_s) ? node->joining_s / ((double)node->block_bytes / rate)
+                                     : INFINITY;
+}
+
+static struct found found_joining(const struct outcome *outcome, const struct expect *expect)
+{
+    uint32_t slowest = 0;
+    double part = NAN;
+    for (uint32_t i = 0; i < outcome->scenario->nodes_count; i++) {
+        const double own = joining_part(outcome, i);
+        if (isnan(own) || own <= part)
+            continue;
+        slowest = i;
+        part = own;
+    }
+    struct found found = found_figure(expect, part, "%.3f");
+    const struct node_total *node = &outcome->nodes[slowest];
+    if (isfinite(part))
+        (void)snprintf(found.text, sizeof found.text, "%.3f x blocks / rate (%.2f s, %s)", part,
+                       node->joining_s, node->name);
+    else if (!isnan(part))
+        (void)snprintf(found.text, sizeof found.text, "never (%s)", node->name);
+    return found;
+}
+
 static struct found find(const struct outcome *outcome, const struct expect *expect)
 {
     switch (expect->metric) {
@@ -296,6 +351,22 @@ static struct found find(const struct outcome *outcome, const struct expect *exp
         return found_members(outcome, expect);
     case METRIC_STEPS:
         return found_steps(outcome, expect);
+    case METRIC_COMPONENT:
+        return found_component(outcome, expect);
+    case METRIC_JOINED:
+        return found_joined(outcome, expect);
+    case METRIC_REMOVED:
+        return found_removed(outcome);
+    case METRIC_STEPS_OF:
+        return found_steps_of(outcome, expect);
+    case METRIC_TOLD_OF:
+        return found_told_of(outcome, expect);
+    case METRIC_ACCURACY_OF_ALL:
+        return found_accuracy_of_all(outcome, expect);
+    case METRIC_BLOCKS:
+        return found_blocks(outcome, expect);
+    case METRIC_JOINING:
+        return found_joining(outcome, expect);
     }
     check_failed(__FILE__, __LINE__, "a metric");
 }

@@ -10,7 +10,7 @@
 
 #include "scenario.h"
 
-#define OUTCOME_CURVES_MAX 64 /* with more nodes, their moments are not kept */
+#define OUTCOME_CURVES_MAX SCENARIO_CURVES_MAX
 
 /* The swarm at one moment. Counters count from the start, over all nodes. */
 struct moment {
@@ -26,6 +26,8 @@ struct moment {
     uint64_t in_flight;     /* bytes on the wires */
     uint32_t running;       /* nodes */
     uint32_t members;       /* known live to the running node that knows fewest */
+    uint32_t components;    /* that the links between running nodes make of them */
+    uint32_t joined;        /* of the running nodes: hold a whole base, and train if they are to */
 };
 
 /* One node at that moment. */
@@ -36,6 +38,8 @@ struct node_moment {
     float behind; /* rumors */
     float up_use; /* of its rate, since the last moment; NAN: no limit */
     float down_use;
+    float told_bytes; /* rumors, since the last moment */
+    float accuracy;   /* of its own base (METRIC_ACCURACY_OF_ALL); NAN: not measured */
 };
 
 /* A node at the end. */
@@ -50,6 +54,8 @@ struct node_total {
     uint32_t neighbours;
     double up_use, down_use; /* mean over its life; NAN: no limit */
     double accuracy;         /* of its own model; NAN: it is the swarm's */
+    uint64_t block_bytes;    /* the most that it received in blocks for one base */
+    double joining_s;        /* from its first start to its first step; NAN: it made none */
 };
 
 /* The wires between two regions, one way. */
@@ -92,13 +98,16 @@ struct outcome {
     double copies;              /* received per rumor, in the second half; NAN */
     double control_bytes_per_s; /* per node, in the second half */
     double origins;             /* how many lives told something */
+    uint64_t base_bytes;        /* of one base; 0: not known */
+    uint32_t removed;           /* healthy nodes taken for dead, or given up for their silence */
+    char removed_text[96];      /* the first: "west/3 by east/1 at 31.2 s" */
     uint64_t trace;             /* hash of everything that happened */
     uint64_t events;
     double cpu_s;          /* of this process, for all of it */
     double gradient_cpu_s; /* of it, forward and backward of training */
     double evaluate_cpu_s;
     uint64_t rss_bytes_max; /* most memory of this process so far */
-    char violation[256]; /* an invariant that broke; "" none */
+    char violation[256];    /* an invariant that broke; "" none */
 };
 
 /* Counters 0, what nobody has measured NAN, nodes named. The scenario must outlive the outcome. */
@@ -116,6 +125,9 @@ struct link_use *outcome_uses(const struct outcome *outcome, uint32_t *count);
 /* Fills verdicts. "by" a time: the first moment that meets it counts. "steps" is that of the node
  * that made the smallest part of its steps. */
 void outcome_judge(struct outcome *outcome);
+
+/* Is every node to be measured at that time (METRIC_ACCURACY_OF_ALL)? */
+bool outcome_wants_nodes(const struct scenario *scenario, uint64_t at_ns);
 
 /* Every expectation holds and no invariant broke. */
 bool outcome_is_met(const struct outcome *outcome);

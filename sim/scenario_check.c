@@ -31,7 +31,8 @@ static enum status check_strategy(const struct scenario *scenario, struct proble
                            "for gossip",
                            strategy_text(scenario->strategy));
     bool needs_training = !gossip || expects(scenario, METRIC_ACCURACY) ||
-                          expects(scenario, METRIC_STEPS) || expects(scenario, METRIC_COPIES);
+                          expects(scenario, METRIC_STEPS) || expects(scenario, METRIC_COPIES) ||
+                          expects(scenario, METRIC_ACCURACY_OF_ALL);
     if (needs_training && !anybody_trains(scenario))
         return problem_set(problem, MALFORMED,
                            "no node trains; give a group its speed, such as: nodes = 2 desk, "
@@ -61,6 +62,46 @@ static enum status check_members(const struct scenario *scenario, struct problem
                        members, scenario->nodes_count, scenario->nodes_count);
 }
 
+const struct fault *scenario_partition_until(const struct scenario *scenario, uint64_t at_ns)
+{
+    for (uint32_t i = 0; i < scenario->faults_count; i++)
+        if (scenario->faults[i].kind == FAULT_PARTITION && scenario->faults[i].to_ns == at_ns)
+            return &scenario->faults[i];
+    return NULL;
+}
+
+/* What an expectation speaks of must be there. */
+static enum status check_expects(const struct scenario *scenario, struct problem *problem)
+{
+    for (uint32_t i = 0; i < scenario->expects_count; i++) {
+        const struct expect *expect = &scenario->expects[i];
+        if (expect->bound != BOUND_NUMBER && !scenario_partition_until(scenario, expect->from_ns))
+            return problem_set(problem, MALFORMED,
+                               "expect = %s: no partition is over at %.10g s, so there are no "
+                               "halves",
+                               expect->text, (double)expect->from_ns / 1e9);
+        if (expect->metric >= METRIC_COMPONENT && scenario->strategy != STRATEGY_GOSSIP)
+            return problem_set(problem, MALFORMED, "expect = %s: is for strategy = gossip",
+                               expect->text);
+    }
+    return OK;
+}
+
+/* Another process with the identity of a node needs a place in the world. */
+static enum status check_duplicates(const struct scenario *scenario, struct problem *problem)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < scenario->faults_count; k++)
+        for (uint32_t i = 0; i < scenario->nodes_count; i++)
+            count += scenario->faults[k].kind == FAULT_DUPLICATE &&
+                     node_set_has(&scenario->faults[k].a, i);
+    if (count <= SCENARIO_TWINS_MAX)
+        return OK;
+    return problem_set(problem, MALFORMED,
+                       "the lines fault = duplicate name %u nodes; at most %d can have a double",
+                       count, SCENARIO_TWINS_MAX);
+}
+
 static enum status check_configs(const struct scenario *scenario, struct problem *problem)
 {
     struct config config;
@@ -82,6 +123,10 @@ enum status scenario_check(const struct scenario *scenario, struct problem *prob
         status = check_reach(scenario, problem);
     if (status == OK)
         status = check_members(scenario, problem);
+    if (status == OK)
+        status = check_expects(scenario, problem);
+    if (status == OK)
+        status = check_duplicates(scenario, problem);
     if (status == OK)
         status = check_configs(scenario, problem);
     return status;

@@ -7,7 +7,18 @@
 #include "scenario_parts.h"
 
 /* The clauses of a fault line, as bits. */
-enum { AT = 1, BACK = 2, FOR = 4, FROM = 8, EVERY = 16, AWAY = 32, BY = 64, UNTIL = 128 };
+enum {
+    AT = 1,
+    BACK = 2,
+    FOR = 4,
+    FROM = 8,
+    EVERY = 16,
+    AWAY = 32,
+    BY = 64,
+    UNTIL = 128,
+    DISK = 256,
+    SILENTLY = 512
+};
 
 /* Whom a fault line names. */
 enum whom { ONE, TWO, DIVIDED, PERHAPS };
@@ -18,8 +29,10 @@ static const struct form {
     unsigned int may;
     const char *written;
 } forms[FAULT_KINDS] = {
-    [FAULT_CRASH] = {ONE, AT, BACK, "crash X, at T, back at T"},
-    [FAULT_PAUSE] = {ONE, AT | FOR, 0, "pause X, at T, for D"},
+    [FAULT_CRASH] = {ONE, AT, BACK | DISK | SILENTLY,
+                     "crash X, at T, back at T, disk lost, silently"},
+    [FAULT_PAUSE] = {ONE, FOR, AT | EVERY | FROM,
+                     "pause X, at T, for D; or pause X, every D, for D to D, from T to T"},
     [FAULT_PARTITION] = {DIVIDED, FROM, EVERY, "partition A | B, from T to T, every D"},
     [FAULT_CLOG] = {ONE, FROM, 0, "clog X, from T to T"},
     [FAULT_RESET] = {TWO, AT, 0, "reset A B, at T"},
@@ -32,11 +45,13 @@ static const struct form {
     [FAULT_WRONG_KEY] = {ONE, AT, 0, "wrong key X, at T"},
     [FAULT_HOSTILE] = {ONE, FROM, 0, "hostile X, from T to T"},
     [FAULT_MUTE] = {ONE, FROM, 0, "mute X, from T to T"},
-    [FAULT_CHURN] = {PERHAPS, EVERY | AWAY, FROM, "churn X, every D, away D, from T to T"},
+    [FAULT_CHURN] = {PERHAPS, EVERY | AWAY, FROM | DISK,
+                     "churn X, every D, away D, from T to T, disk lost"},
 };
 
 /* Each clause's word, in the order of the bits. */
-static const char *const words[] = {"at", "back at", "for", "from", "every", "away", "by", "until"};
+static const char *const words[] = {"at",   "back at", "for",   "from", "every",
+                                    "away", "by",      "until", "disk", "silently"};
 
 #define WORDS (sizeof words / sizeof words[0])
 
@@ -180,11 +195,48 @@ static enum status read_head(const struct scenario *scenario, struct clause *cla
     return status == OK ? clause_end(clause, problem) : status;
 }
 
+/* "5 s", or "0.1 s to 30 s" of what comes again and again. */
+static enum status read_for(struct clause *clause, struct fault *fault, struct problem *problem)
+{
+    enum status status = clause_duration(clause, &fault->least_ns, problem);
+    fault->most_ns = fault->least_ns;
+    if (status != OK || !clause_take(clause, "to"))
+        return status;
+    status = clause_duration(clause, &fault->most_ns, problem);
+    if (status == OK && fault->most_ns < fault->least_ns)
+        return clause_fail(clause, problem, "the shorter time stands first");
+    return status;
+}
+
+/* "from 60 s to 90 s" */
+static enum status read_from(struct clause *clause, struct fault *fault, struct problem *problem)
+{
+    enum status status = clause_time(clause, &fault->from_ns, problem);
+    if (status != OK)
+        return status;
+    if (!clause_take(clause, "to"))
+        return clause_fail(clause, problem, "until when is missing, such as: from 60 s to 90 s");
+    return clause_time(clause, &fault->to_ns, problem);
+}
+
+static enum status read_disk(struct clause *clause, struct fault *fault, struct problem *problem)
+{
+    static const char *const states[] = {
+        [FAULT_DISK_KEPT] = "kept", [FAULT_DISK_ROTS] = "rots", [FAULT_DISK_LOST] = "lost"};
+    const unsigned int count = sizeof states / sizeof states[0];
+    unsigned int i = 0;
+    while (i < count && !clause_take(clause, states[i]))
+        i++;
+    if (i == count)
+        return clause_fail(clause, problem, "a disk is kept, rots (its newest checkpoint) or lost");
+    fault->disk = (enum fault_disk)i;
+    return OK;
+}
+
 /* What clause `bit` says. */
 static enum status read_value(struct clause *clause, unsigned int bit, struct fault *fault,
-                              uint64_t *for_ns, struct problem *problem)
+                              struct problem *problem)
 {
-    enum status status;
     switch (bit) {
     case AT:
         return clause_time(clause, &fault->from_ns, problem);
@@ -192,26 +244,25 @@ static enum status read_value(struct clause *clause, unsigned int bit, struct fa
     case UNTIL:
         return clause_time(clause, &fault->to_ns, problem);
     case FOR:
-        return clause_duration(clause, for_ns, problem);
+        return read_for(clause, fault, problem);
     case EVERY:
         return clause_duration(clause, &fault->every_ns, problem);
     case AWAY:
         return clause_duration(clause, &fault->away_ns, problem);
     case BY:
         return clause_shift(clause, &fault->value, problem);
+    case DISK:
+        return read_disk(clause, fault, problem);
+    case SILENTLY:
+        fault->value = 1;
+        return OK;
     default:
-        status = clause_time(clause, &fault->from_ns, problem);
-        if (status != OK)
-            return status;
-        if (!clause_take(clause, "to"))
-            return clause_fail(clause, problem,
-                               "until when is missing, such as: from 60 s to 90 s");
-        return clause_time(clause, &fault->to_ns, problem);
+        return read_from(clause, fault, problem);
     }
 }
 
 static enum status read_clause(struct clause *clause, struct fault *fault, unsigned int *seen,
-                               uint64_t *for_ns, struct problem *problem)
+                               struct problem *problem)
 {
     const struct form *form = &forms[fault->kind];
     size_t i = 0;
@@ -226,7 +277,7 @@ static enum status read_clause(struct clause *clause, struct fault *fault, unsig
     if (*seen & bit)
         return clause_fail(clause, problem, "%s stands twice in this line", words[i]);
     *seen |= bit;
-    enum status status = read_value(clause, bit, fault, for_ns, problem);
+    enum status status = read_value(clause, bit, fault, problem);
     return status == OK ? clause_end(clause, problem) : status;
 }
 
@@ -242,12 +293,28 @@ static enum status check_complete(const struct fault *fault, unsigned int seen,
     return OK;
 }
 
-/* The times that follow from those given. */
-static void derive_times(const struct scenario *scenario, struct fault *fault, unsigned int seen,
-                         uint64_t for_ns)
+/* A pause is one, or one after the other. */
+static enum status check_pause(const struct fault *fault, unsigned int seen,
+                               struct problem *problem)
 {
-    if (seen & FOR)
-        fault->to_ns = fault->from_ns + for_ns;
+    const bool again = (seen & EVERY) != 0;
+    if (fault->kind != FAULT_PAUSE)
+        return OK;
+    if ((seen & (AT | EVERY | FROM)) != (again ? EVERY | FROM : AT))
+        return problem_set(problem, MALFORMED, "it is written: %s", forms[FAULT_PAUSE].written);
+    if (!again && fault->most_ns > fault->least_ns)
+        return problem_set(problem, MALFORMED,
+                           "how long it stands still is drawn where it does so again and again: "
+                           "%s",
+                           forms[FAULT_PAUSE].written);
+    return OK;
+}
+
+/* The times that follow from those given. */
+static void derive_times(const struct scenario *scenario, struct fault *fault, unsigned int seen)
+{
+    if (seen & FOR && seen & AT)
+        fault->to_ns = fault->from_ns + fault->least_ns;
     else if (fault->kind == FAULT_CHURN && !(seen & FROM))
         fault->to_ns = scenario->span_ns;
     else if (!(seen & (FROM | BACK | UNTIL)))
@@ -273,20 +340,21 @@ static enum status read_line(const struct scenario *scenario, const char *text, 
 {
     struct clause clause;
     unsigned int seen = 0;
-    uint64_t for_ns = 0;
     enum status status = clause_next(&clause, &text, problem);
     if (status == OK)
         status = read_head(scenario, &clause, fault, problem);
     while (status == OK && text) {
         status = clause_next(&clause, &text, problem);
         if (status == OK)
-            status = read_clause(&clause, fault, &seen, &for_ns, problem);
+            status = read_clause(&clause, fault, &seen, problem);
     }
     if (status == OK)
         status = check_complete(fault, seen, problem);
+    if (status == OK)
+        status = check_pause(fault, seen, problem);
     if (status != OK)
         return status;
-    derive_times(scenario, fault, seen, for_ns);
+    derive_times(scenario, fault, seen);
     return check_times(scenario, fault, seen, problem);
 }
 

@@ -178,6 +178,7 @@ static const struct {
     const char *how;
 } given[] = {
     {"node", "grace_s", NULL, NULL},
+    {"node", "save_s", NULL, NULL},
     {"node", "seed", "0", "draws all from [scenario] seed"},
     {"node", "listen", NULL, "connects the nodes; a group that nobody can call: dials only"},
     {"node", NULL, NULL, "makes the nodes; see the nodes lines of [scenario]"},

@@ -9,7 +9,7 @@
 #define OURS     0x54726F75ull /* the upper half of our subjects; the lower is the affair */
 #define SLICE_NS SECOND_NS     /* a pause is prolonged so often: it can end early */
 
-enum what { BEGIN, TURN, BACK, END };
+enum what { BEGIN, TURN, BACK, STALL, END };
 
 /* A fault, and what has become of it. */
 struct affair {
@@ -17,7 +17,8 @@ struct affair {
     struct rng rng;
     struct node_set struck, others;
     bool begun;
-    bool cut; /* PARTITION: now */
+    bool cut;          /* PARTITION: now */
+    uint64_t ended_ns; /* 0: it has not */
 };
 
 struct guest {
@@ -245,6 +246,36 @@ static void slice(struct trouble *trouble, struct affair *affair)
         put(trouble, affair, next_ns, TURN, 0);
 }
 
+/* A machine with too much to do. */
+
+static void stall_in_this_period(struct trouble *trouble, struct affair *affair, uint32_t i)
+{
+    const uint64_t at_ns = now_ns(trouble) + rng_next(&affair->rng) % affair->fault.every_ns;
+    if (at_ns < over_ns(&affair->fault))
+        put(trouble, affair, at_ns, STALL, i);
+}
+
+static void stall_again(struct trouble *trouble, struct affair *affair)
+{
+    const struct fault *fault = &affair->fault;
+    const uint32_t one = fault->any ? draw(trouble, affair) : WIRE_NOBODY;
+    for (uint32_t i = 0; i < nodes_of(trouble); i++)
+        if (fault->any ? i == one : node_set_has(&fault->a, i))
+            stall_in_this_period(trouble, affair, i);
+    if (now_ns(trouble) + fault->every_ns < over_ns(fault))
+        put(trouble, affair, now_ns(trouble) + fault->every_ns, TURN, 0);
+}
+
+static void stall(struct trouble *trouble, struct affair *affair, uint32_t i)
+{
+    const struct fault *fault = &affair->fault;
+    const uint64_t takes_ns =
+        fault->least_ns + rng_next(&affair->rng) % (fault->most_ns - fault->least_ns + 1);
+    const uint64_t until_ns = now_ns(trouble) + takes_ns;
+    if (affair->begun && world_is_running(trouble->world, i))
+        world_pause(trouble->world, i, until_ns < over_ns(fault) ? until_ns : over_ns(fault));
+}
+
 /* Beginning, turning, end. */
 
 static void strike(struct trouble *trouble, struct affair *affair, uint32_t i)
@@ -313,7 +344,9 @@ static void churn(struct trouble *trouble, struct affair *affair)
 
 static void turn(struct trouble *trouble, struct affair *affair)
 {
-    if (affair->fault.kind == FAULT_PAUSE || affair->fault.kind == FAULT_SLOW_READER)
+    if (affair->fault.kind == FAULT_PAUSE && affair->fault.every_ns > 0)
+        stall_again(trouble, affair);
+    else if (affair->fault.kind == FAULT_PAUSE || affair->fault.kind == FAULT_SLOW_READER)
         slice(trouble, affair);
     if (affair->fault.kind == FAULT_PARTITION)
         flap(trouble, affair);
@@ -337,6 +370,7 @@ static void end(struct trouble *trouble, struct affair *affair)
     if (!affair->begun)
         return;
     affair->begun = false;
+    affair->ended_ns = now_ns(trouble);
     cut(trouble, affair, false);
     throw_out(trouble, affair);
     if (affair->fault.kind == FAULT_CRASH)
@@ -393,10 +427,49 @@ void trouble_on_event(struct trouble *trouble, uint64_t subject, uint64_t amount
     case BACK:
         bring_back(trouble, affair, (uint32_t)amount);
         break;
+    case STALL:
+        stall(trouble, affair, (uint32_t)amount);
+        break;
     case END:
         end(trouble, affair);
         break;
     }
+}
+
+/* Does this one keep i from hearing j? What ends a process shows in the process itself. */
+static bool explains(const struct affair *affair, uint32_t i, uint32_t j)
+{
+    const struct node_set *a = &affair->struck, *b = &affair->others;
+    switch (affair->fault.kind) {
+    case FAULT_PARTITION:
+    case FAULT_RESET:
+        return (node_set_has(a, i) && node_set_has(b, j)) ||
+               (node_set_has(b, i) && node_set_has(a, j));
+    case FAULT_CLOG:
+    case FAULT_HALF_OPEN:
+    case FAULT_SLOW_READER:
+    case FAULT_FRAGMENT:
+    case FAULT_TAMPER:
+    case FAULT_DUPLICATE: /* one of the two is turned away everywhere */
+        return node_set_has(a, i) || node_set_has(a, j);
+    default:
+        return false;
+    }
+}
+
+bool trouble_explains(const struct trouble *trouble, uint32_t i, uint32_t j, uint64_t since_ns)
+{
+    const struct world *world = trouble->world;
+    const struct world_node *at = &world->nodes[j];
+    if (!at->node || node_is_leaving(at->node) || world->wire.parties[j].paused_ns > since_ns ||
+        (at->life > 1 && at->born_ns > since_ns))
+        return true;
+    for (uint32_t k = 0; k < trouble->count; k++) {
+        const struct affair *affair = &trouble->affairs[k];
+        if ((affair->begun || affair->ended_ns > since_ns) && explains(affair, i, j))
+            return true;
+    }
+    return false;
 }
 
 void trouble_end(struct trouble *trouble)

@@ -22,6 +22,10 @@ struct trouble *trouble_new(struct world *world, const struct fault *faults, uin
 bool trouble_owns(uint64_t subject);
 void trouble_on_event(struct trouble *trouble, uint64_t subject, uint64_t amount);
 
+/* Is there a reason why i has not heard j: has j, at any time since then, been down, stood still,
+ * left, or had another with its identity, or was anything on the way between the two? */
+bool trouble_explains(const struct trouble *trouble, uint32_t i, uint32_t j, uint64_t since_ns);
+
 /* All is well again from now on: cuts heal, processes run, those that crashed start, outsiders
  * leave. What would begin later does not. */
 void trouble_end(struct trouble *trouble);

@@ -28,6 +28,7 @@
 #define STUCK_NS    (15 * SECOND_NS) /* no block was of use for so long: begin anew */
 #define GIVING_NS   (10 * SECOND_NS) /* who has given something within this may be asked for more */
 #define PROGRESS_NS (10 * SECOND_NS)
+#define TOLD_MAX    (1u << 28) /* by one life: to believe more would take too long */
 
 static uint32_t origins_max(const struct node_options *options)
 {
@@ -83,7 +84,9 @@ static bool is_better(const struct node *node, const struct rapport *rapport)
         return false;
     if (node->catchup.is_fetching && node->now_ns - node->catchup.moved_ns > STUCK_NS)
         return true;
-    return rapport->apart ? !rapport->yields : rapport->ahead && !node->catchup.is_fetching;
+    if (rapport->apart)
+        return !rapport->yields;
+    return rapport->ahead && !rapport->lesser && !node->catchup.is_fetching;
 }
 
 /* Who has blocks of the base that we take over. */
@@ -130,18 +133,32 @@ static struct origin *origin_of(struct node *node, const struct history_entry *t
     return origin ? origin : versions_add(&node->versions, told->id, told->incarnation);
 }
 
-/* How many rumors of each origin the history has, into next[]; false when there is no room. */
+/* Nothing is kept of a history that there is no room for, or that says more than there can be. */
+static bool has_room_for(const struct node *node)
+{
+    const struct catchup *catchup = &node->catchup;
+    uint32_t origins = node->versions.count;
+    for (uint32_t i = 0; i < catchup->history_entries; i++) {
+        const struct history_entry told =
+            history_entry_at(catchup->history + (size_t)i * HISTORY_ENTRY_BYTES);
+        origins += !versions_find(&node->versions, origin_tag(told.id, told.incarnation));
+        if (told.next > TOLD_MAX)
+            return false;
+    }
+    return origins <= node->versions.max;
+}
+
+/* How many rumors of each origin the history has, into next[]. */
 static bool read_history(struct node *node, uint32_t *next)
 {
     const struct catchup *catchup = &node->catchup;
+    if (!has_room_for(node))
+        return false;
     memset(next, 0, node->versions.max * sizeof *next);
     for (uint32_t i = 0; i < catchup->history_entries; i++) {
         const struct history_entry told =
             history_entry_at(catchup->history + (size_t)i * HISTORY_ENTRY_BYTES);
-        const struct origin *origin = origin_of(node, &told);
-        if (!origin)
-            return false;
-        next[versions_place(&node->versions, origin)] = told.next;
+        next[versions_place(&node->versions, origin_of(node, &told))] = told.next;
     }
     return true;
 }
@@ -158,6 +175,21 @@ static bool can_keep_ours(const struct node *node, const uint32_t *next)
     return true;
 }
 
+/* Two may each know a little that is in no log any more. Then what one of them knows is lost, and
+ * for all who are in that case it must be the same: who has learned more in all keeps its base. */
+static bool would_lose_more(const struct node *node, const uint32_t *next)
+{
+    const struct catchup *catchup = &node->catchup;
+    uint64_t theirs = 0;
+    for (uint32_t i = 0; i < catchup->history_entries; i++)
+        theirs += history_entry_at(catchup->history + (size_t)i * HISTORY_ENTRY_BYTES).samples;
+    bool loses = false;
+    for (uint32_t place = 0; place < node->versions.count; place++)
+        loses |= node->versions.origins[place].next > next[place];
+    const uint64_t ours = node_swarm_samples(node);
+    return loses && (ours > theirs || (ours == theirs && node->versions.digest > catchup->digest));
+}
+
 static uint64_t digest_of_logged(struct node *node, uint32_t place, uint32_t seq)
 {
     uint32_t bytes;
@@ -171,6 +203,8 @@ static uint64_t digest_of_logged(struct node *node, uint32_t place, uint32_t seq
 /* A life of its own for what is told from now on. */
 static bool begin_life(struct node *node)
 {
+    if (node->options.incarnation + 1 == node->first_incarnation + NODE_LIVES)
+        return false;
     struct origin *own =
         versions_add(&node->versions, node->own->id, node->options.incarnation + 1);
     if (!own)
@@ -213,6 +247,8 @@ static void set_version(struct node *node, const uint32_t *next, bool keep_ours)
         struct origin *origin = origin_of(node, &told);
         if (origin->next == told.next)
             origin->samples = told.samples;
+        if (origin->handed == told.next)
+            origin->handed_samples = told.samples;
     }
     node->advanced_ns = node->now_ns;
     forget_gaps(node);
@@ -231,24 +267,28 @@ static void note_beginning(struct node *node, struct peer *donor)
     (void)node_note(node, donor, NOTE_CATCHING_UP, LEVEL_INFO, text);
 }
 
-/* False when this cannot be done: there is no room for so many origins. */
-static bool adopt(struct node *node, struct peer *donor)
+enum adopt { ADOPT_DONE, ADOPT_NOT /* ours is to be kept */, ADOPT_NO_ROOM };
+
+static enum adopt adopt(struct node *node, struct peer *donor)
 {
     struct catchup *catchup = &node->catchup;
     struct rapport *rapport = node_rapport(node, donor);
     uint32_t *next = catchup->next;
     if (!read_history(node, next))
-        return false;
+        return ADOPT_NO_ROOM;
     const uint32_t own_place = versions_place(&node->versions, node->own);
     const bool keep_ours = !rapport->apart && can_keep_ours(node, next);
+    if (!rapport->apart && !keep_ours && !catchup->is_fetching && would_lose_more(node, next))
+        return ADOPT_NOT;
     const bool is_told_lost = !keep_ours && next[own_place] < node->own->next;
     if (is_told_lost && !begin_life(node))
-        return false;
+        return ADOPT_NO_ROOM;
     catchup->keep_weights = is_told_lost || (rapport->apart && node->training_asked) ||
                             (catchup->is_fetching && catchup->keep_weights);
     if (!keep_ours)
         log_clear(&node->log);
     set_version(node, next, keep_ours);
+    catchup->wrote_ns = catchup->is_fetching ? catchup->wrote_ns : node->now_ns;
     catchup->is_fetching = true;
     catchup->bases++;
     catchup->began_ns = catchup->noted_ns = catchup->moved_ns = node->now_ns;
@@ -256,9 +296,11 @@ static bool adopt(struct node *node, struct peer *donor)
     catchup->bytes = 0;
     memset(catchup->from, 0, node->blocks * sizeof *catchup->from);
     held_clear(node);
-    rapport->apart = rapport->ahead = false;
+    rapport->apart = false;
+    for (uint32_t i = 0; i < node->options.peers_max; i++)
+        node->rapports[i].ahead = false; /* they will say again */
     note_beginning(node, donor);
-    return true;
+    return ADOPT_DONE;
 }
 
 /* True when our version has become another. */
@@ -283,12 +325,15 @@ bool catchup_on_history(struct node *node, struct peer *from, const struct messa
     if (++catchup->parts < history->parts)
         return false;
     catchup->is_asked = false;
-    if (adopt(node, from))
+    const enum adopt adopted = adopt(node, from);
+    if (adopted == ADOPT_DONE)
         return true;
     node_rapport(node, from)->refused_ns = node->now_ns;
-    if (notes_allow(&node->notes, node->now_ns))
-        (void)node_note(node, from, NOTE_FULL, LEVEL_WARNING,
-                        "no room for all the origins of its base: raise limits.members");
+    if (adopted == ADOPT_NO_ROOM && notes_allow(&node->notes, node->now_ns))
+        (void)node_note(
+            node, from, NOTE_FULL, LEVEL_WARNING,
+            "its base cannot be taken over: too many origins (raise limits.members), or "
+            "more rumors than there can be");
     return false;
 }
 
@@ -326,7 +371,7 @@ static void give_up(struct node *node, struct peer *donor)
 {
     struct rapport *rapport = node_rapport(node, donor);
     release(node, donor->conn);
-    rapport->asked_blocks = 0;
+    rapport->asked_blocks = rapport->asked_spans = 0;
     rapport->refused_ns = node->now_ns;
 }
 
@@ -345,10 +390,21 @@ static void take_from_slow(struct node *node, const struct peer *free_one)
     }
 }
 
+/* What is asked for must have a place when it comes. */
+static bool has_room_for_span(const struct node *node)
+{
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < HELD_MAX; i++)
+        taken += node->catchup.held[i].entries > 0;
+    for (uint32_t i = 0; node_neighbour(node, &i); i++)
+        taken += node->rapports[i].asked_blocks;
+    return taken + READ_BLOCKS <= HELD_MAX;
+}
+
 static void fetch_from(struct node *node, struct peer *donor)
 {
     struct rapport *rapport = node_rapport(node, donor);
-    while (rapport->asked_blocks <= (rapport->spans_max - 1) * READ_BLOCKS) {
+    while (rapport->asked_spans < rapport->spans_max && has_room_for_span(node)) {
         const struct span span = next_span(&node->catchup, node->blocks);
         if (span.count == 0) {
             if (rapport->asked_blocks == 0)
@@ -362,6 +418,7 @@ static void fetch_from(struct node *node, struct peer *donor)
         if (rapport->asked_blocks == 0)
             rapport->gave_ns = node->now_ns;
         rapport->asked_blocks += span.count;
+        rapport->asked[rapport->asked_spans++] = span.count;
     }
 }
 
@@ -392,6 +449,8 @@ void catchup_on_block(struct node *node, struct peer *from, const struct message
     }
     rapport->gave_ns = node->now_ns;
     rapport->asked_blocks -= rapport->asked_blocks > 0;
+    if (rapport->asked_spans > 0 && --rapport->asked[0] == 0)
+        memmove(rapport->asked, rapport->asked + 1, --rapport->asked_spans * sizeof(uint32_t));
     if (block->block >= node->blocks || catchup->from[block->block] == BLOCK_HELD ||
         catchup->from[block->block] == BLOCK_WRITTEN)
         return;
@@ -416,6 +475,7 @@ static void finish(struct node *node)
 {
     struct catchup *catchup = &node->catchup;
     catchup->is_fetching = false;
+    catchup->is_news = true;
     node->save_ns = node->now_ns; /* soon */
     (void)notes_add(&node->notes, node->now_ns, NOTE_CATCHING_UP, LEVEL_INFO,
                     "holds the base of the swarm: %u blocks, %.3f MB, in %.1f s",
@@ -433,7 +493,7 @@ bool catchup_next_write(struct node *node, struct action *action)
         return false;
     node->applying += action->entries;
     node->applying_rumors++;
-    catchup->moved_ns = node->now_ns;
+    catchup->moved_ns = catchup->wrote_ns = node->now_ns;
     if (++catchup->blocks_written == node->blocks)
         finish(node);
     return true;

@@ -79,7 +79,7 @@ static void check_peer(struct node *node, struct peer *peer)
 static void restart(struct node *node)
 {
     node->must_restart = true;
-    node->company_ns = node->now_ns; /* once */
+    node->company_ns = node->catchup.wrote_ns = node->now_ns; /* once */
     (void)notes_add(&node->notes, node->now_ns, NOTE_CATCHING_UP, LEVEL_WARNING,
                     "nobody is left who has the rest of the base: starting again with what was "
                     "saved here");
@@ -91,7 +91,9 @@ static void consider_joining(struct node *node)
     if (node_neighbours(node) > 0)
         node->company_ns = node->now_ns;
     const bool is_lost = node->company_ns && node->now_ns - node->company_ns >= NODE_LOST_WAIT_NS;
-    if (node_is_catching_up(node) && is_lost && node->stage == STAGE_RUNNING)
+    const bool is_stuck =
+        node_is_catching_up(node) && node->now_ns - node->catchup.wrote_ns >= NODE_LOST_WAIT_NS;
+    if (node_is_catching_up(node) && (is_lost || is_stuck) && node->stage == STAGE_RUNNING)
         restart(node);
     if (node->joined || node_is_catching_up(node))
         return;
@@ -137,6 +139,10 @@ void node_on_time(struct node *node, uint64_t now_ns)
         news_flush(node);
         spread_ask(node);
         catchup_consider(node);
+        dial_shuffle(node);
+        if (node->catchup.is_news)
+            compare_show_all(node);
+        node->catchup.is_news = false;
         consider_joining(node);
     }
     node_consider_telling(node);

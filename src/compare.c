@@ -6,9 +6,6 @@
  * has shown our very version is only told that it is still the same. Where nothing new comes any
  * more, and yet a neighbour knows more than we and its slice does not show what, we ask for all.
  */
-#include <math.h>
-#include <string.h>
-
 #include "inside.h"
 
 #define SLICE             32 /* entries */
@@ -17,8 +14,6 @@
 #define STRANGERS_AT_ONCE 64
 #define FAR_RUMORS        64 /* who lacks so many, and more than there are blocks, takes those */
 #define FAR_EACH          8  /* ... once it has joined, so many more of each origin */
-#define RATE_MAX          1e18
-#define CLEARLY           1.25 /* more learned alone wins by itself */
 
 static bool has_joined(const struct node *node, const struct peer *peer)
 {
@@ -44,23 +39,6 @@ static uint64_t rumors_there_are(const struct node *node)
     return shown > node->versions.rumors ? shown : node->versions.rumors;
 }
 
-static double rate_now(const struct node *node)
-{
-    double rate = 0;
-    for (uint32_t i = 0; i < node->members.count; i++)
-        if (node->members.members[i].known_live)
-            rate += (double)node->members.members[i].record.samples_per_second;
-    return rate;
-}
-
-/* The samples per second of all members, as far as we know, the most so far: when training ends
- * they fall to 0. No more than a number on the wire. */
-static double most_rate(struct node *node)
-{
-    node->rate_most = fmin(fmax(node->rate_most, rate_now(node)), RATE_MAX);
-    return node->rate_most;
-}
-
 void compare_show(struct node *node, struct peer *peer, bool whole)
 {
     struct versions *versions = &node->versions;
@@ -79,7 +57,8 @@ void compare_show(struct node *node, struct peer *peer, bool whole)
                           .hash = versions->hash,
                           .rumors = rumors_there_are(node),
                           .members = node->live,
-                          .rate = (uint64_t)most_rate(node),
+                          .rate = (uint64_t)apart_rate(node),
+                          .base = !node_is_catching_up(node),
                           .whole = whole,
                           .bulk = {node->scratch, bytes}}); /* a full queue: next round */
 }
@@ -143,60 +122,6 @@ static uint64_t compare_slice(struct node *node, struct peer *from, const uint8_
     return missing;
 }
 
-/* Samples that one side has learned and the other has not heard of. */
-struct apart {
-    double ours, theirs;
-    uint64_t first_tag; /* the smallest of the origins of which one side has heard more ... */
-    bool first_is_ours; /* ... and which side */
-};
-
-static void count_origin(struct apart *apart, uint64_t tag, uint64_t ours, uint64_t theirs)
-{
-    if (ours > theirs)
-        apart->ours += (double)(ours - theirs);
-    else
-        apart->theirs += (double)(theirs - ours);
-    if (ours != theirs && tag < apart->first_tag) {
-        apart->first_tag = tag;
-        apart->first_is_ours = ours > theirs;
-    }
-}
-
-static struct apart count_apart(struct node *node, const uint8_t *slice, size_t entries)
-{
-    struct apart apart = {.first_tag = UINT64_MAX};
-    const struct versions *versions = &node->versions;
-    memset(node->seen, 0, (versions->max + 63) / 64 * sizeof *node->seen);
-    for (size_t i = 0; i < entries; i++) {
-        const struct version_entry entry = version_entry_at(slice, i);
-        const struct origin *origin = versions_find(versions, entry.tag);
-        if (origin)
-            bit_set(node->seen, versions_place(versions, origin), true);
-        count_origin(&apart, entry.tag, origin ? origin->samples : 0, entry.samples);
-    }
-    for (uint32_t place = 0; place < versions->count; place++)
-        if (!bit_get(node->seen, place) && versions->origins[place].next > 0)
-            count_origin(&apart, versions->origins[place].tag, versions->origins[place].samples, 0);
-    return apart;
-}
-
-/* Have both learned so much without the other that adding it up would count it twice? Whose base is
- * kept must be the same for all who meet, whoever they are and however long it takes: so if neither
- * has clearly learned more, it is that of the smallest origin. */
-static void judge(struct node *node, struct peer *from, const struct message *version)
-{
-    const size_t entries = version->bulk.count / VERSION_ENTRY_BYTES;
-    struct rapport *rapport = node_rapport(node, from);
-    const struct apart apart = count_apart(node, version->bulk.at, entries);
-    const double less = fmin(apart.ours, apart.theirs), more = fmax(apart.ours, apart.theirs);
-    const bool was_apart = rapport->apart;
-    const double rate = fmax(most_rate(node), (double)version->rate); /* both reckon with it */
-    rapport->apart = rate > 0 && less > node->options.apart_s * rate;
-    rapport->yields = more > CLEARLY * less ? apart.ours > apart.theirs : apart.first_is_ours;
-    if (was_apart && !rapport->apart)
-        compare_show(node, from, true); /* what was said meanwhile it has not heard */
-}
-
 /* Does it know so much more than we that blocks are fewer than rumors? */
 static bool is_far(const struct node *node, uint64_t missing)
 {
@@ -213,10 +138,13 @@ void compare_on_version(struct node *node, struct peer *from, const struct messa
     const struct versions *ours = &node->versions;
     struct rapport *rapport = node_rapport(node, from);
     rapport->hash = version->hash;
-    from->knows = version->rumors;
+    from->knows = version->base ? version->rumors : 0; /* or else it only knows of them */
     const size_t entries = version->bulk.count / VERSION_ENTRY_BYTES;
+    const bool was_apart = rapport->apart;
     if (version->whole)
-        judge(node, from, version);
+        apart_judge(node, from, version);
+    if (was_apart && !rapport->apart)
+        compare_show(node, from, true); /* what was said meanwhile it has not heard */
     rapport->compared = true;
     news_compare(node, from, version->members);
     if (rapport->apart && rapport->yields)
@@ -227,7 +155,9 @@ void compare_on_version(struct node *node, struct peer *from, const struct messa
         return;
     }
     const uint64_t missing = compare_slice(node, from, version->bulk.at, entries);
-    rapport->ahead = is_far(node, missing) || (rapport->ahead && missing > 0);
+    if (rapport->ahead && !version->whole)
+        (void)node_say(node, from, &(struct message){.kind = WANT, .tag = TAG_ALL});
+    rapport->ahead = version->base && (is_far(node, missing) || (rapport->ahead && missing > 0));
     const bool same = version->hash == ours->hash;
     if (same)
         from->own_next = node->own->next;
@@ -235,7 +165,7 @@ void compare_on_version(struct node *node, struct peer *from, const struct messa
              node->now_ns - node->advanced_ns >= QUIET_NS)
         (void)node_say(node, from, &(struct message){.kind = WANT, .tag = TAG_ALL});
     if (!node->joined)
-        consider_knowledge(node, from, missing);
+        consider_knowledge(node, from, version->base ? missing : 0);
     if (same && version->digest != ours->digest && notes_allow(&node->notes, node->now_ns))
         (void)node_note(node, from, NOTE_DIGEST, LEVEL_ERROR,
                         "the same version, but another digest: a defect or broken memory, here or "

@@ -69,7 +69,7 @@ static void on_saved(struct daemon *daemon, uint64_t now_ns)
 {
     uint8_t *own = saver_own(daemon->saver);
     const size_t bytes = node_on_saved(daemon->node, now_ns, own);
-    if (bytes > 0 && bytes <= CHECKPOINT_OWN_MAX)
+    if (bytes > 0)
         saver_write(daemon->saver, bytes, node_incarnation(daemon->node));
 }
 
@@ -361,6 +361,7 @@ static enum status resume(struct daemon *daemon, struct problem *problem)
                                                 .model = daemon->saves,
                                                 .parameters = options->parameters,
                                                 .trains = options->trains,
+                                                .own_max = node_history_max(options),
                                                 .wake = wake,
                                                 .waker = daemon->transport};
     daemon->saver = saver_new(&saver_options);
@@ -393,7 +394,7 @@ static void start(struct daemon *daemon)
     arena_init(&daemon->arena,
                node_arena_bytes(&daemon->node_options) + hatch_arena_bytes(&hatch_options));
     daemon->node = node_new(&daemon->arena, &daemon->node_options, now_ns);
-    daemon->history = malloc(node_history_max(daemon->node));
+    daemon->history = malloc(node_history_max(&daemon->node_options));
     CHECK(daemon->history);
     greet(daemon, now_ns);
     daemon->hatch = hatch_new(&daemon->arena, daemon->setup.learner, &hatch_options);

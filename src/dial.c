@@ -6,7 +6,9 @@
  * until it has DEGREE neighbours, half of them called by itself: so each hangs on to some that it
  * chose at random, however many have called it, and the whole does not fall apart. And were it in
  * two, after a partition, or because it was begun in two places, each part would have neighbours
- * enough: so now and then a node calls somebody it has lost or never met, however many it has.
+ * enough: so now and then a node calls somebody it has lost or never met, however many it has. And
+ * so that nobody's neighbours stay those of the first hour, it leaves one that it has called, from
+ * time to time, and calls somebody else.
  */
 #include <math.h>
 #include <string.h>
@@ -16,8 +18,15 @@
 #define BACKOFF_MIN_NS (SECOND_NS / 2)
 #define BACKOFF_MAX_NS (30 * SECOND_NS)
 #define REACH_NS       (10 * SECOND_NS) /* ± 25 %, between two calls to the lost */
+#define SHUFFLE_NS     (60 * SECOND_NS) /* ± 25 %, between two that are left for others */
 #define LATE_FAILURES  20               /* the backoff no longer grows */
 #define LOOK_NS        (SECOND_NS / 4)  /* nobody was to be called: look again, at the latest */
+
+/* Somewhere between 0.75 and 1.25 times so long. */
+static uint64_t about_ns(struct node *node, uint64_t span_ns)
+{
+    return (uint64_t)((double)span_ns * (0.75 + 0.5 * rng_uniform(&node->rng)));
+}
 
 struct target *dial_target(const struct node *node, const struct peer *peer)
 {
@@ -172,8 +181,7 @@ static struct target *next_target(struct node *node)
     struct target *target = wants_more(node) ? due(node, false) : NULL;
     if (target || node->now_ns < node->reach_ns || node->stage == STAGE_LEFT)
         return target;
-    node->reach_ns =
-        node->now_ns + (uint64_t)((double)REACH_NS * (0.75 + 0.5 * rng_uniform(&node->rng)));
+    node->reach_ns = node->now_ns + about_ns(node, REACH_NS);
     return due(node, true);
 }
 
@@ -193,6 +201,25 @@ bool dial_next(struct node *node, struct action *action)
     *action =
         (struct action){.kind = ACTION_DIAL, .conn = target->conn, .address = target->address};
     return true;
+}
+
+/* Leave one neighbour of those we called, if there are others to call. */
+void dial_shuffle(struct node *node)
+{
+    if (node->now_ns < node->shuffle_ns)
+        return;
+    const bool is_first = node->shuffle_ns == 0;
+    node->shuffle_ns = node->now_ns + about_ns(node, SHUFFLE_NS);
+    if (is_first || is_mesh(node) || node->stage != STAGE_RUNNING || !node->joined ||
+        node->reachable <= node_neighbours(node) + 1)
+        return;
+    struct peer *peer, *chosen = NULL;
+    uint32_t called = 0;
+    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++)
+        if (peer->dialled && rng_below(&node->rng, ++called) == 0)
+            chosen = peer;
+    if (called >= DEGREE / 2)
+        node_hang_up(node, chosen, BYE_FULL, "other neighbours are to be tried");
 }
 
 void dial_on_met(struct node *node, const struct peer *peer)
@@ -242,7 +269,6 @@ void dial_on_closed(struct node *node, const struct peer *peer)
     if (peer->retry == RETRY_LATE && target->failures < LATE_FAILURES)
         target->failures = LATE_FAILURES;
     double wait = (double)BACKOFF_MIN_NS * pow(1.6, fmin(target->failures, LATE_FAILURES));
-    wait = fmin(wait, (double)BACKOFF_MAX_NS) * (0.75 + 0.5 * rng_uniform(&node->rng));
     target->failures++;
-    target->next_ns += (uint64_t)wait;
+    target->next_ns += about_ns(node, (uint64_t)fmin(wait, (double)BACKOFF_MAX_NS));
 }

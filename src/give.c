@@ -21,6 +21,7 @@ _Static_assert(READ_BLOCKS *BLOCK_ENTRIES == NODE_READ_MAX, "the owner gives roo
 void give_init(struct node *node, struct arena *arena)
 {
     node->reading.next = arena_take(arena, node->versions.max, sizeof *node->reading.next);
+    node->reading.samples = arena_take(arena, node->versions.max, sizeof *node->reading.samples);
     node->save_ns = node->now_ns + node->options.save_ns;
 }
 
@@ -41,10 +42,10 @@ static bool has_room_for_history(const struct node *node, const struct peer *pee
     return peer_queued_bytes(peer) + parts * FRAME_MAX <= peer->queue_max;
 }
 
-static struct history_entry told_of(const struct origin *origin, uint32_t next)
+static struct history_entry told_of(const struct origin *origin, uint32_t next, uint64_t samples)
 {
     struct history_entry told = {
-        .incarnation = origin->incarnation, .next = next, .samples = origin->samples};
+        .incarnation = origin->incarnation, .next = next, .samples = samples};
     memcpy(told.id, origin->id, ID_BYTES);
     return told;
 }
@@ -60,7 +61,7 @@ static void say_history(struct node *node, struct peer *to)
         const struct origin *origin = &versions->origins[i];
         if (origin->next == 0)
             continue;
-        const struct history_entry told = told_of(origin, origin->next);
+        const struct history_entry told = told_of(origin, origin->next, origin->samples);
         history_entry_put(node->scratch + history.bulk.count, &told);
         history.bulk.count += HISTORY_ENTRY_BYTES;
         if (--left > 0 && history.bulk.count < HISTORY_AT_ONCE * HISTORY_ENTRY_BYTES)
@@ -158,8 +159,10 @@ static void begin_reading(struct node *node, uint64_t conn, struct span span, bo
     reading->conn = conn;
     reading->span = span;
     reading->origins = node->versions.count;
-    for (uint32_t i = 0; i < reading->origins; i++)
+    for (uint32_t i = 0; i < reading->origins; i++) {
         reading->next[i] = node->versions.origins[i].handed;
+        reading->samples[i] = node->versions.origins[i].handed_samples;
+    }
 }
 
 /* Of how many of its rumors is what was read? Our own are told by the learner itself. */
@@ -257,36 +260,41 @@ bool give_next_save(struct node *node, struct action *action)
     return true;
 }
 
-size_t node_history_max(const struct node *node)
+size_t node_history_max(const struct node_options *options)
 {
-    return (size_t)node->versions.max * HISTORY_ENTRY_BYTES;
+    return (size_t)LIVES_PER_MEMBER * options->members_max * HISTORY_ENTRY_BYTES;
 }
 
-/* The history of what was read last, or of what the learner has now. */
-static size_t put_history(const struct node *node, bool is_read, uint8_t *out)
+static size_t put_told(const struct origin *origin, uint32_t next, uint64_t samples, uint8_t *out)
 {
-    size_t bytes = 0;
-    for (uint32_t i = 0; i < node->versions.count; i++) {
-        const struct origin *origin = &node->versions.origins[i];
-        const struct history_entry told =
-            told_of(origin, is_read ? read_next(node, i) : origin->handed);
-        if (told.next == 0)
-            continue;
-        history_entry_put(out + bytes, &told);
-        bytes += HISTORY_ENTRY_BYTES;
-    }
-    return bytes;
+    const struct history_entry told = told_of(origin, next, samples);
+    if (next > 0)
+        history_entry_put(out, &told);
+    return next > 0 ? HISTORY_ENTRY_BYTES : 0;
 }
 
 size_t node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out)
 {
-    CHECK(node->reading.is_out && node->reading.is_save);
+    const struct reading *reading = &node->reading;
+    CHECK(reading->is_out && reading->is_save);
     node->now_ns = now_ns;
     node->reading.is_out = false;
-    return node->catchup.is_fetching ? 0 : put_history(node, true, out);
+    if (node->catchup.is_fetching)
+        return 0;
+    size_t bytes = put_told(node->own, node->own->next, node->own->samples, out);
+    for (uint32_t i = 0; i < reading->origins; i++)
+        if (&node->versions.origins[i] != node->own)
+            bytes += put_told(&node->versions.origins[i], reading->next[i], reading->samples[i],
+                              out + bytes);
+    return bytes;
 }
 
 size_t node_history(const struct node *node, uint8_t *out)
 {
-    return put_history(node, false, out);
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < node->versions.count; i++) {
+        const struct origin *origin = &node->versions.origins[i];
+        bytes += put_told(origin, origin->handed, origin->handed_samples, out + bytes);
+    }
+    return bytes;
 }

@@ -1,10 +1,10 @@
 /* The inside of a node, shared by node.c (doors and actions), node_view.c (what others may look
  * at), clock.c (what time brings), leave.c, talk.c (one function per message), news.c (members:
- * renewed, passed on, listed), compare.c (versions), catchup.c (another's base is taken over),
- * held.c (its blocks, until they are ours), give.c (ours is given), dial.c (whom to call) and
- * spread.c (rumors: push, prune, want).
+ * renewed, passed on, listed), compare.c (versions), apart.c (halves that meet), catchup.c
+ * (another's base is taken over), held.c (its blocks, until they are ours), give.c (ours is given),
+ * dial.c (whom to call) and spread.c (rumors: push, prune, want).
  *
- *   node.c ──► clock ──► leave ──► talk ──► news, compare ──► catchup ──► give, held
+ *   node.c ──► clock ──► leave ──► talk ──► news, compare ──► apart, catchup ──► give, held
  *                                           (calls go one way)  ──► dial, spread ──► inside.c
  *
  * No event costs more than the neighbours and what it brings: what looks at every member or every
@@ -56,12 +56,15 @@ struct rapport {
     bool has_news;
 
     bool compared; /* it has shown its whole version, and no rumor passes before */
-    bool ahead;    /* it knows more than rumors will bring us */
+    bool ahead;    /* it knows more than rumors will bring us ... */
+    bool lesser;   /* ... but we know something that it does not, and have learned more in all */
     bool apart; /* it and we have learned much without each other: no rumor passes, one of us ... */
     bool yields;                      /* ... takes over the other's base: it, or else we */
     struct span fetches[FETCHES_MAX]; /* it wants these blocks of our base */
     uint32_t fetches_count;
     uint32_t asked_blocks; /* of its base, that we want and that have not come */
+    uint32_t asked[FETCHES_MAX]; /* ... in spans, the oldest first */
+    uint32_t asked_spans;
     uint32_t spans_max;    /* so many spans may be asked for at once */
     uint64_t gave_ns;      /* when one came, or they were asked for */
     uint64_t refused_ns;   /* when it had nothing to give; 0: never */
@@ -73,7 +76,8 @@ struct reading {
     bool is_save;
     uint64_t conn; /* for whom */
     struct span span;
-    uint32_t *next; /* [origins]: of which rumors it is; our own are counted when it comes */
+    uint32_t *next;    /* [origins]: of which rumors it is; our own are counted when it comes */
+    uint64_t *samples; /* [origins]: and as of then */
     uint32_t origins;
 };
 
@@ -90,7 +94,7 @@ struct held {
     uint32_t origins;  /* known when it came */
 };
 
-#define HELD_MAX 32
+#define HELD_MAX 64
 
 struct catchup {
     bool is_fetching;  /* blocks; our version is already that of the base to be */
@@ -105,7 +109,9 @@ struct catchup {
     uint64_t digest; /* of the base it is the history of */
     uint32_t bases;  /* taken over */
     uint64_t began_ns, noted_ns;
-    uint64_t moved_ns; /* when a block was written last, or this began */
+    uint64_t moved_ns; /* when a block was written last, or this began ... */
+    uint64_t wrote_ns; /* ... for the first time, if it had to begin anew */
+    bool is_news;      /* neighbours shall know that our base is whole */
 
     uint64_t *from;  /* [blocks]: the conn it is asked from, or BLOCK_... */
     uint32_t cursor; /* no block before it is missing */
@@ -163,6 +169,7 @@ struct node {
     uint32_t targets_max;
     uint64_t dial_ns;        /* nobody is to be called before ... */
     uint64_t reach_ns;       /* ... and nobody who is lost, while there are neighbours enough */
+    uint64_t shuffle_ns;     /* when a neighbour is to be left for another; 0: never thought of */
     struct address observed; /* how others reach us */
 
     struct versions versions;
@@ -281,6 +288,7 @@ void leave_consider(struct node *node);
 void dial_add(struct node *node, const struct address *address, const uint8_t *id, bool is_seed);
 void dial_moved(struct node *node, const struct address *from, const struct address *to,
                 const uint8_t id[static ID_BYTES]);
+void dial_shuffle(struct node *node);
 bool dial_next(struct node *node, struct action *action);
 struct target *dial_target(const struct node *node, const struct peer *peer); /* or NULL */
 void dial_on_met(struct node *node, const struct peer *peer);
@@ -328,6 +336,10 @@ void give_on_take(struct node *node, struct peer *from);
 void give_on_fetch(struct node *node, struct peer *from, uint64_t block, uint64_t count);
 bool give_next_read(struct node *node, struct action *action);
 bool give_next_save(struct node *node, struct action *action);
+
+/* apart.c */
+double apart_rate(struct node *node);
+void apart_judge(struct node *node, struct peer *from, const struct message *version);
 
 /* spread.c */
 uint64_t spread_digest_of(const struct update *update);

@@ -38,12 +38,37 @@ struct member *members_find(const struct members *members, const uint8_t id[stat
     return slot ? &members->members[slot - 1] : NULL;
 }
 
-static struct member *add(struct members *members, const uint8_t id[static ID_BYTES])
+/* Whoever has been dead or gone for longest, for at least as long again as it takes to be sure. */
+static struct member *longest_gone(const struct members *members, uint64_t now_ns)
 {
-    uint32_t *slot = slot_of(members, id);
-    struct member *member = &members->members[members->count++];
+    struct member *longest = NULL;
+    for (uint32_t i = 1; i < members->count; i++) {
+        struct member *member = &members->members[i];
+        const uint64_t least_ns = 2 * member_silence_ns(members, member);
+        if (!member->known_live && now_ns - member->advanced_ns > least_ns &&
+            (!longest || member->advanced_ns < longest->advanced_ns))
+            longest = member;
+    }
+    return longest;
+}
+
+/* All slots anew: open addressing cannot forget a single one. */
+static void fill_slots(struct members *members)
+{
+    memset(members->slots, 0, (members->slots_mask + (size_t)1) * sizeof *members->slots);
+    for (uint32_t i = 0; i < members->count; i++)
+        *slot_of(members, members->members[i].record.id) = i + 1;
+}
+
+/* The place of a new member, or of one long gone that is forgotten for it; NULL: there is none. */
+static struct member *make_room(struct members *members, uint64_t now_ns)
+{
+    struct member *member = members->count < members->max ? &members->members[members->count]
+                                                          : longest_gone(members, now_ns);
+    if (!member)
+        return NULL;
+    members->count += members->count < members->max;
     *member = (struct member){.place = PLACE_NONE};
-    *slot = members->count;
     return member;
 }
 
@@ -64,14 +89,17 @@ enum status members_learn(struct members *members, const uint8_t bytes[static RE
     struct member *member = members_find(members, record.id);
     if (member == members->members || (member && !is_newer(&record, &member->record)))
         return MISSING;
-    if (!member && members->count == members->max)
-        return TOO_BIG;
     status = record_verify(bytes, context);
     if (status != OK)
         return status;
-    if (!member)
-        member = add(members, record.id);
+    const bool is_new = !member;
+    if (is_new && !(member = make_room(members, now_ns)))
+        return TOO_BIG;
+    if (record.incarnation != member->record.incarnation)
+        member->given_up_ns = 0; /* it did die */
     member->record = record;
+    if (is_new)
+        fill_slots(members);
     memcpy(member->bytes, bytes, RECORD_BYTES);
     member->advanced_ns = now_ns;
     *changed = member;
@@ -82,8 +110,14 @@ void members_update_own(struct members *members, const struct record *record,
                         const struct identity *identity,
                         const uint8_t context[static CONTEXT_BYTES], uint64_t now_ns)
 {
-    struct member *own = members->count ? members->members : add(members, record->id);
+    struct member *own = members->members;
+    const bool is_first = members->count == 0;
     own->record = *record;
+    if (is_first) {
+        own->place = PLACE_NONE;
+        members->count = 1;
+        fill_slots(members);
+    }
     own->advanced_ns = now_ns;
     own->known_live = true;
     record_create(record, identity, context, own->bytes);

@@ -4,7 +4,7 @@
  * one follows; a member is live while newer records or its rumors keep coming and it has not left.
  * It is dead when it was silent for four times what it promised, and at least for silence_ns. So
  * it does not matter how large each thinks the swarm is. What is dead stays known, so that it is
- * dialled again.
+ * dialled again, until its place is needed for somebody new.
  */
 #ifndef HEARSAY_MEMBERS_H
 #define HEARSAY_MEMBERS_H

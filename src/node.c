@@ -35,7 +35,7 @@ size_t node_arena_bytes(const struct node_options *options)
            origins * (sizeof(struct origin) + slots) +
            targets * (sizeof(struct target) + sizeof(uint32_t)) +
            log_arena_bytes(options->log_bytes) + catchup_arena_bytes(options) +
-           origins * sizeof(uint32_t) + origins / 8 + 64 + NOTES_WAITING * sizeof(struct note) +
+           origins * (sizeof(uint32_t) + sizeof(uint64_t)) + origins / 8 + 64 + NOTES_WAITING * sizeof(struct note) +
            RUMOR_ENTRIES_MAX * 5 + 2 * FRAME_MAX + 16 * 64;
 }
 

@@ -143,7 +143,7 @@ void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units);
 /* The answer to SAVE: the history of the base that was copied, into out[node_history_max]; returns
  * its bytes; 0: the copy is of no use, because another base is being taken over. */
 size_t node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out);
-size_t node_history_max(const struct node *node);
+size_t node_history_max(const struct node_options *options);
 /* The same of what the learner has now, when nothing it was given waits any more. */
 size_t node_history(const struct node *node, uint8_t *out);
 

@@ -164,6 +164,8 @@ enum node_phase node_phase(const struct node *node)
 {
     if (node->stage != STAGE_RUNNING)
         return NODE_LEAVING;
+    if (node_is_catching_up(node))
+        return NODE_CATCHING_UP;
     if (node->joined)
         return NODE_RUNNING;
     return node_neighbours(node) > 0 ? NODE_CATCHING_UP : NODE_JOINING;

@@ -23,12 +23,11 @@ struct saver {
 struct saver *saver_new(const struct saver_options *options)
 {
     struct saver *saver = calloc(1, sizeof *saver);
-    CHECK(saver);
+    CHECK(saver && options->own_max <= CHECKPOINT_OWN_MAX);
     saver->options = *options;
     saver->memory = malloc(learner_state_bytes(options->parameters, options->trains));
     saver->checkpoint.model = options->model;
-    saver->checkpoint.own =
-        malloc(options->own_max > CHECKPOINT_OWN_MAX ? options->own_max : CHECKPOINT_OWN_MAX);
+    saver->checkpoint.own = malloc(CHECKPOINT_OWN_MAX);
     CHECK(saver->memory && saver->checkpoint.own);
     learner_state_init(&saver->checkpoint.state, saver->memory, options->parameters,
                        options->trains);

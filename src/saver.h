@@ -20,7 +20,7 @@ struct saver_options {
     const char *model; /* its description */
     size_t parameters;
     bool trains;
-    size_t own_max;            /* of the node's own bytes; at most CHECKPOINT_OWN_MAX are kept */
+    size_t own_max;            /* of the node's own bytes; <= CHECKPOINT_OWN_MAX */
     void (*wake)(void *waker); /* called on the saver's thread when a save has ended */
     void *waker;
 };

@@ -299,6 +299,7 @@ void spread_told(struct node *node, const struct update *update)
                                     .level = update->level + from};
         know(node, node->own, &head, &part);
         node->own->handed = node->own->next;
+        node->own->handed_samples = node->own->samples;
         node->stats.rumors_told++;
         node->stats.told_bytes += bytes;
         push(node, node->own, NULL, node->scratch, bytes);
@@ -373,8 +374,11 @@ bool spread_next_apply(struct node *node, struct action *action)
     if (node->applying_rumors == APPLYING_MAX ||
         (node->applying > 0 && node->applying + node->decoded.count > node->options.apply_window))
         return false;
-    log_handed(&node->log);
+    struct rumor_head head;
+    CHECK(rumor_peek(log_bytes(&node->log, entry), entry->bytes, &head) == OK);
+    origin->handed_samples = head.samples;
     origin->handed++;
+    log_handed(&node->log);
     node->applying += node->decoded.count;
     node->applying_rumors++;
     *action = (struct action){.kind = ACTION_APPLY,

@@ -84,7 +84,7 @@ void versions_set(struct versions *versions, struct origin *origin, uint32_t nex
         versions->hash += hash_of(origin, seq);
     versions->rumors += (uint64_t)next - origin->next;
     origin->next = origin->handed = next;
-    origin->samples = samples;
+    origin->samples = origin->handed_samples = samples;
 }
 
 void version_entry_put(uint8_t *out, uint64_t tag, uint32_t next, uint64_t samples)

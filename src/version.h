@@ -35,10 +35,11 @@ struct origin {
     uint64_t tag;
     uint8_t id[ID_BYTES];
     uint64_t incarnation;
-    uint32_t next;       /* 0: it is known, and has told nothing that we know of */
-    uint32_t handed;     /* those before are in the learner's base, or on their way into it */
-    uint64_t samples;    /* as its latest rumor says */
-    uint64_t heard_from; /* conn that brought its latest rumor or record */
+    uint32_t next;    /* 0: it is known, and has told nothing that we know of */
+    uint64_t samples; /* as its latest rumor says */
+    uint32_t handed;  /* rumors before are in the learner's base, or on their way into it ... */
+    uint64_t handed_samples; /* ... and the samples that the last of those says */
+    uint64_t heard_from;     /* conn that brought its latest rumor or record */
 
     /* Somebody has more of it than we do: since when, how much we had then, and who. */
     bool lacking;

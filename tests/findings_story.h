@@ -133,10 +133,10 @@ static inline void story_short(struct outcome *outcome)
         static const double ACCURACY[] = {0.1, NAN, 0.7, 0.85, 0.8912};
         story_moment(outcome, i, ACCURACY[i], 100000ul * i, 250000ul * i, 10000ul * i);
         struct node_moment *nodes = outcome_nodes(outcome);
-        nodes[0] = (struct node_moment){400, 0.5f, i < 4 ? 0.25f : 1, 2, 0.75f, NAN};
-        nodes[2] = (struct node_moment){100, 0.125f, 0.5f, 4, NAN, NAN};
+        nodes[0] = (struct node_moment){400, 0.5f, i < 4 ? 0.25f : 1, 2, 0.75f, NAN, NAN, NAN};
+        nodes[2] = (struct node_moment){100, 0.125f, 0.5f, 4, NAN, NAN, NAN, NAN};
         if (i != 3)
-            nodes[1] = (struct node_moment){400, 0.375f, 1.5f, 8, 0.95f, NAN};
+            nodes[1] = (struct node_moment){400, 0.375f, 1.5f, 8, 0.95f, NAN, NAN, NAN};
     }
     story_total(&outcome->nodes[0], 1600, 0.5);
     story_total(&outcome->nodes[1], 1200, 0.375);

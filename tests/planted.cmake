@@ -70,21 +70,19 @@ plant(own_comes_back 2 src/spread.c
   "what we told is heard like anybody's when it comes back")
 
 plant(handed_and_forgotten 2 src/spread.c
-  [[    log_handed(&node->log);
+  [[    origin->handed++;
 ]]
   [[]]
-  "what the learner was given is given to it again")
+  "what the learner was given does not count")
 
 plant(handed_too_early 1 src/spread.c
-  [[        return false;
-    log_handed(&node->log);
-]]
-  [[    {
+  [[node->decoded.count > node->options.apply_window))
+        return false;]]
+  [[node->decoded.count > node->options.apply_window)) {
+        origin->handed++;
         log_handed(&node->log);
         return false;
-    }
-    log_handed(&node->log);
-]]
+    }]]
   "what the learner has no room for is passed over")
 
 plant(scratch_mistaken 1 src/spread.c
@@ -116,15 +114,6 @@ plant(asks_once 5 src/spread.c
   [[if (asked->tag == tag && asked->at_ns)]]
   "an origin not known yet is asked for once only, of somebody who may be gone")
 
-plant(prunes_both 5 src/spread.c
-  [[        if (other && other != from)
-            prune(node, from, origin);]]
-  [[        if (other && other != from) {
-            prune(node, other, origin);
-            prune(node, from, origin);
-        }]]
-  "of two who send the same both are told to stop")
-
 plant(learner_starves 5 src/node.c
   [[    node->applying -= entries;
 ]]
@@ -138,6 +127,8 @@ plant(tells_once_alone 8 src/node.c
     if (node_neighbours(node) > 0)
         node->tell = TELL_IDLE;]]
   "who tells while nobody is there never tells again")
+
+include("${CMAKE_CURRENT_LIST_DIR}/planted_bases.cmake")
 
 # Versions and origins.
 
@@ -178,10 +169,17 @@ plant(share_forgotten 4 model/cpu_exchange.c
   "what was told leaves the weights and does not come back at our share")
 
 plant(hears_base_only 4 model/cpu_exchange.c
-  [[    const float step = QUANTUM * (float)amount;
-    for (uint32_t i = 0; i < host_update->count; i++) {]]
-  [[    const float step = 0;
-    for (uint32_t i = 0; i < host_update->count; i++) {]]
+  [[        base[c] = add_wrapping(base[c], amount * (uint32_t)level);
+        w[c] += step * (float)level;
+    }
+}
+
+/* How far]]
+  [[        base[c] = add_wrapping(base[c], amount * (uint32_t)level);
+    }
+}
+
+/* How far]]
   "what is heard enters the base and not the weights")
 
 plant(beta_twice 4 model/cpu_exchange.c
@@ -201,8 +199,8 @@ plant(amount_cut_off 1 model/replica.c
 # Conversations.
 
 plant(silence_unnoticed 6 src/clock.c
-  [[if (now_ns - peer->heard_ns > node->options.silence_ns)]]
-  [[if (now_ns - peer->pinged_ns > node->options.silence_ns)]]
+  [[if (now_ns - peer->heard_ns > patience_ns(node, peer))]]
+  [[if (now_ns - peer->pinged_ns > patience_ns(node, peer))]]
   "who asks for a sign of life takes the question for the answer")
 
 plant(handshake_forever 6 src/clock.c
@@ -211,11 +209,6 @@ plant(handshake_forever 6 src/clock.c
 ]]
   [[]]
   "who begins a conversation and is gone keeps its place for ever")
-
-plant(no_reach 5 src/dial.c
-  [[    return due(node, true);]]
-  [[    return NULL;]]
-  "nobody who is lost is ever called: halves stay halves")
 
 plant(neighbour_forgotten 5 src/dial.c
   [[    target->conn = 0;

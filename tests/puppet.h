@@ -29,6 +29,7 @@ struct puppet {
     bool closed;
     uint32_t heard[MESSAGE_KINDS]; /* in this call */
     uint64_t last_seq[MESSAGE_KINDS];
+    struct message last[MESSAGE_KINDS]; /* of each kind; of text and bulk only the sizes are good */
     uint64_t bye_reason;
     char bye[64];
 };
@@ -57,6 +58,7 @@ static inline void puppet_hear(struct puppet *puppet)
     CHECK(message_decode(puppet->reader, at, bytes, &message) == OK);
     puppet->heard[message.kind]++;
     puppet->last_seq[message.kind] = message.seq;
+    puppet->last[message.kind] = message;
     if (message.kind == BYE) {
         puppet->bye_reason = message.reason;
         (void)snprintf(puppet->bye, sizeof puppet->bye, "%.*s", (int)message.text.count,
@@ -201,7 +203,7 @@ static inline void puppet_hello(struct puppet *puppet)
     puppet_say(puppet,
                &(struct message){.kind = HELLO, .incarnation = 1, .bulk = {record, RECORD_BYTES}});
     if (!puppet->closed && puppet->peer.state != PEER_CLOSING) /* it knows nothing */
-        puppet_say(puppet, &(struct message){.kind = VERSION, .hash = 1, .whole = 1});
+        puppet_say(puppet, &(struct message){.kind = VERSION, .hash = 1, .base = 1, .whole = 1});
 }
 
 /* It is gone, with its connection. */

@@ -30,6 +30,9 @@ static const struct {
     {"mute desk, from 1 s to 2 s", FAULT_MUTE, 1, 2, "11000"},
     {"churn desk, every 10 s, away 15 s, from 1 s to 2 s", FAULT_CHURN, 1, 2, "11000"},
     {"churn, every 10 s, away 15 s", FAULT_CHURN, 0, 120, "11111"},
+    {"crash lab, at 4 s, back at 9 s, disk lost, silently", FAULT_CRASH, 4, 9, "00111"},
+    {"churn, every 10 s, away 15 s, disk rots", FAULT_CHURN, 0, 120, "11111"},
+    {"pause lab, every 9 s, for 0.1 s to 30 s, from 1 s to 99 s", FAULT_PAUSE, 1, 99, "00111"},
 };
 
 static const struct {
@@ -38,15 +41,36 @@ static const struct {
     bool at_least;
     double value;
     double by_s;
+    double from_s;
+    enum bound bound;
+    bool once;
+    uint32_t group;
 } taken_expects[] = {
-    {"accuracy >= 0.88 by 120 s", METRIC_ACCURACY, true, 0.88, 120},
-    {"accuracy >= 0.5", METRIC_ACCURACY, true, 0.5, 0},
-    {"one version by 10 s after training", METRIC_ONE_VERSION, false, 0, 10},
-    {"copies <= 1.1", METRIC_COPIES, false, 1.1, 0},
-    {"control <= 2 kB/s", METRIC_CONTROL, false, 2000, 0},
-    {"link use <= 70 %", METRIC_LINK_USE, false, 0.7, 0},
-    {"members >= 5 by 60 s", METRIC_MEMBERS, true, 5, 60},
-    {"steps>=99 %", METRIC_STEPS, true, 0.99, 0},
+    {"accuracy >= 0.88 by 120 s", METRIC_ACCURACY, true, 0.88, .by_s = 120},
+    {"accuracy >= 0.5", METRIC_ACCURACY, true, 0.5, .by_s = 0},
+    {"one version by 10 s after training", METRIC_ONE_VERSION, false, 0, .by_s = 10},
+    {"copies <= 1.1", METRIC_COPIES, false, 1.1, .by_s = 0},
+    {"control <= 2 kB/s", METRIC_CONTROL, false, 2000, .by_s = 0},
+    {"link use <= 70 %", METRIC_LINK_USE, false, 0.7, .by_s = 0},
+    {"members >= 5 by 60 s", METRIC_MEMBERS, true, 5, .by_s = 60},
+    {"steps>=99 %", METRIC_STEPS, true, 0.99, .by_s = 0},
+    {"one component within 10 s of 60 s", METRIC_COMPONENT, false, 0, 70, .from_s = 60,
+     .once = true},
+    {"one component by 60 s", METRIC_COMPONENT, false, 0, .by_s = 60},
+    {"joined by 90 s", METRIC_JOINED, false, 0, .by_s = 90},
+    {"joined within 30 s of 90 s", METRIC_JOINED, false, 0, 120, .from_s = 90, .once = true},
+    {"no healthy node removed", METRIC_REMOVED, false, 0, .by_s = 0},
+    {"steps of desk >= 95 % from 60 s to 90 s", METRIC_STEPS_OF, true, 0.95, 90, .from_s = 60},
+    {"told of lab >= 90 % from 60 s to 90 s", METRIC_TOLD_OF, true, 0.9, 90, .from_s = 60,
+     .group = 1},
+    {"accuracy of all >= 0.8 from 60 s to 90 s", METRIC_ACCURACY_OF_ALL, true, 0.8, 90,
+     .from_s = 60},
+    {"accuracy of all >= better half - 0.5 points within 60 s of 30 s", METRIC_ACCURACY_OF_ALL,
+     true, -0.005, 90, .from_s = 30, .bound = BOUND_BETTER_HALF, .once = true},
+    {"accuracy of all >= worse half from 30 s to 90 s", METRIC_ACCURACY_OF_ALL, true, 0, 90,
+     .from_s = 30, .bound = BOUND_WORSE_HALF},
+    {"blocks <= 1.1 x base", METRIC_BLOCKS, false, 1.1, .by_s = 0},
+    {"joining <= 1.15 x blocks / rate", METRIC_JOINING, false, 1.15, .by_s = 0},
 };
 
 /* One of every kind of line. */

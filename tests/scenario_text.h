@@ -21,7 +21,7 @@
     "nodes = 3 lab, 100 samples/s\n"
 
 /* Put bytes in a fresh file, load it, remove it. */
-static enum status load_bytes(struct scenario *scenario, const char *bytes, size_t count,
+static inline enum status load_bytes(struct scenario *scenario, const char *bytes, size_t count,
                               const char *const *sets, int sets_count, struct problem *problem)
 {
     char path[] = "/tmp/hearsay-test-XXXXXX";
@@ -35,7 +35,7 @@ static enum status load_bytes(struct scenario *scenario, const char *bytes, size
 }
 
 /* What the text and the assignments make; valid until the next call. */
-static const struct scenario *played_with(const char *text, const char *const *sets, int count)
+static inline const struct scenario *played_with(const char *text, const char *const *sets, int count)
 {
     static struct scenario scenario;
     struct problem problem = {""};
@@ -44,18 +44,18 @@ static const struct scenario *played_with(const char *text, const char *const *s
     return &scenario;
 }
 
-static const struct scenario *played(const char *text)
+static inline const struct scenario *played(const char *text)
 {
     return played_with(text, NULL, 0);
 }
 
-static const struct scenario *played_set(const char *text, const char *set)
+static inline const struct scenario *played_set(const char *text, const char *set)
 {
     return played_with(text, &set, 1);
 }
 
 /* The text is refused with these words, and the scenario is as it was. */
-static void assert_refused_with(const char *text, const char *const *sets, int count,
+static inline void assert_refused_with(const char *text, const char *const *sets, int count,
                                 const char *words)
 {
     static struct scenario scenario;
@@ -69,12 +69,12 @@ static void assert_refused_with(const char *text, const char *const *sets, int c
         assert_int_equal(((unsigned char *)&scenario)[i], 0x5A);
 }
 
-static void assert_refused(const char *text, const char *words)
+static inline void assert_refused(const char *text, const char *words)
 {
     assert_refused_with(text, NULL, 0, words);
 }
 
-static void assert_set_refused(const char *set, const char *words)
+static inline void assert_set_refused(const char *set, const char *words)
 {
     assert_refused_with(SCENARIO_BASE, &set, 1, words);
 }

@@ -197,6 +197,63 @@ static void heard_rumors_are_refused_when_half_the_entries_wait(void **state)
     assert_int_equal(heard, rumors.entries_max / 2 + 1);
 }
 
+static void the_learner_is_behind_when_a_quarter_of_the_log_waits(void **state)
+{
+    (void)state;
+    for (uint32_t seq = 0; seq < 40; seq++) /* what was told here does not wait */
+        assert_true(append(2, seq, true, 1000));
+    for (uint32_t seq = 0; seq < RING / 4 / 1000; seq++)
+        assert_true(append(1, seq, false, 1000));
+    assert_false(log_is_waiting(&rumors));
+    assert_true(append(1, RING / 4 / 1000, false, 1));
+    assert_true(log_is_waiting(&rumors));
+    (void)log_next_to_hand(&rumors);
+    log_handed(&rumors);
+    assert_false(log_is_waiting(&rumors));
+}
+
+static void entries_are_there_from_the_oldest_to_the_newest(void **state)
+{
+    (void)state;
+    for (uint32_t seq = 0; seq < 150; seq++) { /* the first fifty are pushed out */
+        assert_true(append(3, seq, true, 1000));
+        hand_all();
+    }
+    assert_int_equal(rumors.newest - rumors.oldest, 100);
+    for (uint64_t at = rumors.oldest; at < rumors.newest; at++) {
+        const struct log_entry *entry = log_at(&rumors, at);
+        assert_int_equal(entry->place, 3);
+        assert_int_equal(entry->seq, at);
+        uint8_t rumor[1000];
+        fill(rumor, 3, entry->seq, 1000);
+        assert_memory_equal(log_bytes(&rumors, entry), rumor, 1000);
+    }
+}
+
+static void a_cleared_log_has_forgotten_everything_and_takes_as_much_again(void **state)
+{
+    (void)state;
+    for (uint32_t seq = 0; seq < 140; seq++) { /* round the ring, and something waits */
+        assert_true(append(1, seq, seq % 4 > 0, 1000));
+        if (seq < 120)
+            hand_all();
+    }
+    log_clear(&rumors);
+    for (uint32_t seq = 0; seq < 140; seq++)
+        assert_false(has(1, seq, 1000));
+    assert_null(log_next_to_hand(&rumors));
+    assert_int_equal(rumors.waiting_bytes, 0);
+    assert_false(log_is_crowded(&rumors));
+    for (uint32_t seq = 0; seq < 100; seq++) {
+        assert_true(append(1, seq, true, 1000));
+        hand_all();
+    }
+    for (uint32_t seq = 0; seq < 100; seq++)
+        assert_true(has(1, seq, 1000));
+    assert_true(append(1, 100, false, 1000));
+    assert_int_equal(log_next_to_hand(&rumors)->seq, 100);
+}
+
 /* What must hold after every step of a long random story: of what was taken, the newest that fit
  * are there, byte for byte, and nothing waiting is lost. */
 static void a_long_random_story_keeps_its_account(void **state)
@@ -264,6 +321,9 @@ int main(void)
         TEST(heard_rumors_are_refused_when_half_the_log_waits),
         TEST(a_telling_that_has_begun_has_room_whatever_is_heard),
         TEST(heard_rumors_are_refused_when_half_the_entries_wait),
+        TEST(the_learner_is_behind_when_a_quarter_of_the_log_waits),
+        TEST(entries_are_there_from_the_oldest_to_the_newest),
+        TEST(a_cleared_log_has_forgotten_everything_and_takes_as_much_again),
         TEST(a_long_random_story_keeps_its_account),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -167,6 +167,23 @@ static void a_full_table_still_hears_of_those_in_it(void **state)
     assert_int_equal(members.count, MAX);
 }
 
+static void who_was_dead_for_longest_makes_room_for_somebody_new(void **state)
+{
+    (void)state;
+    struct member *changed;
+    for (uint8_t number = 2; number <= MAX; number++)
+        meet(number, 100, number == 4 ? 1 : number == 5 ? 2 : 2 * SILENCE_NS);
+    const struct record stranger = record_of(MAX + 1, 1, 1);
+    assert_int_equal(learn(MAX + 1, &stranger, 2 * SILENCE_NS + 1, &changed), TOO_BIG);
+    assert_int_equal(learn(MAX + 1, &stranger, 2 * SILENCE_NS + 2, &changed), OK);
+    assert_int_equal(members.count, MAX);
+    const struct identity forgotten = identity_of(4), kept = identity_of(5);
+    assert_null(members_find(&members, forgotten.id));
+    assert_non_null(members_find(&members, kept.id));
+    assert_memory_equal(changed->record.id, identity_of(MAX + 1).id, ID_BYTES);
+    assert_ptr_equal(members_find(&members, changed->record.id), changed);
+}
+
 static void a_silent_member_is_dead_until_it_says_something_new(void **state)
 {
     (void)state;
@@ -337,6 +354,7 @@ int main(void)
         TEST(a_malformed_record_changes_nothing),
         TEST(nobody_tells_us_about_ourselves),
         TEST(a_full_table_still_hears_of_those_in_it),
+        TEST(who_was_dead_for_longest_makes_room_for_somebody_new),
         TEST(a_silent_member_is_dead_until_it_says_something_new),
         TEST(we_are_never_dead_by_silence),
         TEST(who_has_left_is_not_live),

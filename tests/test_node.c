@@ -197,6 +197,101 @@ static void a_node_that_was_killed_begins_a_new_life(void **state)
     assert_int_equal(stats_of(0).origins, 4);
 }
 
+/* Until node i has so many neighbours; returns when. */
+static uint64_t wait_for_neighbours(uint32_t i, uint32_t count, uint64_t within_ns)
+{
+    const uint64_t end_ns = world_now_ns(&world) + within_ns;
+    while (neighbours(i) != count) {
+        assert_true(world_now_ns(&world) < end_ns);
+        run(10 * MILLI_NS);
+    }
+    return world_now_ns(&world);
+}
+
+static void who_dies_without_a_word_is_noticed_in_time(void **state)
+{
+    (void)state;
+    const uint64_t silence_ns = usual_options().silence_ns;
+    start_usual_swarm(3);
+    run(10 * SECOND_NS);
+    world_kill(&world, 2, true);
+    const uint64_t died_ns = world_now_ns(&world);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_in_range(wait_for_neighbours(i, 1, 10 * SECOND_NS) - died_ns, silence_ns - SECOND_NS,
+                        silence_ns + SECOND_NS / 2);
+    must_agree(3 * SECOND_NS);
+}
+
+/* Node 2 stands still for so long, and the others have not; did they give it up? */
+static bool is_given_up_when_paused(uint64_t pause_ns)
+{
+    const uint32_t lost = world.nodes[0].notes[NOTE_NEIGHBOUR_LOST];
+    world_pause(&world, 2, world_now_ns(&world) + pause_ns);
+    run(pause_ns + SECOND_NS);
+    const bool given_up = world.nodes[0].notes[NOTE_NEIGHBOUR_LOST] > lost;
+    run(30 * SECOND_NS);
+    assert_true(meshed());
+    return given_up;
+}
+
+static void who_was_only_slow_is_given_more_time_but_not_for_ever(void **state)
+{
+    (void)state;
+    start_usual_swarm(3);
+    run(10 * SECOND_NS);
+    assert_true(is_given_up_when_paused(5 * SECOND_NS));
+    assert_false(is_given_up_when_paused(5 * SECOND_NS)); /* six, now */
+    for (int i = 0; i < 4; i++)
+        assert_true(is_given_up_when_paused(NODE_PATIENCE_MAX_NS + SECOND_NS));
+    assert_false(is_given_up_when_paused(NODE_PATIENCE_MAX_NS - SECOND_NS));
+    world_kill(&world, 2, true);
+    const uint64_t died_ns = world_now_ns(&world);
+    assert_true(wait_for_neighbours(0, 1, 20 * SECOND_NS) - died_ns <=
+                NODE_PATIENCE_MAX_NS + SECOND_NS / 2);
+    must_agree(3 * SECOND_NS);
+}
+
+/* It has to say so, too: a later life of the same node is another matter. */
+static void who_died_and_began_a_new_life_is_given_no_more_time(void **state)
+{
+    (void)state;
+    start_usual_swarm(3);
+    run(10 * SECOND_NS);
+    for (int life = 0; life < 3; life++) {
+        world_kill(&world, 2, true);
+        const uint64_t died_ns = world_now_ns(&world);
+        assert_true(wait_for_neighbours(0, 1, 20 * SECOND_NS) - died_ns < 4 * SECOND_NS);
+        world_start(&world, 2);
+        run(20 * SECOND_NS);
+        assert_true(meshed());
+    }
+}
+
+/* The others are more patient than it is. */
+static void who_stood_still_itself_blames_nobody(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.silence_ns = 60 * SECOND_NS;
+    start_swarm(3, &options);
+    options.silence_ns = 3 * SECOND_NS;
+    world_introduce(&world, add(&options), 0);
+    world_start(&world, 3);
+    run(20 * SECOND_NS);
+    assert_true(meshed());
+    while (node_wake_ns(world.nodes[3].node) > world_now_ns(&world) + MILLI_NS)
+        run(MILLI_NS); /* so that the clock comes before what the others have said meanwhile */
+    world_pause(&world, 3, world_now_ns(&world) + 20 * SECOND_NS);
+    run(30 * SECOND_NS);
+    assert_int_equal(world.nodes[3].notes[NOTE_NEIGHBOUR_LOST], 0);
+    assert_int_equal(world.nodes[3].notes[NOTE_MEMBER_DEAD], 0);
+    assert_true(meshed());
+    world_kill(&world, 0, true); /* and does not forgive for ever */
+    run(4 * SECOND_NS);
+    assert_int_equal(neighbours(3), 2);
+    must_agree(5 * SECOND_NS);
+}
+
 /* Shares. */
 
 static void shares_follow_throughput_and_sum_to_one(void **state)
@@ -315,6 +410,10 @@ int main(void)
         STORY(a_silent_member_dies_and_lives_again_when_it_comes_back),
         STORY(one_cut_link_does_not_make_a_member_dead),
         STORY(a_node_that_was_killed_begins_a_new_life),
+        STORY(who_dies_without_a_word_is_noticed_in_time),
+        STORY(who_was_only_slow_is_given_more_time_but_not_for_ever),
+        STORY(who_died_and_began_a_new_life_is_given_no_more_time),
+        STORY(who_stood_still_itself_blames_nobody),
         STORY(shares_follow_throughput_and_sum_to_one),
         STORY(a_node_that_has_stopped_learning_leaves_the_share_to_the_others),
         STORY(who_joins_does_not_take_another_newcomer_for_the_swarm),

@@ -11,7 +11,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 readonly seeds=${1:-1000} build=${2:-build-planted}
-readonly invariants=(1 2 3 4 5 6 7 8 10)
+readonly invariants=(1 2 3 4 5 6 7 8 9 10)
 export OPENBLAS_NUM_THREADS=1
 
 fail() { printf 'test_planted: %s\n' "$*" >&2; exit 1; }

@@ -169,6 +169,69 @@ static void each_rumor_adds_to_the_digest(void **state)
     assert_int_equal(origin->next, 2);
 }
 
+static void an_entry_says_how_many_samples_the_origin_had_learned(void **state)
+{
+    (void)state;
+    versions_set(&versions, add(1, 7, 0), 3, 0x0102030405060708);
+    uint8_t slice[VERSION_ENTRY_BYTES];
+    assert_int_equal(versions_slice(&versions, NULL, 1, slice), sizeof slice);
+    assert_int_equal(version_entry_at(slice, 0).next, 3);
+    assert_true(version_entry_at(slice, 0).samples == 0x0102030405060708);
+    assert_int_equal(slice[12], 8); /* little-endian behind next */
+}
+
+static void an_entry_of_a_history_comes_back_as_it_was_put(void **state)
+{
+    (void)state;
+    uint8_t out[HISTORY_ENTRY_BYTES + 1];
+    memset(out, 0xEE, sizeof out);
+    const struct history_entry put = {.id = {9, [ID_BYTES - 1] = 7},
+                                      .incarnation = 0x1122334455667788,
+                                      .next = 0x99AABBCC,
+                                      .samples = 0x0102030405060708};
+    history_entry_put(out, &put);
+    const struct history_entry got = history_entry_at(out);
+    assert_memory_equal(got.id, put.id, ID_BYTES);
+    assert_true(got.incarnation == put.incarnation);
+    assert_true(got.next == put.next);
+    assert_true(got.samples == put.samples);
+    assert_int_equal(out[32], 0x88); /* little-endian, one behind the other */
+    assert_int_equal(out[40], 0xCC);
+    assert_int_equal(out[44], 0x08);
+    assert_int_equal(out[HISTORY_ENTRY_BYTES], 0xEE);
+}
+
+/* More than before, less, none, and some again. */
+static void what_is_set_counts_as_if_it_had_been_heard(void **state)
+{
+    (void)state;
+    (void)add(1, 7, 3);
+    const struct origin *heard = add(2, 7, 5);
+    const uint64_t hash = versions.hash, digest = versions.digest;
+    struct origin *origin = add(3, 7, 2);
+    for (uint32_t next = 9; next > 0; next--) {
+        versions_set(&versions, origin, next, 10 * next);
+        assert_int_equal(origin->next, next);
+        assert_int_equal(origin->handed, next);
+        assert_int_equal(origin->samples, 10 * next);
+        assert_int_equal(versions.rumors, 3 + 5 + next);
+        assert_int_equal(versions.telling, 3);
+        assert_true(versions.hash != hash);
+    }
+    versions_set(&versions, origin, 0, 0);
+    assert_int_equal(versions.rumors, 3 + 5);
+    assert_int_equal(versions.telling, 2);
+    assert_true(versions.hash == hash);
+    versions_set(&versions, origin, 2, 20);
+    const uint64_t set = versions.hash;
+    versions_set(&versions, origin, 0, 0);
+    versions_advance(&versions, origin, 0);
+    versions_advance(&versions, origin, 0);
+    assert_true(versions.hash == set);
+    assert_int_equal(heard->next, 5);
+    assert_true(versions.digest == digest); /* is somebody else's to put right */
+}
+
 int main(void)
 {
     secret_start();
@@ -183,6 +246,9 @@ int main(void)
         TEST(the_hash_is_that_of_the_vector_whatever_the_order),
         TEST(two_origins_that_change_places_change_the_hash),
         TEST(each_rumor_adds_to_the_digest),
+        TEST(an_entry_says_how_many_samples_the_origin_had_learned),
+        TEST(an_entry_of_a_history_comes_back_as_it_was_put),
+        TEST(what_is_set_counts_as_if_it_had_been_heard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

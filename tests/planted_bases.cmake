@@ -1,0 +1,194 @@
+# Part of planted.cmake: mistakes about bases that are taken over, saved and restored.
+
+# Taking over a base, in blocks.
+
+plant(block_as_it_came 1 src/held.c
+  [[        add(held, (uint64_t)held->block * node->options.block_entries, &node->decoded);
+]]
+  [[]]
+  "a block is written without the rumors that it lacks")
+
+plant(block_counts_twice 1 src/held.c
+  [[return place < held->origins ? held->version[place] : 0;]]
+  [[return place < held->origins ? held->version[place] - (held->version[place] > 0) : 0;]]
+  "the last rumor of each origin that a block is the sum of is added to it again")
+
+plant(block_with_a_gap 1 src/held.c
+  [[if (held->missing > 0) {]]
+  [[if (false) {]]
+  "a block is written although what it lacks is in no log any more")
+
+plant(block_ahead 1 src/held.c
+  [[            return false;
+        held->missing +=]]
+  [[            continue;
+        held->missing +=]]
+  "a block is written that knows more than the learner has been given")
+
+plant(block_while_telling 1 src/held.c
+  [[if (!catchup->is_ready && node->tell != TELL_OUT)]]
+  [[if (!catchup->is_ready)]]
+  "a block is written while a telling is under way")
+
+plant(negatives_cut_off 1 net/block.c
+  [[(int32_t)(code & 1 ? -half - 1 : half)]]
+  [[(int32_t)(code & 1 ? -half : half)]]
+  "negative units of a block are off by one")
+
+plant(read_when_said 1 src/give.c
+  [[return place < node->reading.origins ? node->reading.next[place] : 0;]]
+  [[return node->versions.origins[place].handed;]]
+  "a block is said to be of the version of when it is said, not of when it was read")
+
+plant(own_when_asked 1 src/give.c
+  [[    if (origin == node->own)
+        return origin->next;
+]]
+  [[]]
+  "what we told while a block was waiting to be read is not counted")
+
+plant(gives_halves 1 src/give.c
+  [[    return !node->catchup.is_fetching &&
+]]
+  [[    return
+]]
+  "who is taking over a base gives it, before it is whole")
+
+plant(kept_not_counted 1 src/catchup.c
+  [[versions->digest = digest_add(versions->digest, digest_of_logged(node, place, seq));]]
+  [[(void)digest_of_logged(node, place, seq);]]
+  "what is kept beyond a base that is taken over does not count in the digest")
+
+plant(life_goes_on 7 src/catchup.c
+  [[if (is_told_lost && !begin_life(node))]]
+  [[if (false)]]
+  "who drops what it told numbers other rumors the same")
+
+plant(life_unsaid 5 src/catchup.c
+  [[    node->options.incarnation++;
+]]
+  [[]]
+  "who begins to tell anew says that it is who it was")
+
+plant(own_is_foreign 4 src/catchup.c
+  [[    node->remembers = true;
+]]
+  [[]]
+  "who told something before hears it as anybody's")
+
+plant(told_in_vain 4 src/held.c
+  [[.keep_weights = catchup->keep_weights]]
+  [[.keep_weights = false]]
+  "what was told and is in nobody's base is not kept")
+
+plant(unlearns_all 4 src/catchup.c
+  [[(rapport->apart && node->training_asked) ||]]
+  [[true ||]]
+  "who has learned nothing tells the difference to the base it takes over")
+
+plant(blocks_counted_on 1 src/catchup.c
+  [[    catchup->cursor = catchup->blocks_written = 0;
+]]
+  [[    catchup->cursor = 0;
+]]
+  "blocks of the base before count for the one after")
+
+plant(blocks_done_before 5 src/catchup.c
+  [[    memset(catchup->from, 0, node->blocks * sizeof *catchup->from);
+]]
+  [[]]
+  "blocks that were there of the base before are not asked for again")
+
+plant(samples_forgotten 5 src/catchup.c
+  [[            origin->samples = told.samples;
+]]
+  [[]]
+  "the samples of a base that was taken over count nothing")
+
+plant(own_not_handed 5 src/spread.c
+  [[        node->own->handed = node->own->next;
+]]
+  [[]]
+  "what we told is not known to be in our base")
+
+plant(passed_by_twice 1 src/spread.c
+  [[if (entry->seq == handed)]]
+  [[if (entry->seq <= handed)]]
+  "what the base taken over has already is given to the learner")
+
+plant(gone_unheard 5 src/spread.c
+  [[        node_rapport(node, from)->ahead = true;
+]]
+  [[        (void)0;
+]]
+  "who is told that rumors are in no log any more goes on asking for them")
+
+plant(hash_of_before 5 src/version.c
+  [[versions->hash -= hash_of(origin, seq);]]
+  [[continue;]]
+  "rumors that were dropped still count in the version")
+
+# Halves that meet again.
+
+plant(both_win 5 src/apart.c
+  [[? apart.ours > apart.theirs : apart.first_is_ours;]]
+  [[? true : true;]]
+  "of two halves both keep their base")
+
+# Checkpoints.
+
+plant(own_not_saved 9 src/give.c
+  [[put_told(node->own, node->own->next,]]
+  [[put_told(node->own, node->own->next - (node->own->next > 0),]]
+  "our last rumor is in the base that is saved, and not in its history")
+
+plant(saved_version_late 9 src/give.c
+  [[put_told(&node->versions.origins[i], reading->next[i], reading->samples[i],]]
+  [[put_told(&node->versions.origins[i], node->versions.origins[i].handed, 0,]]
+  "a checkpoint has the history of when it was copied")
+
+plant(history_ignored 9 src/node.c
+  [[    restore(node);
+]]
+  [[]]
+  "who begins with what it saved has forgotten what that is the sum of")
+
+plant(restores_one_less 9 src/node.c
+  [[versions_set(&node->versions, origin, told.next, told.samples);]]
+  [[versions_set(&node->versions, origin, told.next - 1, told.samples);]]
+  "the last rumor of each origin that was saved is heard again")
+
+plant(restored_is_foreign 4 src/node.c
+  [[node->remembers = options->history_bytes > 0;]]
+  [[node->remembers = false;]]
+  "what was told after the checkpoint comes back as anybody's")
+
+plant(weights_not_restored 9 model/replica.c
+  [[    backend->upload(backend, replica->weights, state->weights, bytes);
+]]
+  [[]]
+  "the base comes back from a checkpoint, what was learned and not told does not")
+
+plant(since_not_restored 9 model/replica.c
+  [[    backend->upload(backend, replica->since, state->since, bytes);
+]]
+  [[]]
+  "what the base did before the checkpoint is gone on with")
+
+plant(since_not_written 4 model/replica.c
+  [[    backend->upload(backend, replica->since + first, host, bytes);
+]]
+  [[]]
+  "the change to another base is gone on with as a step of the swarm")
+
+plant(weights_stay 4 model/cpu_exchange.c
+  [[w[c] = host_base[c] == base[c] ? w[c] : moved; /* there and back may round */]]
+  [[(void)moved;]]
+  "another base comes under the weights and they stay")
+
+plant(own_charged_nothing 4 model/cpu_exchange.c
+  [[        return (step - tau) * level;
+    return left]]
+  [[        return step * level;
+    return left]]
+  "what was told before the checkpoint and comes back is learned twice")
