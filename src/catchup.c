@@ -28,6 +28,7 @@
 #define STUCK_NS    (15 * SECOND_NS) /* no block was of use for so long: begin anew */
 #define GIVING_NS   (10 * SECOND_NS) /* who has given something within this may be asked for more */
 #define PROGRESS_NS (10 * SECOND_NS)
+#define SPANS_MIN   2          /* asked for at once, of somebody new; who gives gets more to do */
 #define TOLD_MAX    (1u << 28) /* by one life: to believe more would take too long */
 
 static uint32_t origins_max(const struct node_options *options)
@@ -89,10 +90,12 @@ static bool is_better(const struct node *node, const struct rapport *rapport)
     return rapport->ahead && !rapport->lesser && !node->catchup.is_fetching;
 }
 
-/* Who has blocks of the base that we take over. */
-static bool has_blocks(const struct node *node, const struct rapport *rapport)
+/* Who has blocks of the base that we take over: as far as one can tell, all that is in it. */
+static bool has_blocks(const struct node *node, const struct peer *peer)
 {
-    return rapport->compared && !rapport->apart && !has_refused(node, rapport);
+    const struct rapport *rapport = node_rapport(node, peer);
+    return rapport->compared && !rapport->apart && peer->knows >= node->catchup.rumors &&
+           !has_refused(node, rapport);
 }
 
 static struct peer *choose_donor(struct node *node)
@@ -110,7 +113,7 @@ static struct peer *choose_donor(struct node *node)
 static void ask(struct node *node)
 {
     const bool gives = node->gave_ns && node->now_ns - node->gave_ns < GIVING_NS;
-    if ((gives && !node->catchup.is_fetching) || rng_below(&node->rng, 2) == 0)
+    if ((gives && !node->catchup.is_fetching) || (node->joined && rng_below(&node->rng, 2) == 0))
         return;
     struct peer *donor = choose_donor(node);
     if (log_is_waiting(&node->log))
@@ -267,6 +270,19 @@ static void note_beginning(struct node *node, struct peer *donor)
     (void)node_note(node, donor, NOTE_CATCHING_UP, LEVEL_INFO, text);
 }
 
+/* What neighbours have shown was to be compared with another version. */
+static void ask_anew(struct node *node, const struct peer *donor)
+{
+    struct peer *peer;
+    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++) {
+        struct rapport *rapport = &node->rapports[i];
+        rapport->ahead = rapport->apart = false;
+        rapport->compared = peer == donor;
+        if (peer != donor)
+            (void)node_say(node, peer, &(struct message){.kind = WANT, .tag = TAG_ALL});
+    }
+}
+
 enum adopt { ADOPT_DONE, ADOPT_NOT /* ours is to be kept */, ADOPT_NO_ROOM };
 
 static enum adopt adopt(struct node *node, struct peer *donor)
@@ -276,6 +292,9 @@ static enum adopt adopt(struct node *node, struct peer *donor)
     uint32_t *next = catchup->next;
     if (!read_history(node, next))
         return ADOPT_NO_ROOM;
+    uint64_t rumors = 0;
+    for (uint32_t place = 0; place < node->versions.count; place++)
+        rumors += next[place];
     const uint32_t own_place = versions_place(&node->versions, node->own);
     const bool keep_ours = !rapport->apart && can_keep_ours(node, next);
     if (!rapport->apart && !keep_ours && !catchup->is_fetching && would_lose_more(node, next))
@@ -296,9 +315,8 @@ static enum adopt adopt(struct node *node, struct peer *donor)
     catchup->bytes = 0;
     memset(catchup->from, 0, node->blocks * sizeof *catchup->from);
     held_clear(node);
-    rapport->apart = false;
-    for (uint32_t i = 0; i < node->options.peers_max; i++)
-        node->rapports[i].ahead = false; /* they will say again */
+    catchup->rumors = donor->knows = rumors;
+    ask_anew(node, donor);
     note_beginning(node, donor);
     return ADOPT_DONE;
 }
@@ -430,8 +448,8 @@ static void fetch(struct node *node)
         if (rapport->asked_blocks > 0 && node->now_ns - rapport->gave_ns > STALL_NS)
             give_up(node, peer);
         if (rapport->spans_max == 0)
-            rapport->spans_max = 1;
-        if (has_blocks(node, rapport))
+            rapport->spans_max = SPANS_MIN;
+        if (has_blocks(node, peer))
             fetch_from(node, peer);
     }
 }
@@ -456,9 +474,11 @@ void catchup_on_block(struct node *node, struct peer *from, const struct message
         return;
     if (rapport->asked_blocks % READ_BLOCKS == 0 && rapport->spans_max < FETCHES_MAX)
         rapport->spans_max++;
-    const bool is_held = held_put(node, from, block);
-    catchup->from[block->block] = is_held ? BLOCK_HELD : BLOCK_MISSING;
-    if (!is_held && block->block < catchup->cursor)
+    const enum status status = held_put(node, from, block);
+    catchup->from[block->block] = status == OK ? BLOCK_HELD : BLOCK_MISSING;
+    if (status == MALFORMED)
+        node_hang_up(node, from, BYE_BROKEN, "sent a block that is not valid");
+    if (status != OK && block->block < catchup->cursor)
         catchup->cursor = (uint32_t)block->block;
     fetch(node);
 }

@@ -87,13 +87,14 @@ void compare_show_all(struct node *node)
 /* A neighbour has shown what it knows. One that joins as we do may know less than we: so what
  * counts is the most that any of them has shown (but for a few rumors that are on their way, one
  * of each origin), and, while there has been little time to meet others, only the word of those
- * who have joined. */
+ * who have joined. Who knows nothing, as we do, is no swarm. */
 static void consider_knowledge(struct node *node, const struct peer *from, uint64_t missing)
 {
     const uint64_t few = node->versions.telling;
     if (node_is_catching_up(node))
         return; /* it will join when it holds the base */
-    if ((has_joined(node, from) || node->now_ns - node->born_ns >= MEET_NS) && missing <= few &&
+    const uint64_t alone_ns = from->knows > 0 ? MEET_NS : NODE_JOIN_WAIT_NS;
+    if ((has_joined(node, from) || node->now_ns - node->born_ns >= alone_ns) && missing <= few &&
         node->versions.rumors + few >= most_shown(node, false))
         node_join(node, "holds what the swarm knows");
 }
@@ -158,6 +159,8 @@ void compare_on_version(struct node *node, struct peer *from, const struct messa
     if (rapport->ahead && !version->whole)
         (void)node_say(node, from, &(struct message){.kind = WANT, .tag = TAG_ALL});
     rapport->ahead = version->base && (is_far(node, missing) || (rapport->ahead && missing > 0));
+    if (rapport->ahead && !node->joined)
+        catchup_consider(node); /* now: there is nothing else to do */
     const bool same = version->hash == ours->hash;
     if (same)
         from->own_next = node->own->next;

@@ -49,22 +49,23 @@ static void ask_again(struct node *node, struct held *held)
     held->entries = 0;
 }
 
-/* False: there is no room, or we do not know all its origins: ask again. */
-bool held_put(struct node *node, const struct peer *from, const struct message *message)
+/* MISSING: there is no room, or we do not know all its origins: ask again. MALFORMED: no block. */
+enum status held_put(struct node *node, const struct peer *from, const struct message *message)
 {
     const uint32_t block = (uint32_t)message->block;
     struct held *held = free_place(&node->catchup);
+    if (message->text.count % VERSION_ENTRY_BYTES != 0)
+        return MALFORMED;
     if (!held || !read_version(node, &message->text, held->version))
-        return false;
+        return MISSING;
     const uint32_t entries = node_block_entries(node, block);
     if (block_decode(message->bulk.at, message->bulk.count, held->units, entries) != OK)
-        return false;
+        return MALFORMED;
     held->block = block;
     held->entries = entries;
-    held->origins = node->versions.count;
     held->came_ns = node->now_ns;
     held->conn = from->conn;
-    return true;
+    return OK;
 }
 
 void held_clear(struct node *node)
@@ -74,11 +75,6 @@ void held_clear(struct node *node)
     node->catchup.is_ready = false;
 }
 
-static uint32_t known_to(const struct held *held, uint32_t place)
-{
-    return place < held->origins ? held->version[place] : 0;
-}
-
 /* Has the learner been given all that the block is the sum of? Then how much does the block lack?
  */
 static bool is_covered(const struct node *node, struct held *held)
@@ -86,9 +82,9 @@ static bool is_covered(const struct node *node, struct held *held)
     held->missing = 0;
     for (uint32_t place = 0; place < node->versions.count; place++) {
         const uint32_t handed = node->versions.origins[place].handed;
-        if (known_to(held, place) > handed)
+        if (held->version[place] > handed)
             return false;
-        held->missing += handed - known_to(held, place);
+        held->missing += handed - held->version[place];
     }
     return true;
 }
@@ -109,7 +105,7 @@ static void add(struct held *held, uint64_t first, const struct update *update)
 
 static bool lacks(const struct node *node, const struct held *held, const struct log_entry *entry)
 {
-    return held->is_covered && entry->seq >= known_to(held, entry->place) &&
+    return held->is_covered && entry->seq >= held->version[entry->place] &&
            entry->seq < node->versions.origins[entry->place].handed;
 }
 

@@ -62,12 +62,12 @@ struct rapport {
     bool yields;                      /* ... takes over the other's base: it, or else we */
     struct span fetches[FETCHES_MAX]; /* it wants these blocks of our base */
     uint32_t fetches_count;
-    uint32_t asked_blocks; /* of its base, that we want and that have not come */
+    uint32_t asked_blocks;       /* of its base, that we want and that have not come */
     uint32_t asked[FETCHES_MAX]; /* ... in spans, the oldest first */
     uint32_t asked_spans;
-    uint32_t spans_max;    /* so many spans may be asked for at once */
-    uint64_t gave_ns;      /* when one came, or they were asked for */
-    uint64_t refused_ns;   /* when it had nothing to give; 0: never */
+    uint32_t spans_max;  /* so many spans may be asked for at once */
+    uint64_t gave_ns;    /* when one came, or they were asked for */
+    uint64_t refused_ns; /* when it had nothing to give; 0: never */
 };
 
 /* Entries of our base, or all that the learner is, on their way to us. */
@@ -90,8 +90,7 @@ struct held {
     bool is_covered;   /* our learner has been given all that it is the sum of */
     uint64_t missing;  /* rumors that are to be added before it is as new as our base */
     int32_t *units;    /* [BLOCK_ENTRIES] */
-    uint32_t *version; /* [origins]: the rumors it is the sum of */
-    uint32_t origins;  /* known when it came */
+    uint32_t *version; /* [origins]: the rumors it is the sum of; 0 for those met later */
 };
 
 #define HELD_MAX 64
@@ -107,6 +106,7 @@ struct catchup {
     uint32_t *next;  /* [origins_max]: the version it says */
     uint64_t parts;  /* of it that have come */
     uint64_t digest; /* of the base it is the history of */
+    uint64_t rumors; /* that the base taken over is the sum of */
     uint32_t bases;  /* taken over */
     uint64_t began_ns, noted_ns;
     uint64_t moved_ns; /* when a block was written last, or this began ... */
@@ -325,7 +325,7 @@ void catchup_on_lost(struct node *node, uint64_t conn);
 bool catchup_next_write(struct node *node, struct action *action);
 
 /* held.c */
-bool held_put(struct node *node, const struct peer *from, const struct message *message);
+enum status held_put(struct node *node, const struct peer *from, const struct message *message);
 bool held_next_write(struct node *node, struct action *action);
 void held_clear(struct node *node);
 void held_drop_old(struct node *node);

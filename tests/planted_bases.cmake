@@ -9,8 +9,8 @@ plant(block_as_it_came 1 src/held.c
   "a block is written without the rumors that it lacks")
 
 plant(block_counts_twice 1 src/held.c
-  [[return place < held->origins ? held->version[place] : 0;]]
-  [[return place < held->origins ? held->version[place] - (held->version[place] > 0) : 0;]]
+  [[held->missing += handed - held->version[place];]]
+  [[held->version[place] -= held->version[place] > 0; held->missing += handed - held->version[place];]]
   "the last rumor of each origin that a block is the sum of is added to it again")
 
 plant(block_with_a_gap 1 src/held.c

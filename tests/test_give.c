@@ -347,20 +347,47 @@ static void must_still_lack_all(void)
     must_have_the_base_it_had();
 }
 
-static void a_block_that_is_none_is_not_taken(void **state)
+static void a_block_that_no_base_has_is_not_taken(void **state)
 {
     (void)state;
-    static const uint8_t wide[1 + 5 * SMALL_BLOCK] = {33}, low[1 + SMALL_BLOCK] = {8},
-                                      zeros[1] = {0};
+    static const uint8_t zeros[1] = {0};
     start_taking();
-    say_block(&puppet, 0, wide, sizeof wide);
-    say_block(&puppet, 0, low, sizeof low); /* narrower would have done */
-    say_block(&puppet, 0, low, sizeof low - 1);
-    say_block(&puppet, 0, low, 1);
     say_block(&puppet, SMALL_BLOCKS, zeros, sizeof zeros);
     say_block(&puppet, UINT64_MAX, zeros, sizeof zeros);
     say_block(&puppet, (uint64_t)UINT32_MAX + 1, zeros, sizeof zeros);
     must_still_lack_all();
+}
+
+static void must_break_off(const uint8_t *bulk, size_t bytes)
+{
+    start_taking();
+    say_block(&puppet, 0, bulk, bytes);
+    run(SECOND_NS);
+    assert_true(puppet.closed);
+    assert_int_equal(puppet.bye_reason, BYE_BROKEN);
+    assert_int_equal(stats_of(0).blocks_held, 0);
+    must_have_the_base_it_had();
+}
+
+static void a_block_that_is_none_ends_the_conversation(void **state)
+{
+    (void)state;
+    static const uint8_t wide[1 + 5 * SMALL_BLOCK] = {33};
+    must_break_off(wide, sizeof wide);
+}
+
+static void a_block_that_could_be_narrower_ends_the_conversation(void **state)
+{
+    (void)state;
+    static const uint8_t low[1 + SMALL_BLOCK] = {8};
+    must_break_off(low, sizeof low);
+}
+
+static void a_block_cut_short_ends_the_conversation(void **state)
+{
+    (void)state;
+    static const uint8_t low[1 + SMALL_BLOCK] = {8, 0xff};
+    must_break_off(low, sizeof low - 1);
 }
 
 static void a_block_of_a_version_nobody_knows_is_not_taken(void **state)
@@ -421,12 +448,19 @@ static uint32_t join_with_puppet(uint64_t give_bytes_per_s)
 }
 
 /* What it is asked for it answers with this, until the other trains. */
+/* It says that it knows more than there is, whenever it is asked. */
+static const struct message knows_all = {
+    .kind = VERSION, .hash = 1, .rumors = 1ull << 40, .base = 1};
+
 static uint32_t answer_with(uint32_t joiner, const struct message *answer, uint64_t within_ns)
 {
     uint32_t answered = 0;
     const uint64_t end_ns = world_now_ns(&world) + within_ns;
+    uint32_t shown = 0;
     while (!is_training(joiner)) {
         assert_true(world_now_ns(&world) < end_ns);
+        for (; shown < puppet.heard[WANT]; shown = puppet.heard[WANT])
+            puppet_say(&puppet, &knows_all);
         for (; answer && answered < puppet.heard[FETCH]; answered++) {
             struct message block = *answer;
             block.block = puppet.last[FETCH].block;
@@ -481,7 +515,10 @@ int main(void)
         TALK(a_history_of_more_rumors_than_there_can_be_is_refused),
         TALK(a_history_of_too_many_origins_is_refused),
         TALK(what_a_refused_history_said_takes_no_room),
-        TALK(a_block_that_is_none_is_not_taken),
+        TALK(a_block_that_no_base_has_is_not_taken),
+        TALK(a_block_that_is_none_ends_the_conversation),
+        TALK(a_block_that_could_be_narrower_ends_the_conversation),
+        TALK(a_block_cut_short_ends_the_conversation),
         TALK(a_block_of_a_version_nobody_knows_is_not_taken),
         TALK(a_block_that_nobody_asked_for_changes_nothing),
         TALK(who_has_nothing_but_half_a_base_gives_none),
