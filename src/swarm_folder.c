@@ -1,5 +1,6 @@
 #include "swarm_folder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,24 +80,25 @@ enum status folder_write_config(const char *dir, int i, const struct config *con
     return OK;
 }
 
-static void remove_file(const char *dir, const char *name)
+/* Of a node's folder all is the node's: keys, configuration, checkpoints and what else it saves. */
+static void remove_node(const char *own)
 {
-    char path[FOLDER_BYTES + 128];
-    (void)snprintf(path, sizeof path, "%s/%s", dir, name);
-    (void)unlink(path);
+    DIR *folder = opendir(own);
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
+        (void)unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        (void)closedir(folder);
+    (void)rmdir(own);
 }
 
 void folder_remove(const char *dir, int nodes)
 {
-    static const char *const FILES[] = {"node.key",         "node.conf", "node.err",
-                                        "base.safetensors", "lock",      "status.sock"};
+    char path[FOLDER_BYTES + 32];
     for (int i = 1; i <= nodes; i++) {
-        char own[FOLDER_BYTES + 32];
-        (void)snprintf(own, sizeof own, "%s/node%d", dir, i);
-        for (size_t f = 0; f < sizeof FILES / sizeof *FILES; f++)
-            remove_file(own, FILES[f]);
-        (void)rmdir(own);
+        (void)snprintf(path, sizeof path, "%s/node%d", dir, i);
+        remove_node(path);
     }
-    remove_file(dir, "swarm.key");
+    (void)snprintf(path, sizeof path, "%s/swarm.key", dir);
+    (void)unlink(path);
     (void)rmdir(dir);
 }
