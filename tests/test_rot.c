@@ -22,8 +22,7 @@ static void every_flipped_byte_is_noticed(void **state)
     assert_true(file->size > CHUNK_BYTES);
     struct rng rng = rng_new(1, 1);
     for (size_t i = 0; i < file->size; i++) {
-        const uint8_t flip =
-            i % 2 ? (uint8_t)(1 + rng_below(&rng, 255)) : (uint8_t)(1 << i / 2 % 8);
+        const uint8_t flip = (uint8_t)(i % 2 ? 1 + rng_below(&rng, 255) : 1u << i / 2 % 8);
         file->bytes[i] ^= flip;
         assert_int_equal(load(&disk), FAILED);
         assert_int_equal(refusals.count, 1);
