@@ -384,7 +384,7 @@ bool spread_next_apply(struct node *node, struct action *action)
     *action = (struct action){.kind = ACTION_APPLY,
                               .update = &node->decoded,
                               .tag = origin->tag,
-                              .seq = origin->handed - 1,
+                              .seq = head.seq,
                               .own = node->remembers && is_ours(node, origin)};
     return true;
 }
