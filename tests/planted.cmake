@@ -71,6 +71,7 @@ plant(own_comes_back 2 src/spread.c
 
 plant(handed_and_forgotten 2 src/spread.c
   [[    origin->handed++;
+    log_handed(&node->log);
 ]]
   [[]]
   "what the learner was given does not count")
