@@ -157,6 +157,7 @@ static void begin_reading(struct node *node, uint64_t conn, struct span span, bo
     reading->is_out = true;
     reading->is_save = is_save;
     reading->conn = conn;
+    reading->bases = node->catchup.bases;
     reading->span = span;
     reading->origins = node->versions.count;
     for (uint32_t i = 0; i < reading->origins; i++) {
@@ -181,6 +182,11 @@ bool give_next_read(struct node *node, struct action *action)
     struct peer *peer = next_taker(node);
     if (!peer)
         return false;
+    if (!may_give(node)) { /* it is no base any more that was asked for */
+        node_rapport(node, peer)->fetches_count = 0;
+        refuse(node, peer);
+        return false;
+    }
     const struct span span = take_fetch(node_rapport(node, peer), room_for(peer));
     begin_reading(node, peer->conn, span, false);
     *action = (struct action){.kind = ACTION_READ,
@@ -241,7 +247,7 @@ void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units)
     struct peer *peer = &node->peers[(uint32_t)reading->conn];
     if (peer->conn != reading->conn || peer->state != PEER_OPEN)
         return;
-    if (may_give(node))
+    if (may_give(node) && reading->bases == node->catchup.bases)
         say_blocks(node, peer, reading->span, units);
     else
         refuse(node, peer);
@@ -279,7 +285,7 @@ size_t node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out)
     CHECK(reading->is_out && reading->is_save);
     node->now_ns = now_ns;
     node->reading.is_out = false;
-    if (node->catchup.is_fetching)
+    if (reading->bases != node->catchup.bases)
         return 0;
     size_t bytes = put_told(node->own, node->own->next, node->own->samples, out);
     for (uint32_t i = 0; i < reading->origins; i++)

@@ -74,7 +74,8 @@ struct rapport {
 struct reading {
     bool is_out;
     bool is_save;
-    uint64_t conn; /* for whom */
+    uint32_t bases; /* taken over when it was asked for: of another one it is of no use */
+    uint64_t conn;  /* for whom */
     struct span span;
     uint32_t *next;    /* [origins]: of which rumors it is; our own are counted when it comes */
     uint64_t *samples; /* [origins]: and as of then */
