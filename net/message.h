@@ -14,9 +14,9 @@
  *   RUMOR    bulk                         one rumor (rumor.h)
  *   PRUNE    tag                          we get this origin's rumors from elsewhere: stop pushing
  *   VERSION  digest hash rumors members   what we know: the digest of our base, hash of the whole
- *            rate base whole bulk         vector, how many rumors there are, how many live members,
- *                                         samples per second of them all, at most so far; base: 0,
- * as long as we still take it over from others; a slice of the vector (version.h); whole: all of it
+ *            base whole bulk              vector, how many rumors there are, how many live members;
+ *                                         base: 0, as long as we still take it over from others; a
+ *                                         slice of the vector (version.h); whole: all of it
  *   WANT     tag seq                      send this origin's rumors from seq on, and push again;
  *                                         TAG_ALL: show your whole version
  *   GONE     tag seq                      our log begins at seq only: we cannot
@@ -88,7 +88,6 @@ struct message {
     uint64_t hash;
     uint64_t rumors;
     uint64_t members;
-    uint64_t rate;
     uint64_t base;
     uint64_t whole;
     uint64_t part;

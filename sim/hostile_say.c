@@ -1,4 +1,5 @@
 /* What an outsider says once its session stands. */
+#include <math.h>
 #include <string.h>
 
 #include "bytes.h"
@@ -108,8 +109,13 @@ static void say_untrue_record(struct hostile *hostile)
 
 static void put_entry(struct hostile *hostile, uint8_t *out, uint64_t tag, uint32_t next)
 {
-    const uint64_t samples = rng_next(&hostile->rng) >> rng_below(&hostile->rng, 64);
-    version_entry_put(out, tag, next, samples);
+    const struct version_entry entry = {
+        .tag = tag,
+        .next = next,
+        .samples = rng_next(&hostile->rng) >> rng_below(&hostile->rng, 64),
+        .rate = rng_below(&hostile->rng, 2) ? NAN : (float)rng_uniform(&hostile->rng),
+    };
+    version_entry_put(out, &entry);
 }
 
 /* More rumors than there are, and no version that anybody has. */
@@ -210,7 +216,6 @@ static void say_any(struct hostile *hostile)
         .hash = heard->hash ^ (rng_next(rng) | 1),
         .rumors = rng_next(rng),
         .members = rng_next(rng),
-        .rate = rng_next(rng) >> rng_below(rng, 64),
         .base = rng_below(rng, 2),
         .whole = rng_below(rng, 2),
         .part = rng_below(rng, 3),

@@ -5,13 +5,17 @@
  * can only be brought up to date from them. Links carry what the swarm says, since it does not
  * adapt to less. Nodes know each other's addresses in a connected way, and have room for
  * conversations with everybody, since whoever is turned away for good cannot hear anything. Gain
- * times beta stays below 1, since a base that runs away wraps in the end. */
+ * times beta stays below 1, since a base that runs away wraps in the end. Who gives its base gives
+ * it fast enough for all others to take it over before the end. */
 #include <math.h>
 
 #include "storm_inside.h"
+#include "version.h"
 
 #define RUMOR_BYTES   250  /* at most, with told_max entries */
 #define CONTROL_BYTES 8000 /* per second and node, at most, of all that is no rumor */
+#define GIVING_S      40   /* is enough to give the base to all others */
+#define LIVES         3    /* of a node that told something, about */
 
 enum stream { STREAM_SWARM, STREAM_NODES, STREAM_KNOWS, STREAM_LINKS, STREAM_TIMES, STREAM_FAULTS };
 
@@ -42,6 +46,16 @@ static uint32_t draw_count(struct rng *rng)
     return (uint32_t)(size == 1 ? between(rng, 17, STORM_NODES_MAX) : between(rng, 3, 16));
 }
 
+/* Bytes per second at which one node gives its base to all others in GIVING_S: each block with a
+ * version of some lives of each. */
+static uint64_t give_least(const struct storm_plan *plan)
+{
+    const uint64_t entries = plan->options.block_entries;
+    const uint64_t blocks = (plan->parameters + entries - 1) / entries;
+    const uint64_t version_bytes = (uint64_t)plan->nodes * LIVES * VERSION_ENTRY_BYTES;
+    return plan->nodes * blocks * (entries * sizeof(int32_t) + version_bytes) / GIVING_S;
+}
+
 static void draw_options(struct storm_plan *plan, struct rng *rng)
 {
     const uint32_t peers_min = plan->nodes + 8; /* everybody, strangers, and what is closing */
@@ -56,7 +70,6 @@ static void draw_options(struct storm_plan *plan, struct rng *rng)
         .steps_min = (uint32_t)between(rng, 1, 8),
         .block_entries = (uint32_t)spread_between(rng, 20, 1000),
         .apart_s = (double)spread_between(rng, 1, 40),
-        .give_bytes_per_s = one_in(rng, 2) ? (uint64_t)spread_between(rng, 1000, 1000000) : 0,
         .save_ns = one_in(rng, 4) ? 0 : spread_between(rng, 500, 20000) * MILLI_NS,
         .gain = is_bold ? 2 : 1,
         .beta = is_bold ? 0 : 0.5 * rng_uniform(rng),
@@ -73,6 +86,8 @@ static void draw_options(struct storm_plan *plan, struct rng *rng)
         .send_queue_bytes = (size_t)(66 << 10) << rng_below(rng, 5), /* a message at least */
         .notes_per_s = 10,
     };
+    if (one_in(rng, 2))
+        plan->options.give_bytes_per_s = (uint64_t)spread_between(rng, give_least(plan), 1000000);
     plan->options.swarm_key[0] = 1;
 }
 

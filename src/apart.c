@@ -1,47 +1,47 @@
-/* When halves meet: have two neighbours learned so much without each other that simply adding it up
- * would be wrong? Within each half the shares summed to one; both halves' progress together would
- * be counted twice. So beyond `apart_s` of the swarm's training no rumor passes between the two,
- * until one of them has taken over the other's base (catchup.c). Both find the same from the same
- * two versions.
+/* When halves meet: have two neighbours learned for so long without each other that simply adding
+ * it up would be wrong? Within each half the shares summed to one; both halves' progress together
+ * would be counted twice. So where both have learned alone for longer than `apart_s` no rumor
+ * passes between the two, until one of them has taken over the other's base (catchup.c).
+ *
+ * For how long a side has learned alone its members say: the samples of each that the other side
+ * has not heard of, over its samples per second, and of these times the longest. How many members
+ * either side has or had does not matter: neither one machine's hour nor a thousand machines' can
+ * be added to the other.
+ * Both find the same, from the same two versions.
  */
 #include <math.h>
 #include <string.h>
 
 #include "inside.h"
 
-#define RATE_MAX 1e18
-#define CLEARLY  1.25 /* times as much learned alone wins by itself */
+#define CLEARLY 1.25 /* times as much learned alone wins by itself */
 
-static double rate_now(const struct node *node)
-{
-    double rate = 0;
-    for (uint32_t i = 0; i < node->members.count; i++)
-        if (node->members.members[i].known_live)
-            rate += (double)node->members.members[i].record.samples_per_second;
-    return rate;
-}
+/* What one side has learned and the other has not heard of. */
+struct side {
+    double samples;
+    double seconds;
+};
 
-/* The samples per second of all members, as far as we know, the most so far: when training ends
- * they fall to 0. No more than a number on the wire. */
-double apart_rate(struct node *node)
-{
-    node->rate_most = fmin(fmax(node->rate_most, rate_now(node)), RATE_MAX);
-    return node->rate_most;
-}
-
-/* Samples that one side has learned and the other has not heard of. */
 struct apart {
-    double ours, theirs;
+    struct side ours, theirs;
     uint64_t first_tag; /* the smallest of the origins of which one side has heard more ... */
     bool first_is_ours; /* ... and which side */
 };
 
-static void count_origin(struct apart *apart, uint64_t tag, uint64_t ours, uint64_t theirs)
+static void count_samples(struct side *side, uint64_t samples, float rate)
+{
+    side->samples += (double)samples;
+    if (rate > 0 && isfinite(rate))
+        side->seconds = fmax(side->seconds, (double)samples / (double)rate);
+}
+
+static void count_origin(struct apart *apart, uint64_t tag, uint64_t ours, uint64_t theirs,
+                         float rate)
 {
     if (ours > theirs)
-        apart->ours += (double)(ours - theirs);
+        count_samples(&apart->ours, ours - theirs, rate);
     else
-        apart->theirs += (double)(theirs - ours);
+        count_samples(&apart->theirs, theirs - ours, rate);
     if (ours != theirs && tag < apart->first_tag) {
         apart->first_tag = tag;
         apart->first_is_ours = ours > theirs;
@@ -58,27 +58,29 @@ static struct apart count_apart(struct node *node, const uint8_t *slice, size_t 
         const struct origin *origin = versions_find(versions, entry.tag);
         if (origin)
             bit_set(node->seen, versions_place(versions, origin), true);
-        count_origin(&apart, entry.tag, origin ? origin->samples : 0, entry.samples);
+        count_origin(&apart, entry.tag, origin ? origin->samples : 0, entry.samples,
+                     fmaxf(origin ? origin->rate : 0, entry.rate)); /* both reckon with it */
     }
-    for (uint32_t place = 0; place < versions->count; place++)
-        if (!bit_get(node->seen, place) && versions->origins[place].next > 0)
-            count_origin(&apart, versions->origins[place].tag, versions->origins[place].samples, 0);
+    for (uint32_t place = 0; place < versions->count; place++) {
+        const struct origin *origin = &versions->origins[place];
+        if (!bit_get(node->seen, place) && origin->next > 0)
+            count_origin(&apart, origin->tag, origin->samples, 0, origin->rate);
+    }
     return apart;
 }
 
-/* Have both learned so much without the other that adding it up would count it twice? Whose base is
- * kept must be the same for all who meet, whoever they are and however long it takes: so if neither
- * has clearly learned more, it is that of the smallest origin. */
+/* Whose base is kept must be the same for all who meet, whoever they are and however long it takes:
+ * so if neither has clearly learned more, it is that of the smallest origin. */
 void apart_judge(struct node *node, struct peer *from, const struct message *version)
 {
     const size_t entries = version->bulk.count / VERSION_ENTRY_BYTES;
     struct rapport *rapport = node_rapport(node, from);
     const struct apart apart = count_apart(node, version->bulk.at, entries);
-    const double less = fmin(apart.ours, apart.theirs), more = fmax(apart.ours, apart.theirs);
-    const double rate = fmax(apart_rate(node), (double)version->rate); /* both reckon with it */
-    rapport->apart = rate > 0 && less > node->options.apart_s * rate;
-    rapport->yields = more > CLEARLY * less ? apart.ours > apart.theirs : apart.first_is_ours;
+    const double ours = apart.ours.samples, theirs = apart.theirs.samples;
+    rapport->apart = fmin(apart.ours.seconds, apart.theirs.seconds) > node->options.apart_s;
+    rapport->yields =
+        fmax(ours, theirs) > CLEARLY * fmin(ours, theirs) ? ours > theirs : apart.first_is_ours;
     rapport->yields |= !version->base; /* there is nothing to take over yet */
-    rapport->lesser = apart.ours > apart.theirs || (apart.ours == apart.theirs && apart.ours > 0 &&
-                                                    node->versions.digest > version->digest);
+    rapport->lesser =
+        ours > theirs || (ours == theirs && ours > 0 && node->versions.digest > version->digest);
 }

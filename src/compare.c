@@ -57,7 +57,6 @@ void compare_show(struct node *node, struct peer *peer, bool whole)
                           .hash = versions->hash,
                           .rumors = rumors_there_are(node),
                           .members = node->live,
-                          .rate = (uint64_t)apart_rate(node),
                           .base = !node_is_catching_up(node),
                           .whole = whole,
                           .bulk = {node->scratch, bytes}}); /* a full queue: next round */

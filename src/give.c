@@ -14,6 +14,7 @@
 #include "inside.h"
 
 #define HISTORY_AT_ONCE ((MESSAGE_MAX - MESSAGE_ADDS) / HISTORY_ENTRY_BYTES)
+#define TURN_S          5
 #define SLICE_MAX       (MESSAGE_MAX - MESSAGE_ADDS - BLOCK_MAX)
 
 _Static_assert(READ_BLOCKS *BLOCK_ENTRIES == NODE_READ_MAX, "the owner gives room for a READ");
@@ -109,6 +110,21 @@ static uint32_t room_for(const struct peer *peer)
     return (uint32_t)((peer->queue_max - peer_queued_bytes(peer)) / FRAME_MAX);
 }
 
+/* So many that, at the rate at which we give, all who wait have a turn within TURN_S. */
+static uint32_t fair_turn(const struct node *node)
+{
+    const uint64_t per_s = node->training_asked ? node->options.give_bytes_per_s : 0;
+    if (per_s == 0)
+        return READ_BLOCKS;
+    uint32_t takers = 0;
+    for (uint32_t i = 0; node_neighbour(node, &i); i++)
+        takers += node->rapports[i].fetches_count > 0;
+    const uint64_t block_bytes = node->options.block_entries * sizeof(int32_t) +
+                                 node->versions.telling * (size_t)VERSION_ENTRY_BYTES;
+    const uint64_t blocks = per_s * TURN_S / (block_bytes * (takers ? takers : 1));
+    return blocks == 0 ? 1 : blocks < READ_BLOCKS ? (uint32_t)blocks : READ_BLOCKS;
+}
+
 /* The first blocks it asked for, at most so many. */
 static struct span take_fetch(struct rapport *rapport, uint32_t most)
 {
@@ -187,7 +203,8 @@ bool give_next_read(struct node *node, struct action *action)
         refuse(node, peer);
         return false;
     }
-    const struct span span = take_fetch(node_rapport(node, peer), room_for(peer));
+    const uint32_t room = room_for(peer), turn = fair_turn(node);
+    const struct span span = take_fetch(node_rapport(node, peer), room < turn ? room : turn);
     begin_reading(node, peer->conn, span, false);
     *action = (struct action){.kind = ACTION_READ,
                               .first = (uint64_t)span.block * node->options.block_entries};
@@ -204,7 +221,9 @@ static size_t put_version(const struct node *node, uint8_t *out)
         const uint32_t next = read_next(node, i);
         if (next == 0)
             continue;
-        version_entry_put(out + bytes, origin->tag, next, origin->samples);
+        version_entry_put(
+            out + bytes,
+            &(struct version_entry){.tag = origin->tag, .next = next, .samples = origin->samples});
         bytes += VERSION_ENTRY_BYTES;
     }
     return bytes;

@@ -1,11 +1,12 @@
 /* The inside of a node, shared by node.c (doors and actions), node_view.c (what others may look
  * at), clock.c (what time brings), leave.c, talk.c (one function per message), news.c (members:
- * renewed, passed on, listed), compare.c (versions), apart.c (halves that meet), catchup.c
- * (another's base is taken over), held.c (its blocks, until they are ours), give.c (ours is given),
- * dial.c (whom to call) and spread.c (rumors: push, prune, want).
+ * renewed, passed on, listed), compare.c (versions), apart.c (halves that meet), adopt.c
+ * (another's version becomes ours), catchup.c (its base is taken over), held.c (the blocks, until
+ * they are ours), give.c (ours is given), dial.c (whom to call) and spread.c (rumors: push, prune,
+ * want).
  *
- *   node.c ──► clock ──► leave ──► talk ──► news, compare ──► apart, catchup ──► give, held
- *                                           (calls go one way)  ──► dial, spread ──► inside.c
+ *   node.c ──► clock ──► leave ──► talk ──► news, compare ──► apart, adopt ──► catchup ──► give,
+ * held (calls go one way)  ──► dial, spread ──► inside.c
  *
  * No event costs more than the neighbours and what it brings: what looks at every member or every
  * origin is done once a second, or a few times.
@@ -111,6 +112,7 @@ struct catchup {
     uint32_t bases;  /* taken over */
     uint64_t began_ns, noted_ns;
     uint64_t moved_ns; /* when a block was written last, or this began ... */
+    uint64_t came_ns;  /* when the first one since then came; 0: none has */
     uint64_t wrote_ns; /* ... for the first time, if it had to begin anew */
     bool is_news;      /* neighbours shall know that our base is whole */
 
@@ -209,7 +211,6 @@ struct node {
     uint32_t steps_since; /* steps since then */
     uint64_t rate_ns;     /* when the throughput was last measured */
     uint64_t rate_samples;
-    double rate_most; /* samples per second of the whole swarm, the most so far */
 
     enum stage stage;
     uint64_t leave_ns; /* when leaving began */
@@ -316,11 +317,14 @@ void compare_show_all(struct node *node);
 void compare_round(struct node *node);
 void compare_on_version(struct node *node, struct peer *from, const struct message *version);
 
+/* adopt.c */
+bool adopt_history(struct node *node, struct peer *from, const struct message *history);
+
 /* catchup.c */
 void catchup_init(struct node *node, struct arena *arena);
 size_t catchup_arena_bytes(const struct node_options *options);
 void catchup_consider(struct node *node);
-bool catchup_on_history(struct node *node, struct peer *from, const struct message *history);
+void catchup_begin(struct node *node, uint64_t rumors);
 void catchup_on_block(struct node *node, struct peer *from, const struct message *block);
 void catchup_on_lost(struct node *node, uint64_t conn);
 bool catchup_next_write(struct node *node, struct action *action);
@@ -339,12 +343,13 @@ bool give_next_read(struct node *node, struct action *action);
 bool give_next_save(struct node *node, struct action *action);
 
 /* apart.c */
-double apart_rate(struct node *node);
 void apart_judge(struct node *node, struct peer *from, const struct message *version);
 
 /* spread.c */
 uint64_t spread_digest_of(const struct update *update);
 void spread_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor, size_t bytes);
+void spread_hold_back(struct node *node, struct peer *peer);
+void spread_lean_on(struct node *node, const struct peer *donor);
 void spread_on_prune(struct node *node, struct peer *from, uint64_t tag);
 void spread_on_want(struct node *node, struct peer *from, uint64_t tag, uint64_t seq);
 void spread_on_sent(struct node *node, struct peer *peer);

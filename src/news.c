@@ -107,6 +107,7 @@ void news_renew(struct node *node)
         .address = own_address(node),
     };
     memcpy(record.id, node->own->id, ID_BYTES);
+    node->own->rate = fmaxf(node->own->rate, record.samples_per_second);
     if (node->members.count > 0 && !is_outdated(node, &own->record, &record))
         return;
     members_update_own(&node->members, &record, node->options.identity, node->context,
@@ -168,6 +169,8 @@ static void on_news(struct node *node, struct peer *from, struct member *member,
     if (origin && origin->incarnation != member->record.incarnation)
         origin = origin_of(node, member);
     member->place = origin ? versions_place(&node->versions, origin) : PLACE_NONE;
+    if (origin)
+        origin->rate = fmaxf(origin->rate, member->record.samples_per_second);
     note_member(node, member);
     if (!pass_on)
         return;

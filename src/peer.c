@@ -218,7 +218,6 @@ static enum peer_event on_frame(struct peer *peer, const struct club *club, uint
                                 size_t content_bytes, struct problem *problem)
 {
     uint8_t *frame = peer->in + LENGTH_BYTES;
-    peer->heard_ns = now_ns;
     if (peer->state < PEER_MEETING)
         return on_greeting_frame(peer, club, now_ns, frame, content_bytes, problem);
     size_t message_bytes;
@@ -248,6 +247,8 @@ enum peer_event peer_take(struct peer *peer, const struct club *club, uint64_t n
                           const uint8_t **data, size_t *bytes, struct problem *problem)
 {
     peer->received_bytes += *bytes;
+    if (*bytes > 0)
+        peer->heard_ns = now_ns;
     enum peer_event event = PEER_NOTHING;
     while (event == PEER_NOTHING) {
         if (peer->state == PEER_CLOSING || peer->state == PEER_DIALLING) {

@@ -88,7 +88,7 @@ struct peer {
 
     uint64_t born_ns;     /* when the conversation began */
     uint64_t since_ns;    /* when this state began */
-    uint64_t heard_ns;    /* last byte of a whole frame */
+    uint64_t heard_ns;    /* when bytes came last: a frame may take long on a thin line */
     uint64_t pinged_ns;   /* when it was last sent a PING ... */
     uint64_t answered_ns; /* ... and when the last one that it has answered was */
     uint64_t rtt_ns;      /* last measured; 0: not yet */

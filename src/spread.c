@@ -109,6 +109,30 @@ static void prune(struct node *node, struct peer *peer, const struct origin *ori
         bit_set(peer->pruned, place, true);
 }
 
+/* Who takes over a base hears what others say from its donor, and passes nothing on until it is
+ * asked: on a thin link there is no room for what either side has anyway. */
+void spread_hold_back(struct node *node, struct peer *peer)
+{
+    for (uint32_t i = 1; i < node->members.count; i++) {
+        const struct member *member = &node->members.members[i];
+        if (!member->known_live || member->place == PLACE_NONE)
+            continue;
+        if (memcmp(peer->id, member->record.id, ID_BYTES) != 0)
+            prune(node, peer, &node->versions.origins[member->place]);
+        bit_set(peer->lazy, member->place, true);
+    }
+}
+
+void spread_lean_on(struct node *node, const struct peer *donor)
+{
+    struct peer *peer;
+    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++)
+        if (peer != donor)
+            spread_hold_back(node, peer);
+    for (uint32_t place = 0; place < node->versions.count; place++)
+        node->versions.origins[place].heard_from = donor->conn;
+}
+
 /* This neighbour was the first with what this origin says now. What a pruned one sends was under
  * way already: if it counted, the other would be pruned next, and nobody were left. */
 void spread_on_first(struct node *node, const struct peer *from, struct origin *origin)

@@ -152,6 +152,8 @@ static void on_hello(struct node *node, struct peer *peer, const struct message 
         peer->pinged_ns = node->now_ns;
     news_renew(node);
     compare_show(node, peer, true);
+    if (node_is_catching_up(node))
+        spread_hold_back(node, peer);
 }
 
 /* Who leaves waits until all its neighbours have shown that they hold what it told, and we send our
@@ -260,7 +262,7 @@ void talk_hear(struct node *node, struct peer *peer, const uint8_t *bytes, size_
         give_on_take(node, peer);
         break;
     case HISTORY:
-        if (catchup_on_history(node, peer, &message))
+        if (adopt_history(node, peer, &message))
             on_other_version(node);
         break;
     case FETCH:

@@ -87,16 +87,20 @@ void versions_set(struct versions *versions, struct origin *origin, uint32_t nex
     origin->samples = origin->handed_samples = samples;
 }
 
-void version_entry_put(uint8_t *out, uint64_t tag, uint32_t next, uint64_t samples)
+void version_entry_put(uint8_t *out, const struct version_entry *entry)
 {
-    bytes_put(out, tag, 8);
-    bytes_put(out + 8, next, 4);
-    bytes_put(out + 12, samples, 8);
+    bytes_put(out, entry->tag, 8);
+    bytes_put(out + 8, entry->next, 4);
+    bytes_put(out + 12, entry->samples, 8);
+    bytes_put_float(out + 20, entry->rate);
 }
 
 static size_t put_entry(uint8_t *out, const struct origin *origin)
 {
-    version_entry_put(out, origin->tag, origin->next, origin->samples);
+    version_entry_put(out, &(struct version_entry){.tag = origin->tag,
+                                                   .next = origin->next,
+                                                   .samples = origin->samples,
+                                                   .rate = origin->rate});
     return VERSION_ENTRY_BYTES;
 }
 
@@ -124,7 +128,8 @@ struct version_entry version_entry_at(const uint8_t *vector, size_t i)
     const uint8_t *at = vector + i * VERSION_ENTRY_BYTES;
     return (struct version_entry){.tag = bytes_get(at, 8),
                                   .next = (uint32_t)bytes_get(at + 8, 4),
-                                  .samples = bytes_get(at + 12, 8)};
+                                  .samples = bytes_get(at + 12, 8),
+                                  .rate = bytes_get_float(at + 20)};
 }
 
 void history_entry_put(uint8_t *out, const struct history_entry *entry)

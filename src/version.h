@@ -5,10 +5,11 @@
  * round. The digest of all that is known rides along: since rumors are sums, it follows from the
  * rumors alone, and two nodes with equal versions must have equal ones.
  *
- *   OFFSET SIZE MEANING       (one entry of a slice, little-endian, 20 bytes)
+ *   OFFSET SIZE MEANING       (one entry of a slice, little-endian, 24 bytes)
  *        0    8 tag
  *        8    4 next
  *       12    8 samples that the origin had learned by then
+ *       20    4 samples per second, the most it has said so far, float32; 0: not known
  *
  * Who takes over a base takes over its version: the history, in which origins have their names.
  *
@@ -28,7 +29,7 @@
 #include "arena.h"
 #include "identity.h"
 
-#define VERSION_ENTRY_BYTES 20
+#define VERSION_ENTRY_BYTES 24
 #define HISTORY_ENTRY_BYTES 52
 
 struct origin {
@@ -39,6 +40,7 @@ struct origin {
     uint64_t samples; /* as its latest rumor says */
     uint32_t handed;  /* rumors before are in the learner's base, or on their way into it ... */
     uint64_t handed_samples; /* ... and the samples that the last of those says */
+    float rate;              /* samples per second, the most it has said so far; 0: not known */
     uint64_t heard_from;     /* conn that brought its latest rumor or record */
 
     /* Somebody has more of it than we do: since when, how much we had then, and who. */
@@ -102,9 +104,10 @@ struct version_entry {
     uint64_t tag;
     uint32_t next;
     uint64_t samples;
+    float rate; /* as it came: not even a number, perhaps */
 };
 struct version_entry version_entry_at(const uint8_t *vector, size_t i);
-void version_entry_put(uint8_t *out, uint64_t tag, uint32_t next, uint64_t samples);
+void version_entry_put(uint8_t *out, const struct version_entry *entry);
 
 /* One origin of a history. */
 struct history_entry {

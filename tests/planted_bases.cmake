@@ -54,23 +54,23 @@ plant(gives_halves 1 src/give.c
 ]]
   "who is taking over a base gives it, before it is whole")
 
-plant(kept_not_counted 1 src/catchup.c
+plant(kept_not_counted 1 src/adopt.c
   [[versions->digest = digest_add(versions->digest, digest_of_logged(node, place, seq));]]
   [[(void)digest_of_logged(node, place, seq);]]
   "what is kept beyond a base that is taken over does not count in the digest")
 
-plant(life_goes_on 7 src/catchup.c
+plant(life_goes_on 7 src/adopt.c
   [[if (is_told_lost && !begin_life(node))]]
   [[if (false)]]
   "who drops what it told numbers other rumors the same")
 
-plant(life_unsaid 5 src/catchup.c
+plant(life_unsaid 5 src/adopt.c
   [[    node->options.incarnation++;
 ]]
   [[]]
   "who begins to tell anew says that it is who it was")
 
-plant(own_is_foreign 4 src/catchup.c
+plant(own_is_foreign 4 src/adopt.c
   [[    node->remembers = true;
 ]]
   [[]]
@@ -81,7 +81,7 @@ plant(told_in_vain 4 src/held.c
   [[.keep_weights = false]]
   "what was told and is in nobody's base is not kept")
 
-plant(unlearns_all 4 src/catchup.c
+plant(unlearns_all 4 src/adopt.c
   [[(rapport->apart && node->training_asked) ||]]
   [[true ||]]
   "who has learned nothing tells the difference to the base it takes over")
@@ -99,7 +99,7 @@ plant(blocks_done_before 5 src/catchup.c
   [[]]
   "blocks that were there of the base before are not asked for again")
 
-plant(samples_forgotten 5 src/catchup.c
+plant(samples_forgotten 5 src/adopt.c
   [[            origin->samples = told.samples;
 ]]
   [[]]
@@ -131,7 +131,7 @@ plant(hash_of_before 5 src/version.c
 # Halves that meet again.
 
 plant(both_win 5 src/apart.c
-  [[? apart.ours > apart.theirs : apart.first_is_ours;]]
+  [[? ours > theirs : apart.first_is_ours;]]
   [[? true : true;]]
   "of two halves both keep their base")
 

@@ -93,6 +93,34 @@ static void nobody_stops_training_for_who_joins(void **state)
     must_agree(5 * SECOND_NS);
 }
 
+static uint64_t swarm_duplicates(uint32_t n)
+{
+    uint64_t duplicates = 0;
+    for (uint32_t i = 0; i < n; i++)
+        duplicates += stats_of(i).duplicates;
+    return duplicates;
+}
+
+/* As soon as it takes over a base, what others say comes from the donor and goes to nobody: or else
+ * all of them, a moment later pruned, would fill a thin link. */
+static void who_takes_over_a_base_is_not_told_everything_by_everybody(void **state)
+{
+    (void)state;
+    start_slow_swarm(6, 2000);
+    const uint64_t swarm_before = swarm_duplicates(6);
+    paths[HERE][HERE].delay_ns = 50 * MILLI_NS;
+    const uint32_t joiner = join_busy_swarm(6);
+    until(is_catching_up, joiner, 10 * SECOND_NS);
+    const struct node_stats before = stats_of(joiner);
+    until(is_training, joiner, 60 * SECOND_NS);
+    const struct node_stats after = stats_of(joiner);
+    const uint64_t heard = after.rumors_heard - before.rumors_heard;
+    assert_true(heard > 100);
+    assert_true((after.duplicates - before.duplicates) * 5 < heard);
+    assert_true(swarm_duplicates(6) - swarm_before < 6);
+    must_agree(5 * SECOND_NS);
+}
+
 /* From many. */
 
 /* No block is paid for twice but those that were asked of the dead. */
@@ -122,6 +150,33 @@ static void all_who_have_the_base_give_of_it(void **state)
     for (uint32_t i = 0; i < 4; i++)
         assert_true(stats_of(i).given_bytes > 0);
     must_agree(5 * SECOND_NS);
+}
+
+static void who_waits_for_a_slow_donor_does_not_begin_anew(void **state)
+{
+    (void)state;
+    struct node_options options = busy_options();
+    options.block_entries = 100;
+    options.give_bytes_per_s = 20; /* a block every fifteen to twenty-five seconds */
+    start_swarm(1, &options);
+    run(2 * LONG_NS);
+    const uint32_t joiner = join(&options, 1);
+    until(is_training, joiner, 300 * SECOND_NS);
+    assert_int_equal(bases_of(joiner), 1);
+    must_agree(5 * SECOND_NS);
+}
+
+static void of_many_who_take_from_one_nobody_waits_for_long(void **state)
+{
+    (void)state;
+    start_slow_swarm(1, 60);
+    for (uint32_t i = 1; i <= 6; i++)
+        (void)join_busy_swarm(1);
+    for (uint32_t i = 1; i <= 6; i++)
+        until(is_catching_up, i, 10 * SECOND_NS);
+    run(8 * SECOND_NS);
+    for (uint32_t i = 1; i <= 6; i++)
+        assert_true(stats_of(i).blocks_held > 0);
 }
 
 static void kill_at(uint32_t blocks, uint32_t killed)
@@ -322,8 +377,11 @@ int main(void)
         STORY(who_joins_takes_over_the_base_and_has_nothing_to_tell),
         STORY(who_only_passes_on_takes_over_the_base_too),
         STORY(nobody_stops_training_for_who_joins),
+        STORY(who_takes_over_a_base_is_not_told_everything_by_everybody),
         STORY(nothing_that_many_give_at_once_is_thrown_away),
         STORY(all_who_have_the_base_give_of_it),
+        STORY(who_waits_for_a_slow_donor_does_not_begin_anew),
+        STORY(of_many_who_take_from_one_nobody_waits_for_long),
         STORY(what_is_there_stays_when_a_donor_dies),
         STORY(what_is_there_stays_when_all_donors_but_one_die),
         STORY(a_donor_that_stands_still_holds_up_nobody),

@@ -164,9 +164,10 @@ static void introductions_that_differ_are_told_apart_in_one_sentence(void **stat
     assert_string_equal(problem.text, "other swarm id: the swarm key is the same, the name in "
                                       "the configuration is not");
 
-    theirs.protocol = 4;
+    theirs.protocol = 7;
+    ours.protocol = 3;
     assert_int_equal(introduction_compare(&ours, &theirs, &problem), MISMATCH);
-    assert_string_equal(problem.text, "other protocol version: theirs is 4, ours 3");
+    assert_string_equal(problem.text, "other protocol version: theirs is 7, ours 3");
 }
 
 int main(void)

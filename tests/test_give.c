@@ -43,6 +43,11 @@ static void start_talk_at_rest(void)
     mind_read_units(&world.nodes[0].mind, base_before);
 }
 
+static void put_told(uint8_t *out, uint64_t tag, uint32_t next, uint64_t samples)
+{
+    version_entry_put(out, &(struct version_entry){.tag = tag, .next = next, .samples = samples});
+}
+
 static int talk_ends(void **state)
 {
     puppet_free(&puppet);
@@ -181,7 +186,7 @@ static void who_hangs_up_while_it_is_read_for_is_forgotten(void **state)
 static void say_ahead(void)
 {
     uint8_t slice[VERSION_ENTRY_BYTES];
-    version_entry_put(slice, origin_tag(puppet.identity.id, 1), MANY, LEARNED);
+    put_told(slice, origin_tag(puppet.identity.id, 1), MANY, LEARNED);
     puppet_say(&puppet, &(struct message){.kind = VERSION,
                                           .hash = 2,
                                           .rumors = MANY,
@@ -331,7 +336,7 @@ static void start_taking(void)
 static void say_block(struct puppet *by, uint64_t block, const uint8_t *bulk, size_t bytes)
 {
     uint8_t slice[VERSION_ENTRY_BYTES];
-    version_entry_put(slice, origin_tag(puppet.identity.id, 1), MANY, LEARNED);
+    put_told(slice, origin_tag(puppet.identity.id, 1), MANY, LEARNED);
     puppet_say(by, &(struct message){.kind = BLOCK,
                                      .block = block,
                                      .text = {slice, sizeof slice},
@@ -396,8 +401,8 @@ static void a_block_of_a_version_nobody_knows_is_not_taken(void **state)
     static const uint8_t zeros[1] = {0};
     uint8_t slice[2 * VERSION_ENTRY_BYTES];
     start_taking();
-    version_entry_put(slice, origin_tag(puppet.identity.id, 1), MANY, LEARNED);
-    version_entry_put(slice + VERSION_ENTRY_BYTES, 0x1234, 5, 0);
+    put_told(slice, origin_tag(puppet.identity.id, 1), MANY, LEARNED);
+    put_told(slice + VERSION_ENTRY_BYTES, 0x1234, 5, 0);
     struct message block = {.kind = BLOCK, .text = {slice, sizeof slice}, .bulk = {zeros, 1}};
     puppet_say(&puppet, &block);
     block.text.count = 0; /* b0, and it says so: nobody has all that it lacks */

@@ -156,6 +156,40 @@ static void what_was_learned_apart_for_a_short_time_is_simply_added(void **state
     assert_int_equal(stats_of(0).version, rumors_told());
 }
 
+/* What it learned was at full share: added to what the others learned, it would count as much as
+ * all of that. */
+static void one_that_learned_alone_is_not_simply_added_to_many(void **state)
+{
+    (void)state;
+    const struct node_options options = apart_options(30);
+    start_apart(8, 1, &options, 60 * SECOND_NS);
+    split(1, heal_cut);
+    run(MERGE_NS);
+    must_have_new_lives(0, 1);
+    for (uint32_t i = 0; i < 8; i++)
+        assert_int_equal(bases_of(i), i < 1);
+    must_agree(10 * SECOND_NS);
+}
+
+static void of_many_strangers_one_keeps_its_base(void **state)
+{
+    (void)state;
+    const struct node_options options = apart_options(30);
+    add_swarm(6, &options);
+    for (uint32_t i = 1; i < 6; i++)
+        split(i, cut);
+    start_all();
+    run(60 * SECOND_NS);
+    for (uint32_t i = 1; i < 6; i++)
+        split(i, heal_cut);
+    run(2 * MERGE_NS);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < 6; i++)
+        kept += !has_new_life(i);
+    assert_int_equal(kept, 1);
+    must_agree(10 * SECOND_NS);
+}
+
 /* Two of them meet first, and for a while all that passes between the halves passes there. By their
  * ids, neither half stands before the other. */
 static bool second_half_yields_when_meet(uint32_t a, uint32_t b)
@@ -235,6 +269,8 @@ int main(void)
         STORY(who_yields_keeps_its_weights),
         STORY(who_yields_tells_again_what_it_learned_alone),
         STORY(what_was_learned_apart_for_a_short_time_is_simply_added),
+        STORY(one_that_learned_alone_is_not_simply_added_to_many),
+        STORY(of_many_strangers_one_keeps_its_base),
         STORY(the_same_side_keeps_its_base_whoever_meets_first),
         STORY(three_parts_become_one),
         STORY(who_leaves_while_it_merges_leaves_in_time),

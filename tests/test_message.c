@@ -57,7 +57,6 @@ static struct message sample_of(enum message_kind kind)
                                 .hash = UINT64_MAX,
                                 .rumors = 1ull << 40,
                                 .members = 1000,
-                                .rate = 1ull << 50,
                                 .base = 2,
                                 .whole = 1,
                                 .bulk = bulk};
@@ -95,7 +94,8 @@ static void assert_same(const struct message *a, const struct message *b)
     assert_true(a->incarnation == b->incarnation && a->port == b->port && a->token == b->token);
     assert_true(a->tag == b->tag && a->seq == b->seq && a->digest == b->digest);
     assert_true(a->hash == b->hash && a->rumors == b->rumors && a->members == b->members);
-    assert_true(a->rate == b->rate && a->base == b->base && a->whole == b->whole && a->part == b->part && a->parts == b->parts);
+    assert_true(a->base == b->base && a->whole == b->whole && a->part == b->part &&
+                a->parts == b->parts);
     assert_true(a->block == b->block && a->count == b->count && a->reason == b->reason);
     assert_same_bytes(a->text, b->text);
     assert_same_bytes(a->bulk, b->bulk);

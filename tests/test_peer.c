@@ -464,6 +464,24 @@ static void a_full_queue_says_no_and_loses_nothing(void **state)
     assert_int_equal(peer_queued_bytes(&dialer.peer), 0);
 }
 
+/* On a thin link a frame may take longer than anybody may be silent. */
+static void every_byte_that_comes_is_a_sign_of_life(void **state)
+{
+    (void)state;
+    converse();
+    say_some(&dialer, 1);
+    const uint8_t *bytes;
+    size_t count;
+    assert_true(peer_next_send(&dialer.peer, &bytes, &count));
+    for (uint64_t now_ns = NOW_NS + 1; now_ns <= NOW_NS + 5; now_ns++) {
+        size_t one = 1;
+        assert_int_equal(
+            peer_take(&acceptor.peer, &acceptor.club, now_ns, &bytes, &one, &acceptor.problem),
+            PEER_NOTHING);
+        assert_int_equal(acceptor.peer.heard_ns, now_ns);
+    }
+}
+
 static void the_largest_message_passes(void **state)
 {
     (void)state;
@@ -540,6 +558,7 @@ int main(void)
         TEST(a_record_said_twice_is_refused),
         TEST(a_conversation_said_again_to_another_gets_nowhere),
         TEST(a_full_queue_says_no_and_loses_nothing),
+        TEST(every_byte_that_comes_is_a_sign_of_life),
         TEST(the_largest_message_passes),
         TEST(who_is_closing_hears_nothing_more),
         TEST(a_slot_is_as_new_when_its_conversation_has_ended),

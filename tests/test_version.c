@@ -169,15 +169,18 @@ static void each_rumor_adds_to_the_digest(void **state)
     assert_int_equal(origin->next, 2);
 }
 
-static void an_entry_says_how_many_samples_the_origin_had_learned(void **state)
+static void an_entry_says_how_much_the_origin_had_learned_and_how_fast(void **state)
 {
     (void)state;
-    versions_set(&versions, add(1, 7, 0), 3, 0x0102030405060708);
+    struct origin *origin = add(1, 7, 0);
+    versions_set(&versions, origin, 3, 0x0102030405060708);
+    origin->rate = 2.5f;
     uint8_t slice[VERSION_ENTRY_BYTES];
     assert_int_equal(versions_slice(&versions, NULL, 1, slice), sizeof slice);
     assert_int_equal(version_entry_at(slice, 0).next, 3);
     assert_true(version_entry_at(slice, 0).samples == 0x0102030405060708);
     assert_int_equal(slice[12], 8); /* little-endian behind next */
+    assert_float_equal(version_entry_at(slice, 0).rate, 2.5, 0);
 }
 
 static void an_entry_of_a_history_comes_back_as_it_was_put(void **state)
@@ -246,7 +249,7 @@ int main(void)
         TEST(the_hash_is_that_of_the_vector_whatever_the_order),
         TEST(two_origins_that_change_places_change_the_hash),
         TEST(each_rumor_adds_to_the_digest),
-        TEST(an_entry_says_how_many_samples_the_origin_had_learned),
+        TEST(an_entry_says_how_much_the_origin_had_learned_and_how_fast),
         TEST(an_entry_of_a_history_comes_back_as_it_was_put),
         TEST(what_is_set_counts_as_if_it_had_been_heard),
     };

@@ -23,7 +23,7 @@ readonly long_s=60 flat_percent=5 # lives that are judged, from warm-up on, and 
 readonly warm_bytes=2000000         # of rumors heard: the log and the rings have been round once
 readonly tests=4000
 RANDOM=$seed
-small=(--set data.source=generated --set data.train_count=8000 --set "data.test_count=$tests"
+small=(--set data.source=generated --set data.train_count=64000 --set "data.test_count=$tests"
     --set train.evaluate_s=86400 --set exchange.log_bytes=1M --set node.save_s=3
     --set train.batch=16 --set train.rate=0.01
     --set 'model.layers=conv 8 5x5, relu, maxpool 2, conv 16 5x5, relu, maxpool 2, dense 10')
