@@ -5,8 +5,8 @@
  * they are ours), give.c (ours is given), dial.c (whom to call) and spread.c (rumors: push, prune,
  * want).
  *
- *   node.c ──► clock ──► leave ──► talk ──► news, compare ──► apart, adopt ──► catchup ──► give,
- * held (calls go one way)  ──► dial, spread ──► inside.c
+ *   node.c ──► clock ──► leave ──► talk ──► news, compare ──► apart, adopt ──► catchup
+ *     ──► give, held ──► dial, spread ──► inside.c                     (calls go one way)
  *
  * No event costs more than the neighbours and what it brings: what looks at every member or every
  * origin is done once a second, or a few times.
