@@ -60,7 +60,7 @@ struct node_options {
     uint32_t steps_min; /* local steps between two tellings */
     double gain;
     double beta;
-    double apart_s; /* two that each learned more than the swarm does in this time alone merge */
+    double apart_s; /* sides that both learned alone for longer than this merge (apart.c) */
     bool weigh_throughput;
     size_t log_bytes;
     uint64_t give_bytes_per_s; /* of blocks, to who catches up, while we train; 0: no bound */

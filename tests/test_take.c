@@ -1,0 +1,375 @@
+/* Taking a base over from somebody who keeps to no rule: histories, blocks, donors of no use. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "give_story.h"
+
+#define MANY    10000   /* rumors that the puppet says there are ... */
+#define LEARNED 1000000 /* ... and samples */
+
+static void put_told(uint8_t *out, uint64_t tag, uint32_t next, uint64_t samples)
+{
+    version_entry_put(out, &(struct version_entry){.tag = tag, .next = next, .samples = samples});
+}
+
+static void must_go_on_with_its_own_base(void)
+{
+    assert_false(puppet.closed);
+    assert_false(is_catching_up(0));
+    assert_int_equal(bases_of(0), 0);
+    must_have_the_base_it_had();
+    assert_one_version();
+}
+
+/* Histories. */
+
+/* Somebody whose base is the sum of much more. */
+static void say_ahead(void)
+{
+    uint8_t slice[VERSION_ENTRY_BYTES];
+    put_told(slice, origin_tag(puppet.identity.id, 1), MANY, LEARNED);
+    puppet_say(&puppet, &(struct message){.kind = VERSION,
+                                          .hash = 2,
+                                          .rumors = MANY,
+                                          .base = 1,
+                                          .whole = 1,
+                                          .bulk = {slice, sizeof slice}});
+}
+
+static void must_ask_within(uint64_t within_ns)
+{
+    const uint32_t heard = puppet.heard[TAKE];
+    const uint64_t end_ns = world_now_ns(&world) + within_ns;
+    while (puppet.heard[TAKE] == heard) {
+        assert_true(world_now_ns(&world) < end_ns);
+        run(10 * MILLI_NS);
+    }
+}
+
+static void start_talk_of_much_more(void)
+{
+    start_talk_at_rest();
+    say_ahead();
+    must_ask_within(5 * SECOND_NS);
+}
+
+static uint8_t history_bytes[(HISTORY_ENTRY_BYTES + 1) * 1000];
+
+/* n lives of the puppet, each of which told so much; and all that the node told. */
+static size_t history_of(uint32_t lives, uint32_t next)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < lives; i++) {
+        struct history_entry entry = {.incarnation = 1 + i, .next = next, .samples = LEARNED};
+        memcpy(entry.id, puppet.identity.id, ID_BYTES);
+        history_entry_put(history_bytes + bytes, &entry);
+        bytes += HISTORY_ENTRY_BYTES;
+    }
+    return bytes;
+}
+
+static void say_history(uint64_t part, uint64_t parts, size_t bytes)
+{
+    puppet_say(&puppet, &(struct message){.kind = HISTORY,
+                                          .digest = 7,
+                                          .part = part,
+                                          .parts = parts,
+                                          .bulk = {history_bytes, bytes}});
+}
+
+static void a_history_that_nobody_asked_for_changes_nothing(void **state)
+{
+    (void)state;
+    start_talk_at_rest();
+    say_history(0, 1, history_of(1, MANY));
+    say_history(0, 1, 13);
+    run(SECOND_NS);
+    must_go_on_with_its_own_base();
+}
+
+/* Once a history is wrong, no other part is listened to, and it is asked again only after a while.
+ */
+static void must_refuse(void)
+{
+    assert_false(is_catching_up(0));
+    say_history(0, 1, history_of(1, MANY)); /* too late */
+    const uint32_t heard = puppet.heard[TAKE];
+    run(9 * SECOND_NS);
+    assert_int_equal(puppet.heard[TAKE], heard);
+    must_go_on_with_its_own_base();
+    must_ask_within(8 * SECOND_NS);
+}
+
+static void a_history_of_impossible_size_is_refused(void **state)
+{
+    (void)state;
+    start_talk_of_much_more();
+    say_history(0, 1, history_of(1, MANY) - 1);
+    must_refuse();
+    say_history(0, 1, history_of(1, MANY) + 1);
+    must_refuse();
+}
+
+static void a_history_in_the_wrong_order_is_refused(void **state)
+{
+    (void)state;
+    start_talk_of_much_more();
+    say_history(1, 2, history_of(1, MANY));
+    must_refuse();
+    say_history(0, 2, history_of(1, MANY));
+    say_history(0, 2, history_of(1, MANY));
+    must_refuse();
+    say_history(0, 0, 0);
+    must_refuse();
+}
+
+static void a_history_that_does_not_go_on_is_waited_for_and_given_up(void **state)
+{
+    (void)state;
+    start_talk_of_much_more();
+    say_history(0, 2, history_of(1, MANY));
+    run(6 * SECOND_NS);
+    say_history(1, 2, history_of(1, MANY));
+    must_refuse();
+}
+
+static void a_history_of_more_rumors_than_there_can_be_is_refused(void **state)
+{
+    (void)state;
+    start_talk_of_much_more();
+    say_history(0, 1, history_of(1, UINT32_MAX));
+    must_refuse();
+}
+
+/* Room for eight lives of each of 64 members. */
+static void a_history_of_too_many_origins_is_refused(void **state)
+{
+    (void)state;
+    start_talk_of_much_more();
+    say_history(0, 1, history_of(513, 1));
+    must_refuse();
+    say_history(0, 1, history_of(512, 1)); /* the node itself is one more */
+    assert_int_equal(world.nodes[0].notes[NOTE_FULL], 1);
+    must_refuse();
+}
+
+static void what_a_refused_history_said_takes_no_room(void **state)
+{
+    (void)state;
+    start_talk_of_much_more();
+    const uint32_t origins = node_origins(world.nodes[0].node);
+    say_history(0, 1, history_of(512, 1));
+    assert_int_equal(node_origins(world.nodes[0].node), origins);
+}
+
+/* Blocks. */
+
+static void start_taking(void)
+{
+    start_talk_of_much_more();
+    say_history(0, 1, history_of(1, MANY));
+    assert_true(is_catching_up(0));
+    run(SECOND_NS);
+    assert_true(puppet.heard[FETCH] > 0);
+    assert_int_equal(puppet.last[FETCH].count, 8);
+}
+
+static void say_block(struct puppet *by, uint64_t block, const uint8_t *bulk, size_t bytes)
+{
+    uint8_t slice[VERSION_ENTRY_BYTES];
+    put_told(slice, origin_tag(puppet.identity.id, 1), MANY, LEARNED);
+    puppet_say(by, &(struct message){.kind = BLOCK,
+                                     .block = block,
+                                     .text = {slice, sizeof slice},
+                                     .bulk = {bulk, bytes}});
+}
+
+static void must_still_lack_all(void)
+{
+    run(SECOND_NS);
+    assert_false(puppet.closed);
+    assert_true(is_catching_up(0));
+    assert_int_equal(stats_of(0).blocks_held, 0);
+    must_have_the_base_it_had();
+}
+
+static void a_block_that_no_base_has_is_not_taken(void **state)
+{
+    (void)state;
+    static const uint8_t zeros[1] = {0};
+    start_taking();
+    say_block(&puppet, SMALL_BLOCKS, zeros, sizeof zeros);
+    say_block(&puppet, UINT64_MAX, zeros, sizeof zeros);
+    say_block(&puppet, (uint64_t)UINT32_MAX + 1, zeros, sizeof zeros);
+    must_still_lack_all();
+}
+
+static void must_break_off(const uint8_t *bulk, size_t bytes)
+{
+    start_taking();
+    say_block(&puppet, 0, bulk, bytes);
+    run(SECOND_NS);
+    assert_true(puppet.closed);
+    assert_int_equal(puppet.bye_reason, BYE_BROKEN);
+    assert_int_equal(stats_of(0).blocks_held, 0);
+    must_have_the_base_it_had();
+}
+
+static void a_block_that_is_none_ends_the_conversation(void **state)
+{
+    (void)state;
+    static const uint8_t wide[1 + 5 * SMALL_BLOCK] = {33};
+    must_break_off(wide, sizeof wide);
+}
+
+static void a_block_that_could_be_narrower_ends_the_conversation(void **state)
+{
+    (void)state;
+    static const uint8_t low[1 + SMALL_BLOCK] = {8};
+    must_break_off(low, sizeof low);
+}
+
+static void a_block_cut_short_ends_the_conversation(void **state)
+{
+    (void)state;
+    static const uint8_t low[1 + SMALL_BLOCK] = {8, 0xff};
+    must_break_off(low, sizeof low - 1);
+}
+
+static void a_block_of_a_version_nobody_knows_is_not_taken(void **state)
+{
+    (void)state;
+    static const uint8_t zeros[1] = {0};
+    uint8_t slice[2 * VERSION_ENTRY_BYTES];
+    start_taking();
+    put_told(slice, origin_tag(puppet.identity.id, 1), MANY, LEARNED);
+    put_told(slice + VERSION_ENTRY_BYTES, 0x1234, 5, 0);
+    struct message block = {.kind = BLOCK, .text = {slice, sizeof slice}, .bulk = {zeros, 1}};
+    puppet_say(&puppet, &block);
+    block.text.count = 0; /* b0, and it says so: nobody has all that it lacks */
+    puppet_say(&puppet, &block);
+    must_still_lack_all();
+}
+
+static void a_block_that_nobody_asked_for_changes_nothing(void **state)
+{
+    (void)state;
+    static const uint8_t zeros[1] = {0};
+    start_talk_at_rest();
+    say_block(&puppet, 0, zeros, sizeof zeros);
+    say_block(&puppet, SMALL_BLOCKS, NULL, 0);
+    run(SECOND_NS);
+    assert_int_equal(puppet.heard[FETCH], 0);
+    assert_int_equal(stats_of(0).block_bytes, 0);
+    must_go_on_with_its_own_base();
+}
+
+static void who_has_nothing_but_half_a_base_gives_none(void **state)
+{
+    (void)state;
+    start_taking();
+    puppet_say(&puppet, &(struct message){.kind = TAKE});
+    assert_int_equal(puppet.heard[HISTORY], 1);
+    assert_int_equal(puppet.last[HISTORY].parts, 0);
+    fetch(0, 8);
+    assert_int_equal(puppet.heard[BLOCK], 1);
+    assert_int_equal(puppet.last[BLOCK].bulk.count, 0);
+}
+
+/* Donors that are of no use, among others that are. */
+
+/* Another node joins two that train, and the puppet is its neighbour first. */
+static uint32_t join_with_puppet(uint64_t give_bytes_per_s)
+{
+    struct node_options options = patient_options();
+    options.give_bytes_per_s = give_bytes_per_s;
+    start_swarm(2, &options);
+    run(30 * SECOND_NS);
+    const uint32_t joiner = join(&options, 2);
+    puppet_init(&puppet, joiner, 1);
+    puppet_meet(&puppet);
+    puppet_hello(&puppet);
+    until(is_catching_up, joiner, 5 * SECOND_NS);
+    return joiner;
+}
+
+/* It says that it knows more than there is, whenever it is asked. */
+static const struct message knows_all = {
+    .kind = VERSION, .hash = 1, .rumors = 1ull << 40, .base = 1};
+
+/* What it is asked for it answers with this, until the other trains. */
+static uint32_t answer_with(uint32_t joiner, const struct message *answer, uint64_t within_ns)
+{
+    uint32_t answered = 0;
+    const uint64_t end_ns = world_now_ns(&world) + within_ns;
+    uint32_t shown = 0;
+    while (!is_training(joiner)) {
+        assert_true(world_now_ns(&world) < end_ns);
+        for (; shown < puppet.heard[WANT]; shown = puppet.heard[WANT])
+            puppet_say(&puppet, &knows_all);
+        for (; answer && answered < puppet.heard[FETCH]; answered++) {
+            struct message block = *answer;
+            block.block = puppet.last[FETCH].block;
+            puppet_say(&puppet, &block);
+        }
+        run(MILLI_NS);
+    }
+    return answered;
+}
+
+static void who_is_refused_asks_others(void **state)
+{
+    (void)state;
+    const uint32_t joiner = join_with_puppet(2000);
+    const struct message refusal = {.kind = BLOCK};
+    assert_in_range(answer_with(joiner, &refusal, 4 * SECOND_NS), 1, 3); /* at once */
+    must_agree(5 * SECOND_NS);
+}
+
+static void what_a_donor_gives_that_is_behind_is_not_taken(void **state)
+{
+    (void)state;
+    static const uint8_t zeros[1] = {0};
+    const uint32_t joiner = join_with_puppet(2000);
+    const struct message born = {.kind = BLOCK, .bulk = {zeros, sizeof zeros}}; /* of b0 */
+    assert_in_range(answer_with(joiner, &born, 20 * SECOND_NS), 1, 6);
+    must_agree(5 * SECOND_NS);
+}
+
+static void what_a_donor_does_not_give_for_long_comes_from_others(void **state)
+{
+    (void)state;
+    const uint32_t joiner = join_with_puppet(2000);
+    (void)answer_with(joiner, NULL, 20 * SECOND_NS);
+    assert_true(puppet.heard[FETCH] > 0);
+    must_agree(5 * SECOND_NS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TALK(a_history_that_nobody_asked_for_changes_nothing),
+        TALK(a_history_of_impossible_size_is_refused),
+        TALK(a_history_in_the_wrong_order_is_refused),
+        TALK(a_history_that_does_not_go_on_is_waited_for_and_given_up),
+        TALK(a_history_of_more_rumors_than_there_can_be_is_refused),
+        TALK(a_history_of_too_many_origins_is_refused),
+        TALK(what_a_refused_history_said_takes_no_room),
+        TALK(a_block_that_no_base_has_is_not_taken),
+        TALK(a_block_that_is_none_ends_the_conversation),
+        TALK(a_block_that_could_be_narrower_ends_the_conversation),
+        TALK(a_block_cut_short_ends_the_conversation),
+        TALK(a_block_of_a_version_nobody_knows_is_not_taken),
+        TALK(a_block_that_nobody_asked_for_changes_nothing),
+        TALK(who_has_nothing_but_half_a_base_gives_none),
+        TALK(who_is_refused_asks_others),
+        TALK(what_a_donor_gives_that_is_behind_is_not_taken),
+        TALK(what_a_donor_does_not_give_for_long_comes_from_others),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
