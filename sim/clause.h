@@ -5,7 +5,7 @@
  *
  * Reading takes from the front of a clause. A fault is MALFORMED and a sentence that begins with
  * the clause as written and says what may stand there; outputs are written on OK only.
- * Held by tests/test_scenario.c.
+ * Held by tests/test_scenario*.c.
  */
 #ifndef HEARSAY_CLAUSE_H
 #define HEARSAY_CLAUSE_H

@@ -13,7 +13,7 @@
  *
  * Rates are decimal (1 Mbit/s = 125,000 bytes/s); `kbit/s Mbit/s Gbit/s B/s kB/s MB/s` are known,
  * and `unlimited`. Times: `us ms s min h`. What every clause means stands with its member below,
- * and with the faults in fault.h. Held by tests/test_scenario.c.
+ * and with the faults in fault.h. Held by tests/test_scenario*.c.
  */
 #ifndef HEARSAY_SCENARIO_H
 #define HEARSAY_SCENARIO_H

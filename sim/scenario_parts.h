@@ -8,7 +8,7 @@
  *               └─► scenario_check.c   what no line can know alone
  *
  * A line's `text` is what stands right of the equals sign. All of them answer OK or MALFORMED with
- * a sentence that the caller puts behind file, line and key. Held by tests/test_scenario.c.
+ * a sentence that the caller puts behind file, line and key. Held by tests/test_scenario*.c.
  */
 #ifndef HEARSAY_SCENARIO_PARTS_H
 #define HEARSAY_SCENARIO_PARTS_H

@@ -80,7 +80,7 @@ begin() {
         --set "node.identity=$dir/$name.key" --set "node.swarm_key=$dir/swarm.key" \
         --set "node.state_dir=$dir/$name" --set "node.listen=$listen" --set "node.peers=$peers" \
         --set "model.layers=dense $hidden, relu, dense 10" --set data.source=generated \
-        --set data.train_count=20000 --set data.test_count=100 --set exchange.log_bytes=256K \
+        --set data.train_count=20000 --set data.test_count=100 --set exchange.log_bytes=1M \
         --set exchange.give_bytes_per_s=0 >"$dir/$name.out" 2>&1 </dev/null &
     pid[$name]=$!
 }
@@ -111,7 +111,7 @@ begin_swarm() {
         begin "node$i" "$( ((i == 1)) || printf 10.0.0.1:7001)" "$near_cpu" "10.0.0.1:700$i" env
         wait_for "node$i" '"note":"started"'
     done
-    while (($(told_bytes) < 800000)); do # three times what a log holds
+    while (($(told_bytes) < 3000000)); do # three times what a log holds
         sleep 1
     done
 }
