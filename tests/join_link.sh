@@ -16,7 +16,7 @@ here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 hearsay=$(realpath -- "${1:-$here/../build/hearsay}")
 joiners=${2:-3}
 keep=${3:-}
-hidden=${4:-2000} # units of the hidden layer, 795 parameters each
+hidden=${4:-6000} # units of the hidden layer, 795 parameters each
 readonly here hearsay joiners keep hidden
 readonly nodes=3 rate_mbit=20 before_s=10 most_bytes=1.1 most_time=1.15
 readonly dir=/run/join # on a file system that only this script sees
