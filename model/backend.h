@@ -61,6 +61,13 @@ struct sgd {
 /* Bins of |residual|: float bits >> 18, so 32 bins per power of two, 3 % wide (threshold.c). */
 #define HISTOGRAM_BINS 8192
 
+struct survey {
+    float beta;      /* step on by so much of what the base did */
+    float floor;     /* what is smaller is passed over; 0: nothing is */
+    uint32_t *picks; /* [picks_max] indices */
+    uint32_t picks_max;
+};
+
 struct backend {
     const char *name;
 
@@ -115,15 +122,19 @@ struct backend {
 
     /* The exchange. residual r = w - QUANTUM·base, derived here and stored nowhere. */
 
-    /* host_bins[float bits of |r| >> 18]++ for every entry. */
-    void (*histogram)(struct backend *, size_t count, const float *w, const int32_t *base,
-                      uint32_t host_bins[HISTOGRAM_BINS]);
-    /* Every entry with level k = trunc(r / tau) != 0, clamped to ±LEVEL_MAX, in order of index (but
-     * none whose residual is not finite: it would spread what broke here):
+    /* The one pass over everything before a telling. Steps on with the base: where base and since
+     * differ, w += beta·QUANTUM·(base - since), since = base. Then every entry whose |r| is at
+     * least the floor, or is no number: host_bins[float bits of |r| >> 18]++, which had been
+     * cleared, and its index is noted in picks, in order, as long as there is room. Returns how
+     * many there are. */
+    uint32_t (*survey)(struct backend *, const struct survey *survey, size_t count, float *w,
+                       const int32_t *base, int32_t *since, uint32_t host_bins[HISTOGRAM_BINS]);
+    /* Of the entries picks[picked]: each with level k = trunc(r / tau) != 0, clamped to ±LEVEL_MAX
+     * (but none whose residual is not finite: it would spread what broke here):
      * written to host_update (at most capacity), base += amount·k, w += (QUANTUM·amount - tau)·k.
      * host_update->tau and ->amount are given; ->count is set. */
-    void (*cut)(struct backend *, size_t count, float *w, int32_t *base, uint32_t capacity,
-                struct update *host_update);
+    void (*cut)(struct backend *, uint32_t picked, const uint32_t *picks, float *w, int32_t *base,
+                uint32_t capacity, struct update *host_update);
     /* base += amount·k, w += QUANTUM·amount·k. */
     void (*hear)(struct backend *, const struct update *host_update, float *w, int32_t *base);
     /* The same, of an update that an earlier life of this node cut: what that took from r = tau·k
@@ -136,9 +147,6 @@ struct backend {
      * is, bit for bit, where base does; and w == QUANTUM·base stays so, bit for bit. */
     void (*rebase)(struct backend *, size_t count, const int32_t *host_base, float *w,
                    int32_t *base);
-    /* w += beta · QUANTUM · (base - since); since = base. */
-    void (*drift)(struct backend *, size_t count, float beta, float *w, const int32_t *base,
-                  int32_t *since);
     /* digest.h, over all entries. */
     uint64_t (*digest)(struct backend *, size_t count, const int32_t *base);
 };

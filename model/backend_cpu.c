@@ -2,9 +2,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "cpu.h"
 #include "status.h"
+
+#define LARGE_BYTES ((size_t)2 << 20)
 
 struct cpu {
     struct backend table; /* first: a pointer to it is a pointer to the struct */
@@ -12,16 +15,20 @@ struct cpu {
     size_t scratch_count;
 };
 
+/* Large memory in large pages, if the system has them: a rumor touches entries all over it. */
 static void *cpu_take(struct backend *backend, size_t bytes)
 {
     (void)backend;
-    size_t whole = (bytes + 63) & ~(size_t)63; /* aligned_alloc wants a multiple */
-    void *memory = whole >= bytes ? aligned_alloc(64, whole ? whole : 64) : NULL;
+    const size_t align = bytes < LARGE_BYTES ? 64 : LARGE_BYTES;
+    const size_t whole = (bytes + align - 1) & ~(align - 1); /* aligned_alloc wants a multiple */
+    void *memory = whole >= bytes ? aligned_alloc(align, whole ? whole : align) : NULL;
     if (memory == NULL) {
         (void)fprintf(stderr, "hearsay: no memory for %zu bytes: take a smaller model or batch\n",
                       bytes);
         abort();
     }
+    if (align == LARGE_BYTES)
+        (void)madvise(memory, whole, MADV_HUGEPAGE);
     return memset(memory, 0, whole);
 }
 
@@ -243,12 +250,11 @@ struct backend *backend_cpu(int threads)
         .cross_entropy = cpu_cross_entropy,
         .sgd = cpu_sgd,
         .gather = cpu_gather,
-        .histogram = cpu_histogram,
+        .survey = cpu_survey,
         .cut = cpu_cut,
         .hear = cpu_hear,
         .hear_own = cpu_hear_own,
         .rebase = cpu_rebase,
-        .drift = cpu_drift,
         .digest = cpu_digest,
     };
     return &cpu->table;

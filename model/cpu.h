@@ -1,7 +1,7 @@
 /* The CPU's operations that need no BLAS: plain loops, as backend.h describes them.
  *
  * None keeps state, so the backend is only passed along to fit the table of backend.h.
- * Here: cpu_layers.c and cpu_exchange.c. The rest of the CPU is in backend_cpu.c.
+ * Here: cpu_layers.c and cpu_exchange.c (over sweep.c). The rest of the CPU is in backend_cpu.c.
  */
 #ifndef HEARSAY_CPU_H
 #define HEARSAY_CPU_H
@@ -26,17 +26,15 @@ void cpu_gather(struct backend *backend, int batch, size_t sample_size, const ui
                 uint8_t *y);
 
 /* cpu_exchange.c */
-void cpu_histogram(struct backend *backend, size_t count, const float *w, const int32_t *base,
-                   uint32_t host_bins[HISTOGRAM_BINS]);
-void cpu_cut(struct backend *backend, size_t count, float *w, int32_t *base, uint32_t capacity,
-             struct update *host_update);
+uint32_t cpu_survey(struct backend *backend, const struct survey *survey, size_t count, float *w,
+                    const int32_t *base, int32_t *since, uint32_t host_bins[HISTOGRAM_BINS]);
+void cpu_cut(struct backend *backend, uint32_t picked, const uint32_t *picks, float *w,
+             int32_t *base, uint32_t capacity, struct update *host_update);
 void cpu_hear(struct backend *backend, const struct update *host_update, float *w, int32_t *base);
 void cpu_hear_own(struct backend *backend, const struct update *host_update, float *w,
                   int32_t *base);
 void cpu_rebase(struct backend *backend, size_t count, const int32_t *host_base, float *w,
                 int32_t *base);
-void cpu_drift(struct backend *backend, size_t count, float beta, float *w, const int32_t *base,
-               int32_t *since);
 uint64_t cpu_digest(struct backend *backend, size_t count, const int32_t *base);
 
 #endif

@@ -6,6 +6,9 @@
 #include "cpu.h"
 #include "digest.h"
 #include "status.h"
+#include "sweep.h"
+
+#define AHEAD 24 /* entries whose memory is called for before it is needed */
 
 static float residual(float w, int32_t base)
 {
@@ -20,33 +23,43 @@ static int32_t add_wrapping(int32_t base, uint32_t units)
     return result;
 }
 
-void cpu_histogram(struct backend *backend, size_t count, const float *w, const int32_t *base,
-                   uint32_t host_bins[HISTOGRAM_BINS])
+uint32_t cpu_survey(struct backend *backend, const struct survey *survey, size_t count, float *w,
+                    const int32_t *base, int32_t *since, uint32_t host_bins[HISTOGRAM_BINS])
 {
     (void)backend;
+    const struct sweep *sweep = sweep_way(0);
+    const float step = survey->beta * QUANTUM;
+    uint32_t at[SWEEP_ROOM], bits[SWEEP_ROOM], floor_bits, picked = 0;
+    memcpy(&floor_bits, &survey->floor, sizeof floor_bits);
     memset(host_bins, 0, HISTOGRAM_BINS * sizeof *host_bins);
-    for (size_t c = 0; c < count; c++) {
-        float r = fabsf(residual(w[c], base[c]));
-        uint32_t bits;
-        memcpy(&bits, &r, sizeof bits);
-        host_bins[bits >> 18]++;
+    for (size_t c = 0; c < count; c += SWEEP_MAX) {
+        const uint32_t piece = (uint32_t)(count - c < SWEEP_MAX ? count - c : SWEEP_MAX);
+        const uint32_t found =
+            sweep->survey(piece, step, floor_bits, w + c, base + c, since + c, at, bits);
+        for (uint32_t i = 0; i < found; i++)
+            host_bins[bits[i] >> 18]++;
+        for (uint32_t i = 0; i < found && picked + i < survey->picks_max; i++)
+            survey->picks[picked + i] = (uint32_t)c + at[i];
+        picked += found;
     }
+    return picked;
 }
 
-void cpu_cut(struct backend *backend, size_t count, float *w, int32_t *base, uint32_t capacity,
-             struct update *host_update)
+void cpu_cut(struct backend *backend, uint32_t picked, const uint32_t *picks, float *w,
+             int32_t *base, uint32_t capacity, struct update *host_update)
 {
     (void)backend;
     const float tau = host_update->tau;
     const uint32_t amount = host_update->amount;
     const float step = QUANTUM * (float)amount - tau;
     uint32_t told = 0;
-    for (size_t c = 0; c < count && told < capacity; c++) {
-        float r = residual(w[c], base[c]);
+    for (uint32_t i = 0; i < picked && told < capacity; i++) {
+        const uint32_t c = picks[i];
+        const float r = residual(w[c], base[c]);
         if (!(fabsf(r) >= tau && fabsf(r) <= FLT_MAX)) /* not NaN, not infinite: those stay here */
             continue;
-        int level = (int)fmaxf(fminf(r / tau, LEVEL_MAX), -LEVEL_MAX);
-        host_update->index[told] = (uint32_t)c;
+        const int level = (int)fmaxf(fminf(r / tau, LEVEL_MAX), -LEVEL_MAX);
+        host_update->index[told] = c;
         host_update->level[told] = (int8_t)level;
         told++;
         base[c] = add_wrapping(base[c], amount * (uint32_t)level);
@@ -63,6 +76,10 @@ void cpu_hear(struct backend *backend, const struct update *host_update, float *
     for (uint32_t i = 0; i < host_update->count; i++) {
         uint32_t c = host_update->index[i];
         int level = host_update->level[i];
+        if (i + AHEAD < host_update->count) {
+            __builtin_prefetch(&base[host_update->index[i + AHEAD]], 1);
+            __builtin_prefetch(&w[host_update->index[i + AHEAD]], 1);
+        }
         base[c] = add_wrapping(base[c], amount * (uint32_t)level);
         w[c] += step * (float)level;
     }
@@ -99,17 +116,6 @@ void cpu_rebase(struct backend *backend, size_t count, const int32_t *host_base,
         const float moved = QUANTUM * (float)host_base[c] + residual(w[c], base[c]);
         w[c] = host_base[c] == base[c] ? w[c] : moved; /* there and back may round */
         base[c] = host_base[c];
-    }
-}
-
-void cpu_drift(struct backend *backend, size_t count, float beta, float *w, const int32_t *base,
-               int32_t *since)
-{
-    (void)backend;
-    const float step = beta * QUANTUM;
-    for (size_t c = 0; c < count; c++) {
-        w[c] += step * (float)add_wrapping(base[c], 0u - (uint32_t)since[c]);
-        since[c] = base[c];
     }
 }
 

@@ -22,7 +22,9 @@ void replica_init(struct replica *replica, struct arena *arena, struct backend *
         .told = {.index = arena_take(arena, told_max, sizeof(uint32_t)),
                  .level = arena_take(arena, told_max, sizeof(int8_t))},
         .told_max = told_max,
+        .picks_max = 2 * told_max,
     };
+    replica->picks = backend->take(backend, replica->picks_max * sizeof *replica->picks);
     /* The weights begin exactly at QUANTUM·b0, so the first residual is zero. */
     int32_t *units = malloc(bytes);
     float *start = malloc(bytes);
@@ -58,22 +60,40 @@ static uint32_t capacity(const struct replica *replica, uint32_t budget_bytes)
     return replica->told.tau < TAU_MAX || fits > replica->told_max ? replica->told_max : fits;
 }
 
+static uint32_t survey(struct replica *replica, float beta, float floor,
+                       uint32_t bins[static HISTOGRAM_BINS])
+{
+    const struct survey survey = {
+        .beta = beta, .floor = floor, .picks = replica->picks, .picks_max = replica->picks_max};
+    return replica->backend->survey(replica->backend, &survey, replica->parameters,
+                                    replica->weights, replica->base, replica->since, bins);
+}
+
+/* One pass, if tau is about what it was last time: what is clearly smaller need not be counted. If
+ * it turns out that it must be, or that what is not is too much to be noted, another. */
 const struct update *replica_tell(struct replica *replica, const struct tell *tell)
 {
-    struct backend *backend = replica->backend;
     uint32_t bins[HISTOGRAM_BINS]; /* here, not in each replica: many replicas share one cache */
-    backend->drift(backend, replica->parameters, (float)tell->beta, replica->weights, replica->base,
-                   replica->since);
-    backend->histogram(backend, replica->parameters, replica->weights, replica->base, bins);
+    uint32_t picked = survey(replica, (float)tell->beta, replica->floor, bins);
     struct update *told = &replica->told;
     told->count = 0;
-    told->tau = threshold_choose(bins, replica->parameters, replica->told_max, tell->budget_bytes);
+    told->tau = threshold_choose(bins, replica->floor, replica->parameters, replica->told_max,
+                                 tell->budget_bytes);
+    if (told->tau == TAU_BELOW) {
+        picked = survey(replica, 0, 0, bins);
+        told->tau =
+            threshold_choose(bins, 0, replica->parameters, replica->told_max, tell->budget_bytes);
+    }
+    replica->floor = threshold_floor(told->tau);
     if (told->tau == 0)
         return told;
     told->tau = fmaxf(told->tau, tau_floor(tell));
     told->amount = amount_of(tell, told->tau);
-    backend->cut(backend, replica->parameters, replica->weights, replica->base,
-                 capacity(replica, tell->budget_bytes), told);
+    if (picked > replica->picks_max)
+        picked = survey(replica, 0, told->tau, bins);
+    picked = picked < replica->picks_max ? picked : replica->picks_max;
+    replica->backend->cut(replica->backend, picked, replica->picks, replica->weights, replica->base,
+                          capacity(replica, tell->budget_bytes), told);
     return told;
 }
 
@@ -170,4 +190,5 @@ void replica_free(struct replica *replica)
     replica->backend->give(replica->backend, replica->weights);
     replica->backend->give(replica->backend, replica->base);
     replica->backend->give(replica->backend, replica->since);
+    replica->backend->give(replica->backend, replica->picks);
 }

@@ -30,6 +30,10 @@ struct replica {
     int32_t *since;     /* the base at the last telling */
     struct update told; /* the last telling, host memory */
     uint32_t told_max;  /* its capacity */
+    uint32_t *picks;    /* entries that may be told */
+    uint32_t picks_max;
+    float
+        floor; /* what is smaller was not told last time and will hardly be the next; 0: unknown */
 };
 
 /* host_init[P] float32. At most told_max entries are told at once (1 <= told_max <= P). */

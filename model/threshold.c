@@ -8,6 +8,7 @@
 #define RUMOR_ADDS    150.0   /* ... and what head, signature, record and message add */
 #define CODE_OVERHEAD 1.03    /* Rice codes over the entropy */
 #define LAYER_BITS    48.0
+#define FLOOR_BINS    12 /* of 3 % */
 
 static float edge_of(uint32_t bin)
 {
@@ -120,7 +121,8 @@ static bool fits(const struct tally *tally, size_t parameters, uint32_t bin,
            bytes_at(tally, parameters, bin, reach->levels) <= (double)budget_bytes;
 }
 
-/* How many residuals are neither zero (bin 0) nor infinite nor not a number (the last bins). */
+/* How many residuals are neither zero (bin 0, if it was counted) nor infinite nor not a number (the
+ * last bins); or more. */
 static double count_nonzero(const uint32_t *bins, size_t parameters)
 {
     double count = (double)parameters - bins[0];
@@ -141,11 +143,19 @@ static bool is_beyond(struct tally *tally, size_t parameters, uint32_t count_max
     return tally->above[top] > count_max || !fits(tally, parameters, top, &reach, budget_bytes);
 }
 
-float threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], size_t parameters,
+float threshold_floor(float tau)
+{
+    const uint32_t bin = bin_of(tau);
+    return bin > FLOOR_BINS ? edge_of(bin - FLOOR_BINS) : 0;
+}
+
+float threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], float floor, size_t parameters,
                        uint32_t count_max, size_t budget_bytes)
 {
     struct tally tally;
     tally_begin(&tally, bins);
+    if (tally.highest < bin_of(floor))
+        return TAU_BELOW;
     if (is_beyond(&tally, parameters, count_max, budget_bytes))
         return TAU_MAX; /* as many as fit; the others next time */
     /* Down as long as it fits. Where most levels stand at their limit a lower tau takes fewer
@@ -155,6 +165,8 @@ float threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], size_t parame
     double best = 0;
     float tau = 0;
     for (uint32_t bin = tally.lowest; bin > 0; bin--) {
+        if (bin < bin_of(floor))
+            return TAU_BELOW;
         tally_down_to(&tally, bin);
         if (tally.above[bin] > count_max || best > full_levels * (double)edge_of(bin))
             break;

@@ -13,12 +13,18 @@
 
 #include "backend.h"
 
-/* bins: every one of the residuals of so many parameters is in one. Returns tau, 0 < tau <=
- * TAU_MAX, such that at most count_max entries are told and the rumors take at most about
- * budget_bytes. TAU_MAX if the residuals above it alone are too many for that (weights that ran
- * away): the caller then tells some of them. 0 if there is nothing to tell, or not even one entry
- * fits. */
-float threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], size_t parameters,
+#define TAU_BELOW (-1.0f)
+
+/* bins: of so many parameters, each residual of at least `floor`, the lower edge of a bin, is in
+ * one, and no other (floor 0: every one is). Returns tau, 0 < tau <= TAU_MAX, such that at most
+ * count_max entries are told and the rumors take at most about budget_bytes. TAU_MAX if the
+ * residuals above it alone are too many for that (weights that ran away): the caller then tells
+ * some of them. 0 if there is nothing to tell, or not even one entry fits. TAU_BELOW if that
+ * depends on residuals below the floor. */
+float threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], float floor, size_t parameters,
                        uint32_t count_max, size_t budget_bytes);
+
+/* What the next tau is hardly ever below: a bin's edge, about a quarter below this one; 0 of 0. */
+float threshold_floor(float tau);
 
 #endif

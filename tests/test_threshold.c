@@ -20,6 +20,7 @@ static struct backend *backend;
 static float w[P], w_before[P];
 static int32_t base[P], base_before[P], since[P];
 static uint32_t bins[HISTOGRAM_BINS];
+static uint32_t picks[P];
 static uint32_t index_[P];
 static int8_t level[P];
 
@@ -83,10 +84,25 @@ static double entropy_bytes(const struct update *cut)
     return bits / 8;
 }
 
+/* What a telling looks at, without a step on. */
+static uint32_t survey(float floor)
+{
+    const struct survey survey = {.floor = floor, .picks = picks, .picks_max = P};
+    memcpy(since, base, sizeof since);
+    return backend->survey(backend, &survey, P, w, base, since, bins);
+}
+
 static float choose(uint32_t count_max, size_t budget_bytes)
 {
-    backend->histogram(backend, P, w, base, bins);
-    return threshold_choose(bins, P, count_max, budget_bytes);
+    (void)survey(0);
+    return threshold_choose(bins, 0, P, count_max, budget_bytes);
+}
+
+static void cut_all(uint32_t capacity, struct update *cut)
+{
+    for (uint32_t c = 0; c < P; c++)
+        picks[c] = c;
+    backend->cut(backend, P, picks, w, base, capacity, cut);
 }
 
 /* Cut a copy at tau, at most so many entries. */
@@ -95,7 +111,7 @@ static struct update cut_some(float tau, uint32_t capacity)
     memcpy(w_before, w, sizeof w);
     memcpy(base_before, base, sizeof base);
     struct update cut = {.tau = tau, .amount = 1, .index = index_, .level = level};
-    backend->cut(backend, P, w, base, capacity, &cut);
+    cut_all(capacity, &cut);
     memcpy(w, w_before, sizeof w);
     memcpy(base, base_before, sizeof base);
     return cut;
@@ -266,21 +282,96 @@ static void random_state(uint64_t seed)
     memcpy(base_before, base, sizeof base);
 }
 
-static void the_histogram_counts_every_residual_in_its_bin(void **state)
+static uint32_t bits_at(uint32_t c)
+{
+    const float r = fabsf(residual_at(c));
+    uint32_t bits;
+    memcpy(&bits, &r, sizeof bits);
+    return bits;
+}
+
+static void a_survey_counts_and_picks_what_is_not_below_the_floor(void **state)
 {
     (void)state;
     static uint32_t expected[HISTOGRAM_BINS];
-    random_state(1);
-    memset(expected, 0, sizeof expected);
-    for (uint32_t c = 0; c < P; c++) {
-        const float r = fabsf(residual_at(c));
-        uint32_t bits;
-        memcpy(&bits, &r, sizeof bits);
-        expected[bits >> 18]++;
+    const float floors[] = {0, 0.001f, 0.01f, 0.03f, 1000};
+    for (size_t f = 0; f < sizeof floors / sizeof floors[0]; f++) {
+        random_state(1);
+        memset(expected, 0, sizeof expected);
+        memset(bins, 0xFF, sizeof bins);
+        const uint32_t picked = survey(floors[f]);
+        uint32_t at = 0, floor_bits;
+        memcpy(&floor_bits, &floors[f], sizeof floor_bits);
+        for (uint32_t c = 0; c < P; c++) {
+            if (bits_at(c) < floor_bits)
+                continue;
+            expected[bits_at(c) >> 18]++;
+            assert_int_equal(picks[at++], c);
+        }
+        assert_int_equal(picked, at);
+        assert_memory_equal(bins, expected, sizeof bins);
     }
-    memset(bins, 0xFF, sizeof bins);
-    backend->histogram(backend, P, w, base, bins);
-    assert_memory_equal(bins, expected, sizeof bins);
+}
+
+static void a_survey_notes_no_more_than_there_is_room_for(void **state)
+{
+    (void)state;
+    random_state(1);
+    const uint32_t all = survey(0.01f);
+    assert_true(all > 2000);
+    const struct survey some = {.floor = 0.01f, .picks = picks, .picks_max = 1500};
+    picks[1500] = 0xABCD;
+    assert_int_equal(backend->survey(backend, &some, P, w, base, since, bins), all);
+    assert_int_equal(picks[1500], 0xABCD);
+    assert_in_range(picks[1499], 1499, P - 1);
+}
+
+static void a_cut_looks_at_nothing_else_than_what_was_picked(void **state)
+{
+    (void)state;
+    random_state(1);
+    const uint32_t some[] = {3, 7, 1000, P - 1};
+    w[3] = w[1000] = w[P - 1] = 500;
+    struct update cut = {.tau = 0.1f, .amount = 1, .index = index_, .level = level};
+    backend->cut(backend, 4, some, w, base, P, &cut);
+    assert_int_equal(cut.count, 3);
+    assert_int_equal(cut.index[1], 1000);
+}
+
+/* With a floor the answer is the same, or that it lies below. */
+static void a_floor_changes_no_tau(void **state)
+{
+    (void)state;
+    const size_t budgets[] = {400, 3000, 20000};
+    uint32_t same = 0, below = 0;
+    for (int shape = 0; shape < SHAPES; shape++) {
+        fill((enum shape_of)shape);
+        for (size_t b = 0; b < sizeof budgets / sizeof budgets[0]; b++) {
+            const float tau = choose(P / 10, budgets[b]);
+            for (float at = 0.125f; tau > 0 && at <= 8; at *= 2) {
+                const float floor = threshold_floor(tau * at);
+                (void)survey(floor);
+                const float found = threshold_choose(bins, floor, P, P / 10, budgets[b]);
+                if (found == TAU_BELOW)
+                    below++;
+                else
+                    assert_float_equal(found, tau, 0);
+                same += found > 0;
+                assert_true(at >= 1 || found > 0 || tau == TAU_MAX || shape == TWO_SIZES);
+                assert_true(floor <= tau || found == TAU_BELOW || tau == TAU_MAX);
+            }
+        }
+    }
+    assert_true(same > 20);
+    assert_true(below > 20);
+}
+
+static void a_floor_lies_a_quarter_below(void **state)
+{
+    (void)state;
+    for (float tau = 1e-20f; tau < 1; tau *= 3)
+        assert_true(threshold_floor(tau) > 0.7f * tau && threshold_floor(tau) < 0.83f * tau);
+    assert_true(threshold_floor(0) <= 0);
 }
 
 /* By division in double and by hand, entry after entry. */
@@ -301,7 +392,7 @@ static void a_cut_tells_the_large_residuals_in_order(void **state)
         random_state(2 + t);
         const uint32_t amount = (uint32_t)(0.3f * taus[t] / QUANTUM);
         struct update cut = {.tau = taus[t], .amount = amount, .index = index_, .level = level};
-        backend->cut(backend, P, w, base, P, &cut);
+        cut_all(P, &cut);
         uint32_t at = 0;
         for (uint32_t c = 0; c < P; c++) {
             const int k = level_expected(c, taus[t]);
@@ -326,7 +417,7 @@ static void a_cut_stops_at_its_capacity(void **state)
     random_state(5);
     struct update cut = {.tau = 0.001f, .amount = 7, .index = index_, .level = level};
     index_[100] = 0xABCD;
-    backend->cut(backend, P, w, base, 100, &cut);
+    cut_all(100, &cut);
     assert_int_equal(cut.count, 100);
     assert_int_equal(index_[100], 0xABCD);
     for (uint32_t c = index_[99] + 1; c < P; c++)
@@ -354,16 +445,19 @@ static void hearing_moves_base_and_weights_alike(void **state)
     }
 }
 
-static void drift_steps_on_with_the_base(void **state)
+static void a_survey_steps_on_with_the_base_first(void **state)
 {
     (void)state;
     random_state(7);
     base[20] = INT32_MIN; /* the base wrapped since: a step of 3 */
     since[20] = INT32_MAX - 2;
+    since[21] = base[21];
     memcpy(base_before, base, sizeof base);
     static int32_t since_before[P];
     memcpy(since_before, since, sizeof since);
-    backend->drift(backend, P, 0.3f, w, base, since);
+    const struct survey survey = {.beta = 0.3f, .floor = 1000, .picks = picks, .picks_max = P};
+    const uint32_t picked = backend->survey(backend, &survey, P, w, base, since, bins);
+    assert_int_equal(picked, 3); /* what is no number, after the step */
     for (uint32_t c = 0; c < P; c++) {
         const double step = c == 20 ? 3 : (double)base[c] - (double)since_before[c];
         assert_int_equal(base[c], base_before[c]);
@@ -372,6 +466,7 @@ static void drift_steps_on_with_the_base(void **state)
             assert_true(fabs((double)w[c] - (double)w_before[c] - 0.3 * (double)QUANTUM * step) <
                         1e-6);
     }
+    assert_memory_equal(&w[21], &w_before[21], sizeof w[21]);
 }
 
 static void the_digest_is_that_of_its_entries(void **state)
@@ -400,11 +495,15 @@ int main(void)
         cmocka_unit_test(more_budget_or_more_entries_never_raise_tau),
         cmocka_unit_test(nothing_is_chosen_where_nothing_can_be_told),
         cmocka_unit_test(one_residual_alone_is_told),
-        cmocka_unit_test(the_histogram_counts_every_residual_in_its_bin),
+        cmocka_unit_test(a_floor_changes_no_tau),
+        cmocka_unit_test(a_floor_lies_a_quarter_below),
+        cmocka_unit_test(a_survey_counts_and_picks_what_is_not_below_the_floor),
+        cmocka_unit_test(a_survey_notes_no_more_than_there_is_room_for),
+        cmocka_unit_test(a_survey_steps_on_with_the_base_first),
+        cmocka_unit_test(a_cut_looks_at_nothing_else_than_what_was_picked),
         cmocka_unit_test(a_cut_tells_the_large_residuals_in_order),
         cmocka_unit_test(a_cut_stops_at_its_capacity),
         cmocka_unit_test(hearing_moves_base_and_weights_alike),
-        cmocka_unit_test(drift_steps_on_with_the_base),
         cmocka_unit_test(the_digest_is_that_of_its_entries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
