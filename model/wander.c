@@ -283,11 +283,12 @@ double wander_account_error(const struct wander *wander, double *bound)
     for (uint32_t c = 0; c < wander->replica.parameters; c++) {
         const double residual = residual_at(wander, c, wander->read[c]);
         const double error = fabs(account->produced[c] - account->told[c] - residual);
-        if (!(error - account->bound[c] > worst_excess))
+        const double most = account->bound[c] + 0x1p-52 * fabs(residual); /* of these two lines */
+        if (!(error - most > worst_excess))
             continue;
-        worst_excess = error - account->bound[c];
+        worst_excess = error - most;
         worst = error;
-        *bound = account->bound[c];
+        *bound = most;
     }
     return worst;
 }

@@ -14,9 +14,10 @@
  *   RUMOR    bulk                         one rumor (rumor.h)
  *   PRUNE    tag                          we get this origin's rumors from elsewhere: stop pushing
  *   VERSION  digest hash rumors members   what we know: the digest of our base, hash of the whole
- *            base whole bulk              vector, how many rumors there are, how many live members;
+ *            base whole text bulk         vector, how many rumors there are, how many live members;
  *                                         base: 0, as long as we still take it over from others; a
- *                                         slice of the vector (version.h); whole: all of it
+ *                                         slice of the vector (version.h); whole: all of it, and in
+ *                                         text how much each has learned
  *   WANT     tag seq                      send this origin's rumors from seq on, and push again;
  *                                         TAG_ALL: show your whole version
  *   GONE     tag seq                      our log begins at seq only: we cannot

@@ -107,29 +107,27 @@ static void say_untrue_record(struct hostile *hostile)
 
 /* Versions. */
 
-static void put_entry(struct hostile *hostile, uint8_t *out, uint64_t tag, uint32_t next)
-{
-    const struct version_entry entry = {
-        .tag = tag,
-        .next = next,
-        .samples = rng_next(&hostile->rng) >> rng_below(&hostile->rng, 64),
-        .rate = rng_below(&hostile->rng, 2) ? NAN : (float)rng_uniform(&hostile->rng),
-    };
-    version_entry_put(out, &entry);
-}
-
 /* More rumors than there are, and no version that anybody has. */
-static void say_version(struct hostile *hostile, const uint8_t *slice, size_t bytes)
+static void say_version(struct hostile *hostile, const uint8_t *slice, size_t entries)
 {
     const struct overheard *heard = &hostile->overheard;
+    uint8_t learned[VERSION_HUGE * LEARNED_BYTES];
+    const bool whole = rng_below(&hostile->rng, 2);
+    for (size_t i = 0; i < entries && whole; i++)
+        learned_put(
+            learned + i * LEARNED_BYTES,
+            &(struct learned){
+                .samples = rng_next(&hostile->rng) >> rng_below(&hostile->rng, 64),
+                .rate = rng_below(&hostile->rng, 2) ? NAN : (float)rng_uniform(&hostile->rng)});
     say(hostile, &(struct message){.kind = VERSION,
                                    .digest = heard->digest,
                                    .hash = heard->hash ^ (rng_next(&hostile->rng) | 1),
                                    .rumors = heard->rumors + 1 + rng_below(&hostile->rng, 1000),
                                    .members = heard->members,
                                    .base = rng_below(&hostile->rng, 4) > 0,
-                                   .whole = rng_below(&hostile->rng, 2),
-                                   .bulk = {slice, bytes}});
+                                   .whole = whole,
+                                   .text = {learned, whole ? entries * LEARNED_BYTES : 0},
+                                   .bulk = {slice, entries * VERSION_ENTRY_BYTES}});
 }
 
 /* What the victim knows, and more of it, and of somebody whom nobody knows. */
@@ -137,27 +135,26 @@ static void say_version_ahead(struct hostile *hostile)
 {
     const struct overheard *heard = &hostile->overheard;
     uint8_t out[(OVERHEARD_ENTRIES + 1) * VERSION_ENTRY_BYTES];
-    size_t bytes = 0;
-    for (size_t i = 0; i < heard->entries_count; i++, bytes += VERSION_ENTRY_BYTES) {
-        const struct version_entry entry = version_entry_at(heard->entries, i);
-        put_entry(hostile, out + bytes, entry.tag,
-                  entry.next + 1 + rng_below(&hostile->rng, AHEAD_MAX));
+    size_t entries = 0;
+    for (; entries < heard->entries_count; entries++) {
+        const struct version_entry entry = version_entry_at(heard->entries, entries);
+        version_entry_put(out + entries * VERSION_ENTRY_BYTES, entry.tag,
+                          entry.next + 1 + rng_below(&hostile->rng, AHEAD_MAX));
     }
-    put_entry(hostile, out + bytes, rng_next(&hostile->rng), 7);
-    say_version(hostile, out, bytes + VERSION_ENTRY_BYTES);
+    version_entry_put(out + entries * VERSION_ENTRY_BYTES, rng_next(&hostile->rng), 7);
+    say_version(hostile, out, entries + 1);
 }
 
 static void say_huge_version(struct hostile *hostile)
 {
-    static const uint32_t most = UINT32_MAX;
     const struct overheard *heard = &hostile->overheard;
     uint8_t out[VERSION_HUGE * VERSION_ENTRY_BYTES];
     for (size_t i = 0; i < VERSION_HUGE; i++) {
         const uint64_t tag = i < heard->entries_count ? version_entry_at(heard->entries, i).tag
                                                       : rng_next(&hostile->rng);
-        put_entry(hostile, out + i * VERSION_ENTRY_BYTES, tag, most);
+        version_entry_put(out + i * VERSION_ENTRY_BYTES, tag, UINT32_MAX);
     }
-    say_version(hostile, out, sizeof out);
+    say_version(hostile, out, VERSION_HUGE);
 }
 
 /* Noise. */

@@ -35,36 +35,39 @@ static void count_samples(struct side *side, uint64_t samples, float rate)
         side->seconds = fmax(side->seconds, (double)samples / (double)rate);
 }
 
-static void count_origin(struct apart *apart, uint64_t tag, uint64_t ours, uint64_t theirs,
-                         float rate)
+/* How fast it learns is what the side says that has heard more of it: the other may not know, or
+ * know better, and both must find the same. */
+static void count_origin(struct apart *apart, uint64_t tag, const struct origin *ours,
+                         const struct learned *theirs)
 {
-    if (ours > theirs)
-        count_samples(&apart->ours, ours - theirs, rate);
-    else
-        count_samples(&apart->theirs, theirs - ours, rate);
-    if (ours != theirs && tag < apart->first_tag) {
+    const uint64_t here = ours ? ours->samples : 0, there = theirs ? theirs->samples : 0;
+    if (here > there)
+        count_samples(&apart->ours, here - there, ours->rate);
+    else if (there > here)
+        count_samples(&apart->theirs, there - here, theirs->rate);
+    if (here != there && tag < apart->first_tag) {
         apart->first_tag = tag;
-        apart->first_is_ours = ours > theirs;
+        apart->first_is_ours = here > there;
     }
 }
 
-static struct apart count_apart(struct node *node, const uint8_t *slice, size_t entries)
+static struct apart count_apart(struct node *node, const struct message *version)
 {
     struct apart apart = {.first_tag = UINT64_MAX};
     const struct versions *versions = &node->versions;
     memset(node->seen, 0, (versions->max + 63) / 64 * sizeof *node->seen);
-    for (size_t i = 0; i < entries; i++) {
-        const struct version_entry entry = version_entry_at(slice, i);
+    for (size_t i = 0; i < version->bulk.count / VERSION_ENTRY_BYTES; i++) {
+        const struct version_entry entry = version_entry_at(version->bulk.at, i);
+        const struct learned learned = learned_at(version->text.at, i);
         const struct origin *origin = versions_find(versions, entry.tag);
         if (origin)
             bit_set(node->seen, versions_place(versions, origin), true);
-        count_origin(&apart, entry.tag, origin ? origin->samples : 0, entry.samples,
-                     fmaxf(origin ? origin->rate : 0, entry.rate)); /* both reckon with it */
+        count_origin(&apart, entry.tag, origin, &learned);
     }
     for (uint32_t place = 0; place < versions->count; place++) {
         const struct origin *origin = &versions->origins[place];
         if (!bit_get(node->seen, place) && origin->next > 0)
-            count_origin(&apart, origin->tag, origin->samples, 0, origin->rate);
+            count_origin(&apart, origin->tag, origin, NULL);
     }
     return apart;
 }
@@ -73,9 +76,8 @@ static struct apart count_apart(struct node *node, const uint8_t *slice, size_t 
  * so if neither has clearly learned more, it is that of the smallest origin. */
 void apart_judge(struct node *node, struct peer *from, const struct message *version)
 {
-    const size_t entries = version->bulk.count / VERSION_ENTRY_BYTES;
     struct rapport *rapport = node_rapport(node, from);
-    const struct apart apart = count_apart(node, version->bulk.at, entries);
+    const struct apart apart = count_apart(node, version);
     const double ours = apart.ours.samples, theirs = apart.theirs.samples;
     rapport->apart = fmin(apart.ours.seconds, apart.theirs.seconds) > node->options.apart_s;
     rapport->yields =

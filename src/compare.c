@@ -39,27 +39,38 @@ static uint64_t rumors_there_are(const struct node *node)
     return shown > node->versions.rumors ? shown : node->versions.rumors;
 }
 
+/* All of it, or a slice: as many others than the neighbour's own origin. */
+static uint32_t choose_slice(const struct node *node, const struct peer *peer, bool *whole)
+{
+    const uint32_t telling = node->versions.telling;
+    const uint32_t room = MESSAGE_MAX - MESSAGE_ADDS - VERSION_ENTRY_BYTES;
+    const bool is_same = node_rapport(node, peer)->hash == node->versions.hash;
+    const bool asked = *whole;
+    *whole = (asked || (telling <= SLICE && !is_same)) &&
+             telling * (VERSION_ENTRY_BYTES + LEARNED_BYTES) <= room;
+    if (*whole)
+        return telling;
+    return asked ? room / VERSION_ENTRY_BYTES : is_same ? 0 : SLICE;
+}
+
 void compare_show(struct node *node, struct peer *peer, bool whole)
 {
     struct versions *versions = &node->versions;
     const struct origin *theirs = versions_find(versions, origin_tag(peer->id, peer->incarnation));
-    uint32_t most = SLICE;
-    if (whole)
-        most = (MESSAGE_MAX - MESSAGE_ADDS) / VERSION_ENTRY_BYTES - 1;
-    else if (node_rapport(node, peer)->hash == versions->hash)
-        most = 0;
-    const size_t bytes = versions_slice(versions, theirs, most, node->scratch);
-    whole = bytes >= versions->telling * (size_t)VERSION_ENTRY_BYTES;
-    (void)node_say(
-        node, peer,
-        &(struct message){.kind = VERSION,
-                          .digest = versions->digest,
-                          .hash = versions->hash,
-                          .rumors = rumors_there_are(node),
-                          .members = node->live,
-                          .base = !node_is_catching_up(node),
-                          .whole = whole,
-                          .bulk = {node->scratch, bytes}}); /* a full queue: next round */
+    const uint32_t most = choose_slice(node, peer, &whole);
+    uint8_t *learned = whole ? node->scratch + most * VERSION_ENTRY_BYTES : NULL;
+    const size_t entries = versions_slice(versions, theirs, most, node->scratch, learned);
+    (void)node_say(node, peer,
+                   &(struct message){.kind = VERSION,
+                                     .digest = versions->digest,
+                                     .hash = versions->hash,
+                                     .rumors = rumors_there_are(node),
+                                     .members = node->live,
+                                     .base = !node_is_catching_up(node),
+                                     .whole = whole,
+                                     .text = {learned, whole ? entries * LEARNED_BYTES : 0},
+                                     .bulk = {node->scratch, entries * VERSION_ENTRY_BYTES}});
+    /* a full queue: next round */
 }
 
 /* While running: one random neighbour a second. While leaving: everyone, more often. */
@@ -131,7 +142,9 @@ static bool is_far(const struct node *node, uint64_t missing)
 
 void compare_on_version(struct node *node, struct peer *from, const struct message *version)
 {
-    if (version->bulk.count % VERSION_ENTRY_BYTES != 0) {
+    const size_t entries = version->bulk.count / VERSION_ENTRY_BYTES;
+    if (version->bulk.count % VERSION_ENTRY_BYTES != 0 ||
+        (version->whole && version->text.count != entries * LEARNED_BYTES)) {
         node_hang_up(node, from, BYE_BROKEN, "sent a version of impossible size");
         return;
     }
@@ -139,7 +152,6 @@ void compare_on_version(struct node *node, struct peer *from, const struct messa
     struct rapport *rapport = node_rapport(node, from);
     rapport->hash = version->hash;
     from->knows = version->base ? version->rumors : 0; /* or else it only knows of them */
-    const size_t entries = version->bulk.count / VERSION_ENTRY_BYTES;
     const bool was_apart = rapport->apart;
     if (version->whole)
         apart_judge(node, from, version);

@@ -221,9 +221,7 @@ static size_t put_version(const struct node *node, uint8_t *out)
         const uint32_t next = read_next(node, i);
         if (next == 0)
             continue;
-        version_entry_put(
-            out + bytes,
-            &(struct version_entry){.tag = origin->tag, .next = next, .samples = origin->samples});
+        version_entry_put(out + bytes, origin->tag, next);
         bytes += VERSION_ENTRY_BYTES;
     }
     return bytes;

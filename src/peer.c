@@ -68,6 +68,7 @@ void peer_start(struct peer *peer, uint64_t conn, bool dialled, const struct add
     peer->address = *address;
     peer->born_ns = now_ns;
     peer->heard_ns = now_ns;
+    peer->framed_ns = now_ns;
     peer->pinged_ns = now_ns;
 }
 
@@ -104,7 +105,7 @@ void peer_on_connected(struct peer *peer, const struct club *club, uint64_t now_
     CHECK(handshake_create(&peer->handshake, NULL, 0, message, &bytes) == OK);
     gate_create(&club->gate, content, message, bytes);
     send_frame(peer, GATE_BYTES + bytes);
-    peer->heard_ns = now_ns;
+    peer->heard_ns = peer->framed_ns = now_ns;
     peer_move(peer, PEER_ANSWERED, now_ns);
 }
 
@@ -218,6 +219,7 @@ static enum peer_event on_frame(struct peer *peer, const struct club *club, uint
                                 size_t content_bytes, struct problem *problem)
 {
     uint8_t *frame = peer->in + LENGTH_BYTES;
+    peer->heard_ns = peer->framed_ns = now_ns;
     if (peer->state < PEER_MEETING)
         return on_greeting_frame(peer, club, now_ns, frame, content_bytes, problem);
     size_t message_bytes;
@@ -247,7 +249,7 @@ enum peer_event peer_take(struct peer *peer, const struct club *club, uint64_t n
                           const uint8_t **data, size_t *bytes, struct problem *problem)
 {
     peer->received_bytes += *bytes;
-    if (*bytes > 0)
+    if (*bytes > 0 && now_ns - peer->framed_ns < FRAME_NS)
         peer->heard_ns = now_ns;
     enum peer_event event = PEER_NOTHING;
     while (event == PEER_NOTHING) {

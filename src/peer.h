@@ -52,6 +52,8 @@ enum retry {
 
 /* What is said before the other is authenticated fits this. */
 #define GREETING_MAX 512
+/* On a thin link a frame may take longer than anybody may be silent, but not longer than this. */
+#define FRAME_NS ((uint64_t)10000000000)
 /* Sealed bytes handed to the transport at once. */
 #define SENDING_BYTES (2 * (FRAME_MAX + LENGTH_BYTES))
 
@@ -88,7 +90,8 @@ struct peer {
 
     uint64_t born_ns;     /* when the conversation began */
     uint64_t since_ns;    /* when this state began */
-    uint64_t heard_ns;    /* when bytes came last: a frame may take long on a thin line */
+    uint64_t heard_ns;    /* when bytes came last, of a frame that is not too slow ... */
+    uint64_t framed_ns;   /* ... and the last byte of a whole one */
     uint64_t pinged_ns;   /* when it was last sent a PING ... */
     uint64_t answered_ns; /* ... and when the last one that it has answered was */
     uint64_t rtt_ns;      /* last measured; 0: not yet */

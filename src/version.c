@@ -87,29 +87,32 @@ void versions_set(struct versions *versions, struct origin *origin, uint32_t nex
     origin->samples = origin->handed_samples = samples;
 }
 
-void version_entry_put(uint8_t *out, const struct version_entry *entry)
+void version_entry_put(uint8_t *out, uint64_t tag, uint32_t next)
 {
-    bytes_put(out, entry->tag, 8);
-    bytes_put(out + 8, entry->next, 4);
-    bytes_put(out + 12, entry->samples, 8);
-    bytes_put_float(out + 20, entry->rate);
+    bytes_put(out, tag, 8);
+    bytes_put(out + 8, next, 4);
 }
 
-static size_t put_entry(uint8_t *out, const struct origin *origin)
+void learned_put(uint8_t *out, const struct learned *learned)
 {
-    version_entry_put(out, &(struct version_entry){.tag = origin->tag,
-                                                   .next = origin->next,
-                                                   .samples = origin->samples,
-                                                   .rate = origin->rate});
-    return VERSION_ENTRY_BYTES;
+    bytes_put(out, learned->samples, 8);
+    bytes_put_float(out + 8, learned->rate);
+}
+
+static void put_entry(const struct origin *origin, size_t i, uint8_t *out, uint8_t *learned)
+{
+    version_entry_put(out + i * VERSION_ENTRY_BYTES, origin->tag, origin->next);
+    if (learned)
+        learned_put(learned + i * LEARNED_BYTES,
+                    &(struct learned){.samples = origin->samples, .rate = origin->rate});
 }
 
 size_t versions_slice(struct versions *versions, const struct origin *first, uint32_t most,
-                      uint8_t *out)
+                      uint8_t *out, uint8_t *learned)
 {
-    size_t bytes = 0;
+    size_t entries = 0;
     if (first && first->next > 0)
-        bytes += put_entry(out, first);
+        put_entry(first, entries++, out, learned);
     uint32_t taken = 0;
     for (uint32_t i = 0; i < versions->count && taken < most; i++) {
         const struct origin *origin = &versions->origins[versions->cursor];
@@ -118,18 +121,21 @@ size_t versions_slice(struct versions *versions, const struct origin *first, uin
             continue;
         taken++;
         if (origin != first)
-            bytes += put_entry(out + bytes, origin);
+            put_entry(origin, entries++, out, learned);
     }
-    return bytes;
+    return entries;
 }
 
 struct version_entry version_entry_at(const uint8_t *vector, size_t i)
 {
     const uint8_t *at = vector + i * VERSION_ENTRY_BYTES;
-    return (struct version_entry){.tag = bytes_get(at, 8),
-                                  .next = (uint32_t)bytes_get(at + 8, 4),
-                                  .samples = bytes_get(at + 12, 8),
-                                  .rate = bytes_get_float(at + 20)};
+    return (struct version_entry){.tag = bytes_get(at, 8), .next = (uint32_t)bytes_get(at + 8, 4)};
+}
+
+struct learned learned_at(const uint8_t *vector, size_t i)
+{
+    const uint8_t *at = vector + i * LEARNED_BYTES;
+    return (struct learned){.samples = bytes_get(at, 8), .rate = bytes_get_float(at + 8)};
 }
 
 void history_entry_put(uint8_t *out, const struct history_entry *entry)

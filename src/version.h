@@ -5,11 +5,14 @@
  * round. The digest of all that is known rides along: since rumors are sums, it follows from the
  * rumors alone, and two nodes with equal versions must have equal ones.
  *
- *   OFFSET SIZE MEANING       (one entry of a slice, little-endian, 24 bytes)
+ *   OFFSET SIZE MEANING       (one entry of a slice, little-endian, 12 bytes)
  *        0    8 tag
  *        8    4 next
- *       12    8 samples that the origin had learned by then
- *       20    4 samples per second, the most it has said so far, float32; 0: not known
+ *
+ * A whole version also says of each entry, in the same order, what the origin had learned by then:
+ *
+ *        0    8 samples
+ *        8    4 samples per second, the most it has said so far, float32; 0: not known
  *
  * Who takes over a base takes over its version: the history, in which origins have their names.
  *
@@ -29,7 +32,8 @@
 #include "arena.h"
 #include "identity.h"
 
-#define VERSION_ENTRY_BYTES 24
+#define VERSION_ENTRY_BYTES 12
+#define LEARNED_BYTES       12
 #define HISTORY_ENTRY_BYTES 52
 
 struct origin {
@@ -95,19 +99,25 @@ void versions_set(struct versions *versions, struct origin *origin, uint32_t nex
                   uint64_t samples);
 
 /* The entry of `first` (unless NULL or nothing is known of it), then those of at most `most` others
- * that we know rumors of, where the last slice ended, round and round; returns bytes written. So
- * every entry is in one of ceil(telling / most) slices one after the other. */
+ * that we know rumors of, where the last slice ended, round and round; returns how many there are.
+ * So every entry is in one of ceil(telling / most) slices one after the other. Unless it is NULL,
+ * learned takes what they have learned. */
 size_t versions_slice(struct versions *versions, const struct origin *first, uint32_t most,
-                      uint8_t *out);
+                      uint8_t *out, uint8_t *learned);
 
 struct version_entry {
     uint64_t tag;
     uint32_t next;
+};
+struct version_entry version_entry_at(const uint8_t *vector, size_t i);
+void version_entry_put(uint8_t *out, uint64_t tag, uint32_t next);
+
+struct learned {
     uint64_t samples;
     float rate; /* as it came: not even a number, perhaps */
 };
-struct version_entry version_entry_at(const uint8_t *vector, size_t i);
-void version_entry_put(uint8_t *out, const struct version_entry *entry);
+struct learned learned_at(const uint8_t *vector, size_t i);
+void learned_put(uint8_t *out, const struct learned *learned);
 
 /* One origin of a history. */
 struct history_entry {

@@ -184,10 +184,9 @@ plant(hears_base_only 4 model/cpu_exchange.c
   "what is heard enters the base and not the weights")
 
 plant(beta_twice 4 model/cpu_exchange.c
-  [[        since[c] = base[c];
-]]
-  [[]]
-  "what the base did is gone on with at every later telling, too")
+  [[const float step = survey->beta * QUANTUM;]]
+  [[const float step = 2 * survey->beta * QUANTUM;]]
+  "what the base did is gone on with twice as far")
 
 plant(amount_cut_off 1 model/replica.c
   [[                 capacity(replica, tell->budget_bytes), told);

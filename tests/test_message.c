@@ -59,6 +59,7 @@ static struct message sample_of(enum message_kind kind)
                                 .members = 1000,
                                 .base = 2,
                                 .whole = 1,
+                                .text = bulk,
                                 .bulk = bulk};
     case TAKE:
         return (struct message){.kind = kind};

@@ -135,7 +135,7 @@ static void a_full_queue_says_no_and_loses_nothing(void **state)
     assert_int_equal(peer_queued_bytes(&dialer.peer), 0);
 }
 
-/* On a thin link a frame may take longer than anybody may be silent. */
+/* On a thin link a frame may take longer than anybody may be silent, up to a limit. */
 static void every_byte_that_comes_is_a_sign_of_life(void **state)
 {
     (void)state;
@@ -151,6 +151,11 @@ static void every_byte_that_comes_is_a_sign_of_life(void **state)
             PEER_NOTHING);
         assert_int_equal(acceptor.peer.heard_ns, now_ns);
     }
+    size_t one = 1;
+    assert_int_equal(peer_take(&acceptor.peer, &acceptor.club, NOW_NS + FRAME_NS, &bytes, &one,
+                               &acceptor.problem),
+                     PEER_NOTHING);
+    assert_int_equal(acceptor.peer.heard_ns, NOW_NS + 5); /* it goes too slowly */
 }
 
 static void the_largest_message_passes(void **state)

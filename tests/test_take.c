@@ -12,11 +12,6 @@
 #define MANY    10000   /* rumors that the puppet says there are ... */
 #define LEARNED 1000000 /* ... and samples */
 
-static void put_told(uint8_t *out, uint64_t tag, uint32_t next, uint64_t samples)
-{
-    version_entry_put(out, &(struct version_entry){.tag = tag, .next = next, .samples = samples});
-}
-
 static void must_go_on_with_its_own_base(void)
 {
     assert_false(puppet.closed);
@@ -32,12 +27,15 @@ static void must_go_on_with_its_own_base(void)
 static void say_ahead(void)
 {
     uint8_t slice[VERSION_ENTRY_BYTES];
-    put_told(slice, origin_tag(puppet.identity.id, 1), MANY, LEARNED);
+    version_entry_put(slice, origin_tag(puppet.identity.id, 1), MANY);
+    uint8_t learned[LEARNED_BYTES];
+    learned_put(learned, &(struct learned){.samples = LEARNED});
     puppet_say(&puppet, &(struct message){.kind = VERSION,
                                           .hash = 2,
                                           .rumors = MANY,
                                           .base = 1,
                                           .whole = 1,
+                                          .text = {learned, sizeof learned},
                                           .bulk = {slice, sizeof slice}});
 }
 
@@ -182,7 +180,7 @@ static void start_taking(void)
 static void say_block(struct puppet *by, uint64_t block, const uint8_t *bulk, size_t bytes)
 {
     uint8_t slice[VERSION_ENTRY_BYTES];
-    put_told(slice, origin_tag(puppet.identity.id, 1), MANY, LEARNED);
+    version_entry_put(slice, origin_tag(puppet.identity.id, 1), MANY);
     puppet_say(by, &(struct message){.kind = BLOCK,
                                      .block = block,
                                      .text = {slice, sizeof slice},
@@ -247,8 +245,8 @@ static void a_block_of_a_version_nobody_knows_is_not_taken(void **state)
     static const uint8_t zeros[1] = {0};
     uint8_t slice[2 * VERSION_ENTRY_BYTES];
     start_taking();
-    put_told(slice, origin_tag(puppet.identity.id, 1), MANY, LEARNED);
-    put_told(slice + VERSION_ENTRY_BYTES, 0x1234, 5, 0);
+    version_entry_put(slice, origin_tag(puppet.identity.id, 1), MANY);
+    version_entry_put(slice + VERSION_ENTRY_BYTES, 0x1234, 5);
     struct message block = {.kind = BLOCK, .text = {slice, sizeof slice}, .bulk = {zeros, 1}};
     puppet_say(&puppet, &block);
     block.text.count = 0; /* b0, and it says so: nobody has all that it lacks */

@@ -81,7 +81,7 @@ static void the_wire_lists_tag_and_next_of_origins_that_told(void **state)
     (void)add(2, 7, 0); /* has told nothing */
     const struct origin *last = add(3, 7, 300);
     uint8_t slice[10 * VERSION_ENTRY_BYTES];
-    assert_int_equal(versions_slice(&versions, NULL, 9, slice), 2 * VERSION_ENTRY_BYTES);
+    assert_int_equal(versions_slice(&versions, NULL, 9, slice, NULL), 2);
     assert_true(version_entry_at(slice, 0).tag == first->tag);
     assert_int_equal(version_entry_at(slice, 0).next, 3);
     assert_true(version_entry_at(slice, 1).tag == last->tag);
@@ -97,7 +97,7 @@ static void slices_go_round_and_cover_all(void **state)
     bool seen[MAX] = {false};
     for (int round = 0; round < 4; round++) { /* ceil(30 / 8) */
         uint8_t slice[8 * VERSION_ENTRY_BYTES];
-        assert_int_equal(versions_slice(&versions, NULL, 8, slice), sizeof slice);
+        assert_int_equal(versions_slice(&versions, NULL, 8, slice, NULL), 8);
         for (size_t i = 0; i < 8; i++) {
             const struct origin *origin = versions_find(&versions, version_entry_at(slice, i).tag);
             seen[versions_place(&versions, origin)] = true;
@@ -115,15 +115,15 @@ static void what_we_have_of_the_reader_stands_first_and_once(void **state)
     const struct origin *reader = &versions.origins[2];
     uint8_t slice[7 * VERSION_ENTRY_BYTES];
     for (int round = 0; round < 5; round++) {
-        const size_t entries = versions_slice(&versions, reader, 3, slice) / VERSION_ENTRY_BYTES;
+        const size_t entries = versions_slice(&versions, reader, 3, slice, NULL);
         assert_in_range(entries, 3, 4);
         assert_true(version_entry_at(slice, 0).tag == reader->tag);
         for (size_t i = 1; i < entries; i++)
             assert_true(version_entry_at(slice, i).tag != reader->tag);
     }
-    assert_int_equal(versions_slice(&versions, reader, 0, slice), VERSION_ENTRY_BYTES);
-    assert_int_equal(versions_slice(&versions, reader, 6, slice), 6 * VERSION_ENTRY_BYTES);
-    assert_int_equal(versions_slice(&versions, add(9, 7, 0), 0, slice), 0);
+    assert_int_equal(versions_slice(&versions, reader, 0, slice, NULL), 1);
+    assert_int_equal(versions_slice(&versions, reader, 6, slice, NULL), 6);
+    assert_int_equal(versions_slice(&versions, add(9, 7, 0), 0, slice, NULL), 0);
 }
 
 static void the_hash_is_that_of_the_vector_whatever_the_order(void **state)
@@ -169,18 +169,21 @@ static void each_rumor_adds_to_the_digest(void **state)
     assert_int_equal(origin->next, 2);
 }
 
-static void an_entry_says_how_much_the_origin_had_learned_and_how_fast(void **state)
+static void a_whole_version_says_how_much_each_has_learned_and_how_fast(void **state)
 {
     (void)state;
-    struct origin *origin = add(1, 7, 0);
-    versions_set(&versions, origin, 3, 0x0102030405060708);
+    versions_set(&versions, add(1, 7, 0), 3, 0x0102030405060708);
+    struct origin *origin = add(2, 7, 0);
+    versions_set(&versions, origin, 4, 9);
     origin->rate = 2.5f;
-    uint8_t slice[VERSION_ENTRY_BYTES];
-    assert_int_equal(versions_slice(&versions, NULL, 1, slice), sizeof slice);
-    assert_int_equal(version_entry_at(slice, 0).next, 3);
-    assert_true(version_entry_at(slice, 0).samples == 0x0102030405060708);
-    assert_int_equal(slice[12], 8); /* little-endian behind next */
-    assert_float_equal(version_entry_at(slice, 0).rate, 2.5, 0);
+    uint8_t slice[2 * VERSION_ENTRY_BYTES], learned[2 * LEARNED_BYTES];
+    assert_int_equal(versions_slice(&versions, origin, 2, slice, learned), 2);
+    assert_int_equal(version_entry_at(slice, 0).next, 4);
+    assert_int_equal(version_entry_at(slice, 1).next, 3);
+    assert_int_equal(learned_at(learned, 0).samples, 9);
+    assert_float_equal(learned_at(learned, 0).rate, 2.5, 0);
+    assert_true(learned_at(learned, 1).samples == 0x0102030405060708);
+    assert_int_equal(learned[LEARNED_BYTES], 8); /* little-endian */
 }
 
 static void an_entry_of_a_history_comes_back_as_it_was_put(void **state)
@@ -249,7 +252,7 @@ int main(void)
         TEST(the_hash_is_that_of_the_vector_whatever_the_order),
         TEST(two_origins_that_change_places_change_the_hash),
         TEST(each_rumor_adds_to_the_digest),
-        TEST(an_entry_says_how_much_the_origin_had_learned_and_how_fast),
+        TEST(a_whole_version_says_how_much_each_has_learned_and_how_fast),
         TEST(an_entry_of_a_history_comes_back_as_it_was_put),
         TEST(what_is_set_counts_as_if_it_had_been_heard),
     };

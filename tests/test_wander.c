@@ -225,24 +225,28 @@ static void hear_base_alone(struct backend *on, const struct update *update, flo
     backend->hear(on, update, nowhere, base);
 }
 
-static void cut_without_telling_own_weights(struct backend *on, size_t count, float *w,
-                                            int32_t *base, uint32_t capacity, struct update *update)
+static void cut_without_telling_own_weights(struct backend *on, uint32_t picked,
+                                            const uint32_t *picks, float *w, int32_t *base,
+                                            uint32_t capacity, struct update *update)
 {
     float nowhere[P];
     memcpy(nowhere, w, sizeof nowhere);
-    backend->cut(on, count, nowhere, base, capacity, update);
+    backend->cut(on, picked, picks, nowhere, base, capacity, update);
 }
 
-static void drift_twice(struct backend *on, size_t count, float beta, float *w, const int32_t *base,
-                        int32_t *since)
+static uint32_t step_on_twice_as_far(struct backend *on, const struct survey *survey, size_t count,
+                                     float *w, const int32_t *base, int32_t *since,
+                                     uint32_t bins[HISTOGRAM_BINS])
 {
-    backend->drift(on, count, 2 * beta, w, base, since);
+    struct survey farther = *survey;
+    farther.beta *= 2;
+    return backend->survey(on, &farther, count, w, base, since, bins);
 }
 
-static void cut_and_lose_the_last(struct backend *on, size_t count, float *w, int32_t *base,
-                                  uint32_t capacity, struct update *update)
+static void cut_and_lose_the_last(struct backend *on, uint32_t picked, const uint32_t *picks,
+                                  float *w, int32_t *base, uint32_t capacity, struct update *update)
 {
-    backend->cut(on, count, w, base, capacity, update);
+    backend->cut(on, picked, picks, w, base, capacity, update);
     if (update->count > 1)
         update->count--;
 }
@@ -274,7 +278,7 @@ static void the_account_shows_every_defect_of_the_exchange(void **state)
     broken.cut = cut_without_telling_own_weights;
     assert_false(account_holds());
     broken = *backend;
-    broken.drift = drift_twice;
+    broken.survey = step_on_twice_as_far;
     assert_false(account_holds());
     broken = *backend;
     broken.cut = cut_and_lose_the_last;
