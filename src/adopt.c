@@ -63,18 +63,27 @@ static bool can_keep_ours(const struct node *node, const uint32_t *next)
 }
 
 /* Two may each know a little that is in no log any more. Then what one of them knows is lost, and
- * for all who are in that case it must be the same: who has learned more in all keeps its base. */
+ * for all who are in that case it must be the same. */
 static bool would_lose_more(const struct node *node, const uint32_t *next)
 {
     const struct catchup *catchup = &node->catchup;
-    uint64_t theirs = 0;
-    for (uint32_t i = 0; i < catchup->history_entries; i++)
-        theirs += history_entry_at(catchup->history + (size_t)i * HISTORY_ENTRY_BYTES).samples;
+    const struct versions *versions = &node->versions;
+    struct contest contest = CONTEST;
+    for (uint32_t i = 0; i < catchup->history_entries; i++) {
+        const struct history_entry told =
+            history_entry_at(catchup->history + (size_t)i * HISTORY_ENTRY_BYTES);
+        const uint64_t tag = origin_tag(told.id, told.incarnation);
+        apart_count(&contest, tag, versions_find(versions, tag)->samples, told.samples);
+    }
     bool loses = false;
-    for (uint32_t place = 0; place < node->versions.count; place++)
-        loses |= node->versions.origins[place].next > next[place];
-    const uint64_t ours = node_swarm_samples(node);
-    return loses && (ours > theirs || (ours == theirs && node->versions.digest > catchup->digest));
+    for (uint32_t place = 0; place < versions->count; place++) {
+        const struct origin *origin = &versions->origins[place];
+        loses |= origin->next > next[place];
+        if (next[place] == 0)
+            apart_count(&contest, origin->tag, origin->samples, 0);
+    }
+    const bool is_open = contest.first_tag == UINT64_MAX; /* told, but not learned */
+    return loses && (is_open ? versions->digest > catchup->digest : apart_wins(&contest));
 }
 
 static uint64_t digest_of_logged(struct node *node, uint32_t place, uint32_t seq)

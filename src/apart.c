@@ -16,73 +16,79 @@
 
 #define CLEARLY 1.25 /* times as much learned alone wins by itself */
 
-/* What one side has learned and the other has not heard of. */
-struct side {
-    double samples;
-    double seconds;
-};
-
-struct apart {
-    struct side ours, theirs;
-    uint64_t first_tag; /* the smallest of the origins of which one side has heard more ... */
-    bool first_is_ours; /* ... and which side */
-};
-
-static void count_samples(struct side *side, uint64_t samples, float rate)
+/* Whose base is kept must be the same for all who meet, whoever they are and however long it takes:
+ * so if neither side has clearly learned more, it is that of the smallest origin. */
+void apart_count(struct contest *contest, uint64_t tag, uint64_t ours, uint64_t theirs)
 {
-    side->samples += (double)samples;
-    if (rate > 0 && isfinite(rate))
-        side->seconds = fmax(side->seconds, (double)samples / (double)rate);
+    if (ours > theirs)
+        contest->ours += (double)(ours - theirs);
+    else
+        contest->theirs += (double)(theirs - ours);
+    if (ours != theirs && tag < contest->first_tag) {
+        contest->first_tag = tag;
+        contest->first_is_ours = ours > theirs;
+    }
 }
+
+bool apart_wins(const struct contest *contest)
+{
+    const double less = fmin(contest->ours, contest->theirs);
+    const double more = fmax(contest->ours, contest->theirs);
+    return more > CLEARLY * less ? contest->ours > contest->theirs : contest->first_is_ours;
+}
+
+/* For how long either side has learned what the other has not heard of, in seconds. */
+struct apart {
+    double ours, theirs;
+};
 
 /* How fast it learns is what the side says that has heard more of it: the other may not know, or
  * know better, and both must find the same. */
-static void count_origin(struct apart *apart, uint64_t tag, const struct origin *ours,
-                         const struct learned *theirs)
+static double seconds_of(uint64_t samples, float rate)
+{
+    return rate > 0 && isfinite(rate) ? (double)samples / (double)rate : 0;
+}
+
+static void count_time(struct apart *apart, const struct origin *ours, const struct learned *theirs)
 {
     const uint64_t here = ours ? ours->samples : 0, there = theirs ? theirs->samples : 0;
     if (here > there)
-        count_samples(&apart->ours, here - there, ours->rate);
+        apart->ours = fmax(apart->ours, seconds_of(here - there, ours->rate));
     else if (there > here)
-        count_samples(&apart->theirs, there - here, theirs->rate);
-    if (here != there && tag < apart->first_tag) {
-        apart->first_tag = tag;
-        apart->first_is_ours = here > there;
-    }
+        apart->theirs = fmax(apart->theirs, seconds_of(there - here, theirs->rate));
 }
 
-static struct apart count_apart(struct node *node, const struct message *version)
+/* Of every origin that either side has heard of. */
+static void compare_all(struct node *node, const struct message *version, struct apart *apart,
+                        struct contest *contest)
 {
-    struct apart apart = {.first_tag = UINT64_MAX};
     const struct versions *versions = &node->versions;
     memset(node->seen, 0, (versions->max + 63) / 64 * sizeof *node->seen);
     for (size_t i = 0; i < version->bulk.count / VERSION_ENTRY_BYTES; i++) {
-        const struct version_entry entry = version_entry_at(version->bulk.at, i);
+        const uint64_t tag = version_entry_at(version->bulk.at, i).tag;
         const struct learned learned = learned_at(version->text.at, i);
-        const struct origin *origin = versions_find(versions, entry.tag);
+        const struct origin *origin = versions_find(versions, tag);
         if (origin)
             bit_set(node->seen, versions_place(versions, origin), true);
-        count_origin(&apart, entry.tag, origin, &learned);
+        count_time(apart, origin, &learned);
+        apart_count(contest, tag, origin ? origin->samples : 0, learned.samples);
     }
     for (uint32_t place = 0; place < versions->count; place++) {
         const struct origin *origin = &versions->origins[place];
-        if (!bit_get(node->seen, place) && origin->next > 0)
-            count_origin(&apart, origin->tag, origin, NULL);
+        if (bit_get(node->seen, place) || origin->next == 0)
+            continue;
+        count_time(apart, origin, NULL);
+        apart_count(contest, origin->tag, origin->samples, 0);
     }
-    return apart;
 }
 
-/* Whose base is kept must be the same for all who meet, whoever they are and however long it takes:
- * so if neither has clearly learned more, it is that of the smallest origin. */
 void apart_judge(struct node *node, struct peer *from, const struct message *version)
 {
     struct rapport *rapport = node_rapport(node, from);
-    const struct apart apart = count_apart(node, version);
-    const double ours = apart.ours.samples, theirs = apart.theirs.samples;
-    rapport->apart = fmin(apart.ours.seconds, apart.theirs.seconds) > node->options.apart_s;
-    rapport->yields =
-        fmax(ours, theirs) > CLEARLY * fmin(ours, theirs) ? ours > theirs : apart.first_is_ours;
-    rapport->yields |= !version->base; /* there is nothing to take over yet */
-    rapport->lesser =
-        ours > theirs || (ours == theirs && ours > 0 && node->versions.digest > version->digest);
+    struct apart apart = {0};
+    struct contest contest = CONTEST;
+    compare_all(node, version, &apart, &contest);
+    rapport->apart = fmin(apart.ours, apart.theirs) > node->options.apart_s;
+    rapport->lesser = apart_wins(&contest);
+    rapport->yields = rapport->lesser || !version->base; /* there is nothing to take over yet */
 }

@@ -58,7 +58,7 @@ struct rapport {
 
     bool compared; /* it has shown its whole version, and no rumor passes before */
     bool ahead;    /* it knows more than rumors will bring us ... */
-    bool lesser;   /* ... but we know something that it does not, and have learned more in all */
+    bool lesser;   /* ... but if one base is to be kept, it is ours */
     bool apart; /* it and we have learned much without each other: no rumor passes, one of us ... */
     bool yields;                      /* ... takes over the other's base: it, or else we */
     struct span fetches[FETCHES_MAX]; /* it wants these blocks of our base */
@@ -342,7 +342,15 @@ void give_on_fetch(struct node *node, struct peer *from, uint64_t block, uint64_
 bool give_next_read(struct node *node, struct action *action);
 bool give_next_save(struct node *node, struct action *action);
 
-/* apart.c */
+/* apart.c: samples learned on either side and not heard of on the other */
+struct contest {
+    double ours, theirs;
+    uint64_t first_tag; /* the smallest of the origins of which one side has heard more ... */
+    bool first_is_ours; /* ... and which side */
+};
+#define CONTEST ((struct contest){.first_tag = UINT64_MAX})
+void apart_count(struct contest *contest, uint64_t tag, uint64_t ours, uint64_t theirs);
+bool apart_wins(const struct contest *contest);
 void apart_judge(struct node *node, struct peer *from, const struct message *version);
 
 /* spread.c */

@@ -16,7 +16,6 @@
 #define WANT_AFTER_NS (SECOND_NS / 2)
 #define ASK_AGAIN_NS  (2 * SECOND_NS)
 #define APPLYING_MAX  256 /* rumors with the learner at once */
-#define GONE_ENOUGH   2   /* neighbours that no longer have it: nobody will */
 
 static bool say_rumor(struct node *node, struct peer *peer, const uint8_t *rumor, size_t bytes)
 {
@@ -291,12 +290,14 @@ void spread_on_sent(struct node *node, struct peer *peer)
         spread_on_want(node, peer, peer->want_tag, peer->want_seq);
 }
 
+/* Who took over a base has nothing of what is in it: only if most neighbours no longer have a
+ * rumor, nobody will. */
 void spread_on_gone(struct node *node, struct peer *from, uint64_t tag, uint64_t seq)
 {
     struct origin *origin = versions_find(&node->versions, tag);
     if (!node_is_together(node, from) || (origin && seq < origin->next))
         return;
-    if (!origin || ++origin->gone >= GONE_ENOUGH || node_neighbours(node) == 1)
+    if (!origin || ++origin->gone * 2 > node_neighbours(node))
         node_rapport(node, from)->ahead = true;
 }
 
