@@ -16,6 +16,7 @@
 #define WANT_AFTER_NS (SECOND_NS / 2)
 #define ASK_AGAIN_NS  (2 * SECOND_NS)
 #define APPLYING_MAX  256 /* rumors with the learner at once */
+#define GONE_ENOUGH   4   /* neighbours that no longer have it, if most are not fewer */
 
 static bool say_rumor(struct node *node, struct peer *peer, const uint8_t *rumor, size_t bytes)
 {
@@ -290,15 +291,20 @@ void spread_on_sent(struct node *node, struct peer *peer)
         spread_on_want(node, peer, peer->want_tag, peer->want_seq);
 }
 
-/* Who took over a base has nothing of what is in it: only if most neighbours no longer have a
- * rumor, nobody will. */
+/* Who took over a base has nothing in its log of what is in it, so the next is asked. If most no
+ * longer have a rumor, or some of very many, it is to be had in a base only. */
 void spread_on_gone(struct node *node, struct peer *from, uint64_t tag, uint64_t seq)
 {
     struct origin *origin = versions_find(&node->versions, tag);
     if (!node_is_together(node, from) || (origin && seq < origin->next))
         return;
-    if (!origin || ++origin->gone * 2 > node_neighbours(node))
+    if (!origin || ++origin->gone >= GONE_ENOUGH || origin->gone * 2 > node_neighbours(node)) {
         node_rapport(node, from)->ahead = true;
+        return;
+    }
+    struct peer *other = node_random_neighbour(node);
+    if (other != from)
+        (void)spread_ask_from(node, other, origin);
 }
 
 void spread_told(struct node *node, const struct update *update)

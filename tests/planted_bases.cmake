@@ -131,8 +131,8 @@ plant(hash_of_before 5 src/version.c
 # Halves that meet again.
 
 plant(both_win 5 src/apart.c
-  [[? ours > theirs : apart.first_is_ours;]]
-  [[? true : true;]]
+  [[contest->ours > contest->theirs : contest->first_is_ours;]]
+  [[true : true;]]
   "of two halves both keep their base")
 
 # Checkpoints.

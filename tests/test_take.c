@@ -23,11 +23,11 @@ static void must_go_on_with_its_own_base(void)
 
 /* Histories. */
 
-/* Somebody whose base is the sum of much more. */
-static void say_ahead(void)
+/* Somebody who knows so many rumors more. */
+static void say_knows(uint32_t rumors)
 {
     uint8_t slice[VERSION_ENTRY_BYTES];
-    version_entry_put(slice, origin_tag(puppet.identity.id, 1), MANY);
+    version_entry_put(slice, origin_tag(puppet.identity.id, 1), rumors);
     uint8_t learned[LEARNED_BYTES];
     learned_put(learned, &(struct learned){.samples = LEARNED});
     puppet_say(&puppet, &(struct message){.kind = VERSION,
@@ -39,6 +39,11 @@ static void say_ahead(void)
                                           .bulk = {slice, sizeof slice}});
 }
 
+static void say_ahead(void)
+{
+    say_knows(MANY);
+}
+
 static void must_ask_within(uint64_t within_ns)
 {
     const uint32_t heard = puppet.heard[TAKE];
@@ -47,6 +52,32 @@ static void must_ask_within(uint64_t within_ns)
         assert_true(world_now_ns(&world) < end_ns);
         run(10 * MILLI_NS);
     }
+}
+
+static void who_is_told_by_most_that_a_rumor_is_gone_takes_over_a_base(void **state)
+{
+    (void)state;
+    const struct node_options options = patient_options();
+    start_swarm(4, &options); /* with the puppet, four neighbours */
+    run(2 * SECOND_NS);
+    world_rest(&world);
+    puppet_init(&puppet, 0, 1);
+    puppet_meet(&puppet);
+    puppet_hello(&puppet);
+    say_knows(5);
+    const struct world_node *other = &world.nodes[1];
+    const struct message gone = {
+        .kind = GONE,
+        .tag = origin_tag(other->identity.id, other->options.incarnation),
+        .seq = MANY,
+    };
+    for (int i = 0; i < 2; i++) {
+        puppet_say(&puppet, &gone);
+        run(3 * SECOND_NS);
+        assert_int_equal(puppet.heard[TAKE], 0);
+    }
+    puppet_say(&puppet, &gone);
+    must_ask_within(10 * SECOND_NS);
 }
 
 static void start_talk_of_much_more(void)
@@ -351,6 +382,7 @@ static void what_a_donor_does_not_give_for_long_comes_from_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TALK(who_is_told_by_most_that_a_rumor_is_gone_takes_over_a_base),
         TALK(a_history_that_nobody_asked_for_changes_nothing),
         TALK(a_history_of_impossible_size_is_refused),
         TALK(a_history_in_the_wrong_order_is_refused),
