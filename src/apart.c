@@ -30,11 +30,14 @@ void apart_count(struct contest *contest, uint64_t tag, uint64_t ours, uint64_t 
     }
 }
 
+bool apart_is_clear(const struct contest *contest)
+{
+    return fmax(contest->ours, contest->theirs) > CLEARLY * fmin(contest->ours, contest->theirs);
+}
+
 bool apart_wins(const struct contest *contest)
 {
-    const double less = fmin(contest->ours, contest->theirs);
-    const double more = fmax(contest->ours, contest->theirs);
-    return more > CLEARLY * less ? contest->ours > contest->theirs : contest->first_is_ours;
+    return apart_is_clear(contest) ? contest->ours > contest->theirs : contest->first_is_ours;
 }
 
 /* For how long either side has learned what the other has not heard of, in seconds. */
@@ -90,5 +93,6 @@ void apart_judge(struct node *node, struct peer *from, const struct message *ver
     compare_all(node, version, &apart, &contest);
     rapport->apart = fmin(apart.ours, apart.theirs) > node->options.apart_s;
     rapport->lesser = apart_wins(&contest);
+    rapport->clearly = apart_is_clear(&contest);
     rapport->yields = rapport->lesser || !version->base; /* there is nothing to take over yet */
 }

@@ -20,6 +20,8 @@
 #define SLOW_NS     (5 * SECOND_NS)  /* others, who have nothing to do, are asked too */
 #define STUCK_NS    (15 * SECOND_NS) /* nothing is of use for so long: begin anew */
 #define GIVING_NS   (10 * SECOND_NS) /* who has given something within this may be asked for more */
+#define REST_NS     (20 * SECOND_NS) /* a base just taken over is kept for so long at least, or ... */
+#define RESTS       3                /* ... for so many times as long as that took */
 #define PROGRESS_NS (10 * SECOND_NS)
 #define SPANS_MIN   2 /* asked for at once, of somebody new; who gives gets more to do */
 
@@ -89,6 +91,15 @@ static bool is_stuck(const struct node *node)
     return !is_waiting(node);
 }
 
+/* Among three sides, of which one wins because it has learned more and the others by the order of
+ * origins, that may go round in a circle. So who has just taken over a base, or is about to, yields
+ * to more learning only, until the sides have become fewer. */
+static bool may_yield(const struct node *node, const struct rapport *rapport)
+{
+    const struct catchup *catchup = &node->catchup;
+    return rapport->clearly || (!catchup->is_fetching && node->now_ns >= catchup->rest_ns);
+}
+
 /* Whose base is better than ours: who knows much more, or wins. When we are stuck it is anybody's.
  */
 static bool is_better(const struct node *node, const struct rapport *rapport)
@@ -97,6 +108,8 @@ static bool is_better(const struct node *node, const struct rapport *rapport)
         return false;
     if (is_stuck(node))
         return true;
+    if (!may_yield(node, rapport))
+        return false;
     if (rapport->apart)
         return !rapport->yields;
     return rapport->ahead && !rapport->lesser && !node->catchup.is_fetching;
@@ -297,8 +310,10 @@ void catchup_on_lost(struct node *node, uint64_t conn)
 static void finish(struct node *node)
 {
     struct catchup *catchup = &node->catchup;
+    const uint64_t took_ns = node->now_ns - catchup->began_ns;
     catchup->is_fetching = false;
     catchup->is_news = true;
+    catchup->rest_ns = node->now_ns + (RESTS * took_ns > REST_NS ? RESTS * took_ns : REST_NS);
     node->save_ns = node->now_ns; /* soon */
     (void)notes_add(&node->notes, node->now_ns, NOTE_CATCHING_UP, LEVEL_INFO,
                     "holds the base of the swarm: %u blocks, %.3f MB, in %.1f s",

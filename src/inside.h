@@ -59,6 +59,7 @@ struct rapport {
     bool compared; /* it has shown its whole version, and no rumor passes before */
     bool ahead;    /* it knows more than rumors will bring us ... */
     bool lesser;   /* ... but if one base is to be kept, it is ours */
+    bool clearly;  /* ... or it is its, because one of us has clearly learned more */
     bool apart; /* it and we have learned much without each other: no rumor passes, one of us ... */
     bool yields;                      /* ... takes over the other's base: it, or else we */
     struct span fetches[FETCHES_MAX]; /* it wants these blocks of our base */
@@ -114,6 +115,7 @@ struct catchup {
     uint64_t moved_ns; /* when a block was written last, or this began ... */
     uint64_t came_ns;  /* when the first one since then came; 0: none has */
     uint64_t wrote_ns; /* ... for the first time, if it had to begin anew */
+    uint64_t rest_ns;  /* until then only who has clearly learned more is yielded to */
     bool is_news;      /* neighbours shall know that our base is whole */
 
     uint64_t *from;  /* [blocks]: the conn it is asked from, or BLOCK_... */
@@ -350,6 +352,7 @@ struct contest {
 };
 #define CONTEST ((struct contest){.first_tag = UINT64_MAX})
 void apart_count(struct contest *contest, uint64_t tag, uint64_t ours, uint64_t theirs);
+bool apart_is_clear(const struct contest *contest);
 bool apart_wins(const struct contest *contest);
 void apart_judge(struct node *node, struct peer *from, const struct message *version);
 
