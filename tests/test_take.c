@@ -80,6 +80,64 @@ static void who_is_told_by_most_that_a_rumor_is_gone_takes_over_a_base(void **st
     must_ask_within(10 * SECOND_NS);
 }
 
+/* Has the puppet of this seed the smallest origin of all? */
+static bool would_be_first(uint8_t seed)
+{
+    const uint8_t secret[SEED_BYTES] = {seed, 0x77};
+    struct identity identity;
+    identity_from_seed(&identity, secret);
+    const uint64_t tag = origin_tag(identity.id, 1);
+    for (uint32_t i = 0; i < world.nodes_count; i++)
+        if (origin_tag(world.nodes[i].identity.id, incarnation_of(i)) < tag)
+            return false;
+    return true;
+}
+
+/* Node 2 has just taken over a base; and somebody who has learned apart from all of them, so many
+ * times as much as they, and whose base wins if that is not clearly more. */
+static void start_talk_of_another_side(double times)
+{
+    struct node_options options = patient_options();
+    options.apart_s = 1;
+    start_swarm(2, &options);
+    run(40 * SECOND_NS);
+    until(is_training, join(&options, 2), 10 * SECOND_NS);
+    world_rest(&world);
+    uint8_t seed = 1;
+    while (!would_be_first(seed))
+        seed++;
+    puppet_init(&puppet, 2, seed);
+    puppet_meet(&puppet);
+    puppet_hello(&puppet);
+    uint8_t slice[VERSION_ENTRY_BYTES], learned[LEARNED_BYTES];
+    const double samples = times * (double)node_swarm_samples(world.nodes[2].node);
+    version_entry_put(slice, origin_tag(puppet.identity.id, 1), 5);
+    learned_put(learned, &(struct learned){.samples = (uint64_t)samples, .rate = 1});
+    puppet_say(&puppet, &(struct message){.kind = VERSION,
+                                          .hash = 2,
+                                          .rumors = 5,
+                                          .base = 1,
+                                          .whole = 1,
+                                          .text = {learned, sizeof learned},
+                                          .bulk = {slice, sizeof slice}});
+}
+
+static void who_has_just_taken_over_a_base_keeps_it_for_a_while(void **state)
+{
+    (void)state;
+    start_talk_of_another_side(1.1);
+    run(15 * SECOND_NS);
+    assert_int_equal(puppet.heard[TAKE], 0);
+    must_ask_within(15 * SECOND_NS);
+}
+
+static void but_not_against_who_has_clearly_learned_more(void **state)
+{
+    (void)state;
+    start_talk_of_another_side(1.5);
+    must_ask_within(5 * SECOND_NS);
+}
+
 static void start_talk_of_much_more(void)
 {
     start_talk_at_rest();
@@ -382,6 +440,8 @@ static void what_a_donor_does_not_give_for_long_comes_from_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TALK(who_has_just_taken_over_a_base_keeps_it_for_a_while),
+        TALK(but_not_against_who_has_clearly_learned_more),
         TALK(who_is_told_by_most_that_a_rumor_is_gone_takes_over_a_base),
         TALK(a_history_that_nobody_asked_for_changes_nothing),
         TALK(a_history_of_impossible_size_is_refused),
