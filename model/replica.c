@@ -70,7 +70,7 @@ static uint32_t survey(struct replica *replica, float beta, float floor,
 }
 
 /* One pass, if tau is about what it was last time: what is clearly smaller need not be counted. If
- * it turns out that it must be, or that what is not is too much to be noted, another. */
+ * it turns out that it must be, another; and another if there is more than can be noted. */
 const struct update *replica_tell(struct replica *replica, const struct tell *tell)
 {
     uint32_t bins[HISTOGRAM_BINS]; /* here, not in each replica: many replicas share one cache */

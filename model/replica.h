@@ -32,8 +32,7 @@ struct replica {
     uint32_t told_max;  /* its capacity */
     uint32_t *picks;    /* entries that may be told */
     uint32_t picks_max;
-    float
-        floor; /* what is smaller was not told last time and will hardly be the next; 0: unknown */
+    float floor; /* what is smaller will hardly be told next time; 0: not known */
 };
 
 /* host_init[P] float32. At most told_max entries are told at once (1 <= told_max <= P). */

@@ -92,7 +92,7 @@ void apart_judge(struct node *node, struct peer *from, const struct message *ver
     struct contest contest = CONTEST;
     compare_all(node, version, &apart, &contest);
     rapport->apart = fmin(apart.ours, apart.theirs) > node->options.apart_s;
-    rapport->lesser = apart_wins(&contest);
+    rapport->wins = apart_wins(&contest);
     rapport->clearly = apart_is_clear(&contest);
-    rapport->yields = rapport->lesser || !version->base; /* there is nothing to take over yet */
+    rapport->yields = rapport->wins || !version->base; /* there is nothing to take over yet */
 }

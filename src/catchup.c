@@ -112,7 +112,7 @@ static bool is_better(const struct node *node, const struct rapport *rapport)
         return false;
     if (rapport->apart)
         return !rapport->yields;
-    return rapport->ahead && !rapport->lesser && !node->catchup.is_fetching;
+    return rapport->ahead && !rapport->wins && !node->catchup.is_fetching;
 }
 
 /* Who has blocks of the base that we take over: as far as one can tell, all that is in it. */

@@ -58,7 +58,7 @@ struct rapport {
 
     bool compared; /* it has shown its whole version, and no rumor passes before */
     bool ahead;    /* it knows more than rumors will bring us ... */
-    bool lesser;   /* ... but if one base is to be kept, it is ours */
+    bool wins;     /* ... but if one base is to be kept, it is ours */
     bool clearly;  /* ... or it is its, because one of us has clearly learned more */
     bool apart; /* it and we have learned much without each other: no rumor passes, one of us ... */
     bool yields;                      /* ... takes over the other's base: it, or else we */

@@ -57,18 +57,24 @@ static void must_have_new_lives(uint32_t from, uint32_t to)
         assert_int_equal(has_new_life(i), i >= from && i < to);
 }
 
+/* Of n, the first `a` were apart from the others for a minute: they take over the others' base. */
+static void the_first_must_take_over(uint32_t n, uint32_t a, double apart_s)
+{
+    const struct node_options options = apart_options(apart_s);
+    start_apart(n, a, &options, 60 * SECOND_NS);
+    split(a, heal_cut);
+    run(MERGE_NS);
+    must_have_new_lives(0, a);
+    for (uint32_t i = 0; i < n; i++)
+        assert_int_equal(bases_of(i), i < a);
+    assert_true(meshed());
+    must_agree(10 * SECOND_NS);
+}
+
 static void the_side_that_learned_more_keeps_its_base(void **state)
 {
     (void)state;
-    const struct node_options options = apart_options(5);
-    start_apart(5, 2, &options, 60 * SECOND_NS);
-    split(2, heal_cut);
-    run(MERGE_NS);
-    must_have_new_lives(0, 2);
-    for (uint32_t i = 0; i < 5; i++)
-        assert_int_equal(bases_of(i), i < 2);
-    assert_true(meshed());
-    must_agree(10 * SECOND_NS);
+    the_first_must_take_over(5, 2, 5);
 }
 
 static void of_two_equal_sides_one_keeps_its_base(void **state)
@@ -161,14 +167,7 @@ static void what_was_learned_apart_for_a_short_time_is_simply_added(void **state
 static void one_that_learned_alone_is_not_simply_added_to_many(void **state)
 {
     (void)state;
-    const struct node_options options = apart_options(30);
-    start_apart(8, 1, &options, 60 * SECOND_NS);
-    split(1, heal_cut);
-    run(MERGE_NS);
-    must_have_new_lives(0, 1);
-    for (uint32_t i = 0; i < 8; i++)
-        assert_int_equal(bases_of(i), i < 1);
-    must_agree(10 * SECOND_NS);
+    the_first_must_take_over(8, 1, 30);
 }
 
 static void of_many_strangers_one_keeps_its_base(void **state)
