@@ -11,6 +11,10 @@
  *   MEMBERS  bulk                         a part of that list: not to be passed on
  *   PING     token                        answer with PONG and the same token
  *   PONG     token
+ *   RECEIPT  came clock held most         so many bytes have come from you, the last when my clock
+ *                                         stood at `clock`, which I have kept for myself for `held`
+ *                                         (both microseconds, link.h); send me at most `most` bytes
+ *                                         per second, 0: as you like
  *   RUMOR    bulk                         one rumor (rumor.h)
  *   PRUNE    tag                          we get this origin's rumors from elsewhere: stop pushing
  *   VERSION  digest hash rumors members   what we know: the digest of our base, hash of the whole
@@ -46,6 +50,7 @@ enum message_kind {
     MEMBERS,
     PING,
     PONG,
+    RECEIPT,
     RUMOR,
     PRUNE,
     VERSION,
@@ -83,6 +88,10 @@ struct message {
     uint64_t incarnation;
     uint64_t port;
     uint64_t token;
+    uint64_t came;
+    uint64_t clock;
+    uint64_t held;
+    uint64_t most;
     uint64_t tag;
     uint64_t seq;
     uint64_t digest;

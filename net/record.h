@@ -1,6 +1,6 @@
 /* A member's record: what a node says of itself, signed, passed from neighbour to neighbour.
  *
- *   OFFSET SIZE MEANING                                        (numbers little-endian; 208 bytes)
+ *   OFFSET SIZE MEANING                                        (numbers little-endian; 220 bytes)
  *        0   32 id
  *       32    8 incarnation: which life of the node; later lives have higher ones
  *       40    8 stamp: rises with every new record of one life
@@ -12,8 +12,11 @@
  *       76    2 port it listens on; 0: it only dials
  *       78    1 stage (below)
  *       79    1 trains: 1, or 0 for a node that only passes on, or has not joined yet
- *       80   64 host, padded with zeros
- *      144   64 Ed25519 signature over context ‖ bytes 0 .. 144
+ *       80    4 uplink: bytes per second that its links carry, at least, float32
+ *       84    4 ingress: bytes per second that came in, in the best of the last seconds, float32
+ *       88    4 lag: for so many milliseconds it has lacked a rumor that it knows to exist
+ *       92   64 host, padded with zeros
+ *      156   64 Ed25519 signature over context ‖ bytes 0 .. 156
  */
 #ifndef HEARSAY_RECORD_H
 #define HEARSAY_RECORD_H
@@ -22,7 +25,7 @@
 #include "identity.h"
 #include "rumor.h"
 
-#define RECORD_BYTES 208
+#define RECORD_BYTES 220
 #define RENEW_MS_MAX 3600000u
 
 enum stage {
@@ -41,6 +44,9 @@ struct record {
     uint64_t digest;
     float samples_per_second;
     float delivered;
+    float uplink;
+    float ingress;
+    uint32_t lag_ms;
     uint32_t renew_ms;
     enum stage stage;
     bool trains;

@@ -35,12 +35,12 @@ static void say_bulk(struct hostile *hostile, enum message_kind kind, const uint
 /* Bytes that are no message; sealed like one. */
 static void say_raw(struct hostile *hostile, const uint8_t *bytes, size_t count)
 {
-    struct peer *peer = &hostile->peer;
-    if (LENGTH_BYTES + count > peer->queue_max - peer->queue_to)
+    struct queue *queue = &hostile->peer.queue;
+    uint8_t *room = queue_room(queue, count);
+    if (!room)
         return;
-    frame_head(peer->queue + peer->queue_to, count);
-    memcpy(peer->queue + peer->queue_to + LENGTH_BYTES, bytes, count);
-    peer->queue_to += LENGTH_BYTES + count;
+    memcpy(room, bytes, count);
+    queue_add(queue, count);
 }
 
 /* Records. */

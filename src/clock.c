@@ -34,6 +34,7 @@ static void gossip(struct node *node)
 {
     node->gossip_ns = node->now_ns + round_ns(node);
     measure_rate(node);
+    budget_review(node);
     news_review(node);
     news_renew(node);
     news_flush(node);
@@ -60,7 +61,8 @@ static void give_up(struct node *node, struct peer *peer)
 static void check_peer(struct node *node, struct peer *peer)
 {
     const uint64_t now_ns = node->now_ns, ping_ns = node->options.silence_ns / PINGS;
-    if (peer->state == PEER_CLOSING) /* perhaps long enough */
+    pace_consider_receipt(node, peer);
+    if (peer->state == PEER_CLOSING || peer_waiting_bytes(peer) > 0) /* perhaps long enough */
         slots_put(&node->ready, node_slot(node, peer), true);
     if (peer->state < PEER_OPEN && now_ns - peer->born_ns > node->options.handshake_ns)
         node_hang_up(node, peer, BYE_SILENT, "it did not finish the handshake in time");
@@ -127,6 +129,7 @@ void node_on_time(struct node *node, uint64_t now_ns)
 {
     const uint64_t due_ns = node_wake_ns(node);
     node->now_ns = now_ns;
+    pace_on_time(node);
     if (now_ns > due_ns + LATE_NS)
         forgive(node, now_ns - due_ns);
     if (now_ns >= node->gossip_ns && node->stage != STAGE_LEFT)
@@ -152,6 +155,7 @@ void node_on_time(struct node *node, uint64_t now_ns)
 
 uint64_t node_wake_ns(const struct node *node)
 {
-    return node->gossip_ns < node->check_ns && node->stage != STAGE_LEFT ? node->gossip_ns
-                                                                         : node->check_ns;
+    const bool gossips = node->gossip_ns < node->check_ns && node->stage != STAGE_LEFT;
+    const uint64_t wake_ns = gossips ? node->gossip_ns : node->check_ns;
+    return wake_ns < node->pace_ns ? wake_ns : node->pace_ns;
 }

@@ -88,7 +88,10 @@ struct config_train {
 };
 
 struct config_exchange {
-    uint64_t bytes_per_s;
+    uint64_t bytes_per_s; /* 0: as links and members allow */
+    uint64_t uplink_max;  /* this and the next two in bytes per second; 0: none */
+    uint64_t downlink_max;
+    uint64_t neighbour_max;
     double interval_s;
     uint32_t steps_min;
     double told_max;

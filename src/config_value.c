@@ -57,14 +57,18 @@ static struct config_allowed number_allowed(const struct config_key *key)
     struct config_allowed allowed;
     const char *unit = key->unit ? key->unit : "";
     const char *blank = key->unit ? " " : "";
+    const char * or = key->words ? ", or " : "";
+    const char *word = key->words ? key->words : "";
     char min[32];
     char max[32];
     bound_text(min, sizeof min, key, key->min);
     bound_text(max, sizeof max, key, key->max);
     if (key->max >= CONFIG_NO_MAX)
-        (void)snprintf(allowed.text, sizeof allowed.text, "%s%s%s or more", min, blank, unit);
+        (void)snprintf(allowed.text, sizeof allowed.text, "%s%s%s or more%s%s", min, blank, unit,
+                       or, word);
     else
-        (void)snprintf(allowed.text, sizeof allowed.text, "%s to %s%s%s", min, max, blank, unit);
+        (void)snprintf(allowed.text, sizeof allowed.text, "%s to %s%s%s%s%s", min, max, blank, unit,
+                       or, word);
     return allowed;
 }
 
@@ -160,6 +164,25 @@ static enum status check_bounds(const struct config_key *key, const char *text, 
     if (value > key->max)
         return refuse(key, text, "too large", problem);
     return OK;
+}
+
+static bool is_number(const struct config_key *key)
+{
+    return key->type == CONFIG_U32 || key->type == CONFIG_U64 || key->type == CONFIG_SIZE ||
+           key->type == CONFIG_REAL;
+}
+
+/* A word that stands for 0, where 0 itself is no value. */
+static enum status set_zero(void *to, const struct config_key *key)
+{
+    memset(to, 0, key->bytes);
+    return OK;
+}
+
+static bool is_zero(const void *value, const struct config_key *key)
+{
+    static const char zero[8];
+    return memcmp(value, zero, key->bytes) == 0;
 }
 
 static enum status set_whole(void *to, const struct config_key *key, const char *text,
@@ -321,6 +344,8 @@ static enum status set_clean(void *record, const struct config_key *key, const c
                              struct problem *problem)
 {
     void *to = member(record, key);
+    if (is_number(key) && key->words && strcmp(text, key->words) == 0)
+        return set_zero(to, key);
     switch (key->type) {
     case CONFIG_U32:
     case CONFIG_U64:
@@ -422,6 +447,10 @@ void config_value_print(const struct config *config, const struct config_key *ke
 {
     const void *value = member_const(config, key);
     const struct address *address = value;
+    if (is_number(key) && key->words && is_zero(value, key)) {
+        (void)fputs(key->words, out);
+        return;
+    }
     switch (key->type) {
     case CONFIG_U32:
         (void)fprintf(out, "%u", *(const uint32_t *)value);

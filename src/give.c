@@ -40,7 +40,7 @@ static bool may_give(const struct node *node)
 static bool has_room_for_history(const struct node *node, const struct peer *peer)
 {
     const size_t parts = node->versions.telling / HISTORY_AT_ONCE + 1;
-    return peer_queued_bytes(peer) + parts * FRAME_MAX <= peer->queue_max;
+    return peer_queued_bytes(peer) + parts * FRAME_MAX <= peer->queue.max;
 }
 
 static struct history_entry told_of(const struct origin *origin, uint32_t next, uint64_t samples)
@@ -107,7 +107,7 @@ void give_on_fetch(struct node *node, struct peer *from, uint64_t block, uint64_
 /* How many blocks its queue has room for. */
 static uint32_t room_for(const struct peer *peer)
 {
-    return (uint32_t)((peer->queue_max - peer_queued_bytes(peer)) / FRAME_MAX);
+    return (uint32_t)((peer->queue.max - peer_queued_bytes(peer)) / FRAME_MAX);
 }
 
 /* So many that, at the rate at which we give, all who wait have a turn within TURN_S. */
@@ -159,7 +159,7 @@ static struct peer *next_taker(struct node *node)
         const uint32_t place = (node->give_at + i) % places;
         struct peer *peer = &node->peers[place];
         if (peer->state != PEER_OPEN || node->rapports[place].fetches_count == 0 ||
-            peer_queued_bytes(peer) > peer->queue_max / 2 || room_for(peer) == 0)
+            pace_is_full(node, peer) || room_for(peer) == 0)
             continue;
         node->give_at = place;
         return peer;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define LASTED_NS (60 * SECOND_NS) /* keys younger than that are not worn out */
+#define SHOWN_NS  (60 * SECOND_NS) /* what nobody has shown for so long is lost, not late */
 
 struct peer *node_peer_by_id(const struct node *node, const uint8_t id[static ID_BYTES],
                              const struct peer *except)
@@ -95,6 +96,18 @@ void node_hang_up(struct node *node, struct peer *peer, enum bye_reason reason, 
     }
     node_close(node, peer, reason, why);
     peer->quiet |= reason == BYE_LEAVING;
+}
+
+uint64_t node_lag_ns(const struct node *node, uint64_t now_ns)
+{
+    uint64_t lag_ns = 0;
+    for (uint32_t i = 0; i < node->versions.count && node->behind > 0; i++) {
+        const struct origin *origin = &node->versions.origins[i];
+        if (origin->behind_ns && now_ns - origin->shown_ns < SHOWN_NS &&
+            now_ns - origin->behind_ns > lag_ns)
+            lag_ns = now_ns - origin->behind_ns;
+    }
+    return lag_ns;
 }
 
 void node_consider_telling(struct node *node)

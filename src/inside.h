@@ -70,6 +70,12 @@ struct rapport {
     uint32_t spans_max;  /* so many spans may be asked for at once */
     uint64_t gave_ns;    /* when one came, or they were asked for */
     uint64_t refused_ns; /* when it had nothing to give; 0: never */
+
+    double most;                   /* bytes per second that it wants from us, at most; 0: any */
+    uint64_t told_bytes;           /* of rumors of ours, said since the last review (budget.c) */
+    uint64_t sent_seen, came_seen; /* of its link, by then */
+    double other;                  /* bytes per second sent beside those, lately ... */
+    double incoming;               /* ... and received */
 };
 
 /* Entries of our base, or all that the learner is, on their way to us. */
@@ -155,6 +161,12 @@ struct node {
     struct rapport *rapports; /* [peers_max] */
     struct slots open;        /* peers that are neighbours */
     struct slots ready;       /* peers that may have something to send, or to end */
+    struct slots paced;       /* ... or will have when pace_ns has come */
+    uint64_t pace_ns;
+    uint32_t turn;        /* who is served first */
+    struct bucket uplink; /* of what uplink_max allows */
+    uint64_t reviewed_ns; /* the budget, last */
+    double found, ease;   /* of which it is the product */
     uint32_t generation;
     uint64_t said_count[MESSAGE_KINDS]; /* messages ... */
     uint64_t said_bytes[MESSAGE_KINDS]; /* ... and their bytes, as sealed */
@@ -242,6 +254,7 @@ uint32_t node_neighbours(const struct node *node);
 struct peer *node_random_neighbour(struct node *node); /* or NULL */
 struct note *node_note(struct node *node, const struct peer *peer, enum note_kind kind,
                        enum note_level level, const char *text);
+uint64_t node_lag_ns(const struct node *node, uint64_t now_ns);
 void node_consider_telling(struct node *node);
 
 static inline uint32_t node_slot(const struct node *node, const struct peer *peer)
@@ -283,6 +296,21 @@ static inline bool node_is_together(const struct node *node, const struct peer *
     const struct rapport *rapport = node_rapport(node, peer);
     return rapport->compared && !rapport->apart;
 }
+
+/* pace.c */
+size_t pace_allows(struct node *node, struct peer *peer);
+void pace_on_handed(struct node *node, size_t bytes);
+void pace_on_time(struct node *node);
+void pace_say_receipt(struct node *node, struct peer *peer);
+void pace_consider_receipt(struct node *node, struct peer *peer);
+void pace_on_receipt(struct node *node, struct peer *peer, const struct message *receipt);
+bool pace_is_full(const struct node *node, const struct peer *peer);
+
+/* budget.c */
+double budget_rate_max(const struct node *node, const struct peer *peer);
+double budget_link_rate(const struct node *node, const struct peer *peer);
+uint64_t budget_downlink_part(const struct node *node, const struct peer *peer);
+void budget_review(struct node *node);
 
 /* leave.c */
 void leave_settle(struct node *node);

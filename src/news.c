@@ -101,6 +101,10 @@ void news_renew(struct node *node)
         .digest = node->versions.digest,
         .samples_per_second = (float)node->stats.samples_per_second,
         .delivered = 1,
+        .uplink = (float)node->stats.uplink,
+        .ingress = (float)node->stats.ingress,
+        .lag_ms =
+            (uint32_t)fmin((double)node_lag_ns(node, node->now_ns) / (double)MS_NS, UINT32_MAX),
         .renew_ms = (uint32_t)(news_period_ns(node) / MS_NS),
         .stage = node->stage,
         .trains = node->options.trains && node->joined,

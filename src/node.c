@@ -35,8 +35,8 @@ size_t node_arena_bytes(const struct node_options *options)
            origins * (sizeof(struct origin) + slots) +
            targets * (sizeof(struct target) + sizeof(uint32_t)) +
            log_arena_bytes(options->log_bytes) + catchup_arena_bytes(options) +
-           origins * (sizeof(uint32_t) + sizeof(uint64_t)) + origins / 8 + 64 + NOTES_WAITING * sizeof(struct note) +
-           RUMOR_ENTRIES_MAX * 5 + 2 * FRAME_MAX + 16 * 64;
+           origins * (sizeof(uint32_t) + sizeof(uint64_t)) + origins / 8 + 64 +
+           NOTES_WAITING * sizeof(struct note) + RUMOR_ENTRIES_MAX * 5 + 2 * FRAME_MAX + 16 * 64;
 }
 
 bool node_can_restore(const struct node_options *options)
@@ -112,11 +112,15 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->decoded.level = arena_take(arena, RUMOR_ENTRIES_MAX, sizeof(int8_t));
     node->scratch = arena_take(arena, FRAME_MAX, 1);
     notes_init(&node->notes, arena, NOTES_WAITING, options->notes_per_s);
-    node->told_ns = node->rate_ns = node->born_ns = now_ns;
+    node->told_ns = node->rate_ns = node->reviewed_ns = node->born_ns = now_ns;
+    node->pace_ns = UINT64_MAX;
+    node->uplink.at_ns = now_ns;
+    node->ease = 1;
     node->joined = options->seeds_count == 0;
     node->gossip_ns = now_ns + rng_below(&node->rng, (uint32_t)SECOND_NS);
     node->check_ns = now_ns;
     node->live = 1;
+    node->stats.budget = options->bytes_per_s ? (double)options->bytes_per_s : LINK_RATE_FIRST / 2;
     news_renew(node);
     for (uint32_t i = 0; i < options->seeds_count; i++)
         dial_add(node, &options->seeds[i], NULL, true);
@@ -200,6 +204,7 @@ void node_on_bytes(struct node *node, uint64_t now_ns, uint64_t conn, const uint
         const uint8_t *message;
         switch (peer_take(peer, &node->club, now_ns, &bytes, &count, &problem)) {
         case PEER_NOTHING:
+            pace_consider_receipt(node, peer);
             return;
         case PEER_MET:
             peer->renew_ns = now_ns + RENEW_NS + rng_below(&node->rng, 60) * SECOND_NS;
@@ -277,13 +282,14 @@ void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const cha
         reason = PEER_NO_ANSWER;
     note_closed(node, peer, reason[0] ? reason : "the connection ended without a goodbye");
     dial_on_closed(node, peer);
-    node->gone_sent_bytes += peer->sent_bytes;
-    node->gone_received_bytes += peer->received_bytes;
+    node->gone_sent_bytes += peer->link.sent;
+    node->gone_received_bytes += peer->link.came;
     slots_put(&node->open, node_slot(node, peer), false);
     catchup_on_lost(node, conn);
     if (peer->retry != RETRY_AT_ONCE) /* else it is back before anybody else has helped */
         spread_on_lost(node, conn);
     slots_put(&node->ready, node_slot(node, peer), false);
+    slots_put(&node->paced, node_slot(node, peer), false);
     peer_end(peer);
 }
 
@@ -324,7 +330,9 @@ static bool peer_action(struct node *node, struct peer *peer, struct action *act
 {
     if (peer->state == PEER_FREE || peer->hangup_asked)
         return false;
-    if (peer_next_send(peer, &action->bytes, &action->count)) {
+    if (peer_next_send(peer, node->now_ns, pace_allows(node, peer), &action->bytes,
+                       &action->count)) {
+        pace_on_handed(node, action->count);
         action->kind = ACTION_SEND;
         action->conn = peer->conn;
         return true;
@@ -337,9 +345,13 @@ static bool peer_action(struct node *node, struct peer *peer, struct action *act
     return true;
 }
 
+/* One after the other, so that none has all of what may be sent. */
 static bool next_peer_action(struct node *node, struct action *action)
 {
-    for (uint32_t i = 0; (i = slots_next(&node->ready, i)) < SLOTS_MAX;) {
+    while (slots_count(&node->ready) > 0) {
+        uint32_t i = slots_next(&node->ready, node->turn % SLOTS_MAX);
+        i = i < SLOTS_MAX ? i : slots_next(&node->ready, 0);
+        node->turn = i;
         if (peer_action(node, &node->peers[i], action))
             return true;
         slots_put(&node->ready, i, false);
@@ -351,7 +363,7 @@ static uint32_t budget_bytes(const struct node *node)
 {
     const uint64_t span_ns = node->now_ns - node->told_ns;
     const double seconds = (double)(span_ns < TELL_SPAN_NS ? span_ns : TELL_SPAN_NS) * 1e-9;
-    const double bytes = (double)node->options.bytes_per_s * seconds;
+    const double bytes = node->stats.budget * seconds;
     const double most = fmin((double)node->options.log_bytes / 8, UINT32_MAX);
     return (uint32_t)fmin(fmax(bytes, 256), most);
 }

@@ -55,7 +55,10 @@ struct node_options {
     uint32_t seeds_count;
 
     bool trains;
-    uint64_t bytes_per_s; /* of rumors, before copies */
+    uint64_t bytes_per_s; /* of rumors, before copies; 0: what budget.c finds */
+    uint64_t uplink_max;  /* bytes per second sent to all together; 0: as links allow */
+    uint64_t downlink_max;
+    uint64_t neighbour_max; /* ... and to any one */
     uint64_t interval_ns;
     uint32_t steps_min; /* local steps between two tellings */
     double gain;
@@ -192,6 +195,9 @@ struct node_stats {
     uint64_t given_bytes;         /* blocks sent to others */
     uint64_t waiting;             /* rumors known and not yet applied */
     uint64_t lag_ns; /* for how long some rumor has been known to exist and been lacking */
+    double budget;   /* bytes per second of rumors that may be told (budget.c) */
+    double uplink;   /* bytes per second that all links carry together, at least */
+    double ingress;  /* ... and that have come in, in the best of the last seconds */
 };
 void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *stats);
 
@@ -215,9 +221,12 @@ uint64_t node_incarnation(const struct node *node);
 struct node_link {
     uint8_t id[ID_BYTES]; /* zero before the other is known */
     struct address address;
-    bool dialled;    /* we called */
-    bool open;       /* a neighbour */
-    uint64_t rtt_ns; /* 0: not measured yet */
+    bool dialled;        /* we called */
+    bool open;           /* a neighbour */
+    uint64_t rtt_ns;     /* 0: not measured yet */
+    double rate;         /* bytes per second that it carries, at least (link.h) ... */
+    bool is_measured;    /* ... and about no more: something has waited on the way */
+    uint64_t backlog_ns; /* what we send waits so long on the way */
     uint64_t queued_bytes;
     uint64_t sent_bytes, received_bytes;
     uint64_t conn;

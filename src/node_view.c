@@ -6,26 +6,12 @@
 
 #include "inside.h"
 
-#define SHOWN_NS (60 * SECOND_NS) /* what nobody has shown for so long is lost, not late */
-
 static uint64_t control_bytes(const struct node *node)
 {
     uint64_t bytes = 0;
     for (int kind = HELLO; kind < MESSAGE_KINDS; kind++)
         bytes += kind == RUMOR ? 0 : node->said_bytes[kind];
     return bytes;
-}
-
-static uint64_t lag_ns(const struct node *node, uint64_t now_ns)
-{
-    uint64_t lag_ns = 0;
-    for (uint32_t i = 0; i < node->versions.count && node->behind > 0; i++) {
-        const struct origin *origin = &node->versions.origins[i];
-        if (origin->behind_ns && now_ns - origin->shown_ns < SHOWN_NS &&
-            now_ns - origin->behind_ns > lag_ns)
-            lag_ns = now_ns - origin->behind_ns;
-    }
-    return lag_ns;
 }
 
 static uint64_t held_bytes(const struct log *log)
@@ -43,8 +29,8 @@ static void add_peers(const struct node *node, struct node_stats *stats)
         const struct peer *peer = &node->peers[i];
         const uint64_t queued = peer_queued_bytes(peer);
         stats->peers_used += peer->state != PEER_FREE;
-        stats->sent_bytes += peer->sent_bytes;
-        stats->received_bytes += peer->received_bytes;
+        stats->sent_bytes += peer->link.sent;
+        stats->received_bytes += peer->link.came;
         if (queued > stats->queued_bytes_most)
             stats->queued_bytes_most = queued;
     }
@@ -71,7 +57,7 @@ void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *sta
     stats->version = versions->rumors;
     stats->version_hash = versions->hash;
     stats->waiting = node_waiting(node);
-    stats->lag_ns = lag_ns(node, now_ns);
+    stats->lag_ns = node_lag_ns(node, now_ns);
     stats->blocks = node->blocks;
     stats->blocks_held = node->catchup.blocks_written;
     stats->block_bytes = node->catchup.bytes;
@@ -128,9 +114,12 @@ void node_link(const struct node *node, uint32_t i, struct node_link *out)
         .dialled = peer->dialled,
         .open = peer->state == PEER_OPEN,
         .rtt_ns = peer->rtt_ns,
+        .rate = peer->link.rate,
+        .is_measured = !peer->link.is_starting,
+        .backlog_ns = peer->link.backlog_ns,
         .queued_bytes = peer_queued_bytes(peer),
-        .sent_bytes = peer->sent_bytes,
-        .received_bytes = peer->received_bytes,
+        .sent_bytes = peer->link.sent,
+        .received_bytes = peer->link.came,
         .conn = peer->conn,
         .since_ns = peer->since_ns,
         .listens = member && member->record.address.port != 0,

@@ -5,7 +5,8 @@
 
 #include "frame.h"
 
-#define MAY(state) (1u << (state))
+#define MAY(state)   (1u << (state))
+#define URGENT_BYTES 2048
 
 static const unsigned MOVES[PEER_STATES] = {
     [PEER_FREE] = MAY(PEER_DIALLING) | MAY(PEER_GREETED),
@@ -35,8 +36,8 @@ static size_t bitset_words(uint32_t bits)
 
 size_t peer_arena_bytes(size_t queue_max, uint32_t origins_max)
 {
-    return FRAME_MAX + LENGTH_BYTES + SENDING_BYTES + queue_max +
-           2 * bitset_words(origins_max) * 8 + 5 * 64;
+    return FRAME_MAX + LENGTH_BYTES + SENDING_BYTES + queue_max + URGENT_BYTES +
+           2 * bitset_words(origins_max) * 8 + 6 * 64;
 }
 
 void peer_init(struct peer *peer, struct arena *arena, size_t queue_max, uint32_t origins_max)
@@ -44,8 +45,8 @@ void peer_init(struct peer *peer, struct arena *arena, size_t queue_max, uint32_
     *peer = (struct peer){
         .in = arena_take(arena, FRAME_MAX + LENGTH_BYTES, 1),
         .out = arena_take(arena, SENDING_BYTES, 1),
-        .queue = arena_take(arena, queue_max, 1),
-        .queue_max = queue_max,
+        .queue = {.at = arena_take(arena, queue_max, 1), .max = queue_max},
+        .urgent = {.at = arena_take(arena, URGENT_BYTES, 1), .max = URGENT_BYTES},
         .lazy = arena_take(arena, bitset_words(origins_max), sizeof(uint64_t)),
         .pruned = arena_take(arena, bitset_words(origins_max), sizeof(uint64_t)),
         .bit_words = bitset_words(origins_max),
@@ -70,6 +71,7 @@ void peer_start(struct peer *peer, uint64_t conn, bool dialled, const struct add
     peer->heard_ns = now_ns;
     peer->framed_ns = now_ns;
     peer->pinged_ns = now_ns;
+    link_init(&peer->link, now_ns);
 }
 
 /* Before the session, frames go out in the clear. The answer to one may come before the transport
@@ -248,7 +250,7 @@ static bool fill(struct peer *peer, size_t want, const uint8_t **data, size_t *b
 enum peer_event peer_take(struct peer *peer, const struct club *club, uint64_t now_ns,
                           const uint8_t **data, size_t *bytes, struct problem *problem)
 {
-    peer->received_bytes += *bytes;
+    const size_t before = *bytes;
     if (*bytes > 0 && now_ns - peer->framed_ns < FRAME_NS)
         peer->heard_ns = now_ns;
     enum peer_event event = PEER_NOTHING;
@@ -277,7 +279,7 @@ enum peer_event peer_take(struct peer *peer, const struct club *club, uint64_t n
         peer->in_used = peer->in_bytes;
         event = on_frame(peer, club, now_ns, content, problem);
     }
-    peer->received_bytes -= *bytes; /* what is left comes again */
+    link_on_came(&peer->link, now_ns, before - *bytes); /* what is left comes again */
     return event;
 }
 
@@ -292,61 +294,58 @@ bool peer_can_say(const struct peer *peer)
     return peer->state == PEER_MEETING || peer->state == PEER_OPEN;
 }
 
-static bool queue_has_room(struct peer *peer, size_t bytes)
+/* What keeps a conversation going is not to wait behind what it carries. */
+static bool is_urgent(enum message_kind kind)
 {
-    if (bytes <= peer->queue_max - peer->queue_to)
-        return true;
-    if (bytes > peer->queue_max - peer_queued_bytes(peer))
-        return false;
-    memmove(peer->queue, peer->queue + peer->queue_from, peer_queued_bytes(peer));
-    peer->queue_to -= peer->queue_from;
-    peer->queue_from = 0;
-    return true;
+    return kind == PING || kind == PONG || kind == RECEIPT || kind == WANT || kind == PRUNE;
 }
 
 bool peer_say(struct peer *peer, const struct message *message)
 {
     CHECK(peer_can_say(peer));
-    const size_t room = LENGTH_BYTES + message->text.count + message->bulk.count + MESSAGE_ADDS;
-    if (!queue_has_room(peer, room))
+    const size_t most = message->text.count + message->bulk.count + MESSAGE_ADDS;
+    const bool introduced = peer->session.sent_records > 0; /* HELLO comes before all */
+    struct queue *queue = introduced && is_urgent(message->kind) ? &peer->urgent : &peer->queue;
+    uint8_t *room = queue_room(queue, most);
+    if (!room && queue == &peer->urgent)
+        room = queue_room(queue = &peer->queue, most);
+    if (!room)
         return false;
-    uint8_t *at = peer->queue + peer->queue_to;
-    size_t bytes = message_encode(message, at + LENGTH_BYTES, room - LENGTH_BYTES);
+    const size_t bytes = message_encode(message, room, most);
     CHECK(bytes <= MESSAGE_MAX);
-    frame_head(at, bytes);
-    peer->queue_to += LENGTH_BYTES + bytes;
+    queue_add(queue, bytes);
     return true;
 }
 
-/* Seal queued messages into out, as many as fit. */
-static void seal_queued(struct peer *peer)
+/* Seal queued messages into out: as many as fit, and as are needed for so many bytes. */
+static void seal_queued(struct peer *peer, size_t most)
 {
-    while (peer_queued_bytes(peer) > 0) {
-        const uint8_t *at = peer->queue + peer->queue_from;
-        const size_t bytes = (size_t)at[0] << 8 | at[1];
-        if (peer->out_bytes + bytes + RECORD_OVERHEAD > SENDING_BYTES)
+    while (peer->out_bytes < most) {
+        struct queue *queue = queue_bytes(&peer->urgent) > 0 ? &peer->urgent : &peer->queue;
+        size_t bytes;
+        const uint8_t *message = queue_first(queue, &bytes);
+        if (!message || peer->out_bytes + bytes + RECORD_OVERHEAD > SENDING_BYTES)
             break;
-        session_seal(&peer->session, at + LENGTH_BYTES, bytes, peer->out + peer->out_bytes);
+        session_seal(&peer->session, message, bytes, peer->out + peer->out_bytes);
         peer->out_bytes += bytes + RECORD_OVERHEAD;
-        peer->queue_from += LENGTH_BYTES + bytes;
+        queue_drop_first(queue);
     }
-    if (peer->queue_from == peer->queue_to)
-        peer->queue_from = peer->queue_to = 0;
 }
 
-bool peer_next_send(struct peer *peer, const uint8_t **bytes, size_t *count)
+bool peer_next_send(struct peer *peer, uint64_t now_ns, size_t most, const uint8_t **bytes,
+                    size_t *count)
 {
     if (peer->sending || peer->state == PEER_FREE)
         return false;
     if (peer_queued_bytes(peer) > 0)
-        seal_queued(peer);
-    if (peer->out_bytes == 0)
+        seal_queued(peer, most);
+    if (peer->out_bytes == 0 || most == 0)
         return false;
     peer->sending = true;
-    peer->sending_bytes = peer->out_bytes;
-    peer->sent_bytes += peer->out_bytes;
+    peer->sending_bytes = peer->out_bytes < most ? peer->out_bytes : most;
+    link_on_handed(&peer->link, now_ns, peer->sending_bytes);
     *bytes = peer->out;
-    *count = peer->out_bytes;
+    *count = peer->sending_bytes;
     return true;
 }
 
@@ -370,8 +369,8 @@ void peer_end(struct peer *peer)
     struct peer empty = {
         .in = peer->in,
         .out = peer->out,
-        .queue = peer->queue,
-        .queue_max = peer->queue_max,
+        .queue = {.at = peer->queue.at, .max = peer->queue.max},
+        .urgent = {.at = peer->urgent.at, .max = peer->urgent.max},
         .lazy = peer->lazy,
         .pruned = peer->pruned,
         .bit_words = peer->bit_words,

@@ -28,7 +28,9 @@
 #include "gate.h"
 #include "handshake.h"
 #include "identity.h"
+#include "link.h"
 #include "message.h"
+#include "queue.h"
 #include "session.h"
 
 enum peer_state {
@@ -95,9 +97,8 @@ struct peer {
     uint64_t pinged_ns;   /* when it was last sent a PING ... */
     uint64_t answered_ns; /* ... and when the last one that it has answered was */
     uint64_t rtt_ns;      /* last measured; 0: not yet */
-    uint64_t sent_bytes;  /* given to the transport */
-    uint64_t received_bytes;
-    uint64_t renew_ns; /* when this session is worn out by age */
+    struct link link;     /* what it carries; counts the bytes sent and received */
+    uint64_t renew_ns;    /* when this session is worn out by age */
 
     bool sending;      /* a SEND is with the transport */
     bool hangup_asked; /* HANGUP was given out */
@@ -115,10 +116,8 @@ struct peer {
     uint8_t *out;   /* [SENDING_BYTES] sealed, with the transport */
     size_t out_bytes;
     size_t sending_bytes; /* of them, with the transport now */
-    uint8_t *queue;       /* [queue_max] messages waiting: 2-byte length, message */
-    size_t queue_max;
-    size_t queue_from;
-    size_t queue_to;
+    struct queue queue;   /* messages waiting ... */
+    struct queue urgent;  /* ... and those that go first: small, and in no order with the others */
 
     uint64_t *lazy;   /* bit per origin: it asked us not to push (or could not take more) */
     uint64_t *pruned; /* bit per origin: we asked it not to push */
@@ -151,18 +150,25 @@ const uint8_t *peer_message(const struct peer *peer, size_t *bytes);
 /* Queue a message; false when the queue has no room for it. */
 bool peer_say(struct peer *peer, const struct message *message);
 
-/* Something to send and nothing under way? Seals what fits; the bytes stay the peer's until
- * peer_on_sent. */
-bool peer_next_send(struct peer *peer, const uint8_t **bytes, size_t *count);
+/* Something to send and nothing under way? Seals and gives out at most so many bytes; they stay the
+ * peer's until peer_on_sent. */
+bool peer_next_send(struct peer *peer, uint64_t now_ns, size_t most, const uint8_t **bytes,
+                    size_t *count);
 void peer_on_sent(struct peer *peer);
-
-/* All that was said is with the system. */
-bool peer_is_flushed(const struct peer *peer);
 
 static inline size_t peer_queued_bytes(const struct peer *peer)
 {
-    return peer->queue_to - peer->queue_from;
+    return queue_bytes(&peer->queue) + queue_bytes(&peer->urgent);
 }
+
+/* Bytes that could be handed over now, about: sealed, or to be sealed. */
+static inline size_t peer_waiting_bytes(const struct peer *peer)
+{
+    return peer->sending ? 0 : peer->out_bytes + peer_queued_bytes(peer);
+}
+
+/* All that was said is with the system. */
+bool peer_is_flushed(const struct peer *peer);
 
 /* Is the session established, so that messages may be said? */
 bool peer_can_say(const struct peer *peer);

@@ -20,7 +20,8 @@
 
 static bool say_rumor(struct node *node, struct peer *peer, const uint8_t *rumor, size_t bytes)
 {
-    return node_say(node, peer, &(struct message){.kind = RUMOR, .bulk = {rumor, bytes}});
+    return !pace_is_full(node, peer) &&
+           node_say(node, peer, &(struct message){.kind = RUMOR, .bulk = {rumor, bytes}});
 }
 
 static bool is_origin(const struct peer *peer, const struct origin *origin)
@@ -39,6 +40,8 @@ static void push(struct node *node, const struct origin *origin, const struct pe
             continue;
         if (!say_rumor(node, peer, rumor, bytes))
             bit_set(peer->lazy, place, true);
+        else if (origin == node->own)
+            node->rapports[i].told_bytes += bytes;
     }
 }
 
@@ -286,8 +289,7 @@ void spread_on_want(struct node *node, struct peer *from, uint64_t tag, uint64_t
 /* Go on with what a full queue cut short. */
 void spread_on_sent(struct node *node, struct peer *peer)
 {
-    if (peer->wants_more && peer->state == PEER_OPEN &&
-        peer_queued_bytes(peer) < peer->queue_max / 2)
+    if (peer->wants_more && peer->state == PEER_OPEN && !pace_is_full(node, peer))
         spread_on_want(node, peer, peer->want_tag, peer->want_seq);
 }
 

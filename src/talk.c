@@ -150,6 +150,7 @@ static void on_hello(struct node *node, struct peer *peer, const struct message 
                     peer->dialled ? "is a neighbour (we called)" : "is a neighbour (it called)");
     if (node_say(node, peer, &(struct message){.kind = PING, .token = node->now_ns}))
         peer->pinged_ns = node->now_ns;
+    pace_say_receipt(node, peer);
     news_renew(node);
     compare_show(node, peer, true);
     if (node_is_catching_up(node))
@@ -239,6 +240,9 @@ void talk_hear(struct node *node, struct peer *peer, const uint8_t *bytes, size_
         break;
     case PONG:
         on_pong(node, peer, message.token);
+        break;
+    case RECEIPT:
+        pace_on_receipt(node, peer, &message);
         break;
     case RUMOR:
         spread_on_rumor(node, peer, message.bulk.at, message.bulk.count);

@@ -44,6 +44,9 @@ static struct message sample_of(enum message_kind kind)
     case PING:
     case PONG:
         return (struct message){.kind = kind, .token = 1ull << 32};
+    case RECEIPT:
+        return (struct message){
+            .kind = kind, .came = UINT64_MAX, .clock = 1ull << 40, .held = 128, .most = 65536};
     case NEWS:
     case MEMBERS:
     case RUMOR:
@@ -93,6 +96,8 @@ static void assert_same(const struct message *a, const struct message *b)
 {
     assert_int_equal(a->kind, b->kind);
     assert_true(a->incarnation == b->incarnation && a->port == b->port && a->token == b->token);
+    assert_true(a->came == b->came && a->clock == b->clock && a->held == b->held &&
+                a->most == b->most);
     assert_true(a->tag == b->tag && a->seq == b->seq && a->digest == b->digest);
     assert_true(a->hash == b->hash && a->rumors == b->rumors && a->members == b->members);
     assert_true(a->base == b->base && a->whole == b->whole && a->part == b->part &&

@@ -81,7 +81,7 @@ static void the_bytes_lie_where_the_layout_says(void **state)
     assert_int_equal(bytes[78], STAGE_SETTLED);
     assert_int_equal(bytes[79], 1);
     static const char host[64] = "2001:db8::7";
-    assert_memory_equal(bytes + 80, host, sizeof host);
+    assert_memory_equal(bytes + 92, host, sizeof host);
 }
 
 static void a_node_that_only_dials_has_no_address(void **state)
@@ -180,12 +180,12 @@ static void a_host_that_does_not_read_as_one_is_refused(void **state)
     uint8_t bytes[RECORD_BYTES];
     for (size_t i = 0; i < sizeof HOSTS / sizeof *HOSTS; i++) {
         make(bytes);
-        memset(bytes + 80, 0, HOST_BYTES);
-        memcpy(bytes + 80, HOSTS[i], strlen(HOSTS[i]));
+        memset(bytes + 92, 0, HOST_BYTES);
+        memcpy(bytes + 92, HOSTS[i], strlen(HOSTS[i]));
         assert_malformed(bytes);
     }
     make(bytes);
-    memset(bytes + 80, 'a', HOST_BYTES); /* without an end */
+    memset(bytes + 92, 'a', HOST_BYTES); /* without an end */
     assert_malformed(bytes);
 }
 

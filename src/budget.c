@@ -1,0 +1,139 @@
+/* How much a node may tell: what its links can take, as they are measured (link.h), and what the
+ * others can hear.
+ *
+ *   room of a link = 0.7 of its rate, less what it carries beside our own rumors
+ *   budget         = the least room of the links in good standing, times ease
+ *   ease           falls by a fifth a second while members lag, rises by a twentieth while not
+ *
+ * A link that has less than a quarter of the room of the middle one is not in good standing: it is
+ * told what it can take, lacks the rest, and is brought up to date from logs and by blocks at its
+ * own pace. So one slow member holds nobody back. For the same reason the lag that counts is that
+ * of the member that lags more than three quarters of all.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "inside.h"
+
+#define UTILISATION  0.7
+#define ROOM_LEAST   0.1  /* of its rate: our own progress is never crowded out altogether */
+#define STANDING     0.25 /* of the middle link's room */
+#define LAG_MS       2000
+#define EASE_LEAST   0.02
+#define EASE_FALLS   0.8 /* per second */
+#define EASE_RISES   1.05
+#define INGRESS_FADE 0.97
+#define CAP_USED     0.9 /* of what the user allows to be sent: the rest is for what is asked for */
+
+double budget_rate_max(const struct node *node, const struct peer *peer)
+{
+    const double asked = node_rapport(node, peer)->most;
+    const double own = (double)node->options.neighbour_max;
+    return fmin(asked > 0 ? asked : INFINITY, own > 0 ? own : INFINITY);
+}
+
+double budget_link_rate(const struct node *node, const struct peer *peer)
+{
+    return fmin(peer->link.rate, budget_rate_max(node, peer));
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* What passed since the last look: to us, and to it beside our own rumors. */
+static void count_traffic(struct node *node, struct peer *peer, double span_s)
+{
+    struct rapport *rapport = node_rapport(node, peer);
+    const struct link *link = &peer->link;
+    const double other = (double)(link->sent - rapport->sent_seen) - (double)rapport->told_bytes;
+    rapport->other = 0.5 * rapport->other + 0.5 * fmax(other, 0) / span_s;
+    rapport->incoming =
+        0.5 * rapport->incoming + 0.5 * (double)(link->came - rapport->came_seen) / span_s;
+    rapport->sent_seen = link->sent;
+    rapport->came_seen = link->came;
+    rapport->told_bytes = 0;
+}
+
+static double least_in_good_standing(double *rooms, uint32_t count)
+{
+    qsort(rooms, count, sizeof *rooms, compare);
+    const double enough = STANDING * rooms[count / 2];
+    uint32_t i = 0;
+    while (rooms[i] < enough)
+        i++;
+    return rooms[i];
+}
+
+/* Bytes per second that may be told, as far as our links go. */
+static double link_budget(struct node *node, double span_s)
+{
+    const uint32_t own = versions_place(&node->versions, node->own);
+    double rooms[NODE_PEERS_MAX];
+    double uplink = 0, incoming = 0, others = 0;
+    uint32_t count = 0;
+    struct peer *peer;
+    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++) {
+        count_traffic(node, peer, span_s);
+        const double rate = budget_link_rate(node, peer), other = node->rapports[i].other;
+        uplink += rate;
+        others += other;
+        incoming += node->rapports[i].incoming;
+        if (node_is_together(node, peer) && !bit_get(peer->lazy, own))
+            rooms[count++] = fmax(UTILISATION * rate - other, ROOM_LEAST * rate);
+    }
+    const double cap = (double)node->options.uplink_max;
+    node->stats.uplink = cap > 0 ? fmin(uplink, cap) : uplink;
+    node->stats.ingress = fmax(incoming, INGRESS_FADE * node->stats.ingress);
+    if (count == 0)
+        return UTILISATION * LINK_RATE_FIRST;
+    const double room = least_in_good_standing(rooms, count);
+    return cap > 0 ? fmin(room, fmax(CAP_USED * cap - others, ROOM_LEAST * cap) / count) : room;
+}
+
+/* The lag of the member that lags more than three quarters of those who learn. */
+static double members_lag_ms(const struct node *node)
+{
+    double lags[64]; /* of a large swarm, these are enough to know */
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < node->members.count && count < 64; i++) {
+        const struct member *member = &node->members.members[i];
+        if (member->known_live && member->record.trains)
+            lags[count++] = member->record.lag_ms;
+    }
+    if (count == 0)
+        return 0;
+    qsort(lags, count, sizeof *lags, compare);
+    return lags[(3 * count + 3) / 4 - 1];
+}
+
+void budget_review(struct node *node)
+{
+    const double span_s = (double)(node->now_ns - node->reviewed_ns) * 1e-9;
+    if (span_s <= 0)
+        return;
+    node->reviewed_ns = node->now_ns;
+    const double found = link_budget(node, span_s);
+    const double factor = members_lag_ms(node) > LAG_MS ? EASE_FALLS : EASE_RISES;
+    node->ease = fmin(fmax(node->ease * pow(factor, fmin(span_s, 2)), EASE_LEAST), 1);
+    node->found = node->found > 0 ? 0.5 * (node->found + found) : found;
+    const uint64_t fixed = node->options.bytes_per_s;
+    node->stats.budget = fixed ? (double)fixed : node->found * node->ease;
+}
+
+/* What this neighbour may send us: half by what it sends now, half the same for all. */
+uint64_t budget_downlink_part(const struct node *node, const struct peer *peer)
+{
+    const double cap = (double)node->options.downlink_max;
+    if (cap <= 0)
+        return 0;
+    double sum = 0;
+    for (uint32_t i = 0; node_neighbour(node, &i); i++)
+        sum += node->rapports[i].incoming;
+    const uint32_t neighbours = node_neighbours(node);
+    const double equal = 1.0 / (neighbours ? neighbours : 1);
+    const double used = sum > 0 ? node_rapport(node, peer)->incoming / sum : equal;
+    return (uint64_t)fmax(cap * 0.5 * (equal + used), 1);
+}

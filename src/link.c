@@ -1,0 +1,233 @@
+#include "link.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SECOND_NS     1e9
+#define SEGMENT_BYTES 1448.0 /* not worth handing over less, if more waits */
+#define QUANTUM_S     0.005  /* on a fast link: as much as takes so long */
+#define DEPTH_S       0.02   /* what was not used for so long may be made up for */
+#define DEPTH_MIN     4096.0
+#define ROUND_NS      100000000u /* at least */
+#define LOOK_NS       100000000u /* the backlog is the least in so long */
+#define WINDOW_S      0.1        /* beyond the round trip: receipts wait */
+#define WINDOW_MIN    8192.0
+#define TRIP_FIRST_NS 200000000u
+#define LEAST_NS      30000000000u /* half of a minute */
+#define TARGET_S      0.010        /* what pace and clocks add to the delay themselves */
+#define TARGET_MORE_S 0.025        /* at 64 kB/s; falls with the fourth root of the rate */
+#define GROWTH        1.2          /* per second ... */
+#define GROWTH_MAX    0.5          /* ... but no more than that in a round */
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+void bucket_fill(struct bucket *bucket, uint64_t now_ns, double rate, double depth)
+{
+    const double passed_s = (double)(now_ns - bucket->at_ns) / SECOND_NS;
+    bucket->credit = smaller(bucket->credit + rate * passed_s, depth);
+    bucket->at_ns = now_ns;
+}
+
+void link_init(struct link *link, uint64_t now_ns)
+{
+    *link = (struct link){.born_ns = now_ns,
+                          .rate = LINK_RATE_FIRST,
+                          .is_starting = true,
+                          .bucket = {.credit = DEPTH_MIN, .at_ns = now_ns},
+                          .trip_ns = TRIP_FIRST_NS,
+                          .round_ns = now_ns,
+                          .receipted_ns = now_ns};
+}
+
+static double depth_of(double rate)
+{
+    return larger(rate * DEPTH_S, DEPTH_MIN);
+}
+
+/* The least that is handed over while so much waits. */
+static double quantum_of(double rate, size_t waiting)
+{
+    return smaller(larger(rate * QUANTUM_S, SEGMENT_BYTES), (double)waiting);
+}
+
+/* So much may be under way; who gives no receipts is given no more. */
+static double window_left(const struct link *link, double rate)
+{
+    const double window = larger(rate * ((double)link->trip_ns / SECOND_NS + WINDOW_S), WINDOW_MIN);
+    return window - (double)(link->sent - link->arrived);
+}
+
+size_t link_allows(struct link *link, uint64_t now_ns, size_t waiting, double rate_max)
+{
+    const double rate = smaller(link->rate, rate_max);
+    bucket_fill(&link->bucket, now_ns, rate, depth_of(rate));
+    const double quantum = quantum_of(rate, waiting);
+    const double most = smaller(link->bucket.credit, window_left(link, rate));
+    if (most < quantum || link->marks_count == LINK_MARKS) {
+        link->is_pressed = true;
+        return 0;
+    }
+    link->is_pressed |= most < (double)waiting;
+    return most < (double)waiting ? (size_t)most : waiting;
+}
+
+uint64_t link_wake_ns(const struct link *link, uint64_t now_ns, size_t waiting, double rate_max)
+{
+    const double rate = smaller(link->rate, rate_max);
+    const double missing = quantum_of(rate, waiting) - link->bucket.credit;
+    if (missing <= 0) /* the window is full: a receipt opens it */
+        return UINT64_MAX;
+    return now_ns + 1 + (uint64_t)ceil(missing / rate * SECOND_NS);
+}
+
+void link_on_handed(struct link *link, uint64_t now_ns, size_t bytes)
+{
+    link->bucket.credit -= (double)bytes;
+    link->sent += bytes;
+    if (link->marks_count == LINK_MARKS) /* said before the session stood: of no use */
+        return;
+    link->marks[(link->marks_first + link->marks_count++) % LINK_MARKS] =
+        (struct mark){.bytes = link->sent, .at_ns = now_ns};
+}
+
+/* The mark of the byte that arrived last; those before it are done with. */
+static bool take_mark(struct link *link, uint64_t bytes, struct mark *mark)
+{
+    bool has = false;
+    while (link->marks_count > 0) {
+        const struct mark first = link->marks[link->marks_first];
+        if (has && first.bytes > bytes)
+            break;
+        *mark = first;
+        has = true;
+        if (first.bytes > bytes)
+            break;
+        link->marks_first = (link->marks_first + 1) % LINK_MARKS;
+        link->marks_count--;
+        if (first.bytes == bytes)
+            break;
+    }
+    return has;
+}
+
+static void learn_least(struct link *link, uint64_t now_ns, int64_t delay_ns)
+{
+    if (!link->has_least) {
+        link->has_least = true;
+        link->least[0] = link->least[1] = delay_ns;
+        link->least_ns = now_ns;
+    }
+    if (now_ns - link->least_ns > LEAST_NS) {
+        link->least[1] = link->least[0];
+        link->least[0] = delay_ns;
+        link->least_ns = now_ns;
+    }
+    if (delay_ns < link->least[0])
+        link->least[0] = delay_ns;
+}
+
+/* The least delay lately: the way itself. */
+static int64_t way_of(const struct link *link)
+{
+    return link->least[0] < link->least[1] ? link->least[0] : link->least[1];
+}
+
+static double target_s(double rate)
+{
+    const double slow = SEGMENT_BYTES / rate; /* a segment alone takes a slow link so long */
+    return TARGET_S + 2 * slow + TARGET_MORE_S * sqrt(sqrt(LINK_RATE_FIRST / rate));
+}
+
+/* The rate of the next round, after one with this backlog, while which so much was delivered per
+ * second (0: not known). While what waits is getting less, it is known already. */
+static double next_rate(const struct link *link, double backlog_s, double round_s, double delivered)
+{
+    const double rate = link->rate, target = target_s(rate);
+    const double room = 1 - backlog_s / target;
+    if (room >= 0) {
+        const double growth = link->is_starting ? 1 : smaller(GROWTH * round_s, GROWTH_MAX) * room;
+        return link->is_pressed ? rate * (1 + growth) : rate;
+    }
+    if (backlog_s < 0.8 * (double)link->backlog_ns / SECOND_NS)
+        return rate;
+    if (room >= -1)
+        return rate * (1 + 0.3 * room);
+    return rate * 0.7 < 0.9 * delivered || delivered == 0 ? rate * 0.7 : 0.9 * delivered;
+}
+
+static void begin_round(struct link *link, uint64_t now_ns)
+{
+    link->round_ns = now_ns;
+    link->round_ends = link->sent;
+    link->is_pressed = false;
+}
+
+static void end_round(struct link *link, uint64_t now_ns, const struct mark *came)
+{
+    const int64_t way = way_of(link);
+    const double backlog_s = (double)(link->look_least - way) / SECOND_NS;
+    const double round_s = (double)(now_ns - link->round_ns) / SECOND_NS;
+    const double span_s = (double)(came->at_ns - link->round_from.at_ns) / SECOND_NS;
+    const double bytes = (double)(came->bytes - link->round_from.bytes);
+    const double delivered = link->round_from.bytes && span_s > 0.03 ? bytes / span_s : 0;
+    const double rate = next_rate(link, backlog_s, round_s, delivered);
+    link->is_starting &= backlog_s <= target_s(link->rate);
+    link->rate = smaller(larger(rate, LINK_RATE_MIN), LINK_RATE_MAX);
+    link->backlog_ns = link->look_least > way ? (uint64_t)(link->look_least - way) : 0;
+    begin_round(link, now_ns);
+}
+
+bool link_on_receipt(struct link *link, uint64_t now_ns, uint64_t bytes, uint64_t clock_us,
+                     uint64_t held_us)
+{
+    struct mark handed = {0};
+    if (bytes > link->sent || bytes <= link->arrived || clock_us > INT64_MAX / 1000 ||
+        held_us > INT64_MAX / 1000)
+        return false;
+    link->arrived = bytes;
+    if (!take_mark(link, bytes, &handed))
+        return true;
+    const struct mark came = {.bytes = bytes, .at_ns = clock_us * 1000};
+    const int64_t delay_ns = (int64_t)came.at_ns - (int64_t)handed.at_ns;
+    learn_least(link, now_ns, delay_ns);
+    const int64_t trip_ns =
+        (int64_t)(now_ns - handed.at_ns) - (int64_t)held_us * 1000 - (delay_ns - way_of(link));
+    link->trip_ns = trip_ns > 0 ? (uint64_t)trip_ns : 0;
+    if ((double)(delay_ns - way_of(link)) / SECOND_NS <= target_s(link->rate))
+        link->round_from = (struct mark){0};
+    else if (link->round_from.bytes == 0)
+        link->round_from = came;
+    if (now_ns - link->look_ns > LOOK_NS || delay_ns < link->look_least) {
+        link->look_ns = now_ns - link->look_ns > LOOK_NS ? now_ns : link->look_ns;
+        link->look_least = delay_ns;
+    }
+    if (bytes > link->round_ends && now_ns - link->round_ns >= ROUND_NS)
+        end_round(link, now_ns, &came);
+    return true;
+}
+
+void link_on_came(struct link *link, uint64_t now_ns, size_t bytes)
+{
+    link->came += bytes;
+    link->came_ns = now_ns;
+}
+
+bool link_owes_receipt(const struct link *link, uint64_t now_ns)
+{
+    return link->came - link->receipted >= RECEIPT_BYTES &&
+           now_ns - link->receipted_ns >= RECEIPT_NS;
+}
+
+void link_receipted(struct link *link, uint64_t now_ns)
+{
+    link->receipted = link->came;
+    link->receipted_ns = now_ns;
+}

@@ -1,0 +1,104 @@
+/* When a neighbour is handed bytes: as its link lets us (link.h), and as the user does. What waits,
+ * waits here, where the next message is still to be chosen, and not in queues on the way. */
+#include <math.h>
+
+#include "inside.h"
+
+#define CAP_DEPTH_S   0.02
+#define SEGMENT_BYTES 1448
+
+/* Of all that is sent, at most uplink_max. */
+static double cap_allows(struct node *node)
+{
+    const double cap = (double)node->options.uplink_max;
+    if (cap <= 0)
+        return INFINITY;
+    bucket_fill(&node->uplink, node->now_ns, cap, fmax(cap * CAP_DEPTH_S, 2 * SEGMENT_BYTES));
+    return node->uplink.credit;
+}
+
+static uint64_t cap_wake_ns(const struct node *node, double wanted)
+{
+    const double missing = wanted - node->uplink.credit;
+    return node->now_ns + 1 + (uint64_t)(missing * 1e9 / (double)node->options.uplink_max);
+}
+
+static size_t wait_until(struct node *node, const struct peer *peer, uint64_t wake_ns)
+{
+    slots_put(&node->paced, node_slot(node, peer), true);
+    node->pace_ns = wake_ns < node->pace_ns ? wake_ns : node->pace_ns;
+    return 0;
+}
+
+size_t pace_allows(struct node *node, struct peer *peer)
+{
+    if (!peer_can_say(peer) && peer->state != PEER_CLOSING)
+        return SIZE_MAX; /* greetings */
+    const size_t waiting = peer_waiting_bytes(peer);
+    if (waiting == 0)
+        return 0;
+    const double cap = cap_allows(node);
+    const double wanted = fmin((double)waiting, SEGMENT_BYTES);
+    if (cap < wanted)
+        return wait_until(node, peer, cap_wake_ns(node, wanted));
+    const double rate_max = budget_rate_max(node, peer);
+    const size_t most = link_allows(&peer->link, node->now_ns, waiting, rate_max);
+    if (most == 0)
+        return wait_until(node, peer, link_wake_ns(&peer->link, node->now_ns, waiting, rate_max));
+    return (double)most < cap ? most : (size_t)cap;
+}
+
+void pace_on_handed(struct node *node, size_t bytes)
+{
+    node->uplink.credit -= (double)bytes;
+    node->turn++;
+}
+
+/* Those who waited may try again. */
+void pace_on_time(struct node *node)
+{
+    if (node->now_ns < node->pace_ns)
+        return;
+    node->pace_ns = UINT64_MAX;
+    for (uint32_t i = 0; (i = slots_next(&node->paced, i)) < SLOTS_MAX;) {
+        slots_put(&node->paced, i, false);
+        slots_put(&node->ready, i, true);
+    }
+}
+
+/* Receipts. */
+
+void pace_say_receipt(struct node *node, struct peer *peer)
+{
+    struct link *link = &peer->link;
+    const struct message receipt = {.kind = RECEIPT,
+                                    .came = link->came,
+                                    .clock = (link->came_ns - link->born_ns) / 1000,
+                                    .held = (node->now_ns - link->came_ns) / 1000,
+                                    .most = budget_downlink_part(node, peer)};
+    if (node_say(node, peer, &receipt))
+        link_receipted(link, node->now_ns);
+}
+
+void pace_consider_receipt(struct node *node, struct peer *peer)
+{
+    if (peer->state == PEER_OPEN && link_owes_receipt(&peer->link, node->now_ns))
+        pace_say_receipt(node, peer);
+}
+
+void pace_on_receipt(struct node *node, struct peer *peer, const struct message *receipt)
+{
+    if (!link_on_receipt(&peer->link, node->now_ns, receipt->came, receipt->clock, receipt->held)) {
+        node_hang_up(node, peer, BYE_BROKEN, "sent a receipt for what was not sent");
+        return;
+    }
+    node_rapport(node, peer)->most = (double)receipt->most;
+    slots_put(&node->ready, node_slot(node, peer), true);
+}
+
+/* So much may wait for a neighbour before it is full: what it can be sent within two seconds. */
+bool pace_is_full(const struct node *node, const struct peer *peer)
+{
+    const double most = fmax(2 * budget_link_rate(node, peer), 2 * FRAME_MAX);
+    return (double)peer_queued_bytes(peer) > fmin(most, (double)peer->queue.max / 2);
+}

@@ -1,0 +1,29 @@
+/* Messages that wait to be sent to a peer, in their order: each with its 2-byte length. */
+#ifndef HEARSAY_QUEUE_H
+#define HEARSAY_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct queue {
+    uint8_t *at;
+    size_t max;
+    size_t from, to; /* what waits */
+};
+
+static inline size_t queue_bytes(const struct queue *queue)
+{
+    return queue->to - queue->from;
+}
+
+/* Where a message of at most so many bytes may be written; NULL: there is no room. */
+uint8_t *queue_room(struct queue *queue, size_t bytes);
+/* It was written, and is so long. */
+void queue_add(struct queue *queue, size_t bytes);
+
+/* The first message, if there is one. */
+const uint8_t *queue_first(const struct queue *queue, size_t *bytes);
+void queue_drop_first(struct queue *queue);
+
+#endif
