@@ -89,8 +89,7 @@ static const struct config_key keys[] = {
 
     {"exchange", "bytes_per_s", CONFIG_SIZE, AT(exchange.bytes_per_s), .initial = "auto",
      .min = 1000, .max = 0x1p40, .unit = "bytes per second", .words = "auto",
-     .help = "What this node may tell of its own progress, before copies to several neighbours; "
-             "auto: what its links and the others can take."},
+     .help = "Of its own progress, told before copies; auto: what links and members can take."},
     {"exchange", "uplink_max", CONFIG_SIZE, AT(exchange.uplink_max), .initial = "none", .min = 4000,
      .max = 0x1p40, .unit = "bytes per second", .words = "none",
      .help = "Sent to all neighbours together, at most."},

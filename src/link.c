@@ -14,8 +14,10 @@
 #define WINDOW_MIN    8192.0
 #define TRIP_FIRST_NS 200000000u
 #define LEAST_NS      30000000000u /* half of a minute */
-#define TARGET_S      0.010        /* what pace and clocks add to the delay themselves */
-#define TARGET_MORE_S 0.025        /* at 64 kB/s; falls with the fourth root of the rate */
+#define TARGET_S      0.005        /* what pace and clocks add to the delay themselves */
+#define TARGET_MORE_S 0.040        /* at 64 kB/s; falls with the root of the rate */
+#define CUT_MAX       0.35         /* in a round ... */
+#define CUT_FULL      3.0          /* ... with a backlog that is so many targets too large */
 #define GROWTH        1.2          /* per second ... */
 #define GROWTH_MAX    0.5          /* ... but no more than that in a round */
 
@@ -98,24 +100,19 @@ void link_on_handed(struct link *link, uint64_t now_ns, size_t bytes)
         (struct mark){.bytes = link->sent, .at_ns = now_ns};
 }
 
-/* The mark of the byte that arrived last; those before it are done with. */
-static bool take_mark(struct link *link, uint64_t bytes, struct mark *mark)
+/* When the byte that arrived last was handed over; what was before it is done with. */
+static bool take_mark(struct link *link, uint64_t bytes, uint64_t *handed_ns)
 {
-    bool has = false;
     while (link->marks_count > 0) {
-        const struct mark first = link->marks[link->marks_first];
-        if (has && first.bytes > bytes)
-            break;
-        *mark = first;
-        has = true;
-        if (first.bytes > bytes)
-            break;
+        const struct mark *first = &link->marks[link->marks_first];
+        if (first->bytes >= bytes) {
+            *handed_ns = first->at_ns;
+            return true;
+        }
         link->marks_first = (link->marks_first + 1) % LINK_MARKS;
         link->marks_count--;
-        if (first.bytes == bytes)
-            break;
     }
-    return has;
+    return false;
 }
 
 static void learn_least(struct link *link, uint64_t now_ns, int64_t delay_ns)
@@ -143,7 +140,7 @@ static int64_t way_of(const struct link *link)
 static double target_s(double rate)
 {
     const double slow = SEGMENT_BYTES / rate; /* a segment alone takes a slow link so long */
-    return TARGET_S + 2 * slow + TARGET_MORE_S * sqrt(sqrt(LINK_RATE_FIRST / rate));
+    return TARGET_S + 2 * slow + TARGET_MORE_S * sqrt(LINK_RATE_FIRST / rate);
 }
 
 /* The rate of the next round, after one with this backlog, while which so much was delivered per
@@ -158,9 +155,8 @@ static double next_rate(const struct link *link, double backlog_s, double round_
     }
     if (backlog_s < 0.8 * (double)link->backlog_ns / SECOND_NS)
         return rate;
-    if (room >= -1)
-        return rate * (1 + 0.3 * room);
-    return rate * 0.7 < 0.9 * delivered || delivered == 0 ? rate * 0.7 : 0.9 * delivered;
+    const double cut = rate * (1 - CUT_MAX * smaller(-room / CUT_FULL, 1));
+    return -room > CUT_FULL && delivered > 0 ? smaller(cut, 0.9 * delivered) : cut;
 }
 
 static void begin_round(struct link *link, uint64_t now_ns)
@@ -188,18 +184,18 @@ static void end_round(struct link *link, uint64_t now_ns, const struct mark *cam
 bool link_on_receipt(struct link *link, uint64_t now_ns, uint64_t bytes, uint64_t clock_us,
                      uint64_t held_us)
 {
-    struct mark handed = {0};
+    uint64_t handed_ns;
     if (bytes > link->sent || bytes <= link->arrived || clock_us > INT64_MAX / 1000 ||
         held_us > INT64_MAX / 1000)
         return false;
     link->arrived = bytes;
-    if (!take_mark(link, bytes, &handed))
+    if (!take_mark(link, bytes, &handed_ns))
         return true;
     const struct mark came = {.bytes = bytes, .at_ns = clock_us * 1000};
-    const int64_t delay_ns = (int64_t)came.at_ns - (int64_t)handed.at_ns;
+    const int64_t delay_ns = (int64_t)came.at_ns - (int64_t)handed_ns;
     learn_least(link, now_ns, delay_ns);
     const int64_t trip_ns =
-        (int64_t)(now_ns - handed.at_ns) - (int64_t)held_us * 1000 - (delay_ns - way_of(link));
+        (int64_t)(now_ns - handed_ns) - (int64_t)held_us * 1000 - (delay_ns - way_of(link));
     link->trip_ns = trip_ns > 0 ? (uint64_t)trip_ns : 0;
     if ((double)(delay_ns - way_of(link)) / SECOND_NS <= target_s(link->rate))
         link->round_from = (struct mark){0};

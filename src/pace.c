@@ -32,8 +32,8 @@ static size_t wait_until(struct node *node, const struct peer *peer, uint64_t wa
 
 size_t pace_allows(struct node *node, struct peer *peer)
 {
-    if (!peer_can_say(peer) && peer->state != PEER_CLOSING)
-        return SIZE_MAX; /* greetings */
+    if (!peer_can_say(peer))
+        return SIZE_MAX; /* greetings, and goodbyes */
     const size_t waiting = peer_waiting_bytes(peer);
     if (waiting == 0)
         return 0;

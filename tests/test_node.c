@@ -228,7 +228,6 @@ static bool is_given_up_when_paused(uint64_t pause_ns)
     const uint32_t lost = world.nodes[0].notes[NOTE_NEIGHBOUR_LOST];
     world_pause(&world, 2, world_now_ns(&world) + pause_ns);
     run(pause_ns + SECOND_NS);
-fprintf(stderr,"lost %u %u pat %lu: %s\n",lost,world.nodes[0].notes[NOTE_NEIGHBOUR_LOST],pause_ns/SECOND_NS,world.nodes[0].last[NOTE_NEIGHBOUR_LOST].text);
     const bool given_up = world.nodes[0].notes[NOTE_NEIGHBOUR_LOST] > lost;
     run(30 * SECOND_NS);
     assert_true(meshed());

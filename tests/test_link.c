@@ -1,0 +1,340 @@
+/* Links over one bottleneck: a queue that is emptied at a rate, and a way of so many milliseconds
+ * there and back. Senders hand over what their link allows, receivers give receipts; in steps of a
+ * millisecond, in virtual time. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "link.h"
+
+#define MILLI_NS  1000000ull
+#define SECOND_NS 1000000000ull
+#define FLOWS_MAX 2
+#define AIR_MAX   65536
+#define PIECE     4096
+#define EVER      (1u << 20) /* as much waits */
+
+struct arrival {
+    uint64_t at_ns;
+    uint32_t bytes;
+};
+
+struct receipt {
+    uint64_t at_ns, bytes, clock_us, held_us;
+};
+
+struct flow {
+    struct link sender, receiver;
+    struct arrival air[AIR_MAX]; /* rings */
+    struct receipt back[AIR_MAX];
+    uint32_t air_from, air_to, back_from, back_to;
+    uint64_t begins_ns;
+    double duty; /* of every quarter of a second it has something to send in this part */
+    double got;
+};
+
+static struct net {
+    struct flow flows[FLOWS_MAX];
+    uint32_t count;
+    uint64_t now_ns;
+    double rate;
+    uint64_t delay_ns;
+    double free_ns;        /* when the bottleneck will be empty */
+    double other_rate;     /* what somebody else puts into it */
+    uint32_t waits[60000]; /* microseconds in the queue, each millisecond */
+    uint32_t waits_count;
+} net;
+
+static void begin(uint32_t flows, double rate, uint64_t delay_ms)
+{
+    net.count = flows;
+    net.now_ns = net.waits_count = 0;
+    net.rate = rate;
+    net.delay_ns = delay_ms * MILLI_NS;
+    net.free_ns = net.other_rate = 0;
+    for (uint32_t i = 0; i < flows; i++) {
+        struct flow *flow = &net.flows[i];
+        flow->air_from = flow->air_to = flow->back_from = flow->back_to = 0;
+        flow->begins_ns = 0;
+        flow->duty = 1;
+        flow->got = 0;
+        link_init(&flow->sender, 0);
+        link_init(&flow->receiver, 0);
+    }
+}
+
+static void enter(double bytes)
+{
+    if (net.free_ns < (double)net.now_ns)
+        net.free_ns = (double)net.now_ns;
+    net.free_ns += bytes / net.rate * 1e9;
+}
+
+static void hand_over(struct flow *flow)
+{
+    const double phase = fmod((double)net.now_ns * 1e-9, 0.25) / 0.25;
+    size_t bytes;
+    if (net.now_ns < flow->begins_ns || phase >= flow->duty)
+        return;
+    while ((bytes = link_allows(&flow->sender, net.now_ns, EVER, INFINITY)) > 0) {
+        link_on_handed(&flow->sender, net.now_ns, bytes);
+        for (size_t left = bytes; left > 0;) {
+            const size_t piece = left < PIECE ? left : PIECE;
+            enter((double)piece);
+            flow->air[flow->air_to++ % AIR_MAX] = (struct arrival){
+                .at_ns = (uint64_t)net.free_ns + net.delay_ns, .bytes = (uint32_t)piece};
+            assert_true(flow->air_to - flow->air_from < AIR_MAX);
+            left -= piece;
+        }
+    }
+}
+
+/* The clock of the receiver is an hour ahead. */
+static void give_receipt(struct flow *flow)
+{
+    struct link *link = &flow->receiver;
+    if (!link_owes_receipt(link, net.now_ns))
+        return;
+    flow->back[flow->back_to++ % AIR_MAX] =
+        (struct receipt){.at_ns = net.now_ns + net.delay_ns,
+                         .bytes = link->came,
+                         .clock_us = (link->came_ns + 3600 * SECOND_NS) / 1000,
+                         .held_us = (net.now_ns - link->came_ns) / 1000};
+    link_receipted(link, net.now_ns);
+}
+
+static void receive(struct flow *flow)
+{
+    for (; flow->air_from < flow->air_to; flow->air_from++) {
+        const struct arrival *first = &flow->air[flow->air_from % AIR_MAX];
+        if (first->at_ns > net.now_ns)
+            break;
+        link_on_came(&flow->receiver, first->at_ns, first->bytes);
+        flow->got += first->bytes;
+        give_receipt(flow);
+    }
+    if (net.now_ns % (250 * MILLI_NS) == 0)
+        give_receipt(flow);
+    for (; flow->back_from < flow->back_to; flow->back_from++) {
+        const struct receipt *first = &flow->back[flow->back_from % AIR_MAX];
+        if (first->at_ns > net.now_ns)
+            break;
+        assert_true(link_on_receipt(&flow->sender, net.now_ns, first->bytes, first->clock_us,
+                                    first->held_us));
+    }
+}
+
+static void run_ms(uint32_t ms)
+{
+    for (; ms > 0; ms--) {
+        net.now_ns += MILLI_NS;
+        for (uint32_t i = 0; i < net.count; i++) {
+            receive(&net.flows[i]);
+            hand_over(&net.flows[i]);
+        }
+        enter(net.other_rate * 1e-3);
+        const double wait_ns = net.free_ns - (double)net.now_ns;
+        net.waits[net.waits_count++ % 60000] = wait_ns > 0 ? (uint32_t)(wait_ns * 1e-3) : 0;
+    }
+}
+
+/* Of what the bottleneck could carry in so long, the part that came of this flow. */
+static double use_of(uint32_t i, uint32_t ms)
+{
+    const double before = net.flows[i].got;
+    run_ms(ms);
+    return (net.flows[i].got - before) / (net.rate * ms * 1e-3);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Over the last so many milliseconds. */
+static double median_wait_ms(uint32_t ms)
+{
+    static uint32_t waits[60000];
+    for (uint32_t i = 0; i < ms; i++)
+        waits[i] = net.waits[(net.waits_count - 1 - i) % 60000];
+    qsort(waits, ms, sizeof waits[0], compare);
+    return waits[ms / 2] * 1e-3;
+}
+
+static void a_link_is_used_from_64_kbit_to_10_gbit(void **state)
+{
+    (void)state;
+    static const struct {
+        double rate;
+        uint64_t delay_ms;
+        uint32_t learn_ms;
+        double least;
+    } ways[] = {
+        {8e3, 1, 20000, 0.85},     {8e3, 400, 30000, 0.8},    {625e3, 1, 10000, 0.9},
+        {625e3, 40, 10000, 0.85},  {625e3, 400, 30000, 0.75}, {12.5e6, 20, 10000, 0.85},
+        {12.5e6, 100, 15000, 0.8}, {125e6, 5, 10000, 0.85},   {1.25e9, 1, 6000, 0.85},
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        begin(1, ways[i].rate, ways[i].delay_ms);
+        run_ms(ways[i].learn_ms);
+        const double use = use_of(0, 20000);
+        if (use < ways[i].least || use > 1.03)
+            fail_msg("%.0f B/s, %u ms: used to %.2f", ways[i].rate, (unsigned)ways[i].delay_ms,
+                     use);
+    }
+}
+
+static void what_waits_on_the_way_stays_short(void **state)
+{
+    (void)state;
+    static const double duties[] = {1, 0.7, 0.3};
+    for (int i = 0; i < 3; i++) {
+        begin(1, 625e3, 40);
+        net.flows[0].duty = duties[i];
+        run_ms(40000);
+        assert_true(median_wait_ms(30000) <= 50);
+    }
+}
+
+static void two_on_one_link_share_it(void **state)
+{
+    (void)state;
+    static const uint64_t delays_ms[] = {5, 40, 100};
+    for (int i = 0; i < 3; i++) {
+        begin(2, 1.25e6, delays_ms[i]);
+        net.flows[1].begins_ns = 10 * SECOND_NS; /* when the other has it all */
+        run_ms(50000);
+        const double first = net.flows[0].got, second = net.flows[1].got;
+        run_ms(40000);
+        const double ratio = (net.flows[0].got - first) / (net.flows[1].got - second);
+        if (ratio < 0.6 || ratio > 1.6)
+            fail_msg("%u ms: %.2f to 1", (unsigned)delays_ms[i], ratio);
+    }
+}
+
+static void a_rate_that_changes_tenfold_is_followed_within_five_seconds(void **state)
+{
+    (void)state;
+    begin(1, 2.5e6, 20);
+    run_ms(15000);
+    net.rate = 2.5e5;
+    run_ms(5000);
+    assert_true(use_of(0, 5000) > 0.8);
+    assert_true(median_wait_ms(4000) < 100);
+    net.rate = 2.5e6;
+    run_ms(5000);
+    assert_true(use_of(0, 5000) > 0.7);
+}
+
+static void traffic_that_fills_the_queue_is_yielded_to(void **state)
+{
+    (void)state;
+    begin(1, 1.25e6, 20);
+    run_ms(10000);
+    net.other_rate = 0.9 * net.rate; /* of somebody who does not care how long it waits */
+    run_ms(10000);
+    assert_true(use_of(0, 10000) < 0.13);
+    assert_true(median_wait_ms(9000) < 100);
+    net.other_rate = 0;
+    run_ms(5000);
+    assert_true(use_of(0, 5000) > 0.8);
+}
+
+static void who_gives_no_receipts_is_given_little(void **state)
+{
+    (void)state;
+    struct link link;
+    link_init(&link, 0);
+    size_t handed = 0;
+    for (uint64_t now_ns = 0; now_ns < 60 * SECOND_NS; now_ns += MILLI_NS) {
+        const size_t bytes = link_allows(&link, now_ns, EVER, INFINITY);
+        link_on_handed(&link, now_ns, bytes);
+        handed += bytes;
+    }
+    assert_in_range(handed, 4096, 32768);
+}
+
+static void a_cap_is_kept(void **state)
+{
+    (void)state;
+    struct link link;
+    link_init(&link, 0);
+    size_t handed = 0;
+    for (uint64_t now_ns = MILLI_NS; now_ns <= 100 * SECOND_NS; now_ns += MILLI_NS) {
+        const size_t bytes = link_allows(&link, now_ns, EVER, 20000);
+        if (bytes == 0)
+            continue;
+        link_on_handed(&link, now_ns, bytes);
+        handed += bytes;
+        assert_true(link_on_receipt(&link, now_ns, handed, now_ns / 1000, 0));
+    }
+    assert_in_range(handed, 1960000, 2040000);
+}
+
+static void the_rate_of_a_link_that_is_never_pressed_stays_as_it_is(void **state)
+{
+    (void)state;
+    begin(1, 1.25e6, 20);
+    struct link *link = &net.flows[0].sender;
+    net.flows[0].duty = 0;
+    for (int i = 0; i < 400; i++) {
+        run_ms(50);
+        assert_int_equal(link_allows(link, net.now_ns, 3000, INFINITY), 3000);
+        link_on_handed(link, net.now_ns, 3000);
+        net.flows[0].air[net.flows[0].air_to++ % AIR_MAX] =
+            (struct arrival){.at_ns = net.now_ns + net.delay_ns, .bytes = 3000};
+    }
+    assert_true(link->rate == LINK_RATE_FIRST);
+    assert_true(link->is_starting);
+}
+
+static void a_receipt_that_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    struct link link;
+    link_init(&link, 0);
+    link_on_handed(&link, 0, 1000);
+    assert_false(link_on_receipt(&link, 1, 1001, 1, 0)); /* more than was sent */
+    assert_false(link_on_receipt(&link, 1, 0, 1, 0));
+    assert_false(link_on_receipt(&link, 1, 10, UINT64_MAX, 0));
+    assert_false(link_on_receipt(&link, 1, 10, 1, UINT64_MAX));
+    assert_true(link_on_receipt(&link, 1, 1000, 1, 0));
+    assert_false(link_on_receipt(&link, 2, 1000, 2, 0)); /* said already */
+}
+
+static void a_receipt_is_due_when_it_is_worth_it_and_not_too_often(void **state)
+{
+    (void)state;
+    struct link link;
+    link_init(&link, 0);
+    link_on_came(&link, RECEIPT_NS, RECEIPT_BYTES - 1);
+    assert_false(link_owes_receipt(&link, RECEIPT_NS));
+    link_on_came(&link, RECEIPT_NS, 1);
+    assert_false(link_owes_receipt(&link, RECEIPT_NS - 1));
+    assert_true(link_owes_receipt(&link, RECEIPT_NS));
+    link_receipted(&link, RECEIPT_NS);
+    assert_false(link_owes_receipt(&link, 10 * SECOND_NS));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_link_is_used_from_64_kbit_to_10_gbit),
+        cmocka_unit_test(what_waits_on_the_way_stays_short),
+        cmocka_unit_test(two_on_one_link_share_it),
+        cmocka_unit_test(a_rate_that_changes_tenfold_is_followed_within_five_seconds),
+        cmocka_unit_test(traffic_that_fills_the_queue_is_yielded_to),
+        cmocka_unit_test(who_gives_no_receipts_is_given_little),
+        cmocka_unit_test(a_cap_is_kept),
+        cmocka_unit_test(the_rate_of_a_link_that_is_never_pressed_stays_as_it_is),
+        cmocka_unit_test(a_receipt_that_cannot_be_is_refused),
+        cmocka_unit_test(a_receipt_is_due_when_it_is_worth_it_and_not_too_often),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
