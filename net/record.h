@@ -14,7 +14,7 @@
  *       79    1 trains: 1, or 0 for a node that only passes on, or has not joined yet
  *       80    4 uplink: bytes per second that its links carry, at least, float32
  *       84    4 ingress: bytes per second that came in, in the best of the last seconds, float32
- *       88    4 lag: for so many milliseconds it has lacked a rumor that it knows to exist
+ *       88    4 lag: for so many milliseconds it has lacked what most others say
  *       92   64 host, padded with zeros
  *      156   64 Ed25519 signature over context ‖ bytes 0 .. 156
  */

@@ -54,10 +54,11 @@ static void signed_hash(uint8_t hash[static 64], const uint8_t context[static CO
 }
 
 void rumor_encode(const struct rumor_head *head, const struct update *update, uint32_t from,
-                  const struct identity *identity, const uint8_t context[static CONTEXT_BYTES],
-                  uint8_t out[static RUMOR_MAX], uint32_t *taken, size_t *bytes)
+                  size_t most, const struct identity *identity,
+                  const uint8_t context[static CONTEXT_BYTES], uint8_t out[static RUMOR_MAX],
+                  uint32_t *taken, size_t *bytes)
 {
-    CHECK(from < update->count);
+    CHECK(from < update->count && most >= RUMOR_LEAST && most <= RUMOR_MAX);
     CHECK(limits_hold(update->tau, update->amount, update->count));
     CHECK(memcmp(head->origin, identity->id, ID_BYTES) == 0);
     const uint32_t *index = update->index + from;
@@ -65,7 +66,7 @@ void rumor_encode(const struct rumor_head *head, const struct update *update, ui
     uint32_t left = update->count - from;
     struct body_plan plan;
     body_plan_make(&plan, index, level, left < RUMOR_ENTRIES_MAX ? left : RUMOR_ENTRIES_MAX,
-                   ROOM_BYTES);
+                   most - RUMOR_HEAD_BYTES - SIGNATURE_BYTES);
     CHECK(entries_hold(index, level, plan.count));
 
     uint8_t hash[64];

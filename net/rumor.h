@@ -24,6 +24,7 @@
 
 #define RUMOR_HEAD_BYTES 64
 #define RUMOR_MAX        65000 /* head, body and signature; fits one message */
+#define RUMOR_LEAST      1024  /* none is cut smaller if there is more */
 #define RUMOR_MIN        (RUMOR_HEAD_BYTES + 1 + SIGNATURE_BYTES)
 #define CONTEXT_BYTES    16
 
@@ -34,12 +35,14 @@ struct rumor_head {
     uint64_t samples;
 };
 
-/* Encode the entries of `update` from number `from` on, as many as fill RUMOR_MAX bytes of out to
- * within a few percent, or all that are left; *taken says how many (>= 1), *bytes the size. Signed
- * by `identity`, which must be the head's origin. The update must be valid. */
+/* Encode the entries of `update` from number `from` on, as many as fill `most` bytes of out (at
+ * least 1 KiB, at most RUMOR_MAX) to within a few percent, or all that are left; *taken says how
+ * many (>= 1), *bytes the size. Signed by `identity`, which must be the head's origin. The update
+ * must be valid. */
 void rumor_encode(const struct rumor_head *head, const struct update *update, uint32_t from,
-                  const struct identity *identity, const uint8_t context[static CONTEXT_BYTES],
-                  uint8_t out[static RUMOR_MAX], uint32_t *taken, size_t *bytes);
+                  size_t most, const struct identity *identity,
+                  const uint8_t context[static CONTEXT_BYTES], uint8_t out[static RUMOR_MAX],
+                  uint32_t *taken, size_t *bytes);
 
 /* The head alone, without checking more than the size; MALFORMED if too short or too long. */
 enum status rumor_peek(const uint8_t *in, size_t bytes, struct rumor_head *head) MUST_USE;

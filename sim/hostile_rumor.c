@@ -21,7 +21,7 @@ static size_t own_rumor(struct hostile *hostile, uint32_t seq, uint32_t index,
     memcpy(head.origin, hostile->identity.id, ID_BYTES);
     uint32_t taken;
     size_t bytes;
-    rumor_encode(&head, &update, 0, &hostile->identity, context, out, &taken, &bytes);
+    rumor_encode(&head, &update, 0, RUMOR_MAX, &hostile->identity, context, out, &taken, &bytes);
     return bytes;
 }
 

@@ -8,7 +8,7 @@
  * A link that has less than a quarter of the room of the middle one is not in good standing: it is
  * told what it can take, lacks the rest, and is brought up to date from logs and by blocks at its
  * own pace. So one slow member holds nobody back. For the same reason the lag that counts is that
- * of the member that lags more than three quarters of all.
+ * of the middle member.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +34,9 @@ double budget_rate_max(const struct node *node, const struct peer *peer)
 
 double budget_link_rate(const struct node *node, const struct peer *peer)
 {
-    return fmin(peer->link.rate, budget_rate_max(node, peer));
+    const double cap = (double)node->options.uplink_max;
+    const double part = cap > 0 ? cap / fmax(node_neighbours(node), 1) : INFINITY;
+    return fmin(fmin(peer->link.rate, part), budget_rate_max(node, peer));
 }
 
 static int compare(const void *a, const void *b)
@@ -72,28 +74,32 @@ static double link_budget(struct node *node, double span_s)
 {
     const uint32_t own = versions_place(&node->versions, node->own);
     double rooms[NODE_PEERS_MAX];
-    double uplink = 0, incoming = 0, others = 0;
-    uint32_t count = 0;
+    double uplink = 0, incoming = 0, others = 0, slowest = INFINITY;
+    uint32_t count = 0, copies = 0;
     struct peer *peer;
     for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++) {
         count_traffic(node, peer, span_s);
         const double rate = budget_link_rate(node, peer), other = node->rapports[i].other;
         uplink += rate;
+        slowest = fmin(slowest, rate);
         others += other;
         incoming += node->rapports[i].incoming;
-        if (node_is_together(node, peer) && !bit_get(peer->lazy, own))
+        copies += !bit_get(peer->lazy, own);
+        if (node_is_together(node, peer)) /* also if what waits for it is too much just now */
             rooms[count++] = fmax(UTILISATION * rate - other, ROOM_LEAST * rate);
     }
+    node->slowest = slowest;
     const double cap = (double)node->options.uplink_max;
     node->stats.uplink = cap > 0 ? fmin(uplink, cap) : uplink;
     node->stats.ingress = fmax(incoming, INGRESS_FADE * node->stats.ingress);
     if (count == 0)
         return UTILISATION * LINK_RATE_FIRST;
     const double room = least_in_good_standing(rooms, count);
-    return cap > 0 ? fmin(room, fmax(CAP_USED * cap - others, ROOM_LEAST * cap) / count) : room;
+    const double left = fmax(CAP_USED * cap - others, ROOM_LEAST * cap) / fmax(copies, 1);
+    return cap > 0 ? fmin(room, left) : room;
 }
 
-/* The lag of the member that lags more than three quarters of those who learn. */
+/* The lag of the middle one of those who learn. */
 static double members_lag_ms(const struct node *node)
 {
     double lags[64]; /* of a large swarm, these are enough to know */
@@ -106,7 +112,7 @@ static double members_lag_ms(const struct node *node)
     if (count == 0)
         return 0;
     qsort(lags, count, sizeof *lags, compare);
-    return lags[(3 * count + 3) / 4 - 1];
+    return lags[count / 2];
 }
 
 void budget_review(struct node *node)

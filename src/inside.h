@@ -167,6 +167,7 @@ struct node {
     struct bucket uplink; /* of what uplink_max allows */
     uint64_t reviewed_ns; /* the budget, last */
     double found, ease;   /* of which it is the product */
+    double slowest;       /* bytes per second of the slowest link */
     uint32_t generation;
     uint64_t said_count[MESSAGE_KINDS]; /* messages ... */
     uint64_t said_bytes[MESSAGE_KINDS]; /* ... and their bytes, as sealed */

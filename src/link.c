@@ -18,6 +18,7 @@
 #define TARGET_MORE_S 0.040        /* at 64 kB/s; falls with the root of the rate */
 #define CUT_MAX       0.35         /* in a round ... */
 #define CUT_FULL      3.0          /* ... with a backlog that is so many targets too large */
+#define USED          0.5          /* of the rate: enough to see whether it carries more */
 #define GROWTH        1.2          /* per second ... */
 #define GROWTH_MAX    0.5          /* ... but no more than that in a round */
 
@@ -140,7 +141,7 @@ static int64_t way_of(const struct link *link)
 static double target_s(double rate)
 {
     const double slow = SEGMENT_BYTES / rate; /* a segment alone takes a slow link so long */
-    return TARGET_S + 2 * slow + TARGET_MORE_S * sqrt(LINK_RATE_FIRST / rate);
+    return TARGET_S + 2 * slow + TARGET_MORE_S * sqrt(64e3 / rate);
 }
 
 /* The rate of the next round, after one with this backlog, while which so much was delivered per
@@ -148,10 +149,14 @@ static double target_s(double rate)
 static double next_rate(const struct link *link, double backlog_s, double round_s, double delivered)
 {
     const double rate = link->rate, target = target_s(rate);
+    const bool is_used =
+        link->is_pressed || (double)(link->sent - link->round_ends) > USED * rate * round_s;
     const double room = 1 - backlog_s / target;
     if (room >= 0) {
-        const double growth = link->is_starting ? 1 : smaller(GROWTH * round_s, GROWTH_MAX) * room;
-        return link->is_pressed ? rate * (1 + growth) : rate;
+        const double growth = link->is_starting && link->is_pressed
+                                  ? 1
+                                  : smaller(GROWTH * round_s, GROWTH_MAX) * room;
+        return is_used ? rate * (1 + growth) : rate;
     }
     if (backlog_s < 0.8 * (double)link->backlog_ns / SECOND_NS)
         return rate;

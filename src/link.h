@@ -12,10 +12,10 @@
  * 6817, and its kin; nothing is read off socket buffers, nor off losses.)
  *
  * Once in a round (until bytes handed over after its beginning have arrived): if the backlog is
- * above a target of 10 ms and a little, the rate falls; if below, and there was more to hand over
- * than the pace let through, it rises. The target falls with the rate, so of two that share a queue
- * the faster gives way (as in Swift, SIGCOMM 2020). A rate that was never pressed is what the link
- * carries at least.
+ * above a target of 10 ms and a little, the rate falls; if below, and the rate was made use of,
+ * it rises. The target falls with the rate, so of two that share a queue
+ * the faster gives way (as in Swift, SIGCOMM 2020). A rate that was never made use of is what the
+ * link carries at least.
  *
  * Pure: no clock, no allocation, one direction of one conversation in one struct; and what came the
  * other way, as far as receipts for it are concerned. Held by tests/test_link.c.
@@ -27,8 +27,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LINK_RATE_FIRST 65536.0  /* bytes per second, before anything is known */
-#define LINK_RATE_MIN   2000.0   /* a link that carries less is not worth having */
+#define LINK_RATE_FIRST 16384.0  /* bytes per second, before anything is known */
+#define LINK_RATE_MIN   500.0    /* several may share the thinnest */
 #define LINK_RATE_MAX   1.25e9   /* 10 Gbit/s */
 #define LINK_MARKS      256      /* handed over and without a receipt */
 #define RECEIPT_BYTES   2048     /* a receipt is worth so many bytes */

@@ -90,6 +90,15 @@ static bool is_outdated(const struct node *node, const struct record *said,
             rate_differs(said->samples_per_second, now->samples_per_second));
 }
 
+/* Who lacks what one origin says may have lost its neighbour; who lacks what most say cannot hear
+ * so much. */
+static uint32_t lag_ms(const struct node *node)
+{
+    if (2 * node->behind < node->live)
+        return 0;
+    return (uint32_t)fmin((double)(node_lag_ns(node, node->now_ns) / MS_NS), UINT32_MAX);
+}
+
 /* Sign a new record if the last one is old or wrong. */
 void news_renew(struct node *node)
 {
@@ -103,8 +112,7 @@ void news_renew(struct node *node)
         .delivered = 1,
         .uplink = (float)node->stats.uplink,
         .ingress = (float)node->stats.ingress,
-        .lag_ms =
-            (uint32_t)fmin((double)node_lag_ns(node, node->now_ns) / (double)MS_NS, UINT32_MAX),
+        .lag_ms = lag_ms(node),
         .renew_ms = (uint32_t)(news_period_ns(node) / MS_NS),
         .stage = node->stage,
         .trains = node->options.trains && node->joined,

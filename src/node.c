@@ -116,6 +116,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->pace_ns = UINT64_MAX;
     node->uplink.at_ns = now_ns;
     node->ease = 1;
+    node->slowest = LINK_RATE_FIRST;
     node->joined = options->seeds_count == 0;
     node->gossip_ns = now_ns + rng_below(&node->rng, (uint32_t)SECOND_NS);
     node->check_ns = now_ns;

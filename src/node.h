@@ -245,6 +245,8 @@ struct node_member {
     bool trains; /* false: it only passes on, or has not joined yet */
     uint64_t samples;
     double samples_per_second;
+    double uplink, ingress; /* bytes per second that it sends and has received, at least */
+    uint64_t lag_ns;
     uint64_t heard_ns; /* when its last record or rumor came */
 };
 uint32_t node_members(const struct node *node);

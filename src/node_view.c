@@ -144,6 +144,9 @@ void node_member(const struct node *node, uint64_t now_ns, uint32_t i, struct no
         .trains = record->trains,
         .samples = record->samples,
         .samples_per_second = (double)record->samples_per_second,
+        .uplink = (double)record->uplink,
+        .ingress = (double)record->ingress,
+        .lag_ns = record->lag_ms * 1000000ull,
         .heard_ns = member->advanced_ns,
     };
     memcpy(out->id, record->id, ID_BYTES);

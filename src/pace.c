@@ -6,6 +6,8 @@
 
 #define CAP_DEPTH_S   0.02
 #define SEGMENT_BYTES 1448
+#define FULL_S        1.5
+#define FULL_LEAST    8192
 
 /* Of all that is sent, at most uplink_max. */
 static double cap_allows(struct node *node)
@@ -96,9 +98,10 @@ void pace_on_receipt(struct node *node, struct peer *peer, const struct message 
     slots_put(&node->ready, node_slot(node, peer), true);
 }
 
-/* So much may wait for a neighbour before it is full: what it can be sent within two seconds. */
+/* No more is to wait for a neighbour than it can be sent soon. */
 bool pace_is_full(const struct node *node, const struct peer *peer)
 {
-    const double most = fmax(2 * budget_link_rate(node, peer), 2 * FRAME_MAX);
-    return (double)peer_queued_bytes(peer) > fmin(most, (double)peer->queue.max / 2);
+    const double span = fmax(FULL_S * budget_link_rate(node, peer), FULL_LEAST);
+    const double most = fmin(span, (double)peer->queue.max / 2);
+    return (double)peer_queued_bytes(peer) > most;
 }

@@ -8,6 +8,7 @@
  * WANT_AFTER_NS, ask; asking also grafts: pushing begins again. Records of members (news.c) take
  * the same trees.
  */
+#include <math.h>
 #include <string.h>
 
 #include "digest.h"
@@ -15,13 +16,19 @@
 
 #define WANT_AFTER_NS (SECOND_NS / 2)
 #define ASK_AGAIN_NS  (2 * SECOND_NS)
+#define RUMOR_S       0.2
+#define RUMOR_USUAL   4096
 #define APPLYING_MAX  256 /* rumors with the learner at once */
 #define GONE_ENOUGH   4   /* neighbours that no longer have it, if most are not fewer */
 
-static bool say_rumor(struct node *node, struct peer *peer, const uint8_t *rumor, size_t bytes)
+static bool say_rumor(struct node *node, struct peer *peer, const struct origin *origin,
+                      const uint8_t *rumor, size_t bytes)
 {
-    return !pace_is_full(node, peer) &&
-           node_say(node, peer, &(struct message){.kind = RUMOR, .bulk = {rumor, bytes}});
+    if (pace_is_full(node, peer) ||
+        !node_say(node, peer, &(struct message){.kind = RUMOR, .bulk = {rumor, bytes}}))
+        return false;
+    node_rapport(node, peer)->told_bytes += origin == node->own ? bytes : 0;
+    return true;
 }
 
 static bool is_origin(const struct peer *peer, const struct origin *origin)
@@ -38,10 +45,8 @@ static void push(struct node *node, const struct origin *origin, const struct pe
         if (peer == from || bit_get(peer->lazy, place) || is_origin(peer, origin) ||
             !node_is_together(node, peer))
             continue;
-        if (!say_rumor(node, peer, rumor, bytes))
+        if (!say_rumor(node, peer, origin, rumor, bytes))
             bit_set(peer->lazy, place, true);
-        else if (origin == node->own)
-            node->rapports[i].told_bytes += bytes;
     }
 }
 
@@ -275,7 +280,7 @@ void spread_on_want(struct node *node, struct peer *from, uint64_t tag, uint64_t
             (void)node_say(node, from, &(struct message){.kind = GONE, .tag = tag, .seq = next});
             return;
         }
-        if (!say_rumor(node, from, rumor, bytes)) {
+        if (!say_rumor(node, from, origin, rumor, bytes)) {
             bit_set(from->lazy, place, true);
             from->wants_more = true;
             from->want_tag = tag;
@@ -309,8 +314,16 @@ void spread_on_gone(struct node *node, struct peer *from, uint64_t tag, uint64_t
         (void)spread_ask_from(node, other, origin);
 }
 
+/* What is urgent waits behind a rumor under way: so the slowest link should not be busy with one
+ * for long. */
+static size_t rumor_bytes(const struct node *node)
+{
+    return (size_t)fmin(fmax(node->slowest * RUMOR_S, RUMOR_USUAL), RUMOR_MAX);
+}
+
 void spread_told(struct node *node, const struct update *update)
 {
+    const size_t most = rumor_bytes(node);
     uint32_t from = 0;
     while (from < update->count) {
         struct rumor_head head = {
@@ -321,8 +334,8 @@ void spread_told(struct node *node, const struct update *update)
         memcpy(head.origin, node->own->id, ID_BYTES);
         uint32_t taken;
         size_t bytes;
-        rumor_encode(&head, update, from, node->options.identity, node->context, node->scratch,
-                     &taken, &bytes);
+        rumor_encode(&head, update, from, most, node->options.identity, node->context,
+                     node->scratch, &taken, &bytes);
         const uint32_t place = versions_place(&node->versions, node->own);
         CHECK(log_append(&node->log, place, head.seq, true, node->scratch, (uint32_t)bytes));
         const struct update part = {.tau = update->tau,

@@ -75,6 +75,8 @@ static const struct field MEMBER_FIELDS[] = {
     FLAG(status_member, trains),
     WHOLE(status_member, samples),
     REAL(status_member, samples_per_second),
+    REAL(status_member, uplink_bytes_per_s),
+    REAL(status_member, ingress_bytes_per_s),
     REAL(status_member, age_s),
     REAL(status_member, lag_s),
 };
@@ -88,6 +90,9 @@ static const struct field LINK_FIELDS[] = {
     REAL(status_link, open_s),
     REAL(status_link, rtt_s),
     WHOLE(status_link, queued_bytes),
+    REAL(status_link, rate_bytes_per_s),
+    FLAG(status_link, is_measured),
+    REAL(status_link, backlog_s),
     WHOLE(status_link, sent_bytes),
     WHOLE(status_link, received_bytes),
     REAL(status_link, sent_bytes_per_s),

@@ -31,7 +31,8 @@ struct status_member {
     bool trains;
     uint64_t samples;
     double samples_per_second;
-    double age_s; /* since its last record or rumor */
+    double uplink_bytes_per_s, ingress_bytes_per_s; /* what its links carry, at least */
+    double age_s;                                   /* since its last record or rumor */
     double lag_s;
 };
 
@@ -44,6 +45,9 @@ struct status_link {
     double open_s;
     double rtt_s;
     uint64_t queued_bytes;
+    double rate_bytes_per_s; /* that it carries, and ... */
+    bool is_measured;        /* ... no more than that; else at least that */
+    double backlog_s;        /* what is sent waits so long on the way */
     uint64_t sent_bytes, received_bytes;
     double sent_bytes_per_s, received_bytes_per_s; /* over the last seconds */
 };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define LONG_NUMBER 10000000000 /* longer ones are rounded */
-#define LINK_LINE   "%-8.8s %-21s %-5s %6s %7s %7s %9s %9s\n"
+#define LINK_LINE   "%-8.8s %-21s %6s %7s %10s %9s %9s\n"
 #define MEMBER_LINE "%-8.8s  %-24s  %-4s  %8s  %9s  %7s  %7s\n"
 
 struct status_amount status_amount(double amount, const char *unit)
@@ -159,13 +159,22 @@ void status_text_node(FILE *out, const struct status_page *page)
 
 /* The tables. */
 
+/* What a link carries; as long as nothing was too much for it, at least. */
+static struct status_amount carries(const struct status_link *link)
+{
+    const struct status_amount amount = status_amount(link->rate_bytes_per_s, "B/s");
+    const bool more = isfinite(link->rate_bytes_per_s) && !link->is_measured;
+    struct status_amount text;
+    (void)snprintf(text.text, sizeof text.text, "%s%.20s", more ? ">" : "", amount.text);
+    return text;
+}
+
 static void print_link(FILE *out, const struct status_link *link)
 {
     (void)fprintf(
         out, LINK_LINE, link->id[0] ? shown(link->id, 60).text : "-", shown(link->address, 21).text,
-        link->dialled ? "we" : "they", link->open ? status_span(link->open_s).text : "not",
-        status_span(link->rtt_s).text, status_amount((double)link->queued_bytes, "B").text,
-        status_amount(link->sent_bytes_per_s, "B/s").text,
+        link->open ? status_span(link->open_s).text : "not", status_span(link->rtt_s).text,
+        carries(link).text, status_amount(link->sent_bytes_per_s, "B/s").text,
         status_amount(link->received_bytes_per_s, "B/s").text);
 }
 
@@ -175,7 +184,7 @@ void status_text_links(FILE *out, const struct status_page *page)
         (void)fprintf(out, "no connection to any other node\n");
         return;
     }
-    (void)fprintf(out, LINK_LINE, "LINK TO", "ADDRESS", "CALLS", "OPEN", "TRIP", "QUEUE", "SENT",
+    (void)fprintf(out, LINK_LINE, "LINK TO", "ADDRESS", "OPEN", "TRIP", "CARRIES", "SENT",
                   "RECEIVED");
     for (size_t i = 0; i < page->links_count; i++)
         print_link(out, &page->links[i]);

@@ -115,7 +115,9 @@ static void fill_member(struct status_member *out, const struct node *node, uint
         .samples = member.samples,
         .samples_per_second = member.samples_per_second > 0 ? member.samples_per_second : NAN,
         .age_s = seconds_since(now_ns, member.heard_ns),
-        .lag_s = NAN,
+        .uplink_bytes_per_s = member.uplink > 0 ? member.uplink : NAN,
+        .ingress_bytes_per_s = member.ingress > 0 ? member.ingress : NAN,
+        .lag_s = (double)member.lag_ns * 1e-9,
     };
     id_text(out->id, member.id);
     if (member.address.port)
@@ -145,6 +147,9 @@ static void fill_link(struct status_link *out, const struct status_watch *watch,
         .open_s = link.open ? seconds_since(now_ns, link.since_ns) : NAN,
         .rtt_s = link.rtt_ns ? (double)link.rtt_ns * 1e-9 : NAN,
         .queued_bytes = link.queued_bytes,
+        .rate_bytes_per_s = link.open ? link.rate : NAN,
+        .is_measured = link.is_measured,
+        .backlog_s = link.open ? (double)link.backlog_ns * 1e-9 : NAN,
         .sent_bytes = link.sent_bytes,
         .received_bytes = link.received_bytes,
     };
@@ -168,6 +173,7 @@ static void fill_stats(struct status_page *page, const struct node_stats *stats)
     page->samples = stats->samples;
     page->samples_per_second = stats->samples_per_second;
     page->share = stats->share;
+    page->budget_bytes_per_s = (uint64_t)stats->budget;
     page->sent_bytes = stats->sent_bytes;
     page->received_bytes = stats->received_bytes;
     page->log_bytes = stats->log_held_bytes;
@@ -190,7 +196,6 @@ static void fill_facts(struct status_page *page, const struct status_facts *fact
     page->uptime_s = seconds_since(now_ns, facts->start_ns);
     page->trains = options->trains;
     page->parameters = options->parameters;
-    page->budget_bytes_per_s = options->bytes_per_s;
     page->loss = page->steps ? facts->loss : NAN;
     page->checkpoint_age_s = facts->checkpoint_age_s;
     page->rss_bytes = rss_bytes();

@@ -54,7 +54,7 @@ static int encode_all(const struct identity *identity, const uint8_t *context)
     while (from < ENTRIES) {
         CHECK(rumors < RUMORS_MAX);
         uint32_t taken;
-        rumor_encode(&head, &told, from, identity, context, wire[rumors], &taken,
+        rumor_encode(&head, &told, from, RUMOR_MAX, identity, context, wire[rumors], &taken,
                      &wire_bytes[rumors]);
         wire_from[rumors++] = from;
         from += taken;

@@ -191,7 +191,8 @@ static inline size_t puppet_rumor(const struct puppet *puppet, uint32_t seq, uin
     memcpy(head.origin, puppet->identity.id, ID_BYTES);
     uint32_t taken;
     size_t bytes;
-    rumor_encode(&head, &update, 0, &puppet->identity, puppet->context, out, &taken, &bytes);
+    rumor_encode(&head, &update, 0, RUMOR_MAX, &puppet->identity, puppet->context, out, &taken,
+                 &bytes);
     return bytes;
 }
 

@@ -15,7 +15,9 @@
 
 #define NODES_MAX     40
 #define OUTSIDERS_MAX 8
-#define PARAMETERS    600
+#ifndef PARAMETERS
+#define PARAMETERS 600
+#endif
 #define DELAY_NS      (20 * MILLI_NS)
 #define NEARBY_NS     (MILLI_NS / 10)
 
@@ -32,7 +34,7 @@ static inline void make_mind(void *self, uint32_t i, struct mind *mind)
 {
     (void)self;
     (void)i;
-    arena_init(&mind->arena, (size_t)1 << 20);
+    arena_init(&mind->arena, ((size_t)1 << 20) + PARAMETERS * (size_t)128);
     mind->parameters = PARAMETERS;
     mind->is_accounted = true;
     mind->wander = wander_new(&mind->arena, backend, PARAMETERS, ++births, told_max, true);

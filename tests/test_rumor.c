@@ -69,7 +69,8 @@ static uint32_t assert_round_trip(struct world *world, uint32_t from, size_t *by
 {
     uint32_t taken = 0;
     struct rumor_head head = head_number(5);
-    rumor_encode(&head, &world->told, from, &identity, context, world->wire, &taken, bytes);
+    rumor_encode(&head, &world->told, from, RUMOR_MAX, &identity, context, world->wire, &taken,
+                 bytes);
     assert_in_range(taken, 1, world->told.count - from);
     assert_in_range(*bytes, RUMOR_MIN, RUMOR_MAX);
     assert_int_equal(
@@ -283,7 +284,8 @@ static size_t small_rumor(struct world *world, uint64_t seed)
     size_t bytes;
     struct rumor_head head = head_number(0);
     (void)draw_update(&world->told, 60, 0.1, LAPLACE, seed);
-    rumor_encode(&head, &world->told, 0, &identity, context, world->wire, &taken, &bytes);
+    rumor_encode(&head, &world->told, 0, RUMOR_MAX, &identity, context, world->wire, &taken,
+                 &bytes);
     assert_int_equal(taken, 60);
     return bytes;
 }

@@ -41,6 +41,9 @@ static struct status_link links[] = {
      .open_s = 91.5,
      .rtt_s = 0.0123,
      .queued_bytes = 123456,
+     .rate_bytes_per_s = 1250000,
+     .is_measured = true,
+     .backlog_s = 0.0031,
      .sent_bytes = 408123,
      .received_bytes = 403999,
      .sent_bytes_per_s = 4370,
@@ -49,6 +52,8 @@ static struct status_link links[] = {
      .dialled = true,
      .open_s = NAN,
      .rtt_s = NAN,
+     .rate_bytes_per_s = NAN,
+     .backlog_s = NAN,
      .sent_bytes_per_s = NAN,
      .received_bytes_per_s = NAN},
 };
@@ -112,6 +117,9 @@ static void assert_same_links(const struct status_link *a, const struct status_l
     assert_same_real(a->open_s, b->open_s);
     assert_same_real(a->rtt_s, b->rtt_s);
     assert_int_equal(a->queued_bytes, b->queued_bytes);
+    assert_same_real(a->rate_bytes_per_s, b->rate_bytes_per_s);
+    assert_int_equal(a->is_measured, b->is_measured);
+    assert_same_real(a->backlog_s, b->backlog_s);
     assert_int_equal(a->sent_bytes, b->sent_bytes);
     assert_int_equal(a->received_bytes, b->received_bytes);
     assert_same_real(a->sent_bytes_per_s, b->sent_bytes_per_s);
@@ -127,6 +135,8 @@ static void assert_same_members(const struct status_member *a, const struct stat
     assert_int_equal(a->trains, b->trains);
     assert_int_equal(a->samples, b->samples);
     assert_same_real(a->samples_per_second, b->samples_per_second);
+    assert_same_real(a->uplink_bytes_per_s, b->uplink_bytes_per_s);
+    assert_same_real(a->ingress_bytes_per_s, b->ingress_bytes_per_s);
     assert_same_real(a->age_s, b->age_s);
     assert_same_real(a->lag_s, b->lag_s);
 }
@@ -305,16 +315,26 @@ static void links_and_members_are_tables(void **state)
 {
     (void)state;
     const struct status_page page = whole_page();
-    assert_text(
-        status_text_links, &page,
-        "LINK TO  ADDRESS               CALLS   OPEN    TRIP   QUEUE      SENT  RECEIVED\n"
-        "dfeb6506 192.0.2.7:50774       they   1m31s   12 ms  123 kB 4.37 kB/s 1.23 MB/s\n"
-        "-        198.51.100.1:7770     we       not       -     0 B         -         -\n");
+    assert_text(status_text_links, &page,
+                "LINK TO  ADDRESS                 OPEN    TRIP    CARRIES      SENT  RECEIVED\n"
+                "dfeb6506 192.0.2.7:50774        1m31s   12 ms  1.25 MB/s 4.37 kB/s 1.23 MB/s\n"
+                "-        198.51.100.1:7770        not       -          -         -         -\n");
     assert_text(
         status_text_members, &page,
         "MEMBER    ADDRESS                   IS     SAMPLES     TRAINS    HEARD      LAG\n"
         "6da36a14  [2001:db8:ffff:ffff:ff..  this    77.7 M    472 k/s   742 ms        -\n"
         "dfeb6506  only dials                dead        12          -    2h03m    2.5 s\n");
+}
+
+static void what_was_never_too_much_for_a_link_is_the_least_it_carries(void **state)
+{
+    (void)state;
+    const struct status_page page = whole_page();
+    links[0].is_measured = false;
+    char *text = text_of(status_text_links, &page);
+    links[0].is_measured = true;
+    assert_non_null(strstr(text, " >1.25 MB/s "));
+    free(text);
 }
 
 static void an_empty_table_says_so(void **state)
@@ -339,7 +359,8 @@ static void no_line_is_longer_than_a_terminal(void **state)
     const struct status_link link = links[0];
     (void)strcpy(links[0].address, members[0].address);
     links[0].open_s = 86400.0 * 99;
-    links[0].queued_bytes = 999499;
+    links[0].rate_bytes_per_s = 999499;
+    links[0].is_measured = false;
     void (*const parts[])(FILE * out, const struct status_page *page) = {
         status_text_node, status_text_links, status_text_members};
     for (int i = 0; i < 3; i++) {
@@ -429,6 +450,7 @@ int main(void)
         cmocka_unit_test(a_name_that_is_no_text_is_not_known),
         cmocka_unit_test(a_node_is_described_in_few_lines),
         cmocka_unit_test(links_and_members_are_tables),
+        cmocka_unit_test(what_was_never_too_much_for_a_link_is_the_least_it_carries),
         cmocka_unit_test(an_empty_table_says_so),
         cmocka_unit_test(no_line_is_longer_than_a_terminal),
         cmocka_unit_test(what_a_terminal_would_obey_is_not_shown),

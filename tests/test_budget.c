@@ -1,0 +1,149 @@
+/* What a swarm tells where links are thin: how much, and who is held back by whom. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define PARAMETERS 20000
+
+#include "swarm_world.h"
+
+static struct rate down_rates[NODES_MAX];
+
+static void limit_down(uint32_t i, uint64_t bytes_per_s)
+{
+    down_rates[i] = (struct rate){.bytes_per_s = bytes_per_s};
+    world.wire.parties[i].down.rate = &down_rates[i];
+}
+
+/* Who tells as much as its links carry. */
+static struct node_options eager_options(void)
+{
+    struct node_options options = usual_options();
+    told_max = PARAMETERS;
+    options.bytes_per_s = 0;
+    options.interval_ns = SECOND_NS / 4;
+    options.log_bytes = 16 << 20;
+    options.send_queue_bytes = 1 << 20;
+    return options;
+}
+
+/* Who learns more than its links carry. */
+static void start_eager(uint32_t n, const struct node_options *options)
+{
+    start_swarm(n, options);
+    for (uint32_t i = 0; i < n; i++)
+        world.nodes[i].step_ns = MILLI_NS;
+}
+
+struct traffic {
+    uint64_t sent, received, told;
+};
+
+static struct traffic traffic_of(uint32_t i)
+{
+    const struct node_stats stats = stats_of(i);
+    return (struct traffic){stats.sent_bytes, stats.received_bytes, stats.told_bytes};
+}
+
+static void a_budget_follows_the_thinnest_link(void **state)
+{
+    (void)state;
+    static const uint64_t rates[] = {8000, 20000, 50000};
+    for (int k = 0; k < 3; k++) {
+        begin_world(1);
+        const struct node_options options = eager_options();
+        start_eager(2, &options);
+        limit_up(0, rates[k]);
+        run(40 * SECOND_NS);
+        const struct traffic before = traffic_of(0);
+        run(40 * SECOND_NS);
+        const double told = (double)(traffic_of(0).told - before.told) / 40;
+        const double use = told / (double)rates[k];
+        if (use < 0.5 || use > 0.9)
+            fail_msg("%.0f B/s: used to %.2f", (double)rates[k], use);
+        if (k < 2)
+            world_free(&world);
+    }
+}
+
+/* Bytes per second over half a minute, after another half. */
+static void caps_are_kept(const struct node_options *options, bool uplink, double cap)
+{
+    start_eager(4, options);
+    run(30 * SECOND_NS);
+    const struct traffic before = traffic_of(1);
+    run(30 * SECOND_NS);
+    const struct traffic after = traffic_of(1);
+    const double rate =
+        (double)(uplink ? after.sent - before.sent : after.received - before.received) / 30;
+    assert_true(rate <= 1.02 * cap);
+    assert_true(rate >= 0.35 * cap); /* and it is made use of */
+}
+
+static void what_is_sent_to_all_is_kept_below_a_cap(void **state)
+{
+    (void)state;
+    struct node_options options = eager_options();
+    options.uplink_max = 20000;
+    caps_are_kept(&options, true, 20000);
+}
+
+static void what_is_received_of_all_is_kept_below_a_cap(void **state)
+{
+    (void)state;
+    struct node_options options = eager_options();
+    options.downlink_max = 20000;
+    caps_are_kept(&options, false, 20000);
+}
+
+static void what_is_sent_to_one_is_kept_below_a_cap(void **state)
+{
+    (void)state;
+    struct node_options options = eager_options();
+    options.neighbour_max = 6000;
+    caps_are_kept(&options, true, 18000);
+}
+
+/* Told by nodes 0 .. 3 in three quarters of a minute, in a swarm of n. */
+static uint64_t told_by_four(uint32_t n)
+{
+    struct node_options options = eager_options();
+    start_eager(n, &options);
+    for (uint32_t i = 0; i < n; i++)
+        limit_down(i, i == 4 ? 32000 : 1000000);
+    run(30 * SECOND_NS);
+    uint64_t told = 0;
+    for (uint32_t i = 0; i < 4; i++)
+        told -= traffic_of(i).told;
+    run(45 * SECOND_NS);
+    for (uint32_t i = 0; i < 4; i++)
+        told += traffic_of(i).told;
+    return told;
+}
+
+static void one_that_hears_slowly_holds_nobody_back(void **state)
+{
+    (void)state;
+    const uint64_t alone = told_by_four(4);
+    world_free(&world);
+    begin_world(1);
+    const uint64_t with_it = told_by_four(5);
+    assert_true((double)with_it > 0.95 * (double)alone);
+}
+
+#define STORY(name) cmocka_unit_test_setup_teardown(name, world_begins, world_ends)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(what_is_sent_to_all_is_kept_below_a_cap),
+        STORY(what_is_received_of_all_is_kept_below_a_cap),
+        STORY(what_is_sent_to_one_is_kept_below_a_cap),
+        STORY(one_that_hears_slowly_holds_nobody_back),
+        cmocka_unit_test_teardown(a_budget_follows_the_thinnest_link, world_ends),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
