@@ -13,7 +13,7 @@
 
 #define PACE_BATCH_MIN   8
 #define PACE_BATCH_START 32
-#define PACE_BATCH_MAX   1024
+#define PACE_BATCH_MAX   256 /* more make a step hardly better: who wants them says so */
 #define PACE_WINDOW_NS   2000000000u
 #define PACE_STEPS       3 /* a decision is made over so many steps at least ... */
 

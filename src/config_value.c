@@ -57,14 +57,17 @@ static struct config_allowed number_allowed(const struct config_key *key)
     struct config_allowed allowed;
     const char *unit = key->unit ? key->unit : "";
     const char *blank = key->unit ? " " : "";
+    const char *word = key->words ? key->words : "", * or = key->words ? ", or " : "";
     char min[32];
     char max[32];
     bound_text(min, sizeof min, key, key->min);
     bound_text(max, sizeof max, key, key->max);
     if (key->max >= CONFIG_NO_MAX)
-        (void)snprintf(allowed.text, sizeof allowed.text, "%s%s%s or more", min, blank, unit);
+        (void)snprintf(allowed.text, sizeof allowed.text, "%s%s%s or more%s%s", min, blank, unit,
+                       or, word);
     else
-        (void)snprintf(allowed.text, sizeof allowed.text, "%s to %s%s%s", min, max, blank, unit);
+        (void)snprintf(allowed.text, sizeof allowed.text, "%s to %s%s%s%s%s", min, max, blank, unit,
+                       or, word);
     return allowed;
 }
 
@@ -165,11 +168,12 @@ static enum status check_bounds(const struct config_key *key, const char *text, 
 static enum status set_whole(void *to, const struct config_key *key, const char *text,
                              struct problem *problem)
 {
-    uint64_t value;
+    uint64_t value = CONFIG_AUTO;
     const char *end;
-    if (!whole_number(text, &value, &end) || *end)
+    const bool is_word = key->words && strcmp(text, key->words) == 0;
+    if (!is_word && (!whole_number(text, &value, &end) || *end))
         return refuse(key, text, "not a whole number", problem);
-    enum status status = check_bounds(key, text, (double)value, problem);
+    enum status status = is_word ? OK : check_bounds(key, text, (double)value, problem);
     if (status == OK && key->type == CONFIG_U32)
         *(uint32_t *)to = (uint32_t)value;
     else if (status == OK)
@@ -406,6 +410,14 @@ static void print_choice(FILE *out, const char *words, unsigned int value)
     (void)fprintf(out, "%.*s", (int)strcspn(words, "|"), words);
 }
 
+static void print_whole(FILE *out, const struct config_key *key, uint64_t value)
+{
+    if (key->words && value == CONFIG_AUTO)
+        (void)fputs(key->words, out);
+    else
+        (void)fprintf(out, "%llu", (unsigned long long)value);
+}
+
 static void print_size(FILE *out, uint64_t bytes)
 {
     char text[32];
@@ -424,10 +436,10 @@ void config_value_print(const struct config *config, const struct config_key *ke
     const struct address *address = value;
     switch (key->type) {
     case CONFIG_U32:
-        (void)fprintf(out, "%u", *(const uint32_t *)value);
+        print_whole(out, key, *(const uint32_t *)value);
         return;
     case CONFIG_U64:
-        (void)fprintf(out, "%llu", (unsigned long long)*(const uint64_t *)value);
+        print_whole(out, key, *(const uint64_t *)value);
         return;
     case CONFIG_SIZE:
         print_size(out, *(const uint64_t *)value);
