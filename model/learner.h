@@ -57,9 +57,9 @@ void learner_set_batch(struct learner *learner, uint32_t batch);
 uint32_t learner_batch(const struct learner *learner);
 
 /* The swarm has learned so many samples in all: the schedule of the learning rate counts those, so
- * that all nodes slow down together, and who joins begins where the others are. Between two news
- * it goes on with this learner's own samples, and it never goes back: what others learn and have
- * not told yet is missing, so it lags by no more than they do. Each telling brings the news, too.
+ * that all nodes slow down together, and who joins begins where the others are. Each telling says
+ * this, too. In between it goes on with this learner's own samples, and it never goes back; so it
+ * lags by what all learn between two tellings and while rumors travel (tests/test_schedule.c).
  * Alone, it is the learner's own samples. */
 void learner_follow(struct learner *learner, uint64_t swarm_samples);
 uint64_t learner_swarm_samples(const struct learner *learner);
