@@ -202,6 +202,7 @@ void world_start(struct world *world, uint32_t i)
     at->node = node_new(&at->arena, &at->options, world_now_ns(world));
     check_started(world, i);
     at->step_ns_most = 0;
+    at->pace.samples = at->pace.ns = at->pace.steps = 0;
     world_size_step(at);
     at->wake_ns = NEVER_NS;
     world->wire.parties[i].listens = at->options.listen_port != 0;
