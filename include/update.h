@@ -28,7 +28,8 @@ struct tell {
     uint32_t budget_bytes; /* what the rumors may take */
     double share;          /* of this origin among all, 0 < share <= 1 */
     double gain;
-    double beta; /* base momentum */
+    double beta;            /* base momentum */
+    uint64_t swarm_samples; /* that all have learned by now, as far as is known */
 };
 
 #endif

@@ -58,6 +58,15 @@ struct sgd {
     bool nesterov;
 };
 
+struct adam {
+    float rate;
+    float beta1; /* of the mean of the gradients ... */
+    float beta2; /* ... and of that of their squares */
+    float epsilon;
+    float weight_decay;
+    uint64_t step; /* the first is 1 */
+};
+
 /* Bins of |residual|: float bits >> 18, so 32 bins per power of two, 3 % wide (threshold.c). */
 #define HISTOGRAM_BINS 8192
 
@@ -113,6 +122,13 @@ struct backend {
     /* g' = g + decay·w; m = momentum·m + g'; w -= rate·(nesterov ? g' + momentum·m : m) */
     void (*sgd)(struct backend *, const struct sgd *, size_t count, float *w, const float *g,
                 float *m);
+
+    /* m = beta1·m + (1 - beta1)·g; v = beta2·v + (1 - beta2)·g²; with each divided by what the
+     * zeros it began with have made it too small by, 1 - beta^step: w -= rate·(m / (sqrt(v) +
+     * epsilon) + weight_decay·w)       (Kingma, Ba 2015; Loshchilov, Hutter 2019: the decay goes
+     * past the moments) */
+    void (*adam)(struct backend *, const struct adam *, size_t count, float *w, const float *g,
+                 float *m, float *v);
 
     /* x[i] = (pixels[pick[i]] - mean) · scale, for batch samples of sample_size bytes; and
      * y[i] = labels[pick[i]]. host_pick is host memory. */

@@ -249,6 +249,7 @@ struct backend *backend_cpu(int threads)
         .activate_backward = cpu_activate_backward,
         .cross_entropy = cpu_cross_entropy,
         .sgd = cpu_sgd,
+        .adam = cpu_adam,
         .gather = cpu_gather,
         .survey = cpu_survey,
         .cut = cpu_cut,

@@ -13,8 +13,8 @@
  * A checkpoint is a stream in chunks (chunk.h), little-endian, whose series is its generation:
  *   OFFSET  SIZE  MEANING
  *   0       8     "hearsayC"
- *   8       4     format: 1
- *   12      4     1 if the momentum follows, else 0
+ *   8       4     format: 2
+ *   12      4     s: moments of the optimizer that follow, <= LEARNER_MOMENTS_MAX
  *   16      8     length of the whole file, checksums included
  *   24      8     generation, as in the file's name
  *   32      8     incarnation of the life that wrote it
@@ -26,13 +26,17 @@
  *   80      4     at
  *   84      4     m: bytes of the model's text, <= CHECKPOINT_MODEL_MAX
  *   88      4     n: bytes of the node's own, <= CHECKPOINT_OWN_MAX
- *   92      4     0
- *   96      m     the model's text
+ *   92      4     batch
+ *   96      8     steps
+ *   104     8     swarm samples
+ *   112     m     the model's text
  *   ..      n     the node's own
  *   ..      4P    base, int32
  *   ..      4P    the base at the last telling, int32
  *   ..      4P    weights, float32
- *   ..      4P    momentum, float32, if it follows
+ *   ..      4P·s  the moments, float32
+ * Format 1, which is read too, ends its header at 96: batch and steps are 0, and the swarm has
+ * learned what this node has.
  */
 #ifndef HEARSAY_CHECKPOINT_H
 #define HEARSAY_CHECKPOINT_H
@@ -79,8 +83,8 @@ struct checkpoint_refusal {
 };
 
 /* The newest generation that is whole and of checkpoint->model and of state.parameters. Where the
- * file has no momentum but the state has room for it, it becomes 0; where only the file has it, it
- * is left out.
+ * file has not as many moments as the state, another optimizer wrote it: those of the file are left
+ * out, those of the state become 0, and so do the steps.
  * MISSING: there is none at all, a first start; the series is set. FAILED: there are some and none
  * can be used, or the folder cannot be read; whoever starts stops and tells the user.
  * Unless OK, the vectors and own[] hold nothing of use; all else is written only then. */

@@ -4,7 +4,8 @@
 
 #include "checkpoint.h"
 
-#define CHECKPOINT_FORMAT   1
+#define CHECKPOINT_FORMAT   2
+#define CHECKPOINT_FORMAT_1 1 /* its header is as long as the first part of ours */
 #define CHECKPOINT_MAGIC    "hearsayC"
 #define CHECKPOINT_NAME_MAX 32
 #define CHECKPOINT_NAME     "checkpoint-"
@@ -13,7 +14,7 @@
 struct checkpoint_header {
     char magic[8];
     uint32_t format;
-    uint32_t has_momentum;
+    uint32_t moments;
     uint64_t total_bytes;
     uint64_t generation;
     uint64_t incarnation;
@@ -25,10 +26,15 @@ struct checkpoint_header {
     uint32_t at;
     uint32_t model_bytes;
     uint32_t own_bytes;
-    uint32_t zero;
+    uint32_t batch;
+    uint64_t steps; /* format 1 ends before it */
+    uint64_t swarm_samples;
 };
 
-_Static_assert(sizeof(struct checkpoint_header) == 96, "no padding: it is written as it lies");
+#define CHECKPOINT_HEADER_1_BYTES offsetof(struct checkpoint_header, steps)
+
+_Static_assert(sizeof(struct checkpoint_header) == 112, "no padding: it is written as it lies");
+_Static_assert(CHECKPOINT_HEADER_1_BYTES == 96, "so it was in format 1");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && sizeof(float) == 4,
                "the file holds little-endian numbers, and so must the memory");
 

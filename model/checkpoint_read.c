@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "checkpoint_inside.h"
@@ -34,21 +35,26 @@ static enum status take(struct source *source, void *to, size_t bytes)
 }
 
 /* The checksum holds, so this is as it was written: by this program, or by another. */
-static enum status check_header(const struct source *source, const struct checkpoint *checkpoint)
+static enum status check_format(const struct source *source)
 {
     const struct checkpoint_header *header = &source->header;
     if (memcmp(header->magic, CHECKPOINT_MAGIC, sizeof header->magic) != 0)
         return problem_set(source->problem, MALFORMED,
                            "%.300s: is no checkpoint; give it another name", source->path);
-    if (header->format != CHECKPOINT_FORMAT)
+    if (header->format != CHECKPOINT_FORMAT && header->format != CHECKPOINT_FORMAT_1)
         return problem_set(source->problem, MISMATCH,
-                           "%.300s: has format %" PRIu32
-                           ", and this program reads format %d; start "
-                           "it with the program that wrote it",
-                           source->path, header->format, CHECKPOINT_FORMAT);
-    if (header->has_momentum > 1 || header->model_bytes > CHECKPOINT_MODEL_MAX ||
+                           "%.300s: has format %" PRIu32 ", and this program reads formats %d and "
+                           "%d; start it with the program that wrote it",
+                           source->path, header->format, CHECKPOINT_FORMAT_1, CHECKPOINT_FORMAT);
+    return OK;
+}
+
+static enum status check_header(const struct source *source, const struct checkpoint *checkpoint)
+{
+    const struct checkpoint_header *header = &source->header;
+    if (header->moments > LEARNER_MOMENTS_MAX || header->model_bytes > CHECKPOINT_MODEL_MAX ||
         header->own_bytes > CHECKPOINT_OWN_MAX || header->parameters > INT32_MAX ||
-        header->zero != 0 || header->generation != source->generation ||
+        header->generation != source->generation ||
         header->total_bytes != checkpoint_total_bytes(header))
         return problem_set(source->problem, MALFORMED,
                            "%.300s: its header contradicts itself; it is of no use", source->path);
@@ -63,7 +69,14 @@ static enum status check_header(const struct source *source, const struct checkp
 static enum status take_header(struct source *source, const struct checkpoint *checkpoint)
 {
     char model[CHECKPOINT_MODEL_MAX + 1] = "";
-    enum status status = take(source, &source->header, sizeof source->header);
+    struct checkpoint_header *header = &source->header;
+    enum status status = take(source, header, CHECKPOINT_HEADER_1_BYTES);
+    if (status == OK)
+        status = check_format(source);
+    header->swarm_samples = header->samples;
+    if (status == OK && header->format == CHECKPOINT_FORMAT)
+        status = take(source, (uint8_t *)header + CHECKPOINT_HEADER_1_BYTES,
+                      sizeof *header - CHECKPOINT_HEADER_1_BYTES);
     if (status == OK)
         status = check_header(source, checkpoint);
     if (status == OK)
@@ -76,14 +89,16 @@ static enum status take_header(struct source *source, const struct checkpoint *c
     return status;
 }
 
-static enum status take_momentum(struct source *source, const struct learner_state *state)
+static enum status take_moments(struct source *source, const struct learner_state *state)
 {
     const size_t bytes = state->parameters * sizeof(float);
-    if (source->header.has_momentum)
-        return take(source, state->momentum, bytes);
-    if (state->momentum)
-        memset(state->momentum, 0, bytes);
-    return OK;
+    const bool are_ours = source->header.moments == state->moments;
+    enum status status = OK;
+    for (uint32_t i = 0; i < source->header.moments && status == OK; i++)
+        status = take(source, are_ours ? state->moment[i] : NULL, bytes);
+    for (uint32_t i = 0; i < state->moments && !are_ours; i++)
+        memset(state->moment[i], 0, bytes);
+    return status;
 }
 
 static enum status take_vectors(struct source *source, const struct learner_state *state)
@@ -94,7 +109,7 @@ static enum status take_vectors(struct source *source, const struct learner_stat
         status = take(source, state->since, bytes);
     if (status == OK)
         status = take(source, state->weights, bytes);
-    return status == OK ? take_momentum(source, state) : status;
+    return status == OK ? take_moments(source, state) : status;
 }
 
 static enum status take_end(struct source *source, const struct learner_state *state)
@@ -130,9 +145,12 @@ static void give(const struct checkpoint_header *header, struct checkpoint *chec
     checkpoint->own_bytes = header->own_bytes;
     checkpoint->incarnation = header->incarnation;
     checkpoint->digest = header->digest;
+    checkpoint->state.steps = header->moments == checkpoint->state.moments ? header->steps : 0;
     checkpoint->state.samples = header->samples;
+    checkpoint->state.swarm_samples = header->swarm_samples;
     checkpoint->state.epoch = header->epoch;
     checkpoint->state.at = header->at;
+    checkpoint->state.batch = header->batch;
     checkpoint->state.wander = header->wander;
 }
 

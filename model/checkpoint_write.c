@@ -15,9 +15,10 @@ void checkpoint_name(char *name, uint64_t generation)
 
 uint64_t checkpoint_total_bytes(const struct checkpoint_header *header)
 {
-    const uint64_t vectors = header->has_momentum ? 4 : 3;
-    return chunk_file_bytes(sizeof *header + header->model_bytes + header->own_bytes +
-                            vectors * header->parameters * sizeof(float));
+    const size_t bytes =
+        header->format == CHECKPOINT_FORMAT_1 ? CHECKPOINT_HEADER_1_BYTES : sizeof *header;
+    return chunk_file_bytes(bytes + header->model_bytes + header->own_bytes +
+                            (3 + header->moments) * header->parameters * sizeof(float));
 }
 
 uint64_t checkpoint_digest(const struct learner_state *state)
@@ -37,7 +38,7 @@ static struct checkpoint_header header_of(const struct checkpoint *checkpoint, u
     struct checkpoint_header header = {
         .magic = CHECKPOINT_MAGIC,
         .format = CHECKPOINT_FORMAT,
-        .has_momentum = state->momentum != NULL,
+        .moments = state->moments,
         .generation = generation,
         .incarnation = checkpoint->incarnation,
         .parameters = state->parameters,
@@ -48,6 +49,9 @@ static struct checkpoint_header header_of(const struct checkpoint *checkpoint, u
         .at = state->at,
         .model_bytes = (uint32_t)model_bytes,
         .own_bytes = (uint32_t)checkpoint->own_bytes,
+        .batch = state->batch,
+        .steps = state->steps,
+        .swarm_samples = state->swarm_samples,
     };
     header.total_bytes = checkpoint_total_bytes(&header);
     return header;
@@ -67,8 +71,8 @@ static void write_stream(struct draft *draft, const struct checkpoint *checkpoin
     chunk_write(&writer, state->base, bytes);
     chunk_write(&writer, state->since, bytes);
     chunk_write(&writer, state->weights, bytes);
-    if (state->momentum)
-        chunk_write(&writer, state->momentum, bytes);
+    for (uint32_t i = 0; i < state->moments; i++)
+        chunk_write(&writer, state->moment[i], bytes);
     chunk_write_end(&writer);
 }
 

@@ -21,6 +21,8 @@ double cpu_cross_entropy(struct backend *backend, int batch, int classes, const 
                          const uint8_t *labels, float *dlogits, uint32_t *host_correct);
 void cpu_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *w, const float *g,
              float *m);
+void cpu_adam(struct backend *backend, const struct adam *adam, size_t count, float *w,
+              const float *g, float *m, float *v);
 void cpu_gather(struct backend *backend, int batch, size_t sample_size, const uint8_t *pixels,
                 const uint8_t *labels, const uint32_t *host_pick, float mean, float scale, float *x,
                 uint8_t *y);

@@ -169,6 +169,25 @@ void cpu_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float
     }
 }
 
+/* The corrections are the same for all entries: they become one factor of the rate, and one of the
+ * root. */
+void cpu_adam(struct backend *backend, const struct adam *adam, size_t count, float *restrict w,
+              const float *restrict g, float *restrict m, float *restrict v)
+{
+    (void)backend;
+    const double beta1 = (double)adam->beta1, beta2 = (double)adam->beta2;
+    const float rate = (float)((double)adam->rate / (1 - pow(beta1, (double)adam->step)));
+    const float root = (float)(1 / sqrt(1 - pow(beta2, (double)adam->step)));
+    const float kept1 = adam->beta1, own1 = (float)(1 - beta1);
+    const float kept2 = adam->beta2, own2 = (float)(1 - beta2);
+    const float epsilon = adam->epsilon, shrink = adam->rate * adam->weight_decay;
+    for (size_t i = 0; i < count; i++) {
+        m[i] = kept1 * m[i] + own1 * g[i];
+        v[i] = kept2 * v[i] + own2 * (g[i] * g[i]);
+        w[i] -= shrink * w[i] + rate * m[i] / (root * sqrtf(v[i]) + epsilon);
+    }
+}
+
 void cpu_gather(struct backend *backend, int batch, size_t sample_size, const uint8_t *pixels,
                 const uint8_t *labels, const uint32_t *host_pick, float mean, float scale,
                 float *restrict x, uint8_t *y)

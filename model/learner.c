@@ -11,11 +11,14 @@ struct learner {
     struct replica replica;
     struct learner_options options;
     uint64_t samples;
+    uint64_t swarm_samples;
 
-    struct shelf train; /* this and the next three only if there is something to train on */
+    struct shelf train; /* this and all up to the exam only if there is something to train on */
     struct batch batch;
-    float *gradients; /* [P] */
-    float *momentum;  /* [P] */
+    uint32_t size;                      /* of a batch, now */
+    float *gradients;                   /* [P] */
+    float *moment[LEARNER_MOMENTS_MAX]; /* [learner_moments][P] */
+    uint64_t steps;                     /* that the moments have been through */
 
     struct exam *exam; /* this and the next only if there is something to test with */
     float *host;       /* [P], host: the base on its way to the exam */
@@ -37,11 +40,15 @@ static void train_start(struct learner *learner, struct arena *arena, const stru
     struct backend *backend = learner->backend;
     const struct learner_options *options = &learner->options;
     const size_t bytes = model_parameters(learner->model) * sizeof(float);
-    CHECK(options->batch > 0 && options->batch <= (uint32_t)model_batch_max(learner->model));
-    shelf_init(&learner->train, arena, backend, train, options->batch);
+    const uint32_t most = options->batch_max ? options->batch_max : options->batch;
+    CHECK(options->batch > 0 && options->batch <= most);
+    CHECK(most <= (uint32_t)model_batch_max(learner->model));
+    learner->size = options->batch;
+    shelf_init(&learner->train, arena, backend, train, most);
     batch_init(&learner->batch, arena, train->count, options->data_seed, options->data_node);
     learner->gradients = backend->take(backend, bytes);
-    learner->momentum = backend->take(backend, bytes);
+    for (uint32_t i = 0; i < optimizer_moments(&options->optimizer); i++)
+        learner->moment[i] = backend->take(backend, bytes);
 }
 
 static void exam_start(struct learner *learner, struct arena *arena, const struct dataset *test)
@@ -70,24 +77,70 @@ bool learner_can_step(const struct learner *learner)
     return learner->train.count > 0;
 }
 
+uint32_t learner_moments(const struct learner *learner)
+{
+    return learner_can_step(learner) ? optimizer_moments(&learner->options.optimizer) : 0;
+}
+
+void learner_set_batch(struct learner *learner, uint32_t batch)
+{
+    CHECK(batch > 0 && batch <= learner->options.batch_max);
+    learner->size = batch;
+}
+
+uint32_t learner_batch(const struct learner *learner)
+{
+    return learner->size;
+}
+
+void learner_follow(struct learner *learner, uint64_t swarm_samples)
+{
+    if (learner->swarm_samples < swarm_samples)
+        learner->swarm_samples = swarm_samples;
+}
+
+uint64_t learner_swarm_samples(const struct learner *learner)
+{
+    return learner->swarm_samples;
+}
+
+/* The weights follow the gradients. */
+static void optimize(struct learner *learner)
+{
+    struct backend *backend = learner->backend;
+    const struct optimizer *optimizer = &learner->options.optimizer;
+    float *weights = learner->replica.weights;
+    const size_t parameters = learner->replica.parameters;
+    learner->steps++;
+    if (optimizer->kind == OPTIMIZER_ADAM) {
+        const struct adam adam =
+            optimizer_adam_at(optimizer, learner->swarm_samples, learner->steps);
+        backend->adam(backend, &adam, parameters, weights, learner->gradients, learner->moment[0],
+                      learner->moment[1]);
+    } else {
+        const struct sgd sgd = optimizer_at(optimizer, learner->swarm_samples);
+        backend->sgd(backend, &sgd, parameters, weights, learner->gradients, learner->moment[0]);
+    }
+}
+
 struct step learner_step(struct learner *learner)
 {
     CHECK(learner_can_step(learner));
-    const uint32_t size = learner->options.batch;
+    const uint32_t size = learner->size;
     batch_next(&learner->batch, size, learner->train.pick);
     shelf_gather(&learner->train, size);
     uint32_t correct;
     double loss = model_learn(learner->model, learner->replica.weights, learner->gradients,
                               learner->train.x, learner->train.y, (int)size, &correct);
-    struct sgd sgd = optimizer_at(&learner->options.optimizer, learner->samples);
-    learner->backend->sgd(learner->backend, &sgd, learner->replica.parameters,
-                          learner->replica.weights, learner->gradients, learner->momentum);
+    optimize(learner);
     learner->samples += size;
+    learner->swarm_samples += size;
     return (struct step){.samples = size, .loss = loss};
 }
 
 const struct update *learner_tell(struct learner *learner, const struct tell *tell)
 {
+    learner_follow(learner, tell->swarm_samples);
     return replica_tell(&learner->replica, tell);
 }
 
@@ -158,27 +211,36 @@ void learner_write_block(struct learner *learner, size_t first, size_t count, co
 
 void learner_save(const struct learner *learner, struct learner_state *state)
 {
-    CHECK((state->momentum != NULL) == learner_can_step(learner));
+    struct backend *backend = learner->backend;
+    CHECK(state->moments == learner_moments(learner));
     replica_save(&learner->replica, state);
-    if (state->momentum)
-        learner->backend->download(learner->backend, state->momentum, learner->momentum,
-                                   state->parameters * sizeof(float));
+    for (uint32_t i = 0; i < state->moments; i++)
+        backend->download(backend, state->moment[i], learner->moment[i],
+                          state->parameters * sizeof(float));
+    state->steps = learner->steps;
     state->samples = learner->samples;
+    state->swarm_samples = learner->swarm_samples;
     state->epoch = learner->batch.epoch;
     state->at = learner->batch.at;
+    state->batch = learner->size;
     state->wander = 0;
 }
 
 void learner_restore(struct learner *learner, const struct learner_state *state)
 {
-    CHECK((state->momentum != NULL) == learner_can_step(learner));
+    struct backend *backend = learner->backend;
+    CHECK(state->moments == learner_moments(learner));
     replica_restore(&learner->replica, state);
     learner->samples = state->samples;
-    if (!state->momentum)
-        return;
-    learner->backend->upload(learner->backend, learner->momentum, state->momentum,
-                             state->parameters * sizeof(float));
-    batch_seek(&learner->batch, state->epoch, state->at);
+    learner->swarm_samples = state->swarm_samples;
+    learner->steps = state->steps;
+    for (uint32_t i = 0; i < state->moments; i++)
+        backend->upload(backend, learner->moment[i], state->moment[i],
+                        state->parameters * sizeof(float));
+    if (learner_can_step(learner))
+        batch_seek(&learner->batch, state->epoch, state->at);
+    if (state->batch > 0 && state->batch <= learner->options.batch_max)
+        learner->size = state->batch;
 }
 
 void learner_free(struct learner *learner)
@@ -186,7 +248,8 @@ void learner_free(struct learner *learner)
     if (learner_can_step(learner)) {
         shelf_free(&learner->train);
         learner->backend->give(learner->backend, learner->gradients);
-        learner->backend->give(learner->backend, learner->momentum);
+        for (uint32_t i = 0; i < learner_moments(learner); i++)
+            learner->backend->give(learner->backend, learner->moment[i]);
     }
     if (learner->exam)
         exam_free(learner->exam);

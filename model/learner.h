@@ -26,7 +26,8 @@
 
 struct learner_options {
     struct optimizer optimizer;
-    uint32_t batch;      /* samples per step, <= the model's batch_max */
+    uint32_t batch;      /* samples per step, <= the model's batch_max ... */
+    uint32_t batch_max;  /* ... to begin with: learner_set_batch may go up to here; 0: it stays */
     uint64_t model_seed; /* b0 */
     uint64_t data_seed;  /* the order of the samples ... */
     uint64_t data_node;  /* ... on this node */
@@ -50,6 +51,18 @@ struct learner *learner_new(struct arena *arena, struct backend *backend, struct
 
 bool learner_can_step(const struct learner *learner);
 struct step learner_step(struct learner *learner);
+
+/* Samples per step from now on: only where the options have a batch_max, and up to that. */
+void learner_set_batch(struct learner *learner, uint32_t batch);
+uint32_t learner_batch(const struct learner *learner);
+
+/* The swarm has learned so many samples in all: the schedule of the learning rate counts those, so
+ * that all nodes slow down together, and who joins begins where the others are. Each telling says
+ * this, too. In between it goes on with this learner's own samples, and it never goes back; so it
+ * lags by what all learn between two tellings and while rumors travel (tests/test_schedule.c).
+ * Alone, it is the learner's own samples. */
+void learner_follow(struct learner *learner, uint64_t swarm_samples);
+uint64_t learner_swarm_samples(const struct learner *learner);
 
 /* The update is the learner's, valid until the next telling. */
 const struct update *learner_tell(struct learner *learner, const struct tell *tell);
@@ -85,8 +98,9 @@ void learner_write_block(struct learner *learner, size_t first, size_t count, co
                          bool keep_weights);
 
 /* All that it is now, and back: what is restored goes on bit for bit as what was saved would have
- * (tests/test_comeback.c). The state has room for momentum exactly if the learner can step. Saving
- * takes as long as copying its vectors (tests/bench_checkpoint.c). */
+ * (tests/test_comeback.c). The state has learner_moments. Saving takes as long as copying its
+ * vectors (tests/bench_checkpoint.c). */
+uint32_t learner_moments(const struct learner *learner); /* of its optimizer; 0: it cannot step */
 void learner_save(const struct learner *learner, struct learner_state *state);
 void learner_restore(struct learner *learner, const struct learner_state *state);
 

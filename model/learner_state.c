@@ -1,17 +1,21 @@
 #include "learner_state.h"
 
+#include "status.h"
+
 /* Whole cache lines. */
 static size_t vector_bytes(size_t parameters)
 {
     return (parameters * sizeof(float) + 63) & ~(size_t)63;
 }
 
-size_t learner_state_bytes(size_t parameters, bool trains)
+size_t learner_state_bytes(size_t parameters, uint32_t moments)
 {
-    return (trains ? 4 : 3) * vector_bytes(parameters);
+    CHECK(moments <= LEARNER_MOMENTS_MAX);
+    return (3 + moments) * vector_bytes(parameters);
 }
 
-void learner_state_init(struct learner_state *state, void *memory, size_t parameters, bool trains)
+void learner_state_init(struct learner_state *state, void *memory, size_t parameters,
+                        uint32_t moments)
 {
     const size_t bytes = vector_bytes(parameters);
     unsigned char *vectors = memory;
@@ -20,6 +24,9 @@ void learner_state_init(struct learner_state *state, void *memory, size_t parame
         .base = (void *)vectors,
         .since = (void *)(vectors + bytes),
         .weights = (void *)(vectors + 2 * bytes),
-        .momentum = trains ? (void *)(vectors + 3 * bytes) : NULL,
+        .moments = moments,
     };
+    CHECK(moments <= LEARNER_MOMENTS_MAX);
+    for (uint32_t i = 0; i < moments; i++)
+        state->moment[i] = (void *)(vectors + (3 + i) * bytes);
 }

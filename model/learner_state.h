@@ -4,32 +4,38 @@
  *   learner ◄─────── restore ─────── learner_state ◄──
  *
  * What it was made with (model, data, options) is not in it: that must be the same again. A
- * wanderer (wander.h) has a state of the same kind, without momentum and batches.
+ * wanderer (wander.h) has a state of the same kind, without moments and batches.
  */
 #ifndef HEARSAY_LEARNER_STATE_H
 #define HEARSAY_LEARNER_STATE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#define LEARNER_MOMENTS_MAX 2
 
 struct learner_state {
     size_t parameters; /* P */
     int32_t *base;     /* [P], in units */
     int32_t *since;    /* [P], the base at the last telling */
     float *weights;    /* [P] */
-    float *momentum;   /* [P] of the optimizer; NULL: it does not train */
-    uint64_t samples;  /* learned so far */
-    uint64_t epoch;    /* batch.h: this and the next say which samples follow */
+    uint32_t moments;  /* that its optimizer keeps (optimizer.h); 0: it does not train */
+    float *moment[LEARNER_MOMENTS_MAX]; /* [moments][P] */
+    uint64_t steps;                     /* that the moments have been through */
+    uint64_t samples;                   /* learned so far */
+    uint64_t swarm_samples;             /* ... by all, as far as it knows */
+    uint64_t epoch;                     /* batch.h: this and the next say which samples follow */
     uint32_t at;
+    uint32_t batch;  /* samples of a step; 0: of old, when that was not kept */
     uint64_t wander; /* the generator of a wanderer; 0 for a learner */
 };
 
-/* What the four vectors (three, if it does not train) take, for one allocation. */
-size_t learner_state_bytes(size_t parameters, bool trains);
+/* What the three vectors and the moments take, for one allocation. */
+size_t learner_state_bytes(size_t parameters, uint32_t moments);
 
 /* The vectors lie in memory (of learner_state_bytes, aligned for floats), which stays the
  * caller's and is not written to; the numbers are 0. */
-void learner_state_init(struct learner_state *state, void *memory, size_t parameters, bool trains);
+void learner_state_init(struct learner_state *state, void *memory, size_t parameters,
+                        uint32_t moments);
 
 #endif

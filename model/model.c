@@ -167,6 +167,23 @@ void model_free(struct model *model)
     *model = (struct model){0};
 }
 
+/* What model_take_memory takes for a batch of one. */
+size_t model_sample_bytes(const char *line, struct shape in, int classes)
+{
+    struct model read = {.in = in, .classes = classes, .batch_max = 1};
+    struct problem problem;
+    size_t bytes = 0, widest = 0;
+    if (model_read(&read, line, &problem) != OK)
+        return 0;
+    for (int i = 0; i < read.count; i++) {
+        const size_t outputs = shape_size(read.layers[i].out);
+        bytes += works_in_place(read.layers, i) ? 0 : outputs * sizeof(float);
+        bytes += read.layers[i].kind == &layer_maxpool ? outputs : 0;
+        widest = outputs > widest ? outputs : widest;
+    }
+    return bytes + 2 * widest * sizeof(float);
+}
+
 size_t model_parameters(const struct model *model)
 {
     return model->parameters;

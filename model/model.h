@@ -47,6 +47,9 @@ enum status model_new(struct model **model, struct arena *arena, struct backend 
 /* Give the backend its memory back; the struct itself is the arena's. */
 void model_free(struct model *model);
 
+/* Memory that each sample of a batch takes in such a model; 0: the line is wrong. */
+size_t model_sample_bytes(const char *line, struct shape in, int classes);
+
 size_t model_parameters(const struct model *model); /* P */
 int model_batch_max(const struct model *model);
 struct shape model_input(const struct model *model);

@@ -27,3 +27,14 @@ struct sgd optimizer_at(const struct optimizer *optimizer, uint64_t samples)
     sgd.rate = (float)((double)sgd.rate * rate_factor(optimizer, samples));
     return sgd;
 }
+
+struct adam optimizer_adam_at(const struct optimizer *optimizer, uint64_t samples, uint64_t step)
+{
+    const struct sgd now = optimizer_at(optimizer, samples);
+    return (struct adam){.rate = now.rate,
+                         .beta1 = now.momentum,
+                         .beta2 = optimizer->beta2,
+                         .epsilon = ADAM_EPSILON,
+                         .weight_decay = now.weight_decay,
+                         .step = step};
+}

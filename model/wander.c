@@ -214,10 +214,10 @@ void wander_write_block(struct wander *wander, size_t first, size_t count, const
 
 void wander_save(const struct wander *wander, struct learner_state *state)
 {
-    CHECK(!state->momentum);
+    CHECK(state->moments == 0);
     replica_save(&wander->replica, state);
-    state->samples = state->epoch = 0;
-    state->at = 0;
+    state->steps = state->samples = state->swarm_samples = state->epoch = 0;
+    state->at = state->batch = 0;
     state->wander = wander->rng.state;
 }
 
@@ -233,7 +233,7 @@ static void account_restart(struct wander *wander, const struct learner_state *s
 
 void wander_restore(struct wander *wander, const struct learner_state *state)
 {
-    CHECK(!state->momentum);
+    CHECK(state->moments == 0);
     replica_restore(&wander->replica, state);
     wander->rng.state = state->wander;
     if (wander->accounted)

@@ -150,12 +150,34 @@ static void step_begins(struct world *world, uint32_t i)
     agenda_put(&world->agenda, world_now_ns(world) + at->step_ns, WORLD_STEP, i, at->life, 0);
 }
 
+void world_size_step(struct world_node *at)
+{
+    const uint32_t batch = mind_batch(&at->mind);
+    if (at->pace.step_ns == 0 || batch == 0)
+        return;
+    at->step_samples = batch;
+    at->step_ns = (uint64_t)(batch * at->sample_ns);
+    if (at->step_ns_most < at->step_ns)
+        at->step_ns_most = at->step_ns;
+}
+
+/* How many samples the next step has follows from how long this one took, as in the daemon. */
+static void pace_step(struct world_node *at)
+{
+    const uint32_t batch = pace_on_step(&at->pace, at->step_samples, at->step_ns);
+    if (batch == at->step_samples)
+        return;
+    mind_set_batch(&at->mind, batch);
+    world_size_step(at);
+}
+
 void world_on_step(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
     at->stepping = false;
     at->steps++;
     node_on_step(at->node, world_now_ns(world), 1, at->step_samples);
+    pace_step(at);
     while (at->commands) {
         struct command *command = at->commands;
         at->commands = command->next;
@@ -169,11 +191,12 @@ void world_on_step(struct world *world, uint32_t i)
     world_pump(world, i);
 }
 
-static void train(struct world *world, uint32_t i)
+static void train(struct world *world, uint32_t i, uint64_t swarm_samples)
 {
     struct world_node *at = &world->nodes[i];
     at->training = true;
     at->began_ns = world_now_ns(world);
+    mind_follow(&at->mind, swarm_samples);
     if (at->step_ns > 0 && !at->ended)
         step_begins(world, i);
 }
@@ -254,7 +277,7 @@ static void act(struct world *world, uint32_t i, const struct action *action)
         wire_hang_up(&world->wire, i, action->conn);
         break;
     case ACTION_TRAIN:
-        train(world, i);
+        train(world, i, action->swarm_samples);
         break;
     case ACTION_APPLY:
     case ACTION_TELL:

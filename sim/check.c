@@ -242,12 +242,13 @@ static void check_pace(struct world *world, uint32_t i)
     if (!at->training || at->step_ns == 0 || at->ended)
         return;
     const struct node_options *options = &at->options;
-    const uint64_t most_ns = later(options->interval_ns, options->steps_min * at->step_ns);
+    const uint64_t step_ns = later(at->step_ns, at->step_ns_most);
+    const uint64_t most_ns = later(options->interval_ns, options->steps_min * step_ns);
     const uint64_t told_ns =
         later(later(at->told_ns, at->began_ns), world->wire.parties[i].paused_ns);
     if (!at->stepping)
         check_fail(&world->check, "8: node %u does not train", i);
-    if (world_now_ns(world) > told_ns + most_ns + 2 * at->step_ns + SLACK_NS)
+    if (world_now_ns(world) > told_ns + most_ns + 2 * step_ns + SLACK_NS)
         check_fail(&world->check, "8: node %u learns and does not tell", i);
 }
 
@@ -358,9 +359,9 @@ static bool is_as_saved(const struct mind *mind, const struct saved *saved)
 {
     const size_t parameters = mind_parameters(mind), bytes = parameters * sizeof(float);
     struct learner_state state;
-    void *memory = malloc(learner_state_bytes(parameters, mind_trains(mind)));
+    void *memory = malloc(learner_state_bytes(parameters, mind_moments(mind)));
     CHECK(memory);
-    learner_state_init(&state, memory, parameters, mind_trains(mind));
+    learner_state_init(&state, memory, parameters, mind_moments(mind));
     mind_save(mind, &state);
     const bool same = memcmp(state.base, saved->state.base, bytes) == 0 &&
                       memcmp(state.since, saved->state.since, bytes) == 0 &&

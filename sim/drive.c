@@ -24,9 +24,9 @@ void drive_save(struct drive *drive, struct mind *mind, struct node *node,
 {
     struct saved saved = {.durable_ns = durable_ns};
     saved.history = malloc(node_history_max(options));
-    saved.memory = malloc(learner_state_bytes(mind_parameters(mind), mind_trains(mind)));
+    saved.memory = malloc(learner_state_bytes(mind_parameters(mind), mind_moments(mind)));
     CHECK(saved.history && saved.memory);
-    learner_state_init(&saved.state, saved.memory, mind_parameters(mind), mind_trains(mind));
+    learner_state_init(&saved.state, saved.memory, mind_parameters(mind), mind_moments(mind));
     mind_save(mind, &saved.state);
     saved.history_bytes = node_on_saved(node, now_ns, saved.history);
     if (saved.history_bytes == 0) {

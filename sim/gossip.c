@@ -63,9 +63,13 @@ static void add_node(struct gossip *gossip, uint32_t i)
     CHECK(world_add(&gossip->world, &options, i + 1, scenario_region(scenario, i)) == i);
     struct world_node *at = &gossip->world.nodes[i];
     if (group->samples_per_s > 0) {
-        at->step_samples = config->train.batch;
-        at->step_ns =
-            (uint64_t)((double)config->train.batch / group->samples_per_s * (double)SECOND_NS);
+        const uint32_t batch =
+            config->train.batch == CONFIG_AUTO ? PACE_BATCH_START : config->train.batch;
+        at->step_samples = batch;
+        at->step_ns = (uint64_t)((double)batch / group->samples_per_s * (double)SECOND_NS);
+        at->sample_ns = (double)SECOND_NS / group->samples_per_s;
+        if (!scenario->made_up)
+            at->pace = setup_pace(config, gossip->lab->made.model);
     }
     struct party *party = &gossip->world.wire.parties[i];
     party->up = party->down =
@@ -100,6 +104,8 @@ static void add_twins(struct gossip *gossip)
             struct world_node *at = &world->nodes[twin];
             at->step_samples = from->step_samples;
             at->step_ns = from->step_ns;
+            at->sample_ns = from->sample_ns;
+            at->pace = from->pace;
             at->options.advertise =
                 at->options.listen_port ? world_address(twin) : (struct address){0};
             world->wire.parties[twin].up.rate = &scenario_group(scenario, i)->up;
@@ -317,6 +323,19 @@ static void measure(struct gossip *gossip, double span_s)
 
 /* The end. */
 
+/* What its speed allows in that time; of steps of several sizes, as many more as there is time for
+ * samples. */
+static uint64_t steps_possible(const struct world_node *at, const struct node_stats *stats,
+                               uint64_t trained_ns)
+{
+    if (at->step_ns == 0)
+        return 0;
+    if (at->pace.step_ns == 0 || stats->samples == 0)
+        return trained_ns / at->step_ns;
+    return (uint64_t)((double)stats->steps * (double)trained_ns /
+                      ((double)stats->samples * at->sample_ns));
+}
+
 static void total_nodes(struct gossip *gossip)
 {
     const struct scenario *scenario = gossip->lab->scenario;
@@ -330,7 +349,7 @@ static void total_nodes(struct gossip *gossip)
         total->running = at->node != NULL;
         total->steps = stats.steps;
         total->samples = stats.samples;
-        total->steps_possible = at->step_ns ? gossip->past[i].trained_ns / at->step_ns : 0;
+        total->steps_possible = steps_possible(at, &stats, gossip->past[i].trained_ns);
         total->share = stats.share;
         total->rumors_told = stats.rumors_told;
         total->rumors_heard = stats.rumors_heard;

@@ -26,12 +26,41 @@ static enum status cut(struct lab *lab, struct problem *problem)
     return shards_cut(&lab->shards, &lab->train, &options, problem);
 }
 
-static uint32_t batch_of(const struct scenario *scenario)
+static struct config *node_config(const struct lab *lab, uint32_t i)
 {
-    uint32_t training = 0;
-    for (uint32_t i = 0; i < scenario->nodes_count; i++)
-        training += scenario_group(scenario, i)->samples_per_s > 0;
-    return scenario->config.train.batch * (scenario->strategy == STRATEGY_IDEAL ? training : 1);
+    struct config *config = malloc(sizeof *config);
+    CHECK(config);
+    scenario_node_config(lab->scenario, i, config);
+    return config;
+}
+
+uint32_t lab_batch(const struct lab *lab, uint32_t i)
+{
+    const double samples_per_s = scenario_group(lab->scenario, i)->samples_per_s;
+    struct config *config = node_config(lab, i);
+    uint32_t batch = config->train.batch;
+    if (batch == CONFIG_AUTO) {
+        const uint32_t batch_max = setup_batch_max(config, &lab->train);
+        const struct pace pace = {.step_ns = (uint64_t)(config->train.step_ms * 1e6),
+                                  .batch_max = batch_max};
+        batch = pace_fit(&pace, PACE_BATCH_START, samples_per_s);
+    }
+    free(config);
+    return samples_per_s > 0 ? batch : 0;
+}
+
+/* What the one model must have room for: the batches of all, together or one at a time. */
+static uint32_t batch_of(const struct lab *lab)
+{
+    uint32_t sum = 0, most = 0;
+    for (uint32_t i = 0; i < lab->scenario->nodes_count; i++) {
+        struct config *config = node_config(lab, i);
+        const uint32_t batch = setup_batch_max(config, &lab->train);
+        most = batch > most ? batch : most;
+        sum += lab_batch(lab, i);
+        free(config);
+    }
+    return lab->scenario->strategy == STRATEGY_IDEAL ? sum : most;
 }
 
 /* The arenas exist before anything that can fail, so that lab_close may always be called. */
@@ -46,10 +75,11 @@ enum status lab_open(struct lab *lab, const struct scenario *scenario, struct pr
     enum status status = setup_data(&scenario->config, &lab->train, &test, problem);
     if (status == OK)
         status = cut(lab, problem);
-    struct config config = scenario->config;
-    lab->batch = config.train.batch = batch_of(scenario);
-    if (status == OK)
-        status = setup_model(&config, &lab->train, &lab->arena, lab->backend, &lab->made, problem);
+    if (status == OK) {
+        lab->batch = batch_of(lab);
+        status = setup_model(&scenario->config, lab->batch, &lab->train, &lab->arena, lab->backend,
+                             &lab->made, problem);
+    }
     if (status == OK) {
         lab->exam = exam_new(&lab->arena, lab->backend, lab->made.model, &test);
         lab->weights = arena_take(&lab->arena, lab_parameters(lab), sizeof *lab->weights);
@@ -79,13 +109,11 @@ struct learner *lab_learner(struct lab *lab, uint32_t i, struct arena *arena)
 {
     struct problem problem;
     struct dataset shard = {0};
-    struct config *config = malloc(sizeof *config);
-    CHECK(config);
-    scenario_node_config(lab->scenario, i, config);
+    struct config *config = node_config(lab, i);
     const bool trains = lab->shards.sizes[i] > 0;
     if (trains)
         CHECK(shards_take(&lab->shards, &lab->train, i, &shard, &problem) == OK);
-    const struct learner_options options = setup_learner_options(config, lab_parameters(lab), i, 0);
+    const struct learner_options options = setup_learner_options(config, lab->made.model, i, 0);
     struct learner *learner =
         learner_new(arena, lab->backend, lab->made.model, trains ? &shard : NULL, NULL, &options);
     dataset_free(&shard);

@@ -45,6 +45,9 @@ size_t lab_parameters(const struct lab *lab);
 /* The learner of node i with its shard; one that only passes on has no data. From arena. */
 struct learner *lab_learner(struct lab *lab, uint32_t i, struct arena *arena);
 
+/* Samples of a step of node i, where its speed is known from the start; 0: it does not train. */
+uint32_t lab_batch(const struct lab *lab, uint32_t i);
+
 /* What node i has in its head: that learner, or a wanderer. */
 void lab_mind(void *lab, uint32_t i, struct mind *mind); /* a mind_maker's make */
 

@@ -22,6 +22,23 @@ void mind_step(struct mind *mind)
     mind->gradient_cpu_s += mind_cpu_s() - from_s;
 }
 
+uint32_t mind_batch(const struct mind *mind)
+{
+    return mind->learner ? learner_batch(mind->learner) : 0;
+}
+
+void mind_set_batch(struct mind *mind, uint32_t batch)
+{
+    if (mind->learner)
+        learner_set_batch(mind->learner, batch);
+}
+
+void mind_follow(struct mind *mind, uint64_t swarm_samples)
+{
+    if (mind->learner)
+        learner_follow(mind->learner, swarm_samples);
+}
+
 const struct update *mind_tell(struct mind *mind, const struct tell *tell)
 {
     mind->has_changed = true;
@@ -64,9 +81,9 @@ void mind_write_block(struct mind *mind, size_t first, size_t count, const int32
         learner_write_block(mind->learner, first, count, host, keep_weights);
 }
 
-bool mind_trains(const struct mind *mind)
+uint32_t mind_moments(const struct mind *mind)
 {
-    return mind->learner && learner_can_step(mind->learner);
+    return mind->learner ? learner_moments(mind->learner) : 0;
 }
 
 void mind_save(const struct mind *mind, struct learner_state *state)

@@ -32,8 +32,12 @@ static inline bool mind_exists(const struct mind *mind)
     return mind->learner || mind->wander;
 }
 
-/* One local step. Its samples are the caller's to count. */
+/* One local step. Its samples are the caller's to count: of a learner, mind_batch at this time. */
 void mind_step(struct mind *mind);
+/* Of a learner; nothing to a wanderer, which has no batch and no schedule. */
+uint32_t mind_batch(const struct mind *mind); /* 0: it has none */
+void mind_set_batch(struct mind *mind, uint32_t batch);
+void mind_follow(struct mind *mind, uint64_t swarm_samples);
 const struct update *mind_tell(struct mind *mind, const struct tell *tell);
 void mind_hear(struct mind *mind, const struct update *update);
 void mind_hear_own(struct mind *mind, const struct update *update);
@@ -41,8 +45,8 @@ void mind_read_block(const struct mind *mind, size_t first, size_t count, int32_
 void mind_write_block(struct mind *mind, size_t first, size_t count, const int32_t *host,
                       bool keep_weights);
 
-/* All that it is, and back. A learner has momentum, a wanderer has none. */
-bool mind_trains(const struct mind *mind);
+/* All that it is, and back. A learner has moments, a wanderer has none. */
+uint32_t mind_moments(const struct mind *mind);
 void mind_save(const struct mind *mind, struct learner_state *state);
 void mind_restore(struct mind *mind, const struct learner_state *state);
 

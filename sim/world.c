@@ -201,6 +201,9 @@ void world_start(struct world *world, uint32_t i)
     arena_init(&at->arena, node_arena_bytes(&at->options));
     at->node = node_new(&at->arena, &at->options, world_now_ns(world));
     check_started(world, i);
+    at->step_ns_most = 0;
+    at->pace.samples = at->pace.ns = at->pace.steps = 0;
+    world_size_step(at);
     at->wake_ns = NEVER_NS;
     world->wire.parties[i].listens = at->options.listen_port != 0;
     world_pump(world, i);

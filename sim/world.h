@@ -21,6 +21,7 @@
 #include "fault.h"
 #include "mind.h"
 #include "node.h"
+#include "pace.h"
 #include "wire.h"
 
 #define WORLD_PORT     7000
@@ -55,6 +56,9 @@ struct world_node {
 
     uint64_t step_ns; /* of one local step; 0: does not train */
     uint32_t step_samples;
+    struct pace pace; /* of its learner: sizes its steps, if there is a time that one is to take */
+    double sample_ns; /* ... by how long a sample takes */
+    uint64_t step_ns_most;    /* ... and the longest that one was, in this life */
     bool training;            /* since ACTION_TRAIN */
     bool stepping;            /* a step is under way: the mind hears nothing */
     bool ended;               /* trains no more */
@@ -63,9 +67,9 @@ struct world_node {
     struct command *commands; /* waiting for the end of the step, oldest first */
     struct command **commands_end;
 
-    bool has_met;  /* somebody called it or answered its call, in this life */
+    bool has_met;      /* somebody called it or answered its call, in this life */
     bool starts_again; /* it has asked to */
-    bool finished; /* left, as it was told to */
+    bool finished;     /* left, as it was told to */
     uint64_t finished_ns;
     uint64_t steps; /* of this life */
     uint64_t heard; /* updates that the mind of this life has heard */

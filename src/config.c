@@ -250,6 +250,9 @@ static enum status check_learning(const struct config *config, struct problem *p
                            config->model.name, model_presets());
     if (config->train.schedule != CONSTANT && config->train.period_samples == 0)
         return problem_set(problem, MALFORMED, "[train] schedule needs period_samples, at least 1");
+    if (config->train.optimizer == OPTIMIZER_ADAM && config->train.nesterov)
+        return problem_set(problem, MALFORMED,
+                           "[train] nesterov is for optimizer = sgd; leave it out with adam");
     bool generated = config->data.source == DATASET_GENERATED;
     if (generated && config->data.train_count < config->data.shard.count)
         return problem_set(problem, MALFORMED,

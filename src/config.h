@@ -27,6 +27,8 @@
 #define CONFIG_NAME_BYTES 64
 #define CONFIG_LINE_BYTES 16384 /* the longest line of a file, and the longest --set */
 
+#define CONFIG_AUTO 0 /* a number whose key also takes the word: found by itself */
+
 enum device { DEVICE_CPU };
 
 /* Written i/n, counted from 1; kept counted from 0, as dataset_options counts. */
@@ -74,9 +76,13 @@ struct config_train {
     bool enabled;
     enum device device;
     uint32_t threads;
-    uint32_t batch;
+    uint32_t batch; /* CONFIG_AUTO: by step_ms and batch_bytes */
+    double step_ms;
+    uint64_t batch_bytes;
+    enum optimizer_kind optimizer;
     double rate;
     double momentum;
+    double beta2;
     bool nesterov;
     double weight_decay;
     enum schedule schedule;

@@ -10,8 +10,8 @@
 #include "status.h"
 
 enum config_type {
-    CONFIG_U32,       /* uint32_t */
-    CONFIG_U64,       /* uint64_t */
+    CONFIG_U32,       /* uint32_t; the text `words`, if there is one, stands for 0 */
+    CONFIG_U64,       /* uint64_t; so here */
     CONFIG_SIZE,      /* uint64_t, in bytes, written with K, M or G (powers of 1024) */
     CONFIG_REAL,      /* double */
     CONFIG_BOOL,      /* bool */

@@ -116,7 +116,7 @@ static void pump(struct daemon *daemon)
             begin_saving(daemon);
             break;
         case ACTION_TRAIN:
-            hatch_train(daemon->hatch);
+            hatch_train(daemon->hatch, action.swarm_samples);
             break;
         case ACTION_TELL:
             hatch_tell(daemon->hatch, &action.tell, action.last);
@@ -219,6 +219,7 @@ static void on_stepped(struct daemon *daemon, uint64_t now_ns, const struct hatc
     node_on_step(daemon->node, now_ns, event->steps, event->samples);
     daemon->loss_sum += event->loss_sum;
     daemon->loss_steps += event->steps;
+    report_batch(&daemon->report, now_ns, event->batch);
     if (isfinite(event->loss_sum) || daemon->diverged)
         return;
     daemon->diverged = true;
@@ -360,7 +361,7 @@ static enum status resume(struct daemon *daemon, struct problem *problem)
     const struct saver_options saver_options = {.folder = folder,
                                                 .model = daemon->saves,
                                                 .parameters = options->parameters,
-                                                .trains = options->trains,
+                                                .moments = learner_moments(daemon->setup.learner),
                                                 .own_max = node_history_max(options),
                                                 .wake = wake,
                                                 .waker = daemon->transport};
@@ -385,6 +386,7 @@ static void start(struct daemon *daemon)
     const struct config *config = daemon->config;
     const uint64_t now_ns = transport_now_ns();
     const struct hatch_options hatch_options = {
+        .pace = setup_pace(config, daemon->setup.model),
         .samples_max = config->train.samples_max,
         .apply_window = SETUP_APPLY_WINDOW,
         .read_max = NODE_READ_MAX,

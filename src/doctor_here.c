@@ -15,11 +15,10 @@
 #include "status_text.h"
 #include "transport.h"
 
-#define ARENA_BYTES         ((size_t)64 << 30) /* address space; only what is touched costs memory */
-#define BYTES_PER_PARAMETER 12 /* of what is saved, at most: weights, base, momentum */
-#define COPIES              3  /* the old one, the new one, and what is written meanwhile */
-#define YEAR_2024_S         1704067200
-#define CLOCK_SLACK_S       5
+#define ARENA_BYTES   ((size_t)64 << 30) /* address space; only what is touched costs memory */
+#define COPIES        3 /* the old one, the new one, and what is written meanwhile */
+#define YEAR_2024_S   1704067200
+#define CLOCK_SLACK_S 5
 
 /* Keys. */
 
@@ -95,7 +94,9 @@ static void look_at_folder(struct doctor *doctor)
 
 static void look_at_disk(struct doctor *doctor)
 {
-    const uint64_t needed_bytes = doctor->parameters * BYTES_PER_PARAMETER * COPIES;
+    const bool is_adam = doctor->config.train.optimizer == OPTIMIZER_ADAM;
+    const uint32_t moments = is_adam ? 2 : 1; /* at most: who does not train has none */
+    const uint64_t needed_bytes = learner_state_bytes(doctor->parameters, moments) * COPIES;
     const bool is_enough = doctor->free_bytes >= needed_bytes;
     doctor_say(doctor, is_enough ? VERDICT_OK : VERDICT_FAIL, "disk",
                "%s free for %s, which may need %s%s",
@@ -113,7 +114,8 @@ static void look_at_model(struct doctor *doctor, const struct dataset *train)
     struct arena arena;
     struct backend *backend = backend_cpu((int)doctor->config.train.threads);
     arena_init(&arena, ARENA_BYTES);
-    doctor->has_model = setup_model(&doctor->config, train, &arena, backend, &made, &problem) == OK;
+    doctor->has_model = setup_model(&doctor->config, setup_batch_max(&doctor->config, train), train,
+                                    &arena, backend, &made, &problem) == OK;
     if (doctor->has_model) {
         doctor->parameters = model_parameters(made.model);
         (void)snprintf(doctor->model, sizeof doctor->model, "%s", made.description);

@@ -26,9 +26,10 @@ struct command {
     enum command_kind kind;
     bool last; /* TELL: and train no more */
     struct tell tell;
-    bool own;            /* HEAR: told by an earlier life */
-    struct update heard; /* HEAR: count indexes and levels follow this struct */
-    uint64_t first;      /* READ, WRITE; the units written follow this struct */
+    uint64_t swarm_samples; /* TRAIN */
+    bool own;               /* HEAR: told by an earlier life */
+    struct update heard;    /* HEAR: count indexes and levels follow this struct */
+    uint64_t first;         /* READ, WRITE; the units written follow this struct */
     uint32_t entries;
     bool keep_weights;
     struct learner_state *state; /* SAVE */
@@ -47,6 +48,7 @@ struct hatch {
     /* The learner thread's own: */
     bool training;
     bool stopped;
+    struct pace pace;
     struct hatch_event progress; /* STEPPED, not yet said */
     uint64_t said_ns;
 };
@@ -128,6 +130,7 @@ static void do_command(struct hatch *hatch, const struct command *command)
         do_hear(hatch, command);
         break;
     case COMMAND_TRAIN:
+        learner_follow(hatch->learner, command->swarm_samples);
         hatch->training = learner_can_step(hatch->learner);
         break;
     case COMMAND_TELL:
@@ -152,12 +155,24 @@ static void do_command(struct hatch *hatch, const struct command *command)
     }
 }
 
+/* How many samples the next step has follows from how long this one took. */
+static struct step paced_step(struct hatch *hatch)
+{
+    const uint64_t from_ns = now_ns();
+    const struct step step = learner_step(hatch->learner);
+    const uint32_t batch = pace_on_step(&hatch->pace, step.samples, now_ns() - from_ns);
+    if (batch != step.samples)
+        learner_set_batch(hatch->learner, batch);
+    return step;
+}
+
 static void do_step(struct hatch *hatch)
 {
-    const struct step step = learner_step(hatch->learner);
+    const struct step step = paced_step(hatch);
     hatch->progress.steps++;
     hatch->progress.samples += step.samples;
     hatch->progress.loss_sum += step.loss;
+    hatch->progress.batch = hatch->pace.step_ns > 0 ? learner_batch(hatch->learner) : 0;
     const uint64_t most = hatch->options.samples_max;
     if (most && learner_samples(hatch->learner) >= most)
         hatch->training = false;
@@ -231,6 +246,7 @@ struct hatch *hatch_new(struct arena *arena, struct learner *learner,
     struct hatch *hatch = arena_take(arena, 1, sizeof *hatch);
     hatch->learner = learner;
     hatch->options = *options;
+    hatch->pace = options->pace;
     hatch->progress.kind = HATCH_STEPPED;
     ring_init(&hatch->commands, arena, command_ring_bytes(options));
     hatch->units = arena_take(arena, options->read_max, sizeof *hatch->units);
@@ -275,9 +291,9 @@ void hatch_save(struct hatch *hatch, struct learner_state *state)
     put_simple(hatch, &(struct command){.kind = COMMAND_SAVE, .state = state});
 }
 
-void hatch_train(struct hatch *hatch)
+void hatch_train(struct hatch *hatch, uint64_t swarm_samples)
 {
-    put_simple(hatch, &(struct command){.kind = COMMAND_TRAIN});
+    put_simple(hatch, &(struct command){.kind = COMMAND_TRAIN, .swarm_samples = swarm_samples});
 }
 
 void hatch_tell(struct hatch *hatch, const struct tell *tell, bool last)

@@ -15,8 +15,10 @@
 #include <stdint.h>
 
 #include "learner.h"
+#include "pace.h"
 
 struct hatch_options {
+    struct pace pace;          /* how many samples a step has */
     uint64_t samples_max;      /* train no more than so many samples; 0: no end */
     uint32_t apply_window;     /* entries under way at most, see node.h */
     uint32_t read_max;         /* entries of one READ; one is under way at a time */
@@ -37,6 +39,7 @@ struct hatch_event {
     enum hatch_event_kind kind;
     uint32_t steps; /* STEPPED: since the last such event */
     uint64_t samples;
+    uint32_t batch;              /* STEPPED: samples of the steps that follow; 0: always as many */
     double loss_sum;             /* of the steps' mean losses */
     const struct update *update; /* TOLD: the learner's, until the next hatch_tell */
     uint32_t entries;            /* APPLIED */
@@ -55,7 +58,7 @@ struct hatch *hatch_new(struct arena *arena, struct learner *learner,
 
 /* From the loop's thread: */
 void hatch_hear(struct hatch *hatch, const struct update *update, bool own); /* copied */
-void hatch_train(struct hatch *hatch);                                       /* make steps */
+void hatch_train(struct hatch *hatch, uint64_t swarm_samples); /* make steps (learner_follow) */
 void hatch_read(struct hatch *hatch, uint64_t first, uint32_t entries);
 void hatch_write(struct hatch *hatch, uint64_t first, uint32_t entries, const int32_t *units,
                  bool keep_weights);                               /* copied */

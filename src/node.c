@@ -375,7 +375,7 @@ static bool next_train(struct node *node, struct action *action)
         node->stage != STAGE_RUNNING)
         return false;
     node->training_asked = true;
-    *action = (struct action){.kind = ACTION_TRAIN};
+    *action = (struct action){.kind = ACTION_TRAIN, .swarm_samples = node_swarm_samples(node)};
     return true;
 }
 
@@ -399,7 +399,8 @@ static bool next_tell(struct node *node, struct action *action)
         .tell = {.budget_bytes = budget_bytes(node),
                  .share = node->stats.share,
                  .gain = node->options.gain,
-                 .beta = beta(node)},
+                 .beta = beta(node),
+                 .swarm_samples = node_swarm_samples(node)},
         .last = node->telling_last,
     };
     node->tell = TELL_OUT;

@@ -86,7 +86,8 @@ enum action_kind {
     ACTION_SEND,    /* conn, bytes, count: then node_on_sent */
     ACTION_HANGUP,  /* conn: close, then node_on_closed */
     ACTION_APPLY,   /* update: hear it, then node_on_applied; valid until the next node_next */
-    ACTION_TRAIN,   /* the base is the swarm's: begin to train (once; only if options.trains) */
+    ACTION_TRAIN,   /* swarm_samples: the base is the swarm's: begin to train (once; only if
+                       options.trains) */
     ACTION_TELL,    /* tell: cut, then node_on_told */
     ACTION_READ,    /* first, entries: read that part of the base, then node_on_read */
     ACTION_WRITE,   /* first, entries, units, keep_weights: that part of the base is this from now
@@ -108,6 +109,7 @@ struct action {
     uint64_t tag; /* APPLY: which rumor */
     uint32_t seq;
     bool own; /* APPLY: told by an earlier life, whose weights this one has (learner_hear_own) */
+    uint64_t swarm_samples; /* TRAIN: learned by all so far */
     struct tell tell;
     bool last; /* TELL: end training first; there will be no other */
     uint64_t first;
@@ -261,7 +263,8 @@ enum node_phase {
 };
 enum node_phase node_phase(const struct node *node);
 
-/* Samples behind the base, learned by anybody. */
+/* Samples behind the base, learned by anybody; what a life that went on under another incarnation
+ * has learned is counted once. */
 uint64_t node_swarm_samples(const struct node *node);
 
 /* "id/incarnation:next" of every origin, separated by blanks. */

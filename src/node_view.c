@@ -163,11 +163,21 @@ enum node_phase node_phase(const struct node *node)
     return node_neighbours(node) > 0 ? NODE_CATCHING_UP : NODE_JOINING;
 }
 
+/* Does the count of this origin go on under the next incarnation, in the same process? */
+static bool is_continued(const struct node *node, const struct origin *origin)
+{
+    const struct origin *next =
+        versions_find(&node->versions, origin_tag(origin->id, origin->incarnation + 1));
+    return next && next->samples >= origin->samples;
+}
+
 uint64_t node_swarm_samples(const struct node *node)
 {
     uint64_t samples = 0;
-    for (uint32_t i = 0; i < node->versions.count; i++)
-        samples += node->versions.origins[i].samples;
+    for (uint32_t i = 0; i < node->versions.count; i++) {
+        const struct origin *origin = &node->versions.origins[i];
+        samples += is_continued(node, origin) ? 0 : origin->samples;
+    }
     return samples;
 }
 

@@ -32,6 +32,7 @@ enum note_kind {
     NOTE_LEAVING,
     NOTE_LEFT,
     NOTE_EVALUATED,
+    NOTE_BATCH,
     NOTE_SUPPRESSED,
     NOTE_KINDS
 };

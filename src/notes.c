@@ -22,6 +22,7 @@ static const char *const NAMES[NOTE_KINDS] = {
     [NOTE_LEAVING] = "leaving",
     [NOTE_LEFT] = "left",
     [NOTE_EVALUATED] = "evaluated",
+    [NOTE_BATCH] = "batch",
     [NOTE_SUPPRESSED] = "suppressed",
 };
 

@@ -168,6 +168,17 @@ void report_status(struct report *report, uint64_t now_ns, const struct node_sta
     line_end(report, line);
 }
 
+void report_batch(struct report *report, uint64_t now_ns, uint32_t batch)
+{
+    if (batch == 0 || batch == report->batch)
+        return;
+    struct note note = {.at_ns = now_ns, .kind = NOTE_BATCH, .level = LEVEL_INFO};
+    (void)snprintf(note.text, sizeof note.text, "a step has %u samples from now on (train.step_ms)",
+                   (unsigned)batch);
+    report->batch = batch;
+    report_note(report, &note);
+}
+
 static double accuracy_of(const struct evaluation *evaluation)
 {
     return evaluation->samples ? (double)evaluation->correct / evaluation->samples : NAN;

@@ -19,6 +19,7 @@ struct report {
     bool verbose;
     uint64_t start_ns;
     uint64_t printed_ns; /* the last status line for a person */
+    uint32_t batch;      /* said last; 0: never */
 };
 
 /* log: "" none, "-" standard output. */
@@ -29,6 +30,9 @@ void report_note(struct report *report, const struct note *note);
 
 void report_status(struct report *report, uint64_t now_ns, const struct node_stats *stats,
                    double loss);
+
+/* Notes that a step has so many samples, when that is news; 0: nothing to say. */
+void report_batch(struct report *report, uint64_t now_ns, uint32_t batch);
 
 void report_evaluated(struct report *report, uint64_t now_ns, const struct evaluation *evaluation);
 

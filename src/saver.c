@@ -25,12 +25,12 @@ struct saver *saver_new(const struct saver_options *options)
     struct saver *saver = calloc(1, sizeof *saver);
     CHECK(saver && options->own_max <= CHECKPOINT_OWN_MAX);
     saver->options = *options;
-    saver->memory = malloc(learner_state_bytes(options->parameters, options->trains));
+    saver->memory = malloc(learner_state_bytes(options->parameters, options->moments));
     saver->checkpoint.model = options->model;
     saver->checkpoint.own = malloc(CHECKPOINT_OWN_MAX);
     CHECK(saver->memory && saver->checkpoint.own);
     learner_state_init(&saver->checkpoint.state, saver->memory, options->parameters,
-                       options->trains);
+                       options->moments);
     atomic_init(&saver->has_ended, false);
     return saver;
 }

@@ -19,7 +19,7 @@ struct saver_options {
     const char *folder;
     const char *model; /* its description */
     size_t parameters;
-    bool trains;
+    uint32_t moments;          /* of the learner */
     size_t own_max;            /* of the node's own bytes; <= CHECKPOINT_OWN_MAX */
     void (*wake)(void *waker); /* called on the saver's thread when a save has ended */
     void *waker;
@@ -27,7 +27,7 @@ struct saver_options {
 
 struct saver;
 
-/* Sixteen bytes a parameter (twelve if it does not train), for as long as it lives. */
+/* Twelve bytes a parameter and four for each moment, for as long as it lives. */
 struct saver *saver_new(const struct saver_options *options);
 
 /* The newest good checkpoint into the learner and *own (*own_bytes; valid until the first save).

@@ -40,21 +40,55 @@ enum status setup_data(const struct config *config, struct dataset *train, struc
     return OK;
 }
 
-struct learner_options setup_learner_options(const struct config *config, size_t parameters,
+static const char *layers_of(const struct config *config)
+{
+    return config->model.layers[0] ? config->model.layers : model_preset(config->model.name);
+}
+
+uint32_t setup_batch_max(const struct config *config, const struct dataset *train)
+{
+    if (config->train.batch != CONFIG_AUTO)
+        return config->train.batch;
+    const char *line = layers_of(config);
+    const size_t sample_bytes = line ? model_sample_bytes(line, train->shape, train->classes) : 0;
+    return pace_batch_max(sample_bytes, config->train.batch_bytes);
+}
+
+struct pace setup_pace(const struct config *config, const struct model *model)
+{
+    struct pace pace = {.batch_max = PACE_BATCH_MIN, .window_ns = PACE_WINDOW_NS};
+    while (2 * pace.batch_max <= (uint32_t)model_batch_max(model))
+        pace.batch_max *= 2;
+    if (config->train.batch == CONFIG_AUTO)
+        pace.step_ns = (uint64_t)(config->train.step_ms * 1e6);
+    return pace;
+}
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+struct learner_options setup_learner_options(const struct config *config, const struct model *model,
                                              uint64_t data_node, uint32_t tests)
 {
     const struct config_train *train = &config->train;
     const struct slice part = train->evaluate_part;
-    const double told_max = config->exchange.told_max * (double)parameters;
+    const double told_max = config->exchange.told_max * (double)model_parameters(model);
+    const uint32_t batch_max =
+        train->batch == CONFIG_AUTO ? setup_pace(config, model).batch_max : 0;
     return (struct learner_options){
-        .optimizer = {.sgd = {.rate = (float)train->rate,
+        .optimizer = {.kind = train->optimizer,
+                      .beta2 = (float)train->beta2,
+                      .sgd = {.rate = (float)train->rate,
                               .momentum = (float)train->momentum,
                               .weight_decay = (float)train->weight_decay,
                               .nesterov = train->nesterov},
                       .schedule = train->schedule,
                       .period_samples = train->period_samples,
                       .decay = (float)train->decay},
-        .batch = train->batch,
+        .batch = batch_max ? smaller(PACE_BATCH_START, batch_max) : train->batch,
+        .batch_max = batch_max,
         .model_seed = config->model.seed,
         .data_seed = config->data.seed,
         .data_node = data_node,
@@ -64,20 +98,18 @@ struct learner_options setup_learner_options(const struct config *config, size_t
     };
 }
 
-enum status setup_model(const struct config *config, const struct dataset *train,
-                        struct arena *arena, struct backend *backend, struct setup_model *made,
-                        struct problem *problem)
+enum status setup_model(const struct config *config, uint32_t batch_max,
+                        const struct dataset *train, struct arena *arena, struct backend *backend,
+                        struct setup_model *made, struct problem *problem)
 {
-    const char *preset = model_preset(config->model.name);
-    const char *line = config->model.layers[0] ? config->model.layers : preset;
+    const char *line = layers_of(config);
     if (!line)
         return problem_set(problem, MISSING,
                            "model.name: there is no model \"%s\"; known: %s; or give model.layers",
                            config->model.name, model_presets());
-    const int batch = (int)config->train.batch;
-    const int batch_max = batch > EVALUATION_BATCH ? batch : EVALUATION_BATCH;
+    const uint32_t most = batch_max > EVALUATION_BATCH ? batch_max : EVALUATION_BATCH;
     enum status status = model_new(&made->model, arena, backend, line, train->shape, train->classes,
-                                   batch_max, problem);
+                                   (int)most, problem);
     if (status != OK)
         return status;
     (void)snprintf(made->description, sizeof made->description, "%dx%dx%d: %s; seed %llu",
@@ -92,7 +124,8 @@ static enum status make_learner(struct setup *setup, const struct config *config
 {
     setup->backend = backend_cpu((int)config->train.threads);
     struct setup_model made;
-    enum status status = setup_model(config, train, &setup->arena, setup->backend, &made, problem);
+    enum status status = setup_model(config, setup_batch_max(config, train), train, &setup->arena,
+                                     setup->backend, &made, problem);
     if (status != OK)
         return status;
     setup->model = made.model;
@@ -104,7 +137,7 @@ static enum status make_learner(struct setup *setup, const struct config *config
     const uint64_t data_node =
         config->data.shard.count > 1 ? config->data.shard.index : bytes_get(setup->identity.id, 8);
     const struct learner_options options =
-        setup_learner_options(config, model_parameters(setup->model), data_node, test->count);
+        setup_learner_options(config, setup->model, data_node, test->count);
     setup->learner = learner_new(&setup->arena, setup->backend, setup->model,
                                  config->train.enabled ? train : NULL, test, &options);
     return OK;

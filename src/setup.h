@@ -6,6 +6,7 @@
 #include "config.h"
 #include "learner.h"
 #include "node.h"
+#include "pace.h"
 
 /* Entries with the learner and not yet applied, at most. */
 #define SETUP_APPLY_WINDOW RUMOR_ENTRIES_MAX
@@ -46,13 +47,20 @@ struct setup_model {
     struct model *model;
     char description[SETUP_DESCRIPTION_BYTES];
 };
-enum status setup_model(const struct config *config, const struct dataset *train,
-                        struct arena *arena, struct backend *backend, struct setup_model *made,
-                        struct problem *problem) MUST_USE;
+/* batch_max: of all who learn with it. */
+enum status setup_model(const struct config *config, uint32_t batch_max,
+                        const struct dataset *train, struct arena *arena, struct backend *backend,
+                        struct setup_model *made, struct problem *problem) MUST_USE;
+
+/* The largest batch that who learns by this configuration may come to. */
+uint32_t setup_batch_max(const struct config *config, const struct dataset *train);
 
 /* data_node: the order of its samples differs from that of other nodes. tests: how many. */
-struct learner_options setup_learner_options(const struct config *config, size_t parameters,
+struct learner_options setup_learner_options(const struct config *config, const struct model *model,
                                              uint64_t data_node, uint32_t tests);
+
+/* How the batch follows the speed of the machine, if the configuration says so. */
+struct pace setup_pace(const struct config *config, const struct model *model);
 
 /* All that follows from the configuration alone; keys, model and digest are the caller's. */
 struct node_options setup_plain_options(const struct config *config);

@@ -75,13 +75,13 @@ static void measure(struct backend *backend, const struct dataset *train, const 
     const struct learner_options options = {
         .optimizer = {.sgd = {.rate = 0.01f, .momentum = 0.9f}}, .batch = BATCH, .told_max = 1000};
     struct learner *learner = learner_new(&arena, backend, model, train, NULL, &options);
-    const size_t bytes = learner_state_bytes(parameters, true);
+    const size_t bytes = learner_state_bytes(parameters, 1);
     unsigned char *to = malloc(bytes), *from = malloc(bytes), *there = malloc(bytes);
     CHECK(to && from && there);
     memset(to, 1, bytes);
     memset(from, 2, bytes);
     memset(there, 3, bytes);
-    learner_state_init(&state, to, parameters, true);
+    learner_state_init(&state, to, parameters, 1);
     for (int i = 0; i < ROUNDS; i++) {
         double at = now_ms();
         (void)learner_step(learner);

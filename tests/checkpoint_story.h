@@ -17,23 +17,23 @@
 
 #define P_MAX  5500
 #define P      4090 /* so that a file takes a little more than one chunk */
-#define OWN    76
+#define OWN    108
 #define MODEL  "1x28x28: dense 5, relu, dense 10"
 #define OTHERS "1x28x28: dense 6, relu, dense 10"
 
 struct story {
     struct checkpoint checkpoint;
-    int32_t vectors[4 * P_MAX + 64];
+    int32_t vectors[5 * P_MAX + 64];
     uint8_t own[CHECKPOINT_OWN_MAX];
 };
 
 /* Nothing in it yet: as for a load. */
-static inline void story_init(struct story *story, size_t parameters, bool trains)
+static inline void story_init(struct story *story, size_t parameters, uint32_t moments)
 {
     memset(story->vectors, 0x5A, sizeof story->vectors);
     memset(story->own, 0x5A, OWN);
     story->checkpoint = (struct checkpoint){.model = MODEL, .own = story->own};
-    learner_state_init(&story->checkpoint.state, story->vectors, parameters, trains);
+    learner_state_init(&story->checkpoint.state, story->vectors, parameters, moments);
 }
 
 static inline void story_fill(struct story *story, uint64_t generation)
@@ -42,7 +42,8 @@ static inline void story_fill(struct story *story, uint64_t generation)
     struct learner_state *state = &checkpoint->state;
     struct rng rng = rng_new(generation, 5);
     uint8_t *vectors[] = {(uint8_t *)state->base, (uint8_t *)state->since,
-                          (uint8_t *)state->weights, (uint8_t *)state->momentum};
+                          (uint8_t *)state->weights, (uint8_t *)state->moment[0],
+                          (uint8_t *)state->moment[1]};
     for (size_t i = 0; i < OWN; i++)
         story->own[i] = (uint8_t)rng_next(&rng);
     checkpoint->own_bytes = OWN;
@@ -51,7 +52,10 @@ static inline void story_fill(struct story *story, uint64_t generation)
     state->epoch = rng_next(&rng);
     state->at = (uint32_t)rng_next(&rng);
     state->wander = rng_next(&rng);
-    for (size_t v = 0; v < 4 && vectors[v]; v++)
+    state->steps = rng_next(&rng);
+    state->swarm_samples = rng_next(&rng);
+    state->batch = (uint32_t)rng_next(&rng);
+    for (size_t v = 0; v < 5 && vectors[v]; v++)
         for (size_t i = 0; i < state->parameters * sizeof(float); i++)
             vectors[v][i] = (uint8_t)rng_next(&rng);
 }
@@ -66,12 +70,15 @@ static inline bool story_is(const struct story *loaded, uint64_t generation)
 {
     static struct story want;
     const struct learner_state *a = &loaded->checkpoint.state, *b = &want.checkpoint.state;
-    story_init(&want, a->parameters, a->momentum != NULL);
+    story_init(&want, a->parameters, a->moments);
     story_fill(&want, generation);
     return story_vector_is(a->base, b->base, a) && story_vector_is(a->since, b->since, a) &&
            story_vector_is(a->weights, b->weights, a) &&
-           story_vector_is(a->momentum, b->momentum, a) && a->samples == b->samples &&
-           a->epoch == b->epoch && a->at == b->at && a->wander == b->wander &&
+           story_vector_is(a->moment[0], b->moment[0], a) &&
+           story_vector_is(a->moment[1], b->moment[1], a) && a->steps == b->steps &&
+           a->samples == b->samples && a->swarm_samples == b->swarm_samples &&
+           a->batch == b->batch && a->epoch == b->epoch && a->at == b->at &&
+           a->wander == b->wander &&
            loaded->checkpoint.incarnation == want.checkpoint.incarnation &&
            loaded->checkpoint.own_bytes == OWN && memcmp(loaded->own, want.own, OWN) == 0;
 }
@@ -101,7 +108,7 @@ static inline int begin(void **state)
 {
     (void)state;
     memory_disk_init(&disk);
-    story_init(&saved, P, true);
+    story_init(&saved, P, 1);
     series = (struct checkpoint_series){.next = 1};
     refusals = (struct story_refusals){0};
     return 0;
@@ -114,17 +121,17 @@ static inline enum status save(struct memory_disk *to)
     return checkpoint_save(&to->table, FOLDER, &saved.checkpoint, &series, &problem);
 }
 
-static inline enum status load_with(struct memory_disk *from, size_t parameters, bool trains)
+static inline enum status load_with(struct memory_disk *from, size_t parameters, uint32_t moments)
 {
     const struct checkpoint_refusal refusal = {&refusals, story_refused};
     refusals = (struct story_refusals){0};
-    story_init(&loaded, parameters, trains);
+    story_init(&loaded, parameters, moments);
     return checkpoint_load(&from->table, FOLDER, &loaded.checkpoint, &series, &refusal, &problem);
 }
 
 static inline enum status load(struct memory_disk *from)
 {
-    return load_with(from, P, true);
+    return load_with(from, P, 1);
 }
 
 static inline void save_two(void)

@@ -48,18 +48,20 @@ static void on_moment(void *watcher, const struct outcome *outcome, double progr
     watched++;
 }
 
-static struct played play(const char *strategy, const char *set)
+static struct played play_with(const char *strategy, const char *const *set, int count)
 {
     struct played played = {.scenario = calloc(1, sizeof *played.scenario)};
     char path[] = "/tmp/test_baselines.XXXXXX", choose[64];
-    const char *sets[] = {choose, set};
+    const char *sets[3] = {choose};
     struct problem problem;
     const int file = mkstemp(path);
     assert_true(file >= 0 && played.scenario);
     assert_true(write(file, text, sizeof text - 1) == (ssize_t)sizeof text - 1);
     (void)close(file);
     (void)snprintf(choose, sizeof choose, "scenario.strategy=%s", strategy);
-    if (scenario_load(played.scenario, path, sets, set ? 2 : 1, &problem) != OK)
+    for (int i = 0; i < count; i++)
+        sets[1 + i] = set[i];
+    if (scenario_load(played.scenario, path, sets, 1 + count, &problem) != OK)
         fail_msg("%s", problem.text);
     (void)unlink(path);
     assert_int_equal(lab_open(&played.lab, played.scenario, &problem), OK);
@@ -72,6 +74,11 @@ static struct played play(const char *strategy, const char *set)
     lab_finish(&played.lab, &played.outcome, chosen->play(&played.lab, &played.outcome));
     assert_true(watched >= 10);
     return played;
+}
+
+static struct played play(const char *strategy, const char *set)
+{
+    return play_with(strategy, &set, set ? 1 : 0);
 }
 
 static void end(struct played *played)
@@ -155,6 +162,38 @@ static void gossip_trains_at_full_speed_and_ends_with_one_version(void **state)
     end(&played);
 }
 
+/* At 320 samples/s a step of 32 takes less than twice 60 ms, and stays; at 160 it takes more, and 8
+ * come nearest, as soon as a decision has been made. No time is lost by that. */
+static void a_batch_that_follows_the_speed_makes_small_steps_where_there_is_little(void **state)
+{
+    (void)state;
+    struct played fixed = play("gossip", NULL);
+    const char *sets[] = {"train.batch=auto", "train.step_ms=60"};
+    struct played paced = play_with("gossip", sets, 2);
+    assert_string_equal(paced.outcome.violation, "");
+    for (int i = 0; i < 3; i++) {
+        const struct node_total *node = &paced.outcome.nodes[i], *was = &fixed.outcome.nodes[i];
+        assert_true(node->samples <= was->samples + 32 && was->samples <= node->samples + 32);
+        assert_true(node->steps + 1 >= node->steps_possible);
+        assert_true(node->steps <= node->steps_possible + 1);
+        assert_true(i == 2 || node->steps > 2 * was->steps);
+        assert_true(i < 2 || node->steps == node->samples / 32);
+    }
+    end(&fixed);
+    end(&paced);
+}
+
+static void alone_each_node_has_the_batch_of_its_speed_from_the_start(void **state)
+{
+    (void)state;
+    const char *sets[] = {"train.batch=auto", "train.step_ms=60"};
+    struct played played = play_with("single", sets, 2);
+    assert_int_equal(played.outcome.nodes[0].steps, 200); /* of 8, at 160 samples/s */
+    assert_int_equal(played.outcome.nodes[2].steps, 100); /* of 32, at 320 */
+    assert_int_equal(last(&played)->samples, 2 * 200 * 8 + 100 * 32);
+    end(&played);
+}
+
 static void the_same_seed_is_the_same_run_and_another_is_not(void **state)
 {
     (void)state;
@@ -177,6 +216,8 @@ int main(void)
         cmocka_unit_test(alone_each_node_makes_the_steps_its_speed_allows),
         cmocka_unit_test(local_sgd_waits_for_the_slowest_node_and_the_ring),
         cmocka_unit_test(gossip_trains_at_full_speed_and_ends_with_one_version),
+        cmocka_unit_test(a_batch_that_follows_the_speed_makes_small_steps_where_there_is_little),
+        cmocka_unit_test(alone_each_node_has_the_batch_of_its_speed_from_the_start),
         cmocka_unit_test(the_same_seed_is_the_same_run_and_another_is_not),
     };
     secret_start();

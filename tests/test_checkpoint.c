@@ -13,23 +13,25 @@
 #include "chunk.h"
 #include "draft.h"
 
+#define FEW 3000 /* parameters whose two moments fit one file of the disk, too */
+
 static struct memory_disk crashed, tried;
 
 static void what_is_saved_is_loaded_bit_for_bit(void **state)
 {
     const size_t rest = sizeof(struct checkpoint_header) + strlen(MODEL) + OWN;
-    assert_int_equal((CHUNK_PAYLOAD - rest) % 48, 0); /* so that two of the cases fill a chunk */
+    assert_int_equal((CHUNK_PAYLOAD - rest) % 240, 0); /* so that the last cases fill a chunk */
     const size_t full = (CHUNK_PAYLOAD - rest) / 4;
-    const size_t cases[] = {1, 1, 7, 7, P, P, full / 4, full / 3};
+    const size_t cases[] = {1, 1, 1, 7, 7, 7, P, P, FEW, full / 3, full / 4, full / 5};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const size_t parameters = cases[i];
-        const bool trains = i % 2 == 0;
+        const uint32_t moments = (uint32_t)(i % 3);
         (void)begin(state);
-        story_init(&saved, parameters, trains);
+        story_init(&saved, parameters, moments);
         assert_int_equal(save(&disk), OK);
         assert_int_equal(file_of(&disk, 1)->size,
-                         chunk_file_bytes(rest + (trains ? 16 : 12) * parameters));
-        assert_int_equal(load_with(&disk, parameters, trains), OK);
+                         chunk_file_bytes(rest + (12 + 4 * moments) * parameters));
+        assert_int_equal(load_with(&disk, parameters, moments), OK);
         assert_true(story_is(&loaded, 1));
         assert_true(loaded.checkpoint.digest == checkpoint_digest(&saved.checkpoint.state));
         assert_int_equal(series.good, 1);
@@ -37,21 +39,67 @@ static void what_is_saved_is_loaded_bit_for_bit(void **state)
     }
 }
 
-static void momentum_that_only_one_side_has_is_zero_or_left_out(void **state)
+/* Of an optimizer with another number of them. */
+static void moments_that_are_not_of_this_optimizer_are_left_out_and_begin_at_zero(void **state)
+{
+    for (uint32_t in_file = 0; in_file <= LEARNER_MOMENTS_MAX; in_file++) {
+        (void)begin(state);
+        story_init(&saved, FEW, in_file);
+        assert_int_equal(save(&disk), OK);
+        for (uint32_t here = 0; here <= LEARNER_MOMENTS_MAX; here++) {
+            assert_int_equal(load_with(&disk, FEW, here), OK);
+            struct learner_state *is = &loaded.checkpoint.state;
+            if (here != in_file) {
+                assert_int_equal(is->steps, 0);
+                for (uint32_t i = 0; i < here * FEW; i++)
+                    assert_true(is->moment[i / FEW][i % FEW] == 0);
+                is->moments = 0; /* and all else is as it was saved */
+                is->moment[0] = is->moment[1] = NULL;
+                is->steps = saved.checkpoint.state.steps;
+            }
+            assert_true(story_is(&loaded, 1));
+        }
+    }
+}
+
+/* Generation 1 as a program wrote it that knew SGD only. */
+static void put_old_format(void)
+{
+    static struct chunk_writer writer;
+    const struct learner_state *s = &saved.checkpoint.state;
+    const void *const vectors[] = {s->base, s->since, s->weights, s->moment[0]};
+    struct checkpoint_header header;
+    struct draft draft;
+    assert_int_equal(save(&disk), OK);
+    memcpy(&header, file_of(&disk, 1)->bytes, sizeof header);
+    header.format = 1;
+    header.batch = 0;
+    header.total_bytes = chunk_file_bytes(96 + strlen(MODEL) + OWN + 16 * P);
+    memory_disk_init(&disk);
+    draft_begin(&draft, &disk.table, FOLDER, "checkpoint-1");
+    chunk_writer_init(&writer, &draft, 1);
+    chunk_write(&writer, &header, 96);
+    chunk_write(&writer, MODEL, strlen(MODEL));
+    chunk_write(&writer, saved.own, OWN);
+    for (int i = 0; i < 4; i++)
+        chunk_write(&writer, vectors[i], P * sizeof(float));
+    chunk_write_end(&writer);
+    assert_int_equal(draft_end(&draft), 0);
+}
+
+static void a_checkpoint_of_the_first_format_is_read(void **state)
 {
     (void)state;
-    assert_int_equal(save(&disk), OK);
-    assert_int_equal(load_with(&disk, P, false), OK);
-    assert_true(story_is(&loaded, 1));
-    memory_disk_init(&disk);
-    story_init(&saved, P, false);
-    assert_int_equal(save(&disk), OK);
+    put_old_format();
     assert_int_equal(load(&disk), OK);
-    const float *momentum = loaded.checkpoint.state.momentum;
-    for (int c = 0; c < P; c++)
-        assert_true(momentum[c] == 0);
-    loaded.checkpoint.state.momentum = NULL;
-    assert_true(story_is(&loaded, 2));
+    struct learner_state *is = &loaded.checkpoint.state;
+    assert_int_equal(is->steps, 0);
+    assert_int_equal(is->batch, 0);
+    assert_true(is->swarm_samples == is->samples); /* what the schedule counted then */
+    is->steps = saved.checkpoint.state.steps;
+    is->batch = saved.checkpoint.state.batch;
+    is->swarm_samples = saved.checkpoint.state.swarm_samples;
+    assert_true(story_is(&loaded, 1));
 }
 
 static void without_any_checkpoint_a_load_says_missing_and_begins_the_series(void **state)
@@ -288,7 +336,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(what_is_saved_is_loaded_bit_for_bit),
-        TEST(momentum_that_only_one_side_has_is_zero_or_left_out),
+        TEST(moments_that_are_not_of_this_optimizer_are_left_out_and_begin_at_zero),
+        TEST(a_checkpoint_of_the_first_format_is_read),
         TEST(without_any_checkpoint_a_load_says_missing_and_begins_the_series),
         TEST(the_last_two_are_kept_and_what_has_other_names),
         TEST(what_a_crash_has_left_half_written_is_removed),

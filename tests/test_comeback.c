@@ -50,13 +50,13 @@ static struct replica replica_new(void)
     return replica;
 }
 
-static struct learner_state state_new(size_t parameters, bool trains)
+static struct learner_state state_new(size_t parameters, uint32_t moments)
 {
     struct learner_state state;
-    const size_t bytes = learner_state_bytes(parameters, trains);
+    const size_t bytes = learner_state_bytes(parameters, moments);
     unsigned char *memory = arena_take(&arena, bytes, 1);
     memset(memory, 0x5A, bytes);
-    learner_state_init(&state, memory, parameters, trains);
+    learner_state_init(&state, memory, parameters, moments);
     return state;
 }
 
@@ -165,7 +165,7 @@ static void what_was_told_after_the_save_is_not_told_twice(void **state)
 {
     (void)state;
     struct replica first = replica_new(), second = replica_new();
-    struct learner_state saved = state_new(P, false);
+    struct learner_state saved = state_new(P, 0);
     struct rng rng = rng_new(4, 4);
     learn_something(&first, &rng);
     replica_save(&first, &saved);
@@ -185,7 +185,7 @@ static void what_was_learned_after_the_save_and_told_stays_in_the_base(void **st
     (void)state;
     static float before[P];
     struct replica first = replica_new(), second = replica_new();
-    struct learner_state saved = state_new(P, false);
+    struct learner_state saved = state_new(P, 0);
     struct rng rng = rng_new(5, 5);
     learn_something(&first, &rng);
     replica_save(&first, &saved);
@@ -300,7 +300,7 @@ struct trained {
     struct learner *learner;
 };
 
-static struct trained trained_new(uint64_t node)
+static struct trained trained_with(uint64_t node, enum optimizer_kind kind)
 {
     struct trained trained;
     struct dataset train;
@@ -312,11 +312,14 @@ static struct trained trained_new(uint64_t node)
                                train.shape, train.classes, 16, &problem),
                      OK);
     const struct learner_options options = {
-        .optimizer = {.sgd = {.rate = 0.02f, .momentum = 0.9f, .weight_decay = 1e-4f},
+        .optimizer = {.kind = kind,
+                      .sgd = {.rate = 0.02f, .momentum = 0.9f, .weight_decay = 1e-4f},
+                      .beta2 = 0.99f,
                       .schedule = COSINE,
                       .period_samples = 2000,
                       .decay = 0.1f},
         .batch = 16,
+        .batch_max = 16,
         .model_seed = 3,
         .data_seed = 4,
         .data_node = node,
@@ -325,6 +328,11 @@ static struct trained trained_new(uint64_t node)
     trained.learner = learner_new(&arena, backend, trained.model, &train, NULL, &options);
     dataset_free(&train);
     return trained;
+}
+
+static struct trained trained_new(uint64_t node)
+{
+    return trained_with(node, OPTIMIZER_SGD);
 }
 
 static void trained_free(struct trained *trained)
@@ -357,33 +365,59 @@ static void go_on_alike(struct learner *a, struct learner *b, struct learner *ot
         learner_hear(b, heard);
         assert_int_equal(learner_digest(a), learner_digest(b));
         assert_int_equal(learner_samples(a), learner_samples(b));
+        assert_int_equal(learner_swarm_samples(a), learner_swarm_samples(b));
     }
 }
 
-static void a_learner_restored_goes_on_bit_for_bit(void **state)
+static void must_go_on_bit_for_bit(enum optimizer_kind kind)
 {
-    (void)state;
-    struct trained one = trained_new(1), again = trained_new(1), other = trained_new(2);
+    struct trained one = trained_with(1, kind), again = trained_with(1, kind);
+    struct trained other = trained_new(2);
     const size_t parameters = learner_parameters(one.learner);
-    struct learner_state saved = state_new(parameters, true);
-    struct learner_state end_one = state_new(parameters, true);
-    struct learner_state end_again = state_new(parameters, true);
+    const uint32_t moments = kind == OPTIMIZER_ADAM ? 2 : 1;
+    struct learner_state saved = state_new(parameters, moments);
+    struct learner_state end_one = state_new(parameters, moments);
+    struct learner_state end_again = state_new(parameters, moments);
+    assert_int_equal(learner_moments(one.learner), moments);
     for (int step = 0; step < 17; step++) { /* into the second epoch */
         (void)learner_step(one.learner);
         if (step % 5 == 4)
             (void)learner_tell(one.learner, &TELL);
     }
+    learner_follow(one.learner, 500); /* of the 2000 of the schedule */
+    learner_set_batch(one.learner, 8);
     learner_save(one.learner, &saved);
     assert_true(saved.epoch == 1 && saved.at == 17 * 16 - 150 && saved.samples == 17 * 16);
+    assert_true(saved.steps == 17 && saved.swarm_samples == 500 && saved.batch == 8);
     learner_restore(again.learner, &saved);
     go_on_alike(one.learner, again.learner, other.learner, 20);
     learner_save(one.learner, &end_one);
     learner_save(again.learner, &end_again);
-    assert_memory_equal(end_one.base, end_again.base, learner_state_bytes(parameters, true));
+    assert_memory_equal(end_one.base, end_again.base, learner_state_bytes(parameters, moments));
     assert_true(end_one.epoch == end_again.epoch && end_one.at == end_again.at);
+    assert_true(end_one.steps == end_again.steps && end_one.batch == end_again.batch);
     trained_free(&one);
     trained_free(&again);
     trained_free(&other);
+}
+
+static void a_learner_restored_goes_on_bit_for_bit(void **state)
+{
+    (void)state;
+    must_go_on_bit_for_bit(OPTIMIZER_SGD);
+    must_go_on_bit_for_bit(OPTIMIZER_ADAM);
+}
+
+static void a_batch_without_room_for_it_is_not_restored(void **state)
+{
+    (void)state;
+    struct trained one = trained_new(1);
+    struct learner_state saved = state_new(learner_parameters(one.learner), 1);
+    learner_save(one.learner, &saved);
+    saved.batch = 17;
+    learner_restore(one.learner, &saved);
+    assert_int_equal(learner_batch(one.learner), 16);
+    trained_free(&one);
 }
 
 static void a_learner_without_data_has_a_state_without_momentum(void **state)
@@ -392,7 +426,7 @@ static void a_learner_without_data_has_a_state_without_momentum(void **state)
     struct trained one = trained_new(1);
     const struct learner_options options = {.batch = 16, .model_seed = 9, .told_max = 10};
     struct learner *idle = learner_new(&arena, backend, one.model, NULL, NULL, &options);
-    struct learner_state saved = state_new(learner_parameters(idle), false);
+    struct learner_state saved = state_new(learner_parameters(idle), 0);
     const uint64_t digest = learner_digest(idle);
     learner_save(idle, &saved);
     const int32_t zeros[BLOCK] = {0};
@@ -411,7 +445,7 @@ static void a_wanderer_restored_goes_on_bit_for_bit(void **state)
     (void)state;
     struct wander *one = wander_new(&arena, backend, P, 1, P / 10, true);
     struct wander *again = wander_new(&arena, backend, P, 99, P / 10, true);
-    struct learner_state saved = state_new(P, false);
+    struct learner_state saved = state_new(P, 0);
     double bound;
     for (int turn = 0; turn < 40; turn++) {
         for (int step = 0; step < 10; step++) {
@@ -455,6 +489,7 @@ int main(void)
         TEST(who_lagged_keeps_its_residual),
         TEST(who_keeps_its_weights_tells_what_it_learned_alone),
         TEST(a_learner_restored_goes_on_bit_for_bit),
+        TEST(a_batch_without_room_for_it_is_not_restored),
         TEST(a_learner_without_data_has_a_state_without_momentum),
         TEST(a_wanderer_restored_goes_on_bit_for_bit),
     };

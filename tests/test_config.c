@@ -124,6 +124,9 @@ static void a_value_of_the_wrong_type_is_refused_with_what_is_allowed(void **sta
 {
     (void)state;
     assert_set_refused("train.batch=many", "[train] batch = many: not a whole number; allowed: 1");
+    assert_set_refused("train.batch=many", "to 4096 samples, or auto");
+    assert_set_refused("train.batch=automatic", "not a whole number");
+    assert_set_refused("train.threads=auto", "not a whole number; allowed: 1 to 256 threads");
     assert_set_refused("train.batch=1.5", "not a whole number");
     assert_set_refused("train.batch=-1", "not a whole number");
     assert_set_refused("train.batch=0x10", "not a whole number");
@@ -260,6 +263,7 @@ static void settings_that_contradict_each_other_are_refused(void **state)
     assert_contradicts("node.listen=none", "node.peers=\"\"", "nobody can be met");
     assert_contradicts("node.identity=a", "node.swarm_key=a", "the same file");
     assert_contradicts("model.name=resnet", "model.layers=\"\"", "no such model; there are");
+    assert_contradicts("train.optimizer=adam", "train.nesterov=yes", "is for optimizer = sgd");
     assert_contradicts("train.schedule=step", "train.period_samples=0", "needs period_samples");
     assert_contradicts("limits.half_open=4", "limits.half_open_per_net=5", "half_open_per_net (5)");
     assert_contradicts("limits.members=2", "limits.peers=3", "peers (3)");

@@ -169,8 +169,8 @@ static void a_checkpoint_lives_on_it(void **state)
     const struct checkpoint_refusal refusal = {NULL, must_not_be_refused};
     struct problem problem;
     struct rng rng = rng_new(1, 1);
-    learner_state_init(&saved.state, vectors[0], P, true);
-    learner_state_init(&loaded.state, vectors[1], P, true);
+    learner_state_init(&saved.state, vectors[0], P, 1);
+    learner_state_init(&loaded.state, vectors[1], P, 1);
     assert_int_equal(checkpoint_load(disk, folder, &loaded, &series, &refusal, &problem), MISSING);
     for (uint64_t generation = 1; generation <= 3; generation++) {
         for (size_t i = 0; i < sizeof vectors[0] / sizeof vectors[0][0]; i++)
@@ -180,7 +180,7 @@ static void a_checkpoint_lives_on_it(void **state)
         assert_int_equal(checkpoint_save(disk, folder, &saved, &series, &problem), OK);
         assert_int_equal(checkpoint_load(disk, folder, &loaded, &series, &refusal, &problem), OK);
         assert_int_equal(series.good, generation);
-        assert_memory_equal(saved.state.base, loaded.state.base, learner_state_bytes(P, true));
+        assert_memory_equal(saved.state.base, loaded.state.base, learner_state_bytes(P, 1));
         assert_memory_equal(own[0], own[1], CHECKPOINT_OWN_MAX);
     }
     assert_int_equal(disk->open(disk->self, in_folder("checkpoint-1")), -ENOENT);

@@ -264,7 +264,7 @@ static void open_hatch(bool train, uint64_t samples_max)
     assert_true(hatch_arena_bytes(&options) < ARENA_BYTES / 2);
     hatch = hatch_new(&arena, learner, &options);
     if (train)
-        hatch_train(hatch);
+        hatch_train(hatch, 0);
 }
 
 /* Some entries, one step each. */
@@ -395,7 +395,7 @@ static void nothing_is_learned_before_training_is_allowed(void **state)
     open_hatch(false, 0);
     hatch_evaluate(hatch);
     assert_int_equal(next_event().kind, HATCH_EVALUATED);
-    hatch_train(hatch);
+    hatch_train(hatch, 0);
     assert_int_equal(next_event().kind, HATCH_STEPPED);
     hatch_stop(hatch);
 }

@@ -18,10 +18,11 @@ struct localsgd {
     uint32_t *nodes;           /* [count]: whose they are */
     struct arena *arenas;      /* [count] */
     uint32_t count;
-    float *common;   /* x [P] */
-    float *momentum; /* m [P] */
-    float *mean;     /* d [P] */
-    float *own;      /* scratch [P] */
+    uint64_t round_samples; /* of all together */
+    float *common;          /* x [P] */
+    float *momentum;        /* m [P] */
+    float *mean;            /* d [P] */
+    float *own;             /* scratch [P] */
 };
 
 static void init(struct localsgd *local, struct lab *lab)
@@ -47,6 +48,10 @@ static void init(struct localsgd *local, struct lab *lab)
         local->nodes[at] = i;
         arena_init(&local->arenas[at], (size_t)256 << 20);
         local->learners[at] = lab_learner(lab, i, &local->arenas[at]);
+        const uint32_t batch = lab_batch(lab, i);
+        if (batch != learner_batch(local->learners[at]))
+            learner_set_batch(local->learners[at], batch);
+        local->round_samples += (uint64_t)batch * lab->scenario->local_steps;
     }
     learner_read_weights(local->learners[0], local->common);
 }
@@ -98,17 +103,18 @@ static double slowest_step_s(const struct localsgd *local)
     double slowest = 0;
     for (uint32_t i = 0; i < local->count; i++) {
         const double speed = scenario_group(local->lab->scenario, local->nodes[i])->samples_per_s;
-        const double step_s = local->lab->scenario->config.train.batch / speed;
+        const double step_s = learner_batch(local->learners[i]) / speed;
         slowest = step_s > slowest ? step_s : slowest;
     }
     return slowest;
 }
 
-static void train(struct localsgd *local, double *cpu_s)
+static void train(struct localsgd *local, uint64_t rounds, double *cpu_s)
 {
     const double begin_s = mind_cpu_s();
     for (uint32_t i = 0; i < local->count; i++) {
         learner_write_weights(local->learners[i], local->common);
+        learner_follow(local->learners[i], rounds * local->round_samples);
         for (uint32_t step = 0; step < local->lab->scenario->local_steps; step++)
             (void)learner_step(local->learners[i]);
     }
@@ -141,8 +147,7 @@ static void show_until(struct localsgd *local, struct outcome *outcome, double u
     const double span_s = (double)scenario->span_ns * 1e-9;
     for (double at_s = outcome->moments_count + 1; at_s <= span_s && at_s < until_s; at_s++) {
         struct moment *moment = outcome_add(outcome, at_s);
-        moment->samples =
-            rounds * scenario->local_steps * local->count * scenario->config.train.batch;
+        moment->samples = rounds * local->round_samples;
         moment->sent_bytes = rounds * 2 * (local->count - 1) * 4 * (uint64_t)lab_parameters(lab);
         moment->told_bytes = moment->sent_bytes;
         moment->running = scenario->nodes_count;
@@ -170,7 +175,7 @@ const float *localsgd_play(struct lab *lab, struct outcome *outcome)
         show_until(&local, outcome, next_s, rounds);
         if (next_s > span_s)
             break;
-        train(&local, &outcome->gradient_cpu_s);
+        train(&local, rounds, &outcome->gradient_cpu_s);
         reduce(&local);
         now_s = next_s;
         rounds++;
@@ -178,7 +183,7 @@ const float *localsgd_play(struct lab *lab, struct outcome *outcome)
     for (uint32_t i = 0; i < local.count; i++) {
         struct node_total *total = &outcome->nodes[local.nodes[i]];
         total->steps = rounds * lab->scenario->local_steps;
-        total->samples = total->steps * lab->scenario->config.train.batch;
+        total->samples = total->steps * learner_batch(local.learners[i]);
         total->sent_bytes = total->received_bytes =
             rounds * 2 * (local.count - 1) * 4 * (uint64_t)lab_parameters(lab) / local.count;
     }

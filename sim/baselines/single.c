@@ -9,6 +9,7 @@
 struct single {
     struct arena arena;
     struct learner *learner; /* NULL: does not train */
+    uint32_t batch;
     uint64_t step_ns;
     uint64_t from_ns, until_ns;
     uint64_t steps;
@@ -21,8 +22,10 @@ static void make(struct lab *lab, uint32_t i, struct single *one)
         return;
     arena_init(&one->arena, (size_t)256 << 20);
     one->learner = lab_learner(lab, i, &one->arena);
-    one->step_ns = (uint64_t)((double)lab->scenario->config.train.batch / group->samples_per_s *
-                              (double)SECOND_NS);
+    one->batch = lab_batch(lab, i);
+    if (one->batch != learner_batch(one->learner))
+        learner_set_batch(one->learner, one->batch);
+    one->step_ns = (uint64_t)((double)one->batch / group->samples_per_s * (double)SECOND_NS);
     one->from_ns = group->start_ns;
     one->until_ns = group->stop_ns ? group->stop_ns : UINT64_MAX;
 }
@@ -70,7 +73,7 @@ const float *single_play(struct lab *lab, struct outcome *outcome)
         struct moment *moment = outcome_add(outcome, (double)now_ns * 1e-9);
         for (uint32_t i = 0; i < scenario->nodes_count; i++) {
             train_until(&all[i], now_ns, &outcome->gradient_cpu_s);
-            moment->samples += all[i].steps * scenario->config.train.batch;
+            moment->samples += all[i].steps * all[i].batch;
         }
         moment->running = scenario->nodes_count;
         const bool last = now_ns + SECOND_NS > scenario->span_ns;
@@ -83,7 +86,7 @@ const float *single_play(struct lab *lab, struct outcome *outcome)
     }
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
         outcome->nodes[i].steps = outcome->nodes[i].steps_possible = all[i].steps;
-        outcome->nodes[i].samples = all[i].steps * scenario->config.train.batch;
+        outcome->nodes[i].samples = all[i].steps * all[i].batch;
         if (all[i].learner)
             learner_free(all[i].learner);
         arena_release(&all[i].arena);
