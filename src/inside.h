@@ -313,6 +313,13 @@ double budget_link_rate(const struct node *node, const struct peer *peer);
 uint64_t budget_downlink_part(const struct node *node, const struct peer *peer);
 void budget_review(struct node *node);
 
+/* Who lacks what one origin says may have lost a neighbour; who lacks what most say cannot hear so
+ * much, or was away. */
+static inline bool node_lags(const struct node *node)
+{
+    return 2 * node->behind >= node->live;
+}
+
 /* leave.c */
 void leave_settle(struct node *node);
 void leave_consider(struct node *node);

@@ -90,11 +90,9 @@ static bool is_outdated(const struct node *node, const struct record *said,
             rate_differs(said->samples_per_second, now->samples_per_second));
 }
 
-/* Who lacks what one origin says may have lost its neighbour; who lacks what most say cannot hear
- * so much. */
 static uint32_t lag_ms(const struct node *node)
 {
-    if (2 * node->behind < node->live)
+    if (!node_lags(node))
         return 0;
     return (uint32_t)fmin((double)(node_lag_ns(node, node->now_ns) / MS_NS), UINT32_MAX);
 }

@@ -377,7 +377,7 @@ void spread_ask(struct node *node)
             continue;
         }
         if (origin->next == origin->lacking_at) {
-            if (spread_ask_from(node, peer, origin))
+            if (spread_ask_from(node, peer, origin) && node_lags(node))
                 node->asked_ns = node->now_ns;
             set_lacking(node, origin, false); /* if it does not help, the next VERSION says so */
         }

@@ -66,6 +66,18 @@ static inline void puppet_hear(struct puppet *puppet)
     }
 }
 
+/* As every node does, or it would soon be sent nothing more. */
+static inline void puppet_give_receipt(struct puppet *puppet)
+{
+    struct link *link = &puppet->peer.link;
+    if (puppet->peer.state != PEER_MEETING || !link_owes_receipt(link, world_now_ns(&world)))
+        return;
+    const struct message receipt = {
+        .kind = RECEIPT, .came = link->came, .clock = world_now_ns(&world) / 1000};
+    CHECK(peer_say(&puppet->peer, &receipt));
+    link_receipted(link, world_now_ns(&world));
+}
+
 static inline void puppet_on_connected(void *self, uint64_t conn)
 {
     struct puppet *puppet = self;
@@ -86,6 +98,7 @@ static inline void puppet_on_bytes(void *self, uint64_t conn, const uint8_t *byt
         if (event == PEER_SAID)
             puppet_hear(puppet);
     }
+    puppet_give_receipt(puppet);
     puppet_pump(puppet);
 }
 
