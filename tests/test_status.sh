@@ -37,7 +37,7 @@ expect 1 'top needs a terminal.*hearsay status' "$hearsay" top --state "$dir/one
 
 tell 'it knows its neighbour and what goes over the link'
 start two --set "node.peers=$address"
-has_two() { answers one && says "$dir/said.out" '^[0-9a-f]{8}  *127.0.0.1:[0-9]* *they .*B/s'; }
+has_two() { answers one && says "$dir/said.out" '^[0-9a-f]{8}  *127.0.0.1:[0-9]* *[0-9hms.]+ .*>?[0-9.]+ k?B/s'; }
 wait_for 20 'one to show its link' has_two
 (($(grep -cE '^[0-9a-f]{8}  127.0.0.1:[0-9]+ +(this|live) ' "$dir/said.out") == 2)) ||
     fail 'not two members'
