@@ -2,11 +2,11 @@
  * at), clock.c (what time brings), leave.c, talk.c (one function per message), news.c (members:
  * renewed, passed on, listed), compare.c (versions), apart.c (halves that meet), adopt.c
  * (another's version becomes ours), catchup.c (its base is taken over), held.c (the blocks, until
- * they are ours), give.c (ours is given), dial.c (whom to call) and spread.c (rumors: push, prune,
- * want).
+ * they are ours), give.c (ours is given), dial.c (whom to call), spread.c (rumors: push, prune,
+ * want), budget.c (how much is told) and pace.c (when a neighbour is handed bytes).
  *
  *   node.c ──► clock ──► leave ──► talk ──► news, compare ──► apart, adopt ──► catchup
- *     ──► give, held ──► dial, spread ──► inside.c                     (calls go one way)
+ *     ──► give, held ──► dial, spread ──► pace ──► budget ──► inside.c     (calls go one way)
  *
  * No event costs more than the neighbours and what it brings: what looks at every member or every
  * origin is done once a second, or a few times.
