@@ -32,6 +32,7 @@ OUTER_RATE, OUTER_MOMENTUM = 0.7, 0.9
 WARM_ROUNDS = 3  # the first are not like the others: buckets are made, PowerSGD sends all
 PATIENCE_S = 20  # with a run that cannot end in time
 ONE_BUCKET_MB, SILENCE_S = 1000, 300
+LOST_STEPS, LOST_ACCURACY = 300, 0.2  # who is not better by then has diverged
 
 
 def read_idx(path):
@@ -201,7 +202,8 @@ class Process:
         torch.set_num_threads(1)
         torch.manual_seed(1)
         self.asked, self.net = asked, build(asked.layers)
-        vector_to_parameters(torch.from_numpy(np.load(asked.first)), self.net.parameters())
+        if asked.first:
+            vector_to_parameters(torch.from_numpy(np.load(asked.first)), self.net.parameters())
         self.samples = Samples(asked.data, asked.rank, asked.world)
         self.test = Test(asked, self.samples) if asked.test else None
         torch.distributed.init_process_group("gloo", init_method=f"tcp://{asked.address}",
@@ -233,7 +235,9 @@ class Process:
             rounds = (asked.steps - number) / self.way.every
             if diary.is_hopeless(rounds, asked.seconds):
                 return True
-        return accuracy is not None and accuracy >= TARGETS[-1]
+        if accuracy is None:
+            return False
+        return accuracy >= TARGETS[-1] or number >= LOST_STEPS and accuracy < LOST_ACCURACY
 
 
 def train(asked):
@@ -297,11 +301,12 @@ def main():
     commands = parser.add_subparsers(required=True)
     one = commands.add_parser("train")
     one.set_defaults(run=train)
-    for name in ("rival", "layers", "data", "folder", "first", "address"):
+    for name in ("rival", "layers", "data", "folder", "address"):
         one.add_argument("--" + name, required=True)
     for name in ("rank", "world", "steps", "every"):
         one.add_argument("--" + name, type=int, required=True)
     one.add_argument("--rate", type=float, required=True)
+    one.add_argument("--first", help="the weights to start from, instead of PyTorch's own")
     one.add_argument("--seconds", type=float, help="end early if the steps will take longer")
     one.add_argument("--test", action="store_true")
     one = commands.add_parser("probe")

@@ -30,17 +30,17 @@
 set -euo pipefail
 shopt -s inherit_errexit
 
-readonly usage='against_torch.sh [options]: hearsay against PyTorch over slow links
-
+readonly usage='options:
   --points "M/D ..."     Mbit/s up and down / milliseconds one way
                          (default: 2 5 10 20 100 by 5 40 100)
   --models "NAME ..."    lenet (215,370 parameters), cnn (1,663,370) (default: both)
   --contestants "NAME ..."
                          hearsay ddp fp16 powersgd local diloco (default: all)
-  --rates "R ..."        learning rates to choose from (default: 0.02 0.05 0.1)
+  --rates "R ..."        learning rates to choose from (default: 0.01 0.02 0.05 0.1)
   --seconds S            at most so long for each run (default 300)
   --steps N              at most so many steps to look for 88 % (default 3000)
   --every N              steps between two averages, and two models left (default 50)
+  --own-weights          rivals start from the weights that PyTorch draws
   --set SECTION.KEY=V    one more setting of the daemons; may be repeated
   --hearsay FILE         the program (default build/hearsay; delay is looked for beside it)
   --out DIR              results; what is there is not run again (default ./against_torch)
@@ -65,13 +65,18 @@ readonly -A layers=(
 export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
 points='' models='lenet cnn' contestants='hearsay ddp fp16 powersgd local diloco'
-rates='0.02 0.05 0.1' seconds=300 steps=3000 every=50 out=against_torch check=''
+rates='0.01 0.02 0.05 0.1' seconds=300 steps=3000 every=50 out=against_torch check='' own_weights=''
 hearsay=$here/../build/hearsay
 sets=() pids=()
 
 fail() {
     printf 'against_torch: %s\n' "$*" >&2
     exit 2
+}
+
+help() { # what stands at the head of this file, too
+    sed -n '2,/^set /{/^set /d;s/^#$//;s/^# //;p}' "${BASH_SOURCE[0]}"
+    printf '\n%s\n' "$usage"
 }
 
 parse() {
@@ -88,8 +93,9 @@ parse() {
         --hearsay) hearsay=${2?} && shift ;;
         --out) out=${2?} && shift ;;
         --quick) points=10/40 models=lenet seconds=60 rates=0.05 ;;
+        --own-weights) own_weights=yes ;;
         --check) check=yes ;;
-        --help) printf '%s\n' "$usage" && exit 0 ;;
+        --help) help && exit 0 ;;
         *) fail "no option $1; see --help" ;;
         esac
         shift
@@ -188,6 +194,7 @@ set_point() { # Mbit/s
 begin_links() { # milliseconds, folder
     local ports
     ports=$(printf 'port%d ' $(seq $nodes))
+    read -r load _ </proc/loadavg
     # shellcheck disable=SC2086 # a list of words
     ip netns exec hub "$delay" "$1" $ports >"$2/delay.json" &
     relay=$!
@@ -215,7 +222,7 @@ judge() { # folder, contestant, model, Mbit/s, milliseconds, rate, options
     local folder=$1
     "$python" "$here/against_torch_score.py" score --folder "$folder" --contestant "$2" \
         --model "$3" --point "$4/$5" --mbit "$4" --rate "$6" --layers "${layers[$3]}" \
-        --data "$data" --world "$nodes" --threads "$(nproc)" "${@:7}" |
+        --data "$data" --world "$nodes" --threads "$(nproc)" --load "$load" "${@:7}" |
         jq -c --slurpfile delay "$folder/delay.json" '. + {delay: $delay[0]}'
     rm -rf -- "$folder"
 }
@@ -293,11 +300,12 @@ run_hearsay() { # model, Mbit/s, milliseconds, rate ─► a line of results
 }
 
 start_rival() { # number, rival, model, folder, address of the first, interface, rate, options
-    local i=$1 rival=$2 model=$3 folder=$4 address=$5 interface=$6 rate=$7
+    local i=$1 rival=$2 model=$3 folder=$4 address=$5 interface=$6 rate=$7 first=()
     shift 7
+    [[ $own_weights ]] || first=(--first "$out/first-$model.npy")
     GLOO_SOCKET_IFNAME=$interface ${within[@]+"${within[@]}"} "$python" \
         "$here/against_torch.py" train --rival "$rival" --layers "${layers[$model]}" \
-        --data "$data" --folder "$folder" --first "$out/first-$model.npy" \
+        --data "$data" --folder "$folder" ${first[@]+"${first[@]}"} \
         --address "$address:7771" --rank $((i - 1)) --world "$nodes" --rate "$rate" \
         --every "$every" "$@" >"$folder/rank$i.out" 2>&1 </dev/null &
     pids+=("$!")

@@ -183,7 +183,7 @@ def score(asked):
     said = {"contestant": asked.contestant, "model": asked.model, "point": asked.point,
             "rate": asked.rate, "settings": asked.settings, "seconds": round(run.seconds, 1),
             "samples_per_s": round(run.samples(run.seconds) / run.seconds, 1),
-            "use": links.use(run.seconds), "load": os.getloadavg()[0]}
+            "use": links.use(run.seconds), "load_before": asked.load}
     said |= run.about()
     said |= {"best": max((row[3] for row in rows), default=None), "reached": reached, "rows": rows}
     print(json.dumps(said))
@@ -275,7 +275,7 @@ def main():
         one.add_argument("--" + name, required=True)
     one.add_argument("--settings", default="")
     one.add_argument("--steps-to", help="JSON object: steps to each target on a free network")
-    for name in ("mbit", "rate"):
+    for name in ("mbit", "rate", "load"):
         one.add_argument("--" + name, type=float, required=True)
     for name in ("world", "threads"):
         one.add_argument("--" + name, type=int, required=True)
