@@ -49,7 +49,7 @@ readonly usage='options:
   --help                 print this
 
 One JSON line for each run in DIR/results.jsonl, a table, and DIR/accuracy.svg: accuracy over time
-at the first point. Exit codes: 0 done, 1 a run failed, 2 wrong usage or something is missing.'
+at the first point; the logs of the daemons in DIR/logs. Exit codes: 0 done, 1 a run failed, 2 wrong usage or something is missing.'
 
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 readonly here
@@ -295,6 +295,8 @@ run_hearsay() { # model, Mbit/s, milliseconds, rate ─► a line of results
     wait "${pids[@]}" || printf 'a daemon failed: %s\n' "$(tail -qn 1 "$folder"/*.out)" >&2
     pids=()
     end_links
+    mkdir -p "$out/logs/$model-$mbit-$ms-$rate"
+    cp -- "$folder"/*.log "$folder"/*.out "$out/logs/$model-$mbit-$ms-$rate"
     judge "$folder" hearsay "$model" "$mbit" "$ms" "$rate" \
         --settings "bytes_per_s=$budget ${sets[*]}"
 }
