@@ -61,7 +61,7 @@ static void give_up(struct node *node, struct peer *peer)
 static void check_peer(struct node *node, struct peer *peer)
 {
     const uint64_t now_ns = node->now_ns, ping_ns = node->options.silence_ns / PINGS;
-    pace_consider_receipt(node, peer);
+    flow_consider_receipt(node, peer);
     if (peer->state == PEER_CLOSING || peer_waiting_bytes(peer) > 0) /* perhaps long enough */
         slots_put(&node->ready, node_slot(node, peer), true);
     if (peer->state < PEER_OPEN && now_ns - peer->born_ns > node->options.handshake_ns)
@@ -129,7 +129,7 @@ void node_on_time(struct node *node, uint64_t now_ns)
 {
     const uint64_t due_ns = node_wake_ns(node);
     node->now_ns = now_ns;
-    pace_on_time(node);
+    flow_on_time(node);
     if (now_ns > due_ns + LATE_NS)
         forgive(node, now_ns - due_ns);
     if (now_ns >= node->gossip_ns && node->stage != STAGE_LEFT)
@@ -157,5 +157,5 @@ uint64_t node_wake_ns(const struct node *node)
 {
     const bool gossips = node->gossip_ns < node->check_ns && node->stage != STAGE_LEFT;
     const uint64_t wake_ns = gossips ? node->gossip_ns : node->check_ns;
-    return wake_ns < node->pace_ns ? wake_ns : node->pace_ns;
+    return wake_ns < node->flow_ns ? wake_ns : node->flow_ns;
 }

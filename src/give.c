@@ -159,7 +159,7 @@ static struct peer *next_taker(struct node *node)
         const uint32_t place = (node->give_at + i) % places;
         struct peer *peer = &node->peers[place];
         if (peer->state != PEER_OPEN || node->rapports[place].fetches_count == 0 ||
-            pace_is_full(node, peer) || room_for(peer) == 0)
+            flow_is_full(node, peer) || room_for(peer) == 0)
             continue;
         node->give_at = place;
         return peer;

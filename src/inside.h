@@ -3,10 +3,10 @@
  * renewed, passed on, listed), compare.c (versions), apart.c (halves that meet), adopt.c
  * (another's version becomes ours), catchup.c (its base is taken over), held.c (the blocks, until
  * they are ours), give.c (ours is given), dial.c (whom to call), spread.c (rumors: push, prune,
- * want), budget.c (how much is told) and pace.c (when a neighbour is handed bytes).
+ * want), budget.c (how much is told) and flow.c (when a neighbour is handed bytes).
  *
  *   node.c ──► clock ──► leave ──► talk ──► news, compare ──► apart, adopt ──► catchup
- *     ──► give, held ──► dial, spread ──► pace ──► budget ──► inside.c     (calls go one way)
+ *     ──► give, held ──► dial, spread ──► flow ──► budget ──► inside.c     (calls go one way)
  *
  * No event costs more than the neighbours and what it brings: what looks at every member or every
  * origin is done once a second, or a few times.
@@ -161,8 +161,8 @@ struct node {
     struct rapport *rapports; /* [peers_max] */
     struct slots open;        /* peers that are neighbours */
     struct slots ready;       /* peers that may have something to send, or to end */
-    struct slots paced;       /* ... or will have when pace_ns has come */
-    uint64_t pace_ns;
+    struct slots held_up;     /* ... or will have when flow_ns has come */
+    uint64_t flow_ns;
     uint32_t turn;        /* who is served first */
     struct bucket uplink; /* of what uplink_max allows */
     uint64_t reviewed_ns; /* the budget, last */
@@ -298,14 +298,14 @@ static inline bool node_is_together(const struct node *node, const struct peer *
     return rapport->compared && !rapport->apart;
 }
 
-/* pace.c */
-size_t pace_allows(struct node *node, struct peer *peer);
-void pace_on_handed(struct node *node, size_t bytes);
-void pace_on_time(struct node *node);
-void pace_say_receipt(struct node *node, struct peer *peer);
-void pace_consider_receipt(struct node *node, struct peer *peer);
-void pace_on_receipt(struct node *node, struct peer *peer, const struct message *receipt);
-bool pace_is_full(const struct node *node, const struct peer *peer);
+/* flow.c */
+size_t flow_allows(struct node *node, struct peer *peer);
+void flow_on_handed(struct node *node, size_t bytes);
+void flow_on_time(struct node *node);
+void flow_say_receipt(struct node *node, struct peer *peer);
+void flow_consider_receipt(struct node *node, struct peer *peer);
+void flow_on_receipt(struct node *node, struct peer *peer, const struct message *receipt);
+bool flow_is_full(const struct node *node, const struct peer *peer);
 
 /* budget.c */
 double budget_rate_max(const struct node *node, const struct peer *peer);

@@ -113,7 +113,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->scratch = arena_take(arena, FRAME_MAX, 1);
     notes_init(&node->notes, arena, NOTES_WAITING, options->notes_per_s);
     node->told_ns = node->rate_ns = node->reviewed_ns = node->born_ns = now_ns;
-    node->pace_ns = UINT64_MAX;
+    node->flow_ns = UINT64_MAX;
     node->uplink.at_ns = now_ns;
     node->ease = 1;
     node->slowest = LINK_RATE_FIRST;
@@ -205,7 +205,7 @@ void node_on_bytes(struct node *node, uint64_t now_ns, uint64_t conn, const uint
         const uint8_t *message;
         switch (peer_take(peer, &node->club, now_ns, &bytes, &count, &problem)) {
         case PEER_NOTHING:
-            pace_consider_receipt(node, peer);
+            flow_consider_receipt(node, peer);
             return;
         case PEER_MET:
             peer->renew_ns = now_ns + RENEW_NS + rng_below(&node->rng, 60) * SECOND_NS;
@@ -290,7 +290,7 @@ void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const cha
     if (peer->retry != RETRY_AT_ONCE) /* else it is back before anybody else has helped */
         spread_on_lost(node, conn);
     slots_put(&node->ready, node_slot(node, peer), false);
-    slots_put(&node->paced, node_slot(node, peer), false);
+    slots_put(&node->held_up, node_slot(node, peer), false);
     peer_end(peer);
 }
 
@@ -331,9 +331,9 @@ static bool peer_action(struct node *node, struct peer *peer, struct action *act
 {
     if (peer->state == PEER_FREE || peer->hangup_asked)
         return false;
-    if (peer_next_send(peer, node->now_ns, pace_allows(node, peer), &action->bytes,
+    if (peer_next_send(peer, node->now_ns, flow_allows(node, peer), &action->bytes,
                        &action->count)) {
-        pace_on_handed(node, action->count);
+        flow_on_handed(node, action->count);
         action->kind = ACTION_SEND;
         action->conn = peer->conn;
         return true;

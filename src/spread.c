@@ -24,7 +24,7 @@
 static bool say_rumor(struct node *node, struct peer *peer, const struct origin *origin,
                       const uint8_t *rumor, size_t bytes)
 {
-    if (pace_is_full(node, peer) ||
+    if (flow_is_full(node, peer) ||
         !node_say(node, peer, &(struct message){.kind = RUMOR, .bulk = {rumor, bytes}}))
         return false;
     node_rapport(node, peer)->told_bytes += origin == node->own ? bytes : 0;
@@ -294,7 +294,7 @@ void spread_on_want(struct node *node, struct peer *from, uint64_t tag, uint64_t
 /* Go on with what a full queue cut short. */
 void spread_on_sent(struct node *node, struct peer *peer)
 {
-    if (peer->wants_more && peer->state == PEER_OPEN && !pace_is_full(node, peer))
+    if (peer->wants_more && peer->state == PEER_OPEN && !flow_is_full(node, peer))
         spread_on_want(node, peer, peer->want_tag, peer->want_seq);
 }
 

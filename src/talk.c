@@ -150,7 +150,7 @@ static void on_hello(struct node *node, struct peer *peer, const struct message 
                     peer->dialled ? "is a neighbour (we called)" : "is a neighbour (it called)");
     if (node_say(node, peer, &(struct message){.kind = PING, .token = node->now_ns}))
         peer->pinged_ns = node->now_ns;
-    pace_say_receipt(node, peer);
+    flow_say_receipt(node, peer);
     news_renew(node);
     compare_show(node, peer, true);
     if (node_is_catching_up(node))
@@ -242,7 +242,7 @@ void talk_hear(struct node *node, struct peer *peer, const uint8_t *bytes, size_
         on_pong(node, peer, message.token);
         break;
     case RECEIPT:
-        pace_on_receipt(node, peer, &message);
+        flow_on_receipt(node, peer, &message);
         break;
     case RUMOR:
         spread_on_rumor(node, peer, message.bulk.at, message.bulk.count);

@@ -231,7 +231,7 @@ first_weights() {
     local model=$1 folder=$dir/first
     [[ ! -e $out/first-$model.npy ]] || return 0
     rm -rf -- "$folder" && mkdir "$folder"
-    start_daemon 1 "$model" "$folder" 127.0.0.1 0.02 50000 --set train.enabled=no
+    start_daemon 1 "$model" "$folder" 127.0.0.1 0.02 --set train.enabled=no
     wait_for "$folder/node1.log" '"started"'
     kill -TERM "${pids[@]}"
     wait "${pids[@]}" || fail "$(tail -n 3 "$folder/node1.out")"
@@ -380,7 +380,7 @@ measure_speed() {
     wait_for_rivals "$folder"
     for ((i = 1; i <= nodes; i++)); do
         within=(ip netns exec "node$i")
-        start_daemon "$i" "$model" "$folder" 127.0.0.1 0.02 50000 --set node.peers=
+        start_daemon "$i" "$model" "$folder" 127.0.0.1 0.02 --set node.peers=
     done
     within=()
     sleep 20

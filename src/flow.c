@@ -27,12 +27,12 @@ static uint64_t cap_wake_ns(const struct node *node, double wanted)
 
 static size_t wait_until(struct node *node, const struct peer *peer, uint64_t wake_ns)
 {
-    slots_put(&node->paced, node_slot(node, peer), true);
-    node->pace_ns = wake_ns < node->pace_ns ? wake_ns : node->pace_ns;
+    slots_put(&node->held_up, node_slot(node, peer), true);
+    node->flow_ns = wake_ns < node->flow_ns ? wake_ns : node->flow_ns;
     return 0;
 }
 
-size_t pace_allows(struct node *node, struct peer *peer)
+size_t flow_allows(struct node *node, struct peer *peer)
 {
     if (!peer_can_say(peer))
         return SIZE_MAX; /* greetings, and goodbyes */
@@ -50,27 +50,27 @@ size_t pace_allows(struct node *node, struct peer *peer)
     return (double)most < cap ? most : (size_t)cap;
 }
 
-void pace_on_handed(struct node *node, size_t bytes)
+void flow_on_handed(struct node *node, size_t bytes)
 {
     node->uplink.credit -= (double)bytes;
     node->turn++;
 }
 
 /* Those who waited may try again. */
-void pace_on_time(struct node *node)
+void flow_on_time(struct node *node)
 {
-    if (node->now_ns < node->pace_ns)
+    if (node->now_ns < node->flow_ns)
         return;
-    node->pace_ns = UINT64_MAX;
-    for (uint32_t i = 0; (i = slots_next(&node->paced, i)) < SLOTS_MAX;) {
-        slots_put(&node->paced, i, false);
+    node->flow_ns = UINT64_MAX;
+    for (uint32_t i = 0; (i = slots_next(&node->held_up, i)) < SLOTS_MAX;) {
+        slots_put(&node->held_up, i, false);
         slots_put(&node->ready, i, true);
     }
 }
 
 /* Receipts. */
 
-void pace_say_receipt(struct node *node, struct peer *peer)
+void flow_say_receipt(struct node *node, struct peer *peer)
 {
     struct link *link = &peer->link;
     const struct message receipt = {.kind = RECEIPT,
@@ -82,13 +82,13 @@ void pace_say_receipt(struct node *node, struct peer *peer)
         link_receipted(link, node->now_ns);
 }
 
-void pace_consider_receipt(struct node *node, struct peer *peer)
+void flow_consider_receipt(struct node *node, struct peer *peer)
 {
     if (peer->state == PEER_OPEN && link_owes_receipt(&peer->link, node->now_ns))
-        pace_say_receipt(node, peer);
+        flow_say_receipt(node, peer);
 }
 
-void pace_on_receipt(struct node *node, struct peer *peer, const struct message *receipt)
+void flow_on_receipt(struct node *node, struct peer *peer, const struct message *receipt)
 {
     if (!link_on_receipt(&peer->link, node->now_ns, receipt->came, receipt->clock, receipt->held)) {
         node_hang_up(node, peer, BYE_BROKEN, "sent a receipt for what was not sent");
@@ -99,7 +99,7 @@ void pace_on_receipt(struct node *node, struct peer *peer, const struct message 
 }
 
 /* No more is to wait for a neighbour than it can be sent soon. */
-bool pace_is_full(const struct node *node, const struct peer *peer)
+bool flow_is_full(const struct node *node, const struct peer *peer)
 {
     const double span = fmax(FULL_S * budget_link_rate(node, peer), FULL_LEAST);
     const double most = fmin(span, (double)peer->queue.max / 2);
