@@ -21,6 +21,7 @@
 #include "optimizer.h"
 #include "status.h"
 
+#define CONFIG_AUTO       (-1.0) /* a number that the node finds from what it measures */
 #define CONFIG_PEERS_MAX  64
 #define CONFIG_SLICES_MAX 4096
 #define CONFIG_PATH_BYTES 1024
@@ -89,7 +90,7 @@ struct config_train {
 
 struct config_exchange {
     uint64_t bytes_per_s;
-    double interval_s;
+    double interval_s; /* this, gain and beta: CONFIG_AUTO or more */
     uint32_t steps_min;
     double told_max;
     double gain;

@@ -13,7 +13,7 @@ enum config_type {
     CONFIG_U32,       /* uint32_t */
     CONFIG_U64,       /* uint64_t */
     CONFIG_SIZE,      /* uint64_t, in bytes, written with K, M or G (powers of 1024) */
-    CONFIG_REAL,      /* double */
+    CONFIG_REAL,      /* double; the text `words`, if there is one, stands for CONFIG_AUTO */
     CONFIG_BOOL,      /* bool */
     CONFIG_CHOICE,    /* an enum whose values count from 0 in the order of `words` */
     CONFIG_TEXT,      /* char[] */

@@ -64,7 +64,8 @@ static struct config_allowed number_allowed(const struct config_key *key)
     if (key->max >= CONFIG_NO_MAX)
         (void)snprintf(allowed.text, sizeof allowed.text, "%s%s%s or more", min, blank, unit);
     else
-        (void)snprintf(allowed.text, sizeof allowed.text, "%s to %s%s%s", min, max, blank, unit);
+        (void)snprintf(allowed.text, sizeof allowed.text, "%s to %s%s%s%s%s", min, max, blank, unit,
+                       key->words ? " or " : "", key->words ? key->words : "");
     return allowed;
 }
 
@@ -196,6 +197,10 @@ static enum status set_size(void *to, const struct config_key *key, const char *
 static enum status set_real(void *to, const struct config_key *key, const char *text,
                             struct problem *problem)
 {
+    if (key->words && strcmp(text, key->words) == 0) {
+        *(double *)to = CONFIG_AUTO;
+        return OK;
+    }
     char *end;
     double value = strtod(text, &end);
     /* strtod also reads hexadecimal, infinities and "nan"; a file for people has decimals. */
@@ -433,7 +438,10 @@ void config_value_print(const struct config *config, const struct config_key *ke
         print_size(out, *(const uint64_t *)value);
         return;
     case CONFIG_REAL:
-        print_real(out, *(const double *)value);
+        if (key->words && *(const double *)value == CONFIG_AUTO)
+            print_text(out, key->words);
+        else
+            print_real(out, *(const double *)value);
         return;
     case CONFIG_BOOL:
         print_text(out, *(const bool *)value ? "yes" : "no");

@@ -97,16 +97,6 @@ void node_hang_up(struct node *node, struct peer *peer, enum bye_reason reason, 
     peer->quiet |= reason == BYE_LEAVING;
 }
 
-void node_consider_telling(struct node *node)
-{
-    if (!node->options.trains || node->tell != TELL_IDLE)
-        return;
-    if (node->stage == STAGE_LEAVING ||
-        (node->stage == STAGE_RUNNING && node->steps_since >= node->options.steps_min &&
-         node->now_ns - node->told_ns >= node->options.interval_ns))
-        node->tell = TELL_WANTED;
-}
-
 void node_join(struct node *node, const char *why)
 {
     if (node->joined)

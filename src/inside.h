@@ -2,11 +2,11 @@
  * at), clock.c (what time brings), leave.c, talk.c (one function per message), news.c (members:
  * renewed, passed on, listed), compare.c (versions), apart.c (halves that meet), adopt.c
  * (another's version becomes ours), catchup.c (its base is taken over), held.c (the blocks, until
- * they are ours), give.c (ours is given), dial.c (whom to call) and spread.c (rumors: push, prune,
- * want).
+ * they are ours), give.c (ours is given), dial.c (whom to call), spread.c (rumors: push, prune,
+ * want) and pace.c (when to tell, and how boldly).
  *
  *   node.c ──► clock ──► leave ──► talk ──► news, compare ──► apart, adopt ──► catchup
- *     ──► give, held ──► dial, spread ──► inside.c                     (calls go one way)
+ *     ──► give, held ──► dial, spread, pace ──► inside.c               (calls go one way)
  *
  * No event costs more than the neighbours and what it brings: what looks at every member or every
  * origin is done once a second, or a few times.
@@ -16,6 +16,7 @@
 #define HEARSAY_INSIDE_H
 
 #include "block.h"
+#include "boldness.h"
 #include "log.h"
 #include "members.h"
 #include "node.h"
@@ -209,9 +210,12 @@ struct node {
 
     enum tell_state tell;
     bool telling_last;
-    uint64_t told_ns;     /* when we last told */
-    uint32_t steps_since; /* steps since then */
-    uint64_t rate_ns;     /* when the throughput was last measured */
+    struct boldness boldness; /* with which we tell, as things are now */
+    uint64_t told_ns;         /* when we last told */
+    uint64_t wait_ns;         /* nothing is told for so long after that ... */
+    struct rng waits;         /* ... which is drawn here */
+    uint32_t steps_since;     /* steps since then */
+    uint64_t rate_ns;         /* when the throughput was last measured */
     uint64_t rate_samples;
 
     enum stage stage;
@@ -242,7 +246,6 @@ uint32_t node_neighbours(const struct node *node);
 struct peer *node_random_neighbour(struct node *node); /* or NULL */
 struct note *node_note(struct node *node, const struct peer *peer, enum note_kind kind,
                        enum note_level level, const char *text);
-void node_consider_telling(struct node *node);
 
 static inline uint32_t node_slot(const struct node *node, const struct peer *peer)
 {
@@ -283,6 +286,13 @@ static inline bool node_is_together(const struct node *node, const struct peer *
     const struct rapport *rapport = node_rapport(node, peer);
     return rapport->compared && !rapport->apart;
 }
+
+/* pace.c */
+#define PACE_LEAST 0.5 /* of the interval between two tellings ... */
+#define PACE_MOST  1.5 /* ... and at most */
+void pace_renew(struct node *node);
+void pace_wait(struct node *node, double least, double most);
+void node_consider_telling(struct node *node);
 
 /* leave.c */
 void leave_settle(struct node *node);

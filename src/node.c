@@ -12,7 +12,7 @@ _Static_assert(NODE_PEERS_MAX <= SLOTS_MAX, "a set of slots holds all peers");
 
 #define CLOSING_NS    (2 * SECOND_NS)
 #define RENEW_NS      (600 * SECOND_NS)
-#define TELL_SPAN_NS  (10 * SECOND_NS) /* a budget saves up for so long */
+#define TELL_SPAN_NS  (10 * SECOND_NS) /* a budget saves up for so long, or until it is time */
 #define CATCH_UP_NS   (5 * SECOND_NS)  /* after asking for what is missing, it comes for so long */
 #define NOTES_WAITING 256
 #define DEAD_AFTER    5 /* times a neighbour's silence: a member far away */
@@ -35,8 +35,8 @@ size_t node_arena_bytes(const struct node_options *options)
            origins * (sizeof(struct origin) + slots) +
            targets * (sizeof(struct target) + sizeof(uint32_t)) +
            log_arena_bytes(options->log_bytes) + catchup_arena_bytes(options) +
-           origins * (sizeof(uint32_t) + sizeof(uint64_t)) + origins / 8 + 64 + NOTES_WAITING * sizeof(struct note) +
-           RUMOR_ENTRIES_MAX * 5 + 2 * FRAME_MAX + 16 * 64;
+           origins * (sizeof(uint32_t) + sizeof(uint64_t)) + origins / 8 + 64 +
+           NOTES_WAITING * sizeof(struct note) + RUMOR_ENTRIES_MAX * 5 + 2 * FRAME_MAX + 16 * 64;
 }
 
 bool node_can_restore(const struct node_options *options)
@@ -93,6 +93,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     if (seed == 0)
         entropy_bytes(&node->entropy, &seed, sizeof seed);
     node->rng = rng_new(seed, bytes_get(options->identity->id, 8));
+    node->waits = rng_new(seed, ~bytes_get(options->identity->id, 8));
     init_club(node);
     node->reader = message_reader_new();
     init_peers(node, arena);
@@ -118,6 +119,8 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->check_ns = now_ns;
     node->live = 1;
     news_renew(node);
+    pace_renew(node);
+    pace_wait(node, 0, 1);
     for (uint32_t i = 0; i < options->seeds_count; i++)
         dial_add(node, &options->seeds[i], NULL, true);
     return node;
@@ -350,7 +353,8 @@ static bool next_peer_action(struct node *node, struct action *action)
 static uint32_t budget_bytes(const struct node *node)
 {
     const uint64_t span_ns = node->now_ns - node->told_ns;
-    const double seconds = (double)(span_ns < TELL_SPAN_NS ? span_ns : TELL_SPAN_NS) * 1e-9;
+    const uint64_t most_ns = node->wait_ns > TELL_SPAN_NS ? node->wait_ns : TELL_SPAN_NS;
+    const double seconds = (double)(span_ns < most_ns ? span_ns : most_ns) * 1e-9;
     const double bytes = (double)node->options.bytes_per_s * seconds;
     const double most = fmin((double)node->options.log_bytes / 8, UINT32_MAX);
     return (uint32_t)fmin(fmax(bytes, 256), most);
@@ -371,7 +375,7 @@ static bool next_train(struct node *node, struct action *action)
 static double beta(const struct node *node)
 {
     const bool caught_up = node->asked_ns == 0 || node->now_ns - node->asked_ns > CATCH_UP_NS;
-    return caught_up && node->stats.rumors_told > 0 ? node->options.beta : 0;
+    return caught_up && node->stats.rumors_told > 0 ? node->boldness.beta : 0;
 }
 
 static bool next_tell(struct node *node, struct action *action)
@@ -385,12 +389,13 @@ static bool next_tell(struct node *node, struct action *action)
         .kind = ACTION_TELL,
         .tell = {.budget_bytes = budget_bytes(node),
                  .share = node->stats.share,
-                 .gain = node->options.gain,
+                 .gain = node->boldness.gain,
                  .beta = beta(node)},
         .last = node->telling_last,
     };
     node->tell = TELL_OUT;
     node->told_ns = node->now_ns;
+    pace_wait(node, PACE_LEAST, PACE_MOST);
     node->steps_since = 0;
     return true;
 }

@@ -56,11 +56,11 @@ struct node_options {
 
     bool trains;
     uint64_t bytes_per_s; /* of rumors, before copies */
-    uint64_t interval_ns;
-    uint32_t steps_min; /* local steps between two tellings */
-    double gain;
-    double beta;
-    double apart_s; /* sides that both learned alone for longer than this merge (apart.c) */
+    uint64_t interval_ns; /* between two tellings, in the mean; 0: as boldness.h says */
+    uint32_t steps_min;   /* local steps between two tellings */
+    double gain;          /* 0: as boldness.h says */
+    double beta;          /* < 0: as boldness.h says */
+    double apart_s;       /* sides that both learned alone for longer than this merge (apart.c) */
     bool weigh_throughput;
     size_t log_bytes;
     uint64_t give_bytes_per_s; /* of blocks, to who catches up, while we train; 0: no bound */
@@ -198,6 +198,9 @@ void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *sta
 /* Two of them alone, cheap enough to ask after every event. */
 uint64_t node_digest(const struct node *node);
 uint64_t node_waiting(const struct node *node);
+
+/* So long it waits at most between two tellings, as things are now. */
+uint64_t node_interval_ns_max(const struct node *node);
 
 /* The version, one origin at a time: i < node_origins. */
 struct node_origin {

@@ -1,5 +1,6 @@
 #include "setup.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -142,9 +143,9 @@ struct node_options setup_plain_options(const struct config *config)
         .seeds_count = config->node.peers.count,
         .trains = config->train.enabled,
         .bytes_per_s = config->exchange.bytes_per_s,
-        .interval_ns = ns_of(config->exchange.interval_s),
+        .interval_ns = ns_of(fmax(config->exchange.interval_s, 0)),
         .steps_min = config->exchange.steps_min,
-        .gain = config->exchange.gain,
+        .gain = fmax(config->exchange.gain, 0),
         .beta = config->exchange.beta,
         .apart_s = APART_S,
         .block_entries = BLOCK_ENTRIES,
