@@ -173,6 +173,7 @@ struct node_stats {
     uint64_t steps, samples;
     double samples_per_second;
     double share;
+    double interval_s, gain, beta; /* with which it tells, as things are now (boldness.h) */
     uint32_t neighbours, members_live;
     uint32_t peers_used; /* conversations, in whatever state */
     uint32_t origins;    /* that we know rumors of */

@@ -10,9 +10,7 @@
 
 static uint64_t told_by(uint32_t i)
 {
-    struct node_stats stats;
-    node_stats(world.nodes[i].node, world_now_ns(&world), &stats);
-    return stats.rumors_told;
+    return stats_of(i).rumors_told;
 }
 
 static uint64_t told_by_all(void)
@@ -92,6 +90,33 @@ static void a_free_interval_follows_how_long_a_step_takes(void **state)
     assert_in_range(told_by(3) - slow, 9, 18);
 }
 
+static void a_node_that_passes_on_only_makes_nobody_bolder(void **state)
+{
+    (void)state;
+    struct node_options options = free_options();
+    add_swarm(16, &options);
+    for (uint32_t i = 4; i < 16; i++)
+        world.nodes[i].options.trains = false;
+    start_all();
+    run(20 * SECOND_NS);
+    assert_true(stats_of(0).members_live == 16);
+    assert_true(stats_of(0).gain > 1.41 && stats_of(0).gain < 1.42); /* the root of the root of 4 */
+    assert_true(stats_of(0).beta > 0.35 && stats_of(0).beta < 0.36); /* half its inverse */
+}
+
+static void what_is_fixed_stays_as_it_is(void **state)
+{
+    (void)state;
+    struct node_options options = free_options();
+    options.gain = 1.2;
+    options.beta = 0;
+    start_swarm(4, &options);
+    run(10 * SECOND_NS);
+    assert_true(stats_of(0).gain == 1.2);
+    assert_true(stats_of(0).beta == 0);
+    assert_true(stats_of(0).interval_s > 0.25);
+}
+
 static void who_leaves_tells_at_once(void **state)
 {
     (void)state;
@@ -116,6 +141,9 @@ int main(void)
                                         world_begins, world_ends),
         cmocka_unit_test_setup_teardown(a_free_interval_follows_how_long_a_step_takes, world_begins,
                                         world_ends),
+        cmocka_unit_test_setup_teardown(a_node_that_passes_on_only_makes_nobody_bolder,
+                                        world_begins, world_ends),
+        cmocka_unit_test_setup_teardown(what_is_fixed_stays_as_it_is, world_begins, world_ends),
         cmocka_unit_test_setup_teardown(who_leaves_tells_at_once, world_begins, world_ends),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
