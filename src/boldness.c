@@ -1,11 +1,12 @@
 #include "boldness.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "status.h"
 
 #define INTERVAL_S_MAX 60.0
-#define MOMENTUM_MAX   0.5
+#define MOMENTUM       (1.0 / 3)
 #define HEAD_BYTES     150.0 /* of a rumor, its signature, record and message (threshold.c) */
 #define HEAD_PART      0.05  /* of what is told */
 
@@ -20,35 +21,34 @@ static double news_s(const struct boldness_measured *measured)
     return measured->delay_s * measured->hops + BOLDNESS_STEPS * measured->step_s;
 }
 
-/* The fourth root of how many train. */
-static double ease(const struct boldness_measured *measured)
+/* The gain for which it is worth to tell more rarely: averaging over many leaves room for it. */
+static double usual_gain(const struct boldness_measured *measured)
 {
-    return sqrt(sqrt(measured->training));
+    return fmax(sqrt(measured->training) / 2, 1);
+}
+
+/* Between two tellings: for that gain, or because there would be too little to tell. */
+static double due_s(const struct boldness_measured *measured)
+{
+    const double heads_s = HEAD_BYTES / HEAD_PART / measured->bytes_per_s;
+    return fmax(usual_gain(measured) * news_s(measured), heads_s);
 }
 
 static double interval_s(const struct boldness_measured *measured)
 {
-    const double heads_s = HEAD_BYTES / HEAD_PART / measured->bytes_per_s;
-    const double least_s = fmax(ease(measured) * news_s(measured), heads_s);
-    return fmin(fmax(least_s, BOLDNESS_S), INTERVAL_S_MAX);
+    return fmin(fmax(due_s(measured), BOLDNESS_S), INTERVAL_S_MAX);
 }
 
-/* Before anything is measured there is nothing to be bold about. */
 static double gain(const struct boldness_measured *measured, double interval_s)
 {
-    if (measured->step_s == 0)
-        return 1;
-    return fmax(fmin(interval_s / news_s(measured), sqrt(measured->training)), 1);
+    const double wait_s = fmin(interval_s, due_s(measured));
+    return fmax(fmin(wait_s / news_s(measured), sqrt(measured->training)), 1);
 }
 
 static double beta(const struct boldness_measured *measured, const struct boldness *boldness)
 {
-    if (measured->step_s == 0 || measured->training == 1)
-        return 0;
-    const double usual_s = ease(measured) * news_s(measured);
-    const double most = MOMENTUM_MAX * fmin(boldness->interval_s / usual_s, 1);
-    const double missing = 1 - boldness->gain / (2 * ease(measured));
-    return fmax(fmin(missing, most), 0) / boldness->gain;
+    const double in_time = fmin(boldness->interval_s / due_s(measured), 1);
+    return MOMENTUM * in_time / boldness->gain;
 }
 
 struct boldness boldness_of(const struct boldness_measured *measured)
@@ -58,9 +58,11 @@ struct boldness boldness_of(const struct boldness_measured *measured)
     struct boldness boldness = {.interval_s = measured->interval_s};
     if (boldness.interval_s == 0)
         boldness.interval_s = interval_s(measured);
-    boldness.gain = measured->gain;
-    if (boldness.gain == 0)
+    boldness.gain = measured->gain > 0 ? measured->gain : 1;
+    const bool has_measured = measured->step_s > 0 && measured->training > 1;
+    if (has_measured && measured->gain == 0)
         boldness.gain = gain(measured, boldness.interval_s);
-    boldness.beta = beta(measured, &boldness);
+    if (has_measured)
+        boldness.beta = beta(measured, &boldness);
     return boldness;
 }

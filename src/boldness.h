@@ -9,17 +9,16 @@
  *
  *   news      = how long it takes until the others work with what was told: the one-way delay,
  *               times the hops to most of them, and BOLDNESS_STEPS steps, in which they react.
- *   interval  = the fourth root of n times the news; at least so long that a rumor's head is a
- *               twentieth of what is told, and BOLDNESS_S, below which nothing is gained.
- *   gain      = interval / news, between 1 and the square root of n.
- *   beta      = what is missing to a total weight of 2 times the fourth root of n, but at most half
- *               of the gain's inverse, and less where the interval was made shorter than this.
+ *   interval  = news, times half the square root of n if that is more than 1; at least so long that
+ *               a rumor's head is a twentieth of what is told, and BOLDNESS_S, below which nothing
+ *               is gained.
+ *   gain      = interval / news, between 1 and the square root of n (but BOLDNESS_S buys none).
+ *   beta      = a third of the gain's inverse; less where the interval was fixed to be shorter.
  *
  * Why: what is told gain times over in an interval is answered only after the news has come. A
  * loop with a delay swings where gain · news / interval comes near pi/2; at 1 it settles quickly.
- * In the long run progress is worth gain / (1 - gain·beta), a swarm's gain with its momentum
- * (heavy ball: Polyak 1964): the more nodes are averaged, the less noise there is to fear, and the
- * further the swarm may go on.
+ * The more nodes are averaged, the less noise there is to fear, and the further the swarm may go
+ * on. gain·beta is the swarm's momentum (heavy ball: Polyak 1964): a third is safe everywhere.
  *
  * What is measured of it: README, "Boldness", by tests/bench_exchange.py.
  */

@@ -22,43 +22,50 @@ static void assert_near(double is, double should_be)
         fail_msg("%g is not %g", is, should_be);
 }
 
-static void
-the_interval_is_as_long_as_news_takes_times_the_fourth_root_of_how_many_train(void **state)
+static void the_interval_is_as_long_as_news_takes(void **state)
 {
     (void)state;
     struct boldness_measured measured = usual();
-    assert_near(boldness_of(&measured).interval_s, sqrt(2) * (0.2 + 8 * 0.0125));
-    measured.training = 16;
-    assert_near(boldness_of(&measured).interval_s, 2 * (0.2 + 8 * 0.0125));
+    assert_near(boldness_of(&measured).interval_s, 0.2 + 8 * 0.0125);
     measured.delay_s = 0.8;
-    assert_near(boldness_of(&measured).interval_s, 2 * (0.8 + 8 * 0.0125));
+    assert_near(boldness_of(&measured).interval_s, 0.8 + 8 * 0.0125);
     measured.hops = 2;
-    assert_near(boldness_of(&measured).interval_s, 2 * (1.6 + 8 * 0.0125));
+    assert_near(boldness_of(&measured).interval_s, 1.6 + 8 * 0.0125);
     measured.step_s = 1;
-    assert_near(boldness_of(&measured).interval_s, 2 * (1.6 + 8));
+    assert_near(boldness_of(&measured).interval_s, 1.6 + 8);
 }
 
-static void on_a_wide_line_gain_and_momentum_have_equal_parts_in_boldness(void **state)
+static void up_to_four_average_and_more_are_bolder_and_tell_more_rarely(void **state)
+{
+    (void)state;
+    struct boldness_measured measured = usual();
+    for (measured.training = 2; measured.training <= 4; measured.training++)
+        assert_near(boldness_of(&measured).gain, 1);
+    measured.training = 16;
+    assert_near(boldness_of(&measured).gain, 2);
+    assert_near(boldness_of(&measured).interval_s, 2 * (0.2 + 8 * 0.0125));
+    measured.training = 64;
+    assert_near(boldness_of(&measured).gain, 4);
+    assert_near(boldness_of(&measured).interval_s, 4 * (0.2 + 8 * 0.0125));
+}
+
+static void the_momentum_of_the_swarm_is_a_third(void **state)
 {
     (void)state;
     struct boldness_measured measured = usual();
     for (measured.training = 2; measured.training <= 256; measured.training *= 2) {
         const struct boldness boldness = boldness_of(&measured);
-        const double ease = pow(measured.training, 0.25);
-        assert_near(boldness.gain, ease);
-        assert_near(boldness.gain * boldness.beta, 0.5);
+        assert_near(boldness.gain * boldness.beta, 1.0 / 3);
     }
 }
 
-static void on_a_thin_line_it_waits_for_something_worth_a_head_and_gain_is_more_of_it(void **state)
+static void on_a_thin_line_it_waits_for_something_worth_a_head_and_is_bolder(void **state)
 {
     (void)state;
     struct boldness_measured measured = usual();
     measured.bytes_per_s = 6000; /* a head of 150 bytes is a twentieth of half a second's */
-    const struct boldness boldness = boldness_of(&measured);
-    assert_near(boldness.interval_s, 0.5);
-    assert_near(boldness.gain, 0.5 / 0.3);
-    assert_near(boldness.gain / (1 - boldness.gain * boldness.beta), 2 * sqrt(2));
+    assert_near(boldness_of(&measured).interval_s, 0.5);
+    assert_near(boldness_of(&measured).gain, 0.5 / 0.3);
 }
 
 static void the_gain_is_at_most_the_root_of_how_many_train(void **state)
@@ -69,31 +76,42 @@ static void the_gain_is_at_most_the_root_of_how_many_train(void **state)
     assert_near(boldness_of(&measured).gain, 2);
     measured.training = 81;
     assert_near(boldness_of(&measured).gain, 9);
-    assert_near(boldness_of(&measured).beta, 0);
+}
+
+static void news_that_takes_no_time_makes_nobody_bolder(void **state)
+{
+    (void)state;
+    struct boldness_measured measured = usual();
+    measured.delay_s = 0.001;
+    measured.step_s = 0.001;
+    assert_near(boldness_of(&measured).interval_s, 0.25);
+    assert_near(boldness_of(&measured).gain, 1);
 }
 
 static void what_is_fixed_is_kept_and_the_rest_follows(void **state)
 {
     (void)state;
     struct boldness_measured measured = usual();
+    measured.training = 16;
     measured.interval_s = 0.45;
     assert_near(boldness_of(&measured).interval_s, 0.45);
     assert_near(boldness_of(&measured).gain, 1.5);
-    measured.gain = 2;
+    assert_near(boldness_of(&measured).beta, 0.45 / 0.6 / 3 / 1.5);
+    measured.interval_s = 5;
     assert_near(boldness_of(&measured).gain, 2);
-    assert_near(boldness_of(&measured).beta, 0.5 - 0.25 * sqrt(2));
-    measured.gain = 9;
-    assert_near(boldness_of(&measured).beta, 0);
+    measured.gain = 4;
+    assert_near(boldness_of(&measured).gain, 4);
+    assert_near(boldness_of(&measured).beta, 1.0 / 12);
 }
 
-static void who_is_made_to_tell_before_the_news_is_there_averages_with_little_momentum(void **state)
+static void who_tells_before_the_news_is_there_averages_with_little_momentum(void **state)
 {
     (void)state;
     struct boldness_measured measured = usual();
     measured.training = 16;
     measured.interval_s = 0.12;
     assert_near(boldness_of(&measured).gain, 1);
-    assert_near(boldness_of(&measured).beta, 0.5 * 0.12 / 0.6);
+    assert_near(boldness_of(&measured).beta, 0.12 / 0.6 / 3);
 }
 
 static void who_has_measured_nothing_is_not_bold(void **state)
@@ -137,14 +155,14 @@ static void where_not_all_talk_to_all_news_takes_more_hops(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            the_interval_is_as_long_as_news_takes_times_the_fourth_root_of_how_many_train),
-        cmocka_unit_test(on_a_wide_line_gain_and_momentum_have_equal_parts_in_boldness),
-        cmocka_unit_test(on_a_thin_line_it_waits_for_something_worth_a_head_and_gain_is_more_of_it),
+        cmocka_unit_test(the_interval_is_as_long_as_news_takes),
+        cmocka_unit_test(up_to_four_average_and_more_are_bolder_and_tell_more_rarely),
+        cmocka_unit_test(the_momentum_of_the_swarm_is_a_third),
+        cmocka_unit_test(on_a_thin_line_it_waits_for_something_worth_a_head_and_is_bolder),
         cmocka_unit_test(the_gain_is_at_most_the_root_of_how_many_train),
+        cmocka_unit_test(news_that_takes_no_time_makes_nobody_bolder),
         cmocka_unit_test(what_is_fixed_is_kept_and_the_rest_follows),
-        cmocka_unit_test(
-            who_is_made_to_tell_before_the_news_is_there_averages_with_little_momentum),
+        cmocka_unit_test(who_tells_before_the_news_is_there_averages_with_little_momentum),
         cmocka_unit_test(who_has_measured_nothing_is_not_bold),
         cmocka_unit_test(who_trains_alone_keeps_its_own_momentum_only),
         cmocka_unit_test(the_interval_has_bounds),

@@ -66,14 +66,14 @@ static void a_free_interval_follows_the_way_that_news_takes(void **state)
     run(10 * SECOND_NS);
     uint64_t before = told_by(0);
     run(20 * SECOND_NS);
-    const uint64_t near_by = told_by(0) - before; /* 20 s / (1.41 · 180 ms) */
+    const uint64_t near_by = told_by(0) - before; /* 20 s / 250 ms */
     assert_in_range(near_by, 60, 90);
     paths[HERE][HERE].delay_ns = SECOND_NS;
     run(60 * SECOND_NS);
     before = told_by(0);
     run(60 * SECOND_NS);
-    const uint64_t far = told_by(0) - before; /* 60 s / (1.41 · 1.16 s) */
-    assert_in_range(far, 28, 45);
+    const uint64_t far = told_by(0) - before; /* 60 s / 1.16 s */
+    assert_in_range(far, 40, 60);
 }
 
 static void a_free_interval_follows_how_long_a_step_takes(void **state)
@@ -85,9 +85,9 @@ static void a_free_interval_follows_how_long_a_step_takes(void **state)
     start_all();
     run(20 * SECOND_NS);
     const uint64_t fast = told_by(0), slow = told_by(3);
-    run(60 * SECOND_NS); /* 60 s / (1.41 · 180 ms); 60 s / (1.41 · 3.22 s) */
+    run(60 * SECOND_NS); /* 60 s / 250 ms; 60 s / 3.22 s */
     assert_in_range(told_by(0) - fast, 190, 270);
-    assert_in_range(told_by(3) - slow, 9, 18);
+    assert_in_range(told_by(3) - slow, 13, 24);
 }
 
 static void a_node_that_passes_on_only_makes_nobody_bolder(void **state)
@@ -100,8 +100,7 @@ static void a_node_that_passes_on_only_makes_nobody_bolder(void **state)
     start_all();
     run(20 * SECOND_NS);
     assert_true(stats_of(0).members_live == 16);
-    assert_true(stats_of(0).gain > 1.41 && stats_of(0).gain < 1.42); /* the root of the root of 4 */
-    assert_true(stats_of(0).beta > 0.35 && stats_of(0).beta < 0.36); /* half its inverse */
+    assert_true(stats_of(0).gain == 1); /* half the root of those 4 that train */
 }
 
 static void what_is_fixed_stays_as_it_is(void **state)
@@ -114,7 +113,7 @@ static void what_is_fixed_stays_as_it_is(void **state)
     run(10 * SECOND_NS);
     assert_true(stats_of(0).gain == 1.2);
     assert_true(stats_of(0).beta == 0);
-    assert_true(stats_of(0).interval_s > 0.25);
+    assert_true(stats_of(0).interval_s == 0.25);
 }
 
 static void who_leaves_tells_at_once(void **state)
