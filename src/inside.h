@@ -214,6 +214,8 @@ struct node {
     uint64_t told_ns;         /* when we last told */
     uint64_t wait_ns;         /* nothing is told for so long after that ... */
     struct rng waits;         /* ... which is drawn here */
+    uint64_t stepped_ns;      /* when the last step ended; 0: none has */
+    double step_s;            /* so long takes one, lately; 0: not known */
     uint32_t steps_since;     /* steps since then */
     uint64_t rate_ns;         /* when the throughput was last measured */
     uint64_t rate_samples;
@@ -291,6 +293,7 @@ static inline bool node_is_together(const struct node *node, const struct peer *
 #define PACE_LEAST 0.5 /* of the interval between two tellings ... */
 #define PACE_MOST  1.5 /* ... and at most */
 void pace_renew(struct node *node);
+void pace_on_step(struct node *node, uint32_t steps);
 void pace_wait(struct node *node, double least, double most);
 void node_consider_telling(struct node *node);
 

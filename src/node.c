@@ -298,6 +298,7 @@ void node_on_step(struct node *node, uint64_t now_ns, uint32_t steps, uint64_t s
     node->stats.steps += steps;
     node->stats.samples += samples;
     node->steps_since += steps;
+    pace_on_step(node, steps);
     node_consider_telling(node);
 }
 
@@ -307,6 +308,7 @@ void node_on_told(struct node *node, uint64_t now_ns, const struct update *updat
     node->now_ns = now_ns;
     spread_told(node, update);
     node->tell = TELL_IDLE;
+    pace_wait(node, PACE_LEAST, PACE_MOST);
     if (node->telling_last)
         leave_settle(node);
     node_consider_telling(node);
@@ -395,7 +397,6 @@ static bool next_tell(struct node *node, struct action *action)
     };
     node->tell = TELL_OUT;
     node->told_ns = node->now_ns;
-    pace_wait(node, PACE_LEAST, PACE_MOST);
     node->steps_since = 0;
     return true;
 }

@@ -1,4 +1,6 @@
 /* When a node tells, and how boldly: what its configuration fixes, and the rest by boldness.h. */
+#include <math.h>
+
 #include "inside.h"
 
 /* The mean over the neighbours whose round trip is known: half of it. */
@@ -14,12 +16,15 @@ static double delay_s(const struct node *node)
     return count > 0 ? sum_ns / count * 1e-9 : 0;
 }
 
-static double step_s(const struct node *node)
+void pace_on_step(struct node *node, uint32_t steps)
 {
-    const struct node_stats *stats = &node->stats;
-    if (stats->steps == 0 || stats->samples_per_second <= 0)
-        return 0;
-    return (double)stats->samples / (double)stats->steps / stats->samples_per_second;
+    const double span_s = (double)(node->now_ns - node->stepped_ns) * 1e-9;
+    if (node->stepped_ns > 0 && steps > 0) {
+        const double each_s = span_s / steps;
+        double *smooth = &node->step_s;
+        *smooth = *smooth > 0 ? fmin(0.9 * *smooth + 0.1 * each_s, 2 * *smooth) : each_s;
+    }
+    node->stepped_ns = node->now_ns;
 }
 
 void pace_renew(struct node *node)
@@ -29,7 +34,7 @@ void pace_renew(struct node *node)
         .training = members_training(&node->members, node->now_ns),
         .delay_s = delay_s(node),
         .hops = boldness_hops(node->live, MESH_MAX, DEGREE),
-        .step_s = step_s(node),
+        .step_s = node->step_s,
         .bytes_per_s = (double)options->bytes_per_s,
         .interval_s = (double)options->interval_ns * 1e-9,
         .gain = options->gain,

@@ -90,6 +90,23 @@ static void a_free_interval_follows_how_long_a_step_takes(void **state)
     assert_in_range(told_by(3) - slow, 13, 24);
 }
 
+static void who_becomes_faster_tells_more_often_after_the_next_time(void **state)
+{
+    (void)state;
+    const struct node_options options = free_options();
+    add_swarm(8, &options);
+    world.nodes[1].step_ns = 2 * SECOND_NS;
+    start_all();
+    run(100 * SECOND_NS);
+    assert_true(stats_of(1).interval_s > 16);
+    world.nodes[1].step_ns = 200 * MILLI_NS; /* and who waits still is not taken for stuck */
+    run(60 * SECOND_NS);
+    assert_true(stats_of(1).interval_s < 3);
+    const uint64_t before = told_by(1);
+    run(20 * SECOND_NS);
+    assert_true(told_by(1) - before > 5);
+}
+
 static void a_node_that_passes_on_only_makes_nobody_bolder(void **state)
 {
     (void)state;
@@ -140,6 +157,8 @@ int main(void)
                                         world_begins, world_ends),
         cmocka_unit_test_setup_teardown(a_free_interval_follows_how_long_a_step_takes, world_begins,
                                         world_ends),
+        cmocka_unit_test_setup_teardown(who_becomes_faster_tells_more_often_after_the_next_time,
+                                        world_begins, world_ends),
         cmocka_unit_test_setup_teardown(a_node_that_passes_on_only_makes_nobody_bolder,
                                         world_begins, world_ends),
         cmocka_unit_test_setup_teardown(what_is_fixed_stays_as_it_is, world_begins, world_ends),
