@@ -13,14 +13,14 @@
  *               a rumor's head is a twentieth of what is told, and BOLDNESS_S, below which nothing
  *               is gained.
  *   gain      = interval / news, between 1 and the square root of n (but BOLDNESS_S buys none).
- *   beta      = a third of the gain's inverse; less where the interval was fixed to be shorter.
+ *   beta      = half of the gain's inverse; less where the interval was fixed to be shorter.
  *
  * Why: what is told gain times over in an interval is answered only after the news has come. A
  * loop with a delay swings where gain · news / interval comes near pi/2; at 1 it settles quickly.
  * The more nodes are averaged, the less noise there is to fear, and the further the swarm may go
- * on. gain·beta is the swarm's momentum (heavy ball: Polyak 1964): a third is safe everywhere.
+ * on. gain·beta is the swarm's momentum (heavy ball: Polyak 1964): a half was safe everywhere.
  *
- * What is measured of it: README, "Boldness", by tests/bench_exchange.py.
+ * What is measured of it: README, "How boldly", by tests/bench_exchange.py.
  */
 #ifndef HEARSAY_BOLDNESS_H
 #define HEARSAY_BOLDNESS_H
