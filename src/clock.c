@@ -34,7 +34,7 @@ static void gossip(struct node *node)
 {
     node->gossip_ns = node->now_ns + round_ns(node);
     measure_rate(node);
-    pace_renew(node);
+    tempo_renew(node);
     news_review(node);
     news_renew(node);
     news_flush(node);

@@ -3,10 +3,10 @@
  * renewed, passed on, listed), compare.c (versions), apart.c (halves that meet), adopt.c
  * (another's version becomes ours), catchup.c (its base is taken over), held.c (the blocks, until
  * they are ours), give.c (ours is given), dial.c (whom to call), spread.c (rumors: push, prune,
- * want) and pace.c (when to tell, and how boldly).
+ * want) and tempo.c (when to tell, and how boldly).
  *
  *   node.c ──► clock ──► leave ──► talk ──► news, compare ──► apart, adopt ──► catchup
- *     ──► give, held ──► dial, spread, pace ──► inside.c               (calls go one way)
+ *     ──► give, held ──► dial, spread, tempo ──► inside.c               (calls go one way)
  *
  * No event costs more than the neighbours and what it brings: what looks at every member or every
  * origin is done once a second, or a few times.
@@ -289,12 +289,12 @@ static inline bool node_is_together(const struct node *node, const struct peer *
     return rapport->compared && !rapport->apart;
 }
 
-/* pace.c */
-#define PACE_LEAST 0.5 /* of the interval between two tellings ... */
-#define PACE_MOST  1.5 /* ... and at most */
-void pace_renew(struct node *node);
-void pace_on_step(struct node *node, uint32_t steps);
-void pace_wait(struct node *node, double least, double most);
+/* tempo.c */
+#define TEMPO_LEAST 0.5 /* of the interval between two tellings ... */
+#define TEMPO_MOST  1.5 /* ... and at most */
+void tempo_renew(struct node *node);
+void tempo_on_step(struct node *node, uint32_t steps);
+void tempo_wait(struct node *node, double least, double most);
 void node_consider_telling(struct node *node);
 
 /* leave.c */

@@ -119,8 +119,8 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->check_ns = now_ns;
     node->live = 1;
     news_renew(node);
-    pace_renew(node);
-    pace_wait(node, 0, 1);
+    tempo_renew(node);
+    tempo_wait(node, 0, 1);
     for (uint32_t i = 0; i < options->seeds_count; i++)
         dial_add(node, &options->seeds[i], NULL, true);
     return node;
@@ -298,7 +298,7 @@ void node_on_step(struct node *node, uint64_t now_ns, uint32_t steps, uint64_t s
     node->stats.steps += steps;
     node->stats.samples += samples;
     node->steps_since += steps;
-    pace_on_step(node, steps);
+    tempo_on_step(node, steps);
     node_consider_telling(node);
 }
 
@@ -308,7 +308,7 @@ void node_on_told(struct node *node, uint64_t now_ns, const struct update *updat
     node->now_ns = now_ns;
     spread_told(node, update);
     node->tell = TELL_IDLE;
-    pace_wait(node, PACE_LEAST, PACE_MOST);
+    tempo_wait(node, TEMPO_LEAST, TEMPO_MOST);
     if (node->telling_last)
         leave_settle(node);
     node_consider_telling(node);

@@ -16,7 +16,7 @@ static double delay_s(const struct node *node)
     return count > 0 ? sum_ns / count * 1e-9 : 0;
 }
 
-void pace_on_step(struct node *node, uint32_t steps)
+void tempo_on_step(struct node *node, uint32_t steps)
 {
     const double span_s = (double)(node->now_ns - node->stepped_ns) * 1e-9;
     if (node->stepped_ns > 0 && steps > 0) {
@@ -27,7 +27,7 @@ void pace_on_step(struct node *node, uint32_t steps)
     node->stepped_ns = node->now_ns;
 }
 
-void pace_renew(struct node *node)
+void tempo_renew(struct node *node)
 {
     const struct node_options *options = &node->options;
     const struct boldness_measured measured = {
@@ -46,7 +46,7 @@ void pace_renew(struct node *node)
 
 /* Drawn anew for each telling, so that nodes which began together do not tell together: what all
  * say at once nobody can answer before it has been said. */
-void pace_wait(struct node *node, double least, double most)
+void tempo_wait(struct node *node, double least, double most)
 {
     const double drawn = (double)rng_below(&node->waits, 1u << 20) * 0x1p-20;
     node->wait_ns = (uint64_t)(1e9 * node->boldness.interval_s * (least + (most - least) * drawn));
@@ -54,7 +54,7 @@ void pace_wait(struct node *node, double least, double most)
 
 uint64_t node_interval_ns_max(const struct node *node)
 {
-    const uint64_t longest_ns = (uint64_t)(1e9 * node->boldness.interval_s * PACE_MOST);
+    const uint64_t longest_ns = (uint64_t)(1e9 * node->boldness.interval_s * TEMPO_MOST);
     return longest_ns > node->wait_ns ? longest_ns : node->wait_ns;
 }
 
