@@ -243,7 +243,7 @@ static void check_pace(struct world *world, uint32_t i)
         return;
     const struct node_options *options = &at->options;
     const uint64_t step_ns = later(at->step_ns, at->step_ns_most);
-    const uint64_t most_ns = later(options->interval_ns, options->steps_min * step_ns);
+    const uint64_t most_ns = later(node_interval_ns_max(at->node), options->steps_min * step_ns);
     const uint64_t told_ns =
         later(later(at->told_ns, at->began_ns), world->wire.parties[i].paused_ns);
     if (!at->stepping)

@@ -35,6 +35,7 @@ static void gossip(struct node *node)
     node->gossip_ns = node->now_ns + round_ns(node);
     measure_rate(node);
     budget_review(node);
+    tempo_renew(node);
     news_review(node);
     news_renew(node);
     news_flush(node);

@@ -27,7 +27,9 @@
 #define CONFIG_NAME_BYTES 64
 #define CONFIG_LINE_BYTES 16384 /* the longest line of a file, and the longest --set */
 
-#define CONFIG_AUTO 0 /* a number whose key also takes the word: found by itself */
+/* What a number is whose key also takes a word, such as auto or none, when it was given that. */
+#define CONFIG_AUTO      0
+#define CONFIG_AUTO_REAL (-1.0)
 
 enum device { DEVICE_CPU };
 
@@ -98,7 +100,7 @@ struct config_exchange {
     uint64_t uplink_max;  /* this and the next two in bytes per second; 0: none */
     uint64_t downlink_max;
     uint64_t neighbour_max;
-    double interval_s;
+    double interval_s; /* this, gain and beta: CONFIG_AUTO_REAL, or more */
     uint32_t steps_min;
     double told_max;
     double gain;

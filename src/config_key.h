@@ -35,7 +35,7 @@ struct config_key {
     double min; /* numbers: the value; texts: the length; addresses: the port */
     double max; /* numbers only; CONFIG_NO_MAX: as large as the type holds */
     const char *unit;
-    const char *words; /* choices; addresses: none; numbers: what stands for 0, or NULL */
+    const char *words; /* choices; addresses: none; numbers: what stands for CONFIG_AUTO, or NULL */
     const char *help;
 };
 

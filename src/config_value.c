@@ -172,17 +172,21 @@ static bool is_number(const struct config_key *key)
            key->type == CONFIG_REAL;
 }
 
-/* A word that stands for 0, where 0 itself is no value. */
-static enum status set_zero(void *to, const struct config_key *key)
+/* The word that stands for what is no number of this key. */
+static enum status set_word(void *to, const struct config_key *key)
 {
-    memset(to, 0, key->bytes);
+    if (key->type == CONFIG_REAL)
+        *(double *)to = CONFIG_AUTO_REAL;
+    else
+        memset(to, CONFIG_AUTO, key->bytes);
     return OK;
 }
 
-static bool is_zero(const void *value, const struct config_key *key)
+static bool is_word(const void *value, const struct config_key *key)
 {
     static const char zero[8];
-    return memcmp(value, zero, key->bytes) == 0;
+    return key->type == CONFIG_REAL ? *(const double *)value == CONFIG_AUTO_REAL
+                                    : memcmp(value, zero, key->bytes) == 0;
 }
 
 static enum status set_whole(void *to, const struct config_key *key, const char *text,
@@ -345,7 +349,7 @@ static enum status set_clean(void *record, const struct config_key *key, const c
 {
     void *to = member(record, key);
     if (is_number(key) && key->words && strcmp(text, key->words) == 0)
-        return set_zero(to, key);
+        return set_word(to, key);
     switch (key->type) {
     case CONFIG_U32:
     case CONFIG_U64:
@@ -447,7 +451,7 @@ void config_value_print(const struct config *config, const struct config_key *ke
 {
     const void *value = member_const(config, key);
     const struct address *address = value;
-    if (is_number(key) && key->words && is_zero(value, key)) {
+    if (is_number(key) && key->words && is_word(value, key)) {
         (void)fputs(key->words, out);
         return;
     }

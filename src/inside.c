@@ -110,16 +110,6 @@ uint64_t node_lag_ns(const struct node *node, uint64_t now_ns)
     return lag_ns;
 }
 
-void node_consider_telling(struct node *node)
-{
-    if (!node->options.trains || node->tell != TELL_IDLE)
-        return;
-    if (node->stage == STAGE_LEAVING ||
-        (node->stage == STAGE_RUNNING && node->steps_since >= node->options.steps_min &&
-         node->now_ns - node->told_ns >= node->options.interval_ns))
-        node->tell = TELL_WANTED;
-}
-
 void node_join(struct node *node, const char *why)
 {
     if (node->joined)

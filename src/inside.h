@@ -3,10 +3,11 @@
  * renewed, passed on, listed), compare.c (versions), apart.c (halves that meet), adopt.c
  * (another's version becomes ours), catchup.c (its base is taken over), held.c (the blocks, until
  * they are ours), give.c (ours is given), dial.c (whom to call), spread.c (rumors: push, prune,
- * want), budget.c (how much is told) and flow.c (when a neighbour is handed bytes).
+ * want), tempo.c (when to tell, and how boldly), budget.c (how much) and flow.c (when a neighbour
+ * is handed bytes).
  *
  *   node.c ──► clock ──► leave ──► talk ──► news, compare ──► apart, adopt ──► catchup
- *     ──► give, held ──► dial, spread ──► flow ──► budget ──► inside.c     (calls go one way)
+ *     ──► give, held ──► dial, spread, tempo ──► flow ──► budget ──► inside.c   (calls go one way)
  *
  * No event costs more than the neighbours and what it brings: what looks at every member or every
  * origin is done once a second, or a few times.
@@ -16,6 +17,7 @@
 #define HEARSAY_INSIDE_H
 
 #include "block.h"
+#include "boldness.h"
 #include "log.h"
 #include "members.h"
 #include "node.h"
@@ -222,9 +224,14 @@ struct node {
 
     enum tell_state tell;
     bool telling_last;
-    uint64_t told_ns;     /* when we last told */
-    uint32_t steps_since; /* steps since then */
-    uint64_t rate_ns;     /* when the throughput was last measured */
+    struct boldness boldness; /* with which we tell, as things are now */
+    uint64_t told_ns;         /* when we last told */
+    uint64_t wait_ns;         /* nothing is told for so long after that ... */
+    struct rng waits;         /* ... which is drawn here */
+    uint64_t stepped_ns;      /* when the last step ended; 0: none has */
+    double step_s;            /* so long takes one, lately; 0: not known */
+    uint32_t steps_since;     /* steps since then */
+    uint64_t rate_ns;         /* when the throughput was last measured */
     uint64_t rate_samples;
 
     enum stage stage;
@@ -256,7 +263,6 @@ struct peer *node_random_neighbour(struct node *node); /* or NULL */
 struct note *node_note(struct node *node, const struct peer *peer, enum note_kind kind,
                        enum note_level level, const char *text);
 uint64_t node_lag_ns(const struct node *node, uint64_t now_ns);
-void node_consider_telling(struct node *node);
 
 static inline uint32_t node_slot(const struct node *node, const struct peer *peer)
 {
@@ -319,6 +325,14 @@ static inline bool node_lags(const struct node *node)
 {
     return 2 * node->behind >= node->live;
 }
+
+/* tempo.c */
+#define TEMPO_LEAST 0.5 /* of the interval between two tellings ... */
+#define TEMPO_MOST  1.5 /* ... and at most */
+void tempo_renew(struct node *node);
+void tempo_on_step(struct node *node, uint32_t steps);
+void tempo_wait(struct node *node, double least, double most);
+void node_consider_telling(struct node *node);
 
 /* leave.c */
 void leave_settle(struct node *node);

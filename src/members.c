@@ -171,6 +171,15 @@ double members_own_share(const struct members *members, bool by_throughput, uint
     return 1 / sum;
 }
 
+uint32_t members_training(const struct members *members, uint64_t now_ns)
+{
+    uint32_t training = 1;
+    for (uint32_t i = 1; i < members->count; i++)
+        training += members->members[i].record.trains &&
+                    member_is_live(members, &members->members[i], now_ns);
+    return training;
+}
+
 /* Whoever hears of it now will take it for alive for as long again: the dead would never die. */
 static bool is_stale(const struct members *members, const struct member *member, uint64_t now_ns)
 {

@@ -71,6 +71,9 @@ uint32_t members_live(const struct members *members, uint64_t now_ns);
  * counts like this node. 0 < share <= 1. */
 double members_own_share(const struct members *members, bool by_throughput, uint64_t now_ns);
 
+/* How many live members train; this one counts in any case. */
+uint32_t members_training(const struct members *members, uint64_t now_ns);
+
 /* The records, as signed, of at most `limit` live members from number *from on, heard of within
  * half of what they may be silent; bytes written.
  * *from moves on behind the last looked at. */

@@ -12,7 +12,7 @@ _Static_assert(NODE_PEERS_MAX <= SLOTS_MAX, "a set of slots holds all peers");
 
 #define CLOSING_NS    (2 * SECOND_NS)
 #define RENEW_NS      (600 * SECOND_NS)
-#define TELL_SPAN_NS  (10 * SECOND_NS) /* a budget saves up for so long */
+#define TELL_SPAN_NS  (10 * SECOND_NS) /* a budget saves up for so long, or until it is time */
 #define CATCH_UP_NS   (5 * SECOND_NS)  /* after asking for what is missing, it comes for so long */
 #define NOTES_WAITING 256
 #define DEAD_AFTER    5 /* times a neighbour's silence: a member far away */
@@ -93,6 +93,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     if (seed == 0)
         entropy_bytes(&node->entropy, &seed, sizeof seed);
     node->rng = rng_new(seed, bytes_get(options->identity->id, 8));
+    node->waits = rng_new(seed, ~bytes_get(options->identity->id, 8));
     init_club(node);
     node->reader = message_reader_new();
     init_peers(node, arena);
@@ -123,6 +124,8 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->live = 1;
     node->stats.budget = options->bytes_per_s ? (double)options->bytes_per_s : LINK_RATE_FIRST / 2;
     news_renew(node);
+    tempo_renew(node);
+    tempo_wait(node, 0, 1);
     for (uint32_t i = 0; i < options->seeds_count; i++)
         dial_add(node, &options->seeds[i], NULL, true);
     return node;
@@ -302,6 +305,7 @@ void node_on_step(struct node *node, uint64_t now_ns, uint32_t steps, uint64_t s
     node->stats.steps += steps;
     node->stats.samples += samples;
     node->steps_since += steps;
+    tempo_on_step(node, steps);
     node_consider_telling(node);
 }
 
@@ -311,6 +315,7 @@ void node_on_told(struct node *node, uint64_t now_ns, const struct update *updat
     node->now_ns = now_ns;
     spread_told(node, update);
     node->tell = TELL_IDLE;
+    tempo_wait(node, TEMPO_LEAST, TEMPO_MOST);
     if (node->telling_last)
         leave_settle(node);
     node_consider_telling(node);
@@ -363,7 +368,8 @@ static bool next_peer_action(struct node *node, struct action *action)
 static uint32_t budget_bytes(const struct node *node)
 {
     const uint64_t span_ns = node->now_ns - node->told_ns;
-    const double seconds = (double)(span_ns < TELL_SPAN_NS ? span_ns : TELL_SPAN_NS) * 1e-9;
+    const uint64_t most_ns = node->wait_ns > TELL_SPAN_NS ? node->wait_ns : TELL_SPAN_NS;
+    const double seconds = (double)(span_ns < most_ns ? span_ns : most_ns) * 1e-9;
     const double bytes = node->stats.budget * seconds;
     const double most = fmin((double)node->options.log_bytes / 8, UINT32_MAX);
     return (uint32_t)fmin(fmax(bytes, 256), most);
@@ -384,7 +390,7 @@ static bool next_train(struct node *node, struct action *action)
 static double beta(const struct node *node)
 {
     const bool caught_up = node->asked_ns == 0 || node->now_ns - node->asked_ns > CATCH_UP_NS;
-    return caught_up && node->stats.rumors_told > 0 ? node->options.beta : 0;
+    return caught_up && node->stats.rumors_told > 0 ? node->boldness.beta : 0;
 }
 
 static bool next_tell(struct node *node, struct action *action)
@@ -398,7 +404,7 @@ static bool next_tell(struct node *node, struct action *action)
         .kind = ACTION_TELL,
         .tell = {.budget_bytes = budget_bytes(node),
                  .share = node->stats.share,
-                 .gain = node->options.gain,
+                 .gain = node->boldness.gain,
                  .beta = beta(node),
                  .swarm_samples = node_swarm_samples(node)},
         .last = node->telling_last,

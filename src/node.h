@@ -59,11 +59,11 @@ struct node_options {
     uint64_t uplink_max;  /* bytes per second sent to all together; 0: as links allow */
     uint64_t downlink_max;
     uint64_t neighbour_max; /* ... and to any one */
-    uint64_t interval_ns;
-    uint32_t steps_min; /* local steps between two tellings */
-    double gain;
-    double beta;
-    double apart_s; /* sides that both learned alone for longer than this merge (apart.c) */
+    uint64_t interval_ns;   /* between two tellings, in the mean; 0: as boldness.h says */
+    uint32_t steps_min;     /* local steps between two tellings */
+    double gain;            /* 0: as boldness.h says */
+    double beta;            /* < 0: as boldness.h says */
+    double apart_s;         /* sides that both learned alone for longer than this merge (apart.c) */
     bool weigh_throughput;
     size_t log_bytes;
     uint64_t give_bytes_per_s; /* of blocks, to who catches up, while we train; 0: no bound */
@@ -178,6 +178,7 @@ struct node_stats {
     uint64_t steps, samples;
     double samples_per_second;
     double share;
+    double interval_s, gain, beta; /* with which it tells, as things are now (boldness.h) */
     uint32_t neighbours, members_live;
     uint32_t peers_used; /* conversations, in whatever state */
     uint32_t origins;    /* that we know rumors of */
@@ -206,6 +207,9 @@ void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *sta
 /* Two of them alone, cheap enough to ask after every event. */
 uint64_t node_digest(const struct node *node);
 uint64_t node_waiting(const struct node *node);
+
+/* So long it waits at most between two tellings, as things are now. */
+uint64_t node_interval_ns_max(const struct node *node);
 
 /* The version, one origin at a time: i < node_origins. */
 struct node_origin {

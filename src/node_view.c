@@ -50,6 +50,9 @@ void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *sta
 {
     const struct versions *versions = &node->versions;
     *stats = node->stats;
+    stats->interval_s = node->boldness.interval_s;
+    stats->gain = node->boldness.gain;
+    stats->beta = node->boldness.beta;
     stats->members_live = node->live;
     stats->neighbours = node_neighbours(node);
     stats->origins = versions->telling;

@@ -1,5 +1,6 @@
 #include "setup.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -178,9 +179,9 @@ struct node_options setup_plain_options(const struct config *config)
         .uplink_max = config->exchange.uplink_max,
         .downlink_max = config->exchange.downlink_max,
         .neighbour_max = config->exchange.neighbour_max,
-        .interval_ns = ns_of(config->exchange.interval_s),
+        .interval_ns = ns_of(fmax(config->exchange.interval_s, 0)),
         .steps_min = config->exchange.steps_min,
-        .gain = config->exchange.gain,
+        .gain = fmax(config->exchange.gain, 0),
         .beta = config->exchange.beta,
         .apart_s = APART_S,
         .block_entries = BLOCK_ENTRIES,

@@ -286,6 +286,25 @@ static void settings_that_contradict_each_other_are_refused(void **state)
     assert_says(&problem, "more parts (4)");
 }
 
+static void a_number_may_be_left_to_the_node_where_its_key_says_so(void **state)
+{
+    (void)state;
+    struct config config;
+    config_defaults(&config);
+    set(&config, "exchange.beta=0.5");
+    assert_true(config.exchange.beta == 0.5);
+    set(&config, "exchange.beta=auto");
+    assert_true(config.exchange.beta == CONFIG_AUTO_REAL);
+    char text[16] = "";
+    FILE *out = fmemopen(text, sizeof text, "w");
+    assert_non_null(out);
+    config_value_print(&config, config_key_find("exchange", "beta"), out);
+    (void)fclose(out);
+    assert_string_equal(text, "auto");
+    assert_set_refused("exchange.beta=-1", "allowed: 0 to 0.99 or auto");
+    assert_set_refused("exchange.told_max=auto", "not a number");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +316,7 @@ int main(void)
         cmocka_unit_test(a_list_takes_sixty_four_peers_and_no_more),
         cmocka_unit_test(a_misspelt_name_is_answered_with_the_nearest),
         cmocka_unit_test(settings_that_contradict_each_other_are_refused),
+        cmocka_unit_test(a_number_may_be_left_to_the_node_where_its_key_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,68 @@
+#include "boldness.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+#include "status.h"
+
+#define INTERVAL_S_MAX 60.0
+#define MOMENTUM       0.5
+#define HEAD_BYTES     150.0 /* of a rumor, its signature, record and message (threshold.c) */
+#define HEAD_PART      0.05  /* of what is told */
+
+double boldness_hops(uint32_t live, uint32_t mesh, uint32_t degree)
+{
+    CHECK(mesh > 0 && degree > 1);
+    return live <= mesh ? 1 : 1 + log((double)live / mesh) / log(degree);
+}
+
+static double news_s(const struct boldness_measured *measured)
+{
+    return measured->delay_s * measured->hops + BOLDNESS_STEPS * measured->step_s;
+}
+
+/* The gain for which it is worth to tell more rarely: averaging over many leaves room for it. */
+static double usual_gain(const struct boldness_measured *measured)
+{
+    return fmax(sqrt(measured->training) / 2, 1);
+}
+
+/* Between two tellings: for that gain, or because there would be too little to tell. */
+static double due_s(const struct boldness_measured *measured)
+{
+    const double heads_s = HEAD_BYTES / HEAD_PART / measured->bytes_per_s;
+    return fmax(usual_gain(measured) * news_s(measured), heads_s);
+}
+
+static double interval_s(const struct boldness_measured *measured)
+{
+    return fmin(fmax(due_s(measured), BOLDNESS_S), INTERVAL_S_MAX);
+}
+
+static double gain(const struct boldness_measured *measured, double interval_s)
+{
+    const double wait_s = fmin(interval_s, due_s(measured));
+    return fmax(fmin(wait_s / news_s(measured), sqrt(measured->training)), 1);
+}
+
+static double beta(const struct boldness_measured *measured, const struct boldness *boldness)
+{
+    const double in_time = fmin(boldness->interval_s / due_s(measured), 1);
+    return MOMENTUM * in_time / boldness->gain;
+}
+
+struct boldness boldness_of(const struct boldness_measured *measured)
+{
+    CHECK(measured->training > 0 && measured->hops >= 1 && measured->bytes_per_s > 0);
+    CHECK(measured->delay_s >= 0 && measured->step_s >= 0 && measured->interval_s >= 0);
+    struct boldness boldness = {.interval_s = measured->interval_s};
+    if (boldness.interval_s == 0)
+        boldness.interval_s = interval_s(measured);
+    boldness.gain = measured->gain > 0 ? measured->gain : 1;
+    const bool has_measured = measured->step_s > 0 && measured->training > 1;
+    if (has_measured && measured->gain == 0)
+        boldness.gain = gain(measured, boldness.interval_s);
+    if (has_measured)
+        boldness.beta = beta(measured, &boldness);
+    return boldness;
+}

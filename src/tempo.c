@@ -1,0 +1,69 @@
+/* When a node tells, and how boldly: what its configuration fixes, and the rest by boldness.h. */
+#include <math.h>
+
+#include "inside.h"
+
+/* The mean over the neighbours whose round trip is known: half of it. */
+static double delay_s(const struct node *node)
+{
+    const struct peer *peer;
+    double sum_ns = 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++) {
+        sum_ns += (double)peer->rtt_ns / 2;
+        count += peer->rtt_ns > 0;
+    }
+    return count > 0 ? sum_ns / count * 1e-9 : 0;
+}
+
+void tempo_on_step(struct node *node, uint32_t steps)
+{
+    const double span_s = (double)(node->now_ns - node->stepped_ns) * 1e-9;
+    if (node->stepped_ns > 0 && steps > 0) {
+        const double each_s = span_s / steps;
+        double *smooth = &node->step_s;
+        *smooth = *smooth > 0 ? fmin(0.9 * *smooth + 0.1 * each_s, 2 * *smooth) : each_s;
+    }
+    node->stepped_ns = node->now_ns;
+}
+
+void tempo_renew(struct node *node)
+{
+    const struct node_options *options = &node->options;
+    const struct boldness_measured measured = {
+        .training = members_training(&node->members, node->now_ns),
+        .delay_s = delay_s(node),
+        .hops = boldness_hops(node->live, MESH_MAX, DEGREE),
+        .step_s = node->step_s,
+        .bytes_per_s = node->stats.budget,
+        .interval_s = (double)options->interval_ns * 1e-9,
+        .gain = options->gain,
+    };
+    node->boldness = boldness_of(&measured);
+    if (options->beta >= 0)
+        node->boldness.beta = options->beta;
+}
+
+/* Drawn anew for each telling, so that nodes which began together do not tell together: what all
+ * say at once nobody can answer before it has been said. */
+void tempo_wait(struct node *node, double least, double most)
+{
+    const double drawn = (double)rng_below(&node->waits, 1u << 20) * 0x1p-20;
+    node->wait_ns = (uint64_t)(1e9 * node->boldness.interval_s * (least + (most - least) * drawn));
+}
+
+uint64_t node_interval_ns_max(const struct node *node)
+{
+    const uint64_t longest_ns = (uint64_t)(1e9 * node->boldness.interval_s * TEMPO_MOST);
+    return longest_ns > node->wait_ns ? longest_ns : node->wait_ns;
+}
+
+void node_consider_telling(struct node *node)
+{
+    if (!node->options.trains || node->tell != TELL_IDLE)
+        return;
+    if (node->stage == STAGE_LEAVING ||
+        (node->stage == STAGE_RUNNING && node->steps_since >= node->options.steps_min &&
+         node->now_ns - node->told_ns >= node->wait_ns))
+        node->tell = TELL_WANTED;
+}
