@@ -81,7 +81,7 @@ begin() {
         --set "node.state_dir=$dir/$name" --set "node.listen=$listen" --set "node.peers=$peers" \
         --set "model.layers=dense $hidden, relu, dense 10" --set data.source=generated \
         --set data.train_count=20000 --set data.test_count=100 --set exchange.log_bytes=1M \
-        --set exchange.give_bytes_per_s=0 >"$dir/$name.out" 2>&1 </dev/null &
+        --set exchange.bytes_per_s=50000 --set exchange.give_bytes_per_s=0 >"$dir/$name.out" 2>&1 </dev/null &
     pid[$name]=$!
 }
 

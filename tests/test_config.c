@@ -301,7 +301,7 @@ static void a_number_may_be_left_to_the_node_where_its_key_says_so(void **state)
     config_value_print(&config, config_key_find("exchange", "beta"), out);
     (void)fclose(out);
     assert_string_equal(text, "auto");
-    assert_set_refused("exchange.beta=-1", "allowed: 0 to 0.99 or auto");
+    assert_set_refused("exchange.beta=-1", "allowed: 0 to 0.99, or auto");
     assert_set_refused("exchange.told_max=auto", "not a number");
 }
 
