@@ -88,7 +88,8 @@ static void pump(struct hostile *hostile)
 {
     const uint8_t *bytes;
     size_t count;
-    if (hostile->sending || hostile->hung_up || !peer_next_send(&hostile->peer, 0, SIZE_MAX, &bytes, &count))
+    if (hostile->sending || hostile->hung_up ||
+        !peer_next_send(&hostile->peer, 0, SIZE_MAX, true, &bytes, &count))
         return;
     if (hostile->peer.state == PEER_ANSWERED)
         keep(hostile->old_greeting, &hostile->old_greeting_bytes, bytes, count);
@@ -112,7 +113,7 @@ static void send_bad_greeting(struct hostile *hostile)
     const uint8_t *bytes;
     size_t count;
     peer_on_connected(&hostile->peer, &hostile->club, now_ns(hostile));
-    CHECK(peer_next_send(&hostile->peer, 0, SIZE_MAX, &bytes, &count));
+    CHECK(peer_next_send(&hostile->peer, 0, SIZE_MAX, true, &bytes, &count));
     memcpy(hostile->out, bytes, count);
     if (hostile->manner == AT_DOOR_HALF)
         count = 1 + rng_below(&hostile->rng, (uint32_t)count - 1);

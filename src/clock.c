@@ -63,7 +63,7 @@ static void check_peer(struct node *node, struct peer *peer)
 {
     const uint64_t now_ns = node->now_ns, ping_ns = node->options.silence_ns / PINGS;
     flow_consider_receipt(node, peer);
-    if (peer->state == PEER_CLOSING || peer_waiting_bytes(peer) > 0) /* perhaps long enough */
+    if (peer->state == PEER_CLOSING || peer_waiting_bytes(peer, true) > 0) /* perhaps long enough */
         slots_put(&node->ready, node_slot(node, peer), true);
     if (peer->state < PEER_OPEN && now_ns - peer->born_ns > node->options.handshake_ns)
         node_hang_up(node, peer, BYE_SILENT, "it did not finish the handshake in time");

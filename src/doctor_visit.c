@@ -28,7 +28,7 @@ static void flush(struct round *round, struct visit *visit)
 {
     const uint8_t *bytes;
     size_t count;
-    if (peer_next_send(&visit->peer, 0, SIZE_MAX, &bytes, &count))
+    if (peer_next_send(&visit->peer, 0, SIZE_MAX, true, &bytes, &count))
         transport_send(round->transport, visit->peer.conn, bytes, count);
     else if (visit->peer.state == PEER_MEETING && peer_is_flushed(&visit->peer))
         transport_hang_up(round->transport, visit->peer.conn);

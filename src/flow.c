@@ -32,28 +32,37 @@ static size_t wait_until(struct node *node, const struct peer *peer, uint64_t wa
     return 0;
 }
 
-size_t flow_allows(struct node *node, struct peer *peer)
+static size_t allows(struct node *node, struct peer *peer, bool is_open, double rate_max)
 {
-    if (!peer_can_say(peer))
-        return SIZE_MAX; /* greetings, and goodbyes */
-    const size_t waiting = peer_waiting_bytes(peer);
+    const size_t waiting = peer_waiting_bytes(peer, is_open);
     if (waiting == 0)
         return 0;
     const double cap = cap_allows(node);
     const double wanted = fmin((double)waiting, SEGMENT_BYTES);
     if (cap < wanted)
         return wait_until(node, peer, cap_wake_ns(node, wanted));
-    const double rate_max = budget_rate_max(node, peer);
     const size_t most = link_allows(&peer->link, node->now_ns, waiting, rate_max);
     if (most == 0)
         return wait_until(node, peer, link_wake_ns(&peer->link, node->now_ns, waiting, rate_max));
+    if (most == waiting && (double)most <= cap)
+        return SIZE_MAX; /* all of it, and what sealing adds */
     return (double)most < cap ? most : (size_t)cap;
 }
 
-void flow_on_handed(struct node *node, size_t bytes)
+bool flow_next_send(struct node *node, struct peer *peer, const uint8_t **bytes, size_t *count)
 {
-    node->uplink.credit -= (double)bytes;
+    size_t most = SIZE_MAX;
+    bool is_open = true;
+    if (peer_can_say(peer)) { /* not greetings, nor goodbyes */
+        const double rate_max = budget_rate_max(node, peer);
+        is_open = link_is_open(&peer->link, rate_max);
+        most = allows(node, peer, is_open, rate_max);
+    }
+    if (!peer_next_send(peer, node->now_ns, most, is_open, bytes, count))
+        return false;
+    node->uplink.credit -= (double)*count;
     node->turn++;
+    return true;
 }
 
 /* Those who waited may try again. */

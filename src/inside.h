@@ -104,7 +104,7 @@ struct held {
     uint32_t *version; /* [origins]: the rumors it is the sum of; 0 for those met later */
 };
 
-#define HELD_MAX 64
+#define HELD_MAX 128
 
 struct catchup {
     bool is_fetching;  /* blocks; our version is already that of the base to be */
@@ -305,8 +305,7 @@ static inline bool node_is_together(const struct node *node, const struct peer *
 }
 
 /* flow.c */
-size_t flow_allows(struct node *node, struct peer *peer);
-void flow_on_handed(struct node *node, size_t bytes);
+bool flow_next_send(struct node *node, struct peer *peer, const uint8_t **bytes, size_t *count);
 void flow_on_time(struct node *node);
 void flow_say_receipt(struct node *node, struct peer *peer);
 void flow_consider_receipt(struct node *node, struct peer *peer);

@@ -8,7 +8,7 @@
 #define QUANTUM_S     0.005  /* on a fast link: as much as takes so long */
 #define DEPTH_S       0.02   /* what was not used for so long may be made up for */
 #define DEPTH_MIN     4096.0
-#define ROUND_NS      100000000u /* at least */
+#define ROUND_NS      50000000u  /* at least */
 #define LOOK_NS       100000000u /* the backlog is the least in so long */
 #define WINDOW_S      0.1        /* beyond the round trip: receipts wait */
 #define WINDOW_MIN    8192.0
@@ -61,20 +61,22 @@ static double quantum_of(double rate, size_t waiting)
     return smaller(larger(rate * QUANTUM_S, SEGMENT_BYTES), (double)waiting);
 }
 
-/* So much may be under way; who gives no receipts is given no more. */
-static double window_left(const struct link *link, double rate)
+bool link_is_open(struct link *link, double rate_max)
 {
+    const double rate = smaller(link->rate, rate_max);
     const double window = larger(rate * ((double)link->trip_ns / SECOND_NS + WINDOW_S), WINDOW_MIN);
-    return window - (double)(link->sent - link->arrived);
+    const bool is_open =
+        (double)(link->sent - link->arrived) < window && link->marks_count < LINK_MARKS / 2;
+    link->is_pressed |= !is_open;
+    return is_open;
 }
 
 size_t link_allows(struct link *link, uint64_t now_ns, size_t waiting, double rate_max)
 {
     const double rate = smaller(link->rate, rate_max);
     bucket_fill(&link->bucket, now_ns, rate, depth_of(rate));
-    const double quantum = quantum_of(rate, waiting);
-    const double most = smaller(link->bucket.credit, window_left(link, rate));
-    if (most < quantum || link->marks_count == LINK_MARKS) {
+    const double most = link->bucket.credit;
+    if (most < quantum_of(rate, waiting)) {
         link->is_pressed = true;
         return 0;
     }
@@ -86,8 +88,6 @@ uint64_t link_wake_ns(const struct link *link, uint64_t now_ns, size_t waiting, 
 {
     const double rate = smaller(link->rate, rate_max);
     const double missing = quantum_of(rate, waiting) - link->bucket.credit;
-    if (missing <= 0) /* the window is full: a receipt opens it */
-        return UINT64_MAX;
     return now_ns + 1 + (uint64_t)ceil(missing / rate * SECOND_NS);
 }
 

@@ -27,12 +27,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LINK_RATE_FIRST 16384.0  /* bytes per second, before anything is known */
+#define LINK_RATE_FIRST 32768.0  /* bytes per second, before anything is known */
 #define LINK_RATE_MIN   500.0    /* several may share the thinnest */
 #define LINK_RATE_MAX   1.25e9   /* 10 Gbit/s */
 #define LINK_MARKS      256      /* handed over and without a receipt */
 #define RECEIPT_BYTES   2048     /* a receipt is worth so many bytes */
-#define RECEIPT_NS      50000000 /* and there are no more than one in so long */
+#define RECEIPT_NS      25000000 /* and there are no more than one in so long */
 
 /* A bucket that fills with bytes that may be handed over. */
 struct bucket {
@@ -80,6 +80,8 @@ void link_init(struct link *link, uint64_t now_ns);
 size_t link_allows(struct link *link, uint64_t now_ns, size_t waiting, double rate_max);
 /* When it may allow something, if no receipt comes before. */
 uint64_t link_wake_ns(const struct link *link, uint64_t now_ns, size_t waiting, double rate_max);
+/* Is there room for more under way? Not for who gives no receipts. */
+bool link_is_open(struct link *link, double rate_max);
 void link_on_handed(struct link *link, uint64_t now_ns, size_t bytes);
 
 /* The other says: so many bytes have come, the last at `clock_us` of my clock, and I have kept this

@@ -336,9 +336,7 @@ static bool peer_action(struct node *node, struct peer *peer, struct action *act
 {
     if (peer->state == PEER_FREE || peer->hangup_asked)
         return false;
-    if (peer_next_send(peer, node->now_ns, flow_allows(node, peer), &action->bytes,
-                       &action->count)) {
-        flow_on_handed(node, action->count);
+    if (flow_next_send(node, peer, &action->bytes, &action->count)) {
         action->kind = ACTION_SEND;
         action->conn = peer->conn;
         return true;

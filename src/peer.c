@@ -318,13 +318,14 @@ bool peer_say(struct peer *peer, const struct message *message)
 }
 
 /* Seal queued messages into out: as many as fit, and as are needed for so many bytes. */
-static void seal_queued(struct peer *peer, size_t most)
+static void seal_queued(struct peer *peer, size_t most, bool is_open)
 {
     while (peer->out_bytes < most) {
         struct queue *queue = queue_bytes(&peer->urgent) > 0 ? &peer->urgent : &peer->queue;
         size_t bytes;
         const uint8_t *message = queue_first(queue, &bytes);
-        if (!message || peer->out_bytes + bytes + RECORD_OVERHEAD > SENDING_BYTES)
+        if (!message || (queue == &peer->queue && !is_open) ||
+            peer->out_bytes + bytes + RECORD_OVERHEAD > SENDING_BYTES)
             break;
         session_seal(&peer->session, message, bytes, peer->out + peer->out_bytes);
         peer->out_bytes += bytes + RECORD_OVERHEAD;
@@ -332,13 +333,13 @@ static void seal_queued(struct peer *peer, size_t most)
     }
 }
 
-bool peer_next_send(struct peer *peer, uint64_t now_ns, size_t most, const uint8_t **bytes,
-                    size_t *count)
+bool peer_next_send(struct peer *peer, uint64_t now_ns, size_t most, bool is_open,
+                    const uint8_t **bytes, size_t *count)
 {
     if (peer->sending || peer->state == PEER_FREE)
         return false;
     if (peer_queued_bytes(peer) > 0)
-        seal_queued(peer, most);
+        seal_queued(peer, most, is_open);
     if (peer->out_bytes == 0 || most == 0)
         return false;
     peer->sending = true;

@@ -151,9 +151,9 @@ const uint8_t *peer_message(const struct peer *peer, size_t *bytes);
 bool peer_say(struct peer *peer, const struct message *message);
 
 /* Something to send and nothing under way? Seals and gives out at most so many bytes; they stay the
- * peer's until peer_on_sent. */
-bool peer_next_send(struct peer *peer, uint64_t now_ns, size_t most, const uint8_t **bytes,
-                    size_t *count);
+ * peer's until peer_on_sent. is_open: not only what is urgent, or begun. */
+bool peer_next_send(struct peer *peer, uint64_t now_ns, size_t most, bool is_open,
+                    const uint8_t **bytes, size_t *count);
 void peer_on_sent(struct peer *peer);
 
 static inline size_t peer_queued_bytes(const struct peer *peer)
@@ -162,9 +162,10 @@ static inline size_t peer_queued_bytes(const struct peer *peer)
 }
 
 /* Bytes that could be handed over now, about: sealed, or to be sealed. */
-static inline size_t peer_waiting_bytes(const struct peer *peer)
+static inline size_t peer_waiting_bytes(const struct peer *peer, bool is_open)
 {
-    return peer->sending ? 0 : peer->out_bytes + peer_queued_bytes(peer);
+    const size_t first = peer->out_bytes + queue_bytes(&peer->urgent);
+    return peer->sending ? 0 : first + (is_open ? queue_bytes(&peer->queue) : 0);
 }
 
 /* All that was said is with the system. */

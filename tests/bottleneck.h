@@ -81,7 +81,8 @@ static inline void hand_over(struct flow *flow)
     size_t bytes;
     if (net.now_ns < flow->begins_ns || phase >= flow->duty)
         return;
-    while ((bytes = link_allows(&flow->sender, net.now_ns, EVER, INFINITY)) > 0) {
+    while (link_is_open(&flow->sender, INFINITY) &&
+           (bytes = link_allows(&flow->sender, net.now_ns, EVER, INFINITY)) > 0) {
         link_on_handed(&flow->sender, net.now_ns, bytes);
         for (size_t left = bytes; left > 0;) {
             const size_t piece = left < PIECE ? left : PIECE;

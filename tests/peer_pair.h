@@ -182,7 +182,7 @@ static inline bool send_once(struct side *from, struct side *to)
 {
     const uint8_t *bytes;
     size_t count;
-    if (!peer_next_send(&from->peer, 0, SIZE_MAX, &bytes, &count))
+    if (!peer_next_send(&from->peer, 0, SIZE_MAX, true, &bytes, &count))
         return false;
     carry(from, to, bytes, count);
     peer_on_sent(&from->peer);

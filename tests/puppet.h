@@ -46,7 +46,7 @@ static inline void puppet_pump(struct puppet *puppet)
 {
     const uint8_t *bytes;
     size_t count;
-    if (!puppet->sending && peer_next_send(&puppet->peer, 0, SIZE_MAX, &bytes, &count))
+    if (!puppet->sending && peer_next_send(&puppet->peer, 0, SIZE_MAX, true, &bytes, &count))
         puppet_send(puppet, bytes, count);
 }
 

@@ -41,16 +41,16 @@ static void an_answer_may_come_before_the_question_is_reported_as_sent(void **st
     const uint8_t *question, *answer, *proof;
     size_t count, answer_count, proof_count;
     uint8_t copy[GREETING_MAX];
-    assert_true(peer_next_send(&dialer.peer, 0, SIZE_MAX, &question, &count));
+    assert_true(peer_next_send(&dialer.peer, 0, SIZE_MAX, true, &question, &count));
     memcpy(copy, question, count);
     carry(&dialer, &acceptor, question, count);
-    assert_true(peer_next_send(&acceptor.peer, 0, SIZE_MAX, &answer, &answer_count));
+    assert_true(peer_next_send(&acceptor.peer, 0, SIZE_MAX, true, &answer, &answer_count));
     carry(&acceptor, &dialer, answer, answer_count);
     assert_true(dialer.met);
     assert_memory_equal(question, copy, count); /* lent until sent */
-    assert_false(peer_next_send(&dialer.peer, 0, SIZE_MAX, &proof, &proof_count));
+    assert_false(peer_next_send(&dialer.peer, 0, SIZE_MAX, true, &proof, &proof_count));
     peer_on_sent(&dialer.peer);
-    assert_true(peer_next_send(&dialer.peer, 0, SIZE_MAX, &proof, &proof_count));
+    assert_true(peer_next_send(&dialer.peer, 0, SIZE_MAX, true, &proof, &proof_count));
     carry(&dialer, &acceptor, proof, proof_count);
     assert_true(acceptor.met);
     peer_on_sent(&acceptor.peer);
@@ -117,7 +117,7 @@ static void a_full_queue_says_no_and_loses_nothing(void **state)
     const uint8_t *bytes;
     size_t count;
     uint32_t heard = 0;
-    while (peer_next_send(&dialer.peer, 0, SIZE_MAX, &bytes, &count)) {
+    while (peer_next_send(&dialer.peer, 0, SIZE_MAX, true, &bytes, &count)) {
         size_t left = count;
         while (peer_take(&acceptor.peer, &acceptor.club, NOW_NS, &bytes, &left,
                          &acceptor.problem) == PEER_SAID) {
@@ -143,7 +143,7 @@ static void every_byte_that_comes_is_a_sign_of_life(void **state)
     say_some(&dialer, 1);
     const uint8_t *bytes;
     size_t count;
-    assert_true(peer_next_send(&dialer.peer, 0, SIZE_MAX, &bytes, &count));
+    assert_true(peer_next_send(&dialer.peer, 0, SIZE_MAX, true, &bytes, &count));
     for (uint64_t now_ns = NOW_NS + 1; now_ns <= NOW_NS + 5; now_ns++) {
         size_t one = 1;
         assert_int_equal(
@@ -169,7 +169,7 @@ static void the_largest_message_passes(void **state)
     assert_true(peer_say(&dialer.peer, &large));
     const uint8_t *bytes;
     size_t count, message_bytes;
-    assert_true(peer_next_send(&dialer.peer, 0, SIZE_MAX, &bytes, &count));
+    assert_true(peer_next_send(&dialer.peer, 0, SIZE_MAX, true, &bytes, &count));
     assert_int_equal(
         peer_take(&acceptor.peer, &acceptor.club, NOW_NS, &bytes, &count, &acceptor.problem),
         PEER_SAID);
