@@ -6,7 +6,7 @@
 #include "status.h"
 
 #define INTERVAL_S_MAX 60.0
-#define MOMENTUM       0.5
+#define MOMENTUM       0.3
 #define HEAD_BYTES     150.0 /* of a rumor, its signature, record and message (threshold.c) */
 #define HEAD_PART      0.05  /* of what is told */
 

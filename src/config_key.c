@@ -114,7 +114,7 @@ static const struct config_key keys[] = {
     {"exchange", "interval_s", CONFIG_REAL, AT(exchange.interval_s), .initial = "auto", .min = 0.01,
      .max = 3600, .unit = "s", .words = "auto",
      .help = "Between two tellings, in the mean; auto: by how long news takes and what it costs."},
-    {"exchange", "steps_min", CONFIG_U32, AT(exchange.steps_min), .initial = "4", .min = 1,
+    {"exchange", "steps_min", CONFIG_U32, AT(exchange.steps_min), .initial = "16", .min = 1,
      .max = 1000000, .unit = "steps", .help = "Local steps between two tellings, at least."},
     {"exchange", "told_max", CONFIG_REAL, AT(exchange.told_max), .initial = "0.1", .min = 0.0001,
      .max = 1, .help = "Part of the parameters told at once, at most: the strongest."},
