@@ -56,6 +56,7 @@ bool flow_next_send(struct node *node, struct peer *peer, const uint8_t **bytes,
     bool is_open = true;
     if (peer_can_say(peer)) { /* not greetings, nor goodbyes */
         const double rate_max = budget_rate_max(node, peer);
+        peer->link.is_bulk = queue_bytes(&peer->blocks) > 0;
         is_open = link_is_open(&peer->link, rate_max);
         most = allows(node, peer, is_open, rate_max);
     }
@@ -108,20 +109,21 @@ void flow_on_receipt(struct node *node, struct peer *peer, const struct message 
     slots_put(&node->ready, node_slot(node, peer), true);
 }
 
-static bool waits_longer(const struct node *node, const struct peer *peer, double span_s)
+static bool takes_longer(const struct node *node, const struct peer *peer, size_t bytes,
+                         double span_s)
 {
     const double most = fmax(span_s * budget_link_rate(node, peer), WAITS_LEAST);
-    return (double)peer_queued_bytes(peer) > fmin(most, (double)peer->queue.max / 2);
+    return (double)bytes > fmin(most, (double)peer->queue.max / 2);
 }
 
-/* No more is to wait for a neighbour than it can be sent soon ... */
+/* No more rumors are to wait for a neighbour than it can be sent soon ... */
 bool flow_is_full(const struct node *node, const struct peer *peer)
 {
-    return waits_longer(node, peer, FULL_S);
+    return takes_longer(node, peer, queue_bytes(&peer->queue), FULL_S);
 }
 
-/* ... and nothing more if there is enough to do for now. */
+/* ... and no more blocks if there is enough to do for now. */
 bool flow_is_busy(const struct node *node, const struct peer *peer)
 {
-    return waits_longer(node, peer, BUSY_S);
+    return takes_longer(node, peer, peer_queued_bytes(peer), BUSY_S);
 }

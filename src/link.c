@@ -15,12 +15,13 @@
 #define TRIP_FIRST_NS 200000000u
 #define LEAST_NS      30000000000u /* half of a minute */
 #define TARGET_S      0.005        /* what pace and clocks add to the delay themselves */
-#define TARGET_MORE_S 0.040        /* at 64 kB/s; falls with the root of the rate */
-#define CUT_MAX       0.35         /* in a round ... */
-#define CUT_FULL      3.0          /* ... with a backlog that is so many targets too large */
-#define USED          0.5          /* of the rate: enough to see whether it carries more */
-#define GROWTH        1.2          /* per second ... */
-#define GROWTH_MAX    0.5          /* ... but no more than that in a round */
+#define TARGET_BULK_S 0.060
+#define TARGET_MORE_S 0.040 /* at 64 kB/s; falls with the root of the rate */
+#define CUT_MAX       0.35  /* in a round ... */
+#define CUT_FULL      3.0   /* ... with a backlog that is so many targets too large */
+#define USED          0.5   /* of the rate: enough to see whether it carries more */
+#define GROWTH        1.2   /* per second ... */
+#define GROWTH_MAX    0.5   /* ... but no more than that in a round */
 
 static double smaller(double a, double b)
 {
@@ -138,17 +139,19 @@ static int64_t way_of(const struct link *link)
     return link->least[0] < link->least[1] ? link->least[0] : link->least[1];
 }
 
-static double target_s(double rate)
+static double target_s(const struct link *link)
 {
+    const double rate = link->rate;
     const double slow = SEGMENT_BYTES / rate; /* a segment alone takes a slow link so long */
-    return TARGET_S + 2 * slow + TARGET_MORE_S * sqrt(64e3 / rate);
+    return (link->is_bulk ? TARGET_BULK_S : TARGET_S) + 2 * slow +
+           TARGET_MORE_S * sqrt(64e3 / rate);
 }
 
 /* The rate of the next round, after one with this backlog, while which so much was delivered per
  * second (0: not known). While what waits is getting less, it is known already. */
 static double next_rate(const struct link *link, double backlog_s, double round_s, double delivered)
 {
-    const double rate = link->rate, target = target_s(rate);
+    const double rate = link->rate, target = target_s(link);
     const bool is_used =
         link->is_pressed || (double)(link->sent - link->round_ends) > USED * rate * round_s;
     const double room = 1 - backlog_s / target;
@@ -180,7 +183,7 @@ static void end_round(struct link *link, uint64_t now_ns, const struct mark *cam
     const double bytes = (double)(came->bytes - link->round_from.bytes);
     const double delivered = link->round_from.bytes && span_s > 0.03 ? bytes / span_s : 0;
     const double rate = next_rate(link, backlog_s, round_s, delivered);
-    link->is_starting &= backlog_s <= target_s(link->rate);
+    link->is_starting &= backlog_s <= target_s(link);
     link->rate = smaller(larger(rate, LINK_RATE_MIN), LINK_RATE_MAX);
     link->backlog_ns = link->look_least > way ? (uint64_t)(link->look_least - way) : 0;
     begin_round(link, now_ns);
@@ -202,7 +205,7 @@ bool link_on_receipt(struct link *link, uint64_t now_ns, uint64_t bytes, uint64_
     const int64_t trip_ns =
         (int64_t)(now_ns - handed_ns) - (int64_t)held_us * 1000 - (delay_ns - way_of(link));
     link->trip_ns = trip_ns > 0 ? (uint64_t)trip_ns : 0;
-    if ((double)(delay_ns - way_of(link)) / SECOND_NS <= target_s(link->rate))
+    if ((double)(delay_ns - way_of(link)) / SECOND_NS <= target_s(link))
         link->round_from = (struct mark){0};
     else if (link->round_from.bytes == 0)
         link->round_from = came;

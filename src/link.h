@@ -63,6 +63,7 @@ struct link {
     uint64_t look_ns;       /* ... since then */
     struct mark round_from; /* the first receipt in it, by its clock */
     bool is_pressed;        /* more was to be handed over than could be */
+    bool is_bulk;           /* it carries what may wait a little, and takes long: more may */
     int64_t least[2];       /* the same, over this half of a minute and the one before */
     uint64_t least_ns;      /* when this half began */
     bool has_least;
