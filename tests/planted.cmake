@@ -231,11 +231,12 @@ plant(hangs_up_for_ever 6 src/node.c
   "one goodbye is asked for again and again")
 
 plant(queue_unbounded 6 src/peer.c
-  [[    if (bytes > peer->queue_max - peer_queued_bytes(peer))
+  [[    if (queue != &peer->urgent && waiting + LENGTH_BYTES + most > peer->queue.max)
         return false;
 ]]
-  [[]]
-  "what does not fit the queue is put there")
+  [[    (void)waiting;
+]]
+  "rumors and blocks may wait for as much each as both together")
 
 plant(closed_stays_open 6 src/inside.c
   [[    slots_put(&node->open, node_slot(node, peer), false);
