@@ -230,14 +230,6 @@ plant(hangs_up_for_ever 6 src/node.c
   [[]]
   "one goodbye is asked for again and again")
 
-plant(queue_unbounded 6 src/peer.c
-  [[    if (queue != &peer->urgent && waiting + LENGTH_BYTES + most > peer->queue.max)
-        return false;
-]]
-  [[    (void)waiting;
-]]
-  "rumors and blocks may wait for as much each as both together")
-
 plant(closed_stays_open 6 src/inside.c
   [[    slots_put(&node->open, node_slot(node, peer), false);
     slots_put(&node->ready]]
