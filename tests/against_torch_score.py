@@ -83,9 +83,11 @@ def read_checkpoint(path):
     with open(path, "rb") as file:
         raw = file.read()
     stream = b"".join(raw[at:at + CHUNK_BYTES][:-4] for at in range(0, len(raw), CHUNK_BYTES))
-    count, text, own = (int.from_bytes(stream[a:b], "little")
-                        for a, b in ((40, 48), (84, 88), (88, 92)))
-    base = np.frombuffer(stream, "<i4", count, 96 + text + own)
+    format, count, text, own = (int.from_bytes(stream[a:b], "little")
+                                for a, b in ((8, 12), (40, 48), (84, 88), (88, 92)))
+    if format != 2:
+        sys.exit(f"{path}: a checkpoint of format {format}; this reads format 2")
+    base = np.frombuffer(stream, "<i4", count, 112 + text + own)
     return base.astype(np.float32) * np.float32(QUANTUM)
 
 
