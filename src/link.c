@@ -1,12 +1,12 @@
 #include "link.h"
 
 #include <math.h>
-#include <string.h>
 
 #define SECOND_NS     1e9
-#define SEGMENT_BYTES 1448.0 /* not worth handing over less, if more waits */
-#define QUANTUM_S     0.005  /* on a fast link: as much as takes so long */
-#define DEPTH_S       0.02   /* what was not used for so long may be made up for */
+#define SEGMENT_BYTES 1448.0             /* not worth handing over less, if more waits */
+#define CLOCK_US_MAX  (INT64_MAX / 4000) /* so that no difference of two overflows */
+#define QUANTUM_S     0.005              /* on a fast link: as much as takes so long */
+#define DEPTH_S       0.02               /* what was not used for so long may be made up for */
 #define DEPTH_MIN     4096.0
 #define ROUND_NS      50000000u  /* at least */
 #define LOOK_NS       100000000u /* the backlog is the least in so long */
@@ -23,20 +23,10 @@
 #define GROWTH        1.2   /* per second ... */
 #define GROWTH_MAX    0.5   /* ... but no more than that in a round */
 
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 void bucket_fill(struct bucket *bucket, uint64_t now_ns, double rate, double depth)
 {
     const double passed_s = (double)(now_ns - bucket->at_ns) / SECOND_NS;
-    bucket->credit = smaller(bucket->credit + rate * passed_s, depth);
+    bucket->credit = fmin(bucket->credit + rate * passed_s, depth);
     bucket->at_ns = now_ns;
 }
 
@@ -53,19 +43,19 @@ void link_init(struct link *link, uint64_t now_ns)
 
 static double depth_of(double rate)
 {
-    return larger(rate * DEPTH_S, DEPTH_MIN);
+    return fmax(rate * DEPTH_S, DEPTH_MIN);
 }
 
 /* The least that is handed over while so much waits. */
 static double quantum_of(double rate, size_t waiting)
 {
-    return smaller(larger(rate * QUANTUM_S, SEGMENT_BYTES), (double)waiting);
+    return fmin(fmax(rate * QUANTUM_S, SEGMENT_BYTES), (double)waiting);
 }
 
 bool link_is_open(struct link *link, double rate_max)
 {
-    const double rate = smaller(link->rate, rate_max);
-    const double window = larger(rate * ((double)link->trip_ns / SECOND_NS + WINDOW_S), WINDOW_MIN);
+    const double rate = fmin(link->rate, rate_max);
+    const double window = fmax(rate * ((double)link->trip_ns / SECOND_NS + WINDOW_S), WINDOW_MIN);
     const bool is_open =
         (double)(link->sent - link->arrived) < window && link->marks_count < LINK_MARKS / 2;
     link->is_pressed |= !is_open;
@@ -74,7 +64,7 @@ bool link_is_open(struct link *link, double rate_max)
 
 size_t link_allows(struct link *link, uint64_t now_ns, size_t waiting, double rate_max)
 {
-    const double rate = smaller(link->rate, rate_max);
+    const double rate = fmin(link->rate, rate_max);
     bucket_fill(&link->bucket, now_ns, rate, depth_of(rate));
     const double most = link->bucket.credit;
     if (most < quantum_of(rate, waiting)) {
@@ -87,7 +77,7 @@ size_t link_allows(struct link *link, uint64_t now_ns, size_t waiting, double ra
 
 uint64_t link_wake_ns(const struct link *link, uint64_t now_ns, size_t waiting, double rate_max)
 {
-    const double rate = smaller(link->rate, rate_max);
+    const double rate = fmin(link->rate, rate_max);
     const double missing = quantum_of(rate, waiting) - link->bucket.credit;
     return now_ns + 1 + (uint64_t)ceil(missing / rate * SECOND_NS);
 }
@@ -96,8 +86,10 @@ void link_on_handed(struct link *link, uint64_t now_ns, size_t bytes)
 {
     link->bucket.credit -= (double)bytes;
     link->sent += bytes;
-    if (link->marks_count == LINK_MARKS) /* said before the session stood: of no use */
+    if (link->marks_count == LINK_MARKS) { /* as if handed over with the last: a delay too long */
+        link->marks[(link->marks_first + LINK_MARKS - 1) % LINK_MARKS].bytes = link->sent;
         return;
+    }
     link->marks[(link->marks_first + link->marks_count++) % LINK_MARKS] =
         (struct mark){.bytes = link->sent, .at_ns = now_ns};
 }
@@ -156,15 +148,14 @@ static double next_rate(const struct link *link, double backlog_s, double round_
         link->is_pressed || (double)(link->sent - link->round_ends) > USED * rate * round_s;
     const double room = 1 - backlog_s / target;
     if (room >= 0) {
-        const double growth = link->is_starting && link->is_pressed
-                                  ? 1
-                                  : smaller(GROWTH * round_s, GROWTH_MAX) * room;
+        const double growth =
+            link->is_starting && link->is_pressed ? 1 : fmin(GROWTH * round_s, GROWTH_MAX) * room;
         return is_used ? rate * (1 + growth) : rate;
     }
     if (backlog_s < 0.8 * (double)link->backlog_ns / SECOND_NS)
         return rate;
-    const double cut = rate * (1 - CUT_MAX * smaller(-room / CUT_FULL, 1));
-    return -room > CUT_FULL && delivered > 0 ? smaller(cut, 0.9 * delivered) : cut;
+    const double cut = rate * (1 - CUT_MAX * fmin(-room / CUT_FULL, 1));
+    return -room > CUT_FULL && delivered > 0 ? fmin(cut, 0.9 * delivered) : cut;
 }
 
 static void begin_round(struct link *link, uint64_t now_ns)
@@ -184,7 +175,7 @@ static void end_round(struct link *link, uint64_t now_ns, const struct mark *cam
     const double delivered = link->round_from.bytes && span_s > 0.03 ? bytes / span_s : 0;
     const double rate = next_rate(link, backlog_s, round_s, delivered);
     link->is_starting &= backlog_s <= target_s(link);
-    link->rate = smaller(larger(rate, LINK_RATE_MIN), LINK_RATE_MAX);
+    link->rate = fmin(fmax(rate, LINK_RATE_MIN), LINK_RATE_MAX);
     link->backlog_ns = link->look_least > way ? (uint64_t)(link->look_least - way) : 0;
     begin_round(link, now_ns);
 }
@@ -193,8 +184,8 @@ bool link_on_receipt(struct link *link, uint64_t now_ns, uint64_t bytes, uint64_
                      uint64_t held_us)
 {
     uint64_t handed_ns;
-    if (bytes > link->sent || bytes <= link->arrived || clock_us > INT64_MAX / 1000 ||
-        held_us > INT64_MAX / 1000)
+    if (bytes > link->sent || bytes <= link->arrived || clock_us > CLOCK_US_MAX ||
+        held_us > CLOCK_US_MAX)
         return false;
     link->arrived = bytes;
     if (!take_mark(link, bytes, &handed_ns))

@@ -1,9 +1,9 @@
 /* A link: what a conversation can carry, measured from what it carries, and so how fast bytes are
  * handed to it.
  *
- *   handed ──► pace: `rate`, and a window of bytes under way ──► transport ~~~ network ~~~ the
- * other ▲                                                                                     │ └──
- * rate up, or down ◄── one-way backlog, delivered rate ◄── receipt: bytes, its clock ┘
+ *   handed ──► rate, window ──► transport ~~~ network ~~~ the other
+ *                   ▲                                         │
+ *        up or down └── backlog, delivered ◄── receipt ◄──────┘  (bytes that came, its clock)
  *
  * Who receives says every now and then how many bytes have come, and by its own clock when the last
  * of them came: a receipt. Against when that byte was handed over, this is the delay one way, plus
@@ -12,10 +12,9 @@
  * 6817, and its kin; nothing is read off socket buffers, nor off losses.)
  *
  * Once in a round (until bytes handed over after its beginning have arrived): if the backlog is
- * above a target of 10 ms and a little, the rate falls; if below, and the rate was made use of,
- * it rises. The target falls with the rate, so of two that share a queue
- * the faster gives way (as in Swift, SIGCOMM 2020). A rate that was never made use of is what the
- * link carries at least.
+ * above a target, the rate falls; if below, and the rate was made use of, it rises. The target (22 ms
+ * at 5 Mbit/s) falls with the rate, so of two that share a queue the faster gives way (as in Swift,
+ * SIGCOMM 2020). A rate that was never made use of is what the link carries at least.
  *
  * Pure: no clock, no allocation, one direction of one conversation in one struct; and what came the
  * other way, as far as receipts for it are concerned. Held by tests/test_link.c.

@@ -210,75 +210,77 @@ static void on_bye(struct node *node, struct peer *peer, const struct message *b
     node_close(node, peer, bye->reason, why);
 }
 
-void talk_hear(struct node *node, struct peer *peer, const uint8_t *bytes, size_t count)
+static void hear(struct node *node, struct peer *peer, const struct message *message)
 {
-    struct message message;
-    if (message_decode(node->reader, bytes, count, &message) != OK) {
-        node_hang_up(node, peer, BYE_BROKEN, "sent a message that is not valid");
-        return;
-    }
-    if (peer->state == PEER_MEETING && message.kind != HELLO && message.kind != BYE) {
-        node_hang_up(node, peer, BYE_BROKEN, "did not introduce itself first");
-        return;
-    }
-    switch (message.kind) {
+    switch (message->kind) {
     case HELLO:
-        on_hello(node, peer, &message);
+        on_hello(node, peer, message);
         break;
     case NEWS:
-        (void)news_hear(node, peer, &message.bulk, true);
+        (void)news_hear(node, peer, &message->bulk, true);
         break;
     case WHO:
-        news_on_who(node, peer, message.tag);
+        news_on_who(node, peer, message->tag);
         break;
     case MEMBERS:
         node->listed_ns = node->now_ns;
-        (void)news_hear(node, peer, &message.bulk, false);
+        (void)news_hear(node, peer, &message->bulk, false);
         break;
     case PING:
-        (void)node_say(node, peer, &(struct message){.kind = PONG, .token = message.token});
+        (void)node_say(node, peer, &(struct message){.kind = PONG, .token = message->token});
         break;
     case PONG:
-        on_pong(node, peer, message.token);
+        on_pong(node, peer, message->token);
         break;
     case RECEIPT:
-        flow_on_receipt(node, peer, &message);
+        flow_on_receipt(node, peer, message);
         break;
     case RUMOR:
-        spread_on_rumor(node, peer, message.bulk.at, message.bulk.count);
+        spread_on_rumor(node, peer, message->bulk.at, message->bulk.count);
         break;
     case PRUNE:
-        spread_on_prune(node, peer, message.tag);
+        spread_on_prune(node, peer, message->tag);
         break;
     case VERSION:
-        on_version(node, peer, &message);
+        on_version(node, peer, message);
         break;
     case WANT:
-        if (message.tag == TAG_ALL)
+        if (message->tag == TAG_ALL)
             compare_show(node, peer, true);
         else
-            spread_on_want(node, peer, message.tag, message.seq);
+            spread_on_want(node, peer, message->tag, message->seq);
         break;
     case GONE:
-        spread_on_gone(node, peer, message.tag, message.seq);
+        spread_on_gone(node, peer, message->tag, message->seq);
         break;
     case TAKE:
         give_on_take(node, peer);
         break;
     case HISTORY:
-        if (adopt_history(node, peer, &message))
+        if (adopt_history(node, peer, message))
             on_other_version(node);
         break;
     case FETCH:
-        give_on_fetch(node, peer, message.block, message.count);
+        give_on_fetch(node, peer, message->block, message->count);
         break;
     case BLOCK:
-        catchup_on_block(node, peer, &message);
+        catchup_on_block(node, peer, message);
         break;
     case BYE:
-        on_bye(node, peer, &message);
+        on_bye(node, peer, message);
         break;
     case MESSAGE_KINDS:
         break;
     }
+}
+
+void talk_hear(struct node *node, struct peer *peer, const uint8_t *bytes, size_t count)
+{
+    struct message message;
+    if (message_decode(node->reader, bytes, count, &message) != OK)
+        node_hang_up(node, peer, BYE_BROKEN, "sent a message that is not valid");
+    else if (peer->state == PEER_MEETING && message.kind != HELLO && message.kind != BYE)
+        node_hang_up(node, peer, BYE_BROKEN, "did not introduce itself first");
+    else
+        hear(node, peer, &message);
 }

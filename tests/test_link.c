@@ -146,6 +146,9 @@ static void a_receipt_that_cannot_be_is_refused(void **state)
     assert_false(link_on_receipt(&link, 1, 0, 1, 0));
     assert_false(link_on_receipt(&link, 1, 10, UINT64_MAX, 0));
     assert_false(link_on_receipt(&link, 1, 10, 1, UINT64_MAX));
+    assert_true(link_on_receipt(&link, 1, 500, 1, 0));
+    assert_true(link_on_receipt(&link, 1, 600, INT64_MAX / 4000, INT64_MAX / 4000)); /* mad, but */
+    assert_true(link_on_receipt(&link, 1, 700, 0, 0));
     assert_true(link_on_receipt(&link, 1, 1000, 1, 0));
     assert_false(link_on_receipt(&link, 2, 1000, 2, 0)); /* said already */
 }

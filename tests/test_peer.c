@@ -102,6 +102,63 @@ static void those_who_differ_tell_each_other_how(void **state)
     must_refuse_each_other(&other, "other protocol version");
 }
 
+/* Send what may be sent, and note the kinds that arrive. */
+static uint32_t arrive(bool is_open, enum message_kind kinds[static 8])
+{
+    const uint8_t *bytes;
+    size_t count;
+    uint32_t heard = 0;
+    while (peer_next_send(&dialer.peer, 0, SIZE_MAX, is_open, &bytes, &count)) {
+        while (peer_take(&acceptor.peer, &acceptor.club, NOW_NS, &bytes, &count,
+                         &acceptor.problem) == PEER_SAID) {
+            size_t message_bytes;
+            struct message message;
+            const uint8_t *at = peer_message(&acceptor.peer, &message_bytes);
+            assert_int_equal(message_decode(reader, at, message_bytes, &message), OK);
+            kinds[heard++] = message.kind;
+        }
+        peer_on_sent(&dialer.peer);
+    }
+    return heard;
+}
+
+static void say_kind(enum message_kind kind)
+{
+    static const uint8_t bulk[100];
+    assert_true(peer_say(&dialer.peer, &(struct message){.kind = kind, .bulk = {bulk, 100}}));
+}
+
+static void what_is_urgent_goes_first_and_blocks_go_last(void **state)
+{
+    (void)state;
+    enum message_kind kinds[8];
+    converse();
+    say_kind(HELLO);
+    assert_int_equal(arrive(true, kinds), 1);
+    say_kind(BLOCK);
+    say_kind(RUMOR);
+    say_kind(PING);
+    assert_int_equal(arrive(false, kinds), 1); /* too much is under way for anything else */
+    assert_int_equal(kinds[0], PING);
+    say_kind(RECEIPT);
+    assert_int_equal(arrive(true, kinds), 3);
+    assert_int_equal(kinds[0], RECEIPT);
+    assert_int_equal(kinds[1], RUMOR);
+    assert_int_equal(kinds[2], BLOCK);
+}
+
+static void no_more_is_handed_over_than_may_be(void **state)
+{
+    (void)state;
+    const uint8_t *bytes;
+    size_t count;
+    converse();
+    say_kind(RUMOR);
+    assert_false(peer_next_send(&dialer.peer, 0, 0, true, &bytes, &count));
+    assert_true(peer_next_send(&dialer.peer, 0, 10, true, &bytes, &count));
+    assert_int_equal(count, 10);
+}
+
 static void a_full_queue_says_no_and_loses_nothing(void **state)
 {
     (void)state;
@@ -222,6 +279,8 @@ int main(void)
         TEST(an_answer_may_come_before_the_question_is_reported_as_sent),
         TEST(a_stranger_without_the_key_gets_no_byte),
         TEST(those_who_differ_tell_each_other_how),
+        TEST(what_is_urgent_goes_first_and_blocks_go_last),
+        TEST(no_more_is_handed_over_than_may_be),
         TEST(a_full_queue_says_no_and_loses_nothing),
         TEST(every_byte_that_comes_is_a_sign_of_life),
         TEST(the_largest_message_passes),
