@@ -24,15 +24,14 @@ void record_create(const struct record *record, const struct identity *identity,
     bytes_put(out + 48, record->samples, 8);
     bytes_put(out + 56, record->digest, 8);
     bytes_put_float(out + 64, record->samples_per_second);
-    bytes_put_float(out + 68, record->delivered);
-    bytes_put(out + 72, record->renew_ms, 4);
-    bytes_put(out + 76, record->address.port, 2);
-    out[78] = (uint8_t)record->stage;
-    out[79] = record->trains;
-    bytes_put_float(out + 80, record->uplink);
-    bytes_put_float(out + 84, record->ingress);
-    bytes_put(out + 88, record->lag_ms, 4);
-    memcpy(out + 92, record->address.host, strlen(record->address.host));
+    bytes_put(out + 68, record->renew_ms, 4);
+    bytes_put(out + 72, record->address.port, 2);
+    out[74] = (uint8_t)record->stage;
+    out[75] = record->trains;
+    bytes_put_float(out + 76, record->uplink);
+    bytes_put_float(out + 80, record->ingress);
+    bytes_put(out + 84, record->lag_ms, 4);
+    memcpy(out + 88, record->address.host, strlen(record->address.host));
     uint8_t message[CONTEXT_BYTES + SIGNED_BYTES];
     signed_part(message, context, out);
     secret_sign(out + SIGNED_BYTES, identity->sign_secret, message, sizeof message);
@@ -51,20 +50,19 @@ enum status record_parse(const uint8_t in[static RECORD_BYTES], struct record *r
         .samples = bytes_get(in + 48, 8),
         .digest = bytes_get(in + 56, 8),
         .samples_per_second = bytes_get_float(in + 64),
-        .delivered = bytes_get_float(in + 68),
-        .uplink = bytes_get_float(in + 80),
-        .ingress = bytes_get_float(in + 84),
-        .lag_ms = (uint32_t)bytes_get(in + 88, 4),
-        .renew_ms = (uint32_t)bytes_get(in + 72, 4),
-        .stage = in[78],
-        .trains = in[79] == 1,
-        .address = {.port = (uint16_t)bytes_get(in + 76, 2)},
+        .uplink = bytes_get_float(in + 76),
+        .ingress = bytes_get_float(in + 80),
+        .lag_ms = (uint32_t)bytes_get(in + 84, 4),
+        .renew_ms = (uint32_t)bytes_get(in + 68, 4),
+        .stage = in[74],
+        .trains = in[75] == 1,
+        .address = {.port = (uint16_t)bytes_get(in + 72, 2)},
     };
     memcpy(parsed.id, in, ID_BYTES);
-    memcpy(parsed.address.host, in + 92, HOST_BYTES);
-    if (!is_rate(parsed.samples_per_second) || !is_rate(parsed.delivered) ||
-        !is_rate(parsed.uplink) || !is_rate(parsed.ingress) || in[78] >= STAGES || in[79] > 1 ||
-        parsed.renew_ms > RENEW_MS_MAX || in[92 + HOST_BYTES - 1] != 0)
+    memcpy(parsed.address.host, in + 88, HOST_BYTES);
+    if (!is_rate(parsed.samples_per_second) || !is_rate(parsed.uplink) ||
+        !is_rate(parsed.ingress) || in[74] >= STAGES || in[75] > 1 ||
+        parsed.renew_ms > RENEW_MS_MAX || in[88 + HOST_BYTES - 1] != 0)
         return MALFORMED;
     if (parsed.address.host[0]) { /* it will be dialled and printed: it must read as an address */
         char text[ADDRESS_TEXT_BYTES];

@@ -1,22 +1,21 @@
 /* A member's record: what a node says of itself, signed, passed from neighbour to neighbour.
  *
- *   OFFSET SIZE MEANING                                        (numbers little-endian; 220 bytes)
+ *   OFFSET SIZE MEANING                                        (numbers little-endian; 216 bytes)
  *        0   32 id
  *       32    8 incarnation: which life of the node; later lives have higher ones
  *       40    8 stamp: rises with every new record of one life
  *       48    8 samples learned in this life
  *       56    8 digest of its base
  *       64    4 samples per second, float32; 0: not known yet
- *       68    4 delivered: the fraction of its updates that its links carry, float32
- *       72    4 renew: a newer record follows within so many milliseconds, at most RENEW_MS_MAX
- *       76    2 port it listens on; 0: it only dials
- *       78    1 stage (below)
- *       79    1 trains: 1, or 0 for a node that only passes on, or has not joined yet
- *       80    4 uplink: bytes per second that its links carry, at least, float32
- *       84    4 ingress: bytes per second that came in, in the best of the last seconds, float32
- *       88    4 lag: for so many milliseconds it has lacked what most others say
- *       92   64 host, padded with zeros
- *      156   64 Ed25519 signature over context ‖ bytes 0 .. 156
+ *       68    4 renew: a newer record follows within so many milliseconds, at most RENEW_MS_MAX
+ *       72    2 port it listens on; 0: it only dials
+ *       74    1 stage (below)
+ *       75    1 trains: 1, or 0 for a node that only passes on, or has not joined yet
+ *       76    4 uplink: bytes per second that its links carry, at least, float32
+ *       80    4 ingress: bytes per second that came in, in the best of the last seconds, float32
+ *       84    4 lag: for so many milliseconds it has lacked what most others say
+ *       88   64 host, padded with zeros
+ *      152   64 Ed25519 signature over context ‖ bytes 0 .. 152
  */
 #ifndef HEARSAY_RECORD_H
 #define HEARSAY_RECORD_H
@@ -25,7 +24,7 @@
 #include "identity.h"
 #include "rumor.h"
 
-#define RECORD_BYTES 220
+#define RECORD_BYTES 216
 #define RENEW_MS_MAX 3600000u
 
 enum stage {
@@ -43,7 +42,6 @@ struct record {
     uint64_t samples;
     uint64_t digest;
     float samples_per_second;
-    float delivered;
     float uplink;
     float ingress;
     uint32_t lag_ms;

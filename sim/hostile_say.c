@@ -53,7 +53,7 @@ static void say_records(struct hostile *hostile, const uint8_t *bytes, size_t co
 
 static struct record own_record(struct hostile *hostile)
 {
-    struct record record = {.incarnation = 1, .stamp = ++hostile->stamp, .delivered = 1};
+    struct record record = {.incarnation = 1, .stamp = ++hostile->stamp};
     memcpy(record.id, hostile->identity.id, ID_BYTES);
     return record;
 }

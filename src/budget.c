@@ -99,8 +99,8 @@ static double link_budget(struct node *node, double span_s)
     return cap > 0 ? fmin(room, left) : room;
 }
 
-/* The lag of the middle one of those who learn. */
-static double members_lag_ms(const struct node *node)
+/* Does the middle one of those who learn lag? */
+bool budget_members_lag(const struct node *node)
 {
     double lags[64]; /* of a large swarm, these are enough to know */
     uint32_t count = 0;
@@ -109,10 +109,8 @@ static double members_lag_ms(const struct node *node)
         if (member->known_live && member->record.trains)
             lags[count++] = member->record.lag_ms;
     }
-    if (count == 0)
-        return 0;
     qsort(lags, count, sizeof *lags, compare);
-    return lags[count / 2];
+    return count > 0 && lags[count / 2] > LAG_MS;
 }
 
 void budget_review(struct node *node)
@@ -122,7 +120,7 @@ void budget_review(struct node *node)
         return;
     node->reviewed_ns = node->now_ns;
     const double found = link_budget(node, span_s);
-    const double factor = members_lag_ms(node) > LAG_MS ? EASE_FALLS : EASE_RISES;
+    const double factor = budget_members_lag(node) ? EASE_FALLS : EASE_RISES;
     node->ease = fmin(fmax(node->ease * pow(factor, fmin(span_s, 2)), EASE_LEAST), 1);
     node->found = node->found > 0 ? 0.5 * (node->found + found) : found;
     const uint64_t fixed = node->options.bytes_per_s;

@@ -106,7 +106,7 @@ static bool is_better(const struct node *node, const struct rapport *rapport)
 {
     if (!rapport->compared || has_refused(node, rapport))
         return false;
-    if (is_stuck(node))
+    if (is_stuck(node) || (node->catchup.is_patching && !rapport->apart))
         return true;
     if (!may_yield(node, rapport))
         return false;
@@ -116,7 +116,7 @@ static bool is_better(const struct node *node, const struct rapport *rapport)
 }
 
 /* Who has blocks of the base that we take over: as far as one can tell, all that is in it. */
-static bool has_blocks(const struct node *node, const struct peer *peer)
+bool catchup_may_ask(const struct node *node, const struct peer *peer)
 {
     const struct rapport *rapport = node_rapport(node, peer);
     return rapport->compared && !rapport->apart && peer->knows >= node->catchup.rumors &&
@@ -161,6 +161,7 @@ void catchup_begin(struct node *node, uint64_t rumors)
     if (!catchup->is_fetching)
         catchup->wrote_ns = node->now_ns;
     catchup->is_fetching = true;
+    catchup->is_patching = false;
     catchup->bases++;
     catchup->rumors = rumors;
     catchup->began_ns = catchup->noted_ns = catchup->moved_ns = node->now_ns;
@@ -174,11 +175,12 @@ void catchup_begin(struct node *node, uint64_t rumors)
 /* The next blocks that nobody was asked for. */
 static struct span next_span(struct catchup *catchup, uint32_t blocks)
 {
+    const uint32_t most = catchup->is_patching ? 1 : READ_BLOCKS;
     struct span span = {0};
     while (catchup->cursor < blocks && catchup->from[catchup->cursor] != BLOCK_MISSING)
         catchup->cursor++;
     span.block = catchup->cursor;
-    while (span.count < READ_BLOCKS && span.block + span.count < blocks &&
+    while (span.count < most && span.block + span.count < blocks &&
            catchup->from[span.block + span.count] == BLOCK_MISSING)
         span.count++;
     return span;
@@ -263,7 +265,8 @@ static void fetch(struct node *node)
             give_up(node, peer);
         if (rapport->spans_max == 0)
             rapport->spans_max = SPANS_MIN;
-        if (has_blocks(node, peer))
+        if (catchup_may_ask(node, peer) &&
+            (!node->catchup.is_patching || peer->conn == node->catchup.from_conn))
             fetch_from(node, peer);
     }
 }
@@ -333,7 +336,7 @@ bool catchup_next_write(struct node *node, struct action *action)
     node->applying_rumors++;
     catchup->moved_ns = catchup->wrote_ns = node->now_ns;
     catchup->came_ns = 0;
-    if (++catchup->blocks_written == node->blocks)
+    if (++catchup->blocks_written == node->blocks && !catchup->is_patching)
         finish(node);
     return true;
 }
@@ -366,11 +369,12 @@ void catchup_consider(struct node *node)
             node_rapport(node, donor)->refused_ns = node->now_ns;
         catchup->is_asked = false;
     }
-    if (!catchup->is_asked)
+    if (!catchup->is_asked && (!catchup->is_patching || catchup->wants_whole))
         ask(node);
     if (catchup->is_fetching) {
         held_drop_old(node);
         fetch(node);
-        note_progress(node);
+        if (!catchup->is_patching)
+            note_progress(node);
     }
 }

@@ -142,6 +142,7 @@ void node_on_time(struct node *node, uint64_t now_ns)
                 check_peer(node, &node->peers[i]);
         news_flush(node);
         spread_ask(node);
+        patch_consider(node);
         catchup_consider(node);
         dial_shuffle(node);
         if (node->catchup.is_news)

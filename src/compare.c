@@ -167,7 +167,7 @@ void compare_on_version(struct node *node, struct peer *from, const struct messa
         return;
     }
     const uint64_t missing = compare_slice(node, from, version->bulk.at, entries);
-    if (rapport->ahead && !version->whole)
+    if (rapport->ahead && !version->whole && !node->catchup.is_patching)
         (void)node_say(node, from, &(struct message){.kind = WANT, .tag = TAG_ALL});
     rapport->ahead = version->base && (is_far(node, missing) || (rapport->ahead && missing > 0));
     if (rapport->ahead && !node->joined)

@@ -75,6 +75,13 @@ void held_clear(struct node *node)
     node->catchup.is_ready = false;
 }
 
+/* Must the block be as new as our base in what this origin told? One of many patches needs only
+ * what we have told ourselves. */
+static bool matters(const struct node *node, uint32_t place)
+{
+    return !node->catchup.is_patching || place == versions_place(&node->versions, node->own);
+}
+
 /* Has the learner been given all that the block is the sum of? Then how much does the block lack?
  */
 static bool is_covered(const struct node *node, struct held *held)
@@ -82,6 +89,8 @@ static bool is_covered(const struct node *node, struct held *held)
     held->missing = 0;
     for (uint32_t place = 0; place < node->versions.count; place++) {
         const uint32_t handed = node->versions.origins[place].handed;
+        if (!matters(node, place))
+            continue;
         if (held->version[place] > handed)
             return false;
         held->missing += handed - held->version[place];
@@ -105,7 +114,8 @@ static void add(struct held *held, uint64_t first, const struct update *update)
 
 static bool lacks(const struct node *node, const struct held *held, const struct log_entry *entry)
 {
-    return held->is_covered && entry->seq >= held->version[entry->place] &&
+    return held->is_covered && matters(node, entry->place) &&
+           entry->seq >= held->version[entry->place] &&
            entry->seq < node->versions.origins[entry->place].handed;
 }
 

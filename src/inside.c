@@ -100,6 +100,8 @@ void node_hang_up(struct node *node, struct peer *peer, enum bye_reason reason, 
 
 uint64_t node_lag_ns(const struct node *node, uint64_t now_ns)
 {
+    if (node->catchup.is_patching)
+        return now_ns - node->catchup.patched_ns;
     uint64_t lag_ns = 0;
     for (uint32_t i = 0; i < node->versions.count && node->behind > 0; i++) {
         const struct origin *origin = &node->versions.origins[i];

@@ -1,13 +1,15 @@
 /* The inside of a node, shared by node.c (doors and actions), node_view.c (what others may look
  * at), clock.c (what time brings), leave.c, talk.c (one function per message), news.c (members:
  * renewed, passed on, listed), compare.c (versions), apart.c (halves that meet), adopt.c
- * (another's version becomes ours), catchup.c (its base is taken over), held.c (the blocks, until
+ * (another's version becomes ours), catchup.c (its base is taken over), patch.c (one that never
+ * becomes whole), held.c (the blocks, until
  * they are ours), give.c (ours is given), dial.c (whom to call), spread.c (rumors: push, prune,
  * want), tempo.c (when to tell, and how boldly), budget.c (how much) and flow.c (when a neighbour
  * is handed bytes).
  *
- *   node.c ──► clock ──► leave ──► talk ──► news, compare ──► apart, adopt ──► catchup
- *     ──► give, held ──► dial, spread, tempo ──► flow ──► budget ──► inside.c   (calls go one way)
+ *   node.c ──► clock ──► leave ──► talk ──► news, compare ──► apart, adopt ──► patch
+ *     ──► catchup ──► give, held ──► dial, spread, tempo ──► flow ──► budget ──► inside.c   (calls
+ * go one way)
  *
  * No event costs more than the neighbours and what it brings: what looks at every member or every
  * origin is done once a second, or a few times.
@@ -108,6 +110,8 @@ struct held {
 
 struct catchup {
     bool is_fetching;  /* blocks; our version is already that of the base to be */
+    bool is_patching;  /* ... without becoming whole (patch.c) ... */
+    bool wants_whole;  /* ... as it now could */
     bool is_asked;     /* a neighbour, for its history */
     bool keep_weights; /* what we learned apart becomes residual */
     uint64_t donor;    /* asked for its history: a conn ... */
@@ -120,11 +124,14 @@ struct catchup {
     uint64_t rumors; /* that the base taken over is the sum of */
     uint32_t bases;  /* taken over */
     uint64_t began_ns, noted_ns;
-    uint64_t moved_ns; /* when a block was written last, or this began ... */
-    uint64_t came_ns;  /* when the first one since then came; 0: none has */
-    uint64_t wrote_ns; /* ... for the first time, if it had to begin anew */
-    uint64_t rest_ns;  /* until then only who has clearly learned more is yielded to */
-    bool is_news;      /* neighbours shall know that our base is whole */
+    uint64_t patched_ns;    /* patching: when the round before this one began */
+    uint64_t rumors_before; /* ... and how many were known of when this one did */
+    uint64_t from_conn;     /* ... whose blocks it takes */
+    uint64_t moved_ns;      /* when a block was written last, or this began ... */
+    uint64_t came_ns;       /* when the first one since then came; 0: none has */
+    uint64_t wrote_ns;      /* ... for the first time, if it had to begin anew */
+    uint64_t rest_ns;       /* until then only who has clearly learned more is yielded to */
+    bool is_news;           /* neighbours shall know that our base is whole */
 
     uint64_t *from;  /* [blocks]: the conn it is asked from, or BLOCK_... */
     uint32_t cursor; /* no block before it is missing */
@@ -226,7 +233,7 @@ struct node {
     bool telling_last;
     struct boldness boldness; /* with which we tell, as things are now */
     uint64_t told_ns;         /* when we last told */
-    uint64_t wait_ns;         /* nothing is told for so long after that ... */
+    double wait;              /* nothing is told for so many intervals after that ... */
     struct rng waits;         /* ... which is drawn here */
     uint64_t stepped_ns;      /* when the last step ended; 0: none has */
     double step_s;            /* so long takes one, lately; 0: not known */
@@ -317,6 +324,7 @@ bool flow_is_busy(const struct node *node, const struct peer *peer);
 double budget_rate_max(const struct node *node, const struct peer *peer);
 double budget_link_rate(const struct node *node, const struct peer *peer);
 uint64_t budget_downlink_part(const struct node *node, const struct peer *peer);
+bool budget_members_lag(const struct node *node);
 void budget_review(struct node *node);
 
 /* Who lacks what one origin says may have lost a neighbour; who lacks what most say cannot hear so
@@ -332,6 +340,7 @@ static inline bool node_lags(const struct node *node)
 void tempo_renew(struct node *node);
 void tempo_on_step(struct node *node, uint32_t steps);
 void tempo_wait(struct node *node, double least, double most);
+uint64_t tempo_wait_ns(const struct node *node);
 void node_consider_telling(struct node *node);
 
 /* leave.c */
@@ -377,9 +386,13 @@ void catchup_init(struct node *node, struct arena *arena);
 size_t catchup_arena_bytes(const struct node_options *options);
 void catchup_consider(struct node *node);
 void catchup_begin(struct node *node, uint64_t rumors);
+bool catchup_may_ask(const struct node *node, const struct peer *peer);
 void catchup_on_block(struct node *node, struct peer *from, const struct message *block);
 void catchup_on_lost(struct node *node, uint64_t conn);
 bool catchup_next_write(struct node *node, struct action *action);
+
+/* patch.c */
+void patch_consider(struct node *node);
 
 /* held.c */
 enum status held_put(struct node *node, const struct peer *from, const struct message *message);

@@ -152,20 +152,15 @@ uint32_t members_live(const struct members *members, uint64_t now_ns)
     return live;
 }
 
-static double weight_of(const struct record *record)
-{
-    return (double)record->samples_per_second * (double)record->delivered;
-}
-
 double members_own_share(const struct members *members, bool by_throughput, uint64_t now_ns)
 {
-    const double own = weight_of(&members->members[0].record);
+    const double own = (double)members->members[0].record.samples_per_second;
     double sum = 0;
     for (uint32_t i = 0; i < members->count; i++) {
         const struct member *member = &members->members[i];
         if (i > 0 && (!member->record.trains || !member_is_live(members, member, now_ns)))
             continue;
-        const double weight = weight_of(&member->record);
+        const double weight = (double)member->record.samples_per_second;
         sum += !by_throughput || own <= 0 ? 1 : weight > 0 ? weight / own : 1;
     }
     return 1 / sum;

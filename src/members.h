@@ -66,9 +66,9 @@ bool member_is_live(const struct members *members, const struct member *member, 
 /* Live members, this node included. */
 uint32_t members_live(const struct members *members, uint64_t now_ns);
 
-/* The share of this node: its samples per second · delivered over the sum of all live members that
- * train; one part in their number when not by throughput. A member whose speed is not known yet
- * counts like this node. 0 < share <= 1. */
+/* The share of this node: its samples per second over the sum of all live members that train; one
+ * part in their number when not by throughput. A member whose speed is not known yet counts like
+ * this node. 0 < share <= 1. */
 double members_own_share(const struct members *members, bool by_throughput, uint64_t now_ns);
 
 /* How many live members train; this one counts in any case. */

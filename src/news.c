@@ -107,7 +107,6 @@ void news_renew(struct node *node)
         .samples = node->stats.samples,
         .digest = node->versions.digest,
         .samples_per_second = (float)node->stats.samples_per_second,
-        .delivered = 1,
         .uplink = (float)node->stats.uplink,
         .ingress = (float)node->stats.ingress,
         .lag_ms = lag_ms(node),

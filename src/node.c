@@ -366,7 +366,8 @@ static bool next_peer_action(struct node *node, struct action *action)
 static uint32_t budget_bytes(const struct node *node)
 {
     const uint64_t span_ns = node->now_ns - node->told_ns;
-    const uint64_t most_ns = node->wait_ns > TELL_SPAN_NS ? node->wait_ns : TELL_SPAN_NS;
+    const uint64_t wait_ns = tempo_wait_ns(node);
+    const uint64_t most_ns = wait_ns > TELL_SPAN_NS ? wait_ns : TELL_SPAN_NS;
     const double seconds = (double)(span_ns < most_ns ? span_ns : most_ns) * 1e-9;
     const double bytes = node->stats.budget * seconds;
     const double most = fmin((double)node->options.log_bytes / 8, UINT32_MAX);

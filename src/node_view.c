@@ -159,7 +159,7 @@ enum node_phase node_phase(const struct node *node)
 {
     if (node->stage != STAGE_RUNNING)
         return NODE_LEAVING;
-    if (node_is_catching_up(node))
+    if (node_is_catching_up(node) && !(node->catchup.is_patching && node->joined))
         return NODE_CATCHING_UP;
     if (node->joined)
         return NODE_RUNNING;

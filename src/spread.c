@@ -118,14 +118,15 @@ static void prune(struct node *node, struct peer *peer, const struct origin *ori
 }
 
 /* Who takes over a base hears what others say from its donor, and passes nothing on until it is
- * asked: on a thin link there is no room for what either side has anyway. */
+ * asked: on a thin link there is no room for what either side has anyway. Who has a base of patches
+ * hears nothing from anybody. */
 void spread_hold_back(struct node *node, struct peer *peer)
 {
     for (uint32_t i = 1; i < node->members.count; i++) {
         const struct member *member = &node->members.members[i];
         if (!member->known_live || member->place == PLACE_NONE)
             continue;
-        if (memcmp(peer->id, member->record.id, ID_BYTES) != 0)
+        if (node->catchup.is_patching || memcmp(peer->id, member->record.id, ID_BYTES) != 0)
             prune(node, peer, &node->versions.origins[member->place]);
         bit_set(peer->lazy, member->place, true);
     }
@@ -194,6 +195,11 @@ void spread_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor,
     }
     struct origin *origin =
         versions_find(&node->versions, origin_tag(head.origin, head.incarnation));
+    if (node->catchup.is_patching) { /* it is in some of our blocks already, and not in others */
+        if (origin)
+            prune(node, from, origin);
+        return;
+    }
     if (origin && head.seq < origin->next) {
         node->stats.duplicates++;
         spread_on_twice(node, from, origin);
@@ -234,13 +240,17 @@ void spread_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor,
 void spread_on_prune(struct node *node, struct peer *from, uint64_t tag)
 {
     const struct origin *origin = versions_find(&node->versions, tag);
-    if (origin)
-        bit_set(from->lazy, versions_place(&node->versions, origin), true);
+    if (!origin)
+        return;
+    bit_set(from->lazy, versions_place(&node->versions, origin), true);
+    from->wants_more &= from->want_tag != tag;
 }
 
+/* A base of patches has no use for rumors. */
 static bool want(struct node *node, struct peer *peer, uint64_t tag, uint32_t seq)
 {
-    return node_say(node, peer, &(struct message){.kind = WANT, .tag = tag, .seq = seq});
+    return !node->catchup.is_patching &&
+           node_say(node, peer, &(struct message){.kind = WANT, .tag = tag, .seq = seq});
 }
 
 /* Ask this neighbour for all that comes next from this origin: now, and as soon as it has it. */

@@ -1,19 +1,27 @@
 /* When a node tells, and how boldly: what its configuration fixes, and the rest by boldness.h. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "inside.h"
 
-/* The mean over the neighbours whose round trip is known: half of it. */
+static int compare(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of the neighbours whose round trip is known, the middle one: half of it. Nobody waits for one who
+ * is far away. */
 static double delay_s(const struct node *node)
 {
     const struct peer *peer;
-    double sum_ns = 0;
+    uint64_t trips_ns[NODE_PEERS_MAX];
     uint32_t count = 0;
-    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++) {
-        sum_ns += (double)peer->rtt_ns / 2;
-        count += peer->rtt_ns > 0;
-    }
-    return count > 0 ? sum_ns / count * 1e-9 : 0;
+    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++)
+        if (peer->rtt_ns > 0)
+            trips_ns[count++] = peer->rtt_ns;
+    qsort(trips_ns, count, sizeof *trips_ns, compare);
+    return count > 0 ? (double)trips_ns[count / 2] / 2 * 1e-9 : 0;
 }
 
 void tempo_on_step(struct node *node, uint32_t steps)
@@ -49,13 +57,18 @@ void tempo_renew(struct node *node)
 void tempo_wait(struct node *node, double least, double most)
 {
     const double drawn = (double)rng_below(&node->waits, 1u << 20) * 0x1p-20;
-    node->wait_ns = (uint64_t)(1e9 * node->boldness.interval_s * (least + (most - least) * drawn));
+    node->wait = least + (most - least) * drawn;
+}
+
+/* As things are now: where a moment has been bad, its interval is not waited for. */
+uint64_t tempo_wait_ns(const struct node *node)
+{
+    return (uint64_t)(1e9 * node->boldness.interval_s * node->wait);
 }
 
 uint64_t node_interval_ns_max(const struct node *node)
 {
-    const uint64_t longest_ns = (uint64_t)(1e9 * node->boldness.interval_s * TEMPO_MOST);
-    return longest_ns > node->wait_ns ? longest_ns : node->wait_ns;
+    return (uint64_t)(1e9 * node->boldness.interval_s * TEMPO_MOST);
 }
 
 void node_consider_telling(struct node *node)
@@ -64,6 +77,6 @@ void node_consider_telling(struct node *node)
         return;
     if (node->stage == STAGE_LEAVING ||
         (node->stage == STAGE_RUNNING && node->steps_since >= node->options.steps_min &&
-         node->now_ns - node->told_ns >= node->wait_ns))
+         node->now_ns - node->told_ns >= tempo_wait_ns(node)))
         node->tell = TELL_WANTED;
 }

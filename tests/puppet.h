@@ -188,7 +188,7 @@ static inline void puppet_shout(struct puppet *puppet, const uint8_t *bytes, siz
 /* A record of the puppet, as a member that lives nowhere. */
 static inline struct record puppet_record(const struct puppet *puppet)
 {
-    struct record record = {.incarnation = 1, .stamp = 1, .delivered = 1};
+    struct record record = {.incarnation = 1, .stamp = 1};
     memcpy(record.id, puppet->identity.id, ID_BYTES);
     return record;
 }

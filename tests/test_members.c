@@ -28,11 +28,8 @@ static struct identity identity_of(uint8_t number)
 static struct record record_of(uint8_t number, uint64_t incarnation, uint64_t stamp)
 {
     const struct identity identity = identity_of(number);
-    struct record record = {.incarnation = incarnation,
-                            .stamp = stamp,
-                            .samples_per_second = 100,
-                            .delivered = 1,
-                            .trains = true};
+    struct record record = {
+        .incarnation = incarnation, .stamp = stamp, .samples_per_second = 100, .trains = true};
     memcpy(record.id, identity.id, ID_BYTES);
     return record;
 }
@@ -140,7 +137,7 @@ static void a_malformed_record_changes_nothing(void **state)
     (void)state;
     struct member *changed = NULL;
     struct record record = record_of(2, 1, 5);
-    record.delivered = -1;
+    record.samples_per_second = -1;
     assert_int_equal(learn(2, &record, 0, &changed), MALFORMED);
     assert_int_equal(members.count, 1);
 }
@@ -228,17 +225,6 @@ static void the_share_is_the_part_of_the_throughput(void **state)
     meet(3, 600, 1);
     assert_true(near(members_own_share(&members, true, 1), 0.1));
     assert_true(near(members_own_share(&members, false, 1), 1.0 / 3));
-}
-
-static void what_links_do_not_deliver_does_not_count(void **state)
-{
-    (void)state;
-    struct member *changed;
-    struct record record = record_of(2, 1, 2);
-    record.samples_per_second = 200;
-    record.delivered = 0.5f;
-    assert_int_equal(learn(2, &record, 1, &changed), OK);
-    assert_true(near(members_own_share(&members, true, 1), 0.5));
 }
 
 static void the_dead_and_those_who_only_pass_on_have_no_share(void **state)
@@ -360,7 +346,6 @@ int main(void)
         TEST(who_has_left_is_not_live),
         TEST(alone_a_node_has_the_whole_share),
         TEST(the_share_is_the_part_of_the_throughput),
-        TEST(what_links_do_not_deliver_does_not_count),
         TEST(the_dead_and_those_who_only_pass_on_have_no_share),
         TEST(an_unknown_speed_counts_like_ours),
         TEST(who_promises_rarely_may_be_silent_for_longer),

@@ -30,7 +30,6 @@ static struct record sample(const struct identity *identity)
         .samples = 1ull << 40,
         .digest = 0x0123456789abcdef,
         .samples_per_second = 1234.5f,
-        .delivered = 0.75f,
         .renew_ms = RENEW_MS_MAX,
         .stage = STAGE_SETTLED,
         .trains = true,
@@ -61,7 +60,7 @@ static void a_record_comes_back_as_it_was_made(void **state)
     assert_true(got.incarnation == made.incarnation && got.stamp == made.stamp);
     assert_true(got.samples == made.samples && got.digest == made.digest);
     assert_true(got.samples_per_second == made.samples_per_second);
-    assert_true(got.delivered == made.delivered && got.renew_ms == made.renew_ms);
+    assert_true(got.renew_ms == made.renew_ms);
     assert_true(got.stage == made.stage && got.trains == made.trains);
     assert_true(address_equal(&got.address, &made.address));
 }
@@ -76,12 +75,12 @@ static void the_bytes_lie_where_the_layout_says(void **state)
     assert_true(bytes_get(bytes + 40, 8) == UINT64_MAX);
     assert_true(bytes_get(bytes + 48, 8) == 1ull << 40);
     assert_true(bytes_get(bytes + 56, 8) == 0x0123456789abcdef);
-    assert_true(bytes_get_float(bytes + 64) == 1234.5f && bytes_get_float(bytes + 68) == 0.75f);
-    assert_true(bytes_get(bytes + 72, 4) == RENEW_MS_MAX && bytes_get(bytes + 76, 2) == 7770);
-    assert_int_equal(bytes[78], STAGE_SETTLED);
-    assert_int_equal(bytes[79], 1);
+    assert_true(bytes_get_float(bytes + 64) == 1234.5f);
+    assert_true(bytes_get(bytes + 68, 4) == RENEW_MS_MAX && bytes_get(bytes + 72, 2) == 7770);
+    assert_int_equal(bytes[74], STAGE_SETTLED);
+    assert_int_equal(bytes[75], 1);
     static const char host[64] = "2001:db8::7";
-    assert_memory_equal(bytes + 92, host, sizeof host);
+    assert_memory_equal(bytes + 88, host, sizeof host);
 }
 
 static void a_node_that_only_dials_has_no_address(void **state)
@@ -156,10 +155,10 @@ static void stages_and_flags_beyond_the_last_are_refused(void **state)
     (void)state;
     uint8_t bytes[RECORD_BYTES];
     make(bytes);
-    bytes[78] = STAGES;
+    bytes[74] = STAGES;
     assert_malformed(bytes);
     make(bytes);
-    bytes[79] = 2;
+    bytes[75] = 2;
     assert_malformed(bytes);
 }
 
@@ -168,7 +167,7 @@ static void a_promise_for_later_than_an_hour_is_refused(void **state)
     (void)state;
     uint8_t bytes[RECORD_BYTES];
     make(bytes);
-    bytes_put(bytes + 72, RENEW_MS_MAX + 1, 4);
+    bytes_put(bytes + 68, RENEW_MS_MAX + 1, 4);
     assert_malformed(bytes);
 }
 
@@ -180,12 +179,12 @@ static void a_host_that_does_not_read_as_one_is_refused(void **state)
     uint8_t bytes[RECORD_BYTES];
     for (size_t i = 0; i < sizeof HOSTS / sizeof *HOSTS; i++) {
         make(bytes);
-        memset(bytes + 92, 0, HOST_BYTES);
-        memcpy(bytes + 92, HOSTS[i], strlen(HOSTS[i]));
+        memset(bytes + 88, 0, HOST_BYTES);
+        memcpy(bytes + 88, HOSTS[i], strlen(HOSTS[i]));
         assert_malformed(bytes);
     }
     make(bytes);
-    memset(bytes + 92, 'a', HOST_BYTES); /* without an end */
+    memset(bytes + 88, 'a', HOST_BYTES); /* without an end */
     assert_malformed(bytes);
 }
 
