@@ -27,9 +27,7 @@ static uint32_t survey_plain(uint32_t count, float step, uint32_t floor_bits, fl
 
 static const struct sweep PLAIN = {"plain C", survey_plain};
 
-#ifdef __x86_64__
-#include <immintrin.h>
-
+#if defined __x86_64__ || defined __AARCH64EL__
 /* What is left when the vectors are through. */
 static uint32_t survey_rest(uint32_t from, uint32_t count, float step, uint32_t floor_bits,
                             float *w, const int32_t *base, int32_t *since, uint32_t *at,
@@ -41,6 +39,10 @@ static uint32_t survey_rest(uint32_t from, uint32_t count, float step, uint32_t 
         at[i] += from;
     return picked;
 }
+#endif
+
+#ifdef __x86_64__
+#include <immintrin.h>
 
 __attribute__((target("avx512f"))) static uint32_t
 survey_avx512(uint32_t count, float step, uint32_t floor_bits, float *w, const int32_t *base,
@@ -129,6 +131,69 @@ const struct sweep *sweep_way(int i)
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && i-- == 0)
         return &AVX2;
     return i == 0 ? &PLAIN : NULL;
+}
+#elif defined __AARCH64EL__
+#include <arm_neon.h>
+
+/* For each bit of the mask that is set, its lane's number; they stand first. */
+static inline uint32x4_t lanes_of(uint32_t mask)
+{
+    static const uint32_t first[16] = {0,      0,        1,        0x0100,    2,      0x0200,
+                                       0x0201, 0x020100, 3,        0x0300,    0x0301, 0x030100,
+                                       0x0302, 0x030200, 0x030201, 0x03020100};
+    return vmovl_u16(vget_low_u16(vmovl_u8(vcreate_u8(first[mask]))));
+}
+
+/* The lanes of `from` with these numbers. */
+static inline uint32x4_t lanes_take(uint32x4_t from, uint32x4_t lanes)
+{
+    const uint32x4_t bytes = vmlaq_n_u32(vdupq_n_u32(0x03020100), lanes, 0x04040404);
+    return vreinterpretq_u32_u8(
+        vqtbl1q_u8(vreinterpretq_u8_u32(from), vreinterpretq_u8_u32(bytes)));
+}
+
+/* It wraps; of signed lanes the compiler may think that it does not. */
+static inline int32x4_t difference(int32x4_t a, int32x4_t b)
+{
+    return vreinterpretq_s32_u32(vsubq_u32(vreinterpretq_u32_s32(a), vreinterpretq_u32_s32(b)));
+}
+
+static uint32_t survey_neon(uint32_t count, float step, uint32_t floor_bits, float *w,
+                            const int32_t *base, int32_t *since, uint32_t *at, uint32_t *bits)
+{
+    const uint32x4_t floors = vdupq_n_u32(floor_bits), positive = vdupq_n_u32(INT32_MAX);
+    const uint32x4_t one_bit_each = {1, 2, 4, 8};
+    uint32_t picked = 0, c = 0;
+    for (; c + 4 <= count; c += 4) {
+        const int32x4_t b = vld1q_s32(base + c), s = vld1q_s32(since + c);
+        float32x4_t x = vld1q_f32(w + c);
+        const uint32x4_t same = vceqq_s32(b, s);
+        if (vminvq_u32(same) == 0) {
+            const float32x4_t by = vcvtq_f32_s32(difference(b, s));
+            x = vbslq_f32(same, x, vaddq_f32(x, vmulq_n_f32(by, step)));
+            vst1q_f32(w + c, x);
+            vst1q_s32(since + c, b);
+        }
+        const float32x4_t r = vsubq_f32(x, vmulq_n_f32(vcvtq_f32_s32(b), QUANTUM));
+        const uint32x4_t size = vandq_u32(vreinterpretq_u32_f32(r), positive);
+        const uint32x4_t large = vcgeq_u32(size, floors);
+        const uint32_t mask = vaddvq_u32(vandq_u32(large, one_bit_each));
+        if (mask) {
+            const uint32x4_t lanes = lanes_of(mask);
+            vst1q_u32(at + picked, vaddq_u32(lanes, vdupq_n_u32(c)));
+            vst1q_u32(bits + picked, lanes_take(size, lanes));
+            picked += (uint32_t)__builtin_popcount(mask);
+        }
+    }
+    return picked +
+           survey_rest(c, count, step, floor_bits, w, base, since, at + picked, bits + picked);
+}
+
+static const struct sweep NEON = {"NEON", survey_neon};
+
+const struct sweep *sweep_way(int i)
+{
+    return i == 0 ? &NEON : i == 1 ? &PLAIN : NULL;
 }
 #else
 const struct sweep *sweep_way(int i)

@@ -1,6 +1,7 @@
 /* The pass over all parameters before a telling, a piece at a time, by the fastest instructions
  * that this processor has. All ways do the same arithmetic in the same order for each entry, so
- * they give the same bits. Held by tests/test_sweep.c; as fast as memory: tests/bench_threshold.c.
+ * they give the same bits. Held by tests/test_sweep.c, for NEON where there is none by
+ * tests/test_sweep_neon.sh; as fast as memory: tests/bench_threshold.c.
  */
 #ifndef HEARSAY_SWEEP_H
 #define HEARSAY_SWEEP_H

@@ -106,13 +106,38 @@ static inline uint32_t rice_bits(uint32_t number, unsigned k)
     return ones < RICE_ESCAPE ? ones + 1 + k : RICE_ESCAPE_BITS;
 }
 
-static inline void rice_put(struct bit_writer *w, uint32_t number, unsigned k)
+struct rice_code {
+    uint64_t value;
+    unsigned bits;
+};
+
+static inline struct rice_code rice_code(uint32_t number, unsigned k)
 {
     unsigned ones = number >> k;
-    if (ones < RICE_ESCAPE)
-        bits_put(w, (number & bits_mask(k)) << (ones + 1) | bits_mask(ones), ones + 1 + k);
-    else
-        bits_put(w, (uint64_t)number << RICE_ESCAPE | bits_mask(RICE_ESCAPE), RICE_ESCAPE_BITS);
+    if (ones >= RICE_ESCAPE)
+        return (struct rice_code){(uint64_t)number << RICE_ESCAPE | bits_mask(RICE_ESCAPE),
+                                  RICE_ESCAPE_BITS};
+    /* 2^ones - 1 is the ones and the zero above them. */
+    return (struct rice_code){((2 * (number & bits_mask(k)) + 1) << ones) - 1, ones + 1 + k};
+}
+
+static inline void rice_put(struct bit_writer *w, uint32_t number, unsigned k)
+{
+    struct rice_code code = rice_code(number, k);
+    bits_put(w, code.value, code.bits);
+}
+
+/* Two numbers, mostly for the price of one. */
+static inline void rice_put_two(struct bit_writer *w, uint32_t first, uint32_t second, unsigned k)
+{
+    struct rice_code a = rice_code(first, k);
+    struct rice_code b = rice_code(second, k);
+    if (a.bits + b.bits <= BITS_AT_ONCE) {
+        bits_put(w, a.value | b.value << a.bits, a.bits + b.bits);
+    } else {
+        bits_put(w, a.value, a.bits);
+        bits_put(w, b.value, b.bits);
+    }
 }
 
 /* Ones before the next zero, at most RICE_ESCAPE. */

@@ -1,113 +1,106 @@
+/* Planning and writing a body. Reading one is in body_decode.c. */
 #include "body.h"
+#include "levels.h"
 
-/* Levels are handled eight at a time, one to a byte of a word; a set of them is a word with the
- * top bit of each member's byte set. */
-#define EACH_ONE 0x0101010101010101u
-#define EACH_TOP 0x8080808080808080u
-
-/* Levels number at .. at + 7; beyond the last, zeros. */
-static inline uint64_t levels_load(const int8_t *level, uint32_t count, uint32_t at)
+/* A bit for each of the 64 levels from number `at` on: is it at least `bound`? */
+static inline uint64_t reaching(const int8_t *level, uint32_t count, uint32_t at, unsigned bound)
 {
-    if (count - at >= 8)
-        return bits_load(level + at);
-    uint8_t rest[8] = {0};
-    memcpy(rest, level + at, count - at);
-    return bits_load(rest);
+    uint64_t set = 0;
+    for (uint32_t i = 0; i < 64 && i < count - at; i += 8) {
+        uint64_t eight = levels_magnitudes(levels_load(level, count, at + i));
+        set |= gather_tops(levels_at_least(eight, bound)) << i;
+    }
+    return set;
 }
 
-static inline uint64_t magnitudes(uint64_t levels)
+static inline uint32_t bits_in(uint64_t set)
 {
-    uint64_t negative = levels >> 7 & EACH_ONE;
-    return (levels ^ negative * 0xFF) + negative;
-}
-
-/* Those of at least `bound` (1 .. 127), among bytes of 0 .. 127. */
-static inline uint64_t at_least(uint64_t bytes, unsigned bound)
-{
-    return (bytes + EACH_ONE * (128 - bound)) & EACH_TOP;
-}
-
-static inline uint32_t set_size(uint64_t set)
-{
-    return (uint32_t)((set >> 7) * EACH_ONE >> 56);
+    set -= set >> 1 & 0x5555555555555555u;
+    set = (set & 0x3333333333333333u) + (set >> 2 & 0x3333333333333333u);
+    return (uint32_t)(((set + (set >> 4)) & 0x0F0F0F0F0F0F0F0Fu) * EACH_ONE >> 56);
 }
 
 /* The levels as a layer sees them. What a layer lists depends only on the levels of the layer
  * before, in order; so once those are few they are copied out, and later layers pass over fewer. */
-#define FEW_MAX 16384
+#define FEW_MAX   16384
+#define WORDS_MAX (BODY_ENTRIES_MAX / 64)
 
 struct view {
     const int8_t *level;
     uint32_t count;
-    int8_t few[FEW_MAX + 1];
+    uint64_t member[WORDS_MAX]; /* the entries that the layer before reaches, 64 to a word */
+    uint64_t above[WORDS_MAX];  /* and those that this one does */
+    int8_t few[FEW_MAX];
 };
 
+/* Before layer 2: all are members. */
 static void view_init(struct view *view, const int8_t *level, uint32_t count)
 {
+    CHECK(count <= BODY_ENTRIES_MAX);
     view->level = level;
     view->count = count;
+    memset(view->member, 0xFF, (count + 63) / 64 * 8);
+    if (count % 64 != 0)
+        view->member[count / 64] = bits_mask(count % 64);
 }
 
-/* How many entries have |level| >= bound. */
-static uint32_t view_reaching(const struct view *view, unsigned bound)
+/* Look at layer `layer`; returns how many entries reach it. */
+static uint32_t view_layer(struct view *view, unsigned layer)
 {
     uint32_t reached = 0;
-    for (uint32_t at = 0; at < view->count; at += 8)
-        reached += set_size(at_least(magnitudes(levels_load(view->level, view->count, at)), bound));
+    for (uint32_t at = 0; at < view->count; at += 64) {
+        uint64_t above = reaching(view->level, view->count, at, layer);
+        view->above[at / 64] = above;
+        reached += bits_in(above);
+    }
     return reached;
 }
 
-/* From here on only the `reached` entries with |level| >= bound matter. When they are most of what
- * there is, or next to nothing, copying costs more than it saves. Every entry is copied and only
- * those that matter advance: a branch here would be a coin toss. */
-static void view_narrow(struct view *view, unsigned bound, uint32_t reached)
+/* Go on: the `reached` entries of the layer last looked at are the members of the next. */
+static void view_next(struct view *view, uint32_t reached)
 {
-    if (reached > FEW_MAX || reached > view->count / 2 || reached < view->count / 64)
+    uint32_t words = (view->count + 63) / 64;
+    if (reached > FEW_MAX || reached > view->count / 2) {
+        memcpy(view->member, view->above, words * 8);
         return;
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < view->count; i++) {
-        int level = view->level[i];
-        view->few[kept] = (int8_t)level;
-        kept += (unsigned)(level < 0 ? -level : level) >= bound;
     }
+    uint32_t kept = 0;
+    for (uint32_t at = 0; at < words; at++)
+        for (uint64_t set = view->above[at]; set != 0; set &= set - 1)
+            view->few[kept++] = view->level[64 * at + (uint32_t)__builtin_ctzll(set)];
     CHECK(kept == reached);
-    view->level = view->few;
-    view->count = kept;
+    view_init(view, view->few, kept);
 }
 
-/* A walk over what layer `layer` (2 or later) lists, as gaps. */
+/* A walk over what the layer last looked at lists, as gaps. */
 struct walk {
-    const int8_t *level;
-    uint32_t count;
-    unsigned layer;
+    const struct view *view;
     bool inverted;
-    uint32_t at;      /* the next eight levels */
+    uint32_t at;      /* the next word */
     uint32_t skipped; /* members passed since the last one listed */
-    uint64_t members; /* of the layer before, not passed yet, in the current eight */
+    uint64_t members; /* of the layer before, not passed yet, in the current word */
     uint64_t listed;
 };
 
-static struct walk walk_new(const struct view *view, unsigned layer, bool inverted)
+static struct walk walk_new(const struct view *view, bool inverted)
 {
-    return (struct walk){
-        .level = view->level, .count = view->count, .layer = layer, .inverted = inverted};
+    return (struct walk){.view = view, .inverted = inverted};
 }
 
 /* False when there is no further one. */
 static inline bool walk_next(struct walk *walk, uint32_t *gap)
 {
+    const struct view *view = walk->view;
     while (walk->listed == 0) {
-        walk->skipped += set_size(walk->members);
-        if (walk->at >= walk->count)
+        walk->skipped += bits_in(walk->members);
+        if (64 * walk->at >= view->count)
             return false;
-        uint64_t eight = magnitudes(levels_load(walk->level, walk->count, walk->at));
-        uint64_t above = at_least(eight, walk->layer);
-        walk->members = at_least(eight, walk->layer - 1);
+        walk->members = view->member[walk->at];
+        uint64_t above = view->above[walk->at++];
         walk->listed = walk->inverted ? walk->members & ~above : above;
-        walk->at += 8;
     }
     uint64_t lowest = walk->listed & -walk->listed;
-    *gap = walk->skipped + set_size(walk->members & (lowest - 1));
+    *gap = walk->skipped + bits_in(walk->members & (lowest - 1));
     walk->skipped = 0;
     walk->members &= ~(lowest | (lowest - 1));
     walk->listed ^= lowest;
@@ -136,11 +129,10 @@ static struct costs costs_of_first(const uint32_t *index, uint32_t count, unsign
     return costs;
 }
 
-static struct costs costs_of_later(const struct view *view, unsigned layer, bool inverted,
-                                   unsigned middle)
+static struct costs costs_of_later(const struct view *view, bool inverted, unsigned middle)
 {
     struct costs costs = {{0}};
-    struct walk walk = walk_new(view, layer, inverted);
+    struct walk walk = walk_new(view, inverted);
     uint32_t gap;
     while (walk_next(&walk, &gap))
         costs_add(&costs, gap, middle);
@@ -205,7 +197,7 @@ static void plan_later(struct body_plan *plan, const struct view *view, unsigned
     uint32_t bits;
     struct costs costs;
     do
-        costs = costs_of_later(view, layer, inverted, middle);
+        costs = costs_of_later(view, inverted, middle);
     while (!parameter_settle(&costs, &middle, &k, &bits));
     plan->layer[layer].parameter = (uint8_t)k;
     plan->bits += 5 + bits;
@@ -221,9 +213,9 @@ static void plan_exactly(struct body_plan *plan, const uint32_t *index, const in
     plan_first(plan, index);
     view_init(&view, level, count);
     for (unsigned layer = 2; layer <= LEVEL_MAX && members > 0; layer++) {
-        uint32_t reached = view_reaching(&view, layer);
+        uint32_t reached = view_layer(&view, layer);
         plan_later(plan, &view, layer, members, reached);
-        view_narrow(&view, layer, reached);
+        view_next(&view, reached);
         members = reached;
     }
     plan->bits += count; /* signs */
@@ -251,6 +243,8 @@ void body_plan_make(struct body_plan *plan, const uint32_t *index, const int8_t 
     CHECK(count >= 1);
     uint64_t room_bits = 8 * (uint64_t)room_bytes;
     uint32_t fits = 0;
+    if (count > BODY_ENTRIES_MAX)
+        count = BODY_ENTRIES_MAX;
     uint32_t too_many = count + 1;
     uint32_t next = count < SAMPLE_ENTRIES ? count : SAMPLE_ENTRIES;
     bool is_full = false;
@@ -278,39 +272,33 @@ static void put_first(struct bit_writer *writer, const struct body_layer *layer,
     unsigned k = layer->parameter;
     bits_put(&w, k, 5);
     rice_put(&w, index[0], k);
-    for (uint32_t i = 1; i < layer->listed; i++)
+    uint32_t i = 1;
+    for (; i + 1 < layer->listed; i += 2)
+        rice_put_two(&w, index[i] - index[i - 1] - 1, index[i + 1] - index[i] - 1, k);
+    if (i < layer->listed)
         rice_put(&w, index[i] - index[i - 1] - 1, k);
     *writer = w;
 }
 
-static void put_later(struct bit_writer *writer, const struct body_layer *how, unsigned layer,
-                      const struct view *view)
+/* False when it was the last. */
+static bool put_later(struct bit_writer *writer, const struct body_layer *how, unsigned layer,
+                      struct view *view)
 {
     struct bit_writer w = *writer;
     bits_put(&w, how->inverted, 1);
     gamma_put(&w, how->listed);
-    if (how->listed > 0) {
-        struct walk walk = walk_new(view, layer, how->inverted);
-        uint32_t gap;
-        bits_put(&w, how->parameter, 5);
-        while (walk_next(&walk, &gap))
-            rice_put(&w, gap, how->parameter);
-    }
     *writer = w;
-}
-
-/* The top bits of eight bytes as eight bits: the product moves the top bit of byte i to bit
- * 56 + i, and no two of its terms meet. */
-static inline uint64_t gather_tops(uint64_t bytes)
-{
-    return (bytes >> 7 & EACH_ONE) * 0x0102040810204080u >> 56;
-}
-
-/* The reverse: eight bits to the low bits of eight bytes. */
-static inline uint64_t spread_bits(uint64_t eight)
-{
-    uint64_t apart = eight * EACH_ONE & 0x8040201008040201u;
-    return (apart + EACH_ONE * 0x7F) >> 7 & EACH_ONE;
+    if (how->listed == 0)
+        return how->inverted; /* then all remain members; else none do */
+    uint32_t reached = view_layer(view, layer);
+    struct walk walk = walk_new(view, how->inverted);
+    uint32_t gap;
+    bits_put(&w, how->parameter, 5);
+    while (walk_next(&walk, &gap))
+        rice_put(&w, gap, how->parameter);
+    *writer = w;
+    view_next(view, reached);
+    return true;
 }
 
 static void put_signs(struct bit_writer *writer, const int8_t *level, uint32_t count)
@@ -323,142 +311,17 @@ static void put_signs(struct bit_writer *writer, const int8_t *level, uint32_t c
     *writer = w;
 }
 
-/* Members of the layer after `members`, by what the layer lists. */
-static uint32_t members_after(const struct body_layer *layer, uint32_t members)
-{
-    return layer->inverted ? members - layer->listed : layer->listed;
-}
-
 size_t body_encode(const struct body_plan *plan, const uint32_t *index, const int8_t *level,
                    uint8_t *out)
 {
     struct bit_writer writer = {.out = out};
-    uint32_t members = plan->count;
     struct view view;
     put_first(&writer, &plan->layer[1], index);
     view_init(&view, level, plan->count);
-    for (unsigned layer = 2; layer <= LEVEL_MAX && members > 0; layer++) {
-        put_later(&writer, &plan->layer[layer], layer, &view);
-        members = members_after(&plan->layer[layer], members);
-        view_narrow(&view, layer, members);
-    }
+    for (unsigned layer = 2; layer <= LEVEL_MAX; layer++)
+        if (!put_later(&writer, &plan->layer[layer], layer, &view))
+            break;
     put_signs(&writer, level, plan->count);
     CHECK(bits_written(&writer) == plan->bits);
     return (size_t)((plan->bits + 7) / 8);
-}
-
-/* Decoding. Levels start at 1 and each layer raises its members, so that the entries of a layer
- * can be seen in the levels themselves; the signs come last. */
-
-static enum status take_first(struct bit_reader *reader, uint64_t parameters, uint32_t count,
-                              uint32_t *index)
-{
-    struct bit_reader r = *reader;
-    bits_fill(&r);
-    unsigned k = (unsigned)bits_take(&r, 5);
-    uint64_t next = 0; /* cannot wrap: count and gap are of 32 bits */
-    for (uint32_t i = 0; i < count; i++) {
-        bits_fill(&r);
-        next += rice_take(&r, k);
-        index[i] = (uint32_t)next++;
-    }
-    *reader = r;
-    return next <= parameters ? OK : MALFORMED;
-}
-
-/* From `from` to `from + 1`, every entry that is there. */
-static void raise_all(int8_t *level, uint32_t count, unsigned from)
-{
-    int8_t there = (int8_t)from;
-    for (uint32_t i = 0; i < count; i++)
-        level[i] = (int8_t)(level[i] + (level[i] == there));
-}
-
-/* Move each entry that layer `layer` lists by `step`: up to it, or down again if it is inverted. */
-static enum status take_listed(struct bit_reader *reader, int8_t *level, uint32_t count,
-                               unsigned layer, uint32_t listed, int step)
-{
-    struct bit_reader r = *reader;
-    bits_fill(&r);
-    unsigned k = (unsigned)bits_take(&r, 5);
-    uint64_t members = 0; /* of the eight levels before `at`, not passed yet */
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < listed; i++) {
-        bits_fill(&r);
-        uint32_t gap = rice_take(&r, k);
-        while (gap >= set_size(members)) {
-            gap -= set_size(members);
-            if (at >= count)
-                return MALFORMED;
-            members = at_least(levels_load(level, count, at), layer - 1);
-            at += 8;
-        }
-        while (gap-- > 0)
-            members &= members - 1;
-        int8_t *entry = level + at - 8 + (__builtin_ctzll(members) >> 3);
-        *entry = (int8_t)(*entry + step);
-        members &= members - 1;
-    }
-    *reader = r;
-    return OK;
-}
-
-static enum status take_later(struct bit_reader *r, int8_t *level, uint32_t count, unsigned layer,
-                              uint32_t *members)
-{
-    struct body_layer how;
-    bits_fill(r);
-    how.inverted = bits_take(r, 1) != 0;
-    how.listed = gamma_take(r);
-    if (how.listed > *members)
-        return MALFORMED;
-    if (how.inverted)
-        raise_all(level, count, layer - 1);
-    *members = members_after(&how, *members);
-    if (how.listed == 0)
-        return OK;
-    return take_listed(r, level, count, layer, how.listed, how.inverted ? -1 : 1);
-}
-
-static void take_signs(struct bit_reader *reader, int8_t *level, uint32_t count)
-{
-    struct bit_reader r = *reader;
-    uint32_t at = 0;
-    for (; count - at >= 8; at += 8) {
-        bits_fill(&r);
-        uint64_t negative = spread_bits(bits_take(&r, 8));
-        bits_store(level + at, (bits_load(level + at) ^ negative * 0xFF) + negative);
-    }
-    bits_fill(&r);
-    for (; at < count; at++)
-        level[at] = (int8_t)(bits_take(&r, 1) != 0 ? -level[at] : level[at]);
-    *reader = r;
-}
-
-/* The stream must end in the last byte, and what is left of that must be zero. */
-static enum status take_end(struct bit_reader *r, size_t bytes)
-{
-    uint64_t end = 8 * (uint64_t)bytes;
-    uint64_t position = bits_read(r);
-    if (position > end || end - position > 7)
-        return MALFORMED;
-    bits_fill(r);
-    return bits_take(r, (unsigned)(end - position)) == 0 ? OK : MALFORMED;
-}
-
-enum status body_decode(const uint8_t *in, size_t bytes, uint64_t parameters, uint32_t count,
-                        uint32_t *index, int8_t *level)
-{
-    struct bit_reader reader = {.in = in, .bytes = bytes + BITS_TAIL_BYTES};
-    uint32_t members = count;
-    if (2 * (uint64_t)count > 8 * (uint64_t)bytes)
-        return MALFORMED; /* a gap and a sign take two bits at least */
-    if (take_first(&reader, parameters, count, index) != OK)
-        return MALFORMED;
-    memset(level, 1, count);
-    for (unsigned layer = 2; layer <= LEVEL_MAX && members > 0; layer++)
-        if (take_later(&reader, level, count, layer, &members) != OK)
-            return MALFORMED;
-    take_signs(&reader, level, count);
-    return take_end(&reader, bytes);
 }

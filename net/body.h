@@ -43,6 +43,8 @@ struct body_plan {
     struct body_layer layer[LEVEL_MAX + 1]; /* from 1 on */
 };
 
+#define BODY_ENTRIES_MAX (1u << 18) /* none is planned with more */
+
 /* Plan for as many of the first of `count` entries as fill room_bytes to within a few percent, or
  * all if all fit. The room must suffice for one entry (64 bytes do). */
 void body_plan_make(struct body_plan *plan, const uint32_t *index, const int8_t *level,

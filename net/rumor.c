@@ -7,6 +7,7 @@
 #include "bytes.h"
 
 _Static_assert(SIGNATURE_BYTES >= BITS_TAIL_BYTES, "the signature is the body's tail");
+_Static_assert(RUMOR_ENTRIES_MAX <= BODY_ENTRIES_MAX, "a rumor is cut by its bytes alone");
 _Static_assert(RUMOR_ENTRIES_MAX <= 1u << (GAMMA_MAX_BITS - 1), "a layer's size has a code");
 
 #define ROOM_BYTES (RUMOR_MAX - RUMOR_HEAD_BYTES - SIGNATURE_BYTES)

@@ -314,19 +314,19 @@ plant(limits_ignored 7 net/rumor.c
   [[]]
   "amounts of any size are heard")
 
-plant(index_unbounded 7 net/body.c
+plant(index_unbounded 7 net/body_decode.c
   [[return next <= parameters ? OK : MALFORMED;]]
   [[return OK;]]
   "a rumor about entries that the model does not have is heard")
 
-plant(rest_ignored 7 net/body.c
+plant(rest_ignored 7 net/body_decode.c
   [[    if (position > end || end - position > 7)
         return MALFORMED;]]
   [[    if (position > end || end - position > 7)
         return OK;]]
   "two encodings of one rumor are both heard")
 
-plant(sign_of_the_last 5 net/body.c
+plant(sign_of_the_last 5 net/body_decode.c
   [[    for (; at < count; at++)
         level[at] =]]
   [[    for (; at + 1 < count; at++)

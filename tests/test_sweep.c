@@ -35,10 +35,14 @@ static void draw_piece(uint64_t seed, uint32_t moved_one_in)
     memset(&start, 0, sizeof start);
     for (uint32_t c = 0; c < SWEEP_MAX; c++) {
         start.base[c] = (int32_t)(rng_next(&rng) >> (rng_below(&rng, 20) ? 40 : 32));
+        if (rng_below(&rng, 10) == 0)
+            start.base[c] = 0;
         start.since[c] = moved_one_in && rng_below(&rng, moved_one_in) == 0
                              ? (int32_t)(rng_next(&rng) >> 32)
                              : start.base[c];
-        start.w[c] = QUANTUM * (float)start.base[c] + some_float(&rng);
+        start.w[c] = some_float(&rng);
+        if (start.base[c] != 0) /* else -0 would become 0 */
+            start.w[c] += QUANTUM * (float)start.base[c];
     }
 }
 
