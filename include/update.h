@@ -26,6 +26,7 @@ struct update {
 /* How to tell, this time (replica.h says what is done with it). */
 struct tell {
     uint32_t budget_bytes; /* what the rumors may take */
+    float tau;             /* the threshold; 0: the one that fits best */
     double share;          /* of this origin among all, 0 < share <= 1 */
     double gain;
     double beta;            /* base momentum */

@@ -74,11 +74,13 @@ static uint32_t survey(struct replica *replica, float beta, float floor,
 const struct update *replica_tell(struct replica *replica, const struct tell *tell)
 {
     uint32_t bins[HISTOGRAM_BINS]; /* here, not in each replica: many replicas share one cache */
-    uint32_t picked = survey(replica, (float)tell->beta, replica->floor, bins);
+    const float floor = tell->tau > 0 ? tell->tau : replica->floor;
+    uint32_t picked = survey(replica, (float)tell->beta, floor, bins);
     struct update *told = &replica->told;
     told->count = 0;
-    told->tau = threshold_choose(bins, replica->floor, replica->parameters, replica->told_max,
-                                 tell->budget_bytes);
+    told->tau = tell->tau > 0 ? tell->tau
+                              : threshold_choose(bins, floor, replica->parameters,
+                                                 replica->told_max, tell->budget_bytes);
     if (told->tau == TAU_BELOW) {
         picked = survey(replica, 0, 0, bins);
         told->tau =

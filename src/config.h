@@ -103,6 +103,7 @@ struct config_exchange {
     double interval_s; /* this, gain and beta: CONFIG_AUTO_REAL, or more */
     uint32_t steps_min;
     double told_max;
+    double tau;
     double gain;
     double beta;
     bool weigh_throughput;

@@ -331,7 +331,7 @@ void budget_review(struct node *node);
  * much, or was away. */
 static inline bool node_lags(const struct node *node)
 {
-    return 2 * node->behind >= node->live;
+    return node->catchup.is_patching || 2 * node->behind >= node->live;
 }
 
 /* tempo.c */

@@ -33,14 +33,15 @@ uint64_t news_period_ns(const struct node *node)
     return period_ns < least_ns ? least_ns : period_ns < longest_ns ? period_ns : longest_ns;
 }
 
-/* The record of this member is new to us: it will be to others. */
+/* The record of this member is new to us: it will be to others. Our own (0) is for all neighbours:
+ * who hears no rumors of ours may have no other sign of life. */
 static void mark(struct node *node, const struct member *member, const struct peer *from)
 {
     const uint32_t number = (uint32_t)(member - node->members.members);
     struct peer *peer;
     for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++) {
         if (peer == from || memcmp(peer->id, member->record.id, ID_BYTES) == 0 ||
-            (member->place != PLACE_NONE && bit_get(peer->lazy, member->place)))
+            (number > 0 && member->place != PLACE_NONE && bit_get(peer->lazy, member->place)))
             continue;
         bit_set(node->rapports[i].news, number, true);
         node->rapports[i].has_news = true;

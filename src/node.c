@@ -402,6 +402,7 @@ static bool next_tell(struct node *node, struct action *action)
     *action = (struct action){
         .kind = ACTION_TELL,
         .tell = {.budget_bytes = budget_bytes(node),
+                 .tau = node->options.tau,
                  .share = node->stats.share,
                  .gain = node->boldness.gain,
                  .beta = beta(node),

@@ -58,9 +58,9 @@ static void begin_round(struct node *node)
 
 static void begin(struct node *node)
 {
-    const double lag_s = (double)node_lag_ns(node, node->now_ns) * 1e-9;
+    const uint64_t lag_ns = node_lag_ns(node, node->now_ns);
     struct peer *peer;
-    node->catchup.began_ns = node->now_ns;
+    node->catchup.began_ns = node->now_ns - lag_ns; /* so old is what there is */
     node->catchup.wants_whole = false;
     begin_round(node);
     for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++)
@@ -68,7 +68,7 @@ static void begin(struct node *node)
     (void)notes_add(&node->notes, node->now_ns, NOTE_CATCHING_UP, LEVEL_WARNING,
                     "hears less than the swarm tells, and is %.0f s behind: it is brought up to "
                     "date block by block from now on, trains on and tells as before",
-                    lag_s);
+                    (double)lag_ns * 1e-9);
 }
 
 /* Would this line carry what the swarm tells, as it was during the last round? */

@@ -181,6 +181,7 @@ struct node_options setup_plain_options(const struct config *config)
         .neighbour_max = config->exchange.neighbour_max,
         .interval_ns = ns_of(fmax(config->exchange.interval_s, 0)),
         .steps_min = config->exchange.steps_min,
+        .tau = (float)fmax(config->exchange.tau, 0),
         .gain = fmax(config->exchange.gain, 0),
         .beta = config->exchange.beta,
         .apart_s = APART_S,

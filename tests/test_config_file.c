@@ -62,6 +62,7 @@ static const char *const others[] = {
     "exchange.told_max=1",
     "exchange.gain=4",
     "exchange.beta=0.5",
+    "exchange.tau=0.001",
     "exchange.weigh_throughput=no",
     "exchange.log_bytes=3G",
     "exchange.give_bytes_per_s=0",
