@@ -350,6 +350,8 @@ size_t body_encode(const struct body_plan *plan, const uint32_t *index, const in
 /* Decoding. Levels start at 1 and each layer raises its members, so that the entries of a layer
  * can be seen in the levels themselves; the signs come last. */
 
+#define RICE_USUAL 3 /* bits of a code beside its k low ones, mostly no more */
+
 static enum status take_first(struct bit_reader *reader, uint64_t parameters, uint32_t count,
                               uint32_t *index)
 {
@@ -357,10 +359,16 @@ static enum status take_first(struct bit_reader *reader, uint64_t parameters, ui
     bits_fill(&r);
     unsigned k = (unsigned)bits_take(&r, 5);
     uint64_t next = 0; /* cannot wrap: count and gap are of 32 bits */
-    for (uint32_t i = 0; i < count; i++) {
+    const uint32_t at_once = BITS_AT_ONCE / (k + RICE_USUAL); /* waiting for a fill takes longest */
+    for (uint32_t i = 0; i < count;) {
+        const uint32_t end = count - i < at_once ? count : i + at_once;
         bits_fill(&r);
-        next += rice_take(&r, k);
-        index[i] = (uint32_t)next++;
+        for (; i < end; i++) {
+            if (!rice_is_held(&r, k))
+                bits_fill(&r);
+            next += rice_take(&r, k);
+            index[i] = (uint32_t)next++;
+        }
     }
     *reader = r;
     return next <= parameters ? OK : MALFORMED;
@@ -403,6 +411,27 @@ static enum status take_listed(struct bit_reader *reader, int8_t *level, uint32_
     return OK;
 }
 
+/* The same where every entry is a member of the layer before, so that nobody has to be looked for.
+ */
+static enum status take_listed_of_all(struct bit_reader *reader, int8_t *level, uint32_t count,
+                                      uint32_t listed, int step)
+{
+    struct bit_reader r = *reader;
+    bits_fill(&r);
+    unsigned k = (unsigned)bits_take(&r, 5);
+    uint64_t next = 0;
+    for (uint32_t i = 0; i < listed; i++) {
+        bits_fill(&r);
+        next += rice_take(&r, k);
+        if (next >= count)
+            return MALFORMED;
+        level[next] = (int8_t)(level[next] + step);
+        next++;
+    }
+    *reader = r;
+    return OK;
+}
+
 static enum status take_later(struct bit_reader *r, int8_t *level, uint32_t count, unsigned layer,
                               uint32_t *members)
 {
@@ -414,10 +443,13 @@ static enum status take_later(struct bit_reader *r, int8_t *level, uint32_t coun
         return MALFORMED;
     if (how.inverted)
         raise_all(level, count, layer - 1);
+    const bool of_all = *members == count;
+    const int step = how.inverted ? -1 : 1;
     *members = members_after(&how, *members);
     if (how.listed == 0)
         return OK;
-    return take_listed(r, level, count, layer, how.listed, how.inverted ? -1 : 1);
+    return of_all ? take_listed_of_all(r, level, count, how.listed, step)
+                  : take_listed(r, level, count, layer, how.listed, step);
 }
 
 static void take_signs(struct bit_reader *reader, int8_t *level, uint32_t count)
