@@ -35,19 +35,7 @@ static inline uint64_t digest_of_entry(uint32_t index, uint32_t units)
     return (uint64_t)high << 32 | low;
 }
 
-/* What an update adds to it: the amount is the same for all its entries, and so multiplied last. */
-static inline uint64_t digest_of_update(const struct update *update)
-{
-    uint32_t high = 0, low = 0;
-    for (uint32_t i = 0; i < update->count; i++) {
-        const uint64_t hash = digest_hash(update->index[i]);
-        const uint32_t level = (uint32_t)(int)update->level[i];
-        high += (uint32_t)(hash >> 32) * level;
-        low += (uint32_t)hash * level;
-    }
-    high *= update->amount;
-    low *= update->amount;
-    return (uint64_t)high << 32 | low;
-}
+/* What an update adds to it: the sum of what its entries add. */
+uint64_t digest_of_update(const struct update *update);
 
 #endif
