@@ -11,6 +11,13 @@
 #include <stdint.h>
 
 #include "rng.h"
+#include "update.h"
+
+/* h1(c) and h2(c). */
+static inline uint64_t digest_hash(uint32_t index)
+{
+    return rng_mix(index + 0x9E3779B97F4A7C15u) | 0x0000000100000001u;
+}
 
 /* Lane by lane sum of two digests. */
 static inline uint64_t digest_add(uint64_t a, uint64_t b)
@@ -22,10 +29,13 @@ static inline uint64_t digest_add(uint64_t a, uint64_t b)
 /* What adding `units` to base entry `index` adds to the digest. */
 static inline uint64_t digest_of_entry(uint32_t index, uint32_t units)
 {
-    uint64_t hash = rng_mix(index + 0x9E3779B97F4A7C15u) | 0x0000000100000001u;
+    uint64_t hash = digest_hash(index);
     uint32_t high = (uint32_t)(hash >> 32) * units;
     uint32_t low = (uint32_t)hash * units;
     return (uint64_t)high << 32 | low;
 }
+
+/* What an update adds to it: the sum of what its entries add. */
+uint64_t digest_of_update(const struct update *update);
 
 #endif

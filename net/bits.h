@@ -10,6 +10,7 @@
 #ifndef HEARSAY_BITS_H
 #define HEARSAY_BITS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -146,7 +147,13 @@ static inline unsigned bits_ones(const struct bit_reader *r)
     return (unsigned)__builtin_ctzll(~r->held | (uint64_t)1 << RICE_ESCAPE);
 }
 
-/* The reader must be filled. */
+/* Is the whole code held already? */
+static inline bool rice_is_held(const struct bit_reader *r, unsigned k)
+{
+    return bits_ones(r) + 1 + k <= r->held_bits && bits_ones(r) < RICE_ESCAPE;
+}
+
+/* The reader must be filled, or hold the code. */
 static inline uint32_t rice_take(struct bit_reader *r, unsigned k)
 {
     unsigned ones = bits_ones(r);

@@ -5,6 +5,8 @@
 /* Levels start at 1 and each layer raises its members, so that the entries of a layer can be seen
  * in the levels themselves; the signs come last. */
 
+#define RICE_USUAL 3 /* bits of a code beside its k low ones, mostly no more */
+
 static enum status take_first(struct bit_reader *reader, uint64_t parameters, uint32_t count,
                               uint32_t *index)
 {
@@ -12,10 +14,16 @@ static enum status take_first(struct bit_reader *reader, uint64_t parameters, ui
     bits_fill(&r);
     unsigned k = (unsigned)bits_take(&r, 5);
     uint64_t next = 0; /* cannot wrap: count and gap are of 32 bits */
-    for (uint32_t i = 0; i < count; i++) {
+    const uint32_t at_once = BITS_AT_ONCE / (k + RICE_USUAL); /* waiting for a fill takes longest */
+    for (uint32_t i = 0; i < count;) {
+        const uint32_t end = count - i < at_once ? count : i + at_once;
         bits_fill(&r);
-        next += rice_take(&r, k);
-        index[i] = (uint32_t)next++;
+        for (; i < end; i++) {
+            if (!rice_is_held(&r, k))
+                bits_fill(&r);
+            next += rice_take(&r, k);
+            index[i] = (uint32_t)next++;
+        }
     }
     *reader = r;
     return next <= parameters ? OK : MALFORMED;

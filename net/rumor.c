@@ -88,6 +88,7 @@ enum status rumor_peek(const uint8_t *in, size_t bytes, struct rumor_head *head)
     head->incarnation = bytes_get(in + INCARNATION_AT, 8);
     head->seq = (uint32_t)bytes_get(in + SEQ_AT, 4);
     head->samples = bytes_get(in + SAMPLES_AT, 8);
+    head->count = (uint32_t)bytes_get(in + COUNT_AT, 4);
     return OK;
 }
 
@@ -99,6 +100,21 @@ static enum status signature_check(const uint8_t *in, size_t bytes,
     size_t signed_bytes = bytes - SIGNATURE_BYTES;
     signed_hash(hash, context, in, signed_bytes);
     return secret_verify(in + signed_bytes, in, hash, sizeof hash);
+}
+
+/* All but the limits and the signature. */
+static enum status content_decode(const uint8_t *in, size_t bytes, uint64_t parameters,
+                                  struct update *update)
+{
+    const size_t body_bytes = bytes - RUMOR_HEAD_BYTES - SIGNATURE_BYTES;
+    const uint32_t count = (uint32_t)bytes_get(in + COUNT_AT, 4);
+    if (body_decode(in + RUMOR_HEAD_BYTES, body_bytes, parameters, count, update->index,
+                    update->level) != OK)
+        return MALFORMED;
+    update->tau = bytes_get_float(in + TAU_AT);
+    update->amount = (uint32_t)bytes_get(in + AMOUNT_AT, 4);
+    update->count = count;
+    return OK;
 }
 
 enum status rumor_decode(const uint8_t *in, size_t bytes,
@@ -117,12 +133,10 @@ enum status rumor_decode(const uint8_t *in, size_t bytes,
     /* Before the body: then only the origin itself can cost us the work of a hostile one. */
     if (signature_check(in, bytes, context) != OK)
         return FORGED;
-    size_t body_bytes = bytes - RUMOR_HEAD_BYTES - SIGNATURE_BYTES;
-    if (body_decode(in + RUMOR_HEAD_BYTES, body_bytes, parameters, count, update->index,
-                    update->level) != OK)
-        return MALFORMED;
-    update->tau = tau;
-    update->amount = amount;
-    update->count = count;
-    return OK;
+    return content_decode(in, bytes, parameters, update);
+}
+
+void rumor_decode_again(const uint8_t *in, size_t bytes, uint64_t parameters, struct update *update)
+{
+    CHECK(content_decode(in, bytes, parameters, update) == OK);
 }

@@ -33,6 +33,7 @@ struct rumor_head {
     uint64_t incarnation;
     uint32_t seq;
     uint64_t samples;
+    uint32_t count; /* entries, as rumor_peek finds it */
 };
 
 /* Encode the entries of `update` from number `from` on, as many as fill `most` bytes of out (at
@@ -54,6 +55,11 @@ enum status rumor_peek(const uint8_t *in, size_t bytes, struct rumor_head *head)
 enum status rumor_decode(const uint8_t *in, size_t bytes,
                          const uint8_t context[static CONTEXT_BYTES], uint64_t parameters,
                          uint32_t capacity, struct update *update) MUST_USE;
+
+/* The same of bytes that it has accepted before and that nobody could change since: only the
+ * entries are read again. update has room for all of them. */
+void rumor_decode_again(const uint8_t *in, size_t bytes, uint64_t parameters,
+                        struct update *update);
 
 /* A rumor cannot hold more entries than this: a gap and a sign take two bits at least. */
 #define RUMOR_ENTRIES_MAX (4u * RUMOR_MAX)

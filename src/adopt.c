@@ -90,10 +90,7 @@ static uint64_t digest_of_logged(struct node *node, uint32_t place, uint32_t seq
 {
     uint32_t bytes;
     const uint8_t *rumor = log_find(&node->log, place, seq, &bytes);
-    CHECK(rumor_decode(rumor, bytes, node->context, node->options.parameters, RUMOR_ENTRIES_MAX,
-                       &node->decoded) == OK);
-    node->decoded_at = 0;
-    return spread_digest_of(&node->decoded);
+    return digest_of_update(spread_logged(node, rumor, bytes));
 }
 
 /* A life of its own for what is told from now on. */

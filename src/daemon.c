@@ -435,6 +435,7 @@ static int run(struct daemon *daemon)
     drain(daemon);
     const struct ending ending = {.config = daemon->config,
                                   .setup = &daemon->setup,
+                                  .hatch = daemon->hatch,
                                   .node = daemon->node,
                                   .saver = daemon->saver,
                                   .report = &daemon->report};
@@ -460,7 +461,13 @@ static void clean_up(struct daemon *daemon)
 /* One life, from the disk to the disk. */
 static int live(const struct config *config, bool *again)
 {
-    static const struct transport_owner callbacks = {
+    struct daemon *daemon = calloc(1, sizeof *daemon);
+    struct problem problem;
+    CHECK(daemon);
+    daemon->config = config;
+    notify_open(&daemon->notify);
+    const struct transport_owner owner = {
+        .self = daemon,
         .on_accept = on_accept,
         .on_connected = on_connected,
         .on_bytes = on_bytes,
@@ -471,13 +478,6 @@ static int live(const struct config *config, bool *again)
         .on_signal = on_signal,
         .on_asked = on_asked,
     };
-    struct daemon *daemon = calloc(1, sizeof *daemon);
-    struct problem problem;
-    CHECK(daemon);
-    daemon->config = config;
-    notify_open(&daemon->notify);
-    struct transport_owner owner = callbacks;
-    owner.self = daemon;
     daemon->transport = transport_new(&owner);
     int code = 1;
     if (prepare(daemon, &problem) == OK)

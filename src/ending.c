@@ -76,6 +76,7 @@ int ending_run(const struct ending *ending)
         .learner_digest = learner_digest(ending->setup->learner),
         .version = version,
         .parameters = learner_parameters(ending->setup->learner),
+        .used = hatch_used(ending->hatch),
     };
     int code = save_all(ending, version, &problem) == OK ? 0 : 1;
     if (code != 0)

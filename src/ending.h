@@ -4,6 +4,7 @@
 #define HEARSAY_ENDING_H
 
 #include "config.h"
+#include "hatch.h"
 #include "node.h"
 #include "report.h"
 #include "saver.h"
@@ -12,13 +13,14 @@
 struct ending {
     const struct config *config;
     struct setup *setup;
+    const struct hatch *hatch; /* stopped */
     struct node *node;
     struct saver *saver;
     struct report *report;
 };
 
-/* The learner's thread has ended. Returns the exit code: 0 if model and checkpoint are saved, and the
- * base is what it should be. */
+/* The learner's thread has ended. Returns the exit code: 0 if model and checkpoint are saved, and
+ * the base is what it should be. */
 int ending_run(const struct ending *ending);
 
 #endif

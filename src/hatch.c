@@ -51,13 +51,24 @@ struct hatch {
     struct pace pace;
     struct hatch_event progress; /* STEPPED, not yet said */
     uint64_t said_ns;
+    struct hatch_used used;
 };
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+    (void)clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
 
 static uint64_t now_ns(void)
 {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+static uint64_t thread_ns(void)
+{
+    return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* The learner's thread. */
@@ -155,6 +166,21 @@ static void do_command(struct hatch *hatch, const struct command *command)
     }
 }
 
+static bool is_exchange(enum command_kind kind)
+{
+    return kind == COMMAND_HEAR || kind == COMMAND_TELL || kind == COMMAND_READ ||
+           kind == COMMAND_WRITE;
+}
+
+static void do_next_command(struct hatch *hatch, const struct command *command)
+{
+    const uint64_t from_ns = thread_ns();
+    do_command(hatch, command);
+    if (is_exchange(command->kind))
+        hatch->used.exchange_ns += thread_ns() - from_ns;
+    ring_done(&hatch->commands);
+}
+
 /* How many samples the next step has follows from how long this one took. */
 static struct step paced_step(struct hatch *hatch)
 {
@@ -168,7 +194,9 @@ static struct step paced_step(struct hatch *hatch)
 
 static void do_step(struct hatch *hatch)
 {
+    const uint64_t from_ns = thread_ns();
     const struct step step = paced_step(hatch);
+    hatch->used.steps_ns += thread_ns() - from_ns;
     hatch->progress.steps++;
     hatch->progress.samples += step.samples;
     hatch->progress.loss_sum += step.loss;
@@ -194,8 +222,7 @@ static void *learner_thread(void *argument)
     while (!hatch->stopped) {
         const struct command *command = ring_peek(&hatch->commands);
         if (command) {
-            do_command(hatch, command);
-            ring_done(&hatch->commands);
+            do_next_command(hatch, command);
         } else if (hatch->training) {
             do_step(hatch);
         } else {
@@ -322,4 +349,9 @@ void hatch_stop(struct hatch *hatch)
     CHECK(pthread_join(hatch->thread, NULL) == 0);
     CHECK(pthread_mutex_destroy(&hatch->mutex) == 0);
     CHECK(pthread_cond_destroy(&hatch->woken) == 0);
+}
+
+struct hatch_used hatch_used(const struct hatch *hatch)
+{
+    return hatch->used;
 }

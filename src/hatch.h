@@ -70,4 +70,11 @@ bool hatch_next(struct hatch *hatch, struct hatch_event *event);
 /* End the thread after the step and the commands under way, and wait for it. */
 void hatch_stop(struct hatch *hatch);
 
+/* Processor time of the learner's thread, when it has ended. */
+struct hatch_used {
+    uint64_t steps_ns;
+    uint64_t exchange_ns; /* HEAR, TELL, READ, WRITE */
+};
+struct hatch_used hatch_used(const struct hatch *hatch);
+
 #endif

@@ -122,17 +122,14 @@ static bool lacks(const struct node *node, const struct held *held, const struct
 /* One rumor of the log, for all the blocks that lack it. */
 static void replay(struct node *node, const struct log_entry *entry)
 {
-    bool is_decoded = false;
+    const struct update *update = NULL;
     for (uint32_t i = 0; i < HELD_MAX; i++) {
         struct held *held = &node->catchup.held[i];
         if (held->entries == 0 || !lacks(node, held, entry))
             continue;
-        if (!is_decoded)
-            CHECK(rumor_decode(log_bytes(&node->log, entry), entry->bytes, node->context,
-                               node->options.parameters, RUMOR_ENTRIES_MAX, &node->decoded) == OK);
-        is_decoded = true;
-        node->decoded_at = 0;
-        add(held, (uint64_t)held->block * node->options.block_entries, &node->decoded);
+        if (!update)
+            update = spread_logged(node, log_bytes(&node->log, entry), entry->bytes);
+        add(held, (uint64_t)held->block * node->options.block_entries, update);
         held->missing--;
     }
 }

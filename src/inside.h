@@ -20,6 +20,7 @@
 
 #include "block.h"
 #include "boldness.h"
+#include "decoded.h"
 #include "log.h"
 #include "members.h"
 #include "node.h"
@@ -215,10 +216,9 @@ struct node {
     uint32_t lacking; /* origins that are to be asked for soon */
     uint32_t behind;  /* origins of which more was shown than we hold */
     struct log log;
-    struct update decoded; /* scratch: the rumor decoded last ... */
-    uint64_t decoded_at;   /* ... and its position in the log + 1; 0: none */
-    uint8_t *scratch;      /* one message */
-    uint32_t applying;     /* entries with the learner */
+    struct decoded decoded; /* those of it that wait for the learner */
+    uint8_t *scratch;       /* one message */
+    uint32_t applying;      /* entries with the learner */
     uint64_t applying_rumors;
 
     bool joined;         /* holds what the swarm knows */
@@ -420,7 +420,7 @@ bool apart_wins(const struct contest *contest);
 void apart_judge(struct node *node, struct peer *from, const struct message *version);
 
 /* spread.c */
-uint64_t spread_digest_of(const struct update *update);
+const struct update *spread_logged(struct node *node, const uint8_t *rumor, uint32_t bytes);
 void spread_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor, size_t bytes);
 void spread_hold_back(struct node *node, struct peer *peer);
 void spread_lean_on(struct node *node, const struct peer *donor);

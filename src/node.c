@@ -36,7 +36,8 @@ size_t node_arena_bytes(const struct node_options *options)
            targets * (sizeof(struct target) + sizeof(uint32_t)) +
            log_arena_bytes(options->log_bytes) + catchup_arena_bytes(options) +
            origins * (sizeof(uint32_t) + sizeof(uint64_t)) + origins / 8 + 64 +
-           NOTES_WAITING * sizeof(struct note) + RUMOR_ENTRIES_MAX * 5 + 2 * FRAME_MAX + 16 * 64;
+           NOTES_WAITING * sizeof(struct note) + decoded_arena_bytes(RUMOR_ENTRIES_MAX) +
+           2 * FRAME_MAX + 16 * 64;
 }
 
 bool node_can_restore(const struct node_options *options)
@@ -109,8 +110,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     catchup_init(node, arena);
     give_init(node, arena);
     log_init(&node->log, arena, options->log_bytes);
-    node->decoded.index = arena_take(arena, RUMOR_ENTRIES_MAX, sizeof(uint32_t));
-    node->decoded.level = arena_take(arena, RUMOR_ENTRIES_MAX, sizeof(int8_t));
+    decoded_init(&node->decoded, arena, RUMOR_ENTRIES_MAX);
     node->scratch = arena_take(arena, FRAME_MAX, 1);
     notes_init(&node->notes, arena, NOTES_WAITING, options->notes_per_s);
     node->told_ns = node->rate_ns = node->reviewed_ns = node->born_ns = now_ns;

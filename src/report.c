@@ -222,6 +222,8 @@ void report_final(struct report *report, uint64_t now_ns, const struct final *fi
     put_text(line, "version", final->version);
     put_number(line, "parameters", final->parameters);
     put_real(line, "seconds", seconds_since(report, now_ns));
+    put_real(line, "cpu_steps_s", (double) final->used.steps_ns * 1e-9);
+    put_real(line, "cpu_exchange_s", (double) final->used.exchange_ns * 1e-9);
     put_number(line, "rss_bytes_max", final->rss_bytes_max);
     line_end(report, line);
 }

@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 
+#include "hatch.h"
 #include "learner.h"
 #include "node.h"
 
@@ -44,6 +45,7 @@ struct final {
     uint64_t learner_digest;      /* computed from the base itself */
     const char *version;
     uint64_t parameters;
+    struct hatch_used used;
     uint64_t rss_bytes_max;
 };
 void report_final(struct report *report, uint64_t now_ns, const struct final *final);

@@ -50,17 +50,6 @@ static void push(struct node *node, const struct origin *origin, const struct pe
     }
 }
 
-uint64_t spread_digest_of(const struct update *update)
-{
-    uint64_t digest = 0;
-    for (uint32_t i = 0; i < update->count; i++) {
-        const int level = update->level[i];
-        digest =
-            digest_add(digest, digest_of_entry(update->index[i], update->amount * (uint32_t)level));
-    }
-    return digest;
-}
-
 static void set_lacking(struct node *node, struct origin *origin, bool lacking)
 {
     node->lacking += lacking ? !origin->lacking : -(uint32_t)origin->lacking;
@@ -71,7 +60,7 @@ static void set_lacking(struct node *node, struct origin *origin, bool lacking)
 static void know(struct node *node, struct origin *origin, const struct rumor_head *head,
                  const struct update *update)
 {
-    versions_advance(&node->versions, origin, spread_digest_of(update));
+    versions_advance(&node->versions, origin, digest_of_update(update));
     node->advanced_ns = node->now_ns;
     origin->gone = 0;
     origin->samples = head->samples;
@@ -177,6 +166,22 @@ static void on_gap(struct node *node, struct peer *from, struct origin *origin, 
         spread_lack(node, origin, seq + 1, from);
 }
 
+/* What it claims may be more than any rumor has; then it is not decoded. */
+static uint32_t room_for(const struct rumor_head *head)
+{
+    return head->count < RUMOR_ENTRIES_MAX ? head->count : RUMOR_ENTRIES_MAX;
+}
+
+/* A rumor that stands in the log, once more: valid until another is decoded. */
+const struct update *spread_logged(struct node *node, const uint8_t *rumor, uint32_t bytes)
+{
+    struct rumor_head head;
+    CHECK(rumor_peek(rumor, bytes, &head) == OK);
+    struct update *update = decoded_room(&node->decoded, head.count);
+    rumor_decode_again(rumor, bytes, node->options.parameters, update);
+    return update;
+}
+
 static void refuse(struct node *node, struct peer *from, enum status status)
 {
     struct problem problem;
@@ -210,9 +215,9 @@ void spread_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor,
             on_gap(node, from, origin, head.seq);
         return;
     }
-    node->decoded_at = 0;
+    struct update *update = decoded_room(&node->decoded, room_for(&head));
     enum status status = rumor_decode(rumor, bytes, node->context, node->options.parameters,
-                                      RUMOR_ENTRIES_MAX, &node->decoded);
+                                      RUMOR_ENTRIES_MAX, update);
     if (status != OK) {
         refuse(node, from, status);
         return;
@@ -228,8 +233,8 @@ void spread_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor,
         spread_lack(node, origin, head.seq + 1, from); /* the learner is behind: hear it later */
         return;
     }
-    node->decoded_at = node->log.newest;
-    know(node, origin, &head, &node->decoded);
+    decoded_keep(&node->decoded, node->log.newest);
+    know(node, origin, &head, update);
     members_heard(&node->members, origin->id, origin->incarnation, node->now_ns);
     spread_on_first(node, from, origin);
     node->stats.rumors_heard++;
@@ -421,24 +426,22 @@ bool spread_next_apply(struct node *node, struct action *action)
     if (!entry)
         return false;
     struct origin *origin = &node->versions.origins[entry->place];
-    const uint64_t position = node->log.handed + 1;
-    if (node->decoded_at != position) {
-        CHECK(rumor_decode(log_bytes(&node->log, entry), entry->bytes, node->context,
-                           node->options.parameters, RUMOR_ENTRIES_MAX, &node->decoded) == OK);
-        node->decoded_at = position;
-    }
-    if (node->applying_rumors == APPLYING_MAX ||
-        (node->applying > 0 && node->applying + node->decoded.count > node->options.apply_window))
-        return false;
+    const uint8_t *rumor = log_bytes(&node->log, entry);
     struct rumor_head head;
-    CHECK(rumor_peek(log_bytes(&node->log, entry), entry->bytes, &head) == OK);
+    CHECK(rumor_peek(rumor, entry->bytes, &head) == OK);
+    if (node->applying_rumors == APPLYING_MAX ||
+        (node->applying > 0 && node->applying + head.count > node->options.apply_window))
+        return false;
+    const struct update *update = decoded_at(&node->decoded, node->log.handed + 1);
+    if (!update)
+        update = spread_logged(node, rumor, entry->bytes);
     origin->handed_samples = head.samples;
     origin->handed++;
     log_handed(&node->log);
-    node->applying += node->decoded.count;
+    node->applying += update->count;
     node->applying_rumors++;
     *action = (struct action){.kind = ACTION_APPLY,
-                              .update = &node->decoded,
+                              .update = update,
                               .tag = origin->tag,
                               .seq = head.seq,
                               .own = node->remembers && is_ours(node, origin)};

@@ -77,9 +77,9 @@ plant(handed_and_forgotten 2 src/spread.c
   "what the learner was given does not count")
 
 plant(handed_too_early 1 src/spread.c
-  [[node->decoded.count > node->options.apply_window))
+  [[head.count > node->options.apply_window))
         return false;]]
-  [[node->decoded.count > node->options.apply_window)) {
+  [[head.count > node->options.apply_window)) {
         origin->handed++;
         log_handed(&node->log);
         return false;
@@ -87,11 +87,11 @@ plant(handed_too_early 1 src/spread.c
   "what the learner has no room for is passed over")
 
 plant(scratch_mistaken 1 src/spread.c
-  [[    node->decoded_at = node->log.newest;
+  [[    decoded_keep(&node->decoded, node->log.newest);
 ]]
-  [[    node->decoded_at = node->log.handed + 1;
+  [[    decoded_keep(&node->decoded, node->log.newest + 1);
 ]]
-  "what was decoded last is taken for what is handed next, though others wait before it")
+  "what was decoded when it was heard is taken for the one after it")
 
 plant(own_digest 1 src/spread.c
   [[                                    .amount = update->amount,

@@ -3,7 +3,7 @@
 # Taking over a base, in blocks.
 
 plant(block_as_it_came 1 src/held.c
-  [[        add(held, (uint64_t)held->block * node->options.block_entries, &node->decoded);
+  [[        add(held, (uint64_t)held->block * node->options.block_entries, update);
 ]]
   [[]]
   "a block is written without the rumors that it lacks")

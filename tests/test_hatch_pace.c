@@ -14,6 +14,7 @@ static struct backend *backend;
 static struct arena arena;
 static struct model *model;
 static struct learner *learner;
+static struct hatch_used used; /* by the last hatch */
 
 static int begin(void **state)
 {
@@ -70,6 +71,7 @@ static uint32_t train(uint64_t step_ns, uint64_t swarm_samples)
             (void)sched_yield();
     }
     hatch_stop(hatch);
+    used = hatch_used(hatch);
     assert_int_equal(event.batch, step_ns > 0 ? learner_batch(learner) : 0);
     return learner_batch(learner);
 }
@@ -99,6 +101,37 @@ static void training_begins_where_the_swarm_is(void **state)
     assert_int_equal(learner_swarm_samples(learner), 1000000 + learner_samples(learner));
 }
 
+/* A hatch through which something is heard, and nobody trains. */
+static void hear_ten_times(void)
+{
+    const struct hatch_options options = {
+        .pace.batch_max = 64, .apply_window = 10, .wake = nobody_is_woken};
+    uint32_t index = 0;
+    int8_t level = 1;
+    const struct update update = {
+        .tau = 1, .amount = 1, .count = 1, .index = &index, .level = &level};
+    struct hatch *hatch = hatch_new(&arena, learner, &options);
+    struct hatch_event event;
+    for (int i = 0; i < 10; i++) {
+        hatch_hear(hatch, &update, false);
+        while (!hatch_next(hatch, &event))
+            (void)sched_yield();
+    }
+    hatch_stop(hatch);
+    used = hatch_used(hatch);
+}
+
+static void the_time_of_steps_and_of_the_exchange_is_counted_apart(void **state)
+{
+    (void)state;
+    (void)train(0, 0);
+    assert_true(used.steps_ns > 0);
+    assert_int_equal(used.exchange_ns, 0);
+    hear_ten_times();
+    assert_int_equal(used.steps_ns, 0);
+    assert_true(used.exchange_ns > 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -107,6 +140,7 @@ int main(void)
         TEST(where_a_step_may_take_no_time_it_shrinks),
         TEST(without_a_time_a_step_keeps_its_size),
         TEST(training_begins_where_the_swarm_is),
+        TEST(the_time_of_steps_and_of_the_exchange_is_counted_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
