@@ -36,6 +36,7 @@ void link_init(struct link *link, uint64_t now_ns)
                           .rate = LINK_RATE_FIRST,
                           .is_starting = true,
                           .bucket = {.credit = DEPTH_MIN, .at_ns = now_ns},
+                          .tried_ns = now_ns,
                           .trip_ns = TRIP_FIRST_NS,
                           .round_ns = now_ns,
                           .receipted_ns = now_ns};
@@ -139,13 +140,18 @@ static double target_s(const struct link *link)
            TARGET_MORE_S * sqrt(64e3 / rate);
 }
 
+static bool is_made_use_of(const struct link *link, double round_s)
+{
+    return link->is_pressed ||
+           (double)(link->sent - link->round_ends) > USED * link->rate * round_s;
+}
+
 /* The rate of the next round, after one with this backlog, while which so much was delivered per
  * second (0: not known). While what waits is getting less, it is known already. */
 static double next_rate(const struct link *link, double backlog_s, double round_s, double delivered)
 {
     const double rate = link->rate, target = target_s(link);
-    const bool is_used =
-        link->is_pressed || (double)(link->sent - link->round_ends) > USED * rate * round_s;
+    const bool is_used = is_made_use_of(link, round_s);
     const double room = 1 - backlog_s / target;
     if (room >= 0) {
         const double growth =
@@ -174,6 +180,8 @@ static void end_round(struct link *link, uint64_t now_ns, const struct mark *cam
     const double bytes = (double)(came->bytes - link->round_from.bytes);
     const double delivered = link->round_from.bytes && span_s > 0.03 ? bytes / span_s : 0;
     const double rate = next_rate(link, backlog_s, round_s, delivered);
+    if (is_made_use_of(link, round_s) || backlog_s > target_s(link))
+        link->tried_ns = now_ns;
     link->is_starting &= backlog_s <= target_s(link);
     link->rate = fmin(fmax(rate, LINK_RATE_MIN), LINK_RATE_MAX);
     link->backlog_ns = link->look_least > way ? (uint64_t)(link->look_least - way) : 0;

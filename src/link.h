@@ -12,9 +12,9 @@
  * 6817, and its kin; nothing is read off socket buffers, nor off losses.)
  *
  * Once in a round (until bytes handed over after its beginning have arrived): if the backlog is
- * above a target, the rate falls; if below, and the rate was made use of, it rises. The target (22 ms
- * at 5 Mbit/s) falls with the rate, so of two that share a queue the faster gives way (as in Swift,
- * SIGCOMM 2020). A rate that was never made use of is what the link carries at least.
+ * above a target, the rate falls; if below, and the rate was made use of, it rises. The target (22
+ * ms at 5 Mbit/s) falls with the rate, so of two that share a queue the faster gives way (as in
+ * Swift, SIGCOMM 2020). A rate that was never made use of is what the link carries at least.
  *
  * Pure: no clock, no allocation, one direction of one conversation in one struct; and what came the
  * other way, as far as receipts for it are concerned. Held by tests/test_link.c.
@@ -46,8 +46,9 @@ struct mark {
 
 struct link {
     uint64_t born_ns;
-    double rate;      /* bytes per second, as the network lets us */
-    bool is_starting; /* no backlog has been seen yet: it doubles */
+    double rate;       /* bytes per second, as the network lets us */
+    bool is_starting;  /* no backlog has been seen yet: it doubles */
+    uint64_t tried_ns; /* when a round last made use of it, or found it too high */
     struct bucket bucket;
     uint64_t sent;                 /* bytes handed over ... */
     uint64_t arrived;              /* ... and of them, as the last receipt says */

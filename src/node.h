@@ -232,6 +232,7 @@ struct node_link {
     uint64_t rtt_ns;     /* 0: not measured yet */
     double rate;         /* bytes per second that it carries, at least (link.h) ... */
     bool is_measured;    /* ... and about no more: something has waited on the way */
+    uint64_t tried_ns;   /* when it was last made use of, and so seen to be true */
     uint64_t backlog_ns; /* what we send waits so long on the way */
     uint64_t queued_bytes;
     uint64_t sent_bytes, received_bytes;
@@ -251,6 +252,7 @@ struct node_member {
     bool trains; /* false: it only passes on, or has not joined yet */
     uint64_t samples;
     double samples_per_second;
+    double delivered;       /* the part of its updates that its links carry */
     double uplink, ingress; /* bytes per second that it sends and has received, at least */
     uint64_t lag_ns;
     uint64_t heard_ns; /* when its last record or rumor came */

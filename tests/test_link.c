@@ -134,6 +134,19 @@ static void the_rate_of_a_link_that_is_hardly_used_stays_as_it_is(void **state)
     }
     assert_true(link->rate == LINK_RATE_FIRST);
     assert_true(link->is_starting);
+    assert_int_equal(link->tried_ns, 0);
+}
+
+static void it_is_known_when_the_rate_was_last_made_use_of(void **state)
+{
+    (void)state;
+    begin(1, 1.25e6, 20);
+    const struct link *link = &net.flows[0].sender;
+    run_ms(5000);
+    assert_in_range(link->tried_ns, net.now_ns - SECOND_NS / 2, net.now_ns);
+    net.flows[0].duty = 0;
+    run_ms(5000);
+    assert_in_range(link->tried_ns, 1, net.now_ns - 4 * SECOND_NS);
 }
 
 static void a_receipt_that_cannot_be_is_refused(void **state)
@@ -178,6 +191,7 @@ int main(void)
         cmocka_unit_test(who_gives_no_receipts_is_given_little),
         cmocka_unit_test(a_cap_is_kept),
         cmocka_unit_test(the_rate_of_a_link_that_is_hardly_used_stays_as_it_is),
+        cmocka_unit_test(it_is_known_when_the_rate_was_last_made_use_of),
         cmocka_unit_test(a_receipt_that_cannot_be_is_refused),
         cmocka_unit_test(a_receipt_is_due_when_it_is_worth_it_and_not_too_often),
     };
