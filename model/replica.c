@@ -69,6 +69,24 @@ static uint32_t survey(struct replica *replica, float beta, float floor,
                                     replica->weights, replica->base, replica->since, bins);
 }
 
+/* tau, of which a part of a bin may have been needed; its entries are then among the picks. */
+static float split_tau(struct replica *replica, const struct threshold *chosen,
+                       const struct tell *tell, uint32_t bins[static HISTOGRAM_BINS],
+                       uint32_t *picked)
+{
+    uint32_t parts[BIN_PARTS];
+    if (chosen->split == 0)
+        return chosen->tau;
+    if (*picked > replica->picks_max)
+        *picked = survey(replica, 0, threshold_edge(chosen->split), bins);
+    if (*picked > replica->picks_max)
+        return chosen->tau;
+    replica->backend->refine(replica->backend, *picked, replica->picks, replica->weights,
+                             replica->base, chosen->split, parts);
+    return threshold_split(chosen, bins, parts, replica->parameters, replica->told_max,
+                           tell->budget_bytes);
+}
+
 /* One pass, if tau is about what it was last time: what is clearly smaller need not be counted. If
  * it turns out that it must be, another; and another if there is more than can be noted. */
 const struct update *replica_tell(struct replica *replica, const struct tell *tell)
@@ -77,13 +95,14 @@ const struct update *replica_tell(struct replica *replica, const struct tell *te
     uint32_t picked = survey(replica, (float)tell->beta, replica->floor, bins);
     struct update *told = &replica->told;
     told->count = 0;
-    told->tau = threshold_choose(bins, replica->floor, replica->parameters, replica->told_max,
-                                 tell->budget_bytes);
-    if (told->tau == TAU_BELOW) {
+    struct threshold chosen = threshold_choose(bins, replica->floor, replica->parameters,
+                                               replica->told_max, tell->budget_bytes);
+    if (chosen.tau == TAU_BELOW) {
         picked = survey(replica, 0, 0, bins);
-        told->tau =
+        chosen =
             threshold_choose(bins, 0, replica->parameters, replica->told_max, tell->budget_bytes);
     }
+    told->tau = split_tau(replica, &chosen, tell, bins, &picked);
     replica->floor = threshold_floor(told->tau);
     if (told->tau == 0)
         return told;
