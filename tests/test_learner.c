@@ -460,6 +460,7 @@ static void must_tell_evenly(uint32_t told_max, uint32_t budget_bytes)
         least = round >= 20 && count < least ? count : least;
         most = round >= 20 && count > most ? count : most;
     }
+    replica_free(&replica);
     assert_true(least > 9 * most / 10);
     assert_true(most > 90);
 }
