@@ -69,6 +69,7 @@ struct adam {
 
 /* Bins of |residual|: float bits >> 18, so 32 bins per power of two, 3 % wide (threshold.c). */
 #define HISTOGRAM_BINS 8192
+#define BIN_PARTS      256 /* of one bin: the next eight bits */
 
 struct survey {
     float beta;      /* step on by so much of what the base did */
@@ -145,6 +146,10 @@ struct backend {
      * many there are. */
     uint32_t (*survey)(struct backend *, const struct survey *survey, size_t count, float *w,
                        const int32_t *base, int32_t *since, uint32_t host_bins[HISTOGRAM_BINS]);
+    /* The entries picks[picked] whose |r| lies in this bin: host_parts[part of the bin]++, which
+     * had been cleared. */
+    void (*refine)(struct backend *, uint32_t picked, const uint32_t *picks, const float *w,
+                   const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS]);
     /* Of the entries picks[picked]: each with level k = trunc(r / tau) != 0, clamped to ±LEVEL_MAX
      * (but none whose residual is not finite: it would spread what broke here):
      * written to host_update (at most capacity), base += amount·k, w += (QUANTUM·amount - tau)·k.

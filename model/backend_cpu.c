@@ -252,6 +252,7 @@ struct backend *backend_cpu(int threads)
         .adam = cpu_adam,
         .gather = cpu_gather,
         .survey = cpu_survey,
+        .refine = cpu_refine,
         .cut = cpu_cut,
         .hear = cpu_hear,
         .hear_own = cpu_hear_own,

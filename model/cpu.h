@@ -30,6 +30,8 @@ void cpu_gather(struct backend *backend, int batch, size_t sample_size, const ui
 /* cpu_exchange.c */
 uint32_t cpu_survey(struct backend *backend, const struct survey *survey, size_t count, float *w,
                     const int32_t *base, int32_t *since, uint32_t host_bins[HISTOGRAM_BINS]);
+void cpu_refine(struct backend *backend, uint32_t picked, const uint32_t *picks, const float *w,
+                const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS]);
 void cpu_cut(struct backend *backend, uint32_t picked, const uint32_t *picks, float *w,
              int32_t *base, uint32_t capacity, struct update *host_update);
 void cpu_hear(struct backend *backend, const struct update *host_update, float *w, int32_t *base);

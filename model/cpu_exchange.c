@@ -45,6 +45,20 @@ uint32_t cpu_survey(struct backend *backend, const struct survey *survey, size_t
     return picked;
 }
 
+void cpu_refine(struct backend *backend, uint32_t picked, const uint32_t *picks, const float *w,
+                const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS])
+{
+    (void)backend;
+    memset(host_parts, 0, BIN_PARTS * sizeof *host_parts);
+    for (uint32_t i = 0; i < picked; i++) {
+        const float size = fabsf(residual(w[picks[i]], base[picks[i]]));
+        uint32_t bits;
+        memcpy(&bits, &size, sizeof bits);
+        if (bits >> 18 == bin)
+            host_parts[bits >> 10 & (BIN_PARTS - 1)]++;
+    }
+}
+
 void cpu_cut(struct backend *backend, uint32_t picked, const uint32_t *picks, float *w,
              int32_t *base, uint32_t capacity, struct update *host_update)
 {

@@ -69,30 +69,59 @@ static uint32_t survey(struct replica *replica, float beta, float floor,
                                     replica->weights, replica->base, replica->since, bins);
 }
 
+/* tau, of which a part of a bin may have been needed; its entries are then among the picks. */
+static float split_tau(struct replica *replica, const struct threshold *chosen,
+                       const struct tell *tell, uint32_t bins[static HISTOGRAM_BINS],
+                       uint32_t *picked)
+{
+    uint32_t parts[BIN_PARTS];
+    if (chosen->split == 0)
+        return chosen->tau;
+    if (*picked > replica->picks_max)
+        *picked = survey(replica, 0, threshold_edge(chosen->split), bins);
+    if (*picked > replica->picks_max)
+        return chosen->tau;
+    replica->backend->refine(replica->backend, *picked, replica->picks, replica->weights,
+                             replica->base, chosen->split, parts);
+    return threshold_split(chosen, bins, parts, replica->parameters, replica->told_max,
+                           tell->budget_bytes);
+}
+
 /* One pass, if tau is about what it was last time: what is clearly smaller need not be counted. If
- * it turns out that it must be, another; and another if there is more than can be noted. */
-const struct update *replica_tell(struct replica *replica, const struct tell *tell)
+ * it turns out that it must be, another. */
+static float choose_tau(struct replica *replica, const struct tell *tell, uint32_t *picked)
 {
     uint32_t bins[HISTOGRAM_BINS]; /* here, not in each replica: many replicas share one cache */
     const float floor = tell->tau > 0 ? tell->tau : replica->floor;
-    uint32_t picked = survey(replica, (float)tell->beta, floor, bins);
-    struct update *told = &replica->told;
-    told->count = 0;
-    told->tau = tell->tau > 0 ? tell->tau
-                              : threshold_choose(bins, floor, replica->parameters,
-                                                 replica->told_max, tell->budget_bytes);
-    if (told->tau == TAU_BELOW) {
-        picked = survey(replica, 0, 0, bins);
-        told->tau =
+    *picked = survey(replica, (float)tell->beta, floor, bins);
+    if (tell->tau > 0)
+        return tell->tau;
+    struct threshold chosen =
+        threshold_choose(bins, floor, replica->parameters, replica->told_max, tell->budget_bytes);
+    if (chosen.tau == TAU_BELOW) {
+        *picked = survey(replica, 0, 0, bins);
+        chosen =
             threshold_choose(bins, 0, replica->parameters, replica->told_max, tell->budget_bytes);
     }
-    replica->floor = threshold_floor(told->tau);
+    const float tau = split_tau(replica, &chosen, tell, bins, picked);
+    replica->floor = threshold_floor(tau);
+    return tau;
+}
+
+const struct update *replica_tell(struct replica *replica, const struct tell *tell)
+{
+    uint32_t picked;
+    struct update *told = &replica->told;
+    told->count = 0;
+    told->tau = choose_tau(replica, tell, &picked);
     if (told->tau == 0)
         return told;
     told->tau = fmaxf(told->tau, tau_floor(tell));
     told->amount = amount_of(tell, told->tau);
-    if (picked > replica->picks_max)
+    if (picked > replica->picks_max) { /* more than could be noted */
+        uint32_t bins[HISTOGRAM_BINS];
         picked = survey(replica, 0, told->tau, bins);
+    }
     picked = picked < replica->picks_max ? picked : replica->picks_max;
     replica->backend->cut(replica->backend, picked, replica->picks, replica->weights, replica->base,
                           capacity(replica, tell->budget_bytes), told);

@@ -8,21 +8,27 @@
 #define RUMOR_ADDS    150.0   /* ... and what head, signature, record and message add */
 #define CODE_OVERHEAD 1.03    /* Rice codes over the entropy */
 #define LAYER_BITS    48.0
-#define FLOOR_BINS    12 /* of 3 % */
+#define FLOOR_BINS    9 /* of 3 % */
+#define BIN_BITS      18
+#define PART_BITS     10
 
-static float edge_of(uint32_t bin)
+static float float_of(uint32_t bits)
 {
-    uint32_t bits = bin << 18;
-    float edge;
-    memcpy(&edge, &bits, sizeof edge);
-    return edge;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+float threshold_edge(uint32_t bin)
+{
+    return float_of(bin << BIN_BITS);
 }
 
 static uint32_t bin_of(float value)
 {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
-    return bits >> 18;
+    return bits >> BIN_BITS;
 }
 
 /* Bits to say which m of n are meant. */
@@ -78,7 +84,7 @@ struct reach {
 static struct reach reach_at(const struct tally *tally, uint32_t bin)
 {
     struct reach reach = {0};
-    const float tau = edge_of(bin);
+    const float tau = threshold_edge(bin);
     while (reach.levels < LEVEL_MAX) {
         const uint32_t at = bin_of(tau * (float)(reach.levels + 1));
         if (at > tally->highest)
@@ -95,13 +101,15 @@ static double bytes_of(double bits)
     return body + RUMOR_ADDS * ceil(body / RUMOR_BYTES);
 }
 
-static double bytes_at(const struct tally *tally, size_t parameters, uint32_t bin, int levels)
+/* With so many entries in all, and the higher levels as at the lower edge of a bin. */
+static double bytes_at(const struct tally *tally, size_t parameters, uint32_t bin, int levels,
+                       uint32_t entries)
 {
-    const float tau = edge_of(bin);
-    double bits = tally->above[bin]; /* the signs */
+    const float tau = threshold_edge(bin);
+    double bits = entries; /* the signs */
     double of = (double)parameters;
     for (int level = 1; level <= levels; level++) {
-        const double count = tally->above[bin_of(tau * (float)level)];
+        const double count = level == 1 ? entries : tally->above[bin_of(tau * (float)level)];
         bits += CODE_OVERHEAD * bits_of_choice(count, of) + LAYER_BITS;
         of = count;
     }
@@ -118,7 +126,8 @@ static bool fits(const struct tally *tally, size_t parameters, uint32_t bin,
         first + CODE_OVERHEAD * (bits_of_choice(first, (double)parameters) + reach->entries) +
         LAYER_BITS * reach->levels;
     return bytes_of(most) <= (double)budget_bytes ||
-           bytes_at(tally, parameters, bin, reach->levels) <= (double)budget_bytes;
+           bytes_at(tally, parameters, bin, reach->levels, tally->above[bin]) <=
+               (double)budget_bytes;
 }
 
 /* How many residuals are neither zero (bin 0, if it was counted) nor infinite nor not a number (the
@@ -146,38 +155,64 @@ static bool is_beyond(struct tally *tally, size_t parameters, uint32_t count_max
 float threshold_floor(float tau)
 {
     const uint32_t bin = bin_of(tau);
-    return bin > FLOOR_BINS ? edge_of(bin - FLOOR_BINS) : 0;
+    return bin > FLOOR_BINS ? threshold_edge(bin - FLOOR_BINS) : 0;
 }
 
-float threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], float floor, size_t parameters,
-                       uint32_t count_max, size_t budget_bytes)
+struct threshold threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], float floor,
+                                  size_t parameters, uint32_t count_max, size_t budget_bytes)
 {
     struct tally tally;
+    struct threshold chosen = {0};
     tally_begin(&tally, bins);
     if (tally.highest < bin_of(floor))
-        return TAU_BELOW;
+        return (struct threshold){.tau = TAU_BELOW};
     if (is_beyond(&tally, parameters, count_max, budget_bytes))
-        return TAU_MAX; /* as many as fit; the others next time */
+        return (struct threshold){.tau = TAU_MAX}; /* as many as fit; the others next time */
     /* Down as long as it fits. Where most levels stand at their limit a lower tau takes fewer
      * bytes again, but tells less: end when even full levels could not tell more. Bin 0 holds the
      * zeros. */
     const double full_levels = (double)LEVEL_MAX * count_nonzero(bins, parameters);
-    double best = 0;
-    float tau = 0;
     for (uint32_t bin = tally.lowest; bin > 0; bin--) {
+        const float edge = threshold_edge(bin);
         if (bin < bin_of(floor))
-            return TAU_BELOW;
+            return (struct threshold){.tau = TAU_BELOW};
         tally_down_to(&tally, bin);
-        if (tally.above[bin] > count_max || best > full_levels * (double)edge_of(bin))
+        if (chosen.mass > full_levels * (double)edge)
             break;
         const struct reach reach = reach_at(&tally, bin);
-        if (!fits(&tally, parameters, bin, &reach, budget_bytes))
+        if (tally.above[bin] > count_max || !fits(&tally, parameters, bin, &reach, budget_bytes)) {
+            chosen.split = bin;
             break;
-        const double mass = reach.entries * (double)edge_of(bin); /* the sum of tau·|level| */
-        if (mass > best) {
-            best = mass;
-            tau = edge_of(bin);
+        }
+        const double mass = reach.entries * (double)edge;
+        if (mass > chosen.mass) {
+            chosen.mass = mass;
+            chosen.tau = edge;
         }
     }
-    return tau;
+    return chosen;
+}
+
+float threshold_split(const struct threshold *chosen, const uint32_t bins[static HISTOGRAM_BINS],
+                      const uint32_t parts[static BIN_PARTS], size_t parameters, uint32_t count_max,
+                      size_t budget_bytes)
+{
+    struct tally tally;
+    tally_begin(&tally, bins);
+    tally_down_to(&tally, chosen->split);
+    const struct reach reach = reach_at(&tally, chosen->split);
+    uint32_t from = BIN_PARTS, told = tally.above[chosen->split] - bins[chosen->split];
+    for (uint32_t half = BIN_PARTS / 2; half > 0; half /= 2) {
+        uint32_t more = told;
+        for (uint32_t part = from - half; part < from; part++)
+            more += parts[part];
+        if (more <= count_max && bytes_at(&tally, parameters, chosen->split, reach.levels, more) <=
+                                     (double)budget_bytes) {
+            told = more;
+            from -= half;
+        }
+    }
+    const float edge = float_of((chosen->split << BIN_BITS) + (from << PART_BITS));
+    const double entries = reach.entries - tally.above[chosen->split] + told;
+    return entries * (double)edge > chosen->mass ? edge : chosen->tau;
 }

@@ -19,6 +19,8 @@
 #define ROOM_LEAST   0.1  /* of its rate: our own progress is never crowded out altogether */
 #define STANDING     0.25 /* of the middle link's room */
 #define LAG_MS       2000
+#define LEARNING_MAX 64
+#define MOST         0.5
 #define EASE_LEAST   0.02
 #define EASE_FALLS   0.8 /* per second */
 #define EASE_RISES   1.05
@@ -99,18 +101,17 @@ static double link_budget(struct node *node, double span_s)
     return cap > 0 ? fmin(room, left) : room;
 }
 
-/* Does the middle one of those who learn lag? */
-bool budget_members_lag(const struct node *node)
+/* What part of those who learn lags, with us among them or not. */
+double budget_lagging(const struct node *node, bool with_us)
 {
-    double lags[64]; /* of a large swarm, these are enough to know */
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < node->members.count && count < 64; i++) {
+    uint32_t lagging = 0, learning = 0; /* of a large swarm, some are enough to know */
+    for (uint32_t i = with_us ? 0 : 1; i < node->members.count && learning < LEARNING_MAX; i++) {
         const struct member *member = &node->members.members[i];
-        if (member->known_live && member->record.trains)
-            lags[count++] = member->record.lag_ms;
+        const bool learns = member->known_live && member->record.trains;
+        learning += learns;
+        lagging += learns && member->record.lag_ms > LAG_MS;
     }
-    qsort(lags, count, sizeof *lags, compare);
-    return count > 0 && lags[count / 2] > LAG_MS;
+    return learning > 0 ? (double)lagging / learning : 0;
 }
 
 void budget_review(struct node *node)
@@ -120,7 +121,7 @@ void budget_review(struct node *node)
         return;
     node->reviewed_ns = node->now_ns;
     const double found = link_budget(node, span_s);
-    const double factor = budget_members_lag(node) ? EASE_FALLS : EASE_RISES;
+    const double factor = budget_lagging(node, true) >= MOST ? EASE_FALLS : EASE_RISES;
     node->ease = fmin(fmax(node->ease * pow(factor, fmin(span_s, 2)), EASE_LEAST), 1);
     node->found = node->found > 0 ? 0.5 * (node->found + found) : found;
     const uint64_t fixed = node->options.bytes_per_s;

@@ -29,6 +29,7 @@
 
 /* What a number is whose key also takes a word, such as auto or none, when it was given that. */
 #define CONFIG_AUTO      0
+#define CONFIG_AUTO_OF_0 UINT64_MAX /* where 0 is a number */
 #define CONFIG_AUTO_REAL (-1.0)
 
 enum device { DEVICE_CPU };
@@ -108,7 +109,7 @@ struct config_exchange {
     double beta;
     bool weigh_throughput;
     uint64_t log_bytes;
-    uint64_t give_bytes_per_s; /* 0: no bound */
+    uint64_t give_bytes_per_s; /* 0: no bound; or CONFIG_AUTO_OF_0 */
 };
 
 struct config_limits {

@@ -130,9 +130,9 @@ static const struct config_key keys[] = {
      .help = "Weigh each node's progress by the samples it learned; no: all the same."},
     {"exchange", "log_bytes", CONFIG_SIZE, AT(exchange.log_bytes), .initial = "64M", .min = 0x1p20,
      .max = 0x1p36, .unit = "bytes", .help = "Rumors kept for nodes that missed them."},
-    {"exchange", "give_bytes_per_s", CONFIG_SIZE, AT(exchange.give_bytes_per_s), .initial = "1M",
-     .max = 0x1p36, .unit = "bytes/s",
-     .help = "Of the base, to nodes that join or catch up, while training; 0: no bound."},
+    {"exchange", "give_bytes_per_s", CONFIG_SIZE, AT(exchange.give_bytes_per_s), .initial = "auto",
+     .max = 0x1p36, .unit = "bytes per second", .words = "auto",
+     .help = "Of the base, to who catches up, while training; 0: no bound; auto: by the links."},
 
     {"limits", "peers", CONFIG_U32, AT(limits.peers), .initial = "32", .min = 1, .max = 128,
      .unit = "connections", .help = "Open conversations."},

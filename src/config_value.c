@@ -177,16 +177,16 @@ static enum status set_word(void *to, const struct config_key *key)
 {
     if (key->type == CONFIG_REAL)
         *(double *)to = CONFIG_AUTO_REAL;
-    else
-        memset(to, CONFIG_AUTO, key->bytes);
+    else /* every byte of CONFIG_AUTO, or of CONFIG_AUTO_OF_0 */
+        memset(to, key->min > 0 ? 0 : 0xff, key->bytes);
     return OK;
 }
 
 static bool is_word(const void *value, const struct config_key *key)
 {
-    static const char zero[8];
-    return key->type == CONFIG_REAL ? *(const double *)value == CONFIG_AUTO_REAL
-                                    : memcmp(value, zero, key->bytes) == 0;
+    double word; /* room for any number */
+    (void)set_word(&word, key);
+    return memcmp(value, &word, key->bytes) == 0;
 }
 
 static enum status set_whole(void *to, const struct config_key *key, const char *text,

@@ -57,7 +57,7 @@ bool flow_next_send(struct node *node, struct peer *peer, const uint8_t **bytes,
     if (peer_can_say(peer)) { /* not greetings, nor goodbyes */
         const double rate_max = budget_rate_max(node, peer);
         peer->link.is_bulk = queue_bytes(&peer->blocks) > 0;
-        is_open = link_is_open(&peer->link, rate_max);
+        is_open = link_is_open(&peer->link, node->now_ns, rate_max);
         most = allows(node, peer, is_open, rate_max);
     }
     if (!peer_next_send(peer, node->now_ns, most, is_open, bytes, count))

@@ -7,14 +7,17 @@
  * Nothing is kept for anybody: each block is as new as when it was read. What the learner was asked
  * before, it has done before it reads; so which rumors are in a block is known when READ is given
  * out, but for our own, which are counted when it answers.
- * Blocks are many bytes: while this node trains, it gives no more than options say.
+ * Blocks are many bytes: while this node trains, it gives no more than options say, or than a
+ * quarter of what its links carry.
  */
+#include <math.h>
 #include <string.h>
 
 #include "inside.h"
 
 #define HISTORY_AT_ONCE ((MESSAGE_MAX - MESSAGE_ADDS) / HISTORY_ENTRY_BYTES)
 #define TURN_S          5
+#define GIVE_PART       0.25 /* of what all links carry: the rest is for rumors */
 #define SLICE_MAX       (MESSAGE_MAX - MESSAGE_ADDS - BLOCK_MAX)
 
 _Static_assert(READ_BLOCKS *BLOCK_ENTRIES == NODE_READ_MAX, "the owner gives room for a READ");
@@ -111,19 +114,26 @@ static uint32_t room_for(const struct peer *peer)
     return waiting < peer->queue.max ? (uint32_t)((peer->queue.max - waiting) / FRAME_MAX) : 0;
 }
 
+/* Bytes per second. */
+static double give_rate(const struct node *node)
+{
+    const uint64_t fixed = node->options.give_bytes_per_s;
+    if (fixed == 0 || !node->training_asked)
+        return INFINITY;
+    return fixed == NODE_GIVE_AUTO ? fmax(GIVE_PART * node->stats.uplink, LINK_RATE_FIRST)
+                                   : (double)fixed;
+}
+
 /* So many that, at the rate at which we give, all who wait have a turn within TURN_S. */
 static uint32_t fair_turn(const struct node *node)
 {
-    const uint64_t per_s = node->training_asked ? node->options.give_bytes_per_s : 0;
-    if (per_s == 0)
-        return READ_BLOCKS;
     uint32_t takers = 0;
     for (uint32_t i = 0; node_neighbour(node, &i); i++)
         takers += node->rapports[i].fetches_count > 0;
     const uint64_t block_bytes = node->options.block_entries * sizeof(int32_t) +
                                  node->versions.telling * (size_t)VERSION_ENTRY_BYTES;
-    const uint64_t blocks = per_s * TURN_S / (block_bytes * (takers ? takers : 1));
-    return blocks == 0 ? 1 : blocks < READ_BLOCKS ? (uint32_t)blocks : READ_BLOCKS;
+    const double blocks = give_rate(node) * TURN_S / (double)(block_bytes * (takers ? takers : 1));
+    return (uint32_t)fmin(fmax(blocks, 1), READ_BLOCKS);
 }
 
 /* The first blocks it asked for, at most so many. */
@@ -231,8 +241,7 @@ static size_t put_version(const struct node *node, uint8_t *out)
 static void pay(struct node *node, uint64_t bytes)
 {
     node->stats.given_bytes += bytes;
-    if (node->training_asked && node->options.give_bytes_per_s > 0)
-        node->give_ns = node->now_ns + bytes * SECOND_NS / node->options.give_bytes_per_s;
+    node->give_ns = node->now_ns + (uint64_t)((double)bytes * 1e9 / give_rate(node));
 }
 
 static void say_blocks(struct node *node, struct peer *to, struct span span, const int32_t *units)

@@ -324,7 +324,7 @@ bool flow_is_busy(const struct node *node, const struct peer *peer);
 double budget_rate_max(const struct node *node, const struct peer *peer);
 double budget_link_rate(const struct node *node, const struct peer *peer);
 uint64_t budget_downlink_part(const struct node *node, const struct peer *peer);
-bool budget_members_lag(const struct node *node);
+double budget_lagging(const struct node *node, bool with_us);
 void budget_review(struct node *node);
 
 /* Who lacks what one origin says may have lost a neighbour; who lacks what most say cannot hear so

@@ -19,6 +19,7 @@
 #define TARGET_MORE_S 0.040 /* at 64 kB/s; falls with the root of the rate */
 #define CUT_MAX       0.35  /* in a round ... */
 #define CUT_FULL      3.0   /* ... with a backlog that is so many targets too large */
+#define FRESH_S       10.0  /* so long a rate is trusted that was made use of */
 #define USED          0.5   /* of the rate: enough to see whether it carries more */
 #define GROWTH        1.2   /* per second ... */
 #define GROWTH_MAX    0.5   /* ... but no more than that in a round */
@@ -36,9 +37,19 @@ void link_init(struct link *link, uint64_t now_ns)
                           .rate = LINK_RATE_FIRST,
                           .is_starting = true,
                           .bucket = {.credit = DEPTH_MIN, .at_ns = now_ns},
+                          .trust = 1,
+                          .tried_ns = now_ns,
                           .trip_ns = TRIP_FIRST_NS,
                           .round_ns = now_ns,
                           .receipted_ns = now_ns};
+}
+
+/* How fast bytes may be handed over: the rate, as far as it is to be trusted. */
+static double pace_of(const struct link *link, uint64_t now_ns)
+{
+    const double rate = link->rate, trusted = rate * link->trust;
+    const double age = (double)(now_ns - link->tried_ns) / SECOND_NS / FRESH_S;
+    return age > 1 ? fmax(trusted * exp2(1 - age), fmin(rate, LINK_RATE_FIRST)) : trusted;
 }
 
 static double depth_of(double rate)
@@ -52,9 +63,9 @@ static double quantum_of(double rate, size_t waiting)
     return fmin(fmax(rate * QUANTUM_S, SEGMENT_BYTES), (double)waiting);
 }
 
-bool link_is_open(struct link *link, double rate_max)
+bool link_is_open(struct link *link, uint64_t now_ns, double rate_max)
 {
-    const double rate = fmin(link->rate, rate_max);
+    const double rate = fmin(pace_of(link, now_ns), rate_max);
     const double window = fmax(rate * ((double)link->trip_ns / SECOND_NS + WINDOW_S), WINDOW_MIN);
     const double proven = WINDOW_MIN + 2 * (double)link->arrived;
     /* triples with each trip */ /* doubles with each trip */
@@ -66,7 +77,7 @@ bool link_is_open(struct link *link, double rate_max)
 
 size_t link_allows(struct link *link, uint64_t now_ns, size_t waiting, double rate_max)
 {
-    const double rate = fmin(link->rate, rate_max);
+    const double rate = fmin(pace_of(link, now_ns), rate_max);
     bucket_fill(&link->bucket, now_ns, rate, depth_of(rate));
     const double most = link->bucket.credit;
     if (most < quantum_of(rate, waiting)) {
@@ -79,7 +90,7 @@ size_t link_allows(struct link *link, uint64_t now_ns, size_t waiting, double ra
 
 uint64_t link_wake_ns(const struct link *link, uint64_t now_ns, size_t waiting, double rate_max)
 {
-    const double rate = fmin(link->rate, rate_max);
+    const double rate = fmin(pace_of(link, now_ns), rate_max);
     const double missing = quantum_of(rate, waiting) - link->bucket.credit;
     return now_ns + 1 + (uint64_t)ceil(missing / rate * SECOND_NS);
 }
@@ -141,13 +152,18 @@ static double target_s(const struct link *link)
            TARGET_MORE_S * sqrt(64e3 / rate);
 }
 
+static bool is_made_use_of(const struct link *link, double round_s)
+{
+    return link->is_pressed ||
+           (double)(link->sent - link->round_ends) > USED * link->rate * round_s;
+}
+
 /* The rate of the next round, after one with this backlog, while which so much was delivered per
  * second (0: not known). While what waits is getting less, it is known already. */
 static double next_rate(const struct link *link, double backlog_s, double round_s, double delivered)
 {
     const double rate = link->rate, target = target_s(link);
-    const bool is_used =
-        link->is_pressed || (double)(link->sent - link->round_ends) > USED * rate * round_s;
+    const bool is_used = is_made_use_of(link, round_s);
     const double room = 1 - backlog_s / target;
     if (room >= 0) {
         const double growth =
@@ -158,6 +174,19 @@ static double next_rate(const struct link *link, double backlog_s, double round_
         return rate;
     const double cut = rate * (1 - CUT_MAX * fmin(-room / CUT_FULL, 1));
     return -room > CUT_FULL && delivered > 0 ? fmin(cut, 0.9 * delivered) : cut;
+}
+
+/* In a round that made use of it, a pace has been found good or not: twice as much is tried next,
+ * up to the rate, or the rate is forgotten. True: the rate itself is not to be changed. */
+static bool regain_trust(struct link *link, uint64_t now_ns, bool is_good)
+{
+    const double pace = pace_of(link, now_ns);
+    const bool is_below = pace < link->rate;
+    link->tried_ns = now_ns;
+    link->trust = is_good ? fmin(2 * pace / link->rate, 1) : 1;
+    if (!is_good)
+        link->rate = pace;
+    return is_good && is_below;
 }
 
 static void begin_round(struct link *link, uint64_t now_ns)
@@ -175,9 +204,12 @@ static void end_round(struct link *link, uint64_t now_ns, const struct mark *cam
     const double span_s = (double)(came->at_ns - link->round_from.at_ns) / SECOND_NS;
     const double bytes = (double)(came->bytes - link->round_from.bytes);
     const double delivered = link->round_from.bytes && span_s > 0.03 ? bytes / span_s : 0;
-    const double rate = next_rate(link, backlog_s, round_s, delivered);
-    link->is_starting &= backlog_s <= target_s(link);
-    link->rate = fmin(fmax(rate, LINK_RATE_MIN), LINK_RATE_MAX);
+    const bool is_good = backlog_s <= target_s(link);
+    if (!is_made_use_of(link, round_s) || !regain_trust(link, now_ns, is_good)) {
+        const double rate = next_rate(link, backlog_s, round_s, delivered);
+        link->rate = fmin(fmax(rate, LINK_RATE_MIN), LINK_RATE_MAX);
+    }
+    link->is_starting &= is_good;
     link->backlog_ns = link->look_least > way ? (uint64_t)(link->look_least - way) : 0;
     begin_round(link, now_ns);
 }

@@ -12,9 +12,16 @@
  * 6817, and its kin; nothing is read off socket buffers, nor off losses.)
  *
  * Once in a round (until bytes handed over after its beginning have arrived): if the backlog is
- * above a target, the rate falls; if below, and the rate was made use of, it rises. The target (22 ms
- * at 5 Mbit/s) falls with the rate, so of two that share a queue the faster gives way (as in Swift,
- * SIGCOMM 2020). A rate that was never made use of is what the link carries at least.
+ * above a target, the rate falls; if below, and the rate was made use of, it rises. The target (22
+ * ms at 5 Mbit/s) falls with the rate, so of two that share a queue the faster gives way (as in
+ * Swift, SIGCOMM 2020). A rate that was never made use of is what the link carries at least.
+ *
+ * A rate that was not made use of for ten seconds is remembered, but trusted less and less: half as
+ * much after each ten more, down to what a new link begins with. So a burst after long silence goes
+ * slowly first, then twice as fast each round, until it is at the old rate again, or something
+ * waits: then what it had come to counts. (RFC 2861 and RFC 7661 do so with TCP's window.) Nothing
+ * is sent only to measure: the few kilobytes that a probe might take pass a fast link within the
+ * noise of clocks and pacing, and say nothing of how it takes more.
  *
  * Pure: no clock, no allocation, one direction of one conversation in one struct; and what came the
  * other way, as far as receipts for it are concerned. Held by tests/test_link.c.
@@ -46,8 +53,10 @@ struct mark {
 
 struct link {
     uint64_t born_ns;
-    double rate;      /* bytes per second, as the network lets us */
-    bool is_starting; /* no backlog has been seen yet: it doubles */
+    double rate;       /* bytes per second, as the network lets us */
+    bool is_starting;  /* no backlog has been seen yet: it doubles */
+    double trust;      /* so much of it was as of tried_ns to be relied on, <= 1 */
+    uint64_t tried_ns; /* when a round last made use of it */
     struct bucket bucket;
     uint64_t sent;                 /* bytes handed over ... */
     uint64_t arrived;              /* ... and of them, as the last receipt says */
@@ -81,7 +90,7 @@ size_t link_allows(struct link *link, uint64_t now_ns, size_t waiting, double ra
 /* When it may allow something, if no receipt comes before. */
 uint64_t link_wake_ns(const struct link *link, uint64_t now_ns, size_t waiting, double rate_max);
 /* Is there room for more under way? Not for who gives no receipts. */
-bool link_is_open(struct link *link, double rate_max);
+bool link_is_open(struct link *link, uint64_t now_ns, double rate_max);
 void link_on_handed(struct link *link, uint64_t now_ns, size_t bytes);
 
 /* The other says: so many bytes have come, the last at `clock_us` of my clock, and I have kept this

@@ -33,6 +33,7 @@
 #define NODE_PATIENCE_MAX_NS 10000000000ull /* no neighbour may be silent for longer */
 #define NODE_READ_MAX        65536          /* entries of one READ */
 #define NODE_PEERS_MAX       128
+#define NODE_GIVE_AUTO       UINT64_MAX
 
 struct node_options {
     const struct identity *identity;
@@ -67,7 +68,8 @@ struct node_options {
     double apart_s;         /* sides that both learned alone for longer than this merge (apart.c) */
     bool weigh_throughput;
     size_t log_bytes;
-    uint64_t give_bytes_per_s; /* of blocks, to who catches up, while we train; 0: no bound */
+    uint64_t give_bytes_per_s; /* of blocks, to who catches up, while we train; 0: no bound;
+                                  NODE_GIVE_AUTO: a quarter of what the links carry */
     uint64_t save_ns;          /* between two checkpoints; 0: none */
     uint32_t apply_window;     /* entries given to the learner and not yet applied, at most */
 
@@ -233,6 +235,7 @@ struct node_link {
     uint64_t rtt_ns;     /* 0: not measured yet */
     double rate;         /* bytes per second that it carries, at least (link.h) ... */
     bool is_measured;    /* ... and about no more: something has waited on the way */
+    uint64_t tried_ns;   /* when it was last made use of, and so seen to be true */
     uint64_t backlog_ns; /* what we send waits so long on the way */
     uint64_t queued_bytes;
     uint64_t sent_bytes, received_bytes;

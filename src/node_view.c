@@ -119,6 +119,7 @@ void node_link(const struct node *node, uint32_t i, struct node_link *out)
         .rtt_ns = peer->rtt_ns,
         .rate = peer->link.rate,
         .is_measured = !peer->link.is_starting,
+        .tried_ns = peer->link.tried_ns,
         .backlog_ns = peer->link.backlog_ns,
         .queued_bytes = peer_queued_bytes(peer),
         .sent_bytes = peer->link.sent,

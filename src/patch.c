@@ -1,6 +1,6 @@
 /* A base of patches: for who cannot hear as much as the swarm tells.
  *
- *   lags for long, while most do not ──► all are told to push nothing
+ *   lags for long, while few do ──► all are told to push nothing
  *   ──► block after block, in rounds, each put in place as it comes ──► trains on, tells as before
  *   what is told has become little ──► a base is taken over as a whole (catchup.c)
  *
@@ -18,6 +18,7 @@
 #define GIVING_NS   (10 * SECOND_NS) /* who has given something lately is counted on */
 #define USUAL_BYTES 4096.0           /* of a rumor, if none has been heard */
 #define ENOUGH      0.5              /* of what comes in may be rumors: the rest is for blocks */
+#define FEW         0.25             /* of the others lag, too */
 #define PERIODS     2                /* in which each member renews its record */
 
 /* Has somebody been there for long enough to hear from? */
@@ -30,12 +31,13 @@ static bool has_company(const struct node *node)
     return false;
 }
 
-/* Who lags while most do not is slow itself; were all to give up their bases, there would be none.
+/* Who lags while few others do is slow itself; were all to give up their bases, there would be
+ * none.
  */
 static bool is_too_slow(const struct node *node)
 {
     return has_company(node) && node_lags(node) && node_lag_ns(node, node->now_ns) > LAG_NS &&
-           !budget_members_lag(node) && !log_is_waiting(&node->log) &&
+           budget_lagging(node, false) <= FEW && !log_is_waiting(&node->log) &&
            (!node->gave_ns || node->now_ns - node->gave_ns > GIVING_NS);
 }
 

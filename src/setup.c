@@ -168,6 +168,8 @@ static uint64_t ns_of(double seconds)
     return (uint64_t)(seconds * 1e9);
 }
 
+_Static_assert(NODE_GIVE_AUTO == CONFIG_AUTO_OF_0, "handed on as it is");
+
 struct node_options setup_plain_options(const struct config *config)
 {
     struct node_options options = {

@@ -47,6 +47,7 @@ struct status_link {
     uint64_t queued_bytes;
     double rate_bytes_per_s; /* that it carries, and ... */
     bool is_measured;        /* ... no more than that; else at least that */
+    double rate_age_s;       /* since this was last made use of, and so seen to be true */
     double backlog_s;        /* what is sent waits so long on the way */
     uint64_t sent_bytes, received_bytes;
     double sent_bytes_per_s, received_bytes_per_s; /* over the last seconds */
@@ -69,6 +70,7 @@ struct status_page {
     double lag_s;
     uint64_t steps, samples;
     double samples_per_second, loss, share;
+    double interval_s, gain, beta; /* how often and how boldly it tells (boldness.h) */
     uint64_t budget_bytes_per_s;
     uint64_t sent_bytes, received_bytes;
     double sent_bytes_per_s, received_bytes_per_s; /* over the last seconds */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define LONG_NUMBER 10000000000 /* longer ones are rounded */
+#define OLD_S       60.0        /* what is seen to be true more rarely has changed, perhaps */
 #define LINK_LINE   "%-8.8s %-21s %6s %7s %10s %9s %9s\n"
 #define MEMBER_LINE "%-8.8s  %-24s  %-4s  %8s  %9s  %7s  %7s\n"
 
@@ -104,6 +105,9 @@ static void print_training(FILE *out, const struct status_page *page)
     (void)fprintf(out, "  training   %s samples, %s samples/s, loss %s, share %s\n",
                   whole_text(page->samples).text, status_amount(page->samples_per_second, "").text,
                   real_text(page->loss).text, real_text(page->share).text);
+    (void)fprintf(out, "  tempo      tells every %s, gain %s, beta %s\n",
+                  status_span(page->interval_s).text, real_text(page->gain).text,
+                  real_text(page->beta).text);
 }
 
 static void print_model(FILE *out, const struct status_page *page)
@@ -159,13 +163,17 @@ void status_text_node(FILE *out, const struct status_page *page)
 
 /* The tables. */
 
-/* What a link carries; as long as nothing was too much for it, at least. */
+/* What a link carries; as long as nothing was too much for it, at least; or what it did carry, if
+ * nothing has asked for so much for long. */
 static struct status_amount carries(const struct status_link *link)
 {
     const struct status_amount amount = status_amount(link->rate_bytes_per_s, "B/s");
-    const bool more = isfinite(link->rate_bytes_per_s) && !link->is_measured;
+    const char *sign = !isfinite(link->rate_bytes_per_s) ? ""
+                       : link->rate_age_s > OLD_S        ? "~"
+                       : !link->is_measured              ? ">"
+                                                         : "";
     struct status_amount text;
-    (void)snprintf(text.text, sizeof text.text, "%s%.20s", more ? ">" : "", amount.text);
+    (void)snprintf(text.text, sizeof text.text, "%s%.20s", sign, amount.text);
     return text;
 }
 

@@ -149,6 +149,7 @@ static void fill_link(struct status_link *out, const struct status_watch *watch,
         .queued_bytes = link.queued_bytes,
         .rate_bytes_per_s = link.open ? link.rate : NAN,
         .is_measured = link.is_measured,
+        .rate_age_s = link.open ? seconds_since(now_ns, link.tried_ns) : NAN,
         .backlog_s = link.open ? (double)link.backlog_ns * 1e-9 : NAN,
         .sent_bytes = link.sent_bytes,
         .received_bytes = link.received_bytes,
@@ -173,6 +174,9 @@ static void fill_stats(struct status_page *page, const struct node_stats *stats)
     page->samples = stats->samples;
     page->samples_per_second = stats->samples_per_second;
     page->share = stats->share;
+    page->interval_s = stats->interval_s;
+    page->gain = stats->gain;
+    page->beta = stats->beta;
     page->budget_bytes_per_s = (uint64_t)stats->budget;
     page->sent_bytes = stats->sent_bytes;
     page->received_bytes = stats->received_bytes;

@@ -37,6 +37,24 @@ static double follows_s(double before, double after)
     return ms * 1e-3;
 }
 
+/* Two minutes of silence, then as much as it takes again, at this part of the rate: how long what
+ * is sent waits at most within three seconds, and how much of the link is used in the first and the
+ * third. */
+static void after_silence(double part)
+{
+    begin(1, 12.5e6, 20);
+    run_ms(10000);
+    net.flows[0].duty = 0;
+    run_ms(120000);
+    net.rate *= part;
+    net.flows[0].duty = 1;
+    const double first = use_of(0, 1000);
+    run_ms(1000);
+    const double third = use_of(0, 1000);
+    printf("%11.3f %23.0f %14.0f %12.1f\n", net.rate * 8e-6, 100 * first, 100 * third,
+           most_wait_ms(3000));
+}
+
 int main(void)
 {
     static const uint64_t delays_ms[] = {1, 40, 400};
@@ -54,5 +72,9 @@ int main(void)
     printf(
         "\na rate that changes, used to four fifths after: 20 to 2 Mbit/s %.1f s, 2 to 20 %.1f s\n",
         follows_s(2.5e6, 2.5e5), follows_s(2.5e5, 2.5e6));
+    printf("\n100 Mbit/s, then two minutes of silence\n"
+           "     Mbit/s  used %% in first second   in the third  waits ms (most)\n");
+    for (int i = 0; i < 3; i++)
+        after_silence((double[]){1, 0.1, 0.01}[i]);
     return 0;
 }

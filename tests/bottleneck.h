@@ -81,7 +81,7 @@ static inline void hand_over(struct flow *flow)
     size_t bytes;
     if (net.now_ns < flow->begins_ns || phase >= flow->duty)
         return;
-    while (link_is_open(&flow->sender, INFINITY) &&
+    while (link_is_open(&flow->sender, net.now_ns, INFINITY) &&
            (bytes = link_allows(&flow->sender, net.now_ns, EVER, INFINITY)) > 0) {
         link_on_handed(&flow->sender, net.now_ns, bytes);
         for (size_t left = bytes; left > 0;) {
@@ -166,6 +166,16 @@ static inline double median_wait_ms(uint32_t ms)
         waits[i] = net.waits[(net.waits_count - 1 - i) % 60000];
     qsort(waits, ms, sizeof waits[0], compare);
     return waits[ms / 2] * 1e-3;
+}
+
+static inline double most_wait_ms(uint32_t ms)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < ms; i++) {
+        const uint32_t wait = net.waits[(net.waits_count - 1 - i) % 60000];
+        most = wait > most ? wait : most;
+    }
+    return most * 1e-3;
 }
 
 #endif

@@ -302,6 +302,12 @@ static void a_number_may_be_left_to_the_node_where_its_key_says_so(void **state)
     (void)fclose(out);
     assert_string_equal(text, "auto");
     assert_set_refused("exchange.beta=-1", "allowed: 0 to 0.99, or auto");
+    assert_true(config.exchange.give_bytes_per_s == CONFIG_AUTO_OF_0);
+    set(&config, "exchange.give_bytes_per_s=0");
+    assert_int_equal(config.exchange.give_bytes_per_s, 0);
+    set(&config, "exchange.give_bytes_per_s=auto");
+    assert_true(config.exchange.give_bytes_per_s == CONFIG_AUTO_OF_0);
+    assert_set_refused("exchange.give_bytes_per_s=65G", "0 to 64G bytes per second, or auto");
     assert_set_refused("exchange.told_max=auto", "not a number");
 }
 

@@ -76,6 +76,30 @@ static void a_survey_notes_no_more_than_there_is_room_for(void **state)
     assert_in_range(picks[1499], 1499, P - 1);
 }
 
+static void a_refinement_counts_the_parts_of_one_bin_among_the_picks(void **state)
+{
+    (void)state;
+    uint32_t parts[BIN_PARTS], expected[BIN_PARTS] = {0}, in_it = 0;
+    random_state(1);
+    (void)survey(0);
+    uint32_t bin = HISTOGRAM_BINS / 2;
+    for (uint32_t b = 1; b < HISTOGRAM_BINS; b++)
+        bin = bins[b] > bins[bin] ? b : bin;
+    for (uint32_t c = 1; c < P; c += 2) { /* of which every second is picked */
+        const float size = fabsf(w[c] - QUANTUM * (float)base[c]);
+        uint32_t bits;
+        memcpy(&bits, &size, sizeof bits);
+        picks[c / 2] = c;
+        if (bits / (1u << 18) != bin)
+            continue;
+        expected[bits % (1u << 18) / 1024]++;
+        in_it++;
+    }
+    assert_true(in_it > 100 && in_it < bins[bin]);
+    backend->refine(backend, P / 2, picks, w, base, bin, parts);
+    assert_memory_equal(parts, expected, sizeof parts);
+}
+
 static void a_cut_looks_at_nothing_else_than_what_was_picked(void **state)
 {
     (void)state;
@@ -205,6 +229,7 @@ int main(void)
         cmocka_unit_test(a_survey_counts_and_picks_what_is_not_below_the_floor),
         cmocka_unit_test(a_survey_notes_no_more_than_there_is_room_for),
         cmocka_unit_test(a_survey_steps_on_with_the_base_first),
+        cmocka_unit_test(a_refinement_counts_the_parts_of_one_bin_among_the_picks),
         cmocka_unit_test(a_cut_looks_at_nothing_else_than_what_was_picked),
         cmocka_unit_test(a_cut_tells_the_large_residuals_in_order),
         cmocka_unit_test(a_cut_stops_at_its_capacity),

@@ -92,6 +92,35 @@ static void who_asks_for_more_than_may_wait_is_refused_that(void **state)
     assert_false(puppet.closed);
 }
 
+/* Bytes given, in so many seconds in which it is always asked for more. */
+static double given_in(uint32_t seconds)
+{
+    const uint64_t before = stats_of(0).given_bytes;
+    const uint64_t end_ns = world_now_ns(&world) + seconds * SECOND_NS;
+    while (world_now_ns(&world) < end_ns) {
+        fetch(0, 1);
+        run(MILLI_NS);
+    }
+    return (double)(stats_of(0).given_bytes - before);
+}
+
+static void who_trains_gives_a_quarter_of_what_its_links_carry(void **state)
+{
+    (void)state;
+    struct node_options options = patient_options();
+    options.block_entries = PARAMETERS;
+    options.give_bytes_per_s = NODE_GIVE_AUTO;
+    start_talk(&options);
+    const double unmeasured = given_in(1);
+    assert_true(unmeasured > 0.7 * LINK_RATE_FIRST && unmeasured < LINK_RATE_FIRST);
+    run(SECOND_NS);
+    const double quarter = stats_of(0).uplink / 4;
+    assert_true(quarter > 1.2 * LINK_RATE_FIRST); /* the blocks have shown what the link carries */
+    const double given = given_in(5);
+    assert_true(given > 0.9 * 5 * quarter && given < 1.02 * 5 * quarter);
+    assert_true(stats_of(0).uplink < 4.01 * quarter);
+}
+
 static void who_hangs_up_while_it_is_read_for_is_forgotten(void **state)
 {
     (void)state;
@@ -118,6 +147,7 @@ int main(void)
         TALK(who_knows_nothing_has_nothing_to_give),
         TALK(who_asks_for_blocks_that_no_base_has_is_hung_up_on),
         TALK(who_asks_for_more_than_may_wait_is_refused_that),
+        TALK(who_trains_gives_a_quarter_of_what_its_links_carry),
         TALK(who_hangs_up_while_it_is_read_for_is_forgotten),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

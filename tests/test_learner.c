@@ -444,6 +444,34 @@ static void two_learners_with_half_the_data_learn_from_each_other(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+/* All weights grow alike, so all residuals come to lie just below tau. */
+static void must_tell_evenly(uint32_t told_max, uint32_t budget_bytes)
+{
+    struct replica replica = replica_new(told_max);
+    struct rng rng = rng_new(4, 1);
+    const struct tell tell = {.budget_bytes = budget_bytes, .share = 1, .gain = 1};
+    uint32_t least = P, most = 0;
+    for (int round = 0; round < 100; round++) {
+        look(&replica, w, base);
+        for (int c = 0; c < P; c++)
+            w[c] += (float)(0.001 + 0.0005 * rng_uniform(&rng));
+        replica_write_weights(&replica, w);
+        const uint32_t count = replica_tell(&replica, &tell)->count;
+        least = round >= 20 && count < least ? count : least;
+        most = round >= 20 && count > most ? count : most;
+    }
+    replica_free(&replica);
+    assert_true(least > 9 * most / 10);
+    assert_true(most > 90);
+}
+
+static void what_piles_up_below_tau_is_told_as_far_as_it_fits(void **state)
+{
+    (void)state;
+    must_tell_evenly(P, 220);
+    must_tell_evenly(P / 7, 1 << 20); /* and where more are near tau than can be noted */
+}
+
 int main(void)
 {
     backend = backend_cpu(1);
@@ -461,6 +489,7 @@ int main(void)
         TEST(weights_written_leave_the_base_and_are_told),
         TEST(a_learner_alone_learns_through_its_own_tellings),
         TEST(two_learners_with_half_the_data_learn_from_each_other),
+        TEST(what_piles_up_below_tau_is_told_as_far_as_it_fits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,7 +94,7 @@ static void who_gives_no_receipts_is_given_little(void **state)
     size_t handed = 0;
     for (uint64_t now_ns = 0; now_ns < 60 * SECOND_NS; now_ns += MILLI_NS) {
         const size_t bytes = link_allows(&link, now_ns, EVER, INFINITY);
-        if (bytes == 0 || !link_is_open(&link, INFINITY))
+        if (bytes == 0 || !link_is_open(&link, now_ns, INFINITY))
             continue;
         link_on_handed(&link, now_ns, bytes);
         handed += bytes;
@@ -134,6 +134,52 @@ static void the_rate_of_a_link_that_is_hardly_used_stays_as_it_is(void **state)
     }
     assert_true(link->rate == LINK_RATE_FIRST);
     assert_true(link->is_starting);
+    assert_int_equal(link->tried_ns, 0);
+}
+
+static void it_is_known_when_the_rate_was_last_made_use_of(void **state)
+{
+    (void)state;
+    begin(1, 1.25e6, 20);
+    const struct link *link = &net.flows[0].sender;
+    run_ms(5000);
+    assert_in_range(link->tried_ns, net.now_ns - SECOND_NS / 2, net.now_ns);
+    net.flows[0].duty = 0;
+    run_ms(5000);
+    assert_in_range(link->tried_ns, 1, net.now_ns - 4 * SECOND_NS);
+}
+
+/* Used, silent for so long, then used again where it carries so much less. */
+static void begin_after_silence(uint32_t silent_s, double part)
+{
+    begin(1, 12.5e6, 20);
+    run_ms(10000);
+    net.flows[0].duty = 0;
+    run_ms(1000 * silent_s);
+    net.rate *= part;
+    net.flows[0].duty = 1;
+}
+
+static void what_a_link_carried_before_long_silence_does_not_flood_it(void **state)
+{
+    (void)state;
+    begin_after_silence(120, 0.01);
+    for (int i = 0; i < 30; i++) {
+        run_ms(100);
+        assert_in_range(most_wait_ms(100), 0, 300);
+    }
+    assert_true(use_of(0, 10000) > 0.7);
+}
+
+static void a_link_that_is_as_it_was_is_soon_used_as_before(void **state)
+{
+    (void)state;
+    begin_after_silence(5, 1);
+    assert_true(use_of(0, 500) > 0.7);
+    begin_after_silence(3600, 1);
+    run_ms(1000);
+    assert_true(use_of(0, 1000) > 0.7);
+    assert_true(net.flows[0].sender.trust >= 1);
 }
 
 static void a_receipt_that_cannot_be_is_refused(void **state)
@@ -178,6 +224,9 @@ int main(void)
         cmocka_unit_test(who_gives_no_receipts_is_given_little),
         cmocka_unit_test(a_cap_is_kept),
         cmocka_unit_test(the_rate_of_a_link_that_is_hardly_used_stays_as_it_is),
+        cmocka_unit_test(it_is_known_when_the_rate_was_last_made_use_of),
+        cmocka_unit_test(what_a_link_carried_before_long_silence_does_not_flood_it),
+        cmocka_unit_test(a_link_that_is_as_it_was_is_soon_used_as_before),
         cmocka_unit_test(a_receipt_that_cannot_be_is_refused),
         cmocka_unit_test(a_receipt_is_due_when_it_is_worth_it_and_not_too_often),
     };

@@ -36,6 +36,13 @@ static void start_talkative(void)
     start_swarm(NODES, &options);
 }
 
+/* Its base is not whole, and yet it trains. */
+static bool is_patching(uint32_t i)
+{
+    const struct node *node = world.nodes[i].node;
+    return node_is_catching_up(node) && node_phase(node) == NODE_RUNNING;
+}
+
 static uint64_t distance(const int32_t *a, const int32_t *b)
 {
     uint64_t sum = 0;
@@ -56,8 +63,7 @@ static void who_cannot_hear_the_swarm_takes_blocks_and_trains_on(void **state)
     run(40 * SECOND_NS);
     mind_read_units(&world.nodes[0].mind, now);
     mind_read_units(&world.nodes[HUT].mind, there);
-    assert_true(node_is_catching_up(world.nodes[HUT].node));
-    assert_int_equal(node_phase(world.nodes[HUT].node), NODE_RUNNING);
+    assert_true(is_patching(HUT));
     assert_true(distance(there, now) < distance(then, now)); /* less than so old */
     assert_true(stats_of(HUT).rumors_told > before.rumors_told + 20);
     assert_true(stats_of(HUT).lag_ns < 40 * SECOND_NS);
@@ -105,19 +111,21 @@ static void who_joins_over_a_thin_line_trains_before_its_base_is_whole(void **st
     assert_true(stats_of(HUT).rumors_told > 0);
 }
 
-static void where_all_lag_not_all_give_up_their_bases(void **state)
+static void where_all_lag_few_give_up_their_bases(void **state)
 {
     (void)state;
     start_talkative();
     for (uint32_t i = 0; i < NODES; i++)
         limit_down(i, THIN);
+    uint32_t most = 0;
     for (uint32_t s = 0; s < 90; s++) {
         run(SECOND_NS);
-        uint32_t whole = 0;
+        uint32_t patching = 0;
         for (uint32_t i = 0; i < NODES; i++)
-            whole += !node_is_catching_up(world.nodes[i].node);
-        assert_true(whole >= 2);
+            patching += is_patching(i);
+        most = patching > most ? patching : most;
     }
+    assert_true(most <= 2);
     must_agree(120 * SECOND_NS);
 }
 
@@ -129,7 +137,7 @@ int main(void)
         TEST(its_base_is_whole_again_when_less_is_told),
         TEST(or_when_its_line_has_become_better),
         TEST(who_joins_over_a_thin_line_trains_before_its_base_is_whole),
-        TEST(where_all_lag_not_all_give_up_their_bases),
+        TEST(where_all_lag_few_give_up_their_bases),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

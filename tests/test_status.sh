@@ -25,6 +25,8 @@ wait_for 20 'one to answer' answers one
 [[ $(stat -c %a "$dir/one/status.sock") == 600 ]] || fail 'others may ask'
 expect 0 'in swarm "hearsay", up .*: running$' "${status[@]}" --state "$dir/one"
 expect 0 "listens on $address" "${status[@]}" --state "$dir/one"
+expect 0 '^  tempo      tells every [0-9.]+ m?s, gain [0-9.]+, beta 0\.[0-9]+$' \
+    "${status[@]}" --state "$dir/one"
 expect 0 'no connection to any other node' "${status[@]}" --state "$dir/one"
 (($(wc -L <"$dir/said.out") <= 80)) || fail 'a line is longer than 80 columns'
 expect 0 '^\{.*"stage":"running","healthy":true' "${status[@]}" --state "$dir/one" --json
@@ -43,6 +45,7 @@ wait_for 20 'one to show its link' has_two
     fail 'not two members'
 wait_for 20 'two to have joined' answers two
 expect 0 '"open":true,"dialled":true,"listens":true' "${status[@]}" --state "$dir/two" --json
+expect 0 '"rate_age_s":[0-9.e-]+,' "${status[@]}" --state "$dir/two" --json
 expect 0 '"neighbours":1,"members_live":2' "${status[@]}" --state "$dir/two" --json
 
 tell 'a node that has not joined yet answers with 3'

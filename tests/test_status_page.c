@@ -23,12 +23,16 @@ static struct status_member members[] = {
      .trains = true,
      .samples = 77664480,
      .samples_per_second = 472345.5,
+     .uplink_bytes_per_s = 1250000,
+     .ingress_bytes_per_s = 67000.5,
      .age_s = 0.742,
      .lag_s = NAN},
     {.id = "dfeb65062101dcd0d00bbb6f01c2ca0053426d94a280fe9ebd9abf3df5271cbe",
      .state = "dead",
      .samples = 12,
      .samples_per_second = NAN,
+     .uplink_bytes_per_s = NAN,
+     .ingress_bytes_per_s = NAN,
      .age_s = 7384,
      .lag_s = 2.5},
 };
@@ -43,6 +47,7 @@ static struct status_link links[] = {
      .queued_bytes = 123456,
      .rate_bytes_per_s = 1250000,
      .is_measured = true,
+     .rate_age_s = 1.5,
      .backlog_s = 0.0031,
      .sent_bytes = 408123,
      .received_bytes = 403999,
@@ -53,6 +58,7 @@ static struct status_link links[] = {
      .open_s = NAN,
      .rtt_s = NAN,
      .rate_bytes_per_s = NAN,
+     .rate_age_s = NAN,
      .backlog_s = NAN,
      .sent_bytes_per_s = NAN,
      .received_bytes_per_s = NAN},
@@ -83,6 +89,9 @@ static struct status_page whole_page(void)
         .samples_per_second = 812,
         .loss = 0.3125,
         .share = 0.25,
+        .interval_s = 0.516,
+        .gain = 1.4142,
+        .beta = 0.2121,
         .budget_bytes_per_s = 50000,
         .sent_bytes = 12345678,
         .received_bytes = 999,
@@ -119,6 +128,7 @@ static void assert_same_links(const struct status_link *a, const struct status_l
     assert_int_equal(a->queued_bytes, b->queued_bytes);
     assert_same_real(a->rate_bytes_per_s, b->rate_bytes_per_s);
     assert_int_equal(a->is_measured, b->is_measured);
+    assert_same_real(a->rate_age_s, b->rate_age_s);
     assert_same_real(a->backlog_s, b->backlog_s);
     assert_int_equal(a->sent_bytes, b->sent_bytes);
     assert_int_equal(a->received_bytes, b->received_bytes);
@@ -149,6 +159,9 @@ static void assert_same_head(struct status_page a, struct status_page b)
                                &a.samples_per_second,
                                &a.loss,
                                &a.share,
+                               &a.interval_s,
+                               &a.gain,
+                               &a.beta,
                                &a.sent_bytes_per_s,
                                &a.received_bytes_per_s,
                                &a.checkpoint_age_s};
@@ -157,6 +170,9 @@ static void assert_same_head(struct status_page a, struct status_page b)
                                &b.samples_per_second,
                                &b.loss,
                                &b.share,
+                               &b.interval_s,
+                               &b.gain,
+                               &b.beta,
                                &b.sent_bytes_per_s,
                                &b.received_bytes_per_s,
                                &b.checkpoint_age_s};
@@ -293,6 +309,7 @@ static void a_node_is_described_in_few_lines(void **state)
                 "node 6da36a14 in swarm \"home\", up 2h13m: running\n"
                 "  address    listens on 0.0.0.0:7770\n"
                 "  training   1,234,567 samples, 812 samples/s, loss 0.3125, share 0.2500\n"
+                "  tempo      tells every 516 ms, gain 1.4142, beta 0.2121\n"
                 "  model      215,370 parameters, digest ed6f8d11bc06fd07\n"
                 "  rumors     5,120 known, 3 waiting, lags by 1.5 s\n"
                 "             1,280 told, 3,840 heard, 12 duplicates\n"
@@ -335,6 +352,22 @@ static void what_was_never_too_much_for_a_link_is_the_least_it_carries(void **st
     links[0].is_measured = true;
     assert_non_null(strstr(text, " >1.25 MB/s "));
     free(text);
+}
+
+static void what_a_link_carried_long_ago_is_marked(void **state)
+{
+    (void)state;
+    const struct status_page page = whole_page();
+    const struct status_link link = links[0];
+    links[0].rate_age_s = 61;
+    char *text = text_of(status_text_links, &page);
+    assert_non_null(strstr(text, " ~1.25 MB/s "));
+    free(text);
+    links[0].is_measured = false;
+    text = text_of(status_text_links, &page);
+    assert_non_null(strstr(text, " ~1.25 MB/s "));
+    free(text);
+    links[0] = link;
 }
 
 static void an_empty_table_says_so(void **state)
@@ -451,6 +484,7 @@ int main(void)
         cmocka_unit_test(a_node_is_described_in_few_lines),
         cmocka_unit_test(links_and_members_are_tables),
         cmocka_unit_test(what_was_never_too_much_for_a_link_is_the_least_it_carries),
+        cmocka_unit_test(what_a_link_carried_long_ago_is_marked),
         cmocka_unit_test(an_empty_table_says_so),
         cmocka_unit_test(no_line_is_longer_than_a_terminal),
         cmocka_unit_test(what_a_terminal_would_obey_is_not_shown),

@@ -66,10 +66,23 @@ static double entropy_bytes(const struct update *cut)
     return bits / 8;
 }
 
+/* By whole bins. */
 static float choose(uint32_t count_max, size_t budget_bytes)
 {
     (void)survey(0);
-    return threshold_choose(bins, 0, P, count_max, budget_bytes);
+    return threshold_choose(bins, 0, P, count_max, budget_bytes).tau;
+}
+
+/* And by a part of one. */
+static float choose_finely(uint32_t count_max, size_t budget_bytes)
+{
+    uint32_t parts[BIN_PARTS];
+    const uint32_t picked = survey(0);
+    const struct threshold chosen = threshold_choose(bins, 0, P, count_max, budget_bytes);
+    if (chosen.split == 0)
+        return chosen.tau;
+    backend->refine(backend, picked, picks, w, base, chosen.split, parts);
+    return threshold_split(&chosen, bins, parts, P, count_max, budget_bytes);
 }
 
 /* Cut a copy at tau, at most so many entries. */
@@ -89,16 +102,15 @@ static struct update cut_at(float tau)
     return cut_some(tau, P);
 }
 
-static void what_is_cut_fits_count_and_budget(void **state)
+static void must_fit(float (*choose_by)(uint32_t count_max, size_t budget_bytes))
 {
-    (void)state;
     const size_t budgets[] = {300, 1000, 4000, 20000, 100000};
     const uint32_t counts[] = {10, 500, 2000, P};
     for (int shape = 0; shape < SHAPES; shape++) {
         fill((enum shape_of)shape);
         for (size_t b = 0; b < sizeof budgets / sizeof budgets[0]; b++)
             for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
-                const float tau = choose(counts[c], budgets[b]);
+                const float tau = choose_by(counts[c], budgets[b]);
                 if (tau == 0)
                     continue;
                 assert_true(tau <= TAU_MAX);
@@ -110,6 +122,13 @@ static void what_is_cut_fits_count_and_budget(void **state)
                     fail_msg("shape %d: %g bytes for %zu", shape, entropy_bytes(&cut), budgets[b]);
             }
     }
+}
+
+static void what_is_cut_fits_count_and_budget(void **state)
+{
+    (void)state;
+    must_fit(choose);
+    must_fit(choose_finely);
 }
 
 /* Weights that ran away: they are told, step by step, rather than never again. */
@@ -151,8 +170,42 @@ static void a_budget_is_used(void **state)
             const struct update cut = cut_at(choose(P, budgets[b]));
             if (!(rumor_bytes(&cut) >= 0.85 * (double)budgets[b]))
                 fail_msg("shape %d: %g of %zu bytes", shape, rumor_bytes(&cut), budgets[b]);
+            const struct update fine = cut_at(choose_finely(P, budgets[b]));
+            if (!(rumor_bytes(&fine) >= 0.92 * (double)budgets[b]))
+                fail_msg("shape %d: finely %g of %zu bytes", shape, rumor_bytes(&fine), budgets[b]);
         }
     }
+}
+
+/* What is told as soon as it reaches tau piles up right below: in one bin, more than fits. */
+static void of_a_bin_that_does_not_fit_a_part_is_told(void **state)
+{
+    (void)state;
+    struct rng rng = rng_new(5, 1);
+    memset(base, 0, sizeof base);
+    for (uint32_t c = 0; c < P; c++) /* a bin reaches from 0.01001 to 0.01025 */
+        w[c] = c % 2 ? (float)(0.0101 + 0.00005 * rng_uniform(&rng)) : 0;
+    assert_true(choose(P, 2000) == 0);
+    const struct update by_bytes = cut_at(choose_finely(P, 2000));
+    assert_true(rumor_bytes(&by_bytes) > 1900 && rumor_bytes(&by_bytes) <= 2010);
+    const struct update by_count = cut_at(choose_finely(2000, 1 << 20));
+    assert_in_range(by_count.count, 1900, 2000);
+    w[7] = 0.02f; /* by whole bins, only this one is told */
+    assert_int_equal(cut_at(choose(P, 2000)).count, 1);
+    const struct update with_one_above = cut_at(choose_finely(P, 2000));
+    assert_true(rumor_bytes(&with_one_above) > 1900 && rumor_bytes(&with_one_above) <= 2010);
+}
+
+/* A part of a bin far below would tell more entries, and full levels cut short. */
+static void a_split_that_would_tell_less_is_not_made(void **state)
+{
+    (void)state;
+    memset(base, 0, sizeof base);
+    for (uint32_t c = 0; c < P; c++)
+        w[c] = c < 50 ? 0.5f : 0.0001f + 1e-9f * (float)c;
+    const float tau = choose(60, 1 << 20);
+    assert_true(tau > 0.003f);
+    assert_float_equal(choose_finely(60, 1 << 20), tau, 0);
 }
 
 static void no_other_tau_that_fits_tells_much_more(void **state)
@@ -240,13 +293,13 @@ static void a_floor_changes_no_tau(void **state)
             for (float at = 0.125f; tau > 0 && at <= 8; at *= 2) {
                 const float floor = threshold_floor(tau * at);
                 (void)survey(floor);
-                const float found = threshold_choose(bins, floor, P, P / 10, budgets[b]);
+                const float found = threshold_choose(bins, floor, P, P / 10, budgets[b]).tau;
                 if (found == TAU_BELOW)
                     below++;
                 else
                     assert_float_equal(found, tau, 0);
                 same += found > 0;
-                assert_true(at >= 1 || found > 0 || tau == TAU_MAX || shape == TWO_SIZES);
+                assert_true(at >= 0.5f || found > 0 || tau == TAU_MAX || shape == TWO_SIZES);
                 assert_true(floor <= tau || found == TAU_BELOW || tau == TAU_MAX);
             }
         }
@@ -255,11 +308,11 @@ static void a_floor_changes_no_tau(void **state)
     assert_true(below > 20);
 }
 
-static void a_floor_lies_a_quarter_below(void **state)
+static void a_floor_lies_a_sixth_below(void **state)
 {
     (void)state;
     for (float tau = 1e-20f; tau < 1; tau *= 3)
-        assert_true(threshold_floor(tau) > 0.7f * tau && threshold_floor(tau) < 0.83f * tau);
+        assert_true(threshold_floor(tau) > 0.74f * tau && threshold_floor(tau) < 0.87f * tau);
     assert_true(threshold_floor(0) <= 0);
 }
 
@@ -270,12 +323,14 @@ int main(void)
         cmocka_unit_test(what_is_cut_fits_count_and_budget),
         cmocka_unit_test(more_residuals_above_tau_max_than_may_be_told_give_tau_max),
         cmocka_unit_test(a_budget_is_used),
+        cmocka_unit_test(of_a_bin_that_does_not_fit_a_part_is_told),
+        cmocka_unit_test(a_split_that_would_tell_less_is_not_made),
         cmocka_unit_test(no_other_tau_that_fits_tells_much_more),
         cmocka_unit_test(more_budget_or_more_entries_never_raise_tau),
         cmocka_unit_test(nothing_is_chosen_where_nothing_can_be_told),
         cmocka_unit_test(one_residual_alone_is_told),
         cmocka_unit_test(a_floor_changes_no_tau),
-        cmocka_unit_test(a_floor_lies_a_quarter_below),
+        cmocka_unit_test(a_floor_lies_a_sixth_below),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
