@@ -57,12 +57,12 @@ static void after_silence(double part)
 
 int main(void)
 {
-    static const uint64_t delays_ms[] = {1, 40, 400};
-    static const double rates[] = {8e3, 625e3, 12.5e6, 125e6};
+    static const uint64_t delays_ms[] = {1, 40, 400, 800};
+    static const double rates[] = {8e3, 625e3, 12.5e6, 125e6, 1.25e9};
     printf("     Mbit/s   ms one    to    used %%  waits ms\n");
     printf("                 way  send            (median)\n");
-    for (int r = 0; r < 4; r++)
-        for (int d = 0; d < 3; d++)
+    for (int r = 0; r < 5; r++)
+        for (int d = 0; d < 4; d++)
             if (rates[r] * (double)delays_ms[d] < 6e9)
                 one(rates[r], delays_ms[d], 1);
     one(625e3, 40, 0.7);
