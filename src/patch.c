@@ -36,7 +36,8 @@ static bool has_company(const struct node *node)
  */
 static bool is_too_slow(const struct node *node)
 {
-    return has_company(node) && node_lags(node) && node_lag_ns(node, node->now_ns) > LAG_NS &&
+    return members_training(&node->members, node->now_ns) > 2 && has_company(node) &&
+           node_lags(node) && node_lag_ns(node, node->now_ns) > LAG_NS &&
            budget_lagging(node, false) <= FEW && !log_is_waiting(&node->log) &&
            (!node->gave_ns || node->now_ns - node->gave_ns > GIVING_NS);
 }

@@ -4,9 +4,8 @@
  * origin's. Who gets one twice answers PRUNE to the second (or, if the second is the origin itself,
  * to the first); what is left is a tree for each origin (Leitão, Pereira, Rodrigues 2007, who have
  * one tree for all). A neighbour whose queue is full is spared too: it will ask when it can.
- * Want: VERSION shows that a neighbour has more. If that does not arrive by itself within
- * WANT_AFTER_NS, ask; asking also grafts: pushing begins again. Records of members (news.c) take
- * the same trees.
+ * Want: VERSION shows that a neighbour has more. If that does not arrive by itself for a while,
+ * ask; asking also grafts: pushing begins again. Records of members (news.c) take the same trees.
  */
 #include <math.h>
 #include <string.h>
@@ -14,12 +13,13 @@
 #include "digest.h"
 #include "inside.h"
 
-#define WANT_AFTER_NS (SECOND_NS / 2)
-#define ASK_AGAIN_NS  (2 * SECOND_NS)
-#define RUMOR_S       0.2
-#define RUMOR_USUAL   4096
-#define APPLYING_MAX  256 /* rumors with the learner at once */
-#define GONE_ENOUGH   4   /* neighbours that no longer have it, if most are not fewer */
+#define WANT_AFTER_NS  (SECOND_NS / 2) /* or a round trip, on a longer way ... */
+#define WANT_LATEST_NS (5 * SECOND_NS) /* ... but no later */
+#define ASK_AGAIN_NS   (2 * SECOND_NS)
+#define RUMOR_S        0.2
+#define RUMOR_USUAL    4096
+#define APPLYING_MAX   256 /* rumors with the learner at once */
+#define GONE_ENOUGH    4   /* neighbours that no longer have it, if most are not fewer */
 
 static bool say_rumor(struct node *node, struct peer *peer, const struct origin *origin,
                       const uint8_t *rumor, size_t bytes)
@@ -379,18 +379,23 @@ void spread_on_lost(struct node *node, uint64_t conn)
     }
 }
 
+/* What a neighbour far away has heard may be on its way to us from another as far away. */
+static uint64_t want_after_ns(const struct peer *peer)
+{
+    const uint64_t after_ns = peer->rtt_ns > WANT_AFTER_NS ? peer->rtt_ns : WANT_AFTER_NS;
+    return after_ns < WANT_LATEST_NS ? after_ns : WANT_LATEST_NS;
+}
+
 /* Ask for what did not come by itself. */
 void spread_ask(struct node *node)
 {
     for (uint32_t i = 0; i < node->versions.count && node->lacking > 0; i++) {
         struct origin *origin = &node->versions.origins[i];
-        if (!origin->lacking || node->now_ns - origin->lacking_since_ns < WANT_AFTER_NS)
-            continue;
-        struct peer *peer = peer_of(node, origin->lacking_from);
-        if (!peer) {
+        struct peer *peer = origin->lacking ? peer_of(node, origin->lacking_from) : NULL;
+        if (origin->lacking && !peer)
             set_lacking(node, origin, false); /* the next VERSION says who else has it */
+        if (!peer || node->now_ns - origin->lacking_since_ns < want_after_ns(peer))
             continue;
-        }
         if (origin->next == origin->lacking_at) {
             if (spread_ask_from(node, peer, origin) && node_lags(node))
                 node->asked_ns = node->now_ns;
