@@ -32,8 +32,7 @@ static bool has_company(const struct node *node)
 }
 
 /* Who lags while few others do is slow itself; were all to give up their bases, there would be
- * none.
- */
+ * none. Where two train, one tells no more than the other can hear (budget.c). */
 static bool is_too_slow(const struct node *node)
 {
     return members_training(&node->members, node->now_ns) > 2 && has_company(node) &&
