@@ -82,10 +82,13 @@ class Bench:
                         file.write(json.dumps([what, mark]) + "\n")
         return self.known[what]
 
-    def cell(self, pool, setting, place):
-        runs = [(place, setting, self.options.seconds, seed)
+    def begin(self, pool, setting, place):
+        return [pool.submit(self.mark, (place, setting, self.options.seconds, seed))
                 for seed in range(1, self.options.seeds + 1)]
-        marks = list(pool.map(self.mark, runs))
+
+    @staticmethod
+    def cell(runs):
+        marks = [run.result() for run in runs]
         apart = f" ±{(max(marks) - min(marks)) / 2:.1f}" if len(marks) > 1 else ""
         return f"{sum(marks) / len(marks):.2f}{apart}"
 
@@ -102,10 +105,10 @@ def main():
     bench = Bench(options)
     print("| | " + " | ".join(PLACES) + " |\n|" + "---|" * (len(PLACES) + 1), flush=True)
     with ThreadPoolExecutor(options.jobs) as pool:
-        for setting in SETTINGS:
-            if any(word in setting for word in options.only.split(",")):
-                cells = [bench.cell(pool, setting, place) for place in PLACES]
-                print(f"| {setting} | " + " | ".join(cells) + " |", flush=True)
+        wanted = [s for s in SETTINGS if any(word in s for word in options.only.split(","))]
+        lines = [(s, [bench.begin(pool, s, place) for place in PLACES]) for s in wanted]
+        for setting, cells in lines:
+            print(f"| {setting} | " + " | ".join(map(bench.cell, cells)) + " |", flush=True)
 
 
 main()
