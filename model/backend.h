@@ -67,9 +67,12 @@ struct adam {
     uint64_t step; /* the first is 1 */
 };
 
-/* Bins of |residual|: float bits >> 18, so 32 bins per power of two, 3 % wide (threshold.c). */
+/* Bins of |residual|: its float bits >> BIN_BITS, so 32 per power of two, 3 % wide (threshold.c).
+ * Parts of one bin: the next bits, down to PART_BITS. */
+#define BIN_BITS       18
+#define PART_BITS      10
 #define HISTOGRAM_BINS 8192
-#define BIN_PARTS      256 /* of one bin: the next eight bits */
+#define BIN_PARTS      256
 
 struct survey {
     float beta;      /* step on by so much of what the base did */
@@ -141,7 +144,7 @@ struct backend {
 
     /* The one pass over everything before a telling. Steps on with the base: where base and since
      * differ, w += beta·QUANTUM·(base - since), since = base. Then every entry whose |r| is at
-     * least the floor, or is no number: host_bins[float bits of |r| >> 18]++, which had been
+     * least the floor, or is no number: host_bins[float bits of |r| >> BIN_BITS]++, which had been
      * cleared, and its index is noted in picks, in order, as long as there is room. Returns how
      * many there are. */
     uint32_t (*survey)(struct backend *, const struct survey *survey, size_t count, float *w,

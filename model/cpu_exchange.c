@@ -37,7 +37,7 @@ uint32_t cpu_survey(struct backend *backend, const struct survey *survey, size_t
         const uint32_t found =
             sweep->survey(piece, step, floor_bits, w + c, base + c, since + c, at, bits);
         for (uint32_t i = 0; i < found; i++)
-            host_bins[bits[i] >> 18]++;
+            host_bins[bits[i] >> BIN_BITS]++;
         for (uint32_t i = 0; i < found && picked + i < survey->picks_max; i++)
             survey->picks[picked + i] = (uint32_t)c + at[i];
         picked += found;
@@ -54,8 +54,8 @@ void cpu_refine(struct backend *backend, uint32_t picked, const uint32_t *picks,
         const float size = fabsf(residual(w[picks[i]], base[picks[i]]));
         uint32_t bits;
         memcpy(&bits, &size, sizeof bits);
-        if (bits >> 18 == bin)
-            host_parts[bits >> 10 & (BIN_PARTS - 1)]++;
+        if (bits >> BIN_BITS == bin)
+            host_parts[bits >> PART_BITS & (BIN_PARTS - 1)]++;
     }
 }
 

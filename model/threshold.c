@@ -9,8 +9,6 @@
 #define CODE_OVERHEAD 1.03    /* Rice codes over the entropy */
 #define LAYER_BITS    48.0
 #define FLOOR_BINS    9 /* of 3 % */
-#define BIN_BITS      18
-#define PART_BITS     10
 
 static float float_of(uint32_t bits)
 {

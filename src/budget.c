@@ -12,6 +12,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "inside.h"
 
@@ -61,42 +62,55 @@ static void count_traffic(struct node *node, struct peer *peer, double span_s)
     rapport->told_bytes = 0;
 }
 
-static double least_in_good_standing(double *rooms, uint32_t count)
+/* Links that rumors take: how much room each has, and what it carries. */
+struct rooms {
+    double room[NODE_PEERS_MAX], rate[NODE_PEERS_MAX];
+    uint32_t count;
+};
+
+/* The least room of those in good standing, and the least rate. */
+static double least_in_good_standing(const struct rooms *rooms, double *rate)
 {
-    qsort(rooms, count, sizeof *rooms, compare);
-    const double enough = STANDING * rooms[count / 2];
-    uint32_t i = 0;
-    while (rooms[i] < enough)
-        i++;
-    return rooms[i];
+    double sorted[NODE_PEERS_MAX], room = INFINITY;
+    memcpy(sorted, rooms->room, rooms->count * sizeof *sorted);
+    qsort(sorted, rooms->count, sizeof *sorted, compare);
+    const double enough = STANDING * sorted[rooms->count / 2];
+    *rate = INFINITY;
+    for (uint32_t i = 0; i < rooms->count; i++) {
+        if (rooms->room[i] < enough)
+            continue;
+        room = fmin(room, rooms->room[i]);
+        *rate = fmin(*rate, rooms->rate[i]);
+    }
+    return room;
 }
 
 /* Bytes per second that may be told, as far as our links go. */
 static double link_budget(struct node *node, double span_s)
 {
     const uint32_t own = versions_place(&node->versions, node->own);
-    double rooms[NODE_PEERS_MAX];
-    double uplink = 0, incoming = 0, others = 0, slowest = INFINITY;
-    uint32_t count = 0, copies = 0;
+    struct rooms rooms = {.count = 0};
+    double uplink = 0, incoming = 0, others = 0;
+    uint32_t copies = 0;
     struct peer *peer;
     for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++) {
         count_traffic(node, peer, span_s);
         const double rate = budget_link_rate(node, peer), other = node->rapports[i].other;
         uplink += rate;
-        slowest = fmin(slowest, rate);
         others += other;
         incoming += node->rapports[i].incoming;
         copies += !bit_get(peer->lazy, own);
-        if (node_is_together(node, peer)) /* also if what waits for it is too much just now */
-            rooms[count++] = fmax(UTILISATION * rate - other, ROOM_LEAST * rate);
+        if (!node_is_together(node, peer)) /* ... though too much may wait for it just now */
+            continue;
+        rooms.rate[rooms.count] = rate;
+        rooms.room[rooms.count++] = fmax(UTILISATION * rate - other, ROOM_LEAST * rate);
     }
-    node->slowest = slowest;
     const double cap = (double)node->options.uplink_max;
     node->stats.uplink = cap > 0 ? fmin(uplink, cap) : uplink;
     node->stats.ingress = fmax(incoming, INGRESS_FADE * node->stats.ingress);
-    if (count == 0)
+    if (rooms.count == 0)
         return UTILISATION * LINK_RATE_FIRST;
-    const double room = least_in_good_standing(rooms, count);
+    const double room = least_in_good_standing(&rooms, &node->slowest);
     const double left = fmax(CAP_USED * cap - others, ROOM_LEAST * cap) / fmax(copies, 1);
     return cap > 0 ? fmin(room, left) : room;
 }

@@ -15,27 +15,10 @@
 #define FAR_RUMORS        64 /* who lacks so many, and more than there are blocks, takes those */
 #define FAR_EACH          8  /* ... once it has joined, so many more of each origin */
 
-static bool has_joined(const struct node *node, const struct peer *peer)
-{
-    const struct member *member = members_find(&node->members, peer->id);
-    return member && member->record.trains;
-}
-
-/* The most rumors that any neighbour has shown to know, or any that has joined. */
-static uint64_t most_shown(const struct node *node, bool joined_only)
-{
-    uint64_t most = 0;
-    const struct peer *peer;
-    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++)
-        if (peer->knows > most && (!joined_only || has_joined(node, peer)))
-            most = peer->knows;
-    return most;
-}
-
 /* How many rumors there are. Who has not joined speaks for those it hears them from. */
 static uint64_t rumors_there_are(const struct node *node)
 {
-    const uint64_t shown = node->joined ? 0 : most_shown(node, true);
+    const uint64_t shown = node->joined ? 0 : node_most_shown(node, true);
     return shown > node->versions.rumors ? shown : node->versions.rumors;
 }
 
@@ -73,10 +56,24 @@ void compare_show(struct node *node, struct peer *peer, bool whole)
     /* a full queue: next round */
 }
 
+/* Who has heard all that was shown to it may join, if one that has joined confirms it. */
+static void ask_to_confirm(struct node *node)
+{
+    struct peer *chosen = NULL, *peer;
+    uint32_t joined = 0;
+    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++)
+        if (node_has_joined(node, peer) && rng_below(&node->rng, ++joined) == 0)
+            chosen = peer;
+    if (chosen && node->versions.rumors + node->versions.telling >= node_most_shown(node, true))
+        (void)node_say(node, chosen, &(struct message){.kind = WANT, .tag = TAG_ALL});
+}
+
 /* While running: one random neighbour a second. While leaving: everyone, more often. */
 void compare_round(struct node *node)
 {
     struct peer *peer;
+    if (!node->joined && !node_is_catching_up(node))
+        ask_to_confirm(node);
     if (node->stage == STAGE_RUNNING) {
         peer = node_random_neighbour(node);
         if (peer)
@@ -104,8 +101,8 @@ static void consider_knowledge(struct node *node, const struct peer *from, uint6
     if (node_is_catching_up(node))
         return; /* it will join when it holds the base */
     const uint64_t alone_ns = from->knows > 0 ? MEET_NS : NODE_JOIN_WAIT_NS;
-    if ((has_joined(node, from) || node->now_ns - node->born_ns >= alone_ns) && missing <= few &&
-        node->versions.rumors + few >= most_shown(node, false))
+    if ((node_has_joined(node, from) || node->now_ns - node->born_ns >= alone_ns) &&
+        missing <= few && node->versions.rumors + few >= node_most_shown(node, false))
         node_join(node, "holds what the swarm knows");
 }
 

@@ -112,6 +112,23 @@ uint64_t node_lag_ns(const struct node *node, uint64_t now_ns)
     return lag_ns;
 }
 
+bool node_has_joined(const struct node *node, const struct peer *peer)
+{
+    const struct member *member = members_find(&node->members, peer->id);
+    return member && member->record.trains;
+}
+
+/* The most rumors that any neighbour has shown to know, or any that has joined. */
+uint64_t node_most_shown(const struct node *node, bool joined_only)
+{
+    uint64_t most = 0;
+    const struct peer *peer;
+    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++)
+        if (peer->knows > most && (!joined_only || node_has_joined(node, peer)))
+            most = peer->knows;
+    return most;
+}
+
 void node_join(struct node *node, const char *why)
 {
     if (node->joined)

@@ -1,15 +1,13 @@
 /* The inside of a node, shared by node.c (doors and actions), node_view.c (what others may look
  * at), clock.c (what time brings), leave.c, talk.c (one function per message), news.c (members:
  * renewed, passed on, listed), compare.c (versions), apart.c (halves that meet), adopt.c
- * (another's version becomes ours), catchup.c (its base is taken over), patch.c (one that never
- * becomes whole), held.c (the blocks, until
- * they are ours), give.c (ours is given), dial.c (whom to call), spread.c (rumors: push, prune,
- * want), tempo.c (when to tell, and how boldly), budget.c (how much) and flow.c (when a neighbour
- * is handed bytes).
+ * (another's version becomes ours), patch.c (a base that never becomes whole), catchup.c (one that
+ * does is taken over), held.c (the blocks, until they are ours), give.c (ours is given), dial.c
+ * (whom to call), spread.c (rumors: push, prune, want), tempo.c (when to tell, and how boldly),
+ * budget.c (how much) and flow.c (when a neighbour is handed bytes).
  *
- *   node.c ──► clock ──► leave ──► talk ──► news, compare ──► apart, adopt ──► patch
- *     ──► catchup ──► give, held ──► dial, spread, tempo ──► flow ──► budget ──► inside.c   (calls
- * go one way)
+ *   node.c ──► clock ──► leave ──► talk ──► news, compare ──► apart, adopt ──► patch ──► catchup
+ *     ──► give, held ──► dial, spread, tempo ──► flow ──► budget ──► inside.c   (calls go one way)
  *
  * No event costs more than the neighbours and what it brings: what looks at every member or every
  * origin is done once a second, or a few times.
@@ -177,7 +175,7 @@ struct node {
     struct bucket uplink; /* of what uplink_max allows */
     uint64_t reviewed_ns; /* the budget, last */
     double found, ease;   /* of which it is the product */
-    double slowest;       /* bytes per second of the slowest link */
+    double slowest;       /* bytes per second of the slowest link in good standing */
     uint32_t generation;
     uint64_t said_count[MESSAGE_KINDS]; /* messages ... */
     uint64_t said_bytes[MESSAGE_KINDS]; /* ... and their bytes, as sealed */
@@ -270,6 +268,8 @@ struct peer *node_random_neighbour(struct node *node); /* or NULL */
 struct note *node_note(struct node *node, const struct peer *peer, enum note_kind kind,
                        enum note_level level, const char *text);
 uint64_t node_lag_ns(const struct node *node, uint64_t now_ns);
+bool node_has_joined(const struct node *node, const struct peer *peer);
+uint64_t node_most_shown(const struct node *node, bool joined_only);
 
 static inline uint32_t node_slot(const struct node *node, const struct peer *peer)
 {

@@ -48,15 +48,29 @@ bool node_is_leaving(const struct node *node)
     return node->stage != STAGE_RUNNING;
 }
 
+/* Have all neighbours shown that they have all our rumors? Whose base is not whole shows nothing:
+ * it is not waited for where another has them. */
+static bool neighbours_have_ours(const struct node *node)
+{
+    uint32_t have = 0, lack = 0;
+    const struct peer *peer;
+    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++) {
+        const bool has = peer->own_next >= node->own->next;
+        if (!has && peer->knows > 0)
+            return false;
+        have += has;
+        lack += !has;
+    }
+    return have > 0 || lack == 0;
+}
+
 /* Do others have all our rumors? Once all neighbours of a moment had, they have; having no
  * neighbour is an answer only where no other member is alive: otherwise a connection has just
  * broken, and is being made again. */
 static bool ours_are_known(struct node *node)
 {
-    const struct peer *peer;
-    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++)
-        if (peer->own_next < node->own->next)
-            return false;
+    if (!neighbours_have_ours(node))
+        return false;
     if (node->stage == STAGE_SETTLED && node_neighbours(node) > 0)
         node->ours_known = true; /* nothing is told any more */
     return node->ours_known || node->live == 1;

@@ -67,8 +67,7 @@ bool link_is_open(struct link *link, uint64_t now_ns, double rate_max)
 {
     const double rate = fmin(pace_of(link, now_ns), rate_max);
     const double window = fmax(rate * ((double)link->trip_ns / SECOND_NS + WINDOW_S), WINDOW_MIN);
-    const double proven = WINDOW_MIN + 2 * (double)link->arrived;
-    /* triples with each trip */ /* doubles with each trip */
+    const double proven = WINDOW_MIN + 2 * (double)link->arrived; /* triples with each trip */
     const bool is_open = (double)(link->sent - link->arrived) < fmin(window, proven) &&
                          link->marks_count < LINK_MARKS / 2;
     link->is_pressed |= !is_open;

@@ -41,19 +41,10 @@ static bool is_too_slow(const struct node *node)
            (!node->gave_ns || node->now_ns - node->gave_ns > GIVING_NS);
 }
 
-static uint64_t rumors_shown(const struct node *node)
-{
-    uint64_t most = 0;
-    const struct peer *peer;
-    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++)
-        most = peer->knows > most ? peer->knows : most;
-    return most;
-}
-
 static void begin_round(struct node *node)
 {
     node->catchup.patched_ns = node->catchup.began_ns;
-    node->catchup.rumors_before = rumors_shown(node);
+    node->catchup.rumors_before = node_most_shown(node, false);
     catchup_begin(node, 0);
     node->catchup.is_patching = true;
 }
@@ -78,7 +69,7 @@ static bool could_hear(const struct node *node)
 {
     const struct catchup *catchup = &node->catchup;
     const struct node_stats *stats = &node->stats;
-    const uint64_t shown = rumors_shown(node);
+    const uint64_t shown = node_most_shown(node, false);
     const double seconds = (double)(node->now_ns - catchup->began_ns) * 1e-9;
     const double rumors =
         shown > catchup->rumors_before ? (double)(shown - catchup->rumors_before) : 0;

@@ -17,18 +17,33 @@ static struct puppet puppet;
 static uint64_t digest_before;
 
 /* Two nodes that have met and rest, and a puppet that has met the first. */
-static int villain_begins(void **state)
+static int villain_meets(const struct node_options *options, uint64_t after_ns)
 {
-    (void)state;
     begin_world(1);
-    start_usual_swarm(2);
-    run(5 * SECOND_NS);
+    start_swarm(2, options);
+    run(after_ns);
     world_rest(&world);
     run(3 * SECOND_NS);
     digest_before = stats_of(0).digest;
     puppet_init(&puppet, 0, 77);
     puppet_meet(&puppet);
     return 0;
+}
+
+static int villain_begins(void **state)
+{
+    (void)state;
+    const struct node_options options = usual_options();
+    return villain_meets(&options, 5 * SECOND_NS);
+}
+
+/* There is more to be heard than a queue takes. */
+static int curious_villain_begins(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.send_queue_bytes = 1 << 16;
+    return villain_meets(&options, 200 * SECOND_NS);
 }
 
 static int villain_ends(void **state)
@@ -320,6 +335,22 @@ static void wants_for_what_does_not_exist_are_passed_over(void **state)
     assert_int_equal(puppet.heard[GONE], 0);
 }
 
+static void a_prune_ends_what_a_want_began(void **state)
+{
+    (void)state;
+    const uint64_t tag = tag_of(1);
+    limit_up(0, 8000);
+    puppet_hello(&puppet);
+    puppet_say(&puppet, &(struct message){.kind = WANT, .tag = tag});
+    run(5 * SECOND_NS);
+    puppet_say(&puppet, &(struct message){.kind = PRUNE, .tag = tag});
+    run(40 * SECOND_NS); /* what was queued */
+    const uint32_t heard = puppet.heard[RUMOR];
+    assert_in_range(heard, 1, stats_of(1).rumors_told - 1);
+    run(60 * SECOND_NS);
+    assert_int_equal(puppet.heard[RUMOR], heard);
+}
+
 static void greedy_wants_are_bounded_by_the_queue(void **state)
 {
     (void)state;
@@ -460,6 +491,8 @@ int main(void)
         VILLAIN(a_rumor_said_again_and_again_counts_once),
         VILLAIN(heads_of_unverified_rumors_take_no_room),
         VILLAIN(wants_for_what_does_not_exist_are_passed_over),
+        cmocka_unit_test_setup_teardown(a_prune_ends_what_a_want_began, curious_villain_begins,
+                                        villain_ends),
         VILLAIN(greedy_wants_are_bounded_by_the_queue),
         VILLAIN(half_open_conversations_are_few_and_end_in_time),
         VILLAIN(notes_that_strangers_cause_are_few),

@@ -338,6 +338,25 @@ static void weights_written_leave_the_base_and_are_told(void **state)
     replica_free(&replica);
 }
 
+static void a_fixed_threshold_is_told_down_to_whatever_that_takes(void **state)
+{
+    (void)state;
+    struct replica replica = replica_new(P);
+    look(&replica, w, base);
+    for (uint32_t c = 0; c < P; c++)
+        w[c] += c % 2 ? 0.011f : 0.009f;
+    replica_write_weights(&replica, w);
+    struct tell tell = TELL;
+    tell.tau = 0.01f;
+    tell.budget_bytes = 256;
+    const struct update *update = replica_tell(&replica, &tell);
+    assert_true(update->tau == 0.01f);
+    assert_int_equal(update->count, P / 2);
+    for (uint32_t i = 0; i < update->count; i++)
+        assert_true(update->index[i] == 2 * i + 1 && update->level[i] == 1);
+    replica_free(&replica);
+}
+
 /* Learners on data. */
 
 static struct learner *learner_on(const char *line, struct model **model,
@@ -487,6 +506,7 @@ int main(void)
         TEST(what_is_not_a_number_is_never_told),
         TEST(the_base_is_read_as_what_it_stands_for),
         TEST(weights_written_leave_the_base_and_are_told),
+        TEST(a_fixed_threshold_is_told_down_to_whatever_that_takes),
         TEST(a_learner_alone_learns_through_its_own_tellings),
         TEST(two_learners_with_half_the_data_learn_from_each_other),
         TEST(what_piles_up_below_tau_is_told_as_far_as_it_fits),

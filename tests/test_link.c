@@ -102,6 +102,28 @@ static void who_gives_no_receipts_is_given_little(void **state)
     assert_in_range(handed, 4096, 32768);
 }
 
+/* Hand over what may be; how much is under way then? */
+static uint64_t filled(struct link *link, uint64_t *now_ns)
+{
+    for (int ms = 0; ms < 20000; ms++, *now_ns += MILLI_NS) {
+        const size_t bytes = link_allows(link, *now_ns, EVER, INFINITY);
+        if (bytes > 0 && link_is_open(link, *now_ns, INFINITY))
+            link_on_handed(link, *now_ns, bytes);
+    }
+    return link->sent - link->arrived;
+}
+
+static void little_is_under_way_at_first_however_long_the_trip(void **state)
+{
+    (void)state;
+    struct link link;
+    uint64_t now_ns = 0;
+    link_init(&link, now_ns);
+    assert_in_range(filled(&link, &now_ns), 8000, 12500);
+    assert_true(link_on_receipt(&link, now_ns, 4000, now_ns / 1000, 0)); /* after 20 s */
+    assert_in_range(filled(&link, &now_ns), 16000, 20500);
+}
+
 static void a_cap_is_kept(void **state)
 {
     (void)state;
@@ -222,6 +244,7 @@ int main(void)
         cmocka_unit_test(a_rate_that_changes_tenfold_is_followed_within_five_seconds),
         cmocka_unit_test(traffic_that_fills_the_queue_is_yielded_to),
         cmocka_unit_test(who_gives_no_receipts_is_given_little),
+        cmocka_unit_test(little_is_under_way_at_first_however_long_the_trip),
         cmocka_unit_test(a_cap_is_kept),
         cmocka_unit_test(the_rate_of_a_link_that_is_hardly_used_stays_as_it_is),
         cmocka_unit_test(it_is_known_when_the_rate_was_last_made_use_of),

@@ -329,6 +329,22 @@ static void a_node_that_has_stopped_learning_leaves_the_share_to_the_others(void
 
 /* Joining. */
 
+static void who_joins_asks_and_is_answered(void **state)
+{
+    (void)state;
+    start_usual_swarm(1);
+    run(20 * SECOND_NS);
+    const struct node_options options = usual_options();
+    for (uint32_t i = 1; i < 8; i++) {
+        (void)add(&options);
+        world_introduce(&world, i, 0);
+        world_start(&world, i);
+    }
+    run(2500 * MILLI_NS); /* of one version a second that it says, they would have heard two */
+    for (uint32_t i = 1; i < 8; i++)
+        assert_true(world.nodes[i].training);
+}
+
 /* The last one meets only the other newcomer, and so never shows it anything that it lacks. */
 static void who_joins_does_not_take_another_newcomer_for_the_swarm(void **state)
 {
@@ -416,6 +432,7 @@ int main(void)
         STORY(who_stood_still_itself_blames_nobody),
         STORY(shares_follow_throughput_and_sum_to_one),
         STORY(a_node_that_has_stopped_learning_leaves_the_share_to_the_others),
+        STORY(who_joins_asks_and_is_answered),
         STORY(who_joins_does_not_take_another_newcomer_for_the_swarm),
         STORY(who_loses_all_neighbours_while_it_hears_waits_a_minute_before_it_trains),
         STORY(the_same_seed_gives_the_same_trace),

@@ -73,6 +73,19 @@ static void who_cannot_hear_the_swarm_takes_blocks_and_trains_on(void **state)
         assert_false(node_is_catching_up(world.nodes[i].node));
 }
 
+static void who_leaves_does_not_wait_for_it(void **state)
+{
+    (void)state;
+    start_talkative();
+    limit_down(HUT, THIN);
+    run(60 * SECOND_NS);
+    assert_true(is_patching(HUT));
+    world_leave(&world, 0);
+    run(10 * SECOND_NS); /* half of the grace time */
+    assert_true(world.nodes[0].finished);
+    assert_int_equal(world.nodes[0].last[NOTE_LEFT].level, LEVEL_INFO);
+}
+
 static void its_base_is_whole_again_when_less_is_told(void **state)
 {
     (void)state;
@@ -134,6 +147,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_begins, world_ends)
     const struct CMUnitTest tests[] = {
         TEST(who_cannot_hear_the_swarm_takes_blocks_and_trains_on),
+        TEST(who_leaves_does_not_wait_for_it),
         TEST(its_base_is_whole_again_when_less_is_told),
         TEST(or_when_its_line_has_become_better),
         TEST(who_joins_over_a_thin_line_trains_before_its_base_is_whole),

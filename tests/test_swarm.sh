@@ -4,7 +4,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 
 swarm=("$hearsay" swarm --nodes 3 --data generated --layers 'dense 32, relu, dense 10'
-    --set data.train_count=1500 --set data.test_count=500 --set train.evaluate_s=0.5
+    --set data.train_count=1500 --set data.test_count=500 --set train.evaluate_s=1
     --json "$dir/result.json" --dir "$dir/swarm")
 
 # The values of a key in the result, one per line.

@@ -61,6 +61,7 @@ static void who_is_told_by_most_that_a_rumor_is_gone_takes_over_a_base(void **st
     start_swarm(4, &options); /* with the puppet, four neighbours */
     run(2 * SECOND_NS);
     world_rest(&world);
+    run(3 * SECOND_NS); /* what was under way */
     puppet_init(&puppet, 0, 1);
     puppet_meet(&puppet);
     puppet_hello(&puppet);

@@ -90,7 +90,7 @@ static void a_free_interval_follows_how_long_a_step_takes(void **state)
     assert_in_range(told_by(3) - slow, 13, 24);
 }
 
-static void who_becomes_faster_tells_more_often_after_the_next_time(void **state)
+static void who_becomes_faster_tells_more_often(void **state)
 {
     (void)state;
     const struct node_options options = free_options();
@@ -105,6 +105,38 @@ static void who_becomes_faster_tells_more_often_after_the_next_time(void **state
     const uint64_t before = told_by(1);
     run(20 * SECOND_NS);
     assert_true(told_by(1) - before > 5);
+}
+
+static void one_that_is_far_away_makes_nobody_wait(void **state)
+{
+    (void)state;
+    const struct node_options options = free_options();
+    add_swarm(5, &options);
+    world.wire.parties[4].region = NEARBY; /* so it is called: 0.5 s from all others */
+    paths[HERE][NEARBY].delay_ns = paths[NEARBY][HERE].delay_ns = SECOND_NS / 2;
+    start_all();
+    run(60 * SECOND_NS);
+    assert_int_equal(neighbours(0), 4);
+    assert_true(stats_of(0).interval_s < 0.3);
+    assert_true(stats_of(4).interval_s > 0.6);
+}
+
+static void what_was_drawn_in_a_bad_moment_is_not_waited_for(void **state)
+{
+    (void)state;
+    const struct node_options options = free_options();
+    add_swarm(8, &options);
+    world.nodes[1].step_ns = 10 * SECOND_NS;
+    start_all();
+    run(400 * SECOND_NS);
+    assert_true(stats_of(1).interval_s > 50);
+    world.nodes[1].step_ns = 20 * MILLI_NS;
+    run(10 * SECOND_NS); /* the step under way */
+    while (stats_of(1).interval_s > 1)
+        run(SECOND_NS / 10);
+    const uint64_t before = told_by(1);
+    run(3 * SECOND_NS);
+    assert_true(told_by(1) > before);
 }
 
 static void a_node_that_passes_on_only_makes_nobody_bolder(void **state)
@@ -157,7 +189,11 @@ int main(void)
                                         world_begins, world_ends),
         cmocka_unit_test_setup_teardown(a_free_interval_follows_how_long_a_step_takes, world_begins,
                                         world_ends),
-        cmocka_unit_test_setup_teardown(who_becomes_faster_tells_more_often_after_the_next_time,
+        cmocka_unit_test_setup_teardown(who_becomes_faster_tells_more_often, world_begins,
+                                        world_ends),
+        cmocka_unit_test_setup_teardown(one_that_is_far_away_makes_nobody_wait, world_begins,
+                                        world_ends),
+        cmocka_unit_test_setup_teardown(what_was_drawn_in_a_bad_moment_is_not_waited_for,
                                         world_begins, world_ends),
         cmocka_unit_test_setup_teardown(a_node_that_passes_on_only_makes_nobody_bolder,
                                         world_begins, world_ends),
