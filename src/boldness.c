@@ -24,7 +24,7 @@ static double news_s(const struct boldness_measured *measured)
 /* The gain for which it is worth to tell more rarely: averaging over many leaves room for it. */
 static double usual_gain(const struct boldness_measured *measured)
 {
-    return fmax(sqrt(measured->training) / 2, 1);
+    return fmax(sqrt(measured->learners) / 2, 1);
 }
 
 /* Between two tellings: for that gain, or because there would be too little to tell. */
@@ -42,7 +42,7 @@ static double interval_s(const struct boldness_measured *measured)
 static double gain(const struct boldness_measured *measured, double interval_s)
 {
     const double wait_s = fmin(interval_s, due_s(measured));
-    return fmax(fmin(wait_s / news_s(measured), sqrt(measured->training)), 1);
+    return fmax(fmin(wait_s / news_s(measured), sqrt(measured->learners)), 1);
 }
 
 static double beta(const struct boldness_measured *measured, const struct boldness *boldness)
@@ -53,13 +53,13 @@ static double beta(const struct boldness_measured *measured, const struct boldne
 
 struct boldness boldness_of(const struct boldness_measured *measured)
 {
-    CHECK(measured->training > 0 && measured->hops >= 1 && measured->bytes_per_s > 0);
+    CHECK(measured->learners > 0 && measured->hops >= 1 && measured->bytes_per_s > 0);
     CHECK(measured->delay_s >= 0 && measured->step_s >= 0 && measured->interval_s >= 0);
     struct boldness boldness = {.interval_s = measured->interval_s};
     if (boldness.interval_s == 0)
         boldness.interval_s = interval_s(measured);
     boldness.gain = measured->gain > 0 ? measured->gain : 1;
-    const bool has_measured = measured->step_s > 0 && measured->training > 1;
+    const bool has_measured = measured->step_s > 0 && measured->learners > 1;
     if (has_measured && measured->gain == 0)
         boldness.gain = gain(measured, boldness.interval_s);
     if (has_measured)

@@ -5,7 +5,8 @@
  *   time of a step ─────┤
  *   bytes per second ───┘
  *
- * A pure function of what a node measures about itself. The rule for n members that train:
+ * A pure function of what a node measures. The rule for n members that train (where some learn more
+ * than others, n is as many as would leave as much noise in the mean: members.h):
  *
  *   news      = how long it takes until the others work with what was told: the one-way delay,
  *               times the hops to most of them, and BOLDNESS_STEPS steps, in which they react.
@@ -32,7 +33,7 @@
 #define BOLDNESS_S     0.25
 
 struct boldness_measured {
-    uint32_t training;  /* live members that train, this one among them; >= 1 */
+    double learners;    /* live members that train, as if all learned equally much; >= 1 */
     double delay_s;     /* one way to a neighbour; 0: not measured yet */
     double hops;        /* to most members; >= 1 */
     double step_s;      /* of one local step; 0: not measured yet */

@@ -1,5 +1,6 @@
 #include "members.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "bytes.h"
@@ -152,18 +153,35 @@ uint32_t members_live(const struct members *members, uint64_t now_ns)
     return live;
 }
 
+/* How much it learns, if we learn 1. Who has not said so yet counts like us. */
+static double weight_of(const struct members *members, uint32_t i, bool by_throughput,
+                        uint64_t now_ns)
+{
+    const struct member *member = &members->members[i];
+    if (i > 0 && (!member->record.trains || !member_is_live(members, member, now_ns)))
+        return 0;
+    const double own = (double)members->members[0].record.samples_per_second;
+    const double said = (double)member->record.samples_per_second;
+    return by_throughput && own > 0 && said > 0 ? said / own : 1;
+}
+
 double members_own_share(const struct members *members, bool by_throughput, uint64_t now_ns)
 {
-    const double own = (double)members->members[0].record.samples_per_second;
     double sum = 0;
-    for (uint32_t i = 0; i < members->count; i++) {
-        const struct member *member = &members->members[i];
-        if (i > 0 && (!member->record.trains || !member_is_live(members, member, now_ns)))
-            continue;
-        const double weight = (double)member->record.samples_per_second;
-        sum += !by_throughput || own <= 0 ? 1 : weight > 0 ? weight / own : 1;
-    }
+    for (uint32_t i = 0; i < members->count; i++)
+        sum += weight_of(members, i, by_throughput, now_ns);
     return 1 / sum;
+}
+
+double members_learners(const struct members *members, bool by_throughput, uint64_t now_ns)
+{
+    double sum = 0, squares = 0;
+    for (uint32_t i = 0; i < members->count; i++) {
+        const double weight = weight_of(members, i, by_throughput, now_ns);
+        sum += weight;
+        squares += weight * weight;
+    }
+    return fmax(sum * sum / squares, 1);
 }
 
 uint32_t members_training(const struct members *members, uint64_t now_ns)

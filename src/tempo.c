@@ -39,7 +39,7 @@ void tempo_renew(struct node *node)
 {
     const struct node_options *options = &node->options;
     const struct boldness_measured measured = {
-        .training = members_training(&node->members, node->now_ns),
+        .learners = members_learners(&node->members, options->weigh_throughput, node->now_ns),
         .delay_s = delay_s(node),
         .hops = boldness_hops(node->live, MESH_MAX, DEGREE),
         .step_s = node->step_s,

@@ -6,10 +6,11 @@
 
 Places are shipped scenarios, one of them with unlike data on each node (Dirichlet 0.3). Prints one
 line per setting: the accuracy of the base, in percent, the mean over the last third of the run
-(measured every five seconds on 3,000 test samples) and over the seeds; after it how far the seeds
-lie apart. `ideal`: synchronous SGD with the samples of all, over a network that costs nothing, at
-three rates. --only ideal,everything: only settings that have one of these words; --places 4: only
-the first four places. --kept FILE: what was played before is taken from there.
+(measured every five seconds on 3,000 test samples) and over the seeds, which draw the order of the
+samples, too; after it how far the seeds lie apart. `ideal`: synchronous SGD with the samples of
+all, over a network that costs nothing, at three rates. --only ideal,everything: only settings that
+have one of these words; --places 4: only the first four places. --kept FILE: what was played
+before is taken from there.
 
 Needs Fashion-MNIST (Debian: dataset-fashion-mnist). A run takes about 25 s of one processor.
 """
@@ -31,6 +32,7 @@ PLACES = {
 }
 SETTINGS = {
     "everything on": {},
+    "everything on, rate 0.01": {"train.rate": "0.01"},
     "all shares equal (throughput not weighed)": {"exchange.weigh_throughput": "no"},
     "fixed threshold, 0.01": {"exchange.tau": "0.01"},
     "fixed interval, 0.25 s": {"exchange.interval_s": "0.25"},
@@ -48,8 +50,8 @@ SETTINGS = {
 
 def play(hearsay, place, setting, seconds, seed):
     nodes, changes = PLACES[place]
-    changes = {"scenario.evaluate_samples": 3000, "scenario.evaluate_s": 5, **changes,
-               **SETTINGS[setting]}
+    changes = {"scenario.evaluate_samples": 3000, "scenario.evaluate_s": 5, "data.seed": seed,
+               **changes, **SETTINGS[setting]}
     command = [hearsay, "sim", f"{HERE}/../configs/sim-{place.split(',')[0]}.conf", "--no-report",
                "--seed", str(seed), "--seconds", str(seconds)]
     for key, value in changes.items():

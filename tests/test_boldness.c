@@ -13,7 +13,7 @@
 static struct boldness_measured usual(void)
 {
     return (struct boldness_measured){
-        .training = 4, .delay_s = 0.2, .hops = 1, .step_s = 0.0125, .bytes_per_s = 1e6};
+        .learners = 4, .delay_s = 0.2, .hops = 1, .step_s = 0.0125, .bytes_per_s = 1e6};
 }
 
 static void assert_near(double is, double should_be)
@@ -39,12 +39,12 @@ static void up_to_four_average_and_more_are_bolder_and_tell_more_rarely(void **s
 {
     (void)state;
     struct boldness_measured measured = usual();
-    for (measured.training = 2; measured.training <= 4; measured.training++)
+    for (measured.learners = 2; measured.learners <= 4; measured.learners++)
         assert_near(boldness_of(&measured).gain, 1);
-    measured.training = 16;
+    measured.learners = 16;
     assert_near(boldness_of(&measured).gain, 2);
     assert_near(boldness_of(&measured).interval_s, 2 * (0.2 + 8 * 0.0125));
-    measured.training = 64;
+    measured.learners = 64;
     assert_near(boldness_of(&measured).gain, 4);
     assert_near(boldness_of(&measured).interval_s, 4 * (0.2 + 8 * 0.0125));
 }
@@ -53,7 +53,7 @@ static void the_momentum_of_the_swarm_is_three_tenths(void **state)
 {
     (void)state;
     struct boldness_measured measured = usual();
-    for (measured.training = 2; measured.training <= 256; measured.training *= 2) {
+    for (measured.learners = 2; measured.learners <= 256; measured.learners *= 2) {
         const struct boldness boldness = boldness_of(&measured);
         assert_near(boldness.gain * boldness.beta, 0.3);
     }
@@ -74,7 +74,7 @@ static void the_gain_is_at_most_the_root_of_how_many_train(void **state)
     struct boldness_measured measured = usual();
     measured.bytes_per_s = 1000;
     assert_near(boldness_of(&measured).gain, 2);
-    measured.training = 81;
+    measured.learners = 81;
     assert_near(boldness_of(&measured).gain, 9);
 }
 
@@ -92,7 +92,7 @@ static void what_is_fixed_is_kept_and_the_rest_follows(void **state)
 {
     (void)state;
     struct boldness_measured measured = usual();
-    measured.training = 16;
+    measured.learners = 16;
     measured.interval_s = 0.45;
     assert_near(boldness_of(&measured).interval_s, 0.45);
     assert_near(boldness_of(&measured).gain, 1.5);
@@ -108,7 +108,7 @@ static void who_tells_before_the_news_is_there_averages_with_little_momentum(voi
 {
     (void)state;
     struct boldness_measured measured = usual();
-    measured.training = 16;
+    measured.learners = 16;
     measured.interval_s = 0.12;
     assert_near(boldness_of(&measured).gain, 1);
     assert_near(boldness_of(&measured).beta, 0.12 / 0.6 * 0.3);
@@ -117,7 +117,7 @@ static void who_tells_before_the_news_is_there_averages_with_little_momentum(voi
 static void who_has_measured_nothing_is_not_bold(void **state)
 {
     (void)state;
-    const struct boldness_measured measured = {.training = 64, .hops = 1, .bytes_per_s = 1000};
+    const struct boldness_measured measured = {.learners = 64, .hops = 1, .bytes_per_s = 1000};
     assert_near(boldness_of(&measured).interval_s, 3);
     assert_near(boldness_of(&measured).gain, 1);
     assert_near(boldness_of(&measured).beta, 0);
@@ -127,7 +127,7 @@ static void who_trains_alone_keeps_its_own_momentum_only(void **state)
 {
     (void)state;
     struct boldness_measured measured = usual();
-    measured.training = 1;
+    measured.learners = 1;
     assert_near(boldness_of(&measured).gain, 1);
     assert_near(boldness_of(&measured).beta, 0);
 }

@@ -249,6 +249,20 @@ static void an_unknown_speed_counts_like_ours(void **state)
     assert_true(near(members_own_share(&members, true, 1), 1.0 / 3));
 }
 
+static void as_many_learn_as_leave_as_much_noise(void **state)
+{
+    (void)state;
+    assert_true(members_learners(&members, true, 0) == 1);
+    meet(2, 100, 1);
+    meet(3, 100, 1);
+    assert_true(near(members_learners(&members, true, 1), 3));
+    meet(4, 700, 1);
+    assert_true(near(members_learners(&members, true, 1), 1000.0 * 1000 / (3 * 10000 + 490000)));
+    assert_true(near(members_learners(&members, false, 1), 4));
+    be(0);
+    assert_true(near(members_learners(&members, true, 1), 4));
+}
+
 static void who_promises_rarely_may_be_silent_for_longer(void **state)
 {
     (void)state;
@@ -348,6 +362,7 @@ int main(void)
         TEST(the_share_is_the_part_of_the_throughput),
         TEST(the_dead_and_those_who_only_pass_on_have_no_share),
         TEST(an_unknown_speed_counts_like_ours),
+        TEST(as_many_learn_as_leave_as_much_noise),
         TEST(who_promises_rarely_may_be_silent_for_longer),
         TEST(a_rumor_keeps_alive_and_raises_nobody_from_the_dead),
         TEST(every_member_is_found_by_its_id),

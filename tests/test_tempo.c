@@ -121,6 +121,19 @@ static void one_that_is_far_away_makes_nobody_wait(void **state)
     assert_true(stats_of(4).interval_s > 0.6);
 }
 
+static void where_one_learns_most_there_is_little_to_average(void **state)
+{
+    (void)state;
+    const struct node_options options = free_options();
+    add_swarm(9, &options);
+    start_all();
+    run(30 * SECOND_NS);
+    assert_true(stats_of(1).gain > 1.4); /* half the square root of nine */
+    world.nodes[0].step_samples = 3200;
+    run(60 * SECOND_NS);
+    assert_true(stats_of(1).gain == 1);
+}
+
 static void what_was_drawn_in_a_bad_moment_is_not_waited_for(void **state)
 {
     (void)state;
@@ -193,6 +206,8 @@ int main(void)
                                         world_ends),
         cmocka_unit_test_setup_teardown(one_that_is_far_away_makes_nobody_wait, world_begins,
                                         world_ends),
+        cmocka_unit_test_setup_teardown(where_one_learns_most_there_is_little_to_average,
+                                        world_begins, world_ends),
         cmocka_unit_test_setup_teardown(what_was_drawn_in_a_bad_moment_is_not_waited_for,
                                         world_begins, world_ends),
         cmocka_unit_test_setup_teardown(a_node_that_passes_on_only_makes_nobody_bolder,
