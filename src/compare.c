@@ -64,7 +64,7 @@ static void ask_to_confirm(struct node *node)
     for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++)
         if (node_has_joined(node, peer) && rng_below(&node->rng, ++joined) == 0)
             chosen = peer;
-    if (chosen && node->versions.rumors + node->versions.telling >= node_most_shown(node, true))
+    if (chosen && node->versions.rumors + node->versions.telling >= node_most_shown(node, false))
         (void)node_say(node, chosen, &(struct message){.kind = WANT, .tag = TAG_ALL});
 }
 
