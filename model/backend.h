@@ -1,13 +1,14 @@
 /* The operations a device must offer. Everything above is written once, over this table.
  *
- *   layers, optimizer, replica ──► struct backend ──► backend_cpu (OpenBLAS) | later: CUDA
+ *   layers, optimizer, replica ──► struct backend ──► backend_cpu (OpenBLAS) | backend_cuda
  *
  * Every pointer is memory of the backend (from take) unless its name begins with host_.
  * Matrices are row major. Operations run in the order they are called; those that return a value
- * or write host memory are finished when they return. Sizes are checked by the caller; a backend
- * that breaks (device lost) ends the process through fatal(), it does not return. No operation
+ * or write host memory are finished when they return, others perhaps later. Host memory that one
+ * reads may be written to again as soon as it returns. Sizes are checked by the caller; a backend
+ * that breaks (device lost) says so and ends the process, it does not return. No operation
  * depends on what another left in the backend itself: whoever runs in its thread may share it.
- * Held by tests/test_backend.c: every operation against a naive reference.
+ * Held by tests/test_backend.c: every operation against a naive reference, on every backend.
  */
 #ifndef HEARSAY_BACKEND_H
 #define HEARSAY_BACKEND_H
@@ -81,6 +82,20 @@ struct survey {
     uint32_t picks_max;
 };
 
+/* What passes over samples have come to: adds up until it is written to. */
+struct score {
+    double loss; /* the sum of the samples' */
+    uint32_t samples;
+    uint32_t correct; /* whose label was the first largest logit */
+};
+
+/* Operations that are called again and again with the same arguments; what the memory holds may
+ * differ. Zeroed at its birth, and for one backend only. */
+struct sequence {
+    void *recorded;
+    uint32_t times;
+};
+
 struct backend {
     const char *name;
 
@@ -91,6 +106,14 @@ struct backend {
     void (*download)(struct backend *, void *host_to, const void *from, size_t bytes);
     /* The end of the backend itself; everything taken must have been given back. */
     void (*close)(struct backend *);
+
+    /* False: call the operations, then sequence_end. True: they are done, since the backend had
+     * recorded them when they were called before. None of them may return anything or touch host
+     * memory, and nothing else is called between the two. */
+    bool (*sequence_begin)(struct backend *, struct sequence *);
+    void (*sequence_end)(struct backend *, struct sequence *);
+    /* Its operations will be others, or it is needed no more. */
+    void (*sequence_drop)(struct backend *, struct sequence *);
 
     /* y[batch,out] = x[batch,in] · w[out,in]ᵀ + b[out] */
     void (*dense_forward)(struct backend *, int batch, int in, int out, const float *x,
@@ -117,13 +140,13 @@ struct backend {
     void (*activate_backward)(struct backend *, enum activation, size_t count, const float *y,
                               const float *dy, float *dx);
 
-    /* Softmax cross-entropy of logits[batch,classes] against labels[batch]. Writes
-     * dlogits = (softmax - onehot) / batch unless it is NULL. Returns the *sum* of the losses;
-     * *host_correct is how many had their label as the first largest logit. */
-    double (*cross_entropy)(struct backend *, int batch, int classes, const float *logits,
-                            const uint8_t *labels, float *dlogits, uint32_t *host_correct);
+    /* Softmax cross-entropy of logits[batch,classes] against labels[batch], added to the score.
+     * Writes dlogits = (softmax - onehot) / batch unless it is NULL. */
+    void (*cross_entropy)(struct backend *, int batch, int classes, const float *logits,
+                          const uint8_t *labels, float *dlogits, struct score *score);
 
-    /* g' = g + decay·w; m = momentum·m + g'; w -= rate·(nesterov ? g' + momentum·m : m) */
+    /* g' = g + decay·w; m = momentum·m + g'; w -= rate·(nesterov ? g' + momentum·m : m)
+     * The settings, here and below, lie in memory of the backend like everything else. */
     void (*sgd)(struct backend *, const struct sgd *, size_t count, float *w, const float *g,
                 float *m);
 
@@ -135,10 +158,10 @@ struct backend {
                  float *m, float *v);
 
     /* x[i] = (pixels[pick[i]] - mean) · scale, for batch samples of sample_size bytes; and
-     * y[i] = labels[pick[i]]. host_pick is host memory. */
+     * y[i] = labels[pick[i]]. */
     void (*gather)(struct backend *, int batch, size_t sample_size, const uint8_t *pixels,
-                   const uint8_t *labels, const uint32_t *host_pick, float mean, float scale,
-                   float *x, uint8_t *y);
+                   const uint8_t *labels, const uint32_t *pick, float mean, float scale, float *x,
+                   uint8_t *y);
 
     /* The exchange. residual r = w - QUANTUM·base, derived here and stored nowhere. */
 

@@ -17,14 +17,14 @@ void cpu_activate(struct backend *backend, enum activation activation, size_t co
                   float *y);
 void cpu_activate_backward(struct backend *backend, enum activation activation, size_t count,
                            const float *y, const float *dy, float *dx);
-double cpu_cross_entropy(struct backend *backend, int batch, int classes, const float *logits,
-                         const uint8_t *labels, float *dlogits, uint32_t *host_correct);
+void cpu_cross_entropy(struct backend *backend, int batch, int classes, const float *logits,
+                       const uint8_t *labels, float *dlogits, struct score *score);
 void cpu_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *w, const float *g,
              float *m);
 void cpu_adam(struct backend *backend, const struct adam *adam, size_t count, float *w,
               const float *g, float *m, float *v);
 void cpu_gather(struct backend *backend, int batch, size_t sample_size, const uint8_t *pixels,
-                const uint8_t *labels, const uint32_t *host_pick, float mean, float scale, float *x,
+                const uint8_t *labels, const uint32_t *pick, float mean, float scale, float *x,
                 uint8_t *y);
 
 /* cpu_exchange.c */

@@ -128,8 +128,8 @@ static int first_largest(int classes, const float *logits)
 }
 
 /* With the largest logit subtracted no exponential overflows and the sum is at least 1. */
-double cpu_cross_entropy(struct backend *backend, int batch, int classes, const float *logits,
-                         const uint8_t *labels, float *dlogits, uint32_t *host_correct)
+void cpu_cross_entropy(struct backend *backend, int batch, int classes, const float *logits,
+                       const uint8_t *labels, float *dlogits, struct score *score)
 {
     (void)backend;
     double loss = 0;
@@ -151,8 +151,9 @@ double cpu_cross_entropy(struct backend *backend, int batch, int classes, const 
             *dlogits++ = (float)((softmax - (c == label)) / batch);
         }
     }
-    *host_correct = correct;
-    return loss;
+    score->loss += loss;
+    score->samples += (uint32_t)batch;
+    score->correct += correct;
 }
 
 void cpu_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *restrict w,
@@ -189,14 +190,14 @@ void cpu_adam(struct backend *backend, const struct adam *adam, size_t count, fl
 }
 
 void cpu_gather(struct backend *backend, int batch, size_t sample_size, const uint8_t *pixels,
-                const uint8_t *labels, const uint32_t *host_pick, float mean, float scale,
+                const uint8_t *labels, const uint32_t *pick, float mean, float scale,
                 float *restrict x, uint8_t *y)
 {
     (void)backend;
     for (int i = 0; i < batch; i++, x += sample_size) {
-        const uint8_t *sample = pixels + host_pick[i] * sample_size;
+        const uint8_t *sample = pixels + pick[i] * sample_size;
         for (size_t j = 0; j < sample_size; j++)
             x[j] = ((float)sample[j] - mean) * scale;
-        y[i] = labels[host_pick[i]];
+        y[i] = labels[pick[i]];
     }
 }

@@ -8,6 +8,7 @@ struct exam {
     struct model *model;
     struct shelf test;
     float *weights; /* [P], those being marked */
+    struct score *score;
 };
 
 struct exam *exam_new(struct arena *arena, struct backend *backend, struct model *model,
@@ -18,42 +19,42 @@ struct exam *exam_new(struct arena *arena, struct backend *backend, struct model
         .backend = backend,
         .model = model,
         .weights = backend->take(backend, model_parameters(model) * sizeof *exam->weights),
+        .score = backend->take(backend, sizeof *exam->score),
     };
     shelf_init(&exam->test, arena, backend, test, (uint32_t)model_batch_max(model));
     return exam;
 }
 
 /* Adds the test samples from .. from+size-1. */
-static void mark_batch(struct exam *exam, uint32_t from, uint32_t size,
-                       struct evaluation *evaluation)
+static void mark_batch(struct exam *exam, uint32_t from, uint32_t size)
 {
     for (uint32_t i = 0; i < size; i++)
         exam->test.pick[i] = from + i;
+    shelf_pick(&exam->test, size);
     shelf_gather(&exam->test, size);
-    uint32_t correct;
-    evaluation->loss +=
-        model_score(exam->model, exam->weights, exam->test.x, exam->test.y, (int)size, &correct);
-    evaluation->correct += correct;
-    evaluation->samples += size;
+    model_score(exam->model, exam->weights, exam->test.x, exam->test.y, (int)size, exam->score);
 }
 
 struct evaluation exam_mark(struct exam *exam, const float *host_weights, uint32_t from,
                             uint32_t to)
 {
     CHECK(to <= exam->test.count);
-    struct evaluation evaluation = {0};
+    struct backend *backend = exam->backend;
+    struct score score = {0};
     if (from >= to)
-        return evaluation;
-    exam->backend->upload(exam->backend, exam->weights, host_weights,
-                          model_parameters(exam->model) * sizeof *host_weights);
+        return (struct evaluation){0};
+    backend->upload(backend, exam->weights, host_weights,
+                    model_parameters(exam->model) * sizeof *host_weights);
+    backend->upload(backend, exam->score, &score, sizeof score);
     const uint32_t batch_max = exam->test.batch_max;
     while (from < to) {
         const uint32_t size = to - from < batch_max ? to - from : batch_max;
-        mark_batch(exam, from, size, &evaluation);
+        mark_batch(exam, from, size);
         from += size;
     }
-    evaluation.loss /= evaluation.samples;
-    return evaluation;
+    backend->download(backend, &score, exam->score, sizeof score);
+    return (struct evaluation){
+        .loss = score.loss / score.samples, .correct = score.correct, .samples = score.samples};
 }
 
 uint32_t exam_samples(const struct exam *exam)
@@ -65,4 +66,5 @@ void exam_free(struct exam *exam)
 {
     shelf_free(&exam->test);
     exam->backend->give(exam->backend, exam->weights);
+    exam->backend->give(exam->backend, exam->score);
 }

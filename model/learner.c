@@ -5,6 +5,11 @@
 #include "shelf.h"
 #include "status.h"
 
+union optimizer_now {
+    struct sgd sgd;
+    struct adam adam;
+};
+
 struct learner {
     struct backend *backend;
     struct model *model;
@@ -19,6 +24,9 @@ struct learner {
     float *gradients;                   /* [P] */
     float *moment[LEARNER_MOMENTS_MAX]; /* [learner_moments][P] */
     uint64_t steps;                     /* that the moments have been through */
+    union optimizer_now *now;           /* the optimizer's settings for the step being made */
+    struct score *score;                /* of the steps since it was last asked for */
+    struct sequence sequence;           /* a step */
 
     struct exam *exam; /* this and the next only if there is something to test with */
     float *host;       /* [P], host: the base on its way to the exam */
@@ -49,6 +57,8 @@ static void train_start(struct learner *learner, struct arena *arena, const stru
     learner->gradients = backend->take(backend, bytes);
     for (uint32_t i = 0; i < optimizer_moments(&options->optimizer); i++)
         learner->moment[i] = backend->take(backend, bytes);
+    learner->now = backend->take(backend, sizeof *learner->now);
+    learner->score = backend->take(backend, sizeof *learner->score);
 }
 
 static void exam_start(struct learner *learner, struct arena *arena, const struct dataset *test)
@@ -82,10 +92,17 @@ uint32_t learner_moments(const struct learner *learner)
     return learner_can_step(learner) ? optimizer_moments(&learner->options.optimizer) : 0;
 }
 
+static void resize(struct learner *learner, uint32_t batch)
+{
+    if (batch != learner->size)
+        learner->backend->sequence_drop(learner->backend, &learner->sequence);
+    learner->size = batch;
+}
+
 void learner_set_batch(struct learner *learner, uint32_t batch)
 {
     CHECK(batch > 0 && batch <= learner->options.batch_max);
-    learner->size = batch;
+    resize(learner, batch);
 }
 
 uint32_t learner_batch(const struct learner *learner)
@@ -104,38 +121,65 @@ uint64_t learner_swarm_samples(const struct learner *learner)
     return learner->swarm_samples;
 }
 
+/* What differs from step to step: the samples, and how far the weights follow. */
+static void prepare(struct learner *learner)
+{
+    const struct optimizer *optimizer = &learner->options.optimizer;
+    union optimizer_now now = {0};
+    batch_next(&learner->batch, learner->size, learner->train.pick);
+    shelf_pick(&learner->train, learner->size);
+    learner->steps++;
+    if (optimizer->kind == OPTIMIZER_ADAM)
+        now.adam = optimizer_adam_at(optimizer, learner->swarm_samples, learner->steps);
+    else
+        now.sgd = optimizer_at(optimizer, learner->swarm_samples);
+    learner->backend->upload(learner->backend, learner->now, &now, sizeof now);
+}
+
 /* The weights follow the gradients. */
 static void optimize(struct learner *learner)
 {
     struct backend *backend = learner->backend;
-    const struct optimizer *optimizer = &learner->options.optimizer;
     float *weights = learner->replica.weights;
     const size_t parameters = learner->replica.parameters;
-    learner->steps++;
-    if (optimizer->kind == OPTIMIZER_ADAM) {
-        const struct adam adam =
-            optimizer_adam_at(optimizer, learner->swarm_samples, learner->steps);
-        backend->adam(backend, &adam, parameters, weights, learner->gradients, learner->moment[0],
-                      learner->moment[1]);
-    } else {
-        const struct sgd sgd = optimizer_at(optimizer, learner->swarm_samples);
-        backend->sgd(backend, &sgd, parameters, weights, learner->gradients, learner->moment[0]);
-    }
+    if (learner->options.optimizer.kind == OPTIMIZER_ADAM)
+        backend->adam(backend, &learner->now->adam, parameters, weights, learner->gradients,
+                      learner->moment[0], learner->moment[1]);
+    else
+        backend->sgd(backend, &learner->now->sgd, parameters, weights, learner->gradients,
+                     learner->moment[0]);
 }
 
-struct step learner_step(struct learner *learner)
+/* What is the same in all steps. */
+static void learn(struct learner *learner)
+{
+    shelf_gather(&learner->train, learner->size);
+    model_learn(learner->model, learner->replica.weights, learner->gradients, learner->train.x,
+                learner->train.y, (int)learner->size, learner->score);
+    optimize(learner);
+}
+
+uint32_t learner_step(struct learner *learner)
 {
     CHECK(learner_can_step(learner));
-    const uint32_t size = learner->size;
-    batch_next(&learner->batch, size, learner->train.pick);
-    shelf_gather(&learner->train, size);
-    uint32_t correct;
-    double loss = model_learn(learner->model, learner->replica.weights, learner->gradients,
-                              learner->train.x, learner->train.y, (int)size, &correct);
-    optimize(learner);
-    learner->samples += size;
-    learner->swarm_samples += size;
-    return (struct step){.samples = size, .loss = loss};
+    struct backend *backend = learner->backend;
+    prepare(learner);
+    if (!backend->sequence_begin(backend, &learner->sequence)) {
+        learn(learner);
+        backend->sequence_end(backend, &learner->sequence);
+    }
+    learner->samples += learner->size;
+    learner->swarm_samples += learner->size;
+    return learner->size;
+}
+
+double learner_losses(struct learner *learner)
+{
+    CHECK(learner_can_step(learner));
+    struct score score;
+    learner->backend->download(learner->backend, &score, learner->score, sizeof score);
+    learner->backend->upload(learner->backend, learner->score, &(struct score){0}, sizeof score);
+    return score.loss;
 }
 
 const struct update *learner_tell(struct learner *learner, const struct tell *tell)
@@ -240,14 +284,17 @@ void learner_restore(struct learner *learner, const struct learner_state *state)
     if (learner_can_step(learner))
         batch_seek(&learner->batch, state->epoch, state->at);
     if (state->batch > 0 && state->batch <= learner->options.batch_max)
-        learner->size = state->batch;
+        resize(learner, state->batch);
 }
 
 void learner_free(struct learner *learner)
 {
     if (learner_can_step(learner)) {
         shelf_free(&learner->train);
+        learner->backend->sequence_drop(learner->backend, &learner->sequence);
         learner->backend->give(learner->backend, learner->gradients);
+        learner->backend->give(learner->backend, learner->now);
+        learner->backend->give(learner->backend, learner->score);
         for (uint32_t i = 0; i < learner_moments(learner); i++)
             learner->backend->give(learner->backend, learner->moment[i]);
     }

@@ -38,11 +38,6 @@ struct learner_options {
 
 struct learner;
 
-struct step {
-    uint32_t samples;
-    double loss; /* mean over the batch */
-};
-
 /* train and test may be NULL: no steps, no evaluation (a swarm in one thread has one exam for
  * all). Their bytes are copied to the backend; the datasets can be freed afterwards. */
 struct learner *learner_new(struct arena *arena, struct backend *backend, struct model *model,
@@ -50,7 +45,11 @@ struct learner *learner_new(struct arena *arena, struct backend *backend, struct
                             const struct learner_options *options);
 
 bool learner_can_step(const struct learner *learner);
-struct step learner_step(struct learner *learner);
+/* Returns how many samples it had. On a device it may still be at work, on two steps at most. */
+uint32_t learner_step(struct learner *learner);
+
+/* What the steps since the last call have lost in all, each sample added. It waits for them. */
+double learner_losses(struct learner *learner);
 
 /* Samples per step from now on: only where the options have a batch_max, and up to that. */
 void learner_set_batch(struct learner *learner, uint32_t batch);

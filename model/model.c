@@ -307,20 +307,19 @@ static void model_backward(struct model *model, const float *weights, float *gra
     }
 }
 
-double model_learn(struct model *model, const float *weights, float *gradients, const float *x,
-                   const uint8_t *labels, int batch, uint32_t *correct)
+void model_learn(struct model *model, const float *weights, float *gradients, const float *x,
+                 const uint8_t *labels, int batch, struct score *score)
 {
     const float *logits = model_forward(model, weights, x, batch);
-    double loss = model->backend->cross_entropy(model->backend, batch, model->classes, logits,
-                                                labels, model->slope[0], correct);
+    model->backend->cross_entropy(model->backend, batch, model->classes, logits, labels,
+                                  model->slope[0], score);
     model_backward(model, weights, gradients, x, batch);
-    return loss / batch;
 }
 
-double model_score(struct model *model, const float *weights, const float *x, const uint8_t *labels,
-                   int batch, uint32_t *correct)
+void model_score(struct model *model, const float *weights, const float *x, const uint8_t *labels,
+                 int batch, struct score *score)
 {
     const float *logits = model_forward(model, weights, x, batch);
-    return model->backend->cross_entropy(model->backend, batch, model->classes, logits, labels,
-                                         NULL, correct);
+    model->backend->cross_entropy(model->backend, batch, model->classes, logits, labels, NULL,
+                                  score);
 }

@@ -68,13 +68,13 @@ void model_init(const struct model *model, uint64_t seed, float *host_weights);
 /* logits[batch, classes] for x[batch, in]; memory of the model, valid until the next call. */
 const float *model_forward(struct model *model, const float *weights, const float *x, int batch);
 
-/* Forward, loss, backward. Overwrites gradients[P] with the gradient of the *mean* loss.
- * Returns the mean loss; *correct: how many of the batch were right. */
-double model_learn(struct model *model, const float *weights, float *gradients, const float *x,
-                   const uint8_t *labels, int batch, uint32_t *correct);
+/* Forward, loss, backward. Overwrites gradients[P] with the gradient of the *mean* loss, and adds
+ * to the score. */
+void model_learn(struct model *model, const float *weights, float *gradients, const float *x,
+                 const uint8_t *labels, int batch, struct score *score);
 
-/* Forward and loss only. Returns the *sum* of the losses. */
-double model_score(struct model *model, const float *weights, const float *x, const uint8_t *labels,
-                   int batch, uint32_t *correct);
+/* Forward and loss only. */
+void model_score(struct model *model, const float *weights, const float *x, const uint8_t *labels,
+                 int batch, struct score *score);
 
 #endif

@@ -18,6 +18,7 @@ void shelf_init(struct shelf *shelf, struct arena *arena, struct backend *backen
         .scale = dataset->scale,
         .batch_max = batch_max,
         .pick = arena_take(arena, batch_max, sizeof *shelf->pick),
+        .picked = backend->take(backend, batch_max * sizeof *shelf->picked),
         .x = backend->take(backend, batch_max * sample_size * sizeof *shelf->x),
         .y = backend->take(backend, batch_max),
     };
@@ -25,11 +26,17 @@ void shelf_init(struct shelf *shelf, struct arena *arena, struct backend *backen
     backend->upload(backend, shelf->labels, dataset->labels, dataset->count);
 }
 
+void shelf_pick(struct shelf *shelf, uint32_t size)
+{
+    CHECK(size <= shelf->batch_max);
+    shelf->backend->upload(shelf->backend, shelf->picked, shelf->pick, size * sizeof *shelf->pick);
+}
+
 void shelf_gather(struct shelf *shelf, uint32_t size)
 {
     CHECK(size <= shelf->batch_max);
     shelf->backend->gather(shelf->backend, (int)size, shelf->sample_size, shelf->pixels,
-                           shelf->labels, shelf->pick, shelf->mean, shelf->scale, shelf->x,
+                           shelf->labels, shelf->picked, shelf->mean, shelf->scale, shelf->x,
                            shelf->y);
 }
 
@@ -38,6 +45,7 @@ void shelf_free(struct shelf *shelf)
     struct backend *backend = shelf->backend;
     backend->give(backend, shelf->pixels);
     backend->give(backend, shelf->labels);
+    backend->give(backend, shelf->picked);
     backend->give(backend, shelf->x);
     backend->give(backend, shelf->y);
 }

@@ -41,8 +41,8 @@ struct daemon {
 
     uint64_t status_ns;   /* next status line */
     uint64_t evaluate_ns; /* next evaluation; UINT64_MAX: never, or one is under way */
-    double loss_sum;      /* of the steps since the last status line */
-    uint32_t loss_steps;
+    double loss_sum;      /* of the samples since the last status line */
+    uint64_t loss_samples;
     double loss;
     bool diverged;
     bool starts_again;
@@ -183,10 +183,10 @@ static void say_status(struct daemon *daemon, uint64_t now_ns)
 {
     struct node_stats stats;
     node_stats(daemon->node, now_ns, &stats);
-    if (daemon->loss_steps > 0)
-        daemon->loss = daemon->loss_sum / daemon->loss_steps;
+    if (daemon->loss_samples > 0)
+        daemon->loss = daemon->loss_sum / (double)daemon->loss_samples;
     daemon->loss_sum = 0;
-    daemon->loss_steps = 0;
+    daemon->loss_samples = 0;
     report_status(&daemon->report, now_ns, &stats, daemon->loss);
     notify_status(&daemon->notify, &stats, daemon->loss);
     status_watch_look(&daemon->watch, daemon->node, now_ns);
@@ -218,7 +218,7 @@ static void on_stepped(struct daemon *daemon, uint64_t now_ns, const struct hatc
 {
     node_on_step(daemon->node, now_ns, event->steps, event->samples);
     daemon->loss_sum += event->loss_sum;
-    daemon->loss_steps += event->steps;
+    daemon->loss_samples += event->samples;
     report_batch(&daemon->report, now_ns, event->batch);
     if (isfinite(event->loss_sum) || daemon->diverged)
         return;

@@ -89,6 +89,7 @@ static void say_progress(struct hatch *hatch)
     if (hatch->progress.steps == 0 ||
         !ring_room(&hatch->events, OTHER_EVENTS * sizeof(struct hatch_event)))
         return;
+    hatch->progress.loss_sum = learner_losses(hatch->learner);
     say(hatch, &hatch->progress);
     hatch->progress = (struct hatch_event){.kind = HATCH_STEPPED};
     hatch->said_ns = now_ns();
@@ -182,24 +183,23 @@ static void do_next_command(struct hatch *hatch, const struct command *command)
 }
 
 /* How many samples the next step has follows from how long this one took. */
-static struct step paced_step(struct hatch *hatch)
+static uint32_t paced_step(struct hatch *hatch)
 {
     const uint64_t from_ns = now_ns();
-    const struct step step = learner_step(hatch->learner);
-    const uint32_t batch = pace_on_step(&hatch->pace, step.samples, now_ns() - from_ns);
-    if (batch != step.samples)
+    const uint32_t samples = learner_step(hatch->learner);
+    const uint32_t batch = pace_on_step(&hatch->pace, samples, now_ns() - from_ns);
+    if (batch != samples)
         learner_set_batch(hatch->learner, batch);
-    return step;
+    return samples;
 }
 
 static void do_step(struct hatch *hatch)
 {
     const uint64_t from_ns = thread_ns();
-    const struct step step = paced_step(hatch);
+    const uint32_t samples = paced_step(hatch);
     hatch->used.steps_ns += thread_ns() - from_ns;
     hatch->progress.steps++;
-    hatch->progress.samples += step.samples;
-    hatch->progress.loss_sum += step.loss;
+    hatch->progress.samples += samples;
     hatch->progress.batch = hatch->pace.step_ns > 0 ? learner_batch(hatch->learner) : 0;
     const uint64_t most = hatch->options.samples_max;
     if (most && learner_samples(hatch->learner) >= most)

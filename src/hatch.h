@@ -40,7 +40,7 @@ struct hatch_event {
     uint32_t steps; /* STEPPED: since the last such event */
     uint64_t samples;
     uint32_t batch;              /* STEPPED: samples of the steps that follow; 0: always as many */
-    double loss_sum;             /* of the steps' mean losses */
+    double loss_sum;             /* of all samples */
     const struct update *update; /* TOLD: the learner's, until the next hatch_tell */
     uint32_t entries;            /* APPLIED */
     const int32_t *units;        /* READ: the hatch's, until the next hatch_read */

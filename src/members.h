@@ -74,8 +74,7 @@ double members_own_share(const struct members *members, bool by_throughput, uint
 /* How many live members train; this one counts in any case. */
 uint32_t members_training(const struct members *members, uint64_t now_ns);
 
-/* Like so many who learn equally much: (sum of shares)^2 / sum of shares^2 (Kish 1965), at least 1.
- */
+/* Like so many who learn equally much: (Σ shares)² / Σ shares² (Kish 1965), at least 1. */
 double members_learners(const struct members *members, bool by_throughput, uint64_t now_ns);
 
 /* The records, as signed, of at most `limit` live members from number *from on, heard of within

@@ -80,15 +80,15 @@ struct training {
     struct model *model;
     float *weights, *gradients, *momenta, *x;
     uint8_t *labels;
+    struct score score;
 };
 
 static void training_step(void *state)
 {
     struct training *training = state;
     const struct sgd sgd = {.rate = 0.01f, .momentum = 0.9f};
-    uint32_t correct = 0;
-    (void)model_learn(training->model, training->weights, training->gradients, training->x,
-                      training->labels, BATCH, &correct);
+    model_learn(training->model, training->weights, training->gradients, training->x,
+                training->labels, BATCH, &training->score);
     training->backend->sgd(training->backend, &sgd, model_parameters(training->model),
                            training->weights, training->gradients, training->momenta);
 }

@@ -370,17 +370,21 @@ static void cross_entropy_agrees_with_the_reference(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const int batch = cases[i].batch, classes = cases[i].classes;
         uint8_t labels[32];
-        uint32_t correct = 99;
+        struct score score = {.loss = 1000, .samples = 7, .correct = 5};
         case_begin(state);
         fill(y, (size_t)(batch * classes));
         for (int j = 0; j < batch; j++)
             labels[j] = (uint8_t)(classes - 1 - j % classes);
         double want = cross_entropy_reference(batch, classes, labels);
-        double loss = backend->cross_entropy(backend, batch, classes, y, labels, dx, &correct);
-        assert_true(fabs(loss - want) <= 1e-9 * (1 + want));
+        backend->cross_entropy(backend, batch, classes, y, labels, dx, &score);
+        assert_true(fabs(score.loss - 1000 - want) <= 1e-9 * (1 + want));
+        assert_int_equal(score.samples, 7 + batch);
         check_near(dx, want_dx, (size_t)(batch * classes), LOOP_NMSE);
-        assert_true(loss ==
-                    backend->cross_entropy(backend, batch, classes, y, labels, NULL, &correct));
+        struct score once = {0}, twice = {0};
+        backend->cross_entropy(backend, batch, classes, y, labels, dx, &once);
+        backend->cross_entropy(backend, batch, classes, y, labels, NULL, &twice);
+        assert_memory_equal(&once, &twice, sizeof once);
+        assert_int_equal(score.correct, 5 + once.correct);
     }
 }
 
@@ -389,9 +393,9 @@ static void cross_entropy_counts_the_first_largest_logit(void **state)
     (void)state;
     const float logits[] = {1, 3, 2, /**/ 5, 5, 5, /**/ 0, 7, 7, /**/ -1, -2, -3};
     const uint8_t labels[] = {1, 1, 1, 2};
-    uint32_t correct = 99;
-    (void)backend->cross_entropy(backend, 4, 3, logits, labels, NULL, &correct);
-    assert_int_equal(correct, 2);
+    struct score score = {0};
+    backend->cross_entropy(backend, 4, 3, logits, labels, NULL, &score);
+    assert_int_equal(score.correct, 2);
 }
 
 static void cross_entropy_survives_huge_logits(void **state)
@@ -399,12 +403,12 @@ static void cross_entropy_survives_huge_logits(void **state)
     (void)state;
     const float logits[] = {10000, 0, /**/ -10000, -10000, /**/ 0, 10000};
     const uint8_t labels[] = {0, 1, 0};
-    uint32_t correct = 99;
-    double loss = backend->cross_entropy(backend, 3, 2, logits, labels, dx, &correct);
-    assert_true(fabs(loss - (0 + log(2) + 10000)) < 1e-6);
+    struct score score = {0};
+    backend->cross_entropy(backend, 3, 2, logits, labels, dx, &score);
+    assert_true(fabs(score.loss - (0 + log(2) + 10000)) < 1e-6);
     const double want[] = {0, 0, 0.5 / 3, -0.5 / 3, -1.0 / 3, 1.0 / 3};
     check_near(dx, want, 6, LOOP_NMSE);
-    assert_int_equal(correct, 1);
+    assert_int_equal(score.correct, 1);
 }
 
 static void sgd_reference(const struct sgd *sgd, size_t count, const double *g, double *weight,

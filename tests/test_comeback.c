@@ -353,11 +353,11 @@ static void must_be_the_same_update(const struct update *a, const struct update 
 /* Steps, tells, and hears what another tells: the same for both, bit for bit. */
 static void go_on_alike(struct learner *a, struct learner *b, struct learner *other, int rounds)
 {
+    (void)learner_losses(a), (void)learner_losses(b); /* of the steps before */
     for (int round = 0; round < rounds; round++) {
         for (int step = 0; step < 3; step++) {
-            const double loss = learner_step(a).loss;
-            assert_true(loss == learner_step(b).loss);
-            (void)learner_step(other);
+            (void)learner_step(a), (void)learner_step(b), (void)learner_step(other);
+            assert_true(learner_losses(a) == learner_losses(b));
         }
         must_be_the_same_update(learner_tell(a, &TELL), learner_tell(b, &TELL));
         const struct update *heard = learner_tell(other, &TELL);

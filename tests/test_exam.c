@@ -162,7 +162,9 @@ static void keep_company(struct company *company, bool share)
         learners[i] = learner_on(backends[i], models[i], &train, i);
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < 2; i++)
-            company->losses[i][round] = learner_step(learners[i]).loss;
+            (void)learner_step(learners[i]);
+        for (int i = 0; i < 2; i++)
+            company->losses[i][round] = learner_losses(learners[i]);
         for (int i = 0; i < 2; i++) {
             learner_hear(learners[1 - i], learner_tell(learners[i], &tell));
             learner_read_weights(learners[i], company->weights[i]);

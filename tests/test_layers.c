@@ -59,8 +59,9 @@ static void build(const char *line, struct shape in, int classes)
 
 static double mean_loss(void)
 {
-    uint32_t correct = 0;
-    return model_score(model, weights, x, labels, BATCH, &correct) / BATCH;
+    struct score score = {0};
+    model_score(model, weights, x, labels, BATCH, &score);
+    return score.loss / BATCH;
 }
 
 /* How far the gradients of one tensor are from central differences, relative to their length. */
@@ -90,12 +91,12 @@ static double tensor_error(const struct tensor *tensor)
 
 static void check_gradients(const char *line, struct shape in)
 {
-    uint32_t correct = 0, correct_again = 0;
+    struct score learned = {0}, scored = {0};
     build(line, in, CLASSES);
-    double loss = model_learn(model, weights, gradients, x, labels, BATCH, &correct);
-    double sum = model_score(model, weights, x, labels, BATCH, &correct_again);
-    assert_true(loss == sum / BATCH);
-    assert_int_equal(correct, correct_again);
+    model_learn(model, weights, gradients, x, labels, BATCH, &learned);
+    model_score(model, weights, x, labels, BATCH, &scored);
+    assert_memory_equal(&learned, &scored, sizeof learned);
+    assert_int_equal(learned.samples, BATCH);
     for (int i = 0; i < model_tensors(model); i++) {
         const struct tensor tensor = model_tensor(model, i);
         const double error = tensor_error(&tensor);
@@ -139,12 +140,12 @@ static void a_batch_gives_the_mean_gradient_of_its_samples(void **state)
     (void)state;
     static float one[ROOM];
     static double mean[ROOM];
-    uint32_t correct = 0;
+    struct score score = {0};
     build("conv 2 3x3 pad 1, relu, maxpool 2, dense 3", (struct shape){1, 6, 6}, CLASSES);
-    (void)model_learn(model, weights, gradients, x, labels, BATCH, &correct);
+    model_learn(model, weights, gradients, x, labels, BATCH, &score);
     memset(mean, 0, sizeof mean);
     for (int i = 0; i < BATCH; i++) {
-        (void)model_learn(model, weights, one, x + i * 36, labels + i, 1, &correct);
+        model_learn(model, weights, one, x + i * 36, labels + i, 1, &score);
         for (size_t p = 0; p < model_parameters(model); p++)
             mean[p] += (double)one[p] / BATCH;
     }
@@ -165,8 +166,9 @@ static void ten_steps_give_the_losses_written_down(void **state)
           CLASSES);
     model_init(model, 5, weights);
     for (int step = 0; step < 10; step++) {
-        uint32_t correct = 0;
-        double loss = model_learn(model, weights, gradients, x, labels, BATCH, &correct);
+        struct score score = {0};
+        model_learn(model, weights, gradients, x, labels, BATCH, &score);
+        const double loss = score.loss / BATCH;
         if (!(fabs(loss - want[step]) <= 1e-4 * want[step]))
             fail_msg("step %d: %.8f, not %.8f", step, loss, want[step]);
         backend->sgd(backend, &sgd, model_parameters(model), weights, gradients, momenta);
@@ -179,14 +181,15 @@ static void exclusive_or_is_learned(void **state)
     const float cases[] = {0, 0, /**/ 0, 1, /**/ 1, 0, /**/ 1, 1};
     const uint8_t answers[] = {0, 1, 1, 0};
     const struct sgd sgd = {.rate = 0.1f, .momentum = 0.9f};
-    uint32_t correct = 0;
+    struct score score;
     build(model_preset("xor"), (struct shape){1, 1, 2}, 2);
     model_init(model, 1, weights);
     for (int step = 0; step < 1000; step++) {
-        (void)model_learn(model, weights, gradients, cases, answers, 4, &correct);
+        score = (struct score){0};
+        model_learn(model, weights, gradients, cases, answers, 4, &score);
         backend->sgd(backend, &sgd, model_parameters(model), weights, gradients, momenta);
     }
-    assert_int_equal(correct, 4);
+    assert_int_equal(score.correct, 4);
     const float *logits = model_forward(model, weights, cases, 4);
     for (int i = 0; i < 4; i++) {
         const double truth = 1 / (1 + exp((double)(logits[2 * i] - logits[2 * i + 1])));
