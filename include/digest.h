@@ -14,20 +14,20 @@
 #include "update.h"
 
 /* h1(c) and h2(c). */
-static inline uint64_t digest_hash(uint32_t index)
+ON_DEVICE static inline uint64_t digest_hash(uint32_t index)
 {
     return rng_mix(index + 0x9E3779B97F4A7C15u) | 0x0000000100000001u;
 }
 
 /* Lane by lane sum of two digests. */
-static inline uint64_t digest_add(uint64_t a, uint64_t b)
+ON_DEVICE static inline uint64_t digest_add(uint64_t a, uint64_t b)
 {
     uint64_t high = (a & 0xFFFFFFFF00000000u) + (b & 0xFFFFFFFF00000000u);
     return high | (uint32_t)((uint32_t)a + (uint32_t)b);
 }
 
 /* What adding `units` to base entry `index` adds to the digest. */
-static inline uint64_t digest_of_entry(uint32_t index, uint32_t units)
+ON_DEVICE static inline uint64_t digest_of_entry(uint32_t index, uint32_t units)
 {
     uint64_t hash = digest_hash(index);
     uint32_t high = (uint32_t)(hash >> 32) * units;

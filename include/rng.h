@@ -5,12 +5,14 @@
 
 #include <stdint.h>
 
+#include "on_device.h"
+
 struct rng {
     uint64_t state;
 };
 
 /* A well-mixed 64-bit hash of x; a bijection. */
-static inline uint64_t rng_mix(uint64_t x)
+ON_DEVICE static inline uint64_t rng_mix(uint64_t x)
 {
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
     x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "backend.h"
+#include "host_backend.h"
 #include "rng.h"
 
 #define P 20000

@@ -224,7 +224,6 @@ static void the_digest_is_that_of_its_entries(void **state)
 
 int main(void)
 {
-    backend = backend_cpu(1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_survey_counts_and_picks_what_is_not_below_the_floor),
         cmocka_unit_test(a_survey_notes_no_more_than_there_is_room_for),
@@ -236,5 +235,5 @@ int main(void)
         cmocka_unit_test(hearing_moves_base_and_weights_alike),
         cmocka_unit_test(the_digest_is_that_of_its_entries),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    RUN_ON_EVERY_BACKEND(tests);
 }

@@ -318,7 +318,6 @@ static void a_floor_lies_a_sixth_below(void **state)
 
 int main(void)
 {
-    backend = backend_cpu(1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_cut_fits_count_and_budget),
         cmocka_unit_test(more_residuals_above_tau_max_than_may_be_told_give_tau_max),
@@ -332,5 +331,5 @@ int main(void)
         cmocka_unit_test(a_floor_changes_no_tau),
         cmocka_unit_test(a_floor_lies_a_sixth_below),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    RUN_ON_EVERY_BACKEND(tests);
 }

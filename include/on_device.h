@@ -1,0 +1,11 @@
+/* Marks a function that CUDA kernels may call, too. */
+#ifndef HEARSAY_ON_DEVICE_H
+#define HEARSAY_ON_DEVICE_H
+
+#ifdef __CUDACC__
+#define ON_DEVICE __host__ __device__
+#else
+#define ON_DEVICE
+#endif
+
+#endif

@@ -1,0 +1,37 @@
+/* The matrix product of cuBLAS, by OpenBLAS (cuda_runtime_api.h). */
+#ifndef CUDA_ON_CPU_CUBLAS_H
+#define CUDA_ON_CPU_CUBLAS_H
+
+#include "cuda_runtime_api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum { CUBLAS_STATUS_SUCCESS, CUBLAS_STATUS_INVALID_VALUE } cublasStatus_t;
+typedef enum { CUBLAS_OP_N, CUBLAS_OP_T } cublasOperation_t;
+typedef enum { CUDA_R_32F } cudaDataType;
+typedef enum {
+    CUBLAS_COMPUTE_32F,
+    CUBLAS_COMPUTE_32F_FAST_TF32,
+    CUBLAS_COMPUTE_32F_FAST_16BF
+} cublasComputeType_t;
+typedef enum { CUBLAS_GEMM_DEFAULT = -1 } cublasGemmAlgo_t;
+typedef struct stand_in_blas *cublasHandle_t;
+
+const char *cublasGetStatusString(cublasStatus_t status);
+cublasStatus_t cublasCreate(cublasHandle_t *blas);
+cublasStatus_t cublasDestroy(cublasHandle_t blas);
+cublasStatus_t cublasSetStream(cublasHandle_t blas, cudaStream_t stream);
+cublasStatus_t cublasSetWorkspace(cublasHandle_t blas, void *room, size_t bytes);
+cublasStatus_t cublasGemmEx(cublasHandle_t blas, cublasOperation_t turn_a, cublasOperation_t turn_b,
+                            int m, int n, int k, const void *alpha, const void *a,
+                            cudaDataType type_a, int stride_a, const void *b, cudaDataType type_b,
+                            int stride_b, const void *beta, void *c, cudaDataType type_c,
+                            int stride_c, cublasComputeType_t compute, cublasGemmAlgo_t algorithm);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

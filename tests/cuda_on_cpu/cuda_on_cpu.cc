@@ -1,0 +1,537 @@
+/* See cuda_runtime_api.h: streams, memory, graphs, and blocks of threads, on one processor. */
+#include <cblas.h>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <vector>
+
+#include "cublas_v2.h"
+#include "cuda_runtime.h"
+
+#define THREADS_MAX 256
+#define WARP        32
+#define STACK_BYTES ((size_t)64 << 10)
+#define ALIGN       ((size_t)64)
+
+[[noreturn]] static void refuse(const char *why)
+{
+    (void)fprintf(stderr, "CUDA on CPU: %s\n", why);
+    abort();
+}
+
+static long from_environment(const char *name, long otherwise)
+{
+    const char *text = getenv(name);
+    return text != nullptr ? atol(text) : otherwise;
+}
+
+/* One lock for everything: a daemon opens its device in one thread and uses it in another. */
+static std::recursive_mutex everything;
+#define LOCKED const std::lock_guard<std::recursive_mutex> lock(everything)
+
+/* Memory. Each piece ends at a page that nobody may touch, and is open only while a stream works. */
+
+struct piece {
+    char *pages;
+    size_t page_bytes; /* without the guard */
+    size_t bytes;
+};
+
+static std::map<void *, piece> pieces;
+static size_t memory_used;
+
+static size_t memory_all()
+{
+    return (size_t)from_environment("CUDA_ON_CPU_MIB", 512) << 20;
+}
+
+static void protect_all(int protection)
+{
+    for (const auto &entry : pieces) {
+        if (mprotect(entry.second.pages, entry.second.page_bytes, protection) != 0)
+            refuse("mprotect failed");
+    }
+}
+
+static bool is_of_the_device(const void *memory, size_t bytes)
+{
+    auto after = pieces.upper_bound(const_cast<void *>(memory));
+    if (after == pieces.begin())
+        return bytes == 0;
+    const auto &entry = *--after;
+    const char *end = (const char *)entry.first + entry.second.bytes;
+    return (const char *)memory + bytes <= end;
+}
+
+/* Streams. */
+
+typedef std::function<void()> work;
+
+struct stand_in_graph {
+    std::vector<work> works;
+};
+
+struct stand_in_stream {
+    std::deque<work> waiting;
+    stand_in_graph *recorded; /* while it records */
+};
+
+struct stand_in_event {
+    cudaStream_t stream;
+};
+
+static std::vector<cudaStream_t> streams;
+static long launches;
+
+static bool is_broken()
+{
+    static const long most = from_environment("CUDA_ON_CPU_FAILS_AFTER", -1);
+    return most >= 0 && launches > most;
+}
+
+static bool is_recording()
+{
+    for (const cudaStream_t stream : streams) {
+        if (stream->recorded != nullptr)
+            return true;
+    }
+    return false;
+}
+
+static void finish(cudaStream_t stream)
+{
+    if (stream->waiting.empty())
+        return;
+    protect_all(PROT_READ | PROT_WRITE);
+    while (!stream->waiting.empty()) {
+        const work next = stream->waiting.front();
+        stream->waiting.pop_front();
+        next();
+    }
+    protect_all(PROT_NONE);
+}
+
+/* What nobody may call while a stream records, and what fails once the device is broken. */
+static cudaError_t may_wait()
+{
+    if (is_broken())
+        return cudaErrorECCUncorrectable;
+    return is_recording() ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
+}
+
+cudaError_t stand_in_submit(cudaStream_t stream, work next)
+{
+    LOCKED;
+    if (is_broken())
+        return cudaErrorECCUncorrectable;
+    if (stream == nullptr)
+        refuse("nothing here uses the default stream");
+    if (stream->recorded != nullptr)
+        stream->recorded->works.push_back(next);
+    else
+        stream->waiting.push_back(next);
+    return cudaSuccess;
+}
+
+/* Blocks of threads: each thread has a stack, and runs until it is done or must wait for others. */
+
+dim3 gridDim, blockIdx, threadIdx;
+
+enum standing { RUNS, WAITS_FOR_BLOCK, WAITS_FOR_WARP, DONE };
+
+static struct thread {
+    ucontext_t context;
+    char *stack;
+    standing paused;
+    uint32_t votes[2]; /* of two ballots: a lane may be one ahead of another */
+    unsigned ballots;
+} threads[THREADS_MAX];
+
+static ucontext_t scheduler;
+static const work *running;
+
+static void thread_main()
+{
+    (*running)();
+    threads[threadIdx.x].paused = DONE;
+}
+
+static void wait_for_others(standing why)
+{
+    const unsigned self = threadIdx.x;
+    threads[self].paused = why;
+    (void)swapcontext(&threads[self].context, &scheduler);
+}
+
+void __syncthreads()
+{
+    wait_for_others(WAITS_FOR_BLOCK);
+}
+
+uint32_t __ballot_sync(uint32_t mask, bool vote)
+{
+    const unsigned self = threadIdx.x, turn = threads[self].ballots++ % 2;
+    if (mask != 0xFFFFFFFFu)
+        refuse("only whole warps vote here");
+    threads[self].votes[turn] = vote;
+    wait_for_others(WAITS_FOR_WARP);
+    uint32_t word = 0;
+    for (unsigned lane = 0; lane < WARP; lane++)
+        word |= threads[self / WARP * WARP + lane].votes[turn] << lane;
+    return word;
+}
+
+static void start_thread(unsigned i)
+{
+    thread &thread = threads[i];
+    if (thread.stack == nullptr)
+        thread.stack = (char *)malloc(STACK_BYTES);
+    (void)getcontext(&thread.context);
+    thread.context.uc_stack.ss_sp = thread.stack;
+    thread.context.uc_stack.ss_size = STACK_BYTES;
+    thread.context.uc_link = &scheduler;
+    thread.paused = RUNS;
+    thread.ballots = 0;
+    makecontext(&thread.context, thread_main, 0);
+}
+
+/* After a round, all of a warp wait for the same, and if one waits for the block, all do. */
+static bool check_round(unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const standing one = threads[i].paused, other = threads[i / WARP * WARP].paused;
+        if (one != other || (one == WAITS_FOR_BLOCK) != (threads[0].paused == WAITS_FOR_BLOCK))
+            refuse("some threads wait where others do not come");
+    }
+    bool all_done = true;
+    for (unsigned i = 0; i < count; i++)
+        all_done = all_done && threads[i].paused == DONE;
+    return !all_done;
+}
+
+static void run_block(unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        start_thread(i);
+    do {
+        for (unsigned i = 0; i < count; i++) {
+            if (threads[i].paused == DONE)
+                continue;
+            threadIdx.x = i;
+            (void)swapcontext(&scheduler, &threads[i].context);
+        }
+    } while (check_round(count));
+}
+
+cudaError_t stand_in_launch(const cudaLaunchConfig_t *config, work kernel)
+{
+    LOCKED;
+    const dim3 grid = config->gridDim;
+    const unsigned count = config->blockDim.x;
+    if (grid.x == 0 || count == 0 || count > THREADS_MAX || count % WARP != 0)
+        return cudaErrorInvalidConfiguration;
+    launches++;
+    return stand_in_submit(config->stream, [=] {
+        running = &kernel;
+        gridDim = grid;
+        for (blockIdx.x = 0; blockIdx.x < grid.x; blockIdx.x++)
+            run_block(count);
+    });
+}
+
+/* The runtime. */
+
+static int devices()
+{
+    return (int)from_environment("CUDA_ON_CPU_DEVICES", 1);
+}
+
+const char *cudaGetErrorString(cudaError_t error)
+{
+    static const char *const texts[] = {"no error",
+                                        "invalid argument",
+                                        "out of memory",
+                                        "invalid configuration argument",
+                                        "invalid device ordinal",
+                                        "uncorrectable ECC error encountered",
+                                        "operation not permitted when stream is capturing",
+                                        "no CUDA-capable device is detected"};
+    return texts[error];
+}
+
+cudaError_t cudaGetDeviceCount(int *count)
+{
+    *count = devices();
+    return *count > 0 ? cudaSuccess : cudaErrorNoDevice;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
+{
+    if (device < 0 || device >= devices())
+        return cudaErrorInvalidDevice;
+    *properties = {};
+    (void)snprintf(properties->name, sizeof properties->name, "a GPU played by a CPU");
+    for (int i = 0; i < 16; i++)
+        properties->uuid.bytes[i] = (char)(i * 17 + device);
+    properties->totalGlobalMem = memory_all();
+    properties->major = 9;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int)
+{
+    *value = 1;
+    return cudaSuccess;
+}
+
+static thread_local int current;
+
+cudaError_t cudaSetDevice(int device)
+{
+    current = device;
+    if (is_broken())
+        return cudaErrorECCUncorrectable;
+    return device >= 0 && device < devices() ? cudaSuccess : cudaErrorInvalidDevice;
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version)
+{
+    *version = 13000;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDriverGetVersion(int *version)
+{
+    return cudaRuntimeGetVersion(version);
+}
+
+cudaError_t cudaMalloc(void **memory, size_t bytes)
+{
+    LOCKED;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t whole = (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    const size_t page_bytes = (whole + page - 1) / page * page;
+    const cudaError_t may = may_wait();
+    if (may != cudaSuccess)
+        return may;
+    if (memory_used + page_bytes > memory_all())
+        return cudaErrorMemoryAllocation;
+    void *pages = mmap(nullptr, page_bytes + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED)
+        return cudaErrorMemoryAllocation;
+    *memory = (char *)pages + page_bytes - whole;
+    pieces[*memory] = {(char *)pages, page_bytes, whole};
+    memory_used += page_bytes;
+    if (mprotect(pages, page_bytes, PROT_READ | PROT_WRITE) != 0)
+        refuse("mprotect failed");
+    memset(pages, 0xCD, page_bytes); /* nobody cleared it */
+    (void)mprotect(pages, page_bytes, PROT_NONE);
+    return cudaSuccess;
+}
+
+cudaError_t cudaFree(void *memory)
+{
+    LOCKED;
+    const cudaError_t may = may_wait();
+    if (may != cudaSuccess || memory == nullptr)
+        return may;
+    if (pieces.count(memory) == 0)
+        return cudaErrorInvalidValue;
+    for (const cudaStream_t stream : streams)
+        finish(stream);
+    const piece gone = pieces[memory];
+    pieces.erase(memory);
+    memory_used -= gone.page_bytes;
+    (void)munmap(gone.pages, gone.page_bytes + (size_t)sysconf(_SC_PAGESIZE));
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemGetInfo(size_t *left, size_t *all)
+{
+    *all = memory_all();
+    *left = *all - memory_used;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream)
+{
+    LOCKED;
+    if (!is_of_the_device(memory, bytes))
+        return cudaErrorInvalidValue;
+    return stand_in_submit(stream, [=] { memset(memory, value, bytes); });
+}
+
+/* Pageable memory of the host is read at once, and written when the stream comes to it. */
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream)
+{
+    LOCKED;
+    if (stream->recorded != nullptr)
+        return cudaErrorStreamCaptureUnsupported;
+    if (!is_of_the_device(kind == cudaMemcpyHostToDevice ? to : from, bytes))
+        return cudaErrorInvalidValue;
+    if (kind == cudaMemcpyDeviceToHost)
+        return stand_in_submit(stream, [=] {
+            if (bytes > 0)
+                memcpy(to, from, bytes);
+        });
+    const std::vector<char> copy((const char *)from, (const char *)from + bytes);
+    return stand_in_submit(stream, [=] {
+        if (!copy.empty())
+            memcpy(to, copy.data(), copy.size());
+    });
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
+{
+    LOCKED;
+    *stream = new stand_in_stream();
+    streams.push_back(*stream);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    LOCKED;
+    finish(stream);
+    for (size_t i = 0; i < streams.size(); i++) {
+        if (streams[i] == stream)
+            streams.erase(streams.begin() + (long)i--);
+    }
+    delete stream;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    LOCKED;
+    const cudaError_t may = may_wait();
+    if (may == cudaSuccess)
+        finish(stream);
+    return may;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
+{
+    *event = new stand_in_event();
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    delete event;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    event->stream = stream;
+    return is_broken() ? cudaErrorECCUncorrectable : cudaSuccess;
+}
+
+/* Later work is done with it: a device could have been so fast. */
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    return event->stream != nullptr ? cudaStreamSynchronize(event->stream) : may_wait();
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
+{
+    LOCKED;
+    if (is_recording())
+        return cudaErrorStreamCaptureUnsupported;
+    stream->recorded = new stand_in_graph();
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
+{
+    LOCKED;
+    *graph = stream->recorded;
+    stream->recorded = nullptr;
+    return *graph != nullptr ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *made, cudaGraph_t graph, unsigned long long)
+{
+    *made = new stand_in_graph(*graph);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream)
+{
+    LOCKED;
+    launches++;
+    cudaError_t error = cudaSuccess;
+    for (const work &next : graph->works)
+        error = error == cudaSuccess ? stand_in_submit(stream, next) : error;
+    return error;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+    delete graph;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph)
+{
+    delete graph;
+    return cudaSuccess;
+}
+
+/* cuBLAS. */
+
+struct stand_in_blas {
+    cudaStream_t stream;
+};
+
+const char *cublasGetStatusString(cublasStatus_t status)
+{
+    return status == CUBLAS_STATUS_SUCCESS ? "success" : "an invalid value was passed";
+}
+
+cublasStatus_t cublasCreate(cublasHandle_t *blas)
+{
+    *blas = new stand_in_blas();
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasDestroy(cublasHandle_t blas)
+{
+    delete blas;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSetStream(cublasHandle_t blas, cudaStream_t stream)
+{
+    blas->stream = stream;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSetWorkspace(cublasHandle_t, void *room, size_t bytes)
+{
+    LOCKED;
+    return is_of_the_device(room, bytes) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
+}
+
+cublasStatus_t cublasGemmEx(cublasHandle_t blas, cublasOperation_t turn_a, cublasOperation_t turn_b,
+                            int m, int n, int k, const void *alpha, const void *a, cudaDataType,
+                            int stride_a, const void *b, cudaDataType, int stride_b,
+                            const void *beta, void *c, cudaDataType, int stride_c,
+                            cublasComputeType_t, cublasGemmAlgo_t)
+{
+    const float scale = *(const float *)alpha, kept = *(const float *)beta;
+    const CBLAS_TRANSPOSE way_a = turn_a == CUBLAS_OP_N ? CblasNoTrans : CblasTrans;
+    const CBLAS_TRANSPOSE way_b = turn_b == CUBLAS_OP_N ? CblasNoTrans : CblasTrans;
+    const cudaError_t error = stand_in_submit(blas->stream, [=] {
+        cblas_sgemm(CblasColMajor, way_a, way_b, m, n, k, scale, (const float *)a, stride_a,
+                    (const float *)b, stride_b, kept, (float *)c, stride_c);
+    });
+    return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
+}

@@ -1,0 +1,65 @@
+/* The language of kernels, one thread after the other (cuda_runtime_api.h). */
+#ifndef CUDA_ON_CPU_RUNTIME_H
+#define CUDA_ON_CPU_RUNTIME_H
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+#include "cuda_runtime_api.h"
+
+#define __global__
+#define __device__
+#define __shared__ static /* blocks run one after the other */
+
+struct dim3 {
+    unsigned x, y, z;
+    dim3(unsigned width = 1) : x(width), y(1), z(1) {}
+};
+
+extern dim3 gridDim, blockIdx, threadIdx;
+
+void __syncthreads();
+uint32_t __ballot_sync(uint32_t mask, bool vote);
+
+static inline int __popc(uint32_t word)
+{
+    return __builtin_popcount(word);
+}
+
+static inline int __ffs(int word)
+{
+    return __builtin_ffs(word);
+}
+
+static inline uint32_t __float_as_uint(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline uint32_t atomicAdd(uint32_t *sum, uint32_t value)
+{
+    const uint32_t before = *sum;
+    *sum += value;
+    return before;
+}
+
+struct cudaLaunchConfig_t {
+    dim3 gridDim, blockDim;
+    cudaStream_t stream;
+};
+
+/* Puts work into a stream, to be done when somebody waits, or into what the stream records. */
+cudaError_t stand_in_submit(cudaStream_t stream, std::function<void()> work);
+cudaError_t stand_in_launch(const cudaLaunchConfig_t *config, std::function<void()> thread);
+
+template <typename... Parameters, typename... Arguments>
+static cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
+                                      void (*kernel)(Parameters...), Arguments... arguments)
+{
+    return stand_in_launch(config, [=] { kernel(arguments...); });
+}
+
+#endif

@@ -1,0 +1,93 @@
+/* CUDA without a GPU: as much of its runtime as model/ uses, for tests on machines that have none.
+ *
+ *   model/backend_cuda*.c, model/cuda_*.cu ──► these headers ──► cuda_on_cpu.cc
+ *
+ * The same sources, compiled against this folder instead of the CUDA Toolkit. It is stricter than a
+ * device is: nothing is done before somebody waits for it, memory of the device is out of reach for
+ * everybody else and ends at a guard page, what must not be called while a stream records fails,
+ * and all threads of a block must come to the same __syncthreads. What it cannot tell: how fast it
+ * is, whether threads race, and what rounding cuBLAS does.
+ *
+ * From the environment: CUDA_ON_CPU_DEVICES (1), CUDA_ON_CPU_MIB (512) of memory each, and
+ * CUDA_ON_CPU_FAILS_AFTER launches, from which on everything fails.
+ */
+#ifndef CUDA_ON_CPU_RUNTIME_API_H
+#define CUDA_ON_CPU_RUNTIME_API_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum {
+    cudaSuccess,
+    cudaErrorInvalidValue,
+    cudaErrorMemoryAllocation,
+    cudaErrorInvalidConfiguration,
+    cudaErrorInvalidDevice,
+    cudaErrorECCUncorrectable,
+    cudaErrorStreamCaptureUnsupported,
+    cudaErrorNoDevice
+} cudaError_t;
+
+typedef struct stand_in_stream *cudaStream_t;
+typedef struct stand_in_event *cudaEvent_t;
+typedef struct stand_in_graph *cudaGraph_t;
+typedef struct stand_in_graph *cudaGraphExec_t;
+
+enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
+enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16 };
+#define cudaStreamNonBlocking  1u
+#define cudaEventDisableTiming 2u
+
+typedef struct {
+    char bytes[16];
+} cudaUUID_t;
+
+struct cudaDeviceProp {
+    char name[256];
+    cudaUUID_t uuid;
+    size_t totalGlobalMem;
+    int major;
+    int minor;
+};
+
+const char *cudaGetErrorString(cudaError_t error);
+cudaError_t cudaGetDeviceCount(int *count);
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device);
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaRuntimeGetVersion(int *version);
+cudaError_t cudaDriverGetVersion(int *version);
+
+cudaError_t cudaMalloc(void **memory, size_t bytes);
+cudaError_t cudaFree(void *memory);
+cudaError_t cudaMemGetInfo(size_t *left, size_t *all);
+cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                            cudaStream_t stream);
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *made, cudaGraph_t graph,
+                                 unsigned long long flags);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
