@@ -49,10 +49,11 @@ struct recording {
 static _Noreturn void lost(const char *what, const char *why)
 {
     (void)fflush(stdout);
-    (void)fprintf(stderr,
-                  "hearsay: the GPU failed (%s: %s); this node ends. Started again, it goes on from "
-                  "its last checkpoint; 'nvidia-smi' may know more\n",
-                  what, why);
+    (void)fprintf(
+        stderr,
+        "hearsay: the GPU failed (%s: %s); this node ends. Started again, it goes on from "
+        "its last checkpoint; 'nvidia-smi' may know more\n",
+        what, why);
     _exit(EXIT_FAILURE);
 }
 
@@ -395,12 +396,12 @@ static uint32_t cuda_survey(struct backend *backend, const struct survey *survey
     check(kernel_scan(cuda->stream, room.scan, room.scan_bytes, marks_words(count),
                       room.marks.before),
           "survey");
-    check(kernel_pick(cuda->stream, count, room.marks, survey->picks, survey->picks_max,
-                      room.picked),
-          "survey");
-    check(cudaMemcpyAsync(&picked, room.picked, sizeof picked, cudaMemcpyDeviceToHost,
-                          cuda->stream),
-          "survey");
+    check(
+        kernel_pick(cuda->stream, count, room.marks, survey->picks, survey->picks_max, room.picked),
+        "survey");
+    check(
+        cudaMemcpyAsync(&picked, room.picked, sizeof picked, cudaMemcpyDeviceToHost, cuda->stream),
+        "survey");
     cuda_download(backend, host_bins, room.bins, bytes);
     return picked;
 }
@@ -648,9 +649,8 @@ bool cuda_device(int i, struct gpu *gpu)
     struct cudaDeviceProp properties;
     if (cudaGetDeviceProperties(&properties, i) != cudaSuccess)
         return false;
-    *gpu = (struct gpu){.major = properties.major,
-                        .minor = properties.minor,
-                        .bytes = properties.totalGlobalMem};
+    *gpu = (struct gpu){
+        .major = properties.major, .minor = properties.minor, .bytes = properties.totalGlobalMem};
     (void)snprintf(gpu->name, sizeof gpu->name, "%.*s", (int)sizeof gpu->name - 1, properties.name);
     write_uuid(&properties.uuid, gpu->uuid);
     return true;

@@ -96,7 +96,8 @@ cudaError_t kernel_survey(cudaStream_t stream, int blocks, const struct survey *
 static __global__ void pick(size_t words, struct marks marks, uint32_t *picks, uint32_t picks_max,
                             uint32_t *picked)
 {
-    EACH (i, words) {
+    EACH(i, words)
+    {
         uint32_t at = marks.before[i];
         for (uint32_t left = marks.bits[i]; left != 0; left &= left - 1, at++) {
             if (at < picks_max)
@@ -117,7 +118,8 @@ cudaError_t kernel_pick(cudaStream_t stream, size_t count, struct marks marks, u
 static __global__ void refine(uint32_t picked, const uint32_t *picks, const float *w,
                               const int32_t *base, uint32_t bin, uint32_t *parts)
 {
-    EACH (i, picked) {
+    EACH(i, picked)
+    {
         const uint32_t c = picks[i];
         const uint32_t bits = __float_as_uint(fabsf(residual(w[c], base[c])));
         if (bits >> BIN_BITS == bin)
@@ -133,7 +135,8 @@ cudaError_t kernel_refine(cudaStream_t stream, uint32_t picked, const uint32_t *
 
 static __global__ void levels(struct cut cut, const float *w, const int32_t *base)
 {
-    EACH (i, cut.picked) {
+    EACH(i, cut.picked)
+    {
         const uint32_t c = cut.picks[i];
         const float r = residual(w[c], base[c]);
         const bool told = fabsf(r) >= cut.tau && fabsf(r) <= FLT_MAX;
@@ -151,7 +154,8 @@ cudaError_t kernel_levels(cudaStream_t stream, struct cut cut, const float *w, c
 static __global__ void tell(struct cut cut, float *w, int32_t *base)
 {
     const float step = QUANTUM * (float)cut.amount - cut.tau;
-    EACH (i, cut.picked) {
+    EACH(i, cut.picked)
+    {
         const int level = cut.levels[i];
         const uint32_t at = cut.told_before[i], c = cut.picks[i];
         if (level != 0 && at < cut.capacity) {
@@ -172,7 +176,8 @@ cudaError_t kernel_cut(cudaStream_t stream, struct cut cut, float *w, int32_t *b
     return launch(stream, blocks_for(cut.picked), tell, cut, w, base);
 }
 
-/* How far a weight with residual r moves, of which an earlier life told `level` (cpu_exchange.c). */
+/* How far a weight with residual r moves, of which an earlier life told `level` (cpu_exchange.c).
+ */
 static __device__ float own_move(float r, float tau, float step, float level)
 {
     const float left = level > 0 ? r : -r;
@@ -185,7 +190,8 @@ static __device__ float own_move(float r, float tau, float step, float level)
 static __global__ void hear(struct update update, bool own, float *w, int32_t *base)
 {
     const float step = QUANTUM * (float)update.amount;
-    EACH (i, update.count) {
+    EACH(i, update.count)
+    {
         const uint32_t c = update.index[i];
         const int level = update.level[i];
         w[c] += own ? own_move(residual(w[c], base[c]), update.tau, step, (float)level)
@@ -202,7 +208,8 @@ cudaError_t kernel_hear(cudaStream_t stream, const struct update *update, bool o
 
 static __global__ void rebase(size_t count, const int32_t *to, float *w, int32_t *base)
 {
-    EACH (c, count) {
+    EACH(c, count)
+    {
         if (to[c] == base[c])
             continue; /* there and back may round */
         w[c] = QUANTUM * (float)to[c] + residual(w[c], base[c]);
@@ -220,7 +227,8 @@ static __global__ void add_digest(size_t count, const int32_t *base, uint32_t *d
 {
     __shared__ uint32_t shared[THREADS];
     uint32_t low = 0, high = 0;
-    EACH (c, count) {
+    EACH(c, count)
+    {
         const uint64_t entry = digest_of_entry((uint32_t)c, (uint32_t)base[c]);
         low += (uint32_t)entry;
         high += (uint32_t)(entry >> 32);

@@ -8,8 +8,8 @@
 
 static __global__ void add_bias(size_t count, unsigned columns, const float *b, float *y)
 {
-    EACH (i, count)
-        y[i] += b[i % columns];
+    EACH(i, count)
+    y[i] += b[i % columns];
 }
 
 extern "C" cudaError_t kernel_add_bias(cudaStream_t stream, int rows, int columns, const float *b,
@@ -69,7 +69,8 @@ extern "C" cudaError_t kernel_sum_rows(cudaStream_t stream, int rows, size_t col
 static __global__ void swap(size_t count, unsigned outer, unsigned middle, unsigned inner,
                             const float *from, const float *bias, float *to)
 {
-    EACH (at, count) { /* of `to`: what is written lies side by side */
+    EACH(at, count)
+    { /* of `to`: what is written lies side by side */
         const size_t line = at / inner;
         const unsigned i = (unsigned)(line % outer), j = (unsigned)(line / outer);
         const float value = from[((size_t)i * middle + j) * inner + at % inner];
@@ -92,7 +93,8 @@ static __global__ void patches(struct conv conv, struct shape out, int images, s
     const struct shape in = conv.in;
     const unsigned kernel = (unsigned)conv.kernel, width = (unsigned)out.width;
     const unsigned places = width * (unsigned)out.height;
-    EACH (at, count) {
+    EACH(at, count)
+    {
         const unsigned place = (unsigned)(at % places);
         const size_t line = at / places;
         const unsigned image = (unsigned)(line % (unsigned)images);
@@ -103,8 +105,9 @@ static __global__ void patches(struct conv conv, struct shape out, int images, s
         const bool inside = row >= 0 && row < in.height && column >= 0 && column < in.width;
         const size_t plane = (size_t)image * (size_t)in.channels + channel;
         columns[at] =
-            inside ? x[(plane * (size_t)in.height + (size_t)row) * (size_t)in.width + (size_t)column]
-                   : 0;
+            inside
+                ? x[(plane * (size_t)in.height + (size_t)row) * (size_t)in.width + (size_t)column]
+                : 0;
     }
 }
 
@@ -124,7 +127,8 @@ static __global__ void unpatch(struct conv conv, struct shape out, int images, s
     const struct shape in = conv.in;
     const int kernel = conv.kernel;
     const size_t places = (size_t)out.height * (size_t)out.width;
-    EACH (at, count) {
+    EACH(at, count)
+    {
         const int x = (int)(at % (unsigned)in.width);
         const int y = (int)(at / (unsigned)in.width % (unsigned)in.height);
         const size_t plane = at / ((size_t)in.width * (size_t)in.height);
@@ -135,8 +139,8 @@ static __global__ void unpatch(struct conv conv, struct shape out, int images, s
                 const int row = y + conv.pad - i, column = x + conv.pad - j;
                 if (row < 0 || row >= out.height || column < 0 || column >= out.width)
                     continue;
-                const size_t weight = (channel * (size_t)kernel + (size_t)i) * (size_t)kernel +
-                                      (size_t)j;
+                const size_t weight =
+                    (channel * (size_t)kernel + (size_t)i) * (size_t)kernel + (size_t)j;
                 sum += columns[(weight * (size_t)images + image) * places +
                                (size_t)row * (size_t)out.width + (size_t)column];
             }
@@ -157,7 +161,8 @@ static __global__ void pool_forward(struct pool pool, struct shape out, size_t c
                                     const float *x, float *y, uint8_t *winner)
 {
     const int width = pool.in.width, window = pool.window;
-    EACH (at, count) {
+    EACH(at, count)
+    {
         const size_t column = at % (unsigned)out.width, line = at / (unsigned)out.width;
         const size_t row = line % (unsigned)out.height, plane = line / (unsigned)out.height;
         const float *corner =
@@ -188,14 +193,14 @@ static __global__ void pool_backward(struct pool pool, struct shape out, size_t 
                                      const float *dy, const uint8_t *winner, float *dx)
 {
     const unsigned window = (unsigned)pool.window;
-    EACH (at, count) {
+    EACH(at, count)
+    {
         const unsigned x = (unsigned)(at % (unsigned)pool.in.width);
         const size_t line = at / (unsigned)pool.in.width;
         const unsigned y = (unsigned)(line % (unsigned)pool.in.height);
         const size_t plane = line / (unsigned)pool.in.height;
         const unsigned row = y / window, column = x / window;
-        const size_t from =
-            (plane * (size_t)out.height + row) * (size_t)out.width + column;
+        const size_t from = (plane * (size_t)out.height + row) * (size_t)out.width + column;
         const unsigned place = y % window * window + x % window;
         const bool inside = row < (unsigned)out.height && column < (unsigned)out.width;
         dx[at] = inside && winner[from] == place ? dy[from] : 0;
@@ -212,7 +217,8 @@ extern "C" cudaError_t kernel_unpool(cudaStream_t stream, struct pool pool, int 
 
 static __global__ void activate(enum activation activation, size_t count, const float *x, float *y)
 {
-    EACH (i, count) {
+    EACH(i, count)
+    {
         const float value = x[i];
         if (activation == RELU)
             y[i] = value < 0 ? 0 : value; /* NaN passes */
@@ -230,7 +236,8 @@ extern "C" cudaError_t kernel_activate(cudaStream_t stream, enum activation acti
 static __global__ void activate_backward(enum activation activation, size_t count, const float *y,
                                          const float *dy, float *dx)
 {
-    EACH (i, count) {
+    EACH(i, count)
+    {
         const float out = y[i], slope = dy[i];
         if (activation == RELU)
             dx[i] = out > 0 ? slope : 0;
@@ -301,7 +308,8 @@ static __global__ void sgd_step(const struct sgd *sgd, size_t count, float *w, c
 {
     const float rate = sgd->rate, momentum = sgd->momentum, decay = sgd->weight_decay;
     const float own = sgd->nesterov ? 1 : 0, kept = sgd->nesterov ? momentum : 1;
-    EACH (i, count) {
+    EACH(i, count)
+    {
         const float gradient = g[i] + decay * w[i];
         const float moment = momentum * m[i] + gradient;
         m[i] = moment;
@@ -327,7 +335,8 @@ static __global__ void adam_step(const struct adam *adam, size_t count, float *w
     __syncthreads();
     const float own1 = (float)(1 - beta1), own2 = (float)(1 - beta2);
     const float epsilon = adam->epsilon, shrink = adam->rate * adam->weight_decay;
-    EACH (i, count) {
+    EACH(i, count)
+    {
         const float mean = adam->beta1 * m[i] + own1 * g[i];
         const float square = adam->beta2 * v[i] + own2 * (g[i] * g[i]);
         m[i] = mean;
@@ -346,7 +355,8 @@ static __global__ void gather(size_t count, size_t sample_size, const uint8_t *p
                               const uint8_t *labels, const uint32_t *pick, float mean, float scale,
                               float *x, uint8_t *y)
 {
-    EACH (at, count) {
+    EACH(at, count)
+    {
         const size_t sample = pick[at / sample_size], place = at % sample_size;
         x[at] = ((float)pixels[sample * sample_size + place] - mean) * scale;
         if (place == 0)

@@ -115,7 +115,7 @@ static const struct config_key keys[] = {
      .max = 3600, .unit = "s", .words = "auto",
      .help = "Between two tellings, in the mean; auto: by how long news takes and what it costs."},
     {"exchange", "steps_min", CONFIG_U32, AT(exchange.steps_min), .initial = "16", .min = 1,
-     .max = 1000000, .unit = "steps", .help = "Local steps between two tellings, at least."},
+     .max = 1000000, .unit = "steps", .help = "Local steps between two tellings, times the gain, at least."},
     {"exchange", "told_max", CONFIG_REAL, AT(exchange.told_max), .initial = "0.1", .min = 0.0001,
      .max = 1, .help = "Part of the parameters told at once, at most: the strongest."},
     {"exchange", "tau", CONFIG_REAL, AT(exchange.tau), .initial = "auto", .min = 1e-7, .max = 1,

@@ -92,10 +92,9 @@ static inline void host_conv_forward(struct backend *b_, const struct conv *conv
 {
     (void)b_;
     const size_t n = (size_t)batch;
-    device_of_tests->conv_forward(
-        device_of_tests, conv, batch, FLOATS(x, n * shape_size(conv->in)),
-        FLOATS(w, filter_weights(conv)), FLOATS(b, (size_t)conv->filters),
-        FLOATS(y, n * shape_size(conv_output(conv))));
+    device_of_tests->conv_forward(device_of_tests, conv, batch, FLOATS(x, n * shape_size(conv->in)),
+                                  FLOATS(w, filter_weights(conv)), FLOATS(b, (size_t)conv->filters),
+                                  FLOATS(y, n * shape_size(conv_output(conv))));
     carry_back();
 }
 
@@ -105,11 +104,10 @@ static inline void host_conv_backward(struct backend *b_, const struct conv *con
 {
     (void)b_;
     const size_t n = (size_t)batch, in = n * shape_size(conv->in);
-    device_of_tests->conv_backward(device_of_tests, conv, batch, FLOATS(x, in),
-                                   FLOATS(w, filter_weights(conv)),
-                                   FLOATS(dy, n * shape_size(conv_output(conv))), FLOATS(dx, in),
-                                   FLOATS(dw, filter_weights(conv)),
-                                   FLOATS(db, (size_t)conv->filters));
+    device_of_tests->conv_backward(
+        device_of_tests, conv, batch, FLOATS(x, in), FLOATS(w, filter_weights(conv)),
+        FLOATS(dy, n * shape_size(conv_output(conv))), FLOATS(dx, in),
+        FLOATS(dw, filter_weights(conv)), FLOATS(db, (size_t)conv->filters));
     carry_back();
 }
 

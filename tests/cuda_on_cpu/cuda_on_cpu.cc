@@ -34,7 +34,8 @@ static long from_environment(const char *name, long otherwise)
 static std::recursive_mutex everything;
 #define LOCKED const std::lock_guard<std::recursive_mutex> lock(everything)
 
-/* Memory. Each piece ends at a page that nobody may touch, and is open only while a stream works. */
+/* Memory. Each piece ends at a page that nobody may touch, and is open only while a stream works.
+ */
 
 struct piece {
     char *pages;

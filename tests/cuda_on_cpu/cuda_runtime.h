@@ -14,7 +14,9 @@
 
 struct dim3 {
     unsigned x, y, z;
-    dim3(unsigned width = 1) : x(width), y(1), z(1) {}
+    dim3(unsigned width = 1) : x(width), y(1), z(1)
+    {
+    }
 };
 
 extern dim3 gridDim, blockIdx, threadIdx;
