@@ -1,40 +1,42 @@
-# HAVE_CUDA: whether the GPU is built in. WITH_CUDA=auto takes it where nvcc is found.
+# HAVE_CUDA: whether the GPU is built in. WITH_CUDA=auto takes it where nvcc is found; found but
+# broken is an error, so that nobody trains on the CPU without knowing.
 set(WITH_CUDA auto CACHE STRING "The GPU: auto (if nvcc is found), ON or OFF")
 set(HAVE_CUDA OFF)
-if(WITH_CUDA STREQUAL "auto" OR WITH_CUDA)
-  find_program(NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
-  if(NVCC)
-    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-      set(CMAKE_CUDA_ARCHITECTURES 75-virtual 80-real 90-real) # newer ones translate the first
-    endif()
-    set(CMAKE_CUDA_COMPILER ${NVCC} CACHE FILEPATH "")
-    set(LEAVE_OUT "Repair it, or leave the GPU out with -DWITH_CUDA=OFF.")
-    include(CheckLanguage)
-    check_language(CXX)
-    if(NOT CMAKE_CXX_COMPILER)
-      message(FATAL_ERROR "nvcc is there (${NVCC}), but no C++ compiler for it. ${LEAVE_OUT}")
-    endif()
-    execute_process(COMMAND ${NVCC} --version RESULT_VARIABLE NVCC_FAILED OUTPUT_VARIABLE NVCC_SAYS
-                    ERROR_VARIABLE NVCC_SAYS)
-    if(NVCC_FAILED)
-      message(FATAL_ERROR "nvcc is there (${NVCC}), but does not run: ${NVCC_SAYS} ${LEAVE_OUT}")
-    endif()
-    message(STATUS "If what follows fails, CUDA is broken (${NVCC}). ${LEAVE_OUT}")
-    enable_language(CXX CUDA)
-    find_package(CUDAToolkit)
-    if(NOT TARGET CUDA::cudart OR NOT TARGET CUDA::cublas)
-      message(FATAL_ERROR "nvcc is there (${NVCC}), but not libcudart and libcublas with their "
-                          "headers. ${LEAVE_OUT}")
-    endif()
-    set(CMAKE_CUDA_STANDARD 17)
-    # The CPU's arithmetic: a multiplication and an addition round twice.
-    set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} -fmad=false -Xcompiler=-Wall,-Wextra")
-    set(HAVE_CUDA ON)
-    message(STATUS "GPU: CUDA ${CUDAToolkit_VERSION}")
-  elseif(WITH_CUDA STREQUAL "auto")
-    message(STATUS "GPU: none, since there is no nvcc on the PATH")
-  else()
+if(NOT WITH_CUDA)
+  return()
+endif()
+find_program(NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
+if(NOT NVCC)
+  if(NOT WITH_CUDA STREQUAL "auto")
     message(FATAL_ERROR "-DWITH_CUDA=ON, but there is no nvcc on the PATH or in /usr/local/cuda/bin: "
                         "install the CUDA Toolkit, or leave that option out.")
   endif()
+  message(STATUS "GPU: none, since there is no nvcc on the PATH")
+  return()
 endif()
+
+# Does it compile? Asked by hand, for an answer that can be read.
+if(NOT NVCC_WORKS STREQUAL NVCC)
+  set(PROBE ${CMAKE_BINARY_DIR}/CMakeFiles/nvcc_probe)
+  file(WRITE ${PROBE}.cu "#include <cublas_v2.h>\n__global__ void nothing() {}\n")
+  execute_process(COMMAND ${NVCC} -c ${PROBE}.cu -o ${PROBE}.o RESULT_VARIABLE FAILED
+                  OUTPUT_VARIABLE SAYS ERROR_VARIABLE SAYS)
+  if(FAILED)
+    message(FATAL_ERROR "${NVCC} is there, but does not compile:\n${SAYS}\nRepair it, or leave the "
+                        "GPU out with -DWITH_CUDA=OFF.")
+  endif()
+  set(NVCC_WORKS ${NVCC} CACHE INTERNAL "")
+endif()
+
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  set(CMAKE_CUDA_ARCHITECTURES 75-virtual 80-real 90-real) # newer ones translate the first
+endif()
+set(CMAKE_CUDA_COMPILER ${NVCC} CACHE FILEPATH "")
+enable_language(CXX)
+enable_language(CUDA)
+find_package(CUDAToolkit REQUIRED)
+set(CMAKE_CUDA_STANDARD 17)
+# The CPU's arithmetic: a multiplication and an addition round twice.
+set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} -fmad=false -Xcompiler=-Wall,-Wextra")
+set(HAVE_CUDA ON)
+message(STATUS "GPU: CUDA ${CUDAToolkit_VERSION}")

@@ -4,9 +4,11 @@
 
 #include <cuda_runtime.h>
 
-#define THREADS    256
-#define WARP       32
+#define THREADS 256
+#define WARP    32
+#ifndef BLOCKS_MAX
 #define BLOCKS_MAX 4096 /* a few waves on the largest device; the rest is done in turns */
+#endif
 
 /* Of all threads in the grid, this one's elements. */
 #define EACH(i, count)                                                                             \

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend_cuda.h"
+#include "cuda_module.h"
 
 #define CUDA_PREFIX "cuda:"
 #define UUID_PREFIX "GPU-"
@@ -24,26 +24,20 @@ static int number(const char *word)
     return *end == '\0' ? (int)value : -1;
 }
 
-enum status device_check(const char *word, struct problem *problem)
+bool device_is_word(const char *word)
 {
     const char *which = after(word, CUDA_PREFIX);
-    if (strcmp(word, "auto") == 0 || strcmp(word, "cpu") == 0)
-        return OK;
-    if (which != NULL && (number(which) >= 0 || after(which, UUID_PREFIX)))
-        return OK;
-    return problem_set(problem, MALFORMED,
-                       "'%s' is no device; write auto, cpu, cuda:0 (the first GPU) or "
-                       "cuda:GPU-… (the one with this UUID, as 'nvidia-smi -L' shows it)",
-                       word);
+    if (which == NULL)
+        return strcmp(word, "auto") == 0 || strcmp(word, "cpu") == 0;
+    return strlen(word) < DEVICE_NAME_MAX && (number(which) >= 0 || after(which, UUID_PREFIX));
 }
 
-/* A beginning of the UUID is enough, if only one GPU has it. */
 static enum status find_uuid(const char *uuid, int *found, struct problem *problem)
 {
     int matches = 0;
-    for (int i = 0; i < cuda_devices(); i++) {
+    for (int i = 0; i < cuda_module()->devices(); i++) {
         struct gpu gpu;
-        if (!cuda_device(i, &gpu) || !after(gpu.uuid, uuid))
+        if (!cuda_module()->device(i, &gpu) || !after(gpu.uuid, uuid))
             continue;
         *found = i;
         matches++;
@@ -61,8 +55,8 @@ static enum status find_uuid(const char *uuid, int *found, struct problem *probl
 static enum status find(const char *which, int *found, struct problem *problem)
 {
     char about[DEVICE_TEXT_MAX];
-    const int count = cuda_devices();
-    cuda_describe(about, sizeof about);
+    const int count = cuda_module()->devices();
+    cuda_module()->describe(about, sizeof about);
     if (count == 0)
         return problem_set(problem, MISSING,
                            "there is no GPU that this program can use (%s); write device = cpu, or "
@@ -80,7 +74,7 @@ static enum status find(const char *which, int *found, struct problem *problem)
 static void describe(int i, char text[DEVICE_TEXT_MAX])
 {
     struct gpu gpu;
-    if (cuda_device(i, &gpu))
+    if (cuda_module()->device(i, &gpu))
         (void)snprintf(text, DEVICE_TEXT_MAX, "cuda:%d: %s, %.0f GiB, compute capability %d.%d", i,
                        gpu.name, (double)gpu.bytes / (1 << 30), gpu.major, gpu.minor);
     else
@@ -92,11 +86,10 @@ enum status device_open(const char *word, int threads, enum precision precision,
                         struct problem *problem)
 {
     int i = 0;
-    enum status status = device_check(word, problem);
+    enum status status = OK;
     const char *which = after(word, CUDA_PREFIX);
-    if (status != OK)
-        return status;
-    if (which == NULL && (strcmp(word, "cpu") == 0 || cuda_devices() == 0)) {
+    CHECK(device_is_word(word));
+    if (which == NULL && (strcmp(word, "cpu") == 0 || cuda_module()->devices() == 0)) {
         *backend = backend_cpu(threads);
         (void)snprintf(text, DEVICE_TEXT_MAX, "cpu: %d thread%s", threads, threads > 1 ? "s" : "");
         return OK;
@@ -104,7 +97,7 @@ enum status device_open(const char *word, int threads, enum precision precision,
     if (which != NULL)
         status = find(which, &i, problem);
     if (status == OK)
-        status = backend_cuda(i, precision, backend, problem);
+        status = cuda_module()->open(i, precision, backend, problem);
     if (status == OK)
         describe(i, text);
     return status;
@@ -113,11 +106,12 @@ enum status device_open(const char *word, int threads, enum precision precision,
 void device_list(FILE *out)
 {
     char text[DEVICE_TEXT_MAX];
-    cuda_describe(text, sizeof text);
+    cuda_module()->describe(text, sizeof text);
     (void)fprintf(out, "%s\n", text);
-    for (int i = 0; i < cuda_devices(); i++) {
+    for (int i = 0; i < cuda_module()->devices(); i++) {
         struct gpu gpu;
         describe(i, text);
-        (void)fprintf(out, "%s, %s\n", text, cuda_device(i, &gpu) ? gpu.uuid : "does not answer");
+        (void)fprintf(out, "%s, %s\n", text,
+                      cuda_module()->device(i, &gpu) ? gpu.uuid : "does not answer");
     }
 }

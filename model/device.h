@@ -29,11 +29,13 @@ struct gpu {
     size_t bytes;
 };
 
-/* Whether the word can mean a device at all; MALFORMED says what is wrong with it. */
-enum status device_check(const char *word, struct problem *problem) MUST_USE;
+#define DEVICE_WORDS "auto, cpu, cuda:N or cuda:GPU-… (its UUID)"
 
-/* auto: the first GPU that there is, else the CPU. threads: of the CPU. text says which it is, or
- * the problem why it cannot be. */
+/* Whether the word can mean a device at all: one of those. */
+bool device_is_word(const char *word);
+
+/* auto: the first GPU that there is, else the CPU. threads: of the CPU. A beginning of a UUID will
+ * do. text says which it is, or the problem why it cannot be. */
 enum status device_open(const char *word, int threads, enum precision precision,
                         struct backend **backend, char text[DEVICE_TEXT_MAX],
                         struct problem *problem) MUST_USE;

@@ -185,6 +185,7 @@ static const struct {
     {"data", "shard", NULL, "cuts the shards; for unequal ones: data 2 in a nodes line"},
     {"train", "enabled", NULL,
      "goes by the speed in a nodes line; without one a group only passes on"},
+    {"train", "device", "cpu", "computes on the CPU"},
     {"train", "threads", "1", "plays in one thread"},
     {"train", "evaluate_s", "0", "measures by [scenario] evaluate_s"},
     {"train", "evaluate_part", "1/1", "measures by [scenario] evaluate_samples"},

@@ -17,6 +17,7 @@
 
 #include "address.h"
 #include "dataset.h"
+#include "device.h"
 #include "model.h"
 #include "optimizer.h"
 #include "status.h"
@@ -31,8 +32,6 @@
 #define CONFIG_AUTO      0
 #define CONFIG_AUTO_OF_0 UINT64_MAX /* where 0 is a number */
 #define CONFIG_AUTO_REAL (-1.0)
-
-enum device { DEVICE_CPU };
 
 /* Written i/n, counted from 1; kept counted from 0, as dataset_options counts. */
 struct slice {
@@ -77,7 +76,8 @@ struct config_data {
 
 struct config_train {
     bool enabled;
-    enum device device;
+    char device[DEVICE_NAME_MAX];
+    enum precision precision;
     uint32_t threads;
     uint32_t batch; /* CONFIG_AUTO: by step_ms and batch_bytes */
     double step_ms;

@@ -20,7 +20,8 @@ enum config_type {
     CONFIG_PATH,      /* char[] */
     CONFIG_ADDRESS,   /* struct address; the text `words` stands for none */
     CONFIG_ADDRESSES, /* struct address_list */
-    CONFIG_SLICE      /* struct slice */
+    CONFIG_SLICE,     /* struct slice */
+    CONFIG_DEVICE     /* char[]: a word of device.h */
 };
 
 #define CONFIG_NO_MAX 0x1p64

@@ -111,6 +111,8 @@ struct config_allowed config_value_allowed(const struct config_key *key)
         (void)snprintf(allowed.text, sizeof allowed.text, "i/n with 1 <= i <= n <= %d",
                        CONFIG_SLICES_MAX);
         return allowed;
+    case CONFIG_DEVICE:
+        return (struct config_allowed){DEVICE_WORDS};
     }
     check_failed(__FILE__, __LINE__, "every type has its bounds");
 }
@@ -371,6 +373,9 @@ static enum status set_clean(void *record, const struct config_key *key, const c
         return set_addresses(to, key, text, problem);
     case CONFIG_SLICE:
         return set_slice(to, key, text, problem);
+    case CONFIG_DEVICE:
+        return device_is_word(text) ? set_text(to, key, text, problem)
+                                    : refuse(key, text, "no such device", problem);
     }
     check_failed(__FILE__, __LINE__, "every type has its parser");
 }
@@ -476,6 +481,7 @@ void config_value_print(const struct config *config, const struct config_key *ke
         return;
     case CONFIG_TEXT:
     case CONFIG_PATH:
+    case CONFIG_DEVICE:
         print_text(out, value);
         return;
     case CONFIG_ADDRESS:

@@ -350,6 +350,9 @@ static void greet(struct daemon *daemon, uint64_t now_ns)
         (void)address_text(&at, note.where);
     report_note(&daemon->report, &note);
     model_print(daemon->setup.model, stderr);
+    (void)snprintf(note.text, sizeof note.text, "computes on %s", daemon->setup.device);
+    note.where[0] = '\0';
+    report_note(&daemon->report, &note);
 }
 
 /* Go on where an earlier life was, if it left something to go on from. */

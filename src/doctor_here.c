@@ -148,7 +148,7 @@ static void look_at_data(struct doctor *doctor)
     dataset_free(&test);
 }
 
-static void look_at_device(struct doctor *doctor)
+static void look_at_processors(struct doctor *doctor)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     const long threads = (long)doctor->config.train.threads;
@@ -159,6 +159,22 @@ static void look_at_device(struct doctor *doctor)
                    threads, processors, processors);
     else
         doctor_say(doctor, VERDICT_OK, "device", "cpu: %ld of %ld processors", threads, processors);
+}
+
+static void look_at_device(struct doctor *doctor)
+{
+    struct backend *backend;
+    struct problem problem;
+    char text[DEVICE_TEXT_MAX];
+    if (setup_device(&doctor->config, &backend, text, &problem) != OK) {
+        doctor_say(doctor, VERDICT_FAIL, "device", "%s", problem.text);
+        return;
+    }
+    if (strcmp(backend->name, "cpu") == 0)
+        look_at_processors(doctor);
+    else
+        doctor_say(doctor, VERDICT_OK, "device", "%s", text);
+    backend->close(backend);
 }
 
 /* Port and clock. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "device.h"
 #include "doctor.h"
 #include "eval.h"
 #include "keys.h"
@@ -144,6 +145,7 @@ static int run(int argc, char **argv)
     const char *name = argv[1];
     if (strcmp(name, "--version") == 0) {
         (void)printf("hearsay %s\n", HEARSAY_VERSION);
+        device_list(stdout);
         return EXIT_OK;
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)

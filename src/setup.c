@@ -119,14 +119,24 @@ enum status setup_model(const struct config *config, uint32_t batch_max,
     return OK;
 }
 
+enum status setup_device(const struct config *config, struct backend **backend,
+                         char text[DEVICE_TEXT_MAX], struct problem *problem)
+{
+    const bool left_to_us = strcmp(config->train.device, "auto") == 0;
+    const char *word = left_to_us && !config->train.enabled ? "cpu" : config->train.device;
+    return device_open(word, (int)config->train.threads, config->train.precision, backend, text,
+                       problem);
+}
+
 static enum status make_learner(struct setup *setup, const struct config *config,
                                 const struct dataset *train, const struct dataset *test,
                                 struct problem *problem)
 {
-    setup->backend = backend_cpu((int)config->train.threads);
     struct setup_model made;
-    enum status status = setup_model(config, setup_batch_max(config, train), train, &setup->arena,
-                                     setup->backend, &made, problem);
+    enum status status = setup_device(config, &setup->backend, setup->device, problem);
+    if (status == OK)
+        status = setup_model(config, setup_batch_max(config, train), train, &setup->arena,
+                             setup->backend, &made, problem);
     if (status != OK)
         return status;
     setup->model = made.model;

@@ -4,6 +4,7 @@
 
 #include "arena.h"
 #include "config.h"
+#include "device.h"
 #include "learner.h"
 #include "node.h"
 #include "pace.h"
@@ -18,6 +19,7 @@ struct setup {
     struct identity identity;
     uint8_t swarm_key[KEY_BYTES];
     struct backend *backend;
+    char device[DEVICE_TEXT_MAX]; /* what computes */
     struct model *model;
     struct learner *learner;
     int classes;
@@ -42,6 +44,10 @@ void setup_free(struct setup *setup);
  * freed, whatever comes back (begin with zeros). */
 enum status setup_data(const struct config *config, struct dataset *train, struct dataset *test,
                        struct problem *problem) MUST_USE;
+
+/* What computes; auto: the CPU for who only passes on. Names it, too. */
+enum status setup_device(const struct config *config, struct backend **backend,
+                         char text[DEVICE_TEXT_MAX], struct problem *problem) MUST_USE;
 
 struct setup_model {
     struct model *model;

@@ -12,7 +12,6 @@
 
 #define P 20000
 
-static struct backend *backend;
 static float w[P], w_before[P];
 static int32_t base[P], base_before[P], since[P];
 static uint32_t bins[HISTOGRAM_BINS];

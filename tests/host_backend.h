@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend_cuda.h"
+#include "each_device.h"
 
 #define CARRIED_MAX 8
 
@@ -334,26 +334,21 @@ static inline struct backend *host_backend(struct backend *device)
     return &table;
 }
 
-/* The group on the CPU, and on every GPU that there is; says so where there is none. The number of
- * tests that failed. */
-#define RUN_ON_EVERY_BACKEND(tests)                                                                \
-    do {                                                                                           \
-        backend = backend_cpu(1);                                                                  \
-        int failed = cmocka_run_group_tests_name("cpu", tests, NULL, NULL);                        \
-        backend->close(backend);                                                                   \
-        if (cuda_devices() == 0)                                                                   \
-            print_message("[  SKIPPED ] on a GPU: there is none here\n");                          \
-        for (int i = 0; i < cuda_devices(); i++) {                                                 \
-            struct problem problem = {""};                                                         \
-            if (backend_cuda(i, PRECISION_FP32, &device_of_tests, &problem) != OK) {               \
-                print_error("%s\n", problem.text);                                                 \
-                return 1;                                                                          \
-            }                                                                                      \
-            backend = host_backend(device_of_tests);                                               \
-            failed += cmocka_run_group_tests_name("cuda", tests, NULL, NULL);                      \
-            device_of_tests->close(device_of_tests);                                               \
-        }                                                                                          \
-        return failed;                                                                             \
-    } while (0)
+static struct backend *backend;
+
+static inline int host_backend_opens(void **state)
+{
+    (void)state;
+    backend = host_backend(open_device());
+    return 0;
+}
+
+static inline int host_backend_closes(void **state)
+{
+    (void)state;
+    struct backend *device = gpu_under_test < 0 ? backend : device_of_tests;
+    device->close(device);
+    return 0;
+}
 
 #endif

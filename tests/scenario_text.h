@@ -22,7 +22,8 @@
 
 /* Put bytes in a fresh file, load it, remove it. */
 static inline enum status load_bytes(struct scenario *scenario, const char *bytes, size_t count,
-                              const char *const *sets, int sets_count, struct problem *problem)
+                                     const char *const *sets, int sets_count,
+                                     struct problem *problem)
 {
     char path[] = "/tmp/hearsay-test-XXXXXX";
     int file = mkstemp(path);
@@ -35,7 +36,8 @@ static inline enum status load_bytes(struct scenario *scenario, const char *byte
 }
 
 /* What the text and the assignments make; valid until the next call. */
-static inline const struct scenario *played_with(const char *text, const char *const *sets, int count)
+static inline const struct scenario *played_with(const char *text, const char *const *sets,
+                                                 int count)
 {
     static struct scenario scenario;
     struct problem problem = {""};
@@ -56,7 +58,7 @@ static inline const struct scenario *played_set(const char *text, const char *se
 
 /* The text is refused with these words, and the scenario is as it was. */
 static inline void assert_refused_with(const char *text, const char *const *sets, int count,
-                                const char *words)
+                                       const char *words)
 {
     static struct scenario scenario;
     struct problem problem = {""};

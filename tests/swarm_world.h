@@ -18,8 +18,8 @@
 #ifndef PARAMETERS
 #define PARAMETERS 600
 #endif
-#define DELAY_NS      (20 * MILLI_NS)
-#define NEARBY_NS     (MILLI_NS / 10)
+#define DELAY_NS  (20 * MILLI_NS)
+#define NEARBY_NS (MILLI_NS / 10)
 
 enum region { HERE, NEARBY, REGIONS }; /* of the nodes, of the outsiders */
 

@@ -16,7 +16,6 @@
 #define LOOP_NMSE 1e-12
 #define ROOM      8192 /* more entries than any case here needs */
 
-static struct backend *backend;
 static struct rng rng;
 
 /* The operands of one case, and what the reference says. */
@@ -502,5 +501,5 @@ int main(void)
         TEST(gather_picks_and_normalises),
         TEST(the_same_call_gives_the_same_bits),
     };
-    RUN_ON_EVERY_BACKEND(tests);
+    RUN_ON_EACH_DEVICE(tests, host_backend_opens, host_backend_closes);
 }

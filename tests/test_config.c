@@ -90,6 +90,7 @@ static size_t bytes_of(const struct config_key *key)
         return sizeof(unsigned int);
     case CONFIG_TEXT:
     case CONFIG_PATH:
+    case CONFIG_DEVICE:
         return key->bytes;
     case CONFIG_ADDRESS:
         return sizeof(struct address);
@@ -141,7 +142,12 @@ static void a_value_of_the_wrong_type_is_refused_with_what_is_allowed(void **sta
     assert_set_refused("train.enabled=maybe", "allowed: yes or no");
     assert_set_refused("train.schedule=steps", "allowed: one of constant|step|cosine");
     assert_set_refused("train.schedule=", "no such choice");
-    assert_set_refused("train.device=cuda", "allowed: cpu");
+    assert_set_refused("train.device=cuda", "no such device; allowed: auto, cpu, cuda:N or");
+    assert_set_refused("train.device=cuda:", "no such device");
+    assert_set_refused("train.device=cuda:one", "no such device");
+    assert_set_refused("train.device=cuda:-1", "no such device");
+    assert_set_refused("train.device=gpu", "no such device");
+    assert_set_refused("train.precision=fp16", "allowed: one of fp32|tf32|bf16");
     assert_set_refused("exchange.log_bytes=64T", "with K, M or G");
     assert_set_refused("exchange.log_bytes=64MB", "with K, M or G");
     assert_set_refused("exchange.log_bytes=17179869185G", "too large");

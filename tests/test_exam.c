@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "each_device.h"
 #include "exam.h"
 #include "learner.h"
 
@@ -22,7 +23,7 @@ static int begin(void **state)
 {
     (void)state;
     arena_init(&arena, (size_t)64 << 20);
-    backend = backend_cpu(1);
+    backend = open_device();
     return 0;
 }
 
@@ -154,7 +155,7 @@ static void keep_company(struct company *company, bool share)
     load_glyphs(&train, &test);
     for (int i = 0; i < 3; i++) {
         if (i > 0 && !share)
-            backends[i] = backend_cpu(1);
+            backends[i] = open_device();
         models[i] = i > 0 && share ? models[0] : model_on(backends[i], line, &train);
     }
     struct exam *exam = exam_new(&arena, backends[2], models[2], &test);
@@ -233,5 +234,5 @@ int main(void)
         TEST(learners_and_exam_share_a_model_as_if_each_had_its_own),
         TEST(the_same_weights_get_the_same_mark_whatever_happens_between),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    RUN_ON_EACH_DEVICE(tests, NULL, NULL);
 }

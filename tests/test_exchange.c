@@ -235,5 +235,5 @@ int main(void)
         cmocka_unit_test(hearing_moves_base_and_weights_alike),
         cmocka_unit_test(the_digest_is_that_of_its_entries),
     };
-    RUN_ON_EVERY_BACKEND(tests);
+    RUN_ON_EACH_DEVICE(tests, host_backend_opens, host_backend_closes);
 }

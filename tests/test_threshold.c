@@ -331,5 +331,5 @@ int main(void)
         cmocka_unit_test(a_floor_changes_no_tau),
         cmocka_unit_test(a_floor_lies_a_sixth_below),
     };
-    RUN_ON_EVERY_BACKEND(tests);
+    RUN_ON_EACH_DEVICE(tests, host_backend_opens, host_backend_closes);
 }

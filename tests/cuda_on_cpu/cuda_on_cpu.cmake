@@ -1,9 +1,7 @@
-# The model's room with the GPU in it, where cuda_on_cpu.cc plays the GPU; and the tests of the
-# backends with it.
+# The GPU's module once more, where cuda_on_cpu.cc plays the GPU; and what is tested with it.
 enable_language(CXX)
 set(KERNELS_ON_CPU)
-file(GLOB KERNELS CONFIGURE_DEPENDS model/cuda_*.cu)
-foreach(KERNEL ${KERNELS})
+foreach(KERNEL ${KERNEL_SOURCES})
   get_filename_component(NAME ${KERNEL} NAME_WE)
   set(SOURCE ${CMAKE_BINARY_DIR}/${NAME}_on_cpu.cc)
   file(CONFIGURE OUTPUT ${SOURCE} CONTENT "#include \"${KERNEL}\"\n")
@@ -16,16 +14,16 @@ endif()
 if(SANITIZE)
   list(APPEND ON_CPU_FLAGS -fsanitize=${SANITIZE} -fno-sanitize-recover=all)
 endif()
-file(GLOB BACKEND_SOURCES CONFIGURE_DEPENDS model/backend_cuda*.c)
-add_library(model_on_cpu STATIC ${MODEL_SOURCES} ${BACKEND_SOURCES} ${KERNELS_ON_CPU}
-                                tests/cuda_on_cpu/cuda_on_cpu.cc)
-target_include_directories(model_on_cpu BEFORE PUBLIC model PRIVATE tests/cuda_on_cpu)
-target_compile_options(model_on_cpu PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${ON_CPU_FLAGS}>")
-target_compile_features(model_on_cpu PRIVATE cxx_std_17)
-target_link_libraries(model_on_cpu PUBLIC common PRIVATE PkgConfig::BLAS PkgConfig::Z
-                                                        PkgConfig::JANSSON m)
-foreach(ROOM backend exchange threshold)
-  add_executable(test_${ROOM}_on_cpu tests/test_${ROOM}.c)
-  target_link_libraries(test_${ROOM}_on_cpu PRIVATE model_on_cpu PkgConfig::CMOCKA m)
-  add_test(NAME ${ROOM}_cuda_on_cpu COMMAND test_${ROOM}_on_cpu)
+add_library(hearsay-cuda-on-cpu MODULE ${CUDA_SOURCES} ${KERNELS_ON_CPU}
+                                       tests/cuda_on_cpu/cuda_on_cpu.cc)
+set_target_properties(hearsay-cuda-on-cpu PROPERTIES PREFIX "")
+target_include_directories(hearsay-cuda-on-cpu BEFORE PRIVATE tests/cuda_on_cpu model)
+target_compile_options(hearsay-cuda-on-cpu PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${ON_CPU_FLAGS}>")
+target_compile_definitions(hearsay-cuda-on-cpu PRIVATE BLOCKS_MAX=3) # more only take time
+target_compile_features(hearsay-cuda-on-cpu PRIVATE cxx_std_17)
+target_link_libraries(hearsay-cuda-on-cpu PRIVATE common PkgConfig::BLAS)
+foreach(ROOM backend exchange exam device)
+  add_test(NAME ${ROOM}_cuda_on_cpu COMMAND test_${ROOM})
+  set_tests_properties(${ROOM}_cuda_on_cpu PROPERTIES ENVIRONMENT
+                       HEARSAY_CUDA=$<TARGET_FILE:hearsay-cuda-on-cpu>)
 endforeach()

@@ -1,0 +1,106 @@
+/* The CUDA backend from inside: what its files share.
+ *
+ *   backend_cuda.c            memory, sequences, opening and closing
+ *   backend_cuda_layers.c     layers, optimizers, samples
+ *   backend_cuda_exchange.c   the exchange
+ *   backend_cuda_devices.c    which GPUs there are; the module's table
+ *
+ * All of it over the CUDA runtime, cuBLAS and cuda_kernels.h.
+ */
+#ifndef HEARSAY_CUDA_H
+#define HEARSAY_CUDA_H
+
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+
+#include "backend.h"
+#include "device.h"
+#include "status.h"
+
+#define IN_FLIGHT 4 /* steps that may wait for the device at once */
+
+/* Memory of the device that grows when more is needed, and is not given back. */
+struct room {
+    void *memory;
+    size_t bytes;
+};
+
+struct cuda {
+    struct backend table; /* first: a pointer to it is a pointer to the struct */
+    int device;
+    int blocks; /* that it runs at once, of 256 threads */
+    cudaStream_t stream;
+    cublasHandle_t blas;
+    cublasComputeType_t compute;
+    void *blas_room;
+
+    struct room patches;  /* of a convolution: columns ... */
+    struct room products; /* ... and what they are multiplied to, or with */
+    struct room exchange; /* bins, marks, levels, updates */
+    uint64_t rooms;       /* how often one of them has grown: what was recorded is void then */
+
+    cudaEvent_t done[IN_FLIGHT]; /* of the sequences launched last */
+    uint64_t launched;
+    bool recording;
+};
+
+/* backend_cuda.c; cuda_module.h */
+enum status cuda_open(int i, enum precision precision, struct backend **backend,
+                      struct problem *problem);
+
+/* The struct behind the table, for a call from this thread. */
+struct cuda *cuda_on(struct backend *backend);
+
+/* Do not return if something went wrong: the device is lost, and the process ends. */
+void cuda_check(cudaError_t error, const char *what);
+void cuda_check_blas(cublasStatus_t status, const char *what);
+
+/* Room for what only one operation uses. Grows when a larger one is met: in the first step, not in
+ * one that is recorded. */
+void *cuda_room(struct cuda *cuda, struct room *room, size_t bytes);
+
+void cuda_download(struct backend *backend, void *host_to, const void *from, size_t bytes);
+void cuda_upload(struct backend *backend, void *to, const void *host_from, size_t bytes);
+
+/* backend_cuda_layers.c */
+void cuda_dense_forward(struct backend *backend, int batch, int in, int out, const float *x,
+                        const float *w, const float *b, float *y);
+void cuda_dense_backward(struct backend *backend, int batch, int in, int out, const float *x,
+                         const float *w, const float *dy, float *dx, float *dw, float *db);
+void cuda_conv_forward(struct backend *backend, const struct conv *conv, int batch, const float *x,
+                       const float *w, const float *b, float *y);
+void cuda_conv_backward(struct backend *backend, const struct conv *conv, int batch, const float *x,
+                        const float *w, const float *dy, float *dx, float *dw, float *db);
+void cuda_pool_forward(struct backend *backend, const struct pool *pool, int batch, const float *x,
+                       float *y, uint8_t *winner);
+void cuda_pool_backward(struct backend *backend, const struct pool *pool, int batch,
+                        const float *dy, const uint8_t *winner, float *dx);
+void cuda_activate(struct backend *backend, enum activation activation, size_t count,
+                   const float *x, float *y);
+void cuda_activate_backward(struct backend *backend, enum activation activation, size_t count,
+                            const float *y, const float *dy, float *dx);
+void cuda_cross_entropy(struct backend *backend, int batch, int classes, const float *logits,
+                        const uint8_t *labels, float *dlogits, struct score *score);
+void cuda_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *w,
+              const float *g, float *m);
+void cuda_adam(struct backend *backend, const struct adam *adam, size_t count, float *w,
+               const float *g, float *m, float *v);
+void cuda_gather(struct backend *backend, int batch, size_t sample_size, const uint8_t *pixels,
+                 const uint8_t *labels, const uint32_t *pick, float mean, float scale, float *x,
+                 uint8_t *y);
+
+/* backend_cuda_exchange.c */
+uint32_t cuda_survey(struct backend *backend, const struct survey *survey, size_t count, float *w,
+                     const int32_t *base, int32_t *since, uint32_t host_bins[HISTOGRAM_BINS]);
+void cuda_refine(struct backend *backend, uint32_t picked, const uint32_t *picks, const float *w,
+                 const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS]);
+void cuda_cut(struct backend *backend, uint32_t picked, const uint32_t *picks, float *w,
+              int32_t *base, uint32_t capacity, struct update *host_update);
+void cuda_hear(struct backend *backend, const struct update *host_update, float *w, int32_t *base);
+void cuda_hear_own(struct backend *backend, const struct update *host_update, float *w,
+                   int32_t *base);
+void cuda_rebase(struct backend *backend, size_t count, const int32_t *host_base, float *w,
+                 int32_t *base);
+uint64_t cuda_digest(struct backend *backend, size_t count, const int32_t *base);
+
+#endif

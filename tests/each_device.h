@@ -1,0 +1,37 @@
+/* A group of tests on the CPU, and again on every GPU that there is. */
+#ifndef HEARSAY_TEST_EACH_DEVICE_H
+#define HEARSAY_TEST_EACH_DEVICE_H
+
+#include <stdlib.h>
+
+#include "backend.h"
+#include "cuda_module.h"
+
+static int gpu_under_test = -1; /* the CPU */
+
+static inline struct backend *open_device(void)
+{
+    struct backend *backend;
+    struct problem problem;
+    if (gpu_under_test < 0)
+        return backend_cpu(1);
+    if (cuda_module()->open(gpu_under_test, PRECISION_FP32, &backend, &problem) == OK)
+        return backend;
+    (void)fprintf(stderr, "%s\n", problem.text);
+    abort();
+}
+
+/* Returns from main how many tests failed. Where there is no GPU, it says so. */
+#define RUN_ON_EACH_DEVICE(tests, setup, teardown)                                                 \
+    do {                                                                                           \
+        int failed = 0;                                                                            \
+        const int gpus = cuda_module()->devices();                                                 \
+        for (gpu_under_test = -1; gpu_under_test < gpus; gpu_under_test++)                         \
+            failed += cmocka_run_group_tests_name(gpu_under_test < 0 ? "cpu" : "cuda", tests,      \
+                                                  setup, teardown);                                \
+        if (gpus == 0)                                                                             \
+            print_message("[  SKIPPED ] the same on a GPU: there is none here\n");                 \
+        return failed;                                                                             \
+    } while (0)
+
+#endif
