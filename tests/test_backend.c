@@ -463,6 +463,10 @@ static void gather_picks_and_normalises(void **state)
     check_near(y, want_y, 15, LOOP_NMSE);
     assert_memory_equal(got, ((uint8_t[]){6, 9, 6}), 3);
     assert_true(isnan(y[15]));
+    memset(got, 0xFF, sizeof got);
+    backend->gather(backend, 2, 1, pixels, labels, pick, 0, 1, y, got);
+    assert_true(y[0] == pixels[3] && y[1] == pixels[0]);
+    assert_memory_equal(got, ((uint8_t[]){6, 9, 0xFF}), 3);
 }
 
 static void the_same_call_gives_the_same_bits(void **state)
