@@ -27,3 +27,4 @@ foreach(ROOM backend exchange rebase exam device)
   set_tests_properties(${ROOM}_cuda_on_cpu PROPERTIES ENVIRONMENT
                        HEARSAY_CUDA=$<TARGET_FILE:hearsay-cuda-on-cpu>)
 endforeach()
+set_tests_properties(gpu PROPERTIES ENVIRONMENT STAND_IN=$<TARGET_FILE:hearsay-cuda-on-cpu>)
