@@ -14,7 +14,6 @@
  *               a rumor's head is a twentieth of what is told, and BOLDNESS_S, below which nothing
  *               is gained.
  *   gain      = interval / news, between 1 and the square root of n (but BOLDNESS_S buys none).
- *   steps     = sixteen between two tellings at least, over the gain (tempo.c).
  *   beta      = 0.3 of the gain's inverse; less where the interval was fixed to be shorter.
  *
  * Why: what is told gain times over in an interval is answered only after the news has come. A

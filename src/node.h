@@ -61,7 +61,7 @@ struct node_options {
     uint64_t downlink_max;
     uint64_t neighbour_max; /* ... and to any one */
     uint64_t interval_ns;   /* between two tellings, in the mean; 0: as boldness.h says */
-    uint32_t steps_min;     /* local steps between two tellings, times the gain */
+    uint32_t steps_min;     /* local steps between two tellings */
     float tau;              /* threshold of what is told; 0: what fits */
     double gain;            /* 0: as boldness.h says */
     double beta;            /* < 0: as boldness.h says */

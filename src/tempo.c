@@ -71,18 +71,12 @@ uint64_t node_interval_ns_max(const struct node *node)
     return (uint64_t)(1e9 * node->boldness.interval_s * TEMPO_MOST);
 }
 
-/* What is averaged with more, or counts for more, need not be as free of noise. */
-static bool has_enough_steps(const struct node *node)
-{
-    const double gain = fmax(node->boldness.gain, 1);
-    return gain * (double)node->steps_since >= node->options.steps_min;
-}
-
 void node_consider_telling(struct node *node)
 {
     if (!node->options.trains || node->tell != TELL_IDLE)
         return;
-    if (node->stage == STAGE_LEAVING || (node->stage == STAGE_RUNNING && has_enough_steps(node) &&
-                                         node->now_ns - node->told_ns >= tempo_wait_ns(node)))
+    if (node->stage == STAGE_LEAVING ||
+        (node->stage == STAGE_RUNNING && node->steps_since >= node->options.steps_min &&
+         node->now_ns - node->told_ns >= tempo_wait_ns(node)))
         node->tell = TELL_WANTED;
 }

@@ -134,26 +134,6 @@ static void where_one_learns_most_there_is_little_to_average(void **state)
     assert_true(stats_of(1).gain == 1);
 }
 
-/* With two a step takes 20 ms and forty of them 0.8 s; sixteen have gain 2, which halves that. */
-static void the_more_learn_the_fewer_steps_lie_between_two_tellings(void **state)
-{
-    (void)state;
-    struct node_options options = free_options();
-    options.steps_min = 40;
-    start_swarm(2, &options);
-    run(10 * SECOND_NS);
-    const uint64_t before = told_by(0);
-    run(40 * SECOND_NS);
-    assert_in_range(told_by(0) - before, 42, 51);
-    (void)world_ends(state);
-    (void)world_begins(state);
-    start_swarm(16, &options);
-    run(10 * SECOND_NS);
-    const uint64_t before_many = told_by(0);
-    run(40 * SECOND_NS);
-    assert_in_range(told_by(0) - before_many, 70, 101);
-}
-
 static void what_was_drawn_in_a_bad_moment_is_not_waited_for(void **state)
 {
     (void)state;
@@ -227,8 +207,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_that_is_far_away_makes_nobody_wait, world_begins,
                                         world_ends),
         cmocka_unit_test_setup_teardown(where_one_learns_most_there_is_little_to_average,
-                                        world_begins, world_ends),
-        cmocka_unit_test_setup_teardown(the_more_learn_the_fewer_steps_lie_between_two_tellings,
                                         world_begins, world_ends),
         cmocka_unit_test_setup_teardown(what_was_drawn_in_a_bad_moment_is_not_waited_for,
                                         world_begins, world_ends),

@@ -1,0 +1,259 @@
+/* What a GPU makes of hearsay: bench_gpu [DEVICE [PARAMETERS]] (cuda:0, 100000000).
+ *
+ * Samples per second of whole steps of a learner, from picking samples to the weights, medians;
+ * what PyTorch makes of the same nets on the same card: python3 tests/bench_torch.py --cuda, right
+ * before or after. Then the exchange at so many parameters: the pass before a telling against a
+ * copy of as much memory, telling (with the encoding of its bodies), hearing, and what four rounds
+ * a second of both would take of a step's time. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "body.h"
+#include "device.h"
+#include "learner.h"
+#include "rng.h"
+#include "rumor.h"
+#include "secret.h"
+
+#define ROUNDS     9
+#define TELLINGS_S 4
+
+static struct backend *gpu;
+
+static double now_seconds(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double seconds[static ROUNDS])
+{
+    qsort(seconds, ROUNDS, sizeof *seconds, by_size);
+    return seconds[ROUNDS / 2];
+}
+
+/* Whatever the device was given to do is done. */
+static void wait_for(const void *memory)
+{
+    char one;
+    gpu->download(gpu, &one, memory, sizeof one);
+}
+
+/* Learners. */
+
+struct net {
+    const char *name;
+    const char *layers;
+    uint32_t batch;
+    int steps; /* per round */
+};
+
+static const struct net nets[] = {
+    {"lenet", NULL, 32, 500},
+    {"lenet", NULL, 256, 200},
+    {"cnn",
+     "conv 32 5x5 pad 2, relu, maxpool 2, conv 64 5x5 pad 2, relu, maxpool 2, dense 512, relu, "
+     "dense 10",
+     128, 200},
+    {"mlp", NULL, 128, 500},
+    {"wide", "dense 4096, relu, dense 4096, relu, dense 4096, relu, dense 10", 4096, 20},
+};
+
+static struct learner *learner_for(struct arena *arena, const struct net *net, struct model **model)
+{
+    const struct dataset_options about = {
+        .source = DATASET_GENERATED, .seed = 1, .train_count = 8192, .shards = 1};
+    const struct learner_options options = {
+        .optimizer = {.sgd = {.rate = 0.001f, .momentum = 0.9f}},
+        .batch = net->batch,
+        .model_seed = 1,
+        .data_seed = 1,
+        .told_max = 1,
+    };
+    struct dataset train = {0};
+    struct problem problem;
+    const char *layers = net->layers ? net->layers : model_preset(net->name);
+    if (dataset_load_train(&train, &about, &problem) != OK ||
+        model_new(model, arena, gpu, layers, train.shape, train.classes, (int)net->batch,
+                  &problem) != OK) {
+        (void)fprintf(stderr, "%s\n", problem.text);
+        exit(EXIT_FAILURE);
+    }
+    struct learner *learner = learner_new(arena, gpu, *model, &train, NULL, &options);
+    dataset_free(&train);
+    return learner;
+}
+
+static void bench_net(const struct net *net, int part)
+{
+    struct arena arena;
+    struct model *model;
+    arena_init(&arena, (size_t)16 << 20);
+    struct learner *learner = learner_for(&arena, net, &model);
+    const int steps = net->steps / part > 0 ? net->steps / part : 1;
+    double seconds[ROUNDS];
+    for (int round = -1; round < ROUNDS; round++) {
+        const double start = now_seconds();
+        for (int step = 0; step < steps; step++)
+            (void)learner_step(learner);
+        (void)learner_losses(learner);
+        if (round >= 0)
+            seconds[round] = (now_seconds() - start) / steps;
+    }
+    const double step_s = median(seconds);
+    printf("%-6s batch %-5u %10.0f samples/s  %9.1f us a step\n", net->name, net->batch,
+           net->batch / step_s, 1e6 * step_s);
+    learner_free(learner);
+    model_free(model);
+    arena_release(&arena);
+}
+
+/* The exchange. */
+
+static float laplace(struct rng *rng)
+{
+    const double size = -0.001 * log(1 - rng_uniform(rng));
+    return (float)(rng_below(rng, 2) ? size : -size);
+}
+
+/* In place of training: the same residuals each time, since the base moves only where it is told.
+ */
+static void train(struct replica *replica, const float *residuals)
+{
+    replica_write_weights(replica, residuals);
+}
+
+static double copy_seconds(size_t parameters)
+{
+    double seconds[ROUNDS];
+    float *from = gpu->take(gpu, parameters * sizeof *from);
+    float *to = gpu->take(gpu, parameters * sizeof *to);
+    for (int round = -1; round < ROUNDS; round++) {
+        wait_for(to);
+        const double start = now_seconds();
+        for (int i = 0; i < 4; i++)
+            gpu->activate(gpu, RELU, parameters, from, to);
+        wait_for(to);
+        if (round >= 0)
+            seconds[round] = (now_seconds() - start) / 4;
+    }
+    gpu->give(gpu, from);
+    gpu->give(gpu, to);
+    return median(seconds);
+}
+
+static double pass_seconds(struct replica *replica, float floor)
+{
+    static uint32_t bins[HISTOGRAM_BINS];
+    const struct survey survey = {
+        .beta = 0.3f, .floor = floor, .picks = replica->picks, .picks_max = replica->picks_max};
+    double seconds[ROUNDS];
+    for (int round = -1; round < ROUNDS; round++) {
+        const double start = now_seconds();
+        (void)gpu->survey(gpu, &survey, replica->parameters, replica->weights, replica->base,
+                          replica->since, bins);
+        if (round >= 0)
+            seconds[round] = now_seconds() - start;
+    }
+    return median(seconds);
+}
+
+/* The bytes of its rumors, unsigned. */
+static size_t encode(const struct update *update)
+{
+    static uint8_t out[RUMOR_MAX];
+    struct body_plan plan;
+    size_t bytes = 0;
+    for (uint32_t from = 0; from < update->count; from += plan.count) {
+        body_plan_make(&plan, update->index + from, update->level + from, update->count - from,
+                       RUMOR_MAX - RUMOR_HEAD_BYTES - SIGNATURE_BYTES);
+        bytes += body_encode(&plan, update->index + from, update->level + from, out);
+    }
+    return bytes;
+}
+
+static void bench_exchange(size_t parameters, double density)
+{
+    struct arena arena;
+    struct replica replica;
+    arena_init(&arena, 16 * parameters);
+    float *residuals = malloc(parameters * sizeof *residuals);
+    CHECK(residuals);
+    struct rng rng = rng_new(1, 1);
+    for (size_t c = 0; c < parameters; c++)
+        residuals[c] = laplace(&rng);
+    float *zeros = arena_take(&arena, parameters, sizeof *zeros);
+    replica_init(&replica, &arena, gpu, parameters, zeros, (uint32_t)(parameters / 10));
+    const struct tell tell = {
+        .budget_bytes = (uint32_t)(density * (double)parameters * 1.6), .share = 0.5, .gain = 1};
+    double tell_s[ROUNDS], hear_s[ROUNDS];
+    uint32_t told = 0;
+    size_t bytes = 0;
+    for (int round = -2; round < ROUNDS; round++) {
+        train(&replica, residuals);
+        wait_for(replica.weights);
+        const double start = now_seconds();
+        const struct update *update = replica_tell(&replica, &tell);
+        bytes = encode(update);
+        const double between = now_seconds();
+        replica_hear(&replica, update);
+        wait_for(replica.weights);
+        if (round >= 0) {
+            tell_s[round] = between - start;
+            hear_s[round] = now_seconds() - between;
+        }
+        told = update->count;
+    }
+    const double copy_s = copy_seconds(parameters);
+    const double pass_s = pass_seconds(&replica, (float)(-0.001 * log(density)));
+    const double telling_s = median(tell_s), hearing_s = median(hear_s);
+    printf(
+        "%zu parameters, %.2f %% told, %zu bytes: a copy moves %.0f GB/s, the pass reads %.0f "
+        "(%.2f); telling %.2f ms, hearing %.2f ms; %d rounds a second of one and three: %.2f %%\n",
+        parameters, 100.0 * told / (double)parameters, bytes, 8e-9 * (double)parameters / copy_s,
+        12e-9 * (double)parameters / pass_s, 12 * copy_s / (8 * pass_s), 1e3 * telling_s,
+        1e3 * hearing_s, TELLINGS_S, 100 * TELLINGS_S * (telling_s + 3 * hearing_s));
+    replica_free(&replica);
+    free(residuals);
+    arena_release(&arena);
+}
+
+/* bench_gpu [DEVICE [PARAMETERS [PART]]]: of the steps, a PART-th. */
+int main(int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : "cuda:0";
+    const size_t parameters = argc > 2 ? strtoull(argv[2], NULL, 10) : 100000000;
+    const int part = argc > 3 ? atoi(argv[3]) : 1;
+    static const enum precision precisions[] = {PRECISION_FP32, PRECISION_TF32, PRECISION_BF16};
+    static const char *const names[] = {"fp32", "tf32", "bf16"};
+    char text[DEVICE_TEXT_MAX];
+    struct problem problem;
+    secret_start();
+    for (size_t p = 0; p < sizeof precisions / sizeof precisions[0]; p++) {
+        if (!device_is_word(word) ||
+            device_open(word, 1, precisions[p], &gpu, text, &problem) != OK) {
+            (void)fprintf(stderr, "bench_gpu: %s\n",
+                          device_is_word(word) ? problem.text : DEVICE_WORDS);
+            return EXIT_FAILURE;
+        }
+        printf("%s, %s\n", text, names[p]);
+        for (size_t i = 0; i < sizeof nets / sizeof nets[0]; i++)
+            bench_net(&nets[i], part);
+        if (p == 0) {
+            bench_exchange(parameters, 0.001);
+            bench_exchange(parameters / 10, 0.01);
+        }
+        gpu->close(gpu);
+    }
+    return EXIT_SUCCESS;
+}
