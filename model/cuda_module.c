@@ -73,7 +73,7 @@ static bool has_driver(void)
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
     if (driver == NULL)
         (void)snprintf(why_not, sizeof why_not,
-                       "built with CUDA, but there is no NVIDIA driver here (no libcuda.so.1)");
+                       "built with CUDA, but there is no NVIDIA driver here");
     return driver != NULL;
 }
 
@@ -87,8 +87,7 @@ const struct cuda_module *cuda_module(void)
     if (given != NULL)
         loaded = load(given);
     else if (!find(path))
-        (void)snprintf(why_not, sizeof why_not, "built without CUDA: no %s beside the program",
-                       FILE_NAME);
+        (void)snprintf(why_not, sizeof why_not, "built without CUDA");
     else if (has_driver())
         loaded = load(path);
     loaded = loaded != NULL ? loaded : &none;

@@ -59,9 +59,7 @@ static enum status find(const char *which, int *found, struct problem *problem)
     cuda_module()->describe(about, sizeof about);
     if (count == 0)
         return problem_set(problem, MISSING,
-                           "there is no GPU that this program can use (%s); write device = cpu, or "
-                           "auto",
-                           about);
+                           "there is no GPU to use (%s); write device = cpu, or auto", about);
     if (after(which, UUID_PREFIX))
         return find_uuid(which, found, problem);
     *found = number(which);
@@ -81,6 +79,12 @@ static void describe(int i, char text[DEVICE_TEXT_MAX])
         (void)snprintf(text, DEVICE_TEXT_MAX, "cuda:%d", i);
 }
 
+static void open_cpu(int threads, struct backend **backend, char text[DEVICE_TEXT_MAX])
+{
+    *backend = backend_cpu(threads);
+    (void)snprintf(text, DEVICE_TEXT_MAX, "cpu: %d thread%s", threads, threads > 1 ? "s" : "");
+}
+
 enum status device_open(const char *word, int threads, enum precision precision,
                         struct backend **backend, char text[DEVICE_TEXT_MAX],
                         struct problem *problem)
@@ -89,9 +93,16 @@ enum status device_open(const char *word, int threads, enum precision precision,
     enum status status = OK;
     const char *which = after(word, CUDA_PREFIX);
     CHECK(device_is_word(word));
-    if (which == NULL && (strcmp(word, "cpu") == 0 || cuda_module()->devices() == 0)) {
-        *backend = backend_cpu(threads);
-        (void)snprintf(text, DEVICE_TEXT_MAX, "cpu: %d thread%s", threads, threads > 1 ? "s" : "");
+    if (strcmp(word, "cpu") == 0) {
+        open_cpu(threads, backend, text);
+        return OK;
+    }
+    if (which == NULL && cuda_module()->devices() == 0) {
+        char why[128];
+        cuda_module()->describe(why, sizeof why);
+        open_cpu(threads, backend, text);
+        const size_t length = strlen(text);
+        (void)snprintf(text + length, DEVICE_TEXT_MAX - length, " (no GPU: %s)", why);
         return OK;
     }
     if (which != NULL)

@@ -148,7 +148,7 @@ static void look_at_data(struct doctor *doctor)
     dataset_free(&test);
 }
 
-static void look_at_processors(struct doctor *doctor)
+static void look_at_processors(struct doctor *doctor, const char *device)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     const long threads = (long)doctor->config.train.threads;
@@ -158,7 +158,7 @@ static void look_at_processors(struct doctor *doctor)
                    "other's way; set it to %ld or less",
                    threads, processors, processors);
     else
-        doctor_say(doctor, VERDICT_OK, "device", "cpu: %ld of %ld processors", threads, processors);
+        doctor_say(doctor, VERDICT_OK, "device", "%s; %ld processors", device, processors);
 }
 
 static void look_at_device(struct doctor *doctor)
@@ -171,7 +171,7 @@ static void look_at_device(struct doctor *doctor)
         return;
     }
     if (strcmp(backend->name, "cpu") == 0)
-        look_at_processors(doctor);
+        look_at_processors(doctor, text);
     else
         doctor_say(doctor, VERDICT_OK, "device", "%s", text);
     backend->close(backend);
