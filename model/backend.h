@@ -140,8 +140,9 @@ struct backend {
     void (*activate_backward)(struct backend *, enum activation, size_t count, const float *y,
                               const float *dy, float *dx);
 
-    /* Softmax cross-entropy of logits[batch,classes] against labels[batch], added to the score.
-     * Writes dlogits = (softmax - onehot) / batch unless it is NULL. */
+    /* Softmax cross-entropy of logits[batch,classes] against labels[batch], each below `classes`
+     * (or the loss is NaN, or the process ends), added to the score. Writes dlogits = (softmax -
+     * onehot) / batch unless it is NULL. */
     void (*cross_entropy)(struct backend *, int batch, int classes, const float *logits,
                           const uint8_t *labels, float *dlogits, struct score *score);
 
@@ -167,9 +168,9 @@ struct backend {
 
     /* The one pass over everything before a telling. Steps on with the base: where base and since
      * differ, w += beta·QUANTUM·(base - since), since = base. Then every entry whose |r| is at
-     * least the floor, or is no number: host_bins[float bits of |r| >> BIN_BITS]++, which had been
-     * cleared, and its index is noted in picks, in order, as long as there is room. Returns how
-     * many there are. */
+     * least the floor, or is no number: host_bins[float bits of |r| >> BIN_BITS]++ (of a NaN, one
+     * above infinity's), which had been cleared, and its index is noted in picks, in order, as long
+     * as there is room. Returns how many there are. */
     uint32_t (*survey)(struct backend *, const struct survey *survey, size_t count, float *w,
                        const int32_t *base, int32_t *since, uint32_t host_bins[HISTOGRAM_BINS]);
     /* The entries picks[picked] whose |r| lies in this bin: host_parts[part of the bin]++, which

@@ -1,17 +1,13 @@
+/* Opening and closing a GPU, and its table. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "cuda.h"
+#include "cuda_kernels.h"
 
 #define BLAS_ROOM_BYTES ((size_t)32 << 20) /* what cuBLAS wants on the newest devices */
-#define BLOCKS_OF_ONE   4                  /* blocks that one multiprocessor runs side by side */
-
-/* What was recorded of a sequence. */
-struct recording {
-    cudaGraphExec_t graph;
-    uint64_t rooms;
-};
+#define BLOCKS_OF_ONE   6 /* blocks of the survey that one multiprocessor has room for */
 
 /* Nothing can be trusted to this device any more, and nothing is lost but what was learned since
  * the last checkpoint. */
@@ -43,130 +39,10 @@ void cuda_check_blas(cublasStatus_t status, const char *what)
 struct cuda *cuda_on(struct backend *backend)
 {
     struct cuda *cuda = (struct cuda *)backend;
-    cuda_check(cudaSetDevice(cuda->device), "choosing the device");
+    if (!cuda->recording)
+        cuda_check(cudaSetDevice(cuda->device), "choosing the device");
     return cuda;
 }
-
-/* Memory. */
-
-static void *take_raw(struct cuda *cuda, size_t bytes)
-{
-    void *memory = NULL;
-    const cudaError_t error = cudaMalloc(&memory, bytes > 0 ? bytes : 1);
-    if (error == cudaErrorMemoryAllocation) {
-        size_t left = 0, all = 0;
-        (void)cudaMemGetInfo(&left, &all);
-        (void)fprintf(stderr,
-                      "hearsay: no memory for %zu bytes on GPU %d, of whose %zu MiB %zu are free: "
-                      "take a smaller model or batch, or another device\n",
-                      bytes, cuda->device, all >> 20, left >> 20);
-        _exit(EXIT_FAILURE);
-    }
-    cuda_check(error, "taking memory");
-    return memory;
-}
-
-static void *cuda_take(struct backend *backend, size_t bytes)
-{
-    struct cuda *cuda = cuda_on(backend);
-    void *memory = take_raw(cuda, bytes);
-    cuda_check(cudaMemsetAsync(memory, 0, bytes, cuda->stream), "clearing memory");
-    return memory;
-}
-
-static void cuda_give(struct backend *backend, void *memory)
-{
-    struct cuda *cuda = cuda_on(backend);
-    cuda_check(cudaStreamSynchronize(cuda->stream), "giving back memory");
-    cuda_check(cudaFree(memory), "giving back memory");
-}
-
-/* The host's memory is pageable: it has been read when the call returns. */
-void cuda_upload(struct backend *backend, void *to, const void *host_from, size_t bytes)
-{
-    struct cuda *cuda = cuda_on(backend);
-    cuda_check(cudaMemcpyAsync(to, host_from, bytes, cudaMemcpyHostToDevice, cuda->stream),
-               "upload");
-}
-
-void cuda_download(struct backend *backend, void *host_to, const void *from, size_t bytes)
-{
-    struct cuda *cuda = cuda_on(backend);
-    cuda_check(cudaMemcpyAsync(host_to, from, bytes, cudaMemcpyDeviceToHost, cuda->stream),
-               "download");
-    cuda_check(cudaStreamSynchronize(cuda->stream), "download");
-}
-
-void *cuda_room(struct cuda *cuda, struct room *room, size_t bytes)
-{
-    if (bytes <= room->bytes)
-        return room->memory;
-    CHECK(!cuda->recording);
-    cuda_give(&cuda->table, room->memory);
-    *room = (struct room){.memory = take_raw(cuda, bytes), .bytes = bytes};
-    cuda->rooms++;
-    return room->memory;
-}
-
-/* Sequences: called once, recorded the second time, launched as one from the third. */
-
-static void launched(struct cuda *cuda)
-{
-    cuda_check(cudaEventRecord(cuda->done[cuda->launched++ % IN_FLIGHT], cuda->stream), "a step");
-}
-
-static void cuda_sequence_drop(struct backend *backend, struct sequence *sequence)
-{
-    (void)cuda_on(backend);
-    struct recording *recording = sequence->recorded;
-    if (recording != NULL)
-        cuda_check(cudaGraphExecDestroy(recording->graph), "dropping a step");
-    free(recording);
-    *sequence = (struct sequence){0};
-}
-
-static bool cuda_sequence_begin(struct backend *backend, struct sequence *sequence)
-{
-    struct cuda *cuda = cuda_on(backend);
-    const struct recording *recording = sequence->recorded;
-    /* Whoever calls may be ahead of the device, but not by more than it does in a moment. */
-    cuda_check(cudaEventSynchronize(cuda->done[cuda->launched % IN_FLIGHT]), "a step");
-    if (recording != NULL && recording->rooms != cuda->rooms) {
-        cuda_sequence_drop(backend, sequence);
-        recording = NULL;
-    }
-    if (recording != NULL) {
-        cuda_check(cudaGraphLaunch(recording->graph, cuda->stream), "a step");
-        launched(cuda);
-        return true;
-    }
-    cuda->recording = sequence->times == 1;
-    if (cuda->recording)
-        cuda_check(cudaStreamBeginCapture(cuda->stream, cudaStreamCaptureModeThreadLocal),
-                   "recording");
-    return false;
-}
-
-static void cuda_sequence_end(struct backend *backend, struct sequence *sequence)
-{
-    struct cuda *cuda = cuda_on(backend);
-    if (cuda->recording) {
-        cudaGraph_t graph;
-        struct recording *recording = malloc(sizeof *recording);
-        CHECK(recording);
-        recording->rooms = cuda->rooms;
-        cuda_check(cudaStreamEndCapture(cuda->stream, &graph), "recording");
-        cuda_check(cudaGraphInstantiate(&recording->graph, graph, 0), "recording");
-        cuda_check(cudaGraphDestroy(graph), "recording");
-        cuda_check(cudaGraphLaunch(recording->graph, cuda->stream), "a step");
-        sequence->recorded = recording;
-        cuda->recording = false;
-    }
-    sequence->times++;
-    launched(cuda);
-}
-
-/* The device itself. */
 
 static void cuda_close(struct backend *backend)
 {
@@ -176,6 +52,10 @@ static void cuda_close(struct backend *backend)
         cuda_give(backend, rooms[i]->memory);
     for (int i = 0; i < IN_FLIGHT; i++)
         cuda_check(cudaEventDestroy(cuda->done[i]), "closing");
+    for (int i = 0; i < PARCELS; i++) {
+        cuda_check(cudaEventDestroy(cuda->parcels[i].fetched), "closing");
+        cuda_check(cudaFreeHost(cuda->parcels[i].memory), "closing");
+    }
     cuda_check_blas(cublasDestroy(cuda->blas), "closing");
     cuda_give(backend, cuda->blas_room);
     cuda_check(cudaStreamDestroy(cuda->stream), "closing");
@@ -226,24 +106,47 @@ static cublasComputeType_t compute_type(enum precision precision)
     CHECK(false);
 }
 
-/* The first calls for a device, in which it turns out whether it can be used. */
-static enum status reach(struct cuda *cuda, struct problem *problem)
+static cudaError_t make_event(cudaEvent_t *event)
+{
+    return cudaEventCreateWithFlags(event, cudaEventDisableTiming | cudaEventBlockingSync);
+}
+
+/* All that the device must give. The kernels first: whether there are some for its kind. */
+static cudaError_t reach(struct cuda *cuda)
 {
     int processors = 0;
     cudaError_t error = cudaSetDevice(cuda->device);
     if (error == cudaSuccess)
+        error = kernels_fit();
+    if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, cuda->device);
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking);
-    cuda->blocks = BLOCKS_OF_ONE * processors;
     if (error == cudaSuccess)
-        return OK;
-    return problem_set(problem, FAILED,
-                       "GPU %d cannot be used: %s; is another program using all of it? See "
-                       "'nvidia-smi', or write device = cpu",
-                       cuda->device, cudaGetErrorString(error));
+        error = cudaMalloc(&cuda->blas_room, BLAS_ROOM_BYTES);
+    for (int i = 0; i < IN_FLIGHT && error == cudaSuccess; i++)
+        error = make_event(&cuda->done[i]);
+    for (int i = 0; i < PARCELS && error == cudaSuccess; i++) {
+        error = make_event(&cuda->parcels[i].fetched);
+        if (error == cudaSuccess)
+            error = cudaMallocHost(&cuda->parcels[i].memory, PARCEL_BYTES);
+    }
+    cuda->survey_blocks = BLOCKS_OF_ONE * processors;
+    return error;
 }
 
+/* cuBLAS's room is its stream's, and so chosen after that. */
+static cublasStatus_t reach_blas(struct cuda *cuda)
+{
+    cublasStatus_t status = cublasCreate(&cuda->blas);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = cublasSetStream(cuda->blas, cuda->stream);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = cublasSetWorkspace(cuda->blas, cuda->blas_room, BLAS_ROOM_BYTES);
+    return status;
+}
+
+/* What a GPU that is of no use has given already goes back with the process. */
 enum status cuda_open(int i, enum precision precision, struct backend **backend,
                       struct problem *problem)
 {
@@ -252,17 +155,17 @@ enum status cuda_open(int i, enum precision precision, struct backend **backend,
     cuda->table = cuda_table;
     cuda->device = i;
     cuda->compute = compute_type(precision);
-    const enum status status = reach(cuda, problem);
-    if (status != OK) {
-        free(cuda);
-        return status;
+    const cudaError_t error = reach(cuda);
+    const cublasStatus_t status = error == cudaSuccess ? reach_blas(cuda) : CUBLAS_STATUS_SUCCESS;
+    if (error == cudaSuccess && status == CUBLAS_STATUS_SUCCESS) {
+        *backend = &cuda->table;
+        return OK;
     }
-    cuda->blas_room = take_raw(cuda, BLAS_ROOM_BYTES);
-    cuda_check_blas(cublasCreate(&cuda->blas), "cuBLAS");
-    cuda_check_blas(cublasSetStream(cuda->blas, cuda->stream), "cuBLAS");
-    cuda_check_blas(cublasSetWorkspace(cuda->blas, cuda->blas_room, BLAS_ROOM_BYTES), "cuBLAS");
-    for (int k = 0; k < IN_FLIGHT; k++)
-        cuda_check(cudaEventCreateWithFlags(&cuda->done[k], cudaEventDisableTiming), "an event");
-    *backend = &cuda->table;
-    return OK;
+    free(cuda);
+    (void)cudaGetLastError(); /* it has been heard */
+    return problem_set(
+        problem, FAILED,
+        "GPU %d cannot be used: %s; is another program using all of it? See "
+        "'nvidia-smi', or write device = cpu",
+        i, error != cudaSuccess ? cudaGetErrorString(error) : cublasGetStatusString(status));
 }

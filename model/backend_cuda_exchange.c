@@ -1,5 +1,13 @@
+#include <string.h>
+
 #include "cuda.h"
 #include "cuda_kernels.h"
+
+static void *exchange_room(struct cuda *cuda, size_t bytes)
+{
+    (void)cuda_room_grows(cuda, &cuda->exchange, bytes);
+    return cuda->exchange.memory;
+}
 
 /* What one operation needs of the room, part after part. */
 struct layout {
@@ -15,8 +23,7 @@ static void *part(struct layout *layout, size_t bytes)
 }
 
 struct survey_room {
-    uint32_t *bins;
-    uint32_t *picked;
+    uint32_t *counts; /* [HISTOGRAM_BINS + 1]: the bins, and how many are picked */
     struct marks marks;
     void *scan;
     size_t scan_bytes;
@@ -26,8 +33,7 @@ static struct survey_room lay_survey(struct layout *layout, size_t count)
 {
     const size_t words = marks_words(count);
     struct survey_room room = {.scan_bytes = kernel_scan_bytes(words)};
-    room.bins = part(layout, HISTOGRAM_BINS * sizeof *room.bins);
-    room.picked = part(layout, sizeof *room.picked);
+    room.counts = part(layout, (HISTOGRAM_BINS + 1) * sizeof *room.counts);
     room.marks.bits = part(layout, words * sizeof *room.marks.bits);
     room.marks.before = part(layout, words * sizeof *room.marks.before);
     room.scan = part(layout, room.scan_bytes);
@@ -38,7 +44,7 @@ static struct survey_room survey_room(struct cuda *cuda, size_t count)
 {
     struct layout measured = {0};
     (void)lay_survey(&measured, count);
-    struct layout laid = {.memory = cuda_room(cuda, &cuda->exchange, measured.bytes)};
+    struct layout laid = {.memory = exchange_room(cuda, measured.bytes)};
     return lay_survey(&laid, count);
 }
 
@@ -47,23 +53,20 @@ uint32_t cuda_survey(struct backend *backend, const struct survey *survey, size_
 {
     struct cuda *cuda = cuda_on(backend);
     const struct survey_room room = survey_room(cuda, count);
-    const size_t bytes = HISTOGRAM_BINS * sizeof *host_bins;
-    uint32_t picked;
-    cuda_check(cudaMemsetAsync(room.bins, 0, bytes, cuda->stream), "survey");
-    cuda_check(kernel_survey(cuda->stream, cuda->blocks, survey, count, w, base, since, room.bins,
-                             room.marks),
+    uint32_t counts[HISTOGRAM_BINS + 1];
+    cuda_check(cudaMemsetAsync(room.counts, 0, sizeof counts, cuda->stream), "survey");
+    cuda_check(kernel_survey(cuda->stream, cuda->survey_blocks, survey, count, w, base, since,
+                             room.counts, room.marks),
                "survey");
     cuda_check(kernel_scan(cuda->stream, room.scan, room.scan_bytes, marks_words(count),
                            room.marks.before),
                "survey");
-    cuda_check(
-        kernel_pick(cuda->stream, count, room.marks, survey->picks, survey->picks_max, room.picked),
-        "survey");
-    cuda_check(
-        cudaMemcpyAsync(&picked, room.picked, sizeof picked, cudaMemcpyDeviceToHost, cuda->stream),
-        "survey");
-    cuda_download(backend, host_bins, room.bins, bytes);
-    return picked;
+    cuda_check(kernel_pick(cuda->stream, count, room.marks, survey->picks, survey->picks_max,
+                           room.counts + HISTOGRAM_BINS),
+               "survey");
+    cuda_download(backend, counts, room.counts, sizeof counts);
+    memcpy(host_bins, counts, HISTOGRAM_BINS * sizeof *host_bins);
+    return counts[HISTOGRAM_BINS];
 }
 
 void cuda_refine(struct backend *backend, uint32_t picked, const uint32_t *picks, const float *w,
@@ -71,7 +74,7 @@ void cuda_refine(struct backend *backend, uint32_t picked, const uint32_t *picks
 {
     struct cuda *cuda = cuda_on(backend);
     const size_t bytes = BIN_PARTS * sizeof *host_parts;
-    uint32_t *parts = cuda_room(cuda, &cuda->exchange, bytes);
+    uint32_t *parts = exchange_room(cuda, bytes);
     cuda_check(cudaMemsetAsync(parts, 0, bytes, cuda->stream), "refine");
     cuda_check(kernel_refine(cuda->stream, picked, picks, w, base, bin, parts), "refine");
     cuda_download(backend, host_parts, parts, bytes);
@@ -100,7 +103,7 @@ static struct cut_room cut_room(struct cuda *cuda, uint32_t picked, uint32_t cap
 {
     struct layout measured = {0};
     (void)lay_cut(&measured, picked, capacity);
-    struct layout laid = {.memory = cuda_room(cuda, &cuda->exchange, measured.bytes)};
+    struct layout laid = {.memory = exchange_room(cuda, measured.bytes)};
     return lay_cut(&laid, picked, capacity);
 }
 
@@ -133,7 +136,7 @@ static void hear(struct backend *backend, const struct update *host_update, bool
     struct cuda *cuda = cuda_on(backend);
     const size_t index_bytes = host_update->count * sizeof *host_update->index;
     struct update update = *host_update;
-    update.index = cuda_room(cuda, &cuda->exchange, index_bytes + host_update->count);
+    update.index = exchange_room(cuda, index_bytes + host_update->count);
     update.level = (int8_t *)update.index + index_bytes;
     cuda_upload(backend, update.index, host_update->index, index_bytes);
     cuda_upload(backend, update.level, host_update->level, host_update->count);
@@ -155,7 +158,7 @@ void cuda_rebase(struct backend *backend, size_t count, const int32_t *host_base
                  int32_t *base)
 {
     struct cuda *cuda = cuda_on(backend);
-    int32_t *to = cuda_room(cuda, &cuda->exchange, count * sizeof *to);
+    int32_t *to = exchange_room(cuda, count * sizeof *to);
     cuda_upload(backend, to, host_base, count * sizeof *to);
     cuda_check(kernel_rebase(cuda->stream, count, to, w, base), "taking over a base");
 }
@@ -163,7 +166,7 @@ void cuda_rebase(struct backend *backend, size_t count, const int32_t *host_base
 uint64_t cuda_digest(struct backend *backend, size_t count, const int32_t *base)
 {
     struct cuda *cuda = cuda_on(backend);
-    uint32_t lanes[2], *sums = cuda_room(cuda, &cuda->exchange, sizeof lanes);
+    uint32_t lanes[2], *sums = exchange_room(cuda, sizeof lanes);
     cuda_check(cudaMemsetAsync(sums, 0, sizeof lanes, cuda->stream), "digest");
     cuda_check(kernel_digest(cuda->stream, count, base, sums), "digest");
     cuda_download(backend, lanes, sums, sizeof lanes);

@@ -41,7 +41,15 @@ struct product {
     int width;  /* batch·places */
     float *columns;
     float *planes; /* [filters, width] */
+    float *sums;   /* [filters, SUM_PARTS] */
 };
+
+/* Room that a step uses, and what is recorded of it points to. */
+static float *step_room(struct cuda *cuda, struct room *room, size_t bytes)
+{
+    cuda->rooms += cuda_room_grows(cuda, room, bytes);
+    return room->memory;
+}
 
 static struct product product_of(struct cuda *cuda, const struct conv *conv, int batch)
 {
@@ -51,8 +59,10 @@ static struct product product_of(struct cuda *cuda, const struct conv *conv, int
     CHECK((size_t)batch * (size_t)product.places <= INT32_MAX);
     product.width = batch * product.places;
     const size_t width = (size_t)product.width * sizeof(float);
-    product.columns = cuda_room(cuda, &cuda->patches, (size_t)product.height * width);
-    product.planes = cuda_room(cuda, &cuda->products, (size_t)conv->filters * width);
+    product.columns = step_room(cuda, &cuda->patches, (size_t)product.height * width);
+    product.planes = step_room(cuda, &cuda->products,
+                               (size_t)conv->filters * (width + SUM_PARTS * sizeof(float)));
+    product.sums = product.planes + (size_t)conv->filters * (size_t)product.width;
     return product;
 }
 
@@ -77,9 +87,9 @@ void cuda_conv_backward(struct backend *backend, const struct conv *conv, int ba
     cuda_check(
         kernel_swap(cuda->stream, batch, conv->filters, product.places, dy, NULL, product.planes),
         "conv");
-    cuda_check(
-        kernel_sum_rows(cuda->stream, conv->filters, (size_t)product.width, product.planes, db),
-        "conv");
+    cuda_check(kernel_sum_rows(cuda->stream, conv->filters, product.width, product.planes,
+                               product.sums, db),
+               "conv");
     cuda_check(kernel_patches(cuda->stream, *conv, batch, x, product.columns), "conv");
     gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_T, conv->filters, product.height, product.width,
          product.planes, product.columns, dw);

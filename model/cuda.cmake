@@ -29,7 +29,7 @@ if(NOT NVCC_WORKS STREQUAL NVCC)
 endif()
 
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-  set(CMAKE_CUDA_ARCHITECTURES 75-virtual 80-real 90-real) # newer ones translate the first
+  set(CMAKE_CUDA_ARCHITECTURES 75-virtual 80-real 90) # newer ones translate the last
 endif()
 set(CMAKE_CUDA_COMPILER ${NVCC} CACHE FILEPATH "")
 enable_language(CXX)

@@ -1,6 +1,8 @@
 /* The CUDA backend from inside: what its files share.
  *
- *   backend_cuda.c            memory, sequences, opening and closing
+ *   backend_cuda.c            opening and closing, the table
+ *   backend_cuda_memory.c     memory, up and down
+ *   backend_cuda_sequence.c   steps recorded and repeated
  *   backend_cuda_layers.c     layers, optimizers, samples
  *   backend_cuda_exchange.c   the exchange
  *   backend_cuda_devices.c    which GPUs there are; the module's table
@@ -17,7 +19,9 @@
 #include "device.h"
 #include "status.h"
 
-#define IN_FLIGHT 4 /* steps that may wait for the device at once */
+#define IN_FLIGHT    4 /* steps that may wait for the device at once */
+#define PARCELS      8 /* small uploads that may */
+#define PARCEL_BYTES ((size_t)256 << 10)
 
 /* Memory of the device that grows when more is needed, and is not given back. */
 struct room {
@@ -25,10 +29,16 @@ struct room {
     size_t bytes;
 };
 
+/* Memory of the host that the device can fetch from. */
+struct parcel {
+    void *memory; /* [PARCEL_BYTES] */
+    cudaEvent_t fetched;
+};
+
 struct cuda {
     struct backend table; /* first: a pointer to it is a pointer to the struct */
     int device;
-    int blocks; /* that it runs at once, of 256 threads */
+    int survey_blocks; /* that it runs at once */
     cudaStream_t stream;
     cublasHandle_t blas;
     cublasComputeType_t compute;
@@ -37,7 +47,10 @@ struct cuda {
     struct room patches;  /* of a convolution: columns ... */
     struct room products; /* ... and what they are multiplied to, or with */
     struct room exchange; /* bins, marks, levels, updates */
-    uint64_t rooms;       /* how often one of them has grown: what was recorded is void then */
+    uint64_t rooms;       /* how often the first two grew: what was recorded is void then */
+
+    struct parcel parcels[PARCELS];
+    uint64_t parcels_sent;
 
     cudaEvent_t done[IN_FLIGHT]; /* of the sequences launched last */
     uint64_t launched;
@@ -55,12 +68,19 @@ struct cuda *cuda_on(struct backend *backend);
 void cuda_check(cudaError_t error, const char *what);
 void cuda_check_blas(cublasStatus_t status, const char *what);
 
-/* Room for what only one operation uses. Grows when a larger one is met: in the first step, not in
- * one that is recorded. */
-void *cuda_room(struct cuda *cuda, struct room *room, size_t bytes);
-
-void cuda_download(struct backend *backend, void *host_to, const void *from, size_t bytes);
+/* backend_cuda_memory.c */
+void *cuda_take(struct backend *backend, size_t bytes);
+void cuda_give(struct backend *backend, void *memory);
 void cuda_upload(struct backend *backend, void *to, const void *host_from, size_t bytes);
+void cuda_download(struct backend *backend, void *host_to, const void *from, size_t bytes);
+/* Room for what only one operation uses, for so many bytes: whether it had to grow. It does when a
+ * larger one is met: in the first step, not in one that is recorded. */
+bool cuda_room_grows(struct cuda *cuda, struct room *room, size_t bytes);
+
+/* backend_cuda_sequence.c */
+bool cuda_sequence_begin(struct backend *backend, struct sequence *sequence);
+void cuda_sequence_end(struct backend *backend, struct sequence *sequence);
+void cuda_sequence_drop(struct backend *backend, struct sequence *sequence);
 
 /* backend_cuda_layers.c */
 void cuda_dense_forward(struct backend *backend, int batch, int in, int out, const float *x,

@@ -1,19 +1,28 @@
-/* How kernels are launched: blocks of 256 threads, each of which takes every so-manieth element. */
+/* How work is shared out among threads: blocks of 256, of which each thread takes every
+ * so-manieth element, or each warp every so-manieth line. Elements are counted in 32 bits: 64 make
+ * a division several times as long, and no buffer has more than INT32_MAX floats. */
 #ifndef HEARSAY_CUDA_EACH_CUH
 #define HEARSAY_CUDA_EACH_CUH
 
+#include <climits>
 #include <cuda_runtime.h>
 
 #define THREADS 256
 #define WARP    32
+#define WARPS   (THREADS / WARP)
 #ifndef BLOCKS_MAX
 #define BLOCKS_MAX 4096 /* a few waves on the largest device; the rest is done in turns */
 #endif
 
-/* Of all threads in the grid, this one's elements. */
 #define EACH(i, count)                                                                             \
-    for (size_t i = blockIdx.x * (size_t)THREADS + threadIdx.x; i < (count);                       \
-         i += gridDim.x * (size_t)THREADS)
+    for (unsigned i = blockIdx.x * THREADS + threadIdx.x; i < (count); i += gridDim.x * THREADS)
+
+/* A warp's lines, and of a line this thread's places. */
+#define EACH_LINE(line, lines)                                                                     \
+    for (unsigned line = blockIdx.x * WARPS + threadIdx.x / WARP; line < (lines);                  \
+         line += gridDim.x * WARPS)
+#define EACH_PLACE(place, places)                                                                  \
+    for (unsigned place = threadIdx.x % WARP; place < (places); place += WARP)
 
 template <typename... Parameters, typename... Arguments>
 static cudaError_t launch(cudaStream_t stream, size_t blocks, void (*kernel)(Parameters...),
@@ -28,21 +37,36 @@ static cudaError_t launch(cudaStream_t stream, size_t blocks, void (*kernel)(Par
     return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
-static inline size_t blocks_for(size_t count)
+/* The kernel's first parameter is how many elements there are, or lines. */
+template <typename... Parameters, typename... Arguments>
+static cudaError_t launch_each(cudaStream_t stream, size_t count, void (*kernel)(Parameters...),
+                               Arguments... arguments)
 {
-    return (count + THREADS - 1) / THREADS;
+    if (count > INT_MAX)
+        return cudaErrorInvalidValue;
+    return launch(stream, (count + THREADS - 1) / THREADS, kernel, (unsigned)count, arguments...);
 }
 
-/* The sum over a block, in thread 0, always added in the same order. All threads must come. */
+template <typename... Parameters, typename... Arguments>
+static cudaError_t launch_lines(cudaStream_t stream, size_t lines, void (*kernel)(Parameters...),
+                                Arguments... arguments)
+{
+    if (lines > INT_MAX)
+        return cudaErrorInvalidValue;
+    return launch(stream, (lines + WARPS - 1) / WARPS, kernel, (unsigned)lines, arguments...);
+}
+
+/* The sum over a block, always added in the same order. All threads must come. */
 template <typename Number> static __device__ Number block_sum(Number value, Number *shared)
 {
-    __syncthreads();
+    __syncthreads(); /* the last sum has been read */
     shared[threadIdx.x] = value;
     for (unsigned half = THREADS / 2; half > 0; half /= 2) {
         __syncthreads();
         if (threadIdx.x < half)
             shared[threadIdx.x] += shared[threadIdx.x + half];
     }
+    __syncthreads();
     return shared[0];
 }
 

@@ -15,6 +15,13 @@ static __device__ float residual(float w, int32_t base)
     return w - QUANTUM * (float)base;
 }
 
+/* The bits of |r|; a NaN, whose bits differ from one processor to the next, is always the same. */
+static __device__ uint32_t size_bits(float r)
+{
+    const uint32_t bits = __float_as_uint(fabsf(r));
+    return bits > 0x7F800000u ? 0x7FC00000u : bits;
+}
+
 static __device__ int32_t add_wrapping(int32_t base, uint32_t units)
 {
     return (int32_t)((uint32_t)base + units);
@@ -63,7 +70,7 @@ static __global__ void survey_entries(float step, uint32_t floor_bits, size_t co
                 w[c] = weight[k];
                 since[c] = now[k];
             }
-            const uint32_t bits = __float_as_uint(fabsf(residual(weight[k], now[k])));
+            const uint32_t bits = size_bits(residual(weight[k], now[k]));
             const bool marked = c < count && bits >= floor_bits;
             if (marked)
                 (void)atomicAdd(&own[bits >> BIN_BITS], 1u);
@@ -81,6 +88,12 @@ static __global__ void survey_entries(float step, uint32_t floor_bits, size_t co
     }
 }
 
+cudaError_t kernels_fit(void)
+{
+    cudaFuncAttributes attributes;
+    return cudaFuncGetAttributes(&attributes, survey_entries);
+}
+
 cudaError_t kernel_survey(cudaStream_t stream, int blocks, const struct survey *survey,
                           size_t count, float *w, const int32_t *base, int32_t *since,
                           uint32_t *bins, struct marks marks)
@@ -93,15 +106,14 @@ cudaError_t kernel_survey(cudaStream_t stream, int blocks, const struct survey *
                   floor_bits, count, w, base, since, bins, marks);
 }
 
-static __global__ void pick(size_t words, struct marks marks, uint32_t *picks, uint32_t picks_max,
+static __global__ void pick(unsigned words, struct marks marks, uint32_t *picks, uint32_t picks_max,
                             uint32_t *picked)
 {
-    EACH(i, words)
-    {
+    EACH (i, words) {
         uint32_t at = marks.before[i];
         for (uint32_t left = marks.bits[i]; left != 0; left &= left - 1, at++) {
             if (at < picks_max)
-                picks[at] = (uint32_t)(i * WARP) + (uint32_t)__ffs((int)left) - 1;
+                picks[at] = i * WARP + (uint32_t)__ffs((int)left) - 1;
         }
         if (i + 1 == words)
             *picked = at;
@@ -111,17 +123,15 @@ static __global__ void pick(size_t words, struct marks marks, uint32_t *picks, u
 cudaError_t kernel_pick(cudaStream_t stream, size_t count, struct marks marks, uint32_t *picks,
                         uint32_t picks_max, uint32_t *picked)
 {
-    const size_t words = marks_words(count);
-    return launch(stream, blocks_for(words), pick, words, marks, picks, picks_max, picked);
+    return launch_each(stream, marks_words(count), pick, marks, picks, picks_max, picked);
 }
 
-static __global__ void refine(uint32_t picked, const uint32_t *picks, const float *w,
+static __global__ void refine(unsigned picked, const uint32_t *picks, const float *w,
                               const int32_t *base, uint32_t bin, uint32_t *parts)
 {
-    EACH(i, picked)
-    {
+    EACH (i, picked) {
         const uint32_t c = picks[i];
-        const uint32_t bits = __float_as_uint(fabsf(residual(w[c], base[c])));
+        const uint32_t bits = size_bits(residual(w[c], base[c]));
         if (bits >> BIN_BITS == bin)
             (void)atomicAdd(&parts[bits >> PART_BITS & (BIN_PARTS - 1)], 1u);
     }
@@ -130,13 +140,12 @@ static __global__ void refine(uint32_t picked, const uint32_t *picks, const floa
 cudaError_t kernel_refine(cudaStream_t stream, uint32_t picked, const uint32_t *picks,
                           const float *w, const int32_t *base, uint32_t bin, uint32_t *parts)
 {
-    return launch(stream, blocks_for(picked), refine, picked, picks, w, base, bin, parts);
+    return launch_each(stream, picked, refine, picks, w, base, bin, parts);
 }
 
-static __global__ void levels(struct cut cut, const float *w, const int32_t *base)
+static __global__ void levels(unsigned picked, struct cut cut, const float *w, const int32_t *base)
 {
-    EACH(i, cut.picked)
-    {
+    EACH (i, picked) {
         const uint32_t c = cut.picks[i];
         const float r = residual(w[c], base[c]);
         const bool told = fabsf(r) >= cut.tau && fabsf(r) <= FLT_MAX;
@@ -148,14 +157,13 @@ static __global__ void levels(struct cut cut, const float *w, const int32_t *bas
 
 cudaError_t kernel_levels(cudaStream_t stream, struct cut cut, const float *w, const int32_t *base)
 {
-    return launch(stream, blocks_for(cut.picked), levels, cut, w, base);
+    return launch_each(stream, cut.picked, levels, cut, w, base);
 }
 
-static __global__ void tell(struct cut cut, float *w, int32_t *base)
+static __global__ void tell(unsigned picked, struct cut cut, float *w, int32_t *base)
 {
     const float step = QUANTUM * (float)cut.amount - cut.tau;
-    EACH(i, cut.picked)
-    {
+    EACH (i, picked) {
         const int level = cut.levels[i];
         const uint32_t at = cut.told_before[i], c = cut.picks[i];
         if (level != 0 && at < cut.capacity) {
@@ -164,7 +172,7 @@ static __global__ void tell(struct cut cut, float *w, int32_t *base)
             base[c] = add_wrapping(base[c], cut.amount * (uint32_t)level);
             w[c] += step * (float)level;
         }
-        if (i + 1 == cut.picked) {
+        if (i + 1 == picked) {
             const uint32_t all = at + (level != 0);
             *cut.count = all < cut.capacity ? all : cut.capacity;
         }
@@ -173,7 +181,7 @@ static __global__ void tell(struct cut cut, float *w, int32_t *base)
 
 cudaError_t kernel_cut(cudaStream_t stream, struct cut cut, float *w, int32_t *base)
 {
-    return launch(stream, blocks_for(cut.picked), tell, cut, w, base);
+    return launch_each(stream, cut.picked, tell, cut, w, base);
 }
 
 /* How far a weight with residual r moves, of which an earlier life told `level` (cpu_exchange.c).
@@ -187,11 +195,10 @@ static __device__ float own_move(float r, float tau, float step, float level)
 }
 
 /* No entry comes twice in an update, so no two threads meet. */
-static __global__ void hear(struct update update, bool own, float *w, int32_t *base)
+static __global__ void hear(unsigned count, struct update update, bool own, float *w, int32_t *base)
 {
     const float step = QUANTUM * (float)update.amount;
-    EACH(i, update.count)
-    {
+    EACH (i, count) {
         const uint32_t c = update.index[i];
         const int level = update.level[i];
         w[c] += own ? own_move(residual(w[c], base[c]), update.tau, step, (float)level)
@@ -203,13 +210,12 @@ static __global__ void hear(struct update update, bool own, float *w, int32_t *b
 cudaError_t kernel_hear(cudaStream_t stream, const struct update *update, bool own, float *w,
                         int32_t *base)
 {
-    return launch(stream, blocks_for(update->count), hear, *update, own, w, base);
+    return launch_each(stream, update->count, hear, *update, own, w, base);
 }
 
-static __global__ void rebase(size_t count, const int32_t *to, float *w, int32_t *base)
+static __global__ void rebase(unsigned count, const int32_t *to, float *w, int32_t *base)
 {
-    EACH(c, count)
-    {
+    EACH (c, count) {
         if (to[c] == base[c])
             continue; /* there and back may round */
         w[c] = QUANTUM * (float)to[c] + residual(w[c], base[c]);
@@ -220,16 +226,15 @@ static __global__ void rebase(size_t count, const int32_t *to, float *w, int32_t
 cudaError_t kernel_rebase(cudaStream_t stream, size_t count, const int32_t *to, float *w,
                           int32_t *base)
 {
-    return launch(stream, blocks_for(count), rebase, count, to, w, base);
+    return launch_each(stream, count, rebase, to, w, base);
 }
 
-static __global__ void add_digest(size_t count, const int32_t *base, uint32_t *digest)
+static __global__ void add_digest(unsigned count, const int32_t *base, uint32_t *digest)
 {
     __shared__ uint32_t shared[THREADS];
     uint32_t low = 0, high = 0;
-    EACH(c, count)
-    {
-        const uint64_t entry = digest_of_entry((uint32_t)c, (uint32_t)base[c]);
+    EACH (c, count) {
+        const uint64_t entry = digest_of_entry(c, (uint32_t)base[c]);
         low += (uint32_t)entry;
         high += (uint32_t)(entry >> 32);
     }
@@ -243,5 +248,5 @@ static __global__ void add_digest(size_t count, const int32_t *base, uint32_t *d
 
 cudaError_t kernel_digest(cudaStream_t stream, size_t count, const int32_t *base, uint32_t *digest)
 {
-    return launch(stream, blocks_for(count), add_digest, count, base, digest);
+    return launch_each(stream, count, add_digest, base, digest);
 }

@@ -1,10 +1,10 @@
 /* What the GPU runs, one function for each operation that needs kernels of our own.
  *
- *   backend_cuda.c ──► these ──► cuda_layers.cu, cuda_exchange.cu ──► stream
+ *   backend_cuda_*.c ──► these ──► cuda_layers.cu, cuda_exchange.cu ──► stream
  *
  * Each puts its work into the stream and returns; what went wrong so far is returned by the last
  * call's cudaError_t, or later. Memory is the device's. backend.h says what the operations do; the
- * exchange does the CPU's arithmetic, bit for bit.
+ * exchange does the CPU's arithmetic, bit for bit (but for the bits of a NaN).
  */
 #ifndef HEARSAY_CUDA_KERNELS_H
 #define HEARSAY_CUDA_KERNELS_H
@@ -24,9 +24,10 @@ cudaError_t kernel_add_bias(cudaStream_t stream, int rows, int columns, const fl
 /* sums[columns] of x[rows, columns]; the order of the additions is always the same. */
 cudaError_t kernel_sum_columns(cudaStream_t stream, int rows, int columns, const float *x,
                                float *sums);
-/* sums[rows] of x[rows, columns]; likewise. */
-cudaError_t kernel_sum_rows(cudaStream_t stream, int rows, size_t columns, const float *x,
-                            float *sums);
+/* sums[rows] of x[rows, columns]; likewise. parts[rows, SUM_PARTS]: room. */
+#define SUM_PARTS 16
+cudaError_t kernel_sum_rows(cudaStream_t stream, int rows, int columns, const float *x,
+                            float *parts, float *sums);
 /* to[j][i][inner] = from[i][j][inner] + bias[i], i < outer, j < middle; bias may be NULL. */
 cudaError_t kernel_swap(cudaStream_t stream, int outer, int middle, int inner, const float *from,
                         const float *bias, float *to);
@@ -55,6 +56,9 @@ cudaError_t kernel_gather(cudaStream_t stream, int batch, size_t sample_size, co
                           float *x, uint8_t *y);
 
 /* cuda_exchange.cu */
+
+/* Whether the kernels were compiled for this kind of device, or can be translated for it. */
+cudaError_t kernels_fit(void);
 
 /* A bit for each entry, and for each word of 32 how many bits are set before it. */
 struct marks {

@@ -6,17 +6,18 @@
 #define SUM_COLUMNS 32 /* of a block; its other dimension are rows */
 #define SUM_ROWS    (THREADS / SUM_COLUMNS)
 
-static __global__ void add_bias(size_t count, unsigned columns, const float *b, float *y)
+static __global__ void add_bias(unsigned rows, unsigned columns, const float *b, float *y)
 {
-    EACH(i, count)
-    y[i] += b[i % columns];
+    EACH_LINE (row, rows) {
+        float *line = y + (size_t)row * columns;
+        EACH_PLACE (column, columns)
+            line[column] += b[column];
+    }
 }
 
-extern "C" cudaError_t kernel_add_bias(cudaStream_t stream, int rows, int columns, const float *b,
-                                       float *y)
+cudaError_t kernel_add_bias(cudaStream_t stream, int rows, int columns, const float *b, float *y)
 {
-    const size_t count = (size_t)rows * (size_t)columns;
-    return launch(stream, blocks_for(count), add_bias, count, (unsigned)columns, b, y);
+    return launch_lines(stream, (size_t)rows, add_bias, (unsigned)columns, b, y);
 }
 
 static __global__ void sum_columns(int rows, int columns, const float *x, float *sums)
@@ -39,186 +40,202 @@ static __global__ void sum_columns(int rows, int columns, const float *x, float 
     }
 }
 
-extern "C" cudaError_t kernel_sum_columns(cudaStream_t stream, int rows, int columns,
-                                          const float *x, float *sums)
+cudaError_t kernel_sum_columns(cudaStream_t stream, int rows, int columns, const float *x,
+                               float *sums)
 {
     const size_t blocks = ((size_t)columns + SUM_COLUMNS - 1) / SUM_COLUMNS;
     return launch(stream, blocks, sum_columns, rows, columns, x, sums);
 }
 
-static __global__ void sum_rows(int rows, size_t columns, const float *x, float *sums)
+/* Each row in SUM_PARTS parts, a block each; four sums side by side, so that no addition waits for
+ * the one before. */
+static __global__ void sum_parts(unsigned parts, unsigned columns, const float *x, float *sums)
 {
     __shared__ float shared[THREADS];
-    for (int row = (int)blockIdx.x; row < rows; row += (int)gridDim.x) {
-        const float *line = x + (size_t)row * columns;
-        float sum = 0;
-        for (size_t i = threadIdx.x; i < columns; i += THREADS)
-            sum += line[i];
-        sum = block_sum(sum, shared);
+    const unsigned most = (columns + SUM_PARTS - 1) / SUM_PARTS;
+    for (unsigned part = blockIdx.x; part < parts; part += gridDim.x) {
+        const float *row = x + (size_t)(part / SUM_PARTS) * columns;
+        const unsigned first = part % SUM_PARTS * most;
+        const unsigned end = first + most < columns ? first + most : columns;
+        float four[4] = {0, 0, 0, 0};
+        unsigned i = first + threadIdx.x;
+        for (; i + 3 * THREADS < end; i += 4 * THREADS) {
+            for (unsigned k = 0; k < 4; k++)
+                four[k] += row[i + k * THREADS];
+        }
+        for (; i < end; i += THREADS)
+            four[0] += row[i];
+        const float sum = block_sum((four[0] + four[1]) + (four[2] + four[3]), shared);
         if (threadIdx.x == 0)
-            sums[row] = sum;
+            sums[part] = sum;
     }
 }
 
-extern "C" cudaError_t kernel_sum_rows(cudaStream_t stream, int rows, size_t columns,
-                                       const float *x, float *sums)
+static __global__ void add_parts(unsigned rows, const float *parts, float *sums)
 {
-    return launch(stream, (size_t)rows, sum_rows, rows, columns, x, sums);
+    EACH (row, rows) {
+        float sum = 0;
+        for (unsigned part = 0; part < SUM_PARTS; part++)
+            sum += parts[row * SUM_PARTS + part];
+        sums[row] = sum;
+    }
 }
 
-static __global__ void swap(size_t count, unsigned outer, unsigned middle, unsigned inner,
+cudaError_t kernel_sum_rows(cudaStream_t stream, int rows, int columns, const float *x,
+                            float *parts, float *sums)
+{
+    const size_t count = (size_t)rows * SUM_PARTS;
+    const cudaError_t error =
+        launch(stream, count, sum_parts, (unsigned)count, (unsigned)columns, x, parts);
+    return error != cudaSuccess ? error : launch_each(stream, (size_t)rows, add_parts, parts, sums);
+}
+
+/* A line of `to` at a time: what is read and what is written lie side by side. */
+static __global__ void swap(unsigned lines, unsigned outer, unsigned middle, unsigned inner,
                             const float *from, const float *bias, float *to)
 {
-    EACH(at, count)
-    { /* of `to`: what is written lies side by side */
-        const size_t line = at / inner;
-        const unsigned i = (unsigned)(line % outer), j = (unsigned)(line / outer);
-        const float value = from[((size_t)i * middle + j) * inner + at % inner];
-        to[at] = bias != NULL ? value + bias[i] : value;
+    EACH_LINE (line, lines) {
+        const unsigned i = line % outer, j = line / outer;
+        const float *read = from + ((size_t)i * middle + j) * inner;
+        float *written = to + (size_t)line * inner;
+        const float more = bias != NULL ? bias[i] : 0;
+        EACH_PLACE (place, inner)
+            written[place] = read[place] + more;
     }
 }
 
-extern "C" cudaError_t kernel_swap(cudaStream_t stream, int outer, int middle, int inner,
-                                   const float *from, const float *bias, float *to)
+cudaError_t kernel_swap(cudaStream_t stream, int outer, int middle, int inner, const float *from,
+                        const float *bias, float *to)
 {
-    const size_t count = (size_t)outer * (size_t)middle * (size_t)inner;
-    return launch(stream, blocks_for(count), swap, count, (unsigned)outer, (unsigned)middle,
-                  (unsigned)inner, from, bias, to);
+    return launch_lines(stream, (size_t)outer * (size_t)middle, swap, (unsigned)outer,
+                        (unsigned)middle, (unsigned)inner, from, bias, to);
 }
 
-/* One entry of the columns: weight (channel, i, j) of a filter, image and place (row, column). */
-static __global__ void patches(struct conv conv, struct shape out, int images, size_t count,
+/* A line: what one weight (channel, i, j) of a filter meets in one image. */
+static __global__ void patches(unsigned lines, struct conv conv, struct shape out, unsigned images,
                                const float *x, float *columns)
 {
     const struct shape in = conv.in;
     const unsigned kernel = (unsigned)conv.kernel, width = (unsigned)out.width;
     const unsigned places = width * (unsigned)out.height;
-    EACH(at, count)
-    {
-        const unsigned place = (unsigned)(at % places);
-        const size_t line = at / places;
-        const unsigned image = (unsigned)(line % (unsigned)images);
-        const unsigned weight = (unsigned)(line / (unsigned)images);
-        const unsigned channel = weight / (kernel * kernel);
-        const int row = (int)(place / width + weight / kernel % kernel) - conv.pad;
-        const int column = (int)(place % width + weight % kernel) - conv.pad;
-        const bool inside = row >= 0 && row < in.height && column >= 0 && column < in.width;
-        const size_t plane = (size_t)image * (size_t)in.channels + channel;
-        columns[at] =
-            inside
-                ? x[(plane * (size_t)in.height + (size_t)row) * (size_t)in.width + (size_t)column]
-                : 0;
+    EACH_LINE (line, lines) {
+        const unsigned weight = line / images, image = line % images;
+        const unsigned channel = weight / (kernel * kernel), tap = weight % (kernel * kernel);
+        const int down = (int)(tap / kernel) - conv.pad, right = (int)(tap % kernel) - conv.pad;
+        const float *plane = x + ((size_t)image * (unsigned)in.channels + channel) *
+                                     ((size_t)in.height * (size_t)in.width);
+        float *to = columns + (size_t)line * places;
+        EACH_PLACE (place, places) {
+            const int row = (int)(place / width) + down, column = (int)(place % width) + right;
+            const bool inside = row >= 0 && row < in.height && column >= 0 && column < in.width;
+            to[place] = inside ? plane[row * in.width + column] : 0;
+        }
     }
 }
 
-extern "C" cudaError_t kernel_patches(cudaStream_t stream, struct conv conv, int images,
-                                      const float *x, float *columns)
+cudaError_t kernel_patches(cudaStream_t stream, struct conv conv, int images, const float *x,
+                           float *columns)
 {
-    const struct shape out = conv_output(&conv);
-    const size_t count = (size_t)conv.in.channels * (size_t)conv.kernel * (size_t)conv.kernel *
-                         (size_t)images * (size_t)out.height * (size_t)out.width;
-    return launch(stream, blocks_for(count), patches, conv, out, images, count, x, columns);
+    const size_t lines =
+        (size_t)conv.in.channels * (size_t)conv.kernel * (size_t)conv.kernel * (size_t)images;
+    return launch_lines(stream, lines, patches, conv, conv_output(&conv), (unsigned)images, x,
+                        columns);
 }
 
 /* One input: the sum over the weights that met it, in their order. */
-static __global__ void unpatch(struct conv conv, struct shape out, int images, size_t count,
+static __global__ void unpatch(unsigned count, struct conv conv, struct shape out, unsigned images,
                                const float *columns, float *dx)
 {
     const struct shape in = conv.in;
-    const int kernel = conv.kernel;
-    const size_t places = (size_t)out.height * (size_t)out.width;
-    EACH(at, count)
-    {
-        const int x = (int)(at % (unsigned)in.width);
-        const int y = (int)(at / (unsigned)in.width % (unsigned)in.height);
-        const size_t plane = at / ((size_t)in.width * (size_t)in.height);
-        const size_t image = plane / (unsigned)in.channels, channel = plane % (unsigned)in.channels;
+    const unsigned width = (unsigned)in.width, height = (unsigned)in.height;
+    const unsigned places = (unsigned)out.height * (unsigned)out.width;
+    EACH (at, count) {
+        const int x = (int)(at % width), y = (int)(at / width % height);
+        const unsigned plane = at / width / height;
+        const unsigned image = plane / (unsigned)in.channels,
+                       channel = plane % (unsigned)in.channels;
+        unsigned weight = channel * (unsigned)(conv.kernel * conv.kernel);
         float sum = 0;
-        for (int i = 0; i < kernel; i++) {
-            for (int j = 0; j < kernel; j++) {
+        for (int i = 0; i < conv.kernel; i++) {
+            for (int j = 0; j < conv.kernel; j++, weight++) {
                 const int row = y + conv.pad - i, column = x + conv.pad - j;
-                if (row < 0 || row >= out.height || column < 0 || column >= out.width)
-                    continue;
-                const size_t weight =
-                    (channel * (size_t)kernel + (size_t)i) * (size_t)kernel + (size_t)j;
-                sum += columns[(weight * (size_t)images + image) * places +
-                               (size_t)row * (size_t)out.width + (size_t)column];
+                if (row >= 0 && row < out.height && column >= 0 && column < out.width)
+                    sum += columns[((size_t)weight * images + image) * places +
+                                   (unsigned)(row * out.width + column)];
             }
         }
         dx[at] = sum;
     }
 }
 
-extern "C" cudaError_t kernel_unpatch(cudaStream_t stream, struct conv conv, int images,
-                                      const float *columns, float *dx)
+cudaError_t kernel_unpatch(cudaStream_t stream, struct conv conv, int images, const float *columns,
+                           float *dx)
 {
     const size_t count = (size_t)images * shape_size(conv.in);
-    return launch(stream, blocks_for(count), unpatch, conv, conv_output(&conv), images, count,
-                  columns, dx);
+    return launch_each(stream, count, unpatch, conv, conv_output(&conv), (unsigned)images, columns,
+                       dx);
 }
 
-static __global__ void pool_forward(struct pool pool, struct shape out, size_t count,
+static __global__ void pool_forward(unsigned count, struct pool pool, struct shape out,
                                     const float *x, float *y, uint8_t *winner)
 {
     const int width = pool.in.width, window = pool.window;
-    EACH(at, count)
-    {
-        const size_t column = at % (unsigned)out.width, line = at / (unsigned)out.width;
-        const size_t row = line % (unsigned)out.height, plane = line / (unsigned)out.height;
+    EACH (at, count) {
+        const unsigned column = at % (unsigned)out.width, line = at / (unsigned)out.width;
+        const unsigned row = line % (unsigned)out.height, plane = line / (unsigned)out.height;
         const float *corner =
-            x + (plane * (size_t)pool.in.height + row * (size_t)window) * (size_t)width +
-            column * (size_t)window;
+            x +
+            ((size_t)plane * (unsigned)pool.in.height + row * (unsigned)window) * (unsigned)width +
+            column * (unsigned)window;
         float best = corner[0];
-        int holder = 0;
-        for (int place = 1; place < window * window; place++) {
-            const float candidate = corner[(place / window) * width + place % window];
-            holder = candidate > best ? place : holder;
-            best = candidate > best ? candidate : best;
+        int holder = 0, place = 0;
+        for (int i = 0; i < window; i++) {
+            for (int j = 0; j < window; j++, place++) {
+                const float candidate = corner[i * width + j];
+                holder = candidate > best ? place : holder;
+                best = candidate > best ? candidate : best;
+            }
         }
         y[at] = best;
         winner[at] = (uint8_t)holder;
     }
 }
 
-extern "C" cudaError_t kernel_pool(cudaStream_t stream, struct pool pool, int batch, const float *x,
-                                   float *y, uint8_t *winner)
+cudaError_t kernel_pool(cudaStream_t stream, struct pool pool, int batch, const float *x, float *y,
+                        uint8_t *winner)
 {
     const struct shape out = pool_output(&pool);
     const size_t count = (size_t)batch * shape_size(out);
-    return launch(stream, blocks_for(count), pool_forward, pool, out, count, x, y, winner);
+    return launch_each(stream, count, pool_forward, pool, out, x, y, winner);
 }
 
 /* Each input asks whether it won. */
-static __global__ void pool_backward(struct pool pool, struct shape out, size_t count,
+static __global__ void pool_backward(unsigned count, struct pool pool, struct shape out,
                                      const float *dy, const uint8_t *winner, float *dx)
 {
     const unsigned window = (unsigned)pool.window;
-    EACH(at, count)
-    {
-        const unsigned x = (unsigned)(at % (unsigned)pool.in.width);
-        const size_t line = at / (unsigned)pool.in.width;
-        const unsigned y = (unsigned)(line % (unsigned)pool.in.height);
-        const size_t plane = line / (unsigned)pool.in.height;
+    EACH (at, count) {
+        const unsigned x = at % (unsigned)pool.in.width, line = at / (unsigned)pool.in.width;
+        const unsigned y = line % (unsigned)pool.in.height, plane = line / (unsigned)pool.in.height;
         const unsigned row = y / window, column = x / window;
-        const size_t from = (plane * (size_t)out.height + row) * (size_t)out.width + column;
-        const unsigned place = y % window * window + x % window;
+        const unsigned place = (y - row * window) * window + x - column * window;
+        const unsigned from = (plane * (unsigned)out.height + row) * (unsigned)out.width + column;
         const bool inside = row < (unsigned)out.height && column < (unsigned)out.width;
         dx[at] = inside && winner[from] == place ? dy[from] : 0;
     }
 }
 
-extern "C" cudaError_t kernel_unpool(cudaStream_t stream, struct pool pool, int batch,
-                                     const float *dy, const uint8_t *winner, float *dx)
+cudaError_t kernel_unpool(cudaStream_t stream, struct pool pool, int batch, const float *dy,
+                          const uint8_t *winner, float *dx)
 {
     const size_t count = (size_t)batch * shape_size(pool.in);
-    return launch(stream, blocks_for(count), pool_backward, pool, pool_output(&pool), count, dy,
-                  winner, dx);
+    return launch_each(stream, count, pool_backward, pool, pool_output(&pool), dy, winner, dx);
 }
 
-static __global__ void activate(enum activation activation, size_t count, const float *x, float *y)
+static __global__ void activate(unsigned count, enum activation activation, const float *x,
+                                float *y)
 {
-    EACH(i, count)
-    {
+    EACH (i, count) {
         const float value = x[i];
         if (activation == RELU)
             y[i] = value < 0 ? 0 : value; /* NaN passes */
@@ -227,17 +244,16 @@ static __global__ void activate(enum activation activation, size_t count, const 
     }
 }
 
-extern "C" cudaError_t kernel_activate(cudaStream_t stream, enum activation activation,
-                                       size_t count, const float *x, float *y)
+cudaError_t kernel_activate(cudaStream_t stream, enum activation activation, size_t count,
+                            const float *x, float *y)
 {
-    return launch(stream, blocks_for(count), activate, activation, count, x, y);
+    return launch_each(stream, count, activate, activation, x, y);
 }
 
-static __global__ void activate_backward(enum activation activation, size_t count, const float *y,
+static __global__ void activate_backward(unsigned count, enum activation activation, const float *y,
                                          const float *dy, float *dx)
 {
-    EACH(i, count)
-    {
+    EACH (i, count) {
         const float out = y[i], slope = dy[i];
         if (activation == RELU)
             dx[i] = out > 0 ? slope : 0;
@@ -246,11 +262,10 @@ static __global__ void activate_backward(enum activation activation, size_t coun
     }
 }
 
-extern "C" cudaError_t kernel_activate_backward(cudaStream_t stream, enum activation activation,
-                                                size_t count, const float *y, const float *dy,
-                                                float *dx)
+cudaError_t kernel_activate_backward(cudaStream_t stream, enum activation activation, size_t count,
+                                     const float *y, const float *dy, float *dx)
 {
-    return launch(stream, blocks_for(count), activate_backward, activation, count, y, dy, dx);
+    return launch_each(stream, count, activate_backward, activation, y, dy, dx);
 }
 
 /* Of one sample: the loss, and whether its label was the first largest. With the largest logit
@@ -296,20 +311,18 @@ static __global__ void cross_entropy(int batch, int classes, const float *logits
     }
 }
 
-extern "C" cudaError_t kernel_cross_entropy(cudaStream_t stream, int batch, int classes,
-                                            const float *logits, const uint8_t *labels,
-                                            float *dlogits, struct score *score)
+cudaError_t kernel_cross_entropy(cudaStream_t stream, int batch, int classes, const float *logits,
+                                 const uint8_t *labels, float *dlogits, struct score *score)
 {
     return launch(stream, 1, cross_entropy, batch, classes, logits, labels, dlogits, score);
 }
 
-static __global__ void sgd_step(const struct sgd *sgd, size_t count, float *w, const float *g,
+static __global__ void sgd_step(unsigned count, const struct sgd *sgd, float *w, const float *g,
                                 float *m)
 {
     const float rate = sgd->rate, momentum = sgd->momentum, decay = sgd->weight_decay;
     const float own = sgd->nesterov ? 1 : 0, kept = sgd->nesterov ? momentum : 1;
-    EACH(i, count)
-    {
+    EACH (i, count) {
         const float gradient = g[i] + decay * w[i];
         const float moment = momentum * m[i] + gradient;
         m[i] = moment;
@@ -317,13 +330,13 @@ static __global__ void sgd_step(const struct sgd *sgd, size_t count, float *w, c
     }
 }
 
-extern "C" cudaError_t kernel_sgd(cudaStream_t stream, const struct sgd *sgd, size_t count,
-                                  float *w, const float *g, float *m)
+cudaError_t kernel_sgd(cudaStream_t stream, const struct sgd *sgd, size_t count, float *w,
+                       const float *g, float *m)
 {
-    return launch(stream, blocks_for(count), sgd_step, sgd, count, w, g, m);
+    return launch_each(stream, count, sgd_step, sgd, w, g, m);
 }
 
-static __global__ void adam_step(const struct adam *adam, size_t count, float *w, const float *g,
+static __global__ void adam_step(unsigned count, const struct adam *adam, float *w, const float *g,
                                  float *m, float *v)
 {
     __shared__ float rate, root; /* the same for all: worked out once in each block */
@@ -335,8 +348,7 @@ static __global__ void adam_step(const struct adam *adam, size_t count, float *w
     __syncthreads();
     const float own1 = (float)(1 - beta1), own2 = (float)(1 - beta2);
     const float epsilon = adam->epsilon, shrink = adam->rate * adam->weight_decay;
-    EACH(i, count)
-    {
+    EACH (i, count) {
         const float mean = adam->beta1 * m[i] + own1 * g[i];
         const float square = adam->beta2 * v[i] + own2 * (g[i] * g[i]);
         m[i] = mean;
@@ -345,31 +357,30 @@ static __global__ void adam_step(const struct adam *adam, size_t count, float *w
     }
 }
 
-extern "C" cudaError_t kernel_adam(cudaStream_t stream, const struct adam *adam, size_t count,
-                                   float *w, const float *g, float *m, float *v)
+cudaError_t kernel_adam(cudaStream_t stream, const struct adam *adam, size_t count, float *w,
+                        const float *g, float *m, float *v)
 {
-    return launch(stream, blocks_for(count), adam_step, adam, count, w, g, m, v);
+    return launch_each(stream, count, adam_step, adam, w, g, m, v);
 }
 
-static __global__ void gather(size_t count, size_t sample_size, const uint8_t *pixels,
+static __global__ void gather(unsigned samples, unsigned sample_size, const uint8_t *pixels,
                               const uint8_t *labels, const uint32_t *pick, float mean, float scale,
                               float *x, uint8_t *y)
 {
-    EACH(at, count)
-    {
-        const size_t sample = pick[at / sample_size], place = at % sample_size;
-        x[at] = ((float)pixels[sample * sample_size + place] - mean) * scale;
-        if (place == 0)
-            y[at / sample_size] = labels[sample];
+    EACH_LINE (i, samples) {
+        const uint8_t *sample = pixels + (size_t)pick[i] * sample_size;
+        float *to = x + (size_t)i * sample_size;
+        EACH_PLACE (place, sample_size)
+            to[place] = ((float)sample[place] - mean) * scale;
+        if (threadIdx.x % WARP == 0)
+            y[i] = labels[pick[i]];
     }
 }
 
-extern "C" cudaError_t kernel_gather(cudaStream_t stream, int batch, size_t sample_size,
-                                     const uint8_t *pixels, const uint8_t *labels,
-                                     const uint32_t *pick, float mean, float scale, float *x,
-                                     uint8_t *y)
+cudaError_t kernel_gather(cudaStream_t stream, int batch, size_t sample_size, const uint8_t *pixels,
+                          const uint8_t *labels, const uint32_t *pick, float mean, float scale,
+                          float *x, uint8_t *y)
 {
-    const size_t count = (size_t)batch * sample_size;
-    return launch(stream, blocks_for(count), gather, count, sample_size, pixels, labels, pick, mean,
-                  scale, x, y);
+    return launch_lines(stream, (size_t)batch, gather, (unsigned)sample_size, pixels, labels, pick,
+                        mean, scale, x, y);
 }

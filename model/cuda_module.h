@@ -1,7 +1,7 @@
 /* All that knows CUDA is a module of its own, hearsay-cuda.so, loaded when somebody asks for a GPU:
  * so the program starts where there is no CUDA, and nobody else carries cuBLAS in memory.
  *
- *   device.c ──► cuda_module() ──dlopen──► struct cuda_module (backend_cuda.c)
+ *   device.c ──► cuda_module() ──dlopen──► struct cuda_module (backend_cuda_devices.c)
  *
  * It is looked for beside the program and in ../lib/hearsay; HEARSAY_CUDA names another file, such
  * as the one of tests/cuda_on_cpu.

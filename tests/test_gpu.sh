@@ -71,6 +71,9 @@ leave gpu
 
 [[ ${played:-no} == yes ]] || exit 0 # what follows breaks a GPU
 
+tell 'a kind of GPU that it was not compiled for'
+expect 1 '^FAIL  device: GPU 0 cannot be used: no kernel image' env CUDA_ON_CPU_KERNELS=0 "${doctor[@]}"
+
 tell 'a model too large for it'
 expect 1 'no memory for .* on GPU 0.*take a smaller model' env CUDA_ON_CPU_MIB=40 \
     "$hearsay" node "${small[@]}" --set "node.identity=$dir/me.key" \

@@ -261,8 +261,20 @@ const char *cudaGetErrorString(cudaError_t error)
                                         "invalid device ordinal",
                                         "uncorrectable ECC error encountered",
                                         "operation not permitted when stream is capturing",
-                                        "no CUDA-capable device is detected"};
+                                        "no CUDA-capable device is detected",
+                                        "no kernel image is available for execution on the device"};
     return texts[error];
+}
+
+cudaError_t cudaGetLastError()
+{
+    return cudaSuccess;
+}
+
+cudaError_t stand_in_kernels()
+{
+    return from_environment("CUDA_ON_CPU_KERNELS", 1) ? cudaSuccess
+                                                      : cudaErrorNoKernelImageForDevice;
 }
 
 cudaError_t cudaGetDeviceCount(int *count)
@@ -367,7 +379,8 @@ cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t 
     return stand_in_submit(stream, [=] { memset(memory, value, bytes); });
 }
 
-/* Pageable memory of the host is read at once, and written when the stream comes to it. */
+/* Memory of the host is read and written when the stream comes to it: pageable, too, of which a
+ * device promises nothing. */
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream)
 {
@@ -376,16 +389,22 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
         return cudaErrorStreamCaptureUnsupported;
     if (!is_of_the_device(kind == cudaMemcpyHostToDevice ? to : from, bytes))
         return cudaErrorInvalidValue;
-    if (kind == cudaMemcpyDeviceToHost)
-        return stand_in_submit(stream, [=] {
-            if (bytes > 0)
-                memcpy(to, from, bytes);
-        });
-    const std::vector<char> copy((const char *)from, (const char *)from + bytes);
     return stand_in_submit(stream, [=] {
-        if (!copy.empty())
-            memcpy(to, copy.data(), copy.size());
+        if (bytes > 0)
+            memcpy(to, from, bytes);
     });
+}
+
+cudaError_t cudaMallocHost(void **memory, size_t bytes)
+{
+    *memory = malloc(bytes);
+    return *memory != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+cudaError_t cudaFreeHost(void *memory)
+{
+    free(memory);
+    return cudaSuccess;
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)

@@ -8,8 +8,9 @@
  * and all threads of a block must come to the same __syncthreads. What it cannot tell: how fast it
  * is, whether threads race, and what rounding cuBLAS does.
  *
- * From the environment: CUDA_ON_CPU_DEVICES (1), CUDA_ON_CPU_MIB (512) of memory each, and
- * CUDA_ON_CPU_FAILS_AFTER launches, from which on everything fails.
+ * From the environment: CUDA_ON_CPU_DEVICES (1), CUDA_ON_CPU_MIB (512) of memory each,
+ * CUDA_ON_CPU_KERNELS=0 (none fits the device), and CUDA_ON_CPU_FAILS_AFTER launches, from which on
+ * everything fails.
  */
 #ifndef CUDA_ON_CPU_RUNTIME_API_H
 #define CUDA_ON_CPU_RUNTIME_API_H
@@ -29,7 +30,8 @@ typedef enum {
     cudaErrorInvalidDevice,
     cudaErrorECCUncorrectable,
     cudaErrorStreamCaptureUnsupported,
-    cudaErrorNoDevice
+    cudaErrorNoDevice,
+    cudaErrorNoKernelImageForDevice
 } cudaError_t;
 
 typedef struct stand_in_stream *cudaStream_t;
@@ -42,6 +44,7 @@ enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
 enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16 };
 #define cudaStreamNonBlocking  1u
 #define cudaEventDisableTiming 2u
+#define cudaEventBlockingSync  1u
 
 typedef struct {
     char bytes[16];
@@ -56,6 +59,7 @@ struct cudaDeviceProp {
 };
 
 const char *cudaGetErrorString(cudaError_t error);
+cudaError_t cudaGetLastError(void);
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device);
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device);
@@ -65,6 +69,8 @@ cudaError_t cudaDriverGetVersion(int *version);
 
 cudaError_t cudaMalloc(void **memory, size_t bytes);
 cudaError_t cudaFree(void *memory);
+cudaError_t cudaMallocHost(void **memory, size_t bytes);
+cudaError_t cudaFreeHost(void *memory);
 cudaError_t cudaMemGetInfo(size_t *left, size_t *all);
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
