@@ -22,7 +22,7 @@ target_compile_options(hearsay-cuda-on-cpu PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${
 target_compile_definitions(hearsay-cuda-on-cpu PRIVATE BLOCKS_MAX=3) # more only take time
 target_compile_features(hearsay-cuda-on-cpu PRIVATE cxx_std_17)
 target_link_libraries(hearsay-cuda-on-cpu PRIVATE common PkgConfig::BLAS)
-foreach(ROOM backend exchange rebase replica exam device)
+foreach(ROOM backend entries adam exchange rebase replica exam device)
   add_test(NAME ${ROOM}_cuda_on_cpu COMMAND test_${ROOM})
   set_tests_properties(${ROOM}_cuda_on_cpu PROPERTIES ENVIRONMENT
                        HEARSAY_CUDA=$<TARGET_FILE:hearsay-cuda-on-cpu>)
