@@ -1,3 +1,4 @@
+/* The exchange on a GPU: only what is told and heard crosses to the host and back. */
 #include <string.h>
 
 #include "cuda.h"

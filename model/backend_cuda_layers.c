@@ -1,3 +1,4 @@
+/* Layers, optimizers and samples on a GPU: cuBLAS, and kernels around it. */
 #include "cuda.h"
 #include "cuda_kernels.h"
 
