@@ -31,13 +31,27 @@ static bool has_company(const struct node *node)
     return false;
 }
 
+/* Do most neighbours have half of what we lack, by what they showed last? What members say of
+ * themselves comes late where it matters: when all lag, so do their records. */
+static bool others_hear(const struct node *node)
+{
+    const uint64_t own = node->versions.rumors, most = node_most_shown(node, false);
+    uint32_t neighbours = 0, hearing = 0;
+    const struct peer *peer;
+    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++) {
+        neighbours++;
+        hearing += most > own && peer->knows >= own + (most - own) / 2;
+    }
+    return 2 * hearing > neighbours;
+}
+
 /* Who lags while few others do is slow itself; were all to give up their bases, there would be
  * none. Where two train, one tells no more than the other can hear (budget.c). */
 static bool is_too_slow(const struct node *node)
 {
     return members_training(&node->members, node->now_ns) > 2 && has_company(node) &&
            node_lags(node) && node_lag_ns(node, node->now_ns) > LAG_NS &&
-           budget_lagging(node, false) <= FEW && !log_is_waiting(&node->log) &&
+           budget_lagging(node, false) <= FEW && others_hear(node) && !log_is_waiting(&node->log) &&
            (!node->gave_ns || node->now_ns - node->gave_ns > GIVING_NS);
 }
 

@@ -265,4 +265,11 @@ static inline void assert_near(double got, double want, double apart)
 
 #define STORY(name) cmocka_unit_test_setup_teardown(name, world_begins, world_ends)
 
+/* Its base is not whole, and yet it trains. */
+static inline bool is_patching(uint32_t i)
+{
+    const struct node *node = world.nodes[i].node;
+    return node_is_catching_up(node) && node_phase(node) == NODE_RUNNING;
+}
+
 #endif

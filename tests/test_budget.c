@@ -146,6 +146,25 @@ static void one_that_hears_slowly_holds_nobody_back(void **state)
     assert_true((double)with_it.rumors < 1.2 * (double)alone.rumors);
 }
 
+/* Far more is told at first than lines of 30 kB/s carry, and nobody knows at once that all lag. */
+static void where_all_lines_are_too_thin_few_give_up_their_bases(void **state)
+{
+    (void)state;
+    const struct node_options options = eager_options();
+    uint32_t most = 0;
+    start_eager(24, &options);
+    for (uint32_t i = 0; i < 24; i++)
+        limit_down(i, 30000);
+    for (int s = 0; s < 60; s++) {
+        run(SECOND_NS);
+        uint32_t patching = 0;
+        for (uint32_t i = 0; i < 24; i++)
+            patching += is_patching(i);
+        most = patching > most ? patching : most;
+    }
+    assert_true(most <= 6);
+}
+
 #define STORY(name) cmocka_unit_test_setup_teardown(name, world_begins, world_ends)
 
 int main(void)
@@ -155,6 +174,7 @@ int main(void)
         STORY(what_is_received_of_all_is_kept_below_a_cap),
         STORY(what_is_sent_to_one_is_kept_below_a_cap),
         STORY(one_that_hears_slowly_holds_nobody_back),
+        STORY(where_all_lines_are_too_thin_few_give_up_their_bases),
         cmocka_unit_test_teardown(a_budget_follows_the_thinnest_link, world_ends),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -36,13 +36,6 @@ static void start_talkative(void)
     start_swarm(NODES, &options);
 }
 
-/* Its base is not whole, and yet it trains. */
-static bool is_patching(uint32_t i)
-{
-    const struct node *node = world.nodes[i].node;
-    return node_is_catching_up(node) && node_phase(node) == NODE_RUNNING;
-}
-
 static uint64_t distance(const int32_t *a, const int32_t *b)
 {
     uint64_t sum = 0;
