@@ -351,6 +351,7 @@ static void greet(struct daemon *daemon, uint64_t now_ns)
     report_note(&daemon->report, &note);
     model_print(daemon->setup.model, stderr);
     (void)snprintf(note.text, sizeof note.text, "computes on %s", daemon->setup.device);
+    note.kind = NOTE_STATUS;
     note.where[0] = '\0';
     report_note(&daemon->report, &note);
 }

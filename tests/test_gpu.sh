@@ -46,7 +46,7 @@ all_alike() {
 tell 'a GPU and two processors learn one model'
 start gpu "${with_gpu[@]}" --set train.samples_max=12000
 address=$(address_of gpu)
-notes gpu '"computes on cuda:0: ' || fail 'it does not say what it computes on'
+says "$dir/gpu.err" 'computes on cuda:0: ' || fail 'it does not say what it computes on'
 start one "${without[@]}" --set train.samples_max=150000 --set "node.peers=$address"
 start two "${without[@]}" --set train.samples_max=150000 --set "node.peers=$address"
 wait_for 60 'gpu to learn' has_learned gpu 12000
