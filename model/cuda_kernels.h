@@ -2,8 +2,8 @@
  *
  *   backend_cuda_*.c ──► these ──► cuda_layers.cu, cuda_exchange.cu ──► stream
  *
- * Each puts its work into the stream and returns; what went wrong so far is returned by the last
- * call's cudaError_t, or later. Memory is the device's. backend.h says what the operations do; the
+ * Each puts its work into the stream and returns; what goes wrong there is heard of later, by
+ * whoever waits for it. Memory is the device's. backend.h says what the operations do; the
  * exchange does the CPU's arithmetic, bit for bit (but for the bits of a NaN).
  */
 #ifndef HEARSAY_CUDA_KERNELS_H

@@ -45,7 +45,7 @@ struct learner *learner_new(struct arena *arena, struct backend *backend, struct
                             const struct learner_options *options);
 
 bool learner_can_step(const struct learner *learner);
-/* Returns how many samples it had. On a device it may still be at work, on two steps at most. */
+/* Returns how many samples it had. On a GPU it may still be at work on the last few. */
 uint32_t learner_step(struct learner *learner);
 
 /* What the steps since the last call have lost in all, each sample added. It waits for them. */

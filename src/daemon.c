@@ -336,9 +336,9 @@ static enum status start_answering(struct daemon *daemon, struct problem *proble
 static void greet(struct daemon *daemon, uint64_t now_ns)
 {
     char id[ID_TEXT_BYTES];
-    struct note note = {.at_ns = now_ns, .kind = NOTE_STARTED, .level = LEVEL_INFO};
+    struct note started = {.at_ns = now_ns, .kind = NOTE_STARTED, .level = LEVEL_INFO};
     identity_text(id, daemon->setup.identity.id);
-    (void)snprintf(note.text, sizeof note.text,
+    (void)snprintf(started.text, sizeof started.text,
                    "hearsay " HEARSAY_VERSION
                    " node %s in swarm \"%s\": %.160s (%llu parameters), %s",
                    id, daemon->config->node.swarm, daemon->setup.description,
@@ -347,13 +347,11 @@ static void greet(struct daemon *daemon, uint64_t now_ns)
     struct address at = daemon->config->node.listen;
     at.port = daemon->node_options.listen_port;
     if (at.port)
-        (void)address_text(&at, note.where);
-    report_note(&daemon->report, &note);
+        (void)address_text(&at, started.where);
+    report_note(&daemon->report, &started);
     model_print(daemon->setup.model, stderr);
-    (void)snprintf(note.text, sizeof note.text, "computes on %s", daemon->setup.device);
-    note.kind = NOTE_STATUS;
-    note.where[0] = '\0';
-    report_note(&daemon->report, &note);
+    (void)snprintf(started.text, sizeof started.text, "computes on %s", daemon->setup.device);
+    note(daemon, NOTE_STATUS, LEVEL_INFO, started.text);
 }
 
 /* Go on where an earlier life was, if it left something to go on from. */

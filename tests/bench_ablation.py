@@ -37,6 +37,8 @@ SETTINGS = {
     "fixed threshold, 0.01": {"exchange.tau": "0.01"},
     "fixed interval, 0.25 s": {"exchange.interval_s": "0.25"},
     "tells after 1 step (of 16)": {"exchange.steps_min": "1"},
+    "tells after 1 step, rate 0.01": {"exchange.steps_min": "1", "train.rate": "0.01"},
+    "batches of 16 (of 32), rate 0.01": {"train.batch": "16", "train.rate": "0.01"},
     "no base momentum": {"exchange.beta": "0"},
     "base momentum 0.6": {"exchange.beta": "0.6"},
     "no bound on the part that is told": {"exchange.told_max": "1"},
@@ -44,6 +46,8 @@ SETTINGS = {
     "plain sum (gain n)": {"exchange.gain": "{nodes}"},
     "ideal, rate 0.01": {"scenario.strategy": "ideal", "train.rate": "0.01"},
     "ideal, rate 0.02": {"scenario.strategy": "ideal"},
+    "ideal, batches of 16, rate 0.01": {"scenario.strategy": "ideal", "train.batch": "16",
+                                        "train.rate": "0.01"},
     "ideal, rate 0.05": {"scenario.strategy": "ideal", "train.rate": "0.05"},
 }
 

@@ -9,6 +9,7 @@
 
 #include "checkpoint.h"
 #include "learner.h"
+#include "timing.h"
 
 #define ROUNDS 41
 #define BATCH  32
@@ -18,18 +19,6 @@ static double now_ms(void)
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *times)
-{
-    qsort(times, ROUNDS, sizeof *times, by_size);
-    return times[ROUNDS / 2];
 }
 
 static void remove_one(void *context, const char *name)
@@ -95,8 +84,8 @@ static void measure(struct backend *backend, const struct dataset *train, const 
     }
     measure_file(&state, &file_save, &file_load);
     (void)printf("%10zu %8.1f %10.3f %10.3f %10.3f %11.1f %11.1f\n", parameters,
-                 (double)bytes / 1e6, median(save), median(copy), median(step), file_save,
-                 file_load);
+                 (double)bytes / 1e6, median(save, ROUNDS), median(copy, ROUNDS),
+                 median(step, ROUNDS), file_save, file_load);
     free(to);
     free(from);
     free(there);

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "body.h"
 #include "device.h"
@@ -19,30 +18,12 @@
 #include "rng.h"
 #include "rumor.h"
 #include "secret.h"
+#include "timing.h"
 
 #define ROUNDS     9
 #define TELLINGS_S 4
 
 static struct backend *gpu;
-
-static double now_seconds(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double seconds[static ROUNDS])
-{
-    qsort(seconds, ROUNDS, sizeof *seconds, by_size);
-    return seconds[ROUNDS / 2];
-}
 
 /* Whatever the device was given to do is done. */
 static void wait_for(const void *memory)
@@ -112,7 +93,7 @@ static void bench_net(const struct net *net, int part)
         if (round >= 0)
             seconds[round] = (now_seconds() - start) / steps;
     }
-    const double step_s = median(seconds);
+    const double step_s = median(seconds, ROUNDS);
     printf("%-6s batch %-5u %10.0f samples/s  %9.1f us a step\n", net->name, net->batch,
            net->batch / step_s, 1e6 * step_s);
     learner_free(learner);
@@ -126,13 +107,6 @@ static float laplace(struct rng *rng)
 {
     const double size = -0.001 * log(1 - rng_uniform(rng));
     return (float)(rng_below(rng, 2) ? size : -size);
-}
-
-/* In place of training: the same residuals each time, since the base moves only where it is told.
- */
-static void train(struct replica *replica, const float *residuals)
-{
-    replica_write_weights(replica, residuals);
 }
 
 static double copy_seconds(size_t parameters)
@@ -152,7 +126,7 @@ static double copy_seconds(size_t parameters)
     }
     gpu->give(gpu, from);
     gpu->give(gpu, to);
-    return median(seconds);
+    return median(seconds, ROUNDS);
 }
 
 static double pass_seconds(struct replica *replica, float floor)
@@ -168,7 +142,7 @@ static double pass_seconds(struct replica *replica, float floor)
         if (round >= 0)
             seconds[round] = now_seconds() - start;
     }
-    return median(seconds);
+    return median(seconds, ROUNDS);
 }
 
 /* The bytes of its rumors, unsigned. */
@@ -203,7 +177,7 @@ static void bench_exchange(size_t parameters, double density)
     uint32_t told = 0;
     size_t bytes = 0;
     for (int round = -2; round < ROUNDS; round++) {
-        train(&replica, residuals);
+        replica_write_weights(&replica, residuals); /* something to tell, again and again */
         wait_for(replica.weights);
         const double start = now_seconds();
         const struct update *update = replica_tell(&replica, &tell);
@@ -219,7 +193,7 @@ static void bench_exchange(size_t parameters, double density)
     }
     const double copy_s = copy_seconds(parameters);
     const double pass_s = pass_seconds(&replica, (float)(-0.001 * log(density)));
-    const double telling_s = median(tell_s), hearing_s = median(hear_s);
+    const double telling_s = median(tell_s, ROUNDS), hearing_s = median(hear_s, ROUNDS);
     printf(
         "%zu parameters, %.2f %% told, %zu bytes: a copy moves %.0f GB/s, the pass reads %.0f "
         "(%.2f); telling %.2f ms, hearing %.2f ms; %d rounds a second of one and three: %.2f %%\n",

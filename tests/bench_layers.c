@@ -2,26 +2,13 @@
  * mlp (forward, backward and sgd, batches of 32), and how near that comes to the peak of sgemm. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "model.h"
 #include "rng.h"
+#include "timing.h"
 
 #define BATCH  32
 #define ROUNDS 15
-
-static double now_seconds(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-    return (left > right) - (left < right);
-}
 
 /* The median over ROUNDS of the seconds that one call takes, each measured over `calls`. */
 static double median_seconds(void (*work)(void *), void *state, int calls)
@@ -34,8 +21,7 @@ static double median_seconds(void (*work)(void *), void *state, int calls)
             work(state);
         seconds[round] = (now_seconds() - start) / calls;
     }
-    qsort(seconds, ROUNDS, sizeof seconds[0], by_size);
-    return seconds[ROUNDS / 2];
+    return median(seconds, ROUNDS);
 }
 
 static float *random_floats(struct backend *backend, size_t count)

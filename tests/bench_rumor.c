@@ -11,6 +11,7 @@
 #include "body.h"
 #include "rumor.h"
 #include "updates.h"
+#include "timing.h"
 
 #define ENTRIES    400000
 #define RUNS       11
@@ -29,19 +30,6 @@ static double now_s(void)
     struct timespec now;
     (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, size_t count)
-{
-    qsort(values, count, sizeof *values, compare_doubles);
-    return values[count / 2];
 }
 
 static struct update told = {.tau = 0.01f, .amount = 1000, .index = index_of, .level = level_of};

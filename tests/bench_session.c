@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "session.h"
+#include "timing.h"
 
 #define RECORDS       200
 #define RUNS          15
@@ -18,24 +19,9 @@ static uint8_t records[RECORDS][MESSAGE_BYTES + RECORD_OVERHEAD];
 static uint8_t plain[MESSAGE_BYTES];
 static const uint8_t key[KEY_BYTES] = {7};
 
-static double now_s(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_rate(double *seconds)
 {
-    qsort(seconds, RUNS, sizeof *seconds, compare_doubles);
-    return (double)RECORDS * MESSAGE_BYTES / seconds[RUNS / 2] * 1e-9;
+    return (double)RECORDS * MESSAGE_BYTES / median(seconds, RUNS) * 1e-9;
 }
 
 static void raw_seal(void)
@@ -80,9 +66,9 @@ static void session_open_all(void)
 
 static double timed(void (*work)(void))
 {
-    double start = now_s();
+    double start = now_seconds();
     work();
-    return now_s() - start;
+    return now_seconds() - start;
 }
 
 int main(void)

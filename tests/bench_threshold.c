@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "backend.h"
 #include "replica.h"
 #include "rng.h"
 #include "status.h"
 #include "sweep.h"
+#include "timing.h"
 
 #define P      10000000u
 #define ROUNDS 15
@@ -20,25 +20,6 @@ struct state {
     float *w;
     int32_t *base, *since;
 };
-
-static double now_seconds(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double seconds[static ROUNDS])
-{
-    qsort(seconds, ROUNDS, sizeof *seconds, by_size);
-    return seconds[ROUNDS / 2];
-}
 
 /* |residual| has this density above 0.001 · -log(density). */
 static float laplace(struct rng *rng)
@@ -103,7 +84,7 @@ static void measure_pass(const struct state *state, float *other)
         add[round] = now_seconds() - from;
     }
     printf("one pass over %u parameters, 12 bytes each; a += b moves %.1f GB/s\n", P,
-           12e-9 * P / median(add));
+           12e-9 * P / median(add, ROUNDS));
     printf("%-8s  %13s  %10s  %7s  %s\n", "way", "above a floor", "GB/s: read", "pass",
            "pass / read");
     for (int i = 0; sweep_way(i); i++)
@@ -118,9 +99,10 @@ static void measure_pass(const struct state *state, float *other)
                 read[round] = between - start;
                 pass[round] = now_seconds() - between;
             }
-            const double seconds = median(read);
+            const double seconds = median(read, ROUNDS);
             printf("%-8s  %11.1f %%  %10.1f  %7.1f  %.2f\n", sweep_way(i)->name, 100.0 * picked / P,
-                   12e-9 * P / seconds, 12e-9 * P / median(pass), seconds / median(pass));
+                   12e-9 * P / seconds, 12e-9 * P / median(pass, ROUNDS),
+                   seconds / median(pass, ROUNDS));
         }
 }
 
@@ -158,7 +140,8 @@ static void measure_exchange(double density)
         tell_ns[round] = (between - start) * 1e9;
         hear_ns[round] = (end - between) * 1e9 / told;
     }
-    printf("%8.2f %%  %16.2f  %16.2f\n", 100.0 * told / P, median(tell_ns) / P, median(hear_ns));
+    printf("%8.2f %%  %16.2f  %16.2f\n", 100.0 * told / P, median(tell_ns, ROUNDS) / P,
+           median(hear_ns, ROUNDS));
     for (int i = 0; i < 2; i++)
         replica_free(replicas[i]);
     free(init);

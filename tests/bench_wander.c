@@ -7,6 +7,7 @@
 
 #include "status.h"
 #include "wander.h"
+#include "timing.h"
 
 #define NODES  256
 #define ROUNDS 200
@@ -16,13 +17,6 @@ struct spent {
     double step, tell, hear, digest; /* seconds */
     unsigned long told;              /* entries */
 };
-
-static double now_seconds(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* One node's turn: it steps and tells, its two neighbours hear, all three are checked. */
 static void play(struct wander **nodes, int i, const struct tell *tell, struct spent *spent)

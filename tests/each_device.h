@@ -21,6 +21,23 @@ static inline struct backend *open_device(void)
     abort();
 }
 
+/* For the whole group, if no test opens it itself. */
+static struct backend *backend;
+
+static inline int device_opens(void **state)
+{
+    (void)state;
+    backend = open_device();
+    return 0;
+}
+
+static inline int device_closes(void **state)
+{
+    (void)state;
+    backend->close(backend);
+    return 0;
+}
+
 /* Returns from main how many tests failed. Where there is no GPU, it says so. */
 #define RUN_ON_EACH_DEVICE(tests, setup, teardown)                                                 \
     do {                                                                                           \

@@ -334,8 +334,6 @@ static inline struct backend *host_backend(struct backend *device)
     return &table;
 }
 
-static struct backend *backend;
-
 static inline int host_backend_opens(void **state)
 {
     (void)state;

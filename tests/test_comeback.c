@@ -19,7 +19,6 @@
 #define P     700
 #define BLOCK 128
 
-static struct backend *backend;
 static struct arena arena;
 static float init[P], w[P], w_other[P];
 static int32_t base[P], base_other[P];
@@ -41,20 +40,6 @@ static int end(void **state)
 {
     (void)state;
     arena_release(&arena);
-    return 0;
-}
-
-static int device_opens(void **state)
-{
-    (void)state;
-    backend = open_device();
-    return 0;
-}
-
-static int device_closes(void **state)
-{
-    (void)state;
-    backend->close(backend);
     return 0;
 }
 

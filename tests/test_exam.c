@@ -17,7 +17,6 @@
 #define ROUNDS 12
 
 static struct arena arena;
-static struct backend *backend;
 
 static int begin(void **state)
 {

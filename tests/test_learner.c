@@ -10,7 +10,6 @@
 #include "learner.h"
 #include "status.h"
 
-static struct backend *backend;
 static struct arena arena;
 
 static int begin(void **state)
@@ -24,20 +23,6 @@ static int end(void **state)
 {
     (void)state;
     arena_release(&arena);
-    return 0;
-}
-
-static int device_opens(void **state)
-{
-    (void)state;
-    backend = open_device();
-    return 0;
-}
-
-static int device_closes(void **state)
-{
-    (void)state;
-    backend->close(backend);
     return 0;
 }
 

@@ -19,7 +19,6 @@
 #define ORIGINS 3
 #define TELLS   2 /* by each of them */
 
-static struct backend *backend;
 static struct arena arena;
 static float init[P], w_before[P], w[P];
 static int32_t base_before[P], base[P];
@@ -40,20 +39,6 @@ static int end(void **state)
 {
     (void)state;
     arena_release(&arena);
-    return 0;
-}
-
-static int device_opens(void **state)
-{
-    (void)state;
-    backend = open_device();
-    return 0;
-}
-
-static int device_closes(void **state)
-{
-    (void)state;
-    backend->close(backend);
     return 0;
 }
 

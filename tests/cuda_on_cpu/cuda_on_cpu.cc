@@ -1,5 +1,4 @@
 /* See cuda_runtime_api.h: streams, memory, graphs, and blocks of threads, on one processor. */
-#include <cblas.h>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
@@ -10,7 +9,6 @@
 #include <unistd.h>
 #include <vector>
 
-#include "cublas_v2.h"
 #include "cuda_runtime.h"
 
 #define THREADS_MAX 256
@@ -59,7 +57,7 @@ static void protect_all(int protection)
     }
 }
 
-static bool is_of_the_device(const void *memory, size_t bytes)
+bool stand_in_is_device_memory(const void *memory, size_t bytes)
 {
     auto after = pieces.upper_bound(const_cast<void *>(memory));
     if (after == pieces.begin())
@@ -374,7 +372,7 @@ cudaError_t cudaMemGetInfo(size_t *left, size_t *all)
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream)
 {
     LOCKED;
-    if (!is_of_the_device(memory, bytes))
+    if (!stand_in_is_device_memory(memory, bytes))
         return cudaErrorInvalidValue;
     return stand_in_submit(stream, [=] { memset(memory, value, bytes); });
 }
@@ -387,7 +385,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
     LOCKED;
     if (stream->recorded != nullptr)
         return cudaErrorStreamCaptureUnsupported;
-    if (!is_of_the_device(kind == cudaMemcpyHostToDevice ? to : from, bytes))
+    if (!stand_in_is_device_memory(kind == cudaMemcpyHostToDevice ? to : from, bytes))
         return cudaErrorInvalidValue;
     return stand_in_submit(stream, [=] {
         if (bytes > 0)
@@ -503,55 +501,4 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph)
 {
     delete graph;
     return cudaSuccess;
-}
-
-/* cuBLAS. */
-
-struct stand_in_blas {
-    cudaStream_t stream;
-};
-
-const char *cublasGetStatusString(cublasStatus_t status)
-{
-    return status == CUBLAS_STATUS_SUCCESS ? "success" : "an invalid value was passed";
-}
-
-cublasStatus_t cublasCreate(cublasHandle_t *blas)
-{
-    *blas = new stand_in_blas();
-    return CUBLAS_STATUS_SUCCESS;
-}
-
-cublasStatus_t cublasDestroy(cublasHandle_t blas)
-{
-    delete blas;
-    return CUBLAS_STATUS_SUCCESS;
-}
-
-cublasStatus_t cublasSetStream(cublasHandle_t blas, cudaStream_t stream)
-{
-    blas->stream = stream;
-    return CUBLAS_STATUS_SUCCESS;
-}
-
-cublasStatus_t cublasSetWorkspace(cublasHandle_t, void *room, size_t bytes)
-{
-    LOCKED;
-    return is_of_the_device(room, bytes) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
-}
-
-cublasStatus_t cublasGemmEx(cublasHandle_t blas, cublasOperation_t turn_a, cublasOperation_t turn_b,
-                            int m, int n, int k, const void *alpha, const void *a, cudaDataType,
-                            int stride_a, const void *b, cudaDataType, int stride_b,
-                            const void *beta, void *c, cudaDataType, int stride_c,
-                            cublasComputeType_t, cublasGemmAlgo_t)
-{
-    const float scale = *(const float *)alpha, kept = *(const float *)beta;
-    const CBLAS_TRANSPOSE way_a = turn_a == CUBLAS_OP_N ? CblasNoTrans : CblasTrans;
-    const CBLAS_TRANSPOSE way_b = turn_b == CUBLAS_OP_N ? CblasNoTrans : CblasTrans;
-    const cudaError_t error = stand_in_submit(blas->stream, [=] {
-        cblas_sgemm(CblasColMajor, way_a, way_b, m, n, k, scale, (const float *)a, stride_a,
-                    (const float *)b, stride_b, kept, (float *)c, stride_c);
-    });
-    return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }

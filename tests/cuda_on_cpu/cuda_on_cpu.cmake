@@ -15,7 +15,8 @@ if(SANITIZE)
   list(APPEND ON_CPU_FLAGS -fsanitize=${SANITIZE} -fno-sanitize-recover=all)
 endif()
 add_library(hearsay-cuda-on-cpu MODULE ${CUDA_SOURCES} ${KERNELS_ON_CPU}
-                                       tests/cuda_on_cpu/cuda_on_cpu.cc)
+                                       tests/cuda_on_cpu/cuda_on_cpu.cc
+                                       tests/cuda_on_cpu/cublas_on_cpu.cc)
 set_target_properties(hearsay-cuda-on-cpu PROPERTIES PREFIX "")
 target_include_directories(hearsay-cuda-on-cpu BEFORE PRIVATE tests/cuda_on_cpu model)
 target_compile_options(hearsay-cuda-on-cpu PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${ON_CPU_FLAGS}>")

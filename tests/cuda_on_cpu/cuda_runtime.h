@@ -62,6 +62,8 @@ struct cudaLaunchConfig_t {
     cudaStream_t stream;
 };
 
+bool stand_in_is_device_memory(const void *memory, size_t bytes);
+
 /* Puts work into a stream, to be done when somebody waits, or into what the stream records. */
 cudaError_t stand_in_submit(cudaStream_t stream, std::function<void()> work);
 cudaError_t stand_in_launch(const cudaLaunchConfig_t *config, std::function<void()> thread);

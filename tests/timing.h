@@ -1,0 +1,28 @@
+/* For benchmarks: a clock, and the middle one of several measurements. */
+#ifndef HEARSAY_TEST_TIMING_H
+#define HEARSAY_TEST_TIMING_H
+
+#include <stdlib.h>
+#include <time.h>
+
+static inline double now_seconds(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static inline int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts them. */
+static inline double median(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, by_size);
+    return values[count / 2];
+}
+
+#endif
