@@ -104,6 +104,10 @@ struct backend {
     void (*give)(struct backend *, void *memory);
     void (*upload)(struct backend *, void *to, const void *host_from, size_t bytes);
     void (*download)(struct backend *, void *host_to, const void *from, size_t bytes);
+    /* A copy that operations only read, given back like everything else. What would take more than
+     * half of the memory that is left stays in the host's (*far), and is fetched from there by each
+     * operation that reads it, as far as it does. */
+    void *(*keep)(struct backend *, const void *host_from, size_t bytes, bool *far);
     /* The end of the backend itself; everything taken must have been given back. */
     void (*close)(struct backend *);
 

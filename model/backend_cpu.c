@@ -45,6 +45,14 @@ static void cpu_copy(struct backend *backend, void *to, const void *from, size_t
         memcpy(to, from, bytes);
 }
 
+static void *cpu_keep(struct backend *backend, const void *from, size_t bytes, bool *far)
+{
+    void *memory = cpu_take(backend, bytes);
+    cpu_copy(backend, memory, from, bytes);
+    *far = false;
+    return memory;
+}
+
 /* A call costs next to nothing here: there is nothing to record. */
 static bool cpu_sequence_begin(struct backend *backend, struct sequence *sequence)
 {
@@ -250,6 +258,7 @@ struct backend *backend_cpu(int threads)
         .give = cpu_give,
         .upload = cpu_copy,
         .download = cpu_copy,
+        .keep = cpu_keep,
         .close = cpu_close,
         .sequence_begin = cpu_sequence_begin,
         .sequence_end = cpu_sequence_nothing,

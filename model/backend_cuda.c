@@ -65,6 +65,7 @@ static void cuda_close(struct backend *backend)
 static const struct backend cuda_table = {
     .name = "cuda",
     .take = cuda_take,
+    .keep = cuda_keep,
     .give = cuda_give,
     .upload = cuda_upload,
     .download = cuda_download,

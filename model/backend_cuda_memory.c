@@ -6,13 +6,20 @@
 
 #include "cuda.h"
 
+static size_t memory_left(size_t *all)
+{
+    size_t left = 0;
+    cuda_check(cudaMemGetInfo(&left, all), "looking for memory");
+    return left;
+}
+
 static void *take_raw(struct cuda *cuda, size_t bytes)
 {
     void *memory = NULL;
     const cudaError_t error = cudaMalloc(&memory, bytes > 0 ? bytes : 1);
     if (error == cudaErrorMemoryAllocation) {
-        size_t left = 0, all = 0;
-        (void)cudaMemGetInfo(&left, &all);
+        size_t all;
+        const size_t left = memory_left(&all);
         (void)fprintf(stderr,
                       "hearsay: no memory for %zu bytes on GPU %d, of whose %zu MiB %zu are free: "
                       "take a smaller model or batch, or another device\n",
@@ -31,11 +38,44 @@ void *cuda_take(struct backend *backend, size_t bytes)
     return memory;
 }
 
+/* Of the host's memory, but where the device reads it by itself, at the same address. */
+static void *keep_far(struct cuda *cuda, const void *host_from, size_t bytes)
+{
+    void *memory = NULL;
+    const cudaError_t error = cudaMallocHost(&memory, bytes);
+    if (error == cudaErrorMemoryAllocation) {
+        (void)fprintf(
+            stderr,
+            "hearsay: no memory for %zu bytes of samples, neither on GPU %d nor, where it "
+            "could reach them, on its host: take a part of the data (data.shard)\n",
+            bytes, cuda->device);
+        _exit(EXIT_FAILURE);
+    }
+    cuda_check(error, "taking memory of the host");
+    return memcpy(memory, host_from, bytes);
+}
+
+void *cuda_keep(struct backend *backend, const void *host_from, size_t bytes, bool *far)
+{
+    size_t all;
+    struct cuda *cuda = cuda_on(backend);
+    *far = bytes > memory_left(&all) / 2;
+    if (*far)
+        return keep_far(cuda, host_from, bytes);
+    void *memory = cuda_take(backend, bytes);
+    cuda_upload(backend, memory, host_from, bytes);
+    return memory;
+}
+
 void cuda_give(struct backend *backend, void *memory)
 {
     struct cuda *cuda = cuda_on(backend);
+    struct cudaPointerAttributes about = {.type = cudaMemoryTypeDevice};
     cuda_check(cudaStreamSynchronize(cuda->stream), "giving back memory");
-    cuda_check(cudaFree(memory), "giving back memory");
+    if (memory != NULL)
+        cuda_check(cudaPointerGetAttributes(&about, memory), "giving back memory");
+    cuda_check(about.type == cudaMemoryTypeHost ? cudaFreeHost(memory) : cudaFree(memory),
+               "giving back memory");
 }
 
 /* What is small is copied to where the device can fetch it when it comes to that; the host goes on

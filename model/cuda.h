@@ -70,6 +70,7 @@ void cuda_check_blas(cublasStatus_t status, const char *what);
 
 /* backend_cuda_memory.c */
 void *cuda_take(struct backend *backend, size_t bytes);
+void *cuda_keep(struct backend *backend, const void *host_from, size_t bytes, bool *far);
 void cuda_give(struct backend *backend, void *memory);
 void cuda_upload(struct backend *backend, void *to, const void *host_from, size_t bytes);
 void cuda_download(struct backend *backend, void *host_to, const void *from, size_t bytes);

@@ -363,6 +363,11 @@ cudaError_t kernel_adam(cudaStream_t stream, const struct adam *adam, size_t cou
     return launch_each(stream, count, adam_step, adam, w, g, m, v);
 }
 
+static __device__ float normal(uint8_t pixel, float mean, float scale)
+{
+    return ((float)pixel - mean) * scale;
+}
+
 static __global__ void gather(unsigned samples, unsigned sample_size, const uint8_t *pixels,
                               const uint8_t *labels, const uint32_t *pick, float mean, float scale,
                               float *x, uint8_t *y)
@@ -370,8 +375,16 @@ static __global__ void gather(unsigned samples, unsigned sample_size, const uint
     EACH_LINE (i, samples) {
         const uint8_t *sample = pixels + (size_t)pick[i] * sample_size;
         float *to = x + (size_t)i * sample_size;
-        EACH_PLACE (place, sample_size)
-            to[place] = ((float)sample[place] - mean) * scale;
+        /* By fours where each sample begins at one: what a warp fetches across the bus is then as
+         * much as one request carries. */
+        const unsigned fours = sample_size % 4 == 0 ? sample_size / 4 : 0;
+        EACH_PLACE (four, fours) {
+            const uchar4 pixel = ((const uchar4 *)sample)[four];
+            ((float4 *)to)[four] = {normal(pixel.x, mean, scale), normal(pixel.y, mean, scale),
+                                    normal(pixel.z, mean, scale), normal(pixel.w, mean, scale)};
+        }
+        for (unsigned place = 4 * fours + threadIdx.x % WARP; place < sample_size; place += WARP)
+            to[place] = normal(sample[place], mean, scale);
         if (threadIdx.x % WARP == 0)
             y[i] = labels[pick[i]];
     }

@@ -92,6 +92,11 @@ uint32_t learner_moments(const struct learner *learner)
     return learner_can_step(learner) ? optimizer_moments(&learner->options.optimizer) : 0;
 }
 
+bool learner_reads_far(const struct learner *learner)
+{
+    return learner->train.far;
+}
+
 static void resize(struct learner *learner, uint32_t batch)
 {
     if (batch != learner->size)

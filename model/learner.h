@@ -72,6 +72,9 @@ void learner_hear_own(struct learner *learner, const struct update *update);
 /* How good the base is (not the weights): over the test samples chosen in the options, or all. */
 struct evaluation learner_evaluate(struct learner *learner, bool all);
 
+/* The samples that it trains on are too many for its device, and are fetched from the host. */
+bool learner_reads_far(const struct learner *learner);
+
 uint64_t learner_digest(const struct learner *learner);
 size_t learner_parameters(const struct learner *learner);
 uint64_t learner_samples(const struct learner *learner);

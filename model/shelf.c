@@ -10,7 +10,6 @@ void shelf_init(struct shelf *shelf, struct arena *arena, struct backend *backen
     const size_t bytes = dataset->count * sample_size;
     *shelf = (struct shelf){
         .backend = backend,
-        .pixels = backend->take(backend, bytes),
         .labels = backend->take(backend, dataset->count),
         .count = dataset->count,
         .sample_size = sample_size,
@@ -22,7 +21,7 @@ void shelf_init(struct shelf *shelf, struct arena *arena, struct backend *backen
         .x = backend->take(backend, batch_max * sample_size * sizeof *shelf->x),
         .y = backend->take(backend, batch_max),
     };
-    backend->upload(backend, shelf->pixels, dataset->pixels, bytes);
+    shelf->pixels = backend->keep(backend, dataset->pixels, bytes, &shelf->far);
     backend->upload(backend, shelf->labels, dataset->labels, dataset->count);
 }
 

@@ -5,6 +5,7 @@
 #ifndef HEARSAY_SHELF_H
 #define HEARSAY_SHELF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,7 @@
 struct shelf {
     struct backend *backend;
     uint8_t *pixels;
+    bool far; /* the pixels are in memory of the host (backend.h) */
     uint8_t *labels;
     uint32_t count;
     size_t sample_size;

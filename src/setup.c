@@ -151,6 +151,9 @@ static enum status make_learner(struct setup *setup, const struct config *config
         setup_learner_options(config, setup->model, data_node, test->count);
     setup->learner = learner_new(&setup->arena, setup->backend, setup->model,
                                  config->train.enabled ? train : NULL, test, &options);
+    if (learner_reads_far(setup->learner))
+        strncat(setup->device, ", and fetches its samples from the memory of the host",
+                sizeof setup->device - strlen(setup->device) - 1);
     return OK;
 }
 

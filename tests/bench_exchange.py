@@ -10,7 +10,8 @@ are played; with the others only the rule, the usual setting and the fixed one t
 the first (--all-seeds: all). Prints one line per place: the accuracy of the base over the last
 third of the run (measured once a second on 5,000 test samples) of the best fixed setting, the
 usual, the rule, the worst, and of synchronous SGD over a free network; all but the last two are
-means over the seeds. --kept FILE: what was played before is taken from there.
+means over the seeds, which draw the order of the samples, too. --kept FILE: what was played before
+is taken from there.
 
 The last five places played no part in finding the rule.
 
@@ -71,6 +72,8 @@ skew = {skew}
 strategy = {strategy}
 nodes = {nodes} home, {samples} samples/s, up {mbit} Mbit/s, down {mbit} Mbit/s, region here
 link = here here, rtt {rtt} ms
+[data]
+seed = {seed}
 [model]
 name = {model}
 [train]
@@ -83,18 +86,18 @@ bytes_per_s = {bytes}
 """
 
 
-def scenario(place, setting):
+def scenario(place, setting, seed):
     """What a node may tell: seven tenths of what a line carries, shared by those it hears."""
     p = {**MLP, **PLACES[place]}
     budget = max(1000, int(0.7 * p["mbit"] * 1e6 / 8 / (p["nodes"] - 1)))
-    text = SCENARIO.format(**p, samples=32 * p["steps"], rtt=2 * p["ms"], bytes=budget,
+    text = SCENARIO.format(**p, seed=seed, samples=32 * p["steps"], rtt=2 * p["ms"], bytes=budget,
                            strategy="ideal" if setting == IDEAL else "gossip")
     return text + "".join(f"{key} = {value}\n" for key, value in SETTINGS[setting].items())
 
 
 def play(hearsay, place, setting, seed):
     with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
-        file.write(scenario(place, setting))
+        file.write(scenario(place, setting, seed))
         file.flush()
         told = subprocess.run([hearsay, "sim", file.name, "--no-report", "--seed", str(seed)],
                               env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, text=True,

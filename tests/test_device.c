@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -97,8 +98,6 @@ static void what_is_asked_for_is_opened(void **state)
     must_open(word, "cuda", gpu.name);
 }
 
-/* Learners. */
-
 static struct backend *open_gpu(void)
 {
     struct backend *backend;
@@ -108,6 +107,57 @@ static struct backend *open_gpu(void)
         fail_msg("%s", problem.text);
     return backend;
 }
+
+/* Samples. */
+
+/* x[6, size] of six samples of so many bytes, gathered from where the backend keeps them. */
+static void gather_kept(struct backend *on, const uint8_t *pixels, size_t size, bool far, float *x)
+{
+    const uint32_t pick[6] = {1, 0, 999, 500, 998, 1};
+    const uint8_t no_labels[1000] = {0};
+    bool is_far, labels_far;
+    void *kept = on->keep(on, pixels, 1000 * size, &is_far);
+    void *labels = on->keep(on, no_labels, sizeof no_labels, &labels_far);
+    uint32_t *picked = on->take(on, sizeof pick);
+    float *gathered = on->take(on, 6 * size * sizeof *x);
+    uint8_t *y = on->take(on, 6);
+    on->upload(on, picked, pick, sizeof pick);
+    on->gather(on, 6, size, kept, labels, picked, 127.5f, 0.01f, gathered, y);
+    on->download(on, x, gathered, 6 * size * sizeof *x);
+    assert_int_equal(is_far, far);
+    assert_false(labels_far);
+    void *all[] = {kept, labels, picked, gathered, y};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        on->give(on, all[i]);
+}
+
+/* The stand-in alone can be told how much memory it has. */
+static void samples_that_a_gpu_cannot_hold_are_fetched(void **state)
+{
+    (void)state;
+    static uint8_t pixels[1000 * 2048];
+    static float on_cpu[6 * 2048], on_gpu[6 * 2048];
+    if (!getenv("HEARSAY_CUDA"))
+        skip();
+    for (size_t i = 0; i < sizeof pixels; i++)
+        pixels[i] = (uint8_t)(i * 2654435761u >> 13);
+    const size_t sizes[] = {2048, 2047, 1990, 1985};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct backend *cpu = backend_cpu(1);
+        gather_kept(cpu, pixels, sizes[i], false, on_cpu);
+        cpu->close(cpu);
+        for (int room = 0; room < 2; room++) {
+            assert_int_equal(setenv("CUDA_ON_CPU_MIB", room ? "512" : "35", 1), 0);
+            struct backend *gpu = open_gpu();
+            gather_kept(gpu, pixels, sizes[i], !room, on_gpu);
+            gpu->close(gpu);
+            assert_memory_equal(on_gpu, on_cpu, 6 * sizes[i] * sizeof(float));
+        }
+    }
+    assert_int_equal(unsetenv("CUDA_ON_CPU_MIB"), 0);
+}
+
+/* Learners. */
 
 struct trained {
     struct backend *backend;
@@ -254,9 +304,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(only_words_for_devices_are_words),   TEST(a_gpu_that_is_not_there_is_named),
-        TEST(what_is_asked_for_is_opened),        TEST(a_gpu_learns_as_the_cpu_does),
-        TEST(a_gpu_and_a_cpu_hold_the_same_base),
+        TEST(only_words_for_devices_are_words), TEST(a_gpu_that_is_not_there_is_named),
+        TEST(what_is_asked_for_is_opened),      TEST(samples_that_a_gpu_cannot_hold_are_fetched),
+        TEST(a_gpu_learns_as_the_cpu_does),     TEST(a_gpu_and_a_cpu_hold_the_same_base),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

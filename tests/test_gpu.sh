@@ -80,6 +80,13 @@ expect 1 'no memory for .* on GPU 0.*take a smaller model' env CUDA_ON_CPU_MIB=4
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/large" "${with_gpu[@]}" \
     --set 'model.layers=dense 4000, relu, dense 10'
 
+tell 'samples too many for it stay with the host'
+CUDA_ON_CPU_MIB=80 start far "${with_gpu[@]}" --set data.train_count=40000 --set train.samples_max=2000
+wait_for 60 'it to learn' has_learned far 2000
+says "$dir/far.err" 'computes on cuda:0: .*, and fetches its samples from the memory of the host' ||
+    fail 'it does not say where its samples are'
+leave far
+
 tell 'it breaks, and the others go on'
 start other "${without[@]}"
 address=$(address_of other)

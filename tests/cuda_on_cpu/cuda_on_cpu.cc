@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <set>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -393,15 +394,33 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
     });
 }
 
+static std::set<const void *> pinned;
+
 cudaError_t cudaMallocHost(void **memory, size_t bytes)
 {
+    LOCKED;
     *memory = malloc(bytes);
+    pinned.insert(*memory);
     return *memory != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
 cudaError_t cudaFreeHost(void *memory)
 {
+    LOCKED;
+    if (pinned.erase(memory) == 0)
+        return cudaErrorInvalidValue;
     free(memory);
+    return cudaSuccess;
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *about, const void *memory)
+{
+    LOCKED;
+    about->type = cudaMemoryTypeUnregistered;
+    if (pieces.count(const_cast<void *>(memory)) > 0)
+        about->type = cudaMemoryTypeDevice;
+    else if (pinned.count(memory) > 0)
+        about->type = cudaMemoryTypeHost;
     return cudaSuccess;
 }
 

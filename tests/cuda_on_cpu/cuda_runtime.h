@@ -19,6 +19,14 @@ struct dim3 {
     }
 };
 
+struct uchar4 {
+    uint8_t x, y, z, w;
+};
+
+struct float4 {
+    float x, y, z, w;
+};
+
 extern dim3 gridDim, blockIdx, threadIdx;
 
 void __syncthreads();
