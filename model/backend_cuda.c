@@ -11,7 +11,7 @@
 
 /* Nothing can be trusted to this device any more, and nothing is lost but what was learned since
  * the last checkpoint. */
-static _Noreturn void lost(const char *what, const char *why)
+_Noreturn void cuda_lost(const char *what, const char *why)
 {
     (void)fflush(stdout);
     (void)fprintf(
@@ -25,13 +25,13 @@ static _Noreturn void lost(const char *what, const char *why)
 void cuda_check(cudaError_t error, const char *what)
 {
     if (error != cudaSuccess)
-        lost(what, cudaGetErrorString(error));
+        cuda_lost(what, cudaGetErrorString(error));
 }
 
 void cuda_check_blas(cublasStatus_t status, const char *what)
 {
     if (status != CUBLAS_STATUS_SUCCESS)
-        lost(what, cublasGetStatusString(status));
+        cuda_lost(what, cublasGetStatusString(status));
 }
 
 /* Which device a call is for is remembered by each thread; the learner's is not the one that opened
@@ -47,9 +47,8 @@ struct cuda *cuda_on(struct backend *backend)
 static void cuda_close(struct backend *backend)
 {
     struct cuda *cuda = cuda_on(backend);
-    struct room *rooms[] = {&cuda->patches, &cuda->products, &cuda->exchange};
-    for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++)
-        cuda_give(backend, rooms[i]->memory);
+    cuda_conv_close(cuda);
+    cuda_give(backend, cuda->exchange.memory);
     for (int i = 0; i < IN_FLIGHT; i++)
         cuda_check(cudaEventDestroy(cuda->done[i]), "closing");
     for (int i = 0; i < PARCELS; i++) {

@@ -13,6 +13,8 @@ static int cuda_devices(void)
 static void cuda_describe(char *text, size_t room)
 {
     int runtime = 0, driver = 0, count = 0;
+    char convolutions[32];
+    cuda_conv_describe(convolutions, sizeof convolutions);
     (void)cudaRuntimeGetVersion(&runtime);
     (void)cudaDriverGetVersion(&driver);
     const cudaError_t error = cudaGetDeviceCount(&count);
@@ -20,8 +22,8 @@ static void cuda_describe(char *text, size_t room)
         (void)snprintf(text, room, "CUDA %d.%d: %s", runtime / 1000, runtime % 1000 / 10,
                        cudaGetErrorString(error));
     else
-        (void)snprintf(text, room, "CUDA %d.%d, driver for %d.%d", runtime / 1000,
-                       runtime % 1000 / 10, driver / 1000, driver % 1000 / 10);
+        (void)snprintf(text, room, "CUDA %d.%d, driver for %d.%d, %s", runtime / 1000,
+                       runtime % 1000 / 10, driver / 1000, driver % 1000 / 10, convolutions);
 }
 
 /* As nvidia-smi writes it. */

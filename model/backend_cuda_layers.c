@@ -1,11 +1,10 @@
-/* Layers, optimizers and samples on a GPU: cuBLAS, and kernels around it. */
+/* Layers but convolutions, optimizers and samples on a GPU: cuBLAS, and kernels around it. */
 #include "cuda.h"
 #include "cuda_kernels.h"
 
-/* c[m,n] = a·b, row major; a[m,k] and b[k,n], or transposed as they lie in memory. cuBLAS counts
- * by columns: to it all three are transposed, and cᵀ = bᵀ·aᵀ. */
-static void gemm(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m,
-                 int n, int k, const float *a, const float *b, float *c)
+/* cuBLAS counts by columns: to it all three are transposed, and cᵀ = bᵀ·aᵀ. */
+void cuda_gemm(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m, int n,
+               int k, const float *a, const float *b, float *c)
 {
     const float one = 1, zero = 0;
     const int stride_a = turn_a == CUBLAS_OP_N ? k : m, stride_b = turn_b == CUBLAS_OP_N ? n : k;
@@ -19,7 +18,7 @@ void cuda_dense_forward(struct backend *backend, int batch, int in, int out, con
                         const float *w, const float *b, float *y)
 {
     struct cuda *cuda = cuda_on(backend);
-    gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_T, batch, out, in, x, w, y);
+    cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_T, batch, out, in, x, w, y);
     cuda_check(kernel_add_bias(cuda->stream, batch, out, b, y), "dense");
 }
 
@@ -27,78 +26,10 @@ void cuda_dense_backward(struct backend *backend, int batch, int in, int out, co
                          const float *w, const float *dy, float *dx, float *dw, float *db)
 {
     struct cuda *cuda = cuda_on(backend);
-    gemm(cuda, CUBLAS_OP_T, CUBLAS_OP_N, out, in, batch, dy, x, dw);
+    cuda_gemm(cuda, CUBLAS_OP_T, CUBLAS_OP_N, out, in, batch, dy, x, dw);
     cuda_check(kernel_sum_columns(cuda->stream, batch, out, dy, db), "dense");
     if (dx != NULL)
-        gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_N, batch, in, out, dy, w, dx);
-}
-
-/* A convolution as one product for the whole batch: of the filters with columns[height, width], in
- * which each place of each image has one. Planes of y lie image by image, those of the product
- * filter by filter. */
-struct product {
-    int height; /* channels·kernel·kernel */
-    int places; /* of the output */
-    int width;  /* batch·places */
-    float *columns;
-    float *planes; /* [filters, width] */
-    float *sums;   /* [filters, SUM_PARTS] */
-};
-
-/* Room that a step uses, and what is recorded of it points to. */
-static float *step_room(struct cuda *cuda, struct room *room, size_t bytes)
-{
-    cuda->rooms += cuda_room_grows(cuda, room, bytes);
-    return room->memory;
-}
-
-static struct product product_of(struct cuda *cuda, const struct conv *conv, int batch)
-{
-    const struct shape out = conv_output(conv);
-    struct product product = {.height = conv->in.channels * conv->kernel * conv->kernel,
-                              .places = out.height * out.width};
-    CHECK((size_t)batch * (size_t)product.places <= INT32_MAX);
-    product.width = batch * product.places;
-    const size_t width = (size_t)product.width * sizeof(float);
-    product.columns = step_room(cuda, &cuda->patches, (size_t)product.height * width);
-    product.planes = step_room(cuda, &cuda->products,
-                               (size_t)conv->filters * (width + SUM_PARTS * sizeof(float)));
-    product.sums = product.planes + (size_t)conv->filters * (size_t)product.width;
-    return product;
-}
-
-void cuda_conv_forward(struct backend *backend, const struct conv *conv, int batch, const float *x,
-                       const float *w, const float *b, float *y)
-{
-    struct cuda *cuda = cuda_on(backend);
-    const struct product product = product_of(cuda, conv, batch);
-    cuda_check(kernel_patches(cuda->stream, *conv, batch, x, product.columns), "conv");
-    gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_N, conv->filters, product.width, product.height, w,
-         product.columns, product.planes);
-    cuda_check(
-        kernel_swap(cuda->stream, conv->filters, batch, product.places, product.planes, b, y),
-        "conv");
-}
-
-void cuda_conv_backward(struct backend *backend, const struct conv *conv, int batch, const float *x,
-                        const float *w, const float *dy, float *dx, float *dw, float *db)
-{
-    struct cuda *cuda = cuda_on(backend);
-    const struct product product = product_of(cuda, conv, batch);
-    cuda_check(
-        kernel_swap(cuda->stream, batch, conv->filters, product.places, dy, NULL, product.planes),
-        "conv");
-    cuda_check(kernel_sum_rows(cuda->stream, conv->filters, product.width, product.planes,
-                               product.sums, db),
-               "conv");
-    cuda_check(kernel_patches(cuda->stream, *conv, batch, x, product.columns), "conv");
-    gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_T, conv->filters, product.height, product.width,
-         product.planes, product.columns, dw);
-    if (dx == NULL)
-        return;
-    gemm(cuda, CUBLAS_OP_T, CUBLAS_OP_N, product.height, product.width, conv->filters, w,
-         product.planes, product.columns);
-    cuda_check(kernel_unpatch(cuda->stream, *conv, batch, product.columns, dx), "conv");
+        cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_N, batch, in, out, dy, w, dx);
 }
 
 void cuda_pool_forward(struct backend *backend, const struct pool *pool, int batch, const float *x,

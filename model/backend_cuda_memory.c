@@ -123,3 +123,9 @@ bool cuda_room_grows(struct cuda *cuda, struct room *room, size_t bytes)
     *room = (struct room){.memory = take_raw(cuda, enough), .bytes = enough};
     return true;
 }
+
+void *cuda_step_room(struct cuda *cuda, struct room *room, size_t bytes)
+{
+    cuda->rooms += cuda_room_grows(cuda, room, bytes);
+    return room->memory;
+}

@@ -42,4 +42,21 @@ if(WERROR)
   string(APPEND CMAKE_CUDA_FLAGS " -Werror=all-warnings -Xcompiler=-Werror")
 endif()
 set(HAVE_CUDA ON)
-message(STATUS "GPU: CUDA ${CUDAToolkit_VERSION}")
+
+# HAVE_CUDNN: whether it does the convolutions.
+set(WITH_CUDNN auto CACHE STRING "Convolutions by cuDNN: auto (if it is found), ON or OFF")
+set(HAVE_CUDNN OFF)
+if(WITH_CUDNN)
+  find_path(CUDNN_INCLUDE_DIR cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS} ENV CUDNN_PATH
+            PATH_SUFFIXES include)
+  find_library(CUDNN_LIBRARY cudnn HINTS ${CUDAToolkit_LIBRARY_DIR} ENV CUDNN_PATH
+               PATH_SUFFIXES lib lib64)
+  if(CUDNN_INCLUDE_DIR AND CUDNN_LIBRARY)
+    set(HAVE_CUDNN ON)
+    get_filename_component(CUDNN_LIBRARY_DIR ${CUDNN_LIBRARY} DIRECTORY)
+  elseif(NOT WITH_CUDNN STREQUAL "auto")
+    message(FATAL_ERROR "-DWITH_CUDNN=ON, but there is no cudnn.h with a libcudnn: install cuDNN 8 or "
+                        "later, name its folder in CUDNN_PATH, or leave that option out.")
+  endif()
+endif()
+message(STATUS "GPU: CUDA ${CUDAToolkit_VERSION}, cuDNN: ${HAVE_CUDNN}")

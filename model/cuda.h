@@ -4,10 +4,12 @@
  *   backend_cuda_memory.c     memory, up and down
  *   backend_cuda_sequence.c   steps recorded and repeated
  *   backend_cuda_layers.c     layers, optimizers, samples
+ *   backend_cuda_cudnn.c      convolutions with cuDNN, or without it ...
+ *   backend_cuda_conv.c       ... as products
  *   backend_cuda_exchange.c   the exchange
  *   backend_cuda_devices.c    which GPUs there are; the module's table
  *
- * All of it over the CUDA runtime, cuBLAS and cuda_kernels.h.
+ * All of it over the CUDA runtime, cuBLAS, perhaps cuDNN, and cuda_kernels.h.
  */
 #ifndef HEARSAY_CUDA_H
 #define HEARSAY_CUDA_H
@@ -44,10 +46,9 @@ struct cuda {
     cublasComputeType_t compute;
     void *blas_room;
 
-    struct room patches;  /* of a convolution: columns ... */
-    struct room products; /* ... and what they are multiplied to, or with */
-    struct room exchange; /* bins, marks, levels, updates */
-    uint64_t rooms;       /* how often the first two grew: what was recorded is void then */
+    struct convolutions *convolutions; /* what they need; NULL before the first */
+    struct room exchange;              /* bins, marks, levels, updates */
+    uint64_t rooms; /* how often one grew that steps use: what was recorded is void then */
 
     struct parcel parcels[PARCELS];
     uint64_t parcels_sent;
@@ -64,7 +65,8 @@ enum status cuda_open(int i, enum precision precision, struct backend **backend,
 /* The struct behind the table, for a call from this thread. */
 struct cuda *cuda_on(struct backend *backend);
 
-/* Do not return if something went wrong: the device is lost, and the process ends. */
+/* The process ends; a check does not return if something went wrong. */
+_Noreturn void cuda_lost(const char *what, const char *why);
 void cuda_check(cudaError_t error, const char *what);
 void cuda_check_blas(cublasStatus_t status, const char *what);
 
@@ -77,6 +79,8 @@ void cuda_download(struct backend *backend, void *host_to, const void *from, siz
 /* Room for what only one operation uses, for so many bytes: whether it had to grow. It does when a
  * larger one is met: in the first step, not in one that is recorded. */
 bool cuda_room_grows(struct cuda *cuda, struct room *room, size_t bytes);
+/* Room that steps use, and what is recorded of them points to. */
+void *cuda_step_room(struct cuda *cuda, struct room *room, size_t bytes);
 
 /* backend_cuda_sequence.c */
 bool cuda_sequence_begin(struct backend *backend, struct sequence *sequence);
@@ -84,14 +88,14 @@ void cuda_sequence_end(struct backend *backend, struct sequence *sequence);
 void cuda_sequence_drop(struct backend *backend, struct sequence *sequence);
 
 /* backend_cuda_layers.c */
+
+/* c[m,n] = a·b, row major; a[m,k] and b[k,n], or transposed as they lie in memory. */
+void cuda_gemm(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m, int n,
+               int k, const float *a, const float *b, float *c);
 void cuda_dense_forward(struct backend *backend, int batch, int in, int out, const float *x,
                         const float *w, const float *b, float *y);
 void cuda_dense_backward(struct backend *backend, int batch, int in, int out, const float *x,
                          const float *w, const float *dy, float *dx, float *dw, float *db);
-void cuda_conv_forward(struct backend *backend, const struct conv *conv, int batch, const float *x,
-                       const float *w, const float *b, float *y);
-void cuda_conv_backward(struct backend *backend, const struct conv *conv, int batch, const float *x,
-                        const float *w, const float *dy, float *dx, float *dw, float *db);
 void cuda_pool_forward(struct backend *backend, const struct pool *pool, int batch, const float *x,
                        float *y, uint8_t *winner);
 void cuda_pool_backward(struct backend *backend, const struct pool *pool, int batch,
@@ -109,6 +113,15 @@ void cuda_adam(struct backend *backend, const struct adam *adam, size_t count, f
 void cuda_gather(struct backend *backend, int batch, size_t sample_size, const uint8_t *pixels,
                  const uint8_t *labels, const uint32_t *pick, float mean, float scale, float *x,
                  uint8_t *y);
+
+/* backend_cuda_cudnn.c or backend_cuda_conv.c */
+void cuda_conv_forward(struct backend *backend, const struct conv *conv, int batch, const float *x,
+                       const float *w, const float *b, float *y);
+void cuda_conv_backward(struct backend *backend, const struct conv *conv, int batch, const float *x,
+                        const float *w, const float *dy, float *dx, float *dw, float *db);
+void cuda_conv_close(struct cuda *cuda);
+/* "cuDNN 9.19", or that there is none. */
+void cuda_conv_describe(char *text, size_t room);
 
 /* backend_cuda_exchange.c */
 uint32_t cuda_survey(struct backend *backend, const struct survey *survey, size_t count, float *w,

@@ -1,0 +1,322 @@
+/* See cudnn.h. */
+#include "cudnn.h"
+#include "cuda_runtime.h"
+
+#define ROOM_BYTES 4096 /* what each way says it needs, and writes to */
+
+struct stand_in_dnn {
+    cudaStream_t stream;
+};
+
+struct stand_in_tensor {
+    int images, channels, height, width; /* of a filter: how many filters, ... */
+};
+
+struct stand_in_conv {
+    int pad;
+};
+
+size_t cudnnGetVersion()
+{
+    return 90000;
+}
+
+const char *cudnnGetErrorString(cudnnStatus_t status)
+{
+    return status == CUDNN_STATUS_NOT_SUPPORTED ? "CUDNN_STATUS_NOT_SUPPORTED"
+                                                : "CUDNN_STATUS_BAD_PARAM";
+}
+
+static cudnnStatus_t good(bool is_good)
+{
+    return is_good ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
+}
+
+cudnnStatus_t cudnnCreate(cudnnHandle_t *dnn)
+{
+    *dnn = new stand_in_dnn();
+    return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnDestroy(cudnnHandle_t dnn)
+{
+    delete dnn;
+    return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnSetStream(cudnnHandle_t dnn, cudaStream_t stream)
+{
+    dnn->stream = stream;
+    return CUDNN_STATUS_SUCCESS;
+}
+
+/* Descriptions. */
+
+cudnnStatus_t cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t *tensor)
+{
+    *tensor = new stand_in_tensor();
+    return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnSetTensor4dDescriptor(cudnnTensorDescriptor_t tensor, cudnnTensorFormat_t,
+                                         cudnnDataType_t, int images, int channels, int height,
+                                         int width)
+{
+    *tensor = {images, channels, height, width};
+    return good(images > 0 && channels > 0 && height > 0 && width > 0);
+}
+
+cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t tensor)
+{
+    delete tensor;
+    return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnCreateFilterDescriptor(cudnnFilterDescriptor_t *filter)
+{
+    return cudnnCreateTensorDescriptor(filter);
+}
+
+cudnnStatus_t cudnnSetFilter4dDescriptor(cudnnFilterDescriptor_t filter, cudnnDataType_t type,
+                                         cudnnTensorFormat_t format, int filters, int channels,
+                                         int height, int width)
+{
+    return cudnnSetTensor4dDescriptor(filter, format, type, filters, channels, height, width);
+}
+
+cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t filter)
+{
+    return cudnnDestroyTensorDescriptor(filter);
+}
+
+cudnnStatus_t cudnnCreateConvolutionDescriptor(cudnnConvolutionDescriptor_t *conv)
+{
+    *conv = new stand_in_conv();
+    return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnSetConvolution2dDescriptor(cudnnConvolutionDescriptor_t conv, int pad_height,
+                                              int pad_width, int step_down, int step_right,
+                                              int spread_down, int spread_right,
+                                              cudnnConvolutionMode_t mode, cudnnDataType_t)
+{
+    conv->pad = pad_height;
+    return good(pad_height == pad_width && step_down == 1 && step_right == 1 && spread_down == 1 &&
+                spread_right == 1 && mode == CUDNN_CROSS_CORRELATION);
+}
+
+cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t, cudnnMathType_t)
+{
+    return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t conv)
+{
+    delete conv;
+    return CUDNN_STATUS_SUCCESS;
+}
+
+/* Ways. Only the last of them may be taken. */
+
+static bool is_fit(const stand_in_tensor *x, const stand_in_tensor *w, const stand_in_conv *conv,
+                   const stand_in_tensor *y)
+{
+    return x->images == y->images && x->channels == w->channels && y->channels == w->images &&
+           y->height == x->height + 2 * conv->pad - w->height + 1 &&
+           y->width == x->width + 2 * conv->pad - w->width + 1;
+}
+
+static cudnnStatus_t ways_of(bool fit, int room, int *count, stand_in_way *ways)
+{
+    const stand_in_way all[] = {
+        {0, CUDNN_STATUS_NOT_SUPPORTED, 0, CUDNN_DETERMINISTIC},
+        {1, CUDNN_STATUS_SUCCESS, 0, CUDNN_NON_DETERMINISTIC},
+        {2, CUDNN_STATUS_SUCCESS, (size_t)1 << 40, CUDNN_DETERMINISTIC},
+        {3, CUDNN_STATUS_SUCCESS, ROOM_BYTES, CUDNN_DETERMINISTIC},
+    };
+    *count = 0;
+    for (const stand_in_way &way : all) {
+        if (*count < room)
+            ways[(*count)++] = way;
+    }
+    return good(fit);
+}
+
+cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(cudnnHandle_t, cudnnTensorDescriptor_t x,
+                                                     cudnnFilterDescriptor_t w,
+                                                     cudnnConvolutionDescriptor_t conv,
+                                                     cudnnTensorDescriptor_t y, int room,
+                                                     int *count,
+                                                     cudnnConvolutionFwdAlgoPerf_t *ways)
+{
+    return ways_of(is_fit(x, w, conv, y), room, count, ways);
+}
+
+cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithm_v7(cudnnHandle_t, cudnnFilterDescriptor_t w,
+                                                          cudnnTensorDescriptor_t dy,
+                                                          cudnnConvolutionDescriptor_t conv,
+                                                          cudnnTensorDescriptor_t dx, int room,
+                                                          int *count,
+                                                          cudnnConvolutionBwdDataAlgoPerf_t *ways)
+{
+    return ways_of(is_fit(dx, w, conv, dy), room, count, ways);
+}
+
+cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(
+    cudnnHandle_t, cudnnTensorDescriptor_t x, cudnnTensorDescriptor_t dy,
+    cudnnConvolutionDescriptor_t conv, cudnnFilterDescriptor_t dw, int room, int *count,
+    cudnnConvolutionBwdFilterAlgoPerf_t *ways)
+{
+    return ways_of(is_fit(x, dw, conv, dy), room, count, ways);
+}
+
+/* Computing. Each term of a convolution is a place of y, one of x and one of w. */
+
+static int planes_count(const stand_in_tensor &planes)
+{
+    return planes.images * planes.channels * planes.height * planes.width;
+}
+
+struct problem_of_conv {
+    stand_in_tensor x, w, y;
+    int pad;
+};
+
+static bool is_inside(const stand_in_tensor &planes, int row, int column)
+{
+    return row >= 0 && row < planes.height && column >= 0 && column < planes.width;
+}
+
+/* Calls term(at_x, at_w) for each term of y[at_y]. */
+template <typename Term> static void each_term(const problem_of_conv &conv, int at_y, Term term)
+{
+    const stand_in_tensor &x = conv.x, &w = conv.w, &y = conv.y;
+    const int column = at_y % y.width, row = at_y / y.width % y.height;
+    const int filter = at_y / (y.width * y.height) % y.channels;
+    const int image = at_y / (y.width * y.height * y.channels);
+    const int patch = w.channels * w.height * w.width;
+    for (int i = 0; i < patch; i++) {
+        const int across = column + i % w.width - conv.pad;
+        const int down = row + i / w.width % w.height - conv.pad;
+        const int channel = i / (w.width * w.height);
+        if (is_inside(x, down, across))
+            term(((image * x.channels + channel) * x.height + down) * x.width + across,
+                 filter * patch + i);
+    }
+}
+
+static cudnnStatus_t submit(cudnnHandle_t dnn, const problem_of_conv &conv, int way, void *room,
+                            size_t room_bytes, std::function<void()> work)
+{
+    const stand_in_conv padded = {conv.pad};
+    if (!is_fit(&conv.x, &conv.w, &padded, &conv.y) || way != 3 || room_bytes < ROOM_BYTES ||
+        !stand_in_is_device_memory(room, room_bytes))
+        return CUDNN_STATUS_BAD_PARAM;
+    return good(stand_in_submit(dnn->stream, [=] {
+                    memset(room, 0xEE, ROOM_BYTES);
+                    work();
+                }) == cudaSuccess);
+}
+
+/* What results were is kept, times beta; what is computed is added. */
+static void begin(float *to, int count, float beta)
+{
+    for (int i = 0; i < count; i++)
+        to[i] = beta == 0 ? 0 : beta * to[i];
+}
+
+cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t dnn, const void *alpha,
+                                      cudnnTensorDescriptor_t x_is, const void *x_at,
+                                      cudnnFilterDescriptor_t w_is, const void *w_at,
+                                      cudnnConvolutionDescriptor_t how,
+                                      cudnnConvolutionFwdAlgo_t way, void *room, size_t room_bytes,
+                                      const void *beta, cudnnTensorDescriptor_t y_is, void *y_at)
+{
+    const problem_of_conv conv = {*x_is, *w_is, *y_is, how->pad};
+    const float scale = *(const float *)alpha, kept = *(const float *)beta;
+    const float *x = (const float *)x_at, *w = (const float *)w_at;
+    float *y = (float *)y_at;
+    return submit(dnn, conv, way, room, room_bytes, [=] {
+        begin(y, planes_count(conv.y), kept);
+        for (int i = 0; i < planes_count(conv.y); i++)
+            each_term(conv, i, [=](int at_x, int at_w) { y[i] += scale * x[at_x] * w[at_w]; });
+    });
+}
+
+cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t dnn, const void *alpha,
+                                             cudnnTensorDescriptor_t x_is, const void *x_at,
+                                             cudnnTensorDescriptor_t dy_is, const void *dy_at,
+                                             cudnnConvolutionDescriptor_t how,
+                                             cudnnConvolutionBwdFilterAlgo_t way, void *room,
+                                             size_t room_bytes, const void *beta,
+                                             cudnnFilterDescriptor_t dw_is, void *dw_at)
+{
+    const problem_of_conv conv = {*x_is, *dw_is, *dy_is, how->pad};
+    const float scale = *(const float *)alpha, kept = *(const float *)beta;
+    const float *x = (const float *)x_at, *dy = (const float *)dy_at;
+    float *dw = (float *)dw_at;
+    return submit(dnn, conv, way, room, room_bytes, [=] {
+        begin(dw, planes_count(conv.w), kept);
+        for (int i = 0; i < planes_count(conv.y); i++)
+            each_term(conv, i, [=](int at_x, int at_w) { dw[at_w] += scale * x[at_x] * dy[i]; });
+    });
+}
+
+cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t dnn, const void *alpha,
+                                           cudnnFilterDescriptor_t w_is, const void *w_at,
+                                           cudnnTensorDescriptor_t dy_is, const void *dy_at,
+                                           cudnnConvolutionDescriptor_t how,
+                                           cudnnConvolutionBwdDataAlgo_t way, void *room,
+                                           size_t room_bytes, const void *beta,
+                                           cudnnTensorDescriptor_t dx_is, void *dx_at)
+{
+    const problem_of_conv conv = {*dx_is, *w_is, *dy_is, how->pad};
+    const float scale = *(const float *)alpha, kept = *(const float *)beta;
+    const float *w = (const float *)w_at, *dy = (const float *)dy_at;
+    float *dx = (float *)dx_at;
+    return submit(dnn, conv, way, room, room_bytes, [=] {
+        begin(dx, planes_count(conv.x), kept);
+        for (int i = 0; i < planes_count(conv.y); i++)
+            each_term(conv, i, [=](int at_x, int at_w) { dx[at_x] += scale * w[at_w] * dy[i]; });
+    });
+}
+
+/* Of each plane all are one channel's. */
+template <typename Each> static void each_of(const stand_in_tensor &planes, Each each)
+{
+    for (int i = 0; i < planes_count(planes); i++)
+        each(i, i / (planes.height * planes.width) % planes.channels);
+}
+
+cudnnStatus_t cudnnAddTensor(cudnnHandle_t dnn, const void *alpha, cudnnTensorDescriptor_t b_is,
+                             const void *b_at, const void *beta, cudnnTensorDescriptor_t y_is,
+                             void *y_at)
+{
+    const stand_in_tensor planes = *y_is;
+    const float scale = *(const float *)alpha, kept = *(const float *)beta;
+    const float *b = (const float *)b_at;
+    float *y = (float *)y_at;
+    if (b_is->images != 1 || b_is->height != 1 || b_is->channels != planes.channels)
+        return CUDNN_STATUS_BAD_PARAM;
+    return good(stand_in_submit(dnn->stream, [=] {
+                    begin(y, planes_count(planes), kept);
+                    each_of(planes, [=](int i, int channel) { y[i] += scale * b[channel]; });
+                }) == cudaSuccess);
+}
+
+cudnnStatus_t cudnnConvolutionBackwardBias(cudnnHandle_t dnn, const void *alpha,
+                                           cudnnTensorDescriptor_t dy_is, const void *dy_at,
+                                           const void *beta, cudnnTensorDescriptor_t db_is,
+                                           void *db_at)
+{
+    const stand_in_tensor planes = *dy_is;
+    const float scale = *(const float *)alpha, kept = *(const float *)beta;
+    const float *dy = (const float *)dy_at;
+    float *db = (float *)db_at;
+    if (db_is->images != 1 || db_is->height != 1 || db_is->channels != planes.channels)
+        return CUDNN_STATUS_BAD_PARAM;
+    return good(stand_in_submit(dnn->stream, [=] {
+                    begin(db, planes.channels, kept);
+                    each_of(planes, [=](int i, int channel) { db[channel] += scale * dy[i]; });
+                }) == cudaSuccess);
+}
