@@ -270,23 +270,24 @@ cudaError_t kernel_activate_backward(cudaStream_t stream, enum activation activa
 
 /* Of one sample: the loss, and whether its label was the first largest. With the largest logit
  * subtracted no exponential overflows and the sum is at least 1. A label that is none makes the
- * loss NaN. */
+ * loss NaN. Most devices have few units for doubles: they add up the losses, and no more. */
 static __device__ double sample_loss(int batch, int classes, const float *logits, int label,
                                      float *dlogits, unsigned *correct)
 {
     int largest = 0;
     for (int c = 1; c < classes; c++)
         largest = logits[c] > logits[largest] ? c : largest;
-    const double top = (double)logits[largest];
-    double sum = 0;
+    const float top = logits[largest];
+    float sum = 0;
     for (int c = 0; c < classes; c++)
-        sum += exp((double)logits[c] - top);
+        sum += expf(logits[c] - top);
     for (int c = 0; c < classes && dlogits != NULL; c++) {
-        const double softmax = exp((double)logits[c] - top) / sum;
-        dlogits[c] = (float)((softmax - (c == label)) / batch);
+        const float softmax = expf(logits[c] - top) / sum;
+        dlogits[c] = (softmax - (float)(c == label)) / (float)batch;
     }
     *correct += largest == label;
-    return label < classes ? log(sum) - ((double)logits[label] - top) : (double)NAN;
+    return label < classes ? (double)logf(sum) - ((double)logits[label] - (double)top)
+                           : (double)NAN;
 }
 
 /* One block, so that the losses are always added in the same order. */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "cuda_module.h"
 #include "secret.h"
 #include "status.h"
 #include "swarm_folder.h"
@@ -66,6 +67,10 @@ static enum status make_config(const struct swarm *swarm, int i, const char *see
     config->data.shard = slice;
     config->train.evaluate_part = slice;
     config->train.evaluate_s = EVALUATE_S;
+    const int gpus = cuda_module()->devices();
+    if (gpus > 0) /* in turn; none has them all on the first */
+        (void)snprintf(config->train.device, sizeof config->train.device, "cuda:%d",
+                       (i - 1) % gpus);
     enum status status = OK;
     if (seed_peer) {
         node->peers.count = 1;

@@ -3,9 +3,10 @@
  *
  * Samples per second of whole steps of a learner, from picking samples to the weights, medians;
  * what PyTorch makes of the same nets on the same card: python3 tests/bench_torch.py --cuda, right
- * before or after. Then the exchange at so many parameters: the pass before a telling against a
- * copy of as much memory, telling (with the encoding of its bodies), hearing, and what four rounds
- * a second of both would take of a step's time. */
+ * before or after. What gathering a batch takes from memory of the device and of the host. Then the
+ * exchange at so many parameters: the pass before a telling against a copy of as much memory,
+ * telling (with the encoding of its bodies), hearing, and what four rounds a second of both would
+ * take of a step's time. */
 #include <cuda_runtime_api.h>
 #include <math.h>
 #include <stdio.h>
@@ -99,6 +100,52 @@ static void bench_net(const struct net *net, int part)
     learner_free(learner);
     model_free(model);
     arena_release(&arena);
+}
+
+/* Samples: of the device's memory, and where they are too many for it (backend.h, keep). */
+
+#define SAMPLES     65536u
+#define SAMPLE_SIZE 784
+
+static double gather_seconds(const void *pixels, uint32_t batch)
+{
+    uint32_t *pick = malloc(batch * sizeof *pick);
+    CHECK(pick);
+    struct rng rng = rng_new(2, 2);
+    for (uint32_t i = 0; i < batch; i++)
+        pick[i] = rng_below(&rng, SAMPLES);
+    uint32_t *picked = gpu->take(gpu, batch * sizeof *picked);
+    float *x = gpu->take(gpu, (size_t)batch * SAMPLE_SIZE * sizeof *x);
+    uint8_t *labels = gpu->take(gpu, SAMPLES), *y = gpu->take(gpu, batch);
+    gpu->upload(gpu, picked, pick, batch * sizeof *pick);
+    double seconds[ROUNDS];
+    for (int round = -1; round < ROUNDS; round++) {
+        wait_for(x);
+        const double start = now_seconds();
+        for (int i = 0; i < 100; i++)
+            gpu->gather(gpu, (int)batch, SAMPLE_SIZE, pixels, labels, picked, 100, 0.01f, x, y);
+        wait_for(x);
+        if (round >= 0)
+            seconds[round] = (now_seconds() - start) / 100;
+    }
+    void *taken[] = {picked, x, labels, y};
+    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
+        gpu->give(gpu, taken[i]);
+    free(pick);
+    return median(seconds, ROUNDS);
+}
+
+static void bench_samples(uint32_t batch)
+{
+    void *near = gpu->take(gpu, (size_t)SAMPLES * SAMPLE_SIZE), *far;
+    CHECK(cudaMallocHost(&far, (size_t)SAMPLES * SAMPLE_SIZE) == cudaSuccess);
+    memset(far, 0, (size_t)SAMPLES * SAMPLE_SIZE);
+    const double near_s = gather_seconds(near, batch), far_s = gather_seconds(far, batch);
+    printf("a batch of %u samples of %d bytes: %.1f us from the device, %.1f from the host, %.1f "
+           "GB/s\n",
+           batch, SAMPLE_SIZE, 1e6 * near_s, 1e6 * far_s, 1e-9 * batch * SAMPLE_SIZE / far_s);
+    CHECK(cudaFreeHost(far) == cudaSuccess);
+    gpu->give(gpu, near);
 }
 
 /* The exchange. */
@@ -226,6 +273,8 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < sizeof nets / sizeof nets[0]; i++)
             bench_net(&nets[i], part);
         if (p == 0) {
+            bench_samples(128);
+            bench_samples(4096);
             bench_exchange(parameters, 0.001);
             bench_exchange(parameters / 10, 0.01);
         }
