@@ -235,15 +235,18 @@ static void check_beginning(struct world *world, uint32_t i)
 }
 
 /* The mind of a node that trains steps on at its own pace, whatever the network does: at any
- * moment the end of a step is in the agenda, no further away than one step. And it tells. */
+ * moment the end of a step is in the agenda, no further away than one step. And it tells, after the
+ * interval of now or of a moment ago, which it heeded until its next step. */
 static void check_pace(struct world *world, uint32_t i)
 {
-    const struct world_node *at = &world->nodes[i];
+    struct world_node *at = &world->nodes[i];
+    const uint64_t before_ns = at->interval_ns, now_ns = node_interval_ns_max(at->node);
+    at->interval_ns = now_ns;
     if (!at->training || at->step_ns == 0 || at->ended)
         return;
     const struct node_options *options = &at->options;
     const uint64_t step_ns = later(at->step_ns, at->step_ns_most);
-    const uint64_t most_ns = later(node_interval_ns_max(at->node), options->steps_min * step_ns);
+    const uint64_t most_ns = later(later(before_ns, now_ns), options->steps_min * step_ns);
     const uint64_t told_ns =
         later(later(at->told_ns, at->began_ns), world->wire.parties[i].paused_ns);
     if (!at->stepping)

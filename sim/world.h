@@ -64,6 +64,7 @@ struct world_node {
     bool ended;               /* trains no more */
     uint64_t began_ns;        /* when training began */
     uint64_t told_ns;         /* when it was last asked to tell, and did */
+    uint64_t interval_ns;     /* the longest between two tellings, as last checked */
     struct command *commands; /* waiting for the end of the step, oldest first */
     struct command **commands_end;
 

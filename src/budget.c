@@ -2,8 +2,10 @@
  * others can hear.
  *
  *   room of a link = 0.7 of its rate, less what it carries beside our own rumors
- *   budget         = the least room of the links in good standing, times ease
- *   ease           falls by a fifth a second while members lag, rises by a twentieth while not
+ *   budget         = the least room of the links in good standing, times ease; from very little
+ *                    on, it doubles each second at most
+ *   ease           falls by a fifth a second while rumors wait for a third of our neighbours, or
+ *                  most members lag; rises by a twentieth while not
  *
  * A link that has less than a quarter of the room of the middle one is not in good standing: it is
  * told what it can take, lacks the rest, and is brought up to date from logs and by blocks at its
@@ -17,8 +19,9 @@
 #include "inside.h"
 
 #define UTILISATION  0.7
-#define ROOM_LEAST   0.1  /* of its rate: our own progress is never crowded out altogether */
-#define STANDING     0.25 /* of the middle link's room */
+#define ROOM_LEAST   0.1       /* of its rate: our own progress is never crowded out altogether */
+#define STANDING     0.25      /* of the middle link's room */
+#define CROWDED      (1.0 / 3) /* so many of the links */
 #define LAG_MS       2000
 #define LEARNING_MAX 64
 #define MOST         0.5
@@ -26,6 +29,7 @@
 #define EASE_FALLS   0.8 /* per second */
 #define EASE_RISES   1.05
 #define INGRESS_FADE 0.97
+#define GROWTH       2   /* per second, at most */
 #define CAP_USED     0.9 /* of what the user allows to be sent: the rest is for what is asked for */
 
 double budget_rate_max(const struct node *node, const struct peer *peer)
@@ -62,31 +66,41 @@ static void count_traffic(struct node *node, struct peer *peer, double span_s)
     rapport->told_bytes = 0;
 }
 
-/* Links that rumors take: how much room each has, and what it carries. */
+/* Links that rumors take: how much room each has, what it carries, and whether rumors wait. */
 struct rooms {
     double room[NODE_PEERS_MAX], rate[NODE_PEERS_MAX];
+    bool is_crowded[NODE_PEERS_MAX];
     uint32_t count;
 };
 
-/* The least room of those in good standing, and the least rate. */
-static double least_in_good_standing(const struct rooms *rooms, double *rate)
+/* What those in good standing come to. */
+struct standing {
+    double room; /* the least */
+    double rate; /* the least */
+    uint32_t links, crowded;
+};
+
+static struct standing standing_of(const struct rooms *rooms)
 {
-    double sorted[NODE_PEERS_MAX], room = INFINITY;
+    double sorted[NODE_PEERS_MAX];
     memcpy(sorted, rooms->room, rooms->count * sizeof *sorted);
     qsort(sorted, rooms->count, sizeof *sorted, compare);
     const double enough = STANDING * sorted[rooms->count / 2];
-    *rate = INFINITY;
+    struct standing standing = {.room = INFINITY, .rate = INFINITY};
     for (uint32_t i = 0; i < rooms->count; i++) {
         if (rooms->room[i] < enough)
             continue;
-        room = fmin(room, rooms->room[i]);
-        *rate = fmin(*rate, rooms->rate[i]);
+        standing.room = fmin(standing.room, rooms->room[i]);
+        standing.rate = fmin(standing.rate, rooms->rate[i]);
+        standing.links++;
+        standing.crowded += rooms->is_crowded[i];
     }
-    return room;
+    return standing;
 }
 
-/* Bytes per second that may be told, as far as our links go. */
-static double link_budget(struct node *node, double span_s)
+/* Bytes per second that may be told, as far as our links go; and whether rumors wait for many of
+ * our neighbours: of lines that several links share, that is the first sign that they are full. */
+static double link_budget(struct node *node, double span_s, bool *is_crowded)
 {
     const uint32_t own = versions_place(&node->versions, node->own);
     struct rooms rooms = {.count = 0};
@@ -102,6 +116,7 @@ static double link_budget(struct node *node, double span_s)
         copies += !bit_get(peer->lazy, own);
         if (!node_is_together(node, peer)) /* ... though too much may wait for it just now */
             continue;
+        rooms.is_crowded[rooms.count] = flow_is_crowded(node, peer);
         rooms.rate[rooms.count] = rate;
         rooms.room[rooms.count++] = fmax(UTILISATION * rate - other, ROOM_LEAST * rate);
     }
@@ -109,10 +124,12 @@ static double link_budget(struct node *node, double span_s)
     node->stats.uplink = cap > 0 ? fmin(uplink, cap) : uplink;
     node->stats.ingress = fmax(incoming, INGRESS_FADE * node->stats.ingress);
     if (rooms.count == 0)
-        return UTILISATION * LINK_RATE_FIRST;
-    const double room = least_in_good_standing(&rooms, &node->slowest);
+        return node->found;
+    const struct standing standing = standing_of(&rooms);
+    node->slowest = standing.rate;
+    *is_crowded = standing.crowded >= CROWDED * standing.links;
     const double left = fmax(CAP_USED * cap - others, ROOM_LEAST * cap) / fmax(copies, 1);
-    return cap > 0 ? fmin(room, left) : room;
+    return cap > 0 ? fmin(standing.room, left) : standing.room;
 }
 
 /* What part of those who learn lags, with us among them or not. */
@@ -134,10 +151,13 @@ void budget_review(struct node *node)
     if (span_s <= 0)
         return;
     node->reviewed_ns = node->now_ns;
-    const double found = link_budget(node, span_s);
-    const double factor = budget_lagging(node, true) >= MOST ? EASE_FALLS : EASE_RISES;
+    const double most = pow(GROWTH, fmin(span_s, 2)) * node->found;
+    bool is_crowded = false;
+    const double found = fmin(link_budget(node, span_s, &is_crowded), most);
+    const double factor =
+        is_crowded || budget_lagging(node, true) >= MOST ? EASE_FALLS : EASE_RISES;
     node->ease = fmin(fmax(node->ease * pow(factor, fmin(span_s, 2)), EASE_LEAST), 1);
-    node->found = node->found > 0 ? 0.5 * (node->found + found) : found;
+    node->found = found < node->found ? 0.5 * (node->found + found) : found;
     const uint64_t fixed = node->options.bytes_per_s;
     node->stats.budget = fixed ? (double)fixed : node->found * node->ease;
 }

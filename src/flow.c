@@ -6,8 +6,9 @@
 
 #define CAP_DEPTH_S   0.02
 #define SEGMENT_BYTES 1448
-#define FULL_S        1.5
+#define FULL_S        0.5
 #define BUSY_S        0.2
+#define CROWDED_S     0.3
 #define WAITS_LEAST   8192
 
 /* Of all that is sent, at most uplink_max. */
@@ -120,6 +121,12 @@ static bool takes_longer(const struct node *node, const struct peer *peer, size_
 bool flow_is_full(const struct node *node, const struct peer *peer)
 {
     return takes_longer(node, peer, queue_bytes(&peer->queue), FULL_S);
+}
+
+/* ... which is to be seldom. */
+bool flow_is_crowded(const struct node *node, const struct peer *peer)
+{
+    return takes_longer(node, peer, queue_bytes(&peer->queue), CROWDED_S);
 }
 
 /* ... and no more blocks if there is enough to do for now. */

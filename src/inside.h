@@ -318,9 +318,11 @@ void flow_say_receipt(struct node *node, struct peer *peer);
 void flow_consider_receipt(struct node *node, struct peer *peer);
 void flow_on_receipt(struct node *node, struct peer *peer, const struct message *receipt);
 bool flow_is_full(const struct node *node, const struct peer *peer);
+bool flow_is_crowded(const struct node *node, const struct peer *peer);
 bool flow_is_busy(const struct node *node, const struct peer *peer);
 
 /* budget.c */
+#define BUDGET_FIRST 2048.0 /* bytes per second: many may share a thin line, and begin at once */
 double budget_rate_max(const struct node *node, const struct peer *peer);
 double budget_link_rate(const struct node *node, const struct peer *peer);
 uint64_t budget_downlink_part(const struct node *node, const struct peer *peer);
@@ -419,14 +421,20 @@ bool apart_is_clear(const struct contest *contest);
 bool apart_wins(const struct contest *contest);
 void apart_judge(struct node *node, struct peer *from, const struct message *version);
 
+/* owed.c */
+void owed_add(struct peer *peer, uint32_t place, uint32_t from);
+void owed_forget(struct peer *peer, uint32_t place);
+void owed_on_want(struct node *node, struct peer *from, uint64_t tag, uint64_t seq);
+void owed_on_sent(struct node *node, struct peer *peer);
+
 /* spread.c */
+bool spread_say(struct node *node, struct peer *peer, const struct origin *origin,
+                const uint8_t *rumor, size_t bytes);
 const struct update *spread_logged(struct node *node, const uint8_t *rumor, uint32_t bytes);
 void spread_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor, size_t bytes);
 void spread_hold_back(struct node *node, struct peer *peer);
 void spread_lean_on(struct node *node, const struct peer *donor);
 void spread_on_prune(struct node *node, struct peer *from, uint64_t tag);
-void spread_on_want(struct node *node, struct peer *from, uint64_t tag, uint64_t seq);
-void spread_on_sent(struct node *node, struct peer *peer);
 void spread_on_gone(struct node *node, struct peer *from, uint64_t tag, uint64_t seq);
 void spread_on_first(struct node *node, const struct peer *from, struct origin *origin);
 void spread_on_twice(struct node *node, struct peer *from, struct origin *origin);

@@ -122,7 +122,8 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->gossip_ns = now_ns + rng_below(&node->rng, (uint32_t)SECOND_NS);
     node->check_ns = now_ns;
     node->live = 1;
-    node->stats.budget = options->bytes_per_s ? (double)options->bytes_per_s : LINK_RATE_FIRST / 2;
+    node->found = BUDGET_FIRST;
+    node->stats.budget = options->bytes_per_s ? (double)options->bytes_per_s : BUDGET_FIRST;
     news_renew(node);
     tempo_renew(node);
     tempo_wait(node, 0, 1);
@@ -233,7 +234,7 @@ void node_on_sent(struct node *node, uint64_t now_ns, uint64_t conn)
         return;
     peer_on_sent(peer);
     slots_put(&node->ready, node_slot(node, peer), true);
-    spread_on_sent(node, peer);
+    owed_on_sent(node, peer);
 }
 
 static bool is_power_of_two(uint32_t n)
@@ -363,13 +364,16 @@ static bool next_peer_action(struct node *node, struct action *action)
     return false;
 }
 
+/* The first is small: it goes to everybody from everywhere, and by who was second the trees are
+ * found on which the others travel. */
 static uint32_t budget_bytes(const struct node *node)
 {
     const uint64_t span_ns = node->now_ns - node->told_ns;
     const uint64_t wait_ns = tempo_wait_ns(node);
     const uint64_t most_ns = wait_ns > TELL_SPAN_NS ? wait_ns : TELL_SPAN_NS;
     const double seconds = (double)(span_ns < most_ns ? span_ns : most_ns) * 1e-9;
-    const double bytes = node->stats.budget * seconds;
+    const bool is_small = node->own->next == 0 && !node->telling_last;
+    const double bytes = is_small ? 0 : node->stats.budget * seconds;
     const double most = fmin((double)node->options.log_bytes / 8, UINT32_MAX);
     return (uint32_t)fmin(fmax(bytes, 256), most);
 }

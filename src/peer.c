@@ -37,7 +37,7 @@ static size_t bitset_words(uint32_t bits)
 size_t peer_arena_bytes(size_t queue_max, uint32_t origins_max)
 {
     return FRAME_MAX + LENGTH_BYTES + SENDING_BYTES + 2 * queue_max + URGENT_BYTES +
-           2 * bitset_words(origins_max) * 8 + 7 * 64;
+           3 * bitset_words(origins_max) * 8 + origins_max * sizeof(uint32_t) + 9 * 64;
 }
 
 void peer_init(struct peer *peer, struct arena *arena, size_t queue_max, uint32_t origins_max)
@@ -50,6 +50,8 @@ void peer_init(struct peer *peer, struct arena *arena, size_t queue_max, uint32_
         .blocks = {.at = arena_take(arena, queue_max, 1), .max = queue_max},
         .lazy = arena_take(arena, bitset_words(origins_max), sizeof(uint64_t)),
         .pruned = arena_take(arena, bitset_words(origins_max), sizeof(uint64_t)),
+        .owes = arena_take(arena, bitset_words(origins_max), sizeof(uint64_t)),
+        .owed = arena_take(arena, origins_max, sizeof(uint32_t)),
         .bit_words = bitset_words(origins_max),
     };
 }
@@ -390,9 +392,12 @@ void peer_end(struct peer *peer)
         .blocks = {.at = peer->blocks.at, .max = peer->blocks.max},
         .lazy = peer->lazy,
         .pruned = peer->pruned,
+        .owes = peer->owes,
+        .owed = peer->owed,
         .bit_words = peer->bit_words,
     };
     memset(peer->lazy, 0, peer->bit_words * sizeof *peer->lazy);
     memset(peer->pruned, 0, peer->bit_words * sizeof *peer->pruned);
+    memset(peer->owes, 0, peer->bit_words * sizeof *peer->owes);
     *peer = empty;
 }

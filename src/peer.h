@@ -86,9 +86,6 @@ struct peer {
 
     uint32_t own_next; /* how many of our rumors it has, as it said last ... */
     uint64_t knows;    /* ... and how many rumors in all */
-    uint64_t want_tag; /* it asked for rumors of this origin ... */
-    uint32_t want_seq; /* ... and from this on its queue had no room for them */
-    bool wants_more;
 
     uint64_t born_ns;     /* when the conversation began */
     uint64_t since_ns;    /* when this state began */
@@ -122,10 +119,15 @@ struct peer {
 
     uint64_t *lazy;   /* bit per origin: it asked us not to push (or could not take more) */
     uint64_t *pruned; /* bit per origin: we asked it not to push */
-    size_t bit_words; /* of each */
+    uint64_t *owes;   /* bit per origin: its queue had no room for what it is to have of it ... */
+    uint32_t *owed;   /* ... from this one on */
+    uint32_t owes_count;  /* of them */
+    uint32_t owes_cursor; /* whose turn it is */
+    size_t blocks_left;   /* so much of blocks waited when something owed went last */
+    size_t bit_words;     /* of lazy, pruned, owes */
 };
 
-/* Buffers for one peer; origins_max bits in lazy and pruned. */
+/* Buffers for one peer; for so many origins. */
 void peer_init(struct peer *peer, struct arena *arena, size_t queue_max, uint32_t origins_max);
 size_t peer_arena_bytes(size_t queue_max, uint32_t origins_max);
 

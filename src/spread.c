@@ -3,9 +3,10 @@
  * Push: a new rumor goes at once to every neighbour that has not asked us to be spared this
  * origin's. Who gets one twice answers PRUNE to the second (or, if the second is the origin itself,
  * to the first); what is left is a tree for each origin (Leitão, Pereira, Rodrigues 2007, who have
- * one tree for all). A neighbour whose queue is full is spared too: it will ask when it can.
- * Want: VERSION shows that a neighbour has more. If that does not arrive by itself for a while,
- * ask; asking also grafts: pushing begins again. Records of members (news.c) take the same trees.
+ * one tree for all). What the queue for a neighbour has no room for is owed to it (owed.c). Want:
+ * VERSION shows that a neighbour has more. If that does not arrive by itself for a while, ask;
+ * asking also grafts: who is asked pushes from now on, and who pushed so far is to stop. Records of
+ * members (news.c) take the same trees.
  */
 #include <math.h>
 #include <string.h>
@@ -21,8 +22,8 @@
 #define APPLYING_MAX   256 /* rumors with the learner at once */
 #define GONE_ENOUGH    4   /* neighbours that no longer have it, if most are not fewer */
 
-static bool say_rumor(struct node *node, struct peer *peer, const struct origin *origin,
-                      const uint8_t *rumor, size_t bytes)
+bool spread_say(struct node *node, struct peer *peer, const struct origin *origin,
+                const uint8_t *rumor, size_t bytes)
 {
     if (flow_is_full(node, peer) ||
         !node_say(node, peer, &(struct message){.kind = RUMOR, .bulk = {rumor, bytes}}))
@@ -45,8 +46,8 @@ static void push(struct node *node, const struct origin *origin, const struct pe
         if (peer == from || bit_get(peer->lazy, place) || is_origin(peer, origin) ||
             !node_is_together(node, peer))
             continue;
-        if (!say_rumor(node, peer, origin, rumor, bytes))
-            bit_set(peer->lazy, place, true);
+        if (!spread_say(node, peer, origin, rumor, bytes))
+            owed_add(peer, place, origin->next - 1);
     }
 }
 
@@ -118,6 +119,7 @@ void spread_hold_back(struct node *node, struct peer *peer)
         if (node->catchup.is_patching || memcmp(peer->id, member->record.id, ID_BYTES) != 0)
             prune(node, peer, &node->versions.origins[member->place]);
         bit_set(peer->lazy, member->place, true);
+        owed_forget(peer, member->place);
     }
 }
 
@@ -247,8 +249,9 @@ void spread_on_prune(struct node *node, struct peer *from, uint64_t tag)
     const struct origin *origin = versions_find(&node->versions, tag);
     if (!origin)
         return;
-    bit_set(from->lazy, versions_place(&node->versions, origin), true);
-    from->wants_more &= from->want_tag != tag;
+    const uint32_t place = versions_place(&node->versions, origin);
+    bit_set(from->lazy, place, true);
+    owed_forget(from, place);
 }
 
 /* A base of patches has no use for rumors. */
@@ -264,7 +267,20 @@ bool spread_ask_from(struct node *node, struct peer *peer, struct origin *origin
     if (!want(node, peer, origin->tag, origin->next))
         return false;
     bit_set(peer->pruned, versions_place(&node->versions, origin), false);
+    struct peer *before = peer_of(node, origin->heard_from);
+    if (before && before != peer && !is_origin(before, origin))
+        prune(node, before, origin);
+    origin->heard_from = peer->conn;
+    origin->asked_ns = node->now_ns;
     return true;
+}
+
+/* Who was asked may have much to send us before that. */
+static bool is_awaited(const struct node *node, const struct origin *origin)
+{
+    const struct peer *asked = peer_of(node, origin->heard_from);
+    return asked && origin->asked_ns > 0 &&
+           node->now_ns - origin->asked_ns < ASK_AGAIN_NS + asked->rtt_ns;
 }
 
 /* An origin not known yet: ask one neighbour for all of it, not each that shows it. */
@@ -279,38 +295,6 @@ void spread_ask_first(struct node *node, struct peer *peer, uint64_t tag)
         return;
     node->asked_ns = node->now_ns;
     node->asked[node->asked_next++ % ASKED_MAX] = (struct asked){.tag = tag, .at_ns = node->now_ns};
-}
-
-void spread_on_want(struct node *node, struct peer *from, uint64_t tag, uint64_t seq)
-{
-    const struct origin *origin = versions_find(&node->versions, tag);
-    if (!origin || node_rapport(node, from)->apart)
-        return;
-    from->wants_more = false;
-    const uint32_t place = versions_place(&node->versions, origin);
-    for (uint64_t next = seq; next < origin->next; next++) {
-        uint32_t bytes;
-        const uint8_t *rumor = log_find(&node->log, place, (uint32_t)next, &bytes);
-        if (!rumor) {
-            (void)node_say(node, from, &(struct message){.kind = GONE, .tag = tag, .seq = next});
-            return;
-        }
-        if (!say_rumor(node, from, origin, rumor, bytes)) {
-            bit_set(from->lazy, place, true);
-            from->wants_more = true;
-            from->want_tag = tag;
-            from->want_seq = (uint32_t)next;
-            return;
-        }
-    }
-    bit_set(from->lazy, place, false);
-}
-
-/* Go on with what a full queue cut short. */
-void spread_on_sent(struct node *node, struct peer *peer)
-{
-    if (peer->wants_more && peer->state == PEER_OPEN && !flow_is_full(node, peer))
-        spread_on_want(node, peer, peer->want_tag, peer->want_seq);
 }
 
 /* Who took over a base has nothing in its log of what is in it, so the next is asked. If most no
@@ -394,7 +378,8 @@ void spread_ask(struct node *node)
         struct peer *peer = origin->lacking ? peer_of(node, origin->lacking_from) : NULL;
         if (origin->lacking && !peer)
             set_lacking(node, origin, false); /* the next VERSION says who else has it */
-        if (!peer || node->now_ns - origin->lacking_since_ns < want_after_ns(peer))
+        if (!peer || node->now_ns - origin->lacking_since_ns < want_after_ns(peer) ||
+            is_awaited(node, origin))
             continue;
         if (origin->next == origin->lacking_at) {
             if (spread_ask_from(node, peer, origin) && node_lags(node))

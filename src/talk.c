@@ -248,7 +248,7 @@ static void hear(struct node *node, struct peer *peer, const struct message *mes
         if (message->tag == TAG_ALL)
             compare_show(node, peer, true);
         else
-            spread_on_want(node, peer, message->tag, message->seq);
+            owed_on_want(node, peer, message->tag, message->seq);
         break;
     case GONE:
         spread_on_gone(node, peer, message->tag, message->seq);

@@ -45,7 +45,7 @@ struct origin {
     uint32_t handed;  /* rumors before are in the learner's base, or on their way into it ... */
     uint64_t handed_samples; /* ... and the samples that the last of those says */
     float rate;              /* samples per second, the most it has said so far; 0: not known */
-    uint64_t heard_from;     /* conn that brought its latest rumor or record */
+    uint64_t heard_from;     /* conn that brought its latest rumor or record, or was asked to */
 
     /* Somebody has more of it than we do: since when, how much we had then, and who. */
     bool lacking;
@@ -53,6 +53,7 @@ struct origin {
     uint32_t lacking_at;
     uint64_t lacking_since_ns;
     uint64_t lacking_from; /* conn */
+    uint64_t asked_ns;     /* when somebody was asked for it last */
 
     /* Rumors before behind_to were known to exist at behind_ns; 0: we hold all that was shown. */
     uint32_t behind_to;

@@ -99,9 +99,9 @@ plant(own_digest 1 src/spread.c
   [[]]
   "our own tellings do not count in the digest")
 
-plant(want_from_next 5 src/spread.c
-  [[for (uint64_t next = seq; next < origin->next; next++) {]]
-  [[for (uint64_t next = seq + 1; next < origin->next; next++) {]]
+plant(want_from_next 5 src/owed.c
+  [[for (uint32_t next = from; next < origin->next; next++) {]]
+  [[for (uint32_t next = from + 1; next < origin->next; next++) {]]
   "who asks for rumor n is answered from n + 1 on")
 
 plant(never_asks 5 src/clock.c

@@ -170,6 +170,37 @@ static void where_all_lines_are_too_thin_few_give_up_their_bases(void **state)
     assert_true(most <= 6);
 }
 
+/* Sixteen on lines of 2 Mbit/s, of which each is shared by eight neighbours and carries what all
+ * say: from the beginning on they are used, not filled, and what is said is heard soon, once. */
+static void lines_that_neighbours_share_are_not_filled(void **state)
+{
+    (void)state;
+    const struct node_options options = eager_options();
+    const double line = 250e3, seconds = 40;
+    double lag_s = 0, use = 0, twice = 0, heard = 0;
+    start_eager(16, &options);
+    for (uint32_t i = 0; i < 16; i++) {
+        limit_down(i, (uint64_t)line);
+        limit_up(i, (uint64_t)line);
+    }
+    for (int s = 0; s < (int)seconds; s++) {
+        run(SECOND_NS);
+        for (uint32_t i = 0; i < 16; i++)
+            lag_s += (double)stats_of(i).lag_ns * 1e-9 / (16 * seconds);
+    }
+    for (uint32_t i = 0; i < 16; i++) {
+        const struct node_stats stats = stats_of(i);
+        use += (double)stats.received_bytes / seconds / line / 16;
+        twice += (double)stats.duplicates;
+        heard += (double)stats.rumors_heard;
+    }
+    print_message("lag %.2f s in the mean, %.2f of the lines, %.2f copies\n", lag_s, use,
+                  1 + twice / heard);
+    assert_true(lag_s < 1);
+    assert_true(use > 0.4 && use < 0.95);
+    assert_true(twice < 0.1 * heard);
+}
+
 #define STORY(name) cmocka_unit_test_setup_teardown(name, world_begins, world_ends)
 
 int main(void)
@@ -180,6 +211,7 @@ int main(void)
         STORY(what_is_sent_to_one_is_kept_below_a_cap),
         STORY(one_that_hears_slowly_holds_nobody_back),
         STORY(where_all_lines_are_too_thin_few_give_up_their_bases),
+        STORY(lines_that_neighbours_share_are_not_filled),
         cmocka_unit_test_teardown(a_budget_follows_the_thinnest_link, world_ends),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
