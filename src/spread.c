@@ -267,20 +267,28 @@ bool spread_ask_from(struct node *node, struct peer *peer, struct origin *origin
     if (!want(node, peer, origin->tag, origin->next))
         return false;
     bit_set(peer->pruned, versions_place(&node->versions, origin), false);
-    struct peer *before = peer_of(node, origin->heard_from);
-    if (before && before != peer && !is_origin(before, origin))
-        prune(node, before, origin);
-    origin->heard_from = peer->conn;
-    origin->asked_ns = node->now_ns;
     return true;
 }
 
-/* Who was asked may have much to send us before that. */
+/* Who is ahead of us is not fed by us: it may take the place of who has fed us too late. */
+static bool change_to(struct node *node, struct peer *peer, struct origin *origin)
+{
+    struct peer *before = peer_of(node, origin->heard_from);
+    if (!spread_ask_from(node, peer, origin))
+        return false;
+    if (before && before != peer && !is_origin(before, origin))
+        prune(node, before, origin);
+    origin->heard_from = peer->conn;
+    origin->changed_ns = node->now_ns;
+    return true;
+}
+
+/* It may have much to send us before that. */
 static bool is_awaited(const struct node *node, const struct origin *origin)
 {
     const struct peer *asked = peer_of(node, origin->heard_from);
-    return asked && origin->asked_ns > 0 &&
-           node->now_ns - origin->asked_ns < ASK_AGAIN_NS + asked->rtt_ns;
+    return asked && origin->changed_ns > 0 &&
+           node->now_ns - origin->changed_ns < ASK_AGAIN_NS + asked->rtt_ns;
 }
 
 /* An origin not known yet: ask one neighbour for all of it, not each that shows it. */
@@ -382,7 +390,7 @@ void spread_ask(struct node *node)
             is_awaited(node, origin))
             continue;
         if (origin->next == origin->lacking_at) {
-            if (spread_ask_from(node, peer, origin) && node_lags(node))
+            if (change_to(node, peer, origin) && node_lags(node))
                 node->asked_ns = node->now_ns;
             set_lacking(node, origin, false); /* if it does not help, the next VERSION says so */
         }

@@ -53,7 +53,7 @@ struct origin {
     uint32_t lacking_at;
     uint64_t lacking_since_ns;
     uint64_t lacking_from; /* conn */
-    uint64_t asked_ns;     /* when somebody was asked for it last */
+    uint64_t changed_ns;   /* when another was asked to bring it */
 
     /* Rumors before behind_to were known to exist at behind_ns; 0: we hold all that was shown. */
     uint32_t behind_to;

@@ -2,7 +2,7 @@
 """How good is the rule for interval, gain and beta (src/boldness.h), against fixed settings?
 
     python3 tests/bench_exchange.py build/hearsay [--seeds 2] [--jobs 2] [--only far,sixteen]
-                                    [--kept FILE]
+                                    [--kept FILE] [--measured]
 
 Plays each place of the grid below (so many nodes, such links, such data) in the simulator: once for
 each fixed setting and once with the rule (everything at auto). With the first seed all settings
@@ -11,11 +11,13 @@ the first (--all-seeds: all). Prints one line per place: the accuracy of the bas
 third of the run (measured once a second on 5,000 test samples) of the best fixed setting, the
 usual, the rule, the worst, and of synchronous SGD over a free network; all but the last two are
 means over the seeds, which draw the order of the samples, too. --kept FILE: what was played before
-is taken from there.
+is taken from there. What a node may tell is configured, so that all settings have the same;
+--measured: each finds it by itself, as it does if nothing is set.
 
 The last five places played no part in finding the rule.
 
-Needs Fashion-MNIST (Debian: dataset-fashion-mnist). Takes about forty minutes of one processor.
+Needs Fashion-MNIST (Debian: dataset-fashion-mnist). Takes about twenty minutes of one processor for
+each seed (--all-seeds: 25).
 """
 import argparse
 import json
@@ -86,18 +88,19 @@ bytes_per_s = {bytes}
 """
 
 
-def scenario(place, setting, seed):
+def scenario(place, setting, seed, measured):
     """What a node may tell: seven tenths of what a line carries, shared by those it hears."""
     p = {**MLP, **PLACES[place]}
     budget = max(1000, int(0.7 * p["mbit"] * 1e6 / 8 / (p["nodes"] - 1)))
+    budget = "auto" if measured else budget
     text = SCENARIO.format(**p, seed=seed, samples=32 * p["steps"], rtt=2 * p["ms"], bytes=budget,
                            strategy="ideal" if setting == IDEAL else "gossip")
     return text + "".join(f"{key} = {value}\n" for key, value in SETTINGS[setting].items())
 
 
-def play(hearsay, place, setting, seed):
+def play(hearsay, place, setting, seed, measured):
     with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
-        file.write(scenario(place, setting, seed))
+        file.write(scenario(place, setting, seed, measured))
         file.flush()
         told = subprocess.run([hearsay, "sim", file.name, "--no-report", "--seed", str(seed)],
                               env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, text=True,
@@ -111,8 +114,9 @@ def play(hearsay, place, setting, seed):
 
 
 class Bench:
-    def __init__(self, hearsay, kept):
+    def __init__(self, hearsay, kept, measured):
         self.hearsay = hearsay
+        self.measured = measured
         self.kept = kept
         self.lock = threading.Lock()
         self.known = {}
@@ -123,7 +127,7 @@ class Bench:
     def mark(self, place, setting, seed):
         what = (place, setting, seed)
         if what not in self.known:
-            mark = play(self.hearsay, *what)
+            mark = play(self.hearsay, *what, self.measured)
             with self.lock:
                 self.known[what] = mark
                 if self.kept:
@@ -151,10 +155,11 @@ def main():
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--all-seeds", action="store_true")
+    parser.add_argument("--measured", action="store_true")
     parser.add_argument("--only", default="")
     parser.add_argument("--kept")
     options = parser.parse_args()
-    bench = Bench(options.hearsay, options.kept)
+    bench = Bench(options.hearsay, options.kept, options.measured)
     print("| place | best fixed setting | best | usual | rule | rule - best | worst | ideal |")
     print("|---|---|---|---|---|---|---|---|", flush=True)
     places = [place for place in PLACES if all(w in place for w in options.only.split(","))]
