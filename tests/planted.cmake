@@ -150,11 +150,6 @@ plant(same_by_count 3 src/compare.c
 
 # Replicas.
 
-plant(level_unclamped 1 model/cpu_exchange.c
-  [[(int)fmaxf(fminf(r / tau, LEVEL_MAX), -LEVEL_MAX);]]
-  [[(int)(r / tau);]]
-  "a level that does not fit is told modulo 256")
-
 plant(residual_lost 4 model/cpu_exchange.c
   [[        w[c] += step * (float)level;
     }
