@@ -201,6 +201,22 @@ static void lines_that_neighbours_share_are_not_filled(void **state)
     assert_true(twice < 0.1 * heard);
 }
 
+/* It goes to everybody from everywhere: the trees are found by it. */
+static void the_first_that_is_told_is_small(void **state)
+{
+    (void)state;
+    struct node_options options = eager_options();
+    options.bytes_per_s = 50000;
+    start_eager(2, &options);
+    while (stats_of(0).rumors_told == 0)
+        run(MILLI_NS);
+    assert_true(stats_of(0).told_bytes < 512);
+    const uint64_t first = stats_of(0).told_bytes;
+    run(20 * SECOND_NS);
+    const struct node_stats stats = stats_of(0);
+    assert_true(stats.told_bytes / stats.rumors_told > 4 * first);
+}
+
 #define STORY(name) cmocka_unit_test_setup_teardown(name, world_begins, world_ends)
 
 int main(void)
@@ -212,6 +228,7 @@ int main(void)
         STORY(one_that_hears_slowly_holds_nobody_back),
         STORY(where_all_lines_are_too_thin_few_give_up_their_bases),
         STORY(lines_that_neighbours_share_are_not_filled),
+        STORY(the_first_that_is_told_is_small),
         cmocka_unit_test_teardown(a_budget_follows_the_thinnest_link, world_ends),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
