@@ -223,7 +223,7 @@ static void on_stepped(struct daemon *daemon, uint64_t now_ns, const struct hatc
     if (isfinite(event->loss_sum) || daemon->diverged)
         return;
     daemon->diverged = true;
-    note(daemon, NOTE_STATUS, LEVEL_ERROR,
+    note(daemon, NOTE_DIVERGED, LEVEL_ERROR,
          "training diverges here: the loss is not a number; lower train.rate, or exchange.gain "
          "and exchange.beta");
 }
@@ -351,7 +351,7 @@ static void greet(struct daemon *daemon, uint64_t now_ns)
     report_note(&daemon->report, &started);
     model_print(daemon->setup.model, stderr);
     (void)snprintf(started.text, sizeof started.text, "computes on %s", daemon->setup.device);
-    note(daemon, NOTE_STATUS, LEVEL_INFO, started.text);
+    note(daemon, NOTE_DEVICE, LEVEL_INFO, started.text);
 }
 
 /* Go on where an earlier life was, if it left something to go on from. */

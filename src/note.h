@@ -15,6 +15,7 @@
 
 enum note_kind {
     NOTE_STARTED,
+    NOTE_DEVICE,
     NOTE_STATUS,
     NOTE_JOINED,
     NOTE_NEIGHBOUR,
@@ -33,6 +34,7 @@ enum note_kind {
     NOTE_LEFT,
     NOTE_EVALUATED,
     NOTE_BATCH,
+    NOTE_DIVERGED,
     NOTE_SUPPRESSED,
     NOTE_KINDS
 };

@@ -5,6 +5,7 @@
 
 static const char *const NAMES[NOTE_KINDS] = {
     [NOTE_STARTED] = "started",
+    [NOTE_DEVICE] = "device",
     [NOTE_STATUS] = "status",
     [NOTE_JOINED] = "joined",
     [NOTE_NEIGHBOUR] = "neighbour",
@@ -23,6 +24,7 @@ static const char *const NAMES[NOTE_KINDS] = {
     [NOTE_LEFT] = "left",
     [NOTE_EVALUATED] = "evaluated",
     [NOTE_BATCH] = "batch",
+    [NOTE_DIVERGED] = "diverged",
     [NOTE_SUPPRESSED] = "suppressed",
 };
 

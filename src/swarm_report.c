@@ -64,7 +64,7 @@ bool swarm_read_line(struct swarm_node *node, const char *bytes)
     }
     if (strcmp(note, "started") == 0) {
         text(node->address, sizeof node->address, line, "address");
-    } else if (strcmp(note, "status") == 0 && json_object_get(line, "steps")) {
+    } else if (strcmp(note, "status") == 0) {
         read_stats(node, line);
         node->loss = real(line, "loss");
     } else if (strcmp(note, "evaluated") == 0) {

@@ -101,6 +101,10 @@ for name in one two three; do
 done
 wait_for 20 'all to hear rumors' notes one '"rumors_heard":[1-9]'
 
+[[ -z $(grep -h '"note":"status"' "$dir"/*.log | grep -v '"steps":[0-9]') ]] ||
+    fail 'a status line without figures'
+notes one '"note":"device".*"text":"computes on ' || fail 'it does not say what it computes on'
+
 tell 'they leave one after the other, and the others go on'
 leave two
 wait_for 10 'one to see that two left' notes one '"note":"member_left"'
