@@ -6,9 +6,10 @@
 #include "status.h"
 
 #define INTERVAL_S_MAX 60.0
-#define MOMENTUM       0.3
-#define HEAD_BYTES     150.0 /* of a rumor, its signature, record and message (threshold.c) */
-#define HEAD_PART      0.05  /* of what is told */
+#define MOMENTUM       0.6
+#define MOMENTUM_TAKEN (1.0 / 3) /* of a learner's own */
+#define HEAD_BYTES     150.0     /* of a rumor, its signature, record and message (threshold.c) */
+#define HEAD_PART      0.05      /* of what is told */
 
 double boldness_hops(uint32_t live, uint32_t mesh, uint32_t degree)
 {
@@ -48,13 +49,15 @@ static double gain(const struct boldness_measured *measured, double interval_s)
 static double beta(const struct boldness_measured *measured, const struct boldness *boldness)
 {
     const double in_time = fmin(boldness->interval_s / due_s(measured), 1);
-    return MOMENTUM * in_time / boldness->gain;
+    const double momentum = MOMENTUM - MOMENTUM_TAKEN * measured->momentum;
+    return momentum * in_time / boldness->gain;
 }
 
 struct boldness boldness_of(const struct boldness_measured *measured)
 {
     CHECK(measured->learners > 0 && measured->hops >= 1 && measured->bytes_per_s > 0);
     CHECK(measured->delay_s >= 0 && measured->step_s >= 0 && measured->interval_s >= 0);
+    CHECK(measured->momentum >= 0 && measured->momentum < 1);
     struct boldness boldness = {.interval_s = measured->interval_s};
     if (boldness.interval_s == 0)
         boldness.interval_s = interval_s(measured);

@@ -3,7 +3,8 @@
  *   members that train ─┐
  *   round trips ────────┼──► boldness_of ──► interval, gain, beta
  *   time of a step ─────┤
- *   bytes per second ───┘
+ *   bytes per second ───┤
+ *   local momentum ─────┘
  *
  * A pure function of what a node measures. The rule for n members that train (where some learn more
  * than others, n is as many as would leave as much noise in the mean: members.h):
@@ -14,13 +15,15 @@
  *               a rumor's head is a twentieth of what is told, and BOLDNESS_S, below which nothing
  *               is gained.
  *   gain      = interval / news, between 1 and the square root of n (but BOLDNESS_S buys none).
- *   beta      = 0.3 of the gain's inverse; less where the interval was fixed to be shorter.
+ *   beta      = 0.6, less a third of the momentum that a learner has itself, of the gain's inverse;
+ *               less where the interval was fixed to be shorter.
  *
  * Why: what is told gain times over in an interval is answered only after the news has come. A
  * loop with a delay swings where gain · news / interval comes near pi/2; at 1 it settles quickly.
  * The more nodes are averaged, the less noise there is to fear, and the further the swarm may go
- * on. gain·beta is the swarm's momentum (heavy ball: Polyak 1964): a half diverged nowhere, and in
- * long runs of a convolutional network 0.3 was better.
+ * on. gain·beta is the swarm's momentum (heavy ball: Polyak 1964): where learners have 0.9 of their
+ * own, a half diverged nowhere, and in long runs of a convolutional network 0.3 was better; where
+ * they have none, 0.6 was.
  *
  * What is measured of it: README, "How boldly", by tests/bench_exchange.py.
  */
@@ -38,6 +41,7 @@ struct boldness_measured {
     double hops;        /* to most members; >= 1 */
     double step_s;      /* of one local step; 0: not measured yet */
     double bytes_per_s; /* that may be told; > 0 */
+    double momentum;    /* of a learner itself, in [0, 1) */
     double interval_s;  /* these two may be fixed; 0: to be chosen */
     double gain;
 };

@@ -4,8 +4,8 @@
  *   room of a link = 0.7 of its rate, less what it carries beside our own rumors
  *   budget         = the least room of the links in good standing, times ease; from very little
  *                    on, it doubles each second at most
- *   ease           falls by a fifth a second while rumors wait for a third of our neighbours, or
- *                  most members lag; rises by a twentieth while not
+ *   ease           falls by three tenths a second while rumors wait for a third of our neighbours,
+ *                  or most members lag; rises by a tenth while not
  *
  * A link that has less than a quarter of the room of the middle one is not in good standing: it is
  * told what it can take, lacks the rest, and is brought up to date from logs and by blocks at its
@@ -26,8 +26,8 @@
 #define LEARNING_MAX 64
 #define MOST         0.5
 #define EASE_LEAST   0.02
-#define EASE_FALLS   0.8 /* per second */
-#define EASE_RISES   1.05
+#define EASE_FALLS   0.7 /* per second */
+#define EASE_RISES   1.1
 #define INGRESS_FADE 0.97
 #define GROWTH       2   /* per second, at most */
 #define CAP_USED     0.9 /* of what the user allows to be sent: the rest is for what is asked for */

@@ -141,7 +141,7 @@ void node_on_time(struct node *node, uint64_t now_ns)
             if (node->peers[i].state != PEER_FREE)
                 check_peer(node, &node->peers[i]);
         news_flush(node);
-        spread_ask(node);
+        want_review(node);
         patch_consider(node);
         catchup_consider(node);
         dial_shuffle(node);

@@ -123,9 +123,9 @@ static uint64_t compare_slice(struct node *node, struct peer *from, const uint8_
         if (entry.next > have)
             missing += entry.next - have;
         if (origin && entry.next > have)
-            spread_lack(node, origin, entry.next, from);
+            want_lack(node, origin, entry.next, from);
         else if (!origin && strangers++ < STRANGERS_AT_ONCE)
-            spread_ask_first(node, from, entry.tag);
+            want_first(node, from, entry.tag);
     }
     return missing;
 }

@@ -16,6 +16,8 @@
 #ifndef HEARSAY_INSIDE_H
 #define HEARSAY_INSIDE_H
 
+#include <string.h>
+
 #include "block.h"
 #include "boldness.h"
 #include "decoded.h"
@@ -289,6 +291,18 @@ static inline struct peer *node_neighbour(const struct node *node, uint32_t *slo
     return *slot < SLOTS_MAX ? &node->peers[*slot] : NULL;
 }
 
+/* The neighbour of this conversation, if it is one still; or NULL. */
+static inline struct peer *node_open_peer(const struct node *node, uint64_t conn)
+{
+    struct peer *peer = &node->peers[(uint32_t)conn];
+    return peer->conn == conn && peer->state == PEER_OPEN ? peer : NULL;
+}
+
+static inline bool peer_is_origin(const struct peer *peer, const struct origin *origin)
+{
+    return memcmp(peer->id, origin->id, ID_BYTES) == 0;
+}
+
 static inline bool bit_get(const uint64_t *bits, uint32_t i)
 {
     return bits[i / 64] >> (i % 64) & 1;
@@ -435,15 +449,19 @@ void spread_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor,
 void spread_hold_back(struct node *node, struct peer *peer);
 void spread_lean_on(struct node *node, const struct peer *donor);
 void spread_on_prune(struct node *node, struct peer *from, uint64_t tag);
-void spread_on_gone(struct node *node, struct peer *from, uint64_t tag, uint64_t seq);
+void spread_prune(struct node *node, struct peer *peer, const struct origin *origin);
 void spread_on_first(struct node *node, const struct peer *from, struct origin *origin);
 void spread_on_twice(struct node *node, struct peer *from, struct origin *origin);
-void spread_on_lost(struct node *node, uint64_t conn);
 void spread_told(struct node *node, const struct update *update);
-void spread_lack(struct node *node, struct origin *origin, uint32_t to, const struct peer *from);
-void spread_ask(struct node *node);
-bool spread_ask_from(struct node *node, struct peer *peer, struct origin *origin);
-void spread_ask_first(struct node *node, struct peer *peer, uint64_t tag);
 bool spread_next_apply(struct node *node, struct action *action);
+
+/* want.c */
+void want_lack(struct node *node, struct origin *origin, uint32_t to, const struct peer *from);
+void want_on_known(struct node *node, struct origin *origin);
+bool want_from(struct node *node, struct peer *peer, struct origin *origin);
+void want_first(struct node *node, struct peer *peer, uint64_t tag);
+void want_on_gone(struct node *node, struct peer *from, uint64_t tag, uint64_t seq);
+void want_on_lost(struct node *node, uint64_t conn);
+void want_review(struct node *node);
 
 #endif

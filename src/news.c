@@ -333,7 +333,7 @@ static bool ask_for_sign(struct node *node, struct member *member)
         return false;
     struct peer *peer = node_random_neighbour(node);
     struct origin *origin = &node->versions.origins[member->place];
-    if (!peer || !spread_ask_from(node, peer, origin) ||
+    if (!peer || !want_from(node, peer, origin) ||
         !node_say(node, peer, &(struct message){.kind = WHO, .tag = origin->tag}))
         return false;
     member->asked_ns = node->now_ns;

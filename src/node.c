@@ -292,7 +292,7 @@ void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const cha
     slots_put(&node->open, node_slot(node, peer), false);
     catchup_on_lost(node, conn);
     if (peer->retry != RETRY_AT_ONCE) /* else it is back before anybody else has helped */
-        spread_on_lost(node, conn);
+        want_on_lost(node, conn);
     slots_put(&node->ready, node_slot(node, peer), false);
     slots_put(&node->held_up, node_slot(node, peer), false);
     peer_end(peer);

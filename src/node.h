@@ -65,6 +65,7 @@ struct node_options {
     float tau;              /* threshold of what is told; 0: what fits */
     double gain;            /* 0: as boldness.h says */
     double beta;            /* < 0: as boldness.h says */
+    double momentum;        /* that the learner has itself, in [0, 1) */
     double apart_s;         /* sides that both learned alone for longer than this merge (apart.c) */
     bool weigh_throughput;
     size_t log_bytes;

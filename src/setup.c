@@ -199,6 +199,7 @@ struct node_options setup_plain_options(const struct config *config)
         .tau = (float)fmax(config->exchange.tau, 0),
         .gain = fmax(config->exchange.gain, 0),
         .beta = config->exchange.beta,
+        .momentum = config->train.momentum,
         .apart_s = APART_S,
         .block_entries = BLOCK_ENTRIES,
         .weigh_throughput = config->exchange.weigh_throughput,

@@ -251,7 +251,7 @@ static void hear(struct node *node, struct peer *peer, const struct message *mes
             owed_on_want(node, peer, message->tag, message->seq);
         break;
     case GONE:
-        spread_on_gone(node, peer, message->tag, message->seq);
+        want_on_gone(node, peer, message->tag, message->seq);
         break;
     case TAKE:
         give_on_take(node, peer);

@@ -44,6 +44,7 @@ void tempo_renew(struct node *node)
         .hops = boldness_hops(node->live, MESH_MAX, DEGREE),
         .step_s = node->step_s,
         .bytes_per_s = node->stats.budget,
+        .momentum = options->momentum,
         .interval_s = (double)options->interval_ns * 1e-9,
         .gain = options->gain,
     };

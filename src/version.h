@@ -47,13 +47,16 @@ struct origin {
     float rate;              /* samples per second, the most it has said so far; 0: not known */
     uint64_t heard_from;     /* conn that brought its latest rumor or record, or was asked to */
 
-    /* Somebody has more of it than we do: since when, how much we had then, and who. */
+    /* Somebody has more of it than we do: how much, and who. At the last look we had lacking_at,
+     * and so many were lacking. */
     bool lacking;
     uint32_t lacking_to;
     uint32_t lacking_at;
+    uint32_t lacking_gap;
     uint64_t lacking_since_ns;
     uint64_t lacking_from; /* conn */
-    uint64_t changed_ns;   /* when another was asked to bring it */
+    uint64_t asked_ns;     /* when somebody was asked to bring it ... */
+    uint64_t changed_ns;   /* ... who did not before */
 
     /* Rumors before behind_to were known to exist at behind_ns; 0: we hold all that was shown. */
     uint32_t behind_to;

@@ -105,13 +105,13 @@ plant(want_from_next 5 src/owed.c
   "who asks for rumor n is answered from n + 1 on")
 
 plant(never_asks 5 src/clock.c
-  [[        spread_ask(node);
+  [[        want_review(node);
 ]]
   [[]]
   "what did not come by itself is never asked for")
 
-plant(asks_once 5 src/spread.c
-  [[if (asked->tag == tag && asked->at_ns && node->now_ns - asked->at_ns < ASK_AGAIN_NS)]]
+plant(asks_once 5 src/want.c
+  [[if (asked->tag == tag && asked->at_ns && node->now_ns - asked->at_ns < AGAIN_NS)]]
   [[if (asked->tag == tag && asked->at_ns)]]
   "an origin not known yet is asked for once only, of somebody who may be gone")
 

@@ -32,6 +32,7 @@ struct puppet {
     struct message last[MESSAGE_KINDS]; /* of each kind; of text and bulk only the sizes are good */
     uint64_t bye_reason;
     char bye[64];
+    void (*on_heard)(const struct message *message); /* or NULL */
 };
 
 static inline void puppet_send(struct puppet *puppet, const uint8_t *bytes, size_t count)
@@ -59,6 +60,8 @@ static inline void puppet_hear(struct puppet *puppet)
     puppet->heard[message.kind]++;
     puppet->last_seq[message.kind] = message.seq;
     puppet->last[message.kind] = message;
+    if (puppet->on_heard)
+        puppet->on_heard(&message);
     if (message.kind == BYE) {
         puppet->bye_reason = message.reason;
         (void)snprintf(puppet->bye, sizeof puppet->bye, "%.*s", (int)message.text.count,
