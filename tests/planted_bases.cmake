@@ -116,7 +116,7 @@ plant(passed_by_twice 1 src/spread.c
   [[if (entry->seq <= handed)]]
   "what the base taken over has already is given to the learner")
 
-plant(gone_unheard 5 src/spread.c
+plant(gone_unheard 5 src/want.c
   [[        node_rapport(node, from)->ahead = true;
 ]]
   [[        (void)0;
