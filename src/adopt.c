@@ -114,6 +114,7 @@ static void forget_gaps(struct node *node)
         struct origin *origin = &node->versions.origins[place];
         origin->lacking = false;
         origin->behind_ns = 0;
+        origin->asked_ns = origin->changed_ns = 0;
     }
     node->lacking = node->behind = 0;
 }

@@ -256,19 +256,26 @@ static void fetch_from(struct node *node, struct peer *donor)
     }
 }
 
+static void consider_fetching_from(struct node *node, struct peer *peer)
+{
+    struct rapport *rapport = node_rapport(node, peer);
+    if (rapport->asked_blocks > 0 && node->now_ns - rapport->gave_ns > STALL_NS)
+        give_up(node, peer);
+    if (rapport->spans_max == 0)
+        rapport->spans_max = SPANS_MIN;
+    if (catchup_may_ask(node, peer) &&
+        (!node->catchup.is_patching || peer->conn == node->catchup.from_conn))
+        fetch_from(node, peer);
+}
+
+/* First from whose version we took over: others may know as many rumors, and not the same ones. */
 static void fetch(struct node *node)
 {
-    struct peer *peer;
-    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++) {
-        struct rapport *rapport = &node->rapports[i];
-        if (rapport->asked_blocks > 0 && node->now_ns - rapport->gave_ns > STALL_NS)
-            give_up(node, peer);
-        if (rapport->spans_max == 0)
-            rapport->spans_max = SPANS_MIN;
-        if (catchup_may_ask(node, peer) &&
-            (!node->catchup.is_patching || peer->conn == node->catchup.from_conn))
-            fetch_from(node, peer);
-    }
+    struct peer *peer = node_open_peer(node, node->catchup.donor);
+    if (peer)
+        consider_fetching_from(node, peer);
+    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++)
+        consider_fetching_from(node, peer);
 }
 
 void catchup_on_block(struct node *node, struct peer *from, const struct message *block)

@@ -1,4 +1,4 @@
-/* What neighbours compare: versions. Whoever sees that it lacks something asks for it (spread.c).
+/* What neighbours compare: versions. Whoever sees that it lacks something asks for it (want.c).
  *
  * Two that meet show each other everything they know; from then on, once a second, a random
  * neighbour is shown a slice, and first of all how much of its own rumors we have. Slices go round,

@@ -3,11 +3,13 @@
  * renewed, passed on, listed), compare.c (versions), apart.c (halves that meet), adopt.c
  * (another's version becomes ours), patch.c (a base that never becomes whole), catchup.c (one that
  * does is taken over), held.c (the blocks, until they are ours), give.c (ours is given), dial.c
- * (whom to call), spread.c (rumors: push, prune, want), tempo.c (when to tell, and how boldly),
- * budget.c (how much) and flow.c (when a neighbour is handed bytes).
+ * (whom to call), spread.c (rumors: push, prune), owed.c (what a full queue put off), want.c (what
+ * did not come is asked for), tempo.c (when to tell, and how boldly), budget.c (how much) and
+ * flow.c (when a neighbour is handed bytes).
  *
  *   node.c ──► clock ──► leave ──► talk ──► news, compare ──► apart, adopt ──► patch ──► catchup
- *     ──► give, held ──► dial, spread, tempo ──► flow ──► budget ──► inside.c   (calls go one way)
+ *     ──► give, held ──► dial, spread, owed, want, tempo ──► flow ──► budget ──► inside.c
+ *                                                                            (calls go one way)
  *
  * No event costs more than the neighbours and what it brings: what looks at every member or every
  * origin is done once a second, or a few times.
@@ -209,12 +211,13 @@ struct node {
     uint32_t blocks;            /* of a base */
     struct catchup catchup;
     struct reading reading;
-    uint64_t gave_ns; /* when somebody was last told what our base is, or took of it; 0: never */
-    uint64_t give_ns; /* no block is to be read for others before ... */
-    uint32_t give_at; /* ... and the neighbour after this one comes first */
-    uint64_t save_ns; /* when to save next */
-    uint32_t lacking; /* origins that are to be asked for soon */
-    uint32_t behind;  /* origins of which more was shown than we hold */
+    uint64_t gave_ns;   /* when somebody was last told what our base is, or took of it; 0: never */
+    uint64_t give_ns;   /* no block is to be read for others before ... */
+    uint32_t give_at;   /* ... and the neighbour after this one comes first */
+    uint64_t save_ns;   /* when to save next */
+    uint32_t lacking;   /* origins that are to be asked for soon ... */
+    uint32_t want_turn; /* ... of which another comes first each time */
+    uint32_t behind;    /* origins of which more was shown than we hold */
     struct log log;
     struct decoded decoded; /* those of it that wait for the learner */
     uint8_t *scratch;       /* one message */

@@ -113,7 +113,8 @@ void spread_on_twice(struct node *node, struct peer *from, struct origin *origin
 static void on_gap(struct node *node, struct peer *from, struct origin *origin, uint32_t seq)
 {
     const struct peer *asked = origin->lacking ? node_open_peer(node, origin->lacking_from) : NULL;
-    if (asked && asked != from && !peer_is_origin(from, origin))
+    if (asked && asked != from && asked->conn == origin->heard_from &&
+        !peer_is_origin(from, origin))
         spread_prune(node, from, origin);
     else
         want_lack(node, origin, seq + 1, from);

@@ -56,7 +56,8 @@ struct origin {
     uint64_t lacking_since_ns;
     uint64_t lacking_from; /* conn */
     uint64_t asked_ns;     /* when somebody was asked to bring it ... */
-    uint64_t changed_ns;   /* ... who did not before */
+    uint64_t changed_ns;   /* ... who did not before ... */
+    uint32_t changed_to;   /* ... and had it up to there */
 
     /* Rumors before behind_to were known to exist at behind_ns; 0: we hold all that was shown. */
     uint32_t behind_to;

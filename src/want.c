@@ -3,9 +3,9 @@
  * VERSION shows that a neighbour has more of an origin than we do. If that does not come soon, or
  * comes more slowly than the origin tells, it is asked for: WANT says from which rumor on. Asking
  * also grafts: who is asked pushes from now on, and who pushed so far is to stop, so the tree
- * (spread.c) grows around a thin or broken branch. No neighbour is asked for more than its share at
- * a time: the link of one does not carry what all say, and what it brings late would be asked of
- * the next one, all at once again.
+ * (spread.c) grows around a thin or broken branch. No neighbour takes the place of others for more
+ * than its share of the origins at a time: the link of one does not carry what all say, and what it
+ * brings late would be asked of the next one, all at once again.
  */
 #include "inside.h"
 
@@ -13,7 +13,7 @@
 #define LATEST_NS   (5 * SECOND_NS) /* ... but no later */
 #define AGAIN_NS    (2 * SECOND_NS)
 #define SLOW_NS     (3 * SECOND_NS)
-#define OWED_NS     (10 * SECOND_NS)
+#define COMING_NS   (10 * SECOND_NS)
 #define GONE_ENOUGH 4 /* neighbours that no longer have it, if most are not fewer */
 
 static void set_lacking(struct node *node, struct origin *origin, bool lacking)
@@ -38,7 +38,8 @@ void want_lack(struct node *node, struct origin *origin, uint32_t to, const stru
     }
     if (to > origin->lacking_to)
         origin->lacking_to = to;
-    origin->lacking_from = from->conn;
+    if (from->conn != origin->heard_from || !node_open_peer(node, origin->lacking_from))
+        origin->lacking_from = from->conn; /* rather somebody else than who feeds us already */
     origin->shown_ns = node->now_ns;
     if (origin->behind_ns == 0) {
         origin->behind_ns = node->now_ns;
@@ -103,6 +104,7 @@ void want_on_gone(struct node *node, struct peer *from, uint64_t tag, uint64_t s
     struct peer *other = node_random_neighbour(node);
     if (other != from)
         (void)want_from(node, other, origin);
+    origin->changed_ns = 0; /* it is not to bring it any more */
 }
 
 /* Who brought us what these origins say is gone: somebody else must. */
@@ -124,8 +126,10 @@ static bool change_to(struct node *node, struct peer *peer, struct origin *origi
         return false;
     if (before && before != peer && !peer_is_origin(before, origin))
         spread_prune(node, before, origin);
-    if (origin->heard_from != peer->conn)
+    if (origin->heard_from != peer->conn) {
         origin->changed_ns = node->now_ns;
+        origin->changed_to = origin->lacking_to;
+    }
     origin->heard_from = peer->conn;
     origin->asked_ns = node->now_ns;
     return true;
@@ -146,44 +150,49 @@ static uint64_t after_ns(const struct peer *peer)
     return after_ns < LATEST_NS ? after_ns : LATEST_NS;
 }
 
-/* Nothing has come since the last look; or for long less than was said meanwhile. */
+/* Nothing has come since the last look; or for long less than was said meanwhile, and another has
+ * more. */
 static bool is_too_slow(const struct node *node, const struct origin *origin)
 {
     return origin->next == origin->lacking_at ||
-           (node->now_ns - origin->behind_ns > SLOW_NS &&
+           (origin->lacking_from != origin->heard_from &&
+            node->now_ns - origin->behind_ns > SLOW_NS &&
             origin->lacking_to - origin->next >= origin->lacking_gap);
 }
 
-/* It was asked for lately and has not come. What never comes binds nobody for ever. */
-static bool is_owed(const struct node *node, const struct origin *origin)
+/* Who feeds us was asked lately for what has not come yet. What never comes binds nobody for ever.
+ */
+static bool is_to_come(const struct node *node, const struct origin *origin)
 {
-    return origin->behind_ns > 0 && origin->changed_ns > 0 &&
-           node->now_ns - origin->changed_ns < OWED_NS;
+    return origin->next < origin->changed_to && origin->changed_ns > 0 &&
+           node->now_ns - origin->changed_ns < COMING_NS;
 }
 
 /* How many origins each neighbour, by slot, is still to bring. */
-static void count_owed(const struct node *node, uint32_t owed[static NODE_PEERS_MAX])
+static void count_to_come(const struct node *node, uint32_t to_come[static NODE_PEERS_MAX])
 {
     for (uint32_t i = 0; i < node->versions.count; i++) {
         const struct origin *origin = &node->versions.origins[i];
         const struct peer *peer = node_open_peer(node, origin->heard_from);
-        if (peer && is_owed(node, origin))
-            owed[node_slot(node, peer)]++;
+        if (peer && is_to_come(node, origin))
+            to_come[node_slot(node, peer)]++;
     }
 }
 
-static bool is_its_share(const struct node *node, uint32_t owed)
+static bool has_its_share(const struct node *node, uint32_t to_come)
 {
-    return owed == 0 || (owed + 1) * node_neighbours(node) <= node->live;
+    return to_come > 0 && (to_come + 1) * node_neighbours(node) > node->live;
 }
 
+/* One origin after the other, each time from another one on: no place comes first for ever. */
 void want_review(struct node *node)
 {
-    uint32_t owed[NODE_PEERS_MAX] = {0};
+    uint32_t to_come[NODE_PEERS_MAX] = {0};
     if (node->lacking > 0)
-        count_owed(node, owed);
-    for (uint32_t i = 0; i < node->versions.count && node->lacking > 0; i++) {
-        struct origin *origin = &node->versions.origins[i];
+        count_to_come(node, to_come);
+    const uint32_t count = node->versions.count, first = node->want_turn++;
+    for (uint32_t i = 0; i < count && node->lacking > 0; i++) {
+        struct origin *origin = &node->versions.origins[(first + i) % count];
         struct peer *peer = origin->lacking ? node_open_peer(node, origin->lacking_from) : NULL;
         if (origin->lacking && !peer)
             set_lacking(node, origin, false); /* the next VERSION says who else has it */
@@ -192,8 +201,8 @@ void want_review(struct node *node)
             continue;
         if (is_too_slow(node, origin)) {
             const bool is_asked = origin->heard_from == peer->conn;
-            uint32_t *of = &owed[node_slot(node, peer)];
-            if (!is_asked && !is_its_share(node, *of))
+            uint32_t *of = &to_come[node_slot(node, peer)];
+            if (!is_asked && has_its_share(node, *of))
                 continue; /* another may show it, or this one have less to bring */
             *of += !is_asked;
             if (change_to(node, peer, origin) && node_lags(node))
