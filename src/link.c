@@ -22,7 +22,9 @@
 #define FRESH_S       10.0  /* so long a rate is trusted that was made use of */
 #define USED          0.5   /* of the rate: enough to see whether it carries more */
 #define GROWTH        1.2   /* per second ... */
-#define GROWTH_MAX    0.5   /* ... but no more than that in a round */
+#define GROWTH_MAX    0.5   /* ... but no more than that in a round, ... */
+#define STRIDE        2.0   /* ... and after too much, than fills so many targets in it, ... */
+#define STRIDE_GROWS  1.5   /* ... which then goes up */
 
 void bucket_fill(struct bucket *bucket, uint64_t now_ns, double rate, double depth)
 {
@@ -36,6 +38,7 @@ void link_init(struct link *link, uint64_t now_ns)
     *link = (struct link){.born_ns = now_ns,
                           .rate = LINK_RATE_FIRST,
                           .is_starting = true,
+                          .stride = GROWTH_MAX,
                           .bucket = {.credit = DEPTH_MIN, .at_ns = now_ns},
                           .trust = 1,
                           .tried_ns = now_ns,
@@ -166,7 +169,7 @@ static double next_rate(const struct link *link, double backlog_s, double round_
     const double room = 1 - backlog_s / target;
     if (room >= 0) {
         const double growth =
-            link->is_starting && link->is_pressed ? 1 : fmin(GROWTH * round_s, GROWTH_MAX) * room;
+            link->is_starting && link->is_pressed ? 1 : fmin(GROWTH * round_s, link->stride) * room;
         return is_used ? rate * (1 + growth) : rate;
     }
     if (backlog_s < 0.8 * (double)link->backlog_ns / SECOND_NS)
@@ -188,6 +191,12 @@ static bool regain_trust(struct link *link, uint64_t now_ns, bool is_good)
     return is_good && is_below;
 }
 
+static double next_stride(const struct link *link, double round_s, bool is_good)
+{
+    const double stride = is_good ? link->stride * STRIDE_GROWS : STRIDE * target_s(link) / round_s;
+    return fmin(stride, GROWTH_MAX);
+}
+
 static void begin_round(struct link *link, uint64_t now_ns)
 {
     link->round_ns = now_ns;
@@ -204,10 +213,13 @@ static void end_round(struct link *link, uint64_t now_ns, const struct mark *cam
     const double bytes = (double)(came->bytes - link->round_from.bytes);
     const double delivered = link->round_from.bytes && span_s > 0.03 ? bytes / span_s : 0;
     const bool is_good = backlog_s <= target_s(link);
-    if (!is_made_use_of(link, round_s) || !regain_trust(link, now_ns, is_good)) {
+    const bool is_used = is_made_use_of(link, round_s);
+    if (!is_used || !regain_trust(link, now_ns, is_good)) {
         const double rate = next_rate(link, backlog_s, round_s, delivered);
         link->rate = fmin(fmax(rate, LINK_RATE_MIN), LINK_RATE_MAX);
     }
+    if (is_used || !is_good)
+        link->stride = next_stride(link, round_s, is_good);
     link->is_starting &= is_good;
     link->backlog_ns = link->look_least > way ? (uint64_t)(link->look_least - way) : 0;
     begin_round(link, now_ns);

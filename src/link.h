@@ -14,7 +14,9 @@
  * Once in a round (until bytes handed over after its beginning have arrived): if the backlog is
  * above a target, the rate falls; if below, and the rate was made use of, it rises. The target (22
  * ms at 5 Mbit/s) falls with the rate, so of two that share a queue the faster gives way (as in
- * Swift, SIGCOMM 2020). A rate that was never made use of is what the link carries at least.
+ * Swift, SIGCOMM 2020). A rate that was never made use of is what the link carries at least. After
+ * too much, it rises carefully: what it adds until that can be seen, on a long way, is two targets
+ * at most, and half as much more with each round that shows no harm.
  *
  * A rate that was not made use of for ten seconds is remembered, but trusted less and less: half as
  * much after each ten more, down to what a new link begins with. So a burst after long silence goes
@@ -55,6 +57,7 @@ struct link {
     uint64_t born_ns;
     double rate;       /* bytes per second, as the network lets us */
     bool is_starting;  /* no backlog has been seen yet: it doubles */
+    double stride;     /* it rises by no more than that part in a round */
     double trust;      /* so much of it was as of tried_ns to be relied on, <= 1 */
     uint64_t tried_ns; /* when a round last made use of it */
     struct bucket bucket;

@@ -31,14 +31,15 @@ static void look_again(struct node *node, struct origin *origin)
 
 void want_lack(struct node *node, struct origin *origin, uint32_t to, const struct peer *from)
 {
-    if (!origin->lacking) {
+    const bool is_first = !origin->lacking;
+    if (is_first) {
         set_lacking(node, origin, true);
         origin->lacking_to = to;
         look_again(node, origin);
     }
     if (to > origin->lacking_to)
         origin->lacking_to = to;
-    if (from->conn != origin->heard_from || !node_open_peer(node, origin->lacking_from))
+    if (is_first || from->conn != origin->heard_from || !node_open_peer(node, origin->lacking_from))
         origin->lacking_from = from->conn; /* rather somebody else than who feeds us already */
     origin->shown_ns = node->now_ns;
     if (origin->behind_ns == 0) {

@@ -40,6 +40,13 @@ static void what_waits_on_the_way_stays_short(void **state)
         run_ms(40000);
         assert_true(median_wait_ms(30000) <= 50);
     }
+    static const uint64_t far_ms[] = {200, 400, 800};
+    for (int i = 0; i < 3; i++) {
+        begin(1, 625e3, far_ms[i]);
+        run_ms(30000);
+        assert_true(use_of(0, 60000) > 0.7);
+        assert_true(median_wait_ms(60000) <= 50);
+    }
 }
 
 static void two_on_one_link_share_it(void **state)
