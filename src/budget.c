@@ -3,7 +3,8 @@
  *
  *   room of a link = 0.7 of its rate, less what it carries beside our own rumors
  *   budget         = the least room of the links in good standing, times ease; from very little
- *                    on, it doubles each second at most
+ *                    on, it doubles each second at most, if what might be told was told: what has
+ *                    not been tried may be too much
  *   ease           falls by three tenths a second while rumors wait for a third of our neighbours,
  *                  or most members lag; rises by a tenth while not
  *
@@ -29,7 +30,8 @@
 #define EASE_FALLS   0.7 /* per second */
 #define EASE_RISES   1.1
 #define INGRESS_FADE 0.97
-#define GROWTH       2   /* per second, at most */
+#define GROWTH       2   /* per second, at most ... */
+#define TRIED        0.5 /* ... if so much of it is made use of */
 #define CAP_USED     0.9 /* of what the user allows to be sent: the rest is for what is asked for */
 
 double budget_rate_max(const struct node *node, const struct peer *peer)
@@ -145,13 +147,28 @@ double budget_lagging(const struct node *node, bool with_us)
     return learning > 0 ? (double)lagging / learning : 0;
 }
 
+void budget_on_told(struct node *node, uint64_t bytes)
+{
+    node->is_tried |= (double)bytes >= TRIED * node->due_bytes;
+}
+
+static double growth(struct node *node)
+{
+    if (!node->is_tried)
+        return 1;
+    const double span_s = (double)(node->now_ns - node->grew_ns) * 1e-9;
+    node->grew_ns = node->now_ns;
+    node->is_tried = false;
+    return pow(GROWTH, fmin(span_s, 1));
+}
+
 void budget_review(struct node *node)
 {
     const double span_s = (double)(node->now_ns - node->reviewed_ns) * 1e-9;
     if (span_s <= 0)
         return;
     node->reviewed_ns = node->now_ns;
-    const double most = pow(GROWTH, fmin(span_s, 2)) * node->found;
+    const double most = growth(node) * node->found;
     bool is_crowded = false;
     const double found = fmin(link_budget(node, span_s, &is_crowded), most);
     const double factor =

@@ -179,6 +179,9 @@ struct node {
     struct bucket uplink; /* of what uplink_max allows */
     uint64_t reviewed_ns; /* the budget, last */
     double found, ease;   /* of which it is the product */
+    uint64_t grew_ns;     /* when it was last let grow ... */
+    double due_bytes;     /* ... so many might be told this time ... */
+    bool is_tried;        /* ... and most of what might was told, since then */
     double slowest;       /* bytes per second of the slowest link in good standing */
     uint32_t generation;
     uint64_t said_count[MESSAGE_KINDS]; /* messages ... */
@@ -340,6 +343,7 @@ bool flow_is_busy(const struct node *node, const struct peer *peer);
 
 /* budget.c */
 #define BUDGET_FIRST 2048.0 /* bytes per second: many may share a thin line, and begin at once */
+void budget_on_told(struct node *node, uint64_t bytes);
 double budget_rate_max(const struct node *node, const struct peer *peer);
 double budget_link_rate(const struct node *node, const struct peer *peer);
 uint64_t budget_downlink_part(const struct node *node, const struct peer *peer);

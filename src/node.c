@@ -113,7 +113,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     decoded_init(&node->decoded, arena, RUMOR_ENTRIES_MAX);
     node->scratch = arena_take(arena, FRAME_MAX, 1);
     notes_init(&node->notes, arena, NOTES_WAITING, options->notes_per_s);
-    node->told_ns = node->rate_ns = node->reviewed_ns = node->born_ns = now_ns;
+    node->told_ns = node->rate_ns = node->reviewed_ns = node->grew_ns = node->born_ns = now_ns;
     node->flow_ns = UINT64_MAX;
     node->uplink.at_ns = now_ns;
     node->ease = 1;
@@ -314,7 +314,9 @@ void node_on_told(struct node *node, uint64_t now_ns, const struct update *updat
 {
     CHECK(node->tell == TELL_OUT);
     node->now_ns = now_ns;
+    const uint64_t told_bytes = node->stats.told_bytes;
     spread_told(node, update);
+    budget_on_told(node, node->stats.told_bytes - told_bytes);
     node->tell = TELL_IDLE;
     tempo_wait(node, TEMPO_LEAST, TEMPO_MOST);
     if (node->telling_last)
@@ -364,16 +366,21 @@ static bool next_peer_action(struct node *node, struct action *action)
     return false;
 }
 
-/* The first is small: it goes to everybody from everywhere, and by who was second the trees are
- * found on which the others travel. */
-static uint32_t budget_bytes(const struct node *node)
+static double due_bytes(const struct node *node)
 {
     const uint64_t span_ns = node->now_ns - node->told_ns;
     const uint64_t wait_ns = tempo_wait_ns(node);
     const uint64_t most_ns = wait_ns > TELL_SPAN_NS ? wait_ns : TELL_SPAN_NS;
     const double seconds = (double)(span_ns < most_ns ? span_ns : most_ns) * 1e-9;
+    return node->stats.budget * seconds;
+}
+
+/* The first is small: it goes to everybody from everywhere, and by who was second the trees are
+ * found on which the others travel. */
+static uint32_t budget_bytes(const struct node *node)
+{
     const bool is_small = node->own->next == 0 && !node->telling_last;
-    const double bytes = is_small ? 0 : node->stats.budget * seconds;
+    const double bytes = is_small ? 0 : node->due_bytes;
     const double most = fmin((double)node->options.log_bytes / 8, UINT32_MAX);
     return (uint32_t)fmin(fmax(bytes, 256), most);
 }
@@ -401,6 +408,7 @@ static bool next_tell(struct node *node, struct action *action)
     if (node->tell != TELL_WANTED || log_is_crowded(&node->log))
         return false;
     node->telling_last = node->stage == STAGE_LEAVING;
+    node->due_bytes = due_bytes(node);
     node->stats.share =
         members_own_share(&node->members, node->options.weigh_throughput, node->now_ns);
     *action = (struct action){

@@ -122,11 +122,11 @@ plant(learner_starves 5 src/node.c
   "the learner's room is never given back")
 
 plant(tells_once_alone 8 src/node.c
-  [[    spread_told(node, update);
-    node->tell = TELL_IDLE;]]
-  [[    spread_told(node, update);
-    if (node_neighbours(node) > 0)
-        node->tell = TELL_IDLE;]]
+  [[    node->tell = TELL_IDLE;
+    tempo_wait(]]
+  [[    if (node_neighbours(node) > 0)
+        node->tell = TELL_IDLE;
+    tempo_wait(]]
   "who tells while nobody is there never tells again")
 
 include("${CMAKE_CURRENT_LIST_DIR}/planted_bases.cmake")

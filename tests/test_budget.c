@@ -238,6 +238,25 @@ static void the_first_that_is_told_is_small(void **state)
     assert_true(stats.told_bytes / stats.rumors_told > 4 * first);
 }
 
+/* Lines carry a megabyte a second, but as long as little is told nobody knows. */
+static void what_was_not_tried_is_not_a_budget(void **state)
+{
+    (void)state;
+    struct node_options options = eager_options();
+    told_max = 60;
+    start_eager(4, &options);
+    run(20 * SECOND_NS);
+    const double untried = stats_of(0).budget;
+    world_free(&world);
+    begin_world(1);
+    told_max = PARAMETERS;
+    start_eager(4, &options);
+    run(20 * SECOND_NS);
+    print_message("untried %.0f B/s, tried %.0f\n", untried, stats_of(0).budget);
+    assert_true(untried < 5000);
+    assert_true(stats_of(0).budget > 8 * untried);
+}
+
 #define STORY(name) cmocka_unit_test_setup_teardown(name, world_begins, world_ends)
 
 int main(void)
@@ -251,6 +270,7 @@ int main(void)
         STORY(lines_that_neighbours_share_are_not_filled),
         STORY(where_rumors_wait_less_is_told),
         STORY(the_first_that_is_told_is_small),
+        STORY(what_was_not_tried_is_not_a_budget),
         cmocka_unit_test_teardown(a_budget_follows_the_thinnest_link, world_ends),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
