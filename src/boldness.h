@@ -13,8 +13,10 @@
  *               times the hops to most of them, and BOLDNESS_STEPS steps, in which they react.
  *   interval  = news, times half the square root of n if that is more than 1; at least so long that
  *               a rumor's head is a twentieth of what is told, and BOLDNESS_S, below which nothing
- *               is gained.
- *   gain      = interval / news, between 1 and the square root of n (but BOLDNESS_S buys none).
+ *               is gained. The first six are shorter, the first of them news: then all learn the
+ *               same, and hearing of it is worth more than averaging noise.
+ *   gain      = interval / news, between 1 and the square root of n (but BOLDNESS_S buys none, and
+ *               from the first telling on what it comes to).
  *   beta      = 0.6, less a third of the momentum that a learner has itself, of the gain's inverse;
  *               less where the interval was fixed to be shorter.
  *
@@ -44,6 +46,7 @@ struct boldness_measured {
     double momentum;    /* of a learner itself, in [0, 1) */
     double interval_s;  /* these two may be fixed; 0: to be chosen */
     double gain;
+    uint32_t tellings; /* so far */
 };
 
 struct boldness {

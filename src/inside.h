@@ -244,7 +244,8 @@ struct node {
     uint64_t stepped_ns;      /* when the last step ended; 0: none has */
     double step_s;            /* so long takes one, lately; 0: not known */
     uint32_t steps_since;     /* steps since then */
-    uint64_t rate_ns;         /* when the throughput was last measured */
+    uint32_t tellings;
+    uint64_t rate_ns; /* when the throughput was last measured */
     uint64_t rate_samples;
 
     enum stage stage;

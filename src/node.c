@@ -318,6 +318,7 @@ void node_on_told(struct node *node, uint64_t now_ns, const struct update *updat
     spread_told(node, update);
     budget_on_told(node, node->stats.told_bytes - told_bytes);
     node->tell = TELL_IDLE;
+    node->tellings++;
     tempo_wait(node, TEMPO_LEAST, TEMPO_MOST);
     if (node->telling_last)
         leave_settle(node);

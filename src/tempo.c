@@ -47,6 +47,7 @@ void tempo_renew(struct node *node)
         .momentum = options->momentum,
         .interval_s = (double)options->interval_ns * 1e-9,
         .gain = options->gain,
+        .tellings = node->tellings,
     };
     node->boldness = boldness_of(&measured);
     if (options->beta >= 0)

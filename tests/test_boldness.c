@@ -17,7 +17,8 @@ static struct boldness_measured usual(void)
                                       .hops = 1,
                                       .step_s = 0.0125,
                                       .bytes_per_s = 1e6,
-                                      .momentum = 0.9};
+                                      .momentum = 0.9,
+                                      .tellings = 100};
 }
 
 static void assert_near(double is, double should_be)
@@ -51,6 +52,26 @@ static void up_to_four_average_and_more_are_bolder_and_tell_more_rarely(void **s
     measured.learners = 64;
     assert_near(boldness_of(&measured).gain, 4);
     assert_near(boldness_of(&measured).interval_s, 4 * (0.2 + 8 * 0.0125));
+}
+
+static void many_tell_often_at_first_and_as_boldly(void **state)
+{
+    (void)state;
+    struct boldness_measured measured = usual();
+    measured.learners = 64;
+    static const double intervals[] = {1, 4 / 3.0, 2, 8 / 3.0, 10 / 3.0, 4, 4};
+    for (measured.tellings = 0; measured.tellings < 7; measured.tellings++) {
+        assert_near(boldness_of(&measured).interval_s,
+                    intervals[measured.tellings] * (0.2 + 8 * 0.0125));
+        assert_near(boldness_of(&measured).gain, 4);
+        assert_near(boldness_of(&measured).beta, 0.3 / 4);
+    }
+    measured.tellings = 0;
+    measured.bytes_per_s = 3000; /* a head is a twentieth of a second's */
+    assert_near(boldness_of(&measured).interval_s, 1);
+    measured.learners = 4;
+    measured.bytes_per_s = 1e6;
+    assert_near(boldness_of(&measured).interval_s, 0.2 + 8 * 0.0125);
 }
 
 static void the_less_momentum_learners_have_the_more_has_the_swarm(void **state)
@@ -162,6 +183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_interval_is_as_long_as_news_takes),
         cmocka_unit_test(up_to_four_average_and_more_are_bolder_and_tell_more_rarely),
+        cmocka_unit_test(many_tell_often_at_first_and_as_boldly),
         cmocka_unit_test(the_less_momentum_learners_have_the_more_has_the_swarm),
         cmocka_unit_test(on_a_thin_line_it_waits_for_something_worth_a_head_and_is_bolder),
         cmocka_unit_test(the_gain_is_at_most_the_root_of_how_many_train),
