@@ -15,8 +15,8 @@
  *               a rumor's head is a twentieth of what is told, and BOLDNESS_S, below which nothing
  *               is gained. The first six are shorter, the first of them news: then all learn the
  *               same, and hearing of it is worth more than averaging noise.
- *   gain      = interval / news, between 1 and the square root of n (but BOLDNESS_S buys none, and
- *               from the first telling on what it comes to).
+ *   gain      = interval / news, between 1 and the square root of n (but BOLDNESS_S buys none; with
+ *               the first six tellings it is what it will be).
  *   beta      = 0.6, less a third of the momentum that a learner has itself, of the gain's inverse;
  *               less where the interval was fixed to be shorter.
  *

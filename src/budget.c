@@ -152,7 +152,7 @@ void budget_on_told(struct node *node, uint64_t bytes)
     node->is_tried |= (double)bytes >= TRIED * node->due_bytes;
 }
 
-static double growth(struct node *node)
+static double let_grow(struct node *node)
 {
     if (!node->is_tried)
         return 1;
@@ -168,7 +168,7 @@ void budget_review(struct node *node)
     if (span_s <= 0)
         return;
     node->reviewed_ns = node->now_ns;
-    const double most = growth(node) * node->found;
+    const double most = let_grow(node) * node->found;
     bool is_crowded = false;
     const double found = fmin(link_budget(node, span_s, &is_crowded), most);
     const double factor =

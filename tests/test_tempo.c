@@ -165,6 +165,34 @@ static void a_node_that_passes_on_only_makes_nobody_bolder(void **state)
     assert_true(stats_of(0).gain == 1); /* half the root of those 4 that train */
 }
 
+static void who_has_no_momentum_leaves_more_to_the_swarm(void **state)
+{
+    (void)state;
+    struct node_options options = free_options();
+    for (uint32_t i = 0; i < 4; i++) {
+        options.momentum = i < 2 ? 0.9 : 0;
+        (void)add(&options);
+        if (i > 0)
+            world_introduce(&world, i, 0);
+    }
+    start_all();
+    run(10 * SECOND_NS);
+    assert_true(stats_of(2).beta > 1.9 * stats_of(0).beta);
+    assert_true(stats_of(0).beta > 0);
+}
+
+static void many_tell_often_at_first(void **state)
+{
+    (void)state;
+    const struct node_options options = free_options();
+    start_swarm(24, &options);
+    while (told_by(0) == 0)
+        run(SECOND_NS / 10);
+    const struct node_stats first = stats_of(0);
+    run(20 * SECOND_NS);
+    assert_true(stats_of(0).interval_s > 1.5 * first.interval_s);
+}
+
 static void what_is_fixed_stays_as_it_is(void **state)
 {
     (void)state;
@@ -212,6 +240,9 @@ int main(void)
                                         world_begins, world_ends),
         cmocka_unit_test_setup_teardown(a_node_that_passes_on_only_makes_nobody_bolder,
                                         world_begins, world_ends),
+        cmocka_unit_test_setup_teardown(who_has_no_momentum_leaves_more_to_the_swarm, world_begins,
+                                        world_ends),
+        cmocka_unit_test_setup_teardown(many_tell_often_at_first, world_begins, world_ends),
         cmocka_unit_test_setup_teardown(what_is_fixed_stays_as_it_is, world_begins, world_ends),
         cmocka_unit_test_setup_teardown(who_leaves_tells_at_once, world_begins, world_ends),
     };

@@ -17,9 +17,15 @@ static struct puppet teller, shower;
 static uint32_t shown;  /* of each life: rumors before this one */
 static uint32_t wanted; /* of them, from the shower: a bit for each life */
 
+/* A WANT that WHO follows looks for a sign of life only. */
 static void on_heard(const struct message *message)
 {
-    const bool wants = message->kind == WANT && message->seq < shown; /* else: is it alive? */
+    static uint32_t before;
+    if (message->kind == WHO && message->tag)
+        wanted = before;
+    if (message->kind == WANT)
+        before = wanted;
+    const bool wants = message->kind == WANT && message->seq < shown;
     for (uint32_t life = 1; wants && life <= LIVES; life++)
         if (message->tag == origin_tag(teller.identity.id, life))
             wanted |= 1u << life;
