@@ -8,7 +8,8 @@ Places are shipped scenarios, one of them with unlike data on each node (Dirichl
 line per setting: the accuracy of the base, in percent, the mean over the last third of the run
 (measured every five seconds on 3,000 test samples) and over the seeds, which draw the order of the
 samples, too; after it how far the seeds lie apart. `ideal`: synchronous SGD with the samples of
-all, over a network that costs nothing, at three rates. --only ideal,everything: only settings that
+all, over a network that costs nothing, at three rates; in batches as large as one machine's, or
+with one such batch of each machine in every step. --only ideal,everything: only settings that
 have one of these words; --places 4: only the first four places. --kept FILE: what was played
 before is taken from there.
 
@@ -49,6 +50,11 @@ SETTINGS = {
     "ideal, batches of 16, rate 0.01": {"scenario.strategy": "ideal", "train.batch": "16",
                                         "train.rate": "0.01"},
     "ideal, rate 0.05": {"scenario.strategy": "ideal", "train.rate": "0.05"},
+    "ideal, a batch for each, rate 0.02": {"scenario.strategy": "ideal", "train.batch": "{batches}"},
+    "ideal, a batch for each, rate 0.05": {"scenario.strategy": "ideal", "train.batch": "{batches}",
+                                           "train.rate": "0.05"},
+    "ideal, a batch for each, rate 0.1": {"scenario.strategy": "ideal", "train.batch": "{batches}",
+                                          "train.rate": "0.1"},
 }
 
 
@@ -59,7 +65,7 @@ def play(hearsay, place, setting, seconds, seed):
     command = [hearsay, "sim", f"{HERE}/../configs/sim-{place.split(',')[0]}.conf", "--no-report",
                "--seed", str(seed), "--seconds", str(seconds)]
     for key, value in changes.items():
-        command += ["--set", f"{key}={value}".format(nodes=nodes)]
+        command += ["--set", f"{key}={value}".format(nodes=nodes, batches=32 * nodes)]
     told = subprocess.run(command, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, text=True,
                           capture_output=True)
     marks = [float(mark) for mark in re.findall(r"^ *\d+ s +([\d.]+) %  ", told.stderr, re.M)]
