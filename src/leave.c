@@ -3,13 +3,13 @@
  *   RUNNING ── node_leave ──► LEAVING ── last telling out ──► SETTLED ── all agree ──► LEFT
  *                                └────────────── grace time over ─────────────────────►
  *
- * A settled node trains no more but passes on what it hears. It leaves when every neighbour has
- * all its rumors, and every member that is leaving too has settled and holds the same base: so a
- * whole swarm that is told to stop ends with one model, and a single node that is told to stop
- * goes only when what it told last is known to others. (The last telling is as large as any; what
- * it leaves out stays in the weights of the checkpoint.) Where each talks to each the first is certain, since what a
- * neighbour says comes in its order; in a larger swarm the news that somebody leaves too may take
- * longer than the others linger. Nobody waits longer than the grace time.
+ * A settled node trains no more but passes on what it hears. It leaves when every neighbour has all
+ * its rumors, and every member that is leaving too has settled and holds the same base: so a whole
+ * swarm that is told to stop ends with one model, and a single node that is told to stop goes only
+ * when what it told last is known to others. (The last telling is as large as any; what it leaves
+ * out stays in the weights of the checkpoint.) Where each talks to each the first is certain, since
+ * what a neighbour says comes in its order; in a larger swarm the news that somebody leaves too may
+ * take longer than the others linger. Nobody waits longer than the grace time.
  */
 #include "inside.h"
 
