@@ -35,12 +35,14 @@ struct learner {
 static void replica_start(struct learner *learner, struct arena *arena)
 {
     const size_t parameters = model_parameters(learner->model);
-    float *init = malloc(parameters * sizeof *init);
-    CHECK(init);
-    model_init(learner->model, learner->options.model_seed, init);
-    replica_init(&learner->replica, arena, learner->backend, parameters, init,
+    float *drawn = malloc(parameters * sizeof *drawn);
+    CHECK(drawn);
+    model_init(learner->model, learner->options.model_seed, drawn);
+    const float *start = learner->options.start ? learner->options.start : drawn;
+    replica_init(&learner->replica, arena, learner->backend, parameters, start,
                  learner->options.told_max);
-    free(init);
+    learner->options.start = NULL;
+    free(drawn);
 }
 
 static void train_start(struct learner *learner, struct arena *arena, const struct dataset *train)

@@ -28,7 +28,8 @@ struct learner_options {
     struct optimizer optimizer;
     uint32_t batch;      /* samples per step, <= the model's batch_max ... */
     uint32_t batch_max;  /* ... to begin with: learner_set_batch may go up to here; 0: it stays */
-    uint64_t model_seed; /* b0 */
+    uint64_t model_seed; /* draws b0 ... */
+    const float *start;  /* ... unless it is given: [P], for learner_new; or NULL */
     uint64_t data_seed;  /* the order of the samples ... */
     uint64_t data_node;  /* ... on this node */
     uint32_t test_from;  /* which of the test samples evaluate looks at */

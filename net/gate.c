@@ -78,8 +78,8 @@ enum status introduction_compare(const struct introduction *ours, const struct i
         return other_size(ours->parameters, theirs->parameters, difference);
     if (memcmp(ours->model, theirs->model, sizeof ours->model) != 0)
         return problem_set(difference, MISMATCH,
-                           "other model: as many parameters as ours, but other layers, input or "
-                           "seed");
+                           "other model: as many parameters as ours, but other layers, input, seed "
+                           "or start");
     return OK;
 }
 

@@ -113,7 +113,7 @@ struct learner *lab_learner(struct lab *lab, uint32_t i, struct arena *arena)
     const bool trains = lab->shards.sizes[i] > 0;
     if (trains)
         CHECK(shards_take(&lab->shards, &lab->train, i, &shard, &problem) == OK);
-    const struct learner_options options = setup_learner_options(config, lab->made.model, i, 0);
+    const struct learner_options options = setup_learner_options(config, &lab->made, i, 0);
     struct learner *learner =
         learner_new(arena, lab->backend, lab->made.model, trains ? &shard : NULL, NULL, &options);
     dataset_free(&shard);

@@ -63,6 +63,7 @@ struct config_model {
     char name[CONFIG_NAME_BYTES];
     char layers[MODEL_LINE_MAX]; /* "": those of the preset `name` */
     uint64_t seed;
+    char start[CONFIG_PATH_BYTES]; /* "": drawn by the seed */
 };
 
 struct config_data {

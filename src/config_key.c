@@ -40,7 +40,9 @@ static const struct config_key keys[] = {
     {"model", "layers", CONFIG_TEXT, AT(model.layers), .initial = "",
      .help = "A model of your own instead, such as: dense 64, relu, dense 10"},
     {"model", "seed", CONFIG_U64, AT(model.seed), .initial = "1", .max = CONFIG_NO_MAX,
-     .help = "Weights to start from; the same on all nodes of a swarm."},
+     .help = "Weights to start from, as it draws them; the same on all nodes of a swarm."},
+    {"model", "start", CONFIG_PATH, AT(model.start), .initial = "",
+     .help = "Weights to start from instead: a .safetensors file, the same on all nodes."},
 
     {"data", "source", CONFIG_CHOICE, AT(data.source), .initial = "idx",
      .words = "idx|generated|xor",

@@ -413,7 +413,7 @@ static enum status prepare(struct daemon *daemon, struct problem *problem)
     enum status status = report_open(&daemon->report, config->node.log, config->node.verbose,
                                      transport_now_ns(), problem);
     if (status == OK)
-        status = state_dir_make(config->node.state_dir, problem);
+        status = state_dir_make(config, problem);
     if (status == OK)
         status = status_door_open(&daemon->door, config->node.state_dir, problem);
     if (status == OK)

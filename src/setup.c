@@ -1,5 +1,6 @@
 #include "setup.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,9 +8,11 @@
 #include "block.h"
 #include "bytes.h"
 #include "secret.h"
+#include "start.h"
 
 #define APART_S          30 /* of the training of all: what was learned alone in less is simply added */
 #define EVALUATION_BATCH 100
+#define START_TEXT_BYTES 32
 #define ARENA_BYTES      ((size_t)64 << 30) /* address space; only what is touched costs memory */
 
 enum status setup_data(const struct config *config, struct dataset *train, struct dataset *test,
@@ -70,9 +73,11 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-struct learner_options setup_learner_options(const struct config *config, const struct model *model,
-                                             uint64_t data_node, uint32_t tests)
+struct learner_options setup_learner_options(const struct config *config,
+                                             const struct setup_model *made, uint64_t data_node,
+                                             uint32_t tests)
 {
+    const struct model *model = made->model;
     const struct config_train *train = &config->train;
     const struct slice part = train->evaluate_part;
     const double told_max = config->exchange.told_max * (double)model_parameters(model);
@@ -91,12 +96,34 @@ struct learner_options setup_learner_options(const struct config *config, const 
         .batch = batch_max ? smaller(PACE_BATCH_START, batch_max) : train->batch,
         .batch_max = batch_max,
         .model_seed = config->model.seed,
+        .start = made->start,
         .data_seed = config->data.seed,
         .data_node = data_node,
         .test_from = (uint32_t)((uint64_t)tests * part.index / part.count),
         .test_to = (uint32_t)((uint64_t)tests * (part.index + 1) / part.count),
         .told_max = told_max < 1 ? 1 : (uint32_t)told_max,
     };
+}
+
+/* b0, and what sets it apart from others. */
+static enum status make_start(const struct config *config, struct arena *arena,
+                              struct setup_model *made, char text[START_TEXT_BYTES],
+                              struct problem *problem)
+{
+    made->start = NULL;
+    if (config->model.start[0] == '\0') {
+        (void)snprintf(text, START_TEXT_BYTES, "seed %" PRIu64, config->model.seed);
+        return OK;
+    }
+    uint64_t digest;
+    float *weights = arena_take(arena, model_parameters(made->model), sizeof *weights);
+    const enum status status =
+        start_load(config->model.start, made->model, weights, &digest, problem);
+    if (status != OK)
+        return status;
+    made->start = weights;
+    (void)snprintf(text, START_TEXT_BYTES, "start %016" PRIx64, digest);
+    return OK;
 }
 
 enum status setup_model(const struct config *config, uint32_t batch_max,
@@ -113,9 +140,15 @@ enum status setup_model(const struct config *config, uint32_t batch_max,
                                    (int)most, problem);
     if (status != OK)
         return status;
-    (void)snprintf(made->description, sizeof made->description, "%dx%dx%d: %s; seed %llu",
+    char start[START_TEXT_BYTES];
+    status = make_start(config, arena, made, start, problem);
+    if (status != OK) {
+        model_free(made->model);
+        return status;
+    }
+    (void)snprintf(made->description, sizeof made->description, "%dx%dx%d: %s; %s",
                    train->shape.channels, train->shape.height, train->shape.width,
-                   model_line(made->model), (unsigned long long)config->model.seed);
+                   model_line(made->model), start);
     return OK;
 }
 
@@ -148,7 +181,7 @@ static enum status make_learner(struct setup *setup, const struct config *config
     const uint64_t data_node =
         config->data.shard.count > 1 ? config->data.shard.index : bytes_get(setup->identity.id, 8);
     const struct learner_options options =
-        setup_learner_options(config, setup->model, data_node, test->count);
+        setup_learner_options(config, &made, data_node, test->count);
     setup->learner = learner_new(&setup->arena, setup->backend, setup->model,
                                  config->train.enabled ? train : NULL, test, &options);
     if (learner_reads_far(setup->learner))

@@ -51,6 +51,7 @@ enum status setup_device(const struct config *config, struct backend **backend,
 
 struct setup_model {
     struct model *model;
+    const float *start; /* [P], the arena's; NULL: drawn by the seed */
     char description[SETUP_DESCRIPTION_BYTES];
 };
 /* batch_max: of all who learn with it. */
@@ -62,8 +63,9 @@ enum status setup_model(const struct config *config, uint32_t batch_max,
 uint32_t setup_batch_max(const struct config *config, const struct dataset *train);
 
 /* data_node: the order of its samples differs from that of other nodes. tests: how many. */
-struct learner_options setup_learner_options(const struct config *config, const struct model *model,
-                                             uint64_t data_node, uint32_t tests);
+struct learner_options setup_learner_options(const struct config *config,
+                                             const struct setup_model *made, uint64_t data_node,
+                                             uint32_t tests);
 
 /* How the batch follows the speed of the machine, if the configuration says so. */
 struct pace setup_pace(const struct config *config, const struct model *model);

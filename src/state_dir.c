@@ -10,8 +10,24 @@
 #include "config.h"
 #include "tensors.h"
 
-enum status state_dir_make(const char *path, struct problem *problem)
+#define BASE_PATH_BYTES (CONFIG_PATH_BYTES + 32)
+
+static void base_path(char path[static BASE_PATH_BYTES], const char *folder)
 {
+    (void)snprintf(path, BASE_PATH_BYTES, "%s/base.safetensors", folder);
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+           of_a.st_ino == of_b.st_ino;
+}
+
+enum status state_dir_make(const struct config *config, struct problem *problem)
+{
+    const char *path = config->node.state_dir;
+    char base[BASE_PATH_BYTES];
     if (mkdir(path, 0755) != 0 && errno != EEXIST)
         return problem_set(problem, FAILED, "cannot make node.state_dir %s: %s", path,
                            strerror(errno));
@@ -21,6 +37,12 @@ enum status state_dir_make(const char *path, struct problem *problem)
                            "node.state_dir %s is not a directory that this user may write to, and "
                            "nothing could be saved; choose another",
                            path);
+    base_path(base, path);
+    if (is_same_file(config->model.start, base))
+        return problem_set(problem, MALFORMED,
+                           "[model] start: %s is where this node saves its base, and the next time "
+                           "it would start from something else; copy the file, and name the copy",
+                           config->model.start);
     return OK;
 }
 
@@ -37,8 +59,8 @@ enum status state_dir_save_base(const char *path, const struct setup *setup,
                                 const struct node *node, const char *version,
                                 struct problem *problem)
 {
-    char file[CONFIG_PATH_BYTES + 32];
-    (void)snprintf(file, sizeof file, "%s/base.safetensors", path);
+    char file[BASE_PATH_BYTES];
+    base_path(file, path);
     struct tensors_about about = {
         .in = model_input(setup->model),
         .classes = setup->classes,

@@ -11,8 +11,9 @@
 #include "node.h"
 #include "setup.h"
 
-/* It is there, and may be written to; made if it is not. */
-enum status state_dir_make(const char *path, struct problem *problem) MUST_USE;
+/* It is there, and may be written to; made if it is not. What the model starts from is not what is
+ * saved here at the end: no later start would find it again. */
+enum status state_dir_make(const struct config *config, struct problem *problem) MUST_USE;
 
 /* What a checkpoint must be of, to be gone on from: swarm, model and identity. */
 #define STATE_DIR_MODEL_MAX CHECKPOINT_MODEL_MAX

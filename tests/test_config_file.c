@@ -30,6 +30,7 @@ static const char *const others[] = {
     "model.name=mlp",
     "model.layers=conv 16 5x5 pad 2, relu, dense 10",
     "model.seed=9007199254740993",
+    "model.start=base.safetensors",
     "data.source=generated",
     "data.dir=data",
     "data.seed=7",

@@ -156,8 +156,9 @@ static void introductions_that_differ_are_told_apart_in_one_sentence(void **stat
 
     introduction_make(&theirs, "swarm", "dense 11", 235146);
     assert_int_equal(introduction_compare(&ours, &theirs, &problem), MISMATCH);
-    assert_string_equal(problem.text,
-                        "other model: as many parameters as ours, but other layers, input or seed");
+    assert_string_equal(
+        problem.text,
+        "other model: as many parameters as ours, but other layers, input, seed or start");
 
     introduction_make(&theirs, "swarn", "dense 11", 215370);
     assert_int_equal(introduction_compare(&ours, &theirs, &problem), MISMATCH);

@@ -168,10 +168,10 @@ static void what_is_said_of_training_reaches_the_learner(void **state)
         fail_msg("%s", problem.text);
 
     set(&plain, NULL);
-    const struct learner_options before = setup_learner_options(&plain, made.model, 0, 700);
+    const struct learner_options before = setup_learner_options(&plain, &made, 0, 700);
     for (size_t i = 0; i < COUNT(to_learner); i++) {
         set(&changed, to_learner[i].set);
-        const struct learner_options after = setup_learner_options(&changed, made.model, 0, 700);
+        const struct learner_options after = setup_learner_options(&changed, &made, 0, 700);
         must_follow(&to_learner[i], &before, &after);
     }
     model_free(made.model);

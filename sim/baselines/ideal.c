@@ -19,7 +19,7 @@ const float *ideal_play(struct lab *lab, struct outcome *outcome)
     arena_init(&arena, (size_t)256 << 20);
     struct config config = scenario->config;
     config.train.batch = lab->batch;
-    const struct learner_options options = setup_learner_options(&config, lab->made.model, 0, 0);
+    const struct learner_options options = setup_learner_options(&config, &lab->made, 0, 0);
     struct learner *learner =
         learner_new(&arena, lab->backend, lab->made.model, &lab->train, NULL, &options);
     const double step_s = lab->batch / samples_per_s(scenario);

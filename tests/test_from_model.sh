@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# From one swarm's model to another swarm: test_from_model.sh HEARSAY
+# shellcheck source=tests/story.sh
+source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
+
+base=$dir/old/base.safetensors
+
+# What eval says of a saved model: said_of NAME KEY.
+said_of() {
+    "$hearsay" eval --state "$dir/$1" --data-source generated --test-count 200 --json |
+        sed "s/.*\"$2\": \"\{0,1\}\([^\",}]*\).*/\1/"
+}
+
+# Does the node say of itself at least so many of something? has NAME KEY NUMBER
+has() {
+    local said
+    said=$("$hearsay" status --state "$dir/$1" --json 2>/dev/null |
+        grep -oE "\"$2\":[0-9]+" | sed 's/.*://; q')
+    [[ -n $said && $said -ge $3 ]]
+}
+
+tell 'a model is trained'
+start old --set train.samples_max=3000 --set exchange.bytes_per_s=1M
+wait_for 60 'it to learn' has old samples 3000
+leave old
+digest=$(said_of old digest)
+[[ $digest =~ ^[0-9a-f]{16}$ ]] || fail "no digest: $digest"
+
+tell 'another swarm starts from it, bit for bit'
+start quiet --set "model.start=$base" --set node.swarm=new --set train.enabled=no
+address=$(address_of quiet)
+says "$dir/quiet.log" "start $digest" || fail 'it does not say from what it starts'
+leave quiet
+[[ $(said_of quiet digest) == "$digest" ]] || fail 'what it holds is not what it started from'
+[[ $(said_of quiet samples) == 0 ]] || fail 'this swarm has learned nothing yet'
+
+tell 'it trains on, with whoever starts from the same'
+start one --set "model.start=$base" --set node.swarm=new
+address=$(address_of one)
+start two --set "model.start=$base" --set node.swarm=new --set "node.peers=$address"
+start other --set node.swarm=new --set "node.peers=$address"
+wait_for 20 'the other to be told' notes other 'other model: .* seed or start'
+wait_for 30 'two to hear one' has two rumors_heard 1
+kill -TERM "${pid[one]}" "${pid[two]}"
+reap one 0
+reap two 0
+[[ $(said_of one digest) == "$(said_of two digest)" ]] || fail 'they hold different bases'
+[[ $(said_of one digest) != "$digest" ]] || fail 'nothing was learned'
+leave other
+
+tell 'it goes on from its checkpoint, and not without what it started from'
+start one --set "model.start=$base" --set node.swarm=new
+wait_for 20 'it to learn' has one samples 1
+leave one
+again=("$hearsay" node "${small[@]}" --set "node.identity=$dir/one.key"
+    --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/one" --set node.swarm=new)
+expect 1 'checkpoint' "${again[@]}"
+
+tell 'files that will not do'
+node=("$hearsay" node "${small[@]}" --set "node.identity=$dir/one.key"
+    --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/none")
+expect 1 '\[model\] start: .*no-such: cannot be opened' "${node[@]}" --set "model.start=$dir/no-such"
+head -c 300 /dev/urandom >"$dir/noise"
+expect 1 '\[model\] start: .*noise: ' "${node[@]}" --set "model.start=$dir/noise"
+expect 1 '\[model\] start: .*another shape' "${node[@]}" --set "model.start=$base" \
+    --set 'model.layers=dense 17, relu, dense 10'
+expect 1 'is where this node saves its base' "$hearsay" node "${small[@]}" \
+    --set "node.identity=$dir/old.key" --set "node.swarm_key=$dir/swarm.key" \
+    --set "node.state_dir=$dir/old" --set "model.start=$dir/./old/base.safetensors"
+expect 1 '^FAIL  model: \[model\] start: .*no-such' "$hearsay" doctor "${small[@]}" \
+    --set "node.identity=$dir/one.key" --set "node.swarm_key=$dir/swarm.key" \
+    --set "node.state_dir=$dir/none" --set "model.start=$dir/no-such"
+
+printf '%3d s  done\n' "$SECONDS"
