@@ -40,7 +40,6 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && sizeof(float) == 4,
 
 /* From the counts in the header, which are at most as large as they may be. */
 uint64_t checkpoint_total_bytes(const struct checkpoint_header *header);
-uint64_t checkpoint_digest(const struct learner_state *state);
 
 /* Into the file of this generation; and from it. */
 enum status checkpoint_write(const struct disk *disk, const char *folder,

@@ -120,7 +120,7 @@ static enum status take_end(struct source *source, const struct learner_state *s
     if (status != OK)
         return problem_set(source->problem, MALFORMED,
                            "%.300s: is longer than its header says; check the disk", source->path);
-    if (checkpoint_digest(state) != source->header.digest)
+    if (learner_state_digest(state) != source->header.digest)
         return problem_set(source->problem, MALFORMED,
                            "%.300s: its base does not have the digest in its header; check this "
                            "machine's memory",

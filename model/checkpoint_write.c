@@ -5,7 +5,6 @@
 
 #include "checkpoint_inside.h"
 #include "chunk.h"
-#include "digest.h"
 #include "draft.h"
 
 void checkpoint_name(char *name, uint64_t generation)
@@ -21,14 +20,6 @@ uint64_t checkpoint_total_bytes(const struct checkpoint_header *header)
                             (3 + header->moments) * header->parameters * sizeof(float));
 }
 
-uint64_t checkpoint_digest(const struct learner_state *state)
-{
-    uint64_t digest = 0;
-    for (size_t c = 0; c < state->parameters; c++)
-        digest = digest_add(digest, digest_of_entry((uint32_t)c, (uint32_t)state->base[c]));
-    return digest;
-}
-
 static struct checkpoint_header header_of(const struct checkpoint *checkpoint, uint64_t generation)
 {
     const struct learner_state *state = &checkpoint->state;
@@ -42,7 +33,7 @@ static struct checkpoint_header header_of(const struct checkpoint *checkpoint, u
         .generation = generation,
         .incarnation = checkpoint->incarnation,
         .parameters = state->parameters,
-        .digest = checkpoint_digest(state),
+        .digest = learner_state_digest(state),
         .samples = state->samples,
         .epoch = state->epoch,
         .wander = state->wander,

@@ -38,4 +38,7 @@ size_t learner_state_bytes(size_t parameters, uint32_t moments);
 void learner_state_init(struct learner_state *state, void *memory, size_t parameters,
                         uint32_t moments);
 
+/* Of the base (digest.h). */
+uint64_t learner_state_digest(const struct learner_state *state);
+
 #endif

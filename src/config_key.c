@@ -23,7 +23,7 @@ static const struct config_key keys[] = {
     {"node", "swarm", CONFIG_TEXT, AT(node.swarm), .initial = "hearsay", .min = 1,
      .help = "The name of the swarm, the same on all its nodes."},
     {"node", "state_dir", CONFIG_PATH, AT(node.state_dir), .initial = "state", .min = 1,
-     .help = "Folder for checkpoints, and for the model at the end."},
+     .help = "Folder for checkpoints, and for the model as of the newest one."},
     {"node", "seed", CONFIG_U64, AT(node.seed), .initial = "0", .max = CONFIG_NO_MAX,
      .help = "Random choices (whom to tell, when to retry); 0: from the system."},
     {"node", "grace_s", CONFIG_REAL, AT(node.grace_s), .initial = "20", .max = 3600, .unit = "s",

@@ -8,6 +8,7 @@
 
 #include "disk.h"
 #include "ending.h"
+#include "greeting.h"
 #include "hatch.h"
 #include "life.h"
 #include "node.h"
@@ -32,7 +33,7 @@ struct daemon {
     struct transport *transport;
     struct saver *saver;
     char saves[STATE_DIR_MODEL_MAX]; /* what its checkpoints are of */
-    uint8_t *history;                /* of a copy that cannot be written now */
+    uint8_t *history;                /* of a copy that is not written */
     uint64_t saved_ns;               /* when the last checkpoint was whole; 0: never */
     struct report report;
     struct notify notify;
@@ -48,14 +49,6 @@ struct daemon {
     bool starts_again;
 };
 
-static void note(struct daemon *daemon, enum note_kind kind, enum note_level level,
-                 const char *text)
-{
-    struct note note = {.at_ns = transport_now_ns(), .kind = kind, .level = level};
-    (void)snprintf(note.text, sizeof note.text, "%.*s", (int)sizeof note.text - 1, text);
-    report_note(&daemon->report, &note);
-}
-
 /* A disk that is slower than the checkpoints come gets fewer. */
 static void begin_saving(struct daemon *daemon)
 {
@@ -70,7 +63,8 @@ static void on_saved(struct daemon *daemon, uint64_t now_ns)
     uint8_t *own = saver_own(daemon->saver);
     const size_t bytes = node_on_saved(daemon->node, now_ns, own);
     if (bytes > 0)
-        saver_write(daemon->saver, bytes, node_incarnation(daemon->node));
+        saver_write(daemon->saver, bytes, node_incarnation(daemon->node),
+                    node_swarm_samples(daemon->node));
 }
 
 static void look_at_saver(struct daemon *daemon)
@@ -81,9 +75,10 @@ static void look_at_saver(struct daemon *daemon)
         return;
     if (status == OK) {
         daemon->saved_ns = transport_now_ns();
-        note(daemon, NOTE_SAVED, LEVEL_DEBUG, "a checkpoint is on disk");
+        report_say(&daemon->report, transport_now_ns(), NOTE_SAVED, LEVEL_DEBUG,
+                   "a checkpoint is on disk");
     } else {
-        note(daemon, NOTE_SAVED, LEVEL_ERROR, problem.text);
+        report_say(&daemon->report, transport_now_ns(), NOTE_SAVED, LEVEL_ERROR, problem.text);
     }
 }
 
@@ -223,9 +218,10 @@ static void on_stepped(struct daemon *daemon, uint64_t now_ns, const struct hatc
     if (isfinite(event->loss_sum) || daemon->diverged)
         return;
     daemon->diverged = true;
-    note(daemon, NOTE_DIVERGED, LEVEL_ERROR,
-         "training diverges here: the loss is not a number; lower train.rate, or exchange.gain "
-         "and exchange.beta");
+    report_say(
+        &daemon->report, now_ns, NOTE_DIVERGED, LEVEL_ERROR,
+        "training diverges here: the loss is not a number; lower train.rate, or exchange.gain "
+        "and exchange.beta");
 }
 
 /* What the learner has said. */
@@ -333,40 +329,20 @@ static enum status start_answering(struct daemon *daemon, struct problem *proble
     return status;
 }
 
-static void greet(struct daemon *daemon, uint64_t now_ns)
-{
-    char id[ID_TEXT_BYTES];
-    struct note started = {.at_ns = now_ns, .kind = NOTE_STARTED, .level = LEVEL_INFO};
-    identity_text(id, daemon->setup.identity.id);
-    (void)snprintf(started.text, sizeof started.text,
-                   "hearsay " HEARSAY_VERSION
-                   " node %s in swarm \"%s\": %.160s (%llu parameters), %s",
-                   id, daemon->config->node.swarm, daemon->setup.description,
-                   (unsigned long long)daemon->node_options.parameters,
-                   daemon->node_options.listen_port ? "listening" : "not listening, only dialling");
-    struct address at = daemon->config->node.listen;
-    at.port = daemon->node_options.listen_port;
-    if (at.port)
-        (void)address_text(&at, started.where);
-    report_note(&daemon->report, &started);
-    model_print(daemon->setup.model, stderr);
-    (void)snprintf(started.text, sizeof started.text, "computes on %s", daemon->setup.device);
-    note(daemon, NOTE_DEVICE, LEVEL_INFO, started.text);
-}
-
 /* Go on where an earlier life was, if it left something to go on from. */
 static enum status resume(struct daemon *daemon, struct problem *problem)
 {
     const char *folder = daemon->config->node.state_dir;
     struct node_options *options = &daemon->node_options;
     state_dir_describe(&daemon->setup, daemon->config->node.swarm, daemon->saves);
-    const struct saver_options saver_options = {.folder = folder,
-                                                .model = daemon->saves,
-                                                .parameters = options->parameters,
-                                                .moments = learner_moments(daemon->setup.learner),
-                                                .own_max = node_history_max(options),
-                                                .wake = wake,
-                                                .waker = daemon->transport};
+    struct saver_options saver_options = {.folder = folder,
+                                          .model = daemon->saves,
+                                          .parameters = options->parameters,
+                                          .moments = learner_moments(daemon->setup.learner),
+                                          .own_max = node_history_max(options),
+                                          .wake = wake,
+                                          .waker = daemon->transport};
+    base_file_init(&saver_options.base, &daemon->setup, folder);
     daemon->saver = saver_new(&saver_options);
     enum status status = saver_load(daemon->saver, daemon->setup.learner, &options->history,
                                     &options->history_bytes, problem);
@@ -400,7 +376,7 @@ static void start(struct daemon *daemon)
     daemon->node = node_new(&daemon->arena, &daemon->node_options, now_ns);
     daemon->history = malloc(node_history_max(&daemon->node_options));
     CHECK(daemon->history);
-    greet(daemon, now_ns);
+    greeting_say(&daemon->report, now_ns, config, &daemon->setup, &daemon->node_options);
     daemon->hatch = hatch_new(&daemon->arena, daemon->setup.learner, &hatch_options);
     daemon->status_ns = now_ns + SECOND_NS;
     daemon->evaluate_ns = next_evaluation(daemon, now_ns);
@@ -440,6 +416,7 @@ static int run(struct daemon *daemon)
                                   .hatch = daemon->hatch,
                                   .node = daemon->node,
                                   .saver = daemon->saver,
+                                  .history = daemon->history,
                                   .report = &daemon->report};
     const int code = daemon->starts_again ? 0 : ending_run(&ending);
     node_free(daemon->node);

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "state_dir.h"
 #include "tensors.h"
 #include "transport.h"
+#include "version.h"
 
 static void hear(const struct ending *ending, const struct action *action)
 {
@@ -41,8 +41,7 @@ static void hear_the_rest(const struct ending *ending)
 }
 
 /* What the next life goes on from. */
-static enum status save_all(const struct ending *ending, const char *version,
-                            struct problem *problem)
+static enum status save_all(const struct ending *ending, struct problem *problem)
 {
     if (node_is_catching_up(ending->node))
         return problem_set(problem, FAILED,
@@ -51,11 +50,24 @@ static enum status save_all(const struct ending *ending, const char *version,
     (void)saver_wait(ending->saver, problem);
     learner_save(ending->setup->learner, saver_state(ending->saver));
     const size_t bytes = node_history(ending->node, saver_own(ending->saver));
-    saver_write(ending->saver, bytes, node_incarnation(ending->node));
+    saver_write(ending->saver, bytes, node_incarnation(ending->node),
+                node_swarm_samples(ending->node));
     const enum status status = saver_wait(ending->saver, problem);
-    return status != OK ? status
-                        : state_dir_save_base(ending->config->node.state_dir, ending->setup,
-                                              ending->node, version, problem);
+    char path[BASE_PATH_BYTES];
+    base_file_path(path, ending->config->node.state_dir);
+    if (status == OK)
+        (void)fprintf(stderr, "hearsay: saved the base as %s\n", path);
+    return status;
+}
+
+/* What the base is the sum of, as text; the caller frees it. */
+static char *version_of(const struct ending *ending)
+{
+    char *text = malloc(TENSORS_VERSION_MAX);
+    CHECK(text);
+    const size_t bytes = node_history(ending->node, ending->history);
+    history_text(ending->history, bytes, text, TENSORS_VERSION_MAX);
+    return text;
 }
 
 static void id_hex(char out[static 2 * ID_BYTES + 1], const uint8_t id[static ID_BYTES])
@@ -69,16 +81,14 @@ int ending_run(const struct ending *ending)
     struct rusage usage;
     struct problem problem;
     hear_the_rest(ending);
-    char *version = malloc(TENSORS_VERSION_MAX);
-    CHECK(version);
-    node_version_text(ending->node, version, TENSORS_VERSION_MAX);
+    char *version = version_of(ending);
     struct final final = {
         .learner_digest = learner_digest(ending->setup->learner),
         .version = version,
         .parameters = learner_parameters(ending->setup->learner),
         .used = hatch_used(ending->hatch),
     };
-    int code = save_all(ending, version, &problem) == OK ? 0 : 1;
+    int code = save_all(ending, &problem) == OK ? 0 : 1;
     if (code != 0)
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);
     if (ending->config->train.evaluate_s > 0)

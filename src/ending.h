@@ -16,6 +16,7 @@ struct ending {
     const struct hatch *hatch; /* stopped */
     struct node *node;
     struct saver *saver;
+    uint8_t *history; /* [node_history_max], scratch */
     struct report *report;
 };
 

@@ -276,7 +276,4 @@ enum node_phase node_phase(const struct node *node);
  * has learned is counted once. */
 uint64_t node_swarm_samples(const struct node *node);
 
-/* "id/incarnation:next" of every origin, separated by blanks. */
-void node_version_text(const struct node *node, char *out, size_t bytes);
-
 #endif

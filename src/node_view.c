@@ -184,23 +184,3 @@ uint64_t node_swarm_samples(const struct node *node)
     }
     return samples;
 }
-
-void node_version_text(const struct node *node, char *out, size_t bytes)
-{
-    size_t used = 0;
-    out[0] = 0;
-    for (uint32_t i = 0; i < node->versions.count; i++) {
-        const struct origin *origin = &node->versions.origins[i];
-        if (origin->next == 0)
-            continue;
-        char id[ID_TEXT_BYTES];
-        identity_text(id, origin->id);
-        int wrote = snprintf(out + used, bytes - used, "%s%s/%llu:%u", used ? " " : "", id,
-                             (unsigned long long)origin->incarnation, (unsigned)origin->next);
-        if (wrote < 0 || (size_t)wrote >= bytes - used) {
-            out[used] = 0;
-            return;
-        }
-        used += (size_t)wrote;
-    }
-}

@@ -168,15 +168,23 @@ void report_status(struct report *report, uint64_t now_ns, const struct node_sta
     line_end(report, line);
 }
 
+void report_say(struct report *report, uint64_t now_ns, enum note_kind kind, enum note_level level,
+                const char *text)
+{
+    struct note note = {.at_ns = now_ns, .kind = kind, .level = level};
+    (void)snprintf(note.text, sizeof note.text, "%.*s", (int)sizeof note.text - 1, text);
+    report_note(report, &note);
+}
+
 void report_batch(struct report *report, uint64_t now_ns, uint32_t batch)
 {
     if (batch == 0 || batch == report->batch)
         return;
-    struct note note = {.at_ns = now_ns, .kind = NOTE_BATCH, .level = LEVEL_INFO};
-    (void)snprintf(note.text, sizeof note.text, "a step has %u samples from now on (train.step_ms)",
+    char text[64];
+    (void)snprintf(text, sizeof text, "a step has %u samples from now on (train.step_ms)",
                    (unsigned)batch);
     report->batch = batch;
-    report_note(report, &note);
+    report_say(report, now_ns, NOTE_BATCH, LEVEL_INFO, text);
 }
 
 static double accuracy_of(const struct evaluation *evaluation)

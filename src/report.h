@@ -28,6 +28,8 @@ enum status report_open(struct report *report, const char *log, bool verbose, ui
                         struct problem *problem) MUST_USE;
 
 void report_note(struct report *report, const struct note *note);
+void report_say(struct report *report, uint64_t now_ns, enum note_kind kind, enum note_level level,
+                const char *text);
 
 void report_status(struct report *report, uint64_t now_ns, const struct node_stats *stats,
                    double loss);

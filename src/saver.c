@@ -12,6 +12,7 @@ struct saver {
     void *memory; /* of the state */
     struct checkpoint checkpoint;
     struct checkpoint_series series;
+    uint64_t samples;
 
     bool is_running; /* a thread, not yet joined */
     pthread_t thread;
@@ -75,18 +76,23 @@ uint8_t *saver_own(struct saver *saver)
 static void *write_thread(void *argument)
 {
     struct saver *saver = argument;
-    saver->status = checkpoint_save(disk_real(), saver->options.folder, &saver->checkpoint,
-                                    &saver->series, &saver->problem);
+    const struct checkpoint *checkpoint = &saver->checkpoint;
+    saver->status = checkpoint_save(disk_real(), saver->options.folder, checkpoint, &saver->series,
+                                    &saver->problem);
+    if (saver->status == OK)
+        saver->status = base_file_save(&saver->options.base, &checkpoint->state, checkpoint->own,
+                                       checkpoint->own_bytes, saver->samples, &saver->problem);
     atomic_store(&saver->has_ended, true);
     saver->options.wake(saver->options.waker);
     return NULL;
 }
 
-void saver_write(struct saver *saver, size_t own_bytes, uint64_t incarnation)
+void saver_write(struct saver *saver, size_t own_bytes, uint64_t incarnation, uint64_t samples)
 {
     CHECK(!saver->is_running && own_bytes <= CHECKPOINT_OWN_MAX);
     saver->checkpoint.own_bytes = own_bytes;
     saver->checkpoint.incarnation = incarnation;
+    saver->samples = samples;
     atomic_store(&saver->has_ended, false);
     saver->is_running = true;
     CHECK(pthread_create(&saver->thread, NULL, write_thread, saver) == 0);

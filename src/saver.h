@@ -1,7 +1,9 @@
-/* The saver: the node's checkpoints, written by a thread of their own while training goes on.
+/* The saver: the node's checkpoints, written by a thread of their own while training goes on, and
+ * after each the base for anybody.
  *
  *   learner ── hatch_save ──► state ─┐
  *   node ──── node_on_saved ─► own ──┴─ saver_write ─► thread ─► checkpoint.h ─► wake, saver_took
+ *                                                             └► base_file.h
  *
  * What is written is a copy, so nobody waits for the disk. One save at a time: while one is under
  * way its memory is the thread's.
@@ -12,22 +14,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base_file.h"
 #include "checkpoint.h"
 #include "learner.h"
 
 struct saver_options {
     const char *folder;
     const char *model; /* its description */
+    struct base_file base;
     size_t parameters;
     uint32_t moments;          /* of the learner */
-    size_t own_max;            /* of the node's own bytes; <= CHECKPOINT_OWN_MAX */
+    size_t own_max;            /* of the node's own bytes, a history; <= CHECKPOINT_OWN_MAX */
     void (*wake)(void *waker); /* called on the saver's thread when a save has ended */
     void *waker;
 };
 
 struct saver;
 
-/* Twelve bytes a parameter and four for each moment, for as long as it lives. */
+/* Twelve bytes a parameter and four for each moment, for as long as it lives; four more while it
+ * writes. */
 struct saver *saver_new(const struct saver_options *options);
 
 /* The newest good checkpoint into the learner and *own (*own_bytes; valid until the first save).
@@ -40,7 +45,8 @@ bool saver_is_busy(const struct saver *saver);
 struct learner_state *saver_state(struct saver *saver); /* to be filled, while it is not busy ... */
 uint8_t *saver_own(struct saver *saver);                /* ... and this */
 
-void saver_write(struct saver *saver, size_t own_bytes, uint64_t incarnation);
+/* samples: behind the base, learned by all. */
+void saver_write(struct saver *saver, size_t own_bytes, uint64_t incarnation, uint64_t samples);
 
 /* True once for each write that has ended: how. */
 bool saver_took(struct saver *saver, enum status *status, struct problem *problem);

@@ -2,20 +2,11 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config.h"
-#include "tensors.h"
-
-#define BASE_PATH_BYTES (CONFIG_PATH_BYTES + 32)
-
-static void base_path(char path[static BASE_PATH_BYTES], const char *folder)
-{
-    (void)snprintf(path, BASE_PATH_BYTES, "%s/base.safetensors", folder);
-}
+#include "base_file.h"
 
 static bool is_same_file(const char *a, const char *b)
 {
@@ -37,7 +28,7 @@ enum status state_dir_make(const struct config *config, struct problem *problem)
                            "node.state_dir %s is not a directory that this user may write to, and "
                            "nothing could be saved; choose another",
                            path);
-    base_path(base, path);
+    base_file_path(base, path);
     if (is_same_file(config->model.start, base))
         return problem_set(problem, MALFORMED,
                            "[model] start: %s is where this node saves its base, and the next time "
@@ -53,30 +44,4 @@ void state_dir_describe(const struct setup *setup, const char *swarm,
     identity_text(id, setup->identity.id);
     (void)snprintf(text, STATE_DIR_MODEL_MAX, "node %s in swarm \"%s\": %s", id, swarm,
                    setup->description);
-}
-
-enum status state_dir_save_base(const char *path, const struct setup *setup,
-                                const struct node *node, const char *version,
-                                struct problem *problem)
-{
-    char file[BASE_PATH_BYTES];
-    base_path(file, path);
-    struct tensors_about about = {
-        .in = model_input(setup->model),
-        .classes = setup->classes,
-        .mean = setup->mean,
-        .scale = setup->scale,
-        .digest = learner_digest(setup->learner),
-        .samples = node_swarm_samples(node),
-        .version = version,
-    };
-    (void)snprintf(about.layers, sizeof about.layers, "%s", model_line(setup->model));
-    float *base = malloc(learner_parameters(setup->learner) * sizeof *base);
-    CHECK(base);
-    learner_read_base(setup->learner, base);
-    enum status status = tensors_save(file, setup->model, &about, base, problem);
-    free(base);
-    if (status == OK)
-        (void)fprintf(stderr, "hearsay: saved the base as %s\n", file);
-    return status;
 }

@@ -2,13 +2,12 @@
  *
  *   state_dir/incarnation     life.h
  *   state_dir/checkpoint-N    checkpoint.h: to go on from
- *   state_dir/base.safetensors   tensors.h: the model, for anybody
+ *   state_dir/base.safetensors   base_file.h: the model, for anybody
  */
 #ifndef HEARSAY_STATE_DIR_H
 #define HEARSAY_STATE_DIR_H
 
 #include "checkpoint.h"
-#include "node.h"
 #include "setup.h"
 
 /* It is there, and may be written to; made if it is not. What the model starts from is not what is
@@ -19,10 +18,5 @@ enum status state_dir_make(const struct config *config, struct problem *problem)
 #define STATE_DIR_MODEL_MAX CHECKPOINT_MODEL_MAX
 void state_dir_describe(const struct setup *setup, const char *swarm,
                         char text[STATE_DIR_MODEL_MAX]);
-
-/* The base as it is now, for anybody who wants the model. */
-enum status state_dir_save_base(const char *path, const struct setup *setup,
-                                const struct node *node, const char *version,
-                                struct problem *problem) MUST_USE;
 
 #endif

@@ -1,5 +1,7 @@
 #include "version.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "bytes.h"
@@ -153,4 +155,23 @@ struct history_entry history_entry_at(const uint8_t *at)
                                   .samples = bytes_get(at + 44, 8)};
     memcpy(entry.id, at, ID_BYTES);
     return entry;
+}
+
+void history_text(const uint8_t *history, size_t history_bytes, char *out, size_t room)
+{
+    size_t used = 0;
+    CHECK(room > 0);
+    out[0] = '\0';
+    for (size_t at = 0; at + HISTORY_ENTRY_BYTES <= history_bytes; at += HISTORY_ENTRY_BYTES) {
+        const struct history_entry told = history_entry_at(history + at);
+        char id[ID_TEXT_BYTES];
+        identity_text(id, told.id);
+        const int wrote = snprintf(out + used, room - used, "%s%s/%" PRIu64 ":%" PRIu32,
+                                   used > 0 ? " " : "", id, told.incarnation, told.next);
+        if (wrote < 0 || (size_t)wrote >= room - used) {
+            out[used] = '\0';
+            return;
+        }
+        used += (size_t)wrote;
+    }
 }

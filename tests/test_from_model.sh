@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From one swarm's model to another swarm: test_from_model.sh HEARSAY
+# The model that a node saves, and another swarm that starts from it: test_from_model.sh HEARSAY
 # shellcheck source=tests/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 
@@ -55,6 +55,25 @@ leave one
 again=("$hearsay" node "${small[@]}" --set "node.identity=$dir/one.key"
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/one" --set node.swarm=new)
 expect 1 'checkpoint' "${again[@]}"
+
+# Is there a model, of so many samples at least?
+is_saved() {
+    local samples
+    samples=$(said_of "$1" samples 2>/dev/null) || return 1
+    [[ $samples =~ ^[0-9]+$ && $samples -ge $2 ]]
+}
+
+tell 'the model can be had while it is trained, and after a crash'
+start trains --set node.save_s=0.3
+wait_for 20 'a model' is_saved trains 1
+alive trains || fail 'it has ended'
+wait_for 20 'a newer one' is_saved trains $(($(said_of trains samples) + 1))
+kill -KILL "${pid[trains]}"
+reap trains 137
+is_saved trains 1 || fail 'the model is gone'
+start trains
+wait_for 20 'it to learn' has trains samples 1
+leave trains
 
 tell 'files that will not do'
 node=("$hearsay" node "${small[@]}" --set "node.identity=$dir/one.key"

@@ -1,0 +1,43 @@
+#include "base_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "learner_state.h"
+#include "version.h"
+
+void base_file_path(char path[static BASE_PATH_BYTES], const char *folder)
+{
+    (void)snprintf(path, BASE_PATH_BYTES, "%s/base.safetensors", folder);
+}
+
+void base_file_init(struct base_file *file, const struct setup *setup, const char *folder)
+{
+    *file = (struct base_file){.model = setup->model,
+                               .about = {.in = model_input(setup->model),
+                                         .classes = setup->classes,
+                                         .mean = setup->mean,
+                                         .scale = setup->scale}};
+    base_file_path(file->path, folder);
+    (void)snprintf(file->about.layers, sizeof file->about.layers, "%s", model_line(setup->model));
+}
+
+enum status base_file_save(const struct base_file *file, const struct learner_state *state,
+                           const uint8_t *history, size_t history_bytes, uint64_t samples,
+                           struct problem *problem)
+{
+    struct tensors_about about = file->about;
+    char *version = malloc(TENSORS_VERSION_MAX);
+    float *weights = malloc(state->parameters * sizeof *weights);
+    CHECK(version && weights);
+    history_text(history, history_bytes, version, TENSORS_VERSION_MAX);
+    for (size_t c = 0; c < state->parameters; c++)
+        weights[c] = QUANTUM * (float)state->base[c];
+    about.digest = learner_state_digest(state);
+    about.samples = samples;
+    about.version = version;
+    const enum status status = tensors_save(file->path, file->model, &about, weights, problem);
+    free(weights);
+    free(version);
+    return status;
+}

@@ -1,0 +1,32 @@
+#include "greeting.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static void say_who(struct report *report, uint64_t now_ns, const struct config *config,
+                    const struct setup *setup, const struct node_options *options)
+{
+    char id[ID_TEXT_BYTES];
+    struct note note = {.at_ns = now_ns, .kind = NOTE_STARTED, .level = LEVEL_INFO};
+    struct address at = config->node.listen;
+    at.port = options->listen_port;
+    identity_text(id, setup->identity.id);
+    (void)snprintf(note.text, sizeof note.text,
+                   "hearsay " HEARSAY_VERSION " node %s in swarm \"%s\": %.160s (%" PRIu64
+                   " parameters), %s",
+                   id, config->node.swarm, setup->description, options->parameters,
+                   at.port ? "listening" : "not listening, only dialling");
+    if (at.port)
+        (void)address_text(&at, note.where);
+    report_note(report, &note);
+}
+
+void greeting_say(struct report *report, uint64_t now_ns, const struct config *config,
+                  const struct setup *setup, const struct node_options *options)
+{
+    char text[DEVICE_TEXT_MAX + 16];
+    say_who(report, now_ns, config, setup, options);
+    model_print(setup->model, stderr);
+    (void)snprintf(text, sizeof text, "computes on %s", setup->device);
+    report_say(report, now_ns, NOTE_DEVICE, LEVEL_INFO, text);
+}
