@@ -16,7 +16,8 @@
 #include "transport.h"
 
 #define ARENA_BYTES   ((size_t)64 << 30) /* address space; only what is touched costs memory */
-#define COPIES        3 /* the old one, the new one, and what is written meanwhile */
+#define COPIES        3 /* checkpoints: the old one, the new one, and what is written meanwhile */
+#define BASES         2 /* the same of base.safetensors, where nothing is kept */
 #define YEAR_2024_S   1704067200
 #define CLOCK_SLACK_S 5
 
@@ -96,7 +97,8 @@ static void look_at_disk(struct doctor *doctor)
 {
     const bool is_adam = doctor->config.train.optimizer == OPTIMIZER_ADAM;
     const uint32_t moments = is_adam ? 2 : 1; /* at most: who does not train has none */
-    const uint64_t needed_bytes = learner_state_bytes(doctor->parameters, moments) * COPIES;
+    const uint64_t needed_bytes = learner_state_bytes(doctor->parameters, moments) * COPIES +
+                                  doctor->parameters * sizeof(float) * BASES;
     const bool is_enough = doctor->free_bytes >= needed_bytes;
     doctor_say(doctor, is_enough ? VERDICT_OK : VERDICT_FAIL, "disk",
                "%s free for %s, which may need %s%s",
