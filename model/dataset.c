@@ -144,7 +144,7 @@ static enum status read_pair(struct idx *images, struct idx *labels,
     if (status != OK)
         return status;
     dataset->count = slice.kept;
-    dataset->shape = (struct shape){1, images->height, images->width};
+    dataset->shape = images->shape;
     status = take_memory(dataset, problem);
     if (status == OK)
         status = read_labels(labels, &slice, dataset, problem);
@@ -158,14 +158,11 @@ static enum status load_idx(struct dataset *dataset, const struct dataset_option
                             bool train, struct problem *problem)
 {
     struct idx images, labels;
-    enum status status =
-        idx_open(&images, options->directory,
-                 train ? "train-images-idx3-ubyte" : "t10k-images-idx3-ubyte", IDX_IMAGES, problem);
+    const char *part = train ? "train" : "t10k";
+    enum status status = idx_open(&images, options->directory, part, IDX_IMAGES, problem);
     if (status != OK)
         return status;
-    status =
-        idx_open(&labels, options->directory,
-                 train ? "train-labels-idx1-ubyte" : "t10k-labels-idx1-ubyte", IDX_LABELS, problem);
+    status = idx_open(&labels, options->directory, part, IDX_LABELS, problem);
     if (status == OK) {
         status = read_pair(&images, &labels, options, dataset, problem);
         idx_close(&labels);

@@ -1,6 +1,7 @@
 /* Samples as bytes, with labels: from IDX files (plain or gzip) or made by seed.
  *
- *   idx        a folder with {train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz]
+ *   idx        a folder with {train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz]; images with
+ *              channels: -images-idx4-
  *   generated  28x28 glyphs: ten digits drawn with strokes, distorted, with noise; by seed
  *   xor        the four cases of exclusive or, two inputs; every shard holds all four, and they
  *              are the test set too

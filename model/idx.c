@@ -8,7 +8,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define REMEDY "download it again or install the Debian package dataset-fashion-mnist"
+#define DIMENSIONS_MAX 4
+#define REMEDY         "download it again or install the Debian package dataset-fashion-mnist"
 
 /* No deflate stream grows more than this when it is inflated (zlib.net/zlib_tech.html). */
 #define DEFLATE_RATIO_MAX 1032
@@ -36,17 +37,27 @@ static enum status open_named(struct idx *idx, int *fd, const char *directory, c
                        idx->path, strerror(errno));
 }
 
-static enum status open_either(struct idx *idx, int *fd, const char *directory, const char *name,
-                               struct problem *problem)
+/* The first of the names that is there, plain or packed. */
+static enum status open_any(struct idx *idx, int *fd, const char *directory, const char *part,
+                            struct problem *problem)
 {
-    enum status status = open_named(idx, fd, directory, name, "", problem);
+    static const char *const names[] = {"-labels-idx1-ubyte", "-images-idx3-ubyte",
+                                        "-images-idx4-ubyte"};
+    const int first = idx->kind == IDX_LABELS ? 0 : 1, last = idx->kind == IDX_LABELS ? 0 : 2;
+    char name[64];
+    enum status status = MISSING;
+    for (int i = first; i <= last && status == MISSING; i++) {
+        (void)snprintf(name, sizeof name, "%s%s", part, names[i]);
+        status = open_named(idx, fd, directory, name, "", problem);
+        if (status == MISSING)
+            status = open_named(idx, fd, directory, name, ".gz", problem);
+    }
     if (status == MISSING)
-        status = open_named(idx, fd, directory, name, ".gz", problem);
-    if (status == MISSING)
-        return problem_set(problem, MISSING,
-                           "%s: holds neither %s nor %s.gz; name the folder of an IDX data set, "
-                           "or install the Debian package dataset-fashion-mnist",
-                           directory, name, name);
+        return problem_set(
+            problem, MISSING,
+            "%s: holds neither %s%s nor the same with .gz; name the folder of an IDX "
+            "data set, or install the Debian package dataset-fashion-mnist",
+            directory, part, names[first]);
     return status;
 }
 
@@ -100,9 +111,12 @@ static enum status read_magic(struct idx *idx, struct problem *problem)
                            "%s: holds numbers of IDX type 0x%02x, and only unsigned bytes (0x08) "
                            "can be read; convert it",
                            idx->path, magic[2]);
-    if (magic[3] != idx->kind)
-        return problem_set(problem, MALFORMED, "%s: has %d dimensions, and %s have %d; " REMEDY,
-                           idx->path, magic[3], plural(idx), (int)idx->kind);
+    idx->dimensions = magic[3];
+    const bool is_image = idx->dimensions == 3 || idx->dimensions == 4;
+    if (idx->kind == IDX_IMAGES ? !is_image : idx->dimensions != 1)
+        return problem_set(problem, MALFORMED, "%s: has %d dimensions, and %s have %s; " REMEDY,
+                           idx->path, idx->dimensions, plural(idx),
+                           idx->kind == IDX_IMAGES ? "3 or, with channels, 4" : "1");
     return OK;
 }
 
@@ -113,20 +127,23 @@ static uint32_t big_endian(const uint8_t *bytes)
 
 static enum status read_dimensions(struct idx *idx, struct problem *problem)
 {
-    uint8_t bytes[4 * IDX_IMAGES];
-    enum status status = read_header(idx, bytes, 4 * (unsigned)idx->kind, problem);
+    uint8_t bytes[4 * DIMENSIONS_MAX];
+    uint32_t sizes[DIMENSIONS_MAX] = {1, 1, 1, 1}; /* what is not said is 1, but the count */
+    enum status status = read_header(idx, bytes, 4 * (unsigned)idx->dimensions, problem);
     if (status != OK)
         return status;
-    uint32_t height = idx->kind == IDX_IMAGES ? big_endian(bytes + 4) : 1;
-    uint32_t width = idx->kind == IDX_IMAGES ? big_endian(bytes + 8) : 1;
-    if (height < 1 || height > IDX_SIDE_MAX || width < 1 || width > IDX_SIDE_MAX)
+    for (int i = 1; i < idx->dimensions; i++)
+        sizes[DIMENSIONS_MAX - idx->dimensions + i] = big_endian(bytes + 4 * (ptrdiff_t)i);
+    const uint32_t channels = sizes[1], height = sizes[2], width = sizes[3];
+    if (channels < 1 || channels > IDX_CHANNELS_MAX || height < 1 || height > IDX_SIDE_MAX ||
+        width < 1 || width > IDX_SIDE_MAX)
         return problem_set(
             problem, TOO_BIG,
-            "%s: announces images of %ux%u pixels, and 1x1 to %dx%d can be read; " REMEDY,
-            idx->path, height, width, IDX_SIDE_MAX, IDX_SIDE_MAX);
+            "%s: announces images of %ux%ux%u (channels, height, width), and 1x1x1 to %dx%dx%d can "
+            "be read; " REMEDY,
+            idx->path, channels, height, width, IDX_CHANNELS_MAX, IDX_SIDE_MAX, IDX_SIDE_MAX);
     idx->count = big_endian(bytes);
-    idx->height = (int)height;
-    idx->width = (int)width;
+    idx->shape = (struct shape){(int)channels, (int)height, (int)width};
     if (idx->count == 0)
         return problem_set(problem, MALFORMED, "%s: holds no %s; " REMEDY, idx->path, plural(idx));
     return OK;
@@ -134,7 +151,7 @@ static enum status read_dimensions(struct idx *idx, struct problem *problem)
 
 static enum status check_size(const struct idx *idx, struct problem *problem)
 {
-    uint64_t announced = (uint64_t)idx->count * (uint64_t)idx->height * (uint64_t)idx->width;
+    uint64_t announced = (uint64_t)idx->count * shape_size(idx->shape);
     if (announced / DEFLATE_RATIO_MAX <= idx->file_bytes)
         return OK;
     return problem_set(problem, MALFORMED,
@@ -158,12 +175,12 @@ static enum status open_stream(struct idx *idx, int fd, struct problem *problem)
     return OK;
 }
 
-enum status idx_open(struct idx *idx, const char *directory, const char *name, enum idx_kind kind,
+enum status idx_open(struct idx *idx, const char *directory, const char *part, enum idx_kind kind,
                      struct problem *problem)
 {
     int fd = -1;
     *idx = (struct idx){.kind = kind};
-    enum status status = open_either(idx, &fd, directory, name, problem);
+    enum status status = open_any(idx, &fd, directory, part, problem);
     if (status == OK)
         status = open_stream(idx, fd, problem);
     if (status != OK)
@@ -181,7 +198,7 @@ enum status idx_open(struct idx *idx, const char *directory, const char *name, e
 enum status idx_next(struct idx *idx, uint8_t *item, struct problem *problem)
 {
     CHECK(idx->at < idx->count);
-    const int bytes = idx->height * idx->width;
+    const int bytes = (int)shape_size(idx->shape);
     if (gzread(idx->stream, item, (unsigned)bytes) != bytes)
         return fault_at_item(idx, problem);
     idx->at++;
