@@ -235,7 +235,7 @@ bool adopt_history(struct node *node, struct peer *from, const struct message *h
     if (adopted == ADOPT_NO_ROOM && notes_allow(&node->notes, node->now_ns))
         (void)node_note(
             node, from, NOTE_FULL, LEVEL_WARNING,
-            "its base cannot be taken over: too many origins (raise limits.members), or "
-            "more rumors than there can be");
+            "its base cannot be taken over: of more lives than limits.members has room for "
+            "(eight each), or more rumors than there can be");
     return false;
 }

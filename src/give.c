@@ -29,12 +29,25 @@ void give_init(struct node *node, struct arena *arena)
     node->save_ns = node->now_ns + node->options.save_ns;
 }
 
-/* A base that is being taken over is nobody's; one of more origins than a slice holds cannot be
- * described. */
+/* With each block comes the version it is of. */
+static bool can_describe(const struct node *node)
+{
+    return node->versions.telling * (size_t)VERSION_ENTRY_BYTES <= SLICE_MAX;
+}
+
+/* A base that is being taken over is nobody's. */
 static bool may_give(const struct node *node)
 {
-    return !node->catchup.is_fetching &&
-           node->versions.telling * (size_t)VERSION_ENTRY_BYTES <= SLICE_MAX;
+    return !node->catchup.is_fetching && can_describe(node);
+}
+
+/* Nobody new can join this swarm: that must not go unsaid. */
+static void note_beyond_description(struct node *node, const struct peer *to)
+{
+    if (notes_allow(&node->notes, node->now_ns))
+        (void)node_note(node, to, NOTE_FULL, LEVEL_WARNING,
+                        "cannot be given our base: more lives have told than fit beside a block; "
+                        "begin the swarm anew, with a copy of base.safetensors as model.start");
 }
 
 /* History. */
@@ -84,6 +97,8 @@ void give_on_take(struct node *node, struct peer *from)
         say_history(node, from);
         return;
     }
+    if (!can_describe(node))
+        note_beyond_description(node, from);
     (void)node_say(node, from, &(struct message){.kind = HISTORY});
 }
 

@@ -178,8 +178,9 @@ void spread_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor,
     }
     if (!origin && !(origin = versions_add(&node->versions, head.origin, head.incarnation))) {
         if (notes_allow(&node->notes, node->now_ns))
-            (void)node_note(node, from, NOTE_FULL, LEVEL_WARNING,
-                            "no room for another origin: raise limits.members");
+            (void)node_note(
+                node, from, NOTE_FULL, LEVEL_WARNING,
+                "no room for another life: eight times limits.members are known; raise it");
         return;
     }
     const uint32_t place = versions_place(&node->versions, origin);

@@ -48,10 +48,8 @@ plant(own_when_asked 1 src/give.c
   "what we told while a block was waiting to be read is not counted")
 
 plant(gives_halves 1 src/give.c
-  [[    return !node->catchup.is_fetching &&
-]]
-  [[    return
-]]
+  [[    return !node->catchup.is_fetching && can_describe(node);]]
+  [[    return can_describe(node);]]
   "who is taking over a base gives it, before it is whole")
 
 plant(kept_not_counted 1 src/adopt.c

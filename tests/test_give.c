@@ -3,10 +3,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "give_story.h"
+#include "inside.h"
 
 static void must_hang_up(void)
 {
@@ -40,6 +42,46 @@ static void who_knows_nothing_has_nothing_to_give(void **state)
     puppet_say(&puppet, &(struct message){.kind = TAKE});
     assert_int_equal(puppet.heard[HISTORY], 1);
     assert_int_equal(puppet.last[HISTORY].parts, 0);
+}
+
+/* So many lives of others have told something. */
+static void know_lives(uint32_t count)
+{
+    struct versions *versions = &world.nodes[0].node->versions;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t id[ID_BYTES] = {1};
+        struct origin *origin = versions_add(versions, id, versions->count + 1);
+        assert_non_null(origin);
+        versions_set(versions, origin, 1, 1);
+    }
+}
+
+/* Beside a block of 8192 entries a message has room to name 2721 lives. */
+static void a_base_of_more_lives_than_can_be_named_is_not_given_and_that_is_said(void **state)
+{
+    (void)state;
+    struct node_options options = patient_options();
+    options.members_max = 512;
+    options.send_queue_bytes = 1u << 20;
+    start_talk(&options);
+    know_lives(2721 - stats_of(0).origins);
+    puppet_say(&puppet, &(struct message){.kind = TAKE});
+    run(SECOND_NS);
+    assert_int_equal(puppet.last[HISTORY].parts, 3);
+    assert_int_equal(world.nodes[0].notes[NOTE_FULL], 0);
+    fetch(0, 1);
+    run(SECOND_NS);
+    assert_true(puppet.last[BLOCK].bulk.count > 0);
+
+    know_lives(1);
+    puppet_say(&puppet, &(struct message){.kind = TAKE});
+    run(SECOND_NS);
+    assert_int_equal(puppet.last[HISTORY].parts, 0);
+    assert_int_equal(world.nodes[0].notes[NOTE_FULL], 1);
+    assert_non_null(strstr(world.nodes[0].last[NOTE_FULL].text, "model.start"));
+    fetch(0, 1);
+    run(SECOND_NS);
+    assert_int_equal(puppet.last[BLOCK].bulk.count, 0);
 }
 
 static void who_asks_for_blocks_that_no_base_has_is_hung_up_on(void **state)
@@ -145,6 +187,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TALK(who_asks_is_told_what_the_base_is_made_of_and_given_it),
         TALK(who_knows_nothing_has_nothing_to_give),
+        TALK(a_base_of_more_lives_than_can_be_named_is_not_given_and_that_is_said),
         TALK(who_asks_for_blocks_that_no_base_has_is_hung_up_on),
         TALK(who_asks_for_more_than_may_wait_is_refused_that),
         TALK(who_trains_gives_a_quarter_of_what_its_links_carry),
