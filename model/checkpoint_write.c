@@ -74,7 +74,7 @@ enum status checkpoint_write(const struct disk *disk, const char *folder,
     struct draft draft;
     char name[CHECKPOINT_NAME_MAX], path[DISK_PATH_MAX];
     checkpoint_name(name, generation);
-    draft_begin(&draft, disk, folder, name);
+    draft_begin(&draft, disk, folder, name, DRAFT_PRIVATE);
     if (draft.error == 0)
         write_stream(&draft, checkpoint, generation);
     const int error = draft_end(&draft);

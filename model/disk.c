@@ -12,10 +12,10 @@ static int outcome(int result)
     return result < 0 ? -errno : result;
 }
 
-static int real_create(void *self, const char *path)
+static int real_create(void *self, const char *path, int mode)
 {
     (void)self;
-    return outcome(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    return outcome(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
 }
 
 static int real_open(void *self, const char *path)

@@ -1,6 +1,7 @@
 #include "draft.h"
 
-void draft_begin(struct draft *draft, const struct disk *disk, const char *folder, const char *name)
+void draft_begin(struct draft *draft, const struct disk *disk, const char *folder, const char *name,
+                 int mode)
 {
     char path[DISK_PATH_MAX];
     *draft = (struct draft){.disk = disk, .folder = folder, .name = name, .handle = -1};
@@ -8,7 +9,7 @@ void draft_begin(struct draft *draft, const struct disk *disk, const char *folde
     if (draft->error != 0)
         return;
     (void)disk->remove(disk->self, path); /* if it is there and stays, create says so */
-    draft->handle = disk->create(disk->self, path);
+    draft->handle = disk->create(disk->self, path, mode);
     if (draft->handle < 0)
         draft->error = draft->handle;
 }

@@ -26,9 +26,12 @@ struct draft {
     int error; /* the first, a negative errno; 0 so far */
 };
 
-/* A NAME.new that a crash has left is removed. */
-void draft_begin(struct draft *draft, const struct disk *disk, const char *folder,
-                 const char *name);
+#define DRAFT_PRIVATE 0600 /* readable by its owner alone */
+#define DRAFT_PUBLIC  0644
+
+/* A NAME.new that a crash has left is removed. mode: as of open(2). */
+void draft_begin(struct draft *draft, const struct disk *disk, const char *folder, const char *name,
+                 int mode);
 /* Nothing once something has failed. */
 void draft_write(struct draft *draft, const void *from, size_t bytes);
 /* 0, or the negative errno of the first thing that failed. */

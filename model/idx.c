@@ -41,23 +41,24 @@ static enum status open_named(struct idx *idx, int *fd, const char *directory, c
 static enum status open_any(struct idx *idx, int *fd, const char *directory, const char *part,
                             struct problem *problem)
 {
-    static const char *const names[] = {"-labels-idx1-ubyte", "-images-idx3-ubyte",
-                                        "-images-idx4-ubyte"};
-    const int first = idx->kind == IDX_LABELS ? 0 : 1, last = idx->kind == IDX_LABELS ? 0 : 2;
-    char name[64];
+    static const char *const names[][2] = {
+        [IDX_LABELS] = {"labels-idx1-ubyte"},
+        [IDX_IMAGES] = {"images-idx3-ubyte", "images-idx4-ubyte"}};
+    const char *const *of_kind = names[idx->kind];
     enum status status = MISSING;
-    for (int i = first; i <= last && status == MISSING; i++) {
-        (void)snprintf(name, sizeof name, "%s%s", part, names[i]);
+    for (int i = 0; i < 2 && of_kind[i] && status == MISSING; i++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "%.32s-%s", part, of_kind[i]);
         status = open_named(idx, fd, directory, name, "", problem);
         if (status == MISSING)
             status = open_named(idx, fd, directory, name, ".gz", problem);
     }
     if (status == MISSING)
-        return problem_set(
-            problem, MISSING,
-            "%s: holds neither %s%s nor the same with .gz; name the folder of an IDX "
-            "data set, or install the Debian package dataset-fashion-mnist",
-            directory, part, names[first]);
+        return problem_set(problem, MISSING,
+                           "%s: holds no %s-%s%s%s, plain or with .gz; name the folder of an IDX "
+                           "data set, or install the Debian package dataset-fashion-mnist",
+                           directory, part, of_kind[0], of_kind[1] ? ", nor " : "",
+                           of_kind[1] ? of_kind[1] : "");
     return status;
 }
 

@@ -3,13 +3,15 @@
  *   OFFSET SIZE MEANING
  *        0    2 zero
  *        2    1 type of the numbers: 0x08, unsigned byte, is the only one read here
- *        3    1 dimensions: 1 for labels; 3 for images (count, height, width), or 4 (count,
- * channels, height, width) 4  4·n each dimension, big-endian 4+4n   … the numbers, row major
+ *        3    1 dimensions. 1: labels. 3: images, by count, height, width. 4: with channels,
+ *               by count, channels, height, width
+ *        4  4·n each dimension, big-endian
+ *      4+4n   … the numbers, row major
  *
  * Plain or gzip, told apart by content. Nothing is believed: sizes have bounds, and an announced
  * count that the file cannot hold is refused before memory is asked for. After OK from idx_end
- * the file was whole and, if gzip, its checksum held (tests/test_dataset.c: every truncation).
- * What follows a gzip stream is ignored, as gunzip does.
+ * the file was whole and, if gzip, its checksum held (every truncation: tests/test_dataset.c,
+ * tests/test_idx.c). What follows a gzip stream is ignored, as gunzip does.
  */
 #ifndef HEARSAY_IDX_H
 #define HEARSAY_IDX_H

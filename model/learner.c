@@ -35,11 +35,12 @@ struct learner {
 static void replica_start(struct learner *learner, struct arena *arena)
 {
     const size_t parameters = model_parameters(learner->model);
-    float *drawn = malloc(parameters * sizeof *drawn);
-    CHECK(drawn);
-    model_init(learner->model, learner->options.model_seed, drawn);
-    const float *start = learner->options.start ? learner->options.start : drawn;
-    replica_init(&learner->replica, arena, learner->backend, parameters, start,
+    const float *start = learner->options.start;
+    float *drawn = start ? NULL : malloc(parameters * sizeof *drawn);
+    CHECK(start || drawn);
+    if (!start)
+        model_init(learner->model, learner->options.model_seed, drawn);
+    replica_init(&learner->replica, arena, learner->backend, parameters, start ? start : drawn,
                  learner->options.told_max);
     learner->options.start = NULL;
     free(drawn);

@@ -1,6 +1,6 @@
 /* A replica: the base the swarm shares, and the weights this node computes with.
  *
- *   base b[P] int32 (units of QUANTUM)     b0 = round(init(seed) / QUANTUM), the same everywhere
+ *   base b[P] int32 (units of QUANTUM)     b0 = round(host_init / QUANTUM), the same everywhere
  *   weights w[P] float32                   training changes only these
  *   residual r = w - QUANTUM·b             what this node learned and has not told; derived
  *

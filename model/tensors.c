@@ -4,13 +4,14 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "draft.h"
 
 #define LENGTH_BYTES     8
 #define HEADER_BYTES_MAX (1024 * 1024)
@@ -97,82 +98,40 @@ static char *header_new(const struct model *model, const struct tensors_about *a
     return header;
 }
 
-static bool write_all(int fd, const void *from, size_t bytes)
+/* Folder and name of a path: "." and "x" of "x". False: it is too long. */
+static bool split_path(const char *path, char folder[static DISK_PATH_MAX], const char **name)
 {
-    const char *next = from;
-    while (bytes > 0) {
-        const ssize_t wrote = write(fd, next, bytes);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0)
-            return false;
-        next += wrote;
-        bytes -= (size_t)wrote;
-    }
-    return true;
-}
-
-/* Makes the rename last through a power failure. Some file systems cannot, and say EINVAL. */
-static bool sync_folder(const char *path)
-{
-    char folder[PATH_MAX] = ".";
     const char *slash = strrchr(path, '/');
-    if (slash)
-        (void)snprintf(folder, sizeof folder, "%.*s", (int)(slash - path) + 1, path);
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    const bool synced = fsync(fd) == 0 || errno == EINVAL;
-    const int system_error = errno;
-    (void)close(fd);
-    errno = system_error;
-    return synced;
-}
-
-/* Writes, names and syncs. False: errno says why, and the temporary file is gone. */
-static bool replace_file(const char *path, char *temporary, const char *header, size_t header_bytes,
-                         const float *floats, size_t count)
-{
-    const int fd = mkostemp(temporary, O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    bool written = fchmod(fd, 0644) == 0 && write_all(fd, header, header_bytes) &&
-                   write_all(fd, floats, count * sizeof *floats) && fdatasync(fd) == 0;
-    int system_error = errno;
-    if (close(fd) != 0 && written) {
-        system_error = errno;
-        written = false;
-    }
-    if (written && rename(temporary, path) == 0)
-        return sync_folder(path);
-    if (written)
-        system_error = errno;
-    (void)unlink(temporary);
-    errno = system_error;
-    return false;
+    *name = slash ? slash + 1 : path;
+    const int length = slash
+                           ? snprintf(folder, DISK_PATH_MAX, "%.*s", (int)(slash - path) + 1, path)
+                           : snprintf(folder, DISK_PATH_MAX, ".");
+    return length < DISK_PATH_MAX && strlen(path) + sizeof DRAFT_SUFFIX < DISK_PATH_MAX;
 }
 
 enum status tensors_save(const char *path, const struct model *model,
                          const struct tensors_about *about, const float *host_weights,
                          struct problem *problem)
 {
-    char temporary[PATH_MAX];
-    const int length = snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
-    if (length < 0 || (size_t)length >= sizeof temporary)
+    char folder[DISK_PATH_MAX];
+    const char *name;
+    if (!split_path(path, folder, &name))
         return problem_set(problem, TOO_BIG, "%.300s...: this path is too long; use a shorter one",
                            path);
     size_t header_bytes;
     char *header = header_new(model, about, &header_bytes);
-    const bool saved =
-        replace_file(path, temporary, header, header_bytes, host_weights, model_parameters(model));
-    const int system_error = errno;
+    struct draft draft;
+    draft_begin(&draft, disk_real(), folder, name, DRAFT_PUBLIC);
+    draft_write(&draft, header, header_bytes);
+    draft_write(&draft, host_weights, model_parameters(model) * sizeof *host_weights);
+    const int error = draft_end(&draft);
     free(header);
-    if (saved)
+    if (error == 0)
         return OK;
     return problem_set(problem, FAILED,
                        "%s: the model cannot be saved: %s; check that the folder exists, that you "
                        "may write there and that the disk is not full",
-                       path, strerror(system_error));
+                       path, strerror(-error));
 }
 
 /* Loading */

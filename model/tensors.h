@@ -3,8 +3,7 @@
  *   8 bytes little-endian length of the header ‖ JSON header ‖ the tensors, back to back
  *   (format: huggingface/safetensors README). "__metadata__" holds strings: ours are below.
  *
- * A save is a temporary file in the same folder, fdatasync, rename, fsync of the folder: at any
- * moment the name holds the old file or the new one, whole.
+ * At any moment the name holds the old file or the new one, whole (draft.h).
  * Held by tests/test_tensors.c.
  */
 #ifndef HEARSAY_TENSORS_H

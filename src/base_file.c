@@ -22,22 +22,21 @@ void base_file_init(struct base_file *file, const struct setup *setup, const cha
     (void)snprintf(file->about.layers, sizeof file->about.layers, "%s", model_line(setup->model));
 }
 
-enum status base_file_save(const struct base_file *file, const struct learner_state *state,
+enum status base_file_save(const struct base_file *file, struct learner_state *state,
                            const uint8_t *history, size_t history_bytes, uint64_t samples,
                            struct problem *problem)
 {
     struct tensors_about about = file->about;
     char *version = malloc(TENSORS_VERSION_MAX);
-    float *weights = malloc(state->parameters * sizeof *weights);
-    CHECK(version && weights);
+    CHECK(version);
     history_text(history, history_bytes, version, TENSORS_VERSION_MAX);
     for (size_t c = 0; c < state->parameters; c++)
-        weights[c] = QUANTUM * (float)state->base[c];
+        state->weights[c] = QUANTUM * (float)state->base[c];
     about.digest = learner_state_digest(state);
     about.samples = samples;
     about.version = version;
-    const enum status status = tensors_save(file->path, file->model, &about, weights, problem);
-    free(weights);
+    const enum status status =
+        tensors_save(file->path, file->model, &about, state->weights, problem);
     free(version);
     return status;
 }

@@ -1,4 +1,4 @@
-/* The base as a file for anybody: base.safetensors in a node's folder, as new as its newest
+/* The base as a file for anybody: base.safetensors in a node's folder, written after each
  * checkpoint. Who wants the model need not wait for the end, and has it even after a crash.
  * Held by tests/test_from_model.sh.
  */
@@ -21,9 +21,10 @@ void base_file_path(char path[static BASE_PATH_BYTES], const char *folder);
 
 void base_file_init(struct base_file *file, const struct setup *setup, const char *folder);
 
-/* The base of the state, which is the sum of the rumors in history (version.h) and of so many
- * samples. Fails as tensors_save. May run in a thread of its own. */
-enum status base_file_save(const struct base_file *file, const struct learner_state *state,
+/* The base of the state, which is the sum of the rumors in history (version.h). samples: learned by
+ * the whole swarm, as far as is known. The state's weights are overwritten, for want of other room.
+ * Fails as tensors_save. May run in a thread of its own. */
+enum status base_file_save(const struct base_file *file, struct learner_state *state,
                            const uint8_t *history, size_t history_bytes, uint64_t samples,
                            struct problem *problem) MUST_USE;
 

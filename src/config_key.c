@@ -42,7 +42,7 @@ static const struct config_key keys[] = {
     {"model", "seed", CONFIG_U64, AT(model.seed), .initial = "1", .max = CONFIG_NO_MAX,
      .help = "Weights to start from, as it draws them; the same on all nodes of a swarm."},
     {"model", "start", CONFIG_PATH, AT(model.start), .initial = "",
-     .help = "Weights to start from instead: a .safetensors file, the same on all nodes."},
+     .help = "Weights to start from instead: a .safetensors file, kept; the same on all nodes."},
 
     {"data", "source", CONFIG_CHOICE, AT(data.source), .initial = "idx",
      .words = "idx|generated|xor",

@@ -69,17 +69,16 @@ static void on_saved(struct daemon *daemon, uint64_t now_ns)
 
 static void look_at_saver(struct daemon *daemon)
 {
-    enum status status;
-    struct problem problem;
-    if (!saver_took(daemon->saver, &status, &problem))
+    struct saved saved;
+    const uint64_t now_ns = transport_now_ns();
+    if (!saver_took(daemon->saver, &saved))
         return;
-    if (status == OK) {
-        daemon->saved_ns = transport_now_ns();
-        report_say(&daemon->report, transport_now_ns(), NOTE_SAVED, LEVEL_DEBUG,
-                   "a checkpoint is on disk");
-    } else {
-        report_say(&daemon->report, transport_now_ns(), NOTE_SAVED, LEVEL_ERROR, problem.text);
+    if (saved.has_checkpoint) {
+        daemon->saved_ns = now_ns;
+        report_say(&daemon->report, now_ns, NOTE_SAVED, LEVEL_DEBUG, "a checkpoint is on disk");
     }
+    if (saved.status != OK)
+        report_say(&daemon->report, now_ns, NOTE_SAVED, LEVEL_ERROR, saved.problem.text);
 }
 
 /* Do what the node asks for, until it has no wish left; then sleep until its next time. */
@@ -389,7 +388,9 @@ static enum status prepare(struct daemon *daemon, struct problem *problem)
     enum status status = report_open(&daemon->report, config->node.log, config->node.verbose,
                                      transport_now_ns(), problem);
     if (status == OK)
-        status = state_dir_make(config, problem);
+        status = state_dir_make(config->node.state_dir, problem);
+    if (status == OK)
+        status = state_dir_check_start(config, problem);
     if (status == OK)
         status = status_door_open(&daemon->door, config->node.state_dir, problem);
     if (status == OK)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "doctor.h"
+#include "state_dir.h"
 #include "status_door.h"
 #include "status_text.h"
 #include "transport.h"
@@ -116,7 +117,8 @@ static void look_at_model(struct doctor *doctor, const struct dataset *train)
     struct arena arena;
     struct backend *backend = backend_cpu((int)doctor->config.train.threads);
     arena_init(&arena, ARENA_BYTES);
-    doctor->has_model = setup_model(&doctor->config, setup_batch_max(&doctor->config, train), train,
+    doctor->has_model = state_dir_check_start(&doctor->config, &problem) == OK &&
+                        setup_model(&doctor->config, setup_batch_max(&doctor->config, train), train,
                                     &arena, backend, &made, &problem) == OK;
     if (doctor->has_model) {
         doctor->parameters = model_parameters(made.model);

@@ -16,6 +16,7 @@
 #include "tensors.h"
 
 #define BATCH       100
+#define LOOKS       100                /* at a file that becomes another meanwhile */
 #define ARENA_BYTES ((size_t)16 << 30) /* address space; only what is touched costs memory */
 
 static const char usage[] =
@@ -133,12 +134,30 @@ static enum status load_test(struct dataset *test, const struct config_data *dat
                        test->shape.channels, test->shape.height, test->shape.width, test->classes);
 }
 
+/* Where a node still trains, its file may become another between two looks: until two are the same,
+ * what lies between them is not known to be of either. */
+static enum status load_weights(const char *path, const struct model *model, float *weights,
+                                struct tensors_about *about, struct problem *problem)
+{
+    for (int i = 0; i < LOOKS; i++) {
+        const struct tensors_about before = *about;
+        enum status status = tensors_load(path, model, weights, problem);
+        if (status == OK)
+            status = tensors_read_about(path, about, problem);
+        if (status != OK || (about->digest == before.digest && about->samples == before.samples))
+            return status;
+    }
+    return problem_set(problem, FAILED, "%s: becomes another faster than it can be read; copy it",
+                       path);
+}
+
 static enum status score_file(struct arena *arena, struct backend *backend, const char *path,
                               struct model *model, const struct dataset *test,
-                              struct evaluation *score, struct problem *problem)
+                              struct tensors_about *about, struct evaluation *score,
+                              struct problem *problem)
 {
     float *weights = arena_take(arena, model_parameters(model), sizeof *weights);
-    enum status status = tensors_load(path, model, weights, problem);
+    enum status status = load_weights(path, model, weights, about, problem);
     if (status != OK)
         return status;
     struct exam *exam = exam_new(arena, backend, model, test);
@@ -161,7 +180,7 @@ static enum status evaluate(struct arena *arena, const char *path, const struct 
     if (status == OK)
         status = load_test(&test, &options->config.data, about, problem);
     if (status == OK)
-        status = score_file(arena, backend, path, model, &test, score, problem);
+        status = score_file(arena, backend, path, model, &test, about, score, problem);
     dataset_free(&test);
     if (model)
         model_free(model);

@@ -71,7 +71,7 @@ static enum status store(const struct disk *disk, const char *folder, uint64_t n
     char line[LINE_MAX];
     struct draft draft;
     const int length = line_of(line, number);
-    draft_begin(&draft, disk, folder, NAME);
+    draft_begin(&draft, disk, folder, NAME, DRAFT_PRIVATE);
     draft_write(&draft, line, (size_t)length);
     const int error = draft_end(&draft);
     if (error != 0)

@@ -17,8 +17,7 @@ struct saver {
     bool is_running; /* a thread, not yet joined */
     pthread_t thread;
     atomic_bool has_ended;
-    enum status status; /* of what has ended */
-    struct problem problem;
+    struct saved saved; /* what has ended */
 };
 
 struct saver *saver_new(const struct saver_options *options)
@@ -76,12 +75,14 @@ uint8_t *saver_own(struct saver *saver)
 static void *write_thread(void *argument)
 {
     struct saver *saver = argument;
-    const struct checkpoint *checkpoint = &saver->checkpoint;
-    saver->status = checkpoint_save(disk_real(), saver->options.folder, checkpoint, &saver->series,
-                                    &saver->problem);
-    if (saver->status == OK)
-        saver->status = base_file_save(&saver->options.base, &checkpoint->state, checkpoint->own,
-                                       checkpoint->own_bytes, saver->samples, &saver->problem);
+    struct checkpoint *checkpoint = &saver->checkpoint;
+    struct saved *saved = &saver->saved;
+    saved->status = checkpoint_save(disk_real(), saver->options.folder, checkpoint, &saver->series,
+                                    &saved->problem);
+    saved->has_checkpoint = saved->status == OK;
+    if (saved->has_checkpoint)
+        saved->status = base_file_save(&saver->options.base, &checkpoint->state, checkpoint->own,
+                                       checkpoint->own_bytes, saver->samples, &saved->problem);
     atomic_store(&saver->has_ended, true);
     saver->options.wake(saver->options.waker);
     return NULL;
@@ -104,13 +105,12 @@ static void join(struct saver *saver)
     saver->is_running = false;
 }
 
-bool saver_took(struct saver *saver, enum status *status, struct problem *problem)
+bool saver_took(struct saver *saver, struct saved *saved)
 {
     if (!saver->is_running || !atomic_load(&saver->has_ended))
         return false;
     join(saver);
-    *status = saver->status;
-    *problem = saver->problem;
+    *saved = saver->saved;
     return true;
 }
 
@@ -119,8 +119,8 @@ enum status saver_wait(struct saver *saver, struct problem *problem)
     if (!saver->is_running)
         return OK;
     join(saver);
-    *problem = saver->problem;
-    return saver->status;
+    *problem = saver->saved.problem;
+    return saver->saved.status;
 }
 
 void saver_free(struct saver *saver)

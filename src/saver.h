@@ -31,8 +31,7 @@ struct saver_options {
 
 struct saver;
 
-/* Twelve bytes a parameter and four for each moment, for as long as it lives; four more while it
- * writes. */
+/* Twelve bytes a parameter and four for each moment, for as long as it lives. */
 struct saver *saver_new(const struct saver_options *options);
 
 /* The newest good checkpoint into the learner and *own (*own_bytes; valid until the first save).
@@ -45,11 +44,18 @@ bool saver_is_busy(const struct saver *saver);
 struct learner_state *saver_state(struct saver *saver); /* to be filled, while it is not busy ... */
 uint8_t *saver_own(struct saver *saver);                /* ... and this */
 
-/* samples: behind the base, learned by all. */
+/* samples: learned by the whole swarm, as far as is known. */
 void saver_write(struct saver *saver, size_t own_bytes, uint64_t incarnation, uint64_t samples);
 
-/* True once for each write that has ended: how. */
-bool saver_took(struct saver *saver, enum status *status, struct problem *problem);
+/* How a write has ended. The checkpoint may be whole, and the base not saved. */
+struct saved {
+    bool has_checkpoint;
+    enum status status;
+    struct problem problem;
+};
+
+/* True once for each write that has ended. */
+bool saver_took(struct saver *saver, struct saved *saved);
 
 /* The end of the write under way, if there is one: OK otherwise. */
 enum status saver_wait(struct saver *saver, struct problem *problem);

@@ -25,7 +25,7 @@ struct setup {
     int classes;
     float mean; /* how the data is normalised */
     float scale;
-    char description[SETUP_DESCRIPTION_BYTES]; /* of the model: input, layers, seed */
+    char description[SETUP_DESCRIPTION_BYTES]; /* of the model: input, layers, seed or start */
 };
 
 /* Load and build everything but the sockets. The problem says what is wrong and what to do. */
@@ -51,7 +51,7 @@ enum status setup_device(const struct config *config, struct backend **backend,
 
 struct setup_model {
     struct model *model;
-    const float *start; /* [P], the arena's; NULL: drawn by the seed */
+    const float *start; /* [P], in the arena for as long as that is; NULL: drawn by the seed */
     char description[SETUP_DESCRIPTION_BYTES];
 };
 /* batch_max: of all who learn with it. */

@@ -15,10 +15,8 @@ static bool is_same_file(const char *a, const char *b)
            of_a.st_ino == of_b.st_ino;
 }
 
-enum status state_dir_make(const struct config *config, struct problem *problem)
+enum status state_dir_make(const char *path, struct problem *problem)
 {
-    const char *path = config->node.state_dir;
-    char base[BASE_PATH_BYTES];
     if (mkdir(path, 0755) != 0 && errno != EEXIST)
         return problem_set(problem, FAILED, "cannot make node.state_dir %s: %s", path,
                            strerror(errno));
@@ -28,13 +26,19 @@ enum status state_dir_make(const struct config *config, struct problem *problem)
                            "node.state_dir %s is not a directory that this user may write to, and "
                            "nothing could be saved; choose another",
                            path);
-    base_file_path(base, path);
-    if (is_same_file(config->model.start, base))
-        return problem_set(problem, MALFORMED,
-                           "[model] start: %s is where this node saves its base, and the next time "
-                           "it would start from something else; copy the file, and name the copy",
-                           config->model.start);
     return OK;
+}
+
+enum status state_dir_check_start(const struct config *config, struct problem *problem)
+{
+    char base[BASE_PATH_BYTES];
+    base_file_path(base, config->node.state_dir);
+    if (!is_same_file(config->model.start, base))
+        return OK;
+    return problem_set(problem, MALFORMED,
+                       "[model] start: %s is where this node saves its base, and the next time it "
+                       "would start from something else; copy the file, and name the copy",
+                       config->model.start);
 }
 
 void state_dir_describe(const struct setup *setup, const char *swarm,

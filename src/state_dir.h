@@ -10,9 +10,11 @@
 #include "checkpoint.h"
 #include "setup.h"
 
-/* It is there, and may be written to; made if it is not. What the model starts from is not what is
- * saved here at the end: no later start would find it again. */
-enum status state_dir_make(const struct config *config, struct problem *problem) MUST_USE;
+/* It is there, and may be written to; made if it is not. */
+enum status state_dir_make(const char *path, struct problem *problem) MUST_USE;
+
+/* MALFORMED: the model starts from what is saved here, and no later start would find it again. */
+enum status state_dir_check_start(const struct config *config, struct problem *problem) MUST_USE;
 
 /* What a checkpoint must be of, to be gone on from: swarm, model and identity. */
 #define STATE_DIR_MODEL_MAX CHECKPOINT_MODEL_MAX

@@ -147,8 +147,9 @@ static inline int memory_open_file(struct memory_disk *disk, int file)
     return 3;
 }
 
-static inline int memory_create(void *self, const char *path)
+static inline int memory_create(void *self, const char *path, int mode)
 {
+    (void)mode;
     struct memory_disk *disk = self;
     const int error = memory_begin(disk, CREATE);
     if (error != 0)

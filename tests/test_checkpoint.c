@@ -76,7 +76,7 @@ static void put_old_format(void)
     header.batch = 0;
     header.total_bytes = chunk_file_bytes(96 + strlen(MODEL) + OWN + 16 * P);
     memory_disk_init(&disk);
-    draft_begin(&draft, &disk.table, FOLDER, "checkpoint-1");
+    draft_begin(&draft, &disk.table, FOLDER, "checkpoint-1", DRAFT_PRIVATE);
     chunk_writer_init(&writer, &draft, 1);
     chunk_write(&writer, &header, 96);
     chunk_write(&writer, MODEL, strlen(MODEL));

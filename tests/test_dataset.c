@@ -328,10 +328,10 @@ static void a_wrong_header_is_refused_with_its_reason(void **state)
 static void what_is_missing_is_named(void **state)
 {
     (void)state;
-    assert_refused_because(MISSING, "holds neither " IMAGES " nor");
+    assert_refused_because(MISSING, "holds no " IMAGES ", nor");
     write_train(COUNT);
     (void)remove(path_of(LABELS, ""));
-    assert_refused_because(MISSING, "holds neither " LABELS " nor");
+    assert_refused_because(MISSING, "holds no " LABELS ",");
     assert_int_equal(mkdir(path_of(LABELS, ""), 0755), 0);
     assert_refused_because(MALFORMED, "is not a file");
     struct dataset_options options = all_of_it();
@@ -339,7 +339,7 @@ static void what_is_missing_is_named(void **state)
     struct problem problem;
     options.directory = "/nonexistent/digits";
     assert_int_equal(dataset_load_train(&dataset, &options, &problem), MISSING);
-    assert_non_null(strstr(problem.text, "/nonexistent/digits: holds neither"));
+    assert_non_null(strstr(problem.text, "/nonexistent/digits: holds no"));
 }
 
 static void the_test_set_is_whole_and_has_no_statistics(void **state)

@@ -52,7 +52,7 @@ static char *in_folder(const char *name)
 
 static void put(const char *name, const char *text)
 {
-    const int handle = disk->create(disk->self, in_folder(name));
+    const int handle = disk->create(disk->self, in_folder(name), 0600);
     assert_true(handle >= 0);
     assert_int_equal(disk_write_all(disk, handle, text, strlen(text)), 0);
     assert_int_equal(disk->sync(disk->self, handle), 0);
@@ -100,9 +100,9 @@ static void what_fails_says_why(void **state)
     (void)state;
     char nowhere[DISK_PATH_MAX];
     put("a", "");
-    assert_int_equal(disk->create(disk->self, in_folder("a")), -EEXIST);
+    assert_int_equal(disk->create(disk->self, in_folder("a"), 0600), -EEXIST);
     assert_int_equal(disk_path(nowhere, folder, "no", "/a"), 0);
-    assert_int_equal(disk->create(disk->self, nowhere), -ENOENT);
+    assert_int_equal(disk->create(disk->self, nowhere, 0600), -ENOENT);
     assert_int_equal(disk->rename(disk->self, in_folder("a"), nowhere), -ENOENT);
     assert_int_equal(disk->sync_folder(disk->self, nowhere), -ENOENT);
     assert_int_equal(disk->list(disk->self, nowhere, remove_one, NULL), -ENOENT);
@@ -138,14 +138,14 @@ static void a_draft_takes_the_place_of_what_had_its_name(void **state)
     struct draft draft;
     put("a", "old");
     put("a" DRAFT_SUFFIX, "left by a crash");
-    draft_begin(&draft, disk, folder, "a");
+    draft_begin(&draft, disk, folder, "a", DRAFT_PRIVATE);
     draft_write(&draft, "new ", 4);
     draft_write(&draft, "words", 5);
     must_hold("a", "old");
     assert_int_equal(draft_end(&draft), 0);
     must_hold("a", "new words");
     assert_int_equal(disk->open(disk->self, in_folder("a" DRAFT_SUFFIX)), -ENOENT);
-    draft_begin(&draft, disk, "/nowhere/at/all", "a");
+    draft_begin(&draft, disk, "/nowhere/at/all", "a", DRAFT_PRIVATE);
     draft_write(&draft, "x", 1);
     assert_int_equal(draft_end(&draft), -ENOENT);
 }

@@ -54,7 +54,7 @@ wait_for 20 'it to learn' has one samples 1
 leave one
 again=("$hearsay" node "${small[@]}" --set "node.identity=$dir/one.key"
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/one" --set node.swarm=new)
-expect 1 'checkpoint' "${again[@]}"
+expect 1 'none of the checkpoints here .* can be used' "${again[@]}"
 
 # Is there a model, of so many samples at least?
 is_saved() {
@@ -71,9 +71,27 @@ wait_for 20 'a newer one' is_saved trains $(($(said_of trains samples) + 1))
 kill -KILL "${pid[trains]}"
 reap trains 137
 is_saved trains 1 || fail 'the model is gone'
-start trains
-wait_for 20 'it to learn' has trains samples 1
+saved=$(said_of trains samples)
+start trains --set node.save_s=0.3
+wait_for 20 'a newer one' is_saved trains $((saved + 1))
 leave trains
+for left in "$dir"/trains/*.new "$dir"/trains/base.safetensors.*; do
+    [[ ! -e $left ]] || fail "a crash has left a file for ever: $left"
+done
+
+tell 'a base that cannot be saved is no checkpoint lost'
+mkdir -p "$dir/blocked/base.safetensors"
+start blocked --set node.save_s=0.3
+wait_for 20 'it to say so' notes blocked '"note":"saved","level":"error".*the model cannot be saved'
+wait_for 20 'a checkpoint' has blocked checkpoint_age_s 0
+kill -TERM "${pid[blocked]}"
+reap blocked 1
+says "$dir/blocked.err" 'base.safetensors: the model cannot be saved: Is a directory' ||
+    fail 'it does not say why'
+rmdir "$dir/blocked/base.safetensors"
+start blocked
+wait_for 20 'it to go on' has blocked samples 1
+leave blocked
 
 tell 'files that will not do'
 node=("$hearsay" node "${small[@]}" --set "node.identity=$dir/one.key"
@@ -86,6 +104,9 @@ expect 1 '\[model\] start: .*another shape' "${node[@]}" --set "model.start=$bas
 expect 1 'is where this node saves its base' "$hearsay" node "${small[@]}" \
     --set "node.identity=$dir/old.key" --set "node.swarm_key=$dir/swarm.key" \
     --set "node.state_dir=$dir/old" --set "model.start=$dir/./old/base.safetensors"
+expect 1 '^FAIL  model: \[model\] start: .*is where this node saves its base' "$hearsay" doctor \
+    "${small[@]}" --set "node.identity=$dir/old.key" --set "node.swarm_key=$dir/swarm.key" \
+    --set "node.state_dir=$dir/old" --set "model.start=$base"
 expect 1 '^FAIL  model: \[model\] start: .*no-such' "$hearsay" doctor "${small[@]}" \
     --set "node.identity=$dir/one.key" --set "node.swarm_key=$dir/swarm.key" \
     --set "node.state_dir=$dir/none" --set "model.start=$dir/no-such"

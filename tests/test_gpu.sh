@@ -103,14 +103,14 @@ address=$(address_of other)
 CUDA_ON_CPU_BREAKS=$dir/broken start breaks "${with_gpu[@]}" --set node.save_s=1 \
     --set "node.peers=$address"
 wait_for 60 'it to learn' has_learned breaks 100
-wait_for 60 'a checkpoint' compgen -G "$dir/breaks/checkpoint-[0-9]" >/dev/null
+wait_for 60 'a checkpoint' compgen -G "$dir/breaks/checkpoint-*[0-9]" >/dev/null
 touch "$dir/broken"
 reap breaks 1
 says "$dir/breaks.err" 'the GPU failed .*uncorrectable ECC error.*goes on from its last checkpoint' ||
     fail 'it does not say why it ended'
 wait_for 10 'the other to see it' notes other '"note":"(neighbour_lost|member_dead)"'
 alive other || fail 'the other ended too'
-compgen -G "$dir/breaks/checkpoint-[0-9]*" >/dev/null || fail 'no checkpoint is left'
+compgen -G "$dir/breaks/checkpoint-*[0-9]" >/dev/null || fail 'no checkpoint is left'
 before=$(cut -d ' ' -f 1 "$dir/breaks/incarnation")
 start breaks "${with_gpu[@]}" --set "node.peers=$address"
 wait_for 20 'it to learn again' has_learned breaks 100

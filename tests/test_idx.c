@@ -164,6 +164,17 @@ static void impossible_sizes_are_refused(void **state)
     must_refuse(4, (uint32_t[]){UINT32_MAX, 64, 1024, 1024}, MALFORMED, "can hold");
 }
 
+static void what_is_missing_is_named_with_both_its_names(void **state)
+{
+    (void)state;
+    struct idx idx;
+    struct problem problem;
+    assert_int_equal(idx_open(&idx, folder, "train", IDX_IMAGES, &problem), MISSING);
+    assert_non_null(strstr(problem.text, "no train-images-idx3-ubyte, nor images-idx4-ubyte"));
+    assert_int_equal(idx_open(&idx, folder, "t10k", IDX_LABELS, &problem), MISSING);
+    assert_non_null(strstr(problem.text, "no t10k-labels-idx1-ubyte, plain or with .gz"));
+}
+
 static void of_two_files_the_one_without_channels_is_read(void **state)
 {
     (void)state;
@@ -186,6 +197,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(channels_come_one_after_the_other, begin, end),
         cmocka_unit_test_setup_teardown(every_truncation_is_noticed, begin, end),
         cmocka_unit_test_setup_teardown(impossible_sizes_are_refused, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_missing_is_named_with_both_its_names, begin, end),
         cmocka_unit_test_setup_teardown(of_two_files_the_one_without_channels_is_read, begin, end),
     };
     return cmocka_run_group_tests(stories, NULL, NULL);

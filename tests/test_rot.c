@@ -93,7 +93,7 @@ static void a_chunk_in_the_place_of_another_is_noticed(void **state)
     static struct chunk_reader reader;
     memset(bytes, 7, sizeof bytes);
     for (uint64_t number = 0; number < 3; number++) {
-        draft_begin(&draft, &disk.table, FOLDER, number == 1 ? "one" : "zero");
+        draft_begin(&draft, &disk.table, FOLDER, number == 1 ? "one" : "zero", DRAFT_PRIVATE);
         chunk_writer_init(&writer, &draft, number == 2 ? 6 : 5);
         writer.number = number == 1 ? 1 : 0;
         chunk_write(&writer, bytes, sizeof bytes);
@@ -143,7 +143,7 @@ static void put_second(const struct checkpoint_header *header, size_t more)
     const void *const vectors[] = {s->base, s->since, s->weights, s->moment[0]};
     struct draft draft;
     disk.file_count = 2; /* in the room of the one before */
-    draft_begin(&draft, &disk.table, FOLDER, "checkpoint-2");
+    draft_begin(&draft, &disk.table, FOLDER, "checkpoint-2", DRAFT_PRIVATE);
     chunk_writer_init(&writer, &draft, 2);
     chunk_write(&writer, header, sizeof *header);
     chunk_write(&writer, MODEL, strlen(MODEL));

@@ -167,6 +167,7 @@ static void what_is_said_of_training_reaches_the_learner(void **state)
     if (setup_model(&plain, 4096, &train, &arena, backend, &made, &problem) != OK)
         fail_msg("%s", problem.text);
 
+    assert_null(made.start); /* tests/test_from_model.sh has one */
     set(&plain, NULL);
     const struct learner_options before = setup_learner_options(&plain, &made, 0, 700);
     for (size_t i = 0; i < COUNT(to_learner); i++) {
@@ -174,6 +175,9 @@ static void what_is_said_of_training_reaches_the_learner(void **state)
         const struct learner_options after = setup_learner_options(&changed, &made, 0, 700);
         must_follow(&to_learner[i], &before, &after);
     }
+    const float start[] = {0};
+    made.start = start;
+    assert_ptr_equal(setup_learner_options(&plain, &made, 0, 700).start, start);
     model_free(made.model);
     backend->close(backend);
     arena_release(&arena);
