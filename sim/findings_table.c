@@ -44,11 +44,11 @@ static void fact_best(struct table *table, const struct outcome *outcome)
     }
     if (!best)
         return;
+    const uint32_t some = outcome->scenario->evaluate_samples, all = outcome->tested;
+    const bool on_all = best == findings_last(outcome) || some == 0 || some > all;
     table_add(table, "best");
     table_add(table, "%.2f %% of %u test samples at %.4g s%s%s", 100 * best->accuracy,
-              best == findings_last(outcome) ? outcome->tested
-                                             : outcome->scenario->evaluate_samples,
-              best->at_s, best->sent_bytes ? ", after " : "",
+              on_all ? all : some, best->at_s, best->sent_bytes ? ", after " : "",
               best->sent_bytes ? amount_bytes((double)best->sent_bytes, sent) : "");
 }
 
