@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* -1 and errno as one number. */
@@ -12,10 +13,15 @@ static int outcome(int result)
     return result < 0 ? -errno : result;
 }
 
+/* With that mode, whatever the umask. */
 static int real_create(void *self, const char *path, int mode)
 {
     (void)self;
-    return outcome(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    const int handle = outcome(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    const int error = handle >= 0 ? outcome(fchmod(handle, (mode_t)mode)) : 0;
+    if (error < 0)
+        (void)close(handle);
+    return error < 0 ? error : handle;
 }
 
 static int real_open(void *self, const char *path)

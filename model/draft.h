@@ -29,7 +29,7 @@ struct draft {
 #define DRAFT_PRIVATE 0600 /* readable by its owner alone */
 #define DRAFT_PUBLIC  0644
 
-/* A NAME.new that a crash has left is removed. mode: as of open(2). */
+/* A NAME.new that a crash has left is removed. mode: its permissions. */
 void draft_begin(struct draft *draft, const struct disk *disk, const char *folder, const char *name,
                  int mode);
 /* Nothing once something has failed. */

@@ -13,13 +13,10 @@ void base_file_path(char path[static BASE_PATH_BYTES], const char *folder)
 
 void base_file_init(struct base_file *file, const struct setup *setup, const char *folder)
 {
-    *file = (struct base_file){.model = setup->model,
-                               .about = {.in = model_input(setup->model),
-                                         .classes = setup->classes,
-                                         .mean = setup->mean,
-                                         .scale = setup->scale}};
+    *file = (struct base_file){
+        .model = setup->model,
+        .about = {.classes = setup->classes, .mean = setup->mean, .scale = setup->scale}};
     base_file_path(file->path, folder);
-    (void)snprintf(file->about.layers, sizeof file->about.layers, "%s", model_line(setup->model));
 }
 
 enum status base_file_save(const struct base_file *file, struct learner_state *state,

@@ -40,6 +40,24 @@ static void a_terminal_is_told_verdict_nodes_links_and_faults(void **state)
     assert_fits_a_terminal(text);
 }
 
+/* Between, it is measured on some of the test samples; on all where there are no more. */
+static void the_best_says_on_how_many_test_samples(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t some;
+        const char *best;
+    } cases[] = {{2000, "95.00 % of 2000 test samples at 3 s"},
+                 {10001, "95.00 % of 10000 test samples at 3 s"},
+                 {0, "95.00 % of 10000 test samples at 3 s"}};
+    story_short(&outcome);
+    outcome.moments[3].accuracy = 0.95;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        story_scenario.evaluate_samples = cases[i].some;
+        assert_holds(printed(), cases[i].best);
+    }
+}
+
 static void a_terminal_is_told_groups_when_there_are_many_nodes(void **state)
 {
     (void)state;
@@ -433,6 +451,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_terminal_is_told_verdict_nodes_links_and_faults),
+        TEST(the_best_says_on_how_many_test_samples),
         TEST(a_terminal_is_told_groups_when_there_are_many_nodes),
         TEST(faults_are_named_with_whom_they_befall),
         TEST(what_a_strategy_without_links_does_not_have_is_not_shown_as_zero),

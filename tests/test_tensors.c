@@ -417,7 +417,9 @@ static void a_saved_file_is_for_everyone_to_read(void **state)
 {
     const struct world *world = *state;
     struct stat about;
+    const mode_t mask = umask(077); /* as a service has it */
     save(world);
+    (void)umask(mask);
     assert_int_equal(stat(world->path, &about), 0);
     assert_int_equal(about.st_mode & 0777, 0644);
     assert_int_equal(files_in(world->folder), 1);
