@@ -47,7 +47,8 @@ static const struct {
                  {FIELD(NUMBER, digest), FIELD(NUMBER, part), FIELD(NUMBER, parts),
                   FIELD(BULK, bulk)}},
     [FETCH] = {2, {FIELD(NUMBER, block), FIELD(NUMBER, count)}},
-    [BLOCK] = {3, {FIELD(NUMBER, block), FIELD(BULK, text), FIELD(BULK, bulk)}},
+    [BLOCK] = {4,
+               {FIELD(NUMBER, block), FIELD(NUMBER, hash), FIELD(BULK, text), FIELD(BULK, bulk)}},
     [BYE] = {3, {FIELD(NUMBER, reason), FIELD(TEXT, text), FIELD(BULK, bulk)}},
 };
 

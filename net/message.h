@@ -20,8 +20,8 @@
  *   VERSION  digest hash rumors members   what we know: the digest of our base, hash of the whole
  *            base whole text bulk         vector, how many rumors there are, how many live members;
  *                                         base: 0, as long as we still take it over from others; a
- *                                         slice of the vector (version.h); whole: all of it, and in
- *                                         text how much each has learned
+ *                                         slice of the vector (version.h); whole: its latest
+ *                                         entries, and in text how much each has learned
  *   WANT     tag seq                      send this origin's rumors from seq on, and push again;
  *                                         TAG_ALL: show your whole version
  *   GONE     tag seq                      our log begins at seq only: we cannot
@@ -29,8 +29,9 @@
  *   HISTORY  digest part parts bulk       of these rumors, with this digest (version.h); in parts,
  *                                         one right after the other. parts 0: we have none to give
  *   FETCH    block count                  send these blocks of it
- *   BLOCK    block text bulk              one, as it is now (block.h); text: the version it is of,
- *                                         a slice of all. No bulk: we cannot
+ *   BLOCK    block hash text bulk         one, as it is now (block.h), with the hash of the version
+ *                                         it is of; text: the latest entries of that. No bulk: we
+ *                                         cannot
  *   BYE      reason text bulk             last message; the connection closes after it. Bulk:
  *                                         records of members, for who must look elsewhere
  */

@@ -78,6 +78,8 @@ static void draw_options(struct storm_plan *plan, struct rng *rng)
         .apply_window = (uint32_t)between(rng, 200, 4000),
         .peers_max = (uint32_t)between(rng, peers_min, peers_min < 24 ? 32 : peers_min + 8),
         .members_max = 128,
+        .lives_max = 1024,
+        .listed_max = plan->nodes + 2 + (uint32_t)(plan->seed % 8), /* all who tell, if not more */
         .half_open_max = (uint32_t)between(rng, 8, 32),
         .half_open_per_net_max = (uint32_t)between(rng, 2, 8),
         .handshake_ns = between(rng, 5, 10) * SECOND_NS,

@@ -12,7 +12,7 @@
 #include "digest.h"
 #include "inside.h"
 
-#define TOLD_MAX (1u << 28) /* by one life: to believe more would take too long */
+#define TOLD_MAX (1u << 28) /* by one life: no more is believed */
 
 static struct origin *origin_of(struct node *node, const struct history_entry *told)
 {
@@ -119,6 +119,24 @@ static void forget_gaps(struct node *node)
     node->lacking = node->behind = 0;
 }
 
+/* Who told later: as the history says, and then whoever is not in it. */
+static void set_order(struct node *node)
+{
+    struct versions *versions = &node->versions;
+    uint32_t others = versions->count;
+    memset(node->seen, 0, bit_words(versions->count) * sizeof *node->seen);
+    for (uint32_t i = 0; i < node->catchup.history_entries; i++) {
+        const struct history_entry told =
+            history_entry_at(node->catchup.history + (size_t)i * HISTORY_ENTRY_BYTES);
+        struct origin *origin = origin_of(node, &told);
+        others -= !bit_get(node->seen, versions_place(versions, origin));
+        bit_set(node->seen, versions_place(versions, origin), true);
+        versions_touch(versions, origin);
+    }
+    for (; others > 0; others--)
+        versions_touch(versions, versions_newer(versions, NULL));
+}
+
 /* Our version becomes that of the history, and of what we keep beyond it. */
 static void set_version(struct node *node, const uint32_t *next, bool keep_ours)
 {
@@ -145,6 +163,7 @@ static void set_version(struct node *node, const uint32_t *next, bool keep_ours)
             origin->handed_samples = told.samples;
     }
     node->advanced_ns = node->now_ns;
+    set_order(node);
     forget_gaps(node);
 }
 
@@ -235,7 +254,7 @@ bool adopt_history(struct node *node, struct peer *from, const struct message *h
     if (adopted == ADOPT_NO_ROOM && notes_allow(&node->notes, node->now_ns))
         (void)node_note(
             node, from, NOTE_FULL, LEVEL_WARNING,
-            "its base cannot be taken over: of more lives than limits.members has room for "
-            "(eight each), or more rumors than there can be");
+            "its base cannot be taken over: of more lives than limits.lives, which is to be "
+            "raised, or more rumors than there can be");
     return false;
 }

@@ -10,7 +10,6 @@
  * Both find the same, from the same two versions.
  */
 #include <math.h>
-#include <string.h>
 
 #include "inside.h"
 
@@ -61,18 +60,18 @@ static void count_time(struct apart *apart, const struct origin *ours, const str
         apart->theirs = fmax(apart->theirs, seconds_of(there - here, theirs->rate));
 }
 
-/* Of every origin that either side has heard of. */
+/* Of every origin that either side has heard of: those it lists, and those of ours that it does not
+ * know; of all others it knows as much as we. */
 static void compare_all(struct node *node, const struct message *version, struct apart *apart,
                         struct contest *contest)
 {
     const struct versions *versions = &node->versions;
-    memset(node->seen, 0, (versions->max + 63) / 64 * sizeof *node->seen);
-    for (size_t i = 0; i < version->bulk.count / VERSION_ENTRY_BYTES; i++) {
+    const size_t entries = version->bulk.count / VERSION_ENTRY_BYTES;
+    (void)versions_known(versions, version->bulk.at, entries, version->hash, node->seen);
+    for (size_t i = 0; i < entries; i++) {
         const uint64_t tag = version_entry_at(version->bulk.at, i).tag;
         const struct learned learned = learned_at(version->text.at, i);
         const struct origin *origin = versions_find(versions, tag);
-        if (origin)
-            bit_set(node->seen, versions_place(versions, origin), true);
         count_time(apart, origin, &learned);
         apart_count(contest, tag, origin ? origin->samples : 0, learned.samples);
     }

@@ -25,32 +25,26 @@
 #define PROGRESS_NS (10 * SECOND_NS)
 #define SPANS_MIN   2 /* asked for at once, of somebody new; who gives gets more to do */
 
-static uint32_t origins_max(const struct node_options *options)
-{
-    return LIVES_PER_MEMBER * options->members_max;
-}
-
 size_t catchup_arena_bytes(const struct node_options *options)
 {
-    const size_t origins = origins_max(options);
-    return origins * (HISTORY_ENTRY_BYTES + sizeof(uint32_t)) +
+    const size_t lives = options->lives_max;
+    return lives * (HISTORY_ENTRY_BYTES + sizeof(uint32_t)) +
            block_count(options->parameters, options->block_entries) * sizeof(uint64_t) +
-           HELD_MAX *
-               (options->block_entries * sizeof(int32_t) + origins * sizeof(uint32_t) + 128) +
+           HELD_MAX * (options->block_entries * sizeof(int32_t) + lives * sizeof(uint32_t) + 128) +
            256;
 }
 
 void catchup_init(struct node *node, struct arena *arena)
 {
     struct catchup *catchup = &node->catchup;
-    const uint32_t origins = origins_max(&node->options);
+    const uint32_t lives = node->options.lives_max;
     node->blocks = block_count(node->options.parameters, node->options.block_entries);
-    catchup->history = arena_take(arena, origins, HISTORY_ENTRY_BYTES);
-    catchup->next = arena_take(arena, origins, sizeof *catchup->next);
+    catchup->history = arena_take(arena, lives, HISTORY_ENTRY_BYTES);
+    catchup->next = arena_take(arena, lives, sizeof *catchup->next);
     catchup->from = arena_take(arena, node->blocks, sizeof *catchup->from);
     for (uint32_t i = 0; i < HELD_MAX; i++) {
         catchup->held[i].units = arena_take(arena, node->options.block_entries, sizeof(int32_t));
-        catchup->held[i].version = arena_take(arena, origins, sizeof(uint32_t));
+        catchup->held[i].version = arena_take(arena, lives, sizeof(uint32_t));
     }
 }
 
@@ -304,6 +298,8 @@ void catchup_on_block(struct node *node, struct peer *from, const struct message
     catchup->from[block->block] = status == OK ? BLOCK_HELD : BLOCK_MISSING;
     if (status == MALFORMED)
         node_hang_up(node, from, BYE_BROKEN, "sent a block that is not valid");
+    if (status == MISMATCH)
+        rapport->refused_ns = node->now_ns;
     if (status != OK && block->block < catchup->cursor)
         catchup->cursor = (uint32_t)block->block;
     fetch(node);

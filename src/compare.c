@@ -1,10 +1,11 @@
 /* What neighbours compare: versions. Whoever sees that it lacks something asks for it (want.c).
  *
- * Two that meet show each other everything they know; from then on, once a second, a random
- * neighbour is shown a slice, and first of all how much of its own rumors we have. Slices go round,
- * so that in a large swarm a gap is found late but at a price that does not grow. A neighbour that
- * has shown our very version is only told that it is still the same. Where nothing new comes any
- * more, and yet a neighbour knows more than we and its slice does not show what, we ask for all.
+ * Two that meet show each other everything they know, or as much of it as a message has room for,
+ * the latest first; from then on, once a second, a random neighbour is shown a slice, and first of
+ * all how much of its own rumors we have. Slices go round, so that in a large swarm a gap is found
+ * late but at a price that does not grow. A neighbour that has shown our very version is only told
+ * that it is still the same. Where nothing new comes any more, and yet a neighbour knows more than
+ * we and its slice does not show what, we ask for all.
  */
 #include "inside.h"
 
@@ -14,6 +15,7 @@
 #define STRANGERS_AT_ONCE 64
 #define FAR_RUMORS        64 /* who lacks so many, and more than there are blocks, takes those */
 #define FAR_EACH          8  /* ... once it has joined, so many more of each origin */
+#define LISTED_MAX        ((MESSAGE_MAX - MESSAGE_ADDS) / (VERSION_ENTRY_BYTES + LEARNED_BYTES))
 
 /* How many rumors there are. Who has not joined speaks for those it hears them from. */
 static uint64_t rumors_there_are(const struct node *node)
@@ -22,27 +24,30 @@ static uint64_t rumors_there_are(const struct node *node)
     return shown > node->versions.rumors ? shown : node->versions.rumors;
 }
 
-/* All of it, or a slice: as many others than the neighbour's own origin. */
-static uint32_t choose_slice(const struct node *node, const struct peer *peer, bool *whole)
+/* Entries of all that we know, into scratch, and what they have learned into `learned`. */
+static size_t put_whole(const struct node *node, uint8_t **learned)
 {
-    const uint32_t telling = node->versions.telling;
-    const uint32_t room = MESSAGE_MAX - MESSAGE_ADDS - VERSION_ENTRY_BYTES;
-    const bool is_same = node_rapport(node, peer)->hash == node->versions.hash;
-    const bool asked = *whole;
-    *whole = (asked || (telling <= SLICE && !is_same)) &&
-             telling * (VERSION_ENTRY_BYTES + LEARNED_BYTES) <= room;
-    if (*whole)
-        return telling;
-    return asked ? room / VERSION_ENTRY_BYTES : is_same ? 0 : SLICE;
+    const uint32_t listed = node->options.listed_max, telling = node->versions.telling;
+    const uint32_t room = listed ? listed : LISTED_MAX, most = telling < room ? telling : room;
+    *learned = node->scratch + most * (size_t)VERSION_ENTRY_BYTES;
+    return versions_latest(&node->versions, NULL, most, node->scratch, *learned);
+}
+
+/* A slice, if there is anything to show. */
+static size_t put_slice(struct node *node, const struct peer *peer)
+{
+    struct versions *versions = &node->versions;
+    const struct origin *theirs = versions_find(versions, origin_tag(peer->id, peer->incarnation));
+    const bool is_same = node_rapport(node, peer)->hash == versions->hash;
+    return versions_slice(versions, theirs, is_same ? 0 : SLICE, node->scratch);
 }
 
 void compare_show(struct node *node, struct peer *peer, bool whole)
 {
     struct versions *versions = &node->versions;
-    const struct origin *theirs = versions_find(versions, origin_tag(peer->id, peer->incarnation));
-    const uint32_t most = choose_slice(node, peer, &whole);
-    uint8_t *learned = whole ? node->scratch + most * VERSION_ENTRY_BYTES : NULL;
-    const size_t entries = versions_slice(versions, theirs, most, node->scratch, learned);
+    uint8_t *learned = NULL;
+    whole |= versions->telling <= SLICE && node_rapport(node, peer)->hash != versions->hash;
+    const size_t entries = whole ? put_whole(node, &learned) : put_slice(node, peer);
     (void)node_say(node, peer,
                    &(struct message){.kind = VERSION,
                                      .digest = versions->digest,

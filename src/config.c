@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config_key.h"
+#include "node.h"
 #include "config_read.h"
 #include "config_value.h"
 
@@ -270,6 +271,12 @@ static enum status check_limits(const struct config_limits *limits, struct probl
     if (limits->peers > limits->members)
         return problem_set(problem, MALFORMED, "[limits] peers (%u) is more than members (%u)",
                            limits->peers, limits->members);
+    const uint32_t most = node_lives_max(limits->send_queue_bytes);
+    if (limits->lives > most)
+        return problem_set(problem, MALFORMED,
+                           "[limits] lives (%u) are more than a joiner can be told of at once, "
+                           "%u with this send_queue_bytes; raise that",
+                           limits->lives, most);
     return OK;
 }
 

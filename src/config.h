@@ -116,6 +116,7 @@ struct config_exchange {
 struct config_limits {
     uint32_t peers;
     uint32_t members;
+    uint32_t lives;
     uint32_t half_open;
     uint32_t half_open_per_net;
     double handshake_s;

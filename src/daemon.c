@@ -349,7 +349,7 @@ static enum status resume(struct daemon *daemon, struct problem *problem)
         status = OK;
     else if (status == OK && !node_can_restore(options))
         status = problem_set(problem, TOO_BIG,
-                             "the checkpoint in %s knows more origins than limits.members allows: "
+                             "the checkpoint in %s knows more lives than limits.lives allows: "
                              "raise it",
                              folder);
     options->digest = learner_digest(daemon->setup.learner);

@@ -6,7 +6,8 @@
  *
  * Nothing is kept for anybody: each block is as new as when it was read. What the learner was asked
  * before, it has done before it reads; so which rumors are in a block is known when READ is given
- * out, but for our own, which are counted when it answers.
+ * out, but for our own, which are counted when it answers. Beside a block stand the latest entries
+ * of its version and the hash of all.
  * Blocks are many bytes: while this node trains, it gives no more than options say, or than a
  * quarter of what its links carry.
  */
@@ -18,7 +19,9 @@
 #define HISTORY_AT_ONCE ((MESSAGE_MAX - MESSAGE_ADDS) / HISTORY_ENTRY_BYTES)
 #define TURN_S          5
 #define GIVE_PART       0.25 /* of what all links carry: the rest is for rumors */
-#define SLICE_MAX       (MESSAGE_MAX - MESSAGE_ADDS - BLOCK_MAX)
+#define LISTED_MIN      256  /* lives beside a block, if there are so many; or ... */
+#define LISTED_LIVE     2    /* ... so many for each member: all who tell must be among them */
+#define LISTED_MAX      ((MESSAGE_MAX - MESSAGE_ADDS - BLOCK_MAX) / VERSION_ENTRY_BYTES)
 
 _Static_assert(READ_BLOCKS *BLOCK_ENTRIES == NODE_READ_MAX, "the owner gives room for a READ");
 
@@ -29,34 +32,28 @@ void give_init(struct node *node, struct arena *arena)
     node->save_ns = node->now_ns + node->options.save_ns;
 }
 
-/* With each block comes the version it is of. */
-static bool can_describe(const struct node *node)
-{
-    return node->versions.telling * (size_t)VERSION_ENTRY_BYTES <= SLICE_MAX;
-}
-
 /* A base that is being taken over is nobody's. */
 static bool may_give(const struct node *node)
 {
-    return !node->catchup.is_fetching && can_describe(node);
-}
-
-/* Nobody new can join this swarm: that must not go unsaid. */
-static void note_beyond_description(struct node *node, const struct peer *to)
-{
-    if (notes_allow(&node->notes, node->now_ns))
-        (void)node_note(node, to, NOTE_FULL, LEVEL_WARNING,
-                        "cannot be given our base: more lives have told than fit beside a block; "
-                        "begin the swarm anew, with a copy of base.safetensors as model.start");
+    return !node->catchup.is_fetching;
 }
 
 /* History. */
 
 /* Its parts must all be of one moment: they are said at once or not at all. */
+static size_t history_room(size_t lives)
+{
+    return (lives + HISTORY_AT_ONCE - 1) / HISTORY_AT_ONCE * FRAME_MAX;
+}
+
 static bool has_room_for_history(const struct node *node, const struct peer *peer)
 {
-    const size_t parts = node->versions.telling / HISTORY_AT_ONCE + 1;
-    return peer_queued_bytes(peer) + parts * FRAME_MAX <= peer->queue.max;
+    return peer_queued_bytes(peer) + history_room(node->versions.telling) <= peer->queue.max;
+}
+
+uint32_t node_lives_max(size_t send_queue_bytes)
+{
+    return (uint32_t)(send_queue_bytes / FRAME_MAX * HISTORY_AT_ONCE);
 }
 
 static struct history_entry told_of(const struct origin *origin, uint32_t next, uint64_t samples)
@@ -74,8 +71,9 @@ static void say_history(struct node *node, struct peer *to)
                               .digest = versions->digest,
                               .parts = (versions->telling + HISTORY_AT_ONCE - 1) / HISTORY_AT_ONCE,
                               .bulk = {node->scratch, 0}};
-    for (uint32_t i = 0, left = versions->telling; left > 0; i++) {
-        const struct origin *origin = &versions->origins[i];
+    uint32_t left = versions->telling;
+    for (const struct origin *origin = versions_newer(versions, NULL); origin;
+         origin = versions_newer(versions, origin)) {
         if (origin->next == 0)
             continue;
         const struct history_entry told = told_of(origin, origin->next, origin->samples);
@@ -97,8 +95,6 @@ void give_on_take(struct node *node, struct peer *from)
         say_history(node, from);
         return;
     }
-    if (!can_describe(node))
-        note_beyond_description(node, from);
     (void)node_say(node, from, &(struct message){.kind = HISTORY});
 }
 
@@ -139,14 +135,23 @@ static double give_rate(const struct node *node)
                                    : (double)fixed;
 }
 
+/* Entries of a version beside a block. */
+static uint32_t listed(const struct node *node)
+{
+    const uint32_t most = node->options.listed_max ? node->options.listed_max : LISTED_MAX;
+    const uint32_t live = LISTED_LIVE * node->live, wanted = live > LISTED_MIN ? live : LISTED_MIN;
+    return wanted < most ? wanted : most;
+}
+
 /* So many that, at the rate at which we give, all who wait have a turn within TURN_S. */
 static uint32_t fair_turn(const struct node *node)
 {
     uint32_t takers = 0;
     for (uint32_t i = 0; node_neighbour(node, &i); i++)
         takers += node->rapports[i].fetches_count > 0;
+    const uint32_t telling = node->versions.telling, most = listed(node);
     const uint64_t block_bytes = node->options.block_entries * sizeof(int32_t) +
-                                 node->versions.telling * (size_t)VERSION_ENTRY_BYTES;
+                                 (telling < most ? telling : most) * (size_t)VERSION_ENTRY_BYTES;
     const double blocks = give_rate(node) * TURN_S / (double)(block_bytes * (takers ? takers : 1));
     return (uint32_t)fmin(fmax(blocks, 1), READ_BLOCKS);
 }
@@ -208,13 +213,17 @@ static void begin_reading(struct node *node, uint64_t conn, struct span span, bo
     }
 }
 
-/* Of how many of its rumors is what was read? Our own are told by the learner itself. */
-static uint32_t read_next(const struct node *node, uint32_t place)
+/* Our own rumors are told by the learner itself: they are in what was read. Those of whom we have
+ * met since it was asked for are not. */
+static void end_reading(struct node *node)
 {
-    const struct origin *origin = &node->versions.origins[place];
-    if (origin == node->own)
-        return origin->next;
-    return place < node->reading.origins ? node->reading.next[place] : 0;
+    struct reading *reading = &node->reading;
+    const uint32_t own = versions_place(&node->versions, node->own);
+    reading->is_out = false;
+    for (uint32_t place = reading->origins; place < node->versions.count; place++)
+        reading->next[place] = 0;
+    reading->next[own] = node->own->next;
+    reading->samples[own] = node->own->samples;
 }
 
 bool give_next_read(struct node *node, struct action *action)
@@ -239,20 +248,6 @@ bool give_next_read(struct node *node, struct action *action)
     return true;
 }
 
-static size_t put_version(const struct node *node, uint8_t *out)
-{
-    size_t bytes = 0;
-    for (uint32_t i = 0; i < node->versions.count; i++) {
-        const struct origin *origin = &node->versions.origins[i];
-        const uint32_t next = read_next(node, i);
-        if (next == 0)
-            continue;
-        version_entry_put(out + bytes, origin->tag, next);
-        bytes += VERSION_ENTRY_BYTES;
-    }
-    return bytes;
-}
-
 static void pay(struct node *node, uint64_t bytes)
 {
     node->stats.given_bytes += bytes;
@@ -261,8 +256,12 @@ static void pay(struct node *node, uint64_t bytes)
 
 static void say_blocks(struct node *node, struct peer *to, struct span span, const int32_t *units)
 {
-    struct message message = {.kind = BLOCK, .text = {node->scratch, 0}};
-    message.text.count = put_version(node, node->scratch);
+    const uint32_t *next = node->reading.next;
+    const size_t entries_listed =
+        versions_latest(&node->versions, next, listed(node), node->scratch, NULL);
+    struct message message = {.kind = BLOCK,
+                              .hash = versions_hash(&node->versions, next),
+                              .text = {node->scratch, entries_listed * VERSION_ENTRY_BYTES}};
     uint8_t *body = node->scratch + message.text.count;
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < span.count; i++) {
@@ -285,7 +284,7 @@ void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units)
     struct reading *reading = &node->reading;
     CHECK(reading->is_out && !reading->is_save);
     node->now_ns = now_ns;
-    reading->is_out = false;
+    end_reading(node);
     struct peer *peer = &node->peers[(uint32_t)reading->conn];
     if (peer->conn != reading->conn || peer->state != PEER_OPEN)
         return;
@@ -310,7 +309,7 @@ bool give_next_save(struct node *node, struct action *action)
 
 size_t node_history_max(const struct node_options *options)
 {
-    return (size_t)LIVES_PER_MEMBER * options->members_max * HISTORY_ENTRY_BYTES;
+    return (size_t)options->lives_max * HISTORY_ENTRY_BYTES;
 }
 
 static size_t put_told(const struct origin *origin, uint32_t next, uint64_t samples, uint8_t *out)
@@ -326,23 +325,23 @@ size_t node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out)
     const struct reading *reading = &node->reading;
     CHECK(reading->is_out && reading->is_save);
     node->now_ns = now_ns;
-    node->reading.is_out = false;
+    end_reading(node);
     if (reading->bases != node->catchup.bases)
         return 0;
-    size_t bytes = put_told(node->own, node->own->next, node->own->samples, out);
-    for (uint32_t i = 0; i < reading->origins; i++)
-        if (&node->versions.origins[i] != node->own)
-            bytes += put_told(&node->versions.origins[i], reading->next[i], reading->samples[i],
-                              out + bytes);
+    size_t bytes = 0;
+    for (const struct origin *origin = versions_newer(&node->versions, NULL); origin;
+         origin = versions_newer(&node->versions, origin)) {
+        const uint32_t place = versions_place(&node->versions, origin);
+        bytes += put_told(origin, reading->next[place], reading->samples[place], out + bytes);
+    }
     return bytes;
 }
 
 size_t node_history(const struct node *node, uint8_t *out)
 {
     size_t bytes = 0;
-    for (uint32_t i = 0; i < node->versions.count; i++) {
-        const struct origin *origin = &node->versions.origins[i];
+    for (const struct origin *origin = versions_newer(&node->versions, NULL); origin;
+         origin = versions_newer(&node->versions, origin))
         bytes += put_told(origin, origin->handed, origin->handed_samples, out + bytes);
-    }
     return bytes;
 }

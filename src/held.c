@@ -22,20 +22,6 @@ static struct held *free_place(struct catchup *catchup)
     return NULL;
 }
 
-/* False when it speaks of an origin that we do not know yet. */
-static bool read_version(const struct node *node, const struct bytes *slice, uint32_t *version)
-{
-    memset(version, 0, node->versions.count * sizeof *version);
-    for (size_t i = 0; i < slice->count / VERSION_ENTRY_BYTES; i++) {
-        const struct version_entry entry = version_entry_at(slice->at, i);
-        const struct origin *origin = versions_find(&node->versions, entry.tag);
-        if (!origin)
-            return false;
-        version[versions_place(&node->versions, origin)] = entry.next;
-    }
-    return true;
-}
-
 /* Somebody else: this neighbour's base is not of our version, and its next block would not be. */
 static void ask_again(struct node *node, struct held *held)
 {
@@ -49,15 +35,48 @@ static void ask_again(struct node *node, struct held *held)
     held->entries = 0;
 }
 
-/* MISSING: there is no room, or we do not know all its origins: ask again. MALFORMED: no block. */
+/* Must the block be as new as our base in what this origin told? One of many patches needs only
+ * what we have told ourselves. */
+static bool matters(const struct node *node, uint32_t place)
+{
+    return !node->catchup.is_patching || place == versions_place(&node->versions, node->own);
+}
+
+/* Of what rumors is it the sum? MISSING: of some of an origin that we do not know yet. MISMATCH: of
+ * what is not listed its giver has other than we. Where only our own matter, that says little. */
+static enum status read_version(const struct node *node, const struct message *block,
+                                uint32_t *version)
+{
+    const struct versions *versions = &node->versions;
+    const size_t entries = block->text.count / VERSION_ENTRY_BYTES;
+    const bool is_sure = versions_known(versions, block->text.at, entries, block->hash, node->seen);
+    bool are_known = true, is_sure_of_us = is_sure || node->own->next == 0;
+    for (uint32_t place = 0; place < versions->count; place++)
+        version[place] = bit_get(node->seen, place) ? versions->origins[place].next : 0;
+    for (size_t i = 0; i < entries; i++) {
+        const struct version_entry entry = version_entry_at(block->text.at, i);
+        const struct origin *origin = versions_find(versions, entry.tag);
+        if (origin)
+            version[versions_place(versions, origin)] = entry.next;
+        are_known &= origin != NULL;
+        is_sure_of_us |= origin == node->own;
+    }
+    if (node->catchup.is_patching)
+        return is_sure_of_us ? OK : MISMATCH;
+    return !are_known ? MISSING : is_sure ? OK : MISMATCH;
+}
+
+/* MISSING: there is no room, or we do not know all its origins: ask again. MISMATCH: ask somebody
+ * else, or later. MALFORMED: no block. */
 enum status held_put(struct node *node, const struct peer *from, const struct message *message)
 {
     const uint32_t block = (uint32_t)message->block;
     struct held *held = free_place(&node->catchup);
     if (message->text.count % VERSION_ENTRY_BYTES != 0)
         return MALFORMED;
-    if (!held || !read_version(node, &message->text, held->version))
-        return MISSING;
+    const enum status known = held ? read_version(node, message, held->version) : MISSING;
+    if (known != OK)
+        return known;
     const uint32_t entries = node_block_entries(node, block);
     if (block_decode(message->bulk.at, message->bulk.count, held->units, entries) != OK)
         return MALFORMED;
@@ -73,13 +92,6 @@ void held_clear(struct node *node)
     for (uint32_t i = 0; i < HELD_MAX; i++)
         node->catchup.held[i].entries = 0;
     node->catchup.is_ready = false;
-}
-
-/* Must the block be as new as our base in what this origin told? One of many patches needs only
- * what we have told ourselves. */
-static bool matters(const struct node *node, uint32_t place)
-{
-    return !node->catchup.is_patching || place == versions_place(&node->versions, node->own);
 }
 
 /* Has the learner been given all that the block is the sum of? Then how much does the block lack?

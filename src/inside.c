@@ -6,6 +6,7 @@
 
 #define LASTED_NS (60 * SECOND_NS) /* keys younger than that are not worn out */
 #define SHOWN_NS  (60 * SECOND_NS) /* what nobody has shown for so long is lost, not late */
+#define SCARCE    8                /* only one part in so many of the room for lives is left */
 
 struct peer *node_peer_by_id(const struct node *node, const uint8_t id[static ID_BYTES],
                              const struct peer *except)
@@ -47,8 +48,7 @@ bool node_say(struct node *node, struct peer *peer, const struct message *messag
 void node_open(struct node *node, struct peer *peer)
 {
     struct rapport *rapport = node_rapport(node, peer);
-    const size_t words = (node->options.members_max + 63) / 64;
-    memset(rapport->news, 0, words * sizeof *rapport->news);
+    memset(rapport->news, 0, bit_words(node->options.members_max) * sizeof *rapport->news);
     *rapport = (struct rapport){.news = rapport->news};
     peer_move(peer, PEER_OPEN, node->now_ns);
     slots_put(&node->open, node_slot(node, peer), true);
@@ -96,6 +96,26 @@ void node_hang_up(struct node *node, struct peer *peer, enum bye_reason reason, 
     }
     node_close(node, peer, reason, why);
     peer->quiet |= reason == BYE_LEAVING;
+}
+
+/* A life of which nothing was known. NULL: there is no room for it, so that nobody here will hear
+ * it; when room gets scarce, that is said in time. */
+struct origin *node_meet(struct node *node, const struct peer *from,
+                         const uint8_t id[static ID_BYTES], uint64_t incarnation)
+{
+    struct versions *versions = &node->versions;
+    struct origin *origin = versions_add(versions, id, incarnation);
+    const bool is_scarce = versions->count > versions->max - versions->max / SCARCE;
+    if ((!origin || is_scarce) && notes_allow(&node->notes, node->now_ns)) {
+        char text[160];
+        (void)snprintf(text, sizeof text,
+                       "%s no room for another life: %u are known, and limits.lives is %u; raise "
+                       "it on all nodes",
+                       origin ? "there will soon be" : "there is", (unsigned)versions->count,
+                       (unsigned)versions->max);
+        (void)node_note(node, from, NOTE_FULL, LEVEL_WARNING, text);
+    }
+    return origin;
 }
 
 uint64_t node_lag_ns(const struct node *node, uint64_t now_ns)

@@ -20,6 +20,7 @@
 
 #include <string.h>
 
+#include "bits.h"
 #include "block.h"
 #include "boldness.h"
 #include "decoded.h"
@@ -92,8 +93,8 @@ struct reading {
     uint32_t bases; /* taken over when it was asked for: of another one it is of no use */
     uint64_t conn;  /* for whom */
     struct span span;
-    uint32_t *next;    /* [origins]: of which rumors it is; our own are counted when it comes */
-    uint64_t *samples; /* [origins]: and as of then */
+    uint32_t *next;    /* [lives_max]: of which rumors it is; our own are counted when it comes */
+    uint64_t *samples; /* [lives_max]: and as of then */
     uint32_t origins;
 };
 
@@ -106,7 +107,7 @@ struct held {
     bool is_covered;   /* our learner has been given all that it is the sum of */
     uint64_t missing;  /* rumors that are to be added before it is as new as our base */
     int32_t *units;    /* [BLOCK_ENTRIES] */
-    uint32_t *version; /* [origins]: the rumors it is the sum of; 0 for those met later */
+    uint32_t *version; /* [lives_max]: the rumors it is the sum of; 0 for those met later */
 };
 
 #define HELD_MAX 128
@@ -119,9 +120,9 @@ struct catchup {
     bool keep_weights; /* what we learned apart becomes residual */
     uint64_t donor;    /* asked for its history: a conn ... */
     uint64_t asked_ns; /* ... at that time */
-    uint8_t *history;  /* [origins_max entries] as far as it has come */
+    uint8_t *history;  /* [lives_max entries] as far as it has come */
     uint32_t history_entries;
-    uint32_t *next;  /* [origins_max]: the version it says */
+    uint32_t *next;  /* [lives_max]: the version it says */
     uint64_t parts;  /* of it that have come */
     uint64_t digest; /* of the base it is the history of */
     uint64_t rumors; /* that the base taken over is the sum of */
@@ -149,9 +150,8 @@ struct catchup {
 #define BLOCK_HELD    1
 #define BLOCK_WRITTEN 2 /* conns are greater */
 
-#define ASKED_MAX        256
-#define LIVES_PER_MEMBER 8 /* room for origins: lives that were, and are still in the sum */
-#define RECORDS_AT_ONCE  16
+#define ASKED_MAX       256
+#define RECORDS_AT_ONCE 16
 
 struct asked {
     uint64_t tag;
@@ -276,6 +276,8 @@ uint32_t node_neighbours(const struct node *node);
 struct peer *node_random_neighbour(struct node *node); /* or NULL */
 struct note *node_note(struct node *node, const struct peer *peer, enum note_kind kind,
                        enum note_level level, const char *text);
+struct origin *node_meet(struct node *node, const struct peer *from,
+                         const uint8_t id[static ID_BYTES], uint64_t incarnation); /* or NULL */
 uint64_t node_lag_ns(const struct node *node, uint64_t now_ns);
 bool node_has_joined(const struct node *node, const struct peer *peer);
 uint64_t node_most_shown(const struct node *node, bool joined_only);
@@ -308,16 +310,6 @@ static inline struct peer *node_open_peer(const struct node *node, uint64_t conn
 static inline bool peer_is_origin(const struct peer *peer, const struct origin *origin)
 {
     return memcmp(peer->id, origin->id, ID_BYTES) == 0;
-}
-
-static inline bool bit_get(const uint64_t *bits, uint32_t i)
-{
-    return bits[i / 64] >> (i % 64) & 1;
-}
-
-static inline void bit_set(uint64_t *bits, uint32_t i, bool value)
-{
-    bits[i / 64] = (bits[i / 64] & ~(1ull << (i % 64))) | (uint64_t)value << (i % 64);
 }
 
 static inline uint32_t node_block_entries(const struct node *node, uint32_t block)

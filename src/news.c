@@ -154,12 +154,13 @@ static void note_member(struct node *node, struct member *member)
 }
 
 /* Every life of a member is an origin, so that its news has a tree even if it never tells. */
-static struct origin *origin_of(struct node *node, const struct member *member)
+static struct origin *origin_of(struct node *node, const struct peer *from,
+                                const struct member *member)
 {
     const struct record *record = &member->record;
     struct origin *origin =
         versions_find(&node->versions, origin_tag(record->id, record->incarnation));
-    return origin ? origin : versions_add(&node->versions, record->id, record->incarnation);
+    return origin ? origin : node_meet(node, from, record->id, record->incarnation);
 }
 
 /* It goes on under a new incarnation. */
@@ -174,10 +175,10 @@ static void on_news(struct node *node, struct peer *from, struct member *member,
 {
     if (from->state == PEER_OPEN && memcmp(from->id, member->record.id, ID_BYTES) == 0)
         renew_peer(node, &member->record);
-    struct origin *origin = member->place == PLACE_NONE ? origin_of(node, member)
+    struct origin *origin = member->place == PLACE_NONE ? origin_of(node, from, member)
                                                         : &node->versions.origins[member->place];
     if (origin && origin->incarnation != member->record.incarnation)
-        origin = origin_of(node, member);
+        origin = origin_of(node, from, member);
     member->place = origin ? versions_place(&node->versions, origin) : PLACE_NONE;
     if (origin)
         origin->rate = fmaxf(origin->rate, member->record.samples_per_second);

@@ -17,33 +17,27 @@ _Static_assert(NODE_PEERS_MAX <= SLOTS_MAX, "a set of slots holds all peers");
 #define NOTES_WAITING 256
 #define DEAD_AFTER    5 /* times a neighbour's silence: a member far away */
 
-static size_t news_words(const struct node_options *options)
-{
-    return (options->members_max + 63) / 64;
-}
-
 size_t node_arena_bytes(const struct node_options *options)
 {
     const size_t targets = options->members_max + NODE_SEEDS_MAX;
-    const size_t origins = LIVES_PER_MEMBER * (size_t)options->members_max;
+    const size_t lives = options->lives_max;
     const size_t per_peer = sizeof(struct peer) + sizeof(struct rapport) +
-                            peer_arena_bytes(options->send_queue_bytes, (uint32_t)origins) +
-                            news_words(options) * 8 + 64;
+                            peer_arena_bytes(options->send_queue_bytes, options->lives_max) +
+                            bit_words(options->members_max) * 8 + 64;
     const size_t slots = 4 * sizeof(uint32_t); /* open addressing: at most so many for one */
     return sizeof(struct node) + 4096 + options->peers_max * per_peer +
            options->members_max * (sizeof(struct member) + slots) +
-           origins * (sizeof(struct origin) + slots) +
+           lives * (sizeof(struct origin) + slots) +
            targets * (sizeof(struct target) + sizeof(uint32_t)) +
            log_arena_bytes(options->log_bytes) + catchup_arena_bytes(options) +
-           origins * (sizeof(uint32_t) + sizeof(uint64_t)) + origins / 8 + 64 +
+           lives * (sizeof(uint32_t) + sizeof(uint64_t)) + lives / 8 + 64 +
            NOTES_WAITING * sizeof(struct note) + decoded_arena_bytes(RUMOR_ENTRIES_MAX) +
            2 * FRAME_MAX + 16 * 64;
 }
 
 bool node_can_restore(const struct node_options *options)
 {
-    return options->history_bytes / HISTORY_ENTRY_BYTES <
-           LIVES_PER_MEMBER * (size_t)options->members_max;
+    return options->history_bytes / HISTORY_ENTRY_BYTES < options->lives_max;
 }
 
 static void init_club(struct node *node)
@@ -61,9 +55,9 @@ static void init_peers(struct node *node, struct arena *arena)
     node->peers = arena_take(arena, options->peers_max, sizeof *node->peers);
     node->rapports = arena_take(arena, options->peers_max, sizeof *node->rapports);
     for (uint32_t i = 0; i < options->peers_max; i++) {
-        peer_init(&node->peers[i], arena, options->send_queue_bytes,
-                  LIVES_PER_MEMBER * options->members_max);
-        node->rapports[i].news = arena_take(arena, news_words(options), sizeof(uint64_t));
+        peer_init(&node->peers[i], arena, options->send_queue_bytes, options->lives_max);
+        node->rapports[i].news =
+            arena_take(arena, bit_words(options->members_max), sizeof(uint64_t));
     }
 }
 
@@ -85,7 +79,7 @@ static void restore(struct node *node)
 struct node *node_new(struct arena *arena, const struct node_options *options, uint64_t now_ns)
 {
     CHECK(options->peers_max > 0 && options->peers_max <= NODE_PEERS_MAX);
-    CHECK(options->members_max > 1 && options->parameters > 0);
+    CHECK(options->members_max > 1 && options->lives_max > 0 && options->parameters > 0);
     struct node *node = arena_take(arena, 1, sizeof *node);
     node->options = *options;
     node->now_ns = now_ns;
@@ -102,11 +96,11 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->targets_max = options->members_max + NODE_SEEDS_MAX;
     node->targets = arena_take(arena, node->targets_max, sizeof *node->targets);
     node->target_hashes = arena_take(arena, node->targets_max, sizeof *node->target_hashes);
-    versions_init(&node->versions, arena, LIVES_PER_MEMBER * options->members_max, options->digest);
+    versions_init(&node->versions, arena, options->lives_max, options->digest);
     restore(node);
     node->own = versions_add(&node->versions, options->identity->id, options->incarnation);
     node->first_incarnation = options->incarnation;
-    node->seen = arena_take(arena, (node->versions.max + 63) / 64, sizeof *node->seen);
+    node->seen = arena_take(arena, bit_words(options->lives_max), sizeof *node->seen);
     catchup_init(node, arena);
     give_init(node, arena);
     log_init(&node->log, arena, options->log_bytes);

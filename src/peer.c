@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bits.h"
 #include "frame.h"
 
 #define MAY(state)   (1u << (state))
@@ -29,18 +30,13 @@ void peer_club_init(struct club *club, const struct identity *identity,
     secret_blake2b(club->psk, KEY_BYTES, "hearsay psk", 11, swarm_key, KEY_BYTES);
 }
 
-static size_t bitset_words(uint32_t bits)
-{
-    return (bits + 63) / 64;
-}
-
-size_t peer_arena_bytes(size_t queue_max, uint32_t origins_max)
+size_t peer_arena_bytes(size_t queue_max, uint32_t lives_max)
 {
     return FRAME_MAX + LENGTH_BYTES + SENDING_BYTES + 2 * queue_max + URGENT_BYTES +
-           3 * bitset_words(origins_max) * 8 + origins_max * sizeof(uint32_t) + 9 * 64;
+           3 * bit_words(lives_max) * 8 + lives_max * sizeof(uint32_t) + 9 * 64;
 }
 
-void peer_init(struct peer *peer, struct arena *arena, size_t queue_max, uint32_t origins_max)
+void peer_init(struct peer *peer, struct arena *arena, size_t queue_max, uint32_t lives_max)
 {
     *peer = (struct peer){
         .in = arena_take(arena, FRAME_MAX + LENGTH_BYTES, 1),
@@ -48,11 +44,11 @@ void peer_init(struct peer *peer, struct arena *arena, size_t queue_max, uint32_
         .queue = {.at = arena_take(arena, queue_max, 1), .max = queue_max},
         .urgent = {.at = arena_take(arena, URGENT_BYTES, 1), .max = URGENT_BYTES},
         .blocks = {.at = arena_take(arena, queue_max, 1), .max = queue_max},
-        .lazy = arena_take(arena, bitset_words(origins_max), sizeof(uint64_t)),
-        .pruned = arena_take(arena, bitset_words(origins_max), sizeof(uint64_t)),
-        .owes = arena_take(arena, bitset_words(origins_max), sizeof(uint64_t)),
-        .owed = arena_take(arena, origins_max, sizeof(uint32_t)),
-        .bit_words = bitset_words(origins_max),
+        .lazy = arena_take(arena, bit_words(lives_max), sizeof(uint64_t)),
+        .pruned = arena_take(arena, bit_words(lives_max), sizeof(uint64_t)),
+        .owes = arena_take(arena, bit_words(lives_max), sizeof(uint64_t)),
+        .owed = arena_take(arena, lives_max, sizeof(uint32_t)),
+        .words = bit_words(lives_max),
     };
 }
 
@@ -394,10 +390,10 @@ void peer_end(struct peer *peer)
         .pruned = peer->pruned,
         .owes = peer->owes,
         .owed = peer->owed,
-        .bit_words = peer->bit_words,
+        .words = peer->words,
     };
-    memset(peer->lazy, 0, peer->bit_words * sizeof *peer->lazy);
-    memset(peer->pruned, 0, peer->bit_words * sizeof *peer->pruned);
-    memset(peer->owes, 0, peer->bit_words * sizeof *peer->owes);
+    memset(peer->lazy, 0, peer->words * sizeof *peer->lazy);
+    memset(peer->pruned, 0, peer->words * sizeof *peer->pruned);
+    memset(peer->owes, 0, peer->words * sizeof *peer->owes);
     *peer = empty;
 }

@@ -124,12 +124,12 @@ struct peer {
     uint32_t owes_count;  /* of them */
     uint32_t owes_cursor; /* whose turn it is */
     size_t blocks_left;   /* so much of blocks waited when something owed went last */
-    size_t bit_words;     /* of lazy, pruned, owes */
+    size_t words;         /* of lazy, pruned, owes */
 };
 
 /* Buffers for one peer; for so many origins. */
-void peer_init(struct peer *peer, struct arena *arena, size_t queue_max, uint32_t origins_max);
-size_t peer_arena_bytes(size_t queue_max, uint32_t origins_max);
+void peer_init(struct peer *peer, struct arena *arena, size_t queue_max, uint32_t lives_max);
+size_t peer_arena_bytes(size_t queue_max, uint32_t lives_max);
 
 /* A new conversation in this slot. */
 void peer_start(struct peer *peer, uint64_t conn, bool dialled, const struct address *address,

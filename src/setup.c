@@ -242,6 +242,7 @@ struct node_options setup_plain_options(const struct config *config)
         .apply_window = SETUP_APPLY_WINDOW,
         .peers_max = config->limits.peers,
         .members_max = config->limits.members,
+        .lives_max = config->limits.lives,
         .half_open_max = config->limits.half_open,
         .half_open_per_net_max = config->limits.half_open_per_net,
         .handshake_ns = ns_of(config->limits.handshake_s),

@@ -176,13 +176,8 @@ void spread_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor,
         refuse(node, from, status);
         return;
     }
-    if (!origin && !(origin = versions_add(&node->versions, head.origin, head.incarnation))) {
-        if (notes_allow(&node->notes, node->now_ns))
-            (void)node_note(
-                node, from, NOTE_FULL, LEVEL_WARNING,
-                "no room for another life: eight times limits.members are known; raise it");
+    if (!origin && !(origin = node_meet(node, from, head.origin, head.incarnation)))
         return;
-    }
     const uint32_t place = versions_place(&node->versions, origin);
     if (!log_append(&node->log, place, head.seq, false, rumor, (uint32_t)bytes)) {
         want_lack(node, origin, head.seq + 1, from); /* the learner is behind: hear it later */

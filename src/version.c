@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bits.h"
 #include "bytes.h"
 #include "digest.h"
 #include "rng.h"
@@ -47,6 +48,37 @@ struct origin *versions_find(const struct versions *versions, uint64_t tag)
     return slot ? &versions->origins[slot - 1] : NULL;
 }
 
+struct origin *versions_older(const struct versions *versions, const struct origin *after)
+{
+    const uint32_t at = after ? after->older : versions->newest;
+    return at > 0 ? &versions->origins[at - 1] : NULL;
+}
+
+struct origin *versions_newer(const struct versions *versions, const struct origin *before)
+{
+    const uint32_t at = before ? before->newer : versions->oldest;
+    return at > 0 ? &versions->origins[at - 1] : NULL;
+}
+
+static void put_latest(struct versions *versions, struct origin *origin)
+{
+    const uint32_t at = versions_place(versions, origin) + 1;
+    origin->newer = 0;
+    origin->older = versions->newest;
+    *(versions->newest ? &versions->origins[versions->newest - 1].newer : &versions->oldest) = at;
+    versions->newest = at;
+}
+
+void versions_touch(struct versions *versions, struct origin *origin)
+{
+    if (origin->newer == 0)
+        return;
+    versions->origins[origin->newer - 1].older = origin->older;
+    *(origin->older ? &versions->origins[origin->older - 1].newer : &versions->oldest) =
+        origin->newer;
+    put_latest(versions, origin);
+}
+
 struct origin *versions_add(struct versions *versions, const uint8_t id[static ID_BYTES],
                             uint64_t incarnation)
 {
@@ -59,31 +91,30 @@ struct origin *versions_add(struct versions *versions, const uint8_t id[static I
     *origin = (struct origin){.tag = tag, .incarnation = incarnation};
     memcpy(origin->id, id, ID_BYTES);
     *slot = versions->count;
+    put_latest(versions, origin);
     return origin;
 }
 
-static uint64_t hash_of(const struct origin *origin, uint32_t seq)
+static uint64_t hash_of(uint64_t tag, uint32_t next)
 {
-    return rng_mix(origin->tag ^ rng_mix(seq));
+    return next > 0 ? rng_mix(tag ^ rng_mix(next)) : 0;
 }
 
 void versions_advance(struct versions *versions, struct origin *origin, uint64_t digest)
 {
     versions->telling += origin->next == 0;
-    versions->hash += hash_of(origin, origin->next);
+    versions->hash += hash_of(origin->tag, origin->next + 1) - hash_of(origin->tag, origin->next);
     versions->digest = digest_add(versions->digest, digest);
     versions->rumors++;
     origin->next++;
+    versions_touch(versions, origin);
 }
 
 void versions_set(struct versions *versions, struct origin *origin, uint32_t next, uint64_t samples)
 {
     versions->telling +=
         (origin->next == 0 && next > 0) - (uint32_t)(origin->next > 0 && next == 0);
-    for (uint32_t seq = next; seq < origin->next; seq++)
-        versions->hash -= hash_of(origin, seq);
-    for (uint32_t seq = origin->next; seq < next; seq++)
-        versions->hash += hash_of(origin, seq);
+    versions->hash += hash_of(origin->tag, next) - hash_of(origin->tag, origin->next);
     versions->rumors += (uint64_t)next - origin->next;
     origin->next = origin->handed = next;
     origin->samples = origin->handed_samples = samples;
@@ -101,20 +132,12 @@ void learned_put(uint8_t *out, const struct learned *learned)
     bytes_put_float(out + 8, learned->rate);
 }
 
-static void put_entry(const struct origin *origin, size_t i, uint8_t *out, uint8_t *learned)
-{
-    version_entry_put(out + i * VERSION_ENTRY_BYTES, origin->tag, origin->next);
-    if (learned)
-        learned_put(learned + i * LEARNED_BYTES,
-                    &(struct learned){.samples = origin->samples, .rate = origin->rate});
-}
-
 size_t versions_slice(struct versions *versions, const struct origin *first, uint32_t most,
-                      uint8_t *out, uint8_t *learned)
+                      uint8_t *out)
 {
     size_t entries = 0;
     if (first && first->next > 0)
-        put_entry(first, entries++, out, learned);
+        version_entry_put(out + VERSION_ENTRY_BYTES * entries++, first->tag, first->next);
     uint32_t taken = 0;
     for (uint32_t i = 0; i < versions->count && taken < most; i++) {
         const struct origin *origin = &versions->origins[versions->cursor];
@@ -123,9 +146,87 @@ size_t versions_slice(struct versions *versions, const struct origin *first, uin
             continue;
         taken++;
         if (origin != first)
-            put_entry(origin, entries++, out, learned);
+            version_entry_put(out + VERSION_ENTRY_BYTES * entries++, origin->tag, origin->next);
     }
     return entries;
+}
+
+static uint32_t next_of(const struct versions *versions, const uint32_t *next,
+                        const struct origin *origin)
+{
+    return next ? next[versions_place(versions, origin)] : origin->next;
+}
+
+size_t versions_latest(const struct versions *versions, const uint32_t *next, uint32_t most,
+                       uint8_t *out, uint8_t *learned)
+{
+    size_t entries = 0;
+    for (const struct origin *origin = versions_older(versions, NULL); origin && entries < most;
+         origin = versions_older(versions, origin)) {
+        const uint32_t told = next_of(versions, next, origin);
+        if (told == 0)
+            continue;
+        if (learned)
+            learned_put(learned + entries * LEARNED_BYTES,
+                        &(struct learned){.samples = origin->samples, .rate = origin->rate});
+        version_entry_put(out + VERSION_ENTRY_BYTES * entries++, origin->tag, told);
+    }
+    return entries;
+}
+
+uint64_t versions_hash(const struct versions *versions, const uint32_t *next)
+{
+    uint64_t hash = 0;
+    for (uint32_t place = 0; place < versions->count; place++)
+        hash += hash_of(versions->origins[place].tag, next[place]);
+    return hash;
+}
+
+uint64_t entries_hash(const uint8_t *entries, size_t count)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct version_entry entry = version_entry_at(entries, i);
+        hash += hash_of(entry.tag, entry.next);
+    }
+    return hash;
+}
+
+/* The hash of what is not listed, there and here. */
+struct rest {
+    uint64_t theirs, ours;
+};
+
+static struct rest rest_of(const struct versions *versions, const uint8_t *entries, size_t count,
+                           uint64_t hash, uint64_t *known)
+{
+    struct rest rest = {.theirs = hash - entries_hash(entries, count), .ours = versions->hash};
+    for (size_t i = 0; i < count; i++) {
+        const struct origin *origin = versions_find(versions, version_entry_at(entries, i).tag);
+        if (!origin || bit_get(known, versions_place(versions, origin)))
+            continue;
+        rest.ours -= hash_of(origin->tag, origin->next);
+        bit_set(known, versions_place(versions, origin), true);
+    }
+    return rest;
+}
+
+bool versions_known(const struct versions *versions, const uint8_t *entries, size_t count,
+                    uint64_t hash, uint64_t *known)
+{
+    memset(known, 0, bit_words(versions->count) * sizeof *known);
+    const struct rest rest = rest_of(versions, entries, count, hash, known);
+    const struct origin *from = versions_older(versions, NULL);
+    uint64_t ours = rest.ours;
+    for (; from && ours != rest.theirs; from = versions_older(versions, from))
+        if (!bit_get(known, versions_place(versions, from)))
+            ours -= hash_of(from->tag, from->next);
+    const bool is_sure = ours == rest.theirs;
+    if (!is_sure)
+        from = versions_older(versions, NULL);
+    for (; from; from = versions_older(versions, from))
+        bit_set(known, versions_place(versions, from), true);
+    return is_sure;
 }
 
 struct version_entry version_entry_at(const uint8_t *vector, size_t i)

@@ -5,11 +5,14 @@
  * round. The digest of all that is known rides along: since rumors are sums, it follows from the
  * rumors alone, and two nodes with equal versions must have equal ones.
  *
+ * Lives that ended stay in the sum for ever, and everybody knows the same of them. So a version is
+ * shown by its latest entries and the hash of all: who has the rest as well finds out by the hash.
+ *
  *   OFFSET SIZE MEANING       (one entry of a slice, little-endian, 12 bytes)
  *        0    8 tag
  *        8    4 next
  *
- * A whole version also says of each entry, in the same order, what the origin had learned by then:
+ * Who meets somebody also says of each entry, in the same order, what the origin had learned:
  *
  *        0    8 samples
  *        8    4 samples per second, the most it has said so far, float32; 0: not known
@@ -41,6 +44,8 @@ struct origin {
     uint8_t id[ID_BYTES];
     uint64_t incarnation;
     uint32_t next;    /* 0: it is known, and has told nothing that we know of */
+    uint32_t newer;   /* place + 1 of the origin that told next after this one ... */
+    uint32_t older;   /* ... and next before it, as far as we heard; 0: none */
     uint64_t samples; /* as its latest rumor says */
     uint32_t handed;  /* rumors before are in the learner's base, or on their way into it ... */
     uint64_t handed_samples; /* ... and the samples that the last of those says */
@@ -72,10 +77,12 @@ struct versions {
     uint32_t max;
     uint32_t *slots; /* open addressing: place + 1, 0 is free */
     uint32_t slots_mask;
+    uint32_t newest;  /* place + 1 of the origin that told last ... */
+    uint32_t oldest;  /* ... and of the one that has been silent for longest */
     uint32_t cursor;  /* where the next slice begins */
     uint32_t telling; /* origins that we know rumors of */
     uint64_t rumors;  /* known in all */
-    uint64_t hash;    /* the sum of a hash of each rumor known: of the whole, not of its order */
+    uint64_t hash;    /* the sum of a hash of each entry: of the whole, not of its order */
     uint64_t digest;
 };
 
@@ -86,7 +93,7 @@ void versions_init(struct versions *versions, struct arena *arena, uint32_t max,
 /* NULL if not known. */
 struct origin *versions_find(const struct versions *versions, uint64_t tag);
 
-/* NULL when the table is full. */
+/* It is the latest from now on. NULL when the table is full. */
 struct origin *versions_add(struct versions *versions, const uint8_t id[static ID_BYTES],
                             uint64_t incarnation);
 
@@ -103,12 +110,37 @@ void versions_advance(struct versions *versions, struct origin *origin, uint64_t
 void versions_set(struct versions *versions, struct origin *origin, uint32_t next,
                   uint64_t samples);
 
+/* It is the latest from now on, as if it had just told. */
+void versions_touch(struct versions *versions, struct origin *origin);
+
+/* The one before it in time, or the latest of all if `after` is NULL; NULL: there is none. */
+struct origin *versions_older(const struct versions *versions, const struct origin *after);
+/* The one after it in time, or the one silent for longest if `before` is NULL. */
+struct origin *versions_newer(const struct versions *versions, const struct origin *before);
+
 /* The entry of `first` (unless NULL or nothing is known of it), then those of at most `most` others
  * that we know rumors of, where the last slice ended, round and round; returns how many there are.
- * So every entry is in one of ceil(telling / most) slices one after the other. Unless it is NULL,
- * learned takes what they have learned. */
+ * So every entry is in one of ceil(telling / most) slices one after the other. */
 size_t versions_slice(struct versions *versions, const struct origin *first, uint32_t most,
-                      uint8_t *out, uint8_t *learned);
+                      uint8_t *out);
+
+/* The entries of those that told last, at most so many, the latest first; returns how many there
+ * are. Of each origin next[place] rumors count, or all that are known if next is NULL. Unless it is
+ * NULL, learned takes what they have learned. */
+size_t versions_latest(const struct versions *versions, const uint32_t *next, uint32_t most,
+                       uint8_t *out, uint8_t *learned);
+
+/* The hash of a version that has next[place] rumors of each origin, and of one of these entries. */
+uint64_t versions_hash(const struct versions *versions, const uint32_t *next);
+uint64_t entries_hash(const uint8_t *entries, size_t count);
+
+/* Which origins of ours another knows, who shows so many of its latest entries and the hash of all:
+ * those it lists, and of the others all but the latest, of which it knows nothing, while it has as
+ * much as we of those before. Where those begin is found out by the hash. Then true; false if there
+ * is no such place, and then it is taken to know them all.
+ * known: a bit for each place, of [max]. */
+bool versions_known(const struct versions *versions, const uint8_t *entries, size_t count,
+                    uint64_t hash, uint64_t *known);
 
 struct version_entry {
     uint64_t tag;

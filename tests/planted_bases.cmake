@@ -36,20 +36,33 @@ plant(negatives_cut_off 1 net/block.c
   "negative units of a block are off by one")
 
 plant(read_when_said 1 src/give.c
-  [[return place < node->reading.origins ? node->reading.next[place] : 0;]]
-  [[return node->versions.origins[place].handed;]]
+  [[    for (uint32_t place = reading->origins; place < node->versions.count; place++)
+        reading->next[place] = 0;
+]]
+  [[    for (uint32_t place = 0; place < node->versions.count; place++)
+        reading->next[place] = node->versions.origins[place].handed;
+]]
   "a block is said to be of the version of when it is said, not of when it was read")
 
 plant(own_when_asked 1 src/give.c
-  [[    if (origin == node->own)
-        return origin->next;
+  [[    reading->next[own] = node->own->next;
 ]]
   [[]]
   "what we told while a block was waiting to be read is not counted")
 
+plant(rest_believed 1 src/held.c
+  [[return !are_known ? MISSING : is_sure ? OK : MISMATCH;]]
+  [[return are_known ? OK : MISSING;]]
+  "what is not listed beside a block is taken to be as we have it, whatever the hash says")
+
+plant(rest_unknown 1 src/version.c
+  [[            ours -= hash_of(from->tag, from->next);]]
+  [[            ours = rest.theirs;]]
+  "of what is not listed all but the latest is taken to be known, whatever the hash says")
+
 plant(gives_halves 1 src/give.c
-  [[    return !node->catchup.is_fetching && can_describe(node);]]
-  [[    return can_describe(node);]]
+  [[    return !node->catchup.is_fetching;]]
+  [[    return node->blocks > 0;]]
   "who is taking over a base gives it, before it is whole")
 
 plant(kept_not_counted 1 src/adopt.c
@@ -122,8 +135,8 @@ plant(gone_unheard 5 src/want.c
   "who is told that rumors are in no log any more goes on asking for them")
 
 plant(hash_of_before 5 src/version.c
-  [[versions->hash -= hash_of(origin, seq);]]
-  [[continue;]]
+  [[versions->hash += hash_of(origin->tag, next) - hash_of(origin->tag, origin->next);]]
+  [[versions->hash += hash_of(origin->tag, next);]]
   "rumors that were dropped still count in the version")
 
 # Halves that meet again.
@@ -136,13 +149,13 @@ plant(both_win 5 src/apart.c
 # Checkpoints.
 
 plant(own_not_saved 9 src/give.c
-  [[put_told(node->own, node->own->next,]]
-  [[put_told(node->own, node->own->next - (node->own->next > 0),]]
+  [[put_told(origin, reading->next[place],]]
+  [[put_told(origin, reading->next[place] - (origin == node->own && origin->next > 0),]]
   "our last rumor is in the base that is saved, and not in its history")
 
 plant(saved_version_late 9 src/give.c
-  [[put_told(&node->versions.origins[i], reading->next[i], reading->samples[i],]]
-  [[put_told(&node->versions.origins[i], node->versions.origins[i].handed, 0,]]
+  [[put_told(origin, reading->next[place], reading->samples[place],]]
+  [[put_told(origin, origin->handed, 0,]]
   "a checkpoint has the history of when it was copied")
 
 plant(history_ignored 9 src/node.c

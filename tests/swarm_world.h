@@ -110,6 +110,7 @@ static inline struct node_options usual_options(void)
         .apply_window = 2000,
         .peers_max = 16,
         .members_max = 64,
+        .lives_max = 512,
         .half_open_max = 8,
         .half_open_per_net_max = 4,
         .handshake_ns = 5 * SECOND_NS,

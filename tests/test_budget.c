@@ -218,7 +218,7 @@ static void where_rumors_wait_less_is_told(void **state)
 {
     (void)state;
     const struct shared_lines mean = play_shared_lines(12, 40000, 90);
-    assert_true(mean.lag_s < 3); /* else 5 */
+    assert_true(mean.lag_s < 3.8); /* 1.4 to 3.1 with other chances; else 5 */
     assert_true(mean.use > 0.4);
 }
 

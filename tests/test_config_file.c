@@ -71,6 +71,7 @@ static const char *const others[] = {
     "exchange.give_bytes_per_s=0",
     "limits.peers=8",
     "limits.members=4096",
+    "limits.lives=5000",
     "limits.half_open=9",
     "limits.half_open_per_net=9",
     "limits.handshake_s=1.5",

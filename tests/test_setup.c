@@ -46,6 +46,7 @@ static const struct way to_node[] = {
     TO("exchange.give_bytes_per_s=7000", node_options, give_bytes_per_s),
     TO("limits.peers=7", node_options, peers_max),
     TO("limits.members=7", node_options, members_max),
+    TO("limits.lives=77", node_options, lives_max),
     TO("limits.half_open=7", node_options, half_open_max),
     TO("limits.half_open_per_net=7", node_options, half_open_per_net_max),
     TO("limits.handshake_s=7", node_options, handshake_ns),

@@ -31,7 +31,7 @@ static void say_knows(uint32_t rumors)
     uint8_t learned[LEARNED_BYTES];
     learned_put(learned, &(struct learned){.samples = LEARNED});
     puppet_say(&puppet, &(struct message){.kind = VERSION,
-                                          .hash = 2,
+                                          .hash = entries_hash(slice, 1),
                                           .rumors = MANY,
                                           .base = 1,
                                           .whole = 1,
@@ -115,7 +115,7 @@ static void start_talk_of_another_side(double times)
     version_entry_put(slice, origin_tag(puppet.identity.id, 1), 5);
     learned_put(learned, &(struct learned){.samples = (uint64_t)samples, .rate = 1});
     puppet_say(&puppet, &(struct message){.kind = VERSION,
-                                          .hash = 2,
+                                          .hash = entries_hash(slice, 1),
                                           .rumors = 5,
                                           .base = 1,
                                           .whole = 1,
@@ -234,7 +234,7 @@ static void a_history_of_more_rumors_than_there_can_be_is_refused(void **state)
     must_refuse();
 }
 
-/* Room for eight lives of each of 64 members. */
+/* Room for 512 lives. */
 static void a_history_of_too_many_origins_is_refused(void **state)
 {
     (void)state;
@@ -273,6 +273,7 @@ static void say_block(struct puppet *by, uint64_t block, const uint8_t *bulk, si
     version_entry_put(slice, origin_tag(puppet.identity.id, 1), MANY);
     puppet_say(by, &(struct message){.kind = BLOCK,
                                      .block = block,
+                                     .hash = entries_hash(slice, 1),
                                      .text = {slice, sizeof slice},
                                      .bulk = {bulk, bytes}});
 }
@@ -337,11 +338,35 @@ static void a_block_of_a_version_nobody_knows_is_not_taken(void **state)
     start_taking();
     version_entry_put(slice, origin_tag(puppet.identity.id, 1), MANY);
     version_entry_put(slice + VERSION_ENTRY_BYTES, 0x1234, 5);
-    struct message block = {.kind = BLOCK, .text = {slice, sizeof slice}, .bulk = {zeros, 1}};
+    struct message block = {.kind = BLOCK,
+                            .hash = entries_hash(slice, 2),
+                            .text = {slice, sizeof slice},
+                            .bulk = {zeros, 1}};
     puppet_say(&puppet, &block);
-    block.text.count = 0; /* b0, and it says so: nobody has all that it lacks */
+    block.hash = block.text.count = 0; /* b0, and it says so: nobody has all that it lacks */
     puppet_say(&puppet, &block);
     must_still_lack_all();
+}
+
+/* It has something else than we of what it does not list. */
+static void a_block_of_which_it_is_not_sure_what_it_is_made_of_is_not_taken(void **state)
+{
+    (void)state;
+    static const uint8_t zeros[1] = {0};
+    uint8_t slice[VERSION_ENTRY_BYTES];
+    start_taking();
+    version_entry_put(slice, origin_tag(puppet.identity.id, 1), MANY);
+    const uint32_t asked = puppet.heard[FETCH];
+    puppet_say(&puppet, &(struct message){.kind = BLOCK,
+                                          .hash = entries_hash(slice, 1) + 1,
+                                          .text = {slice, sizeof slice},
+                                          .bulk = {zeros, 1}});
+    must_still_lack_all();
+    run(5 * SECOND_NS);
+    assert_int_equal(puppet.heard[FETCH], asked); /* not so soon */
+    say_block(&puppet, 0, zeros, sizeof zeros);
+    run(SECOND_NS);
+    assert_int_equal(stats_of(0).blocks_held, 1);
 }
 
 static void a_block_that_nobody_asked_for_changes_nothing(void **state)
@@ -456,6 +481,7 @@ int main(void)
         TALK(a_block_that_could_be_narrower_ends_the_conversation),
         TALK(a_block_cut_short_ends_the_conversation),
         TALK(a_block_of_a_version_nobody_knows_is_not_taken),
+        TALK(a_block_of_which_it_is_not_sure_what_it_is_made_of_is_not_taken),
         TALK(a_block_that_nobody_asked_for_changes_nothing),
         TALK(who_has_nothing_but_half_a_base_gives_none),
         TALK(who_is_refused_asks_others),
