@@ -44,13 +44,13 @@ static void who_knows_nothing_has_nothing_to_give(void **state)
     assert_int_equal(puppet.last[HISTORY].parts, 0);
 }
 
-/* So many lives of others have told something. */
-static void know_lives(uint32_t count)
+/* So many lives of others have told something, as node i knows. */
+static void know_lives(uint32_t i, uint32_t count)
 {
-    struct versions *versions = &world.nodes[0].node->versions;
-    for (uint32_t i = 0; i < count; i++) {
+    struct versions *versions = &world.nodes[i].node->versions;
+    for (uint32_t life = 1; life <= count; life++) {
         const uint8_t id[ID_BYTES] = {1};
-        struct origin *origin = versions_add(versions, id, versions->count + 1);
+        struct origin *origin = versions_add(versions, id, life);
         assert_non_null(origin);
         versions_set(versions, origin, 1, 1);
     }
@@ -64,7 +64,7 @@ static void beside_a_block_stand_the_latest_of_many_lives_and_the_hash_of_all(vo
     options.lives_max = 10000;
     options.send_queue_bytes = 1u << 20;
     start_talk(&options);
-    know_lives(9000);
+    know_lives(0, 9000);
     run(2 * SECOND_NS); /* it tells something itself */
     world_rest(&world);
     run(SECOND_NS);
@@ -77,6 +77,27 @@ static void beside_a_block_stand_the_latest_of_many_lives_and_the_hash_of_all(vo
     assert_true(block->bulk.count > 0);
     assert_int_equal(block->text.count, 256 * VERSION_ENTRY_BYTES);
     assert_true(block->hash == stats_of(0).version_hash);
+}
+
+static void who_joins_after_very_many_lives_is_told_of_all(void **state)
+{
+    (void)state;
+    struct node_options options = busy_options();
+    options.lives_max = 10000;
+    options.send_queue_bytes = 1u << 20;
+    add_swarm(2, &options);
+    start_all();
+    know_lives(0, 9000);
+    know_lives(1, 9000);
+    run(40 * SECOND_NS);
+    assert_true(meshed());
+    const uint32_t joiner = join(&options, 2);
+    until(is_training, joiner, 10 * SECOND_NS);
+    assert_int_equal(bases_of(joiner), 1);
+    assert_int_equal(stats_of(joiner).origins, 9000 + 2);
+    run(10 * SECOND_NS);
+    assert_int_equal(known_of(0, joiner) > 0, 1);
+    must_agree(5 * SECOND_NS);
 }
 
 static void who_asks_for_blocks_that_no_base_has_is_hung_up_on(void **state)
@@ -183,6 +204,7 @@ int main(void)
         TALK(who_asks_is_told_what_the_base_is_made_of_and_given_it),
         TALK(who_knows_nothing_has_nothing_to_give),
         TALK(beside_a_block_stand_the_latest_of_many_lives_and_the_hash_of_all),
+        STORY(who_joins_after_very_many_lives_is_told_of_all),
         TALK(who_asks_for_blocks_that_no_base_has_is_hung_up_on),
         TALK(who_asks_for_more_than_may_wait_is_refused_that),
         TALK(who_trains_gives_a_quarter_of_what_its_links_carry),
