@@ -27,8 +27,8 @@ static uint64_t rumors_there_are(const struct node *node)
 /* Entries of all that we know, into scratch, and what they have learned into `learned`. */
 static size_t put_whole(const struct node *node, uint8_t **learned)
 {
-    const uint32_t listed = node->options.listed_max, telling = node->versions.telling;
-    const uint32_t room = listed ? listed : LISTED_MAX, most = telling < room ? telling : room;
+    const uint32_t telling = node->versions.telling;
+    const uint32_t most = telling < LISTED_MAX ? telling : LISTED_MAX;
     *learned = node->scratch + most * (size_t)VERSION_ENTRY_BYTES;
     return versions_latest(&node->versions, NULL, most, node->scratch, *learned);
 }
@@ -177,7 +177,7 @@ void compare_on_version(struct node *node, struct peer *from, const struct messa
     const bool same = version->hash == ours->hash;
     if (same)
         from->own_next = node->own->next;
-    else if (missing == 0 && version->rumors > ours->rumors &&
+    else if (missing == 0 && !version->whole && version->rumors > ours->rumors &&
              node->now_ns - node->advanced_ns >= QUIET_NS)
         (void)node_say(node, from, &(struct message){.kind = WANT, .tag = TAG_ALL});
     if (!node->joined)

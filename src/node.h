@@ -77,7 +77,7 @@ struct node_options {
     uint32_t peers_max;
     uint32_t members_max;
     uint32_t lives_max;  /* origins: whoever has told something stays in the sum for ever */
-    uint32_t listed_max; /* of them, shown at once; 0: as many as a message has room for */
+    uint32_t listed_max; /* of them, beside a block; 0: as many as a message has room for */
     uint32_t half_open_max;
     uint32_t half_open_per_net_max;
     uint64_t handshake_ns;

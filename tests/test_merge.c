@@ -77,34 +77,6 @@ static void the_side_that_learned_more_keeps_its_base(void **state)
     the_first_must_take_over(5, 2, 5);
 }
 
-/* Either side has had many lives, which end before and while they are apart, and shows only some.
- */
-static void sides_with_many_lives_behind_them_find_out_who_learned_more(void **state)
-{
-    (void)state;
-    struct node_options options = apart_options(5);
-    options.listed_max = 14;
-    add_swarm(5, &options);
-    start_all();
-    for (int lives = 0; lives < 10; lives++) {
-        run(5 * SECOND_NS);
-        if (lives == 5)
-            split(2, cut);
-        world_kill(&world, 1, false);
-        world_kill(&world, 4, false);
-        world_start(&world, 1);
-        world_start(&world, 4);
-    }
-    run(40 * SECOND_NS);
-    assert_true(stats_of(0).origins > 14 + 4);
-    split(2, heal_cut);
-    run(MERGE_NS);
-    must_have_new_lives(0, 2);
-    assert_int_equal(bases_of(0), 1);
-    assert_int_equal(bases_of(2), 0);
-    must_agree(10 * SECOND_NS);
-}
-
 static void of_two_equal_sides_one_keeps_its_base(void **state)
 {
     (void)state;
@@ -292,7 +264,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(the_side_that_learned_more_keeps_its_base),
-        STORY(sides_with_many_lives_behind_them_find_out_who_learned_more),
         STORY(of_two_equal_sides_one_keeps_its_base),
         STORY(who_yields_keeps_its_weights),
         STORY(who_yields_tells_again_what_it_learned_alone),

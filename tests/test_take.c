@@ -81,6 +81,24 @@ static void who_is_told_by_most_that_a_rumor_is_gone_takes_over_a_base(void **st
     must_ask_within(10 * SECOND_NS);
 }
 
+/* It knows one that we do not, and what it shows does not tell which: but there is no more to be
+ * shown than all that there is room for. */
+static void who_shows_all_is_not_asked_for_all_again(void **state)
+{
+    (void)state;
+    start_talk_at_rest();
+    run(3 * SECOND_NS);
+    struct message version = {
+        .kind = VERSION, .hash = 1, .base = 1, .rumors = stats_of(0).version + 1};
+    const uint32_t asked = puppet.heard[WANT];
+    puppet_say(&puppet, &version);
+    assert_int_equal(puppet.heard[WANT], asked + 1);
+    assert_int_equal(puppet.last[WANT].tag, TAG_ALL);
+    version.whole = 1;
+    puppet_say(&puppet, &version);
+    assert_int_equal(puppet.heard[WANT], asked + 1);
+}
+
 /* Has the puppet of this seed the smallest origin of all? */
 static bool would_be_first(uint8_t seed)
 {
@@ -468,6 +486,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TALK(who_has_just_taken_over_a_base_keeps_it_for_a_while),
         TALK(but_not_against_who_has_clearly_learned_more),
+        TALK(who_shows_all_is_not_asked_for_all_again),
         TALK(who_is_told_by_most_that_a_rumor_is_gone_takes_over_a_base),
         TALK(a_history_that_nobody_asked_for_changes_nothing),
         TALK(a_history_of_impossible_size_is_refused),
