@@ -17,7 +17,7 @@
 
 #include "status.h"
 
-#define BLOCK_ENTRIES 8192 /* the largest, with the version it is of, fits one message */
+#define BLOCK_ENTRIES 8192 /* the largest fits one message, with the latest of its version */
 #define BLOCK_MAX     (1 + BLOCK_ENTRIES * 4)
 
 /* How many blocks of `each` entries a base has, and how many entries this one has. */

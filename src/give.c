@@ -19,8 +19,6 @@
 #define HISTORY_AT_ONCE ((MESSAGE_MAX - MESSAGE_ADDS) / HISTORY_ENTRY_BYTES)
 #define TURN_S          5
 #define GIVE_PART       0.25 /* of what all links carry: the rest is for rumors */
-#define LISTED_MIN      256  /* lives beside a block, if there are so many; or ... */
-#define LISTED_LIVE     2    /* ... so many for each member: all who tell must be among them */
 #define LISTED_MAX      ((MESSAGE_MAX - MESSAGE_ADDS - BLOCK_MAX) / VERSION_ENTRY_BYTES)
 
 _Static_assert(READ_BLOCKS *BLOCK_ENTRIES == NODE_READ_MAX, "the owner gives room for a READ");
@@ -135,12 +133,11 @@ static double give_rate(const struct node *node)
                                    : (double)fixed;
 }
 
-/* Entries of a version beside a block. */
+/* Entries of a version beside a block: all who are telling must be among them. */
 static uint32_t listed(const struct node *node)
 {
     const uint32_t most = node->options.listed_max ? node->options.listed_max : LISTED_MAX;
-    const uint32_t live = LISTED_LIVE * node->live, wanted = live > LISTED_MIN ? live : LISTED_MIN;
-    return wanted < most ? wanted : most;
+    return node_awake_max(node) < most ? node_awake_max(node) : most;
 }
 
 /* So many that, at the rate at which we give, all who wait have a turn within TURN_S. */

@@ -152,6 +152,7 @@ struct catchup {
 
 #define ASKED_MAX       256
 #define RECORDS_AT_ONCE 16
+#define AWAKE_MIN       256 /* origins, if there are so many */
 
 struct asked {
     uint64_t tag;
@@ -315,6 +316,12 @@ static inline bool peer_is_origin(const struct peer *peer, const struct origin *
 static inline uint32_t node_block_entries(const struct node *node, uint32_t block)
 {
     return block_entries(node->options.parameters, node->options.block_entries, block);
+}
+
+/* So many origins may be telling still: all others have been silent for longer than these. */
+static inline uint32_t node_awake_max(const struct node *node)
+{
+    return 2 * node->live > AWAKE_MIN ? 2 * node->live : AWAKE_MIN;
 }
 
 /* May rumors pass between us? */

@@ -111,8 +111,9 @@ void want_on_gone(struct node *node, struct peer *from, uint64_t tag, uint64_t s
 /* Who brought us what these origins say is gone: somebody else must. */
 void want_on_lost(struct node *node, uint64_t conn)
 {
-    for (uint32_t i = 0; i < node->versions.count; i++) {
-        struct origin *origin = &node->versions.origins[i];
+    uint32_t left = node_awake_max(node);
+    for (struct origin *origin = versions_older(&node->versions, NULL); origin && left > 0;
+         origin = versions_older(&node->versions, origin), left--) {
         struct peer *peer = origin->heard_from == conn ? node_random_neighbour(node) : NULL;
         if (peer)
             (void)want_from(node, peer, origin);
