@@ -225,6 +225,15 @@ static enum adopt adopt(struct node *node, struct peer *donor)
     return ADOPT_DONE;
 }
 
+static void note_no_room(struct node *node, const struct peer *donor)
+{
+    if (notes_allow(&node->notes, node->now_ns))
+        (void)node_note(
+            node, donor, NOTE_FULL, LEVEL_WARNING,
+            "its base cannot be taken over: of more lives than limits.lives, which is to be "
+            "raised, or more rumors than there can be");
+}
+
 /* True when our version has become another. */
 bool adopt_history(struct node *node, struct peer *from, const struct message *history)
 {
@@ -238,12 +247,15 @@ bool adopt_history(struct node *node, struct peer *from, const struct message *h
         history->bulk.count % HISTORY_ENTRY_BYTES != 0) {
         node_rapport(node, from)->refused_ns = node->now_ns;
         catchup->is_asked = false;
+        if (!fits)
+            note_no_room(node, from);
         return false;
     }
     memcpy(catchup->history + catchup->history_entries * (size_t)HISTORY_ENTRY_BYTES,
            history->bulk.at, history->bulk.count);
     catchup->history_entries += (uint32_t)entries;
     catchup->digest = history->digest;
+    catchup->asked_ns = node->now_ns; /* what comes over a thin line takes its time */
     if (++catchup->parts < history->parts)
         return false;
     catchup->is_asked = false;
@@ -251,10 +263,7 @@ bool adopt_history(struct node *node, struct peer *from, const struct message *h
     if (adopted == ADOPT_DONE)
         return true;
     node_rapport(node, from)->refused_ns = node->now_ns;
-    if (adopted == ADOPT_NO_ROOM && notes_allow(&node->notes, node->now_ns))
-        (void)node_note(
-            node, from, NOTE_FULL, LEVEL_WARNING,
-            "its base cannot be taken over: of more lives than limits.lives, which is to be "
-            "raised, or more rumors than there can be");
+    if (adopted == ADOPT_NO_ROOM)
+        note_no_room(node, from);
     return false;
 }

@@ -12,10 +12,11 @@
 #define SLICE             32 /* entries */
 #define MEET_NS           (2 * SECOND_NS)
 #define QUIET_NS          (2 * SECOND_NS)
+#define LONG_NS           (10 * SECOND_NS)
 #define STRANGERS_AT_ONCE 64
 #define FAR_RUMORS        64 /* who lacks so many, and more than there are blocks, takes those */
 #define FAR_EACH          8  /* ... once it has joined, so many more of each origin */
-#define LISTED_MAX        ((MESSAGE_MAX - MESSAGE_ADDS) / (VERSION_ENTRY_BYTES + LEARNED_BYTES))
+#define WHOLE_MAX         ((MESSAGE_MAX - MESSAGE_ADDS) / (VERSION_ENTRY_BYTES + LEARNED_BYTES))
 
 /* How many rumors there are. Who has not joined speaks for those it hears them from. */
 static uint64_t rumors_there_are(const struct node *node)
@@ -28,9 +29,20 @@ static uint64_t rumors_there_are(const struct node *node)
 static size_t put_whole(const struct node *node, uint8_t **learned)
 {
     const uint32_t telling = node->versions.telling;
-    const uint32_t most = telling < LISTED_MAX ? telling : LISTED_MAX;
+    const uint32_t most = telling < WHOLE_MAX ? telling : WHOLE_MAX;
     *learned = node->scratch + most * (size_t)VERSION_ENTRY_BYTES;
-    return versions_latest(&node->versions, NULL, most, node->scratch, *learned);
+    return versions_latest(&node->versions, NULL, 0, most, node->scratch, *learned);
+}
+
+/* Of a long version half of what is shown are those that may be telling still, in turn. */
+static size_t put_awake(struct node *node, uint8_t *out)
+{
+    if (node->awake_shown >= node_awake(node))
+        node->awake_shown = 0;
+    const size_t entries =
+        versions_latest(&node->versions, NULL, node->awake_shown, SLICE / 2, out, NULL);
+    node->awake_shown += (uint32_t)entries;
+    return entries;
 }
 
 /* A slice, if there is anything to show. */
@@ -38,8 +50,12 @@ static size_t put_slice(struct node *node, const struct peer *peer)
 {
     struct versions *versions = &node->versions;
     const struct origin *theirs = versions_find(versions, origin_tag(peer->id, peer->incarnation));
-    const bool is_same = node_rapport(node, peer)->hash == versions->hash;
-    return versions_slice(versions, theirs, is_same ? 0 : SLICE, node->scratch);
+    if (node_rapport(node, peer)->hash == versions->hash)
+        return versions_slice(versions, theirs, 0, node->scratch);
+    if (node_awake(node) == versions->telling)
+        return versions_slice(versions, theirs, SLICE, node->scratch);
+    const size_t entries = versions_slice(versions, theirs, SLICE / 2, node->scratch);
+    return entries + put_awake(node, node->scratch + entries * VERSION_ENTRY_BYTES);
 }
 
 void compare_show(struct node *node, struct peer *peer, bool whole)
@@ -61,6 +77,19 @@ void compare_show(struct node *node, struct peer *peer, bool whole)
     /* a full queue: next round */
 }
 
+/* All that is shown of a long version is a full message: not often, and not while what it would
+ * show is coming. */
+static void ask_for_all(struct node *node, struct peer *peer)
+{
+    struct rapport *rapport = node_rapport(node, peer);
+    const bool is_long = node->versions.telling > AWAKE_MIN;
+    if (node_is_catching_up(node) || node->catchup.is_asked ||
+        (is_long && rapport->asked_ns && node->now_ns - rapport->asked_ns < LONG_NS))
+        return;
+    if (node_say(node, peer, &(struct message){.kind = WANT, .tag = TAG_ALL}))
+        rapport->asked_ns = node->now_ns;
+}
+
 /* Who has heard all that was shown to it may join, if one that has joined confirms it. */
 static void ask_to_confirm(struct node *node)
 {
@@ -69,8 +98,8 @@ static void ask_to_confirm(struct node *node)
     for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++)
         if (node_has_joined(node, peer) && rng_below(&node->rng, ++joined) == 0)
             chosen = peer;
-    if (chosen && node->versions.rumors + node->versions.telling >= node_most_shown(node, false))
-        (void)node_say(node, chosen, &(struct message){.kind = WANT, .tag = TAG_ALL});
+    if (chosen && node->versions.rumors + node_awake(node) >= node_most_shown(node, false))
+        ask_for_all(node, chosen);
 }
 
 /* While running: one random neighbour a second. While leaving: everyone, more often. */
@@ -102,7 +131,7 @@ void compare_show_all(struct node *node)
  * who have joined. Who knows nothing, as we do, is no swarm. */
 static void consider_knowledge(struct node *node, const struct peer *from, uint64_t missing)
 {
-    const uint64_t few = node->versions.telling;
+    const uint64_t few = node_awake(node);
     if (node_is_catching_up(node))
         return; /* it will join when it holds the base */
     const uint64_t alone_ns = from->knows > 0 ? MEET_NS : NODE_JOIN_WAIT_NS;
@@ -138,7 +167,7 @@ static uint64_t compare_slice(struct node *node, struct peer *from, const uint8_
 /* Does it know so much more than we that blocks are fewer than rumors? */
 static bool is_far(const struct node *node, uint64_t missing)
 {
-    const uint64_t each = node->joined ? FAR_EACH * (uint64_t)node->versions.telling : 0;
+    const uint64_t each = node->joined ? FAR_EACH * (uint64_t)node_awake(node) : 0;
     return missing > FAR_RUMORS + node->blocks + each;
 }
 
@@ -169,17 +198,17 @@ void compare_on_version(struct node *node, struct peer *from, const struct messa
         return;
     }
     const uint64_t missing = compare_slice(node, from, version->bulk.at, entries);
-    if (rapport->ahead && !version->whole && !node->catchup.is_patching)
-        (void)node_say(node, from, &(struct message){.kind = WANT, .tag = TAG_ALL});
+    if (rapport->ahead && !version->whole)
+        ask_for_all(node, from);
     rapport->ahead = version->base && (is_far(node, missing) || (rapport->ahead && missing > 0));
     if (rapport->ahead && !node->joined)
         catchup_consider(node); /* now: there is nothing else to do */
     const bool same = version->hash == ours->hash;
     if (same)
         from->own_next = node->own->next;
-    else if (missing == 0 && !version->whole && version->rumors > ours->rumors &&
+    else if (missing == 0 && version->rumors > ours->rumors &&
              node->now_ns - node->advanced_ns >= QUIET_NS)
-        (void)node_say(node, from, &(struct message){.kind = WANT, .tag = TAG_ALL});
+        ask_for_all(node, from);
     if (!node->joined)
         consider_knowledge(node, from, version->base ? missing : 0);
     if (same && version->digest != ours->digest && notes_allow(&node->notes, node->now_ns))

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "config_key.h"
-#include "node.h"
 #include "config_read.h"
 #include "config_value.h"
+#include "node.h"
 
 void config_defaults(struct config *config)
 {
@@ -275,7 +275,7 @@ static enum status check_limits(const struct config_limits *limits, struct probl
     if (limits->lives > most)
         return problem_set(problem, MALFORMED,
                            "[limits] lives (%u) are more than a joiner can be told of at once, "
-                           "%u with this send_queue_bytes; raise that",
+                           "%u with this send_queue_bytes; raise that, or lower lives",
                            limits->lives, most);
     return OK;
 }

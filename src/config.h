@@ -113,6 +113,8 @@ struct config_exchange {
     uint64_t give_bytes_per_s; /* 0: no bound; or CONFIG_AUTO_OF_0 */
 };
 
+#define CONFIG_LIVES_MAX 32768 /* what they told fits into a checkpoint */
+
 struct config_limits {
     uint32_t peers;
     uint32_t members;

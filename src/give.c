@@ -1,7 +1,7 @@
 /* Our base, given to who catches up, and copied for a checkpoint.
  *
  *   TAKE  ──► HISTORY, in parts                  what our base is the sum of
- *   FETCH ──► READ ──► learner ──► BLOCK ...     some blocks of it, and the version they are of
+ *   FETCH ──► READ ──► learner ──► BLOCK ...     some blocks of it, and the latest of their version
  *             SAVE ──► learner ──► history       all that the learner is, and the same
  *
  * Nothing is kept for anybody: each block is as new as when it was read. What the learner was asked
@@ -51,7 +51,7 @@ static bool has_room_for_history(const struct node *node, const struct peer *pee
 
 uint32_t node_lives_max(size_t send_queue_bytes)
 {
-    return (uint32_t)(send_queue_bytes / FRAME_MAX * HISTORY_AT_ONCE);
+    return (uint32_t)(send_queue_bytes / 2 / FRAME_MAX * HISTORY_AT_ONCE);
 }
 
 static struct history_entry told_of(const struct origin *origin, uint32_t next, uint64_t samples)
@@ -137,7 +137,7 @@ static double give_rate(const struct node *node)
 static uint32_t listed(const struct node *node)
 {
     const uint32_t most = node->options.listed_max ? node->options.listed_max : LISTED_MAX;
-    return node_awake_max(node) < most ? node_awake_max(node) : most;
+    return node_awake(node) < most ? node_awake(node) : most;
 }
 
 /* So many that, at the rate at which we give, all who wait have a turn within TURN_S. */
@@ -146,9 +146,8 @@ static uint32_t fair_turn(const struct node *node)
     uint32_t takers = 0;
     for (uint32_t i = 0; node_neighbour(node, &i); i++)
         takers += node->rapports[i].fetches_count > 0;
-    const uint32_t telling = node->versions.telling, most = listed(node);
-    const uint64_t block_bytes = node->options.block_entries * sizeof(int32_t) +
-                                 (telling < most ? telling : most) * (size_t)VERSION_ENTRY_BYTES;
+    const uint64_t block_bytes =
+        node->options.block_entries * sizeof(int32_t) + listed(node) * (size_t)VERSION_ENTRY_BYTES;
     const double blocks = give_rate(node) * TURN_S / (double)(block_bytes * (takers ? takers : 1));
     return (uint32_t)fmin(fmax(blocks, 1), READ_BLOCKS);
 }
@@ -255,7 +254,7 @@ static void say_blocks(struct node *node, struct peer *to, struct span span, con
 {
     const uint32_t *next = node->reading.next;
     const size_t entries_listed =
-        versions_latest(&node->versions, next, listed(node), node->scratch, NULL);
+        versions_latest(&node->versions, next, 0, listed(node), node->scratch, NULL);
     struct message message = {.kind = BLOCK,
                               .hash = versions_hash(&node->versions, next),
                               .text = {node->scratch, entries_listed * VERSION_ENTRY_BYTES}};

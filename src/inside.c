@@ -6,6 +6,7 @@
 
 #define LASTED_NS (60 * SECOND_NS) /* keys younger than that are not worn out */
 #define SHOWN_NS  (60 * SECOND_NS) /* what nobody has shown for so long is lost, not late */
+#define FULL_NS   (60 * SECOND_NS) /* between two warnings that there is no room for lives */
 #define SCARCE    8                /* only one part in so many of the room for lives is left */
 
 struct peer *node_peer_by_id(const struct node *node, const uint8_t id[static ID_BYTES],
@@ -106,8 +107,10 @@ struct origin *node_meet(struct node *node, const struct peer *from,
     struct versions *versions = &node->versions;
     struct origin *origin = versions_add(versions, id, incarnation);
     const bool is_scarce = versions->count > versions->max - versions->max / SCARCE;
-    if ((!origin || is_scarce) && notes_allow(&node->notes, node->now_ns)) {
+    const bool was_said = node->full_ns && node->now_ns - node->full_ns < FULL_NS;
+    if ((!origin || is_scarce) && !was_said) {
         char text[160];
+        node->full_ns = node->now_ns;
         (void)snprintf(text, sizeof text,
                        "%s no room for another life: %u are known, and limits.lives is %u; raise "
                        "it on all nodes",

@@ -59,6 +59,7 @@ struct span {
 /* What a node keeps of a conversation beside the conversation itself (peer.h). */
 struct rapport {
     uint64_t hash;      /* of the version that the neighbour showed last */
+    uint64_t asked_ns;  /* when it was asked to show all of it; 0: never */
     uint32_t list_next; /* it wants to know the members: those from here ... */
     uint32_t list_end;  /* ... up to here are still to be listed */
     uint64_t *news;     /* bit per member: its record is to be sent */
@@ -208,6 +209,8 @@ struct node {
 
     struct versions versions;
     uint64_t *seen;       /* bit per origin, scratch */
+    uint32_t awake_shown; /* of those that may be telling, so many have been in slices */
+    uint64_t full_ns;     /* when it was last said that there is no room for lives; 0: never */
     uint64_t advanced_ns; /* when the version last did */
     struct origin *own;
     uint64_t first_incarnation; /* that we had since the process began */
@@ -318,10 +321,11 @@ static inline uint32_t node_block_entries(const struct node *node, uint32_t bloc
     return block_entries(node->options.parameters, node->options.block_entries, block);
 }
 
-/* So many origins may be telling still: all others have been silent for longer than these. */
-static inline uint32_t node_awake_max(const struct node *node)
+/* So many of those that told last may be telling still: all others have been silent for longer. */
+static inline uint32_t node_awake(const struct node *node)
 {
-    return 2 * node->live > AWAKE_MIN ? 2 * node->live : AWAKE_MIN;
+    const uint32_t most = 2 * node->live > AWAKE_MIN ? 2 * node->live : AWAKE_MIN;
+    return node->versions.telling < most ? node->versions.telling : most;
 }
 
 /* May rumors pass between us? */

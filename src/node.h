@@ -77,7 +77,8 @@ struct node_options {
     uint32_t peers_max;
     uint32_t members_max;
     uint32_t lives_max;  /* origins: whoever has told something stays in the sum for ever */
-    uint32_t listed_max; /* of them, beside a block; 0: as many as a message has room for */
+    uint32_t listed_max; /* of them, beside a block; 0: as many as may matter (for storms and tests:
+                            so few that others are left out) */
     uint32_t half_open_max;
     uint32_t half_open_per_net_max;
     uint64_t handshake_ns;
@@ -154,9 +155,10 @@ void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units);
 /* The answer to SAVE: the history of the base that was copied, into out[node_history_max]; returns
  * its bytes; 0: the copy is of no use, because another base is being taken over. */
 size_t node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out);
-/* So many lives can be told of to who takes over a base. */
-uint32_t node_lives_max(size_t send_queue_bytes);
 size_t node_history_max(const struct node_options *options);
+/* So many lives can be told of to who takes over a base, while other things wait to be sent, too.
+ */
+uint32_t node_lives_max(size_t send_queue_bytes);
 /* The same of what the learner has now, when nothing it was given waits any more. */
 size_t node_history(const struct node *node, uint8_t *out);
 

@@ -170,8 +170,7 @@ enum node_phase node_phase(const struct node *node)
 /* Does the count of this origin go on under the next incarnation, in the same process? */
 static bool is_continued(const struct node *node, const struct origin *origin)
 {
-    const struct origin *next =
-        versions_find(&node->versions, origin_tag(origin->id, origin->incarnation + 1));
+    const struct origin *next = versions_find(&node->versions, origin->tag_after);
     return next && next->samples >= origin->samples;
 }
 

@@ -52,7 +52,7 @@ static bool is_too_slow(const struct node *node)
     return members_training(&node->members, node->now_ns) > 2 && has_company(node) &&
            node_lags(node) && node_lag_ns(node, node->now_ns) > LAG_NS &&
            budget_lagging(node, false) <= FEW && others_hear(node) && !log_is_waiting(&node->log) &&
-           (!node->gave_ns || node->now_ns - node->gave_ns > GIVING_NS);
+           !node->catchup.is_asked && (!node->gave_ns || node->now_ns - node->gave_ns > GIVING_NS);
 }
 
 static void begin_round(struct node *node)

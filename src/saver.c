@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "config.h"
 #include "disk.h"
+#include "version.h"
 
 struct saver {
     struct saver_options options;
@@ -19,6 +21,9 @@ struct saver {
     atomic_bool has_ended;
     struct saved saved; /* what has ended */
 };
+
+_Static_assert(CONFIG_LIVES_MAX *HISTORY_ENTRY_BYTES <= CHECKPOINT_OWN_MAX,
+               "what all lives told fits into a checkpoint");
 
 struct saver *saver_new(const struct saver_options *options)
 {

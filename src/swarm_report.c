@@ -78,7 +78,7 @@ bool swarm_read_line(struct swarm_node *node, const char *bytes)
     return true;
 }
 
-/* A version is a set of origins; nodes list it in the order they met them. */
+/* A version is a set of origins; each node lists it in an order of its own. */
 static int compare_words(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);

@@ -88,7 +88,8 @@ struct origin *versions_add(struct versions *versions, const uint8_t id[static I
     uint32_t *slot = slot_of(versions, tag);
     CHECK(*slot == 0);
     struct origin *origin = &versions->origins[versions->count++];
-    *origin = (struct origin){.tag = tag, .incarnation = incarnation};
+    *origin = (struct origin){
+        .tag = tag, .tag_after = origin_tag(id, incarnation + 1), .incarnation = incarnation};
     memcpy(origin->id, id, ID_BYTES);
     *slot = versions->count;
     put_latest(versions, origin);
@@ -157,8 +158,8 @@ static uint32_t next_of(const struct versions *versions, const uint32_t *next,
     return next ? next[versions_place(versions, origin)] : origin->next;
 }
 
-size_t versions_latest(const struct versions *versions, const uint32_t *next, uint32_t most,
-                       uint8_t *out, uint8_t *learned)
+size_t versions_latest(const struct versions *versions, const uint32_t *next, uint32_t skip,
+                       uint32_t most, uint8_t *out, uint8_t *learned)
 {
     size_t entries = 0;
     for (const struct origin *origin = versions_older(versions, NULL); origin && entries < most;
@@ -166,6 +167,10 @@ size_t versions_latest(const struct versions *versions, const uint32_t *next, ui
         const uint32_t told = next_of(versions, next, origin);
         if (told == 0)
             continue;
+        if (skip > 0) {
+            skip--;
+            continue;
+        }
         if (learned)
             learned_put(learned + entries * LEARNED_BYTES,
                         &(struct learned){.samples = origin->samples, .rate = origin->rate});
@@ -263,8 +268,9 @@ void history_text(const uint8_t *history, size_t history_bytes, char *out, size_
     size_t used = 0;
     CHECK(room > 0);
     out[0] = '\0';
-    for (size_t at = 0; at + HISTORY_ENTRY_BYTES <= history_bytes; at += HISTORY_ENTRY_BYTES) {
-        const struct history_entry told = history_entry_at(history + at);
+    for (size_t left = history_bytes / HISTORY_ENTRY_BYTES; left > 0; left--) {
+        const struct history_entry told =
+            history_entry_at(history + (left - 1) * HISTORY_ENTRY_BYTES);
         char id[ID_TEXT_BYTES];
         identity_text(id, told.id);
         const int wrote = snprintf(out + used, room - used, "%s%s/%" PRIu64 ":%" PRIu32,

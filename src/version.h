@@ -41,6 +41,7 @@
 
 struct origin {
     uint64_t tag;
+    uint64_t tag_after; /* of the next incarnation */
     uint8_t id[ID_BYTES];
     uint64_t incarnation;
     uint32_t next;    /* 0: it is known, and has told nothing that we know of */
@@ -124,11 +125,11 @@ struct origin *versions_newer(const struct versions *versions, const struct orig
 size_t versions_slice(struct versions *versions, const struct origin *first, uint32_t most,
                       uint8_t *out);
 
-/* The entries of those that told last, at most so many, the latest first; returns how many there
- * are. Of each origin next[place] rumors count, or all that are known if next is NULL. Unless it is
- * NULL, learned takes what they have learned. */
-size_t versions_latest(const struct versions *versions, const uint32_t *next, uint32_t most,
-                       uint8_t *out, uint8_t *learned);
+/* The entries of those that told last, but for the last `skip`, and at most so many, the latest
+ * first; returns how many there are. Of each origin next[place] rumors count, or all that are known
+ * if next is NULL. Unless it is NULL, learned takes what they have learned. */
+size_t versions_latest(const struct versions *versions, const uint32_t *next, uint32_t skip,
+                       uint32_t most, uint8_t *out, uint8_t *learned);
 
 /* The hash of a version that has next[place] rumors of each origin, and of one of these entries. */
 uint64_t versions_hash(const struct versions *versions, const uint32_t *next);
@@ -165,7 +166,8 @@ struct history_entry {
 };
 void history_entry_put(uint8_t *out, const struct history_entry *entry);
 struct history_entry history_entry_at(const uint8_t *at);
-/* "id/incarnation:next" of every origin, separated by blanks, as many as there is room for. */
+/* "id/incarnation:next" of every origin, separated by blanks, the last of the history first, as
+ * many as there is room for. */
 void history_text(const uint8_t *history, size_t history_bytes, char *out, size_t room);
 
 #endif

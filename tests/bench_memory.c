@@ -13,7 +13,7 @@ static size_t arena_bytes(uint32_t peers, size_t queue_bytes)
 {
     const struct node_options options = {.peers_max = peers,
                                          .members_max = 256,
-                                         .lives_max = 16384,
+                                         .lives_max = 8192,
                                          .send_queue_bytes = queue_bytes,
                                          .log_bytes = (size_t)64 << 20,
                                          .parameters = 215370,

@@ -217,9 +217,15 @@ static void lines_that_neighbours_share_are_not_filled(void **state)
 static void where_rumors_wait_less_is_told(void **state)
 {
     (void)state;
-    const struct shared_lines mean = play_shared_lines(12, 40000, 90);
-    assert_true(mean.lag_s < 3.8); /* 1.4 to 3.1 with other chances; else 5 */
-    assert_true(mean.use > 0.4);
+    double lag_s = 0;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        world_free(&world);
+        begin_world(seed);
+        const struct shared_lines mean = play_shared_lines(12, 40000, 90);
+        assert_true(mean.use > 0.4);
+        lag_s += mean.lag_s / 3;
+    }
+    assert_true(lag_s < 3); /* else 5 */
 }
 
 /* It goes to everybody from everywhere: the trees are found by it. */

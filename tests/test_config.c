@@ -274,7 +274,7 @@ static void settings_that_contradict_each_other_are_refused(void **state)
     assert_contradicts("limits.half_open=4", "limits.half_open_per_net=5", "half_open_per_net (5)");
     assert_contradicts("limits.members=2", "limits.peers=3", "peers (3)");
     assert_contradicts("limits.lives=30000", "limits.send_queue_bytes=1M", "lives (30000)");
-    assert_contradicts("limits.lives=16384", "limits.send_queue_bytes=512K", "send_queue_bytes");
+    assert_contradicts("limits.lives=8192", "limits.send_queue_bytes=512K", "send_queue_bytes");
     struct config config;
     struct problem problem = {""};
     config_defaults(&config);

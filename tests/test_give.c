@@ -44,18 +44,6 @@ static void who_knows_nothing_has_nothing_to_give(void **state)
     assert_int_equal(puppet.last[HISTORY].parts, 0);
 }
 
-/* So many lives of others have told something, as node i knows. */
-static void know_lives(uint32_t i, uint32_t count)
-{
-    struct versions *versions = &world.nodes[i].node->versions;
-    for (uint32_t life = 1; life <= count; life++) {
-        const uint8_t id[ID_BYTES] = {1};
-        struct origin *origin = versions_add(versions, id, life);
-        assert_non_null(origin);
-        versions_set(versions, origin, 1, 1);
-    }
-}
-
 /* Those that ended long ago are the same everywhere: the hash of all says so. */
 static void beside_a_block_stand_the_latest_of_many_lives_and_the_hash_of_all(void **state)
 {
@@ -83,6 +71,7 @@ static void who_joins_after_very_many_lives_is_told_of_all(void **state)
 {
     (void)state;
     struct node_options options = busy_options();
+    options.log_bytes = 1 << 20; /* what is told meanwhile */
     options.lives_max = 10000;
     options.send_queue_bytes = 1u << 20;
     add_swarm(2, &options);
@@ -91,8 +80,10 @@ static void who_joins_after_very_many_lives_is_told_of_all(void **state)
     know_lives(1, 9000);
     run(40 * SECOND_NS);
     assert_true(meshed());
+    limit_up(0, 40000); /* what they tell of the lives takes twelve seconds */
+    limit_up(1, 40000);
     const uint32_t joiner = join(&options, 2);
-    until(is_training, joiner, 10 * SECOND_NS);
+    until(is_training, joiner, 30 * SECOND_NS);
     assert_int_equal(bases_of(joiner), 1);
     assert_int_equal(stats_of(joiner).origins, 9000 + 2);
     run(10 * SECOND_NS);
@@ -150,16 +141,21 @@ static void who_asks_for_more_than_may_wait_is_refused_that(void **state)
     assert_false(puppet.closed);
 }
 
-/* Bytes given, in so many seconds in which it is always asked for more. */
+/* Bytes per second given, in so many seconds in which it is always asked for more. */
 static double given_in(uint32_t seconds)
 {
-    const uint64_t before = stats_of(0).given_bytes;
-    const uint64_t end_ns = world_now_ns(&world) + seconds * SECOND_NS;
-    while (world_now_ns(&world) < end_ns) {
+    const uint64_t before = stats_of(0).given_bytes, from_ns = world_now_ns(&world);
+    uint32_t asked = puppet.heard[BLOCK];
+    while (world_now_ns(&world) - from_ns < seconds * SECOND_NS) {
+        if (asked == puppet.heard[BLOCK] + FETCHES_MAX) {
+            run(MILLI_NS / 4);
+            continue;
+        }
         fetch(0, 1);
-        run(MILLI_NS / 4); /* what there is no place for is refused, and lost */
+        asked++;
     }
-    return (double)(stats_of(0).given_bytes - before);
+    return (double)(stats_of(0).given_bytes - before) * 1e9 /
+           (double)(world_now_ns(&world) - from_ns);
 }
 
 static void who_trains_gives_a_quarter_of_what_its_links_carry(void **state)
@@ -170,12 +166,12 @@ static void who_trains_gives_a_quarter_of_what_its_links_carry(void **state)
     options.give_bytes_per_s = NODE_GIVE_AUTO;
     start_talk(&options);
     const double unmeasured = given_in(1);
-    assert_true(unmeasured > 0.7 * LINK_RATE_FIRST && unmeasured < LINK_RATE_FIRST);
-    run(SECOND_NS);
+    assert_true(unmeasured > 0.5 * LINK_RATE_FIRST && unmeasured < LINK_RATE_FIRST);
+    (void)given_in(10);
     const double quarter = stats_of(0).uplink / 4;
-    assert_true(quarter > 3 * LINK_RATE_FIRST); /* the blocks have shown what the link carries */
+    assert_true(quarter > 2 * LINK_RATE_FIRST); /* the blocks have shown what the link carries */
     const double given = given_in(5);
-    assert_true(given > 0.5 * 5 * quarter && given < 1.02 * 5 * quarter);
+    assert_true(given > 0.75 * quarter && given < 1.02 * quarter);
     assert_true(stats_of(0).uplink < 4.01 * quarter);
 }
 

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "give_story.h"
+#include "inside.h"
 
 #define MANY    10000   /* rumors that the puppet says there are ... */
 #define LEARNED 1000000 /* ... and samples */
@@ -81,21 +82,29 @@ static void who_is_told_by_most_that_a_rumor_is_gone_takes_over_a_base(void **st
     must_ask_within(10 * SECOND_NS);
 }
 
-/* It knows one that we do not, and what it shows does not tell which: but there is no more to be
- * shown than all that there is room for. */
-static void who_shows_all_is_not_asked_for_all_again(void **state)
+/* It knows one that we do not, and what it shows does not tell which. All that it has to show of a
+ * long version is many bytes. */
+static void who_has_much_to_show_is_asked_for_all_now_and_then(void **state)
 {
     (void)state;
     start_talk_at_rest();
-    run(3 * SECOND_NS);
-    struct message version = {
-        .kind = VERSION, .hash = 1, .base = 1, .rumors = stats_of(0).version + 1};
+    const uint64_t known = stats_of(0).version;
+    for (uint32_t lives = 0; lives < 2; lives++) {
+        run(3 * SECOND_NS);
+        const struct message version = {
+            .kind = VERSION, .hash = 2, .base = 1, .whole = lives, .rumors = known + 1000};
+        const uint32_t asked = puppet.heard[WANT];
+        for (int times = 0; times < 5; times++)
+            puppet_say(&puppet, &version);
+        assert_int_equal(puppet.heard[WANT] - asked, lives ? 0 : 5);
+        assert_int_equal(puppet.last[WANT].tag, TAG_ALL);
+        if (lives == 0)
+            know_lives(0, 300);
+    }
+    run(10 * SECOND_NS);
     const uint32_t asked = puppet.heard[WANT];
-    puppet_say(&puppet, &version);
-    assert_int_equal(puppet.heard[WANT], asked + 1);
-    assert_int_equal(puppet.last[WANT].tag, TAG_ALL);
-    version.whole = 1;
-    puppet_say(&puppet, &version);
+    puppet_say(&puppet,
+               &(struct message){.kind = VERSION, .hash = 2, .base = 1, .rumors = known + 1000});
     assert_int_equal(puppet.heard[WANT], asked + 1);
 }
 
@@ -258,9 +267,10 @@ static void a_history_of_too_many_origins_is_refused(void **state)
     (void)state;
     start_talk_of_much_more();
     say_history(0, 1, history_of(513, 1));
+    assert_int_equal(world.nodes[0].notes[NOTE_FULL], 1);
     must_refuse();
     say_history(0, 1, history_of(512, 1)); /* the node itself is one more */
-    assert_int_equal(world.nodes[0].notes[NOTE_FULL], 1);
+    assert_int_equal(world.nodes[0].notes[NOTE_FULL], 2);
     must_refuse();
 }
 
@@ -271,6 +281,31 @@ static void what_a_refused_history_said_takes_no_room(void **state)
     const uint32_t origins = node_origins(world.nodes[0].node);
     say_history(0, 1, history_of(512, 1));
     assert_int_equal(node_origins(world.nodes[0].node), origins);
+}
+
+static uint64_t incarnation_at(const struct versions *versions, uint32_t from_latest)
+{
+    const struct origin *origin = versions_older(versions, NULL);
+    for (; from_latest > 0; from_latest--)
+        origin = versions_older(versions, origin);
+    return origin->incarnation;
+}
+
+/* Which of the lives told later is taken over, too; what is not in the history came after it. */
+static void a_history_says_who_told_later(void **state)
+{
+    (void)state;
+    start_talk_of_much_more();
+    const struct versions *versions = &world.nodes[0].node->versions;
+    const uint64_t own = world.nodes[0].node->own->incarnation;
+    assert_int_equal(versions->count, 2); /* the puppet's, too */
+    assert_int_equal(incarnation_at(versions, 0), own);
+    say_history(0, 1, history_of(3, MANY));
+    assert_true(is_catching_up(0));
+    assert_int_equal(versions->count, 4);
+    assert_int_equal(incarnation_at(versions, 0), own);
+    for (uint32_t i = 1; i <= 3; i++)
+        assert_int_equal(incarnation_at(versions, i), 4 - i);
 }
 
 /* Blocks. */
@@ -486,7 +521,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TALK(who_has_just_taken_over_a_base_keeps_it_for_a_while),
         TALK(but_not_against_who_has_clearly_learned_more),
-        TALK(who_shows_all_is_not_asked_for_all_again),
+        TALK(who_has_much_to_show_is_asked_for_all_now_and_then),
         TALK(who_is_told_by_most_that_a_rumor_is_gone_takes_over_a_base),
         TALK(a_history_that_nobody_asked_for_changes_nothing),
         TALK(a_history_of_impossible_size_is_refused),
@@ -495,6 +530,7 @@ int main(void)
         TALK(a_history_of_more_rumors_than_there_can_be_is_refused),
         TALK(a_history_of_too_many_origins_is_refused),
         TALK(what_a_refused_history_said_takes_no_room),
+        TALK(a_history_says_who_told_later),
         TALK(a_block_that_no_base_has_is_not_taken),
         TALK(a_block_that_is_none_ends_the_conversation),
         TALK(a_block_that_could_be_narrower_ends_the_conversation),

@@ -177,7 +177,7 @@ static void a_whole_version_says_how_much_each_has_learned_and_how_fast(void **s
     versions_set(&versions, origin, 4, 9);
     origin->rate = 2.5f;
     uint8_t slice[2 * VERSION_ENTRY_BYTES], learned[2 * LEARNED_BYTES];
-    assert_int_equal(versions_latest(&versions, NULL, 2, slice, learned), 2);
+    assert_int_equal(versions_latest(&versions, NULL, 0, 2, slice, learned), 2);
     assert_int_equal(version_entry_at(slice, 0).next, 4);
     assert_int_equal(version_entry_at(slice, 1).next, 3);
     assert_int_equal(learned_at(learned, 0).samples, 9);
@@ -238,14 +238,19 @@ static void the_latest_are_listed_as_far_as_there_is_room(void **state)
         (void)add(i, 7, i == 4 ? 0 : i);
     static const uint8_t latest[] = {6, 5, 3}; /* 4 has told nothing */
     uint8_t out[6 * VERSION_ENTRY_BYTES];
-    assert_int_equal(versions_latest(&versions, NULL, 3, out, NULL), 3);
+    assert_int_equal(versions_latest(&versions, NULL, 0, 3, out, NULL), 3);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(version_entry_at(out, i).next, latest[i]);
-    assert_int_equal(versions_latest(&versions, NULL, 9, out, NULL), 5);
+    assert_int_equal(versions_latest(&versions, NULL, 0, 9, out, NULL), 5);
     assert_true(entries_hash(out, 5) == versions.hash);
+    assert_int_equal(versions_latest(&versions, NULL, 1, 2, out, NULL), 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(version_entry_at(out, i).next, latest[1 + i]);
+    assert_int_equal(versions_latest(&versions, NULL, 4, 9, out, NULL), 1);
+    assert_int_equal(versions_latest(&versions, NULL, 5, 9, out, NULL), 0);
 
     uint32_t next[6] = {1, 2, 0, 0, 4, 0}; /* what of it is in a base, say */
-    assert_int_equal(versions_latest(&versions, next, 9, out, NULL), 3);
+    assert_int_equal(versions_latest(&versions, next, 0, 9, out, NULL), 3);
     assert_int_equal(version_entry_at(out, 0).next, 4);
     assert_int_equal(version_entry_at(out, 2).next, 1);
     assert_true(entries_hash(out, 3) == versions_hash(&versions, next));
@@ -269,7 +274,7 @@ static void both_know(void)
 /* So many of the latest of hers are shown: are those known to be known there that are? */
 static bool knows(uint32_t most, uint64_t *known)
 {
-    const size_t count = versions_latest(&versions, theirs, most, shown, NULL);
+    const size_t count = versions_latest(&versions, theirs, 0, most, shown, NULL);
     const uint64_t hash = versions_hash(&versions, theirs);
     *known = UINT64_MAX;
     return versions_known(&versions, shown, count, hash, known);
@@ -346,7 +351,7 @@ static void an_origin_of_which_we_do_not_know_takes_nothing_from_that(void **sta
     uint64_t known = 0;
     both_know();
     theirs[MAX - 1] = 0;
-    const size_t count = versions_latest(&versions, theirs, 4, shown, NULL);
+    const size_t count = versions_latest(&versions, theirs, 0, 4, shown, NULL);
     version_entry_put(shown + count * VERSION_ENTRY_BYTES, 0x1234, 9);
     const uint64_t other = entries_hash(shown + count * VERSION_ENTRY_BYTES, 1);
     assert_true(versions_known(&versions, shown, count + 1,
@@ -415,7 +420,7 @@ static void a_history_is_text_that_is_cut_between_its_entries(void **state)
                                         .incarnation = 7,
                                         .next = 12},
                                second = {.id = {0xAB}, .incarnation = UINT64_MAX, .next = 3};
-    static const char whole[] = "01020304/7:12 ab000000/18446744073709551615:3";
+    static const char whole[] = "ab000000/18446744073709551615:3 01020304/7:12";
     char text[sizeof whole + 8];
     history_entry_put(history, &first);
     history_entry_put(history + HISTORY_ENTRY_BYTES, &second);
@@ -424,7 +429,9 @@ static void a_history_is_text_that_is_cut_between_its_entries(void **state)
     for (size_t room = 1; room <= sizeof text; room++) {
         memset(text, '?', sizeof text);
         history_text(history, sizeof history, text, room);
-        assert_string_equal(text, room >= sizeof whole ? whole : room > 13 ? "01020304/7:12" : "");
+        assert_string_equal(text, room >= sizeof whole ? whole
+                                  : room > 31          ? "ab000000/18446744073709551615:3"
+                                                       : "");
     }
 }
 
