@@ -34,10 +34,11 @@ static size_t put_whole(const struct node *node, uint8_t **learned)
     return versions_latest(&node->versions, NULL, 0, most, node->scratch, *learned);
 }
 
-/* Of a long version half of what is shown are those that may be telling still, in turn. */
+/* Of a long version half of what is shown are those that told last, as many as there are members
+ * and as many again, in turn. */
 static size_t put_awake(struct node *node, uint8_t *out)
 {
-    if (node->awake_shown >= node_awake(node))
+    if (node->awake_shown >= 2 * node->live)
         node->awake_shown = 0;
     const size_t entries =
         versions_latest(&node->versions, NULL, node->awake_shown, SLICE / 2, out, NULL);
@@ -52,7 +53,7 @@ static size_t put_slice(struct node *node, const struct peer *peer)
     const struct origin *theirs = versions_find(versions, origin_tag(peer->id, peer->incarnation));
     if (node_rapport(node, peer)->hash == versions->hash)
         return versions_slice(versions, theirs, 0, node->scratch);
-    if (node_awake(node) == versions->telling)
+    if (versions->telling <= 2 * node->live)
         return versions_slice(versions, theirs, SLICE, node->scratch);
     const size_t entries = versions_slice(versions, theirs, SLICE / 2, node->scratch);
     return entries + put_awake(node, node->scratch + entries * VERSION_ENTRY_BYTES);
