@@ -6,7 +6,6 @@
 #define HEARSAY_TEST_GIVE_STORY_H
 
 #include "catchup_story.h"
-#include "inside.h"
 #include "puppet.h"
 
 static struct puppet puppet;
@@ -49,18 +48,6 @@ static inline void must_have_the_base_it_had(void)
     int32_t units[PARAMETERS];
     mind_read_units(&world.nodes[0].mind, units);
     assert_memory_equal(units, base_before, sizeof units);
-}
-
-/* So many lives of others have told something, as node i knows. */
-static inline void know_lives(uint32_t i, uint32_t count)
-{
-    struct versions *versions = &world.nodes[i].node->versions;
-    for (uint32_t life = 1; life <= count; life++) {
-        const uint8_t id[ID_BYTES] = {1};
-        struct origin *origin = versions_add(versions, id, life);
-        assert_non_null(origin);
-        versions_set(versions, origin, 1, 1);
-    }
 }
 
 /* Ask for blocks. */

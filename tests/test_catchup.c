@@ -62,29 +62,6 @@ static void who_joins_takes_over_the_base_and_has_nothing_to_tell(void **state)
     assert_int_equal(stats_of(joiner).version, rumors_told());
 }
 
-/* More lives have told than stand beside a block: who takes it has the same of the others. */
-static void who_joins_after_many_lives_takes_over_what_all_of_them_told(void **state)
-{
-    (void)state;
-    struct node_options options = busy_options();
-    options.listed_max = 5;
-    start_swarm(3, &options);
-    run(LONG_NS);
-    for (int lives = 0; lives < 10; lives++) {
-        world_kill(&world, 2, true);
-        world_start(&world, 2);
-        until(is_training, 2, 10 * SECOND_NS);
-        run(2 * SECOND_NS);
-    }
-    assert_in_range(stats_of(0).origins, 13, 20);
-    const uint32_t joiner = join(&options, 3);
-    until(is_training, joiner, 5 * SECOND_NS);
-    assert_int_equal(bases_of(joiner), 1);
-    assert_true(stats_of(joiner).block_bytes <=
-                SMALL_BLOCKS * (1 + 4 * SMALL_BLOCK + 5 * VERSION_ENTRY_BYTES));
-    must_agree(5 * SECOND_NS);
-}
-
 static void who_only_passes_on_takes_over_the_base_too(void **state)
 {
     (void)state;
@@ -398,7 +375,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(who_joins_takes_over_the_base_and_has_nothing_to_tell),
-        STORY(who_joins_after_many_lives_takes_over_what_all_of_them_told),
         STORY(who_only_passes_on_takes_over_the_base_too),
         STORY(nobody_stops_training_for_who_joins),
         STORY(who_takes_over_a_base_is_not_told_everything_by_everybody),

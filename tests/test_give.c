@@ -44,85 +44,6 @@ static void who_knows_nothing_has_nothing_to_give(void **state)
     assert_int_equal(puppet.last[HISTORY].parts, 0);
 }
 
-/* Those that ended long ago are the same everywhere: the hash of all says so. */
-static void beside_a_block_stand_the_latest_of_many_lives_and_the_hash_of_all(void **state)
-{
-    (void)state;
-    struct node_options options = patient_options();
-    options.lives_max = 10000;
-    options.send_queue_bytes = 1u << 20;
-    start_talk(&options);
-    know_lives(0, 9000);
-    run(2 * SECOND_NS); /* it tells something itself */
-    world_rest(&world);
-    run(SECOND_NS);
-    puppet_say(&puppet, &(struct message){.kind = TAKE});
-    run(SECOND_NS);
-    assert_int_equal(puppet.last[HISTORY].parts, 8);
-    fetch(0, 1);
-    run(SECOND_NS);
-    const struct message *block = &puppet.last[BLOCK];
-    assert_true(block->bulk.count > 0);
-    assert_int_equal(block->text.count, 256 * VERSION_ENTRY_BYTES);
-    assert_true(block->hash == stats_of(0).version_hash);
-}
-
-static void who_joins_after_very_many_lives_is_told_of_all(void **state)
-{
-    (void)state;
-    struct node_options options = busy_options();
-    options.log_bytes = 1 << 20; /* what is told meanwhile */
-    options.lives_max = 10000;
-    options.send_queue_bytes = 1u << 20;
-    add_swarm(2, &options);
-    start_all();
-    know_lives(0, 9000);
-    know_lives(1, 9000);
-    run(40 * SECOND_NS);
-    assert_true(meshed());
-    limit_up(0, 40000); /* what they tell of the lives takes twelve seconds */
-    limit_up(1, 40000);
-    const uint32_t joiner = join(&options, 2);
-    until(is_training, joiner, 30 * SECOND_NS);
-    assert_int_equal(bases_of(joiner), 1);
-    assert_int_equal(stats_of(joiner).origins, 9000 + 2);
-    run(10 * SECOND_NS);
-    assert_int_equal(known_of(0, joiner) > 0, 1);
-    must_agree(5 * SECOND_NS);
-}
-
-/* Node i pushes nothing of what node `of` tells to node `to` any more. */
-static void forget_to_push(uint32_t i, uint32_t of, uint32_t to)
-{
-    struct node *node = world.nodes[i].node;
-    const struct origin *origin = versions_find(&node->versions, world.nodes[of].node->own->tag);
-    struct peer *peer = node_peer_by_id(node, world.nodes[to].identity.id, NULL);
-    bit_set(peer->lazy, versions_place(&node->versions, origin), true);
-}
-
-/* Others go on telling, so nobody asks for all; and what ended long ago is shown, too. */
-static void a_gap_in_what_is_told_is_found_soon_among_very_many_lives(void **state)
-{
-    (void)state;
-    struct node_options options = busy_options();
-    options.log_bytes = 1 << 20;
-    options.lives_max = 10000;
-    options.send_queue_bytes = 1u << 20;
-    add_swarm(3, &options);
-    start_all();
-    for (uint32_t i = 0; i < 3; i++)
-        know_lives(i, 9000);
-    run(10 * SECOND_NS);
-    forget_to_push(0, 0, 1);
-    forget_to_push(2, 0, 1);
-    const uint32_t known = known_of(1, 0);
-    run(SECOND_NS / 2);
-    assert_in_range(known_of(1, 0), known, known + 2);
-    run(20 * SECOND_NS);
-    assert_true(known_of(1, 0) > known + 100);
-    must_agree(5 * SECOND_NS);
-}
-
 static void who_asks_for_blocks_that_no_base_has_is_hung_up_on(void **state)
 {
     (void)state;
@@ -231,9 +152,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TALK(who_asks_is_told_what_the_base_is_made_of_and_given_it),
         TALK(who_knows_nothing_has_nothing_to_give),
-        TALK(beside_a_block_stand_the_latest_of_many_lives_and_the_hash_of_all),
-        STORY(who_joins_after_very_many_lives_is_told_of_all),
-        STORY(a_gap_in_what_is_told_is_found_soon_among_very_many_lives),
         TALK(who_asks_for_blocks_that_no_base_has_is_hung_up_on),
         TALK(who_asks_for_more_than_may_wait_is_refused_that),
         TALK(who_trains_gives_a_quarter_of_what_its_links_carry),

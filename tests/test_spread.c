@@ -131,34 +131,6 @@ static void what_a_full_queue_cuts_short_goes_on_as_it_drains(void **state)
     assert_true(stats_of(1).version >= before.version);
 }
 
-/* Both remember every life of node 1; that of node 0 is one, too. */
-static void a_life_too_many_is_not_heard_and_its_neighbour_says_so(void **state)
-{
-    (void)state;
-    struct node_options options = usual_options();
-    options.lives_max = 16;
-    start_swarm(2, &options);
-    for (uint32_t life = 2; life <= 17; life++) {
-        run(2 * SECOND_NS);
-        assert_int_equal(stats_of(0).origins, life < 17 ? life : 16);
-        assert_int_equal(world.nodes[0].notes[NOTE_FULL], life > 14); /* once in a minute */
-        if (life == 15)
-            assert_string_equal(world.nodes[0].last[NOTE_FULL].text,
-                                "there will soon be no room for another life: 15 are known, and "
-                                "limits.lives is 16; raise it on all nodes");
-        if (life < 17) {
-            world_kill(&world, 1, true);
-            world_start(&world, 1);
-        }
-    }
-    run(60 * SECOND_NS);
-    assert_int_equal(stats_of(0).origins, 16);
-    assert_int_equal(world.nodes[0].notes[NOTE_FULL], 2);
-    assert_string_equal(world.nodes[0].last[NOTE_FULL].text,
-                        "there is no room for another life: 16 are known, and limits.lives is 16; "
-                        "raise it on all nodes");
-}
-
 static void a_slow_uplink_makes_its_links_lazy_and_loses_nothing(void **state)
 {
     (void)state;
@@ -271,7 +243,6 @@ int main(void)
         STORY(rumors_reach_those_who_cannot_reach_their_origin),
         STORY(a_node_that_comes_late_catches_up),
         STORY(what_a_full_queue_cuts_short_goes_on_as_it_drains),
-        STORY(a_life_too_many_is_not_heard_and_its_neighbour_says_so),
         STORY(a_slow_uplink_makes_its_links_lazy_and_loses_nothing),
         STORY(a_stalled_learner_blocks_nobody_and_catches_up),
         STORY(a_learner_that_hears_too_slowly_is_not_asked_to_tell),

@@ -82,32 +82,6 @@ static void who_is_told_by_most_that_a_rumor_is_gone_takes_over_a_base(void **st
     must_ask_within(10 * SECOND_NS);
 }
 
-/* It knows one that we do not, and what it shows does not tell which. All that it has to show of a
- * long version is many bytes. */
-static void who_has_much_to_show_is_asked_for_all_now_and_then(void **state)
-{
-    (void)state;
-    start_talk_at_rest();
-    const uint64_t known = stats_of(0).version;
-    for (uint32_t lives = 0; lives < 2; lives++) {
-        run(3 * SECOND_NS);
-        const struct message version = {
-            .kind = VERSION, .hash = 2, .base = 1, .whole = lives, .rumors = known + 1000};
-        const uint32_t asked = puppet.heard[WANT];
-        for (int times = 0; times < 5; times++)
-            puppet_say(&puppet, &version);
-        assert_int_equal(puppet.heard[WANT] - asked, lives ? 0 : 5);
-        assert_int_equal(puppet.last[WANT].tag, TAG_ALL);
-        if (lives == 0)
-            know_lives(0, 300);
-    }
-    run(10 * SECOND_NS);
-    const uint32_t asked = puppet.heard[WANT];
-    puppet_say(&puppet,
-               &(struct message){.kind = VERSION, .hash = 2, .base = 1, .rumors = known + 1000});
-    assert_int_equal(puppet.heard[WANT], asked + 1);
-}
-
 /* Has the puppet of this seed the smallest origin of all? */
 static bool would_be_first(uint8_t seed)
 {
@@ -521,7 +495,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TALK(who_has_just_taken_over_a_base_keeps_it_for_a_while),
         TALK(but_not_against_who_has_clearly_learned_more),
-        TALK(who_has_much_to_show_is_asked_for_all_now_and_then),
         TALK(who_is_told_by_most_that_a_rumor_is_gone_takes_over_a_base),
         TALK(a_history_that_nobody_asked_for_changes_nothing),
         TALK(a_history_of_impossible_size_is_refused),
