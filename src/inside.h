@@ -321,11 +321,17 @@ static inline uint32_t node_block_entries(const struct node *node, uint32_t bloc
     return block_entries(node->options.parameters, node->options.block_entries, block);
 }
 
+/* Live members are among so many of the latest origins, those that have told nothing with them. */
+static inline uint32_t node_latest(const struct node *node)
+{
+    return 2 * node->live > AWAKE_MIN ? 2 * node->live : AWAKE_MIN;
+}
+
 /* So many of those that told last may be telling still: all others have been silent for longer. */
 static inline uint32_t node_awake(const struct node *node)
 {
-    const uint32_t most = 2 * node->live > AWAKE_MIN ? 2 * node->live : AWAKE_MIN;
-    return node->versions.telling < most ? node->versions.telling : most;
+    const uint32_t telling = node->versions.telling;
+    return telling < node_latest(node) ? telling : node_latest(node);
 }
 
 /* May rumors pass between us? */

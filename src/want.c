@@ -111,7 +111,7 @@ void want_on_gone(struct node *node, struct peer *from, uint64_t tag, uint64_t s
 /* Who brought us what these origins say is gone: somebody else must. */
 void want_on_lost(struct node *node, uint64_t conn)
 {
-    uint32_t left = node_awake(node);
+    uint32_t left = node_latest(node);
     for (struct origin *origin = versions_older(&node->versions, NULL); origin && left > 0;
          origin = versions_older(&node->versions, origin), left--) {
         struct peer *peer = origin->heard_from == conn ? node_random_neighbour(node) : NULL;

@@ -101,6 +101,50 @@ static void forget_to_push(uint32_t i, uint32_t of, uint32_t to)
     bit_set(peer->lazy, versions_place(&node->versions, origin), true);
 }
 
+/* A few rumors may be missing when it begins: as many as there are who tell, not who ever told. */
+static void who_comes_back_trains_when_it_has_heard_what_was_told(void **state)
+{
+    (void)state;
+    struct node_options options = busy_options();
+    options.log_bytes = 4 << 20;
+    options.lives_max = 10000;
+    options.send_queue_bytes = 1u << 20;
+    options.save_ns = 5 * SECOND_NS;
+    add_swarm(3, &options);
+    start_all();
+    for (uint32_t i = 0; i < 3; i++)
+        know_lives(i, 9000);
+    run(20 * SECOND_NS);
+    world_kill(&world, 2, false);
+    run(40 * SECOND_NS);
+    world_start(&world, 2);
+    const uint64_t behind = stats_of(0).version - stats_of(2).version;
+    assert_in_range(behind, 1000, 9000);
+    until(is_training, 2, 20 * SECOND_NS);
+    assert_true(stats_of(0).version - stats_of(2).version < 300);
+    must_agree(5 * SECOND_NS);
+}
+
+/* What it renews of itself takes the same trees as what others tell. */
+static void who_tells_nothing_is_asked_for_anew_as_others(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.trains = false;
+    start_swarm(3, &options);
+    run(5 * SECOND_NS);
+    struct node *node = world.nodes[0].node;
+    const struct origin *quiet = world.nodes[2].node->own;
+    const struct peer *fed_by = node_peer_by_id(node, world.nodes[1].identity.id, NULL);
+    assert_int_equal(node->versions.telling, 0);
+    versions_find(&node->versions, quiet->tag)->heard_from = fed_by->conn;
+    const uint64_t wants = node->said_count[WANT];
+    world_kill(&world, 1, false);
+    run(SECOND_NS / 2);
+    assert_int_equal(neighbours(0), 1);
+    assert_true(node->said_count[WANT] > wants);
+}
+
 /* Others go on telling, so nobody asks for all; and what ended long ago is shown, too. */
 static void a_gap_in_what_is_told_is_found_soon_among_very_many_lives(void **state)
 {
@@ -185,6 +229,8 @@ int main(void)
         TALK(beside_a_block_stand_the_latest_of_many_lives_and_the_hash_of_all),
         STORY(who_joins_after_very_many_lives_is_told_of_all),
         STORY(a_gap_in_what_is_told_is_found_soon_among_very_many_lives),
+        STORY(who_comes_back_trains_when_it_has_heard_what_was_told),
+        STORY(who_tells_nothing_is_asked_for_anew_as_others),
         TALK(who_has_much_to_show_is_asked_for_all_now_and_then),
         STORY(a_life_too_many_is_not_heard_and_its_neighbour_says_so),
     };

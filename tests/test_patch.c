@@ -25,15 +25,21 @@ static void limit_down(uint32_t i, uint64_t bytes_per_s)
 }
 
 /* Each tells some 5 kB twice a second. */
-static void start_talkative(void)
+static void start_talkative_listing(uint32_t listed_max)
 {
     struct node_options options = usual_options();
+    options.listed_max = listed_max;
     options.bytes_per_s = 20000;
     options.log_bytes = 4 << 20;
     options.apply_window = 20000;
     options.block_entries = 1000;
     told_max = 5000;
     start_swarm(NODES, &options);
+}
+
+static void start_talkative(void)
+{
+    start_talkative_listing(0);
 }
 
 static uint64_t distance(const int32_t *a, const int32_t *b)
@@ -64,6 +70,22 @@ static void who_cannot_hear_the_swarm_takes_blocks_and_trains_on(void **state)
     assert_true(stats_of(0).lag_ns < 5 * SECOND_NS);
     for (uint32_t i = 0; i < HUT; i++)
         assert_false(node_is_catching_up(world.nodes[i].node));
+}
+
+/* Of most others it does not know how much a block has: it needs to know that of itself only. */
+static void who_is_not_listed_beside_a_block_does_not_matter(void **state)
+{
+    (void)state;
+    start_talkative_listing(3);
+    limit_down(HUT, THIN);
+    run(60 * SECOND_NS);
+    assert_true(is_patching(HUT));
+    const uint32_t rounds = node_bases(world.nodes[HUT].node);
+    for (int s = 0; s < 60; s++) {
+        run(SECOND_NS);
+        assert_true(is_patching(HUT));
+    }
+    assert_true(node_bases(world.nodes[HUT].node) >= rounds + 2);
 }
 
 static void who_leaves_does_not_wait_for_it(void **state)
@@ -140,6 +162,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_begins, world_ends)
     const struct CMUnitTest tests[] = {
         TEST(who_cannot_hear_the_swarm_takes_blocks_and_trains_on),
+        TEST(who_is_not_listed_beside_a_block_does_not_matter),
         TEST(who_leaves_does_not_wait_for_it),
         TEST(its_base_is_whole_again_when_less_is_told),
         TEST(or_when_its_line_has_become_better),
