@@ -208,7 +208,7 @@ static struct rest rest_of(const struct versions *versions, const uint8_t *entri
     struct rest rest = {.theirs = hash - entries_hash(entries, count), .ours = versions->hash};
     for (size_t i = 0; i < count; i++) {
         const struct origin *origin = versions_find(versions, version_entry_at(entries, i).tag);
-        if (!origin || bit_get(known, versions_place(versions, origin)))
+        if (!origin)
             continue;
         rest.ours -= hash_of(origin->tag, origin->next);
         bit_set(known, versions_place(versions, origin), true);

@@ -111,10 +111,12 @@ static void a_block_of_which_it_is_not_sure_what_it_is_made_of_is_not_taken(void
     start_taking();
     version_entry_put(slice, origin_tag(puppet.identity.id, 1), MANY);
     const uint32_t asked = puppet.heard[FETCH];
-    puppet_say(&puppet, &(struct message){.kind = BLOCK,
-                                          .hash = entries_hash(slice, 1) + 1,
-                                          .text = {slice, sizeof slice},
-                                          .bulk = {zeros, 1}});
+    for (uint64_t block = 0; block < 16; block++) /* all that it has been asked for */
+        puppet_say(&puppet, &(struct message){.kind = BLOCK,
+                                              .block = block,
+                                              .hash = entries_hash(slice, 1) + 1,
+                                              .text = {slice, sizeof slice},
+                                              .bulk = {zeros, 1}});
     must_still_lack_all();
     run(5 * SECOND_NS);
     assert_int_equal(puppet.heard[FETCH], asked); /* not so soon */
