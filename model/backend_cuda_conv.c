@@ -81,9 +81,9 @@ void cuda_conv_backward(struct backend *backend, const struct conv *conv, int ba
     cuda_check(
         kernel_swap(cuda->stream, batch, conv->filters, product.places, dy, NULL, product.planes),
         "conv");
-    cuda_check(kernel_sum_rows(cuda->stream, conv->filters, product.width, product.planes,
-                               product.sums, db),
-               "conv");
+    cuda_check(
+        kernel_sum_planes(cuda->stream, batch, conv->filters, product.places, dy, product.sums, db),
+        "conv");
     cuda_check(kernel_patches(cuda->stream, *conv, batch, x, product.columns), "conv");
     cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_T, conv->filters, product.height, product.width,
               product.planes, product.columns, dw);

@@ -4,7 +4,10 @@
  *   struct conv, batch ──plan_of──► descriptors, the ways to compute ──► cuDNN ──► stream
  *
  * Of the ways that cuDNN offers, those are taken that give the same sums each time. With tf32 and
- * bf16 both it multiplies in TF32: for bfloat16 it wants the operands to be stored so.
+ * bf16 both it multiplies in TF32: for bfloat16 it wants the operands to be stored so. It chooses a
+ * way without knowing where the weights lie, and some ways read by fours: weights of which not
+ * every four begin at a multiple of 16 bytes are copied to where they do. Biases, which lie
+ * anywhere, are our own kernels'.
  */
 #include <cudnn.h>
 #include <stdio.h>
@@ -12,7 +15,9 @@
 #include <string.h>
 
 #include "cuda.h"
+#include "cuda_kernels.h"
 
+#define ALIGNMENT      16
 #define ROOM_BYTES_MAX ((size_t)256 << 20) /* that a way of computing may need */
 #define WAYS_MAX       16                  /* more than there are */
 
@@ -24,7 +29,6 @@ struct plan {
     int batch;
     cudnnTensorDescriptor_t x;
     cudnnTensorDescriptor_t y;
-    cudnnTensorDescriptor_t b;
     cudnnFilterDescriptor_t w;
     cudnnConvolutionDescriptor_t how;
     cudnnConvolutionFwdAlgo_t forward;
@@ -80,7 +84,6 @@ static void describe(struct plan *plan, cudnnMathType_t math)
     const struct conv *conv = &plan->conv;
     set_planes(&plan->x, plan->batch, conv->in);
     set_planes(&plan->y, plan->batch, conv_output(conv));
-    set_planes(&plan->b, 1, (struct shape){conv->filters, 1, 1});
     check(cudnnCreateFilterDescriptor(&plan->w));
     check(cudnnSetFilter4dDescriptor(plan->w, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW, conv->filters,
                                      conv->in.channels, conv->kernel, conv->kernel));
@@ -135,44 +138,110 @@ static struct plan *add_plan(struct cuda *cuda, const struct conv *conv, int bat
     return plan;
 }
 
-/* Valid until the next, with room for what it needs. */
 static const struct plan *plan_of(struct cuda *cuda, const struct conv *conv, int batch)
 {
-    struct convolutions *all = convolutions_of(cuda);
+    const struct convolutions *all = convolutions_of(cuda);
     const struct plan *plan = all->plans, *end = all->plans + all->count;
     while (plan < end && (plan->batch != batch || memcmp(&plan->conv, conv, sizeof *conv) != 0))
         plan++;
-    if (plan == end)
-        plan = add_plan(cuda, conv, batch);
-    (void)cuda_step_room(cuda, &all->room, plan->room_bytes);
-    return plan;
+    return plan < end ? plan : add_plan(cuda, conv, batch);
+}
+
+/* One convolution on its way: valid until the next. */
+struct work {
+    cudnnHandle_t dnn;
+    const struct plan *plan;
+    size_t weight_bytes;
+    float *weights; /* room for them, aligned */
+    float *parts;   /* of the sums over dy */
+    void *room;     /* what the ways need */
+};
+
+static struct work lay_work(struct layout *layout, const struct plan *plan)
+{
+    const struct conv *conv = &plan->conv;
+    const size_t filters = (size_t)conv->filters;
+    const size_t patch = (size_t)conv->in.channels * (size_t)conv->kernel * (size_t)conv->kernel;
+    struct work work = {.plan = plan, .weight_bytes = filters * patch * sizeof *work.weights};
+    work.weights = cuda_part(layout, work.weight_bytes);
+    work.parts = cuda_part(layout, filters * SUM_PARTS * sizeof *work.parts);
+    work.room = cuda_part(layout, plan->room_bytes);
+    return work;
+}
+
+static struct work work_of(struct cuda *cuda, const struct conv *conv, int batch)
+{
+    const struct plan *plan = plan_of(cuda, conv, batch);
+    struct layout measured = {0};
+    (void)lay_work(&measured, plan);
+    struct layout laid = {.memory =
+                              cuda_step_room(cuda, &cuda->convolutions->room, measured.bytes)};
+    struct work work = lay_work(&laid, plan);
+    work.dnn = cuda->convolutions->dnn;
+    return work;
+}
+
+static bool is_aligned(const float *weights)
+{
+    return (uintptr_t)weights % ALIGNMENT == 0;
+}
+
+static void copy(struct cuda *cuda, float *to, const float *from, size_t bytes)
+{
+    cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, cuda->stream),
+               "a convolution");
+}
+
+/* The weights, where cuDNN may read them. */
+static const float *aligned(struct cuda *cuda, const struct work *work, const float *w)
+{
+    if (is_aligned(w))
+        return w;
+    copy(cuda, work->weights, w, work->weight_bytes);
+    return work->weights;
 }
 
 void cuda_conv_forward(struct backend *backend, const struct conv *conv, int batch, const float *x,
                        const float *w, const float *b, float *y)
 {
     struct cuda *cuda = cuda_on(backend);
-    const struct plan *plan = plan_of(cuda, conv, batch);
-    const struct convolutions *all = cuda->convolutions;
-    check(cudnnConvolutionForward(all->dnn, &one, plan->x, x, plan->w, w, plan->how, plan->forward,
-                                  all->room.memory, all->room.bytes, &zero, plan->y, y));
-    check(cudnnAddTensor(all->dnn, &one, plan->b, b, &one, plan->y, y));
+    const struct shape out = conv_output(conv);
+    const struct work work = work_of(cuda, conv, batch);
+    const struct plan *plan = work.plan;
+    check(cudnnConvolutionForward(work.dnn, &one, plan->x, x, plan->w, aligned(cuda, &work, w),
+                                  plan->how, plan->forward, work.room, plan->room_bytes, &zero,
+                                  plan->y, y));
+    cuda_check(kernel_add_bias(cuda->stream, batch, conv->filters, out.height * out.width, b, y),
+               "a convolution");
+}
+
+static void to_weights(struct cuda *cuda, const struct work *work, const float *x, const float *dy,
+                       float *dw)
+{
+    const struct plan *plan = work->plan;
+    float *to = is_aligned(dw) ? dw : work->weights;
+    check(cudnnConvolutionBackwardFilter(work->dnn, &one, plan->x, x, plan->y, dy, plan->how,
+                                         plan->to_weights, work->room, plan->room_bytes, &zero,
+                                         plan->w, to));
+    if (to != dw)
+        copy(cuda, dw, to, work->weight_bytes);
 }
 
 void cuda_conv_backward(struct backend *backend, const struct conv *conv, int batch, const float *x,
                         const float *w, const float *dy, float *dx, float *dw, float *db)
 {
     struct cuda *cuda = cuda_on(backend);
-    const struct plan *plan = plan_of(cuda, conv, batch);
-    const struct convolutions *all = cuda->convolutions;
-    check(cudnnConvolutionBackwardBias(all->dnn, &one, plan->y, dy, &zero, plan->b, db));
-    check(cudnnConvolutionBackwardFilter(all->dnn, &one, plan->x, x, plan->y, dy, plan->how,
-                                         plan->to_weights, all->room.memory, all->room.bytes, &zero,
-                                         plan->w, dw));
+    const struct shape out = conv_output(conv);
+    const struct work work = work_of(cuda, conv, batch);
+    const struct plan *plan = work.plan;
     if (dx != NULL)
-        check(cudnnConvolutionBackwardData(all->dnn, &one, plan->w, w, plan->y, dy, plan->how,
-                                           plan->backward, all->room.memory, all->room.bytes, &zero,
-                                           plan->x, dx));
+        check(cudnnConvolutionBackwardData(work.dnn, &one, plan->w, aligned(cuda, &work, w),
+                                           plan->y, dy, plan->how, plan->backward, work.room,
+                                           plan->room_bytes, &zero, plan->x, dx));
+    to_weights(cuda, &work, x, dy, dw);
+    cuda_check(kernel_sum_planes(cuda->stream, batch, conv->filters, out.height * out.width, dy,
+                                 work.parts, db),
+               "a convolution");
 }
 
 void cuda_conv_close(struct cuda *cuda)
@@ -184,7 +253,6 @@ void cuda_conv_close(struct cuda *cuda)
         const struct plan *plan = &all->plans[i];
         check(cudnnDestroyTensorDescriptor(plan->x));
         check(cudnnDestroyTensorDescriptor(plan->y));
-        check(cudnnDestroyTensorDescriptor(plan->b));
         check(cudnnDestroyFilterDescriptor(plan->w));
         check(cudnnDestroyConvolutionDescriptor(plan->how));
     }

@@ -10,19 +10,6 @@ static void *exchange_room(struct cuda *cuda, size_t bytes)
     return cuda->exchange.memory;
 }
 
-/* What one operation needs of the room, part after part. */
-struct layout {
-    char *memory; /* NULL while it is only measured */
-    size_t bytes;
-};
-
-static void *part(struct layout *layout, size_t bytes)
-{
-    const size_t at = layout->bytes;
-    layout->bytes += (bytes + 255) & ~(size_t)255;
-    return layout->memory != NULL ? layout->memory + at : NULL;
-}
-
 struct survey_room {
     uint32_t *counts; /* [HISTOGRAM_BINS + 1]: the bins, and how many are picked */
     struct marks marks;
@@ -34,10 +21,10 @@ static struct survey_room lay_survey(struct layout *layout, size_t count)
 {
     const size_t words = marks_words(count);
     struct survey_room room = {.scan_bytes = kernel_scan_bytes(words)};
-    room.counts = part(layout, (HISTOGRAM_BINS + 1) * sizeof *room.counts);
-    room.marks.bits = part(layout, words * sizeof *room.marks.bits);
-    room.marks.before = part(layout, words * sizeof *room.marks.before);
-    room.scan = part(layout, room.scan_bytes);
+    room.counts = cuda_part(layout, (HISTOGRAM_BINS + 1) * sizeof *room.counts);
+    room.marks.bits = cuda_part(layout, words * sizeof *room.marks.bits);
+    room.marks.before = cuda_part(layout, words * sizeof *room.marks.before);
+    room.scan = cuda_part(layout, room.scan_bytes);
     return room;
 }
 
@@ -91,12 +78,12 @@ static struct cut_room lay_cut(struct layout *layout, uint32_t picked, uint32_t 
 {
     struct cut_room room = {.cut = {.picked = picked, .capacity = capacity},
                             .scan_bytes = kernel_scan_bytes(picked)};
-    room.cut.levels = part(layout, picked);
-    room.cut.told_before = part(layout, picked * sizeof *room.cut.told_before);
-    room.cut.index = part(layout, capacity * sizeof *room.cut.index);
-    room.cut.level = part(layout, capacity);
-    room.cut.count = part(layout, sizeof *room.cut.count);
-    room.scan = part(layout, room.scan_bytes);
+    room.cut.levels = cuda_part(layout, picked);
+    room.cut.told_before = cuda_part(layout, picked * sizeof *room.cut.told_before);
+    room.cut.index = cuda_part(layout, capacity * sizeof *room.cut.index);
+    room.cut.level = cuda_part(layout, capacity);
+    room.cut.count = cuda_part(layout, sizeof *room.cut.count);
+    room.scan = cuda_part(layout, room.scan_bytes);
     return room;
 }
 

@@ -19,7 +19,7 @@ void cuda_dense_forward(struct backend *backend, int batch, int in, int out, con
 {
     struct cuda *cuda = cuda_on(backend);
     cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_T, batch, out, in, x, w, y);
-    cuda_check(kernel_add_bias(cuda->stream, batch, out, b, y), "dense");
+    cuda_check(kernel_add_bias(cuda->stream, batch, out, 1, b, y), "dense");
 }
 
 void cuda_dense_backward(struct backend *backend, int batch, int in, int out, const float *x,

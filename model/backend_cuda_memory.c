@@ -124,6 +124,13 @@ bool cuda_room_grows(struct cuda *cuda, struct room *room, size_t bytes)
     return true;
 }
 
+void *cuda_part(struct layout *layout, size_t bytes)
+{
+    const size_t at = layout->bytes;
+    layout->bytes += (bytes + 255) & ~(size_t)255;
+    return layout->memory != NULL ? layout->memory + at : NULL;
+}
+
 void *cuda_step_room(struct cuda *cuda, struct room *room, size_t bytes)
 {
     cuda->rooms += cuda_room_grows(cuda, room, bytes);

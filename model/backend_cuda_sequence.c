@@ -16,10 +16,12 @@ static void launched(struct cuda *cuda)
 
 void cuda_sequence_drop(struct backend *backend, struct sequence *sequence)
 {
-    (void)cuda_on(backend);
+    const struct cuda *cuda = cuda_on(backend);
     struct recording *recording = sequence->recorded;
-    if (recording != NULL)
+    if (recording != NULL) {
+        cuda_check(cudaStreamSynchronize(cuda->stream), "dropping a step"); /* it may be in it */
         cuda_check(cudaGraphExecDestroy(recording->graph), "dropping a step");
+    }
     free(recording);
     *sequence = (struct sequence){0};
 }

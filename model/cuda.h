@@ -31,6 +31,12 @@ struct room {
     size_t bytes;
 };
 
+/* What one operation needs of a room, part after part. */
+struct layout {
+    char *memory; /* NULL while it is only measured */
+    size_t bytes;
+};
+
 /* Memory of the host that the device can fetch from. */
 struct parcel {
     void *memory; /* [PARCEL_BYTES] */
@@ -81,6 +87,8 @@ void cuda_download(struct backend *backend, void *host_to, const void *from, siz
 bool cuda_room_grows(struct cuda *cuda, struct room *room, size_t bytes);
 /* Room that steps use, and what is recorded of them points to. */
 void *cuda_step_room(struct cuda *cuda, struct room *room, size_t bytes);
+/* The next part of it, aligned for anything. */
+void *cuda_part(struct layout *layout, size_t bytes);
 
 /* backend_cuda_sequence.c */
 bool cuda_sequence_begin(struct backend *backend, struct sequence *sequence);

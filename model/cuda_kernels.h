@@ -19,15 +19,16 @@ extern "C" {
 
 /* cuda_layers.cu */
 
-/* y[rows, columns] += b[columns] in each row. */
-cudaError_t kernel_add_bias(cudaStream_t stream, int rows, int columns, const float *b, float *y);
+/* y[outer][middle][inner] += b[middle]. */
+cudaError_t kernel_add_bias(cudaStream_t stream, int outer, int middle, int inner, const float *b,
+                            float *y);
 /* sums[columns] of x[rows, columns]; the order of the additions is always the same. */
 cudaError_t kernel_sum_columns(cudaStream_t stream, int rows, int columns, const float *x,
                                float *sums);
-/* sums[rows] of x[rows, columns]; likewise. parts[rows, SUM_PARTS]: room. */
+/* sums[middle] of x[outer][middle][inner]; likewise. parts[middle, SUM_PARTS]: room. */
 #define SUM_PARTS 16
-cudaError_t kernel_sum_rows(cudaStream_t stream, int rows, int columns, const float *x,
-                            float *parts, float *sums);
+cudaError_t kernel_sum_planes(cudaStream_t stream, int outer, int middle, int inner, const float *x,
+                              float *parts, float *sums);
 /* to[j][i][inner] = from[i][j][inner] + bias[i], i < outer, j < middle; bias may be NULL. */
 cudaError_t kernel_swap(cudaStream_t stream, int outer, int middle, int inner, const float *from,
                         const float *bias, float *to);

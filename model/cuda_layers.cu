@@ -6,18 +6,18 @@
 #define SUM_COLUMNS 32 /* of a block; its other dimension are rows */
 #define SUM_ROWS    (THREADS / SUM_COLUMNS)
 
-static __global__ void add_bias(unsigned rows, unsigned columns, const float *b, float *y)
+static __global__ void add_bias(unsigned count, unsigned middle, unsigned inner, const float *b,
+                                float *y)
 {
-    EACH_LINE (row, rows) {
-        float *line = y + (size_t)row * columns;
-        EACH_PLACE (column, columns)
-            line[column] += b[column];
-    }
+    EACH (i, count)
+        y[i] += b[i / inner % middle];
 }
 
-cudaError_t kernel_add_bias(cudaStream_t stream, int rows, int columns, const float *b, float *y)
+cudaError_t kernel_add_bias(cudaStream_t stream, int outer, int middle, int inner, const float *b,
+                            float *y)
 {
-    return launch_lines(stream, (size_t)rows, add_bias, (unsigned)columns, b, y);
+    const size_t count = (size_t)outer * (size_t)middle * (size_t)inner;
+    return launch_each(stream, count, add_bias, (unsigned)middle, (unsigned)inner, b, y);
 }
 
 static __global__ void sum_columns(int rows, int columns, const float *x, float *sums)
@@ -47,47 +47,51 @@ cudaError_t kernel_sum_columns(cudaStream_t stream, int rows, int columns, const
     return launch(stream, blocks, sum_columns, rows, columns, x, sums);
 }
 
-/* Each row in SUM_PARTS parts, a block each; four sums side by side, so that no addition waits for
+/* Each sum in SUM_PARTS parts, a block each; four sums side by side, so that no addition waits for
  * the one before. */
-static __global__ void sum_parts(unsigned parts, unsigned columns, const float *x, float *sums)
+static __global__ void sum_parts(unsigned parts, unsigned outer, unsigned middle, unsigned inner,
+                                 const float *x, float *sums)
 {
     __shared__ float shared[THREADS];
-    const unsigned most = (columns + SUM_PARTS - 1) / SUM_PARTS;
+    const unsigned terms = outer * inner, most = (terms + SUM_PARTS - 1) / SUM_PARTS;
     for (unsigned part = blockIdx.x; part < parts; part += gridDim.x) {
-        const float *row = x + (size_t)(part / SUM_PARTS) * columns;
-        const unsigned first = part % SUM_PARTS * most;
-        const unsigned end = first + most < columns ? first + most : columns;
+        const unsigned plane = part / SUM_PARTS, first = part % SUM_PARTS * most;
+        const unsigned end = first + most < terms ? first + most : terms;
+        const auto term = [=](unsigned i) {
+            return x[((size_t)(i / inner) * middle + plane) * inner + i % inner];
+        };
         float four[4] = {0, 0, 0, 0};
         unsigned i = first + threadIdx.x;
         for (; i + 3 * THREADS < end; i += 4 * THREADS) {
             for (unsigned k = 0; k < 4; k++)
-                four[k] += row[i + k * THREADS];
+                four[k] += term(i + k * THREADS);
         }
         for (; i < end; i += THREADS)
-            four[0] += row[i];
+            four[0] += term(i);
         const float sum = block_sum((four[0] + four[1]) + (four[2] + four[3]), shared);
         if (threadIdx.x == 0)
             sums[part] = sum;
     }
 }
 
-static __global__ void add_parts(unsigned rows, const float *parts, float *sums)
+static __global__ void add_parts(unsigned planes, const float *parts, float *sums)
 {
-    EACH (row, rows) {
+    EACH (plane, planes) {
         float sum = 0;
         for (unsigned part = 0; part < SUM_PARTS; part++)
-            sum += parts[row * SUM_PARTS + part];
-        sums[row] = sum;
+            sum += parts[plane * SUM_PARTS + part];
+        sums[plane] = sum;
     }
 }
 
-cudaError_t kernel_sum_rows(cudaStream_t stream, int rows, int columns, const float *x,
-                            float *parts, float *sums)
+cudaError_t kernel_sum_planes(cudaStream_t stream, int outer, int middle, int inner, const float *x,
+                              float *parts, float *sums)
 {
-    const size_t count = (size_t)rows * SUM_PARTS;
-    const cudaError_t error =
-        launch(stream, count, sum_parts, (unsigned)count, (unsigned)columns, x, parts);
-    return error != cudaSuccess ? error : launch_each(stream, (size_t)rows, add_parts, parts, sums);
+    const size_t count = (size_t)middle * SUM_PARTS;
+    const cudaError_t error = launch(stream, count, sum_parts, (unsigned)count, (unsigned)outer,
+                                     (unsigned)middle, (unsigned)inner, x, parts);
+    return error != cudaSuccess ? error
+                                : launch_each(stream, (size_t)middle, add_parts, parts, sums);
 }
 
 /* A line of `to` at a time: what is read and what is written lie side by side. */

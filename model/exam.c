@@ -1,5 +1,7 @@
 #include "exam.h"
 
+#include <stdlib.h>
+
 #include "shelf.h"
 #include "status.h"
 
@@ -7,9 +9,22 @@ struct exam {
     struct backend *backend;
     struct model *model;
     struct shelf test;
+    uint32_t *each; /* [samples]: 0, 1, 2, ... */
     float *weights; /* [P], those being marked */
     struct score *score;
 };
+
+static uint32_t *count_up(struct backend *backend, uint32_t count)
+{
+    uint32_t *host = malloc(count * sizeof *host);
+    CHECK(host);
+    for (uint32_t i = 0; i < count; i++)
+        host[i] = i;
+    uint32_t *each = backend->take(backend, count * sizeof *each);
+    backend->upload(backend, each, host, count * sizeof *each);
+    free(host);
+    return each;
+}
 
 struct exam *exam_new(struct arena *arena, struct backend *backend, struct model *model,
                       const struct dataset *test)
@@ -20,18 +35,16 @@ struct exam *exam_new(struct arena *arena, struct backend *backend, struct model
         .model = model,
         .weights = backend->take(backend, model_parameters(model) * sizeof *exam->weights),
         .score = backend->take(backend, sizeof *exam->score),
+        .each = count_up(backend, test->count),
     };
-    shelf_init(&exam->test, arena, backend, test, (uint32_t)model_batch_max(model));
+    shelf_init(&exam->test, backend, test, (uint32_t)model_batch_max(model));
     return exam;
 }
 
 /* Adds the test samples from .. from+size-1. */
 static void mark_batch(struct exam *exam, uint32_t from, uint32_t size)
 {
-    for (uint32_t i = 0; i < size; i++)
-        exam->test.pick[i] = from + i;
-    shelf_pick(&exam->test, size);
-    shelf_gather(&exam->test, size);
+    shelf_gather(&exam->test, exam->each + from, size);
     model_score(exam->model, exam->weights, exam->test.x, exam->test.y, (int)size, exam->score);
 }
 
@@ -65,6 +78,7 @@ uint32_t exam_samples(const struct exam *exam)
 void exam_free(struct exam *exam)
 {
     shelf_free(&exam->test);
+    exam->backend->give(exam->backend, exam->each);
     exam->backend->give(exam->backend, exam->weights);
     exam->backend->give(exam->backend, exam->score);
 }

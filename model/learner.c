@@ -5,9 +5,13 @@
 #include "shelf.h"
 #include "status.h"
 
-union optimizer_now {
-    struct sgd sgd;
-    struct adam adam;
+/* What differs from step to step. */
+struct orders {
+    union {
+        struct sgd sgd;
+        struct adam adam;
+    };
+    uint32_t pick[]; /* [batch_max]: the samples */
 };
 
 struct learner {
@@ -24,7 +28,8 @@ struct learner {
     float *gradients;                   /* [P] */
     float *moment[LEARNER_MOMENTS_MAX]; /* [learner_moments][P] */
     uint64_t steps;                     /* that the moments have been through */
-    union optimizer_now *now;           /* the optimizer's settings for the step being made */
+    struct orders *host_orders;         /* for the step being made ... */
+    struct orders *orders;              /* ... where the backend reads them */
     struct score *score;                /* of the steps since it was last asked for */
     struct sequence sequence;           /* a step */
 
@@ -46,6 +51,11 @@ static void replica_start(struct learner *learner, struct arena *arena)
     free(drawn);
 }
 
+static size_t orders_bytes(uint32_t batch)
+{
+    return sizeof(struct orders) + batch * sizeof(uint32_t);
+}
+
 static void train_start(struct learner *learner, struct arena *arena, const struct dataset *train)
 {
     struct backend *backend = learner->backend;
@@ -55,12 +65,13 @@ static void train_start(struct learner *learner, struct arena *arena, const stru
     CHECK(options->batch > 0 && options->batch <= most);
     CHECK(most <= (uint32_t)model_batch_max(learner->model));
     learner->size = options->batch;
-    shelf_init(&learner->train, arena, backend, train, most);
+    shelf_init(&learner->train, backend, train, most);
     batch_init(&learner->batch, arena, train->count, options->data_seed, options->data_node);
     learner->gradients = backend->take(backend, bytes);
     for (uint32_t i = 0; i < optimizer_moments(&options->optimizer); i++)
         learner->moment[i] = backend->take(backend, bytes);
-    learner->now = backend->take(backend, sizeof *learner->now);
+    learner->host_orders = arena_take(arena, 1, orders_bytes(most));
+    learner->orders = backend->take(backend, orders_bytes(most));
     learner->score = backend->take(backend, sizeof *learner->score);
 }
 
@@ -129,19 +140,20 @@ uint64_t learner_swarm_samples(const struct learner *learner)
     return learner->swarm_samples;
 }
 
-/* What differs from step to step: the samples, and how far the weights follow. */
-static void prepare(struct learner *learner)
+/* Which samples, and how far the weights follow: in one piece, since each upload takes a small
+ * model a part of its step. */
+static void give_orders(struct learner *learner)
 {
     const struct optimizer *optimizer = &learner->options.optimizer;
-    union optimizer_now now = {0};
-    batch_next(&learner->batch, learner->size, learner->train.pick);
-    shelf_pick(&learner->train, learner->size);
+    struct orders *orders = learner->host_orders;
+    batch_next(&learner->batch, learner->size, orders->pick);
     learner->steps++;
     if (optimizer->kind == OPTIMIZER_ADAM)
-        now.adam = optimizer_adam_at(optimizer, learner->swarm_samples, learner->steps);
+        orders->adam = optimizer_adam_at(optimizer, learner->swarm_samples, learner->steps);
     else
-        now.sgd = optimizer_at(optimizer, learner->swarm_samples);
-    learner->backend->upload(learner->backend, learner->now, &now, sizeof now);
+        orders->sgd = optimizer_at(optimizer, learner->swarm_samples);
+    learner->backend->upload(learner->backend, learner->orders, orders,
+                             orders_bytes(learner->size));
 }
 
 /* The weights follow the gradients. */
@@ -151,17 +163,17 @@ static void optimize(struct learner *learner)
     float *weights = learner->replica.weights;
     const size_t parameters = learner->replica.parameters;
     if (learner->options.optimizer.kind == OPTIMIZER_ADAM)
-        backend->adam(backend, &learner->now->adam, parameters, weights, learner->gradients,
+        backend->adam(backend, &learner->orders->adam, parameters, weights, learner->gradients,
                       learner->moment[0], learner->moment[1]);
     else
-        backend->sgd(backend, &learner->now->sgd, parameters, weights, learner->gradients,
+        backend->sgd(backend, &learner->orders->sgd, parameters, weights, learner->gradients,
                      learner->moment[0]);
 }
 
 /* What is the same in all steps. */
 static void learn(struct learner *learner)
 {
-    shelf_gather(&learner->train, learner->size);
+    shelf_gather(&learner->train, learner->orders->pick, learner->size);
     model_learn(learner->model, learner->replica.weights, learner->gradients, learner->train.x,
                 learner->train.y, (int)learner->size, learner->score);
     optimize(learner);
@@ -171,7 +183,7 @@ uint32_t learner_step(struct learner *learner)
 {
     CHECK(learner_can_step(learner));
     struct backend *backend = learner->backend;
-    prepare(learner);
+    give_orders(learner);
     if (!backend->sequence_begin(backend, &learner->sequence)) {
         learn(learner);
         backend->sequence_end(backend, &learner->sequence);
@@ -301,7 +313,7 @@ void learner_free(struct learner *learner)
         shelf_free(&learner->train);
         learner->backend->sequence_drop(learner->backend, &learner->sequence);
         learner->backend->give(learner->backend, learner->gradients);
-        learner->backend->give(learner->backend, learner->now);
+        learner->backend->give(learner->backend, learner->orders);
         learner->backend->give(learner->backend, learner->score);
         for (uint32_t i = 0; i < learner_moments(learner); i++)
             learner->backend->give(learner->backend, learner->moment[i]);

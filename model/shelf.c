@@ -2,8 +2,8 @@
 
 #include "status.h"
 
-void shelf_init(struct shelf *shelf, struct arena *arena, struct backend *backend,
-                const struct dataset *dataset, uint32_t batch_max)
+void shelf_init(struct shelf *shelf, struct backend *backend, const struct dataset *dataset,
+                uint32_t batch_max)
 {
     CHECK(dataset->count > 0 && batch_max > 0);
     const size_t sample_size = shape_size(dataset->shape);
@@ -16,8 +16,6 @@ void shelf_init(struct shelf *shelf, struct arena *arena, struct backend *backen
         .mean = dataset->mean,
         .scale = dataset->scale,
         .batch_max = batch_max,
-        .pick = arena_take(arena, batch_max, sizeof *shelf->pick),
-        .picked = backend->take(backend, batch_max * sizeof *shelf->picked),
         .x = backend->take(backend, batch_max * sample_size * sizeof *shelf->x),
         .y = backend->take(backend, batch_max),
     };
@@ -25,18 +23,11 @@ void shelf_init(struct shelf *shelf, struct arena *arena, struct backend *backen
     backend->upload(backend, shelf->labels, dataset->labels, dataset->count);
 }
 
-void shelf_pick(struct shelf *shelf, uint32_t size)
-{
-    CHECK(size <= shelf->batch_max);
-    shelf->backend->upload(shelf->backend, shelf->picked, shelf->pick, size * sizeof *shelf->pick);
-}
-
-void shelf_gather(struct shelf *shelf, uint32_t size)
+void shelf_gather(struct shelf *shelf, const uint32_t *pick, uint32_t size)
 {
     CHECK(size <= shelf->batch_max);
     shelf->backend->gather(shelf->backend, (int)size, shelf->sample_size, shelf->pixels,
-                           shelf->labels, shelf->picked, shelf->mean, shelf->scale, shelf->x,
-                           shelf->y);
+                           shelf->labels, pick, shelf->mean, shelf->scale, shelf->x, shelf->y);
 }
 
 void shelf_free(struct shelf *shelf)
@@ -44,7 +35,6 @@ void shelf_free(struct shelf *shelf)
     struct backend *backend = shelf->backend;
     backend->give(backend, shelf->pixels);
     backend->give(backend, shelf->labels);
-    backend->give(backend, shelf->picked);
     backend->give(backend, shelf->x);
     backend->give(backend, shelf->y);
 }

@@ -1,6 +1,6 @@
 /* A data set on the backend, and the batch that is gathered from it.
  *
- *   dataset ─upload─► pixels, labels ─ picked[size] ─► x[size, in], y[size]
+ *   dataset ─upload─► pixels, labels ─ pick[size] ─► x[size, in], y[size]
  */
 #ifndef HEARSAY_SHELF_H
 #define HEARSAY_SHELF_H
@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arena.h"
 #include "backend.h"
 #include "dataset.h"
 
@@ -23,21 +22,17 @@ struct shelf {
     float mean;
     float scale;
     uint32_t batch_max;
-    uint32_t *pick;   /* [batch_max], host: which samples; the caller fills it */
-    uint32_t *picked; /* [batch_max]: the same */
-    float *x;         /* [batch_max, in]: those samples, normalised */
-    uint8_t *y;       /* [batch_max]: their labels */
+    float *x;   /* [batch_max, in]: the samples of the batch, normalised */
+    uint8_t *y; /* [batch_max]: their labels */
 };
 
 /* The dataset, of at least one sample, is copied and can be freed afterwards. */
-void shelf_init(struct shelf *shelf, struct arena *arena, struct backend *backend,
-                const struct dataset *dataset, uint32_t batch_max);
+void shelf_init(struct shelf *shelf, struct backend *backend, const struct dataset *dataset,
+                uint32_t batch_max);
 
-/* pick[0 .. size-1] are the ones. */
-void shelf_pick(struct shelf *shelf, uint32_t size);
-
-/* The samples that were picked into x and y. May be part of a sequence. */
-void shelf_gather(struct shelf *shelf, uint32_t size);
+/* The samples pick[0 .. size-1], which lie on the backend, too, into x and y. May be part of a
+ * sequence. */
+void shelf_gather(struct shelf *shelf, const uint32_t *pick, uint32_t size);
 
 void shelf_free(struct shelf *shelf);
 

@@ -15,15 +15,17 @@
 /* One array of an operation. */
 struct carried {
     void *host;
-    void *device;
+    char *device;
     size_t bytes;
+    size_t past; /* where its memory begins, the device's by so much before */
 };
 
 static struct backend *device_of_tests; /* behind host_backend() */
 static struct carried carried[CARRIED_MAX];
 static int carried_count;
 
-static inline void *carry(const void *host, size_t bytes)
+/* So many bytes past where memory is taken. */
+static inline void *carry_past(const void *host, size_t bytes, size_t past)
 {
     struct backend *device = device_of_tests;
     if (host == NULL)
@@ -37,9 +39,15 @@ static inline void *carry(const void *host, size_t bytes)
     struct carried *one = &carried[carried_count++];
     memcpy(&one->host, &host, sizeof host);
     one->bytes = bytes;
-    one->device = device->take(device, bytes);
+    one->past = past;
+    one->device = (char *)device->take(device, past + bytes) + past;
     device->upload(device, one->device, host, bytes);
     return one->device;
+}
+
+static inline void *carry(const void *host, size_t bytes)
+{
+    return carry_past(host, bytes, 0);
 }
 
 /* Everything comes back, as it is now: what was only read comes back as it went. */
@@ -52,12 +60,15 @@ static inline void carry_back(void)
         if (carried[i].bytes > 0 && memcmp(now, carried[i].host, carried[i].bytes) != 0)
             memcpy(carried[i].host, now, carried[i].bytes);
         free(now);
-        device->give(device, carried[i].device);
+        device->give(device, carried[i].device - carried[i].past);
     }
     carried_count = 0;
 }
 
 #define FLOATS(pointer, count) carry(pointer, (count) * sizeof(float))
+
+/* A layer's weights and biases begin where those of the layer before end: anywhere. */
+#define WEIGHTS(pointer, count) carry_past(pointer, (count) * sizeof(float), sizeof(float))
 
 static inline void host_dense_forward(struct backend *b_, int batch, int in, int out,
                                       const float *x, const float *w, const float *b, float *y)
@@ -65,7 +76,7 @@ static inline void host_dense_forward(struct backend *b_, int batch, int in, int
     (void)b_;
     const size_t n = (size_t)batch, i = (size_t)in, o = (size_t)out;
     device_of_tests->dense_forward(device_of_tests, batch, in, out, FLOATS(x, n * i),
-                                   FLOATS(w, o * i), FLOATS(b, o), FLOATS(y, n * o));
+                                   WEIGHTS(w, o * i), WEIGHTS(b, o), FLOATS(y, n * o));
     carry_back();
 }
 
@@ -76,8 +87,8 @@ static inline void host_dense_backward(struct backend *b_, int batch, int in, in
     (void)b_;
     const size_t n = (size_t)batch, i = (size_t)in, o = (size_t)out;
     device_of_tests->dense_backward(device_of_tests, batch, in, out, FLOATS(x, n * i),
-                                    FLOATS(w, o * i), FLOATS(dy, n * o), FLOATS(dx, n * i),
-                                    FLOATS(dw, o * i), FLOATS(db, o));
+                                    WEIGHTS(w, o * i), FLOATS(dy, n * o), FLOATS(dx, n * i),
+                                    WEIGHTS(dw, o * i), WEIGHTS(db, o));
     carry_back();
 }
 
@@ -93,7 +104,8 @@ static inline void host_conv_forward(struct backend *b_, const struct conv *conv
     (void)b_;
     const size_t n = (size_t)batch;
     device_of_tests->conv_forward(device_of_tests, conv, batch, FLOATS(x, n * shape_size(conv->in)),
-                                  FLOATS(w, filter_weights(conv)), FLOATS(b, (size_t)conv->filters),
+                                  WEIGHTS(w, filter_weights(conv)),
+                                  WEIGHTS(b, (size_t)conv->filters),
                                   FLOATS(y, n * shape_size(conv_output(conv))));
     carry_back();
 }
@@ -105,9 +117,9 @@ static inline void host_conv_backward(struct backend *b_, const struct conv *con
     (void)b_;
     const size_t n = (size_t)batch, in = n * shape_size(conv->in);
     device_of_tests->conv_backward(
-        device_of_tests, conv, batch, FLOATS(x, in), FLOATS(w, filter_weights(conv)),
+        device_of_tests, conv, batch, FLOATS(x, in), WEIGHTS(w, filter_weights(conv)),
         FLOATS(dy, n * shape_size(conv_output(conv))), FLOATS(dx, in),
-        FLOATS(dw, filter_weights(conv)), FLOATS(db, (size_t)conv->filters));
+        WEIGHTS(dw, filter_weights(conv)), WEIGHTS(db, (size_t)conv->filters));
     carry_back();
 }
 

@@ -385,9 +385,12 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
                             cudaStream_t stream)
 {
     LOCKED;
-    if (stream->recorded != nullptr)
-        return cudaErrorStreamCaptureUnsupported;
-    if (!stand_in_is_device_memory(kind == cudaMemcpyHostToDevice ? to : from, bytes))
+    const bool to_device = kind != cudaMemcpyDeviceToHost;
+    const bool from_device = kind != cudaMemcpyHostToDevice;
+    if (stream->recorded != nullptr && !(to_device && from_device))
+        return cudaErrorStreamCaptureUnsupported; /* what the host holds may differ by then */
+    if ((to_device && !stand_in_is_device_memory(to, bytes)) ||
+        (from_device && !stand_in_is_device_memory(from, bytes)))
         return cudaErrorInvalidValue;
     return stand_in_submit(stream, [=] {
         if (bytes > 0)
@@ -518,6 +521,11 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph)
 {
+    LOCKED;
+    for (const cudaStream_t stream : streams) {
+        if (!stream->waiting.empty())
+            refuse("a graph is destroyed that may be in flight");
+    }
     delete graph;
     return cudaSuccess;
 }

@@ -1,5 +1,6 @@
 /* The convolutions of cuDNN, term by term (cuda_runtime_api.h). It refuses what cuDNN refuses:
- * planes that do not fit the convolution, and room that is too small for the way chosen. */
+ * planes that do not fit the convolution, room that is too small for the way chosen, and (as some
+ * ways do) memory that does not begin at a multiple of 16 bytes. */
 #ifndef CUDA_ON_CPU_CUDNN_H
 #define CUDA_ON_CPU_CUDNN_H
 
@@ -83,13 +84,6 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t dnn, const void *alpha,
                                       cudnnConvolutionDescriptor_t conv,
                                       cudnnConvolutionFwdAlgo_t way, void *room, size_t room_bytes,
                                       const void *beta, cudnnTensorDescriptor_t y_is, void *y);
-cudnnStatus_t cudnnAddTensor(cudnnHandle_t dnn, const void *alpha, cudnnTensorDescriptor_t b_is,
-                             const void *b, const void *beta, cudnnTensorDescriptor_t y_is,
-                             void *y);
-cudnnStatus_t cudnnConvolutionBackwardBias(cudnnHandle_t dnn, const void *alpha,
-                                           cudnnTensorDescriptor_t dy_is, const void *dy,
-                                           const void *beta, cudnnTensorDescriptor_t db_is,
-                                           void *db);
 cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t dnn, const void *alpha,
                                              cudnnTensorDescriptor_t x_is, const void *x,
                                              cudnnTensorDescriptor_t dy_is, const void *dy,

@@ -3,6 +3,7 @@
 #include "cuda_runtime.h"
 
 #define ROOM_BYTES 4096 /* what each way says it needs, and writes to */
+#define ALIGNMENT  16   /* some ways read by fours */
 
 struct stand_in_dnn {
     cudaStream_t stream;
@@ -205,12 +206,20 @@ template <typename Term> static void each_term(const problem_of_conv &conv, int 
     }
 }
 
-static cudnnStatus_t submit(cudnnHandle_t dnn, const problem_of_conv &conv, int way, void *room,
-                            size_t room_bytes, std::function<void()> work)
+static bool is_aligned(const void *memory)
+{
+    return (uintptr_t)memory % ALIGNMENT == 0;
+}
+
+static cudnnStatus_t submit(cudnnHandle_t dnn, const problem_of_conv &conv, const void *x,
+                            const void *w, const void *y, int way, void *room, size_t room_bytes,
+                            std::function<void()> work)
 {
     const stand_in_conv padded = {conv.pad};
     if (!is_fit(&conv.x, &conv.w, &padded, &conv.y) || way != 3 || room_bytes < ROOM_BYTES ||
         !stand_in_is_device_memory(room, room_bytes))
+        return CUDNN_STATUS_BAD_PARAM;
+    if (!is_aligned(x) || !is_aligned(w) || !is_aligned(y) || !is_aligned(room))
         return CUDNN_STATUS_BAD_PARAM;
     return good(stand_in_submit(dnn->stream, [=] {
                     memset(room, 0xEE, ROOM_BYTES);
@@ -236,7 +245,7 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t dnn, const void *alpha,
     const float scale = *(const float *)alpha, kept = *(const float *)beta;
     const float *x = (const float *)x_at, *w = (const float *)w_at;
     float *y = (float *)y_at;
-    return submit(dnn, conv, way, room, room_bytes, [=] {
+    return submit(dnn, conv, x, w, y, way, room, room_bytes, [=] {
         begin(y, planes_count(conv.y), kept);
         for (int i = 0; i < planes_count(conv.y); i++)
             each_term(conv, i, [=](int at_x, int at_w) { y[i] += scale * x[at_x] * w[at_w]; });
@@ -255,7 +264,7 @@ cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t dnn, const void *alph
     const float scale = *(const float *)alpha, kept = *(const float *)beta;
     const float *x = (const float *)x_at, *dy = (const float *)dy_at;
     float *dw = (float *)dw_at;
-    return submit(dnn, conv, way, room, room_bytes, [=] {
+    return submit(dnn, conv, x, dw, dy, way, room, room_bytes, [=] {
         begin(dw, planes_count(conv.w), kept);
         for (int i = 0; i < planes_count(conv.y); i++)
             each_term(conv, i, [=](int at_x, int at_w) { dw[at_w] += scale * x[at_x] * dy[i]; });
@@ -274,49 +283,9 @@ cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t dnn, const void *alpha,
     const float scale = *(const float *)alpha, kept = *(const float *)beta;
     const float *w = (const float *)w_at, *dy = (const float *)dy_at;
     float *dx = (float *)dx_at;
-    return submit(dnn, conv, way, room, room_bytes, [=] {
+    return submit(dnn, conv, dx, w, dy, way, room, room_bytes, [=] {
         begin(dx, planes_count(conv.x), kept);
         for (int i = 0; i < planes_count(conv.y); i++)
             each_term(conv, i, [=](int at_x, int at_w) { dx[at_x] += scale * w[at_w] * dy[i]; });
     });
-}
-
-/* Of each plane all are one channel's. */
-template <typename Each> static void each_of(const stand_in_tensor &planes, Each each)
-{
-    for (int i = 0; i < planes_count(planes); i++)
-        each(i, i / (planes.height * planes.width) % planes.channels);
-}
-
-cudnnStatus_t cudnnAddTensor(cudnnHandle_t dnn, const void *alpha, cudnnTensorDescriptor_t b_is,
-                             const void *b_at, const void *beta, cudnnTensorDescriptor_t y_is,
-                             void *y_at)
-{
-    const stand_in_tensor planes = *y_is;
-    const float scale = *(const float *)alpha, kept = *(const float *)beta;
-    const float *b = (const float *)b_at;
-    float *y = (float *)y_at;
-    if (b_is->images != 1 || b_is->height != 1 || b_is->channels != planes.channels)
-        return CUDNN_STATUS_BAD_PARAM;
-    return good(stand_in_submit(dnn->stream, [=] {
-                    begin(y, planes_count(planes), kept);
-                    each_of(planes, [=](int i, int channel) { y[i] += scale * b[channel]; });
-                }) == cudaSuccess);
-}
-
-cudnnStatus_t cudnnConvolutionBackwardBias(cudnnHandle_t dnn, const void *alpha,
-                                           cudnnTensorDescriptor_t dy_is, const void *dy_at,
-                                           const void *beta, cudnnTensorDescriptor_t db_is,
-                                           void *db_at)
-{
-    const stand_in_tensor planes = *dy_is;
-    const float scale = *(const float *)alpha, kept = *(const float *)beta;
-    const float *dy = (const float *)dy_at;
-    float *db = (float *)db_at;
-    if (db_is->images != 1 || db_is->height != 1 || db_is->channels != planes.channels)
-        return CUDNN_STATUS_BAD_PARAM;
-    return good(stand_in_submit(dnn->stream, [=] {
-                    begin(db, planes.channels, kept);
-                    each_of(planes, [=](int i, int channel) { db[channel] += scale * dy[i]; });
-                }) == cudaSuccess);
 }
