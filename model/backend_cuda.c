@@ -49,6 +49,7 @@ static void cuda_close(struct backend *backend)
     struct cuda *cuda = cuda_on(backend);
     cuda_conv_close(cuda);
     cuda_give(backend, cuda->exchange.memory);
+    cuda_give(backend, cuda->operands.memory);
     for (int i = 0; i < IN_FLIGHT; i++)
         cuda_check(cudaEventDestroy(cuda->done[i]), "closing");
     for (int i = 0; i < PARCELS; i++) {
@@ -99,9 +100,8 @@ static cublasComputeType_t compute_type(enum precision precision)
     case PRECISION_FP32:
         return CUBLAS_COMPUTE_32F;
     case PRECISION_TF32:
+    case PRECISION_BF16: /* what is not multiplied in it */
         return CUBLAS_COMPUTE_32F_FAST_TF32;
-    case PRECISION_BF16:
-        return CUBLAS_COMPUTE_32F_FAST_16BF;
     }
     CHECK(false);
 }
@@ -146,6 +146,14 @@ static cublasStatus_t reach_blas(struct cuda *cuda)
     return status;
 }
 
+static bool multiplies_bf16(int device)
+{
+    int major = 0;
+    const cudaError_t error =
+        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    return error == cudaSuccess && major >= 8;
+}
+
 /* What a GPU that is of no use has given already goes back with the process. */
 enum status cuda_open(int i, enum precision precision, struct backend **backend,
                       struct problem *problem)
@@ -155,6 +163,14 @@ enum status cuda_open(int i, enum precision precision, struct backend **backend,
     cuda->table = cuda_table;
     cuda->device = i;
     cuda->compute = compute_type(precision);
+    cuda->bf16 = precision == PRECISION_BF16;
+    if (cuda->bf16 && !multiplies_bf16(i)) {
+        free(cuda);
+        return problem_set(problem, FAILED,
+                           "GPU %d cannot multiply bfloat16 (that takes compute capability 8.0): "
+                           "write precision = fp32",
+                           i);
+    }
     const cudaError_t error = reach(cuda);
     const cublasStatus_t status = error == cudaSuccess ? reach_blas(cuda) : CUBLAS_STATUS_SUCCESS;
     if (error == cudaSuccess && status == CUBLAS_STATUS_SUCCESS) {

@@ -1,4 +1,5 @@
-/* Convolutions on a GPU without cuDNN: patches, and a product of cuBLAS. */
+/* Convolutions on a GPU without cuDNN: patches, and a product of cuBLAS; as with cuDNN, in TF32
+ * with bf16, too. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -66,8 +67,8 @@ void cuda_conv_forward(struct backend *backend, const struct conv *conv, int bat
     struct cuda *cuda = cuda_on(backend);
     const struct product product = product_of(cuda, conv, batch);
     cuda_check(kernel_patches(cuda->stream, *conv, batch, x, product.columns), "conv");
-    cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_N, conv->filters, product.width, product.height, w,
-              product.columns, product.planes);
+    cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_N, conv->filters, product.width, product.height,
+              cuda_floats(w), cuda_floats(product.columns), product.planes);
     cuda_check(
         kernel_swap(cuda->stream, conv->filters, batch, product.places, product.planes, b, y),
         "conv");
@@ -86,10 +87,10 @@ void cuda_conv_backward(struct backend *backend, const struct conv *conv, int ba
         "conv");
     cuda_check(kernel_patches(cuda->stream, *conv, batch, x, product.columns), "conv");
     cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_T, conv->filters, product.height, product.width,
-              product.planes, product.columns, dw);
+              cuda_floats(product.planes), cuda_floats(product.columns), dw);
     if (dx == NULL)
         return;
-    cuda_gemm(cuda, CUBLAS_OP_T, CUBLAS_OP_N, product.height, product.width, conv->filters, w,
-              product.planes, product.columns);
+    cuda_gemm(cuda, CUBLAS_OP_T, CUBLAS_OP_N, product.height, product.width, conv->filters,
+              cuda_floats(w), cuda_floats(product.planes), product.columns);
     cuda_check(kernel_unpatch(cuda->stream, *conv, batch, product.columns, dx), "conv");
 }

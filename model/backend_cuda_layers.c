@@ -1,24 +1,57 @@
-/* Layers but convolutions, optimizers and samples on a GPU: cuBLAS, and kernels around it. */
+/* Layers but convolutions, optimizers and samples on a GPU: cuBLAS, and kernels around it.
+ *
+ * In bfloat16 a dense layer's operands are rounded before they are multiplied. cuBLAS would do it
+ * on its own (CUBLAS_COMPUTE_32F_FAST_16BF), but has no kernel for that which uses what Hopper and
+ * later multiply with: only those of Ampere, at a half of their rate.
+ */
 #include "cuda.h"
 #include "cuda_kernels.h"
 
 /* cuBLAS counts by columns: to it all three are transposed, and cᵀ = bᵀ·aᵀ. */
 void cuda_gemm(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m, int n,
-               int k, const float *a, const float *b, float *c)
+               int k, struct operand a, struct operand b, float *c)
 {
     const float one = 1, zero = 0;
     const int stride_a = turn_a == CUBLAS_OP_N ? k : m, stride_b = turn_b == CUBLAS_OP_N ? n : k;
-    cuda_check_blas(cublasGemmEx(cuda->blas, turn_b, turn_a, n, m, k, &one, b, CUDA_R_32F, stride_b,
-                                 a, CUDA_R_32F, stride_a, &zero, c, CUDA_R_32F, n, cuda->compute,
-                                 CUBLAS_GEMM_DEFAULT),
+    const cublasComputeType_t compute = a.type == CUDA_R_32F ? cuda->compute : CUBLAS_COMPUTE_32F;
+    cuda_check_blas(cublasGemmEx(cuda->blas, turn_b, turn_a, n, m, k, &one, b.numbers, b.type,
+                                 stride_b, a.numbers, a.type, stride_a, &zero, c, CUDA_R_32F, n,
+                                 compute, CUBLAS_GEMM_DEFAULT),
                     "a matrix product");
+}
+
+/* Room for the operands of a dense layer, all three of them. */
+static struct layout operands_room(struct cuda *cuda, int batch, int in, int out)
+{
+    const size_t n = (size_t)batch, i = (size_t)in, o = (size_t)out;
+    struct layout layout = {0};
+    if (!cuda->bf16)
+        return layout;
+    (void)cuda_part(&layout, n * i * sizeof(uint16_t));
+    (void)cuda_part(&layout, o * i * sizeof(uint16_t));
+    (void)cuda_part(&layout, n * o * sizeof(uint16_t));
+    return (struct layout){.memory = cuda_step_room(cuda, &cuda->operands, layout.bytes)};
+}
+
+static struct operand operand(struct cuda *cuda, struct layout *room, int rows, int columns,
+                              const float *from)
+{
+    const size_t count = (size_t)rows * (size_t)columns;
+    if (!cuda->bf16)
+        return cuda_floats(from);
+    uint16_t *to = cuda_part(room, count * sizeof *to);
+    cuda_check(kernel_to_bf16(cuda->stream, count, from, to), "dense");
+    return (struct operand){.numbers = to, .type = CUDA_R_16BF};
 }
 
 void cuda_dense_forward(struct backend *backend, int batch, int in, int out, const float *x,
                         const float *w, const float *b, float *y)
 {
     struct cuda *cuda = cuda_on(backend);
-    cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_T, batch, out, in, x, w, y);
+    struct layout room = operands_room(cuda, batch, in, out);
+    const struct operand by_x = operand(cuda, &room, batch, in, x);
+    const struct operand by_w = operand(cuda, &room, out, in, w);
+    cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_T, batch, out, in, by_x, by_w, y);
     cuda_check(kernel_add_bias(cuda->stream, batch, out, 1, b, y), "dense");
 }
 
@@ -26,10 +59,15 @@ void cuda_dense_backward(struct backend *backend, int batch, int in, int out, co
                          const float *w, const float *dy, float *dx, float *dw, float *db)
 {
     struct cuda *cuda = cuda_on(backend);
-    cuda_gemm(cuda, CUBLAS_OP_T, CUBLAS_OP_N, out, in, batch, dy, x, dw);
+    struct layout room = operands_room(cuda, batch, in, out);
+    const struct operand by_dy = operand(cuda, &room, batch, out, dy);
+    const struct operand by_x = operand(cuda, &room, batch, in, x);
+    cuda_gemm(cuda, CUBLAS_OP_T, CUBLAS_OP_N, out, in, batch, by_dy, by_x, dw);
     cuda_check(kernel_sum_columns(cuda->stream, batch, out, dy, db), "dense");
-    if (dx != NULL)
-        cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_N, batch, in, out, dy, w, dx);
+    if (dx == NULL)
+        return;
+    const struct operand by_w = operand(cuda, &room, out, in, w);
+    cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_N, batch, in, out, by_dy, by_w, dx);
 }
 
 void cuda_pool_forward(struct backend *backend, const struct pool *pool, int batch, const float *x,

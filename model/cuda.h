@@ -49,7 +49,9 @@ struct cuda {
     int survey_blocks; /* that it runs at once */
     cudaStream_t stream;
     cublasHandle_t blas;
-    cublasComputeType_t compute;
+    cublasComputeType_t compute; /* of float32 */
+    bool bf16;                   /* dense layers multiply in it */
+    struct room operands;        /* what they then multiply */
     void *blas_room;
 
     struct convolutions *convolutions; /* what they need; NULL before the first */
@@ -97,9 +99,20 @@ void cuda_sequence_drop(struct backend *backend, struct sequence *sequence);
 
 /* backend_cuda_layers.c */
 
+/* What a product multiplies: numbers of float32 or bfloat16; both of a product are the same. */
+struct operand {
+    const void *numbers;
+    cudaDataType type;
+};
+
+static inline struct operand cuda_floats(const float *numbers)
+{
+    return (struct operand){.numbers = numbers, .type = CUDA_R_32F};
+}
+
 /* c[m,n] = a·b, row major; a[m,k] and b[k,n], or transposed as they lie in memory. */
 void cuda_gemm(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m, int n,
-               int k, const float *a, const float *b, float *c);
+               int k, struct operand a, struct operand b, float *c);
 void cuda_dense_forward(struct backend *backend, int batch, int in, int out, const float *x,
                         const float *w, const float *b, float *y);
 void cuda_dense_backward(struct backend *backend, int batch, int in, int out, const float *x,

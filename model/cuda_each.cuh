@@ -10,6 +10,7 @@
 #define THREADS 256
 #define WARP    32
 #define WARPS   (THREADS / WARP)
+#define AT_ONCE 4 /* elements of a thread whose memory is asked for before any is looked at */
 #ifndef BLOCKS_MAX
 #define BLOCKS_MAX 4096 /* a few waves on the largest device; the rest is done in turns */
 #endif
@@ -23,6 +24,27 @@
          line += gridDim.x * WARPS)
 #define EACH_PLACE(place, places)                                                                  \
     for (unsigned place = threadIdx.x % WARP; place < (places); place += WARP)
+
+/* Each element's value read, then written, AT_ONCE of them: where little is read for each, so many
+ * must be on their way for the memory to be busy. */
+template <typename Read, typename Write>
+static __device__ void each_at_once(unsigned count, Read read, Write write)
+{
+    for (unsigned first = blockIdx.x * THREADS * AT_ONCE + threadIdx.x; first < count;
+         first += gridDim.x * THREADS * AT_ONCE) {
+        decltype(read(first)) values[AT_ONCE] = {};
+#pragma unroll
+        for (unsigned k = 0; k < AT_ONCE; k++) {
+            if (first + k * THREADS < count)
+                values[k] = read(first + k * THREADS);
+        }
+#pragma unroll
+        for (unsigned k = 0; k < AT_ONCE; k++) {
+            if (first + k * THREADS < count)
+                write(first + k * THREADS, values[k]);
+        }
+    }
+}
 
 template <typename... Parameters, typename... Arguments>
 static cudaError_t launch(cudaStream_t stream, size_t blocks, void (*kernel)(Parameters...),

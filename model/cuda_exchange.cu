@@ -8,8 +8,6 @@
 #include "cuda_kernels.h"
 #include "digest.h"
 
-#define AT_ONCE 4 /* entries of a thread whose memory is asked for before any is looked at */
-
 static __device__ float residual(float w, int32_t base)
 {
     return w - QUANTUM * (float)base;

@@ -19,6 +19,8 @@ extern "C" {
 
 /* cuda_layers.cu */
 
+/* The same numbers, rounded to bfloat16: to the nearest, of two to the even one. */
+cudaError_t kernel_to_bf16(cudaStream_t stream, size_t count, const float *from, uint16_t *to);
 /* y[outer][middle][inner] += b[middle]. */
 cudaError_t kernel_add_bias(cudaStream_t stream, int outer, int middle, int inner, const float *b,
                             float *y);

@@ -6,11 +6,32 @@
 #define SUM_COLUMNS 32 /* of a block; its other dimension are rows */
 #define SUM_ROWS    (THREADS / SUM_COLUMNS)
 
+static __device__ uint16_t bf16_of(float value)
+{
+    const uint32_t bits = __float_as_uint(value);
+    if ((bits & 0x7FFFFFFFu) > 0x7F800000u)
+        return 0x7FC0; /* a NaN stays one */
+    return (uint16_t)((bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16);
+}
+
+static __global__ void to_bf16(unsigned count, const float *from, uint16_t *to)
+{
+    each_at_once(
+        count, [=](unsigned i) { return from[i]; },
+        [=](unsigned i, float value) { to[i] = bf16_of(value); });
+}
+
+cudaError_t kernel_to_bf16(cudaStream_t stream, size_t count, const float *from, uint16_t *to)
+{
+    return launch_each(stream, count, to_bf16, from, to);
+}
+
 static __global__ void add_bias(unsigned count, unsigned middle, unsigned inner, const float *b,
                                 float *y)
 {
-    EACH (i, count)
-        y[i] += b[i / inner % middle];
+    each_at_once(
+        count, [=](unsigned i) { return y[i] + b[i / inner % middle]; },
+        [=](unsigned i, float sum) { y[i] = sum; });
 }
 
 cudaError_t kernel_add_bias(cudaStream_t stream, int outer, int middle, int inner, const float *b,
@@ -239,13 +260,14 @@ cudaError_t kernel_unpool(cudaStream_t stream, struct pool pool, int batch, cons
 static __global__ void activate(unsigned count, enum activation activation, const float *x,
                                 float *y)
 {
-    EACH (i, count) {
-        const float value = x[i];
-        if (activation == RELU)
-            y[i] = value < 0 ? 0 : value; /* NaN passes */
-        else
-            y[i] = activation == SIGMOID ? 1 / (1 + expf(-value)) : tanhf(value);
-    }
+    each_at_once(
+        count, [=](unsigned i) { return x[i]; },
+        [=](unsigned i, float value) {
+            if (activation == RELU)
+                y[i] = value < 0 ? 0 : value; /* NaN passes */
+            else
+                y[i] = activation == SIGMOID ? 1 / (1 + expf(-value)) : tanhf(value);
+        });
 }
 
 cudaError_t kernel_activate(cudaStream_t stream, enum activation activation, size_t count,
@@ -257,13 +279,15 @@ cudaError_t kernel_activate(cudaStream_t stream, enum activation activation, siz
 static __global__ void activate_backward(unsigned count, enum activation activation, const float *y,
                                          const float *dy, float *dx)
 {
-    EACH (i, count) {
-        const float out = y[i], slope = dy[i];
-        if (activation == RELU)
-            dx[i] = out > 0 ? slope : 0;
-        else
-            dx[i] = slope * (activation == SIGMOID ? out * (1 - out) : 1 - out * out);
-    }
+    each_at_once(
+        count, [=](unsigned i) { return make_float2(y[i], dy[i]); },
+        [=](unsigned i, float2 both) {
+            const float out = both.x, slope = both.y;
+            if (activation == RELU)
+                dx[i] = out > 0 ? slope : 0;
+            else
+                dx[i] = slope * (activation == SIGMOID ? out * (1 - out) : 1 - out * out);
+        });
 }
 
 cudaError_t kernel_activate_backward(cudaStream_t stream, enum activation activation, size_t count,

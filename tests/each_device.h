@@ -9,16 +9,21 @@
 
 static int gpu_under_test = -1; /* the CPU */
 
-static inline struct backend *open_device(void)
+static inline struct backend *open_device_in(enum precision precision)
 {
     struct backend *backend;
     struct problem problem;
     if (gpu_under_test < 0)
         return backend_cpu(1);
-    if (cuda_module()->open(gpu_under_test, PRECISION_FP32, &backend, &problem) == OK)
+    if (cuda_module()->open(gpu_under_test, precision, &backend, &problem) == OK)
         return backend;
     (void)fprintf(stderr, "%s\n", problem.text);
     abort();
+}
+
+static inline struct backend *open_device(void)
+{
+    return open_device_in(PRECISION_FP32);
 }
 
 /* For the whole group, if no test opens it itself. */

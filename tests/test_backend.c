@@ -106,6 +106,60 @@ static void dense_agrees_with_the_reference_with_and_without_dx(void **state)
     }
 }
 
+/* To the nearest bfloat16, of two to the even one. */
+static float rounded(float value)
+{
+    const double half_way = ldexp(1, -8); /* from 1 to the next but one */
+    int power;
+    const double part = frexp((double)value, &power);
+    return (float)ldexp(nearbyint(part / half_way) * half_way, power);
+}
+
+static void round_all(float *values)
+{
+    for (int i = 0; i < ROOM; i++)
+        values[i] = rounded(values[i]);
+}
+
+/* Of numbers that are given as they are, dense layers multiply the rounded; biases and their slopes
+ * are only added. */
+static void check_rounded_dense(struct dense_case c)
+{
+    static float in[3][ROOM];
+    float *const operands[3] = {x, w, dy};
+    for (int i = 0; i < 3; i++) {
+        memcpy(in[i], operands[i], sizeof in[i]);
+        round_all(operands[i]);
+    }
+    dense_reference(c);
+    backend->dense_forward(backend, c.batch, c.in, c.out, in[0], in[1], b, y);
+    backend->dense_backward(backend, c.batch, c.in, c.out, in[0], in[1], in[2], dx, dw, db);
+    check_near(y, want_y, (size_t)(c.batch * c.out), GEMM_NMSE);
+    check_near(dw, want_dw, (size_t)(c.out * c.in), GEMM_NMSE);
+    check_near(dx, want_dx, (size_t)(c.batch * c.in), GEMM_NMSE);
+    for (int o = 0; o < c.out; o++) {
+        double sum = 0;
+        for (int i = 0; i < c.batch; i++)
+            sum += (double)in[2][i * c.out + o];
+        assert_true(fabs((double)db[o] - sum) < 1e-5);
+    }
+}
+
+static void dense_in_bfloat16_multiplies_rounded_numbers(void **state)
+{
+    struct backend *const before = backend, *const device_before = device_of_tests;
+    if (gpu_under_test < 0)
+        skip();
+    backend = host_backend(open_device_in(PRECISION_BF16));
+    for (size_t i = 0; i < DENSE_CASES; i++) {
+        case_begin(state);
+        check_rounded_dense(dense_cases[i]);
+    }
+    device_of_tests->close(device_of_tests);
+    backend = before;
+    device_of_tests = device_before;
+}
+
 struct conv_case {
     struct conv conv;
     int batch;
@@ -274,6 +328,7 @@ int main(void)
         TEST(what_is_uploaded_comes_back_when_downloaded),
         TEST(what_was_uploaded_may_be_written_over_at_once),
         TEST(dense_agrees_with_the_reference_with_and_without_dx),
+        TEST(dense_in_bfloat16_multiplies_rounded_numbers),
         TEST(conv_agrees_with_the_reference_with_and_without_dx),
         TEST(conv_does_not_depend_on_what_was_computed_before),
         TEST(pool_agrees_with_the_reference),

@@ -108,6 +108,25 @@ static struct backend *open_gpu(void)
     return backend;
 }
 
+/* The stand-in alone can be told what it is. */
+static void a_gpu_that_cannot_multiply_bfloat16_says_so(void **state)
+{
+    (void)state;
+    struct backend *backend = NULL;
+    if (!getenv("HEARSAY_CUDA"))
+        skip();
+    for (int capability = 7; capability <= 8; capability++) {
+        char digit[] = {(char)('0' + capability), '\0'};
+        assert_int_equal(setenv("CUDA_ON_CPU_CAPABILITY", digit, 1), 0);
+        const enum status status =
+            device_open("cuda:0", 1, PRECISION_BF16, &backend, text, &problem);
+        assert_int_equal(status, capability == 7 ? FAILED : OK);
+    }
+    backend->close(backend);
+    assert_non_null(strstr(problem.text, "write precision = fp32"));
+    assert_int_equal(unsetenv("CUDA_ON_CPU_CAPABILITY"), 0);
+}
+
 /* Samples. */
 
 /* x[6, size] of six samples of so many bytes, gathered from where the backend keeps them. */
@@ -304,9 +323,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(only_words_for_devices_are_words), TEST(a_gpu_that_is_not_there_is_named),
-        TEST(what_is_asked_for_is_opened),      TEST(samples_that_a_gpu_cannot_hold_are_fetched),
-        TEST(a_gpu_learns_as_the_cpu_does),     TEST(a_gpu_and_a_cpu_hold_the_same_base),
+        TEST(only_words_for_devices_are_words),
+        TEST(a_gpu_that_is_not_there_is_named),
+        TEST(what_is_asked_for_is_opened),
+        TEST(a_gpu_that_cannot_multiply_bfloat16_says_so),
+        TEST(samples_that_a_gpu_cannot_hold_are_fetched),
+        TEST(a_gpu_learns_as_the_cpu_does),
+        TEST(a_gpu_and_a_cpu_hold_the_same_base),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* See cublas_v2.h. */
 #include <cblas.h>
+#include <vector>
 
 #include "cublas_v2.h"
 #include "cuda_runtime.h"
@@ -37,18 +38,35 @@ cublasStatus_t cublasSetWorkspace(cublasHandle_t, void *room, size_t bytes)
                                                   : CUBLAS_STATUS_INVALID_VALUE;
 }
 
-cublasStatus_t cublasGemmEx(cublasHandle_t blas, cublasOperation_t turn_a, cublasOperation_t turn_b,
-                            int m, int n, int k, const void *alpha, const void *a, cudaDataType,
-                            int stride_a, const void *b, cudaDataType, int stride_b,
-                            const void *beta, void *c, cudaDataType, int stride_c,
-                            cublasComputeType_t, cublasGemmAlgo_t)
+/* What lies there in `columns` columns. */
+static std::vector<float> floats(const void *from, cudaDataType type, int stride, int columns)
 {
+    std::vector<float> all((size_t)stride * (size_t)columns);
+    for (size_t i = 0; i < all.size(); i++) {
+        const uint32_t bits = type == CUDA_R_32F ? ((const uint32_t *)from)[i]
+                                                 : (uint32_t)((const uint16_t *)from)[i] << 16;
+        memcpy(&all[i], &bits, sizeof bits);
+    }
+    return all;
+}
+
+cublasStatus_t cublasGemmEx(cublasHandle_t blas, cublasOperation_t turn_a, cublasOperation_t turn_b,
+                            int m, int n, int k, const void *alpha, const void *a,
+                            cudaDataType type_a, int stride_a, const void *b, cudaDataType type_b,
+                            int stride_b, const void *beta, void *c, cudaDataType type_c,
+                            int stride_c, cublasComputeType_t compute, cublasGemmAlgo_t)
+{
+    if (type_a != type_b || type_c != CUDA_R_32F ||
+        (type_a != CUDA_R_32F && compute != CUBLAS_COMPUTE_32F))
+        return CUBLAS_STATUS_INVALID_VALUE;
     const float scale = *(const float *)alpha, kept = *(const float *)beta;
     const CBLAS_TRANSPOSE way_a = turn_a == CUBLAS_OP_N ? CblasNoTrans : CblasTrans;
     const CBLAS_TRANSPOSE way_b = turn_b == CUBLAS_OP_N ? CblasNoTrans : CblasTrans;
     const cudaError_t error = stand_in_submit(blas->stream, [=] {
-        cblas_sgemm(CblasColMajor, way_a, way_b, m, n, k, scale, (const float *)a, stride_a,
-                    (const float *)b, stride_b, kept, (float *)c, stride_c);
+        const std::vector<float> of_a = floats(a, type_a, stride_a, turn_a == CUBLAS_OP_N ? k : m);
+        const std::vector<float> of_b = floats(b, type_b, stride_b, turn_b == CUBLAS_OP_N ? n : k);
+        cblas_sgemm(CblasColMajor, way_a, way_b, m, n, k, scale, of_a.data(), stride_a, of_b.data(),
+                    stride_b, kept, (float *)c, stride_c);
     });
     return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }

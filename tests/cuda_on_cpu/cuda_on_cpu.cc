@@ -283,6 +283,11 @@ cudaError_t cudaGetDeviceCount(int *count)
     return *count > 0 ? cudaSuccess : cudaErrorNoDevice;
 }
 
+static int capability()
+{
+    return (int)from_environment("CUDA_ON_CPU_CAPABILITY", 9);
+}
+
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
 {
     if (device < 0 || device >= devices())
@@ -292,13 +297,13 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
     for (int i = 0; i < 16; i++)
         properties->uuid.bytes[i] = (char)(i * 17 + device);
     properties->totalGlobalMem = memory_all();
-    properties->major = 9;
+    properties->major = capability();
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int)
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
 {
-    *value = 1;
+    *value = attribute == cudaDevAttrComputeCapabilityMajor ? capability() : 1;
     return cudaSuccess;
 }
 

@@ -23,6 +23,15 @@ struct uchar4 {
     uint8_t x, y, z, w;
 };
 
+struct float2 {
+    float x, y;
+};
+
+static inline float2 make_float2(float x, float y)
+{
+    return {x, y};
+}
+
 struct float4 {
     float x, y, z, w;
 };

@@ -9,8 +9,8 @@
  * is, whether threads race, and what rounding cuBLAS does.
  *
  * From the environment: CUDA_ON_CPU_DEVICES (1), CUDA_ON_CPU_MIB (512) of memory each,
- * CUDA_ON_CPU_KERNELS=0 (none fits the device), and CUDA_ON_CPU_BREAKS, the name of a file: once it
- * is there, everything fails.
+ * CUDA_ON_CPU_CAPABILITY (9), CUDA_ON_CPU_KERNELS=0 (none fits the device), and CUDA_ON_CPU_BREAKS,
+ * the name of a file: once it is there, everything fails.
  */
 #ifndef CUDA_ON_CPU_RUNTIME_API_H
 #define CUDA_ON_CPU_RUNTIME_API_H
@@ -46,7 +46,7 @@ enum cudaMemcpyKind {
 };
 enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
-enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16 };
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16, cudaDevAttrComputeCapabilityMajor = 75 };
 #define cudaStreamNonBlocking  1u
 #define cudaEventDisableTiming 2u
 #define cudaEventBlockingSync  1u
