@@ -50,7 +50,7 @@ static inline struct shape pool_output(const struct pool *pool)
                           .width = pool->in.width / pool->window};
 }
 
-enum activation { RELU, SIGMOID, TANH };
+enum activation { LINEAR, RELU, SIGMOID, TANH };
 
 struct sgd {
     float rate;
@@ -119,18 +119,22 @@ struct backend {
     /* Its operations will be others, or it is needed no more. */
     void (*sequence_drop)(struct backend *, struct sequence *);
 
-    /* y[batch,out] = x[batch,in] · w[out,in]ᵀ + b[out] */
+    /* y[batch,out] = activation(x[batch,in] · w[out,in]ᵀ + b[out]) */
     void (*dense_forward)(struct backend *, int batch, int in, int out, const float *x,
-                          const float *w, const float *b, float *y);
-    /* dw = dyᵀ·x, db = Σ dy, dx = dy·w; dx may be NULL (first layer). Overwrites, never adds. */
+                          const float *w, const float *b, enum activation, float *y);
+    /* From that y and its slope dy, which becomes the slope before the activation: dw = dyᵀ·x, db =
+     * Σ dy, dx = dy·w; dx may be NULL (first layer). Overwrites, never adds. */
     void (*dense_backward)(struct backend *, int batch, int in, int out, const float *x,
-                           const float *w, const float *dy, float *dx, float *dw, float *db);
+                           const float *w, const float *y, enum activation, float *dy, float *dx,
+                           float *dw, float *db);
 
-    /* w[filters, channels·kernel·kernel], b[filters]; cross-correlation, as all frameworks do. */
+    /* Likewise. w[filters, channels·kernel·kernel], b[filters]; cross-correlation, as all
+     * frameworks do. */
     void (*conv_forward)(struct backend *, const struct conv *, int batch, const float *x,
-                         const float *w, const float *b, float *y);
+                         const float *w, const float *b, enum activation, float *y);
     void (*conv_backward)(struct backend *, const struct conv *, int batch, const float *x,
-                          const float *w, const float *dy, float *dx, float *dw, float *db);
+                          const float *w, const float *y, enum activation, float *dy, float *dx,
+                          float *dw, float *db);
 
     /* winner[i]: the place inside its window (row · window + column) that output i came from. */
     void (*pool_forward)(struct backend *, const struct pool *, int batch, const float *x, float *y,
@@ -140,7 +144,7 @@ struct backend {
 
     /* y may be x. */
     void (*activate)(struct backend *, enum activation, size_t count, const float *x, float *y);
-    /* dx from the *output* y of activate. */
+    /* dx from the *output* y of activate; dx may be dy. */
     void (*activate_backward)(struct backend *, enum activation, size_t count, const float *y,
                               const float *dy, float *dx);
 

@@ -82,19 +82,19 @@ static void gemm(CBLAS_TRANSPOSE turn_a, CBLAS_TRANSPOSE turn_b, int m, int n, i
 }
 
 static void cpu_dense_forward(struct backend *backend, int batch, int in, int out, const float *x,
-                              const float *w, const float *b, float *y)
+                              const float *w, const float *b, enum activation activation, float *y)
 {
-    (void)backend;
     for (int i = 0; i < batch; i++)
         memcpy(y + (size_t)i * (size_t)out, b, (size_t)out * sizeof *y);
     gemm(CblasNoTrans, CblasTrans, batch, out, in, x, w, 1, y);
+    cpu_activate(backend, activation, (size_t)batch * (size_t)out, y, y);
 }
 
 static void cpu_dense_backward(struct backend *backend, int batch, int in, int out, const float *x,
-                               const float *w, const float *dy, float *dx, float *dw,
-                               float *restrict db)
+                               const float *w, const float *y, enum activation activation,
+                               float *dy, float *dx, float *dw, float *restrict db)
 {
-    (void)backend;
+    cpu_activate_backward(backend, activation, (size_t)batch * (size_t)out, y, dy, dy);
     gemm(CblasTrans, CblasNoTrans, out, in, batch, dy, x, 0, dw);
     memset(db, 0, (size_t)out * sizeof *db);
     for (int i = 0; i < batch; i++) {
@@ -191,7 +191,8 @@ static void image_from_patches(const struct conv *conv, const struct patches *pa
 }
 
 static void cpu_conv_forward(struct backend *backend, const struct conv *conv, int batch,
-                             const float *x, const float *w, const float *b, float *y)
+                             const float *x, const float *w, const float *b,
+                             enum activation activation, float *y)
 {
     const struct patches patches = patches_take(backend, conv);
     const size_t in_size = shape_size(conv->in);
@@ -204,6 +205,7 @@ static void cpu_conv_forward(struct backend *backend, const struct conv *conv, i
         }
         gemm(CblasNoTrans, CblasNoTrans, conv->filters, patches.width, patches.height, w,
              patches.columns, 1, image);
+        cpu_activate(backend, activation, (size_t)(y - image), image, image);
     }
 }
 
@@ -224,14 +226,16 @@ static float sum(const float *x, int count)
 }
 
 static void cpu_conv_backward(struct backend *backend, const struct conv *conv, int batch,
-                              const float *x, const float *w, const float *dy, float *dx, float *dw,
+                              const float *x, const float *w, const float *y,
+                              enum activation activation, float *dy, float *dx, float *dw,
                               float *db)
 {
     const struct patches patches = patches_take(backend, conv);
-    const size_t in_size = shape_size(conv->in);
+    const size_t in_size = shape_size(conv->in), out_size = shape_size(conv_output(conv));
     memset(db, 0, (size_t)conv->filters * sizeof *db);
-    for (int i = 0; i < batch; i++, x += in_size) {
+    for (int i = 0; i < batch; i++, x += in_size, y += out_size) {
         const float *image = dy;
+        cpu_activate_backward(backend, activation, out_size, y, dy, dy);
         for (int f = 0; f < conv->filters; f++, dy += patches.width)
             db[f] += sum(dy, patches.width);
         patches_from_image(conv, &patches, x);

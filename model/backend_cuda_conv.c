@@ -62,29 +62,30 @@ static struct product product_of(struct cuda *cuda, const struct conv *conv, int
 }
 
 void cuda_conv_forward(struct backend *backend, const struct conv *conv, int batch, const float *x,
-                       const float *w, const float *b, float *y)
+                       const float *w, const float *b, enum activation activation, float *y)
 {
     struct cuda *cuda = cuda_on(backend);
     const struct product product = product_of(cuda, conv, batch);
     cuda_check(kernel_patches(cuda->stream, *conv, batch, x, product.columns), "conv");
     cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_N, conv->filters, product.width, product.height,
               cuda_floats(w), cuda_floats(product.columns), product.planes);
-    cuda_check(
-        kernel_swap(cuda->stream, conv->filters, batch, product.places, product.planes, b, y),
-        "conv");
+    cuda_check(kernel_swap(cuda->stream, conv->filters, batch, product.places, product.planes, b,
+                           activation, y),
+               "conv");
 }
 
 void cuda_conv_backward(struct backend *backend, const struct conv *conv, int batch, const float *x,
-                        const float *w, const float *dy, float *dx, float *dw, float *db)
+                        const float *w, const float *y, enum activation activation, float *dy,
+                        float *dx, float *dw, float *db)
 {
     struct cuda *cuda = cuda_on(backend);
     const struct product product = product_of(cuda, conv, batch);
-    cuda_check(
-        kernel_swap(cuda->stream, batch, conv->filters, product.places, dy, NULL, product.planes),
-        "conv");
-    cuda_check(
-        kernel_sum_planes(cuda->stream, batch, conv->filters, product.places, dy, product.sums, db),
-        "conv");
+    cuda_check(kernel_slope_planes(cuda->stream, batch, conv->filters, product.places, y,
+                                   activation, dy, product.sums, db),
+               "conv");
+    cuda_check(kernel_swap(cuda->stream, batch, conv->filters, product.places, dy, NULL, LINEAR,
+                           product.planes),
+               "conv");
     cuda_check(kernel_patches(cuda->stream, *conv, batch, x, product.columns), "conv");
     cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_T, conv->filters, product.height, product.width,
               cuda_floats(product.planes), cuda_floats(product.columns), dw);

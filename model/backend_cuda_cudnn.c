@@ -202,7 +202,7 @@ static const float *aligned(struct cuda *cuda, const struct work *work, const fl
 }
 
 void cuda_conv_forward(struct backend *backend, const struct conv *conv, int batch, const float *x,
-                       const float *w, const float *b, float *y)
+                       const float *w, const float *b, enum activation activation, float *y)
 {
     struct cuda *cuda = cuda_on(backend);
     const struct shape out = conv_output(conv);
@@ -211,7 +211,8 @@ void cuda_conv_forward(struct backend *backend, const struct conv *conv, int bat
     check(cudnnConvolutionForward(work.dnn, &one, plan->x, x, plan->w, aligned(cuda, &work, w),
                                   plan->how, plan->forward, work.room, plan->room_bytes, &zero,
                                   plan->y, y));
-    cuda_check(kernel_add_bias(cuda->stream, batch, conv->filters, out.height * out.width, b, y),
+    cuda_check(kernel_add_bias(cuda->stream, batch, conv->filters, out.height * out.width, b,
+                               activation, y),
                "a convolution");
 }
 
@@ -228,20 +229,21 @@ static void to_weights(struct cuda *cuda, const struct work *work, const float *
 }
 
 void cuda_conv_backward(struct backend *backend, const struct conv *conv, int batch, const float *x,
-                        const float *w, const float *dy, float *dx, float *dw, float *db)
+                        const float *w, const float *y, enum activation activation, float *dy,
+                        float *dx, float *dw, float *db)
 {
     struct cuda *cuda = cuda_on(backend);
     const struct shape out = conv_output(conv);
     const struct work work = work_of(cuda, conv, batch);
     const struct plan *plan = work.plan;
+    cuda_check(kernel_slope_planes(cuda->stream, batch, conv->filters, out.height * out.width, y,
+                                   activation, dy, work.parts, db),
+               "a convolution");
     if (dx != NULL)
         check(cudnnConvolutionBackwardData(work.dnn, &one, plan->w, aligned(cuda, &work, w),
                                            plan->y, dy, plan->how, plan->backward, work.room,
                                            plan->room_bytes, &zero, plan->x, dx));
     to_weights(cuda, &work, x, dy, dw);
-    cuda_check(kernel_sum_planes(cuda->stream, batch, conv->filters, out.height * out.width, dy,
-                                 work.parts, db),
-               "a convolution");
 }
 
 void cuda_conv_close(struct cuda *cuda)

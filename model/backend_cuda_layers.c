@@ -44,26 +44,37 @@ static struct operand operand(struct cuda *cuda, struct layout *room, int rows, 
     return (struct operand){.numbers = to, .type = CUDA_R_16BF};
 }
 
+/* The slope dy before the activation, and its sums, the slopes of the biases. */
+static struct operand slope_operand(struct cuda *cuda, struct layout *room, int batch, int out,
+                                    const float *y, enum activation activation, float *dy,
+                                    float *db)
+{
+    const size_t count = (size_t)batch * (size_t)out;
+    uint16_t *to = cuda->bf16 ? cuda_part(room, count * sizeof *to) : NULL;
+    cuda_check(kernel_slope_columns(cuda->stream, batch, out, y, activation, dy, to, db), "dense");
+    return to ? (struct operand){.numbers = to, .type = CUDA_R_16BF} : cuda_floats(dy);
+}
+
 void cuda_dense_forward(struct backend *backend, int batch, int in, int out, const float *x,
-                        const float *w, const float *b, float *y)
+                        const float *w, const float *b, enum activation activation, float *y)
 {
     struct cuda *cuda = cuda_on(backend);
     struct layout room = operands_room(cuda, batch, in, out);
     const struct operand by_x = operand(cuda, &room, batch, in, x);
     const struct operand by_w = operand(cuda, &room, out, in, w);
     cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_T, batch, out, in, by_x, by_w, y);
-    cuda_check(kernel_add_bias(cuda->stream, batch, out, 1, b, y), "dense");
+    cuda_check(kernel_add_bias(cuda->stream, batch, out, 1, b, activation, y), "dense");
 }
 
 void cuda_dense_backward(struct backend *backend, int batch, int in, int out, const float *x,
-                         const float *w, const float *dy, float *dx, float *dw, float *db)
+                         const float *w, const float *y, enum activation activation, float *dy,
+                         float *dx, float *dw, float *db)
 {
     struct cuda *cuda = cuda_on(backend);
     struct layout room = operands_room(cuda, batch, in, out);
-    const struct operand by_dy = operand(cuda, &room, batch, out, dy);
+    const struct operand by_dy = slope_operand(cuda, &room, batch, out, y, activation, dy, db);
     const struct operand by_x = operand(cuda, &room, batch, in, x);
     cuda_gemm(cuda, CUBLAS_OP_T, CUBLAS_OP_N, out, in, batch, by_dy, by_x, dw);
-    cuda_check(kernel_sum_columns(cuda->stream, batch, out, dy, db), "dense");
     if (dx == NULL)
         return;
     const struct operand by_w = operand(cuda, &room, out, in, w);

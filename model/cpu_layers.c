@@ -78,6 +78,8 @@ void cpu_activate(struct backend *backend, enum activation activation, size_t co
     if (x != y)
         memcpy(y, x, count * sizeof *y); /* one array in the loops below: they vectorise */
     switch (activation) {
+    case LINEAR:
+        return;
     case RELU:
         for (size_t i = 0; i < count; i++)
             y[i] = y[i] < 0 ? 0 : y[i];
@@ -95,23 +97,27 @@ void cpu_activate(struct backend *backend, enum activation activation, size_t co
 }
 
 void cpu_activate_backward(struct backend *backend, enum activation activation, size_t count,
-                           const float *restrict y, const float *restrict dy, float *restrict dx)
+                           const float *restrict y, const float *dy, float *restrict dx)
 {
     (void)backend;
+    if (dx != dy)
+        memcpy(dx, dy, count * sizeof *dx);
     switch (activation) {
+    case LINEAR:
+        return;
     case RELU:
         for (size_t i = 0; i < count; i++) {
-            const float slope = dy[i];
+            const float slope = dx[i];
             dx[i] = y[i] > 0 ? slope : 0;
         }
         return;
     case SIGMOID:
         for (size_t i = 0; i < count; i++)
-            dx[i] = dy[i] * (y[i] * (1 - y[i]));
+            dx[i] *= y[i] * (1 - y[i]);
         return;
     case TANH:
         for (size_t i = 0; i < count; i++)
-            dx[i] = dy[i] * (1 - y[i] * y[i]);
+            dx[i] *= 1 - y[i] * y[i];
         return;
     }
     CHECK(false);

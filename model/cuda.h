@@ -114,9 +114,10 @@ static inline struct operand cuda_floats(const float *numbers)
 void cuda_gemm(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m, int n,
                int k, struct operand a, struct operand b, float *c);
 void cuda_dense_forward(struct backend *backend, int batch, int in, int out, const float *x,
-                        const float *w, const float *b, float *y);
+                        const float *w, const float *b, enum activation activation, float *y);
 void cuda_dense_backward(struct backend *backend, int batch, int in, int out, const float *x,
-                         const float *w, const float *dy, float *dx, float *dw, float *db);
+                         const float *w, const float *y, enum activation activation, float *dy,
+                         float *dx, float *dw, float *db);
 void cuda_pool_forward(struct backend *backend, const struct pool *pool, int batch, const float *x,
                        float *y, uint8_t *winner);
 void cuda_pool_backward(struct backend *backend, const struct pool *pool, int batch,
@@ -137,9 +138,10 @@ void cuda_gather(struct backend *backend, int batch, size_t sample_size, const u
 
 /* backend_cuda_cudnn.c or backend_cuda_conv.c */
 void cuda_conv_forward(struct backend *backend, const struct conv *conv, int batch, const float *x,
-                       const float *w, const float *b, float *y);
+                       const float *w, const float *b, enum activation activation, float *y);
 void cuda_conv_backward(struct backend *backend, const struct conv *conv, int batch, const float *x,
-                        const float *w, const float *dy, float *dx, float *dw, float *db);
+                        const float *w, const float *y, enum activation activation, float *dy,
+                        float *dx, float *dw, float *db);
 void cuda_conv_close(struct cuda *cuda);
 /* "cuDNN 9.19", or that there is none. */
 void cuda_conv_describe(char *text, size_t room);

@@ -21,19 +21,24 @@ extern "C" {
 
 /* The same numbers, rounded to bfloat16: to the nearest, of two to the even one. */
 cudaError_t kernel_to_bf16(cudaStream_t stream, size_t count, const float *from, uint16_t *to);
-/* y[outer][middle][inner] += b[middle]. */
+/* y[outer][middle][inner] becomes activation(y + b[middle]). */
 cudaError_t kernel_add_bias(cudaStream_t stream, int outer, int middle, int inner, const float *b,
-                            float *y);
-/* sums[columns] of x[rows, columns]; the order of the additions is always the same. */
-cudaError_t kernel_sum_columns(cudaStream_t stream, int rows, int columns, const float *x,
-                               float *sums);
-/* sums[middle] of x[outer][middle][inner]; likewise. parts[middle, SUM_PARTS]: room. */
+                            enum activation activation, float *y);
+/* The slope of y[rows, columns] becomes the one before the activation; it is written rounded to
+ * bfloat16, too, unless `rounded` is NULL; and added up to sums[columns], in the same order always.
+ */
+cudaError_t kernel_slope_columns(cudaStream_t stream, int rows, int columns, const float *y,
+                                 enum activation activation, float *slope, uint16_t *rounded,
+                                 float *sums);
+/* Likewise, of y[outer][middle][inner] to sums[middle]. parts[middle, SUM_PARTS]: room. */
 #define SUM_PARTS 16
-cudaError_t kernel_sum_planes(cudaStream_t stream, int outer, int middle, int inner, const float *x,
-                              float *parts, float *sums);
-/* to[j][i][inner] = from[i][j][inner] + bias[i], i < outer, j < middle; bias may be NULL. */
+cudaError_t kernel_slope_planes(cudaStream_t stream, int outer, int middle, int inner,
+                                const float *y, enum activation activation, float *slope,
+                                float *parts, float *sums);
+/* to[j][i][inner] = activation(from[i][j][inner] + bias[i]), i < outer, j < middle; bias may be
+ * NULL. */
 cudaError_t kernel_swap(cudaStream_t stream, int outer, int middle, int inner, const float *from,
-                        const float *bias, float *to);
+                        const float *bias, enum activation activation, float *to);
 /* columns[channels·kernel·kernel][images][places of the output]: what each weight of a filter meets
  * at each place; and the way back, where each input gets the sum of what its copies got. */
 cudaError_t kernel_patches(cudaStream_t stream, struct conv conv, int images, const float *x,

@@ -5,6 +5,7 @@
 
 #define SUM_COLUMNS 32 /* of a block; its other dimension are rows */
 #define SUM_ROWS    (THREADS / SUM_COLUMNS)
+#define SLOPES      8 /* of a thread, that are asked for at once */
 
 static __device__ uint16_t bf16_of(float value)
 {
@@ -26,34 +27,91 @@ cudaError_t kernel_to_bf16(cudaStream_t stream, size_t count, const float *from,
     return launch_each(stream, count, to_bf16, from, to);
 }
 
+static __device__ float activated(enum activation activation, float value)
+{
+    if (activation == RELU)
+        return value < 0 ? 0 : value; /* NaN passes */
+    if (activation == SIGMOID)
+        return 1 / (1 + expf(-value));
+    return activation == TANH ? tanhf(value) : value;
+}
+
+/* Of the activation's output y. */
+static __device__ float slope_before(enum activation activation, float y, float slope)
+{
+    if (activation == RELU)
+        return y > 0 ? slope : 0;
+    if (activation == SIGMOID)
+        return slope * (y * (1 - y));
+    return activation == TANH ? slope * (1 - y * y) : slope;
+}
+
 static __global__ void add_bias(unsigned count, unsigned middle, unsigned inner, const float *b,
-                                float *y)
+                                enum activation activation, float *y)
 {
     each_at_once(
-        count, [=](unsigned i) { return y[i] + b[i / inner % middle]; },
-        [=](unsigned i, float sum) { y[i] = sum; });
+        count, [=](unsigned i) { return make_float2(y[i], b[i / inner % middle]); },
+        [=](unsigned i, float2 both) { y[i] = activated(activation, both.x + both.y); });
 }
 
 cudaError_t kernel_add_bias(cudaStream_t stream, int outer, int middle, int inner, const float *b,
-                            float *y)
+                            enum activation activation, float *y)
 {
     const size_t count = (size_t)outer * (size_t)middle * (size_t)inner;
-    return launch_each(stream, count, add_bias, (unsigned)middle, (unsigned)inner, b, y);
+    return launch_each(stream, count, add_bias, (unsigned)middle, (unsigned)inner, b, activation,
+                       y);
 }
 
-static __global__ void sum_columns(int rows, int columns, const float *x, float *sums)
+/* Slopes on their way to before the activation, and to their sums: this thread's part of one.
+ * at(i): where the thread's i-th lies, from `first` in steps of `step` to before `end`. What is
+ * read for several of them is asked for at once. */
+template <typename At>
+static __device__ float add_slopes(unsigned first, unsigned end, unsigned step, At at,
+                                   const float *y, enum activation activation, float *slope,
+                                   uint16_t *rounded)
+{
+    float sum = 0;
+    for (; first < end; first += SLOPES * step) {
+        float slopes[SLOPES] = {}, outputs[SLOPES] = {};
+#pragma unroll
+        for (unsigned k = 0; k < SLOPES; k++) {
+            const unsigned i = first + k * step;
+            if (i < end) {
+                slopes[k] = slope[at(i)];
+                outputs[k] = activation == LINEAR ? 0 : y[at(i)];
+            }
+        }
+#pragma unroll
+        for (unsigned k = 0; k < SLOPES; k++) {
+            const unsigned i = first + k * step;
+            if (i < end) {
+                const float before = slope_before(activation, outputs[k], slopes[k]);
+                if (activation != LINEAR)
+                    slope[at(i)] = before;
+                if (rounded != NULL)
+                    rounded[at(i)] = bf16_of(before);
+                sum += before;
+            }
+        }
+    }
+    return sum;
+}
+
+static __global__ void slope_columns(unsigned rows, unsigned columns, const float *y,
+                                     enum activation activation, float *slope, uint16_t *rounded,
+                                     float *sums)
 {
     __shared__ float part[SUM_ROWS][SUM_COLUMNS + 1];
-    const int lane = (int)threadIdx.x % SUM_COLUMNS, line = (int)threadIdx.x / SUM_COLUMNS;
-    for (int first = (int)blockIdx.x * SUM_COLUMNS; first < columns;
-         first += (int)gridDim.x * SUM_COLUMNS) {
-        const int column = first + lane;
-        float sum = 0;
-        for (int row = line; row < rows && column < columns; row += SUM_ROWS)
-            sum += x[(size_t)row * (size_t)columns + (size_t)column];
+    const unsigned lane = threadIdx.x % SUM_COLUMNS, line = threadIdx.x / SUM_COLUMNS;
+    for (unsigned first = blockIdx.x * SUM_COLUMNS; first < columns;
+         first += gridDim.x * SUM_COLUMNS) {
+        const unsigned column = first + lane;
+        const auto at = [=](unsigned row) { return (size_t)row * columns + column; };
+        float sum = add_slopes(line, column < columns ? rows : 0, SUM_ROWS, at, y, activation,
+                               slope, rounded);
         part[line][lane] = sum;
         __syncthreads();
-        for (int other = 1; line == 0 && other < SUM_ROWS; other++)
+        for (unsigned other = 1; line == 0 && other < SUM_ROWS; other++)
             sum += part[other][lane];
         if (line == 0 && column < columns)
             sums[column] = sum;
@@ -61,35 +119,30 @@ static __global__ void sum_columns(int rows, int columns, const float *x, float 
     }
 }
 
-cudaError_t kernel_sum_columns(cudaStream_t stream, int rows, int columns, const float *x,
-                               float *sums)
+cudaError_t kernel_slope_columns(cudaStream_t stream, int rows, int columns, const float *y,
+                                 enum activation activation, float *slope, uint16_t *rounded,
+                                 float *sums)
 {
     const size_t blocks = ((size_t)columns + SUM_COLUMNS - 1) / SUM_COLUMNS;
-    return launch(stream, blocks, sum_columns, rows, columns, x, sums);
+    return launch(stream, blocks, slope_columns, (unsigned)rows, (unsigned)columns, y, activation,
+                  slope, rounded, sums);
 }
 
-/* Each sum in SUM_PARTS parts, a block each; four sums side by side, so that no addition waits for
- * the one before. */
-static __global__ void sum_parts(unsigned parts, unsigned outer, unsigned middle, unsigned inner,
-                                 const float *x, float *sums)
+/* Each sum in SUM_PARTS parts, a block each. */
+static __global__ void slope_parts(unsigned parts, unsigned outer, unsigned middle, unsigned inner,
+                                   const float *y, enum activation activation, float *slope,
+                                   float *sums)
 {
     __shared__ float shared[THREADS];
     const unsigned terms = outer * inner, most = (terms + SUM_PARTS - 1) / SUM_PARTS;
     for (unsigned part = blockIdx.x; part < parts; part += gridDim.x) {
         const unsigned plane = part / SUM_PARTS, first = part % SUM_PARTS * most;
         const unsigned end = first + most < terms ? first + most : terms;
-        const auto term = [=](unsigned i) {
-            return x[((size_t)(i / inner) * middle + plane) * inner + i % inner];
+        const auto at = [=](unsigned i) {
+            return ((size_t)(i / inner) * middle + plane) * inner + i % inner;
         };
-        float four[4] = {0, 0, 0, 0};
-        unsigned i = first + threadIdx.x;
-        for (; i + 3 * THREADS < end; i += 4 * THREADS) {
-            for (unsigned k = 0; k < 4; k++)
-                four[k] += term(i + k * THREADS);
-        }
-        for (; i < end; i += THREADS)
-            four[0] += term(i);
-        const float sum = block_sum((four[0] + four[1]) + (four[2] + four[3]), shared);
+        const float sum = block_sum(
+            add_slopes(first + threadIdx.x, end, THREADS, at, y, activation, slope, NULL), shared);
         if (threadIdx.x == 0)
             sums[part] = sum;
     }
@@ -105,19 +158,22 @@ static __global__ void add_parts(unsigned planes, const float *parts, float *sum
     }
 }
 
-cudaError_t kernel_sum_planes(cudaStream_t stream, int outer, int middle, int inner, const float *x,
-                              float *parts, float *sums)
+cudaError_t kernel_slope_planes(cudaStream_t stream, int outer, int middle, int inner,
+                                const float *y, enum activation activation, float *slope,
+                                float *parts, float *sums)
 {
     const size_t count = (size_t)middle * SUM_PARTS;
-    const cudaError_t error = launch(stream, count, sum_parts, (unsigned)count, (unsigned)outer,
-                                     (unsigned)middle, (unsigned)inner, x, parts);
+    const cudaError_t error =
+        launch(stream, count, slope_parts, (unsigned)count, (unsigned)outer, (unsigned)middle,
+               (unsigned)inner, y, activation, slope, parts);
     return error != cudaSuccess ? error
                                 : launch_each(stream, (size_t)middle, add_parts, parts, sums);
 }
 
 /* A line of `to` at a time: what is read and what is written lie side by side. */
 static __global__ void swap(unsigned lines, unsigned outer, unsigned middle, unsigned inner,
-                            const float *from, const float *bias, float *to)
+                            const float *from, const float *bias, enum activation activation,
+                            float *to)
 {
     EACH_LINE (line, lines) {
         const unsigned i = line % outer, j = line / outer;
@@ -125,15 +181,15 @@ static __global__ void swap(unsigned lines, unsigned outer, unsigned middle, uns
         float *written = to + (size_t)line * inner;
         const float more = bias != NULL ? bias[i] : 0;
         EACH_PLACE (place, inner)
-            written[place] = read[place] + more;
+            written[place] = activated(activation, read[place] + more);
     }
 }
 
 cudaError_t kernel_swap(cudaStream_t stream, int outer, int middle, int inner, const float *from,
-                        const float *bias, float *to)
+                        const float *bias, enum activation activation, float *to)
 {
     return launch_lines(stream, (size_t)outer * (size_t)middle, swap, (unsigned)outer,
-                        (unsigned)middle, (unsigned)inner, from, bias, to);
+                        (unsigned)middle, (unsigned)inner, from, bias, activation, to);
 }
 
 /* A line: what one weight (channel, i, j) of a filter meets in one image. */
@@ -262,12 +318,7 @@ static __global__ void activate(unsigned count, enum activation activation, cons
 {
     each_at_once(
         count, [=](unsigned i) { return x[i]; },
-        [=](unsigned i, float value) {
-            if (activation == RELU)
-                y[i] = value < 0 ? 0 : value; /* NaN passes */
-            else
-                y[i] = activation == SIGMOID ? 1 / (1 + expf(-value)) : tanhf(value);
-        });
+        [=](unsigned i, float value) { y[i] = activated(activation, value); });
 }
 
 cudaError_t kernel_activate(cudaStream_t stream, enum activation activation, size_t count,
@@ -281,13 +332,7 @@ static __global__ void activate_backward(unsigned count, enum activation activat
 {
     each_at_once(
         count, [=](unsigned i) { return make_float2(y[i], dy[i]); },
-        [=](unsigned i, float2 both) {
-            const float out = both.x, slope = both.y;
-            if (activation == RELU)
-                dx[i] = out > 0 ? slope : 0;
-            else
-                dx[i] = slope * (activation == SIGMOID ? out * (1 - out) : 1 - out * out);
-        });
+        [=](unsigned i, float2 both) { dx[i] = slope_before(activation, both.x, both.y); });
 }
 
 cudaError_t kernel_activate_backward(cudaStream_t stream, enum activation activation, size_t count,

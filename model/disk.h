@@ -19,8 +19,8 @@
 struct disk {
     void *self; /* given to every operation */
 
-    /* A handle >= 0: of a new file, for writing (-EEXIST if the name is taken; with these permissions,
-     * whatever the umask), or of an old one, for reading. */
+    /* A handle >= 0: of a new file, for writing (-EEXIST if the name is taken; with these
+     * permissions, whatever the umask), or of an old one, for reading. */
     int (*create)(void *self, const char *path, int mode);
     int (*open)(void *self, const char *path);
     /* How many bytes were read, 0 at the end, or written: perhaps fewer than asked for. */

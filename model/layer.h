@@ -30,6 +30,9 @@ struct layer {
     struct shape out;
     struct conv conv; /* conv only */
     struct pool pool; /* maxpool only */
+    /* Dense and conv only: what their sums go through, by the next layer, which is absorbed. */
+    enum activation activation;
+    bool absorbed; /* the layer before does it */
 
     /* The weight tensor, outputs first, and the biases, dims[0] of them; rank 0: none of either.
      * Both lie in the flat vector from offset on, the biases behind the weights. */
@@ -37,7 +40,7 @@ struct layer {
     int rank;
     size_t offset;
 
-    float *y;        /* [batch_max, out], or the y of the layer before for one working in place */
+    float *y;        /* [batch_max, out]; of one absorbed, that of the layer before */
     uint8_t *winner; /* maxpool only: [batch_max, out] */
 };
 
@@ -62,10 +65,10 @@ struct layer_kind {
     /* x[batch, in] to layer->y. */
     void (*forward)(const struct layer *layer, struct backend *backend, int batch,
                     const float *weights, const float *x);
-    /* dy[batch, out] to dx[batch, in], or to nothing if dx is NULL, and to gradients. */
+    /* dy[batch, out] to dx[batch, in], or to nothing if dx is NULL, and to gradients; dy is used
+     * up. */
     void (*backward)(const struct layer *layer, struct backend *backend, int batch,
-                     const float *weights, const float *x, const float *dy, float *dx,
-                     float *gradients);
+                     const float *weights, const float *x, float *dy, float *dx, float *gradients);
 };
 
 extern const struct layer_kind layer_dense, layer_conv, layer_maxpool;

@@ -27,7 +27,7 @@ static void activation_forward(const struct layer *layer, struct backend *backen
 }
 
 static void activation_backward(const struct layer *layer, struct backend *backend, int batch,
-                                const float *weights, const float *x, const float *dy, float *dx,
+                                const float *weights, const float *x, float *dy, float *dx,
                                 float *gradients)
 {
     (void)weights, (void)x, (void)gradients;

@@ -76,15 +76,15 @@ static void conv_forward(const struct layer *layer, struct backend *backend, int
                          const float *weights, const float *x)
 {
     backend->conv_forward(backend, &layer->conv, batch, x, weights, weights + layer_weights(layer),
-                          layer->y);
+                          layer->activation, layer->y);
 }
 
 static void conv_backward(const struct layer *layer, struct backend *backend, int batch,
-                          const float *weights, const float *x, const float *dy, float *dx,
+                          const float *weights, const float *x, float *dy, float *dx,
                           float *gradients)
 {
-    backend->conv_backward(backend, &layer->conv, batch, x, weights, dy, dx, gradients,
-                           gradients + layer_weights(layer));
+    backend->conv_backward(backend, &layer->conv, batch, x, weights, layer->y, layer->activation,
+                           dy, dx, gradients, gradients + layer_weights(layer));
 }
 
 const struct layer_kind layer_conv = {

@@ -21,15 +21,16 @@ static void dense_forward(const struct layer *layer, struct backend *backend, in
                           const float *weights, const float *x)
 {
     backend->dense_forward(backend, batch, (int)layer->dims[1], (int)layer->dims[0], x, weights,
-                           weights + layer_weights(layer), layer->y);
+                           weights + layer_weights(layer), layer->activation, layer->y);
 }
 
 static void dense_backward(const struct layer *layer, struct backend *backend, int batch,
-                           const float *weights, const float *x, const float *dy, float *dx,
+                           const float *weights, const float *x, float *dy, float *dx,
                            float *gradients)
 {
     backend->dense_backward(backend, batch, (int)layer->dims[1], (int)layer->dims[0], x, weights,
-                            dy, dx, gradients, gradients + layer_weights(layer));
+                            layer->y, layer->activation, dy, dx, gradients,
+                            gradients + layer_weights(layer));
 }
 
 const struct layer_kind layer_dense = {

@@ -30,7 +30,7 @@ static void maxpool_forward(const struct layer *layer, struct backend *backend, 
 }
 
 static void maxpool_backward(const struct layer *layer, struct backend *backend, int batch,
-                             const float *weights, const float *x, const float *dy, float *dx,
+                             const float *weights, const float *x, float *dy, float *dx,
                              float *gradients)
 {
     (void)weights, (void)x, (void)gradients;

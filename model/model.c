@@ -93,6 +93,18 @@ static enum status model_spell(struct model *model, struct problem *problem)
     return OK;
 }
 
+/* A layer with weights does the activation that follows it, in the pass that adds its biases: the
+ * numbers are at hand then, and are not needed as they were before. */
+static void model_absorb(struct model *model)
+{
+    for (int i = 1; i < model->count; i++) {
+        struct layer *layer = &model->layers[i], *before = layer - 1;
+        layer->absorbed = layer->kind->is_activation && before->rank > 0;
+        if (layer->absorbed)
+            before->activation = layer->kind->activation;
+    }
+}
+
 static enum status model_read(struct model *model, const char *line, struct problem *problem)
 {
     if (strlen(line) >= MODEL_LINE_MAX)
@@ -104,14 +116,9 @@ static enum status model_read(struct model *model, const char *line, struct prob
         status = model_lay_out(model, problem);
     if (status == OK)
         status = model_spell(model, problem);
+    if (status == OK)
+        model_absorb(model);
     return status;
-}
-
-/* An activation may overwrite its input, because the layer before needs only its own input to go
- * backward; unless that layer is the caller's x, or an activation, which needs its output. */
-static bool works_in_place(const struct layer *layers, int i)
-{
-    return i > 0 && layers[i].kind->is_activation && !layers[i - 1].kind->is_activation;
 }
 
 static void model_take_memory(struct model *model)
@@ -122,7 +129,7 @@ static void model_take_memory(struct model *model)
     for (int i = 0; i < model->count; i++) {
         struct layer *layer = &model->layers[i];
         const size_t outputs = shape_size(layer->out);
-        if (works_in_place(model->layers, i))
+        if (layer->absorbed)
             layer->y = model->layers[i - 1].y;
         else
             layer->y = backend->take(backend, batch * outputs * sizeof(float));
@@ -157,7 +164,7 @@ void model_free(struct model *model)
 {
     struct backend *backend = model->backend;
     for (int i = 0; i < model->count; i++) {
-        if (!works_in_place(model->layers, i))
+        if (!model->layers[i].absorbed)
             backend->give(backend, model->layers[i].y);
         if (model->layers[i].winner != NULL)
             backend->give(backend, model->layers[i].winner);
@@ -177,7 +184,7 @@ size_t model_sample_bytes(const char *line, struct shape in, int classes)
         return 0;
     for (int i = 0; i < read.count; i++) {
         const size_t outputs = shape_size(read.layers[i].out);
-        bytes += works_in_place(read.layers, i) ? 0 : outputs * sizeof(float);
+        bytes += read.layers[i].absorbed ? 0 : outputs * sizeof(float);
         bytes += read.layers[i].kind == &layer_maxpool ? outputs : 0;
         widest = outputs > widest ? outputs : widest;
     }
@@ -273,9 +280,8 @@ void model_init(const struct model *model, uint64_t seed, float *host_weights)
 {
     for (int i = 0; i < model->count; i++) {
         const struct layer *layer = &model->layers[i];
-        const bool before_relu = i + 1 < model->count && layer[1].kind == &layer_relu;
         if (layer->rank > 0)
-            layer_init(layer, before_relu, rng_new(seed, (uint64_t)i),
+            layer_init(layer, layer->activation == RELU, rng_new(seed, (uint64_t)i),
                        host_weights + layer->offset);
     }
 }
@@ -285,6 +291,8 @@ const float *model_forward(struct model *model, const float *weights, const floa
     CHECK(batch > 0 && batch <= model->batch_max);
     for (int i = 0; i < model->count; i++) {
         const struct layer *layer = &model->layers[i];
+        if (layer->absorbed)
+            continue;
         layer->kind->forward(layer, model->backend, batch, weights + layer->offset, x);
         x = layer->y;
     }
@@ -298,6 +306,8 @@ static void model_backward(struct model *model, const float *weights, float *gra
     float *dy = model->slope[0], *dx = model->slope[1];
     for (int i = model->count - 1; i >= 0; i--) {
         const struct layer *layer = &model->layers[i];
+        if (layer->absorbed)
+            continue;
         layer->kind->backward(layer, model->backend, batch, weights + layer->offset,
                               i > 0 ? layer[-1].y : x, dy, i > 0 ? dx : NULL,
                               gradients + layer->offset);

@@ -45,7 +45,7 @@ static void product_run(void *state)
 {
     struct product *product = state;
     product->backend->dense_forward(product->backend, SIDE, SIDE, SIDE, product->x, product->w,
-                                    product->b, product->y);
+                                    product->b, LINEAR, product->y);
 }
 
 static double peak_flops(struct backend *backend)

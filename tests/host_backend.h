@@ -71,24 +71,26 @@ static inline void carry_back(void)
 #define WEIGHTS(pointer, count) carry_past(pointer, (count) * sizeof(float), sizeof(float))
 
 static inline void host_dense_forward(struct backend *b_, int batch, int in, int out,
-                                      const float *x, const float *w, const float *b, float *y)
+                                      const float *x, const float *w, const float *b,
+                                      enum activation activation, float *y)
 {
     (void)b_;
     const size_t n = (size_t)batch, i = (size_t)in, o = (size_t)out;
     device_of_tests->dense_forward(device_of_tests, batch, in, out, FLOATS(x, n * i),
-                                   WEIGHTS(w, o * i), WEIGHTS(b, o), FLOATS(y, n * o));
+                                   WEIGHTS(w, o * i), WEIGHTS(b, o), activation, FLOATS(y, n * o));
     carry_back();
 }
 
 static inline void host_dense_backward(struct backend *b_, int batch, int in, int out,
-                                       const float *x, const float *w, const float *dy, float *dx,
-                                       float *dw, float *db)
+                                       const float *x, const float *w, const float *y,
+                                       enum activation activation, float *dy, float *dx, float *dw,
+                                       float *db)
 {
     (void)b_;
     const size_t n = (size_t)batch, i = (size_t)in, o = (size_t)out;
-    device_of_tests->dense_backward(device_of_tests, batch, in, out, FLOATS(x, n * i),
-                                    WEIGHTS(w, o * i), FLOATS(dy, n * o), FLOATS(dx, n * i),
-                                    WEIGHTS(dw, o * i), WEIGHTS(db, o));
+    device_of_tests->dense_backward(
+        device_of_tests, batch, in, out, FLOATS(x, n * i), WEIGHTS(w, o * i), FLOATS(y, n * o),
+        activation, FLOATS(dy, n * o), FLOATS(dx, n * i), WEIGHTS(dw, o * i), WEIGHTS(db, o));
     carry_back();
 }
 
@@ -99,26 +101,29 @@ static inline size_t filter_weights(const struct conv *conv)
 }
 
 static inline void host_conv_forward(struct backend *b_, const struct conv *conv, int batch,
-                                     const float *x, const float *w, const float *b, float *y)
+                                     const float *x, const float *w, const float *b,
+                                     enum activation activation, float *y)
 {
     (void)b_;
     const size_t n = (size_t)batch;
     device_of_tests->conv_forward(device_of_tests, conv, batch, FLOATS(x, n * shape_size(conv->in)),
                                   WEIGHTS(w, filter_weights(conv)),
-                                  WEIGHTS(b, (size_t)conv->filters),
+                                  WEIGHTS(b, (size_t)conv->filters), activation,
                                   FLOATS(y, n * shape_size(conv_output(conv))));
     carry_back();
 }
 
 static inline void host_conv_backward(struct backend *b_, const struct conv *conv, int batch,
-                                      const float *x, const float *w, const float *dy, float *dx,
-                                      float *dw, float *db)
+                                      const float *x, const float *w, const float *y,
+                                      enum activation activation, float *dy, float *dx, float *dw,
+                                      float *db)
 {
     (void)b_;
     const size_t n = (size_t)batch, in = n * shape_size(conv->in);
+    const size_t out = n * shape_size(conv_output(conv));
     device_of_tests->conv_backward(
         device_of_tests, conv, batch, FLOATS(x, in), WEIGHTS(w, filter_weights(conv)),
-        FLOATS(dy, n * shape_size(conv_output(conv))), FLOATS(dx, in),
+        FLOATS(y, out), activation, FLOATS(dy, out), FLOATS(dx, in),
         WEIGHTS(dw, filter_weights(conv)), WEIGHTS(db, (size_t)conv->filters));
     carry_back();
 }

@@ -17,7 +17,7 @@ static struct rng rng;
 
 /* The operands of one case, and what the reference says. */
 static float x[ROOM], w[ROOM], b[ROOM], y[ROOM], dx[ROOM], dy[ROOM], dw[ROOM], db[ROOM];
-static double want_y[ROOM], want_dx[ROOM], want_dw[ROOM], want_db[ROOM];
+static double want_y[ROOM], want_dx[ROOM], want_dy[ROOM], want_dw[ROOM], want_db[ROOM];
 static uint8_t winner[ROOM];
 
 static inline void fill(float *values, size_t count)
@@ -38,10 +38,29 @@ static inline int case_begin(void **state)
     fill(dy, ROOM);
     for (int i = 0; i < ROOM; i++) {
         y[i] = dx[i] = dw[i] = db[i] = NAN;
-        want_y[i] = want_dx[i] = want_dw[i] = want_db[i] = 0;
+        want_y[i] = want_dx[i] = want_dy[i] = want_dw[i] = want_db[i] = 0;
     }
     memset(winner, 0xFF, sizeof winner);
     return 0;
+}
+
+static inline double activation_reference(enum activation activation, double value)
+{
+    if (activation == LINEAR)
+        return value;
+    if (activation == RELU)
+        return value > 0 ? value : 0;
+    return activation == SIGMOID ? 1 / (1 + exp(-value)) : tanh(value);
+}
+
+static inline double activation_slope(enum activation activation, double value)
+{
+    if (activation == LINEAR)
+        return 1;
+    if (activation == RELU)
+        return value > 0 ? 1 : 0;
+    double result = activation_reference(activation, value);
+    return activation == SIGMOID ? result * (1 - result) : 1 - result * result;
 }
 
 static inline void check_near(const float *got, const double *want, size_t count, double nmse_max)

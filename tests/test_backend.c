@@ -66,43 +66,55 @@ struct dense_case {
 };
 
 static const struct dense_case dense_cases[] = {
-    {1, 1, 1}, {1, 7, 3}, {3, 1, 5}, {3, 5, 1}, {3, 13, 11}, {32, 64, 33},
+    {1, 1, 1}, {1, 7, 3}, {3, 1, 5}, {3, 5, 1}, {3, 13, 11}, {32, 64, 33}, {131, 9, 37},
 };
 #define DENSE_CASES (sizeof dense_cases / sizeof dense_cases[0])
 
-static void dense_reference(struct dense_case c)
+static const enum activation activations[] = {LINEAR, RELU, SIGMOID, TANH};
+
+/* One output, and what its slope adds to those of all that made it. */
+static void dense_reference_output(struct dense_case c, enum activation activation, int i, int o)
 {
-    for (int i = 0; i < c.batch; i++) {
-        for (int o = 0; o < c.out; o++) {
-            double slope = dy[i * c.out + o];
-            want_y[i * c.out + o] = b[o];
-            want_db[o] += slope;
-            for (int j = 0; j < c.in; j++) {
-                want_y[i * c.out + o] += (double)x[i * c.in + j] * (double)w[o * c.in + j];
-                want_dx[i * c.in + j] += slope * (double)w[o * c.in + j];
-                want_dw[o * c.in + j] += slope * (double)x[i * c.in + j];
-            }
-        }
+    const int at = i * c.out + o;
+    double before = b[o];
+    for (int j = 0; j < c.in; j++)
+        before += (double)x[i * c.in + j] * (double)w[o * c.in + j];
+    want_y[at] = activation_reference(activation, before);
+    want_dy[at] = activation_slope(activation, before) * (double)dy[at];
+    want_db[o] += want_dy[at];
+    for (int j = 0; j < c.in; j++) {
+        want_dx[i * c.in + j] += want_dy[at] * (double)w[o * c.in + j];
+        want_dw[o * c.in + j] += want_dy[at] * (double)x[i * c.in + j];
     }
 }
 
-static void check_dense(struct dense_case c, bool with_dx)
+static void dense_reference(struct dense_case c, enum activation activation)
 {
-    dense_reference(c);
-    backend->dense_forward(backend, c.batch, c.in, c.out, x, w, b, y);
-    backend->dense_backward(backend, c.batch, c.in, c.out, x, w, dy, with_dx ? dx : NULL, dw, db);
+    for (int i = 0; i < c.batch; i++) {
+        for (int o = 0; o < c.out; o++)
+            dense_reference_output(c, activation, i, o);
+    }
+}
+
+static void check_dense(struct dense_case c, enum activation activation, bool with_dx)
+{
+    dense_reference(c, activation);
+    backend->dense_forward(backend, c.batch, c.in, c.out, x, w, b, activation, y);
+    backend->dense_backward(backend, c.batch, c.in, c.out, x, w, y, activation, dy,
+                            with_dx ? dx : NULL, dw, db);
     check_near(y, want_y, (size_t)(c.batch * c.out), GEMM_NMSE);
+    check_near(dy, want_dy, (size_t)(c.batch * c.out), GEMM_NMSE);
     check_near(dw, want_dw, (size_t)(c.out * c.in), GEMM_NMSE);
-    check_near(db, want_db, (size_t)c.out, LOOP_NMSE);
+    check_near(db, want_db, (size_t)c.out, activation == LINEAR ? LOOP_NMSE : GEMM_NMSE);
     if (with_dx)
         check_near(dx, want_dx, (size_t)(c.batch * c.in), GEMM_NMSE);
 }
 
 static void dense_agrees_with_the_reference_with_and_without_dx(void **state)
 {
-    for (size_t i = 0; i < 2 * DENSE_CASES; i++) {
+    for (size_t i = 0; i < 8 * DENSE_CASES; i++) {
         case_begin(state);
-        check_dense(dense_cases[i / 2], i % 2);
+        check_dense(dense_cases[i / 8], activations[i / 2 % 4], i % 2);
     }
 }
 
@@ -131,9 +143,10 @@ static void check_rounded_dense(struct dense_case c)
         memcpy(in[i], operands[i], sizeof in[i]);
         round_all(operands[i]);
     }
-    dense_reference(c);
-    backend->dense_forward(backend, c.batch, c.in, c.out, in[0], in[1], b, y);
-    backend->dense_backward(backend, c.batch, c.in, c.out, in[0], in[1], in[2], dx, dw, db);
+    dense_reference(c, LINEAR);
+    backend->dense_forward(backend, c.batch, c.in, c.out, in[0], in[1], b, LINEAR, y);
+    backend->dense_backward(backend, c.batch, c.in, c.out, in[0], in[1], y, LINEAR, in[2], dx, dw,
+                            db);
     check_near(y, want_y, (size_t)(c.batch * c.out), GEMM_NMSE);
     check_near(dw, want_dw, (size_t)(c.out * c.in), GEMM_NMSE);
     check_near(dx, want_dx, (size_t)(c.batch * c.in), GEMM_NMSE);
@@ -166,61 +179,65 @@ struct conv_case {
 };
 
 static const struct conv_case conv_cases[] = {
-    {{{1, 1, 1}, 1, 1, 0}, 1},   {{{1, 5, 5}, 2, 5, 0}, 1}, {{{1, 5, 5}, 2, 5, 0}, 3},
-    {{{3, 7, 6}, 4, 3, 1}, 3},   {{{2, 6, 5}, 3, 5, 2}, 3}, {{{1, 2, 2}, 1, 3, 2}, 3},
-    {{{5, 4, 9}, 1, 1, 0}, 3},   {{{2, 9, 4}, 3, 4, 3}, 1}, {{{3, 1, 8}, 2, 3, 1}, 3},
-    {{{4, 12, 12}, 8, 5, 2}, 3},
+    {{{1, 1, 1}, 1, 1, 0}, 1},   {{{1, 5, 5}, 2, 5, 0}, 1},   {{{1, 5, 5}, 2, 5, 0}, 3},
+    {{{3, 7, 6}, 4, 3, 1}, 3},   {{{2, 6, 5}, 3, 5, 2}, 3},   {{{1, 2, 2}, 1, 3, 2}, 3},
+    {{{5, 4, 9}, 1, 1, 0}, 3},   {{{2, 9, 4}, 3, 4, 3}, 1},   {{{3, 1, 8}, 2, 3, 1}, 3},
+    {{{4, 12, 12}, 8, 5, 2}, 3}, {{{1, 26, 26}, 2, 1, 0}, 6},
 };
 #define CONV_CASES (sizeof conv_cases / sizeof conv_cases[0])
 
-/* One product of the sum: filter f, place (row, column) of the output, weight (c, i, j). */
-static void conv_reference_term(const struct conv *conv, int image, int f, int row, int column,
-                                int c, int i, int j)
+/* One product of the sum that filter f makes at place (row, column) of the output, with weight
+ * (c, i, j): where its input lies, or -1 outside, and where the weight does. */
+static int conv_reference_term(const struct conv *conv, int image, int row, int column, int f,
+                               int tap, int *at_w)
 {
-    const struct shape in = conv->in, out = conv_output(conv);
-    const int in_row = row + i - conv->pad, in_column = column + j - conv->pad;
+    const struct shape in = conv->in;
+    const int c = tap / (conv->kernel * conv->kernel);
+    const int in_row = row + tap / conv->kernel % conv->kernel - conv->pad;
+    const int in_column = column + tap % conv->kernel - conv->pad;
+    *at_w = f * in.channels * conv->kernel * conv->kernel + tap;
     if (in_row < 0 || in_row >= in.height || in_column < 0 || in_column >= in.width)
-        return;
-    const int at_x = ((image * in.channels + c) * in.height + in_row) * in.width + in_column;
-    const int at_y = ((image * conv->filters + f) * out.height + row) * out.width + column;
-    const int at_w = ((f * in.channels + c) * conv->kernel + i) * conv->kernel + j;
-    want_y[at_y] += (double)x[at_x] * (double)w[at_w];
-    want_dx[at_x] += (double)dy[at_y] * (double)w[at_w];
-    want_dw[at_w] += (double)dy[at_y] * (double)x[at_x];
+        return -1;
+    return ((image * in.channels + c) * in.height + in_row) * in.width + in_column;
 }
 
-static void conv_reference_place(const struct conv *conv, int at_y)
+static void conv_reference_place(const struct conv *conv, enum activation activation, int at_y)
 {
     const struct shape out = conv_output(conv);
     const int column = at_y % out.width, row = at_y / out.width % out.height;
     const int plane = at_y / out.width / out.height;
     const int f = plane % conv->filters, image = plane / conv->filters;
-    want_y[at_y] = b[f];
-    want_db[f] += dy[at_y];
-    for (int c = 0; c < conv->in.channels; c++) {
-        for (int i = 0; i < conv->kernel; i++) {
-            for (int j = 0; j < conv->kernel; j++)
-                conv_reference_term(conv, image, f, row, column, c, i, j);
-        }
+    const int taps = conv->in.channels * conv->kernel * conv->kernel;
+    double before = b[f];
+    int at_w, at_x;
+    for (int tap = 0; tap < taps; tap++) {
+        if ((at_x = conv_reference_term(conv, image, row, column, f, tap, &at_w)) >= 0)
+            before += (double)x[at_x] * (double)w[at_w];
+    }
+    want_y[at_y] = activation_reference(activation, before);
+    want_dy[at_y] = activation_slope(activation, before) * (double)dy[at_y];
+    want_db[f] += want_dy[at_y];
+    for (int tap = 0; tap < taps; tap++) {
+        if ((at_x = conv_reference_term(conv, image, row, column, f, tap, &at_w)) < 0)
+            continue;
+        want_dx[at_x] += want_dy[at_y] * (double)w[at_w];
+        want_dw[at_w] += want_dy[at_y] * (double)x[at_x];
     }
 }
 
-static void conv_reference(const struct conv_case *c)
-{
-    const int outputs = c->batch * (int)shape_size(conv_output(&c->conv));
-    for (int at_y = 0; at_y < outputs; at_y++)
-        conv_reference_place(&c->conv, at_y);
-}
-
-static void check_conv(const struct conv_case *c, bool with_dx)
+static void check_conv(const struct conv_case *c, enum activation activation, bool with_dx)
 {
     const struct conv *conv = &c->conv;
     const size_t batch = (size_t)c->batch, filters = (size_t)conv->filters;
     const size_t patch = (size_t)(conv->in.channels * conv->kernel * conv->kernel);
-    conv_reference(c);
-    backend->conv_forward(backend, conv, c->batch, x, w, b, y);
-    backend->conv_backward(backend, conv, c->batch, x, w, dy, with_dx ? dx : NULL, dw, db);
-    check_near(y, want_y, batch * shape_size(conv_output(conv)), GEMM_NMSE);
+    const size_t outputs = batch * shape_size(conv_output(conv));
+    for (size_t at_y = 0; at_y < outputs; at_y++)
+        conv_reference_place(conv, activation, (int)at_y);
+    backend->conv_forward(backend, conv, c->batch, x, w, b, activation, y);
+    backend->conv_backward(backend, conv, c->batch, x, w, y, activation, dy, with_dx ? dx : NULL,
+                           dw, db);
+    check_near(y, want_y, outputs, GEMM_NMSE);
+    check_near(dy, want_dy, outputs, GEMM_NMSE);
     check_near(dw, want_dw, filters * patch, GEMM_NMSE);
     check_near(db, want_db, filters, GEMM_NMSE);
     if (with_dx)
@@ -229,9 +246,9 @@ static void check_conv(const struct conv_case *c, bool with_dx)
 
 static void conv_agrees_with_the_reference_with_and_without_dx(void **state)
 {
-    for (size_t i = 0; i < 2 * CONV_CASES; i++) {
+    for (size_t i = 0; i < 8 * CONV_CASES; i++) {
         case_begin(state);
-        check_conv(&conv_cases[i / 2], i % 2);
+        check_conv(&conv_cases[i / 8], activations[i / 2 % 4], i % 2);
     }
 }
 
@@ -240,7 +257,7 @@ static void conv_does_not_depend_on_what_was_computed_before(void **state)
 {
     for (size_t i = CONV_CASES; i-- > 0;) {
         case_begin(state);
-        check_conv(&conv_cases[i], true);
+        check_conv(&conv_cases[i], LINEAR, true);
     }
 }
 
@@ -309,15 +326,15 @@ static void pool_gives_a_tie_to_the_first(void **state)
 static void the_same_call_gives_the_same_bits(void **state)
 {
     (void)state;
-    const struct conv_case *c = &conv_cases[CONV_CASES - 1];
+    const struct conv_case *c = &conv_cases[CONV_CASES - 2];
     const size_t outputs = (size_t)c->batch * shape_size(conv_output(&c->conv));
-    backend->conv_forward(backend, &c->conv, c->batch, x, w, b, y);
-    backend->conv_backward(backend, &c->conv, c->batch, x, w, dy, NULL, dw, db);
-    backend->conv_forward(backend, &c->conv, c->batch, x, w, b, dx);
+    backend->conv_forward(backend, &c->conv, c->batch, x, w, b, TANH, y);
+    backend->conv_backward(backend, &c->conv, c->batch, x, w, y, LINEAR, dy, NULL, dw, db);
+    backend->conv_forward(backend, &c->conv, c->batch, x, w, b, TANH, dx);
     assert_memory_equal(y, dx, outputs * sizeof *y);
-    backend->conv_backward(backend, &c->conv, c->batch, x, w, dy, NULL, dx, y);
+    backend->conv_backward(backend, &c->conv, c->batch, x, w, y, LINEAR, dy, NULL, dx, b);
     assert_memory_equal(dw, dx, (size_t)(8 * 4 * 5 * 5) * sizeof *dw);
-    assert_memory_equal(db, y, 8 * sizeof *db);
+    assert_memory_equal(db, b, 8 * sizeof *db);
 }
 
 int main(void)

@@ -11,29 +11,14 @@
 
 #include "operands.h"
 
-static double activation_reference(enum activation activation, double value)
-{
-    if (activation == RELU)
-        return value > 0 ? value : 0;
-    return activation == SIGMOID ? 1 / (1 + exp(-value)) : tanh(value);
-}
-
-static double activation_slope(enum activation activation, double value)
-{
-    if (activation == RELU)
-        return value > 0 ? 1 : 0;
-    double result = activation_reference(activation, value);
-    return activation == SIGMOID ? result * (1 - result) : 1 - result * result;
-}
-
-static const enum activation activations[] = {RELU, SIGMOID, TANH};
+static const enum activation activations[] = {LINEAR, RELU, SIGMOID, TANH};
 
 static void activations_agree_with_the_reference(void **state)
 {
     const size_t counts[] = {1, 3, 8, 1001};
-    for (size_t i = 0; i < 12; i++) {
-        const enum activation activation = activations[i % 3];
-        const size_t count = counts[i / 3];
+    for (size_t i = 0; i < 16; i++) {
+        const enum activation activation = activations[i % 4];
+        const size_t count = counts[i / 4];
         case_begin(state);
         for (size_t j = 0; j < count; j++) {
             x[j] *= 4;
@@ -51,11 +36,14 @@ static void activations_agree_with_the_reference(void **state)
 static void an_activation_may_overwrite_its_input(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         fill(x, 1001);
         backend->activate(backend, activations[i], 1001, x, y);
         backend->activate(backend, activations[i], 1001, x, x);
         assert_memory_equal(x, y, 1001 * sizeof *x);
+        backend->activate_backward(backend, activations[i], 1001, y, dy, dx);
+        backend->activate_backward(backend, activations[i], 1001, y, dy, dy);
+        assert_memory_equal(dx, dy, 1001 * sizeof *dx);
     }
 }
 
