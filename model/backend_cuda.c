@@ -7,7 +7,6 @@
 #include "cuda_kernels.h"
 
 #define BLAS_ROOM_BYTES ((size_t)32 << 20) /* what cuBLAS wants on the newest devices */
-#define BLOCKS_OF_ONE   6 /* blocks of the survey that one multiprocessor has room for */
 
 /* Nothing can be trusted to this device any more, and nothing is lost but what was learned since
  * the last checkpoint. */
@@ -106,18 +105,13 @@ static cublasComputeType_t compute_type(enum precision precision)
     CHECK(false);
 }
 
-static cudaError_t make_event(cudaEvent_t *event)
-{
-    return cudaEventCreateWithFlags(event, cudaEventDisableTiming | cudaEventBlockingSync);
-}
-
 /* All that the device must give. The kernels first: whether there are some for its kind. */
 static cudaError_t reach(struct cuda *cuda)
 {
-    int processors = 0;
+    int processors = 0, blocks = 0;
     cudaError_t error = cudaSetDevice(cuda->device);
     if (error == cudaSuccess)
-        error = kernels_fit();
+        error = kernels_fit(&blocks);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, cuda->device);
     if (error == cudaSuccess)
@@ -125,13 +119,14 @@ static cudaError_t reach(struct cuda *cuda)
     if (error == cudaSuccess)
         error = cudaMalloc(&cuda->blas_room, BLAS_ROOM_BYTES);
     for (int i = 0; i < IN_FLIGHT && error == cudaSuccess; i++)
-        error = make_event(&cuda->done[i]);
+        error = cudaEventCreateWithFlags(&cuda->done[i],
+                                         cudaEventDisableTiming | cudaEventBlockingSync);
     for (int i = 0; i < PARCELS && error == cudaSuccess; i++) {
-        error = make_event(&cuda->parcels[i].fetched);
+        error = cudaEventCreateWithFlags(&cuda->parcels[i].fetched, cudaEventDisableTiming);
         if (error == cudaSuccess)
             error = cudaMallocHost(&cuda->parcels[i].memory, PARCEL_BYTES);
     }
-    cuda->survey_blocks = BLOCKS_OF_ONE * processors;
+    cuda->survey_blocks = blocks * processors;
     return error;
 }
 
@@ -146,12 +141,13 @@ static cublasStatus_t reach_blas(struct cuda *cuda)
     return status;
 }
 
-static bool multiplies_bf16(int device)
+/* Of a device that cannot even say that, more is said when it is reached for. */
+static bool is_too_old_for_bf16(int device)
 {
     int major = 0;
     const cudaError_t error =
         cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-    return error == cudaSuccess && major >= 8;
+    return error == cudaSuccess && major < 8;
 }
 
 /* What a GPU that is of no use has given already goes back with the process. */
@@ -164,7 +160,7 @@ enum status cuda_open(int i, enum precision precision, struct backend **backend,
     cuda->device = i;
     cuda->compute = compute_type(precision);
     cuda->bf16 = precision == PRECISION_BF16;
-    if (cuda->bf16 && !multiplies_bf16(i)) {
+    if (cuda->bf16 && is_too_old_for_bf16(i)) {
         free(cuda);
         return problem_set(problem, FAILED,
                            "GPU %d cannot multiply bfloat16 (that takes compute capability 8.0): "

@@ -4,8 +4,8 @@
  *   struct conv, batch ──plan_of──► descriptors, the ways to compute ──► cuDNN ──► stream
  *
  * Of the ways that cuDNN offers, those are taken that give the same sums each time. With tf32 and
- * bf16 both it multiplies in TF32: for bfloat16 it wants the operands to be stored so. It chooses a
- * way without knowing where the weights lie, and some ways read by fours: weights of which not
+ * bf16 both it may multiply in TF32: for bfloat16 it wants the operands to be stored so. It chooses
+ * a way without knowing where the weights lie, and some ways read by fours: weights of which not
  * every four begin at a multiple of 16 bytes are copied to where they do. Biases, which lie
  * anywhere, are our own kernels'.
  */
@@ -23,6 +23,8 @@
 
 static const float one = 1, zero = 0;
 
+enum { FORWARD, BACKWARD, TO_WEIGHTS, WAYS };
+
 /* A convolution at one size of the batch. */
 struct plan {
     struct conv conv;
@@ -30,7 +32,7 @@ struct plan {
     cudnnTensorDescriptor_t x;
     cudnnTensorDescriptor_t y;
     cudnnFilterDescriptor_t w;
-    cudnnConvolutionDescriptor_t how;
+    cudnnConvolutionDescriptor_t how[WAYS]; /* one for each, which may multiply differently */
     cudnnConvolutionFwdAlgo_t forward;
     cudnnConvolutionBwdDataAlgo_t backward;     /* to dx ... */
     cudnnConvolutionBwdFilterAlgo_t to_weights; /* ... and to dw */
@@ -87,15 +89,17 @@ static void describe(struct plan *plan, cudnnMathType_t math)
     check(cudnnCreateFilterDescriptor(&plan->w));
     check(cudnnSetFilter4dDescriptor(plan->w, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW, conv->filters,
                                      conv->in.channels, conv->kernel, conv->kernel));
-    check(cudnnCreateConvolutionDescriptor(&plan->how));
-    check(cudnnSetConvolution2dDescriptor(plan->how, conv->pad, conv->pad, 1, 1, 1, 1,
-                                          CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT));
-    check(cudnnSetConvolutionMathType(plan->how, math));
+    for (int way = 0; way < WAYS; way++) {
+        check(cudnnCreateConvolutionDescriptor(&plan->how[way]));
+        check(cudnnSetConvolution2dDescriptor(plan->how[way], conv->pad, conv->pad, 1, 1, 1, 1,
+                                              CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT));
+        check(cudnnSetConvolutionMathType(plan->how[way], math));
+    }
 }
 
 /* Of those found, which come with the fastest first: the first that gives the same sums each time
- * and has room enough. */
-#define TAKE_WAY(way, found, count, room)                                                          \
+ * and has room enough. What it multiplies with is part of it, unless that must be float32. */
+#define TAKE_WAY(way, how, math, found, count, room)                                               \
     do {                                                                                           \
         int at = 0;                                                                                \
         while (at < (count) && ((found)[at].status != CUDNN_STATUS_SUCCESS ||                      \
@@ -104,24 +108,27 @@ static void describe(struct plan *plan, cudnnMathType_t math)
             at++;                                                                                  \
         check(at < (count) ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED);                   \
         (way) = (found)[at].algo;                                                                  \
+        if ((math) != CUDNN_FMA_MATH)                                                              \
+            check(cudnnSetConvolutionMathType(how, (found)[at].mathType));                         \
         (room) = (found)[at].memory > (room) ? (found)[at].memory : (room);                        \
     } while (0)
 
-static void take_ways(struct plan *plan, cudnnHandle_t dnn)
+static void take_ways(struct plan *plan, cudnnHandle_t dnn, cudnnMathType_t math)
 {
     int count;
+    const cudnnConvolutionDescriptor_t *how = plan->how;
     cudnnConvolutionFwdAlgoPerf_t forward[WAYS_MAX];
-    check(cudnnGetConvolutionForwardAlgorithm_v7(dnn, plan->x, plan->w, plan->how, plan->y,
+    check(cudnnGetConvolutionForwardAlgorithm_v7(dnn, plan->x, plan->w, how[FORWARD], plan->y,
                                                  WAYS_MAX, &count, forward));
-    TAKE_WAY(plan->forward, forward, count, plan->room_bytes);
+    TAKE_WAY(plan->forward, how[FORWARD], math, forward, count, plan->room_bytes);
     cudnnConvolutionBwdDataAlgoPerf_t backward[WAYS_MAX];
-    check(cudnnGetConvolutionBackwardDataAlgorithm_v7(dnn, plan->w, plan->y, plan->how, plan->x,
+    check(cudnnGetConvolutionBackwardDataAlgorithm_v7(dnn, plan->w, plan->y, how[BACKWARD], plan->x,
                                                       WAYS_MAX, &count, backward));
-    TAKE_WAY(plan->backward, backward, count, plan->room_bytes);
+    TAKE_WAY(plan->backward, how[BACKWARD], math, backward, count, plan->room_bytes);
     cudnnConvolutionBwdFilterAlgoPerf_t to_weights[WAYS_MAX];
-    check(cudnnGetConvolutionBackwardFilterAlgorithm_v7(dnn, plan->x, plan->y, plan->how, plan->w,
-                                                        WAYS_MAX, &count, to_weights));
-    TAKE_WAY(plan->to_weights, to_weights, count, plan->room_bytes);
+    check(cudnnGetConvolutionBackwardFilterAlgorithm_v7(dnn, plan->x, plan->y, how[TO_WEIGHTS],
+                                                        plan->w, WAYS_MAX, &count, to_weights));
+    TAKE_WAY(plan->to_weights, how[TO_WEIGHTS], math, to_weights, count, plan->room_bytes);
 }
 
 static struct plan *add_plan(struct cuda *cuda, const struct conv *conv, int batch)
@@ -133,8 +140,10 @@ static struct plan *add_plan(struct cuda *cuda, const struct conv *conv, int bat
     CHECK(all->plans);
     struct plan *plan = &all->plans[all->count++];
     *plan = (struct plan){.conv = *conv, .batch = batch};
-    describe(plan, cuda->compute == CUBLAS_COMPUTE_32F ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH);
-    take_ways(plan, all->dnn);
+    const cudnnMathType_t math =
+        cuda->compute == CUBLAS_COMPUTE_32F ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH;
+    describe(plan, math);
+    take_ways(plan, all->dnn, math);
     return plan;
 }
 
@@ -209,8 +218,8 @@ void cuda_conv_forward(struct backend *backend, const struct conv *conv, int bat
     const struct work work = work_of(cuda, conv, batch);
     const struct plan *plan = work.plan;
     check(cudnnConvolutionForward(work.dnn, &one, plan->x, x, plan->w, aligned(cuda, &work, w),
-                                  plan->how, plan->forward, work.room, plan->room_bytes, &zero,
-                                  plan->y, y));
+                                  plan->how[FORWARD], plan->forward, work.room, plan->room_bytes,
+                                  &zero, plan->y, y));
     cuda_check(kernel_add_bias(cuda->stream, batch, conv->filters, out.height * out.width, b,
                                activation, y),
                "a convolution");
@@ -221,9 +230,9 @@ static void to_weights(struct cuda *cuda, const struct work *work, const float *
 {
     const struct plan *plan = work->plan;
     float *to = is_aligned(dw) ? dw : work->weights;
-    check(cudnnConvolutionBackwardFilter(work->dnn, &one, plan->x, x, plan->y, dy, plan->how,
-                                         plan->to_weights, work->room, plan->room_bytes, &zero,
-                                         plan->w, to));
+    check(cudnnConvolutionBackwardFilter(work->dnn, &one, plan->x, x, plan->y, dy,
+                                         plan->how[TO_WEIGHTS], plan->to_weights, work->room,
+                                         plan->room_bytes, &zero, plan->w, to));
     if (to != dw)
         copy(cuda, dw, to, work->weight_bytes);
 }
@@ -241,8 +250,8 @@ void cuda_conv_backward(struct backend *backend, const struct conv *conv, int ba
                "a convolution");
     if (dx != NULL)
         check(cudnnConvolutionBackwardData(work.dnn, &one, plan->w, aligned(cuda, &work, w),
-                                           plan->y, dy, plan->how, plan->backward, work.room,
-                                           plan->room_bytes, &zero, plan->x, dx));
+                                           plan->y, dy, plan->how[BACKWARD], plan->backward,
+                                           work.room, plan->room_bytes, &zero, plan->x, dx));
     to_weights(cuda, &work, x, dy, dw);
 }
 
@@ -256,7 +265,8 @@ void cuda_conv_close(struct cuda *cuda)
         check(cudnnDestroyTensorDescriptor(plan->x));
         check(cudnnDestroyTensorDescriptor(plan->y));
         check(cudnnDestroyFilterDescriptor(plan->w));
-        check(cudnnDestroyConvolutionDescriptor(plan->how));
+        for (int way = 0; way < WAYS; way++)
+            check(cudnnDestroyConvolutionDescriptor(plan->how[way]));
     }
     check(cudnnDestroy(all->dnn));
     cuda_give(&cuda->table, all->room.memory);

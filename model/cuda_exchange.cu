@@ -36,6 +36,7 @@ size_t kernel_scan_bytes(size_t count)
 cudaError_t kernel_scan(cudaStream_t stream, void *room, size_t room_bytes, size_t count,
                         uint32_t *numbers)
 {
+    (void)cudaGetLastError(); /* what another library has left: CUB would take it for its own */
     return cub::DeviceScan::ExclusiveSum(room, room_bytes, numbers, numbers, (int)count, stream);
 }
 
@@ -86,10 +87,15 @@ static __global__ void survey_entries(float step, uint32_t floor_bits, size_t co
     }
 }
 
-cudaError_t kernels_fit(void)
+/* A block's bins are many: as much of each processor's memory as can be is to be for them. */
+cudaError_t kernels_fit(int *survey_blocks)
 {
-    cudaFuncAttributes attributes;
-    return cudaFuncGetAttributes(&attributes, survey_entries);
+    const cudaError_t error =
+        cudaFuncSetAttribute(survey_entries, cudaFuncAttributePreferredSharedMemoryCarveout,
+                             cudaSharedmemCarveoutMaxShared);
+    return error != cudaSuccess ? error
+                                : cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                                      survey_blocks, survey_entries, THREADS, 0);
 }
 
 cudaError_t kernel_survey(cudaStream_t stream, int blocks, const struct survey *survey,

@@ -65,8 +65,9 @@ cudaError_t kernel_gather(cudaStream_t stream, int batch, size_t sample_size, co
 
 /* cuda_exchange.cu */
 
-/* Whether the kernels were compiled for this kind of device, or can be translated for it. */
-cudaError_t kernels_fit(void);
+/* Whether the kernels were compiled for this kind of device, or can be translated for it; and how
+ * many blocks of the survey one of its processors runs at once. */
+cudaError_t kernels_fit(int *survey_blocks);
 
 /* A bit for each entry, and for each word of 32 how many bits are set before it. */
 struct marks {

@@ -3,8 +3,12 @@
 forward, backward and SGD.
 
 On the CPU, one thread: Debian's package python3-torch; run with OPENBLAS_NUM_THREADS=1, right before
-or after bench_layers. With --cuda each net is run as it is written, and as a CUDA graph of a whole
-step; in float32, TF32, and with autocast to bfloat16. The samples lie on the card.
+or after bench_layers. With --cuda each net is run as it is written, as a CUDA graph of a whole step,
+and compiled (torch.compile, reduce-overhead: fused kernels, as a graph); in float32, in TF32, with
+autocast to bfloat16, and with weights and samples of bfloat16; and before them as PyTorch does if
+nobody says anything: products in float32, convolutions in TF32. Convolutions are the fastest that
+cuDNN finds. The samples lie on the card; which of them are in the batch comes from the host for each
+step.
 """
 import statistics
 import sys
@@ -15,6 +19,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 ROUNDS = 9
+WARM_S = 0.5  # until clocks and caches are as they stay
 
 
 def lenet():
@@ -49,20 +54,32 @@ class Training:
         self.net = net.to(device)
         self.samples = torch.randn(8192, 1, 28, 28, device=device)
         self.labels = torch.randint(0, 10, (8192,), device=device)
-        self.pick = torch.randint(0, 8192, (batch,), device=device)
-        self.sgd = torch.optim.SGD(self.net.parameters(), lr=0.001, momentum=0.9)
+        self.host_pick = torch.randint(0, 8192, (batch,))
+        if device == "cuda":
+            self.host_pick = self.host_pick.pin_memory()
+        self.pick = self.host_pick.to(device)
         self.device, self.dtype = device, dtype
+        if dtype == "all bf16":
+            self.net, self.samples = self.net.bfloat16(), self.samples.bfloat16()
+        self.sgd = torch.optim.SGD(self.net.parameters(), lr=0.001, momentum=0.9)
+
+    def loss(self, x, y):
+        if self.dtype == "bf16":
+            with torch.autocast(self.device, dtype=torch.bfloat16):
+                return F.cross_entropy(self.net(x), y)
+        return F.cross_entropy(self.net(x), y)
+
+    def fetch(self):
+        self.pick.copy_(self.host_pick, non_blocking=True)
+
+    def learn(self):
+        self.sgd.zero_grad(set_to_none=True)
+        self.loss(self.samples[self.pick], self.labels[self.pick]).backward()
+        self.sgd.step()
 
     def step(self):
-        self.sgd.zero_grad(set_to_none=True)
-        x, y = self.samples[self.pick], self.labels[self.pick]
-        if self.dtype:
-            with torch.autocast(self.device, dtype=self.dtype):
-                loss = F.cross_entropy(self.net(x), y)
-        else:
-            loss = F.cross_entropy(self.net(x), y)
-        loss.backward()
-        self.sgd.step()
+        self.fetch()
+        self.learn()
 
     def graph(self):
         """The step, recorded; returns what plays it again."""
@@ -70,16 +87,30 @@ class Training:
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
             for _ in range(3):
-                self.step()
+                self.learn()
         torch.cuda.current_stream().wait_stream(side)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
-            self.step()
-        return graph.replay
+            self.learn()
+
+        def replay():
+            self.fetch()
+            graph.replay()
+
+        return replay
+
+    def compiled(self):
+        """The loss and its gradients by fused kernels, in graphs of its own; the rest as written."""
+        self.loss = torch.compile(self.loss, mode="reduce-overhead")
+        return self.step
 
 
 def samples_per_second(step, batch, steps, wait=lambda: None):
     rates = []
+    begun = time.perf_counter()
+    while time.perf_counter() - begun < WARM_S:
+        step()
+        wait()
     for _ in range(ROUNDS + 1):
         start = time.perf_counter()
         for _ in range(steps):
@@ -100,16 +131,19 @@ def on_cpu():
 def on_gpu():
     nets = (("lenet", lenet, 32, 200), ("lenet", lenet, 256, 200), ("cnn", cnn, 128, 100),
             ("mlp", mlp, 128, 200), ("wide", lambda: dense(4096, 4096, 4096, 10), 4096, 20))
-    for words in ("fp32", "tf32", "bf16"):
+    torch.backends.cudnn.benchmark = True
+    for words in ("as it comes", "fp32", "tf32", "bf16", "all bf16"):
         torch.backends.cuda.matmul.allow_tf32 = words == "tf32"
-        torch.backends.cudnn.allow_tf32 = words == "tf32"
-        dtype = torch.bfloat16 if words == "bf16" else None
+        torch.backends.cudnn.allow_tf32 = words in ("as it comes", "tf32")
         print(f"torch {torch.__version__}, {torch.cuda.get_device_name()}, {words}")
         for name, net, batch, steps in nets:
-            training = Training(net(), batch, "cuda", dtype)
-            eager = samples_per_second(training.step, batch, steps, torch.cuda.synchronize)
-            graph = samples_per_second(training.graph(), batch, steps, torch.cuda.synchronize)
-            print(f"{name:5} batch {batch:<5} {eager:10.0f} samples/s, as a graph {graph:10.0f}")
+            line = f"{name:5} batch {batch:<5}"
+            for how, make in (("", lambda t: t.step), ("as a graph", Training.graph),
+                              ("compiled", Training.compiled)):
+                step = make(Training(net(), batch, "cuda", words))
+                rate = samples_per_second(step, batch, steps, torch.cuda.synchronize)
+                line += f"  {how} {rate:10.0f}" if how else f" {rate:10.0f} samples/s"
+            print(line, flush=True)
 
 
 on_gpu() if "--cuda" in sys.argv[1:] else on_cpu()

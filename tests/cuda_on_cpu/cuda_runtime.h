@@ -65,12 +65,19 @@ static inline uint32_t atomicAdd(uint32_t *sum, uint32_t value)
     return before;
 }
 
-struct cudaFuncAttributes {
-};
+enum cudaFuncAttribute { cudaFuncAttributePreferredSharedMemoryCarveout = 9 };
+enum { cudaSharedmemCarveoutMaxShared = 100 };
 cudaError_t stand_in_kernels();
 
-template <typename Kernel> static cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *, Kernel *)
+template <typename Kernel> static cudaError_t cudaFuncSetAttribute(Kernel *, cudaFuncAttribute, int)
 {
+    return stand_in_kernels();
+}
+
+template <typename Kernel>
+static cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel *, int, size_t)
+{
+    *blocks = 6;
     return stand_in_kernels();
 }
 

@@ -1,6 +1,7 @@
 /* The convolutions of cuDNN, term by term (cuda_runtime_api.h). It refuses what cuDNN refuses:
- * planes that do not fit the convolution, room that is too small for the way chosen, and (as some
- * ways do) memory that does not begin at a multiple of 16 bytes. */
+ * planes that do not fit the convolution, room that is too small for the way chosen, a way that is
+ * to multiply otherwise than it does, and (as some ways do) memory that does not begin at a
+ * multiple of 16 bytes. */
 #ifndef CUDA_ON_CPU_CUDNN_H
 #define CUDA_ON_CPU_CUDNN_H
 
@@ -16,7 +17,11 @@ typedef enum {
     CUDNN_STATUS_NOT_SUPPORTED = 3000
 } cudnnStatus_t;
 typedef enum { CUDNN_NON_DETERMINISTIC, CUDNN_DETERMINISTIC } cudnnDeterminism_t;
-typedef enum { CUDNN_DEFAULT_MATH = 0, CUDNN_FMA_MATH = 3 } cudnnMathType_t;
+typedef enum {
+    CUDNN_DEFAULT_MATH = 0,
+    CUDNN_TENSOR_OP_MATH = 1,
+    CUDNN_FMA_MATH = 3
+} cudnnMathType_t;
 typedef enum { CUDNN_TENSOR_NCHW } cudnnTensorFormat_t;
 typedef enum { CUDNN_DATA_FLOAT } cudnnDataType_t;
 typedef enum { CUDNN_CROSS_CORRELATION = 1 } cudnnConvolutionMode_t;
@@ -34,6 +39,7 @@ struct stand_in_way {
     cudnnStatus_t status;
     size_t memory;
     cudnnDeterminism_t determinism;
+    cudnnMathType_t mathType;
 };
 typedef struct stand_in_way cudnnConvolutionFwdAlgoPerf_t;
 typedef struct stand_in_way cudnnConvolutionBwdDataAlgoPerf_t;

@@ -15,6 +15,7 @@ struct stand_in_tensor {
 
 struct stand_in_conv {
     int pad;
+    cudnnMathType_t math;
 };
 
 size_t cudnnGetVersion()
@@ -106,8 +107,9 @@ cudnnStatus_t cudnnSetConvolution2dDescriptor(cudnnConvolutionDescriptor_t conv,
                 spread_right == 1 && mode == CUDNN_CROSS_CORRELATION);
 }
 
-cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t, cudnnMathType_t)
+cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t conv, cudnnMathType_t math)
 {
+    conv->math = math;
     return CUDNN_STATUS_SUCCESS;
 }
 
@@ -117,7 +119,13 @@ cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t con
     return CUDNN_STATUS_SUCCESS;
 }
 
-/* Ways. Only the last of them may be taken. */
+/* Ways. Only the last of them may be taken. Where TF32 is allowed it multiplies in that, and wants
+ * to be told so. */
+
+static cudnnMathType_t math_of(const stand_in_conv *conv)
+{
+    return conv->math == CUDNN_FMA_MATH ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH;
+}
 
 static bool is_fit(const stand_in_tensor *x, const stand_in_tensor *w, const stand_in_conv *conv,
                    const stand_in_tensor *y)
@@ -127,13 +135,15 @@ static bool is_fit(const stand_in_tensor *x, const stand_in_tensor *w, const sta
            y->width == x->width + 2 * conv->pad - w->width + 1;
 }
 
-static cudnnStatus_t ways_of(bool fit, int room, int *count, stand_in_way *ways)
+static cudnnStatus_t ways_of(bool fit, const stand_in_conv *conv, int room, int *count,
+                             stand_in_way *ways)
 {
+    const cudnnMathType_t math = math_of(conv);
     const stand_in_way all[] = {
-        {0, CUDNN_STATUS_NOT_SUPPORTED, 0, CUDNN_DETERMINISTIC},
-        {1, CUDNN_STATUS_SUCCESS, 0, CUDNN_NON_DETERMINISTIC},
-        {2, CUDNN_STATUS_SUCCESS, (size_t)1 << 40, CUDNN_DETERMINISTIC},
-        {3, CUDNN_STATUS_SUCCESS, ROOM_BYTES, CUDNN_DETERMINISTIC},
+        {0, CUDNN_STATUS_NOT_SUPPORTED, 0, CUDNN_DETERMINISTIC, math},
+        {1, CUDNN_STATUS_SUCCESS, 0, CUDNN_NON_DETERMINISTIC, math},
+        {2, CUDNN_STATUS_SUCCESS, (size_t)1 << 40, CUDNN_DETERMINISTIC, math},
+        {3, CUDNN_STATUS_SUCCESS, ROOM_BYTES, CUDNN_DETERMINISTIC, math},
     };
     *count = 0;
     for (const stand_in_way &way : all) {
@@ -150,7 +160,7 @@ cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(cudnnHandle_t, cudnnTensorD
                                                      int *count,
                                                      cudnnConvolutionFwdAlgoPerf_t *ways)
 {
-    return ways_of(is_fit(x, w, conv, y), room, count, ways);
+    return ways_of(is_fit(x, w, conv, y), conv, room, count, ways);
 }
 
 cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithm_v7(cudnnHandle_t, cudnnFilterDescriptor_t w,
@@ -160,7 +170,7 @@ cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithm_v7(cudnnHandle_t, cudnnFi
                                                           int *count,
                                                           cudnnConvolutionBwdDataAlgoPerf_t *ways)
 {
-    return ways_of(is_fit(dx, w, conv, dy), room, count, ways);
+    return ways_of(is_fit(dx, w, conv, dy), conv, room, count, ways);
 }
 
 cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(
@@ -168,7 +178,7 @@ cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(
     cudnnConvolutionDescriptor_t conv, cudnnFilterDescriptor_t dw, int room, int *count,
     cudnnConvolutionBwdFilterAlgoPerf_t *ways)
 {
-    return ways_of(is_fit(x, dw, conv, dy), room, count, ways);
+    return ways_of(is_fit(x, dw, conv, dy), conv, room, count, ways);
 }
 
 /* Computing. Each term of a convolution is a place of y, one of x and one of w. */
@@ -180,7 +190,7 @@ static int planes_count(const stand_in_tensor &planes)
 
 struct problem_of_conv {
     stand_in_tensor x, w, y;
-    int pad;
+    stand_in_conv how;
 };
 
 static bool is_inside(const stand_in_tensor &planes, int row, int column)
@@ -197,8 +207,8 @@ template <typename Term> static void each_term(const problem_of_conv &conv, int 
     const int image = at_y / (y.width * y.height * y.channels);
     const int patch = w.channels * w.height * w.width;
     for (int i = 0; i < patch; i++) {
-        const int across = column + i % w.width - conv.pad;
-        const int down = row + i / w.width % w.height - conv.pad;
+        const int across = column + i % w.width - conv.how.pad;
+        const int down = row + i / w.width % w.height - conv.how.pad;
         const int channel = i / (w.width * w.height);
         if (is_inside(x, down, across))
             term(((image * x.channels + channel) * x.height + down) * x.width + across,
@@ -215,9 +225,8 @@ static cudnnStatus_t submit(cudnnHandle_t dnn, const problem_of_conv &conv, cons
                             const void *w, const void *y, int way, void *room, size_t room_bytes,
                             std::function<void()> work)
 {
-    const stand_in_conv padded = {conv.pad};
-    if (!is_fit(&conv.x, &conv.w, &padded, &conv.y) || way != 3 || room_bytes < ROOM_BYTES ||
-        !stand_in_is_device_memory(room, room_bytes))
+    if (!is_fit(&conv.x, &conv.w, &conv.how, &conv.y) || conv.how.math != math_of(&conv.how) ||
+        way != 3 || room_bytes < ROOM_BYTES || !stand_in_is_device_memory(room, room_bytes))
         return CUDNN_STATUS_BAD_PARAM;
     if (!is_aligned(x) || !is_aligned(w) || !is_aligned(y) || !is_aligned(room))
         return CUDNN_STATUS_BAD_PARAM;
@@ -241,7 +250,7 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t dnn, const void *alpha,
                                       cudnnConvolutionFwdAlgo_t way, void *room, size_t room_bytes,
                                       const void *beta, cudnnTensorDescriptor_t y_is, void *y_at)
 {
-    const problem_of_conv conv = {*x_is, *w_is, *y_is, how->pad};
+    const problem_of_conv conv = {*x_is, *w_is, *y_is, *how};
     const float scale = *(const float *)alpha, kept = *(const float *)beta;
     const float *x = (const float *)x_at, *w = (const float *)w_at;
     float *y = (float *)y_at;
@@ -260,7 +269,7 @@ cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t dnn, const void *alph
                                              size_t room_bytes, const void *beta,
                                              cudnnFilterDescriptor_t dw_is, void *dw_at)
 {
-    const problem_of_conv conv = {*x_is, *dw_is, *dy_is, how->pad};
+    const problem_of_conv conv = {*x_is, *dw_is, *dy_is, *how};
     const float scale = *(const float *)alpha, kept = *(const float *)beta;
     const float *x = (const float *)x_at, *dy = (const float *)dy_at;
     float *dw = (float *)dw_at;
@@ -279,7 +288,7 @@ cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t dnn, const void *alpha,
                                            size_t room_bytes, const void *beta,
                                            cudnnTensorDescriptor_t dx_is, void *dx_at)
 {
-    const problem_of_conv conv = {*dx_is, *w_is, *dy_is, how->pad};
+    const problem_of_conv conv = {*dx_is, *w_is, *dy_is, *how};
     const float scale = *(const float *)alpha, kept = *(const float *)beta;
     const float *w = (const float *)w_at, *dy = (const float *)dy_at;
     float *dx = (float *)dx_at;
