@@ -146,23 +146,30 @@ static uint64_t compare_slice(struct node *node, struct peer *from, const uint8_
                               size_t entries)
 {
     uint64_t missing = 0;
+    for (size_t i = 0; i < entries; i++) {
+        const struct version_entry entry = version_entry_at(slice, i);
+        const struct origin *origin = versions_find(&node->versions, entry.tag);
+        const uint32_t have = origin ? origin->next : 0;
+        if (origin == node->own)
+            from->own_next = entry.next;
+        else if (entry.next > have)
+            missing += entry.next - have;
+    }
+    return missing;
+}
+
+/* Asks for those. */
+static void want_slice(struct node *node, struct peer *from, const uint8_t *slice, size_t entries)
+{
     uint32_t strangers = 0;
     for (size_t i = 0; i < entries; i++) {
         const struct version_entry entry = version_entry_at(slice, i);
         struct origin *origin = versions_find(&node->versions, entry.tag);
-        const uint32_t have = origin ? origin->next : 0;
-        if (origin == node->own) {
-            from->own_next = entry.next;
-            continue;
-        }
-        if (entry.next > have)
-            missing += entry.next - have;
-        if (origin && entry.next > have)
+        if (origin && origin != node->own && entry.next > origin->next)
             want_lack(node, origin, entry.next, from);
         else if (!origin && strangers++ < STRANGERS_AT_ONCE)
             want_first(node, from, entry.tag);
     }
-    return missing;
 }
 
 /* Does it know so much more than we that blocks are fewer than rumors? */
@@ -203,7 +210,9 @@ void compare_on_version(struct node *node, struct peer *from, const struct messa
         ask_for_all(node, from);
     rapport->ahead = version->base && (is_far(node, missing) || (rapport->ahead && missing > 0));
     if (rapport->ahead && !node->joined)
-        catchup_consider(node); /* now: there is nothing else to do */
+        catchup_consider(node);                  /* now: there is nothing else to do */
+    if (node->joined || !node->catchup.is_asked) /* what is in the base that comes is not wanted */
+        want_slice(node, from, version->bulk.at, entries);
     const bool same = version->hash == ours->hash;
     if (same)
         from->own_next = node->own->next;

@@ -90,6 +90,7 @@ void give_on_take(struct node *node, struct peer *from)
     if (may_give(node) && !node->catchup.is_asked && node->versions.telling > 0 &&
         has_room_for_history(node, from)) {
         node->gave_ns = node->now_ns;
+        owed_forget_all(node, from); /* it is all in the base */
         say_history(node, from);
         return;
     }

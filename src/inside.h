@@ -455,6 +455,7 @@ void apart_judge(struct node *node, struct peer *from, const struct message *ver
 /* owed.c */
 void owed_add(struct peer *peer, uint32_t place, uint32_t from);
 void owed_forget(struct peer *peer, uint32_t place);
+void owed_forget_all(const struct node *node, struct peer *peer);
 void owed_on_want(struct node *node, struct peer *from, uint64_t tag, uint64_t seq);
 void owed_on_sent(struct node *node, struct peer *peer);
 

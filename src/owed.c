@@ -22,6 +22,16 @@ void owed_forget(struct peer *peer, uint32_t place)
     bit_set(peer->owes, place, false);
 }
 
+void owed_forget_all(const struct node *node, struct peer *peer)
+{
+    for (uint32_t place = 0; place < node->versions.count && peer->owes_count > 0; place++) {
+        if (!bit_get(peer->owes, place))
+            continue;
+        owed_forget(peer, place);
+        bit_set(peer->lazy, place, false);
+    }
+}
+
 /* Says what this origin says from there on, until the queue is full, and pushes what comes. While
  * blocks wait, which let all before them, one rumor goes after each. False: there is no room. */
 static bool pay(struct node *node, struct peer *peer, uint32_t place, uint32_t from)

@@ -62,6 +62,23 @@ static void who_joins_takes_over_the_base_and_has_nothing_to_tell(void **state)
     assert_int_equal(stats_of(joiner).version, rumors_told());
 }
 
+/* Though all that was ever told is still to be had: it is in the base. */
+static void who_takes_over_a_base_does_not_hear_what_is_in_it(void **state)
+{
+    (void)state;
+    struct node_options options = busy_options();
+    options.log_bytes = 1 << 22;
+    start_swarm(3, &options);
+    run(LONG_NS);
+    assert_true(rumors_told() > 1500);
+    const uint32_t joiner = join(&options, 3);
+    until(is_training, joiner, 5 * SECOND_NS);
+    const struct node_stats joined = stats_of(joiner);
+    assert_int_equal(bases_of(joiner), 1);
+    assert_true(joined.rumors_heard + joined.duplicates < 300);
+    must_agree(5 * SECOND_NS);
+}
+
 static void who_only_passes_on_takes_over_the_base_too(void **state)
 {
     (void)state;
@@ -375,6 +392,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(who_joins_takes_over_the_base_and_has_nothing_to_tell),
+        STORY(who_takes_over_a_base_does_not_hear_what_is_in_it),
         STORY(who_only_passes_on_takes_over_the_base_too),
         STORY(nobody_stops_training_for_who_joins),
         STORY(who_takes_over_a_base_is_not_told_everything_by_everybody),

@@ -9,6 +9,23 @@
 
 #include "take_story.h"
 
+static void who_has_not_joined_and_asks_for_a_base_wants_no_rumors(void **state)
+{
+    (void)state;
+    const struct node_options options = patient_options();
+    const uint32_t joiner = add(&options), nobody = add(&options);
+    world_introduce(&world, joiner, nobody); /* so it waits for somebody */
+    world_start(&world, joiner);
+    puppet_init(&puppet, joiner, 1);
+    puppet_meet(&puppet);
+    puppet_hello(&puppet);
+    assert_false(is_training(joiner));
+    say_ahead();
+    run(3 * SECOND_NS);
+    assert_int_equal(puppet.heard[TAKE], 1);
+    assert_int_equal(puppet.heard[WANT], 0);
+}
+
 /* Blocks. */
 
 static void start_taking(void)
@@ -222,6 +239,7 @@ static void what_a_donor_does_not_give_for_long_comes_from_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TALK(who_has_not_joined_and_asks_for_a_base_wants_no_rumors),
         TALK(a_block_that_no_base_has_is_not_taken),
         TALK(a_block_that_is_none_ends_the_conversation),
         TALK(a_block_that_could_be_narrower_ends_the_conversation),
