@@ -241,6 +241,7 @@ struct node {
 
     enum tell_state tell;
     bool telling_last;
+    uint32_t told_alone; /* tellings since the node began to leave that nobody else was there for */
     struct boldness boldness; /* with which we tell, as things are now */
     uint64_t told_ns;         /* when we last told */
     double wait;              /* nothing is told for so many intervals after that ... */
@@ -378,6 +379,7 @@ void node_consider_telling(struct node *node);
 
 /* leave.c */
 void leave_settle(struct node *node);
+void leave_on_told(struct node *node, uint32_t entries);
 void leave_consider(struct node *node);
 
 /* dial.c */

@@ -7,9 +7,11 @@
  * its rumors, and every member that is leaving too has settled and holds the same base: so a whole
  * swarm that is told to stop ends with one model, and a single node that is told to stop goes only
  * when what it told last is known to others. (The last telling is as large as any; what it leaves
- * out stays in the weights of the checkpoint.) Where each talks to each the first is certain, since
- * what a neighbour says comes in its order; in a larger swarm the news that somebody leaves too may
- * take longer than the others linger. Nobody waits longer than the grace time.
+ * out stays in the weights of the checkpoint. Where nobody else is there, it is told all the same,
+ * in as many tellings as that takes: the base that is left is all that was learned.) Where each
+ * talks to each the first is certain, since what a neighbour says comes in its order; in a larger
+ * swarm the news that somebody leaves too may take longer than the others linger. Nobody waits
+ * longer than the grace time.
  */
 #include "inside.h"
 
@@ -17,6 +19,8 @@
 #define LINGER_EACH_NS (SECOND_NS / 8)
 #define LINGER_MIN_NS  SECOND_NS
 #define LINGER_MAX_NS  (3 * SECOND_NS)
+
+#define ALONE_MOST 64 /* tellings, if there is no end to what is left */
 
 #define FRESH_NS (3 * SECOND_NS) /* who leaves with us says so not much later than it promised */
 #define MS_NS    (SECOND_NS / 1000)
@@ -28,6 +32,14 @@ void leave_settle(struct node *node)
         return; /* the grace time was over first; others are to wait until our base is whole */
     node->stage = STAGE_SETTLED;
     node->gossip_ns = node->now_ns + 1; /* very soon, but not in this call */
+}
+
+/* The last telling is out, and this is how many entries it told. */
+void leave_on_told(struct node *node, uint32_t entries)
+{
+    const bool may_go_on = node->stage == STAGE_LEAVING && node->live == 1 && entries > 0;
+    if (!may_go_on || ++node->told_alone == ALONE_MOST)
+        leave_settle(node);
 }
 
 void node_leave(struct node *node, uint64_t now_ns)

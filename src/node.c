@@ -315,7 +315,7 @@ void node_on_told(struct node *node, uint64_t now_ns, const struct update *updat
     node->tellings++;
     tempo_wait(node, TEMPO_LEAST, TEMPO_MOST);
     if (node->telling_last)
-        leave_settle(node);
+        leave_on_told(node, update->count);
     node_consider_telling(node);
 }
 
@@ -377,6 +377,8 @@ static uint32_t budget_bytes(const struct node *node)
     const bool is_small = node->own->next == 0 && !node->telling_last;
     const double bytes = is_small ? 0 : node->due_bytes;
     const double most = fmin((double)node->options.log_bytes / 8, UINT32_MAX);
+    if (node->telling_last && node->live == 1)
+        return (uint32_t)most; /* there is no line to spare */
     return (uint32_t)fmin(fmax(bytes, 256), most);
 }
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "swarm_world.h"
+#include "catchup_story.h"
 
 /* Leaving. */
 
@@ -36,6 +36,7 @@ static void a_node_that_leaves_alone_leaves_nothing_unsaid(void **state)
     (void)state;
     start_usual_swarm(4);
     run(10 * SECOND_NS);
+    const uint64_t told = stats_of(3).rumors_told;
     world_leave(&world, 3);
     struct node_stats last = {0};
     while (!world.nodes[3].finished) {
@@ -43,6 +44,7 @@ static void a_node_that_leaves_alone_leaves_nothing_unsaid(void **state)
         run(10 * MILLI_NS);
     }
     assert_int_equal(world.nodes[3].last[NOTE_LEFT].level, LEVEL_INFO);
+    assert_true(last.rumors_told <= told + 1);
     run(3 * SECOND_NS);
     must_agree(3 * SECOND_NS);
     assert_int_equal(stats_of(0).version, rumors_told() + last.rumors_told);
@@ -152,6 +154,24 @@ static void a_node_alone_leaves_soon(void **state)
     assert_true(world.nodes[0].finished);
 }
 
+/* There is no line that it would fill. */
+static void a_node_alone_tells_all_before_it_leaves(void **state)
+{
+    (void)state;
+    double residual[PARAMETERS];
+    struct node_options options = usual_options();
+    options.bytes_per_s = 300;
+    start_swarm(1, &options);
+    run(3 * SECOND_NS);
+    residual_of(0, residual);
+    const double before = sum_of_sizes(residual);
+    world_leave(&world, 0);
+    run(3 * SECOND_NS);
+    assert_true(world.nodes[0].finished);
+    residual_of(0, residual);
+    assert_true(sum_of_sizes(residual) * 20 < before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +183,7 @@ int main(void)
         STORY(a_node_that_leaves_many_neighbours_is_answered_by_all),
         STORY(a_last_telling_after_the_grace_changes_nothing),
         STORY(a_node_alone_leaves_soon),
+        STORY(a_node_alone_tells_all_before_it_leaves),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
