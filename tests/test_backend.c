@@ -133,19 +133,21 @@ static void round_all(float *values)
         values[i] = rounded(values[i]);
 }
 
-/* Of numbers that are given as they are, dense layers multiply the rounded; biases and their slopes
- * are only added. */
+/* Of numbers that are given as they are, some half way between two others, dense layers multiply
+ * the rounded; biases and their slopes are only added. */
 static void check_rounded_dense(struct dense_case c)
 {
     static float in[3][ROOM];
     float *const operands[3] = {x, w, dy};
+    for (int i = 0; i < ROOM; i += 3)
+        x[i] = w[i + 1] = 1 + (float)(2 * (i % 64) + 1) / 256;
     for (int i = 0; i < 3; i++) {
         memcpy(in[i], operands[i], sizeof in[i]);
         round_all(operands[i]);
     }
-    dense_reference(c, LINEAR);
-    backend->dense_forward(backend, c.batch, c.in, c.out, in[0], in[1], b, LINEAR, y);
-    backend->dense_backward(backend, c.batch, c.in, c.out, in[0], in[1], y, LINEAR, in[2], dx, dw,
+    dense_reference(c, RELU);
+    backend->dense_forward(backend, c.batch, c.in, c.out, in[0], in[1], b, RELU, y);
+    backend->dense_backward(backend, c.batch, c.in, c.out, in[0], in[1], y, RELU, in[2], dx, dw,
                             db);
     check_near(y, want_y, (size_t)(c.batch * c.out), GEMM_NMSE);
     check_near(dw, want_dw, (size_t)(c.out * c.in), GEMM_NMSE);

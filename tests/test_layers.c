@@ -135,6 +135,27 @@ GRADIENTS(a_deep_chain_has_the_right_gradient,
           "dense 7, sigmoid, dense 6, tanh, dense 3",
           {2, 8, 8})
 
+/* Gradients are right without it, too. */
+static void an_activation_after_no_weights_is_not_left_out(void **state)
+{
+    (void)state;
+    const char *const lines[][2] = {
+        {"tanh, dense 3", "dense 3"},
+        {"relu, tanh, dense 3", "relu, dense 3"},
+        {"dense 5, tanh, tanh, dense 3", "dense 5, tanh, dense 3"},
+        {"maxpool 2, tanh, dense 3", "maxpool 2, dense 3"},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        build(lines[i][0], (struct shape){1, 4, 4}, CLASSES);
+        const double with = mean_loss();
+        model_free(model);
+        build(lines[i][1], (struct shape){1, 4, 4}, CLASSES);
+        assert_true(fabs(with - mean_loss()) > 1e-3);
+        model_free(model);
+    }
+    build("dense 3", (struct shape){1, 1, 1}, CLASSES); /* to be freed */
+}
+
 static void a_batch_gives_the_mean_gradient_of_its_samples(void **state)
 {
     (void)state;
@@ -270,6 +291,7 @@ int main(void)
         TEST(activation_after_activation_has_the_right_gradient),
         TEST(activation_after_maxpool_has_the_right_gradient),
         TEST(a_deep_chain_has_the_right_gradient),
+        TEST(an_activation_after_no_weights_is_not_left_out),
         TEST(a_batch_gives_the_mean_gradient_of_its_samples),
         TEST(ten_steps_give_the_losses_written_down),
         TEST(exclusive_or_is_learned),
