@@ -9,6 +9,7 @@
 
 #include "arena.h"
 #include "backend.h"
+#include "base_floats.h"
 #include "config.h"
 #include "dataset.h"
 #include "exam.h"
@@ -30,6 +31,7 @@ static const char usage[] =
     "  --json              print one JSON object\n"
     "  --help              print this\n"
     "\n"
+    "The digest is worked out from the weights: what was damaged or changed is refused.\n"
     "Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
 
 struct options {
@@ -37,6 +39,12 @@ struct options {
     struct config config; /* its [data] says which test set */
     bool json;
     bool help;
+};
+
+struct result {
+    struct tensors_about about;
+    struct evaluation score;
+    size_t rounded; /* weights for which the digest cannot be checked */
 };
 
 /* The --data options are the keys of [data], with their bounds and messages. */
@@ -151,36 +159,57 @@ static enum status load_weights(const char *path, const struct model *model, flo
                        path);
 }
 
+/* Is it the base whose digest the file names? As far as floats tell: the sum of entries that may be
+ * rounded is not known. */
+static enum status check_digest(const char *path, const float *weights, size_t count,
+                                struct result *result, struct problem *problem)
+{
+    const uint64_t digest = result->about.digest;
+    const enum status status = base_floats_check(path, weights, count, BASE_FLOATS_MAX, problem);
+    if (status != OK)
+        return status;
+    result->rounded = base_floats_rounded(weights, count);
+    if (base_floats_are_whole(weights, count) &&
+        (result->rounded > 0 || base_floats_digest(weights, count) == digest))
+        return OK;
+    return problem_set(problem, FORGED,
+                       "%.300s: its weights are not those of the digest that it names, "
+                       "%016" PRIx64 ": it was damaged or changed; use another copy",
+                       path, digest);
+}
+
 static enum status score_file(struct arena *arena, struct backend *backend, const char *path,
                               struct model *model, const struct dataset *test,
-                              struct tensors_about *about, struct evaluation *score,
-                              struct problem *problem)
+                              struct result *result, struct problem *problem)
 {
-    float *weights = arena_take(arena, model_parameters(model), sizeof *weights);
-    enum status status = load_weights(path, model, weights, about, problem);
+    const size_t count = model_parameters(model);
+    float *weights = arena_take(arena, count, sizeof *weights);
+    enum status status = load_weights(path, model, weights, &result->about, problem);
+    if (status == OK)
+        status = check_digest(path, weights, count, result, problem);
     if (status != OK)
         return status;
     struct exam *exam = exam_new(arena, backend, model, test);
-    *score = exam_mark(exam, weights, 0, test->count);
+    result->score = exam_mark(exam, weights, 0, test->count);
     exam_free(exam);
     return OK;
 }
 
 static enum status evaluate(struct arena *arena, const char *path, const struct options *options,
-                            struct tensors_about *about, struct evaluation *score,
-                            struct problem *problem)
+                            struct result *result, struct problem *problem)
 {
+    const struct tensors_about *about = &result->about;
     struct backend *backend = backend_cpu(1);
     struct model *model = NULL;
     struct dataset test = {0};
-    enum status status = tensors_read_about(path, about, problem);
+    enum status status = tensors_read_about(path, &result->about, problem);
     if (status == OK)
         status = model_new(&model, arena, backend, about->layers, about->in, about->classes, BATCH,
                            problem);
     if (status == OK)
         status = load_test(&test, &options->config.data, about, problem);
     if (status == OK)
-        status = score_file(arena, backend, path, model, &test, about, score, problem);
+        status = score_file(arena, backend, path, model, &test, result, problem);
     dataset_free(&test);
     if (model)
         model_free(model);
@@ -188,24 +217,36 @@ static enum status evaluate(struct arena *arena, const char *path, const struct 
     return status;
 }
 
-static void print_json(const struct evaluation *score, const struct tensors_about *about)
+static void print_json(const struct result *result)
 {
+    const struct evaluation *score = &result->score;
     (void)fputs("{\"loss\": ", stdout);
     if (isfinite(score->loss))
         (void)printf("%.9g", score->loss);
     else
         (void)fputs("null", stdout);
     (void)printf(", \"accuracy\": %.6f, \"test_samples\": %" PRIu32 ", \"digest\": \"%016" PRIx64
-                 "\", \"samples\": %" PRIu64 "}\n",
-                 (double)score->correct / score->samples, score->samples, about->digest,
-                 about->samples);
+                 "\", \"digest_checked\": %s, \"samples\": %" PRIu64 "}\n",
+                 (double)score->correct / score->samples, score->samples, result->about.digest,
+                 result->rounded ? "false" : "true", result->about.samples);
 }
 
-static void print_text(const struct evaluation *score, const struct tensors_about *about)
+static void print_digest(const struct result *result)
 {
-    (void)printf("layers    %s\n", about->layers);
-    (void)printf("learned   %" PRIu64 " samples\n", about->samples);
-    (void)printf("digest    %016" PRIx64 "\n", about->digest);
+    (void)printf("digest    %016" PRIx64, result->about.digest);
+    if (result->rounded)
+        (void)printf(
+            " (not checked: from 1 on a float32 is rounded, and so are %zu of the weights)",
+            result->rounded);
+    (void)putchar('\n');
+}
+
+static void print_text(const struct result *result)
+{
+    const struct evaluation *score = &result->score;
+    (void)printf("layers    %s\n", result->about.layers);
+    (void)printf("learned   %" PRIu64 " samples\n", result->about.samples);
+    print_digest(result);
     (void)printf("loss      %.4f\n", score->loss);
     (void)printf("accuracy  %.2f %% (%" PRIu32 " of %" PRIu32 " test samples)\n",
                  100.0 * score->correct / score->samples, score->correct, score->samples);
@@ -225,20 +266,19 @@ int eval_run(int argc, char **argv)
         return 0;
     }
     char path[CONFIG_PATH_BYTES + 64];
-    struct tensors_about about;
-    struct evaluation score;
+    struct result result;
     struct arena arena;
     find_file(path, sizeof path, options.state);
     arena_init(&arena, ARENA_BYTES);
-    enum status status = evaluate(&arena, path, &options, &about, &score, &problem);
+    enum status status = evaluate(&arena, path, &options, &result, &problem);
     arena_release(&arena);
     if (status != OK) {
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);
         return 1;
     }
     if (options.json)
-        print_json(&score, &about);
+        print_json(&result);
     else
-        print_text(&score, &about);
+        print_text(&result);
     return 0;
 }
