@@ -50,10 +50,14 @@
 
 #define CHECKPOINT_MODEL_MAX 2048
 #define CHECKPOINT_OWN_MAX   (2u << 20)
+#define CHECKPOINT_APART_MAX 304
 
 /* All memory is the caller's. */
 struct checkpoint {
     const char *model; /* text: equal texts, equal models; what another wrote is refused */
+    /* For a load: of what it is instead, and what to do, as the end of a sentence. NULL: the text
+     */
+    void (*tell_apart)(char out[CHECKPOINT_APART_MAX], const char *theirs, const char *ours);
     struct learner_state state;
     uint8_t *own; /* for a load: room for CHECKPOINT_OWN_MAX */
     size_t own_bytes;

@@ -1,5 +1,6 @@
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "checkpoint_inside.h"
@@ -66,6 +67,18 @@ static enum status check_header(const struct source *source, const struct checkp
     return OK;
 }
 
+static enum status is_of_another(const struct source *source, const struct checkpoint *checkpoint,
+                                 const char *theirs)
+{
+    char apart[CHECKPOINT_APART_MAX];
+    if (checkpoint->tell_apart)
+        checkpoint->tell_apart(apart, theirs, checkpoint->model);
+    else
+        (void)snprintf(apart, sizeof apart,
+                       "another model (%.160s); give each model a folder of its own", theirs);
+    return problem_set(source->problem, MISMATCH, "%.180s: is of %s", source->path, apart);
+}
+
 static enum status take_header(struct source *source, const struct checkpoint *checkpoint)
 {
     char model[CHECKPOINT_MODEL_MAX + 1] = "";
@@ -82,10 +95,7 @@ static enum status take_header(struct source *source, const struct checkpoint *c
     if (status == OK)
         status = take(source, model, source->header.model_bytes);
     if (status == OK && strcmp(model, checkpoint->model) != 0)
-        status = problem_set(source->problem, MISMATCH,
-                             "%.200s: is of another model (%.160s); give each model a folder of "
-                             "its own",
-                             source->path, model);
+        status = is_of_another(source, checkpoint, model);
     return status;
 }
 

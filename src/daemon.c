@@ -333,7 +333,8 @@ static enum status resume(struct daemon *daemon, struct problem *problem)
 {
     const char *folder = daemon->config->node.state_dir;
     struct node_options *options = &daemon->node_options;
-    state_dir_describe(&daemon->setup, daemon->config->node.swarm, daemon->saves);
+    state_dir_describe(&daemon->setup.identity, daemon->config->node.swarm,
+                       daemon->setup.description, daemon->saves);
     struct saver_options saver_options = {.folder = folder,
                                           .model = daemon->saves,
                                           .parameters = options->parameters,

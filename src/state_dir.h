@@ -16,9 +16,12 @@ enum status state_dir_make(const char *path, struct problem *problem) MUST_USE;
 /* MALFORMED: the model starts from what is saved here, and no later start would find it again. */
 enum status state_dir_check_start(const struct config *config, struct problem *problem) MUST_USE;
 
-/* What a checkpoint must be of, to be gone on from: swarm, model and identity. */
+/* What a checkpoint must be of, to be gone on from: swarm, model (setup.h) and identity. */
 #define STATE_DIR_MODEL_MAX CHECKPOINT_MODEL_MAX
-void state_dir_describe(const struct setup *setup, const char *swarm,
+void state_dir_describe(const struct identity *identity, const char *swarm, const char *model,
                         char text[STATE_DIR_MODEL_MAX]);
+
+/* Of two different such texts the first part that differs, and what to do (checkpoint.h). */
+void state_dir_tell_apart(char out[CHECKPOINT_APART_MAX], const char *theirs, const char *ours);
 
 #endif

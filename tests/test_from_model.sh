@@ -80,6 +80,17 @@ again=("$hearsay" node "${small[@]}" --set "node.identity=$dir/one.key"
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/one" --set node.swarm=new)
 expect 1 'none of the checkpoints here .* can be used' "${again[@]}"
 
+tell 'whose checkpoint it is, if not ours'
+# The command must be refused, and say that the checkpoint is of this.
+of() { expect 1 "checkpoint-[0-9]+: is of $1" "${again[@]}" "${@:2}"; }
+of "a swarm that began from start $digest, and this one begins from seed 1: set model.seed or"
+again+=(--set "model.start=$base")
+of 'swarm "new", and this is swarm "old": name that one as node.swarm, or' --set node.swarm=old
+of 'node [0-9a-f]{8}, and this is node [0-9a-f]{8}: name the key of that one as node.identity, or' \
+    --set "node.identity=$dir/old.key"
+of 'another model \(1x28x28: dense 16, relu, dense 10.*\); give each model a folder' \
+    --set model.start= --set 'model.layers=dense 16, tanh, dense 10'
+
 # Is there a model, of so many samples at least?
 is_saved() {
     local samples
