@@ -348,11 +348,8 @@ static enum status resume(struct daemon *daemon, struct problem *problem)
                                     &options->history_bytes, problem);
     if (status == MISSING)
         status = OK;
-    else if (status == OK && !node_can_restore(options))
-        status = problem_set(problem, TOO_BIG,
-                             "the checkpoint in %s knows more lives than limits.lives allows: "
-                             "raise it",
-                             folder);
+    else if (status == OK)
+        status = state_dir_check_history(folder, options, problem);
     options->digest = learner_digest(daemon->setup.learner);
     return status == OK ? life_begin(disk_real(), folder, wall_ms(), NODE_LIVES,
                                      &options->incarnation, problem)

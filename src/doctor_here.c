@@ -78,6 +78,7 @@ static void look_at_folder(struct doctor *doctor)
     const int reason = errno;
     doctor->free_bytes = free_bytes(dir);
     doctor->is_taken = status_door_is_taken(dir);
+    doctor->has_state = doctor->has_folder && !is_new && !doctor->is_taken;
     if (!doctor->has_folder)
         doctor_say(doctor, VERDICT_FAIL, "state_dir",
                    "%s cannot be written to: %s; choose another node.state_dir", dir,
@@ -252,6 +253,8 @@ void doctor_look_here(struct doctor *doctor)
     look_at_data(doctor);
     if (doctor->has_model && doctor->has_folder)
         look_at_disk(doctor);
+    if (doctor->has_state && doctor->has_identity && doctor->has_model)
+        doctor_look_at_state(doctor);
     look_at_device(doctor);
     look_at_port(doctor);
     look_at_clock(doctor);

@@ -82,12 +82,12 @@ static enum status store(const struct disk *disk, const char *folder, uint64_t n
     return OK;
 }
 
-enum status life_begin(const struct disk *disk, const char *folder, uint64_t wall_ms,
-                       uint64_t reserve, uint64_t *incarnation, struct problem *problem)
+enum status life_look(const struct disk *disk, const char *folder, uint64_t wall_ms,
+                      uint64_t reserve, uint64_t *incarnation, struct problem *problem)
 {
     CHECK(reserve >= 1);
     uint64_t first = 0;
-    enum status status = stored(disk, folder, &first, problem);
+    const enum status status = stored(disk, folder, &first, problem);
     if (status != OK)
         return status;
     if (first < wall_ms)
@@ -97,7 +97,17 @@ enum status life_begin(const struct disk *disk, const char *folder, uint64_t wal
                            "%.300s/" NAME ": there is no higher number; set this machine's clock "
                            "right and remove the file",
                            folder);
-    status = store(disk, folder, first + reserve, problem);
+    *incarnation = first;
+    return OK;
+}
+
+enum status life_begin(const struct disk *disk, const char *folder, uint64_t wall_ms,
+                       uint64_t reserve, uint64_t *incarnation, struct problem *problem)
+{
+    uint64_t first = 0;
+    enum status status = life_look(disk, folder, wall_ms, reserve, &first, problem);
+    if (status == OK)
+        status = store(disk, folder, first + reserve, problem);
     if (status == OK)
         *incarnation = first;
     return status;

@@ -22,4 +22,8 @@
 enum status life_begin(const struct disk *disk, const char *folder, uint64_t wall_ms,
                        uint64_t reserve, uint64_t *incarnation, struct problem *problem) MUST_USE;
 
+/* With which a life would begin now. Reads only, and fails as life_begin does before it writes. */
+enum status life_look(const struct disk *disk, const char *folder, uint64_t wall_ms,
+                      uint64_t reserve, uint64_t *incarnation, struct problem *problem) MUST_USE;
+
 #endif

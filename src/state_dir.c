@@ -1,12 +1,16 @@
 #include "state_dir.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base_file.h"
+#include "status_text.h"
 
 static bool is_same_file(const char *a, const char *b)
 {
@@ -39,6 +43,36 @@ enum status state_dir_check_start(const struct config *config, struct problem *p
                        "[model] start: %s is where this node saves its base, and the next time it "
                        "would start from something else; copy the file, and name the copy",
                        config->model.start);
+}
+
+static double age_s(const char *file)
+{
+    struct stat about;
+    struct timespec now;
+    if (stat(file, &about) != 0 || clock_gettime(CLOCK_REALTIME, &now) != 0)
+        return (double)NAN;
+    return fmax(0, difftime(now.tv_sec, about.st_mtim.tv_sec) +
+                       (double)(now.tv_nsec - about.st_mtim.tv_nsec) * 1e-9);
+}
+
+struct state_dir_checkpoint state_dir_checkpoint(const char *path, uint64_t generation)
+{
+    struct state_dir_checkpoint said;
+    const int length =
+        snprintf(said.text, sizeof said.text, "%s/checkpoint-%" PRIu64, path, generation);
+    (void)snprintf(said.text + length, sizeof said.text - (size_t)length, ", %s old",
+                   status_span(age_s(said.text)).text);
+    return said;
+}
+
+enum status state_dir_check_history(const char *path, const struct node_options *options,
+                                    struct problem *problem)
+{
+    if (node_can_restore(options))
+        return OK;
+    return problem_set(problem, TOO_BIG,
+                       "the checkpoint in %s knows more lives than limits.lives allows: raise it",
+                       path);
 }
 
 /* node ID in swarm "NAME": INPUT: LAYERS; START */

@@ -16,6 +16,16 @@ enum status state_dir_make(const char *path, struct problem *problem) MUST_USE;
 /* MALFORMED: the model starts from what is saved here, and no later start would find it again. */
 enum status state_dir_check_start(const struct config *config, struct problem *problem) MUST_USE;
 
+/* "state/checkpoint-7, 2h13m old": the checkpoint of this number, and when it was written. */
+struct state_dir_checkpoint {
+    char text[CONFIG_PATH_BYTES + 64];
+};
+struct state_dir_checkpoint state_dir_checkpoint(const char *path, uint64_t generation);
+
+/* TOO_BIG: the options have no room for the history that a checkpoint here gave them. */
+enum status state_dir_check_history(const char *path, const struct node_options *options,
+                                    struct problem *problem) MUST_USE;
+
 /* What a checkpoint must be of, to be gone on from: swarm, model (setup.h) and identity. */
 #define STATE_DIR_MODEL_MAX CHECKPOINT_MODEL_MAX
 void state_dir_describe(const struct identity *identity, const char *swarm, const char *model,

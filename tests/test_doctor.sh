@@ -59,6 +59,37 @@ expect 1 "^FAIL  data: .*$dir/data" "${doctor[@]}" --set data.source=idx --set "
 expect 1 '^FAIL  model: .*dense 3' "${doctor[@]}" --set 'model.layers=dense 3'
 expect 0 '^WARN  device: .*train.threads is 64' "${doctor[@]}" --set train.threads=64
 
+tell 'what an earlier life has left'
+start old --set train.samples_max=640
+wait_for 20 'it to learn' notes old '"steps":[1-9]'
+leave old
+start old --set train.enabled=no # so that there are two checkpoints
+address_of old >/dev/null
+leave old
+old=("${doctor[@]}" --set "node.identity=$dir/old.key" --set "node.state_dir=$dir/old")
+# What is in the folder, bit for bit.
+content() { (cd "$dir/old" && sha256sum -- *); }
+before=$(content)
+expect 0 "^ok    checkpoint: $dir/old/checkpoint-2, [0-9.]+ m?s old: the node goes on from it" "${old[@]}"
+expect 1 '^FAIL  checkpoint: .*none of the checkpoints here \(2\) can be used' \
+    "${doctor[@]}" --set "node.state_dir=$dir/old"
+also '^WARN  checkpoint: .*checkpoint-2: is of node [0-9a-f]{8}, and this is node [0-9a-f]{8}: '
+expect 1 '^WARN  checkpoint: .*checkpoint-2: is of a swarm that began from seed 1, and' \
+    "${old[@]}" --set model.seed=2
+expect 1 '^WARN  checkpoint: .*checkpoint-2: is of another model' \
+    "${old[@]}" --set 'model.layers=dense 20, relu, dense 10'
+[[ $(content) == "$before" ]] || fail 'it has changed something'
+cp -r "$dir/old" "$dir/kept"
+truncate -s 5000 "$dir/old/checkpoint-2"
+expect 0 '^WARN  checkpoint: .*checkpoint-2: chunk 0 is damaged' "${old[@]}"
+also "^ok    checkpoint: $dir/old/checkpoint-1, "
+truncate -s 5000 "$dir/old/checkpoint-1"
+expect 1 '^FAIL  checkpoint: .*none of the checkpoints here \(2\) can be used' "${old[@]}"
+rm -r "$dir/old"
+cp -r "$dir/kept" "$dir/old"
+printf x >>"$dir/old/incarnation"
+expect 1 "^FAIL  incarnation: $dir/old/incarnation: is damaged" "${old[@]}"
+
 tell 'a good peer'
 start one
 address=$(address_of one)
