@@ -1,5 +1,7 @@
 #include "config_options.h"
 
+#include <stdio.h>
+
 enum status config_options_set(struct config_options *options, const char *assignment,
                                struct problem *problem)
 {
@@ -8,6 +10,13 @@ enum status config_options_set(struct config_options *options, const char *assig
                            CONFIG_SETS_MAX);
     options->set[options->sets++] = assignment;
     return OK;
+}
+
+static enum status set_log(struct config *config, const char *path, struct problem *problem)
+{
+    char assignment[CONFIG_LINE_BYTES];
+    (void)snprintf(assignment, sizeof assignment, "node.log=%s", path);
+    return config_set(config, assignment, problem);
 }
 
 enum status config_options_read(struct config *config, const struct config_options *options,
@@ -19,5 +28,7 @@ enum status config_options_read(struct config *config, const struct config_optio
         status = config_load(config, options->file, problem);
     for (int i = 0; status == OK && i < options->sets; i++)
         status = config_set(config, options->set[i], problem);
-    return status;
+    if (status == OK && options->log)
+        status = set_log(config, options->log, problem);
+    return status == OK ? config_check(config, problem) : status;
 }

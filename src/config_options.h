@@ -1,4 +1,5 @@
-/* The options by which commands take a configuration: --config FILE and --set SECTION.KEY=VALUE. */
+/* The options by which commands take a configuration: --config FILE, --set SECTION.KEY=VALUE and
+ * --log FILE. */
 #ifndef HEARSAY_CONFIG_OPTIONS_H
 #define HEARSAY_CONFIG_OPTIONS_H
 
@@ -11,14 +12,14 @@ struct config_options {
     const char *file; /* NULL: none */
     const char *set[CONFIG_SETS_MAX];
     int sets;
+    const char *log; /* node.log; NULL: not given */
 };
 
 /* One more --set. */
 enum status config_options_set(struct config_options *options, const char *assignment,
                                struct problem *problem) MUST_USE;
 
-/* Defaults, then the file, then each --set in order; the whole is not checked yet (config_check).
- */
+/* Defaults, then the file, then each --set in order, then --log; checked as a whole. */
 enum status config_options_read(struct config *config, const struct config_options *options,
                                 struct problem *problem) MUST_USE;
 

@@ -14,11 +14,12 @@ static const char usage[] =
     "\n"
     "  --config FILE           the node's configuration; without it, all keys have defaults\n"
     "  --set SECTION.KEY=VALUE set one key, after the file was read; may be repeated\n"
+    "  --log FILE              where the node is to write its notes\n"
     "  --help                  print this\n"
     "\n"
     "It changes nothing, and is no member of the swarm at any time. Each line begins with\n"
     "ok, WARN (look at this) or FAIL (do what it says first).\n"
-    "Exit codes: 0 nothing failed, 1 something did, 2 wrong usage.\n";
+    "Exit codes: 0 nothing failed, 1 something did, 2 wrong usage or configuration.\n";
 
 struct doctor_options {
     struct config_options config;
@@ -49,6 +50,9 @@ static enum status parse_option(struct doctor_options *options, int option, stru
         return OK;
     case 's':
         return config_options_set(&options->config, optarg, problem);
+    case 'l':
+        options->config.log = optarg;
+        return OK;
     case 'h':
         options->help = true;
         return OK;
@@ -62,6 +66,7 @@ static enum status parse_options(struct doctor_options *options, int argc, char 
 {
     static const struct option known[] = {{"config", required_argument, NULL, 'c'},
                                           {"set", required_argument, NULL, 's'},
+                                          {"log", required_argument, NULL, 'l'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     int option;
@@ -88,20 +93,18 @@ static void conclude(const struct doctor *doctor)
         (void)fprintf(doctor->out, "\nall is well\n");
 }
 
-static void examine(struct doctor *doctor, const struct config_options *options)
+static int examine(struct doctor *doctor, const struct config_options *options)
 {
     struct problem problem;
-    enum status status = config_options_read(&doctor->config, options, &problem);
-    if (status == OK)
-        status = config_check(&doctor->config, &problem);
-    if (status != OK) {
+    if (config_options_read(&doctor->config, options, &problem) != OK) {
         doctor_say(doctor, VERDICT_FAIL, "configuration", "%s", problem.text);
-        return; /* what it would have said of all the rest is not known */
+        return EXIT_USAGE; /* what it would have said of all the rest is not known */
     }
     doctor_say(doctor, VERDICT_OK, "configuration", "%s",
                options->file ? options->file : "no file, all keys have their defaults");
     doctor_look_here(doctor);
     doctor_look_at_peers(doctor);
+    return doctor->failed > 0 ? EXIT_FAILED : EXIT_OK;
 }
 
 int doctor_run(int argc, char **argv)
@@ -120,9 +123,8 @@ int doctor_run(int argc, char **argv)
     CHECK(doctor);
     secret_start();
     doctor->out = stdout;
-    examine(doctor, &options.config);
+    const int code = examine(doctor, &options.config);
     conclude(doctor);
-    const int code = doctor->failed > 0 ? EXIT_FAILED : EXIT_OK;
     secret_wipe(doctor, sizeof *doctor);
     free(doctor);
     return code;

@@ -2,7 +2,7 @@
  * is wrong.
  *
  *   doctor.c        the command, its lines
- *   doctor_here.c   this machine: keys, folder, data, model, device, port, clock
+ *   doctor_here.c   this machine: keys, log, folder, data, model, device, port, clock
  *   doctor_state.c  what an earlier life left in the folder
  *   doctor_peers.c  the others, and how they see us
  *   doctor_visit.c  calling on them, with the code of the node itself
@@ -44,7 +44,7 @@ void doctor_look_at_state(struct doctor *doctor); /* needs has_state, has_identi
 void doctor_look_at_peers(struct doctor *doctor);
 
 /* argv[0] is "hearsay doctor". Returns the exit code: 0 a node can start (warnings or not),
- * 1 something failed, 2 wrong usage. */
+ * 1 something failed, 2 wrong usage or configuration. */
 int doctor_run(int argc, char **argv);
 
 #endif

@@ -1,4 +1,4 @@
-/* This machine: keys, folder, data, model, device, port, clock. */
+/* This machine: keys, log, folder, data, model, device, port, clock. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -42,6 +42,29 @@ static void look_at_keys(struct doctor *doctor)
                    node->swarm);
     else
         doctor_say(doctor, VERDICT_FAIL, "swarm key", "%s", problem.text);
+}
+
+/* The log, which the node adds to. */
+
+static void look_at_log(struct doctor *doctor)
+{
+    const char *path = doctor->config.node.log;
+    if (!path[0] || strcmp(path, "-") == 0)
+        return;
+    const int fresh = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NONBLOCK, 0600);
+    const int file = fresh >= 0 || errno != EEXIST
+                         ? fresh
+                         : open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        doctor_say(doctor, VERDICT_FAIL, "log",
+                   "cannot write the log %s: %s; choose another node.log", path, strerror(errno));
+    else
+        doctor_say(doctor, VERDICT_OK, "log", "%s%s", path,
+                   fresh >= 0 ? ": will be made" : ": will be added to");
+    if (file >= 0)
+        (void)close(file);
+    if (fresh >= 0)
+        (void)unlink(path);
 }
 
 /* The state folder. */
@@ -249,6 +272,7 @@ static void look_at_clock(struct doctor *doctor)
 void doctor_look_here(struct doctor *doctor)
 {
     look_at_keys(doctor);
+    look_at_log(doctor);
     look_at_folder(doctor);
     look_at_data(doctor);
     if (doctor->has_model && doctor->has_folder)

@@ -24,7 +24,6 @@ static const char usage[] =
 /* What `hearsay node` was asked to do. */
 struct node_options {
     struct config_options config;
-    const char *log;
     bool print_config;
     bool help;
 };
@@ -38,7 +37,7 @@ static enum status parse_option(struct node_options *options, int option, struct
     case 's':
         return config_options_set(&options->config, optarg, problem);
     case 'l':
-        options->log = optarg;
+        options->config.log = optarg;
         return OK;
     case 'p':
         options->print_config = true;
@@ -72,19 +71,6 @@ static enum status parse_options(struct node_options *options, int argc, char **
     return OK;
 }
 
-/* File, then --set in their order, then --log. */
-static enum status configure(struct config *config, const struct node_options *options,
-                             struct problem *problem)
-{
-    enum status status = config_options_read(config, &options->config, problem);
-    if (status == OK && options->log) {
-        char assignment[CONFIG_LINE_BYTES];
-        (void)snprintf(assignment, sizeof assignment, "node.log=%s", options->log);
-        status = config_set(config, assignment, problem);
-    }
-    return status == OK ? config_check(config, problem) : status;
-}
-
 static int complain(const struct problem *problem)
 {
     (void)fprintf(stderr, "hearsay: %s\n", problem->text);
@@ -102,7 +88,7 @@ int node_command_run(int argc, char **argv)
         (void)fputs(usage, stdout);
         return EXIT_OK;
     }
-    if (configure(&config, &options, &problem) != OK)
+    if (config_options_read(&config, &options.config, &problem) != OK)
         return complain(&problem);
     if (!options.print_config)
         return daemon_run(&config);

@@ -30,8 +30,19 @@ tell 'usage and configuration'
 expect 2 'hearsay doctor --help' "${doctor[@]}" --no-such-option
 expect 2 'doctor takes no argument "me.conf"' "${doctor[@]}" me.conf
 expect 0 'WARN' "$hearsay" help doctor
-expect 1 '^FAIL  configuration: .*no-such.conf' "${doctor[@]}" --config "$dir/no-such.conf"
-expect 1 '^FAIL  configuration: .*batch = 0' "${doctor[@]}" --set train.batch=0
+expect 2 '^FAIL  configuration: .*no-such.conf' "${doctor[@]}" --config "$dir/no-such.conf"
+expect 2 '^FAIL  configuration: .*batch = 0' "${doctor[@]}" --set train.batch=0
+expect 2 '^FAIL  configuration: .*rat.*rate' "${doctor[@]}" --set train.rat=1
+
+tell 'the log'
+expect 0 "^ok    log: $dir/me.log: will be made" "${doctor[@]}" --log "$dir/me.log"
+[[ ! -e $dir/me.log ]] || fail 'it has made the log'
+printf 'old\n' >"$dir/me.log"
+expect 0 "^ok    log: $dir/me.log: will be added to" "${doctor[@]}" --log "$dir/me.log"
+[[ $(<"$dir/me.log") == old ]] || fail 'it has written to the log'
+expect 1 "^FAIL  log: cannot write the log $dir/no/me.log: .*choose another node.log" \
+    "${doctor[@]}" --log "$dir/no/me.log"
+expect 1 "^FAIL  log: cannot write the log $dir: Is a directory" "${doctor[@]}" --set "node.log=$dir"
 
 tell 'keys'
 expect 1 '^FAIL  identity: .*no-such.key.*hearsay keygen' \
