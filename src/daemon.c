@@ -34,6 +34,7 @@ struct daemon {
     struct saver *saver;
     char saves[STATE_DIR_MODEL_MAX]; /* what its checkpoints are of */
     uint8_t *history;                /* of a copy that is not written */
+    uint32_t refused;                /* checkpoints that were passed over at the start */
     uint64_t saved_ns;               /* when the last checkpoint was whole; 0: never */
     struct report report;
     struct notify notify;
@@ -328,6 +329,13 @@ static enum status start_answering(struct daemon *daemon, struct problem *proble
     return status;
 }
 
+static void on_refused(void *context, const struct problem *problem)
+{
+    struct daemon *daemon = context;
+    daemon->refused++;
+    report_say(&daemon->report, transport_now_ns(), NOTE_RESUMED, LEVEL_WARNING, problem->text);
+}
+
 /* Go on where an earlier life was, if it left something to go on from. */
 static enum status resume(struct daemon *daemon, struct problem *problem)
 {
@@ -344,8 +352,9 @@ static enum status resume(struct daemon *daemon, struct problem *problem)
                                           .waker = daemon->transport};
     base_file_init(&saver_options.base, &daemon->setup, folder);
     daemon->saver = saver_new(&saver_options);
-    enum status status = saver_load(daemon->saver, daemon->setup.learner, &options->history,
-                                    &options->history_bytes, problem);
+    const struct checkpoint_refusal refusal = {.context = daemon, .refused = on_refused};
+    enum status status = saver_load(daemon->saver, daemon->setup.learner, &refusal,
+                                    &options->history, &options->history_bytes, problem);
     if (status == MISSING)
         status = OK;
     else if (status == OK)
@@ -374,6 +383,8 @@ static void start(struct daemon *daemon)
     daemon->history = malloc(node_history_max(&daemon->node_options));
     CHECK(daemon->history);
     greeting_say(&daemon->report, now_ns, config, &daemon->setup, &daemon->node_options);
+    greeting_resumed(&daemon->report, now_ns, config, saver_generation(daemon->saver),
+                     daemon->refused > 0, daemon->node);
     daemon->hatch = hatch_new(&daemon->arena, daemon->setup.learner, &hatch_options);
     daemon->status_ns = now_ns + SECOND_NS;
     daemon->evaluate_ns = next_evaluation(daemon, now_ns);

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "state_dir.h"
+
 static void say_who(struct report *report, uint64_t now_ns, const struct config *config,
                     const struct setup *setup, const struct node_options *options)
 {
@@ -29,4 +31,22 @@ void greeting_say(struct report *report, uint64_t now_ns, const struct config *c
     model_print(setup->model, stderr);
     (void)snprintf(text, sizeof text, "computes on %s", setup->device);
     report_say(report, now_ns, NOTE_DEVICE, LEVEL_INFO, text);
+}
+
+void greeting_resumed(struct report *report, uint64_t now_ns, const struct config *config,
+                      uint64_t generation, bool is_older, const struct node *node)
+{
+    struct note note = {
+        .at_ns = now_ns, .kind = NOTE_RESUMED, .level = is_older ? LEVEL_WARNING : LEVEL_INFO};
+    struct node_stats stats;
+    if (generation == 0)
+        return;
+    node_stats(node, now_ns, &stats);
+    (void)snprintf(note.text, sizeof note.text,
+                   "goes on from %s%.160s: the sum of %" PRIu64 " rumors, %" PRIu64
+                   " samples of the whole swarm",
+                   is_older ? "an older one, " : "",
+                   state_dir_checkpoint(config->node.state_dir, generation).text, stats.version,
+                   node_swarm_samples(node));
+    report_note(report, &note);
 }

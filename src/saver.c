@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "config.h"
@@ -42,24 +41,24 @@ struct saver *saver_new(const struct saver_options *options)
     return saver;
 }
 
-static void say_refused(void *context, const struct problem *problem)
-{
-    (void)context;
-    (void)fprintf(stderr, "hearsay: %s\n", problem->text);
-}
-
-enum status saver_load(struct saver *saver, struct learner *learner, const uint8_t **own,
+enum status saver_load(struct saver *saver, struct learner *learner,
+                       const struct checkpoint_refusal *refusal, const uint8_t **own,
                        size_t *own_bytes, struct problem *problem)
 {
-    const struct checkpoint_refusal refusal = {.refused = say_refused};
     const enum status status = checkpoint_load(
-        disk_real(), saver->options.folder, &saver->checkpoint, &saver->series, &refusal, problem);
+        disk_real(), saver->options.folder, &saver->checkpoint, &saver->series, refusal, problem);
     if (status != OK)
         return status;
     learner_restore(learner, &saver->checkpoint.state);
     *own = saver->checkpoint.own;
     *own_bytes = saver->checkpoint.own_bytes;
     return OK;
+}
+
+uint64_t saver_generation(const struct saver *saver)
+{
+    CHECK(!saver->is_running);
+    return saver->series.good;
 }
 
 bool saver_is_busy(const struct saver *saver)

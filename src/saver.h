@@ -35,10 +35,13 @@ struct saver;
 struct saver *saver_new(const struct saver_options *options);
 
 /* The newest good checkpoint into the learner and *own (*own_bytes; valid until the first save).
- * MISSING: a first start. FAILED: there are some, and none is good. Each that is passed over is
- * said on standard error. */
-enum status saver_load(struct saver *saver, struct learner *learner, const uint8_t **own,
+ * MISSING: a first start. FAILED: there are some, and none is good. */
+enum status saver_load(struct saver *saver, struct learner *learner,
+                       const struct checkpoint_refusal *refusal, const uint8_t **own,
                        size_t *own_bytes, struct problem *problem) MUST_USE;
+
+/* The number of the checkpoint that was loaded or saved last; 0: none. */
+uint64_t saver_generation(const struct saver *saver);
 
 bool saver_is_busy(const struct saver *saver);
 struct learner_state *saver_state(struct saver *saver); /* to be filled, while it is not busy ... */

@@ -81,7 +81,7 @@ comes_up() {
 
 # Each life's standard error must be without these.
 nothing_refused() {
-    local bad='checkpoint-[0-9]+|incarnation: |a defect|Sanitizer|runtime error|not the sum of its'
+    local bad='checkpoint-[0-9]+:|incarnation: |a defect|Sanitizer|runtime error|not the sum of its'
     ! grep -E -- "$bad" "$dir/it.err" >&2 || fail 'a generation was refused, or worse'
 }
 

@@ -74,6 +74,7 @@ tell 'what an earlier life has left'
 start old --set train.samples_max=640
 wait_for 20 'it to learn' notes old '"steps":[1-9]'
 leave old
+rm "$dir/old.log"
 start old --set train.enabled=no # so that there are two checkpoints
 address_of old >/dev/null
 leave old

@@ -107,9 +107,25 @@ kill -KILL "${pid[trains]}"
 reap trains 137
 is_saved trains 1 || fail 'the model is gone'
 saved=$(said_of trains samples)
+! notes trains '"note":"resumed"' || fail 'there was nothing to go on from'
 touch "$dir/trains/base.safetensors.new" # as if the crash had come during a save
 start trains --set node.save_s=0.3
 wait_for 20 'a newer one' is_saved trains $((saved + 1))
+resumed="goes on from $dir/trains/checkpoint-[0-9]+, [0-9.]+ m?s old: \
+the sum of [0-9]+ rumors, [0-9]+ samples"
+notes trains "\"note\":\"resumed\",\"level\":\"info\",\"text\":\"$resumed" ||
+    fail 'it does not note from what it goes on'
+says "$dir/trains.err" "$resumed" || fail 'it does not say from what it goes on'
+leave trains
+
+tell 'where the newest checkpoint is damaged, it says so and takes the one before'
+newest=$(cd "$dir/trains" && ls checkpoint-* | sort -t - -k 2n | tail -n 1)
+truncate -s 5000 "$dir/trains/$newest"
+start trains
+wait_for 20 'it to go on' \
+    notes trains '"note":"resumed","level":"warning","text":"goes on from an older one, .*checkpoint-'
+notes trains "\"note\":\"resumed\",\"level\":\"warning\",\"text\":\".*$newest: chunk" ||
+    fail 'it does not say why'
 leave trains
 for left in "$dir"/trains/*.new "$dir"/trains/base.safetensors.*; do
     [[ ! -e $left ]] || fail "a crash has left a file for ever: $left"
