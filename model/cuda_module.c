@@ -8,6 +8,13 @@
 
 #define FILE_NAME "hearsay-cuda.so"
 
+#ifdef HAVE_CUDA
+static const char not_found[] = "built with CUDA, but " FILE_NAME
+                                " is neither beside the program nor in ../lib/hearsay: copy it too";
+#else
+static const char not_found[] = "built without CUDA";
+#endif
+
 static char why_not[DEVICE_TEXT_MAX];
 
 static void none_describe(char *text, size_t room)
@@ -87,7 +94,7 @@ const struct cuda_module *cuda_module(void)
     if (given != NULL)
         loaded = load(given);
     else if (!find(path))
-        (void)snprintf(why_not, sizeof why_not, "built without CUDA");
+        (void)snprintf(why_not, sizeof why_not, "%s", not_found);
     else if (has_driver())
         loaded = load(path);
     loaded = loaded != NULL ? loaded : &none;

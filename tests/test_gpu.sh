@@ -3,6 +3,13 @@
 # shellcheck source=tests/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 
+tell 'a program that was copied without the module of the GPU'
+why='^built without CUDA$'
+[[ ! -e ${hearsay%/*}/hearsay-cuda.so ]] ||
+    why='^built with CUDA, but hearsay-cuda.so is neither beside the program nor in ../lib/hearsay'
+cp "$hearsay" "$dir/hearsay"
+expect 0 "$why" env -u HEARSAY_CUDA "$dir/hearsay" --version
+
 if ! "$hearsay" --version | grep -q '^cuda:0: '; then
     export HEARSAY_CUDA=$STAND_IN
     played=yes
