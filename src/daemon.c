@@ -397,6 +397,8 @@ static enum status prepare(struct daemon *daemon, struct problem *problem)
     enum status status = report_open(&daemon->report, config->node.log, config->node.verbose,
                                      transport_now_ns(), problem);
     if (status == OK)
+        status = setup_keys(&daemon->setup, config, problem);
+    if (status == OK)
         status = state_dir_make(config->node.state_dir, problem);
     if (status == OK)
         status = state_dir_check_start(config, problem);

@@ -190,16 +190,18 @@ static enum status make_learner(struct setup *setup, const struct config *config
     return OK;
 }
 
-enum status setup_make(struct setup *setup, const struct config *config, struct problem *problem)
+enum status setup_keys(struct setup *setup, const struct config *config, struct problem *problem)
 {
     memset(setup, 0, sizeof *setup);
-    enum status status = identity_load(&setup->identity, config->node.identity, problem);
-    if (status == OK)
-        status = swarm_key_load(setup->swarm_key, config->node.swarm_key, problem);
-    if (status != OK)
-        return status;
+    const enum status status = identity_load(&setup->identity, config->node.identity, problem);
+    return status == OK ? swarm_key_load(setup->swarm_key, config->node.swarm_key, problem)
+                        : status;
+}
+
+enum status setup_make(struct setup *setup, const struct config *config, struct problem *problem)
+{
     struct dataset train = {0}, test = {0};
-    status = setup_data(config, &train, &test, problem);
+    enum status status = setup_data(config, &train, &test, problem);
     if (status == OK) {
         arena_init(&setup->arena, ARENA_BYTES);
         status = make_learner(setup, config, &train, &test, problem);

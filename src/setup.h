@@ -28,7 +28,10 @@ struct setup {
     char description[SETUP_DESCRIPTION_BYTES]; /* of the model: input, layers, seed or start */
 };
 
-/* Load and build everything but the sockets. The problem says what is wrong and what to do. */
+/* First the keys alone, and an empty setup round them: without them nothing is begun. Then load and
+ * build everything but the sockets. The problem says what is wrong and what to do. */
+enum status setup_keys(struct setup *setup, const struct config *config,
+                       struct problem *problem) MUST_USE;
 enum status setup_make(struct setup *setup, const struct config *config,
                        struct problem *problem) MUST_USE;
 

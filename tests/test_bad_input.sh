@@ -42,6 +42,8 @@ tell 'keys'
 expect 1 'no-such.key.*hearsay keygen' "${node[@]}" --set "node.identity=$dir/no-such.key"
 expect 1 'no-such.key.*hearsay swarmkey' "${node[@]}" --set "node.swarm_key=$dir/no-such.key"
 expect 1 'node.key' "$hearsay" keygen "$dir/node.key" # it exists
+expect 1 'node.key: .*hearsay keygen' env -C "$dir/data" "$hearsay" node
+[[ ! -e $dir/data/state ]] || fail 'a node without a key has made a folder'
 cp "$dir/node.key" "$dir/open.key"
 chmod 0644 "$dir/open.key"
 expect 1 'open.key.*chmod' "${node[@]}" --set "node.identity=$dir/open.key"
