@@ -1,5 +1,6 @@
 #include "eval.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
@@ -9,6 +10,7 @@
 
 #include "arena.h"
 #include "backend.h"
+#include "base_file.h"
 #include "base_floats.h"
 #include "config.h"
 #include "dataset.h"
@@ -21,9 +23,9 @@
 #define ARENA_BYTES ((size_t)16 << 30) /* address space; only what is touched costs memory */
 
 static const char usage[] =
-    "hearsay eval --state DIR|FILE [options]: loss and accuracy of a saved model\n"
+    "hearsay eval [options]: loss and accuracy of a saved model\n"
     "\n"
-    "  --state DIR|FILE    a node's state folder, or a .safetensors file\n"
+    "  --state DIR|FILE    a node's state folder (default state), or a .safetensors file\n"
     "  --data-source NAME  idx, generated or xor (default idx)\n"
     "  --data-dir DIR      folder of the IDX files (default Fashion-MNIST)\n"
     "  --data-seed N       of the generated samples (default 1)\n"
@@ -103,17 +105,25 @@ static enum status parse_options(struct options *options, int argc, char **argv,
                            "eval takes no argument \"%.80s\"; see: hearsay "
                            "eval --help",
                            argv[optind]);
-    if (!options->state)
-        return problem_set(problem, MALFORMED, "eval needs --state DIR|FILE");
     return OK;
 }
 
 /* The file itself, or the base in a state folder. */
-static void find_file(char *path, size_t room, const char *state)
+static enum status find_file(char path[static BASE_PATH_BYTES], const char *state,
+                             struct problem *problem)
 {
     struct stat found;
-    bool folder = stat(state, &found) == 0 && S_ISDIR(found.st_mode);
-    (void)snprintf(path, room, "%s%s", state, folder ? "/base.safetensors" : "");
+    const bool is_folder = stat(state, &found) == 0 && S_ISDIR(found.st_mode);
+    if (is_folder)
+        base_file_path(path, state);
+    else
+        (void)snprintf(path, BASE_PATH_BYTES, "%s", state);
+    if (is_folder && stat(path, &found) != 0 && errno == ENOENT)
+        return problem_set(problem, MISSING,
+                           "%.300s: is not there yet: a node writes it every node.save_s, with "
+                           "each checkpoint, and when it leaves",
+                           path);
+    return OK;
 }
 
 static enum status load_test(struct dataset *test, const struct config_data *data,
@@ -254,7 +264,7 @@ static void print_text(const struct result *result)
 
 int eval_run(int argc, char **argv)
 {
-    struct options options = {0};
+    struct options options = {.state = "state"};
     struct problem problem;
     config_defaults(&options.config);
     if (parse_options(&options, argc, argv, &problem) != OK) {
@@ -265,12 +275,13 @@ int eval_run(int argc, char **argv)
         (void)fputs(usage, stdout);
         return 0;
     }
-    char path[CONFIG_PATH_BYTES + 64];
+    char path[BASE_PATH_BYTES];
     struct result result;
     struct arena arena;
-    find_file(path, sizeof path, options.state);
     arena_init(&arena, ARENA_BYTES);
-    enum status status = evaluate(&arena, path, &options, &result, &problem);
+    enum status status = find_file(path, options.state, &problem);
+    if (status == OK)
+        status = evaluate(&arena, path, &options, &result, &problem);
     arena_release(&arena);
     if (status != OK) {
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);

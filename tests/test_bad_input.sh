@@ -52,7 +52,10 @@ expect 2 'are the same file' "${node[@]}" --set "node.identity=$dir/swarm.key"
 expect 1 'other.key' "${node[@]}" --set "node.identity=$dir/other.key" # the wrong kind
 
 tell 'saved models'
-expect 2 'needs --state' "$hearsay" eval
+mkdir -p "$dir/nowhere" "$dir/early/state"
+expect 1 '^hearsay: state: cannot be opened' env -C "$dir/nowhere" "$hearsay" eval
+expect 1 '^hearsay: state/base.safetensors: is not there yet: a node writes it every node.save_s' \
+    env -C "$dir/early" "$hearsay" eval
 expect 1 'no-such-state' "$hearsay" eval --state "$dir/no-such-state"
 head -c 300 /dev/urandom >"$dir/noise.safetensors"
 expect 1 'noise.safetensors' "$hearsay" eval --state "$dir/noise.safetensors"
