@@ -119,7 +119,7 @@ says "$dir/trains.err" "$resumed" || fail 'it does not say from what it goes on'
 leave trains
 
 tell 'where the newest checkpoint is damaged, it says so and takes the one before'
-newest=$(cd "$dir/trains" && ls checkpoint-* | sort -t - -k 2n | tail -n 1)
+newest=$(cd "$dir/trains" && printf '%s\n' checkpoint-* | sort -t - -k 2n | tail -n 1)
 truncate -s 5000 "$dir/trains/$newest"
 start trains
 wait_for 20 'it to go on' \
