@@ -201,6 +201,8 @@ enum status scenario_keys_allowed(const char *section, const char *name, const c
             continue;
         if (!given[i].how || (given[i].value && strcmp(given[i].value, value) == 0))
             return OK;
+        if (!config_key_find(section, name))
+            return config_key_unknown(section, name, problem);
         return problem_set(problem, MALFORMED, "[%s] %.60s is given by the simulator: it %s",
                            section, name, given[i].how);
     }

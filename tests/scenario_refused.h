@@ -186,6 +186,7 @@ static const struct {
     {SCENARIO_BASE "[train]\nbatch = 1\nbatch = 1\n", ":6: [train] batch is already set in line 5"},
     {SCENARIO_BASE "[node]\nlisten = none\n", "[node] listen is given by the simulator"},
     {SCENARIO_BASE "[node]\npeers = a:1\n", ":5: [node] peers is given by the simulator"},
+    {SCENARIO_BASE "[node]\nsav_s = 5\n", ":5: unknown key [node] sav_s; did you mean save_s?"},
     {SCENARIO_BASE "[node]\nidentity = a\n", "[node] identity is given by the simulator"},
     {SCENARIO_BASE "[data]\nshard = 1/2\n",
      "cuts the shards; for unequal ones: data 2 in a nodes line"},
