@@ -13,6 +13,13 @@ static enum status wrong(struct problem *problem, const char *text)
                        text);
 }
 
+static enum status too_large(struct problem *problem, const char *text)
+{
+    return problem_set(problem, TOO_BIG,
+                       "\"%.80s\": the port is too large; write host:port with a port up to %d",
+                       text, UINT16_MAX);
+}
+
 static bool is_host_character(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
@@ -30,11 +37,13 @@ enum status address_parse(struct address *address, const char *text, struct prob
     for (const char *c = host; c < end; c++)
         if (!is_host_character(*c) || (!bracketed && *c == ':'))
             return wrong(problem, text);
-    if (*colon != ':' || colon[1] < '0' || colon[1] > '9' || strlen(colon + 1) > 5)
+    const size_t digits = *colon == ':' ? strspn(colon + 1, "0123456789") : 0;
+    if (digits == 0 || colon[1 + digits])
         return wrong(problem, text);
-    char *rest;
-    long port = strtol(colon + 1, &rest, 10);
-    if (*rest != 0 || port > UINT16_MAX)
+    const unsigned long port = strtoul(colon + 1, NULL, 10);
+    if (port > UINT16_MAX)
+        return too_large(problem, text);
+    if (digits > 5)
         return wrong(problem, text);
     struct address parsed = {.port = (uint16_t)port};
     memcpy(parsed.host, host, (size_t)(end - host));
@@ -65,6 +74,17 @@ uint64_t address_network(const struct address *address)
     for (int i = 0; i < 6; i++)
         network |= (uint64_t)bytes[i] << (8 * (5 - i));
     return network;
+}
+
+bool address_is_number(const struct address *address)
+{
+    uint8_t bytes[16];
+    char host[HOST_BYTES];
+    memcpy(host, address->host, sizeof host);
+    if (inet_pton(AF_INET, host, bytes) == 1)
+        return true;
+    host[strcspn(host, "%")] = 0; /* the interface of an IPv6 address */
+    return inet_pton(AF_INET6, host, bytes) == 1;
 }
 
 bool address_is_loopback(const struct address *address)

@@ -15,7 +15,7 @@ struct address {
     uint16_t port;
 };
 
-/* MALFORMED and a sentence when the text is not host:port with port 0..65535. */
+/* MALFORMED and a sentence when the text is not host:port, TOO_BIG when its port is above 65535. */
 enum status address_parse(struct address *address, const char *text,
                           struct problem *problem) MUST_USE;
 
@@ -26,6 +26,9 @@ bool address_equal(const struct address *a, const struct address *b);
 
 /* The network a numeric address belongs to, as a number: /24 of IPv4, /48 of IPv6; 0 for a name. */
 uint64_t address_network(const struct address *address);
+
+/* IPv4 or IPv6, not a name. */
+bool address_is_number(const struct address *address);
 
 /* 127.0.0.0/8 or ::1. */
 bool address_is_loopback(const struct address *address);

@@ -10,7 +10,7 @@
     .offset = offsetof(struct config, member), .bytes = sizeof((struct config *)0)->member
 
 static const struct config_key keys[] = {
-    {"node", "listen", CONFIG_ADDRESS, AT(node.listen), .initial = "0.0.0.0:7770", .words = "none",
+    {"node", "listen", CONFIG_LISTEN, AT(node.listen), .initial = "0.0.0.0:7770", .words = "none",
      .help = "Where others reach this node; port 0: the system chooses; none: it only dials."},
     {"node", "advertise", CONFIG_ADDRESS, AT(node.advertise), .initial = "", .min = 1, .words = "",
      .help = "What others are told to dial; empty: the address they see, with our listen port."},

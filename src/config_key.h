@@ -19,6 +19,7 @@ enum config_type {
     CONFIG_TEXT,      /* char[] */
     CONFIG_PATH,      /* char[] */
     CONFIG_ADDRESS,   /* struct address; the text `words` stands for none */
+    CONFIG_LISTEN,    /* the same, of this machine: a number, not a name */
     CONFIG_ADDRESSES, /* struct address_list */
     CONFIG_SLICE,     /* struct slice */
     CONFIG_DEVICE     /* char[]: a word of device.h */

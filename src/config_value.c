@@ -91,6 +91,8 @@ struct config_allowed config_value_allowed(const struct config_key *key)
         return number_allowed(key);
     case CONFIG_ADDRESS:
         return address_allowed(key);
+    case CONFIG_LISTEN:
+        return (struct config_allowed){"IPv4:port or [IPv6]:port, such as 0.0.0.0:7770, or none"};
     case CONFIG_BOOL:
         return (struct config_allowed){"yes or no"};
     case CONFIG_CHOICE:
@@ -298,6 +300,23 @@ static enum status set_address(void *to, const struct config_key *key, const cha
     return OK;
 }
 
+static enum status set_listen(void *to, const struct config_key *key, const char *text,
+                              struct problem *problem)
+{
+    struct problem ignored;
+    struct address parsed = {0};
+    const bool none = strcmp(text, key->words) == 0;
+    const enum status status = none ? OK : address_parse(&parsed, text, &ignored);
+    if (status == TOO_BIG)
+        return refuse(key, text, "the port is larger than 65535", problem);
+    if (status != OK)
+        return refuse(key, text, "no address with a port", problem);
+    if (!none && !address_is_number(&parsed))
+        return refuse(key, text, "a name, and who listens needs a number", problem);
+    memcpy(to, &parsed, sizeof parsed);
+    return OK;
+}
+
 /* Copy the item at the start of text, without the blanks around it; returns what follows. */
 static const char *take_item(char *item, size_t room, const char *text)
 {
@@ -322,6 +341,8 @@ static enum status set_addresses(void *to, const struct config_key *key, const c
         if (list.count == CONFIG_PEERS_MAX)
             return refuse(key, text, "too many", problem);
         enum status status = parse_address(&list.item[list.count], key, item, problem);
+        if (status != OK && strpbrk(item, " \t"))
+            return refuse(key, text, "no comma between two addresses", problem);
         if (status != OK)
             return status;
         list.count++;
@@ -369,6 +390,8 @@ static enum status set_clean(void *record, const struct config_key *key, const c
         return set_text(to, key, text, problem);
     case CONFIG_ADDRESS:
         return set_address(to, key, text, problem);
+    case CONFIG_LISTEN:
+        return set_listen(to, key, text, problem);
     case CONFIG_ADDRESSES:
         return set_addresses(to, key, text, problem);
     case CONFIG_SLICE:
@@ -485,6 +508,7 @@ void config_value_print(const struct config *config, const struct config_key *ke
         print_text(out, value);
         return;
     case CONFIG_ADDRESS:
+    case CONFIG_LISTEN:
         if (address->host[0])
             print_address(out, address);
         else

@@ -51,13 +51,11 @@ static void what_is_no_address_is_refused_with_an_example(void **state)
         "host",
         ":7770",
         "host:",
-        "host:65536",
         "host:-1",
         "host:+1",
         "host: 1",
         "host:1x",
         "host:000001",
-        "host:99999999999999999999",
         "2001:db8::7:7770",
         "[2001:db8::7]",
         "[2001:db8::7]7770",
@@ -79,6 +77,33 @@ static void what_is_no_address_is_refused_with_an_example(void **state)
         assert_string_equal(address.host, "before");
         assert_int_equal(address.port, 9);
         assert_non_null(strstr(problem.text, "host:port"));
+    }
+}
+
+static void a_port_that_is_too_large_is_called_so(void **state)
+{
+    (void)state;
+    static const char *const TEXTS[] = {"host:65536", "0.0.0.0:99999", "[::]:99999999999999999999"};
+    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
+        struct address address = {.host = "before", .port = 9};
+        struct problem problem = {""};
+        assert_int_equal(address_parse(&address, TEXTS[i], &problem), TOO_BIG);
+        assert_string_equal(address.host, "before");
+        assert_non_null(strstr(problem.text, TEXTS[i]));
+        assert_non_null(strstr(problem.text, "the port is too large"));
+    }
+}
+
+static void a_number_is_told_from_a_name(void **state)
+{
+    (void)state;
+    static const char *const NUMBERS[] = {"192.0.2.7:1", "0.0.0.0:0", "[::]:1", "[fe80::1%eth0]:1"};
+    static const char *const NAMES[] = {"localhost:1", "192.0.2:1", "192.0.2.7%eth0:1",
+                                        "1.2.3.4.5:1"};
+    for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; i++) {
+        const struct address number = address_of(NUMBERS[i]), name = address_of(NAMES[i]);
+        assert_true(address_is_number(&number));
+        assert_false(address_is_number(&name));
     }
 }
 
@@ -142,6 +167,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_good_address_is_read_and_written_back),
         cmocka_unit_test(what_is_no_address_is_refused_with_an_example),
+        cmocka_unit_test(a_port_that_is_too_large_is_called_so),
+        cmocka_unit_test(a_number_is_told_from_a_name),
         cmocka_unit_test(the_longest_address_fits_its_text),
         cmocka_unit_test(addresses_are_equal_by_host_and_port),
         cmocka_unit_test(neighbours_share_a_network_and_strangers_do_not),

@@ -93,6 +93,7 @@ static size_t bytes_of(const struct config_key *key)
     case CONFIG_DEVICE:
         return key->bytes;
     case CONFIG_ADDRESS:
+    case CONFIG_LISTEN:
         return sizeof(struct address);
     case CONFIG_ADDRESSES:
         return sizeof(struct address_list);
@@ -151,12 +152,20 @@ static void a_value_of_the_wrong_type_is_refused_with_what_is_allowed(void **sta
     assert_set_refused("exchange.log_bytes=64T", "with K, M or G");
     assert_set_refused("exchange.log_bytes=64MB", "with K, M or G");
     assert_set_refused("exchange.log_bytes=17179869185G", "too large");
-    assert_set_refused("node.listen=7770", "[node] listen: ");
-    assert_set_refused("node.listen=", "[node] listen: ");
+    assert_set_refused("node.listen=7770",
+                       "[node] listen = 7770: no address with a port; allowed:");
+    assert_set_refused("node.listen=0.0.0.0", "such as 0.0.0.0:7770, or none");
+    assert_set_refused("node.listen=", "[node] listen = : no address with a port");
+    assert_set_refused("node.listen=0.0.0.0:99999", "the port is larger than 65535");
+    assert_set_refused("node.listen=here.example.org:7770",
+                       "a name, and who listens needs a number");
     assert_set_refused("node.advertise=here:0", "nobody can dial port 0");
     assert_set_refused("node.peers=a:1,,b:1", "[node] peers: ");
     assert_set_refused("node.peers=a:1,", "[node] peers: ");
     assert_set_refused("node.peers=none", "[node] peers: ");
+    assert_set_refused("node.peers=a:99999", "[node] peers: \"a:99999\": the port is too large");
+    assert_set_refused("node.peers=a:1 b:1", "[node] peers = a:1 b:1: no comma between two");
+    assert_set_refused("node.peers=a:1 b:1", "separated by commas");
     assert_set_refused("data.shard=5/4", "no such part; allowed: i/n with 1 <= i <= n <= 4096");
     assert_set_refused("data.shard=0/4", "no such part");
     assert_set_refused("data.shard=1/4097", "no such part");
