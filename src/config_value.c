@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config_address.h"
+
 static void *member(void *record, const struct config_key *key)
 {
     return (unsigned char *)record + key->offset;
@@ -119,9 +121,8 @@ struct config_allowed config_value_allowed(const struct config_key *key)
     check_failed(__FILE__, __LINE__, "every type has its bounds");
 }
 
-/* The whole sentence: which key, which value, what is wrong with it, what would be right. */
-static enum status refuse(const struct config_key *key, const char *text, const char *why,
-                          struct problem *problem)
+enum status config_value_refuse(const struct config_key *key, const char *text, const char *why,
+                                struct problem *problem)
 {
     struct config_allowed allowed = config_value_allowed(key);
     return problem_set(problem, MALFORMED, "[%s] %s = %.80s%s: %.120s; allowed: %s", key->section,
@@ -164,9 +165,9 @@ static enum status check_bounds(const struct config_key *key, const char *text, 
                                 struct problem *problem)
 {
     if (value < key->min)
-        return refuse(key, text, "too small", problem);
+        return config_value_refuse(key, text, "too small", problem);
     if (value > key->max)
-        return refuse(key, text, "too large", problem);
+        return config_value_refuse(key, text, "too large", problem);
     return OK;
 }
 
@@ -199,7 +200,7 @@ static enum status set_whole(void *to, const struct config_key *key, const char 
     uint64_t value;
     const char *end;
     if (!whole_number(text, &value, &end) || *end)
-        return refuse(key, text, "not a whole number", problem);
+        return config_value_refuse(key, text, "not a whole number", problem);
     enum status status = check_bounds(key, text, (double)value, problem);
     if (status == OK && key->type == CONFIG_U32)
         *(uint32_t *)to = (uint32_t)value;
@@ -214,9 +215,10 @@ static enum status set_size(void *to, const struct config_key *key, const char *
     uint64_t value;
     const char *suffix;
     if (!whole_number(text, &value, &suffix) || size_factor(suffix) == 0)
-        return refuse(key, text, "not a whole number, with K, M or G if wanted", problem);
+        return config_value_refuse(key, text, "not a whole number, with K, M or G if wanted",
+                                   problem);
     if (value > UINT64_MAX / size_factor(suffix))
-        return refuse(key, text, "too large", problem);
+        return config_value_refuse(key, text, "too large", problem);
     value *= size_factor(suffix);
     enum status status = check_bounds(key, text, (double)value, problem);
     if (status == OK)
@@ -231,7 +233,7 @@ static enum status set_real(void *to, const struct config_key *key, const char *
     double value = strtod(text, &end);
     /* strtod also reads hexadecimal, infinities and "nan"; a file for people has decimals. */
     if (end == text || *end || text[strspn(text, "0123456789+-.eE")] || !isfinite(value))
-        return refuse(key, text, "not a number", problem);
+        return config_value_refuse(key, text, "not a number", problem);
     enum status status = check_bounds(key, text, value, problem);
     if (status == OK)
         *(double *)to = value;
@@ -244,7 +246,7 @@ static enum status set_bool(void *to, const struct config_key *key, const char *
     bool yes = strcmp(text, "yes") == 0 || strcmp(text, "true") == 0 || strcmp(text, "on") == 0;
     bool no = strcmp(text, "no") == 0 || strcmp(text, "false") == 0 || strcmp(text, "off") == 0;
     if (!yes && !no)
-        return refuse(key, text, "neither yes nor no", problem);
+        return config_value_refuse(key, text, "neither yes nor no", problem);
     *(bool *)to = yes;
     return OK;
 }
@@ -261,7 +263,7 @@ static enum status set_choice(void *to, const struct config_key *key, const char
         }
         word = word[length] ? word + length + 1 : NULL;
     }
-    return refuse(key, text, "no such choice", problem);
+    return config_value_refuse(key, text, "no such choice", problem);
 }
 
 static enum status set_text(void *to, const struct config_key *key, const char *text,
@@ -269,85 +271,11 @@ static enum status set_text(void *to, const struct config_key *key, const char *
 {
     size_t length = strlen(text);
     if ((double)length < key->min)
-        return refuse(key, text, "may not be empty", problem);
+        return config_value_refuse(key, text, "may not be empty", problem);
     if (length >= key->bytes)
-        return refuse(key, text, "too long", problem);
+        return config_value_refuse(key, text, "too long", problem);
     memset(to, 0, key->bytes);
     memcpy(to, text, length);
-    return OK;
-}
-
-static enum status parse_address(struct address *address, const struct config_key *key,
-                                 const char *text, struct problem *problem)
-{
-    struct problem inner;
-    struct address parsed;
-    memset(&parsed, 0, sizeof parsed);
-    if (address_parse(&parsed, text, &inner) != OK)
-        return problem_set(problem, MALFORMED, "[%s] %s: %s", key->section, key->name, inner.text);
-    if (parsed.port < key->min)
-        return refuse(key, text, "nobody can dial port 0", problem);
-    *address = parsed;
-    return OK;
-}
-
-static enum status set_address(void *to, const struct config_key *key, const char *text,
-                               struct problem *problem)
-{
-    if (strcmp(text, key->words) != 0)
-        return parse_address(to, key, text, problem);
-    memset(to, 0, sizeof(struct address));
-    return OK;
-}
-
-static enum status set_listen(void *to, const struct config_key *key, const char *text,
-                              struct problem *problem)
-{
-    struct problem ignored;
-    struct address parsed = {0};
-    const bool none = strcmp(text, key->words) == 0;
-    const enum status status = none ? OK : address_parse(&parsed, text, &ignored);
-    if (status == TOO_BIG)
-        return refuse(key, text, "the port is larger than 65535", problem);
-    if (status != OK)
-        return refuse(key, text, "no address with a port", problem);
-    if (!none && !address_is_number(&parsed))
-        return refuse(key, text, "a name, and who listens needs a number", problem);
-    memcpy(to, &parsed, sizeof parsed);
-    return OK;
-}
-
-/* Copy the item at the start of text, without the blanks around it; returns what follows. */
-static const char *take_item(char *item, size_t room, const char *text)
-{
-    text += strspn(text, " \t");
-    size_t length = strcspn(text, ",");
-    const char *rest = text[length] ? text + length + 1 : NULL;
-    while (length > 0 && is_blank(text[length - 1]))
-        length--;
-    (void)snprintf(item, room, "%.*s", (int)length, text);
-    return rest;
-}
-
-static enum status set_addresses(void *to, const struct config_key *key, const char *text,
-                                 struct problem *problem)
-{
-    struct address_list list;
-    memset(&list, 0, sizeof list);
-    const char *rest = text[0] ? text : NULL;
-    while (rest) {
-        char item[128];
-        rest = take_item(item, sizeof item, rest);
-        if (list.count == CONFIG_PEERS_MAX)
-            return refuse(key, text, "too many", problem);
-        enum status status = parse_address(&list.item[list.count], key, item, problem);
-        if (status != OK && strpbrk(item, " \t"))
-            return refuse(key, text, "no comma between two addresses", problem);
-        if (status != OK)
-            return status;
-        list.count++;
-    }
-    memcpy(to, &list, sizeof list);
     return OK;
 }
 
@@ -360,9 +288,9 @@ static enum status set_slice(void *to, const struct config_key *key, const char 
     bool valid = whole_number(text, &number, &end) && *end == '/' &&
                  whole_number(end + 1, &count, &end) && *end == '\0';
     if (!valid)
-        return refuse(key, text, "not of the form i/n", problem);
+        return config_value_refuse(key, text, "not of the form i/n", problem);
     if (number < 1 || number > count || count > CONFIG_SLICES_MAX)
-        return refuse(key, text, "no such part", problem);
+        return config_value_refuse(key, text, "no such part", problem);
     *(struct slice *)to = (struct slice){(uint32_t)number - 1, (uint32_t)count};
     return OK;
 }
@@ -389,16 +317,16 @@ static enum status set_clean(void *record, const struct config_key *key, const c
     case CONFIG_PATH:
         return set_text(to, key, text, problem);
     case CONFIG_ADDRESS:
-        return set_address(to, key, text, problem);
+        return config_address_set(to, key, text, problem);
     case CONFIG_LISTEN:
-        return set_listen(to, key, text, problem);
+        return config_address_set_listen(to, key, text, problem);
     case CONFIG_ADDRESSES:
-        return set_addresses(to, key, text, problem);
+        return config_address_set_all(to, key, text, problem);
     case CONFIG_SLICE:
         return set_slice(to, key, text, problem);
     case CONFIG_DEVICE:
         return device_is_word(text) ? set_text(to, key, text, problem)
-                                    : refuse(key, text, "no such device", problem);
+                                    : config_value_refuse(key, text, "no such device", problem);
     }
     check_failed(__FILE__, __LINE__, "every type has its parser");
 }

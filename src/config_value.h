@@ -13,6 +13,10 @@
 enum status config_value_set(void *record, const struct config_key *key, const char *text,
                              struct problem *problem) MUST_USE;
 
+/* MALFORMED, and the whole sentence: which key, which value, what is wrong, what would be right. */
+enum status config_value_refuse(const struct config_key *key, const char *text, const char *why,
+                                struct problem *problem) MUST_USE;
+
 /* The member's value, as config_value_set reads it back to the bit. */
 void config_value_print(const struct config *config, const struct config_key *key, FILE *out);
 
