@@ -137,9 +137,8 @@ static enum status read_pair(struct idx *images, struct idx *labels,
     struct slice slice;
     if (images->count != labels->count)
         return problem_set(problem, MALFORMED,
-                           "%s: holds %u images for the %u labels beside it; download both again "
-                           "or install the Debian package dataset-fashion-mnist",
-                           images->path, images->count, labels->count);
+                           "%s: holds %u images for the %u labels beside it; %s", images->path,
+                           images->count, labels->count, idx_remedy(images));
     enum status status = slice_new(&slice, options, images->count, problem);
     if (status != OK)
         return status;

@@ -9,10 +9,22 @@
 #include <zlib.h>
 
 #define DIMENSIONS_MAX 4
-#define REMEDY         "download it again or install the Debian package dataset-fashion-mnist"
+#define PACKAGED       "/usr/share/datasets/fashion-mnist/"
 
 /* No deflate stream grows more than this when it is inflated (zlib.net/zlib_tech.html). */
 #define DEFLATE_RATIO_MAX 1032
+
+/* Where the Debian package puts its files; elsewhere it would be of no help. */
+static bool is_packaged(const char *path)
+{
+    return strncmp(path, PACKAGED, strlen(PACKAGED)) == 0;
+}
+
+const char *idx_remedy(const struct idx *idx)
+{
+    return is_packaged(idx->path) ? "install the Debian package dataset-fashion-mnist again"
+                                  : "write it or download it again";
+}
 
 static const char *plural(const struct idx *idx)
 {
@@ -53,13 +65,16 @@ static enum status open_any(struct idx *idx, int *fd, const char *directory, con
         if (status == MISSING)
             status = open_named(idx, fd, directory, name, ".gz", problem);
     }
-    if (status == MISSING)
-        return problem_set(problem, MISSING,
-                           "%s: holds no %s-%s%s%s, plain or with .gz; name the folder of an IDX "
-                           "data set, or install the Debian package dataset-fashion-mnist",
-                           directory, part, of_kind[0], of_kind[1] ? ", nor " : "",
-                           of_kind[1] ? of_kind[1] : "");
-    return status;
+    if (status != MISSING)
+        return status;
+    char other[64] = "";
+    if (of_kind[1])
+        (void)snprintf(other, sizeof other, ", nor %.32s-%s", part, of_kind[1]);
+    return problem_set(
+        problem, MISSING,
+        "%s: holds no %s-%s%s, plain or with .gz; name the folder of an IDX data set%s", directory,
+        part, of_kind[0], other,
+        is_packaged(idx->path) ? ", or install the Debian package dataset-fashion-mnist" : "");
 }
 
 /* Less came than the format promises: say why. */
@@ -74,11 +89,10 @@ static enum status fault(const struct idx *idx, const char *where, struct proble
     if (code == Z_MEM_ERROR)
         return problem_set(problem, FAILED, "%s: no memory left to read it; free some", idx->path);
     if (code != Z_OK && code != Z_BUF_ERROR)
-        return problem_set(
-            problem, MALFORMED,
-            "%s: is damaged: its compressed data or their checksum do not hold; " REMEDY,
-            idx->path);
-    return problem_set(problem, MALFORMED, "%s: ends %s; " REMEDY, idx->path, where);
+        return problem_set(problem, MALFORMED,
+                           "%s: is damaged: its compressed data or their checksum do not hold; %s",
+                           idx->path, idx_remedy(idx));
+    return problem_set(problem, MALFORMED, "%s: ends %s; %s", idx->path, where, idx_remedy(idx));
 }
 
 static enum status fault_at_item(const struct idx *idx, struct problem *problem)
@@ -103,10 +117,9 @@ static enum status read_magic(struct idx *idx, struct problem *problem)
     if (status != OK)
         return status;
     if (magic[0] != 0 || magic[1] != 0)
-        return problem_set(
-            problem, MALFORMED,
-            "%s: is not an IDX file (it begins with %02x %02x instead of 00 00); " REMEDY,
-            idx->path, magic[0], magic[1]);
+        return problem_set(problem, MALFORMED,
+                           "%s: is not an IDX file (it begins with %02x %02x instead of 00 00); %s",
+                           idx->path, magic[0], magic[1], idx_remedy(idx));
     if (magic[2] != 0x08)
         return problem_set(problem, MALFORMED,
                            "%s: holds numbers of IDX type 0x%02x, and only unsigned bytes (0x08) "
@@ -115,9 +128,10 @@ static enum status read_magic(struct idx *idx, struct problem *problem)
     idx->dimensions = magic[3];
     const bool is_image = idx->dimensions == 3 || idx->dimensions == 4;
     if (idx->kind == IDX_IMAGES ? !is_image : idx->dimensions != 1)
-        return problem_set(problem, MALFORMED, "%s: has %d dimensions, and %s have %s; " REMEDY,
+        return problem_set(problem, MALFORMED, "%s: has %d dimensions, and %s have %s; %s",
                            idx->path, idx->dimensions, plural(idx),
-                           idx->kind == IDX_IMAGES ? "3 or, with channels, 4" : "1");
+                           idx->kind == IDX_IMAGES ? "3 or, with channels, 4" : "1",
+                           idx_remedy(idx));
     return OK;
 }
 
@@ -141,12 +155,14 @@ static enum status read_dimensions(struct idx *idx, struct problem *problem)
         return problem_set(
             problem, TOO_BIG,
             "%s: announces images of %ux%ux%u (channels, height, width), and 1x1x1 to %dx%dx%d can "
-            "be read; " REMEDY,
-            idx->path, channels, height, width, IDX_CHANNELS_MAX, IDX_SIDE_MAX, IDX_SIDE_MAX);
+            "be read; %s",
+            idx->path, channels, height, width, IDX_CHANNELS_MAX, IDX_SIDE_MAX, IDX_SIDE_MAX,
+            idx_remedy(idx));
     idx->count = big_endian(bytes);
     idx->shape = (struct shape){(int)channels, (int)height, (int)width};
     if (idx->count == 0)
-        return problem_set(problem, MALFORMED, "%s: holds no %s; " REMEDY, idx->path, plural(idx));
+        return problem_set(problem, MALFORMED, "%s: holds no %s; %s", idx->path, plural(idx),
+                           idx_remedy(idx));
     return OK;
 }
 
@@ -155,9 +171,9 @@ static enum status check_size(const struct idx *idx, struct problem *problem)
     uint64_t announced = (uint64_t)idx->count * shape_size(idx->shape);
     if (announced / DEFLATE_RATIO_MAX <= idx->file_bytes)
         return OK;
-    return problem_set(problem, MALFORMED,
-                       "%s: announces %u %s, more than its %llu bytes can hold; " REMEDY, idx->path,
-                       idx->count, plural(idx), (unsigned long long)idx->file_bytes);
+    return problem_set(
+        problem, MALFORMED, "%s: announces %u %s, more than its %llu bytes can hold; %s", idx->path,
+        idx->count, plural(idx), (unsigned long long)idx->file_bytes, idx_remedy(idx));
 }
 
 static enum status open_stream(struct idx *idx, int fd, struct problem *problem)
@@ -165,7 +181,7 @@ static enum status open_stream(struct idx *idx, int fd, struct problem *problem)
     struct stat about;
     if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
         (void)close(fd);
-        return problem_set(problem, MALFORMED, "%s: is not a file; " REMEDY, idx->path);
+        return problem_set(problem, MALFORMED, "%s: is not a file; %s", idx->path, idx_remedy(idx));
     }
     idx->stream = gzdopen(fd, "rb");
     if (!idx->stream) {
@@ -214,8 +230,8 @@ enum status idx_end(struct idx *idx, struct problem *problem)
     const int got = gzread(idx->stream, &extra, 1);
     (void)gzerror(idx->stream, &code);
     if (got == 1)
-        return problem_set(problem, MALFORMED, "%s: goes on after its %u %s; " REMEDY, idx->path,
-                           idx->count, plural(idx));
+        return problem_set(problem, MALFORMED, "%s: goes on after its %u %s; %s", idx->path,
+                           idx->count, plural(idx), idx_remedy(idx));
     if (got != 0 || code != Z_OK)
         return fault_at_item(idx, problem);
     return OK;

@@ -51,6 +51,9 @@ enum status idx_next(struct idx *idx, uint8_t *item, struct problem *problem) MU
 /* All items are read: nothing may follow, and a gzip checksum must hold. */
 enum status idx_end(struct idx *idx, struct problem *problem) MUST_USE;
 
+/* What to do about a file that is not as it should be: "write it or download it again". */
+const char *idx_remedy(const struct idx *idx);
+
 void idx_close(struct idx *idx);
 
 #endif

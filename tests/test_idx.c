@@ -170,9 +170,21 @@ static void what_is_missing_is_named_with_both_its_names(void **state)
     struct idx idx;
     struct problem problem;
     assert_int_equal(idx_open(&idx, folder, "train", IDX_IMAGES, &problem), MISSING);
-    assert_non_null(strstr(problem.text, "no train-images-idx3-ubyte, nor images-idx4-ubyte"));
+    assert_non_null(
+        strstr(problem.text, "no train-images-idx3-ubyte, nor train-images-idx4-ubyte, plain"));
     assert_int_equal(idx_open(&idx, folder, "t10k", IDX_LABELS, &problem), MISSING);
     assert_non_null(strstr(problem.text, "no t10k-labels-idx1-ubyte, plain or with .gz"));
+}
+
+static void only_where_the_package_puts_its_files_it_is_a_remedy(void **state)
+{
+    (void)state;
+    struct problem problem;
+    struct idx idx = {.path = "/usr/share/datasets/fashion-mnist/t10k-labels-idx1-ubyte.gz"};
+    assert_non_null(strstr(idx_remedy(&idx), "dataset-fashion-mnist"));
+    assert_int_equal(idx_open(&idx, folder, "train", IDX_IMAGES, &problem), MISSING);
+    assert_null(strstr(idx_remedy(&idx), "dataset-fashion-mnist"));
+    assert_null(strstr(problem.text, "dataset-fashion-mnist"));
 }
 
 static void of_two_files_the_one_without_channels_is_read(void **state)
@@ -198,6 +210,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_truncation_is_noticed, begin, end),
         cmocka_unit_test_setup_teardown(impossible_sizes_are_refused, begin, end),
         cmocka_unit_test_setup_teardown(what_is_missing_is_named_with_both_its_names, begin, end),
+        cmocka_unit_test_setup_teardown(only_where_the_package_puts_its_files_it_is_a_remedy, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(of_two_files_the_one_without_channels_is_read, begin, end),
     };
     return cmocka_run_group_tests(stories, NULL, NULL);
