@@ -59,13 +59,14 @@ void identity_text(char text[static ID_TEXT_BYTES], const uint8_t id[static ID_B
 
 struct key_file {
     const char *label;
+    const char *what;
     const char *remedy; /* what to type when there is none; the path follows */
 };
 
-static const struct key_file identity_file = {"hearsay-identity-1",
+static const struct key_file identity_file = {"hearsay-identity-1", "an identity file",
                                               "make one with: hearsay keygen"};
 static const struct key_file swarm_key_file = {
-    "hearsay-swarm-key-1",
+    "hearsay-swarm-key-1", "a swarm key file",
     "copy it from another node, or for a new swarm make one with: hearsay swarmkey"};
 
 #define LINE_MAX_BYTES 128
@@ -182,9 +183,8 @@ static enum status key_load(const struct key_file *file, uint8_t key[static KEY_
     if (status == OK)
         memcpy(key, parsed, KEY_BYTES);
     else
-        (void)problem_set(problem, status,
-                          "%s: not such a file; expected one line: %s and 64 hex digits", path,
-                          file->label);
+        (void)problem_set(problem, status, "%s: is not %s; expected one line: %s and 64 hex digits",
+                          path, file->what, file->label);
 out:
     secret_wipe(line, sizeof line);
     secret_wipe(parsed, sizeof parsed);
@@ -214,7 +214,10 @@ static enum status key_save(const struct key_file *file, const uint8_t key[stati
         return problem_set(problem, FAILED,
                            "%s: exists already and is never overwritten; move it away first", path);
     if (descriptor < 0)
-        return problem_set(problem, FAILED, "%s: cannot create it: %s", path, strerror(errno));
+        return problem_set(problem, FAILED,
+                           "%s: cannot create it: %s; name a file in a folder that is there and "
+                           "that you may write to",
+                           path, strerror(errno));
 
     char line[LINE_MAX_BYTES];
     int head_bytes = snprintf(line, sizeof line, "%s ", file->label);

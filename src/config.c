@@ -130,7 +130,8 @@ static void read_file(struct reading *reading)
     if (reading->status != OK)
         return;
     if (ferror(reading->file))
-        reading->status = problem_set(reading->problem, FAILED, "%.300s: cannot be read: %s",
+        reading->status = problem_set(reading->problem, FAILED,
+                                      "%.300s: cannot be read: %s; name a file that you may read",
                                       reading->path, strerror(errno));
     else if (wrong != 0)
         reading_fail(reading, MALFORMED, "neither a [section] nor key = value");

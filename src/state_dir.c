@@ -22,8 +22,10 @@ static bool is_same_file(const char *a, const char *b)
 enum status state_dir_make(const char *path, struct problem *problem)
 {
     if (mkdir(path, 0755) != 0 && errno != EEXIST)
-        return problem_set(problem, FAILED, "cannot make node.state_dir %s: %s", path,
-                           strerror(errno));
+        return problem_set(problem, FAILED,
+                           "cannot make node.state_dir %s: %s; choose another, in a folder that is "
+                           "there and that this user may write to",
+                           path, strerror(errno));
     struct stat about;
     if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode) || access(path, W_OK | X_OK) != 0)
         return problem_set(problem, FAILED,

@@ -23,6 +23,9 @@ expect 2 'name = lenett: no such model; there are xor, mlp, lenet' \
     "${node[@]}" --set model.layers= --set model.name=lenett
 expect 1 'dense 3.*10' "${node[@]}" --set 'model.layers=dense 3'
 expect 1 'state_dir .*not a directory' "${node[@]}" --set "node.state_dir=$dir/node.key"
+expect 1 'state_dir .*/no/such: No such file.*; choose another, in a folder that is there' \
+    "${node[@]}" --set "node.state_dir=$dir/no/such"
+expect 2 'cannot be read: Is a directory; name a file' "${node[@]}" --config "$dir"
 
 tell 'data'
 idx=(--set data.source=idx --set "data.dir=$dir/data")
@@ -49,7 +52,8 @@ chmod 0644 "$dir/open.key"
 expect 1 'open.key.*chmod' "${node[@]}" --set "node.identity=$dir/open.key"
 expect 2 'are the same file' "${node[@]}" --set "node.identity=$dir/swarm.key"
 "$hearsay" swarmkey "$dir/other.key" >/dev/null
-expect 1 'other.key' "${node[@]}" --set "node.identity=$dir/other.key" # the wrong kind
+expect 1 'other.key: is not an identity file' \
+    "${node[@]}" --set "node.identity=$dir/other.key" # the wrong kind
 
 tell 'saved models'
 mkdir -p "$dir/nowhere" "$dir/early/state"

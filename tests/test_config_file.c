@@ -331,7 +331,7 @@ static void what_cannot_be_opened_or_read_is_said(void **state)
     assert_int_equal(config_load(&config, "/nowhere/node.conf", &problem), MISSING);
     assert_says(&problem, "/nowhere/node.conf: cannot be opened: No such file");
     assert_int_equal(config_load(&config, "/", &problem), FAILED);
-    assert_says(&problem, "Is a directory");
+    assert_says(&problem, "/: cannot be read: Is a directory; name a file that you may read");
 }
 
 /* Beside this file's folder: <project>/configs/node.conf. */

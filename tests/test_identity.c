@@ -217,6 +217,7 @@ static void anything_but_one_whole_line_is_refused(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         write_file("node.key", wrong[i], strlen(wrong[i]), 0600);
         assert_load(MALFORMED, &problem);
+        assert_non_null(strstr(problem.text, "node.key: is not a swarm key file; expected"));
         assert_non_null(strstr(problem.text, "hearsay-swarm-key-1"));
     }
 }
@@ -292,7 +293,8 @@ static void saving_where_there_is_no_folder_says_so(void **state)
     struct identity identity = identity_number(1);
     assert_int_equal(identity_save(&identity, "nowhere/node.key", &problem), FAILED);
     assert_string_equal(problem.text,
-                        "nowhere/node.key: cannot create it: No such file or directory");
+                        "nowhere/node.key: cannot create it: No such file or directory; name a "
+                        "file in a folder that is there and that you may write to");
 }
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
