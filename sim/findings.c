@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "config.h"
 #include "findings_inside.h"
@@ -12,11 +13,6 @@
 
 #define PATH_BYTES  (CONFIG_PATH_BYTES + 64)
 #define LABEL_WIDTH 14
-
-enum status findings_ready(struct problem *problem)
-{
-    return gnuplot_ready(problem);
-}
 
 static void print_facts(FILE *out, const struct outcome *outcome)
 {
@@ -65,11 +61,17 @@ void findings_print(FILE *out, const struct outcome *outcome)
 static enum status make_dir(const char *dir, struct problem *problem)
 {
     struct stat found;
+    if (strlen(dir) >= CONFIG_PATH_BYTES)
+        return problem_set(problem, TOO_BIG, "the name of the folder is too long: %.100s...", dir);
     if (mkdir(dir, 0777) == 0)
         return OK;
     const int error = errno;
-    if (error == EEXIST && stat(dir, &found) == 0 && S_ISDIR(found.st_mode))
-        return OK;
+    if (error == EEXIST && stat(dir, &found) == 0 && S_ISDIR(found.st_mode)) {
+        if (access(dir, W_OK | X_OK) == 0)
+            return OK;
+        return problem_set(problem, FAILED, "cannot write to the folder %.250s: %s; choose another",
+                           dir, strerror(errno));
+    }
     return problem_set(problem, FAILED, "cannot make the folder %.250s: %s; choose another", dir,
                        error == EEXIST ? "a file of this name is in the way" : strerror(error));
 }
@@ -202,11 +204,15 @@ static enum status write_page(const char *dir, const struct outcome *outcome,
     return close_file(file, path, problem);
 }
 
+enum status findings_ready(const char *dir, struct problem *problem)
+{
+    const enum status status = gnuplot_ready(problem);
+    return status == OK ? make_dir(dir, problem) : status;
+}
+
 enum status findings_write(const char *dir, const struct outcome *outcome, struct problem *problem)
 {
     char *drawings[FINDINGS_PLOTS] = {NULL};
-    if (strlen(dir) >= CONFIG_PATH_BYTES)
-        return problem_set(problem, TOO_BIG, "the name of the folder is too long: %.100s...", dir);
     enum status status = make_dir(dir, problem);
     if (status == OK)
         status = write_files(dir, outcome, problem);

@@ -19,14 +19,16 @@
 
 #include "outcome.h"
 
-/* OK when gnuplot is there; else MISSING and how to get it. Ask before the work is done. */
-enum status findings_ready(struct problem *problem) MUST_USE;
+/* Whether there will be a report, asked before the work is done. MISSING, and how to get it: there
+ * is no gnuplot. FAILED or TOO_BIG: DIR is made if it is not there, and it can be neither made nor
+ * written to. */
+enum status findings_ready(const char *dir, struct problem *problem) MUST_USE;
 
 /* Within 80 columns. Of an outcome that was judged. */
 void findings_print(FILE *out, const struct outcome *outcome);
 
-/* Makes DIR if it is not there; overwrites what an earlier run left in it. FAILED, and a sentence,
- * when something cannot be written or drawn. */
+/* Makes DIR if it is not there; overwrites what an earlier
+ * run left in it. FAILED, and a sentence, when something cannot be written or drawn. */
 enum status findings_write(const char *dir, const struct outcome *outcome,
                            struct problem *problem) MUST_USE;
 

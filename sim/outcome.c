@@ -292,6 +292,8 @@ static struct found found_blocks(const struct outcome *outcome, const struct exp
             most = node;
     }
     const bool known = most && outcome->base_bytes > 0;
+    if (!most && outcome->scenario->strategy == STRATEGY_GOSSIP)
+        return (struct found){.value = NAN, .text = "nobody took over a base"};
     const double part = known ? (double)most->block_bytes / (double)outcome->base_bytes : NAN;
     struct found found = found_figure(expect, part, "%.3f");
     if (known)

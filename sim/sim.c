@@ -269,13 +269,15 @@ static int run_scenario(struct sim_options *options)
     int code = EXIT_USAGE;
     enum status status =
         scenario_load(scenario, options->file, options->set, options->sets, &problem);
-    if (status == OK && !options->no_report)
-        status = findings_ready(&problem);
     if (status == OK) {
         (void)snprintf(folder, sizeof folder, "report-%s", scenario->name);
         describe(command, sizeof command, options);
         if (!options->out)
             options->out = folder;
+        if (!options->no_report)
+            status = findings_ready(options->out, &problem);
+    }
+    if (status == OK) {
         status = play(scenario, options, command, &met, &problem);
         code = status == OK && met ? EXIT_OK : EXIT_FAILED;
     }

@@ -344,6 +344,8 @@ static void a_folder_that_cannot_be_made_is_refused_with_its_name(void **state)
     char below[512];
     story_short(&outcome);
     (void)snprintf(below, sizeof below, "%s/none/below", folder);
+    assert_int_equal(findings_ready(below, &problem), FAILED);
+    assert_holds(problem.text, "/none/below: No such file or directory; choose another");
     assert_int_equal(findings_write(below, &outcome, &problem), FAILED);
     assert_holds(problem.text, "/none/below: No such file or directory");
     (void)snprintf(below, sizeof below, "%s/file", folder);
@@ -351,6 +353,8 @@ static void a_folder_that_cannot_be_made_is_refused_with_its_name(void **state)
     assert_non_null(file);
     assert_int_equal(fclose(file), 0);
     assert_int_equal(findings_write(below, &outcome, &problem), FAILED);
+    assert_holds(problem.text, "/file: a file of this name is in the way");
+    assert_int_equal(findings_ready(below, &problem), FAILED);
     assert_holds(problem.text, "/file: a file of this name is in the way");
 }
 
@@ -400,9 +404,9 @@ static void a_missing_or_failing_gnuplot_is_named_with_what_it_said(void **state
     char search[4096];
     (void)snprintf(search, sizeof search, "%s", getenv("PATH"));
     story_short(&outcome);
-    assert_int_equal(findings_ready(&problem), OK);
+    assert_int_equal(findings_ready(folder, &problem), OK);
     assert_int_equal(setenv("PATH", folder, 1), 0);
-    assert_int_equal(findings_ready(&problem), MISSING);
+    assert_int_equal(findings_ready(folder, &problem), MISSING);
     assert_holds(problem.text, "apt-get install gnuplot-nox");
     assert_int_equal(findings_write(folder, &outcome, &problem), FAILED);
     assert_holds(problem.text, "gnuplot does not start");

@@ -220,7 +220,7 @@ static void blocks_are_those_of_the_node_that_received_most(void **state)
     begin();
     story_expect(METRIC_BLOCKS, false, 1.1, 0, "blocks <= 1.1 x base");
     outcome.base_bytes = 4000;
-    assert_verdict(false, "blocks <= 1.1 x base: not measured");
+    assert_verdict(false, "blocks <= 1.1 x base: nobody took over a base");
     outcome.nodes[0].block_bytes = 4000;
     outcome.nodes[1].block_bytes = 4400;
     assert_verdict(true, "blocks <= 1.1 x base: 1.100 x base (4.4 kB, desk/2)");
