@@ -27,8 +27,8 @@ enum status findings_ready(const char *dir, struct problem *problem) MUST_USE;
 /* Within 80 columns. Of an outcome that was judged. */
 void findings_print(FILE *out, const struct outcome *outcome);
 
-/* Makes DIR if it is not there; overwrites what an earlier
- * run left in it. FAILED, and a sentence, when something cannot be written or drawn. */
+/* Makes DIR if it is not there; overwrites what an earlier run left in it. FAILED, and a sentence,
+ * when something cannot be written or drawn. */
 enum status findings_write(const char *dir, const struct outcome *outcome,
                            struct problem *problem) MUST_USE;
 

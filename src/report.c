@@ -70,11 +70,23 @@ static void put_digest(json_t *line, const char *key, uint64_t digest)
     put_text(line, key, text);
 }
 
+static void say_losing(struct report *report, int error)
+{
+    if (!report->is_losing)
+        (void)fprintf(
+            stderr,
+            "hearsay: the log cannot be written: %s; what is not written is lost, and the "
+            "node goes on\n",
+            strerror(error));
+    report->is_losing = true;
+}
+
 static void line_end(struct report *report, json_t *line)
 {
     (void)json_dumpf(line, report->log, JSON_COMPACT | JSON_REAL_PRECISION(9));
     (void)fputc('\n', report->log);
-    (void)fflush(report->log);
+    if (fflush(report->log) != 0 || ferror(report->log))
+        say_losing(report, errno);
     json_decref(line);
 }
 

@@ -4,7 +4,8 @@
  *    "peer":"3f2a9c01","address":"192.0.2.7:7770","text":"is a neighbour (we called)"}
  *
  * t is seconds since the start. "status" comes once a second, "evaluated" after each evaluation,
- * "final" once, at the end.
+ * "final" once, at the end. When the log cannot be written (a full disk), that is said once on
+ * standard error, and the node goes on. Held by tests/test_bad_input.sh.
  */
 #ifndef HEARSAY_REPORT_H
 #define HEARSAY_REPORT_H
@@ -21,6 +22,7 @@ struct report {
     uint64_t start_ns;
     uint64_t printed_ns; /* the last status line for a person */
     uint32_t batch;      /* said last; 0: never */
+    bool is_losing;      /* said that the log cannot be written */
 };
 
 /* log: "" none, "-" standard output. */

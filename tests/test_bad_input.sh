@@ -70,6 +70,13 @@ address=$(address_of one)
 port=${address##*:}
 expect 1 "$address.*choose another node.listen port" "${node[@]}" --set "node.listen=$address"
 
+tell 'a log on a full disk'
+start full --log /dev/full
+wait_for 20 'full to say so' says "$dir/full.err" 'the log cannot be written: No space left'
+wait_for 20 'full to train' says "$dir/full.err" 'samples/s'
+leave full
+[[ $(grep -c 'the log cannot be written' "$dir/full.err") == 1 ]] || fail 'it says so again and again'
+
 tell 'another swarm key'
 start stranger --set "node.peers=$address" --set "node.swarm_key=$dir/other.key"
 wait_for 20 'the stranger to be told why' notes stranger 'another swarm key, or no hearsay node'
