@@ -14,6 +14,10 @@ import statistics
 import sys
 import time
 
+if "--help" in sys.argv[1:]:  # also where there is no PyTorch
+    print(__doc__)
+    sys.exit()
+
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
