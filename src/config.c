@@ -7,7 +7,6 @@
 #include "config_key.h"
 #include "config_read.h"
 #include "config_value.h"
-#include "node.h"
 
 void config_defaults(struct config *config)
 {
@@ -158,9 +157,7 @@ enum status config_load_key(struct config_load *load, const char *section, const
     enum status status = assign(&load->config, section, name, value, &key, problem);
     if (status != OK)
         return status;
-    size_t i = (size_t)(key - config_key_at(0));
-    CHECK(i < CONFIG_KEYS_MAX);
-    return config_key_once(key, &load->line_of[i], line, problem);
+    return config_key_once(key, &load->line_of[config_key_index(key)], line, problem);
 }
 
 static enum status on_section(void *context, const char *section, struct problem *problem)
@@ -175,11 +172,16 @@ static enum status on_key(void *context, const char *section, const char *name, 
     return config_load_key(context, section, name, value, line, problem);
 }
 
+enum status config_load_file(struct config_load *load, const char *path, struct problem *problem)
+{
+    const struct config_reader reader = {on_section, on_key, load};
+    return config_read(path, &reader, problem);
+}
+
 enum status config_load(struct config *config, const char *path, struct problem *problem)
 {
     struct config_load load = {.config = *config};
-    struct config_reader reader = {on_section, on_key, &load};
-    enum status status = config_read(path, &reader, problem);
+    const enum status status = config_load_file(&load, path, problem);
     if (status == OK)
         *config = load.config;
     return status;
@@ -218,76 +220,29 @@ enum status config_split(struct config_parts *parts, const char *assignment,
     return OK;
 }
 
-enum status config_set(struct config *config, const char *assignment, struct problem *problem)
+static enum status set(struct config *config, const char *assignment, const struct config_key **key,
+                       struct problem *problem)
 {
     struct config_parts parts;
+    const enum status status = config_split(&parts, assignment, problem);
+    if (status != OK)
+        return status;
+    return assign(config, parts.section, parts.name, parts.value, key, problem);
+}
+
+enum status config_set(struct config *config, const char *assignment, struct problem *problem)
+{
     const struct config_key *key;
-    enum status status = config_split(&parts, assignment, problem);
+    return set(config, assignment, &key, problem);
+}
+
+enum status config_load_set(struct config_load *load, const char *assignment,
+                            struct problem *problem)
+{
+    const struct config_key *key;
+    const enum status status = set(&load->config, assignment, &key, problem);
     if (status == OK)
-        status = assign(config, parts.section, parts.name, parts.value, &key, problem);
-    return status;
-}
-
-static enum status check_node(const struct config_node *node, struct problem *problem)
-{
-    bool listens = node->listen.host[0];
-    if (!listens && node->peers.count == 0)
-        return problem_set(problem, MALFORMED,
-                           "[node] listen is none and [node] peers is empty, so nobody can be met; "
-                           "give one of them");
-    if (!listens && node->advertise.host[0])
-        return problem_set(problem, MALFORMED,
-                           "[node] advertise is given, but listen is none; leave one of them out");
-    if (strcmp(node->identity, node->swarm_key) == 0)
-        return problem_set(problem, MALFORMED,
-                           "[node] identity and swarm_key are the same file; give two");
-    return OK;
-}
-
-static enum status check_learning(const struct config *config, struct problem *problem)
-{
-    if (!config->model.layers[0] && !model_preset(config->model.name))
-        return problem_set(problem, MALFORMED,
-                           "[model] name = %s: no such model; there are %s, or give layers",
-                           config->model.name, model_presets());
-    if (config->train.schedule != CONSTANT && config->train.period_samples == 0)
-        return problem_set(problem, MALFORMED, "[train] schedule needs period_samples, at least 1");
-    if (config->train.optimizer == OPTIMIZER_ADAM && config->train.nesterov)
-        return problem_set(problem, MALFORMED,
-                           "[train] nesterov is for optimizer = sgd; leave it out with adam");
-    bool generated = config->data.source == DATASET_GENERATED;
-    if (generated && config->data.train_count < config->data.shard.count)
-        return problem_set(problem, MALFORMED,
-                           "[data] shard has more parts (%u) than train_count has samples (%u)",
-                           config->data.shard.count, config->data.train_count);
-    return OK;
-}
-
-static enum status check_limits(const struct config_limits *limits, struct problem *problem)
-{
-    if (limits->half_open_per_net > limits->half_open)
-        return problem_set(problem, MALFORMED,
-                           "[limits] half_open_per_net (%u) is more than half_open (%u)",
-                           limits->half_open_per_net, limits->half_open);
-    if (limits->peers > limits->members)
-        return problem_set(problem, MALFORMED, "[limits] peers (%u) is more than members (%u)",
-                           limits->peers, limits->members);
-    const uint32_t most = node_lives_max(limits->send_queue_bytes);
-    if (limits->lives > most)
-        return problem_set(problem, MALFORMED,
-                           "[limits] lives (%u) are more than a joiner can be told of at once, "
-                           "%u with this send_queue_bytes; raise that, or lower lives",
-                           limits->lives, most);
-    return OK;
-}
-
-enum status config_check(const struct config *config, struct problem *problem)
-{
-    enum status status = check_node(&config->node, problem);
-    if (status == OK)
-        status = check_learning(config, problem);
-    if (status == OK)
-        status = check_limits(&config->limits, problem);
+        load->line_of[config_key_index(key)] = 0;
     return status;
 }
 

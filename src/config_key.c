@@ -161,6 +161,8 @@ static const struct config_key keys[] = {
      .max = 1000, .unit = "notes per second", .help = "Notes that others can cause."},
 };
 
+_Static_assert(sizeof keys / sizeof keys[0] <= CONFIG_KEYS_MAX, "each has its place");
+
 size_t config_key_count(void)
 {
     return sizeof keys / sizeof keys[0];
@@ -170,6 +172,13 @@ const struct config_key *config_key_at(size_t i)
 {
     CHECK(i < config_key_count());
     return &keys[i];
+}
+
+size_t config_key_index(const struct config_key *key)
+{
+    const size_t i = (size_t)(key - keys);
+    CHECK(i < config_key_count());
+    return i;
 }
 
 const struct config_key *config_key_find(const char *section, const char *name)

@@ -41,8 +41,11 @@ struct config_key {
     const char *help;
 };
 
+#define CONFIG_KEYS_MAX 128
+
 size_t config_key_count(void);
 const struct config_key *config_key_at(size_t i);
+size_t config_key_index(const struct config_key *key); /* below config_key_count */
 
 /* NULL when there is no such key. */
 const struct config_key *config_key_find(const char *section, const char *name);

@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "config_read.h"
+
 enum status config_options_set(struct config_options *options, const char *assignment,
                                struct problem *problem)
 {
@@ -12,23 +14,28 @@ enum status config_options_set(struct config_options *options, const char *assig
     return OK;
 }
 
-static enum status set_log(struct config *config, const char *path, struct problem *problem)
+static enum status set_log(struct config_load *load, const char *path, struct problem *problem)
 {
     char assignment[CONFIG_LINE_BYTES];
     (void)snprintf(assignment, sizeof assignment, "node.log=%s", path);
-    return config_set(config, assignment, problem);
+    return config_load_set(load, assignment, problem);
 }
 
 enum status config_options_read(struct config *config, const struct config_options *options,
                                 struct problem *problem)
 {
+    struct config_load load = {0};
     enum status status = OK;
-    config_defaults(config);
+    config_defaults(&load.config);
     if (options->file)
-        status = config_load(config, options->file, problem);
+        status = config_load_file(&load, options->file, problem);
     for (int i = 0; status == OK && i < options->sets; i++)
-        status = config_set(config, options->set[i], problem);
+        status = config_load_set(&load, options->set[i], problem);
     if (status == OK && options->log)
-        status = set_log(config, options->log, problem);
-    return status == OK ? config_check(config, problem) : status;
+        status = set_log(&load, options->log, problem);
+    if (status == OK)
+        status = config_load_check(&load, options->file, problem);
+    if (status == OK)
+        *config = load.config;
+    return status;
 }

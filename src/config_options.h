@@ -19,7 +19,9 @@ struct config_options {
 enum status config_options_set(struct config_options *options, const char *assignment,
                                struct problem *problem) MUST_USE;
 
-/* Defaults, then the file, then each --set in order, then --log; checked as a whole. */
+/* Defaults, then the file, then each --set in order, then --log; and whether the whole fits
+ * together, as config_check, but with file and line where the file says it. A fault leaves config
+ * as it was. */
 enum status config_options_read(struct config *config, const struct config_options *options,
                                 struct problem *problem) MUST_USE;
 

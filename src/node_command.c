@@ -18,8 +18,9 @@ static const char usage[] =
     "  --help                  print this\n"
     "\n"
     "A node needs its identity (hearsay keygen) and the swarm key (hearsay swarmkey).\n"
-    "Exit codes: 0 left the swarm and saved the model, 1 failed, 2 wrong usage or\n"
-    "configuration.\n";
+    "Exit codes: 0 left the swarm and saved the model, 1 failed (also when what the\n"
+    "configuration names is not there or does not fit: keys, data, layers for them, a port,\n"
+    "a folder), 2 wrong usage or configuration.\n";
 
 /* What `hearsay node` was asked to do. */
 struct node_options {

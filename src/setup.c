@@ -136,10 +136,12 @@ enum status setup_model(const struct config *config, uint32_t batch_max,
                            "model.name: there is no model \"%s\"; known: %s; or give model.layers",
                            config->model.name, model_presets());
     const uint32_t most = batch_max > EVALUATION_BATCH ? batch_max : EVALUATION_BATCH;
+    struct problem why;
     enum status status = model_new(&made->model, arena, backend, line, train->shape, train->classes,
-                                   (int)most, problem);
+                                   (int)most, &why);
     if (status != OK)
-        return status;
+        return problem_set(problem, status, "[model] %s: %.400s",
+                           config->model.layers[0] ? "layers" : "name", why.text);
     char start[START_TEXT_BYTES];
     status = make_start(config, arena, made, start, problem);
     if (status != OK) {

@@ -13,6 +13,8 @@ printf '[train]\nbatch = 8\n[node]\nlisen = none\n' >"$dir/unknown.conf"
 expect 2 "unknown.conf:4: .*lisen.*listen" "${node[@]}" --config "$dir/unknown.conf"
 printf '\n[train]\nbatch = 0\n' >"$dir/range.conf"
 expect 2 "range.conf:3: .*batch.*1 to 4096" "${node[@]}" --config "$dir/range.conf"
+printf '[train]\nschedule = step\n' >"$dir/step.conf"
+expect 2 'step.conf:2: \[train\] schedule needs' "${node[@]}" --config "$dir/step.conf"
 expect 2 'rate = -1: too small' "${node[@]}" --set train.rate=-1
 expect 2 'no-such.conf' "${node[@]}" --config "$dir/no-such.conf"
 expect 2 'hearsay node --help' "${node[@]}" --no-such-option
@@ -21,7 +23,7 @@ expect 2 'see: hearsay swarm --help' "$hearsay" swarm --no-such-option
 expect 2 'nodes 0: must be a number from 1 to 32' "$hearsay" swarm --nodes 0
 expect 2 'name = lenett: no such model; there are xor, mlp, lenet' \
     "${node[@]}" --set model.layers= --set model.name=lenett
-expect 1 'dense 3.*10' "${node[@]}" --set 'model.layers=dense 3'
+expect 1 '\[model\] layers: layer 1, .dense 3.*10' "${node[@]}" --set 'model.layers=dense 3'
 expect 1 'state_dir .*not a directory' "${node[@]}" --set "node.state_dir=$dir/node.key"
 expect 1 'state_dir .*/no/such: No such file.*; choose another, in a folder that is there' \
     "${node[@]}" --set "node.state_dir=$dir/no/such"

@@ -12,6 +12,7 @@
 
 #include "config.h"
 #include "config_key.h"
+#include "config_read.h"
 
 /* For every key a value that is not its default. */
 static const char *const others[] = {
@@ -289,6 +290,51 @@ static void a_key_may_be_set_once_in_a_file(void **state)
     assert_int_equal(config.model.seed, 3);
 }
 
+/* With which words file and assignment together are refused, of a file that is called FILE; NULL:
+ * they are taken. */
+static void assert_check(const char *text, const char *assignment, const char *words)
+{
+    static struct config_load load;
+    struct problem problem = {""};
+    char path[] = "/tmp/hearsay-test-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_true(write(file, text, strlen(text)) == (ssize_t)strlen(text));
+    assert_int_equal(close(file), 0);
+    memset(&load, 0, sizeof load);
+    config_defaults(&load.config);
+    assert_int_equal(config_load_file(&load, path, &problem), OK);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(config_load_set(&load, assignment, &problem), OK);
+    const enum status status = config_load_check(&load, "FILE", &problem);
+    assert_int_equal(status, words ? MALFORMED : OK);
+    if (words && strncmp(problem.text, words, strlen(words)) != 0)
+        fail_msg("\"%s\" does not begin with \"%s\"", problem.text, words);
+}
+
+static void a_contradiction_is_named_with_the_line_of_its_key(void **state)
+{
+    (void)state;
+    const char *cosine = "\n[train]\nschedule = cosine\n";
+    assert_check(cosine, "train.batch=8", "FILE:3: [train] schedule needs period_samples");
+    assert_check(cosine, "train.period_samples=9", NULL);
+    assert_check("[model]\nname = resnet\n", "train.batch=8", "FILE:2: [model] name = resnet: no");
+    assert_check("[limits]\nlives = 30000\n", "train.batch=8", "FILE:2: [limits] lives (30000)");
+}
+
+static void a_contradiction_that_does_not_stand_in_the_file_has_no_line(void **state)
+{
+    (void)state;
+    assert_check("[model]\nname = mlp\n", "model.name=resnet", "[model] name = resnet: no such");
+    assert_check("[train]\nperiod_samples = 0\n", "train.schedule=step", "[train] schedule needs");
+    struct problem problem = {""};
+    static struct config_load load;
+    config_defaults(&load.config);
+    assert_int_equal(config_load_set(&load, "train.schedule=step", &problem), OK);
+    assert_int_equal(config_load_check(&load, NULL, &problem), MALFORMED);
+    assert_int_equal(problem.text[0], '[');
+}
+
 static void a_line_beyond_the_limit_is_refused_not_cut(void **state)
 {
     (void)state;
@@ -370,6 +416,8 @@ int main(void)
         cmocka_unit_test(an_empty_file_changes_nothing),
         cmocka_unit_test(a_fault_in_a_file_is_named_with_its_line),
         cmocka_unit_test(a_key_may_be_set_once_in_a_file),
+        cmocka_unit_test(a_contradiction_is_named_with_the_line_of_its_key),
+        cmocka_unit_test(a_contradiction_that_does_not_stand_in_the_file_has_no_line),
         cmocka_unit_test(a_line_beyond_the_limit_is_refused_not_cut),
         cmocka_unit_test(what_is_not_text_is_refused),
         cmocka_unit_test(what_cannot_be_opened_or_read_is_said),
