@@ -34,8 +34,8 @@ enum status identity_check(uint8_t id[static ID_BYTES],
                            const uint8_t certificate[static CERTIFICATE_BYTES],
                            const uint8_t noise_public[static DH_BYTES]) MUST_USE;
 
-/* Load: MISSING (with what to type), FAILED, MALFORMED (another kind of file), FORGED (wrong mode or
- * owner). Save: never overwrites (FAILED and a sentence), creates with mode 0600, fsyncs. */
+/* Load: MISSING (with what to type), FAILED, MALFORMED (another kind of file), FORGED (wrong mode
+ * or owner). Save: never overwrites (FAILED and a sentence), creates with mode 0600, fsyncs. */
 enum status identity_load(struct identity *identity, const char *path,
                           struct problem *problem) MUST_USE;
 enum status identity_save(const struct identity *identity, const char *path,
