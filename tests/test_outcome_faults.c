@@ -227,12 +227,12 @@ static void who_stands_still_again_and_again_makes_fewer_steps(void **state)
     assert_true(outcome.verdicts[1].met && outcome.verdicts[2].met && outcome.verdicts[3].met);
 }
 
-/* A checkpoint every 4 s; who comes back without its own has everything to hear again. */
+/* A checkpoint every 4 s; who comes back without its own takes over a base. */
 static void what_a_disk_keeps_is_not_heard_again(void **state)
 {
     (void)state;
     static const char *const DISKS[] = {"kept", "rots", "lost"};
-    uint64_t heard[3];
+    uint64_t heard[3], taken[3];
     for (int i = 0; i < 3; i++) {
         char lines[256];
         (void)snprintf(lines, sizeof lines,
@@ -242,9 +242,11 @@ static void what_a_disk_keeps_is_not_heard_again(void **state)
         play_out(&outcome, lines);
         assert_true(outcome.verdicts[0].met);
         heard[i] = outcome.nodes[4].rumors_heard;
+        taken[i] = outcome.nodes[4].block_bytes;
         outcome_free(&outcome);
     }
-    assert_true(heard[0] < heard[1] && heard[1] < heard[2]);
+    assert_true(heard[0] < heard[1] && taken[0] == 0 && taken[1] == 0);
+    assert_true(heard[2] < heard[0] && taken[2] > 0);
 }
 
 static void of_two_with_one_key_one_is_turned_away_and_nobody_else_suffers(void **state)
