@@ -84,7 +84,7 @@ enum status checkpoint_write(const struct disk *disk, const char *folder,
     if (disk_path(path, folder, name, "") == 0)
         (void)disk->remove(disk->self, path);
     return problem_set(problem, FAILED,
-                       "%.300s: a checkpoint cannot be saved: %s; the one before still holds and "
-                       "the next save tries anew: check that the disk has room and is sound",
+                       "%.300s: a checkpoint cannot be saved: %s; what was saved before still "
+                       "holds: check that the disk has room and is sound",
                        folder, strerror(-error));
 }
