@@ -20,7 +20,7 @@
 #define LINGER_MIN_NS  SECOND_NS
 #define LINGER_MAX_NS  (3 * SECOND_NS)
 
-#define ALONE_MOST 64 /* tellings, if there is no end to what is left */
+#define ALONE_MOST 32 /* tellings: a fiftieth or so is left then, and there is no end to it */
 
 #define FRESH_NS (3 * SECOND_NS) /* who leaves with us says so not much later than it promised */
 #define MS_NS    (SECOND_NS / 1000)
