@@ -28,11 +28,10 @@ struct layer {
     char text[LAYER_TEXT_MAX]; /* the canonical spelling */
     struct shape in;
     struct shape out;
-    struct conv conv; /* conv only */
-    struct pool pool; /* maxpool only */
-    /* Dense and conv only: what their sums go through, by the next layer, which is absorbed. */
-    enum activation activation;
-    bool absorbed; /* the layer before does it */
+    struct conv conv;           /* conv only */
+    struct pool pool;           /* maxpool only */
+    enum activation activation; /* dense and conv only: that of the layer behind, done here */
+    bool absorbed;              /* this is that layer */
 
     /* The weight tensor, outputs first, and the biases, dims[0] of them; rank 0: none of either.
      * Both lie in the flat vector from offset on, the biases behind the weights. */

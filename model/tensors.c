@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "digest.h"
 #include "draft.h"
 
 #define LENGTH_BYTES     8
@@ -39,7 +40,8 @@ static void put(json_t *object, const char *key, json_t *value)
     CHECK(json_object_set_new(object, key, value) == 0);
 }
 
-static json_t *metadata_json(const struct model *model, const struct tensors_about *about)
+static json_t *metadata_json(const struct model *model, const struct tensors_about *about,
+                             uint64_t checksum)
 {
     const struct shape in = model_input(model);
     json_t *metadata = json_object();
@@ -51,6 +53,7 @@ static json_t *metadata_json(const struct model *model, const struct tensors_abo
     put(metadata, "scale", json_sprintf("%.9g", (double)about->scale));
     put(metadata, "digest", json_sprintf("%016" PRIx64, about->digest));
     put(metadata, "samples", json_sprintf("%" PRIu64, about->samples));
+    put(metadata, "checksum", json_sprintf("%016" PRIx64, checksum));
     if (about->version) {
         CHECK(strlen(about->version) <= TENSORS_VERSION_MAX);
         put(metadata, "version", json_string(about->version));
@@ -73,11 +76,11 @@ static json_t *tensor_json(const struct tensor *tensor)
 
 /* The length and the JSON, padded with spaces so that the floats are aligned; free it. */
 static char *header_new(const struct model *model, const struct tensors_about *about,
-                        size_t *header_bytes)
+                        uint64_t checksum, size_t *header_bytes)
 {
     json_t *json = json_object();
     size_t floats = 0;
-    put(json, METADATA, metadata_json(model, about));
+    put(json, METADATA, metadata_json(model, about, checksum));
     for (int i = 0; i < model_tensors(model); i++) {
         const struct tensor tensor = model_tensor(model, i);
         CHECK(tensor.offset == floats); /* the format allows no holes */
@@ -109,6 +112,17 @@ static bool split_path(const char *path, char folder[static DISK_PATH_MAX], cons
     return length < DISK_PATH_MAX && strlen(path) + sizeof DRAFT_SUFFIX < DISK_PATH_MAX;
 }
 
+uint64_t tensors_checksum(const float *weights, size_t count)
+{
+    uint64_t checksum = 0;
+    for (size_t c = 0; c < count; c++) {
+        uint32_t bits;
+        memcpy(&bits, &weights[c], sizeof bits);
+        checksum = digest_add(checksum, digest_of_entry((uint32_t)c, bits));
+    }
+    return checksum;
+}
+
 enum status tensors_save(const char *path, const struct model *model,
                          const struct tensors_about *about, const float *host_weights,
                          struct problem *problem)
@@ -118,8 +132,9 @@ enum status tensors_save(const char *path, const struct model *model,
     if (!split_path(path, folder, &name))
         return problem_set(problem, TOO_BIG, "%.300s...: this path is too long; use a shorter one",
                            path);
+    const uint64_t checksum = tensors_checksum(host_weights, model_parameters(model));
     size_t header_bytes;
-    char *header = header_new(model, about, &header_bytes);
+    char *header = header_new(model, about, checksum, &header_bytes);
     struct draft draft;
     draft_begin(&draft, disk_real(), folder, name, DRAFT_PUBLIC);
     draft_write(&draft, header, header_bytes);
@@ -346,6 +361,8 @@ static const char *parse_metadata(const json_t *metadata, struct tensors_about *
         return "digest";
     if (!parse_samples(text_of(metadata, "samples"), &about->samples))
         return "samples";
+    if (!parse_digest(text_of(metadata, "checksum"), &about->checksum))
+        return "checksum";
     return NULL;
 }
 

@@ -4,7 +4,7 @@
  *   (format: huggingface/safetensors README). "__metadata__" holds strings: ours are below.
  *
  * At any moment the name holds the old file or the new one, whole (draft.h).
- * Held by tests/test_tensors.c.
+ * Held by tests/test_tensors.c and test_tensors_save.c.
  */
 #ifndef HEARSAY_TENSORS_H
 #define HEARSAY_TENSORS_H
@@ -25,6 +25,7 @@ struct tensors_about {
     float scale;
     uint64_t digest;     /* of the base */
     uint64_t samples;    /* learned by the whole swarm */
+    uint64_t checksum;   /* of the weights; save works it out */
     const char *version; /* save only: text, "origin/incarnation:next …"; NULL after a load */
 };
 
@@ -34,6 +35,10 @@ struct tensors_about {
 enum status tensors_save(const char *path, const struct model *model,
                          const struct tensors_about *about, const float *host_weights,
                          struct problem *problem) MUST_USE;
+
+/* Over the bits of weights[count], as digest.h over those of a base: floats round what a base
+ * holds. */
+uint64_t tensors_checksum(const float *weights, size_t count);
 
 /* Two steps, because the model is only known after the first. Both refuse a file that is longer or
  * shorter than its header says. */

@@ -20,6 +20,7 @@
 #include "status_door.h"
 #include "status_watch.h"
 #include "transport.h"
+#include "whose.h"
 
 #define SECOND_NS 1000000000ull
 
@@ -32,10 +33,10 @@ struct daemon {
     struct hatch *hatch;
     struct transport *transport;
     struct saver *saver;
-    char saves[STATE_DIR_MODEL_MAX]; /* what its checkpoints are of */
-    uint8_t *history;                /* of a copy that is not written */
-    uint32_t refused;                /* checkpoints that were passed over at the start */
-    uint64_t saved_ns;               /* when the last checkpoint was whole; 0: never */
+    char saves[WHOSE_MAX]; /* what its checkpoints are of */
+    uint8_t *history;      /* of a copy that is not written */
+    uint32_t refused;      /* checkpoints that were passed over at the start */
+    uint64_t saved_ns;     /* when the last checkpoint was whole; 0: never */
     struct report report;
     struct notify notify;
     struct status_door door;
@@ -341,8 +342,8 @@ static enum status resume(struct daemon *daemon, struct problem *problem)
 {
     const char *folder = daemon->config->node.state_dir;
     struct node_options *options = &daemon->node_options;
-    state_dir_describe(&daemon->setup.identity, daemon->config->node.swarm,
-                       daemon->setup.description, daemon->saves);
+    whose_describe(&daemon->setup.identity, daemon->config->node.swarm, daemon->setup.description,
+                   daemon->saves);
     struct saver_options saver_options = {.folder = folder,
                                           .model = daemon->saves,
                                           .parameters = options->parameters,

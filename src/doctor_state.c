@@ -6,6 +6,7 @@
 #include "doctor.h"
 #include "life.h"
 #include "state_dir.h"
+#include "whose.h"
 
 static void say_refused(void *context, const struct problem *problem)
 {
@@ -52,12 +53,12 @@ static void look_at_checkpoints(struct doctor *doctor, struct checkpoint *checkp
 
 void doctor_look_at_state(struct doctor *doctor)
 {
-    char model[STATE_DIR_MODEL_MAX];
+    char model[WHOSE_MAX];
     void *memory = malloc(learner_state_bytes(doctor->parameters, 0));
     struct checkpoint checkpoint = {
-        .model = model, .tell_apart = state_dir_tell_apart, .own = malloc(CHECKPOINT_OWN_MAX)};
+        .model = model, .tell_apart = whose_tell_apart, .own = malloc(CHECKPOINT_OWN_MAX)};
     CHECK(memory && checkpoint.own);
-    state_dir_describe(&doctor->identity, doctor->config.node.swarm, doctor->model, model);
+    whose_describe(&doctor->identity, doctor->config.node.swarm, doctor->model, model);
     learner_state_init(&checkpoint.state, memory, doctor->parameters, 0);
     look_at_checkpoints(doctor, &checkpoint);
     look_at_incarnation(doctor);

@@ -11,7 +11,6 @@
 #include "arena.h"
 #include "backend.h"
 #include "base_file.h"
-#include "base_floats.h"
 #include "config.h"
 #include "dataset.h"
 #include "exam.h"
@@ -33,7 +32,7 @@ static const char usage[] =
     "  --json              print one JSON object\n"
     "  --help              print this\n"
     "\n"
-    "The digest is worked out from the weights: what was damaged or changed is refused.\n"
+    "A file whose weights were damaged or changed since is refused.\n"
     "Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
 
 struct options {
@@ -46,7 +45,6 @@ struct options {
 struct result {
     struct tensors_about about;
     struct evaluation score;
-    size_t rounded; /* weights for which the digest cannot be checked */
 };
 
 /* The --data options are the keys of [data], with their bounds and messages. */
@@ -169,25 +167,6 @@ static enum status load_weights(const char *path, const struct model *model, flo
                        path);
 }
 
-/* Is it the base whose digest the file names? As far as floats tell: the sum of entries that may be
- * rounded is not known. */
-static enum status check_digest(const char *path, const float *weights, size_t count,
-                                struct result *result, struct problem *problem)
-{
-    const uint64_t digest = result->about.digest;
-    const enum status status = base_floats_check(path, weights, count, BASE_FLOATS_MAX, problem);
-    if (status != OK)
-        return status;
-    result->rounded = base_floats_rounded(weights, count);
-    if (base_floats_are_whole(weights, count) &&
-        (result->rounded > 0 || base_floats_digest(weights, count) == digest))
-        return OK;
-    return problem_set(problem, FORGED,
-                       "%.300s: its weights are not those of the digest that it names, "
-                       "%016" PRIx64 ": it was damaged or changed; use another copy",
-                       path, digest);
-}
-
 static enum status score_file(struct arena *arena, struct backend *backend, const char *path,
                               struct model *model, const struct dataset *test,
                               struct result *result, struct problem *problem)
@@ -195,8 +174,11 @@ static enum status score_file(struct arena *arena, struct backend *backend, cons
     const size_t count = model_parameters(model);
     float *weights = arena_take(arena, count, sizeof *weights);
     enum status status = load_weights(path, model, weights, &result->about, problem);
-    if (status == OK)
-        status = check_digest(path, weights, count, result, problem);
+    if (status == OK && tensors_checksum(weights, count) != result->about.checksum)
+        status = problem_set(problem, FORGED,
+                             "%.300s: its weights are not those that were saved: it was damaged or "
+                             "changed; use another copy",
+                             path);
     if (status != OK)
         return status;
     struct exam *exam = exam_new(arena, backend, model, test);
@@ -236,19 +218,9 @@ static void print_json(const struct result *result)
     else
         (void)fputs("null", stdout);
     (void)printf(", \"accuracy\": %.6f, \"test_samples\": %" PRIu32 ", \"digest\": \"%016" PRIx64
-                 "\", \"digest_checked\": %s, \"samples\": %" PRIu64 "}\n",
+                 "\", \"samples\": %" PRIu64 "}\n",
                  (double)score->correct / score->samples, score->samples, result->about.digest,
-                 result->rounded ? "false" : "true", result->about.samples);
-}
-
-static void print_digest(const struct result *result)
-{
-    (void)printf("digest    %016" PRIx64, result->about.digest);
-    if (result->rounded)
-        (void)printf(
-            " (not checked: from 1 on a float32 is rounded, and so are %zu of the weights)",
-            result->rounded);
-    (void)putchar('\n');
+                 result->about.samples);
 }
 
 static void print_text(const struct result *result)
@@ -256,7 +228,7 @@ static void print_text(const struct result *result)
     const struct evaluation *score = &result->score;
     (void)printf("layers    %s\n", result->about.layers);
     (void)printf("learned   %" PRIu64 " samples\n", result->about.samples);
-    print_digest(result);
+    (void)printf("digest    %016" PRIx64 "\n", result->about.digest);
     (void)printf("loss      %.4f\n", score->loss);
     (void)printf("accuracy  %.2f %% (%" PRIu32 " of %" PRIu32 " test samples)\n",
                  100.0 * score->correct / score->samples, score->correct, score->samples);

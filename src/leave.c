@@ -8,7 +8,7 @@
  * swarm that is told to stop ends with one model, and a single node that is told to stop goes only
  * when what it told last is known to others. (The last telling is as large as any; what it leaves
  * out stays in the weights of the checkpoint. Where nobody else is there, it is told all the same,
- * in as many tellings as that takes: the base that is left is all that was learned.) Where each
+ * in tellings until little is left: the base that stays is what was learned.) Where each
  * talks to each the first is certain, since what a neighbour says comes in its order; in a larger
  * swarm the news that somebody leaves too may take longer than the others linger. Nobody waits
  * longer than the grace time.

@@ -3,8 +3,9 @@
  *   push, WANT ──queue full──► from which rumor on ──room again──► from the log, in order
  *
  * Nothing is kept but that number, and while it is kept nothing else of that origin is pushed.
- * PRUNE ends it: another was faster. So a tree bends where a line is full, and does not break: who
- * is fed late is fed, and looks for somebody else only if nothing comes at all.
+ * PRUNE ends it: another was faster; TAKE ends it for all: it is in the base. So a tree bends where
+ * a line is full, and does not break: who is fed late is fed, and looks for somebody else only if
+ * nothing comes at all.
  */
 #include "inside.h"
 

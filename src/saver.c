@@ -8,6 +8,7 @@
 #include "disk.h"
 #include "state_dir.h"
 #include "version.h"
+#include "whose.h"
 
 struct saver {
     struct saver_options options;
@@ -32,7 +33,7 @@ struct saver *saver_new(const struct saver_options *options)
     saver->options = *options;
     saver->memory = malloc(learner_state_bytes(options->parameters, options->moments));
     saver->checkpoint.model = options->model;
-    saver->checkpoint.tell_apart = state_dir_tell_apart;
+    saver->checkpoint.tell_apart = whose_tell_apart;
     saver->checkpoint.own = malloc(CHECKPOINT_OWN_MAX);
     CHECK(saver->memory && saver->checkpoint.own);
     learner_state_init(&saver->checkpoint.state, saver->memory, options->parameters,

@@ -3,9 +3,10 @@
  *   model.seed ─────────────► model_init ─┐
  *   model.start, safetensors ─► tensors ──┴─► b0, in whole quanta (replica.h)
  *
- * So a model goes on to be trained on other data, or a swarm that has grown old begins anew. How
- * near b0 is to the base that was saved: base_floats.h. Held by tests/test_start.c and
- * tests/test_from_model.sh.
+ * So a model goes on to be trained on other data, or a swarm that has grown old begins anew. What
+ * was saved of a base is float32: where its entries are within 1 of zero, as most are, b0 is that
+ * base bit for bit, with its digest; beyond, it is as near as a float32 is. Held by
+ * tests/test_start.c and tests/test_from_model.sh.
  */
 #ifndef HEARSAY_START_H
 #define HEARSAY_START_H

@@ -7,7 +7,6 @@
 #ifndef HEARSAY_STATE_DIR_H
 #define HEARSAY_STATE_DIR_H
 
-#include "checkpoint.h"
 #include "setup.h"
 
 /* It is there, and may be written to; made if it is not. */
@@ -25,13 +24,5 @@ struct state_dir_checkpoint state_dir_checkpoint(const char *path, uint64_t gene
 /* TOO_BIG: the options have no room for the history that a checkpoint here gave them. */
 enum status state_dir_check_history(const char *path, const struct node_options *options,
                                     struct problem *problem) MUST_USE;
-
-/* What a checkpoint must be of, to be gone on from: swarm, model (setup.h) and identity. */
-#define STATE_DIR_MODEL_MAX CHECKPOINT_MODEL_MAX
-void state_dir_describe(const struct identity *identity, const char *swarm, const char *model,
-                        char text[STATE_DIR_MODEL_MAX]);
-
-/* Of two different such texts the first part that differs, and what to do (checkpoint.h). */
-void state_dir_tell_apart(char out[CHECKPOINT_APART_MAX], const char *theirs, const char *ours);
 
 #endif

@@ -33,6 +33,24 @@ static void who_asks_is_told_what_the_base_is_made_of_and_given_it(void **state)
     assert_true(puppet.last[BLOCK].bulk.count > 1);
 }
 
+static void who_asks_is_no_longer_owed_what_is_in_the_base(void **state)
+{
+    (void)state;
+    start_talk_at_rest();
+    struct node *node = world.nodes[0].node;
+    uint32_t i = 0;
+    struct peer *peer = node_neighbour(node, &i);
+    const uint32_t place = versions_place(&node->versions, node->own);
+    const uint32_t heard = puppet.heard[RUMOR];
+    owed_add(peer, place, 0);
+    puppet_say(&puppet, &(struct message){.kind = TAKE});
+    run(SECOND_NS);
+    assert_int_equal(puppet.heard[HISTORY], 1);
+    assert_int_equal(puppet.heard[RUMOR], heard);
+    assert_int_equal(peer->owes_count, 0);
+    assert_false(bit_get(peer->lazy, place));
+}
+
 static void who_knows_nothing_has_nothing_to_give(void **state)
 {
     (void)state;
@@ -151,6 +169,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TALK(who_asks_is_told_what_the_base_is_made_of_and_given_it),
+        TALK(who_asks_is_no_longer_owed_what_is_in_the_base),
         TALK(who_knows_nothing_has_nothing_to_give),
         TALK(who_asks_for_blocks_that_no_base_has_is_hung_up_on),
         TALK(who_asks_for_more_than_may_wait_is_refused_that),
