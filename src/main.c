@@ -3,16 +3,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "device.h"
-#include "doctor.h"
-#include "eval.h"
-#include "keys.h"
-#include "node_command.h"
-#include "sim.h"
-#include "status.h"
-#include "status_command.h"
-#include "swarm.h"
-#include "top.h"
+#include "backend/device.h"
+#include "commands/doctor/doctor.h"
+#include "commands/eval.h"
+#include "commands/keygen.h"
+#include "commands/node_command.h"
+#include "scenario/sim.h"
+#include "base/error.h"
+#include "commands/status/status_command.h"
+#include "commands/swarm/swarm.h"
+#include "commands/status/top.h"
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 

@@ -1,0 +1,22 @@
+/* Amounts for people: three figures and a unit. */
+#ifndef HEARSAY_AMOUNT_H
+#define HEARSAY_AMOUNT_H
+
+#define AMOUNT_BYTES 24
+
+/* "12.3 MB" */
+const char *amount_bytes(double bytes, char out[static AMOUNT_BYTES]);
+
+/* "10.0 Mbit/s", as a scenario writes it; 0: "no limit" */
+const char *amount_rate(double bytes_per_s, char out[static AMOUNT_BYTES]);
+
+/* Numbers with three digits and a unit: "1.23 MB", "45.6 kB/s", "812"; "-" when not known. */
+struct amount {
+    char text[AMOUNT_BYTES];
+};
+struct amount amount_of(double amount, const char *unit);
+
+/* "0.25 ms", "850 ms", "12.3 s", "5m03s", "2h13m", "3d04h"; "-" when not known. */
+struct amount amount_span(double seconds);
+
+#endif

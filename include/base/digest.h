@@ -1,0 +1,41 @@
+/* The digest of a base: equal versions must have equal digests, bit for bit.
+ *
+ * Two linear hashes modulo 2^32, side by side in 64 bits:
+ *     digest(b) = ( Σ h1(c)·b[c] mod 2^32 ) · 2^32 + ( Σ h2(c)·b[c] mod 2^32 ),   h1, h2 odd.
+ * The base wraps modulo 2^32, so the lanes do too: the digest of a sum is the sum of the digests
+ * even where an entry wraps, which one sum modulo 2^64 would not give.
+ */
+#ifndef HEARSAY_DIGEST_H
+#define HEARSAY_DIGEST_H
+
+#include <stdint.h>
+
+#include "base/rng.h"
+#include "base/update.h"
+
+/* h1(c) and h2(c). */
+ON_DEVICE static inline uint64_t digest_hash(uint32_t index)
+{
+    return rng_mix(index + 0x9E3779B97F4A7C15u) | 0x0000000100000001u;
+}
+
+/* Lane by lane sum of two digests. */
+ON_DEVICE static inline uint64_t digest_add(uint64_t a, uint64_t b)
+{
+    uint64_t high = (a & 0xFFFFFFFF00000000u) + (b & 0xFFFFFFFF00000000u);
+    return high | (uint32_t)((uint32_t)a + (uint32_t)b);
+}
+
+/* What adding `units` to base entry `index` adds to the digest. */
+ON_DEVICE static inline uint64_t digest_of_entry(uint32_t index, uint32_t units)
+{
+    uint64_t hash = digest_hash(index);
+    uint32_t high = (uint32_t)(hash >> 32) * units;
+    uint32_t low = (uint32_t)hash * units;
+    return (uint64_t)high << 32 | low;
+}
+
+/* What an update adds to it: the sum of what its entries add. */
+uint64_t digest_of_update(const struct update *update);
+
+#endif

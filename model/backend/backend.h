@@ -1,0 +1,214 @@
+/* The operations a device must offer. Everything above is written once, over this table.
+ *
+ *   layers, optimizer, replica ──► struct backend ──► backend_cpu (OpenBLAS) | backend_cuda
+ *
+ * Every pointer is memory of the backend (from take) unless its name begins with host_.
+ * Matrices are row major. Operations run in the order they are called; those that return a value
+ * or write host memory are finished when they return, others perhaps later. Host memory that one
+ * reads may be written to again as soon as it returns. Sizes are checked by the caller; a backend
+ * that breaks (device lost) says so and ends the process, it does not return. No operation
+ * depends on what another left in the backend itself: whoever runs in its thread may share it.
+ * Held by tests/unit/model/test_backend.c: every operation against a naive reference, on every
+ * backend.
+ */
+#ifndef HEARSAY_BACKEND_H
+#define HEARSAY_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/shape.h"
+#include "base/update.h"
+
+/* Square kernel, stride 1, zero padding: out = in + 2 pad - kernel + 1 in both directions. */
+struct conv {
+    struct shape in;
+    int filters;
+    int kernel;
+    int pad;
+};
+
+static inline struct shape conv_output(const struct conv *conv)
+{
+    return (struct shape){.channels = conv->filters,
+                          .height = conv->in.height + 2 * conv->pad - conv->kernel + 1,
+                          .width = conv->in.width + 2 * conv->pad - conv->kernel + 1};
+}
+
+/* Square window that moves by its own size; what does not fill a window is left out. */
+struct pool {
+    struct shape in;
+    int window; /* 1 .. POOL_WINDOW_MAX, so that a place in it fits a byte */
+};
+
+#define POOL_WINDOW_MAX 16
+
+static inline struct shape pool_output(const struct pool *pool)
+{
+    return (struct shape){.channels = pool->in.channels,
+                          .height = pool->in.height / pool->window,
+                          .width = pool->in.width / pool->window};
+}
+
+enum activation { LINEAR, RELU, SIGMOID, TANH };
+
+struct sgd {
+    float rate;
+    float momentum;
+    float weight_decay;
+    bool nesterov;
+};
+
+struct adam {
+    float rate;
+    float beta1; /* of the mean of the gradients ... */
+    float beta2; /* ... and of that of their squares */
+    float epsilon;
+    float weight_decay;
+    uint64_t step; /* the first is 1 */
+};
+
+/* Bins of |residual|: its float bits >> BIN_BITS, so 32 per power of two, 3 % wide (threshold.c).
+ * Parts of one bin: the next bits, down to PART_BITS. */
+#define BIN_BITS       18
+#define PART_BITS      10
+#define HISTOGRAM_BINS 8192
+#define BIN_PARTS      256
+
+struct survey {
+    float beta;      /* step on by so much of what the base did */
+    float floor;     /* what is smaller is passed over; 0: nothing is */
+    uint32_t *picks; /* [picks_max] indices */
+    uint32_t picks_max;
+};
+
+/* What passes over samples have come to: adds up until it is written to. */
+struct score {
+    double loss; /* the sum of the samples' */
+    uint32_t samples;
+    uint32_t correct; /* whose label was the first largest logit */
+};
+
+/* Operations that are called again and again with the same arguments; what the memory holds may
+ * differ. Zeroed at its birth, and for one backend only. */
+struct sequence {
+    void *recorded;
+    uint32_t times;
+};
+
+struct backend {
+    const char *name;
+
+    /* Zeroed memory, 64-byte aligned; give it back with give. Aborts when there is none. */
+    void *(*take)(struct backend *, size_t bytes);
+    void (*give)(struct backend *, void *memory);
+    void (*upload)(struct backend *, void *to, const void *host_from, size_t bytes);
+    void (*download)(struct backend *, void *host_to, const void *from, size_t bytes);
+    /* A copy that operations only read, given back like everything else. What would take more than
+     * half of the memory that is left stays in the host's (*far), and is fetched from there by each
+     * operation that reads it, as far as it does. */
+    void *(*keep)(struct backend *, const void *host_from, size_t bytes, bool *far);
+    /* The end of the backend itself; everything taken must have been given back. */
+    void (*close)(struct backend *);
+
+    /* False: call the operations, then sequence_end. True: they are done, since the backend had
+     * recorded them when they were called before. None of them may return anything or touch host
+     * memory, and nothing else is called between the two. */
+    bool (*sequence_begin)(struct backend *, struct sequence *);
+    void (*sequence_end)(struct backend *, struct sequence *);
+    /* Its operations will be others, or it is needed no more. */
+    void (*sequence_drop)(struct backend *, struct sequence *);
+
+    /* y[batch,out] = activation(x[batch,in] · w[out,in]ᵀ + b[out]) */
+    void (*dense_forward)(struct backend *, int batch, int in, int out, const float *x,
+                          const float *w, const float *b, enum activation, float *y);
+    /* From that y and its slope dy, which becomes the slope before the activation: dw = dyᵀ·x, db =
+     * Σ dy, dx = dy·w; dx may be NULL (first layer). Overwrites, never adds. */
+    void (*dense_backward)(struct backend *, int batch, int in, int out, const float *x,
+                           const float *w, const float *y, enum activation, float *dy, float *dx,
+                           float *dw, float *db);
+
+    /* Likewise. w[filters, channels·kernel·kernel], b[filters]; cross-correlation, as all
+     * frameworks do. */
+    void (*conv_forward)(struct backend *, const struct conv *, int batch, const float *x,
+                         const float *w, const float *b, enum activation, float *y);
+    void (*conv_backward)(struct backend *, const struct conv *, int batch, const float *x,
+                          const float *w, const float *y, enum activation, float *dy, float *dx,
+                          float *dw, float *db);
+
+    /* winner[i]: the place inside its window (row · window + column) that output i came from. */
+    void (*pool_forward)(struct backend *, const struct pool *, int batch, const float *x, float *y,
+                         uint8_t *winner);
+    void (*pool_backward)(struct backend *, const struct pool *, int batch, const float *dy,
+                          const uint8_t *winner, float *dx);
+
+    /* y may be x. */
+    void (*activate)(struct backend *, enum activation, size_t count, const float *x, float *y);
+    /* dx from the *output* y of activate; dx may be dy. */
+    void (*activate_backward)(struct backend *, enum activation, size_t count, const float *y,
+                              const float *dy, float *dx);
+
+    /* Softmax cross-entropy of logits[batch,classes] against labels[batch], each below `classes`
+     * (or the loss is NaN, or the process ends), added to the score. Writes dlogits = (softmax -
+     * onehot) / batch unless it is NULL. */
+    void (*cross_entropy)(struct backend *, int batch, int classes, const float *logits,
+                          const uint8_t *labels, float *dlogits, struct score *score);
+
+    /* g' = g + decay·w; m = momentum·m + g'; w -= rate·(nesterov ? g' + momentum·m : m)
+     * The settings, here and below, lie in memory of the backend like everything else. */
+    void (*sgd)(struct backend *, const struct sgd *, size_t count, float *w, const float *g,
+                float *m);
+
+    /* m = beta1·m + (1 - beta1)·g; v = beta2·v + (1 - beta2)·g²; with each divided by what the
+     * zeros it began with have made it too small by, 1 - beta^step: w -= rate·(m / (sqrt(v) +
+     * epsilon) + weight_decay·w)       (Kingma, Ba 2015; Loshchilov, Hutter 2019: the decay goes
+     * past the moments) */
+    void (*adam)(struct backend *, const struct adam *, size_t count, float *w, const float *g,
+                 float *m, float *v);
+
+    /* x[i] = (pixels[pick[i]] - mean) · scale, for batch samples of sample_size bytes; and
+     * y[i] = labels[pick[i]]. */
+    void (*gather)(struct backend *, int batch, size_t sample_size, const uint8_t *pixels,
+                   const uint8_t *labels, const uint32_t *pick, float mean, float scale, float *x,
+                   uint8_t *y);
+
+    /* The exchange. residual r = w - QUANTUM·base, derived here and stored nowhere. */
+
+    /* The one pass over everything before a telling. Steps on with the base: where base and since
+     * differ, w += beta·QUANTUM·(base - since), since = base. Then every entry whose |r| is at
+     * least the floor, or is no number: host_bins[float bits of |r| >> BIN_BITS]++ (of a NaN, one
+     * above infinity's), which had been cleared, and its index is noted in picks, in order, as long
+     * as there is room. Returns how many there are. */
+    uint32_t (*survey)(struct backend *, const struct survey *survey, size_t count, float *w,
+                       const int32_t *base, int32_t *since, uint32_t host_bins[HISTOGRAM_BINS]);
+    /* The entries picks[picked] whose |r| lies in this bin: host_parts[part of the bin]++, which
+     * had been cleared. */
+    void (*refine)(struct backend *, uint32_t picked, const uint32_t *picks, const float *w,
+                   const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS]);
+    /* Of the entries picks[picked]: each with level k = trunc(r / tau) != 0, clamped to ±LEVEL_MAX
+     * (but none whose residual is not finite: it would spread what broke here):
+     * written to host_update (at most capacity), base += amount·k, w += (QUANTUM·amount - tau)·k.
+     * host_update->tau and ->amount are given; ->count is set. */
+    void (*cut)(struct backend *, uint32_t picked, const uint32_t *picks, float *w, int32_t *base,
+                uint32_t capacity, struct update *host_update);
+    /* base += amount·k, w += QUANTUM·amount·k. */
+    void (*hear)(struct backend *, const struct update *host_update, float *w, int32_t *base);
+    /* The same, of an update that an earlier life of this node cut: what that took from r = tau·k
+     * is taken from the r that is here, as far as that goes. base += amount·k, w +=
+     * QUANTUM·amount·k - taken; taken = 0 where r and k differ in sign, else the smaller of |r| and
+     * tau·|k|, with that sign. Where r has all of it, w becomes what cut would have made of it, bit
+     * for bit. */
+    void (*hear_own)(struct backend *, const struct update *host_update, float *w, int32_t *base);
+    /* base = host_base, w = QUANTUM·base + r: the base moves and the residual stays. w stays as it
+     * is, bit for bit, where base does; and w == QUANTUM·base stays so, bit for bit. */
+    void (*rebase)(struct backend *, size_t count, const int32_t *host_base, float *w,
+                   int32_t *base);
+    /* digest.h, over all entries. */
+    uint64_t (*digest)(struct backend *, size_t count, const int32_t *base);
+};
+
+/* The CPU through OpenBLAS with this many threads (>= 1), a number all of a process share. */
+struct backend *backend_cpu(int threads);
+
+#endif

@@ -1,0 +1,143 @@
+/* The exchange on the CPU: where the residual is derived, cut and added to. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "backend/cpu/cpu.h"
+#include "base/digest.h"
+#include "base/error.h"
+#include "exchange/survey_simd.h"
+
+#define AHEAD 24 /* entries whose memory is called for before it is needed */
+
+static float residual(float w, int32_t base)
+{
+    return w - QUANTUM * (float)base;
+}
+
+static int32_t add_wrapping(int32_t base, uint32_t units)
+{
+    uint32_t sum = (uint32_t)base + units;
+    int32_t result;
+    memcpy(&result, &sum, sizeof result);
+    return result;
+}
+
+uint32_t cpu_survey(struct backend *backend, const struct survey *survey, size_t count, float *w,
+                    const int32_t *base, int32_t *since, uint32_t host_bins[HISTOGRAM_BINS])
+{
+    (void)backend;
+    const struct sweep *sweep = sweep_way(0);
+    const float step = survey->beta * QUANTUM;
+    uint32_t at[SWEEP_ROOM], bits[SWEEP_ROOM], floor_bits, picked = 0;
+    memcpy(&floor_bits, &survey->floor, sizeof floor_bits);
+    memset(host_bins, 0, HISTOGRAM_BINS * sizeof *host_bins);
+    for (size_t c = 0; c < count; c += SWEEP_MAX) {
+        const uint32_t piece = (uint32_t)(count - c < SWEEP_MAX ? count - c : SWEEP_MAX);
+        const uint32_t found =
+            sweep->survey(piece, step, floor_bits, w + c, base + c, since + c, at, bits);
+        for (uint32_t i = 0; i < found; i++)
+            host_bins[bits[i] >> BIN_BITS]++;
+        for (uint32_t i = 0; i < found && picked + i < survey->picks_max; i++)
+            survey->picks[picked + i] = (uint32_t)c + at[i];
+        picked += found;
+    }
+    return picked;
+}
+
+void cpu_refine(struct backend *backend, uint32_t picked, const uint32_t *picks, const float *w,
+                const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS])
+{
+    (void)backend;
+    memset(host_parts, 0, BIN_PARTS * sizeof *host_parts);
+    for (uint32_t i = 0; i < picked; i++) {
+        const float size = fabsf(residual(w[picks[i]], base[picks[i]]));
+        uint32_t bits;
+        memcpy(&bits, &size, sizeof bits);
+        if (bits >> BIN_BITS == bin)
+            host_parts[bits >> PART_BITS & (BIN_PARTS - 1)]++;
+    }
+}
+
+void cpu_cut(struct backend *backend, uint32_t picked, const uint32_t *picks, float *w,
+             int32_t *base, uint32_t capacity, struct update *host_update)
+{
+    (void)backend;
+    const float tau = host_update->tau;
+    const uint32_t amount = host_update->amount;
+    const float step = QUANTUM * (float)amount - tau;
+    uint32_t told = 0;
+    for (uint32_t i = 0; i < picked && told < capacity; i++) {
+        const uint32_t c = picks[i];
+        const float r = residual(w[c], base[c]);
+        if (!(fabsf(r) >= tau && fabsf(r) <= FLT_MAX)) /* not NaN, not infinite: those stay here */
+            continue;
+        const int level = (int)fmaxf(fminf(r / tau, LEVEL_MAX), -LEVEL_MAX);
+        host_update->index[told] = c;
+        host_update->level[told] = (int8_t)level;
+        told++;
+        base[c] = add_wrapping(base[c], amount * (uint32_t)level);
+        w[c] += step * (float)level;
+    }
+    host_update->count = told;
+}
+
+void cpu_hear(struct backend *backend, const struct update *host_update, float *w, int32_t *base)
+{
+    (void)backend;
+    const uint32_t amount = host_update->amount;
+    const float step = QUANTUM * (float)amount;
+    for (uint32_t i = 0; i < host_update->count; i++) {
+        uint32_t c = host_update->index[i];
+        int level = host_update->level[i];
+        if (i + AHEAD < host_update->count) {
+            __builtin_prefetch(&base[host_update->index[i + AHEAD]], 1);
+            __builtin_prefetch(&w[host_update->index[i + AHEAD]], 1);
+        }
+        base[c] = add_wrapping(base[c], amount * (uint32_t)level);
+        w[c] += step * (float)level;
+    }
+}
+
+/* How far a weight with residual r moves: by the cut's own arithmetic where r still has it all. */
+static float own_move(float r, float tau, float step, float level)
+{
+    const float left = level > 0 ? r : -r;
+    if (left / tau >= fabsf(level))
+        return (step - tau) * level;
+    return left > 0 ? step * level - r : step * level;
+}
+
+void cpu_hear_own(struct backend *backend, const struct update *host_update, float *w,
+                  int32_t *base)
+{
+    (void)backend;
+    const uint32_t amount = host_update->amount;
+    const float step = QUANTUM * (float)amount;
+    for (uint32_t i = 0; i < host_update->count; i++) {
+        uint32_t c = host_update->index[i];
+        int level = host_update->level[i];
+        w[c] += own_move(residual(w[c], base[c]), host_update->tau, step, (float)level);
+        base[c] = add_wrapping(base[c], amount * (uint32_t)level);
+    }
+}
+
+void cpu_rebase(struct backend *backend, size_t count, const int32_t *host_base, float *w,
+                int32_t *base)
+{
+    (void)backend;
+    for (size_t c = 0; c < count; c++) {
+        const float moved = QUANTUM * (float)host_base[c] + residual(w[c], base[c]);
+        w[c] = host_base[c] == base[c] ? w[c] : moved; /* there and back may round */
+        base[c] = host_base[c];
+    }
+}
+
+uint64_t cpu_digest(struct backend *backend, size_t count, const int32_t *base)
+{
+    (void)backend;
+    uint64_t digest = 0;
+    for (size_t c = 0; c < count; c++)
+        digest = digest_add(digest, digest_of_entry((uint32_t)c, (uint32_t)base[c]));
+    return digest;
+}

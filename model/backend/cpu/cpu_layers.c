@@ -1,0 +1,209 @@
+#include <math.h>
+#include <string.h>
+
+#include "backend/cpu/cpu.h"
+#include "base/error.h"
+
+/* One row of windows. Each place of the window is compared for the whole row at once, without a
+ * branch: which input wins is as good as random, and mispredicted branches cost more than all the
+ * rest. Two loops, because compilers turn one with both choices back into a branch; inline, so
+ * that they see a constant window. */
+static inline void pool_row(int window, int width, int out_width, const float *restrict x,
+                            float *restrict y, uint8_t *restrict winner)
+{
+    for (int i = 0; i < out_width; i++) {
+        y[i] = x[i * window];
+        winner[i] = 0;
+    }
+    for (int place = 1; place < window * window; place++) {
+        const float *candidate = x + (place / window) * width + place % window;
+        for (int i = 0; i < out_width; i++) {
+            const uint8_t holder = winner[i];
+            winner[i] = candidate[i * window] > y[i] ? (uint8_t)place : holder;
+        }
+        for (int i = 0; i < out_width; i++) {
+            const float best = y[i];
+            y[i] = candidate[i * window] > best ? candidate[i * window] : best;
+        }
+    }
+}
+
+void cpu_pool_forward(struct backend *backend, const struct pool *pool, int batch, const float *x,
+                      float *y, uint8_t *winner)
+{
+    (void)backend;
+    const int window = pool->window, width = pool->in.width;
+    const struct shape out = pool_output(pool);
+    const size_t planes = (size_t)batch * (size_t)out.channels;
+    for (size_t plane = 0; plane < planes; plane++) {
+        const float *from = x + plane * (size_t)pool->in.height * (size_t)width;
+        for (int row = 0; row < out.height; row++) {
+            if (window == 2)
+                pool_row(2, width, out.width, from, y, winner);
+            else
+                pool_row(window, width, out.width, from, y, winner);
+            from += (size_t)window * (size_t)width;
+            y += out.width;
+            winner += out.width;
+        }
+    }
+}
+
+/* The winner's input gets dy, all others nothing. */
+void cpu_pool_backward(struct backend *backend, const struct pool *pool, int batch, const float *dy,
+                       const uint8_t *winner, float *dx)
+{
+    (void)backend;
+    const int window = pool->window, width = pool->in.width;
+    const struct shape out = pool_output(pool);
+    const size_t planes = (size_t)batch * (size_t)out.channels;
+    memset(dx, 0, (size_t)batch * shape_size(pool->in) * sizeof *dx);
+    for (size_t plane = 0; plane < planes; plane++) {
+        float *to = dx + plane * (size_t)pool->in.height * (size_t)width;
+        for (int row = 0; row < out.height; row++) {
+            for (int i = 0; i < out.width; i++) {
+                const int place = *winner++;
+                to[(place / window) * width + i * window + place % window] = *dy++;
+            }
+            to += (size_t)window * (size_t)width;
+        }
+    }
+}
+
+/* relu lets NaN through (a comparison the other way would hide it as 0). */
+void cpu_activate(struct backend *backend, enum activation activation, size_t count, const float *x,
+                  float *y)
+{
+    (void)backend;
+    if (x != y)
+        memcpy(y, x, count * sizeof *y); /* one array in the loops below: they vectorise */
+    switch (activation) {
+    case LINEAR:
+        return;
+    case RELU:
+        for (size_t i = 0; i < count; i++)
+            y[i] = y[i] < 0 ? 0 : y[i];
+        return;
+    case SIGMOID:
+        for (size_t i = 0; i < count; i++)
+            y[i] = 1 / (1 + expf(-y[i]));
+        return;
+    case TANH:
+        for (size_t i = 0; i < count; i++)
+            y[i] = tanhf(y[i]);
+        return;
+    }
+    CHECK(false);
+}
+
+void cpu_activate_backward(struct backend *backend, enum activation activation, size_t count,
+                           const float *restrict y, const float *dy, float *restrict dx)
+{
+    (void)backend;
+    if (dx != dy)
+        memcpy(dx, dy, count * sizeof *dx);
+    switch (activation) {
+    case LINEAR:
+        return;
+    case RELU:
+        for (size_t i = 0; i < count; i++) {
+            const float slope = dx[i];
+            dx[i] = y[i] > 0 ? slope : 0;
+        }
+        return;
+    case SIGMOID:
+        for (size_t i = 0; i < count; i++)
+            dx[i] *= y[i] * (1 - y[i]);
+        return;
+    case TANH:
+        for (size_t i = 0; i < count; i++)
+            dx[i] *= 1 - y[i] * y[i];
+        return;
+    }
+    CHECK(false);
+}
+
+static int first_largest(int classes, const float *logits)
+{
+    int largest = 0;
+    for (int c = 1; c < classes; c++) {
+        if (logits[c] > logits[largest])
+            largest = c;
+    }
+    return largest;
+}
+
+/* With the largest logit subtracted no exponential overflows and the sum is at least 1. */
+void cpu_cross_entropy(struct backend *backend, int batch, int classes, const float *logits,
+                       const uint8_t *labels, float *dlogits, struct score *score)
+{
+    (void)backend;
+    double loss = 0;
+    uint32_t correct = 0;
+    for (int i = 0; i < batch; i++, logits += classes) {
+        const int label = labels[i];
+        CHECK(label < classes);
+        const int largest = first_largest(classes, logits);
+        const double top = (double)logits[largest];
+        double sum = 0;
+        for (int c = 0; c < classes; c++)
+            sum += exp((double)logits[c] - top);
+        loss += log(sum) - ((double)logits[label] - top);
+        correct += largest == label;
+        if (dlogits == NULL)
+            continue;
+        for (int c = 0; c < classes; c++) {
+            double softmax = exp((double)logits[c] - top) / sum;
+            *dlogits++ = (float)((softmax - (c == label)) / batch);
+        }
+    }
+    score->loss += loss;
+    score->samples += (uint32_t)batch;
+    score->correct += correct;
+}
+
+void cpu_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *restrict w,
+             const float *restrict g, float *restrict m)
+{
+    (void)backend;
+    const float rate = sgd->rate, momentum = sgd->momentum, decay = sgd->weight_decay;
+    /* Both rules are w -= rate · (own·g' + kept·m). */
+    const float own = sgd->nesterov ? 1 : 0, kept = sgd->nesterov ? momentum : 1;
+    for (size_t i = 0; i < count; i++) {
+        float gradient = g[i] + decay * w[i];
+        m[i] = momentum * m[i] + gradient;
+        w[i] -= rate * (own * gradient + kept * m[i]);
+    }
+}
+
+/* The corrections are the same for all entries: they become one factor of the rate, and one of the
+ * root. */
+void cpu_adam(struct backend *backend, const struct adam *adam, size_t count, float *restrict w,
+              const float *restrict g, float *restrict m, float *restrict v)
+{
+    (void)backend;
+    const double beta1 = (double)adam->beta1, beta2 = (double)adam->beta2;
+    const float rate = (float)((double)adam->rate / (1 - pow(beta1, (double)adam->step)));
+    const float root = (float)(1 / sqrt(1 - pow(beta2, (double)adam->step)));
+    const float kept1 = adam->beta1, own1 = (float)(1 - beta1);
+    const float kept2 = adam->beta2, own2 = (float)(1 - beta2);
+    const float epsilon = adam->epsilon, shrink = adam->rate * adam->weight_decay;
+    for (size_t i = 0; i < count; i++) {
+        m[i] = kept1 * m[i] + own1 * g[i];
+        v[i] = kept2 * v[i] + own2 * (g[i] * g[i]);
+        w[i] -= shrink * w[i] + rate * m[i] / (root * sqrtf(v[i]) + epsilon);
+    }
+}
+
+void cpu_gather(struct backend *backend, int batch, size_t sample_size, const uint8_t *pixels,
+                const uint8_t *labels, const uint32_t *pick, float mean, float scale,
+                float *restrict x, uint8_t *y)
+{
+    (void)backend;
+    for (int i = 0; i < batch; i++, x += sample_size) {
+        const uint8_t *sample = pixels + pick[i] * sample_size;
+        for (size_t j = 0; j < sample_size; j++)
+            x[j] = ((float)sample[j] - mean) * scale;
+        y[i] = labels[pick[i]];
+    }
+}

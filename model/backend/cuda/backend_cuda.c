@@ -1,0 +1,183 @@
+/* Opening and closing a GPU, and its table. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "backend/cuda/cuda.h"
+#include "backend/cuda/cuda_kernels.h"
+
+#define BLAS_ROOM_BYTES ((size_t)32 << 20) /* what cuBLAS wants on the newest devices */
+
+/* Nothing can be trusted to this device any more, and nothing is lost but what was learned since
+ * the last checkpoint. */
+_Noreturn void cuda_lost(const char *what, const char *why)
+{
+    (void)fflush(stdout);
+    (void)fprintf(
+        stderr,
+        "hearsay: the GPU failed (%s: %s); this node ends. Started again, it goes on from "
+        "its last checkpoint; 'nvidia-smi' may know more\n",
+        what, why);
+    _exit(EXIT_FAILURE);
+}
+
+void cuda_check(cudaError_t error, const char *what)
+{
+    if (error != cudaSuccess)
+        cuda_lost(what, cudaGetErrorString(error));
+}
+
+void cuda_check_blas(cublasStatus_t status, const char *what)
+{
+    if (status != CUBLAS_STATUS_SUCCESS)
+        cuda_lost(what, cublasGetStatusString(status));
+}
+
+/* Which device a call is for is remembered by each thread; the learner's is not the one that opened
+ * the backend. */
+struct cuda *cuda_on(struct backend *backend)
+{
+    struct cuda *cuda = (struct cuda *)backend;
+    if (!cuda->recording)
+        cuda_check(cudaSetDevice(cuda->device), "choosing the device");
+    return cuda;
+}
+
+static void cuda_close(struct backend *backend)
+{
+    struct cuda *cuda = cuda_on(backend);
+    cuda_conv_close(cuda);
+    cuda_give(backend, cuda->exchange.memory);
+    cuda_give(backend, cuda->operands.memory);
+    for (int i = 0; i < IN_FLIGHT; i++)
+        cuda_check(cudaEventDestroy(cuda->done[i]), "closing");
+    for (int i = 0; i < PARCELS; i++) {
+        cuda_check(cudaEventDestroy(cuda->parcels[i].fetched), "closing");
+        cuda_check(cudaFreeHost(cuda->parcels[i].memory), "closing");
+    }
+    cuda_check_blas(cublasDestroy(cuda->blas), "closing");
+    cuda_give(backend, cuda->blas_room);
+    cuda_check(cudaStreamDestroy(cuda->stream), "closing");
+    free(cuda);
+}
+
+static const struct backend cuda_table = {
+    .name = "cuda",
+    .take = cuda_take,
+    .keep = cuda_keep,
+    .give = cuda_give,
+    .upload = cuda_upload,
+    .download = cuda_download,
+    .close = cuda_close,
+    .sequence_begin = cuda_sequence_begin,
+    .sequence_end = cuda_sequence_end,
+    .sequence_drop = cuda_sequence_drop,
+    .dense_forward = cuda_dense_forward,
+    .dense_backward = cuda_dense_backward,
+    .conv_forward = cuda_conv_forward,
+    .conv_backward = cuda_conv_backward,
+    .pool_forward = cuda_pool_forward,
+    .pool_backward = cuda_pool_backward,
+    .activate = cuda_activate,
+    .activate_backward = cuda_activate_backward,
+    .cross_entropy = cuda_cross_entropy,
+    .sgd = cuda_sgd,
+    .adam = cuda_adam,
+    .gather = cuda_gather,
+    .survey = cuda_survey,
+    .refine = cuda_refine,
+    .cut = cuda_cut,
+    .hear = cuda_hear,
+    .hear_own = cuda_hear_own,
+    .rebase = cuda_rebase,
+    .digest = cuda_digest,
+};
+
+static cublasComputeType_t compute_type(enum precision precision)
+{
+    switch (precision) {
+    case PRECISION_FP32:
+        return CUBLAS_COMPUTE_32F;
+    case PRECISION_TF32:
+    case PRECISION_BF16: /* what is not multiplied in it */
+        return CUBLAS_COMPUTE_32F_FAST_TF32;
+    }
+    CHECK(false);
+}
+
+/* All that the device must give. The kernels first: whether there are some for its kind. */
+static cudaError_t reach(struct cuda *cuda)
+{
+    int processors = 0, blocks = 0;
+    cudaError_t error = cudaSetDevice(cuda->device);
+    if (error == cudaSuccess)
+        error = kernels_fit(&blocks);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, cuda->device);
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        error = cudaMalloc(&cuda->blas_room, BLAS_ROOM_BYTES);
+    for (int i = 0; i < IN_FLIGHT && error == cudaSuccess; i++)
+        error = cudaEventCreateWithFlags(&cuda->done[i],
+                                         cudaEventDisableTiming | cudaEventBlockingSync);
+    for (int i = 0; i < PARCELS && error == cudaSuccess; i++) {
+        error = cudaEventCreateWithFlags(&cuda->parcels[i].fetched, cudaEventDisableTiming);
+        if (error == cudaSuccess)
+            error = cudaMallocHost(&cuda->parcels[i].memory, PARCEL_BYTES);
+    }
+    cuda->survey_blocks = blocks * processors;
+    return error;
+}
+
+/* cuBLAS's room is its stream's, and so chosen after that. */
+static cublasStatus_t reach_blas(struct cuda *cuda)
+{
+    cublasStatus_t status = cublasCreate(&cuda->blas);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = cublasSetStream(cuda->blas, cuda->stream);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = cublasSetWorkspace(cuda->blas, cuda->blas_room, BLAS_ROOM_BYTES);
+    return status;
+}
+
+/* Of a device that cannot even say that, more is said when it is reached for. */
+static bool is_too_old_for_bf16(int device)
+{
+    int major = 0;
+    const cudaError_t error =
+        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    return error == cudaSuccess && major < 8;
+}
+
+/* What a GPU that is of no use has given already goes back with the process. */
+enum status cuda_open(int i, enum precision precision, struct backend **backend,
+                      struct problem *problem)
+{
+    struct cuda *cuda = calloc(1, sizeof *cuda);
+    CHECK(cuda);
+    cuda->table = cuda_table;
+    cuda->device = i;
+    cuda->compute = compute_type(precision);
+    cuda->bf16 = precision == PRECISION_BF16;
+    if (cuda->bf16 && is_too_old_for_bf16(i)) {
+        free(cuda);
+        return problem_set(problem, FAILED,
+                           "GPU %d cannot multiply bfloat16 (that takes compute capability 8.0): "
+                           "write precision = fp32",
+                           i);
+    }
+    const cudaError_t error = reach(cuda);
+    const cublasStatus_t status = error == cudaSuccess ? reach_blas(cuda) : CUBLAS_STATUS_SUCCESS;
+    if (error == cudaSuccess && status == CUBLAS_STATUS_SUCCESS) {
+        *backend = &cuda->table;
+        return OK;
+    }
+    free(cuda);
+    (void)cudaGetLastError(); /* it has been heard */
+    return problem_set(
+        problem, FAILED,
+        "GPU %d cannot be used: %s; is another program using all of it? See "
+        "'nvidia-smi', or write device = cpu",
+        i, error != cudaSuccess ? cudaGetErrorString(error) : cublasGetStatusString(status));
+}

@@ -1,0 +1,97 @@
+/* Convolutions on a GPU without cuDNN: patches, and a product of cuBLAS; as with cuDNN, in TF32
+ * with bf16, too. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "backend/cuda/cuda.h"
+#include "backend/cuda/cuda_kernels.h"
+
+struct convolutions {
+    struct room columns;
+    struct room planes; /* what they are multiplied to, or with */
+};
+
+/* A convolution as one product for the whole batch: of the filters with columns[height, width], in
+ * which each place of each image has one. Planes of y lie image by image, those of the product
+ * filter by filter. */
+struct product {
+    int height; /* channels·kernel·kernel */
+    int places; /* of the output */
+    int width;  /* batch·places */
+    float *columns;
+    float *planes; /* [filters, width] */
+    float *sums;   /* [filters, SUM_PARTS] */
+};
+
+static struct convolutions *rooms_of(struct cuda *cuda)
+{
+    if (cuda->convolutions == NULL)
+        cuda->convolutions = calloc(1, sizeof *cuda->convolutions);
+    CHECK(cuda->convolutions);
+    return cuda->convolutions;
+}
+
+void cuda_conv_close(struct cuda *cuda)
+{
+    if (cuda->convolutions == NULL)
+        return;
+    cuda_give(&cuda->table, cuda->convolutions->columns.memory);
+    cuda_give(&cuda->table, cuda->convolutions->planes.memory);
+    free(cuda->convolutions);
+}
+
+void cuda_conv_describe(char *text, size_t room)
+{
+    (void)snprintf(text, room, "no cuDNN");
+}
+
+static struct product product_of(struct cuda *cuda, const struct conv *conv, int batch)
+{
+    const struct shape out = conv_output(conv);
+    struct product product = {.height = conv->in.channels * conv->kernel * conv->kernel,
+                              .places = out.height * out.width};
+    CHECK((size_t)batch * (size_t)product.places <= INT32_MAX);
+    product.width = batch * product.places;
+    const size_t width = (size_t)product.width * sizeof(float);
+    struct convolutions *rooms = rooms_of(cuda);
+    product.columns = cuda_step_room(cuda, &rooms->columns, (size_t)product.height * width);
+    product.planes = cuda_step_room(cuda, &rooms->planes,
+                                    (size_t)conv->filters * (width + SUM_PARTS * sizeof(float)));
+    product.sums = product.planes + (size_t)conv->filters * (size_t)product.width;
+    return product;
+}
+
+void cuda_conv_forward(struct backend *backend, const struct conv *conv, int batch, const float *x,
+                       const float *w, const float *b, enum activation activation, float *y)
+{
+    struct cuda *cuda = cuda_on(backend);
+    const struct product product = product_of(cuda, conv, batch);
+    cuda_check(kernel_patches(cuda->stream, *conv, batch, x, product.columns), "conv");
+    cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_N, conv->filters, product.width, product.height,
+              cuda_floats(w), cuda_floats(product.columns), product.planes);
+    cuda_check(kernel_swap(cuda->stream, conv->filters, batch, product.places, product.planes, b,
+                           activation, y),
+               "conv");
+}
+
+void cuda_conv_backward(struct backend *backend, const struct conv *conv, int batch, const float *x,
+                        const float *w, const float *y, enum activation activation, float *dy,
+                        float *dx, float *dw, float *db)
+{
+    struct cuda *cuda = cuda_on(backend);
+    const struct product product = product_of(cuda, conv, batch);
+    cuda_check(kernel_slope_planes(cuda->stream, batch, conv->filters, product.places, y,
+                                   activation, dy, product.sums, db),
+               "conv");
+    cuda_check(kernel_swap(cuda->stream, batch, conv->filters, product.places, dy, NULL, LINEAR,
+                           product.planes),
+               "conv");
+    cuda_check(kernel_patches(cuda->stream, *conv, batch, x, product.columns), "conv");
+    cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_T, conv->filters, product.height, product.width,
+              cuda_floats(product.planes), cuda_floats(product.columns), dw);
+    if (dx == NULL)
+        return;
+    cuda_gemm(cuda, CUBLAS_OP_T, CUBLAS_OP_N, product.height, product.width, conv->filters,
+              cuda_floats(w), cuda_floats(product.planes), product.columns);
+    cuda_check(kernel_unpatch(cuda->stream, *conv, batch, product.columns, dx), "conv");
+}

@@ -1,0 +1,275 @@
+/* Convolutions on a GPU by cuDNN. It is loaded when the first is met: it is large, and a node
+ * without convolutions does without it.
+ *
+ *   struct conv, batch ──plan_of──► descriptors, the ways to compute ──► cuDNN ──► stream
+ *
+ * Of the ways that cuDNN offers, those are taken that give the same sums each time. With tf32 and
+ * bf16 both it may multiply in TF32: for bfloat16 it wants the operands to be stored so. It chooses
+ * a way without knowing where the weights lie, and some ways read by fours: weights of which not
+ * every four begin at a multiple of 16 bytes are copied to where they do. Biases, which lie
+ * anywhere, are our own kernels'.
+ */
+#include <cudnn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cuda/cuda.h"
+#include "backend/cuda/cuda_kernels.h"
+
+#define ALIGNMENT      16
+#define ROOM_BYTES_MAX ((size_t)256 << 20) /* that a way of computing may need */
+#define WAYS_MAX       16                  /* more than there are */
+
+static const float one = 1, zero = 0;
+
+enum { FORWARD, BACKWARD, TO_WEIGHTS, WAYS };
+
+/* A convolution at one size of the batch. */
+struct plan {
+    struct conv conv;
+    int batch;
+    cudnnTensorDescriptor_t x;
+    cudnnTensorDescriptor_t y;
+    cudnnFilterDescriptor_t w;
+    cudnnConvolutionDescriptor_t how[WAYS]; /* one for each, which may multiply differently */
+    cudnnConvolutionFwdAlgo_t forward;
+    cudnnConvolutionBwdDataAlgo_t backward;     /* to dx ... */
+    cudnnConvolutionBwdFilterAlgo_t to_weights; /* ... and to dw */
+    size_t room_bytes;                          /* enough for each of the three */
+};
+
+struct convolutions {
+    cudnnHandle_t dnn;
+    struct plan *plans; /* [count], one for each layer and size of the batch met so far */
+    int count;
+    struct room room;
+};
+
+static void check_that(cudnnStatus_t status, const char *what)
+{
+    if (status != CUDNN_STATUS_SUCCESS)
+        cuda_lost(what, cudnnGetErrorString(status));
+}
+
+static void check(cudnnStatus_t status)
+{
+    check_that(status, "a convolution");
+}
+
+void cuda_conv_describe(char *text, size_t room)
+{
+    const size_t version = cudnnGetVersion();
+    (void)snprintf(text, room, "cuDNN %zu.%zu", version / 10000, version / 100 % 100);
+}
+
+static struct convolutions *convolutions_of(struct cuda *cuda)
+{
+    if (cuda->convolutions != NULL)
+        return cuda->convolutions;
+    cuda->convolutions = calloc(1, sizeof *cuda->convolutions);
+    CHECK(cuda->convolutions);
+    check_that(cudnnCreate(&cuda->convolutions->dnn), "loading cuDNN");
+    check_that(cudnnSetStream(cuda->convolutions->dnn, cuda->stream), "loading cuDNN");
+    return cuda->convolutions;
+}
+
+static void set_planes(cudnnTensorDescriptor_t *tensor, int batch, struct shape shape)
+{
+    check(cudnnCreateTensorDescriptor(tensor));
+    check(cudnnSetTensor4dDescriptor(*tensor, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, batch,
+                                     shape.channels, shape.height, shape.width));
+}
+
+static void describe(struct plan *plan, cudnnMathType_t math)
+{
+    const struct conv *conv = &plan->conv;
+    set_planes(&plan->x, plan->batch, conv->in);
+    set_planes(&plan->y, plan->batch, conv_output(conv));
+    check(cudnnCreateFilterDescriptor(&plan->w));
+    check(cudnnSetFilter4dDescriptor(plan->w, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW, conv->filters,
+                                     conv->in.channels, conv->kernel, conv->kernel));
+    for (int way = 0; way < WAYS; way++) {
+        check(cudnnCreateConvolutionDescriptor(&plan->how[way]));
+        check(cudnnSetConvolution2dDescriptor(plan->how[way], conv->pad, conv->pad, 1, 1, 1, 1,
+                                              CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT));
+        check(cudnnSetConvolutionMathType(plan->how[way], math));
+    }
+}
+
+/* Of those found, which come with the fastest first: the first that gives the same sums each time
+ * and has room enough. What it multiplies with is part of it, unless that must be float32. */
+#define TAKE_WAY(way, how, math, found, count, room)                                               \
+    do {                                                                                           \
+        int at = 0;                                                                                \
+        while (at < (count) && ((found)[at].status != CUDNN_STATUS_SUCCESS ||                      \
+                                (found)[at].determinism != CUDNN_DETERMINISTIC ||                  \
+                                (found)[at].memory > ROOM_BYTES_MAX))                              \
+            at++;                                                                                  \
+        check(at < (count) ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED);                   \
+        (way) = (found)[at].algo;                                                                  \
+        if ((math) != CUDNN_FMA_MATH)                                                              \
+            check(cudnnSetConvolutionMathType(how, (found)[at].mathType));                         \
+        (room) = (found)[at].memory > (room) ? (found)[at].memory : (room);                        \
+    } while (0)
+
+static void take_ways(struct plan *plan, cudnnHandle_t dnn, cudnnMathType_t math)
+{
+    int count;
+    const cudnnConvolutionDescriptor_t *how = plan->how;
+    cudnnConvolutionFwdAlgoPerf_t forward[WAYS_MAX];
+    check(cudnnGetConvolutionForwardAlgorithm_v7(dnn, plan->x, plan->w, how[FORWARD], plan->y,
+                                                 WAYS_MAX, &count, forward));
+    TAKE_WAY(plan->forward, how[FORWARD], math, forward, count, plan->room_bytes);
+    cudnnConvolutionBwdDataAlgoPerf_t backward[WAYS_MAX];
+    check(cudnnGetConvolutionBackwardDataAlgorithm_v7(dnn, plan->w, plan->y, how[BACKWARD], plan->x,
+                                                      WAYS_MAX, &count, backward));
+    TAKE_WAY(plan->backward, how[BACKWARD], math, backward, count, plan->room_bytes);
+    cudnnConvolutionBwdFilterAlgoPerf_t to_weights[WAYS_MAX];
+    check(cudnnGetConvolutionBackwardFilterAlgorithm_v7(dnn, plan->x, plan->y, how[TO_WEIGHTS],
+                                                        plan->w, WAYS_MAX, &count, to_weights));
+    TAKE_WAY(plan->to_weights, how[TO_WEIGHTS], math, to_weights, count, plan->room_bytes);
+}
+
+static struct plan *add_plan(struct cuda *cuda, const struct conv *conv, int batch)
+{
+    struct convolutions *all = cuda->convolutions;
+    const size_t count = (size_t)all->count + 1;
+    CHECK(!cuda->recording); /* what is recorded has been called before */
+    all->plans = realloc(all->plans, count * sizeof *all->plans);
+    CHECK(all->plans);
+    struct plan *plan = &all->plans[all->count++];
+    *plan = (struct plan){.conv = *conv, .batch = batch};
+    const cudnnMathType_t math =
+        cuda->compute == CUBLAS_COMPUTE_32F ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH;
+    describe(plan, math);
+    take_ways(plan, all->dnn, math);
+    return plan;
+}
+
+static const struct plan *plan_of(struct cuda *cuda, const struct conv *conv, int batch)
+{
+    const struct convolutions *all = convolutions_of(cuda);
+    const struct plan *plan = all->plans, *end = all->plans + all->count;
+    while (plan < end && (plan->batch != batch || memcmp(&plan->conv, conv, sizeof *conv) != 0))
+        plan++;
+    return plan < end ? plan : add_plan(cuda, conv, batch);
+}
+
+/* One convolution on its way: valid until the next. */
+struct work {
+    cudnnHandle_t dnn;
+    const struct plan *plan;
+    size_t weight_bytes;
+    float *weights; /* room for them, aligned */
+    float *parts;   /* of the sums over dy */
+    void *room;     /* what the ways need */
+};
+
+static struct work lay_work(struct layout *layout, const struct plan *plan)
+{
+    const struct conv *conv = &plan->conv;
+    const size_t filters = (size_t)conv->filters;
+    const size_t patch = (size_t)conv->in.channels * (size_t)conv->kernel * (size_t)conv->kernel;
+    struct work work = {.plan = plan, .weight_bytes = filters * patch * sizeof *work.weights};
+    work.weights = cuda_part(layout, work.weight_bytes);
+    work.parts = cuda_part(layout, filters * SUM_PARTS * sizeof *work.parts);
+    work.room = cuda_part(layout, plan->room_bytes);
+    return work;
+}
+
+static struct work work_of(struct cuda *cuda, const struct conv *conv, int batch)
+{
+    const struct plan *plan = plan_of(cuda, conv, batch);
+    struct layout measured = {0};
+    (void)lay_work(&measured, plan);
+    struct layout laid = {.memory =
+                              cuda_step_room(cuda, &cuda->convolutions->room, measured.bytes)};
+    struct work work = lay_work(&laid, plan);
+    work.dnn = cuda->convolutions->dnn;
+    return work;
+}
+
+static bool is_aligned(const float *weights)
+{
+    return (uintptr_t)weights % ALIGNMENT == 0;
+}
+
+static void copy(struct cuda *cuda, float *to, const float *from, size_t bytes)
+{
+    cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, cuda->stream),
+               "a convolution");
+}
+
+/* The weights, where cuDNN may read them. */
+static const float *aligned(struct cuda *cuda, const struct work *work, const float *w)
+{
+    if (is_aligned(w))
+        return w;
+    copy(cuda, work->weights, w, work->weight_bytes);
+    return work->weights;
+}
+
+void cuda_conv_forward(struct backend *backend, const struct conv *conv, int batch, const float *x,
+                       const float *w, const float *b, enum activation activation, float *y)
+{
+    struct cuda *cuda = cuda_on(backend);
+    const struct shape out = conv_output(conv);
+    const struct work work = work_of(cuda, conv, batch);
+    const struct plan *plan = work.plan;
+    check(cudnnConvolutionForward(work.dnn, &one, plan->x, x, plan->w, aligned(cuda, &work, w),
+                                  plan->how[FORWARD], plan->forward, work.room, plan->room_bytes,
+                                  &zero, plan->y, y));
+    cuda_check(kernel_add_bias(cuda->stream, batch, conv->filters, out.height * out.width, b,
+                               activation, y),
+               "a convolution");
+}
+
+static void to_weights(struct cuda *cuda, const struct work *work, const float *x, const float *dy,
+                       float *dw)
+{
+    const struct plan *plan = work->plan;
+    float *to = is_aligned(dw) ? dw : work->weights;
+    check(cudnnConvolutionBackwardFilter(work->dnn, &one, plan->x, x, plan->y, dy,
+                                         plan->how[TO_WEIGHTS], plan->to_weights, work->room,
+                                         plan->room_bytes, &zero, plan->w, to));
+    if (to != dw)
+        copy(cuda, dw, to, work->weight_bytes);
+}
+
+void cuda_conv_backward(struct backend *backend, const struct conv *conv, int batch, const float *x,
+                        const float *w, const float *y, enum activation activation, float *dy,
+                        float *dx, float *dw, float *db)
+{
+    struct cuda *cuda = cuda_on(backend);
+    const struct shape out = conv_output(conv);
+    const struct work work = work_of(cuda, conv, batch);
+    const struct plan *plan = work.plan;
+    cuda_check(kernel_slope_planes(cuda->stream, batch, conv->filters, out.height * out.width, y,
+                                   activation, dy, work.parts, db),
+               "a convolution");
+    if (dx != NULL)
+        check(cudnnConvolutionBackwardData(work.dnn, &one, plan->w, aligned(cuda, &work, w),
+                                           plan->y, dy, plan->how[BACKWARD], plan->backward,
+                                           work.room, plan->room_bytes, &zero, plan->x, dx));
+    to_weights(cuda, &work, x, dy, dw);
+}
+
+void cuda_conv_close(struct cuda *cuda)
+{
+    struct convolutions *all = cuda->convolutions;
+    if (all == NULL)
+        return;
+    for (int i = 0; i < all->count; i++) {
+        const struct plan *plan = &all->plans[i];
+        check(cudnnDestroyTensorDescriptor(plan->x));
+        check(cudnnDestroyTensorDescriptor(plan->y));
+        check(cudnnDestroyFilterDescriptor(plan->w));
+        for (int way = 0; way < WAYS; way++)
+            check(cudnnDestroyConvolutionDescriptor(plan->how[way]));
+    }
+    check(cudnnDestroy(all->dnn));
+    cuda_give(&cuda->table, all->room.memory);
+    free(all->plans);
+    free(all);
+}

@@ -1,0 +1,162 @@
+/* The exchange on a GPU: only what is told and heard crosses to the host and back. */
+#include <string.h>
+
+#include "backend/cuda/cuda.h"
+#include "backend/cuda/cuda_kernels.h"
+
+static void *exchange_room(struct cuda *cuda, size_t bytes)
+{
+    (void)cuda_room_grows(cuda, &cuda->exchange, bytes);
+    return cuda->exchange.memory;
+}
+
+struct survey_room {
+    uint32_t *counts; /* [HISTOGRAM_BINS + 1]: the bins, and how many are picked */
+    struct marks marks;
+    void *scan;
+    size_t scan_bytes;
+};
+
+static struct survey_room lay_survey(struct layout *layout, size_t count)
+{
+    const size_t words = marks_words(count);
+    struct survey_room room = {.scan_bytes = kernel_scan_bytes(words)};
+    room.counts = cuda_part(layout, (HISTOGRAM_BINS + 1) * sizeof *room.counts);
+    room.marks.bits = cuda_part(layout, words * sizeof *room.marks.bits);
+    room.marks.before = cuda_part(layout, words * sizeof *room.marks.before);
+    room.scan = cuda_part(layout, room.scan_bytes);
+    return room;
+}
+
+static struct survey_room survey_room(struct cuda *cuda, size_t count)
+{
+    struct layout measured = {0};
+    (void)lay_survey(&measured, count);
+    struct layout laid = {.memory = exchange_room(cuda, measured.bytes)};
+    return lay_survey(&laid, count);
+}
+
+uint32_t cuda_survey(struct backend *backend, const struct survey *survey, size_t count, float *w,
+                     const int32_t *base, int32_t *since, uint32_t host_bins[HISTOGRAM_BINS])
+{
+    struct cuda *cuda = cuda_on(backend);
+    const struct survey_room room = survey_room(cuda, count);
+    uint32_t counts[HISTOGRAM_BINS + 1];
+    cuda_check(cudaMemsetAsync(room.counts, 0, sizeof counts, cuda->stream), "survey");
+    cuda_check(kernel_survey(cuda->stream, cuda->survey_blocks, survey, count, w, base, since,
+                             room.counts, room.marks),
+               "survey");
+    cuda_check(kernel_scan(cuda->stream, room.scan, room.scan_bytes, marks_words(count),
+                           room.marks.before),
+               "survey");
+    cuda_check(kernel_pick(cuda->stream, count, room.marks, survey->picks, survey->picks_max,
+                           room.counts + HISTOGRAM_BINS),
+               "survey");
+    cuda_download(backend, counts, room.counts, sizeof counts);
+    memcpy(host_bins, counts, HISTOGRAM_BINS * sizeof *host_bins);
+    return counts[HISTOGRAM_BINS];
+}
+
+void cuda_refine(struct backend *backend, uint32_t picked, const uint32_t *picks, const float *w,
+                 const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS])
+{
+    struct cuda *cuda = cuda_on(backend);
+    const size_t bytes = BIN_PARTS * sizeof *host_parts;
+    uint32_t *parts = exchange_room(cuda, bytes);
+    cuda_check(cudaMemsetAsync(parts, 0, bytes, cuda->stream), "refine");
+    cuda_check(kernel_refine(cuda->stream, picked, picks, w, base, bin, parts), "refine");
+    cuda_download(backend, host_parts, parts, bytes);
+}
+
+struct cut_room {
+    struct cut cut;
+    void *scan;
+    size_t scan_bytes;
+};
+
+static struct cut_room lay_cut(struct layout *layout, uint32_t picked, uint32_t capacity)
+{
+    struct cut_room room = {.cut = {.picked = picked, .capacity = capacity},
+                            .scan_bytes = kernel_scan_bytes(picked)};
+    room.cut.levels = cuda_part(layout, picked);
+    room.cut.told_before = cuda_part(layout, picked * sizeof *room.cut.told_before);
+    room.cut.index = cuda_part(layout, capacity * sizeof *room.cut.index);
+    room.cut.level = cuda_part(layout, capacity);
+    room.cut.count = cuda_part(layout, sizeof *room.cut.count);
+    room.scan = cuda_part(layout, room.scan_bytes);
+    return room;
+}
+
+static struct cut_room cut_room(struct cuda *cuda, uint32_t picked, uint32_t capacity)
+{
+    struct layout measured = {0};
+    (void)lay_cut(&measured, picked, capacity);
+    struct layout laid = {.memory = exchange_room(cuda, measured.bytes)};
+    return lay_cut(&laid, picked, capacity);
+}
+
+void cuda_cut(struct backend *backend, uint32_t picked, const uint32_t *picks, float *w,
+              int32_t *base, uint32_t capacity, struct update *host_update)
+{
+    struct cuda *cuda = cuda_on(backend);
+    host_update->count = 0;
+    if (picked == 0 || capacity == 0)
+        return;
+    struct cut_room room = cut_room(cuda, picked, capacity < picked ? capacity : picked);
+    room.cut.tau = host_update->tau;
+    room.cut.amount = host_update->amount;
+    room.cut.picks = picks;
+    cuda_check(kernel_levels(cuda->stream, room.cut, w, base), "cut");
+    cuda_check(kernel_scan(cuda->stream, room.scan, room.scan_bytes, picked, room.cut.told_before),
+               "cut");
+    cuda_check(kernel_cut(cuda->stream, room.cut, w, base), "cut");
+    cuda_download(backend, &host_update->count, room.cut.count, sizeof host_update->count);
+    cuda_check(cudaMemcpyAsync(host_update->index, room.cut.index,
+                               host_update->count * sizeof *host_update->index,
+                               cudaMemcpyDeviceToHost, cuda->stream),
+               "cut");
+    cuda_download(backend, host_update->level, room.cut.level, host_update->count);
+}
+
+static void hear(struct backend *backend, const struct update *host_update, bool own, float *w,
+                 int32_t *base)
+{
+    struct cuda *cuda = cuda_on(backend);
+    const size_t index_bytes = host_update->count * sizeof *host_update->index;
+    struct update update = *host_update;
+    update.index = exchange_room(cuda, index_bytes + host_update->count);
+    update.level = (int8_t *)update.index + index_bytes;
+    cuda_upload(backend, update.index, host_update->index, index_bytes);
+    cuda_upload(backend, update.level, host_update->level, host_update->count);
+    cuda_check(kernel_hear(cuda->stream, &update, own, w, base), "hearing");
+}
+
+void cuda_hear(struct backend *backend, const struct update *host_update, float *w, int32_t *base)
+{
+    hear(backend, host_update, false, w, base);
+}
+
+void cuda_hear_own(struct backend *backend, const struct update *host_update, float *w,
+                   int32_t *base)
+{
+    hear(backend, host_update, true, w, base);
+}
+
+void cuda_rebase(struct backend *backend, size_t count, const int32_t *host_base, float *w,
+                 int32_t *base)
+{
+    struct cuda *cuda = cuda_on(backend);
+    int32_t *to = exchange_room(cuda, count * sizeof *to);
+    cuda_upload(backend, to, host_base, count * sizeof *to);
+    cuda_check(kernel_rebase(cuda->stream, count, to, w, base), "taking over a base");
+}
+
+uint64_t cuda_digest(struct backend *backend, size_t count, const int32_t *base)
+{
+    struct cuda *cuda = cuda_on(backend);
+    uint32_t lanes[2], *sums = exchange_room(cuda, sizeof lanes);
+    cuda_check(cudaMemsetAsync(sums, 0, sizeof lanes, cuda->stream), "digest");
+    cuda_check(kernel_digest(cuda->stream, count, base, sums), "digest");
+    cuda_download(backend, lanes, sums, sizeof lanes);
+    return (uint64_t)lanes[1] << 32 | lanes[0];
+}

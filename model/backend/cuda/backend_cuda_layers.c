@@ -1,0 +1,136 @@
+/* Layers but convolutions, optimizers and samples on a GPU: cuBLAS, and kernels around it.
+ *
+ * In bfloat16 a dense layer's operands are rounded before they are multiplied. cuBLAS would do it
+ * on its own (CUBLAS_COMPUTE_32F_FAST_16BF), but has no kernel for that which uses what Hopper and
+ * later multiply with: only those of Ampere, at a half of their rate.
+ */
+#include "backend/cuda/cuda.h"
+#include "backend/cuda/cuda_kernels.h"
+
+/* cuBLAS counts by columns: to it all three are transposed, and cᵀ = bᵀ·aᵀ. */
+void cuda_gemm(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m, int n,
+               int k, struct operand a, struct operand b, float *c)
+{
+    const float one = 1, zero = 0;
+    const int stride_a = turn_a == CUBLAS_OP_N ? k : m, stride_b = turn_b == CUBLAS_OP_N ? n : k;
+    const cublasComputeType_t compute = a.type == CUDA_R_32F ? cuda->compute : CUBLAS_COMPUTE_32F;
+    cuda_check_blas(cublasGemmEx(cuda->blas, turn_b, turn_a, n, m, k, &one, b.numbers, b.type,
+                                 stride_b, a.numbers, a.type, stride_a, &zero, c, CUDA_R_32F, n,
+                                 compute, CUBLAS_GEMM_DEFAULT),
+                    "a matrix product");
+}
+
+/* Room for the operands of a dense layer, all three of them. */
+static struct layout operands_room(struct cuda *cuda, int batch, int in, int out)
+{
+    const size_t n = (size_t)batch, i = (size_t)in, o = (size_t)out;
+    struct layout layout = {0};
+    if (!cuda->bf16)
+        return layout;
+    (void)cuda_part(&layout, n * i * sizeof(uint16_t));
+    (void)cuda_part(&layout, o * i * sizeof(uint16_t));
+    (void)cuda_part(&layout, n * o * sizeof(uint16_t));
+    return (struct layout){.memory = cuda_step_room(cuda, &cuda->operands, layout.bytes)};
+}
+
+static struct operand operand(struct cuda *cuda, struct layout *room, int rows, int columns,
+                              const float *from)
+{
+    const size_t count = (size_t)rows * (size_t)columns;
+    if (!cuda->bf16)
+        return cuda_floats(from);
+    uint16_t *to = cuda_part(room, count * sizeof *to);
+    cuda_check(kernel_to_bf16(cuda->stream, count, from, to), "dense");
+    return (struct operand){.numbers = to, .type = CUDA_R_16BF};
+}
+
+/* The slope dy before the activation, and its sums, the slopes of the biases. */
+static struct operand slope_operand(struct cuda *cuda, struct layout *room, int batch, int out,
+                                    const float *y, enum activation activation, float *dy,
+                                    float *db)
+{
+    const size_t count = (size_t)batch * (size_t)out;
+    uint16_t *to = cuda->bf16 ? cuda_part(room, count * sizeof *to) : NULL;
+    cuda_check(kernel_slope_columns(cuda->stream, batch, out, y, activation, dy, to, db), "dense");
+    return to ? (struct operand){.numbers = to, .type = CUDA_R_16BF} : cuda_floats(dy);
+}
+
+void cuda_dense_forward(struct backend *backend, int batch, int in, int out, const float *x,
+                        const float *w, const float *b, enum activation activation, float *y)
+{
+    struct cuda *cuda = cuda_on(backend);
+    struct layout room = operands_room(cuda, batch, in, out);
+    const struct operand by_x = operand(cuda, &room, batch, in, x);
+    const struct operand by_w = operand(cuda, &room, out, in, w);
+    cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_T, batch, out, in, by_x, by_w, y);
+    cuda_check(kernel_add_bias(cuda->stream, batch, out, 1, b, activation, y), "dense");
+}
+
+void cuda_dense_backward(struct backend *backend, int batch, int in, int out, const float *x,
+                         const float *w, const float *y, enum activation activation, float *dy,
+                         float *dx, float *dw, float *db)
+{
+    struct cuda *cuda = cuda_on(backend);
+    struct layout room = operands_room(cuda, batch, in, out);
+    const struct operand by_dy = slope_operand(cuda, &room, batch, out, y, activation, dy, db);
+    const struct operand by_x = operand(cuda, &room, batch, in, x);
+    cuda_gemm(cuda, CUBLAS_OP_T, CUBLAS_OP_N, out, in, batch, by_dy, by_x, dw);
+    if (dx == NULL)
+        return;
+    const struct operand by_w = operand(cuda, &room, out, in, w);
+    cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_N, batch, in, out, by_dy, by_w, dx);
+}
+
+void cuda_pool_forward(struct backend *backend, const struct pool *pool, int batch, const float *x,
+                       float *y, uint8_t *winner)
+{
+    cuda_check(kernel_pool(cuda_on(backend)->stream, *pool, batch, x, y, winner), "maxpool");
+}
+
+void cuda_pool_backward(struct backend *backend, const struct pool *pool, int batch,
+                        const float *dy, const uint8_t *winner, float *dx)
+{
+    cuda_check(kernel_unpool(cuda_on(backend)->stream, *pool, batch, dy, winner, dx), "maxpool");
+}
+
+void cuda_activate(struct backend *backend, enum activation activation, size_t count,
+                   const float *x, float *y)
+{
+    cuda_check(kernel_activate(cuda_on(backend)->stream, activation, count, x, y), "activation");
+}
+
+void cuda_activate_backward(struct backend *backend, enum activation activation, size_t count,
+                            const float *y, const float *dy, float *dx)
+{
+    cuda_check(kernel_activate_backward(cuda_on(backend)->stream, activation, count, y, dy, dx),
+               "activation");
+}
+
+void cuda_cross_entropy(struct backend *backend, int batch, int classes, const float *logits,
+                        const uint8_t *labels, float *dlogits, struct score *score)
+{
+    cuda_check(kernel_cross_entropy(cuda_on(backend)->stream, batch, classes, logits, labels,
+                                    dlogits, score),
+               "cross-entropy");
+}
+
+void cuda_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *w,
+              const float *g, float *m)
+{
+    cuda_check(kernel_sgd(cuda_on(backend)->stream, sgd, count, w, g, m), "SGD");
+}
+
+void cuda_adam(struct backend *backend, const struct adam *adam, size_t count, float *w,
+               const float *g, float *m, float *v)
+{
+    cuda_check(kernel_adam(cuda_on(backend)->stream, adam, count, w, g, m, v), "Adam");
+}
+
+void cuda_gather(struct backend *backend, int batch, size_t sample_size, const uint8_t *pixels,
+                 const uint8_t *labels, const uint32_t *pick, float mean, float scale, float *x,
+                 uint8_t *y)
+{
+    cuda_check(kernel_gather(cuda_on(backend)->stream, batch, sample_size, pixels, labels, pick,
+                             mean, scale, x, y),
+               "gathering a batch");
+}

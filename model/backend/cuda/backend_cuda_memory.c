@@ -1,0 +1,138 @@
+/* Memory of the device, what goes there and comes back. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend/cuda/cuda.h"
+
+static size_t memory_left(size_t *all)
+{
+    size_t left = 0;
+    cuda_check(cudaMemGetInfo(&left, all), "looking for memory");
+    return left;
+}
+
+static void *take_raw(struct cuda *cuda, size_t bytes)
+{
+    void *memory = NULL;
+    const cudaError_t error = cudaMalloc(&memory, bytes > 0 ? bytes : 1);
+    if (error == cudaErrorMemoryAllocation) {
+        size_t all;
+        const size_t left = memory_left(&all);
+        (void)fprintf(stderr,
+                      "hearsay: no memory for %zu bytes on GPU %d, of whose %zu MiB %zu are free: "
+                      "take a smaller model or batch, or another device\n",
+                      bytes, cuda->device, all >> 20, left >> 20);
+        _exit(EXIT_FAILURE);
+    }
+    cuda_check(error, "taking memory");
+    return memory;
+}
+
+void *cuda_take(struct backend *backend, size_t bytes)
+{
+    struct cuda *cuda = cuda_on(backend);
+    void *memory = take_raw(cuda, bytes);
+    cuda_check(cudaMemsetAsync(memory, 0, bytes, cuda->stream), "clearing memory");
+    return memory;
+}
+
+/* Of the host's memory, but where the device reads it by itself, at the same address. */
+static void *keep_far(struct cuda *cuda, const void *host_from, size_t bytes)
+{
+    void *memory = NULL;
+    const cudaError_t error = cudaMallocHost(&memory, bytes);
+    if (error == cudaErrorMemoryAllocation) {
+        (void)fprintf(
+            stderr,
+            "hearsay: no memory for %zu bytes of samples, neither on GPU %d nor, where it "
+            "could reach them, on its host: take a part of the data (data.shard)\n",
+            bytes, cuda->device);
+        _exit(EXIT_FAILURE);
+    }
+    cuda_check(error, "taking memory of the host");
+    return memcpy(memory, host_from, bytes);
+}
+
+void *cuda_keep(struct backend *backend, const void *host_from, size_t bytes, bool *far)
+{
+    size_t all;
+    struct cuda *cuda = cuda_on(backend);
+    *far = bytes > memory_left(&all) / 2;
+    if (*far)
+        return keep_far(cuda, host_from, bytes);
+    void *memory = cuda_take(backend, bytes);
+    cuda_upload(backend, memory, host_from, bytes);
+    return memory;
+}
+
+void cuda_give(struct backend *backend, void *memory)
+{
+    struct cuda *cuda = cuda_on(backend);
+    struct cudaPointerAttributes about = {.type = cudaMemoryTypeDevice};
+    cuda_check(cudaStreamSynchronize(cuda->stream), "giving back memory");
+    if (memory != NULL)
+        cuda_check(cudaPointerGetAttributes(&about, memory), "giving back memory");
+    cuda_check(about.type == cudaMemoryTypeHost ? cudaFreeHost(memory) : cudaFree(memory),
+               "giving back memory");
+}
+
+/* What is small is copied to where the device can fetch it when it comes to that; the host goes on
+ * at once. */
+static void upload_small(struct cuda *cuda, void *to, const void *host_from, size_t bytes)
+{
+    struct parcel *parcel = &cuda->parcels[cuda->parcels_sent++ % PARCELS];
+    cuda_check(cudaEventSynchronize(parcel->fetched), "upload");
+    memcpy(parcel->memory, host_from, bytes);
+    cuda_check(cudaMemcpyAsync(to, parcel->memory, bytes, cudaMemcpyHostToDevice, cuda->stream),
+               "upload");
+    cuda_check(cudaEventRecord(parcel->fetched, cuda->stream), "upload");
+}
+
+void cuda_upload(struct backend *backend, void *to, const void *host_from, size_t bytes)
+{
+    struct cuda *cuda = cuda_on(backend);
+    if (bytes == 0)
+        return;
+    if (bytes <= PARCEL_BYTES) {
+        upload_small(cuda, to, host_from, bytes);
+        return;
+    }
+    cuda_check(cudaMemcpyAsync(to, host_from, bytes, cudaMemcpyHostToDevice, cuda->stream),
+               "upload");
+    cuda_check(cudaStreamSynchronize(cuda->stream), "upload");
+}
+
+void cuda_download(struct backend *backend, void *host_to, const void *from, size_t bytes)
+{
+    struct cuda *cuda = cuda_on(backend);
+    cuda_check(cudaMemcpyAsync(host_to, from, bytes, cudaMemcpyDeviceToHost, cuda->stream),
+               "download");
+    cuda_check(cudaStreamSynchronize(cuda->stream), "download");
+}
+
+bool cuda_room_grows(struct cuda *cuda, struct room *room, size_t bytes)
+{
+    if (bytes <= room->bytes)
+        return false;
+    CHECK(!cuda->recording);
+    const size_t half_more = room->bytes + room->bytes / 2;
+    const size_t enough = bytes > half_more ? bytes : half_more;
+    cuda_give(&cuda->table, room->memory);
+    *room = (struct room){.memory = take_raw(cuda, enough), .bytes = enough};
+    return true;
+}
+
+void *cuda_part(struct layout *layout, size_t bytes)
+{
+    const size_t at = layout->bytes;
+    layout->bytes += (bytes + 255) & ~(size_t)255;
+    return layout->memory != NULL ? layout->memory + at : NULL;
+}
+
+void *cuda_step_room(struct cuda *cuda, struct room *room, size_t bytes)
+{
+    cuda->rooms += cuda_room_grows(cuda, room, bytes);
+    return room->memory;
+}

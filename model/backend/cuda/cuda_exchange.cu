@@ -1,0 +1,256 @@
+/* The exchange on the GPU: what cpu_exchange.c does, with the same arithmetic for each entry, so
+ * that a base and a rumor come out the same, bit for bit. (-fmad=false: no multiplication and
+ * addition become one.) Everything that must be in order gets its place from a scan. */
+#include <cfloat>
+#include <cub/device/device_scan.cuh>
+
+#include "backend/cuda/cuda_each.cuh"
+#include "backend/cuda/cuda_kernels.h"
+#include "base/digest.h"
+
+static __device__ float residual(float w, int32_t base)
+{
+    return w - QUANTUM * (float)base;
+}
+
+/* The bits of |r|; a NaN, whose bits differ from one processor to the next, is always the same. */
+static __device__ uint32_t size_bits(float r)
+{
+    const uint32_t bits = __float_as_uint(fabsf(r));
+    return bits > 0x7F800000u ? 0x7FC00000u : bits;
+}
+
+static __device__ int32_t add_wrapping(int32_t base, uint32_t units)
+{
+    return (int32_t)((uint32_t)base + units);
+}
+
+size_t kernel_scan_bytes(size_t count)
+{
+    size_t bytes = 0;
+    uint32_t *none = NULL;
+    (void)cub::DeviceScan::ExclusiveSum(NULL, bytes, none, none, (int)count);
+    return bytes;
+}
+
+cudaError_t kernel_scan(cudaStream_t stream, void *room, size_t room_bytes, size_t count,
+                        uint32_t *numbers)
+{
+    (void)cudaGetLastError(); /* what another library has left: CUB would take it for its own */
+    return cub::DeviceScan::ExclusiveSum(room, room_bytes, numbers, numbers, (int)count, stream);
+}
+
+/* Each block counts into bins of its own, which it adds to those of all at its end. */
+static __global__ void survey_entries(float step, uint32_t floor_bits, size_t count,
+                                      float *__restrict__ w, const int32_t *__restrict__ base,
+                                      int32_t *__restrict__ since, uint32_t *bins,
+                                      struct marks marks)
+{
+    __shared__ uint32_t own[HISTOGRAM_BINS];
+    for (unsigned b = threadIdx.x; b < HISTOGRAM_BINS; b += THREADS)
+        own[b] = 0;
+    __syncthreads();
+    for (size_t first = blockIdx.x * (size_t)(THREADS * AT_ONCE); first < count;
+         first += gridDim.x * (size_t)(THREADS * AT_ONCE)) {
+        int32_t now[AT_ONCE], was[AT_ONCE];
+        float weight[AT_ONCE];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++) {
+            const size_t c = first + (size_t)k * THREADS + threadIdx.x;
+            now[k] = c < count ? base[c] : 0;
+            was[k] = c < count ? since[c] : 0;
+            weight[k] = c < count ? w[c] : 0;
+        }
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++) {
+            const size_t c = first + (size_t)k * THREADS + threadIdx.x;
+            if (now[k] != was[k]) {
+                weight[k] += step * (float)add_wrapping(now[k], 0u - (uint32_t)was[k]);
+                w[c] = weight[k];
+                since[c] = now[k];
+            }
+            const uint32_t bits = size_bits(residual(weight[k], now[k]));
+            const bool marked = c < count && bits >= floor_bits;
+            if (marked)
+                (void)atomicAdd(&own[bits >> BIN_BITS], 1u);
+            const uint32_t word = __ballot_sync(0xFFFFFFFFu, marked);
+            if (threadIdx.x % WARP == 0 && c < count) {
+                marks.bits[c / WARP] = word;
+                marks.before[c / WARP] = (uint32_t)__popc(word);
+            }
+        }
+    }
+    __syncthreads();
+    for (unsigned b = threadIdx.x; b < HISTOGRAM_BINS; b += THREADS) {
+        if (own[b] > 0)
+            (void)atomicAdd(&bins[b], own[b]);
+    }
+}
+
+/* A block's bins are many: as much of each processor's memory as can be is to be for them. */
+cudaError_t kernels_fit(int *survey_blocks)
+{
+    const cudaError_t error =
+        cudaFuncSetAttribute(survey_entries, cudaFuncAttributePreferredSharedMemoryCarveout,
+                             cudaSharedmemCarveoutMaxShared);
+    return error != cudaSuccess ? error
+                                : cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                                      survey_blocks, survey_entries, THREADS, 0);
+}
+
+cudaError_t kernel_survey(cudaStream_t stream, int blocks, const struct survey *survey,
+                          size_t count, float *w, const int32_t *base, int32_t *since,
+                          uint32_t *bins, struct marks marks)
+{
+    const size_t needed = (count + THREADS * AT_ONCE - 1) / (THREADS * AT_ONCE);
+    const size_t most = (size_t)blocks;
+    uint32_t floor_bits;
+    memcpy(&floor_bits, &survey->floor, sizeof floor_bits);
+    return launch(stream, needed < most ? needed : most, survey_entries, survey->beta * QUANTUM,
+                  floor_bits, count, w, base, since, bins, marks);
+}
+
+static __global__ void pick(unsigned words, struct marks marks, uint32_t *picks, uint32_t picks_max,
+                            uint32_t *picked)
+{
+    EACH (i, words) {
+        uint32_t at = marks.before[i];
+        for (uint32_t left = marks.bits[i]; left != 0; left &= left - 1, at++) {
+            if (at < picks_max)
+                picks[at] = i * WARP + (uint32_t)__ffs((int)left) - 1;
+        }
+        if (i + 1 == words)
+            *picked = at;
+    }
+}
+
+cudaError_t kernel_pick(cudaStream_t stream, size_t count, struct marks marks, uint32_t *picks,
+                        uint32_t picks_max, uint32_t *picked)
+{
+    return launch_each(stream, marks_words(count), pick, marks, picks, picks_max, picked);
+}
+
+static __global__ void refine(unsigned picked, const uint32_t *picks, const float *w,
+                              const int32_t *base, uint32_t bin, uint32_t *parts)
+{
+    EACH (i, picked) {
+        const uint32_t c = picks[i];
+        const uint32_t bits = size_bits(residual(w[c], base[c]));
+        if (bits >> BIN_BITS == bin)
+            (void)atomicAdd(&parts[bits >> PART_BITS & (BIN_PARTS - 1)], 1u);
+    }
+}
+
+cudaError_t kernel_refine(cudaStream_t stream, uint32_t picked, const uint32_t *picks,
+                          const float *w, const int32_t *base, uint32_t bin, uint32_t *parts)
+{
+    return launch_each(stream, picked, refine, picks, w, base, bin, parts);
+}
+
+static __global__ void levels(unsigned picked, struct cut cut, const float *w, const int32_t *base)
+{
+    EACH (i, picked) {
+        const uint32_t c = cut.picks[i];
+        const float r = residual(w[c], base[c]);
+        const bool told = fabsf(r) >= cut.tau && fabsf(r) <= FLT_MAX;
+        const float level = fmaxf(fminf(r / cut.tau, LEVEL_MAX), -LEVEL_MAX);
+        cut.levels[i] = told ? (int8_t)(int)level : (int8_t)0;
+        cut.told_before[i] = told;
+    }
+}
+
+cudaError_t kernel_levels(cudaStream_t stream, struct cut cut, const float *w, const int32_t *base)
+{
+    return launch_each(stream, cut.picked, levels, cut, w, base);
+}
+
+static __global__ void tell(unsigned picked, struct cut cut, float *w, int32_t *base)
+{
+    const float step = QUANTUM * (float)cut.amount - cut.tau;
+    EACH (i, picked) {
+        const int level = cut.levels[i];
+        const uint32_t at = cut.told_before[i], c = cut.picks[i];
+        if (level != 0 && at < cut.capacity) {
+            cut.index[at] = c;
+            cut.level[at] = (int8_t)level;
+            base[c] = add_wrapping(base[c], cut.amount * (uint32_t)level);
+            w[c] += step * (float)level;
+        }
+        if (i + 1 == picked) {
+            const uint32_t all = at + (level != 0);
+            *cut.count = all < cut.capacity ? all : cut.capacity;
+        }
+    }
+}
+
+cudaError_t kernel_cut(cudaStream_t stream, struct cut cut, float *w, int32_t *base)
+{
+    return launch_each(stream, cut.picked, tell, cut, w, base);
+}
+
+/* How far a weight with residual r moves, of which an earlier life told `level` (cpu_exchange.c).
+ */
+static __device__ float own_move(float r, float tau, float step, float level)
+{
+    const float left = level > 0 ? r : -r;
+    if (left / tau >= fabsf(level))
+        return (step - tau) * level;
+    return left > 0 ? step * level - r : step * level;
+}
+
+/* No entry comes twice in an update, so no two threads meet. */
+static __global__ void hear(unsigned count, struct update update, bool own, float *w, int32_t *base)
+{
+    const float step = QUANTUM * (float)update.amount;
+    EACH (i, count) {
+        const uint32_t c = update.index[i];
+        const int level = update.level[i];
+        w[c] += own ? own_move(residual(w[c], base[c]), update.tau, step, (float)level)
+                    : step * (float)level;
+        base[c] = add_wrapping(base[c], update.amount * (uint32_t)level);
+    }
+}
+
+cudaError_t kernel_hear(cudaStream_t stream, const struct update *update, bool own, float *w,
+                        int32_t *base)
+{
+    return launch_each(stream, update->count, hear, *update, own, w, base);
+}
+
+static __global__ void rebase(unsigned count, const int32_t *to, float *w, int32_t *base)
+{
+    EACH (c, count) {
+        if (to[c] == base[c])
+            continue; /* there and back may round */
+        w[c] = QUANTUM * (float)to[c] + residual(w[c], base[c]);
+        base[c] = to[c];
+    }
+}
+
+cudaError_t kernel_rebase(cudaStream_t stream, size_t count, const int32_t *to, float *w,
+                          int32_t *base)
+{
+    return launch_each(stream, count, rebase, to, w, base);
+}
+
+static __global__ void add_digest(unsigned count, const int32_t *base, uint32_t *digest)
+{
+    __shared__ uint32_t shared[THREADS];
+    uint32_t low = 0, high = 0;
+    EACH (c, count) {
+        const uint64_t entry = digest_of_entry(c, (uint32_t)base[c]);
+        low += (uint32_t)entry;
+        high += (uint32_t)(entry >> 32);
+    }
+    low = block_sum(low, shared);
+    high = block_sum(high, shared);
+    if (threadIdx.x == 0) {
+        (void)atomicAdd(&digest[0], low);
+        (void)atomicAdd(&digest[1], high);
+    }
+}
+
+cudaError_t kernel_digest(cudaStream_t stream, size_t count, const int32_t *base, uint32_t *digest)
+{
+    return launch_each(stream, count, add_digest, base, digest);
+}

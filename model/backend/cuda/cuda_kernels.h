@@ -1,0 +1,130 @@
+/* What the GPU runs, one function for each operation that needs kernels of our own.
+ *
+ *   backend_cuda_*.c ──► these ──► cuda_layers.cu, cuda_exchange.cu ──► stream
+ *
+ * Each puts its work into the stream and returns; what goes wrong there is heard of later, by
+ * whoever waits for it. Memory is the device's. backend.h says what the operations do; the
+ * exchange does the CPU's arithmetic, bit for bit (but for the bits of a NaN).
+ */
+#ifndef HEARSAY_CUDA_KERNELS_H
+#define HEARSAY_CUDA_KERNELS_H
+
+#include <cuda_runtime_api.h>
+
+#include "backend/backend.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* cuda_layers.cu */
+
+/* The same numbers, rounded to bfloat16: to the nearest, of two to the even one. */
+cudaError_t kernel_to_bf16(cudaStream_t stream, size_t count, const float *from, uint16_t *to);
+/* y[outer][middle][inner] becomes activation(y + b[middle]). */
+cudaError_t kernel_add_bias(cudaStream_t stream, int outer, int middle, int inner, const float *b,
+                            enum activation activation, float *y);
+/* The slope of y[rows, columns] becomes the one before the activation; it is written rounded to
+ * bfloat16, too, unless `rounded` is NULL; and added up to sums[columns], in the same order always.
+ */
+cudaError_t kernel_slope_columns(cudaStream_t stream, int rows, int columns, const float *y,
+                                 enum activation activation, float *slope, uint16_t *rounded,
+                                 float *sums);
+/* Likewise, of y[outer][middle][inner] to sums[middle]. parts[middle, SUM_PARTS]: room. */
+#define SUM_PARTS 16
+cudaError_t kernel_slope_planes(cudaStream_t stream, int outer, int middle, int inner,
+                                const float *y, enum activation activation, float *slope,
+                                float *parts, float *sums);
+/* to[j][i][inner] = activation(from[i][j][inner] + bias[i]), i < outer, j < middle; bias may be
+ * NULL. */
+cudaError_t kernel_swap(cudaStream_t stream, int outer, int middle, int inner, const float *from,
+                        const float *bias, enum activation activation, float *to);
+/* columns[channels·kernel·kernel][images][places of the output]: what each weight of a filter meets
+ * at each place; and the way back, where each input gets the sum of what its copies got. */
+cudaError_t kernel_patches(cudaStream_t stream, struct conv conv, int images, const float *x,
+                           float *columns);
+cudaError_t kernel_unpatch(cudaStream_t stream, struct conv conv, int images, const float *columns,
+                           float *dx);
+cudaError_t kernel_pool(cudaStream_t stream, struct pool pool, int batch, const float *x, float *y,
+                        uint8_t *winner);
+cudaError_t kernel_unpool(cudaStream_t stream, struct pool pool, int batch, const float *dy,
+                          const uint8_t *winner, float *dx);
+cudaError_t kernel_activate(cudaStream_t stream, enum activation activation, size_t count,
+                            const float *x, float *y);
+cudaError_t kernel_activate_backward(cudaStream_t stream, enum activation activation, size_t count,
+                                     const float *y, const float *dy, float *dx);
+cudaError_t kernel_cross_entropy(cudaStream_t stream, int batch, int classes, const float *logits,
+                                 const uint8_t *labels, float *dlogits, struct score *score);
+cudaError_t kernel_sgd(cudaStream_t stream, const struct sgd *sgd, size_t count, float *w,
+                       const float *g, float *m);
+cudaError_t kernel_adam(cudaStream_t stream, const struct adam *adam, size_t count, float *w,
+                        const float *g, float *m, float *v);
+cudaError_t kernel_gather(cudaStream_t stream, int batch, size_t sample_size, const uint8_t *pixels,
+                          const uint8_t *labels, const uint32_t *pick, float mean, float scale,
+                          float *x, uint8_t *y);
+
+/* cuda_exchange.cu */
+
+/* Whether the kernels were compiled for this kind of device, or can be translated for it; and how
+ * many blocks of the survey one of its processors runs at once. */
+cudaError_t kernels_fit(int *survey_blocks);
+
+/* A bit for each entry, and for each word of 32 how many bits are set before it. */
+struct marks {
+    uint32_t *bits;   /* [marks_words] */
+    uint32_t *before; /* [marks_words] */
+};
+
+static inline size_t marks_words(size_t count)
+{
+    return (count + 31) / 32;
+}
+
+/* Room that a scan over so many numbers needs beside them. */
+size_t kernel_scan_bytes(size_t count);
+/* numbers[i] becomes the sum of all before it. */
+cudaError_t kernel_scan(cudaStream_t stream, void *room, size_t room_bytes, size_t count,
+                        uint32_t *numbers);
+
+/* The survey: step on, count into bins (cleared before), set marks->bits, and in marks->before how
+ * many are set in each word (to be scanned). blocks: as many as the device holds at once. */
+cudaError_t kernel_survey(cudaStream_t stream, int blocks, const struct survey *survey,
+                          size_t count, float *w, const int32_t *base, int32_t *since,
+                          uint32_t *bins, struct marks marks);
+/* The marked entries into picks, as many as there is room for; *picked: how many are marked. */
+cudaError_t kernel_pick(cudaStream_t stream, size_t count, struct marks marks, uint32_t *picks,
+                        uint32_t picks_max, uint32_t *picked);
+/* parts (cleared before). */
+cudaError_t kernel_refine(cudaStream_t stream, uint32_t picked, const uint32_t *picks,
+                          const float *w, const int32_t *base, uint32_t bin, uint32_t *parts);
+
+/* A cut: levels[picked] of all picks, and told_before[picked], 1 where there is one (to be scanned
+ * to how many lie before); then the first `capacity` of them are told. */
+struct cut {
+    float tau;
+    uint32_t amount;
+    uint32_t picked;
+    uint32_t capacity;
+    const uint32_t *picks;
+    int8_t *levels;
+    uint32_t *told_before;
+    uint32_t *index; /* [capacity]: what is told ... */
+    int8_t *level;   /* ... */
+    uint32_t *count;
+};
+cudaError_t kernel_levels(cudaStream_t stream, struct cut cut, const float *w, const int32_t *base);
+cudaError_t kernel_cut(cudaStream_t stream, struct cut cut, float *w, int32_t *base);
+
+/* update: its index and level are the device's. */
+cudaError_t kernel_hear(cudaStream_t stream, const struct update *update, bool own, float *w,
+                        int32_t *base);
+cudaError_t kernel_rebase(cudaStream_t stream, size_t count, const int32_t *to, float *w,
+                          int32_t *base);
+/* Added to digest[2], low and high lane. */
+cudaError_t kernel_digest(cudaStream_t stream, size_t count, const int32_t *base, uint32_t *digest);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,473 @@
+/* Layers, optimizers and samples on the GPU: what cpu_layers.c does, and what a convolution and a
+ * dense layer need around their matrix products. */
+#include "backend/cuda/cuda_each.cuh"
+#include "backend/cuda/cuda_kernels.h"
+
+#define SUM_COLUMNS 32 /* of a block; its other dimension are rows */
+#define SUM_ROWS    (THREADS / SUM_COLUMNS)
+#define SLOPES      8 /* of a thread, that are asked for at once */
+
+static __device__ uint16_t bf16_of(float value)
+{
+    const uint32_t bits = __float_as_uint(value);
+    if ((bits & 0x7FFFFFFFu) > 0x7F800000u)
+        return 0x7FC0; /* a NaN stays one */
+    return (uint16_t)((bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16);
+}
+
+static __global__ void to_bf16(unsigned count, const float *from, uint16_t *to)
+{
+    each_at_once(
+        count, [=](unsigned i) { return from[i]; },
+        [=](unsigned i, float value) { to[i] = bf16_of(value); });
+}
+
+cudaError_t kernel_to_bf16(cudaStream_t stream, size_t count, const float *from, uint16_t *to)
+{
+    return launch_each(stream, count, to_bf16, from, to);
+}
+
+static __device__ float activated(enum activation activation, float value)
+{
+    if (activation == RELU)
+        return value < 0 ? 0 : value; /* NaN passes */
+    if (activation == SIGMOID)
+        return 1 / (1 + expf(-value));
+    return activation == TANH ? tanhf(value) : value;
+}
+
+/* Of the activation's output y. */
+static __device__ float slope_before(enum activation activation, float y, float slope)
+{
+    if (activation == RELU)
+        return y > 0 ? slope : 0;
+    if (activation == SIGMOID)
+        return slope * (y * (1 - y));
+    return activation == TANH ? slope * (1 - y * y) : slope;
+}
+
+static __global__ void add_bias(unsigned count, unsigned middle, unsigned inner, const float *b,
+                                enum activation activation, float *y)
+{
+    each_at_once(
+        count, [=](unsigned i) { return make_float2(y[i], b[i / inner % middle]); },
+        [=](unsigned i, float2 both) { y[i] = activated(activation, both.x + both.y); });
+}
+
+cudaError_t kernel_add_bias(cudaStream_t stream, int outer, int middle, int inner, const float *b,
+                            enum activation activation, float *y)
+{
+    const size_t count = (size_t)outer * (size_t)middle * (size_t)inner;
+    return launch_each(stream, count, add_bias, (unsigned)middle, (unsigned)inner, b, activation,
+                       y);
+}
+
+/* Slopes on their way to before the activation, and to their sums: this thread's part of one.
+ * at(i): where the thread's i-th lies, from `first` in steps of `step` to before `end`. What is
+ * read for several of them is asked for at once. */
+template <typename At>
+static __device__ float add_slopes(unsigned first, unsigned end, unsigned step, At at,
+                                   const float *y, enum activation activation, float *slope,
+                                   uint16_t *rounded)
+{
+    float sum = 0;
+    for (; first < end; first += SLOPES * step) {
+        float slopes[SLOPES] = {}, outputs[SLOPES] = {};
+#pragma unroll
+        for (unsigned k = 0; k < SLOPES; k++) {
+            const unsigned i = first + k * step;
+            if (i < end) {
+                slopes[k] = slope[at(i)];
+                outputs[k] = activation == LINEAR ? 0 : y[at(i)];
+            }
+        }
+#pragma unroll
+        for (unsigned k = 0; k < SLOPES; k++) {
+            const unsigned i = first + k * step;
+            if (i < end) {
+                const float before = slope_before(activation, outputs[k], slopes[k]);
+                if (activation != LINEAR)
+                    slope[at(i)] = before;
+                if (rounded != NULL)
+                    rounded[at(i)] = bf16_of(before);
+                sum += before;
+            }
+        }
+    }
+    return sum;
+}
+
+static __global__ void slope_columns(unsigned rows, unsigned columns, const float *y,
+                                     enum activation activation, float *slope, uint16_t *rounded,
+                                     float *sums)
+{
+    __shared__ float part[SUM_ROWS][SUM_COLUMNS + 1];
+    const unsigned lane = threadIdx.x % SUM_COLUMNS, line = threadIdx.x / SUM_COLUMNS;
+    for (unsigned first = blockIdx.x * SUM_COLUMNS; first < columns;
+         first += gridDim.x * SUM_COLUMNS) {
+        const unsigned column = first + lane;
+        const auto at = [=](unsigned row) { return (size_t)row * columns + column; };
+        float sum = add_slopes(line, column < columns ? rows : 0, SUM_ROWS, at, y, activation,
+                               slope, rounded);
+        part[line][lane] = sum;
+        __syncthreads();
+        for (unsigned other = 1; line == 0 && other < SUM_ROWS; other++)
+            sum += part[other][lane];
+        if (line == 0 && column < columns)
+            sums[column] = sum;
+        __syncthreads();
+    }
+}
+
+cudaError_t kernel_slope_columns(cudaStream_t stream, int rows, int columns, const float *y,
+                                 enum activation activation, float *slope, uint16_t *rounded,
+                                 float *sums)
+{
+    const size_t blocks = ((size_t)columns + SUM_COLUMNS - 1) / SUM_COLUMNS;
+    return launch(stream, blocks, slope_columns, (unsigned)rows, (unsigned)columns, y, activation,
+                  slope, rounded, sums);
+}
+
+/* Each sum in SUM_PARTS parts, a block each. */
+static __global__ void slope_parts(unsigned parts, unsigned outer, unsigned middle, unsigned inner,
+                                   const float *y, enum activation activation, float *slope,
+                                   float *sums)
+{
+    __shared__ float shared[THREADS];
+    const unsigned terms = outer * inner, most = (terms + SUM_PARTS - 1) / SUM_PARTS;
+    for (unsigned part = blockIdx.x; part < parts; part += gridDim.x) {
+        const unsigned plane = part / SUM_PARTS, first = part % SUM_PARTS * most;
+        const unsigned end = first + most < terms ? first + most : terms;
+        const auto at = [=](unsigned i) {
+            return ((size_t)(i / inner) * middle + plane) * inner + i % inner;
+        };
+        const float sum = block_sum(
+            add_slopes(first + threadIdx.x, end, THREADS, at, y, activation, slope, NULL), shared);
+        if (threadIdx.x == 0)
+            sums[part] = sum;
+    }
+}
+
+static __global__ void add_parts(unsigned planes, const float *parts, float *sums)
+{
+    EACH (plane, planes) {
+        float sum = 0;
+        for (unsigned part = 0; part < SUM_PARTS; part++)
+            sum += parts[plane * SUM_PARTS + part];
+        sums[plane] = sum;
+    }
+}
+
+cudaError_t kernel_slope_planes(cudaStream_t stream, int outer, int middle, int inner,
+                                const float *y, enum activation activation, float *slope,
+                                float *parts, float *sums)
+{
+    const size_t count = (size_t)middle * SUM_PARTS;
+    const cudaError_t error =
+        launch(stream, count, slope_parts, (unsigned)count, (unsigned)outer, (unsigned)middle,
+               (unsigned)inner, y, activation, slope, parts);
+    return error != cudaSuccess ? error
+                                : launch_each(stream, (size_t)middle, add_parts, parts, sums);
+}
+
+/* A line of `to` at a time: what is read and what is written lie side by side. */
+static __global__ void swap(unsigned lines, unsigned outer, unsigned middle, unsigned inner,
+                            const float *from, const float *bias, enum activation activation,
+                            float *to)
+{
+    EACH_LINE (line, lines) {
+        const unsigned i = line % outer, j = line / outer;
+        const float *read = from + ((size_t)i * middle + j) * inner;
+        float *written = to + (size_t)line * inner;
+        const float more = bias != NULL ? bias[i] : 0;
+        EACH_PLACE (place, inner)
+            written[place] = activated(activation, read[place] + more);
+    }
+}
+
+cudaError_t kernel_swap(cudaStream_t stream, int outer, int middle, int inner, const float *from,
+                        const float *bias, enum activation activation, float *to)
+{
+    return launch_lines(stream, (size_t)outer * (size_t)middle, swap, (unsigned)outer,
+                        (unsigned)middle, (unsigned)inner, from, bias, activation, to);
+}
+
+/* A line: what one weight (channel, i, j) of a filter meets in one image. */
+static __global__ void patches(unsigned lines, struct conv conv, struct shape out, unsigned images,
+                               const float *x, float *columns)
+{
+    const struct shape in = conv.in;
+    const unsigned kernel = (unsigned)conv.kernel, width = (unsigned)out.width;
+    const unsigned places = width * (unsigned)out.height;
+    EACH_LINE (line, lines) {
+        const unsigned weight = line / images, image = line % images;
+        const unsigned channel = weight / (kernel * kernel), tap = weight % (kernel * kernel);
+        const int down = (int)(tap / kernel) - conv.pad, right = (int)(tap % kernel) - conv.pad;
+        const float *plane = x + ((size_t)image * (unsigned)in.channels + channel) *
+                                     ((size_t)in.height * (size_t)in.width);
+        float *to = columns + (size_t)line * places;
+        EACH_PLACE (place, places) {
+            const int row = (int)(place / width) + down, column = (int)(place % width) + right;
+            const bool inside = row >= 0 && row < in.height && column >= 0 && column < in.width;
+            to[place] = inside ? plane[row * in.width + column] : 0;
+        }
+    }
+}
+
+cudaError_t kernel_patches(cudaStream_t stream, struct conv conv, int images, const float *x,
+                           float *columns)
+{
+    const size_t lines =
+        (size_t)conv.in.channels * (size_t)conv.kernel * (size_t)conv.kernel * (size_t)images;
+    return launch_lines(stream, lines, patches, conv, conv_output(&conv), (unsigned)images, x,
+                        columns);
+}
+
+/* One input: the sum over the weights that met it, in their order. */
+static __global__ void unpatch(unsigned count, struct conv conv, struct shape out, unsigned images,
+                               const float *columns, float *dx)
+{
+    const struct shape in = conv.in;
+    const unsigned width = (unsigned)in.width, height = (unsigned)in.height;
+    const unsigned places = (unsigned)out.height * (unsigned)out.width;
+    EACH (at, count) {
+        const int x = (int)(at % width), y = (int)(at / width % height);
+        const unsigned plane = at / width / height;
+        const unsigned image = plane / (unsigned)in.channels,
+                       channel = plane % (unsigned)in.channels;
+        unsigned weight = channel * (unsigned)(conv.kernel * conv.kernel);
+        float sum = 0;
+        for (int i = 0; i < conv.kernel; i++) {
+            for (int j = 0; j < conv.kernel; j++, weight++) {
+                const int row = y + conv.pad - i, column = x + conv.pad - j;
+                if (row >= 0 && row < out.height && column >= 0 && column < out.width)
+                    sum += columns[((size_t)weight * images + image) * places +
+                                   (unsigned)(row * out.width + column)];
+            }
+        }
+        dx[at] = sum;
+    }
+}
+
+cudaError_t kernel_unpatch(cudaStream_t stream, struct conv conv, int images, const float *columns,
+                           float *dx)
+{
+    const size_t count = (size_t)images * shape_size(conv.in);
+    return launch_each(stream, count, unpatch, conv, conv_output(&conv), (unsigned)images, columns,
+                       dx);
+}
+
+static __global__ void pool_forward(unsigned count, struct pool pool, struct shape out,
+                                    const float *x, float *y, uint8_t *winner)
+{
+    const int width = pool.in.width, window = pool.window;
+    EACH (at, count) {
+        const unsigned column = at % (unsigned)out.width, line = at / (unsigned)out.width;
+        const unsigned row = line % (unsigned)out.height, plane = line / (unsigned)out.height;
+        const float *corner =
+            x +
+            ((size_t)plane * (unsigned)pool.in.height + row * (unsigned)window) * (unsigned)width +
+            column * (unsigned)window;
+        float best = corner[0];
+        int holder = 0, place = 0;
+        for (int i = 0; i < window; i++) {
+            for (int j = 0; j < window; j++, place++) {
+                const float candidate = corner[i * width + j];
+                holder = candidate > best ? place : holder;
+                best = candidate > best ? candidate : best;
+            }
+        }
+        y[at] = best;
+        winner[at] = (uint8_t)holder;
+    }
+}
+
+cudaError_t kernel_pool(cudaStream_t stream, struct pool pool, int batch, const float *x, float *y,
+                        uint8_t *winner)
+{
+    const struct shape out = pool_output(&pool);
+    const size_t count = (size_t)batch * shape_size(out);
+    return launch_each(stream, count, pool_forward, pool, out, x, y, winner);
+}
+
+/* Each input asks whether it won. */
+static __global__ void pool_backward(unsigned count, struct pool pool, struct shape out,
+                                     const float *dy, const uint8_t *winner, float *dx)
+{
+    const unsigned window = (unsigned)pool.window;
+    EACH (at, count) {
+        const unsigned x = at % (unsigned)pool.in.width, line = at / (unsigned)pool.in.width;
+        const unsigned y = line % (unsigned)pool.in.height, plane = line / (unsigned)pool.in.height;
+        const unsigned row = y / window, column = x / window;
+        const unsigned place = (y - row * window) * window + x - column * window;
+        const unsigned from = (plane * (unsigned)out.height + row) * (unsigned)out.width + column;
+        const bool inside = row < (unsigned)out.height && column < (unsigned)out.width;
+        dx[at] = inside && winner[from] == place ? dy[from] : 0;
+    }
+}
+
+cudaError_t kernel_unpool(cudaStream_t stream, struct pool pool, int batch, const float *dy,
+                          const uint8_t *winner, float *dx)
+{
+    const size_t count = (size_t)batch * shape_size(pool.in);
+    return launch_each(stream, count, pool_backward, pool, pool_output(&pool), dy, winner, dx);
+}
+
+static __global__ void activate(unsigned count, enum activation activation, const float *x,
+                                float *y)
+{
+    each_at_once(
+        count, [=](unsigned i) { return x[i]; },
+        [=](unsigned i, float value) { y[i] = activated(activation, value); });
+}
+
+cudaError_t kernel_activate(cudaStream_t stream, enum activation activation, size_t count,
+                            const float *x, float *y)
+{
+    return launch_each(stream, count, activate, activation, x, y);
+}
+
+static __global__ void activate_backward(unsigned count, enum activation activation, const float *y,
+                                         const float *dy, float *dx)
+{
+    each_at_once(
+        count, [=](unsigned i) { return make_float2(y[i], dy[i]); },
+        [=](unsigned i, float2 both) { dx[i] = slope_before(activation, both.x, both.y); });
+}
+
+cudaError_t kernel_activate_backward(cudaStream_t stream, enum activation activation, size_t count,
+                                     const float *y, const float *dy, float *dx)
+{
+    return launch_each(stream, count, activate_backward, activation, y, dy, dx);
+}
+
+/* Of one sample: the loss, and whether its label was the first largest. With the largest logit
+ * subtracted no exponential overflows and the sum is at least 1. A label that is none makes the
+ * loss NaN. Most devices have few units for doubles: they add up the losses, and no more. */
+static __device__ double sample_loss(int batch, int classes, const float *logits, int label,
+                                     float *dlogits, unsigned *correct)
+{
+    int largest = 0;
+    for (int c = 1; c < classes; c++)
+        largest = logits[c] > logits[largest] ? c : largest;
+    const float top = logits[largest];
+    float sum = 0;
+    for (int c = 0; c < classes; c++)
+        sum += expf(logits[c] - top);
+    for (int c = 0; c < classes && dlogits != NULL; c++) {
+        const float softmax = expf(logits[c] - top) / sum;
+        dlogits[c] = (softmax - (float)(c == label)) / (float)batch;
+    }
+    *correct += largest == label;
+    return label < classes ? (double)logf(sum) - ((double)logits[label] - (double)top)
+                           : (double)NAN;
+}
+
+/* One block, so that the losses are always added in the same order. */
+static __global__ void cross_entropy(int batch, int classes, const float *logits,
+                                     const uint8_t *labels, float *dlogits, struct score *score)
+{
+    __shared__ double losses[THREADS];
+    __shared__ unsigned counts[THREADS];
+    double loss = 0;
+    unsigned correct = 0;
+    for (int i = (int)threadIdx.x; i < batch; i += THREADS) {
+        const size_t first = (size_t)i * (size_t)classes;
+        loss += sample_loss(batch, classes, logits + first, labels[i],
+                            dlogits != NULL ? dlogits + first : NULL, &correct);
+    }
+    loss = block_sum(loss, losses);
+    correct = block_sum(correct, counts);
+    if (threadIdx.x == 0) {
+        score->loss += loss;
+        score->samples += (uint32_t)batch;
+        score->correct += correct;
+    }
+}
+
+cudaError_t kernel_cross_entropy(cudaStream_t stream, int batch, int classes, const float *logits,
+                                 const uint8_t *labels, float *dlogits, struct score *score)
+{
+    return launch(stream, 1, cross_entropy, batch, classes, logits, labels, dlogits, score);
+}
+
+static __global__ void sgd_step(unsigned count, const struct sgd *sgd, float *w, const float *g,
+                                float *m)
+{
+    const float rate = sgd->rate, momentum = sgd->momentum, decay = sgd->weight_decay;
+    const float own = sgd->nesterov ? 1 : 0, kept = sgd->nesterov ? momentum : 1;
+    EACH (i, count) {
+        const float gradient = g[i] + decay * w[i];
+        const float moment = momentum * m[i] + gradient;
+        m[i] = moment;
+        w[i] -= rate * (own * gradient + kept * moment);
+    }
+}
+
+cudaError_t kernel_sgd(cudaStream_t stream, const struct sgd *sgd, size_t count, float *w,
+                       const float *g, float *m)
+{
+    return launch_each(stream, count, sgd_step, sgd, w, g, m);
+}
+
+static __global__ void adam_step(unsigned count, const struct adam *adam, float *w, const float *g,
+                                 float *m, float *v)
+{
+    __shared__ float rate, root; /* the same for all: worked out once in each block */
+    const double beta1 = (double)adam->beta1, beta2 = (double)adam->beta2;
+    if (threadIdx.x == 0) {
+        rate = (float)((double)adam->rate / (1 - pow(beta1, (double)adam->step)));
+        root = (float)(1 / sqrt(1 - pow(beta2, (double)adam->step)));
+    }
+    __syncthreads();
+    const float own1 = (float)(1 - beta1), own2 = (float)(1 - beta2);
+    const float epsilon = adam->epsilon, shrink = adam->rate * adam->weight_decay;
+    EACH (i, count) {
+        const float mean = adam->beta1 * m[i] + own1 * g[i];
+        const float square = adam->beta2 * v[i] + own2 * (g[i] * g[i]);
+        m[i] = mean;
+        v[i] = square;
+        w[i] -= shrink * w[i] + rate * mean / (root * sqrtf(square) + epsilon);
+    }
+}
+
+cudaError_t kernel_adam(cudaStream_t stream, const struct adam *adam, size_t count, float *w,
+                        const float *g, float *m, float *v)
+{
+    return launch_each(stream, count, adam_step, adam, w, g, m, v);
+}
+
+static __device__ float normal(uint8_t pixel, float mean, float scale)
+{
+    return ((float)pixel - mean) * scale;
+}
+
+static __global__ void gather(unsigned samples, unsigned sample_size, const uint8_t *pixels,
+                              const uint8_t *labels, const uint32_t *pick, float mean, float scale,
+                              float *x, uint8_t *y)
+{
+    EACH_LINE (i, samples) {
+        const uint8_t *sample = pixels + (size_t)pick[i] * sample_size;
+        float *to = x + (size_t)i * sample_size;
+        /* By fours where each sample begins at one: what a warp fetches across the bus is then as
+         * much as one request carries. */
+        const unsigned fours = sample_size % 4 == 0 ? sample_size / 4 : 0;
+        EACH_PLACE (four, fours) {
+            const uchar4 pixel = ((const uchar4 *)sample)[four];
+            ((float4 *)to)[four] = {normal(pixel.x, mean, scale), normal(pixel.y, mean, scale),
+                                    normal(pixel.z, mean, scale), normal(pixel.w, mean, scale)};
+        }
+        for (unsigned place = 4 * fours + threadIdx.x % WARP; place < sample_size; place += WARP)
+            to[place] = normal(sample[place], mean, scale);
+        if (threadIdx.x % WARP == 0)
+            y[i] = labels[pick[i]];
+    }
+}
+
+cudaError_t kernel_gather(cudaStream_t stream, int batch, size_t sample_size, const uint8_t *pixels,
+                          const uint8_t *labels, const uint32_t *pick, float mean, float scale,
+                          float *x, uint8_t *y)
+{
+    return launch_lines(stream, (size_t)batch, gather, (unsigned)sample_size, pixels, labels, pick,
+                        mean, scale, x, y);
+}

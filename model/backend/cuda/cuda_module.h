@@ -1,0 +1,34 @@
+/* All that knows CUDA is a module of its own, hearsay-cuda.so, loaded when somebody asks for a GPU:
+ * so the program starts where there is no CUDA, and nobody else carries cuBLAS in memory.
+ *
+ *   device.c ──► cuda_module() ──dlopen──► struct cuda_module (backend_cuda_devices.c)
+ *
+ * It is looked for beside the program and in ../lib/hearsay; HEARSAY_CUDA names another file, such
+ * as the one of tests/cuda_on_cpu.
+ */
+#ifndef HEARSAY_CUDA_MODULE_H
+#define HEARSAY_CUDA_MODULE_H
+
+#include "backend/backend.h"
+#include "backend/device.h"
+
+struct cuda_module {
+    /* "CUDA 13.0, driver for 13.0", or why no GPU can be used. */
+    void (*describe)(char *text, size_t room);
+    int (*devices)(void);
+    /* False: the driver does not tell. */
+    bool (*device)(int i, struct gpu *gpu);
+    /* The problem says why GPU i cannot be used. */
+    enum status (*open)(int i, enum precision precision, struct backend **backend,
+                        struct problem *problem);
+};
+
+/* The module's only name. */
+#define CUDA_MODULE_SYMBOL "hearsay_cuda_module"
+extern const struct cuda_module hearsay_cuda_module;
+
+/* Loads it once, from the thread that starts first. Where there is none: no devices, and describe
+ * says why. */
+const struct cuda_module *cuda_module(void);
+
+#endif

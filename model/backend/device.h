@@ -1,0 +1,46 @@
+/* What a node computes on: `device = auto | cpu | cuda:N | cuda:UUID`.
+ *
+ *   device_open ──► backend_cpu | backend_cuda
+ */
+#ifndef HEARSAY_DEVICE_H
+#define HEARSAY_DEVICE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "backend/backend.h"
+#include "base/error.h"
+
+#define DEVICE_NAME_MAX  64 /* bytes of the word, with its end */
+#define DEVICE_TEXT_MAX  192
+#define DEVICE_UUID_TEXT 41 /* "GPU-" and 32 digits in five groups, with its end */
+
+/* How products of matrices are computed on a GPU: in float32 throughout, or with operands rounded
+ * to the 19 bits of TF32 or the 16 of bfloat16, which tensor cores multiply faster. Sums, weights
+ * and everything else are float32 in any case. */
+enum precision { PRECISION_FP32, PRECISION_TF32, PRECISION_BF16 };
+
+struct gpu {
+    char name[128];
+    char uuid[DEVICE_UUID_TEXT];
+    int major; /* compute capability */
+    int minor;
+    size_t bytes;
+};
+
+#define DEVICE_WORDS "auto, cpu, cuda:N or cuda:GPU-… (its UUID)"
+
+/* Whether the word can mean a device at all: one of those. */
+bool device_is_word(const char *word);
+
+/* auto: the first GPU that there is, else the CPU. threads: of the CPU. A beginning of a UUID will
+ * do. text says which it is, or the problem why it cannot be. */
+enum status device_open(const char *word, int threads, enum precision precision,
+                        struct backend **backend, char text[DEVICE_TEXT_MAX],
+                        struct problem *problem) MUST_USE;
+
+/* Every GPU, a line each, below what the program was built with. */
+void device_list(FILE *out);
+
+#endif

@@ -1,0 +1,271 @@
+#include "data/dataset.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/batch.h"
+#include "data/synthetic_digits.h"
+#include "data/idx.h"
+
+/* How often each byte value occurs. Integers, so that mean and deviation do not depend on the
+ * order of the pixels or on the machine. */
+struct tally {
+    uint64_t of[256];
+};
+
+static void tally_add(struct tally *tally, const uint8_t *pixels, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        tally->of[pixels[i]]++;
+}
+
+static void tally_normalise(const struct tally *tally, struct dataset *dataset)
+{
+    uint64_t count = 0, sum = 0, squares = 0;
+    for (unsigned value = 0; value < 256; value++) {
+        count += tally->of[value];
+        sum += tally->of[value] * value;
+        squares += tally->of[value] * value * value;
+    }
+    const double mean = (double)sum / (double)count;
+    const double mean_squared = mean * mean; /* alone, so that no compiler fuses it below */
+    const double variance = (double)squares / (double)count - mean_squared;
+    dataset->mean = (float)mean;
+    dataset->scale = variance > 0 ? (float)(1 / sqrt(variance)) : 1;
+}
+
+/* Room for the samples, whose count and shape are set, and for one image more: there pass the
+ * images that are not ours. */
+static enum status take_memory(struct dataset *dataset, struct problem *problem)
+{
+    dataset->pixels = malloc((dataset->count + (size_t)1) * shape_size(dataset->shape));
+    dataset->labels = malloc(dataset->count);
+    if (dataset->pixels && dataset->labels)
+        return OK;
+    return problem_set(problem, FAILED,
+                       "no memory left for %u samples of %zu bytes; use more shards or a larger "
+                       "machine",
+                       dataset->count, shape_size(dataset->shape));
+}
+
+/* Which samples are this shard's. */
+struct slice {
+    uint8_t *keep; /* [of how many], 1: ours */
+    uint32_t kept;
+};
+
+static enum status check_shards(const struct dataset_options *options, uint32_t count,
+                                struct problem *problem)
+{
+    if (options->shard >= options->shards)
+        return problem_set(problem, MISMATCH,
+                           "there is no shard %u among %u; number the shards from 0",
+                           options->shard, options->shards);
+    if (options->shards > count)
+        return problem_set(problem, MISMATCH,
+                           "%u samples cannot be cut into %u shards; use at most %u", count,
+                           options->shards, count);
+    return OK;
+}
+
+static enum status slice_new(struct slice *slice, const struct dataset_options *options,
+                             uint32_t count, struct problem *problem)
+{
+    enum status status = check_shards(options, count, problem);
+    if (status != OK)
+        return status;
+    uint32_t *order = malloc(count * sizeof *order);
+    uint8_t *keep = calloc(count, 1);
+    if (!order || !keep) {
+        free(order);
+        free(keep);
+        return problem_set(problem, FAILED, "no memory left to cut %u samples into shards", count);
+    }
+    const uint32_t from = (uint32_t)((uint64_t)count * options->shard / options->shards);
+    const uint32_t to = (uint32_t)((uint64_t)count * (options->shard + 1ull) / options->shards);
+    batch_shuffle(order, count, rng_new(options->seed, UINT64_MAX));
+    for (uint32_t i = from; i < to; i++)
+        keep[order[i]] = 1;
+    free(order);
+    *slice = (struct slice){.keep = keep, .kept = to - from};
+    return OK;
+}
+
+static enum status read_labels(struct idx *labels, const struct slice *slice,
+                               struct dataset *dataset, struct problem *problem)
+{
+    uint8_t highest = 1; /* at least two classes */
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < labels->count; i++) {
+        uint8_t label;
+        enum status status = idx_next(labels, &label, problem);
+        if (status != OK)
+            return status;
+        if (label > highest)
+            highest = label;
+        if (slice->keep[i])
+            dataset->labels[at++] = label;
+    }
+    dataset->classes = highest + 1;
+    return idx_end(labels, problem);
+}
+
+/* Every image is read, for the statistics; those of the slice stay. */
+static enum status read_images(struct idx *images, const struct slice *slice,
+                               struct dataset *dataset, struct problem *problem)
+{
+    const size_t size = shape_size(dataset->shape);
+    struct tally tally = {0};
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < images->count; i++) {
+        uint8_t *image = dataset->pixels + size * at;
+        enum status status = idx_next(images, image, problem);
+        if (status != OK)
+            return status;
+        tally_add(&tally, image, size);
+        at += slice->keep[i];
+    }
+    tally_normalise(&tally, dataset);
+    return idx_end(images, problem);
+}
+
+static enum status read_pair(struct idx *images, struct idx *labels,
+                             const struct dataset_options *options, struct dataset *dataset,
+                             struct problem *problem)
+{
+    struct slice slice;
+    if (images->count != labels->count)
+        return problem_set(problem, MALFORMED,
+                           "%s: holds %u images for the %u labels beside it; %s", images->path,
+                           images->count, labels->count, idx_remedy(images));
+    enum status status = slice_new(&slice, options, images->count, problem);
+    if (status != OK)
+        return status;
+    dataset->count = slice.kept;
+    dataset->shape = images->shape;
+    status = take_memory(dataset, problem);
+    if (status == OK)
+        status = read_labels(labels, &slice, dataset, problem);
+    if (status == OK)
+        status = read_images(images, &slice, dataset, problem);
+    free(slice.keep);
+    return status;
+}
+
+static enum status load_idx(struct dataset *dataset, const struct dataset_options *options,
+                            bool train, struct problem *problem)
+{
+    struct idx images, labels;
+    const char *part = train ? "train" : "t10k";
+    enum status status = idx_open(&images, options->directory, part, IDX_IMAGES, problem);
+    if (status != OK)
+        return status;
+    status = idx_open(&labels, options->directory, part, IDX_LABELS, problem);
+    if (status == OK) {
+        status = read_pair(&images, &labels, options, dataset, problem);
+        idx_close(&labels);
+    }
+    idx_close(&images);
+    return status;
+}
+
+static void tally_glyphs(struct dataset *dataset, uint64_t seed, uint32_t train_count)
+{
+    uint8_t pixels[GLYPH_PIXELS];
+    struct tally tally = {0};
+    const uint32_t count = train_count < DATASET_TALLIED ? train_count : DATASET_TALLIED;
+    for (uint32_t i = 0; i < count; i++) {
+        (void)glyphs_draw(seed, GLYPHS_TRAIN, i, pixels);
+        tally_add(&tally, pixels, sizeof pixels);
+    }
+    tally_normalise(&tally, dataset);
+}
+
+static enum status load_generated(struct dataset *dataset, const struct dataset_options *options,
+                                  bool train, struct problem *problem)
+{
+    struct slice slice;
+    const uint32_t count = train ? options->train_count : options->test_count;
+    enum status status = slice_new(&slice, options, count, problem);
+    if (status != OK)
+        return status;
+    dataset->count = slice.kept;
+    dataset->shape = (struct shape){1, GLYPH_SIDE, GLYPH_SIDE};
+    dataset->classes = GLYPH_CLASSES;
+    status = take_memory(dataset, problem);
+    const enum glyphs_set set = train ? GLYPHS_TRAIN : GLYPHS_TEST;
+    for (uint32_t i = 0, at = 0; status == OK && i < count; i++)
+        if (slice.keep[i]) {
+            uint8_t *pixels = dataset->pixels + (size_t)at * GLYPH_PIXELS;
+            dataset->labels[at++] = glyphs_draw(options->seed, set, i, pixels);
+        }
+    free(slice.keep);
+    if (status == OK && train)
+        tally_glyphs(dataset, options->seed, count);
+    return status;
+}
+
+static enum status load_xor(struct dataset *dataset, struct problem *problem)
+{
+    static const uint8_t pixels[4][2] = {{0, 0}, {0, 255}, {255, 0}, {255, 255}};
+    static const uint8_t labels[4] = {0, 1, 1, 0};
+    struct tally tally = {0};
+    *dataset = (struct dataset){.count = 4, .shape = {1, 1, 2}, .classes = 2};
+    enum status status = take_memory(dataset, problem);
+    if (status != OK)
+        return status;
+    memcpy(dataset->pixels, pixels, sizeof pixels);
+    memcpy(dataset->labels, labels, sizeof labels);
+    tally_add(&tally, dataset->pixels, sizeof pixels);
+    tally_normalise(&tally, dataset);
+    return OK;
+}
+
+static enum status load(struct dataset *dataset, const struct dataset_options *options, bool train,
+                        struct problem *problem)
+{
+    struct dataset loaded = {0};
+    enum status status = FAILED;
+    switch (options->source) {
+    case DATASET_IDX:
+        status = load_idx(&loaded, options, train, problem);
+        break;
+    case DATASET_GENERATED:
+        status = load_generated(&loaded, options, train, problem);
+        break;
+    case DATASET_XOR:
+        status = load_xor(&loaded, problem);
+        break;
+    }
+    if (status == OK)
+        *dataset = loaded;
+    else
+        dataset_free(&loaded);
+    return status;
+}
+
+enum status dataset_load_train(struct dataset *dataset, const struct dataset_options *options,
+                               struct problem *problem)
+{
+    return load(dataset, options, true, problem);
+}
+
+enum status dataset_load_test(struct dataset *dataset, const struct dataset_options *options,
+                              struct problem *problem)
+{
+    struct dataset_options whole = *options;
+    whole.shard = 0;
+    whole.shards = 1;
+    enum status status = load(dataset, &whole, false, problem);
+    if (status == OK)
+        dataset->mean = dataset->scale = 0;
+    return status;
+}
+
+void dataset_free(struct dataset *dataset)
+{
+    free(dataset->pixels);
+    free(dataset->labels);
+    *dataset = (struct dataset){0};
+}

@@ -1,0 +1,232 @@
+#include "data/shards.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/batch.h"
+#include "base/rng.h"
+
+/* What the cutting needs besides its result. */
+struct desk {
+    uint32_t *order; /* [count]: the permutation */
+    uint32_t *pile;  /* [count]: those dealt at once, in its order */
+    double *parts;   /* [nodes]: what goes to whom, in proportion */
+};
+
+static double largest_of(const double *values, uint32_t count)
+{
+    double largest = values[0];
+    for (uint32_t i = 1; i < count; i++)
+        largest = fmax(largest, values[i]);
+    return largest;
+}
+
+/* The pile in slices, from the first node to the last. */
+static void deal(struct shards *shards, const struct desk *desk, uint32_t pile_count)
+{
+    double all = 0, before = 0;
+    for (uint32_t i = 0; i < shards->nodes; i++)
+        all += desk->parts[i];
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < shards->nodes; i++) {
+        before += desk->parts[i]; /* in the same order, so it ends at `all` to the last bit */
+        const uint32_t to =
+            before < all ? (uint32_t)((double)pile_count * before / all) : pile_count;
+        shards->sizes[i] += to - at;
+        for (; at < to; at++)
+            shards->owner[desk->pile[at]] = i;
+    }
+}
+
+/* Divided by the largest, equal weights are 1 each and their sums exact. */
+static void weigh(const struct desk *desk, const struct shards_options *options)
+{
+    const double largest = largest_of(options->weights, options->nodes);
+    for (uint32_t i = 0; i < options->nodes; i++)
+        desk->parts[i] = options->weights[i] / largest;
+}
+
+static void cut_evenly(struct shards *shards, const struct desk *desk,
+                       const struct shards_options *options)
+{
+    weigh(desk, options);
+    memcpy(desk->pile, desk->order, shards->count * sizeof *desk->pile);
+    deal(shards, desk, shards->count);
+}
+
+/* Marsaglia's polar method (Marsaglia, Bray 1964). */
+static double draw_normal(struct rng *rng)
+{
+    double u, square;
+    do {
+        u = 2 * rng_uniform(rng) - 1;
+        const double v = 2 * rng_uniform(rng) - 1;
+        square = u * u + v * v;
+    } while (square >= 1 || square == 0);
+    return u * sqrt(-2 * log(square) / square);
+}
+
+/* Gamma(shape, 1) for shape >= 1: Marsaglia, Tsang 2000, the method of their figure. */
+static double draw_gamma(struct rng *rng, double shape)
+{
+    const double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
+    for (;;) {
+        const double x = draw_normal(rng);
+        const double root = 1 + c * x, v = root * root * root;
+        const double u = 1 - rng_uniform(rng); /* not 0 */
+        if (v > 0 && log(u) < 0.5 * x * x + d - d * v + d * log(v))
+            return d * v;
+    }
+}
+
+/* The logarithm of a Gamma(shape, 1) variate: that of shape + 1 times u^(1/shape) (their section
+ * 6). A small shape gives numbers too small for a double; their logarithms are not. */
+static double draw_log_gamma(struct rng *rng, double shape)
+{
+    const double u = 1 - rng_uniform(rng);
+    return log(draw_gamma(rng, shape + 1)) + log(u) / shape;
+}
+
+/* Dirichlet: Gamma variates, up to a common factor. */
+static void draw_parts(const struct desk *desk, const struct shards_options *options,
+                       struct rng *rng)
+{
+    double all = 0;
+    weigh(desk, options);
+    for (uint32_t i = 0; i < options->nodes; i++)
+        all += desk->parts[i];
+    for (uint32_t i = 0; i < options->nodes; i++) {
+        const double shape = options->alpha * options->nodes * (desk->parts[i] / all);
+        desk->parts[i] = shape > 0 ? draw_log_gamma(rng, shape) : -INFINITY;
+    }
+    const double largest = largest_of(desk->parts, options->nodes);
+    for (uint32_t i = 0; i < options->nodes; i++)
+        desk->parts[i] = exp(desk->parts[i] - largest);
+}
+
+static void cut_by_label(struct shards *shards, const struct desk *desk,
+                         const struct dataset *whole, const struct shards_options *options)
+{
+    for (int label = 0; label < whole->classes; label++) {
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < whole->count; i++)
+            if (whole->labels[desk->order[i]] == label)
+                desk->pile[count++] = desk->order[i];
+        struct rng rng = rng_new(options->seed ^ rng_mix(UINT64_MAX), (uint64_t)label);
+        draw_parts(desk, options, &rng);
+        deal(shards, desk, count);
+    }
+}
+
+static uint32_t largest_shard(const struct shards *shards)
+{
+    uint32_t largest = 0;
+    for (uint32_t i = 1; i < shards->nodes; i++)
+        if (shards->sizes[i] > shards->sizes[largest])
+            largest = i;
+    return largest;
+}
+
+static void give_one(struct shards *shards, uint32_t node)
+{
+    const uint32_t from = largest_shard(shards);
+    CHECK(shards->sizes[from] > 1);
+    uint32_t last = shards->count - 1;
+    while (shards->owner[last] != from)
+        last--;
+    shards->owner[last] = node;
+    shards->sizes[from]--;
+    shards->sizes[node]++;
+}
+
+static void cut(struct shards *shards, const struct desk *desk, const struct dataset *whole,
+                const struct shards_options *options)
+{
+    /* The stream of dataset.c, so that the slices are its slices. */
+    batch_shuffle(desk->order, whole->count, rng_new(options->seed, UINT64_MAX));
+    if (options->alpha > 0)
+        cut_by_label(shards, desk, whole, options);
+    else
+        cut_evenly(shards, desk, options);
+    for (uint32_t i = 0; i < shards->nodes; i++)
+        if (shards->sizes[i] == 0 && options->weights[i] > 0)
+            give_one(shards, i);
+}
+
+static enum status check(const struct dataset *whole, const struct shards_options *options,
+                         struct problem *problem)
+{
+    uint32_t wanting = 0;
+    CHECK(isfinite(options->alpha) && options->alpha >= 0);
+    for (uint32_t i = 0; i < options->nodes; i++) {
+        CHECK(isfinite(options->weights[i]) && options->weights[i] >= 0);
+        wanting += options->weights[i] > 0;
+    }
+    CHECK(wanting > 0);
+    if (whole->count >= wanting)
+        return OK;
+    return problem_set(problem, MISMATCH,
+                       "%u samples cannot be cut into %u shards; use at most %u nodes that train, "
+                       "or more samples",
+                       whole->count, wanting, whole->count);
+}
+
+enum status shards_cut(struct shards *shards, const struct dataset *whole,
+                       const struct shards_options *options, struct problem *problem)
+{
+    enum status status = check(whole, options, problem);
+    if (status != OK)
+        return status;
+    struct shards made = {.count = whole->count, .nodes = options->nodes};
+    made.owner = malloc(made.count * sizeof *made.owner);
+    made.sizes = calloc(made.nodes, sizeof *made.sizes);
+    const struct desk desk = {.order = malloc(made.count * sizeof *desk.order),
+                              .pile = malloc(made.count * sizeof *desk.pile),
+                              .parts = malloc(made.nodes * sizeof *desk.parts)};
+    if (made.owner && made.sizes && desk.order && desk.pile && desk.parts)
+        cut(&made, &desk, whole, options);
+    else
+        status = problem_set(problem, FAILED, "no memory left to cut %u samples into %u shards",
+                             made.count, made.nodes);
+    free(desk.order);
+    free(desk.pile);
+    free(desk.parts);
+    if (status == OK)
+        *shards = made;
+    else
+        shards_free(&made);
+    return status;
+}
+
+enum status shards_take(const struct shards *shards, const struct dataset *whole, uint32_t node,
+                        struct dataset *dataset, struct problem *problem)
+{
+    CHECK(node < shards->nodes && shards->sizes[node] > 0 && shards->count == whole->count);
+    const size_t size = shape_size(whole->shape);
+    struct dataset shard = *whole;
+    shard.count = shards->sizes[node];
+    shard.pixels = malloc(shard.count * size);
+    shard.labels = malloc(shard.count);
+    if (!shard.pixels || !shard.labels) {
+        dataset_free(&shard);
+        return problem_set(problem, FAILED, "no memory left for a shard of %u samples",
+                           shards->sizes[node]);
+    }
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < whole->count; i++) {
+        if (shards->owner[i] != node)
+            continue;
+        memcpy(shard.pixels + at * size, whole->pixels + i * size, size);
+        shard.labels[at++] = whole->labels[i];
+    }
+    *dataset = shard;
+    return OK;
+}
+
+void shards_free(struct shards *shards)
+{
+    free(shards->owner);
+    free(shards->sizes);
+    *shards = (struct shards){0};
+}

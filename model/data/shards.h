@@ -1,0 +1,54 @@
+/* One training set, cut into shards for the nodes of a swarm in one process.
+ *
+ *   whole ─ shards_cut ─► who owns which sample ─ shards_take(i) ─► the dataset of node i
+ *
+ * The shards are disjoint and cover everything. Each node's part is in proportion to its weight:
+ *
+ *   alpha = 0   iid: a permutation by seed, cut in slices, each within one sample of its part. With
+ *               equal weights they are the slices of dataset_load_train, sample for sample.
+ *   alpha > 0   label skew: for each class, the nodes' parts of it are drawn from a Dirichlet
+ *               distribution with mean weight and concentration alpha times the number of nodes, so
+ *               Dirichlet(alpha) where the weights are equal (Hsu, Qi, Brown 2019, in the form of
+ *               Yurochkin et al. 2019, drawn per class). Small alpha: few classes per node, and
+ *               sizes that vary; large alpha: iid. Gamma variates by Marsaglia, Tsang 2000. By seed
+ *               alone, as far as the C library's log and exp agree to the last bit.
+ *
+ * A node of weight 0 gets nothing. Any other that would get nothing is given the last sample of
+ * the largest shard (of the first such). Held by tests/unit/model/test_shards.c.
+ *
+ * Not here: DATASET_XOR, of which every node holds all.
+ */
+#ifndef HEARSAY_SHARDS_H
+#define HEARSAY_SHARDS_H
+
+#include <stdint.h>
+
+#include "data/dataset.h"
+#include "base/error.h"
+
+struct shards_options {
+    uint32_t nodes;
+    const double *weights; /* [nodes], finite, not negative, not all 0 */
+    double alpha;          /* 0, or finite and positive */
+    uint64_t seed;         /* dataset_options.seed gives the same slices */
+};
+
+struct shards {
+    uint32_t *owner; /* [count]: the node that has the sample */
+    uint32_t *sizes; /* [nodes] */
+    uint32_t count;
+    uint32_t nodes;
+};
+
+/* MISMATCH: fewer samples than nodes that want some. FAILED: no memory. */
+enum status shards_cut(struct shards *shards, const struct dataset *whole,
+                       const struct shards_options *options, struct problem *problem) MUST_USE;
+
+/* The samples of one node (sizes[node] > 0), in the order of the whole, with its shape, classes,
+ * mean and scale. A copy: dataset_free. FAILED: no memory. */
+enum status shards_take(const struct shards *shards, const struct dataset *whole, uint32_t node,
+                        struct dataset *dataset, struct problem *problem) MUST_USE;
+
+void shards_free(struct shards *shards);
+
+#endif

@@ -1,0 +1,80 @@
+/* A model: a chain of layers over one flat parameter vector.
+ *
+ *   layers = conv 16 5x5 pad 2, relu, maxpool 2, dense 128, relu, dense 10
+ *
+ *   x ─► layer ─► layer ─► … ─► logits ─► softmax cross-entropy
+ *        └ its slice of weights[P] and, at the same offset, of gradients[P]
+ *
+ * The weights are not the model's: they are passed to each call, so that the same model computes
+ * with a replica's weights, with the base, or with a saved file. Nothing that a call leaves in the
+ * model (activations, slopes) matters to the next one: one model serves any number of learners and
+ * exams, one call at a time (tests/unit/model/test_evaluator.c).
+ * Gradients of every layer agree with finite differences: tests/unit/model/test_layers.c.
+ */
+#ifndef HEARSAY_MODEL_H
+#define HEARSAY_MODEL_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "backend/backend.h"
+#include "base/shape.h"
+#include "base/error.h"
+
+#define MODEL_LINE_MAX 1024 /* characters of a layers line */
+
+struct model;
+
+/* One tensor of the flat vector, for saving by name. */
+struct tensor {
+    char name[32];  /* "0.conv.weight", "0.conv.bias": the first layer of the line is 0 */
+    size_t offset;  /* in floats, from the start of the flat vector */
+    size_t dims[4]; /* conv weight: filters, channels, kernel, kernel; dense: out, in */
+    int rank;
+};
+
+/* The layers line of a preset (xor, mlp, lenet), or NULL; and all names, for messages. */
+const char *model_preset(const char *name);
+const char *model_presets(void);
+
+/* Parse and check the line. batch_max bounds every later call. The last layer must give `classes`
+ * numbers. A wrong line: MALFORMED and a sentence that names the layer and what would be right. */
+enum status model_new(struct model **model, struct arena *arena, struct backend *backend,
+                      const char *line, struct shape in, int classes, int batch_max,
+                      struct problem *problem) MUST_USE;
+
+/* Give the backend its memory back; the struct itself is the arena's. */
+void model_free(struct model *model);
+
+/* Memory that each sample of a batch takes in such a model; 0: the line is wrong. */
+size_t model_sample_bytes(const char *line, struct shape in, int classes);
+
+size_t model_parameters(const struct model *model); /* P */
+int model_batch_max(const struct model *model);
+struct shape model_input(const struct model *model);
+int model_tensors(const struct model *model);
+struct tensor model_tensor(const struct model *model, int i);
+
+/* The line in its one canonical spelling (same model, same text, whatever the blanks). */
+const char *model_line(const struct model *model);
+
+/* A table: layer, output shape, parameters. */
+void model_print(const struct model *model, FILE *out);
+
+/* host_weights[P]: He normal before relu, Glorot uniform otherwise, biases 0; by seed alone. */
+void model_init(const struct model *model, uint64_t seed, float *host_weights);
+
+/* logits[batch, classes] for x[batch, in]; memory of the model, valid until the next call. */
+const float *model_forward(struct model *model, const float *weights, const float *x, int batch);
+
+/* Forward, loss, backward. Overwrites gradients[P] with the gradient of the *mean* loss, and adds
+ * to the score. */
+void model_learn(struct model *model, const float *weights, float *gradients, const float *x,
+                 const uint8_t *labels, int batch, struct score *score);
+
+/* Forward and loss only. */
+void model_score(struct model *model, const float *weights, const float *x, const uint8_t *labels,
+                 int batch, struct score *score);
+
+#endif

@@ -1,0 +1,137 @@
+#include "crypto/gate.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "wire/bytes.h"
+
+_Static_assert(REFUSAL_BYTES == WIDE_NONCE_BYTES + GATE_BYTES, "a refusal is a nonce and a gate");
+
+static void hash_text(uint8_t out[static 16], const char *text)
+{
+    secret_blake2b(out, 16, text, strlen(text), NULL, 0);
+}
+
+void introduction_make(struct introduction *introduction, const char *swarm_id, const char *model,
+                       uint64_t parameters)
+{
+    introduction->protocol = PROTOCOL_VERSION;
+    hash_text(introduction->swarm, swarm_id);
+    hash_text(introduction->model, model);
+    introduction->parameters = parameters;
+}
+
+void introduction_encode(uint8_t out[static INTRODUCTION_BYTES], const struct introduction *from)
+{
+    memset(out, 0, INTRODUCTION_BYTES);
+    bytes_put(out, from->protocol, 2);
+    memcpy(out + 8, from->swarm, sizeof from->swarm);
+    memcpy(out + 24, from->model, sizeof from->model);
+    bytes_put(out + 40, from->parameters, 8);
+}
+
+static void introduction_decode(struct introduction *to,
+                                const uint8_t in[static INTRODUCTION_BYTES])
+{
+    to->protocol = (uint16_t)bytes_get(in, 2);
+    memcpy(to->swarm, in + 8, sizeof to->swarm);
+    memcpy(to->model, in + 24, sizeof to->model);
+    to->parameters = bytes_get(in + 40, 8);
+}
+
+/* 235146 as "235,146". */
+static void group_digits(char out[static 32], uint64_t number)
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, number);
+    int at = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            out[at++] = ',';
+        out[at++] = digits[i];
+    }
+    out[at] = '\0';
+}
+
+static enum status other_size(uint64_t ours, uint64_t theirs, struct problem *difference)
+{
+    char our_text[32];
+    char their_text[32];
+    group_digits(our_text, ours);
+    group_digits(their_text, theirs);
+    return problem_set(difference, MISMATCH, "other model: theirs has %s parameters, ours %s",
+                       their_text, our_text);
+}
+
+enum status introduction_compare(const struct introduction *ours, const struct introduction *theirs,
+                                 struct problem *difference)
+{
+    if (ours->protocol != theirs->protocol)
+        return problem_set(difference, MISMATCH, "other protocol version: theirs is %u, ours %u",
+                           theirs->protocol, ours->protocol);
+    if (memcmp(ours->swarm, theirs->swarm, sizeof ours->swarm) != 0)
+        return problem_set(difference, MISMATCH,
+                           "other swarm id: the swarm key is the same, the name in the "
+                           "configuration is not");
+    if (ours->parameters != theirs->parameters)
+        return other_size(ours->parameters, theirs->parameters, difference);
+    if (memcmp(ours->model, theirs->model, sizeof ours->model) != 0)
+        return problem_set(difference, MISMATCH,
+                           "other model: as many parameters as ours, but other layers, input, seed "
+                           "or start");
+    return OK;
+}
+
+void gate_init(struct gate *gate, const uint8_t swarm_key[static KEY_BYTES],
+               const struct introduction *ours)
+{
+    static const char purpose[] = "hearsay gate";
+    secret_blake2b(gate->key, sizeof gate->key, purpose, strlen(purpose), swarm_key, KEY_BYTES);
+    gate->ours = *ours;
+}
+
+void gate_create(const struct gate *gate, uint8_t out[static GATE_BYTES], const uint8_t *message_1,
+                 size_t message_1_bytes)
+{
+    uint8_t introduction[INTRODUCTION_BYTES];
+    CHECK(message_1_bytes >= WIDE_NONCE_BYTES);
+    introduction_encode(introduction, &gate->ours);
+    secret_seal_wide(out, gate->key, message_1, message_1, message_1_bytes, introduction,
+                     sizeof introduction);
+}
+
+enum status gate_consume(const struct gate *gate, const uint8_t in[static GATE_BYTES],
+                         const uint8_t *message_1, size_t message_1_bytes,
+                         struct introduction *theirs)
+{
+    uint8_t introduction[INTRODUCTION_BYTES];
+    if (message_1_bytes < WIDE_NONCE_BYTES)
+        return MALFORMED;
+    enum status status = secret_open_wide(introduction, gate->key, message_1, message_1,
+                                          message_1_bytes, in, GATE_BYTES);
+    if (status == OK)
+        introduction_decode(theirs, introduction);
+    return status;
+}
+
+void refusal_create(const struct gate *gate, struct entropy *entropy,
+                    const uint8_t ephemeral[static DH_BYTES], uint8_t out[static REFUSAL_BYTES])
+{
+    uint8_t introduction[INTRODUCTION_BYTES];
+    introduction_encode(introduction, &gate->ours);
+    entropy_bytes(entropy, out, WIDE_NONCE_BYTES);
+    secret_seal_wide(out + WIDE_NONCE_BYTES, gate->key, out, ephemeral, DH_BYTES, introduction,
+                     sizeof introduction);
+}
+
+enum status refusal_consume(const struct gate *gate, const uint8_t in[static REFUSAL_BYTES],
+                            const uint8_t ephemeral[static DH_BYTES], struct introduction *theirs)
+{
+    uint8_t introduction[INTRODUCTION_BYTES];
+    enum status status = secret_open_wide(introduction, gate->key, in, ephemeral, DH_BYTES,
+                                          in + WIDE_NONCE_BYTES, GATE_BYTES);
+    if (status == OK)
+        introduction_decode(theirs, introduction);
+    return status;
+}

@@ -1,0 +1,71 @@
+/* Noise_XXpsk3_25519_ChaChaPoly_SHA256 (Noise Protocol Framework, revision 34), bytes to bytes.
+ *
+ *   -> e                     message 1
+ *   <- e, ee, s, es          message 2
+ *   -> s, se, psk            message 3, then split: one key per direction
+ *
+ * A failed message leaves the handshake dead: every later call answers MALFORMED. The states:
+ *
+ *   START ─create/consume 1─► SENT/GOT_1 ─consume/create 2─► GOT/SENT_2 ─create/consume 3─► DONE
+ *     └──────────────── any failure ──────────────────────────────────────────────► DEAD
+ *
+ * Without a psk it is Noise_XX_25519_ChaChaPoly_SHA256 (used to check it against test vectors).
+ * Held by tests/unit/net/test_handshake.c: published vectors; every bit flip and truncation
+ * refused.
+ */
+#ifndef HEARSAY_HANDSHAKE_H
+#define HEARSAY_HANDSHAKE_H
+
+#include <stdbool.h>
+
+#include "crypto/secret.h"
+
+#define HANDSHAKE_PAYLOAD_MAX 256
+/* What a message adds to its payload. */
+#define HANDSHAKE_1_BYTES (DH_BYTES + TAG_BYTES) /* with a psk; DH_BYTES without */
+#define HANDSHAKE_2_BYTES (DH_BYTES + DH_BYTES + TAG_BYTES + TAG_BYTES)
+#define HANDSHAKE_3_BYTES (DH_BYTES + TAG_BYTES + TAG_BYTES)
+
+enum handshake_state { HANDSHAKE_START, HANDSHAKE_1, HANDSHAKE_2, HANDSHAKE_DONE, HANDSHAKE_DEAD };
+
+struct handshake {
+    enum handshake_state state;
+    bool initiator;
+    bool has_psk;
+    bool has_key;
+    uint64_t nonce;
+    uint8_t key[KEY_BYTES];
+    uint8_t chaining[HASH_BYTES]; /* Noise's ck */
+    uint8_t hash[HASH_BYTES];     /* Noise's h; when DONE, the channel binding */
+    uint8_t psk[KEY_BYTES];
+    uint8_t own_secret[DH_BYTES]; /* s */
+    uint8_t own_public[DH_BYTES];
+    uint8_t ephemeral_secret[DH_BYTES]; /* e */
+    uint8_t ephemeral_public[DH_BYTES];
+    uint8_t their_public[DH_BYTES];    /* rs, known after message 2 (initiator) or 3 */
+    uint8_t their_ephemeral[DH_BYTES]; /* re */
+};
+
+/* psk may be NULL. ephemeral: 32 fresh random bytes. */
+void handshake_init(struct handshake *handshake, bool initiator, const void *prologue,
+                    size_t prologue_bytes, const uint8_t *psk,
+                    const uint8_t own_secret[static DH_BYTES],
+                    const uint8_t ephemeral[static DH_BYTES]);
+
+/* The next message, whichever it is: out needs payload_bytes + 128 bytes; *out_bytes is set.
+ * MALFORMED when it is not our turn. FORGED when the other's key is of low order. */
+enum status handshake_create(struct handshake *handshake, const uint8_t *payload,
+                             size_t payload_bytes, uint8_t *out, size_t *out_bytes) MUST_USE;
+
+/* Their next message; its payload into payload (HANDSHAKE_PAYLOAD_MAX bytes), written on OK only.
+ * FORGED: a tag does not hold. MALFORMED: wrong length or not their turn. */
+enum status handshake_consume(struct handshake *handshake, const uint8_t *in, size_t in_bytes,
+                              uint8_t *payload, size_t *payload_bytes) MUST_USE;
+
+/* After DONE: the key to send with and the one to receive with. Wipes everything but hash and
+ * their_public. */
+void handshake_split(struct handshake *handshake, uint8_t send_key[static KEY_BYTES],
+                     uint8_t receive_key[static KEY_BYTES]);
+void handshake_wipe(struct handshake *handshake);
+
+#endif

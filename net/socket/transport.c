@@ -1,0 +1,495 @@
+#include "socket/transport.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+
+#define READ_BYTES (64 * 1024)
+#define BACKLOG    128
+
+/* One connection. It lives until its handle is closed and no lookup is under way. */
+struct link {
+    struct transport *transport;
+    struct link *next;
+    uint64_t conn;
+    uv_tcp_t tcp;
+    bool has_tcp;
+    bool resolving;
+    bool closing;
+    uv_getaddrinfo_t lookup;
+    struct addrinfo *found;  /* what the name resolved to ... */
+    struct addrinfo *trying; /* ... and which of it is being tried */
+    uv_connect_t connect;
+    uv_write_t write;
+    char why[128];
+};
+
+/* Somebody on this machine who asks: a slot, free while it has no handles. */
+struct asker {
+    struct transport *transport;
+    int handles;
+    uv_pipe_t pipe;
+    uv_timer_t patience;
+    uv_write_t write;
+    char *answer;
+};
+
+struct transport {
+    struct transport_owner owner;
+    uv_loop_t loop;
+    uv_tcp_t listener;
+    bool listens;
+    uv_timer_t timer;
+    uv_async_t wake;
+    uv_signal_t interrupt;
+    uv_signal_t terminate;
+    struct link *links;
+    uv_pipe_t door;
+    bool answers;
+    bool asker_waits; /* at the door, for a free slot */
+    struct asker askers[TRANSPORT_ASKERS_MAX];
+    char *buffer;
+    bool freeing; /* the owner hears nothing more */
+};
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct transport *transport = timer->data;
+    transport->owner.on_timer(transport->owner.self);
+}
+
+static void on_wake(uv_async_t *wake)
+{
+    struct transport *transport = wake->data;
+    transport->owner.on_wake(transport->owner.self);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct transport *transport = handle->data;
+    transport->owner.on_signal(transport->owner.self, number);
+}
+
+struct transport *transport_new(const struct transport_owner *owner)
+{
+    struct transport *transport = calloc(1, sizeof *transport);
+    CHECK(transport);
+    transport->owner = *owner;
+    transport->buffer = malloc(READ_BYTES);
+    CHECK(transport->buffer);
+    CHECK(uv_loop_init(&transport->loop) == 0);
+    CHECK(uv_timer_init(&transport->loop, &transport->timer) == 0);
+    CHECK(uv_async_init(&transport->loop, &transport->wake, on_wake) == 0);
+    CHECK(uv_signal_init(&transport->loop, &transport->interrupt) == 0);
+    CHECK(uv_signal_init(&transport->loop, &transport->terminate) == 0);
+    transport->timer.data = transport;
+    transport->wake.data = transport;
+    transport->interrupt.data = transport;
+    transport->terminate.data = transport;
+    (void)signal(SIGPIPE, SIG_IGN);
+    CHECK(uv_signal_start(&transport->interrupt, on_signal, SIGINT) == 0);
+    CHECK(uv_signal_start(&transport->terminate, on_signal, SIGTERM) == 0);
+    return transport;
+}
+
+/* Links. */
+
+static struct link *link_new(struct transport *transport)
+{
+    struct link *link = calloc(1, sizeof *link);
+    CHECK(link);
+    link->transport = transport;
+    link->tcp.data = link;
+    link->lookup.data = link;
+    link->connect.data = link;
+    link->write.data = link;
+    link->next = transport->links;
+    transport->links = link;
+    return link;
+}
+
+static struct link *link_find(const struct transport *transport, uint64_t conn)
+{
+    struct link *link = transport->links;
+    while (link && link->conn != conn)
+        link = link->next;
+    return link;
+}
+
+static void link_forget(struct link *link)
+{
+    struct link **at = &link->transport->links;
+    while (*at != link)
+        at = &(*at)->next;
+    *at = link->next;
+    if (link->found)
+        uv_freeaddrinfo(link->found);
+    free(link);
+}
+
+static void link_ended(struct link *link)
+{
+    if (link->resolving || link->has_tcp)
+        return; /* one of the two is still to end */
+    struct transport *transport = link->transport;
+    if (link->conn && !transport->freeing)
+        transport->owner.on_closed(transport->owner.self, link->conn, link->why);
+    link_forget(link);
+}
+
+static void on_tcp_closed(uv_handle_t *handle)
+{
+    struct link *link = handle->data;
+    link->has_tcp = false;
+    if (link->closing)
+        link_ended(link);
+}
+
+static void link_close(struct link *link, const char *why)
+{
+    if (link->closing)
+        return;
+    link->closing = true;
+    (void)snprintf(link->why, sizeof link->why, "%s", why);
+    if (link->resolving)
+        (void)uv_cancel((uv_req_t *)&link->lookup);
+    if (link->has_tcp && !uv_is_closing((uv_handle_t *)&link->tcp))
+        uv_close((uv_handle_t *)&link->tcp, on_tcp_closed);
+}
+
+/* Reading. */
+
+static void on_buffer(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
+{
+    (void)suggested;
+    struct link *link = handle->data;
+    *buffer = uv_buf_init(link->transport->buffer, READ_BYTES);
+}
+
+static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
+{
+    struct link *link = stream->data;
+    struct transport *transport = link->transport;
+    if (count > 0 && !link->closing)
+        transport->owner.on_bytes(transport->owner.self, link->conn, (const uint8_t *)buffer->base,
+                                  (size_t)count);
+    else if (count < 0)
+        link_close(link, count == UV_EOF ? "" : uv_strerror((int)count));
+}
+
+static void link_start(struct link *link)
+{
+    (void)uv_tcp_nodelay(&link->tcp, 1);
+    (void)uv_tcp_keepalive(&link->tcp, 1, 60);
+    int error = uv_read_start((uv_stream_t *)&link->tcp, on_buffer, on_read);
+    if (error)
+        link_close(link, uv_strerror(error));
+}
+
+/* Listening. */
+
+static void on_connection(uv_stream_t *listener, int status)
+{
+    struct transport *transport = listener->data;
+    if (status < 0)
+        return; /* out of descriptors: the caller tries again */
+    struct link *link = link_new(transport);
+    CHECK(uv_tcp_init(&transport->loop, &link->tcp) == 0);
+    link->has_tcp = true;
+    struct sockaddr_storage from = {0};
+    int bytes = sizeof from;
+    if (uv_accept(listener, (uv_stream_t *)&link->tcp) != 0 ||
+        uv_tcp_getpeername(&link->tcp, (struct sockaddr *)&from, &bytes) != 0) {
+        link_close(link, "");
+        return;
+    }
+    const struct address address = address_of_socket((const struct sockaddr *)&from);
+    link->conn = transport->owner.on_accept(transport->owner.self, &address);
+    if (link->conn)
+        link_start(link);
+    else
+        link_close(link, "");
+}
+
+static int bind_to(struct transport *transport, const struct address *address)
+{
+    struct sockaddr_storage to = {0};
+    if (uv_ip4_addr(address->host, address->port, (struct sockaddr_in *)&to) != 0 &&
+        uv_ip6_addr(address->host, address->port, (struct sockaddr_in6 *)&to) != 0)
+        return UV_EINVAL;
+    int error = uv_tcp_bind(&transport->listener, (const struct sockaddr *)&to, 0);
+    return error ? error : uv_listen((uv_stream_t *)&transport->listener, BACKLOG, on_connection);
+}
+
+static const char *remedy_for(int error)
+{
+    switch (error) {
+    case UV_EADDRINUSE:
+        return "another program (another node?) uses this port; stop it or choose another "
+               "node.listen port";
+    case UV_EACCES:
+        return "ports below 1024 need privileges; choose a higher node.listen port";
+    case UV_EADDRNOTAVAIL:
+        return "this machine has no such address; listen on 0.0.0.0 or [::]";
+    case UV_EINVAL:
+        return "node.listen takes a number, not a name; write 0.0.0.0 or [::] for all addresses";
+    default:
+        return "check node.listen";
+    }
+}
+
+enum status transport_listen(struct transport *transport, const struct address *address,
+                             uint16_t *port, struct problem *problem)
+{
+    CHECK(!transport->listens);
+    CHECK(uv_tcp_init(&transport->loop, &transport->listener) == 0);
+    transport->listener.data = transport;
+    transport->listens = true;
+    struct sockaddr_storage bound = {0};
+    int bytes = sizeof bound;
+    int error = bind_to(transport, address);
+    if (!error)
+        error = uv_tcp_getsockname(&transport->listener, (struct sockaddr *)&bound, &bytes);
+    if (error) {
+        char text[ADDRESS_TEXT_BYTES];
+        return problem_set(problem, FAILED, "cannot listen on %s: %s; %s",
+                           address_text(address, text), uv_strerror(error), remedy_for(error));
+    }
+    *port = address_of_socket((const struct sockaddr *)&bound).port;
+    return OK;
+}
+
+/* Dialling. */
+
+static void try_next(struct link *link, const char *why);
+
+/* A handle that failed to connect must be closed before the next address gets one. */
+static void on_attempt_closed(uv_handle_t *handle)
+{
+    struct link *link = handle->data;
+    link->has_tcp = false;
+    if (link->closing)
+        link_ended(link);
+    else
+        try_next(link, link->why);
+}
+
+static void on_connect(uv_connect_t *request, int status)
+{
+    struct link *link = request->data;
+    if (link->closing)
+        return;
+    if (status == 0) {
+        link_start(link);
+        link->transport->owner.on_connected(link->transport->owner.self, link->conn);
+        return;
+    }
+    (void)snprintf(link->why, sizeof link->why, "%s", uv_strerror(status));
+    uv_close((uv_handle_t *)&link->tcp, on_attempt_closed);
+}
+
+static void try_next(struct link *link, const char *why)
+{
+    link->trying = link->trying ? link->trying->ai_next : link->found;
+    if (!link->trying) {
+        char last[sizeof link->why];
+        (void)snprintf(last, sizeof last, "%s", why);
+        link_close(link, last);
+        link_ended(link);
+        return;
+    }
+    CHECK(uv_tcp_init(&link->transport->loop, &link->tcp) == 0);
+    link->tcp.data = link;
+    link->has_tcp = true;
+    int error = uv_tcp_connect(&link->connect, &link->tcp, link->trying->ai_addr, on_connect);
+    if (error) {
+        (void)snprintf(link->why, sizeof link->why, "%s", uv_strerror(error));
+        uv_close((uv_handle_t *)&link->tcp, on_attempt_closed);
+    }
+}
+
+static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *found)
+{
+    struct link *link = request->data;
+    link->resolving = false;
+    link->found = found;
+    if (link->closing) {
+        link_ended(link);
+        return;
+    }
+    char why[128];
+    (void)snprintf(why, sizeof why, "its name cannot be resolved (%s)",
+                   status ? uv_strerror(status) : "no address");
+    try_next(link, why);
+}
+
+void transport_dial(struct transport *transport, uint64_t conn, const struct address *address)
+{
+    struct link *link = link_new(transport);
+    link->conn = conn;
+    link->resolving = true;
+    char port[8];
+    (void)snprintf(port, sizeof port, "%u", (unsigned)address->port);
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    CHECK(uv_getaddrinfo(&transport->loop, &link->lookup, on_resolved, address->host, port,
+                         &hints) == 0);
+}
+
+/* Sending and ending. */
+
+static void on_written(uv_write_t *request, int status)
+{
+    struct link *link = request->data;
+    if (link->closing)
+        return;
+    if (status < 0)
+        link_close(link, uv_strerror(status));
+    else
+        link->transport->owner.on_sent(link->transport->owner.self, link->conn);
+}
+
+void transport_send(struct transport *transport, uint64_t conn, const uint8_t *bytes, size_t count)
+{
+    struct link *link = link_find(transport, conn);
+    if (!link || link->closing)
+        return; /* on_closed is on its way */
+    uv_buf_t buffer = uv_buf_init((char *)bytes, (unsigned)count);
+    int error = uv_write(&link->write, (uv_stream_t *)&link->tcp, &buffer, 1, on_written);
+    if (error)
+        link_close(link, uv_strerror(error));
+}
+
+void transport_hang_up(struct transport *transport, uint64_t conn)
+{
+    struct link *link = link_find(transport, conn);
+    if (link)
+        link_close(link, "");
+}
+
+/* Answering who asks on this machine. */
+
+static void on_asker(uv_stream_t *door, int status);
+
+static void on_asker_closed(uv_handle_t *handle)
+{
+    struct asker *asker = handle->data;
+    struct transport *transport = asker->transport;
+    if (--asker->handles > 0)
+        return;
+    free(asker->answer);
+    if (transport->asker_waits && !transport->freeing)
+        on_asker((uv_stream_t *)&transport->door, 0);
+}
+
+static void asker_close(struct asker *asker)
+{
+    if (asker->handles == 0 || uv_is_closing((uv_handle_t *)&asker->pipe))
+        return;
+    uv_close((uv_handle_t *)&asker->pipe, on_asker_closed);
+    uv_close((uv_handle_t *)&asker->patience, on_asker_closed);
+}
+
+static void on_answered(uv_write_t *write, int status)
+{
+    (void)status; /* whoever asked has gone: nothing to do about it */
+    asker_close(write->data);
+}
+
+static void on_impatience(uv_timer_t *patience)
+{
+    asker_close(patience->data);
+}
+
+static struct asker *asker_new(struct transport *transport)
+{
+    struct asker *asker = transport->askers;
+    while (asker->handles > 0)
+        if (++asker == transport->askers + TRANSPORT_ASKERS_MAX)
+            return NULL;
+    *asker = (struct asker){.transport = transport, .handles = 2};
+    CHECK(uv_pipe_init(&transport->loop, &asker->pipe, 0) == 0);
+    CHECK(uv_timer_init(&transport->loop, &asker->patience) == 0);
+    asker->pipe.data = asker->patience.data = asker->write.data = asker;
+    return asker;
+}
+
+static void on_asker(uv_stream_t *door, int status)
+{
+    struct transport *transport = door->data;
+    struct asker *asker = status < 0 ? NULL : asker_new(transport);
+    transport->asker_waits = status == 0 && !asker;
+    if (!asker)
+        return;
+    size_t count = 0;
+    int error = uv_accept(door, (uv_stream_t *)&asker->pipe);
+    if (!error)
+        error = uv_timer_start(&asker->patience, on_impatience, TRANSPORT_ASKER_MS, 0);
+    if (!error)
+        asker->answer = transport->owner.on_asked(transport->owner.self, &count);
+    const uv_buf_t buffer = uv_buf_init(asker->answer, (unsigned)count);
+    if (error || uv_write(&asker->write, (uv_stream_t *)&asker->pipe, &buffer, 1, on_answered) != 0)
+        asker_close(asker);
+}
+
+void transport_answer(struct transport *transport, int socket)
+{
+    CHECK(!transport->answers && transport->owner.on_asked);
+    CHECK(uv_pipe_init(&transport->loop, &transport->door, 0) == 0);
+    transport->door.data = transport;
+    transport->answers = true;
+    CHECK(uv_pipe_open(&transport->door, socket) == 0);
+    CHECK(uv_listen((uv_stream_t *)&transport->door, BACKLOG, on_asker) == 0);
+}
+
+/* Time and running. */
+
+uint64_t transport_now_ns(void)
+{
+    return uv_hrtime();
+}
+
+void transport_set_timer(struct transport *transport, uint64_t at_ns)
+{
+    const uint64_t now_ns = uv_hrtime();
+    const uint64_t wait_ms = at_ns > now_ns ? (at_ns - now_ns + 999999) / 1000000 : 0;
+    uv_update_time(&transport->loop);
+    CHECK(uv_timer_start(&transport->timer, on_timer, wait_ms, 0) == 0);
+}
+
+void transport_wake(struct transport *transport)
+{
+    (void)uv_async_send(&transport->wake);
+}
+
+void transport_run(struct transport *transport)
+{
+    (void)uv_run(&transport->loop, UV_RUN_DEFAULT);
+}
+
+void transport_stop(struct transport *transport)
+{
+    uv_stop(&transport->loop);
+}
+
+void transport_free(struct transport *transport)
+{
+    transport->freeing = true;
+    for (struct link *link = transport->links; link; link = link->next)
+        link_close(link, "");
+    for (int i = 0; i < TRANSPORT_ASKERS_MAX; i++)
+        asker_close(&transport->askers[i]);
+    if (transport->answers)
+        uv_close((uv_handle_t *)&transport->door, NULL);
+    if (transport->listens)
+        uv_close((uv_handle_t *)&transport->listener, NULL);
+    uv_close((uv_handle_t *)&transport->timer, NULL);
+    uv_close((uv_handle_t *)&transport->wake, NULL);
+    uv_close((uv_handle_t *)&transport->interrupt, NULL);
+    uv_close((uv_handle_t *)&transport->terminate, NULL);
+    (void)uv_run(&transport->loop, UV_RUN_DEFAULT);
+    CHECK(uv_loop_close(&transport->loop) == 0);
+    free(transport->buffer);
+    free(transport);
+}

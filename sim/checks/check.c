@@ -1,0 +1,418 @@
+#include "checks/check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "world/u64_set.h"
+#include "base/error.h"
+#include "node/broadcast/version.h"
+#include "world/world.h"
+
+#define SLACK_NS (4 * SECOND_NS) /* to notice, to say goodbye, to close */
+
+void check_fail(struct check *check, const char *format, ...)
+{
+    if (check->violation[0])
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(check->violation, sizeof check->violation, format, arguments);
+    va_end(arguments);
+}
+
+/* Secrets. */
+
+/* A key is used with rising counters only. */
+static void on_seal(void *self, const uint8_t key[static KEY_BYTES], uint64_t counter)
+{
+    struct check *check = self;
+    uint64_t *next = marks_put(&check->nonces, marks_of(key, KEY_BYTES));
+    if (counter < *next)
+        check_fail(check, "7: a key was used with nonce %llu twice", (unsigned long long)counter);
+    *next = counter + 1;
+}
+
+static bool has_held(void *self, const uint8_t mark[static SECRET_MARK_BYTES])
+{
+    struct check *check = self;
+    return marks_get(&check->held, marks_of(mark, SECRET_MARK_BYTES)) != NULL;
+}
+
+static void held(void *self, const uint8_t mark[static SECRET_MARK_BYTES])
+{
+    struct check *check = self;
+    *marks_put(&check->held, marks_of(mark, SECRET_MARK_BYTES)) = 1;
+}
+
+void check_init(struct check *check)
+{
+    *check = (struct check){
+        .enabled = true,
+        .watch = {.self = check, .on_seal = on_seal, .has_held = has_held, .held = held},
+    };
+    secret_watch(&check->watch);
+}
+
+void check_free(struct check *check)
+{
+    secret_watch(NULL);
+    for (uint32_t i = 0; i < check->told_count; i++) {
+        free(check->told[i].update.index);
+        free(check->told[i].update.level);
+    }
+    free(check->told);
+    free(check->born);
+    marks_free(&check->lives);
+    marks_free(&check->told_marks);
+    marks_free(&check->heard_marks);
+    marks_free(&check->nonces);
+    marks_free(&check->held);
+}
+
+/* Updates, told and heard. */
+
+static uint64_t hash_of_update(const struct update *update)
+{
+    uint64_t hash = rng_mix(update->amount + ((uint64_t)update->count << 32));
+    for (uint32_t c = 0; c < update->count; c++)
+        hash = rng_mix(hash ^ ((uint64_t)update->index[c] << 8 | (uint8_t)update->level[c])) + 1;
+    return hash;
+}
+
+static uint64_t mark_of_rumor(uint64_t tag, uint32_t seq)
+{
+    return rng_mix(tag ^ rng_mix(seq)) | 1;
+}
+
+void check_told(struct world *world, uint32_t i, uint32_t first_seq,
+                const struct node_origin *origin, const struct update *update)
+{
+    const uint32_t next_seq = origin->next;
+    struct check *check = &world->check;
+    if (!check->enabled)
+        return;
+    if (check->told_count == check->told_max) {
+        check->told_max = check->told_max ? 2 * check->told_max : 256;
+        check->told = realloc(check->told, check->told_max * sizeof *check->told);
+        CHECK(check->told);
+    }
+    struct told *told = &check->told[check->told_count++];
+    *told = (struct told){.node = i,
+                          .incarnation = origin->incarnation,
+                          .first_seq = first_seq,
+                          .next_seq = next_seq,
+                          .update = *update};
+    told->update.index = malloc(update->count * sizeof *update->index);
+    told->update.level = malloc(update->count);
+    CHECK(told->update.index && told->update.level);
+    memcpy(told->update.index, update->index, update->count * sizeof *update->index);
+    memcpy(told->update.level, update->level, update->count);
+    for (uint32_t seq = first_seq; seq < next_seq; seq++)
+        *marks_put(&check->told_marks, mark_of_rumor(origin_tag(origin->id, origin->incarnation),
+                                                     seq)) = check->told_count;
+}
+
+/* Has the mind that node i has now told this, or was it told by one that this one was copied of? */
+static bool has_told(const struct world_node *at, uint32_t i, const struct told *told)
+{
+    return told->node == i &&
+           (at->options.history_bytes > 0 || told->incarnation >= at->options.incarnation);
+}
+
+void check_heard(struct world *world, uint32_t i, const struct action *heard, uint32_t bases)
+{
+    struct check *check = &world->check;
+    if (!check->enabled)
+        return;
+    const struct world_node *at = &world->nodes[i];
+    const uint64_t rumor = mark_of_rumor(heard->tag, heard->seq);
+    const uint64_t *number = marks_get(&check->told_marks, rumor);
+    const struct told *told = number ? &check->told[*number - 1] : NULL;
+    const uint64_t base = rng_mix((uint64_t)i << 40 ^ (uint64_t)at->life << 20 ^ bases);
+    uint64_t *mark = marks_put(&check->heard_marks, rng_mix(base ^ rumor) | 1);
+    struct node_origin own;
+    node_own(at->node, &own);
+    if (!told && !check->outsiders_tell)
+        check_fail(check, "7: node %u heard what no node has told", i);
+    if (told && told->next_seq - told->first_seq == 1 &&
+        hash_of_update(&told->update) != hash_of_update(heard->update))
+        check_fail(check, "7: node %u heard something else than was told", i);
+    if (told && has_told(at, i, told) && !heard->own)
+        check_fail(check, "4: node %u heard what it has told as another's", i);
+    if (*mark)
+        check_fail(check, "2: node %u heard rumor %u of %016llx twice", i, heard->seq,
+                   (unsigned long long)heard->tag);
+    if (origin_tag(own.id, own.incarnation) == heard->tag)
+        check_fail(check, "2: node %u was given its own rumor %u", i, heard->seq);
+    *mark = 1;
+}
+
+/* Bases that are taken over. */
+
+static uint64_t mark_of_base(const struct world *world, uint32_t i, uint32_t bases)
+{
+    return rng_mix((uint64_t)i << 40 ^ (uint64_t)world->nodes[i].life << 20 ^ bases) | 1;
+}
+
+/* The incarnation that node i had with this base: at first, it is the one it began with. */
+static uint64_t incarnation_at(const struct world *world, uint32_t i, uint32_t bases)
+{
+    const uint64_t *seen = marks_get(&world->check.lives, mark_of_base(world, i, bases));
+    return seen ? *seen : world->nodes[i].options.incarnation;
+}
+
+static void see_life(struct world *world, uint32_t i)
+{
+    const uint32_t bases = node_bases(world->nodes[i].node);
+    if (bases > 0)
+        *marks_put(&world->check.lives, mark_of_base(world, i, bases)) =
+            node_incarnation(world->nodes[i].node);
+}
+
+/* Who begins to tell anew must still have what it told in vain; who has nothing must not take the
+ * whole base for something to be unlearned. */
+void check_written(struct world *world, uint32_t i, const struct action *write, uint32_t bases)
+{
+    const struct world_node *at = &world->nodes[i];
+    if (!world->check.enabled)
+        return;
+    const bool is_new_life =
+        node_incarnation(at->node) > incarnation_at(world, i, bases > 0 ? bases - 1 : 0);
+    if (is_new_life && bases == node_bases(at->node) && !write->keep_weights)
+        check_fail(&world->check, "4: node %u loses what it told in vain", i);
+    if (write->keep_weights && !at->training && at->options.history_bytes == 0)
+        check_fail(&world->check, "4: node %u keeps weights that have learned nothing", i);
+}
+
+/* At every event and every second. */
+
+void check_event(struct world *world, uint32_t i)
+{
+    struct world_node *at = &world->nodes[i];
+    if (world->check.enabled)
+        see_life(world, i);
+    if (!world->check.enabled || !mind_digest_is_cheap(&at->mind) || node_waiting(at->node) > 0 ||
+        node_is_catching_up(at->node))
+        return;
+    if (node_digest(at->node) != mind_digest(&at->mind))
+        check_fail(&world->check, "1: the base of node %u is not the sum of its rumors", i);
+}
+
+static void check_caps(struct check *check, uint32_t i, const struct world_node *at,
+                       const struct node_stats *stats)
+{
+    const struct node_options *options = &at->options;
+    if (stats->peers_used > options->peers_max)
+        check_fail(check, "6: node %u has %u conversations", i, (unsigned)stats->peers_used);
+    if (stats->queued_bytes_most > options->send_queue_bytes)
+        check_fail(check, "6: node %u queues %llu bytes", i,
+                   (unsigned long long)stats->queued_bytes_most);
+    if (stats->log_held_bytes > options->log_bytes)
+        check_fail(check, "6: the log of node %u holds %llu bytes", i,
+                   (unsigned long long)stats->log_held_bytes);
+    if (at->arena.used_bytes > node_arena_bytes(options))
+        check_fail(check, "6: node %u takes more memory than it said", i);
+}
+
+static uint64_t later(uint64_t a_ns, uint64_t b_ns)
+{
+    return a_ns > b_ns ? a_ns : b_ns;
+}
+
+/* Training begins, with whoever is there or alone; whom nobody has answered does not wait long. */
+static void check_beginning(struct world *world, uint32_t i)
+{
+    const struct world_node *at = &world->nodes[i];
+    const uint64_t now_ns = world_now_ns(world);
+    const uint64_t most_ns =
+        NODE_JOIN_WAIT_NS + (at->has_met ? NODE_LOST_WAIT_NS : (uint64_t)SLACK_NS);
+    if (!at->training && at->options.trains && !node_is_leaving(at->node) &&
+        !node_is_catching_up(at->node) && now_ns - at->born_ns > most_ns &&
+        now_ns >= world->wire.parties[i].paused_ns + NODE_JOIN_WAIT_NS)
+        check_fail(&world->check, "8: node %u waits for the network and does not train", i);
+}
+
+/* The mind of a node that trains steps on at its own pace, whatever the network does: at any
+ * moment the end of a step is in the agenda, no further away than one step. And it tells, after the
+ * interval of now or of a moment ago, which it heeded until its next step. */
+static void check_pace(struct world *world, uint32_t i)
+{
+    struct world_node *at = &world->nodes[i];
+    const uint64_t before_ns = at->interval_ns, now_ns = node_interval_ns_max(at->node);
+    at->interval_ns = now_ns;
+    if (!at->training || at->step_ns == 0 || at->ended)
+        return;
+    const struct node_options *options = &at->options;
+    const uint64_t step_ns = later(at->step_ns, at->step_ns_most);
+    const uint64_t most_ns = later(later(before_ns, now_ns), options->steps_min * step_ns);
+    const uint64_t told_ns =
+        later(later(at->told_ns, at->began_ns), world->wire.parties[i].paused_ns);
+    if (!at->stepping)
+        check_fail(&world->check, "8: node %u does not train", i);
+    if (world_now_ns(world) > told_ns + most_ns + 2 * step_ns + SLACK_NS)
+        check_fail(&world->check, "8: node %u learns and does not tell", i);
+}
+
+/* Nobody is at the other end any more, and nothing is on its way from there. */
+static void check_ghost(struct world *world, const struct line *line, int end)
+{
+    const struct line_end *mine = &line->end[end];
+    const struct lane *lane = &line->lane[end];
+    if (!line->end[1 - end].ghost || !mine->up || mine->party >= world->nodes_count ||
+        lane->held > 0)
+        return;
+    const struct party *party = &world->wire.parties[mine->party];
+    const struct node_options *options = &world->nodes[mine->party].options;
+    const uint64_t arrived_ns = later(later(lane->arrive_ns, lane->clear_ns), line->since_ns);
+    const uint64_t heard_ns = later(arrived_ns, later(party->paused_ns, party->deaf_ns));
+    if (world_now_ns(world) >
+        heard_ns + later(later(options->silence_ns, NODE_PATIENCE_MAX_NS), options->handshake_ns) +
+            SLACK_NS)
+        check_fail(&world->check, "6: node %u does not notice who is gone", mine->party);
+}
+
+void check_second(struct world *world)
+{
+    struct check *check = &world->check;
+    if (!check->enabled)
+        return;
+    for (uint32_t i = 0; i < world->nodes_count; i++) {
+        struct world_node *at = &world->nodes[i];
+        if (!at->node)
+            continue;
+        struct node_stats stats;
+        node_stats(at->node, world_now_ns(world), &stats);
+        check_caps(check, i, at, &stats);
+        check_beginning(world, i);
+        check_pace(world, i);
+        if (stats.waiting == 0 && !node_is_catching_up(at->node) &&
+            stats.digest != mind_digest_now(&at->mind))
+            check_fail(check, "1: the base of node %u is not the sum of its rumors", i);
+        if (mind_account_error(&at->mind) > 0)
+            check_fail(check, "4: node %u: what it told and what it kept is not what it produced",
+                       i);
+    }
+    for (uint32_t k = 0; k < world->wire.lines_count; k++)
+        for (int end = 0; end < 2 && world->wire.lines[k].generation; end++)
+            check_ghost(world, &world->wire.lines[k], end);
+}
+
+/* At the end. */
+
+/* How many rumors of that node's life this one knows. */
+static uint32_t known_of(const struct world_node *at, const struct identity *identity,
+                         uint64_t incarnation)
+{
+    for (uint32_t k = 0; k < node_origins(at->node); k++) {
+        struct node_origin origin;
+        node_origin(at->node, k, &origin);
+        if (origin.incarnation == incarnation && memcmp(origin.id, identity->id, ID_BYTES) == 0)
+            return origin.next;
+    }
+    return 0;
+}
+
+/* Add all that node i's version says; false when that cannot be told: a large update is
+ * known in part, or somebody who is no node has told something. */
+static bool sum_of_rumors(const struct world *world, uint32_t i, int32_t *sum)
+{
+    const struct check *check = &world->check;
+    const struct world_node *at = &world->nodes[i];
+    uint64_t rumors = 0;
+    struct node_stats stats;
+    node_stats(at->node, world_now_ns(world), &stats);
+    for (uint32_t k = 0; k < check->told_count; k++) {
+        const struct told *told = &check->told[k];
+        const uint32_t known = known_of(at, &world->nodes[told->node].identity, told->incarnation);
+        if (known > told->first_seq && known < told->next_seq)
+            return false;
+        if (known < told->next_seq)
+            continue;
+        rumors += told->next_seq - told->first_seq;
+        for (uint32_t c = 0; c < told->update.count; c++) {
+            uint32_t units;
+            memcpy(&units, &sum[told->update.index[c]], sizeof units);
+            const int level = told->update.level[c];
+            units += told->update.amount * (uint32_t)level;
+            memcpy(&sum[told->update.index[c]], &units, sizeof units);
+        }
+    }
+    return rumors == stats.version;
+}
+
+/* Is its base what its version says? As far as that can be told. */
+static bool is_sum(const struct world *world, uint32_t i)
+{
+    const struct mind *mind = &world->nodes[i].mind;
+    const size_t bytes = mind_parameters(mind) * sizeof(int32_t);
+    int32_t *sum = malloc(bytes), *units = malloc(bytes);
+    CHECK(sum && units);
+    memcpy(sum, world->check.born, bytes);
+    mind_read_units(mind, units);
+    const bool is_sum = !sum_of_rumors(world, i, sum) || memcmp(sum, units, bytes) == 0;
+    free(sum);
+    free(units);
+    return is_sum;
+}
+
+/* Base, and weights, and the base at the last telling. */
+static bool is_as_saved(const struct mind *mind, const struct saved *saved)
+{
+    const size_t parameters = mind_parameters(mind), bytes = parameters * sizeof(float);
+    struct learner_state state;
+    void *memory = malloc(learner_state_bytes(parameters, mind_moments(mind)));
+    CHECK(memory);
+    learner_state_init(&state, memory, parameters, mind_moments(mind));
+    mind_save(mind, &state);
+    const bool same = memcmp(state.base, saved->state.base, bytes) == 0 &&
+                      memcmp(state.since, saved->state.since, bytes) == 0 &&
+                      memcmp(state.weights, saved->state.weights, bytes) == 0;
+    free(memory);
+    return same;
+}
+
+void check_started(struct world *world, uint32_t i)
+{
+    struct check *check = &world->check;
+    const struct world_node *at = &world->nodes[i];
+    const struct saved *saved = drive_newest(&at->drive);
+    if (!check->enabled)
+        return;
+    if (!check->born) {
+        check->born = malloc(mind_parameters(&at->mind) * sizeof *check->born);
+        CHECK(check->born);
+        mind_read_units(&at->mind, check->born);
+    }
+    if (saved && !is_as_saved(&at->mind, saved))
+        check_fail(check, "9: node %u begins with something else than it saved", i);
+    if (!is_sum(world, i))
+        check_fail(check, "9: node %u begins with a base that is not the sum of its rumors", i);
+}
+
+void check_end(struct world *world)
+{
+    struct check *check = &world->check;
+    int32_t *first = NULL, *units = NULL;
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < world->nodes_count && check->enabled; i++) {
+        struct world_node *at = &world->nodes[i];
+        if (!at->node)
+            continue;
+        bytes = mind_parameters(&at->mind) * sizeof *units;
+        if (!first) {
+            first = malloc(bytes);
+            units = malloc(bytes);
+            CHECK(first && units);
+            mind_read_units(&at->mind, first);
+            if (!is_sum(world, i))
+                check_fail(check, "1: the base of node %u is not b0 and the sum of its rumors", i);
+        }
+        mind_read_units(&at->mind, units);
+        if (memcmp(first, units, bytes) != 0)
+            check_fail(check, "3: node %u has the version of the others, and another base", i);
+    }
+    free(first);
+    free(units);
+}

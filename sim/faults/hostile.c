@@ -1,0 +1,308 @@
+#include "faults/hostile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "faults/hostile_inside.h"
+
+#define QUEUE_BYTES    (1u << 18)
+#define CALL_MAX_NS    (12 * SECOND_NS)
+#define PAUSE_MIN_NS   (SECOND_NS / 5)
+#define PAUSE_NS       (3 * SECOND_NS)
+#define TICK_MIN_NS    (50 * MILLI_NS)
+#define TICK_NS        (400 * MILLI_NS)
+#define MUTE_NS        SECOND_NS
+#define DAMAGED_ONE_IN 3 /* of what is said on a wire that damages */
+#define DOOR_NOISE_MAX 1500
+#define RUMOR_MANNERS  3 /* from SAYS_EARLY_RUMORS on */
+
+static uint64_t now_ns(const struct hostile *hostile)
+{
+    return world_now_ns(hostile->world);
+}
+
+static uint64_t draw_ns(struct hostile *hostile, uint64_t least_ns, uint64_t span_ns)
+{
+    return least_ns + (uint64_t)(rng_uniform(&hostile->rng) * (double)span_ns);
+}
+
+static void sleep_for(struct hostile *hostile, uint64_t wait_ns)
+{
+    hostile->next_ns = now_ns(hostile) + wait_ns;
+    world_call_outsider(hostile->world, hostile->party, hostile->next_ns);
+}
+
+static bool is_at_door(const struct hostile *hostile)
+{
+    return hostile->manner <= AT_DOOR_OLD;
+}
+
+static void hang_up(struct hostile *hostile)
+{
+    if (hostile->hung_up)
+        return;
+    hostile->hung_up = true;
+    wire_hang_up(&hostile->world->wire, hostile->party, hostile->conn);
+}
+
+/* Bytes out. */
+
+static void send(struct hostile *hostile, const uint8_t *bytes, size_t count)
+{
+    if (hostile->hung_up || count == 0)
+        return;
+    hostile->sending = true;
+    wire_send(&hostile->world->wire, hostile->party, hostile->conn, bytes, count);
+}
+
+static void flip(struct hostile *hostile, uint8_t *bytes, size_t count)
+{
+    bytes[rng_below(&hostile->rng, (uint32_t)count)] ^=
+        (uint8_t)(1u << rng_below(&hostile->rng, 8));
+}
+
+/* What is ready to be sent, as it is or damaged. The greeting alone is never damaged here. */
+static void send_damaged(struct hostile *hostile, const uint8_t *bytes, size_t count)
+{
+    memcpy(hostile->out, bytes, count);
+    if (hostile->met && rng_below(&hostile->rng, DAMAGED_ONE_IN) == 0) {
+        if (hostile->manner == ON_WIRE_FLIPS)
+            flip(hostile, hostile->out, count);
+        if (hostile->manner == ON_WIRE_CUTS)
+            count = 1 + rng_below(&hostile->rng, (uint32_t)count);
+        if (hostile->manner == ON_WIRE_REPEATS) {
+            memcpy(hostile->out + count, bytes, count);
+            count *= 2;
+        }
+    }
+    send(hostile, hostile->out, count);
+}
+
+static void keep(uint8_t *old, size_t *old_bytes, const uint8_t *bytes, size_t count)
+{
+    *old_bytes = count < GREETING_MAX ? count : GREETING_MAX;
+    memcpy(old, bytes, *old_bytes);
+}
+
+static void pump(struct hostile *hostile)
+{
+    const uint8_t *bytes;
+    size_t count;
+    if (hostile->sending || hostile->hung_up ||
+        !peer_next_send(&hostile->peer, 0, SIZE_MAX, true, &bytes, &count))
+        return;
+    if (hostile->peer.state == PEER_ANSWERED)
+        keep(hostile->old_greeting, &hostile->old_greeting_bytes, bytes, count);
+    else if (!hostile->met)
+        keep(hostile->old_proof, &hostile->old_proof_bytes, bytes, count);
+    send_damaged(hostile, bytes, count);
+}
+
+/* One call. */
+
+static void send_noise(struct hostile *hostile)
+{
+    const size_t count = 1 + rng_below(&hostile->rng, DOOR_NOISE_MAX);
+    hostile_random_bytes(hostile, hostile->out, count);
+    send(hostile, hostile->out, count);
+}
+
+/* A greeting of now, not as it should be. */
+static void send_bad_greeting(struct hostile *hostile)
+{
+    const uint8_t *bytes;
+    size_t count;
+    peer_on_connected(&hostile->peer, &hostile->club, now_ns(hostile));
+    CHECK(peer_next_send(&hostile->peer, 0, SIZE_MAX, true, &bytes, &count));
+    memcpy(hostile->out, bytes, count);
+    if (hostile->manner == AT_DOOR_HALF)
+        count = 1 + rng_below(&hostile->rng, (uint32_t)count - 1);
+    else
+        flip(hostile, hostile->out, count);
+    send(hostile, hostile->out, count);
+}
+
+static void on_connected(void *self, uint64_t conn)
+{
+    struct hostile *hostile = self;
+    (void)conn;
+    switch (hostile->manner) {
+    case AT_DOOR_SILENT:
+        break;
+    case AT_DOOR_NOISE:
+        send_noise(hostile);
+        break;
+    case AT_DOOR_HALF:
+    case AT_DOOR_FLIPPED:
+        send_bad_greeting(hostile);
+        break;
+    case AT_DOOR_OLD:
+        send(hostile, hostile->old_greeting, hostile->old_greeting_bytes);
+        break;
+    default:
+        peer_on_connected(&hostile->peer, &hostile->club, now_ns(hostile));
+        pump(hostile);
+        break;
+    }
+}
+
+static void hear(struct hostile *hostile, const uint8_t *bytes, size_t count)
+{
+    struct problem problem;
+    enum peer_event event;
+    while ((event = peer_take(&hostile->peer, &hostile->club, now_ns(hostile), &bytes, &count,
+                              &problem)) != PEER_NOTHING) {
+        size_t message_bytes;
+        if (event == PEER_REFUSED) {
+            hang_up(hostile);
+            return;
+        }
+        if (event == PEER_MET) {
+            pump(hostile); /* the proof, alone */
+            hostile_introduce(hostile);
+            hostile->met = true;
+        } else {
+            const uint8_t *message = peer_message(&hostile->peer, &message_bytes);
+            hostile_overhear(hostile, message, message_bytes);
+        }
+    }
+    pump(hostile);
+}
+
+static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t count)
+{
+    struct hostile *hostile = self;
+    (void)conn;
+    if (!is_at_door(hostile))
+        hear(hostile, bytes, count);
+    else if (hostile->manner == AT_DOOR_OLD && !hostile->sending)
+        send(hostile, hostile->old_proof, hostile->old_proof_bytes);
+}
+
+static void on_sent(void *self, uint64_t conn)
+{
+    struct hostile *hostile = self;
+    (void)conn;
+    hostile->sending = false;
+    if (hostile->peer.sending)
+        peer_on_sent(&hostile->peer);
+    if (!is_at_door(hostile))
+        pump(hostile);
+}
+
+static void on_closed(void *self, uint64_t conn)
+{
+    struct hostile *hostile = self;
+    (void)conn;
+    peer_end(&hostile->peer);
+    hostile->conn = 0;
+    sleep_for(hostile, draw_ns(hostile, PAUSE_MIN_NS, PAUSE_NS));
+}
+
+static enum manner draw_manner(struct hostile *hostile)
+{
+    if (hostile->kind == HOSTILE_STRANGER)
+        return SAYS_NO_HELLO; /* it will not get there */
+    if (hostile->kind == HOSTILE_MUTE)
+        return SAYS_ALL_BUT_RUMORS;
+    if (rng_below(&hostile->rng, 2)) /* mostly about what matters most */
+        return (enum manner)(SAYS_EARLY_RUMORS + rng_below(&hostile->rng, RUMOR_MANNERS));
+    const enum manner manner = (enum manner)rng_below(&hostile->rng, MANNERS);
+    return manner == AT_DOOR_OLD && hostile->old_proof_bytes == 0 ? AT_DOOR_NOISE : manner;
+}
+
+static void call(struct hostile *hostile)
+{
+    const struct address address = world_address(hostile->victim);
+    hostile->conn = (uint64_t)++hostile->calls << 32;
+    hostile->manner = draw_manner(hostile);
+    hostile->call_ns = now_ns(hostile);
+    hostile->lasts_ns = hostile->kind == HOSTILE_VILLAIN
+                            ? draw_ns(hostile, SECOND_NS, CALL_MAX_NS - SECOND_NS)
+                            : CALL_MAX_NS;
+    hostile->met = hostile->sending = hostile->hung_up = false;
+    hostile->overheard = (struct overheard){0};
+    peer_start(&hostile->peer, hostile->conn, true, &address, hostile->call_ns);
+    wire_dial(&hostile->world->wire, hostile->party, hostile->conn, hostile->victim);
+}
+
+static void on_time(void *self)
+{
+    struct hostile *hostile = self;
+    if (now_ns(hostile) < hostile->next_ns)
+        return; /* said to whoever was in this place before, or to be done later by now */
+    const bool stays = hostile->kind == HOSTILE_MUTE && hostile->met;
+    if (hostile->conn == 0)
+        call(hostile);
+    else if (!stays && now_ns(hostile) - hostile->call_ns > hostile->lasts_ns)
+        hang_up(hostile);
+    else if (hostile->met && !hostile->hung_up)
+        hostile_speak(hostile);
+    if (!is_at_door(hostile))
+        pump(hostile);
+    sleep_for(hostile,
+              hostile->kind == HOSTILE_MUTE ? MUTE_NS : draw_ns(hostile, TICK_MIN_NS, TICK_NS));
+}
+
+/* Coming and going. */
+
+static void init_club(struct hostile *hostile)
+{
+    const struct node_options *options = &hostile->world->nodes[hostile->victim].options;
+    uint8_t key[KEY_BYTES];
+    memcpy(key, options->swarm_key, KEY_BYTES);
+    key[0] ^= hostile->kind == HOSTILE_STRANGER;
+    struct introduction ours;
+    introduction_make(&ours, options->swarm_id, options->model, options->parameters);
+    struct club *club = &hostile->club;
+    club->identity = &hostile->identity;
+    club->entropy = &hostile->entropy;
+    gate_init(&club->gate, key, &ours);
+    introduction_encode(club->prologue, &ours);
+    secret_blake2b(club->psk, KEY_BYTES, "hearsay psk", 11, key, KEY_BYTES);
+    secret_blake2b(hostile->context, CONTEXT_BYTES, club->prologue, INTRODUCTION_BYTES, NULL, 0);
+    secret_wipe(key, sizeof key);
+}
+
+struct hostile *hostile_enter(struct world *world, enum hostile_kind kind, uint32_t victim,
+                              uint64_t seed)
+{
+    struct hostile *hostile = calloc(1, sizeof *hostile);
+    CHECK(hostile);
+    const struct outsider outsider = {.self = hostile,
+                                      .on_connected = on_connected,
+                                      .on_bytes = on_bytes,
+                                      .on_sent = on_sent,
+                                      .on_closed = on_closed,
+                                      .on_time = on_time};
+    hostile->party = world_enter(world, &outsider);
+    if (hostile->party == WIRE_NOBODY) {
+        free(hostile);
+        return NULL;
+    }
+    hostile->world = world;
+    hostile->kind = kind;
+    hostile->victim = victim;
+    hostile->rng = rng_new(seed, 0x484F5354);
+    uint8_t secret[SEED_BYTES] = {0x6F, 0x75, 0x74};
+    memcpy(secret + 8, &seed, sizeof seed);
+    identity_from_seed(&hostile->identity, secret);
+    secret[3] = 1;
+    entropy_from_seed(&hostile->entropy, secret);
+    init_club(hostile);
+    hostile->reader = message_reader_new();
+    arena_init(&hostile->arena, peer_arena_bytes(QUEUE_BYTES, 64));
+    peer_init(&hostile->peer, &hostile->arena, QUEUE_BYTES, 64);
+    sleep_for(hostile, 0);
+    return hostile;
+}
+
+void hostile_leave(struct hostile *hostile)
+{
+    world_exit(hostile->world, hostile->party);
+    peer_end(&hostile->peer);
+    message_reader_free(hostile->reader);
+    arena_release(&hostile->arena);
+    secret_wipe(&hostile->identity, sizeof hostile->identity);
+    free(hostile);
+}

@@ -1,0 +1,109 @@
+/* Rumors that nobody must hear. Those under the outsider's own name all break a rule: a valid one
+ * would be a contribution like any other. */
+#include <math.h>
+#include <string.h>
+
+#include "wire/bytes.h"
+#include "faults/hostile_inside.h"
+
+#define SEQ_AT    40
+#define COUNT_AT  44
+#define TAU_AT    56
+#define AMOUNT_AT 60
+
+static size_t own_rumor(struct hostile *hostile, uint32_t seq, uint32_t index,
+                        const uint8_t context[static CONTEXT_BYTES], uint8_t out[static RUMOR_MAX])
+{
+    int8_t level = (int8_t)(1 + rng_below(&hostile->rng, LEVEL_MAX));
+    const struct update update = {
+        .tau = 0.5f, .amount = 1000, .count = 1, .index = &index, .level = &level};
+    struct rumor_head head = {.incarnation = 1, .seq = seq};
+    memcpy(head.origin, hostile->identity.id, ID_BYTES);
+    uint32_t taken;
+    size_t bytes;
+    rumor_encode(&head, &update, 0, RUMOR_MAX, &hostile->identity, context, out, &taken, &bytes);
+    return bytes;
+}
+
+/* Signed again by the outsider, after a change. */
+static void sign(const struct hostile *hostile, uint8_t *rumor, size_t bytes)
+{
+    uint8_t hash[64];
+    secret_blake2b(hash, sizeof hash, rumor, bytes - SIGNATURE_BYTES, hostile->context,
+                   CONTEXT_BYTES);
+    secret_sign(rumor + bytes - SIGNATURE_BYTES, hostile->identity.sign_secret, hash, sizeof hash);
+}
+
+size_t hostile_rumor_early(struct hostile *hostile, uint8_t out[static RUMOR_MAX])
+{
+    const uint32_t seq = 1 + rng_below(&hostile->rng, 1u << (1 + rng_below(&hostile->rng, 30)));
+    return own_rumor(hostile, seq, 5, hostile->context, out);
+}
+
+static float wrong_tau(struct rng *rng)
+{
+    const float wrong[] = {0, -1, NAN, INFINITY, 2 * TAU_MAX};
+    return wrong[rng_below(rng, sizeof wrong / sizeof wrong[0])];
+}
+
+size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUMOR_MAX])
+{
+    struct rng *rng = &hostile->rng;
+    const uint64_t parameters = hostile->world->nodes[hostile->victim].options.parameters;
+    const uint32_t beyond = (uint32_t)parameters + rng_below(rng, 1000);
+    uint8_t other_context[CONTEXT_BYTES];
+    memcpy(other_context, hostile->context, CONTEXT_BYTES);
+    other_context[0] ^= 1;
+    switch (rng_below(rng, 6)) {
+    case 0:
+        return own_rumor(hostile, 0, beyond, hostile->context, out);
+    case 1:
+        return own_rumor(hostile, 0, 5, other_context, out);
+    default:
+        break;
+    }
+    size_t bytes = own_rumor(hostile, 0, 5, hostile->context, out);
+    switch (rng_below(rng, 4)) {
+    case 0:
+        bytes_put_float(out + TAU_AT, wrong_tau(rng));
+        break;
+    case 1:
+        bytes_put(out + AMOUNT_AT, rng_below(rng, 2) ? 0 : AMOUNT_MAX + 1, 4);
+        break;
+    case 2: /* the body has one */
+        bytes_put(out + COUNT_AT, rng_below(rng, 2) ? 1000 : UINT32_MAX, 4);
+        break;
+    default: /* a byte is left over */
+        memset(out + bytes - SIGNATURE_BYTES, 0, 1);
+        bytes++;
+        break;
+    }
+    sign(hostile, out, bytes);
+    return bytes;
+}
+
+/* Somebody else's rumor: changed, or made up and signed by the outsider, or as it was, once more.
+ */
+size_t hostile_rumor_forged(struct hostile *hostile, uint8_t out[static RUMOR_MAX])
+{
+    const struct overheard *heard = &hostile->overheard;
+    struct rng *rng = &hostile->rng;
+    if (heard->rumor_bytes == 0) {
+        const size_t bytes = own_rumor(hostile, 0, 5, hostile->context, out);
+        memcpy(out, hostile->world->nodes[hostile->victim].identity.id, ID_BYTES);
+        return bytes;
+    }
+    memcpy(out, heard->rumor, heard->rumor_bytes);
+    switch (rng_below(rng, 3)) {
+    case 0:
+        out[rng_below(rng, (uint32_t)heard->rumor_bytes)] ^= (uint8_t)(1u << rng_below(rng, 8));
+        break;
+    case 1:
+        bytes_put(out + SEQ_AT, bytes_get(out + SEQ_AT, 4) + 1 + rng_below(rng, 3), 4);
+        sign(hostile, out, heard->rumor_bytes);
+        break;
+    default:
+        break;
+    }
+    return heard->rumor_bytes;
+}

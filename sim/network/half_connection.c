@@ -1,0 +1,237 @@
+/* One way of a connection: bytes held, a window of them under way, handed over in order. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "network/wire_inside.h"
+
+#define SEGMENT_MAX   16384
+#define SEGMENT_MIN   1448
+#define SEGMENT_NS    (10 * MILLI_NS) /* a segment takes a pipe about so long */
+#define WINDOW_MAX    (4u << 20)
+#define FRAGMENT_BITS 16 /* pieces up to 2^16 bytes, small ones as likely as large ones */
+#define TAMPER_ONE_IN 8
+
+size_t lane_crossing(const struct wire *wire, const struct line *line, int to)
+{
+    const uint32_t from = line_from(line, to), at = line->end[to].party;
+    const uint32_t there =
+        at == WIRE_NOBODY ? wire->parties[from].region : wire->parties[at].region;
+    const uint32_t here = from == WIRE_NOBODY ? there : wire->parties[from].region;
+    return (size_t)here * wire->regions + there;
+}
+
+const struct path *lane_path(const struct wire *wire, const struct line *line, int to)
+{
+    const size_t crossing = lane_crossing(wire, line, to);
+    return &wire->paths[crossing / wire->regions][crossing % wire->regions];
+}
+
+uint64_t lane_travel_ns(struct wire *wire, const struct line *line, int to)
+{
+    const struct path *path = lane_path(wire, line, to);
+    if (path->jitter_ns == 0)
+        return path->delay_ns;
+    return path->delay_ns + (uint64_t)(rng_uniform(&wire->rng) * (double)path->jitter_ns);
+}
+
+uint64_t lane_round_trip_ns(const struct wire *wire, const struct line *line)
+{
+    return lane_path(wire, line, 0)->delay_ns + lane_path(wire, line, 1)->delay_ns + MILLI_NS;
+}
+
+static void ring_grow(struct lane *lane, size_t bytes)
+{
+    size_t size = lane->ring_bytes ? lane->ring_bytes : 4096;
+    while (size < bytes)
+        size *= 2;
+    if (size == lane->ring_bytes)
+        return;
+    uint8_t *ring = malloc(size);
+    CHECK(ring);
+    for (size_t i = 0; i < lane->held;) {
+        const size_t at = (lane->first + i) & (lane->ring_bytes - 1);
+        size_t run = lane->ring_bytes - at;
+        run = run < lane->held - i ? run : lane->held - i;
+        memcpy(ring + i, lane->ring + at, run);
+        i += run;
+    }
+    free(lane->ring);
+    lane->ring = ring;
+    lane->ring_bytes = size;
+    lane->first = 0;
+}
+
+void lane_put(struct lane *lane, const uint8_t *bytes, size_t count)
+{
+    ring_grow(lane, lane->held + count);
+    const size_t at = (lane->first + lane->held) & (lane->ring_bytes - 1);
+    const size_t run = lane->ring_bytes - at < count ? lane->ring_bytes - at : count;
+    memcpy(lane->ring + at, bytes, run);
+    memcpy(lane->ring, bytes + run, count - run);
+    lane->held += count;
+}
+
+/* The slowest pipe on the way to this end, bytes per second; 0: none has a limit. */
+static uint64_t slowest(const struct wire *wire, const struct line *line, int to)
+{
+    const uint32_t from = line_from(line, to);
+    const struct pipe *way[3] = {
+        from == WIRE_NOBODY ? NULL : &wire->parties[from].up,
+        &wire->region_pipes[lane_crossing(wire, line, to)],
+        line->end[to].party == WIRE_NOBODY ? NULL : &wire->parties[line->end[to].party].down,
+    };
+    uint64_t least = 0;
+    for (int i = 0; i < 3; i++) {
+        const uint64_t rate =
+            way[i] && way[i]->rate ? rate_at(way[i]->rate, wire->agenda->now_ns) : 0;
+        if (rate && (!least || rate < least))
+            least = rate;
+    }
+    return least;
+}
+
+static size_t window_of(uint64_t rate, const struct path *path)
+{
+    if (!rate)
+        return WINDOW_MAX;
+    const double bytes = WIRE_WINDOW + (double)rate * (double)path->delay_ns * 1e-9;
+    return bytes < WINDOW_MAX ? (size_t)bytes : WINDOW_MAX;
+}
+
+static size_t segment_of(uint64_t rate)
+{
+    const double bytes = rate ? (double)rate * (double)SEGMENT_NS * 1e-9 : (double)WINDOW_MAX;
+    if (!rate)
+        return WINDOW_MAX;
+    return bytes < SEGMENT_MIN ? SEGMENT_MIN : bytes > SEGMENT_MAX ? SEGMENT_MAX : (size_t)bytes;
+}
+
+static void count_segment(struct wire *wire, size_t crossing, size_t bytes, uint64_t at_ns,
+                          bool lost)
+{
+    wire->crossings[crossing].resent += lost;
+    wire->crossings[crossing].delay_s +=
+        (double)(at_ns - wire->agenda->now_ns) * 1e-9 * (double)bytes;
+}
+
+/* A segment has left its sender's up at at_ns: through the pipe between the regions, and it travels
+ * to its receiver's down. */
+static void cross(struct wire *wire, uint32_t at, int to, size_t bytes, uint64_t at_ns, bool lost)
+{
+    struct line *line = &wire->lines[at];
+    struct lane *lane = &line->lane[to];
+    const uint32_t party = line->end[to].party;
+    const size_t crossing = lane_crossing(wire, line, to);
+    const struct path *path = lane_path(wire, line, to);
+    const uint64_t again_ns = lane_round_trip_ns(wire, line);
+    at_ns = pipe_pass(&wire->region_pipes[crossing], at_ns, bytes, again_ns, &lost);
+    for (uint64_t wait_ns = again_ns; path->loss > 0 && rng_uniform(&wire->rng) < path->loss;
+         wait_ns *= 2) {
+        at_ns += wait_ns;
+        lost = true;
+    }
+    at_ns += lane_travel_ns(wire, line, to);
+    const bool waits = party != WIRE_NOBODY && pipe_is_limited(&wire->parties[party].down);
+    if (at_ns < lane->arrive_ns)
+        at_ns = lane->arrive_ns;
+    if (!waits && at_ns < lane->clear_ns) /* there was a limit until now */
+        at_ns = lane->clear_ns;
+    lane->arrive_ns = at_ns;
+    count_segment(wire, crossing, bytes, at_ns, lost);
+    wire_put(wire, at_ns, waits ? WIRE_ARRIVE : WIRE_DELIVER, at, to, bytes);
+}
+
+void lane_cross(struct wire *wire, uint32_t at, int to, size_t bytes)
+{
+    cross(wire, at, to, bytes, wire->agenda->now_ns, false);
+}
+
+/* One segment enters the network. Others use the pipe between the regions too, and it must be
+ * entered in the order of time: so where it has a limit, the segment gets there in an event. */
+static void launch(struct wire *wire, uint32_t at, int to, size_t bytes)
+{
+    struct line *line = &wire->lines[at];
+    const uint32_t from = line_from(line, to);
+    const size_t crossing = lane_crossing(wire, line, to);
+    const uint64_t now_ns = wire->agenda->now_ns;
+    bool lost = false;
+    uint64_t at_ns = now_ns;
+    if (from != WIRE_NOBODY)
+        at_ns =
+            pipe_pass(&wire->parties[from].up, at_ns, bytes, lane_round_trip_ns(wire, line), &lost);
+    line->lane[to].flying += bytes;
+    wire->flying += bytes;
+    wire->crossings[crossing].bytes += bytes;
+    if (at_ns == now_ns || !pipe_is_limited(&wire->region_pipes[crossing])) {
+        cross(wire, at, to, bytes, at_ns, lost);
+        return;
+    }
+    count_segment(wire, crossing, bytes, at_ns, lost);
+    wire_put(wire, at_ns, WIRE_CROSS, at, to, bytes);
+}
+
+/* Send what the window allows. */
+void lane_advance(struct wire *wire, uint32_t at, int to)
+{
+    struct line *line = &wire->lines[at];
+    struct lane *lane = &line->lane[to];
+    if (lane->held > lane->flying && wire->agenda->now_ns >= lane->try_ns &&
+        !wire_is_cut(wire, line_from(line, to), line->end[to].party)) {
+        const uint64_t rate = slowest(wire, line, to);
+        const size_t window = window_of(rate, lane_path(wire, line, to)), most = segment_of(rate);
+        while (lane->held > lane->flying && lane->flying + lane->unacked < window) {
+            const size_t waiting = lane->held - lane->flying;
+            launch(wire, at, to, waiting < most ? waiting : most);
+        }
+    }
+    if (lane->sending && lane->held == lane->flying) {
+        lane->sending = false;
+        wire_put(wire, wire->agenda->now_ns, WIRE_SENT, at, 1 - to, 0);
+    }
+}
+
+void lane_arrive(struct wire *wire, uint32_t at, int to, size_t bytes)
+{
+    struct line *line = &wire->lines[at];
+    struct lane *lane = &line->lane[to];
+    const size_t crossing = lane_crossing(wire, line, to);
+    bool lost = false;
+    uint64_t at_ns = pipe_pass(&wire->parties[line->end[to].party].down, wire->agenda->now_ns,
+                               bytes, lane_round_trip_ns(wire, line), &lost);
+    if (at_ns < lane->clear_ns)
+        at_ns = lane->clear_ns;
+    lane->clear_ns = at_ns;
+    count_segment(wire, crossing, bytes, at_ns, lost);
+    wire_put(wire, at_ns, WIRE_DELIVER, at, to, bytes);
+}
+
+/* Hand over the next bytes: whole, or in pieces, or changed on the way. */
+void lane_hand_over(struct wire *wire, uint32_t at, int to, size_t bytes)
+{
+    const uint32_t party = wire->lines[at].end[to].party;
+    const uint64_t conn = wire->lines[at].end[to].conn;
+    const uint32_t generation = wire->lines[at].generation;
+    const uint64_t now_ns = wire->agenda->now_ns;
+    while (bytes > 0) {
+        struct line *line = &wire->lines[at];
+        struct lane *lane = &line->lane[to];
+        const size_t from = lane->first & (lane->ring_bytes - 1);
+        size_t run = lane->ring_bytes - from < bytes ? lane->ring_bytes - from : bytes;
+        if (now_ns < wire->parties[party].fragment_ns) {
+            const size_t piece =
+                1 + rng_below(&wire->rng, 1u << rng_below(&wire->rng, FRAGMENT_BITS + 1));
+            run = piece < run ? piece : run;
+        }
+        if (now_ns < wire->parties[party].tamper_ns && rng_below(&wire->rng, TAMPER_ONE_IN) == 0)
+            lane->ring[from + rng_below(&wire->rng, (uint32_t)run)] ^=
+                (uint8_t)(1u << rng_below(&wire->rng, 8));
+        lane->first += run;
+        lane->held -= run;
+        bytes -= run;
+        if (line->end[to].up)
+            wire->owner.on_bytes(wire->owner.self, party, conn, lane->ring + from, run);
+        if (wire->lines[at].generation != generation)
+            return;
+    }
+}

@@ -1,0 +1,156 @@
+/* Figures that tables, files and plots share. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/report_inside.h"
+
+double findings_figure(const struct outcome *outcome, uint32_t moment, uint32_t node,
+                       enum figure figure)
+{
+    if (!outcome->node_moments)
+        return NAN;
+    const struct node_moment *at =
+        &outcome->node_moments[(size_t)moment * outcome->scenario->nodes_count + node];
+    switch (figure) {
+    case FIGURE_SPEED:
+        return (double)at->samples_per_s;
+    case FIGURE_SHARE:
+        return (double)at->share;
+    case FIGURE_LAG:
+        return (double)at->lag_s;
+    case FIGURE_BEHIND:
+        return (double)at->behind;
+    case FIGURE_UP:
+        return (double)at->up_use;
+    case FIGURE_DOWN:
+        return (double)at->down_use;
+    }
+    check_failed(__FILE__, __LINE__, "a figure");
+}
+
+bool findings_has_figure(const struct outcome *outcome, enum figure figure)
+{
+    for (uint32_t at = 0; at < outcome->moments_count; at++)
+        for (uint32_t i = 0; i < outcome->scenario->nodes_count; i++)
+            if (isfinite(findings_figure(outcome, at, i, figure)))
+                return true;
+    return false;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    const double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+double findings_quantile(double *values, uint32_t count, double q)
+{
+    uint32_t finite = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (isfinite(values[i]))
+            values[finite++] = values[i];
+    if (finite == 0)
+        return NAN;
+    qsort(values, finite, sizeof *values, compare_values);
+    const double rank = ceil(q * finite);
+    return values[rank < 1 ? 0 : (uint32_t)rank - 1];
+}
+
+const char *findings_strategy(const struct outcome *outcome)
+{
+    static const char *const NAMES[] = {
+        [STRATEGY_GOSSIP] = "gossip",
+        [STRATEGY_SINGLE] = "single",
+        [STRATEGY_IDEAL] = "ideal",
+        [STRATEGY_LOCALSGD] = "localsgd",
+    };
+    return NAMES[outcome->scenario->strategy];
+}
+
+const struct moment *findings_last(const struct outcome *outcome)
+{
+    return outcome->moments_count ? &outcome->moments[outcome->moments_count - 1] : NULL;
+}
+
+bool findings_has_wires(const struct outcome *outcome)
+{
+    const enum strategy_kind strategy = outcome->scenario->strategy;
+    return strategy == STRATEGY_GOSSIP || strategy == STRATEGY_LOCALSGD;
+}
+
+bool findings_has_accuracy(const struct outcome *outcome)
+{
+    for (uint32_t i = 0; i < outcome->moments_count; i++)
+        if (isfinite(outcome->moments[i].accuracy))
+            return true;
+    return false;
+}
+
+void findings_command(const struct outcome *outcome, char *out, size_t bytes)
+{
+    if (outcome->command)
+        (void)snprintf(out, bytes, "%s", outcome->command);
+    else
+        (void)snprintf(out, bytes, "hearsay sim %s.conf --seed %llu", outcome->scenario->name,
+                       (unsigned long long)outcome->scenario->seed);
+}
+
+static bool has_nodes(const struct node_set *set, uint32_t first, uint32_t count)
+{
+    for (uint32_t i = first; i < first + count; i++)
+        if (!node_set_has(set, i))
+            return false;
+    return true;
+}
+
+static uint32_t count_nodes(const struct node_set *set, uint32_t nodes)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < nodes; i++)
+        count += node_set_has(set, i);
+    return count;
+}
+
+/* false: it would not fit. */
+static bool append(char *out, size_t bytes, const char *word)
+{
+    const size_t used = strlen(out);
+    const int more = snprintf(out + used, bytes - used, "%s%s", used ? ", " : "", word);
+    return more >= 0 && (size_t)more < bytes - used;
+}
+
+/* Groups by their name, other nodes by theirs; how many, when that is too long. */
+static void set_text(const struct scenario *scenario, const struct node_set *set, char *out,
+                     size_t bytes)
+{
+    bool fits = true;
+    out[0] = 0;
+    for (uint32_t g = 0; g < scenario->groups_count; g++) {
+        const struct group *group = &scenario->groups[g];
+        if (group->count > 1 && has_nodes(set, group->first, group->count)) {
+            fits = fits && append(out, bytes, group->name);
+            continue;
+        }
+        for (uint32_t i = group->first; i < group->first + group->count; i++) {
+            char name[SCENARIO_NAME_BYTES + 8];
+            scenario_node_name(scenario, i, name, sizeof name);
+            if (node_set_has(set, i))
+                fits = fits && append(out, bytes, name);
+        }
+    }
+    if (!fits)
+        (void)snprintf(out, bytes, "%u nodes", count_nodes(set, scenario->nodes_count));
+    if (has_nodes(set, 0, scenario->nodes_count))
+        (void)snprintf(out, bytes, "all");
+}
+
+void findings_fault_text(const struct scenario *scenario, const struct fault *fault,
+                         char out[static FINDINGS_TEXT_BYTES])
+{
+    char a[64], b[64];
+    set_text(scenario, &fault->a, a, sizeof a);
+    set_text(scenario, &fault->b, b, sizeof b);
+    (void)snprintf(out, FINDINGS_TEXT_BYTES, "%s %s%s%s%s", fault_name(fault->kind),
+                   fault->any ? "one of " : "", a, b[0] ? (fault->one_way ? " > " : " | ") : "", b);
+}

@@ -1,0 +1,403 @@
+#include "scenario/outcome.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/amount.h"
+#include "scenario/outcome_inside.h"
+
+#define MOMENTS_FIRST 256
+
+void outcome_init(struct outcome *outcome, const struct scenario *scenario)
+{
+    *outcome = (struct outcome){
+        .scenario = scenario,
+        .accuracy = NAN,
+        .loss = NAN,
+        .one_version_s = NAN,
+        .copies = NAN,
+        .control_bytes_per_s = NAN,
+        .origins = NAN,
+    };
+    outcome->nodes = calloc(scenario->nodes_count, sizeof *outcome->nodes);
+    CHECK(outcome->nodes);
+    for (uint32_t i = 0; i < scenario->nodes_count; i++) {
+        struct node_total *node = &outcome->nodes[i];
+        node->share = node->up_use = node->down_use = node->accuracy = NAN;
+        node->joining_s = NAN;
+        scenario_node_name(scenario, i, node->name, sizeof node->name);
+    }
+}
+
+static void grow(struct outcome *outcome)
+{
+    const uint32_t nodes = outcome->scenario->nodes_count;
+    outcome->moments_max = outcome->moments_max ? 2 * outcome->moments_max : MOMENTS_FIRST;
+    outcome->moments = realloc(outcome->moments, outcome->moments_max * sizeof *outcome->moments);
+    CHECK(outcome->moments);
+    if (nodes > OUTCOME_CURVES_MAX)
+        return;
+    outcome->node_moments = realloc(outcome->node_moments, (size_t)outcome->moments_max * nodes *
+                                                               sizeof *outcome->node_moments);
+    CHECK(outcome->node_moments);
+}
+
+struct moment *outcome_add(struct outcome *outcome, double at_s)
+{
+    const uint32_t count = outcome->moments_count;
+    CHECK(count == 0 || at_s >= outcome->moments[count - 1].at_s);
+    if (count == outcome->moments_max)
+        grow(outcome);
+    outcome->moments_count++;
+    outcome->moments[count] = (struct moment){.at_s = at_s, .accuracy = NAN, .loss = NAN};
+    struct node_moment *nodes = outcome_nodes(outcome);
+    for (uint32_t i = 0; nodes && i < outcome->scenario->nodes_count; i++)
+        nodes[i] = (struct node_moment){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    return &outcome->moments[count];
+}
+
+struct node_moment *outcome_nodes(struct outcome *outcome)
+{
+    CHECK(outcome->moments_count > 0);
+    if (!outcome->node_moments)
+        return NULL;
+    return outcome->node_moments +
+           (size_t)(outcome->moments_count - 1) * outcome->scenario->nodes_count;
+}
+
+static double seconds(uint64_t ns)
+{
+    return (double)ns * 1e-9;
+}
+
+static bool is_second_half(const struct outcome *outcome, double at_s)
+{
+    const double span_s = seconds(outcome->scenario->span_ns);
+    return at_s > span_s / 2 && at_s <= span_s;
+}
+
+/* Of node i's up or down: the mean of what was measured in the second half of training; over its
+ * whole life when its moments were not kept. */
+static double node_use(const struct outcome *outcome, uint32_t i, bool up)
+{
+    const uint32_t nodes = outcome->scenario->nodes_count;
+    double sum = 0;
+    uint32_t count = 0;
+    if (!outcome->node_moments)
+        return up ? outcome->nodes[i].up_use : outcome->nodes[i].down_use;
+    for (uint32_t at = 0; at < outcome->moments_count; at++) {
+        const struct node_moment *moment = &outcome->node_moments[(size_t)at * nodes + i];
+        const double use = (double)(up ? moment->up_use : moment->down_use);
+        if (is_second_half(outcome, outcome->moments[at].at_s) && isfinite(use)) {
+            sum += use;
+            count++;
+        }
+    }
+    return count ? sum / count : NAN;
+}
+
+static int compare_uses(const void *a, const void *b)
+{
+    const struct link_use *left = a, *right = b;
+    if (left->use != right->use)
+        return left->use < right->use ? 1 : -1;
+    return strcmp(left->name, right->name);
+}
+
+static void add_node_use(const struct outcome *outcome, uint32_t i, bool up, struct link_use *uses,
+                         uint32_t *count)
+{
+    const struct group *group = scenario_group(outcome->scenario, i);
+    const double use = node_use(outcome, i, up);
+    if (!isfinite(use))
+        return;
+    struct link_use *added = &uses[(*count)++];
+    const uint64_t rate = rate_at(up ? &group->up : &group->down, outcome->scenario->span_ns);
+    *added = (struct link_use){.use = use, .rate_bytes_per_s = (double)rate};
+    (void)snprintf(added->name, sizeof added->name, "%s %s", outcome->nodes[i].name,
+                   up ? "up" : "down");
+}
+
+static void add_link_use(const struct link_total *link, struct link_use *uses, uint32_t *count)
+{
+    if (!isfinite(link->use))
+        return;
+    struct link_use *added = &uses[(*count)++];
+    *added = (struct link_use){.use = link->use, .rate_bytes_per_s = link->rate_bytes_per_s};
+    (void)snprintf(added->name, sizeof added->name, "%s > %s", link->from, link->to);
+}
+
+struct link_use *outcome_uses(const struct outcome *outcome, uint32_t *count)
+{
+    const uint32_t nodes = outcome->scenario->nodes_count;
+    struct link_use *uses = calloc(2 * (size_t)nodes + outcome->links_count + 1, sizeof *uses);
+    CHECK(uses);
+    *count = 0;
+    for (uint32_t i = 0; i < nodes; i++) {
+        add_node_use(outcome, i, true, uses, count);
+        add_node_use(outcome, i, false, uses, count);
+    }
+    for (uint32_t i = 0; i < outcome->links_count; i++)
+        add_link_use(&outcome->links[i], uses, count);
+    qsort(uses, *count, sizeof *uses, compare_uses);
+    return uses;
+}
+
+/* A value of the end. */
+static struct found found_figure(const struct expect *expect, double value, const char *format)
+{
+    struct found found = {.value = value, .met = found_is_met(expect, value)};
+    if (isfinite(value))
+        (void)snprintf(found.text, sizeof found.text, format, value);
+    else
+        (void)snprintf(found.text, sizeof found.text, "not measured");
+    return found;
+}
+
+static double moment_figure(const struct moment *moment, enum metric metric)
+{
+    return metric == METRIC_ACCURACY ? moment->accuracy : (double)moment->members;
+}
+
+static void describe_moment(char *out, size_t bytes, const struct moment *moment)
+{
+    char sent[AMOUNT_BYTES];
+    if (moment->sent_bytes == 0)
+        (void)snprintf(out, bytes, " at %.4g s", moment->at_s);
+    else
+        (void)snprintf(out, bytes, " at %.4g s, after %s", moment->at_s,
+                       amount_bytes((double)moment->sent_bytes, sent));
+}
+
+/* The first moment that meets the expectation, or the one that came closest. */
+static const struct moment *closest(const struct outcome *outcome, const struct expect *expect)
+{
+    const struct moment *best = NULL;
+    for (uint32_t i = 0; i < outcome->moments_count; i++) {
+        const struct moment *moment = &outcome->moments[i];
+        const double value = moment_figure(moment, expect->metric);
+        if (moment->at_s > seconds(expect->by_ns) || !isfinite(value))
+            continue;
+        const double before = best ? moment_figure(best, expect->metric) : NAN;
+        if (!best || (expect->at_least ? value > before : value < before))
+            best = moment;
+        if (found_is_met(expect, value))
+            break;
+    }
+    return best;
+}
+
+static struct found found_by(const struct outcome *outcome, const struct expect *expect)
+{
+    const struct moment *best = closest(outcome, expect);
+    struct found found = found_figure(expect, best ? moment_figure(best, expect->metric) : NAN,
+                                      expect->metric == METRIC_ACCURACY ? "%.4f" : "%.0f");
+    const size_t used = strlen(found.text);
+    if (best)
+        describe_moment(found.text + used, sizeof found.text - used, best);
+    return found;
+}
+
+static struct found found_accuracy(const struct outcome *outcome, const struct expect *expect)
+{
+    if (expect->by_ns)
+        return found_by(outcome, expect);
+    return found_figure(expect, outcome->accuracy, "%.4f");
+}
+
+static struct found found_members(const struct outcome *outcome, const struct expect *expect)
+{
+    if (expect->by_ns)
+        return found_by(outcome, expect);
+    const uint32_t count = outcome->moments_count;
+    return found_figure(expect, count ? (double)outcome->moments[count - 1].members : NAN, "%.0f");
+}
+
+static struct found found_one_version(const struct outcome *outcome, const struct expect *expect)
+{
+    struct found found = {.value = outcome->one_version_s};
+    if (!isfinite(found.value)) {
+        const bool gossips = outcome->scenario->strategy == STRATEGY_GOSSIP;
+        (void)snprintf(found.text, sizeof found.text, "%s", gossips ? "never" : "not measured");
+        return found;
+    }
+    found.met = expect->by_ns == 0 || found.value <= seconds(expect->by_ns);
+    (void)snprintf(found.text, sizeof found.text, "%.2f s after training", found.value);
+    return found;
+}
+
+static struct found found_control(const struct outcome *outcome, const struct expect *expect)
+{
+    char amount[AMOUNT_BYTES];
+    struct found found = found_figure(expect, outcome->control_bytes_per_s, "%.0f B/s");
+    if (isfinite(found.value))
+        (void)snprintf(found.text, sizeof found.text, "%s/s", amount_bytes(found.value, amount));
+    return found;
+}
+
+static struct found found_link_use(const struct outcome *outcome, const struct expect *expect)
+{
+    uint32_t count;
+    struct link_use *uses = outcome_uses(outcome, &count);
+    struct found found = found_figure(expect, count ? uses[0].use : NAN, "%.2f");
+    if (count)
+        (void)snprintf(found.text, sizeof found.text, "%.1f %% (%s)", 100 * uses[0].use,
+                       uses[0].name);
+    free(uses);
+    return found;
+}
+
+static struct found found_steps(const struct outcome *outcome, const struct expect *expect)
+{
+    const struct node_total *least = NULL;
+    double part = NAN;
+    for (uint32_t i = 0; i < outcome->scenario->nodes_count; i++) {
+        const struct node_total *node = &outcome->nodes[i];
+        if (node->steps_possible == 0)
+            continue;
+        const double own = (double)node->steps / (double)node->steps_possible;
+        if (!least || own < part) {
+            least = node;
+            part = own;
+        }
+    }
+    struct found found = found_figure(expect, part, "%.4f");
+    if (least)
+        (void)snprintf(found.text, sizeof found.text, "%.2f %% (%s)", 100 * part, least->name);
+    return found;
+}
+
+static struct found found_removed(const struct outcome *outcome)
+{
+    struct found found = {.value = outcome->removed, .met = outcome->removed == 0};
+    if (outcome->scenario->strategy != STRATEGY_GOSSIP)
+        (void)snprintf(found.text, sizeof found.text, "not measured");
+    else if (found.met)
+        (void)snprintf(found.text, sizeof found.text, "none");
+    else
+        (void)snprintf(found.text, sizeof found.text, "%u times; first %.60s",
+                       (unsigned)outcome->removed, outcome->removed_text);
+    return found;
+}
+
+static struct found found_blocks(const struct outcome *outcome, const struct expect *expect)
+{
+    const struct node_total *most = NULL;
+    char bytes[AMOUNT_BYTES];
+    for (uint32_t i = 0; i < outcome->scenario->nodes_count; i++) {
+        const struct node_total *node = &outcome->nodes[i];
+        if (node->block_bytes > 0 && (!most || node->block_bytes > most->block_bytes))
+            most = node;
+    }
+    const bool known = most && outcome->base_bytes > 0;
+    if (!most && outcome->scenario->strategy == STRATEGY_GOSSIP)
+        return (struct found){.value = NAN, .text = "nobody took over a base"};
+    const double part = known ? (double)most->block_bytes / (double)outcome->base_bytes : NAN;
+    struct found found = found_figure(expect, part, "%.3f");
+    if (known)
+        (void)snprintf(found.text, sizeof found.text, "%.3f x base (%s, %s)", part,
+                       amount_bytes((double)most->block_bytes, bytes), most->name);
+    return found;
+}
+
+/* How long node i took to join, of the time that the base alone takes on its link; NAN: it did not
+ * join later, took over no base, or has no limit. */
+static double joining_part(const struct outcome *outcome, uint32_t i)
+{
+    const struct group *group = scenario_group(outcome->scenario, i);
+    const struct node_total *node = &outcome->nodes[i];
+    const double rate = (double)rate_at(&group->down, group->start_ns);
+    if (group->start_ns == 0 || node->block_bytes == 0 || rate <= 0)
+        return NAN;
+    return isfinite(node->joining_s) ? node->joining_s / ((double)node->block_bytes / rate)
+                                     : INFINITY;
+}
+
+static struct found found_joining(const struct outcome *outcome, const struct expect *expect)
+{
+    uint32_t slowest = 0;
+    double part = NAN;
+    for (uint32_t i = 0; i < outcome->scenario->nodes_count; i++) {
+        const double own = joining_part(outcome, i);
+        if (isnan(own) || own <= part)
+            continue;
+        slowest = i;
+        part = own;
+    }
+    struct found found = found_figure(expect, part, "%.3f");
+    const struct node_total *node = &outcome->nodes[slowest];
+    if (isfinite(part))
+        (void)snprintf(found.text, sizeof found.text, "%.3f x blocks / rate (%.2f s, %s)", part,
+                       node->joining_s, node->name);
+    else if (!isnan(part))
+        (void)snprintf(found.text, sizeof found.text, "never (%s)", node->name);
+    return found;
+}
+
+static struct found find(const struct outcome *outcome, const struct expect *expect)
+{
+    switch (expect->metric) {
+    case METRIC_ACCURACY:
+        return found_accuracy(outcome, expect);
+    case METRIC_ONE_VERSION:
+        return found_one_version(outcome, expect);
+    case METRIC_COPIES:
+        return found_figure(expect, outcome->copies, "%.3f");
+    case METRIC_CONTROL:
+        return found_control(outcome, expect);
+    case METRIC_LINK_USE:
+        return found_link_use(outcome, expect);
+    case METRIC_MEMBERS:
+        return found_members(outcome, expect);
+    case METRIC_STEPS:
+        return found_steps(outcome, expect);
+    case METRIC_COMPONENT:
+        return found_component(outcome, expect);
+    case METRIC_JOINED:
+        return found_joined(outcome, expect);
+    case METRIC_REMOVED:
+        return found_removed(outcome);
+    case METRIC_STEPS_OF:
+        return found_steps_of(outcome, expect);
+    case METRIC_TOLD_OF:
+        return found_told_of(outcome, expect);
+    case METRIC_ACCURACY_OF_ALL:
+        return found_accuracy_of_all(outcome, expect);
+    case METRIC_BLOCKS:
+        return found_blocks(outcome, expect);
+    case METRIC_JOINING:
+        return found_joining(outcome, expect);
+    }
+    check_failed(__FILE__, __LINE__, "a metric");
+}
+
+void outcome_judge(struct outcome *outcome)
+{
+    for (uint32_t i = 0; i < outcome->scenario->expects_count; i++) {
+        const struct expect *expect = &outcome->scenario->expects[i];
+        const struct found found = find(outcome, expect);
+        struct verdict *verdict = &outcome->verdicts[i];
+        verdict->met = found.met;
+        verdict->value = found.value;
+        (void)snprintf(verdict->text, sizeof verdict->text, "%s: %s", expect->text, found.text);
+    }
+}
+
+bool outcome_is_met(const struct outcome *outcome)
+{
+    bool met = outcome->violation[0] == 0;
+    for (uint32_t i = 0; i < outcome->scenario->expects_count; i++)
+        met &= outcome->verdicts[i].met;
+    return met;
+}
+
+void outcome_free(struct outcome *outcome)
+{
+    free(outcome->moments);
+    free(outcome->node_moments);
+    free(outcome->nodes);
+    free(outcome->links);
+    *outcome = (struct outcome){0};
+}

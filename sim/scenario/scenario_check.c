@@ -1,0 +1,133 @@
+#include "scenario/scenario_parts.h"
+
+static const char *strategy_text(enum strategy_kind strategy)
+{
+    static const char *const names[] = {"gossip", "single", "ideal", "localsgd"};
+    return names[strategy];
+}
+
+static bool anybody_trains(const struct scenario *scenario)
+{
+    for (uint32_t i = 0; i < scenario->groups_count; i++)
+        if (scenario->groups[i].samples_per_s > 0)
+            return true;
+    return false;
+}
+
+static bool expects(const struct scenario *scenario, enum metric metric)
+{
+    for (uint32_t i = 0; i < scenario->expects_count; i++)
+        if (scenario->expects[i].metric == metric)
+            return true;
+    return false;
+}
+
+static enum status check_strategy(const struct scenario *scenario, struct problem *problem)
+{
+    bool gossip = scenario->strategy == STRATEGY_GOSSIP;
+    if (!gossip && scenario->made_up)
+        return problem_set(problem, MALFORMED,
+                           "[scenario] strategy = %s needs updates = learned; made up updates are "
+                           "for gossip",
+                           strategy_text(scenario->strategy));
+    bool needs_training = !gossip || expects(scenario, METRIC_ACCURACY) ||
+                          expects(scenario, METRIC_STEPS) || expects(scenario, METRIC_COPIES) ||
+                          expects(scenario, METRIC_ACCURACY_OF_ALL);
+    if (needs_training && !anybody_trains(scenario))
+        return problem_set(problem, MALFORMED,
+                           "no node trains; give a group its speed, such as: nodes = 2 desk, "
+                           "400 samples/s");
+    return OK;
+}
+
+/* Whoever calls others must find somebody who can be called. */
+static enum status check_reach(const struct scenario *scenario, struct problem *problem)
+{
+    for (uint32_t i = 0; i < scenario->groups_count; i++)
+        if (!scenario->groups[i].dials_only)
+            return OK;
+    if (scenario->nodes_count == 1 || scenario->strategy != STRATEGY_GOSSIP)
+        return OK;
+    return problem_set(problem, MALFORMED,
+                       "every group dials only, so nobody can be met; take it from one of them");
+}
+
+static enum status check_members(const struct scenario *scenario, struct problem *problem)
+{
+    uint32_t members = scenario->config.limits.members;
+    if (members >= scenario->nodes_count)
+        return OK;
+    return problem_set(problem, MALFORMED,
+                       "[limits] members = %u is fewer than the %u nodes; set it to %u or more",
+                       members, scenario->nodes_count, scenario->nodes_count);
+}
+
+const struct fault *scenario_partition_until(const struct scenario *scenario, uint64_t at_ns)
+{
+    for (uint32_t i = 0; i < scenario->faults_count; i++)
+        if (scenario->faults[i].kind == FAULT_PARTITION && scenario->faults[i].to_ns == at_ns)
+            return &scenario->faults[i];
+    return NULL;
+}
+
+/* What an expectation speaks of must be there. */
+static enum status check_expects(const struct scenario *scenario, struct problem *problem)
+{
+    for (uint32_t i = 0; i < scenario->expects_count; i++) {
+        const struct expect *expect = &scenario->expects[i];
+        if (expect->bound != BOUND_NUMBER && !scenario_partition_until(scenario, expect->from_ns))
+            return problem_set(problem, MALFORMED,
+                               "expect = %s: no partition is over at %.10g s, so there are no "
+                               "halves",
+                               expect->text, (double)expect->from_ns / 1e9);
+        if (expect->metric >= METRIC_COMPONENT && scenario->strategy != STRATEGY_GOSSIP)
+            return problem_set(problem, MALFORMED, "expect = %s: is for strategy = gossip",
+                               expect->text);
+    }
+    return OK;
+}
+
+/* Another process with the identity of a node needs a place in the world. */
+static enum status check_duplicates(const struct scenario *scenario, struct problem *problem)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < scenario->faults_count; k++)
+        for (uint32_t i = 0; i < scenario->nodes_count; i++)
+            count += scenario->faults[k].kind == FAULT_DUPLICATE &&
+                     node_set_has(&scenario->faults[k].a, i);
+    if (count <= SCENARIO_TWINS_MAX)
+        return OK;
+    return problem_set(problem, MALFORMED,
+                       "the lines fault = duplicate name %u nodes; at most %d can have a double",
+                       count, SCENARIO_TWINS_MAX);
+}
+
+static enum status check_configs(const struct scenario *scenario, struct problem *problem)
+{
+    struct config config;
+    struct problem why;
+    enum status status = config_check(&scenario->config, problem);
+    for (uint32_t i = 0; status == OK && i < scenario->groups_count; i++) {
+        const struct group *group = &scenario->groups[i];
+        scenario_node_config(scenario, group->first, &config);
+        if (config_check(&config, &why) != OK)
+            return problem_set(problem, MALFORMED, "group %s: %.400s", group->name, why.text);
+    }
+    return status;
+}
+
+enum status scenario_check(const struct scenario *scenario, struct problem *problem)
+{
+    enum status status = check_strategy(scenario, problem);
+    if (status == OK)
+        status = check_reach(scenario, problem);
+    if (status == OK)
+        status = check_members(scenario, problem);
+    if (status == OK)
+        status = check_expects(scenario, problem);
+    if (status == OK)
+        status = check_duplicates(scenario, problem);
+    if (status == OK)
+        status = check_configs(scenario, problem);
+    return status;
+}

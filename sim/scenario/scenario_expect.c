@@ -1,0 +1,312 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "scenario/clause.h"
+#include "config/config_key.h"
+#include "scenario/scenario_parts.h"
+
+/* What stands where a time may stand. */
+enum times {
+    TIMES_NONE,    /* nothing: it is a figure of the whole */
+    TIMES_HALF,    /* nothing: it is measured over the second half */
+    TIMES_BY,      /* nothing, or by T */
+    TIMES_AFTER,   /* by D after training */
+    TIMES_REACHED, /* by T, or within D of T */
+    TIMES_SPAN,    /* from T to T */
+    TIMES_EITHER   /* from T to T, or within D of T */
+};
+
+static const struct form {
+    const char *words;
+    enum times times;
+    const char *written;
+} forms[] = {
+    [METRIC_ACCURACY] = {"accuracy", TIMES_BY, "accuracy >= 0.88 by 120 s"},
+    [METRIC_ONE_VERSION] = {"one version", TIMES_AFTER, "one version by 10 s after training"},
+    [METRIC_COPIES] = {"copies", TIMES_HALF, "copies <= 1.1"},
+    [METRIC_CONTROL] = {"control", TIMES_HALF, "control <= 2 kB/s"},
+    [METRIC_LINK_USE] = {"link use", TIMES_HALF, "link use <= 70 %"},
+    [METRIC_MEMBERS] = {"members", TIMES_BY, "members >= 1000 by 60 s"},
+    [METRIC_STEPS] = {"steps", TIMES_HALF, "steps >= 99 %"},
+    [METRIC_COMPONENT] = {"one component", TIMES_REACHED, "one component within 10 s of 60 s"},
+    [METRIC_JOINED] = {"joined", TIMES_REACHED, "joined by 90 s"},
+    [METRIC_REMOVED] = {"no healthy node removed", TIMES_NONE, "no healthy node removed"},
+    [METRIC_STEPS_OF] = {"steps of", TIMES_SPAN, "steps of GROUP >= 95 % from 60 s to 90 s"},
+    [METRIC_TOLD_OF] = {"told of", TIMES_SPAN, "told of GROUP >= 90 % from 60 s to 90 s"},
+    [METRIC_ACCURACY_OF_ALL] = {"accuracy of all", TIMES_EITHER,
+                                "accuracy of all >= 0.8 from 60 s to 90 s"},
+    [METRIC_BLOCKS] = {"blocks", TIMES_NONE, "blocks <= 1.1 x base"},
+    [METRIC_JOINING] = {"joining", TIMES_NONE, "joining <= 1.15 x blocks / rate"},
+};
+
+#define METRICS (sizeof forms / sizeof forms[0])
+
+/* The longest words that come next: "steps of" before "steps". */
+static enum status read_metric(struct clause *clause, struct expect *expect,
+                               struct problem *problem)
+{
+    const char *known[METRICS];
+    size_t found = METRICS;
+    for (size_t i = 0; i < METRICS; i++) {
+        struct clause rest = *clause;
+        known[i] = forms[i].words;
+        if (clause_take(&rest, forms[i].words) &&
+            (found == METRICS || strlen(forms[i].words) > strlen(forms[found].words)))
+            found = i;
+    }
+    if (found == METRICS)
+        return clause_unknown(clause, known, METRICS, problem);
+    CHECK(clause_take(clause, forms[found].words));
+    expect->metric = (enum metric)found;
+    return OK;
+}
+
+/* The group behind "steps of". */
+static enum status read_group(const struct scenario *scenario, struct clause *clause,
+                              struct expect *expect, struct problem *problem)
+{
+    const char *known[SCENARIO_GROUPS_MAX];
+    char name[SCENARIO_NAME_BYTES];
+    if (expect->metric != METRIC_STEPS_OF && expect->metric != METRIC_TOLD_OF)
+        return OK;
+    const enum status status = clause_name(clause, name, problem);
+    if (status != OK)
+        return status;
+    for (uint32_t i = 0; i < scenario->groups_count; i++) {
+        known[i] = scenario->groups[i].name;
+        if (strcmp(known[i], name) != 0)
+            continue;
+        expect->group = i;
+        return OK;
+    }
+    const char *nearest = config_key_nearest(name, known, scenario->groups_count);
+    return clause_fail(clause, problem, "there is no group %s; did you mean %s?", name,
+                       nearest ? nearest : known[0]);
+}
+
+static bool is_plain(enum metric metric)
+{
+    return metric == METRIC_ONE_VERSION || metric == METRIC_COMPONENT || metric == METRIC_JOINED ||
+           metric == METRIC_REMOVED;
+}
+
+/* So many times something: the less the better. */
+static bool is_ratio(enum metric metric)
+{
+    return metric == METRIC_BLOCKS || metric == METRIC_JOINING;
+}
+
+static enum status read_relation(struct clause *clause, struct expect *expect,
+                                 struct problem *problem)
+{
+    if (is_plain(expect->metric))
+        return OK;
+    expect->at_least = clause_take_sign(clause, ">=");
+    const bool takes_both = expect->metric < METRIC_COMPONENT;
+    if (expect->at_least
+            ? takes_both || !is_ratio(expect->metric)
+            : (takes_both || is_ratio(expect->metric)) && clause_take_sign(clause, "<="))
+        return OK;
+    return clause_fail(clause, problem, "%s is missing; it is written: %s",
+                       takes_both                 ? ">= or <="
+                       : is_ratio(expect->metric) ? "<="
+                                                  : ">=",
+                       forms[expect->metric].written);
+}
+
+/* "0.8", "better half", "worse half - 0.5 points" */
+static enum status read_bound(struct clause *clause, struct expect *expect, struct problem *problem)
+{
+    if (clause_take(clause, "better half"))
+        expect->bound = BOUND_BETTER_HALF;
+    else if (clause_take(clause, "worse half"))
+        expect->bound = BOUND_WORSE_HALF;
+    else
+        return clause_number(clause, "an accuracy", 0, 1, &expect->value, problem);
+    if (!clause_take_sign(clause, "-"))
+        return OK;
+    double points = 0;
+    const enum status status =
+        clause_number(clause, "what is less than that half's", 0, 100, &points, problem);
+    if (status != OK)
+        return status;
+    expect->value = -points / 100;
+    if (clause_take(clause, "points"))
+        return OK;
+    return clause_fail(clause, problem, "the unit is missing, such as: better half - 0.5 points");
+}
+
+/* "1.1 x base": so many times what is named there. */
+static enum status read_times(struct clause *clause, struct expect *expect, struct problem *problem)
+{
+    const bool blocks = expect->metric == METRIC_BLOCKS;
+    const enum status status =
+        clause_number(clause, "how many times", 0, 1000, &expect->value, problem);
+    if (status != OK)
+        return status;
+    if (clause_take(clause, blocks ? "x base" : "x blocks / rate"))
+        return OK;
+    return clause_fail(clause, problem, "of what is missing; it is written: %s",
+                       forms[expect->metric].written);
+}
+
+static enum status read_value(struct clause *clause, struct expect *expect, struct problem *problem)
+{
+    uint64_t bytes_per_s = 0;
+    enum status status;
+    switch (expect->metric) {
+    case METRIC_ACCURACY:
+        return clause_number(clause, "an accuracy", 0, 1, &expect->value, problem);
+    case METRIC_ACCURACY_OF_ALL:
+        return read_bound(clause, expect, problem);
+    case METRIC_COPIES:
+        return clause_number(clause, "copies per rumor", 0, 1000, &expect->value, problem);
+    case METRIC_MEMBERS:
+        return clause_number(clause, "members", 1, SCENARIO_NODES_MAX, &expect->value, problem);
+    case METRIC_CONTROL:
+        status = clause_rate(clause, &bytes_per_s, problem);
+        expect->value = (double)bytes_per_s;
+        return status;
+    case METRIC_LINK_USE:
+    case METRIC_STEPS:
+    case METRIC_STEPS_OF:
+    case METRIC_TOLD_OF:
+        return clause_percent(clause, &expect->value, problem);
+    case METRIC_BLOCKS:
+    case METRIC_JOINING:
+        return read_times(clause, expect, problem);
+    case METRIC_ONE_VERSION:
+    case METRIC_COMPONENT:
+    case METRIC_JOINED:
+    case METRIC_REMOVED:
+        return OK;
+    }
+    check_failed(__FILE__, __LINE__, "every metric has its value");
+}
+
+/* "by 120 s"; one version: "by 10 s after training" */
+static enum status read_by(struct clause *clause, struct expect *expect, struct problem *problem)
+{
+    const struct form *form = &forms[expect->metric];
+    enum status status = clause_duration(clause, &expect->by_ns, problem);
+    if (status != OK || form->times != TIMES_AFTER || clause_take(clause, "after training"))
+        return status;
+    return clause_fail(clause, problem, "it counts from the end; it is written: %s", form->written);
+}
+
+/* "within 10 s of 60 s" */
+static enum status read_within(struct clause *clause, struct expect *expect,
+                               struct problem *problem)
+{
+    uint64_t within_ns = 0;
+    enum status status = clause_duration(clause, &within_ns, problem);
+    if (status != OK)
+        return status;
+    if (!clause_take(clause, "of"))
+        return clause_fail(clause, problem,
+                           "of which time is missing, such as: within 10 s of 60 s");
+    status = clause_time(clause, &expect->from_ns, problem);
+    expect->by_ns = expect->from_ns + within_ns;
+    expect->once = true;
+    return status;
+}
+
+/* "from 60 s to 90 s" */
+static enum status read_span(struct clause *clause, struct expect *expect, struct problem *problem)
+{
+    enum status status = clause_time(clause, &expect->from_ns, problem);
+    if (status != OK)
+        return status;
+    if (!clause_take(clause, "to"))
+        return clause_fail(clause, problem, "until when is missing, such as: from 60 s to 90 s");
+    status = clause_time(clause, &expect->by_ns, problem);
+    if (status == OK && expect->by_ns <= expect->from_ns)
+        return clause_fail(clause, problem, "it is over before it begins");
+    return status;
+}
+
+static enum status read_times_of(struct clause *clause, struct expect *expect,
+                                 struct problem *problem)
+{
+    const struct form *form = &forms[expect->metric];
+    const enum times times = form->times;
+    const bool reached = times == TIMES_REACHED;
+    if (times == TIMES_NONE)
+        return OK;
+    if (clause_take(clause, "by")) {
+        if (times == TIMES_HALF)
+            return clause_fail(clause, problem,
+                               "it is measured over the second half; leave out by");
+        if (times == TIMES_BY || times == TIMES_AFTER || reached)
+            return read_by(clause, expect, problem);
+    }
+    if ((reached || times == TIMES_EITHER) && clause_take(clause, "within"))
+        return read_within(clause, expect, problem);
+    if ((times == TIMES_SPAN || times == TIMES_EITHER) && clause_take(clause, "from"))
+        return read_span(clause, expect, problem);
+    if (times == TIMES_HALF || times == TIMES_BY)
+        return OK;
+    return clause_fail(clause, problem, "%s is missing; it is written: %s",
+                       times == TIMES_AFTER ? "by when" : "when", form->written);
+}
+
+static enum status check_possible(const struct scenario *scenario, const struct clause *clause,
+                                  const struct expect *expect, struct problem *problem)
+{
+    const enum metric metric = expect->metric;
+    const bool after = metric == METRIC_ONE_VERSION;
+    const uint64_t last_ns = after ? scenario->settle_ns : scenario->span_ns;
+    const bool of_nodes =
+        metric == METRIC_STEPS_OF || metric == METRIC_TOLD_OF || metric == METRIC_ACCURACY_OF_ALL;
+    if (expect->by_ns > last_ns)
+        return clause_fail(clause, problem, "that is too late; [scenario] %s = %.10g",
+                           after ? "settle_s" : "seconds", (double)last_ns / 1e9);
+    if (scenario->made_up && (metric == METRIC_ACCURACY || metric == METRIC_ACCURACY_OF_ALL))
+        return clause_fail(clause, problem, "made up updates have no accuracy");
+    if (metric == METRIC_MEMBERS && expect->at_least && expect->value > scenario->nodes_count)
+        return clause_fail(clause, problem, "there are only %u nodes", scenario->nodes_count);
+    if (of_nodes && scenario->nodes_count > SCENARIO_CURVES_MAX)
+        return clause_fail(clause, problem, "each node is measured only where there are up to %d",
+                           SCENARIO_CURVES_MAX);
+    if (metric == METRIC_TOLD_OF && expect->by_ns > 2 * expect->from_ns)
+        return clause_fail(clause, problem, "there is not as long a time before");
+    return OK;
+}
+
+static enum status read_expect(const struct scenario *scenario, struct clause *clause,
+                               struct expect *expect, struct problem *problem)
+{
+    enum status status = read_metric(clause, expect, problem);
+    if (status == OK)
+        status = read_group(scenario, clause, expect, problem);
+    if (status == OK)
+        status = read_relation(clause, expect, problem);
+    if (status == OK)
+        status = read_value(clause, expect, problem);
+    if (status == OK)
+        status = read_times_of(clause, expect, problem);
+    if (status == OK)
+        status = clause_end(clause, problem);
+    return status == OK ? check_possible(scenario, clause, expect, problem) : status;
+}
+
+enum status scenario_expect_add(struct scenario *scenario, const char *text,
+                                struct problem *problem)
+{
+    struct clause clause;
+    struct expect expect = {.by_ns = 0};
+    if (scenario->expects_count == SCENARIO_EXPECTS_MAX)
+        return problem_set(problem, MALFORMED, "more than %d expectations", SCENARIO_EXPECTS_MAX);
+    enum status status = clause_next(&clause, &text, problem);
+    if (status != OK)
+        return status;
+    if (text)
+        return clause_fail(&clause, problem, "one expectation per line, without commas");
+    if (strlen(clause.text) >= sizeof expect.text)
+        return clause_fail(&clause, problem, "longer than %zu characters", sizeof expect.text - 1);
+    memcpy(expect.text, clause.text, strlen(clause.text) + 1);
+    status = read_expect(scenario, &clause, &expect, problem);
+    if (status == OK)
+        scenario->expects[scenario->expects_count++] = expect;
+    return status;
+}

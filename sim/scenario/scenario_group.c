@@ -1,0 +1,326 @@
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "scenario/clause.h"
+#include "config/config_read.h"
+#include "scenario/scenario_parts.h"
+
+static enum status read_up(struct group *group, struct clause *clause, struct problem *problem)
+{
+    group->up.changes = 0;
+    return clause_rate(clause, &group->up.bytes_per_s, problem);
+}
+
+static enum status read_down(struct group *group, struct clause *clause, struct problem *problem)
+{
+    group->down.changes = 0;
+    return clause_rate(clause, &group->down.bytes_per_s, problem);
+}
+
+static enum status read_region(struct group *group, struct clause *clause, struct problem *problem)
+{
+    return clause_name(clause, group->region, problem);
+}
+
+static enum status read_from(struct group *group, struct clause *clause, struct problem *problem)
+{
+    return clause_time(clause, &group->start_ns, problem);
+}
+
+static enum status read_until(struct group *group, struct clause *clause, struct problem *problem)
+{
+    return clause_duration(clause, &group->stop_ns, problem);
+}
+
+static enum status read_stall(struct group *group, struct clause *clause, struct problem *problem)
+{
+    enum status status = clause_duration(clause, &group->stall_ns, problem);
+    if (status != OK)
+        return status;
+    if (!clause_take(clause, "every"))
+        return clause_fail(clause, problem, "how often is missing, such as: stall 3 s every 20 s");
+    status = clause_duration(clause, &group->stall_every_ns, problem);
+    if (status == OK && group->stall_ns >= group->stall_every_ns)
+        return clause_fail(clause, problem, "it would always stand still");
+    return status;
+}
+
+static enum status read_memory(struct group *group, struct clause *clause, struct problem *problem)
+{
+    return clause_size(clause, &group->memory_bytes, problem);
+}
+
+static enum status read_data(struct group *group, struct clause *clause, struct problem *problem)
+{
+    return clause_number(clause, "the proportion of data", 0.001, 1000, &group->data, problem);
+}
+
+static enum status read_dials(struct group *group, struct clause *clause, struct problem *problem)
+{
+    if (!clause_take(clause, "only"))
+        return clause_fail(clause, problem, "a node that nobody can call is written: dials only");
+    group->dials_only = true;
+    return OK;
+}
+
+/* at 60 s up 5 Mbit/s */
+static enum status read_change(struct group *group, struct clause *clause, struct problem *problem)
+{
+    uint64_t at_ns;
+    uint64_t bytes_per_s = 0;
+    enum status status = clause_time(clause, &at_ns, problem);
+    if (status != OK)
+        return status;
+    bool up = clause_take(clause, "up");
+    if (!up && !clause_take(clause, "down"))
+        return clause_fail(clause, problem,
+                           "what changes then is missing, such as: at 60 s up 5 Mbit/s");
+    status = clause_rate(clause, &bytes_per_s, problem);
+    if (status != OK)
+        return status;
+    return clause_rate_change(clause, up ? &group->up : &group->down, at_ns, bytes_per_s, problem);
+}
+
+/* Where the text of this key is or will be kept; NULL: no room. */
+static char *room_for_set(struct group *group, const struct config_parts *parts)
+{
+    char key[sizeof parts->section + sizeof parts->name + 1];
+    int length = snprintf(key, sizeof key, "%s.%s=", parts->section, parts->name);
+    for (uint32_t i = 0; i < group->sets; i++)
+        if (strncmp(group->set[i], key, (size_t)length) == 0)
+            return group->set[i];
+    return group->sets < SCENARIO_SETS_MAX ? group->set[group->sets++] : NULL;
+}
+
+/* set exchange.bytes_per_s=5000 */
+static enum status read_set(struct group *group, struct clause *clause, struct problem *problem)
+{
+    struct problem why;
+    struct config_parts parts;
+    struct config scratch;
+    const char *assignment = clause->text + clause->at;
+    config_defaults(&scratch);
+    enum status status = config_split(&parts, assignment, &why);
+    if (status == OK)
+        status = scenario_keys_allowed(parts.section, parts.name, parts.value, &why);
+    if (status == OK)
+        status = config_set(&scratch, assignment, &why);
+    if (status != OK)
+        return clause_fail(clause, problem, "%.300s", why.text);
+    if (strcmp(parts.section, "model") == 0 || strcmp(parts.section, "data") == 0)
+        return clause_fail(clause, problem, "[%s] is the same for all nodes; give it a section",
+                           parts.section);
+    char text[sizeof group->set[0]];
+    int length = snprintf(text, sizeof text, "%s.%s=%s", parts.section, parts.name, parts.value);
+    if (length >= (int)sizeof text)
+        return clause_fail(clause, problem, "longer than %zu characters", sizeof text - 1);
+    char *room = room_for_set(group, &parts);
+    if (!room)
+        return clause_fail(clause, problem, "more than %d keys are set", SCENARIO_SETS_MAX);
+    memcpy(room, text, sizeof text);
+    clause->at = strlen(clause->text);
+    return OK;
+}
+
+static enum status read_speed(struct group *group, struct clause *clause, struct problem *problem)
+{
+    return clause_speed(clause, &group->samples_per_s, problem);
+}
+
+static const struct {
+    const char *word;
+    enum status (*read)(struct group *group, struct clause *clause, struct problem *problem);
+    bool again; /* may stand more than once */
+} words[] = {
+    {"samples/s", read_speed, false}, /* behind its number: first here */
+    {"up", read_up, false},           {"down", read_down, false},   {"region", read_region, false},
+    {"from", read_from, false},       {"until", read_until, false}, {"stall", read_stall, false},
+    {"memory", read_memory, false},   {"data", read_data, false},   {"dials", read_dials, false},
+    {"at", read_change, true},        {"set", read_set, true},
+};
+
+#define WORDS (sizeof words / sizeof words[0])
+
+/* One clause; the bits of *seen are the words that stood before. */
+static enum status read_clause(struct group *group, struct clause *clause, uint32_t *seen,
+                               struct problem *problem)
+{
+    const char *known[WORDS];
+    size_t i = 0;
+    for (size_t k = 0; k < WORDS; k++)
+        known[k] = words[k].word;
+    bool begins_with_number = isdigit((unsigned char)clause->text[0]);
+    while (i < WORDS && !(i == 0 ? begins_with_number : clause_take(clause, words[i].word)))
+        i++;
+    if (i == WORDS)
+        return clause_unknown(clause, known, WORDS, problem);
+    if (*seen >> i & 1 && !words[i].again)
+        return clause_fail(clause, problem, "%s stands twice in this line", words[i].word);
+    *seen |= 1u << i;
+    enum status status = words[i].read(group, clause, problem);
+    return status == OK ? clause_end(clause, problem) : status;
+}
+
+/* "2 desk" */
+static enum status read_head(struct group *group, struct clause *clause, struct problem *problem)
+{
+    if (!isdigit((unsigned char)clause->text[0]))
+        return clause_fail(clause, problem,
+                           "a nodes line begins with a count and a name, such as: 2 desk");
+    enum status status =
+        clause_count(clause, "the count of nodes", 1, SCENARIO_NODES_MAX, &group->count, problem);
+    if (status == OK)
+        status = clause_name(clause, group->name, problem);
+    return status == OK ? clause_end(clause, problem) : status;
+}
+
+/* What a name may not be: it means something else where a group may stand. */
+static bool is_reserved(const char *name)
+{
+    static const char *const reserved[] = {"all",  "any",   "scenario", "node",  "model",
+                                           "data", "train", "exchange", "limits"};
+    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
+        if (strcmp(name, reserved[i]) == 0)
+            return true;
+    return false;
+}
+
+static enum status check_name(const struct scenario *scenario, const char *name,
+                              struct problem *problem)
+{
+    if (is_reserved(name))
+        return problem_set(problem, MALFORMED, "a group cannot be called %s; give another name",
+                           name);
+    for (uint32_t i = 0; i < scenario->groups_count; i++)
+        if (strcmp(scenario->groups[i].name, name) == 0)
+            return problem_set(problem, MALFORMED, "there is already a group %s; give another name",
+                               name);
+    return OK;
+}
+
+enum status scenario_group_add(struct scenario *scenario, const char *text, struct problem *problem)
+{
+    struct clause clause;
+    struct group group = {.data = 1};
+    uint32_t seen = 0;
+    if (scenario->groups_count == SCENARIO_GROUPS_MAX)
+        return problem_set(problem, MALFORMED, "more than %d groups", SCENARIO_GROUPS_MAX);
+    enum status status = clause_next(&clause, &text, problem);
+    if (status == OK)
+        status = read_head(&group, &clause, problem);
+    if (status == OK)
+        status = check_name(scenario, group.name, problem);
+    while (status == OK && text) {
+        status = clause_next(&clause, &text, problem);
+        if (status == OK)
+            status = read_clause(&group, &clause, &seen, problem);
+    }
+    if (status == OK && !group.region[0])
+        memcpy(group.region, group.name, sizeof group.region);
+    if (status == OK && is_reserved(group.region))
+        return problem_set(problem, MALFORMED, "a region cannot be called %s; give another name",
+                           group.region);
+    if (status == OK)
+        scenario->groups[scenario->groups_count++] = group;
+    return status;
+}
+
+enum status scenario_group_set(struct group *group, const char *name, const char *value,
+                               struct problem *problem)
+{
+    char text[2 * CLAUSE_BYTES];
+    struct clause clause;
+    struct group changed = *group;
+    uint32_t seen = 0;
+    const char *line = text;
+    bool count = strcmp(name, "count") == 0;
+    bool speed = strcmp(name, "samples/s") == 0;
+    if (count || speed)
+        (void)snprintf(text, sizeof text, "%.150s %s", value, count ? group->name : name);
+    else
+        (void)snprintf(text, sizeof text, "%s %.200s", name, value);
+    enum status status = clause_next(&clause, &line, problem);
+    if (status == OK && line)
+        return problem_set(problem, MALFORMED, "one clause at a time, without commas");
+    if (status == OK)
+        status = count ? read_head(&changed, &clause, problem)
+                       : read_clause(&changed, &clause, &seen, problem);
+    if (status == OK)
+        *group = changed;
+    return status;
+}
+
+/* The index of a region's name, which is added when it is new. */
+static void note_region(struct scenario *scenario, const char *name)
+{
+    uint32_t i = 0;
+    while (i < scenario->regions_count && strcmp(scenario->regions[i], name) != 0)
+        i++;
+    CHECK(i < SCENARIO_REGIONS_MAX);
+    if (i == scenario->regions_count)
+        memcpy(scenario->regions[scenario->regions_count++], name, SCENARIO_NAME_BYTES);
+}
+
+enum status scenario_group_place(struct scenario *scenario, struct problem *problem)
+{
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < scenario->groups_count; i++) {
+        struct group *group = &scenario->groups[i];
+        group->first = next;
+        next += group->count;
+        note_region(scenario, group->region);
+    }
+    if (next == 0)
+        return problem_set(problem, MALFORMED,
+                           "there are no nodes; [scenario] needs a line such as: nodes = 2 desk, "
+                           "400 samples/s");
+    if (next > SCENARIO_NODES_MAX)
+        return problem_set(problem, MALFORMED, "there are %u nodes; at most %d can play", next,
+                           SCENARIO_NODES_MAX);
+    scenario->nodes_count = next;
+    return OK;
+}
+
+static enum status check_end(const struct scenario *scenario, const struct group *group,
+                             const char *what, uint64_t at_ns, struct problem *problem)
+{
+    if (at_ns <= scenario->span_ns)
+        return OK;
+    return problem_set(problem, MALFORMED,
+                       "%s of %s at %.10g s comes after the end; [scenario] seconds = %.10g", what,
+                       group->name, (double)at_ns / 1e9, (double)scenario->span_ns / 1e9);
+}
+
+static enum status check_rate(const struct scenario *scenario, const struct group *group,
+                              const char *what, const struct rate *rate, struct problem *problem)
+{
+    uint64_t last_ns = rate->changes ? rate->change[rate->changes - 1].at_ns : 0;
+    return check_end(scenario, group, what, last_ns, problem);
+}
+
+enum status scenario_group_check(const struct scenario *scenario, const struct group *group,
+                                 struct problem *problem)
+{
+    enum status status = check_end(scenario, group, "the start", group->start_ns, problem);
+    if (status == OK)
+        status = check_end(scenario, group, "the leaving", group->stop_ns, problem);
+    if (status == OK)
+        status = check_rate(scenario, group, "a change of up", &group->up, problem);
+    if (status == OK)
+        status = check_rate(scenario, group, "a change of down", &group->down, problem);
+    if (status == OK && group->stop_ns > 0 && group->stop_ns <= group->start_ns)
+        return problem_set(problem, MALFORMED, "%s leaves at %.10g s, before it starts at %.10g s",
+                           group->name, (double)group->stop_ns / 1e9,
+                           (double)group->start_ns / 1e9);
+    return status;
+}
+
+const struct group *scenario_group(const struct scenario *scenario, uint32_t i)
+{
+    CHECK(i < scenario->nodes_count);
+    const struct group *group = scenario->groups;
+    while (i >= group->first + group->count)
+        group++;
+    return group;
+}

@@ -1,0 +1,210 @@
+#include <string.h>
+
+#include "config/config_key.h"
+#include "config/config_value.h"
+#include "scenario/scenario_parts.h"
+
+#define AT(member)                                                                                 \
+    .section = "scenario", .offset = offsetof(struct scenario_keys, member),                       \
+    .bytes = sizeof((struct scenario_keys *)0)->member
+
+static const struct config_key keys_of[] = {
+    {.name = "about",
+     .type = CONFIG_TEXT,
+     AT(about),
+     .initial = "",
+     .help = "What is played, in one sentence."},
+    {.name = "source",
+     .type = CONFIG_TEXT,
+     AT(source),
+     .initial = "",
+     .help = "Where the figures come from."},
+    {.name = "seconds",
+     .type = CONFIG_REAL,
+     AT(seconds),
+     .initial = "120",
+     .min = 0.1,
+     .max = 864000,
+     .unit = "s",
+     .help = "Training ends then."},
+    {.name = "seed",
+     .type = CONFIG_U64,
+     AT(seed),
+     .initial = "1",
+     .max = CONFIG_NO_MAX,
+     .help = "Of everything that is drawn."},
+    {.name = "strategy",
+     .type = CONFIG_CHOICE,
+     AT(strategy),
+     .initial = "gossip",
+     .words = "gossip|single|ideal|localsgd",
+     .help = "How the nodes learn together."},
+    {.name = "updates",
+     .type = CONFIG_CHOICE,
+     AT(updates),
+     .initial = "learned",
+     .words = "learned|made up",
+     .help = "made up: no data, no gradients."},
+    {.name = "parameters",
+     .type = CONFIG_U32,
+     AT(parameters),
+     .initial = "1000",
+     .min = 16,
+     .max = 10000000,
+     .unit = "parameters",
+     .help = "Size of a made up model."},
+    {.name = "skew",
+     .type = CONFIG_REAL,
+     AT(skew),
+     .initial = "0",
+     .max = 1000,
+     .help = "0: every shard alike; else alpha of the labels' Dirichlet distribution."},
+    {.name = "evaluate_s",
+     .type = CONFIG_REAL,
+     AT(evaluate_s),
+     .initial = "5",
+     .max = 864000,
+     .unit = "s",
+     .help = "Measure the base so often; 0: only at the end."},
+    {.name = "evaluate_samples",
+     .type = CONFIG_U32,
+     AT(evaluate_samples),
+     .initial = "2000",
+     .min = 1,
+     .max = 1000000,
+     .unit = "samples",
+     .help = "Of the test set, before the end."},
+    {.name = "settle_s",
+     .type = CONFIG_REAL,
+     AT(settle_s),
+     .initial = "60",
+     .max = 864000,
+     .unit = "s",
+     .help = "After training, until all hold the same."},
+    {.name = "local_steps",
+     .type = CONFIG_U32,
+     AT(local_steps),
+     .initial = "50",
+     .min = 1,
+     .max = 1000000,
+     .unit = "steps",
+     .help = "localsgd: between two exchanges."},
+    {.name = "outer_rate",
+     .type = CONFIG_REAL,
+     AT(outer_rate),
+     .initial = "0.7",
+     .min = 1e-6,
+     .max = 10,
+     .help = "localsgd: rate of the outer step."},
+    {.name = "outer_momentum",
+     .type = CONFIG_REAL,
+     AT(outer_momentum),
+     .initial = "0.9",
+     .max = 0.9999,
+     .help = "localsgd: momentum of the outer step."},
+};
+
+#define KEYS (sizeof keys_of / sizeof keys_of[0])
+
+void scenario_keys_defaults(struct scenario_keys *keys)
+{
+    struct problem problem;
+    memset(keys, 0, sizeof *keys);
+    for (size_t i = 0; i < KEYS; i++)
+        CHECK(config_value_set(keys, &keys_of[i], keys_of[i].initial, &problem) == OK);
+}
+
+static enum status unknown(const char *name, struct problem *problem)
+{
+    const char *words[KEYS + 4] = {"nodes", "link", "fault", "expect"};
+    for (size_t i = 0; i < KEYS; i++)
+        words[4 + i] = keys_of[i].name;
+    const char *nearest = config_key_nearest(name, words, KEYS + 4);
+    if (nearest)
+        return problem_set(problem, MALFORMED, "unknown key [scenario] %.60s; did you mean %s?",
+                           name, nearest);
+    char known[320] = "";
+    for (size_t i = 0; i < KEYS + 4; i++) {
+        (void)strncat(known, i > 0 ? ", " : "", sizeof known - strlen(known) - 1);
+        (void)strncat(known, words[i], sizeof known - strlen(known) - 1);
+    }
+    return problem_set(problem, MALFORMED, "unknown key [scenario] %.60s; known there: %s", name,
+                       known);
+}
+
+enum status scenario_keys_set(struct scenario_keys *keys, const char *name, const char *value,
+                              int line, struct problem *problem)
+{
+    size_t i = 0;
+    while (i < KEYS && strcmp(keys_of[i].name, name) != 0)
+        i++;
+    if (i == KEYS)
+        return unknown(name, problem);
+    CHECK(i < SCENARIO_KEYS_MAX);
+    enum status status = config_value_set(keys, &keys_of[i], value, problem);
+    if (status == OK && line > 0)
+        status = config_key_once(&keys_of[i], &keys->line_of[i], line, problem);
+    return status;
+}
+
+static uint64_t nanoseconds(double seconds)
+{
+    return (uint64_t)(seconds * 1e9 + 0.5);
+}
+
+void scenario_keys_apply(const struct scenario_keys *keys, struct scenario *scenario)
+{
+    memcpy(scenario->about, keys->about, sizeof scenario->about);
+    memcpy(scenario->source, keys->source, sizeof scenario->source);
+    scenario->seed = keys->seed;
+    scenario->span_ns = nanoseconds(keys->seconds);
+    scenario->settle_ns = nanoseconds(keys->settle_s);
+    scenario->strategy = (enum strategy_kind)keys->strategy;
+    scenario->made_up = keys->updates == 1;
+    scenario->parameters = keys->parameters;
+    scenario->skew = keys->skew;
+    scenario->evaluate_ns = nanoseconds(keys->evaluate_s);
+    scenario->evaluate_samples = keys->evaluate_samples;
+    scenario->local_steps = keys->local_steps;
+    scenario->outer_rate = keys->outer_rate;
+    scenario->outer_momentum = keys->outer_momentum;
+}
+
+/* What the simulator decides; name NULL: the whole section. The first that fits counts. */
+static const struct {
+    const char *section;
+    const char *name;
+    const char *value; /* allowed */
+    const char *how;
+} given[] = {
+    {"node", "grace_s", NULL, NULL},
+    {"node", "save_s", NULL, NULL},
+    {"node", "seed", "0", "draws all from [scenario] seed"},
+    {"node", "listen", NULL, "connects the nodes; a group that nobody can call: dials only"},
+    {"node", NULL, NULL, "makes the nodes; see the nodes lines of [scenario]"},
+    {"data", "shard", NULL, "cuts the shards; for unequal ones: data 2 in a nodes line"},
+    {"train", "enabled", NULL,
+     "goes by the speed in a nodes line; without one a group only passes on"},
+    {"train", "device", "cpu", "computes on the CPU"},
+    {"train", "threads", "1", "plays in one thread"},
+    {"train", "evaluate_s", "0", "measures by [scenario] evaluate_s"},
+    {"train", "evaluate_part", "1/1", "measures by [scenario] evaluate_samples"},
+};
+
+enum status scenario_keys_allowed(const char *section, const char *name, const char *value,
+                                  struct problem *problem)
+{
+    for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
+        bool fits = strcmp(given[i].section, section) == 0 &&
+                    (!given[i].name || strcmp(given[i].name, name) == 0);
+        if (!fits)
+            continue;
+        if (!given[i].how || (given[i].value && strcmp(given[i].value, value) == 0))
+            return OK;
+        if (!config_key_find(section, name))
+            return config_key_unknown(section, name, problem);
+        return problem_set(problem, MALFORMED, "[%s] %.60s is given by the simulator: it %s",
+                           section, name, given[i].how);
+    }
+    return OK;
+}

@@ -1,0 +1,344 @@
+#include "scenario/sim.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/amount.h"
+#include "report/report.h"
+#include "crypto/secret.h"
+#include "storm/storm.h"
+#include "strategies/strategy.h"
+
+#define SETS_MAX  64
+#define BAR_WIDTH 16
+
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+static const char usage[] =
+    "hearsay sim FILE [options]: play a scenario: the same nodes and learners, virtual time\n"
+    "hearsay sim --faults [options]: play storms of faults, each drawn from a number\n"
+    "\n"
+    "  --seed N           another course of chance, same scenario\n"
+    "  --seconds S        virtual seconds of training\n"
+    "  --set KEY=VALUE    change the scenario: exchange.beta=0, scenario.strategy=ideal,\n"
+    "                     desk.up=5 Mbit/s (a group's clause); may be repeated\n"
+    "  --out DIR          the report's folder (default: report-NAME)\n"
+    "  --no-report        print only\n"
+    "  --trace FILE       one line for everything a node asks for\n"
+    "  --faults           storms instead of a scenario\n"
+    "  --seeds A..B       these (default 1..100); A+COUNT; A may be any text, such as a\n"
+    "                     commit's hash\n"
+    "  --jobs N           processes (default: one per processor)\n"
+    "  --twice            play each storm twice and compare\n"
+    "  --stop             begin no storm after the first that fails\n"
+    "  --help             print this\n"
+    "\n"
+    "Ready scenarios are in configs/sim-*.conf. Strategies: gossip, single (each node alone),\n"
+    "ideal (synchronous SGD, free network), localsgd. Exit codes: 0 every expectation is met and\n"
+    "no invariant broke, 1 not so, 2 wrong usage or scenario.\n";
+
+struct sim_options {
+    const char *file;
+    const char *set[SETS_MAX + 2];
+    int sets;
+    const char *out;
+    bool no_report;
+    const char *trace;
+    bool faults;
+    const char *seeds;
+    uint32_t jobs;
+    bool twice;
+    bool stop;
+    bool help;
+    char seed[64], seconds[64]; /* as assignments */
+};
+
+static int complain(int code, const struct problem *problem)
+{
+    (void)fprintf(stderr, "hearsay: %s\n", problem->text);
+    return code;
+}
+
+static enum status add_set(struct sim_options *options, const char *set, struct problem *problem)
+{
+    if (options->sets == SETS_MAX)
+        return problem_set(problem, TOO_BIG, "more than %d times --set; use a file", SETS_MAX);
+    options->set[options->sets++] = set;
+    return OK;
+}
+
+static enum status count(const char *name, uint32_t *value, struct problem *problem)
+{
+    char *end;
+    const unsigned long number = strtoul(optarg, &end, 10);
+    if (!optarg[0] || *end || number == 0 || number > 1024)
+        return problem_set(problem, MALFORMED, "%s %.40s: give a number from 1 to 1024", name,
+                           optarg);
+    *value = (uint32_t)number;
+    return OK;
+}
+
+static enum status take(struct sim_options *options, int option, struct problem *problem)
+{
+    switch (option) {
+    case 's':
+        (void)snprintf(options->seed, sizeof options->seed, "scenario.seed=%.40s", optarg);
+        return add_set(options, options->seed, problem);
+    case 'S':
+        (void)snprintf(options->seconds, sizeof options->seconds, "scenario.seconds=%.40s", optarg);
+        return add_set(options, options->seconds, problem);
+    case 'k':
+        return add_set(options, optarg, problem);
+    case 'o':
+        options->out = optarg;
+        return OK;
+    case 'n':
+        options->no_report = true;
+        return OK;
+    case 't':
+        options->trace = optarg;
+        return OK;
+    case 'f':
+        options->faults = true;
+        return OK;
+    case 'r':
+        options->seeds = optarg;
+        return OK;
+    case 'j':
+        return count("--jobs", &options->jobs, problem);
+    case '2':
+        options->twice = true;
+        return OK;
+    case 'x':
+        options->stop = true;
+        return OK;
+    case 'h':
+        options->help = true;
+        return OK;
+    default:
+        return problem_set(problem, MALFORMED, "see: hearsay sim --help");
+    }
+}
+
+static enum status parse(struct sim_options *options, int argc, char **argv,
+                         struct problem *problem)
+{
+    static const struct option known[] = {{"seed", required_argument, NULL, 's'},
+                                          {"seconds", required_argument, NULL, 'S'},
+                                          {"set", required_argument, NULL, 'k'},
+                                          {"out", required_argument, NULL, 'o'},
+                                          {"no-report", no_argument, NULL, 'n'},
+                                          {"trace", required_argument, NULL, 't'},
+                                          {"faults", no_argument, NULL, 'f'},
+                                          {"seeds", required_argument, NULL, 'r'},
+                                          {"jobs", required_argument, NULL, 'j'},
+                                          {"twice", no_argument, NULL, '2'},
+                                          {"stop", no_argument, NULL, 'x'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    int option;
+    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+        enum status status = take(options, option, problem);
+        if (status != OK || options->help)
+            return status;
+    }
+    if (optind < argc)
+        options->file = argv[optind++];
+    if (optind < argc)
+        return problem_set(problem, MALFORMED, "one scenario at a time: \"%.80s\" is too much",
+                           argv[optind]);
+    if (options->faults && (options->file || options->sets || options->out))
+        return problem_set(problem, MALFORMED,
+                           "--faults draws its own swarms: it takes --seeds, --jobs, --twice, "
+                           "--stop and --trace only");
+    if (!options->faults && !options->file)
+        return problem_set(problem, MISSING,
+                           "name a scenario, such as configs/sim-home-swarm.conf; see: hearsay "
+                           "sim --help");
+    if (!options->faults && (options->seeds || options->twice || options->stop))
+        return problem_set(problem, MALFORMED, "--seeds, --twice and --stop belong to --faults");
+    return OK;
+}
+
+/* The live line. */
+
+struct live {
+    FILE *out;
+    bool terminal;
+    double begin_s;
+};
+
+static double wall_s(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static double last_accuracy(const struct outcome *outcome)
+{
+    for (uint32_t i = outcome->moments_count; i-- > 0;)
+        if (isfinite(outcome->moments[i].accuracy))
+            return outcome->moments[i].accuracy;
+    return NAN;
+}
+
+static void say_moment(const struct live *live, const struct outcome *outcome, double progress)
+{
+    char accuracy[24] = "", sent[AMOUNT_BYTES], flying[AMOUNT_BYTES], bar[BAR_WIDTH + 1];
+    const struct moment *moment = &outcome->moments[outcome->moments_count - 1];
+    const double known = last_accuracy(outcome), used_s = wall_s() - live->begin_s;
+    if (isfinite(known))
+        (void)snprintf(accuracy, sizeof accuracy, "%6.2f %%  ", 100 * known);
+    for (int i = 0; i < BAR_WIDTH; i++)
+        bar[i] = i < progress * BAR_WIDTH ? '#' : '.';
+    bar[BAR_WIDTH] = 0;
+    (void)fprintf(live->out, "%s%5.0f s  %sbehind %" PRIu64 "  sent %s  flying %s  [%s] %.0f s%s",
+                  live->terminal ? "\r" : "", moment->at_s, accuracy, moment->behind,
+                  amount_bytes((double)moment->sent_bytes, sent),
+                  amount_bytes((double)moment->in_flight, flying), bar,
+                  progress > 0 ? used_s / progress - used_s : 0, live->terminal ? "\033[K" : "\n");
+    (void)fflush(live->out);
+}
+
+/* A terminal's last line is written over; elsewhere each evaluation is a line. */
+static void on_moment(void *watcher, const struct outcome *outcome, double progress)
+{
+    const struct live *live = watcher;
+    const struct moment *moment = &outcome->moments[outcome->moments_count - 1];
+    if (progress > 1)
+        progress = 1;
+    if (live->terminal || isfinite(moment->accuracy) || (uint64_t)moment->at_s % 10 == 0)
+        say_moment(live, outcome, progress);
+}
+
+/* A scenario. */
+
+static enum status play(const struct scenario *scenario, const struct sim_options *options,
+                        const char *command, bool *met, struct problem *problem)
+{
+    struct live live = {.out = stderr, .terminal = isatty(STDERR_FILENO) == 1, .begin_s = wall_s()};
+    struct lab lab;
+    enum status status = lab_open(&lab, scenario, problem);
+    lab.watcher = &live;
+    lab.on_moment = on_moment;
+    if (status == OK && options->trace && !(lab.trace = fopen(options->trace, "w")))
+        status = problem_set(problem, FAILED, "--trace %s: cannot be written", options->trace);
+    if (status == OK) {
+        struct outcome outcome;
+        outcome_init(&outcome, scenario);
+        outcome.command = command;
+        const float *weights = strategy_of(scenario->strategy)->play(&lab, &outcome);
+        lab_finish(&lab, &outcome, weights);
+        if (live.terminal)
+            (void)fputs("\r\033[K", stderr);
+        findings_print(stdout, &outcome);
+        if (!options->no_report)
+            status = findings_write(options->out, &outcome, problem);
+        if (status == OK && !options->no_report)
+            (void)printf("The report is in %s/report.html\n", options->out);
+        *met = outcome_is_met(&outcome);
+        outcome_free(&outcome);
+    }
+    if (lab.trace && (ferror(lab.trace) || fclose(lab.trace) != 0) && status == OK)
+        status = problem_set(problem, FAILED, "--trace %s: could not be written", options->trace);
+    lab_close(&lab);
+    return status;
+}
+
+/* What to type to get the same again. */
+static void describe(char *out, size_t bytes, const struct sim_options *options)
+{
+    int used = snprintf(out, bytes, "hearsay sim %s", options->file);
+    for (int i = 0; i < options->sets && used >= 0 && (size_t)used < bytes; i++)
+        used += snprintf(out + used, bytes - (size_t)used, " --set '%s'", options->set[i]);
+}
+
+static int run_scenario(struct sim_options *options)
+{
+    char folder[128], command[2048];
+    struct problem problem;
+    struct scenario *scenario = calloc(1, sizeof *scenario);
+    CHECK(scenario);
+    bool met = false;
+    int code = EXIT_USAGE;
+    enum status status =
+        scenario_load(scenario, options->file, options->set, options->sets, &problem);
+    if (status == OK) {
+        (void)snprintf(folder, sizeof folder, "report-%s", scenario->name);
+        describe(command, sizeof command, options);
+        if (!options->out)
+            options->out = folder;
+        if (!options->no_report)
+            status = findings_ready(options->out, &problem);
+    }
+    if (status == OK) {
+        status = play(scenario, options, command, &met, &problem);
+        code = status == OK && met ? EXIT_OK : EXIT_FAILED;
+    }
+    free(scenario);
+    return status == OK ? code : complain(code, &problem);
+}
+
+/* Storms. */
+
+/* FIRST, FIRST..LAST or FIRST+COUNT. */
+static enum status parse_seeds(const char *text, struct storm_options *storms,
+                               struct problem *problem)
+{
+    char first[128];
+    const char *dots = strstr(text, ".."), *plus = strchr(text, '+');
+    const size_t length = dots ? (size_t)(dots - text) : strcspn(text, "+");
+    (void)snprintf(first, sizeof first, "%.*s", (int)(length < 127 ? length : 127), text);
+    uint64_t count = 1;
+    bool holds = storm_seed_of(first, &storms->from);
+    storms->to = storms->from;
+    if (dots)
+        holds = holds && storm_seed_of(dots + 2, &storms->to);
+    else if (plus)
+        holds = holds && storm_seed_of(plus + 1, &count) && count > 0;
+    storms->to += count - 1;
+    if (!holds || storms->to < storms->from)
+        return problem_set(problem, MALFORMED,
+                           "--seeds %.80s: give one number or commit hash, FIRST..LAST, or "
+                           "FIRST+COUNT",
+                           text);
+    return OK;
+}
+
+static int run_storms(const struct sim_options *options)
+{
+    struct problem problem;
+    struct storm_options storms = {.from = 1,
+                                   .to = 100,
+                                   .jobs = options->jobs,
+                                   .trace = options->trace,
+                                   .twice = options->twice,
+                                   .stop = options->stop};
+    if (options->seeds && parse_seeds(options->seeds, &storms, &problem) != OK)
+        return complain(EXIT_USAGE, &problem);
+    if (options->trace && storms.from != storms.to) {
+        (void)problem_set(&problem, MALFORMED, "--trace needs one seed: --seeds N..N");
+        return complain(EXIT_USAGE, &problem);
+    }
+    return storm_command(&storms);
+}
+
+int sim_run(int argc, char **argv)
+{
+    struct sim_options options = {0};
+    struct problem problem;
+    if (parse(&options, argc, argv, &problem) != OK)
+        return complain(EXIT_USAGE, &problem);
+    if (options.help) {
+        (void)fputs(usage, stdout);
+        return EXIT_OK;
+    }
+    secret_start();
+    return options.faults ? run_storms(&options) : run_scenario(&options);
+}

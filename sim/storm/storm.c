@@ -1,0 +1,369 @@
+/* Plays a storm: its phases, its own events, and its verdict. */
+#include "storm/storm.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/backend.h"
+#include "world/u64_set.h"
+#include "storm/storm_inside.h"
+#include "faults/fault_injector.h"
+
+#define LOOK_NS     (100 * MILLI_NS)
+#define LEAVE_NS    (5 * SECOND_NS) /* after the grace time, to say goodbye and close */
+#define PAUSED_NS   (100 * MILLI_NS)
+#define MIND_BYTES  (4u << 20)
+#define WHERE_BYTES 200
+
+enum own_event { START_NODE, LEAVE_NODE }; /* the amount; the subject is the node */
+
+struct play {
+    struct storm_plan plan;
+    struct world world;
+    struct trouble *trouble;
+    struct backend *backend;
+    struct storm *storm;
+    uint64_t minds;                    /* made so far: each wanders elsewhere */
+    uint32_t leaving[STORM_NODES_MAX]; /* the life that was told to leave, 0: none */
+    uint64_t gone_ns[STORM_NODES_MAX]; /* by when it must have left */
+};
+
+static uint64_t end_of(uint64_t plan_ns)
+{
+    return WORLD_BEGIN_NS + plan_ns;
+}
+
+static void fail(struct play *play, const char *why)
+{
+    if (!play->storm->why[0])
+        (void)snprintf(play->storm->why, sizeof play->storm->why, "%s", why);
+}
+
+/* Its own events. */
+
+static void make_mind(void *self, uint32_t i, struct mind *mind)
+{
+    struct play *play = self;
+    const struct storm_plan *plan = &play->plan;
+    const uint64_t seed = rng_mix(plan->seed) + (++play->minds << 16) + i;
+    arena_init(&mind->arena, MIND_BYTES);
+    mind->parameters = plan->parameters;
+    mind->is_accounted = true;
+    mind->wander = wander_new(&mind->arena, play->backend, plan->parameters, seed, plan->told_max,
+                              mind->is_accounted);
+}
+
+static void leave(struct play *play, uint32_t i)
+{
+    struct world *world = &play->world;
+    const uint64_t paused_ns = world->wire.parties[i].paused_ns;
+    if (!world_is_running(world, i))
+        return;
+    if (world_now_ns(world) < paused_ns) { /* the signal waits until the process goes on */
+        world_put(world, paused_ns + PAUSED_NS, i, LEAVE_NODE);
+        return;
+    }
+    play->leaving[i] = world->nodes[i].life;
+    play->gone_ns[i] = world_now_ns(world) + play->plan.options.grace_ns + LEAVE_NS;
+    world_leave(world, i);
+}
+
+static void on_user(void *self, uint64_t subject, uint64_t amount)
+{
+    struct play *play = self;
+    const uint32_t i = (uint32_t)subject;
+    if (trouble_owns(subject))
+        trouble_on_event(play->trouble, subject, amount);
+    else if (amount == LEAVE_NODE)
+        leave(play, i);
+    else if (!world_is_running(&play->world, i))
+        world_start(&play->world, i);
+}
+
+/* Beginning and end. */
+
+/* Node i, or another process with its identity; not started. */
+static uint32_t build_node(struct play *play, uint32_t i)
+{
+    const struct storm_node *node = &play->plan.node[i];
+    struct world *world = &play->world;
+    struct node_options options = play->plan.options;
+    options.trains = node->trains;
+    options.listen_port = node->dials_only ? 0 : WORLD_PORT;
+    const uint32_t at = world_add(world, &options, i, node->region);
+    world->nodes[at].step_ns = node->trains ? node->step_ns : 0;
+    world->nodes[at].step_samples = node->step_samples;
+    for (uint32_t j = 0; j < play->plan.nodes; j++)
+        if (node->knows >> j & 1)
+            world_introduce(world, at, j);
+    return at;
+}
+
+static void build_links(struct play *play, uint32_t i)
+{
+    const struct storm_node *node = &play->plan.node[i];
+    struct party *party = &play->world.wire.parties[i];
+    party->up = (struct pipe){
+        .rate = &node->up, .stall_ns = node->stall_ns, .stall_every_ns = node->stall_every_ns};
+    party->down = party->up;
+    party->down.rate = &node->down;
+}
+
+static void build(struct play *play)
+{
+    struct world *world = &play->world;
+    for (uint32_t i = 0; i < play->plan.nodes; i++) {
+        const struct storm_node *node = &play->plan.node[i];
+        CHECK(build_node(play, i) == i);
+        build_links(play, i);
+        world_put(world, end_of(node->start_ns), i, START_NODE);
+        if (node->leave_ns)
+            world_put(world, end_of(node->leave_ns), i, LEAVE_NODE);
+    }
+    for (uint32_t i = 0; i < play->plan.twins; i++)
+        (void)build_node(play, play->plan.twin_of[i]);
+}
+
+static struct play *play_new(uint64_t seed, FILE *trace, struct storm *storm)
+{
+    struct play *play = calloc(1, sizeof *play);
+    CHECK(play);
+    struct storm_plan *plan = &play->plan;
+    storm_draw(plan, seed);
+    play->storm = storm;
+    play->backend = backend_cpu(1);
+    const struct world_options options = {.seed = seed,
+                                          .nodes_max = plan->nodes + plan->twins,
+                                          .outsiders_max = plan->faults_count,
+                                          .paths = plan->paths,
+                                          .regions = plan->regions,
+                                          .maker = {.self = play, .make = make_mind}};
+    world_init(&play->world, &options);
+    play->world.trace_file = trace;
+    play->world.user = play;
+    play->world.on_user = on_user;
+    build(play);
+    play->trouble = trouble_new(&play->world, plan->faults, plan->faults_count, seed);
+    if (trace)
+        storm_describe(plan, trace);
+    return play;
+}
+
+static void play_free(struct play *play)
+{
+    trouble_free(play->trouble);
+    world_free(&play->world);
+    play->backend->close(play->backend);
+    free(play);
+}
+
+/* The phases. */
+
+static bool has_failed(const struct play *play)
+{
+    return play->world.check.violation[0] || play->storm->why[0];
+}
+
+/* Whoever was told to leave is gone after its grace time, unless its process stood still or died
+ * and came back. */
+static void check_leavers(struct play *play)
+{
+    const struct world *world = &play->world;
+    const uint64_t now_ns = world_now_ns(world);
+    char why[WHERE_BYTES];
+    for (uint32_t i = 0; i < play->plan.nodes; i++) {
+        const struct world_node *at = &world->nodes[i];
+        if (!play->leaving[i] || !at->node || at->life != play->leaving[i] ||
+            now_ns < play->gone_ns[i] || now_ns < world->wire.parties[i].paused_ns + LEAVE_NS)
+            continue;
+        (void)snprintf(why, sizeof why, "5: node %u was told to leave and is still there", i);
+        fail(play, why);
+    }
+}
+
+/* Second by second; false when something has failed. */
+static bool run_until(struct play *play, uint64_t until_ns)
+{
+    struct world *world = &play->world;
+    while (world_now_ns(world) < until_ns && !has_failed(play)) {
+        const uint64_t next_ns = (world_now_ns(world) / SECOND_NS + 1) * SECOND_NS;
+        world_run_until(world, next_ns < until_ns ? next_ns : until_ns);
+        check_second(world);
+        check_leavers(play);
+    }
+    return !has_failed(play);
+}
+
+/* Every running node, the number of rumors it knows and of its neighbours: who hangs behind? */
+static void fail_apart(struct play *play)
+{
+    const struct world *world = &play->world;
+    char *why = play->storm->why;
+    const size_t bytes = sizeof play->storm->why;
+    int used = snprintf(why, bytes, "5: not one version after %d s; node:rumors/neighbours",
+                        (int)(STORM_HEAL_NS / SECOND_NS));
+    for (uint32_t i = 0; i < world->nodes_count && (size_t)used < bytes; i++) {
+        if (!world_is_running(world, i))
+            continue;
+        struct node_stats stats;
+        node_stats(world->nodes[i].node, world_now_ns(world), &stats);
+        used += snprintf(why + used, bytes - (size_t)used, " %u:%" PRIu64 "/%u", i, stats.version,
+                         stats.neighbours);
+    }
+}
+
+static void check_everybody_runs(struct play *play)
+{
+    char why[WHERE_BYTES];
+    for (uint32_t i = 0; i < play->plan.nodes; i++) {
+        if (world_is_running(&play->world, i) || play->leaving[i])
+            continue;
+        (void)snprintf(why, sizeof why, "node %u does not run after the faults", i);
+        fail(play, why);
+    }
+}
+
+/* Every running node that counts more members or fewer than there are. */
+static void fail_unknown(struct play *play)
+{
+    const struct world *world = &play->world;
+    char *why = play->storm->why;
+    const size_t bytes = sizeof play->storm->why;
+    const uint32_t running = world_running(world);
+    int used = snprintf(why, bytes, "5: %u nodes run, and not everybody knows; node:members",
+                        (unsigned)running);
+    for (uint32_t i = 0; i < world->nodes_count && (size_t)used < bytes; i++) {
+        if (!world_is_running(world, i))
+            continue;
+        struct node_stats stats;
+        node_stats(world->nodes[i].node, world_now_ns(world), &stats);
+        if (stats.members_live != running)
+            used += snprintf(why + used, bytes - (size_t)used, " %u:%u", i, stats.members_live);
+    }
+}
+
+/* Strangers forgotten, everybody known, in the same time? */
+static void meet(struct play *play, uint64_t from_ns)
+{
+    struct world *world = &play->world;
+    while (!has_failed(play) && !world_is_known(world)) {
+        if (world_now_ns(world) - from_ns >= STORM_HEAL_NS)
+            fail_unknown(play);
+        run_until(play, world_now_ns(world) + LOOK_NS);
+    }
+}
+
+/* Training has ended: one version, in time? */
+static void heal(struct play *play)
+{
+    struct world *world = &play->world;
+    const uint64_t from_ns = world_now_ns(world);
+    world_rest(world);
+    while (!has_failed(play) && !world_is_one_version(world)) {
+        if (world_now_ns(world) - from_ns >= STORM_HEAL_NS) {
+            fail_apart(play);
+            return;
+        }
+        run_until(play, world_now_ns(world) + LOOK_NS);
+    }
+    if (has_failed(play))
+        return;
+    play->storm->heal_s = (double)(world_now_ns(world) - from_ns) * 1e-9;
+    check_everybody_runs(play);
+    check_end(world);
+    meet(play, from_ns);
+}
+
+/* Those who left together hold one base. Where each talks to each that is certain (leave.c); in a
+ * larger swarm the news that another leaves too may take longer than anybody waits for it. */
+static void check_bases(struct play *play, uint32_t together)
+{
+    if (play->plan.nodes > STORM_MESH_MAX)
+        return;
+    const size_t bytes = play->plan.parameters * sizeof(int32_t);
+    int32_t *first = malloc(bytes), *units = malloc(bytes);
+    CHECK(first && units);
+    char why[WHERE_BYTES];
+    uint32_t first_i = WIRE_NOBODY;
+    for (uint32_t i = 0; i < play->plan.nodes; i++) {
+        if (!(together >> i & 1))
+            continue;
+        mind_read_units(&play->world.nodes[i].mind, first_i == WIRE_NOBODY ? first : units);
+        if (first_i == WIRE_NOBODY)
+            first_i = i;
+        else if (memcmp(first, units, bytes) != 0) {
+            (void)snprintf(why, sizeof why, "3: nodes %u and %u left together with different bases",
+                           first_i, i);
+            fail(play, why);
+        }
+    }
+    free(first);
+    free(units);
+}
+
+static void all_leave(struct play *play)
+{
+    struct world *world = &play->world;
+    uint32_t together = 0;
+    for (uint32_t i = 0; i < play->plan.nodes; i++) {
+        if (!world_is_running(world, i) || node_is_leaving(world->nodes[i].node))
+            continue;
+        together |= 1u << i;
+        leave(play, i);
+    }
+    if (run_until(play, world_now_ns(world) + play->plan.options.grace_ns + LEAVE_NS + SECOND_NS))
+        check_bases(play, together);
+}
+
+static void tell_verdict(struct play *play)
+{
+    const struct world *world = &play->world;
+    struct storm *storm = play->storm;
+    const double at_s = (double)(world_now_ns(world) - WORLD_BEGIN_NS) * 1e-9;
+    if (world->check.violation[0])
+        (void)snprintf(storm->why, sizeof storm->why, "at %.3f s: %s", at_s,
+                       world->check.violation);
+    storm->trace = world->trace;
+    storm->events = world->agenda.taken;
+    storm->virtual_s = at_s;
+    storm->nodes = play->plan.nodes;
+    for (uint32_t i = 0; i < play->plan.faults_count; i++)
+        storm->faults[play->plan.faults[i].kind]++;
+}
+
+void storm_play(uint64_t seed, FILE *trace, struct storm *storm)
+{
+    const double from_s = mind_cpu_s();
+    secret_start();
+    *storm = (struct storm){.seed = seed, .heal_s = NAN};
+    struct play *play = play_new(seed, trace, storm);
+    if (run_until(play, end_of(play->plan.faulty_ns))) {
+        trouble_end(play->trouble);
+        if (run_until(play, world_now_ns(&play->world) + play->plan.calm_ns))
+            heal(play);
+        if (play->plan.all_leave && !has_failed(play))
+            all_leave(play);
+    }
+    tell_verdict(play);
+    play_free(play);
+    storm->cpu_s = mind_cpu_s() - from_s;
+}
+
+/* Seeds. */
+
+bool storm_seed_of(const char *text, uint64_t *seed)
+{
+    const size_t count = strlen(text);
+    const bool is_hex = strncmp(text, "0x", 2) == 0 || strncmp(text, "0X", 2) == 0;
+    const char *digits = is_hex ? text + 2 : text;
+    if (count == 0)
+        return false;
+    bool is_number = digits[0] != 0 && strlen(digits) <= (is_hex ? 16 : 19);
+    for (const char *at = digits; *at; at++)
+        is_number &= is_hex ? isxdigit((unsigned char)*at) != 0 : isdigit((unsigned char)*at) != 0;
+    *seed = is_number ? strtoull(digits, NULL, is_hex ? 16 : 10) : marks_of(text, count);
+    return true;
+}

@@ -1,0 +1,222 @@
+/* What a person sees of many storms: a line that lives, a line for each that failed, a summary. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "storm/storm_inside.h"
+
+#define LIVE_COLUMNS    78
+#define EXIT_STOPPED    130 /* by Ctrl+C, as a shell says it */
+#define ELSEWHERE_BYTES (5u << 20)
+
+struct tally {
+    const struct storm_options *options;
+    struct timespec began;
+    uint64_t seeds; /* in all, as far as 2^64 allows */
+    uint64_t done, failed;
+    uint64_t events;
+    uint64_t with[FAULT_KINDS]; /* seeds that had this kind of fault */
+    double *cpu_s;              /* [done] */
+    double *heal_s;             /* [healed] */
+    uint64_t healed;
+    uint64_t slowest, last_healed; /* seeds */
+    double cpu_s_most, heal_s_most;
+    bool is_live; /* somebody watches */
+};
+
+static double elapsed_s(const struct tally *tally)
+{
+    struct timespec now;
+    CHECK(clock_gettime(CLOCK_MONOTONIC, &now) == 0);
+    return (double)(now.tv_sec - tally->began.tv_sec) +
+           (double)(now.tv_nsec - tally->began.tv_nsec) * 1e-9;
+}
+
+/* One seed. */
+
+static void append(double **values, uint64_t count, double value)
+{
+    if ((count & (count - 1)) == 0) { /* room for twice as many at each power of two */
+        *values = realloc(*values, (count ? 2 * count : 1) * sizeof **values);
+        CHECK(*values);
+    }
+    (*values)[count] = value;
+}
+
+static void clear_live(const struct tally *tally)
+{
+    if (tally->is_live)
+        (void)fprintf(stderr, "\r%*s\r", LIVE_COLUMNS, "");
+}
+
+static void print_failed(const struct tally *tally, const struct storm *storm)
+{
+    clear_live(tally);
+    (void)printf("seed %" PRIu64 ": %s\n  hearsay sim --faults --seeds %" PRIu64 "..%" PRIu64
+                 " --trace %" PRIu64 ".trace\n",
+                 storm->seed, storm->why, storm->seed, storm->seed, storm->seed);
+    (void)fflush(stdout);
+}
+
+static void on_done(void *self, const struct storm *storm)
+{
+    struct tally *tally = self;
+    append(&tally->cpu_s, tally->done++, storm->cpu_s);
+    if (storm->cpu_s >= tally->cpu_s_most) {
+        tally->cpu_s_most = storm->cpu_s;
+        tally->slowest = storm->seed;
+    }
+    if (!isnan(storm->heal_s)) {
+        append(&tally->heal_s, tally->healed++, storm->heal_s);
+        if (storm->heal_s >= tally->heal_s_most) {
+            tally->heal_s_most = storm->heal_s;
+            tally->last_healed = storm->seed;
+        }
+    }
+    tally->events += storm->events;
+    for (int kind = 0; kind < FAULT_KINDS; kind++)
+        tally->with[kind] += storm->faults[kind] > 0;
+    if (!storm->why[0])
+        return;
+    tally->failed++;
+    print_failed(tally, storm);
+}
+
+static void on_tick(void *self)
+{
+    const struct tally *tally = self;
+    if (!tally->is_live)
+        return;
+    char line[LIVE_COLUMNS + 1];
+    (void)snprintf(line, sizeof line,
+                   "%" PRIu64 " seeds, %" PRIu64 " failed, %.1f seeds/s, %" PRIu64 " left",
+                   tally->done, tally->failed, (double)tally->done / elapsed_s(tally),
+                   tally->seeds - tally->done);
+    (void)fprintf(stderr, "\r%-*s", LIVE_COLUMNS, line);
+}
+
+/* In a worker, or here if there is one seed only. */
+static void play(const struct storm_options *options, uint64_t seed, FILE *trace,
+                 struct storm *storm)
+{
+    storm_play(seed, trace, storm);
+    if (!options->twice || storm->why[0])
+        return;
+    struct storm again;
+    struct arena elsewhere; /* then memory lies elsewhere, too: nothing may depend on that */
+    arena_init(&elsewhere, ELSEWHERE_BYTES);
+    storm_play(seed, NULL, &again);
+    arena_release(&elsewhere);
+    if (again.trace != storm->trace || again.events != storm->events)
+        (void)snprintf(storm->why, sizeof storm->why,
+                       "10: played twice, it is not the same: trace %016" PRIx64 " and %016" PRIx64,
+                       storm->trace, again.trace);
+}
+
+static void on_play(void *self, uint64_t seed, struct storm *storm)
+{
+    play(((struct tally *)self)->options, seed, NULL, storm);
+}
+
+/* The summary. */
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, uint64_t count)
+{
+    qsort(values, count, sizeof *values, ascending);
+    return values[count / 2];
+}
+
+static void print_faults(const struct tally *tally)
+{
+    (void)printf("seeds with");
+    for (int kind = 0; kind < FAULT_KINDS; kind++)
+        (void)printf("%s %s %" PRIu64,
+                     kind == 0       ? ""
+                     : kind % 5 == 0 ? ",\n          "
+                                     : ",",
+                     fault_name((enum fault_kind)kind), tally->with[kind]);
+    (void)printf("\n");
+}
+
+static void print_summary(const struct tally *tally)
+{
+    const double took_s = elapsed_s(tally);
+    (void)printf("%" PRIu64 " seeds, %" PRIu64 " failed, in %.1f s with %u process%s\n",
+                 tally->done, tally->failed, took_s, tally->options->jobs,
+                 tally->options->jobs == 1 ? "" : "es");
+    if (tally->done == 0)
+        return;
+    double cpu_s = 0;
+    for (uint64_t i = 0; i < tally->done; i++)
+        cpu_s += tally->cpu_s[i];
+    (void)printf("%" PRIu64 " events, %.0f per second of CPU\n", tally->events,
+                 (double)tally->events / cpu_s);
+    (void)printf("CPU per seed: median %.3f s, most %.3f s (seed %" PRIu64 ")\n",
+                 median(tally->cpu_s, tally->done), tally->cpu_s_most, tally->slowest);
+    if (tally->healed > 0)
+        (void)printf("one version after: median %.1f s, most %.1f s (seed %" PRIu64 ")\n",
+                     median(tally->heal_s, tally->healed), tally->heal_s_most, tally->last_healed);
+    print_faults(tally);
+}
+
+/* One seed, here. */
+static int play_one(struct tally *tally)
+{
+    const struct storm_options *options = tally->options;
+    FILE *trace = options->trace ? fopen(options->trace, "w") : NULL;
+    if (options->trace && !trace) {
+        (void)fprintf(stderr, "hearsay sim: cannot write %s\n", options->trace);
+        return EXIT_FAILURE;
+    }
+    struct storm storm;
+    play(options, options->from, trace, &storm);
+    on_done(tally, &storm);
+    if (!trace || fclose(trace) == 0)
+        return EXIT_SUCCESS;
+    (void)fprintf(stderr, "hearsay sim: cannot write all of %s\n", options->trace);
+    return EXIT_FAILURE;
+}
+
+static int play_all(struct tally *tally)
+{
+    const struct storm_options *options = tally->options;
+    const struct storm_jobs jobs = {.from = options->from,
+                                    .to = options->to,
+                                    .jobs = options->jobs,
+                                    .stop = options->stop,
+                                    .self = tally,
+                                    .play = on_play,
+                                    .done = on_done,
+                                    .tick = on_tick};
+    const bool finished = storm_jobs_run(&jobs);
+    clear_live(tally);
+    return finished ? EXIT_SUCCESS : EXIT_STOPPED;
+}
+
+int storm_command(const struct storm_options *given)
+{
+    struct storm_options options = *given;
+    CHECK(options.from <= options.to);
+    if (options.jobs == 0)
+        options.jobs = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+    if (options.from == options.to)
+        options.jobs = 1;
+    struct tally tally = {.options = &options,
+                          .seeds = options.to - options.from + 1,
+                          .is_live = isatty(STDERR_FILENO) == 1};
+    CHECK(clock_gettime(CLOCK_MONOTONIC, &tally.began) == 0);
+    const int code = options.from == options.to ? play_one(&tally) : play_all(&tally);
+    print_summary(&tally);
+    free(tally.cpu_s);
+    free(tally.heal_s);
+    return tally.failed > 0 ? EXIT_FAILURE : code;
+}

@@ -1,0 +1,431 @@
+/* What a storm will be: everything is drawn here, from its seed alone. Each part draws from a
+ * stream of its own, so that a change to one leaves the others as they were.
+ *
+ * Drawn is only what must heal by design. Logs hold all that is told, since whoever lost everything
+ * can only be brought up to date from them. Links carry what the swarm says, since it does not
+ * adapt to less. Nodes know each other's addresses in a connected way, and have room for
+ * conversations with everybody, since whoever is turned away for good cannot hear anything. Gain
+ * times beta stays below 1, since a base that runs away wraps in the end. Who gives its base gives
+ * it fast enough for all others to take it over before the end. */
+#include <math.h>
+
+#include "storm/storm_inside.h"
+#include "node/broadcast/version.h"
+
+#define RUMOR_BYTES   250  /* at most, with told_max entries */
+#define CONTROL_BYTES 8000 /* per second and node, at most, of all that is no rumor */
+#define GIVING_S      40   /* is enough to give the base to all others */
+#define LIVES         3    /* of a node that told something, about */
+
+enum stream { STREAM_SWARM, STREAM_NODES, STREAM_KNOWS, STREAM_LINKS, STREAM_TIMES, STREAM_FAULTS };
+
+/* Both bounds included. */
+static uint64_t between(struct rng *rng, uint64_t low, uint64_t high)
+{
+    return low + (uint64_t)(rng_uniform(rng) * (double)(high - low + 1));
+}
+
+/* Small ones as likely as large ones: uniform in the logarithm. */
+static uint64_t spread_between(struct rng *rng, uint64_t low, uint64_t high)
+{
+    return (uint64_t)((double)low * pow((double)high / (double)low, rng_uniform(rng)));
+}
+
+static bool one_in(struct rng *rng, uint32_t n)
+{
+    return rng_below(rng, n) == 0;
+}
+
+/* The swarm. */
+
+static uint32_t draw_count(struct rng *rng)
+{
+    const uint32_t size = rng_below(rng, 8);
+    if (size == 0)
+        return 2;
+    return (uint32_t)(size == 1 ? between(rng, 17, STORM_NODES_MAX) : between(rng, 3, 16));
+}
+
+/* Bytes per second at which one node gives its base to all others in GIVING_S: each block with a
+ * version of some lives of each. */
+static uint64_t give_least(const struct storm_plan *plan)
+{
+    const uint64_t entries = plan->options.block_entries;
+    const uint64_t blocks = (plan->parameters + entries - 1) / entries;
+    const uint64_t version_bytes = (uint64_t)plan->nodes * LIVES * VERSION_ENTRY_BYTES;
+    return plan->nodes * blocks * (entries * sizeof(int32_t) + version_bytes) / GIVING_S;
+}
+
+static void draw_options(struct storm_plan *plan, struct rng *rng)
+{
+    const uint32_t peers_min = plan->nodes + 8; /* everybody, strangers, and what is closing */
+    const bool is_bold = one_in(rng, 4);
+    plan->options = (struct node_options){
+        .swarm_id = "storm",
+        .model = "numbers that wander",
+        .listen_port = WORLD_PORT,
+        .trains = true,
+        .bytes_per_s = between(rng, 100, 400),
+        .interval_ns = between(rng, 500, 3000) * MILLI_NS,
+        .steps_min = (uint32_t)between(rng, 1, 8),
+        .block_entries = (uint32_t)spread_between(rng, 20, 1000),
+        .apart_s = (double)spread_between(rng, 1, 40),
+        .save_ns = one_in(rng, 4) ? 0 : spread_between(rng, 500, 20000) * MILLI_NS,
+        .gain = is_bold ? 2 : 1,
+        .beta = is_bold ? 0 : 0.5 * rng_uniform(rng),
+        .weigh_throughput = !one_in(rng, 4),
+        .log_bytes = 2u << 20,
+        .apply_window = (uint32_t)between(rng, 200, 4000),
+        .peers_max = (uint32_t)between(rng, peers_min, peers_min < 24 ? 32 : peers_min + 8),
+        .members_max = 128,
+        .lives_max = 1024,
+        .listed_max = plan->nodes + 2 + (uint32_t)(plan->seed % 8), /* all who tell, if not more */
+        .half_open_max = (uint32_t)between(rng, 8, 32),
+        .half_open_per_net_max = (uint32_t)between(rng, 2, 8),
+        .handshake_ns = between(rng, 5, 10) * SECOND_NS,
+        .silence_ns = between(rng, 2, 6) * SECOND_NS,
+        .grace_ns = between(rng, 20, 30) * SECOND_NS,
+        .send_queue_bytes = (size_t)(66 << 10) << rng_below(rng, 5), /* a message at least */
+        .notes_per_s = 10,
+    };
+    if (one_in(rng, 2))
+        plan->options.give_bytes_per_s = (uint64_t)spread_between(rng, give_least(plan), 1000000);
+    plan->options.swarm_key[0] = 1;
+}
+
+static void draw_swarm(struct storm_plan *plan)
+{
+    struct rng rng = rng_new(plan->seed, STREAM_SWARM);
+    plan->nodes = draw_count(&rng);
+    plan->regions = (uint32_t)between(&rng, 1, plan->nodes < 6 ? plan->nodes : STORM_REGIONS_MAX);
+    plan->parameters = (uint32_t)between(&rng, 300, 700);
+    plan->told_max = (uint32_t)between(&rng, 20, 60);
+    plan->all_leave = one_in(&rng, 3);
+    draw_options(plan, &rng);
+}
+
+/* Node 0 trains and can be called: there is always a swarm to come to. */
+static void draw_nodes(struct storm_plan *plan)
+{
+    struct rng rng = rng_new(plan->seed, STREAM_NODES);
+    const bool has_relays = one_in(&rng, 2), has_dialers = one_in(&rng, 2);
+    for (uint32_t i = 0; i < plan->nodes; i++) {
+        struct storm_node *node = &plan->node[i];
+        node->region = rng_below(&rng, plan->regions);
+        node->trains = !has_relays || i == 0 || !one_in(&rng, 5);
+        node->dials_only = has_dialers && i > 0 && one_in(&rng, 4);
+        node->step_ns = spread_between(&rng, 20, 200) * MILLI_NS;
+        node->step_samples = (uint32_t)between(&rng, 8, 64);
+    }
+}
+
+/* The node nearest below i that can be called. */
+static uint32_t callable_below(const struct storm_plan *plan, uint32_t i)
+{
+    while (plan->node[--i].dials_only)
+        continue;
+    return i;
+}
+
+/* Everybody knows node 0; or the one before; or one before and any other; or all. */
+static void draw_knows(struct storm_plan *plan)
+{
+    struct rng rng = rng_new(plan->seed, STREAM_KNOWS);
+    const uint32_t way = rng_below(&rng, 4);
+    for (uint32_t i = 0; i < plan->nodes; i++) {
+        uint32_t knows = 0;
+        for (uint32_t j = 0; j < plan->nodes && way == 3; j++)
+            knows |= (uint32_t)!plan->node[j].dials_only << j;
+        if (i > 0 && way == 0)
+            knows = 1;
+        if (i > 0 && way == 1)
+            knows = 1u << callable_below(plan, i);
+        if (i > 0 && way == 2)
+            knows = 1u << callable_below(plan, 1 + rng_below(&rng, i)) |
+                    1u << callable_below(plan, 1 + rng_below(&rng, plan->nodes));
+        plan->node[i].knows = knows & ~(1u << i);
+    }
+}
+
+/* Links. */
+
+/* What a node that passes everything on to everybody must be able to send. */
+static uint64_t rate_min(const struct storm_plan *plan)
+{
+    const uint64_t rumors_per_s =
+        plan->nodes * plan->nodes * SECOND_NS / plan->options.interval_ns + 1;
+    return CONTROL_BYTES + rumors_per_s * RUMOR_BYTES / 2;
+}
+
+static void draw_rate(const struct storm_plan *plan, struct rng *rng, uint64_t low,
+                      struct rate *rate)
+{
+    rate->bytes_per_s = spread_between(rng, low, low > 5000000 ? 2 * low : 10000000);
+    if (!one_in(rng, 4))
+        return;
+    rate->changes = 1;
+    rate->change[0].at_ns = WORLD_BEGIN_NS + between(rng, 0, plan->faulty_ns);
+    rate->change[0].bytes_per_s = spread_between(rng, low, 2 * low);
+}
+
+static void draw_path(struct storm_plan *plan, struct rng *rng, uint32_t from, uint32_t to)
+{
+    struct path *path = &plan->paths[from][to];
+    const uint64_t most_us = from == to ? 5000 : 300000;
+    *path = (struct path){.delay_ns = spread_between(rng, 1000, most_us) * 1000};
+    if (to < from && !one_in(rng, 4)) /* mostly the same both ways */
+        path->delay_ns = plan->paths[to][from].delay_ns;
+    if (one_in(rng, 2))
+        path->jitter_ns = between(rng, 0, path->delay_ns / 2);
+    if (one_in(rng, 2))
+        path->loss = 0.03 * rng_uniform(rng);
+    if (one_in(rng, 8))
+        draw_rate(plan, rng, rate_min(plan) * plan->nodes, &path->rate);
+}
+
+static void draw_links(struct storm_plan *plan)
+{
+    struct rng rng = rng_new(plan->seed, STREAM_LINKS);
+    for (uint32_t from = 0; from < plan->regions; from++)
+        for (uint32_t to = 0; to < plan->regions; to++)
+            draw_path(plan, &rng, from, to);
+    const bool has_limits = one_in(&rng, 2);
+    /* Whoever hears nothing while it leaves takes those who leave with it for staying, and goes. */
+    const bool has_stalls = one_in(&rng, 4) && !plan->all_leave;
+    for (uint32_t i = 0; i < plan->nodes; i++) {
+        struct storm_node *node = &plan->node[i];
+        if (has_limits && one_in(&rng, 2))
+            draw_rate(plan, &rng, rate_min(plan), &node->up);
+        if (has_limits && one_in(&rng, 2))
+            draw_rate(plan, &rng, rate_min(plan), &node->down);
+        if (has_stalls && one_in(&rng, 4)) {
+            node->stall_ns = between(&rng, 300, 3000) * MILLI_NS;
+            node->stall_every_ns = between(&rng, 10, 20) * SECOND_NS;
+        }
+    }
+}
+
+/* Times. */
+
+/* Nobody needs to know it: who knew no other address would be alone for ever. */
+static bool is_needed(const struct storm_plan *plan, uint32_t i)
+{
+    for (uint32_t j = 0; j < plan->nodes; j++)
+        if (plan->node[j].knows >> i & 1)
+            return true;
+    return i == 0;
+}
+
+static void draw_times(struct storm_plan *plan)
+{
+    struct rng rng = rng_new(plan->seed, STREAM_TIMES);
+    plan->faulty_ns = between(&rng, 30, one_in(&rng, 16) ? 75 : 45) * SECOND_NS;
+    plan->calm_ns = between(&rng, 5, 12) * SECOND_NS;
+    const bool has_late = one_in(&rng, 2), has_crowd = one_in(&rng, 4),
+               has_leavers = one_in(&rng, 4);
+    const uint64_t crowd_ns = between(&rng, 5, 25) * SECOND_NS;
+    for (uint32_t i = 0; i < plan->nodes; i++) {
+        struct storm_node *node = &plan->node[i];
+        node->start_ns = between(&rng, 0, 500) * MILLI_NS;
+        if (i > 0 && has_crowd && one_in(&rng, 2))
+            node->start_ns = crowd_ns + between(&rng, 0, 100) * MILLI_NS;
+        else if (i > 0 && has_late && one_in(&rng, 3))
+            node->start_ns = between(&rng, 3000, 28000) * MILLI_NS;
+        if (has_leavers && one_in(&rng, 3) && !is_needed(plan, i))
+            node->leave_ns = node->start_ns + between(&rng, 100, 25000) * MILLI_NS;
+    }
+}
+
+/* Faults. */
+
+/* Two parts of the swarm: half against half or one against all others, none of them empty. */
+static void draw_sides(const struct storm_plan *plan, struct rng *rng, struct fault *fault,
+                       uint32_t alone)
+{
+    const bool halves = one_in(rng, 2);
+    for (uint32_t i = 0; i < plan->nodes; i++) {
+        const bool in_a = halves && i != (alone + 1) % plan->nodes && one_in(rng, 2);
+        node_set_add(i == alone || in_a ? &fault->a : &fault->b, i);
+    }
+}
+
+/* How long faults of a kind last, in milliseconds. */
+static uint64_t draw_span_ns(struct rng *rng, enum fault_kind kind)
+{
+    static const uint32_t spans[FAULT_KINDS][2] = {
+        [FAULT_CRASH] = {100, 20000},
+        [FAULT_PAUSE] = {10, 60000},
+        [FAULT_PARTITION] = {500, 30000},
+        [FAULT_CLOG] = {1000, 20000},
+        [FAULT_RESET] = {1, 1},
+        [FAULT_HALF_OPEN] = {1, 1},
+        [FAULT_SLOW_READER] = {500, 30000},
+        [FAULT_FRAGMENT] = {5000, 30000},
+        [FAULT_TAMPER] = {1000, 15000},
+        [FAULT_CLOCK] = {1, 1},
+        [FAULT_DUPLICATE] = {2000, 15000},
+        [FAULT_WRONG_KEY] = {2000, 20000},
+        [FAULT_HOSTILE] = {5000, 30000},
+        [FAULT_MUTE] = {3000, 30000},
+        [FAULT_CHURN] = {10000, 25000},
+    };
+    return spread_between(rng, spans[kind][0], spans[kind][1]) * MILLI_NS;
+}
+
+/* A wall clock may jump ahead as far as it likes, but back only by less than any life lasts: the
+ * next life must be known for the later one. */
+static double draw_jump_s(struct rng *rng)
+{
+    return one_in(rng, 2) ? -0.3 * rng_uniform(rng) : (double)spread_between(rng, 1, 30000000);
+}
+
+static void draw_fault(struct storm_plan *plan, struct rng *rng, enum fault_kind kind)
+{
+    struct fault *fault = &plan->faults[plan->faults_count++];
+    const uint64_t last_ns = plan->faulty_ns - SECOND_NS;
+    *fault = (struct fault){.kind = kind, .from_ns = between(rng, SECOND_NS, last_ns)};
+    fault->seed = rng_next(rng);
+    fault->to_ns = fault->from_ns + draw_span_ns(rng, kind);
+    if (fault->to_ns > plan->faulty_ns)
+        fault->to_ns = plan->faulty_ns;
+    const uint32_t node = rng_below(rng, plan->nodes);
+    if (kind == FAULT_PARTITION || kind == FAULT_RESET)
+        draw_sides(plan, rng, fault, node);
+    else
+        node_set_add(&fault->a, node);
+    switch (kind) {
+    case FAULT_CRASH:
+        fault->disk = (enum fault_disk)rng_below(rng, FAULT_DISK_LOST + 1);
+        fault->value = rng_below(rng, 2);
+        fault->actions = one_in(rng, 2) ? (uint32_t)spread_between(rng, 1, 300) : 0;
+        break;
+    case FAULT_DUPLICATE:
+        plan->twin_of[plan->twins++] = node;
+        break;
+    case FAULT_PARTITION:
+        fault->one_way = one_in(rng, 4);
+        fault->every_ns = one_in(rng, 4) ? between(rng, 500, 8000) * MILLI_NS : 0;
+        break;
+    case FAULT_CLOCK:
+        fault->value = draw_jump_s(rng);
+        break;
+    case FAULT_CHURN:
+        for (uint32_t i = 0; i < plan->nodes; i++)
+            node_set_add(&fault->a, i);
+        fault->every_ns = between(rng, 3000, 10000) * MILLI_NS;
+        fault->disk = (enum fault_disk)rng_below(rng, FAULT_DISK_LOST + 1);
+        fault->away_ns = between(rng, 500, 5000) * MILLI_NS;
+        break;
+    default:
+        break;
+    }
+}
+
+/* Somebody joins late, and whom it knows dies while it is being told what the swarm knows. */
+static void draw_dying_donor(struct storm_plan *plan, struct rng *rng)
+{
+    for (uint32_t i = 0; i < plan->nodes; i++) {
+        const struct storm_node *node = &plan->node[i];
+        if (node->start_ns < SECOND_NS || !node->knows || !one_in(rng, 2))
+            continue;
+        struct fault *fault = &plan->faults[plan->faults_count++];
+        *fault = (struct fault){.kind = FAULT_CRASH, .seed = rng_next(rng)};
+        fault->from_ns = node->start_ns + between(rng, 10, 3000) * MILLI_NS;
+        fault->to_ns = fault->from_ns + between(rng, 1000, 15000) * MILLI_NS;
+        if (fault->to_ns > plan->faulty_ns)
+            fault->to_ns = plan->faulty_ns;
+        for (uint32_t j = 0; j < plan->nodes; j++)
+            if (node->knows >> j & 1)
+                node_set_add(&fault->a, j);
+        fault->any = true;
+        return;
+    }
+}
+
+static void draw_faults(struct storm_plan *plan)
+{
+    for (int kind = 0; kind < FAULT_KINDS; kind++) {
+        struct rng rng = rng_new(plan->seed, STREAM_FAULTS + (uint64_t)kind);
+        if (one_in(&rng, 2))
+            continue;
+        for (uint64_t left = between(&rng, 1, STORM_EACH_MAX); left > 0; left--)
+            draw_fault(plan, &rng, (enum fault_kind)kind);
+        if (kind == FAULT_CRASH)
+            draw_dying_donor(plan, &rng);
+    }
+}
+
+void storm_draw(struct storm_plan *plan, uint64_t seed)
+{
+    *plan = (struct storm_plan){.seed = seed};
+    draw_swarm(plan);
+    draw_nodes(plan);
+    draw_knows(plan);
+    draw_times(plan);
+    draw_links(plan);
+    draw_faults(plan);
+}
+
+/* For a person who reads a trace. */
+
+static void describe_set(const struct storm_plan *plan, const struct node_set *set, FILE *out)
+{
+    for (uint32_t i = 0; i < plan->nodes; i++)
+        if (node_set_has(set, i))
+            (void)fprintf(out, " %u", i);
+}
+
+static void describe_node(const struct storm_plan *plan, uint32_t i, FILE *out)
+{
+    const struct storm_node *node = &plan->node[i];
+    (void)fprintf(out, "# node %u: region %u, from %.3f s, ", i, node->region,
+                  (double)node->start_ns * 1e-9);
+    if (node->leave_ns)
+        (void)fprintf(out, "leaves at %.3f s, ", (double)node->leave_ns * 1e-9);
+    if (node->trains)
+        (void)fprintf(out, "step %.0f ms, ", (double)node->step_ns * 1e-6);
+    if (node->stall_ns)
+        (void)fprintf(out, "stall %.1f s every %.0f s, ", (double)node->stall_ns * 1e-9,
+                      (double)node->stall_every_ns * 1e-9);
+    (void)fprintf(out, "%sup %.0f kB/s, down %.0f kB/s, knows",
+                  node->dials_only ? "dials only, " : "", (double)node->up.bytes_per_s * 1e-3,
+                  (double)node->down.bytes_per_s * 1e-3);
+    describe_set(plan, &(struct node_set){{node->knows}}, out);
+    (void)fputc('\n', out);
+}
+
+static void describe_fault(const struct storm_plan *plan, const struct fault *fault, FILE *out)
+{
+    (void)fprintf(out, "# %s from %.3f to %.3f s:%s", fault_name(fault->kind),
+                  (double)(WORLD_BEGIN_NS + fault->from_ns) * 1e-9,
+                  (double)(WORLD_BEGIN_NS + fault->to_ns) * 1e-9, fault->any ? " one of" : "");
+    describe_set(plan, &fault->a, out);
+    if (fault->kind == FAULT_PARTITION || fault->kind == FAULT_RESET)
+        (void)fprintf(out, fault->one_way ? " >" : " |");
+    describe_set(plan, &fault->b, out);
+    if (fault->every_ns)
+        (void)fprintf(out, ", every %.1f s", (double)fault->every_ns * 1e-9);
+    if (fault->value != 0)
+        (void)fprintf(out, ", %g", fault->value);
+    (void)fputc('\n', out);
+}
+
+void storm_describe(const struct storm_plan *plan, FILE *out)
+{
+    (void)fprintf(out,
+                  "# %u nodes in %u regions, a telling every %.1f s; faults for %.0f s, then "
+                  "calm for %.0f s%s\n",
+                  plan->nodes, plan->regions, (double)plan->options.interval_ns * 1e-9,
+                  (double)plan->faulty_ns * 1e-9, (double)plan->calm_ns * 1e-9,
+                  plan->all_leave ? ", then all leave" : "");
+    for (uint32_t i = 0; i < plan->nodes; i++)
+        describe_node(plan, i, out);
+    for (uint32_t from = 0; from < plan->regions; from++)
+        for (uint32_t to = 0; to < plan->regions; to++)
+            (void)fprintf(out, "# region %u to %u: %.1f ms, jitter %.1f ms, loss %.1f %%\n", from,
+                          to, (double)plan->paths[from][to].delay_ns * 1e-6,
+                          (double)plan->paths[from][to].jitter_ns * 1e-6,
+                          plan->paths[from][to].loss * 100);
+    for (uint32_t i = 0; i < plan->faults_count; i++)
+        describe_fault(plan, &plan->faults[i], out);
+}

@@ -1,0 +1,481 @@
+/* The strategy that this project is: real nodes with real learners in a world, from the first start
+ * to one version after training has ended. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checks/health.h"
+#include "world/past.h"
+#include "strategies/strategy.h"
+#include "faults/fault_injector.h"
+#include "world/world.h"
+
+#define OUTSIDERS_MAX  8
+#define SETTLE_STEP_NS (SECOND_NS / 20)
+
+enum subject { SUBJECT_START, SUBJECT_LEAVE }; /* amount: the node */
+
+struct gossip {
+    struct lab *lab;
+    struct outcome *outcome;
+    struct world world;
+    struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* the scenario's */
+    struct trouble *trouble;
+    struct health health;
+    uint32_t twin_of[SCENARIO_TWINS_MAX]; /* whose double the nodes behind the scenario's are */
+    struct past *past;                    /* [nodes] */
+    struct node_stats half;               /* sums over all nodes, at half time */
+    bool has_half;
+};
+
+static uint64_t ns_of(const struct gossip *gossip)
+{
+    return world_now_ns(&gossip->world) - WORLD_BEGIN_NS;
+}
+
+/* Building the world. */
+
+static void introduce(struct world *world, uint32_t i)
+{
+    uint32_t known = 0;
+    for (uint32_t j = 0; j < world->nodes_count && known < 2; j++) {
+        if (j == i || world->nodes[j].options.listen_port == 0)
+            continue;
+        world_introduce(world, i, j);
+        known++;
+    }
+}
+
+static void add_node(struct gossip *gossip, uint32_t i)
+{
+    const struct scenario *scenario = gossip->lab->scenario;
+    const struct group *group = scenario_group(scenario, i);
+    struct config *config = malloc(sizeof *config);
+    CHECK(config);
+    scenario_node_config(scenario, i, config);
+    struct node_options options = setup_plain_options(config);
+    options.swarm_id = scenario->config.node.swarm; /* which outlives the node's own */
+    options.model = scenario->made_up ? "made up" : gossip->lab->made.description;
+    options.trains = group->samples_per_s > 0;
+    options.listen_port = group->dials_only ? 0 : WORLD_PORT;
+    options.seeds_count = 0;
+    options.advertise = options.listen_port ? world_address(i) : (struct address){0};
+    CHECK(world_add(&gossip->world, &options, i + 1, scenario_region(scenario, i)) == i);
+    struct world_node *at = &gossip->world.nodes[i];
+    if (group->samples_per_s > 0) {
+        const uint32_t batch =
+            config->train.batch == CONFIG_AUTO ? PACE_BATCH_START : config->train.batch;
+        at->step_samples = batch;
+        at->step_ns = (uint64_t)((double)batch / group->samples_per_s * (double)SECOND_NS);
+        at->sample_ns = (double)SECOND_NS / group->samples_per_s;
+        if (!scenario->made_up)
+            at->pace = setup_pace(config, gossip->lab->made.model);
+    }
+    struct party *party = &gossip->world.wire.parties[i];
+    party->up = party->down =
+        (struct pipe){.stall_ns = group->stall_ns, .stall_every_ns = group->stall_every_ns};
+    party->up.rate = &group->up;
+    party->down.rate = &group->down;
+    free(config);
+}
+
+/* What a double learns from is what its original does. */
+static void make_mind(void *self, uint32_t i, struct mind *mind)
+{
+    struct gossip *gossip = self;
+    const uint32_t nodes = gossip->lab->scenario->nodes_count;
+    lab_mind(gossip->lab, i < nodes ? i : gossip->twin_of[i - nodes], mind);
+}
+
+/* For every node that a line wants to see twice, another process with its identity, elsewhere. */
+static void add_twins(struct gossip *gossip)
+{
+    const struct scenario *scenario = gossip->lab->scenario;
+    struct world *world = &gossip->world;
+    for (uint32_t k = 0; k < scenario->faults_count; k++) {
+        const struct fault *fault = &scenario->faults[k];
+        for (uint32_t i = 0; i < scenario->nodes_count; i++) {
+            if (fault->kind != FAULT_DUPLICATE || !node_set_has(&fault->a, i))
+                continue;
+            gossip->twin_of[world->nodes_count - scenario->nodes_count] = i;
+            const struct world_node *from = &world->nodes[i];
+            const uint32_t twin =
+                world_add(world, &from->options, i + 1, scenario_region(scenario, i));
+            struct world_node *at = &world->nodes[twin];
+            at->step_samples = from->step_samples;
+            at->step_ns = from->step_ns;
+            at->sample_ns = from->sample_ns;
+            at->pace = from->pace;
+            at->options.advertise =
+                at->options.listen_port ? world_address(twin) : (struct address){0};
+            world->wire.parties[twin].up.rate = &scenario_group(scenario, i)->up;
+            world->wire.parties[twin].down.rate = &scenario_group(scenario, i)->down;
+        }
+    }
+}
+
+static void build(struct gossip *gossip)
+{
+    struct lab *lab = gossip->lab;
+    const struct scenario *scenario = lab->scenario;
+    memcpy(gossip->paths, scenario->paths, sizeof gossip->paths);
+    const struct world_options options = {
+        .seed = scenario->seed,
+        .nodes_max = scenario->nodes_count + SCENARIO_TWINS_MAX,
+        .outsiders_max = OUTSIDERS_MAX,
+        .paths = gossip->paths,
+        .regions = scenario->regions_count,
+        .maker = {.self = gossip, .make = make_mind},
+    };
+    world_init(&gossip->world, &options);
+    gossip->world.trace_file = lab->trace;
+    gossip->past = calloc(scenario->nodes_count, sizeof *gossip->past);
+    CHECK(gossip->past);
+    for (uint32_t i = 0; i < scenario->nodes_count; i++) {
+        add_node(gossip, i);
+        past_init(&gossip->past[i]);
+    }
+    for (uint32_t i = 0; i < scenario->nodes_count; i++) {
+        const struct group *group = scenario_group(scenario, i);
+        if (i > 0) /* the first node of a swarm knows nobody; when it comes back it does */
+            introduce(&gossip->world, i);
+        world_put(&gossip->world, WORLD_BEGIN_NS + group->start_ns, SUBJECT_START, i);
+        if (group->stop_ns)
+            world_put(&gossip->world, WORLD_BEGIN_NS + group->stop_ns, SUBJECT_LEAVE, i);
+    }
+    add_twins(gossip);
+    gossip->trouble = trouble_new(&gossip->world, scenario->faults, scenario->faults_count,
+                                  rng_mix(scenario->seed));
+    health_init(&gossip->health, &gossip->world, gossip->trouble, scenario->nodes_count);
+}
+
+static void on_note(void *self, uint32_t i, const struct note *note)
+{
+    struct gossip *gossip = self;
+    health_on_note(&gossip->health, i, note);
+}
+
+static void on_user(void *self, uint64_t subject, uint64_t amount)
+{
+    struct gossip *gossip = self;
+    const uint32_t i = (uint32_t)amount;
+    if (trouble_owns(subject)) {
+        trouble_on_event(gossip->trouble, subject, amount);
+    } else if (subject == SUBJECT_START && !world_is_running(&gossip->world, i)) {
+        world_start(&gossip->world, i);
+        if (i == 0)
+            introduce(&gossip->world, i);
+    } else if (subject == SUBJECT_LEAVE && world_is_running(&gossip->world, i)) {
+        world_leave(&gossip->world, i);
+    }
+}
+
+/* Measuring. */
+
+static struct node_stats stats_of(struct gossip *gossip, uint32_t i)
+{
+    return past_stats(&gossip->past[i], &gossip->world, i);
+}
+
+static double use_of(const struct pipe *pipe, double *then_s, double span_s)
+{
+    const double busy_s = pipe->busy_s - *then_s;
+    *then_s = pipe->busy_s;
+    return pipe_is_limited(pipe) && span_s > 0 ? fmin(busy_s / span_s, 1) : NAN;
+}
+
+static void measure_node(struct gossip *gossip, uint32_t i, const struct node_stats *stats,
+                         uint64_t most, double span_s, struct node_moment *moment)
+{
+    struct past *past = &gossip->past[i];
+    struct party *party = &gossip->world.wire.parties[i];
+    const double up = use_of(&party->up, &past->up_s_then, span_s);
+    const double down = use_of(&party->down, &past->down_s_then, span_s);
+    const uint64_t samples = stats->samples - past->samples_then;
+    const uint64_t told = stats->told_bytes - past->told_then;
+    past->samples_then = stats->samples;
+    past->told_then = stats->told_bytes;
+    if (!moment || !gossip->world.nodes[i].node)
+        return;
+    *moment = (struct node_moment){
+        .samples_per_s = span_s > 0 ? (float)((double)samples / span_s) : NAN,
+        .share = (float)stats->share,
+        .lag_s = (float)((double)stats->lag_ns * 1e-9),
+        .behind = (float)(most - stats->version),
+        .up_use = (float)up,
+        .down_use = (float)down,
+        .told_bytes = (float)told,
+        .accuracy = NAN,
+    };
+}
+
+/* The time since then in which nodes were to train: neither before it had begun, nor while the
+ * process stood still. */
+static void count_time(struct gossip *gossip, uint64_t then_ns)
+{
+    const uint64_t now_ns = world_now_ns(&gossip->world);
+    for (uint32_t i = 0; i < gossip->lab->scenario->nodes_count; i++) {
+        const struct world_node *at = &gossip->world.nodes[i];
+        const uint64_t paused_ns = gossip->world.wire.parties[i].paused_ns;
+        if (!at->node || !at->training || at->ended)
+            continue;
+        uint64_t from_ns = at->began_ns > then_ns ? at->began_ns : then_ns;
+        from_ns = paused_ns > from_ns ? paused_ns : from_ns;
+        gossip->past[i].trained_ns += now_ns > from_ns ? now_ns - from_ns : 0;
+    }
+}
+
+static const float *base_of_first(struct gossip *gossip)
+{
+    for (uint32_t i = 0; i < gossip->world.nodes_count; i++) {
+        struct world_node *at = &gossip->world.nodes[i];
+        if (!at->node || !mind_exists(&at->mind) || !at->mind.learner)
+            continue;
+        mind_read_base(&at->mind, gossip->lab->weights);
+        return gossip->lab->weights;
+    }
+    return NULL;
+}
+
+static double accuracy_of(struct gossip *gossip, uint32_t i)
+{
+    struct lab *lab = gossip->lab;
+    mind_read_base(&gossip->world.nodes[i].mind, lab->weights);
+    const struct evaluation evaluation =
+        lab_mark(lab, lab->weights, lab->scenario->evaluate_samples);
+    return (double)evaluation.correct / evaluation.samples;
+}
+
+/* Each node for itself; equal bases once. */
+static void measure_accuracies(struct gossip *gossip, struct node_moment *nodes)
+{
+    const uint32_t count = gossip->lab->scenario->nodes_count;
+    struct marks measured = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const struct world_node *at = &gossip->world.nodes[i];
+        if (!at->node || !at->training || !at->mind.learner)
+            continue;
+        uint64_t none = 0, *known = &none;
+        if (!node_is_catching_up(at->node) && node_waiting(at->node) == 0)
+            known = marks_put(&measured, node_digest(at->node) | 1);
+        nodes[i].accuracy = *known ? nodes[*known - 1].accuracy : (float)accuracy_of(gossip, i);
+        *known = i + 1;
+    }
+    marks_free(&measured);
+}
+
+static uint64_t most_known(const struct gossip *gossip, struct moment *moment)
+{
+    uint64_t most = 0, least = UINT64_MAX;
+    uint32_t members = UINT32_MAX;
+    for (uint32_t i = 0; i < gossip->world.nodes_count; i++) {
+        if (!gossip->world.nodes[i].node)
+            continue;
+        struct node_stats stats;
+        node_stats(gossip->world.nodes[i].node, world_now_ns(&gossip->world), &stats);
+        most = stats.version > most ? stats.version : most;
+        least = stats.version < least ? stats.version : least;
+        members = stats.members_live < members ? stats.members_live : members;
+        moment->joined += health_has_joined(&gossip->health, i);
+        moment->running++;
+    }
+    moment->behind = moment->running ? most - least : 0;
+    moment->members = moment->running ? members : 0;
+    return most;
+}
+
+static void measure(struct gossip *gossip, double span_s)
+{
+    const struct scenario *scenario = gossip->lab->scenario;
+    struct moment *moment = outcome_add(gossip->outcome, (double)ns_of(gossip) * 1e-9);
+    struct node_moment *nodes = outcome_nodes(gossip->outcome);
+    const uint64_t most = most_known(gossip, moment);
+    struct node_stats sum = {0};
+    for (uint32_t i = 0; i < scenario->nodes_count; i++) {
+        const struct node_stats stats = stats_of(gossip, i);
+        past_add(&sum, &stats);
+        measure_node(gossip, i, &stats, most, span_s, nodes ? &nodes[i] : NULL);
+    }
+    moment->samples = sum.samples;
+    moment->told_bytes = sum.told_bytes;
+    moment->sent_bytes = sum.sent_bytes;
+    moment->control_bytes = sum.control_sent_bytes;
+    moment->rumors = sum.rumors_told;
+    moment->in_flight = gossip->world.wire.flying;
+    moment->components = health_components(&gossip->health);
+    if (!gossip->has_half && 2 * ns_of(gossip) >= scenario->span_ns) {
+        gossip->has_half = true;
+        gossip->half = sum;
+    }
+    const float *base =
+        lab_is_evaluation(gossip->lab, ns_of(gossip)) ? base_of_first(gossip) : NULL;
+    if (base) {
+        const struct evaluation evaluation =
+            lab_mark(gossip->lab, base, scenario->evaluate_samples);
+        lab_enter(moment, &evaluation);
+    }
+    if (base && nodes && outcome_wants_nodes(scenario, ns_of(gossip)))
+        measure_accuracies(gossip, nodes);
+    if (gossip->lab->on_moment)
+        gossip->lab->on_moment(gossip->lab->watcher, gossip->outcome,
+                               (double)ns_of(gossip) / (double)scenario->span_ns);
+}
+
+/* The end. */
+
+/* What its speed allows in that time; of steps of several sizes, as many more as there is time for
+ * samples. */
+static uint64_t steps_possible(const struct world_node *at, const struct node_stats *stats,
+                               uint64_t trained_ns)
+{
+    if (at->step_ns == 0)
+        return 0;
+    if (at->pace.step_ns == 0 || stats->samples == 0)
+        return trained_ns / at->step_ns;
+    return (uint64_t)((double)stats->steps * (double)trained_ns /
+                      ((double)stats->samples * at->sample_ns));
+}
+
+static void total_nodes(struct gossip *gossip)
+{
+    const struct scenario *scenario = gossip->lab->scenario;
+    double origins = 0;
+    for (uint32_t i = 0; i < scenario->nodes_count; i++) {
+        const struct node_stats stats = stats_of(gossip, i);
+        const struct world_node *at = &gossip->world.nodes[i];
+        const struct party *party = &gossip->world.wire.parties[i];
+        struct node_total *total = &gossip->outcome->nodes[i];
+        const double span_s = (double)scenario->span_ns * 1e-9;
+        total->running = at->node != NULL;
+        total->steps = stats.steps;
+        total->samples = stats.samples;
+        total->steps_possible = steps_possible(at, &stats, gossip->past[i].trained_ns);
+        total->share = stats.share;
+        total->rumors_told = stats.rumors_told;
+        total->rumors_heard = stats.rumors_heard;
+        total->duplicates = stats.duplicates;
+        total->told_bytes = stats.told_bytes;
+        total->heard_bytes = stats.heard_bytes;
+        total->sent_bytes = stats.sent_bytes;
+        total->received_bytes = stats.received_bytes;
+        total->neighbours = stats.neighbours;
+        total->block_bytes = gossip->past[i].block_bytes;
+        total->joining_s = gossip->past[i].joining_s;
+        total->up_use = pipe_is_limited(&party->up) ? party->up.busy_s / span_s : NAN;
+        total->down_use = pipe_is_limited(&party->down) ? party->down.busy_s / span_s : NAN;
+        origins += at->life;
+        gossip->outcome->gradient_cpu_s += at->mind.gradient_cpu_s;
+    }
+    gossip->outcome->base_bytes = lab_parameters(gossip->lab) * sizeof(int32_t);
+    gossip->outcome->origins = origins;
+}
+
+static void total_links(struct gossip *gossip)
+{
+    const struct scenario *scenario = gossip->lab->scenario;
+    const struct wire *wire = &gossip->world.wire;
+    const uint32_t regions = scenario->regions_count;
+    struct outcome *outcome = gossip->outcome;
+    outcome->links = calloc((size_t)regions * regions, sizeof *outcome->links);
+    CHECK(outcome->links);
+    for (uint32_t k = 0; k < regions * regions; k++) {
+        const struct crossing *crossing = &wire->crossings[k];
+        const struct pipe *pipe = &wire->region_pipes[k];
+        if (crossing->bytes == 0)
+            continue;
+        struct link_total *link = &outcome->links[outcome->links_count++];
+        *link = (struct link_total){
+            .bytes = crossing->bytes,
+            .rate_bytes_per_s = (double)rate_at(pipe->rate, scenario->span_ns),
+            .use = pipe_is_limited(pipe) ? pipe->busy_s / ((double)scenario->span_ns * 1e-9) : NAN,
+            .delay_s = crossing->delay_s / (double)crossing->bytes,
+            .resent = crossing->resent,
+        };
+        memcpy(link->from, scenario->regions[k / regions], sizeof link->from);
+        memcpy(link->to, scenario->regions[k % regions], sizeof link->to);
+    }
+}
+
+static void total_traffic(struct gossip *gossip)
+{
+    const struct scenario *scenario = gossip->lab->scenario;
+    struct outcome *outcome = gossip->outcome;
+    struct node_stats sum = {0};
+    for (uint32_t i = 0; i < scenario->nodes_count; i++) {
+        const struct node_stats stats = stats_of(gossip, i);
+        past_add(&sum, &stats);
+    }
+    const double heard = (double)(sum.rumors_heard - gossip->half.rumors_heard);
+    const double again = (double)(sum.duplicates - gossip->half.duplicates);
+    const double control = (double)(sum.control_sent_bytes - gossip->half.control_sent_bytes);
+    outcome->copies = heard > 0 ? (heard + again) / heard : NAN;
+    outcome->control_bytes_per_s =
+        control / (double)scenario->nodes_count / ((double)scenario->span_ns * 0.5e-9);
+}
+
+static void total_removed(struct gossip *gossip)
+{
+    struct outcome *outcome = gossip->outcome;
+    const struct health *health = &gossip->health;
+    outcome->removed = health->removed;
+    if (health->removed > 0)
+        (void)snprintf(outcome->removed_text, sizeof outcome->removed_text, "%s by %s at %.1f s",
+                       outcome->nodes[health->whom].name, outcome->nodes[health->by].name,
+                       (double)(health->at_ns - WORLD_BEGIN_NS) * 1e-9);
+}
+
+/* Training has ended: how long until all hold the same? */
+static void settle(struct gossip *gossip)
+{
+    struct world *world = &gossip->world;
+    const uint64_t from_ns = world_now_ns(world);
+    const uint64_t until_ns = from_ns + gossip->lab->scenario->settle_ns;
+    world_rest(world);
+    while (!world_is_one_version(world) && world_now_ns(world) < until_ns &&
+           !world->check.violation[0])
+        world_run_until(world, world_now_ns(world) + SETTLE_STEP_NS);
+    if (!world_is_one_version(world))
+        return;
+    gossip->outcome->one_version_s = (double)(world_now_ns(world) - from_ns) * 1e-9;
+    check_end(world);
+}
+
+const float *gossip_play(struct lab *lab, struct outcome *outcome)
+{
+    struct gossip *gossip = calloc(1, sizeof *gossip);
+    CHECK(gossip);
+    gossip->lab = lab;
+    gossip->outcome = outcome;
+    build(gossip);
+    struct world *world = &gossip->world;
+    world->user = gossip;
+    world->on_user = on_user;
+    world->on_note = on_note;
+    const uint64_t end_ns = WORLD_BEGIN_NS + lab->scenario->span_ns;
+    while (world_now_ns(world) < end_ns && !world->check.violation[0]) {
+        uint64_t next_ns = world_now_ns(world) + SECOND_NS;
+        next_ns = next_ns < end_ns ? next_ns : end_ns;
+        const uint64_t then_ns = world_now_ns(world);
+        world_run_until(world, next_ns);
+        check_second(world);
+        count_time(gossip, then_ns);
+        measure(gossip, (double)(next_ns - then_ns) * 1e-9);
+    }
+    total_traffic(gossip);
+    trouble_end(gossip->trouble);
+    settle(gossip);
+    measure(gossip, 0);
+    total_nodes(gossip);
+    total_links(gossip);
+    total_removed(gossip);
+    outcome->trace = world->trace;
+    outcome->events = world->agenda.taken;
+    memcpy(outcome->violation, world->check.violation, sizeof outcome->violation);
+    const float *base = base_of_first(gossip);
+    health_free(&gossip->health);
+    trouble_free(gossip->trouble);
+    world_free(world);
+    free(gossip->past);
+    free(gossip);
+    return base;
+}

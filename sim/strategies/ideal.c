@@ -1,0 +1,47 @@
+/* Synchronous SGD over a network that costs nothing: what no real swarm of this speed could do
+ * better by averaging gradients. All the data, one model, and in each step the batches of all nodes
+ * together, shared out so that all are ready at the same time. */
+#include "world/event_queue.h"
+#include "strategies/strategy.h"
+
+static double samples_per_s(const struct scenario *scenario)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < scenario->nodes_count; i++)
+        sum += scenario_group(scenario, i)->samples_per_s;
+    return sum;
+}
+
+const float *ideal_play(struct lab *lab, struct outcome *outcome)
+{
+    const struct scenario *scenario = lab->scenario;
+    struct arena arena;
+    arena_init(&arena, (size_t)256 << 20);
+    struct config config = scenario->config;
+    config.train.batch = lab->batch;
+    const struct learner_options options = setup_learner_options(&config, &lab->made, 0, 0);
+    struct learner *learner =
+        learner_new(&arena, lab->backend, lab->made.model, &lab->train, NULL, &options);
+    const double step_s = lab->batch / samples_per_s(scenario);
+    for (uint64_t now_ns = SECOND_NS; now_ns <= scenario->span_ns; now_ns += SECOND_NS) {
+        const double begin_s = mind_cpu_s();
+        while (((double)learner_samples(learner) / lab->batch + 1) * step_s <=
+               (double)now_ns * 1e-9)
+            (void)learner_step(learner);
+        outcome->gradient_cpu_s += mind_cpu_s() - begin_s;
+        struct moment *moment = outcome_add(outcome, (double)now_ns * 1e-9);
+        moment->samples = learner_samples(learner);
+        moment->running = scenario->nodes_count;
+        learner_read_weights(learner, lab->weights);
+        if (lab_is_evaluation(lab, now_ns)) {
+            const struct evaluation evaluation =
+                lab_mark(lab, lab->weights, scenario->evaluate_samples);
+            lab_enter(moment, &evaluation);
+        }
+        if (lab->on_moment)
+            lab->on_moment(lab->watcher, outcome, (double)now_ns / (double)scenario->span_ns);
+    }
+    learner_free(learner);
+    arena_release(&arena);
+    return lab->weights;
+}

@@ -1,0 +1,193 @@
+/* Local SGD with an outer optimizer (Stich 2019; the outer step of DiLoCo, Douillard et al. 2023):
+ *
+ *   every node: H local steps from the common weights x
+ *   ring all-reduce of the differences, float32, over the modelled links
+ *   d = mean(w_i − x);  m = μ·m + d;  x += rate·(d + μ·m)          (Nesterov)
+ *
+ * A round takes as long as the slowest node computes, and then the ring: 2(n−1) times 4P/n bytes
+ * over its slowest link and its longest delay. Faults are not played: one death would stop it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "strategies/strategy.h"
+
+struct localsgd {
+    struct lab *lab;
+    struct learner **learners; /* [count] */
+    uint32_t *nodes;           /* [count]: whose they are */
+    struct arena *arenas;      /* [count] */
+    uint32_t count;
+    uint64_t round_samples; /* of all together */
+    float *common;          /* x [P] */
+    float *momentum;        /* m [P] */
+    float *mean;            /* d [P] */
+    float *own;             /* scratch [P] */
+};
+
+static void init(struct localsgd *local, struct lab *lab)
+{
+    const uint32_t nodes = lab->scenario->nodes_count;
+    const size_t parameters = lab_parameters(lab);
+    *local = (struct localsgd){
+        .lab = lab,
+        .learners = calloc(nodes, sizeof *local->learners),
+        .nodes = calloc(nodes, sizeof *local->nodes),
+        .arenas = calloc(nodes, sizeof *local->arenas),
+        .common = calloc(parameters, sizeof *local->common),
+        .momentum = calloc(parameters, sizeof *local->momentum),
+        .mean = calloc(parameters, sizeof *local->mean),
+        .own = calloc(parameters, sizeof *local->own),
+    };
+    CHECK(local->learners && local->nodes && local->arenas && local->common && local->momentum &&
+          local->mean && local->own);
+    for (uint32_t i = 0; i < nodes; i++) {
+        if (lab->shards.sizes[i] == 0)
+            continue;
+        const uint32_t at = local->count++;
+        local->nodes[at] = i;
+        arena_init(&local->arenas[at], (size_t)256 << 20);
+        local->learners[at] = lab_learner(lab, i, &local->arenas[at]);
+        const uint32_t batch = lab_batch(lab, i);
+        if (batch != learner_batch(local->learners[at]))
+            learner_set_batch(local->learners[at], batch);
+        local->round_samples += (uint64_t)batch * lab->scenario->local_steps;
+    }
+    learner_read_weights(local->learners[0], local->common);
+}
+
+static void end(struct localsgd *local)
+{
+    for (uint32_t i = 0; i < local->count; i++) {
+        learner_free(local->learners[i]);
+        arena_release(&local->arenas[i]);
+    }
+    free(local->learners);
+    free(local->nodes);
+    free(local->arenas);
+    free(local->common);
+    free(local->momentum);
+    free(local->mean);
+    free(local->own);
+}
+
+static void slower(uint64_t *least, const struct rate *rate, uint64_t now_ns)
+{
+    const uint64_t bytes_per_s = rate_at(rate, now_ns);
+    if (bytes_per_s && (!*least || bytes_per_s < *least))
+        *least = bytes_per_s;
+}
+
+/* Seconds that a ring all-reduce begun now takes. */
+static double ring_s(const struct localsgd *local, uint64_t now_ns)
+{
+    const struct scenario *scenario = local->lab->scenario;
+    uint64_t slowest = 0, longest_ns = 0;
+    for (uint32_t i = 0; i < local->count; i++) {
+        const uint32_t from = local->nodes[i], to = local->nodes[(i + 1) % local->count];
+        const struct path *path =
+            &scenario->paths[scenario_region(scenario, from)][scenario_region(scenario, to)];
+        slower(&slowest, &scenario_group(scenario, from)->up, now_ns);
+        slower(&slowest, &scenario_group(scenario, to)->down, now_ns);
+        slower(&slowest, &path->rate, now_ns);
+        const uint64_t delay_ns = path->delay_ns + path->jitter_ns / 2;
+        longest_ns = delay_ns > longest_ns ? delay_ns : longest_ns;
+    }
+    const double rounds = 2.0 * (local->count - 1);
+    const double bytes = 4.0 * (double)lab_parameters(local->lab) / local->count;
+    return rounds * ((double)longest_ns * 1e-9 + (slowest ? bytes / (double)slowest : 0));
+}
+
+static double slowest_step_s(const struct localsgd *local)
+{
+    double slowest = 0;
+    for (uint32_t i = 0; i < local->count; i++) {
+        const double speed = scenario_group(local->lab->scenario, local->nodes[i])->samples_per_s;
+        const double step_s = learner_batch(local->learners[i]) / speed;
+        slowest = step_s > slowest ? step_s : slowest;
+    }
+    return slowest;
+}
+
+static void train(struct localsgd *local, uint64_t rounds, double *cpu_s)
+{
+    const double begin_s = mind_cpu_s();
+    for (uint32_t i = 0; i < local->count; i++) {
+        learner_write_weights(local->learners[i], local->common);
+        learner_follow(local->learners[i], rounds * local->round_samples);
+        for (uint32_t step = 0; step < local->lab->scenario->local_steps; step++)
+            (void)learner_step(local->learners[i]);
+    }
+    *cpu_s += mind_cpu_s() - begin_s;
+}
+
+static void reduce(struct localsgd *local)
+{
+    const struct scenario *scenario = local->lab->scenario;
+    const size_t parameters = lab_parameters(local->lab);
+    const float rate = (float)scenario->outer_rate, mu = (float)scenario->outer_momentum;
+    memset(local->mean, 0, parameters * sizeof *local->mean);
+    for (uint32_t i = 0; i < local->count; i++) {
+        learner_read_weights(local->learners[i], local->own);
+        for (size_t c = 0; c < parameters; c++)
+            local->mean[c] += (local->own[c] - local->common[c]) / (float)local->count;
+    }
+    for (size_t c = 0; c < parameters; c++) {
+        local->momentum[c] = mu * local->momentum[c] + local->mean[c];
+        local->common[c] += rate * (local->mean[c] + mu * local->momentum[c]);
+    }
+}
+
+/* The moments up to this time show the weights as they are before the next round is over. */
+static void show_until(struct localsgd *local, struct outcome *outcome, double until_s,
+                       uint64_t rounds)
+{
+    struct lab *lab = local->lab;
+    const struct scenario *scenario = lab->scenario;
+    const double span_s = (double)scenario->span_ns * 1e-9;
+    for (double at_s = outcome->moments_count + 1; at_s <= span_s && at_s < until_s; at_s++) {
+        struct moment *moment = outcome_add(outcome, at_s);
+        moment->samples = rounds * local->round_samples;
+        moment->sent_bytes = rounds * 2 * (local->count - 1) * 4 * (uint64_t)lab_parameters(lab);
+        moment->told_bytes = moment->sent_bytes;
+        moment->running = scenario->nodes_count;
+        if (lab_is_evaluation(lab, (uint64_t)(at_s * 1e9))) {
+            const struct evaluation evaluation =
+                lab_mark(lab, local->common, scenario->evaluate_samples);
+            lab_enter(moment, &evaluation);
+        }
+        if (lab->on_moment)
+            lab->on_moment(lab->watcher, outcome, at_s / span_s);
+    }
+}
+
+const float *localsgd_play(struct lab *lab, struct outcome *outcome)
+{
+    struct localsgd local;
+    init(&local, lab);
+    const double span_s = (double)lab->scenario->span_ns * 1e-9;
+    double now_s = 0;
+    uint64_t rounds = 0;
+    for (;;) {
+        const double compute_s = lab->scenario->local_steps * slowest_step_s(&local);
+        const double next_s =
+            now_s + compute_s + ring_s(&local, (uint64_t)((now_s + compute_s) * 1e9));
+        show_until(&local, outcome, next_s, rounds);
+        if (next_s > span_s)
+            break;
+        train(&local, rounds, &outcome->gradient_cpu_s);
+        reduce(&local);
+        now_s = next_s;
+        rounds++;
+    }
+    for (uint32_t i = 0; i < local.count; i++) {
+        struct node_total *total = &outcome->nodes[local.nodes[i]];
+        total->steps = rounds * lab->scenario->local_steps;
+        total->samples = total->steps * learner_batch(local.learners[i]);
+        total->sent_bytes = total->received_bytes =
+            rounds * 2 * (local.count - 1) * 4 * (uint64_t)lab_parameters(lab) / local.count;
+    }
+    memcpy(lab->weights, local.common, lab_parameters(lab) * sizeof *lab->weights);
+    end(&local);
+    return lab->weights;
+}

@@ -1,0 +1,96 @@
+/* Each node alone on its shard, nobody tells anybody anything: what a swarm must beat. Accuracy is
+ * the mean over the nodes. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "world/event_queue.h"
+#include "strategies/strategy.h"
+
+struct single {
+    struct arena arena;
+    struct learner *learner; /* NULL: does not train */
+    uint32_t batch;
+    uint64_t step_ns;
+    uint64_t from_ns, until_ns;
+    uint64_t steps;
+};
+
+static void make(struct lab *lab, uint32_t i, struct single *one)
+{
+    const struct group *group = scenario_group(lab->scenario, i);
+    if (lab->shards.sizes[i] == 0)
+        return;
+    arena_init(&one->arena, (size_t)256 << 20);
+    one->learner = lab_learner(lab, i, &one->arena);
+    one->batch = lab_batch(lab, i);
+    if (one->batch != learner_batch(one->learner))
+        learner_set_batch(one->learner, one->batch);
+    one->step_ns = (uint64_t)((double)one->batch / group->samples_per_s * (double)SECOND_NS);
+    one->from_ns = group->start_ns;
+    one->until_ns = group->stop_ns ? group->stop_ns : UINT64_MAX;
+}
+
+static void train_until(struct single *one, uint64_t now_ns, double *cpu_s)
+{
+    const uint64_t until_ns = now_ns < one->until_ns ? now_ns : one->until_ns;
+    const double begin_s = mind_cpu_s();
+    while (one->learner && one->from_ns + (one->steps + 1) * one->step_ns <= until_ns) {
+        (void)learner_step(one->learner);
+        one->steps++;
+    }
+    *cpu_s += mind_cpu_s() - begin_s;
+}
+
+/* The mean over all that train. */
+static void evaluate(struct lab *lab, struct outcome *outcome, struct single *all, uint32_t samples)
+{
+    struct moment *moment = &outcome->moments[outcome->moments_count - 1];
+    double accuracy = 0, loss = 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < lab->scenario->nodes_count; i++) {
+        if (!all[i].learner)
+            continue;
+        learner_read_weights(all[i].learner, lab->weights);
+        const struct evaluation own = lab_mark(lab, lab->weights, samples);
+        outcome->nodes[i].accuracy = (double)own.correct / own.samples;
+        outcome->tested = own.samples;
+        accuracy += outcome->nodes[i].accuracy;
+        loss += own.loss;
+        count++;
+    }
+    moment->accuracy = count ? accuracy / count : NAN;
+    moment->loss = count ? loss / count : NAN;
+}
+
+const float *single_play(struct lab *lab, struct outcome *outcome)
+{
+    const struct scenario *scenario = lab->scenario;
+    struct single *all = calloc(scenario->nodes_count, sizeof *all);
+    CHECK(all);
+    for (uint32_t i = 0; i < scenario->nodes_count; i++)
+        make(lab, i, &all[i]);
+    for (uint64_t now_ns = SECOND_NS; now_ns <= scenario->span_ns; now_ns += SECOND_NS) {
+        struct moment *moment = outcome_add(outcome, (double)now_ns * 1e-9);
+        for (uint32_t i = 0; i < scenario->nodes_count; i++) {
+            train_until(&all[i], now_ns, &outcome->gradient_cpu_s);
+            moment->samples += all[i].steps * all[i].batch;
+        }
+        moment->running = scenario->nodes_count;
+        const bool last = now_ns + SECOND_NS > scenario->span_ns;
+        if (last || lab_is_evaluation(lab, now_ns))
+            evaluate(lab, outcome, all, last ? 0 : scenario->evaluate_samples);
+        outcome->accuracy = moment->accuracy;
+        outcome->loss = moment->loss;
+        if (lab->on_moment)
+            lab->on_moment(lab->watcher, outcome, (double)now_ns / (double)scenario->span_ns);
+    }
+    for (uint32_t i = 0; i < scenario->nodes_count; i++) {
+        outcome->nodes[i].steps = outcome->nodes[i].steps_possible = all[i].steps;
+        outcome->nodes[i].samples = all[i].steps * all[i].batch;
+        if (all[i].learner)
+            learner_free(all[i].learner);
+        arena_release(&all[i].arena);
+    }
+    free(all);
+    return NULL;
+}

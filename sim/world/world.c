@@ -1,0 +1,398 @@
+#include "world/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "world/world_inside.h"
+
+#define EPOCH_MS 1700000000000ull /* what their wall clocks say at virtual time 0 */
+
+void world_trace(struct world *world, const void *bytes, size_t count)
+{
+    const uint8_t *at = bytes;
+    uint64_t hash = world->trace, word = 0;
+    for (; count >= 8; at += 8, count -= 8) {
+        memcpy(&word, at, 8);
+        hash = rng_mix(hash ^ word) + 1;
+    }
+    word = count;
+    memcpy(&word, at, count);
+    world->trace = rng_mix(hash ^ word ^ (uint64_t)count << 56) + 1;
+}
+
+/* Parties of the wires: nodes first, then outsiders. */
+
+static struct outsider *outsider_at(struct world *world, uint32_t party)
+{
+    return &world->outsiders[party - world->nodes_max];
+}
+
+static uint64_t on_accept(void *self, uint32_t party, uint32_t from)
+{
+    struct world *world = self;
+    if (party >= world->nodes_max) {
+        struct outsider *outsider = outsider_at(world, party);
+        return outsider->self && outsider->on_accept ? outsider->on_accept(outsider->self, from)
+                                                     : 0;
+    }
+    struct address address = world_address(from);
+    address.port = 40000;
+    const uint64_t conn = node_on_accept(world->nodes[party].node, world_now_ns(world), &address);
+    world->nodes[party].has_met |= conn != 0;
+    world_pump(world, party);
+    return world_is_running(world, party) ? conn : 0;
+}
+
+static void on_connected(void *self, uint32_t party, uint64_t conn)
+{
+    struct world *world = self;
+    if (party >= world->nodes_max) {
+        outsider_at(world, party)->on_connected(outsider_at(world, party)->self, conn);
+        return;
+    }
+    world->nodes[party].has_met = true;
+    node_on_connected(world->nodes[party].node, world_now_ns(world), conn);
+    world_pump(world, party);
+}
+
+static void on_bytes(void *self, uint32_t party, uint64_t conn, const uint8_t *bytes, size_t count)
+{
+    struct world *world = self;
+    if (party >= world->nodes_max) {
+        outsider_at(world, party)->on_bytes(outsider_at(world, party)->self, conn, bytes, count);
+        return;
+    }
+    node_on_bytes(world->nodes[party].node, world_now_ns(world), conn, bytes, count);
+    world_pump(world, party);
+}
+
+static void on_sent(void *self, uint32_t party, uint64_t conn)
+{
+    struct world *world = self;
+    if (party >= world->nodes_max) {
+        outsider_at(world, party)->on_sent(outsider_at(world, party)->self, conn);
+        return;
+    }
+    node_on_sent(world->nodes[party].node, world_now_ns(world), conn);
+    world_pump(world, party);
+}
+
+static void on_closed(void *self, uint32_t party, uint64_t conn, const char *why)
+{
+    struct world *world = self;
+    if (party >= world->nodes_max) {
+        outsider_at(world, party)->on_closed(outsider_at(world, party)->self, conn);
+        return;
+    }
+    node_on_closed(world->nodes[party].node, world_now_ns(world), conn, why);
+    world_pump(world, party);
+}
+
+/* Beginning and end. */
+
+void world_init(struct world *world, const struct world_options *options)
+{
+    *world = (struct world){
+        .nodes = calloc(options->nodes_max, sizeof *world->nodes),
+        .nodes_max = options->nodes_max,
+        .outsiders = calloc(options->outsiders_max + 1, sizeof *world->outsiders),
+        .outsiders_max = options->outsiders_max,
+        .maker = options->maker,
+        .seed = options->seed,
+    };
+    CHECK(world->nodes && world->outsiders);
+    agenda_init(&world->agenda, WORLD_BEGIN_NS);
+    const struct wire_owner owner = {.self = world,
+                                     .on_accept = on_accept,
+                                     .on_connected = on_connected,
+                                     .on_bytes = on_bytes,
+                                     .on_sent = on_sent,
+                                     .on_closed = on_closed};
+    wire_init(&world->wire, &world->agenda, &owner, WORLD_EVENTS,
+              options->nodes_max + options->outsiders_max, options->paths, options->regions,
+              options->seed);
+    check_init(&world->check);
+}
+
+void world_free(struct world *world)
+{
+    for (uint32_t i = 0; i < world->nodes_count; i++) {
+        world_stop(world, i);
+        if (mind_exists(&world->nodes[i].mind))
+            mind_free(&world->nodes[i].mind);
+        drive_clear(&world->nodes[i].drive);
+        secret_wipe(&world->nodes[i].identity, sizeof world->nodes[i].identity);
+    }
+    check_free(&world->check);
+    wire_free(&world->wire);
+    agenda_free(&world->agenda);
+    free(world->outsiders);
+    free(world->nodes);
+}
+
+struct address world_address(uint32_t i)
+{
+    struct address address = {.port = WORLD_PORT};
+    (void)snprintf(address.host, sizeof address.host, "10.%u.%u.1", (unsigned)(i / 256),
+                   (unsigned)(i % 256));
+    return address;
+}
+
+uint32_t world_add(struct world *world, const struct node_options *options, uint64_t identity,
+                   uint32_t region)
+{
+    CHECK(world->nodes_count < world->nodes_max);
+    const uint32_t i = world->nodes_count++;
+    struct world_node *at = &world->nodes[i];
+    uint8_t seed[SEED_BYTES] = {0x68, 0x73};
+    memcpy(seed + 8, &identity, sizeof identity);
+    identity_from_seed(&at->identity, seed);
+    at->options = *options;
+    at->commands_end = &at->commands;
+    world->wire.parties[i].region = region;
+    return i;
+}
+
+void world_introduce(struct world *world, uint32_t i, uint32_t j)
+{
+    struct node_options *options = &world->nodes[i].options;
+    CHECK(options->seeds_count < NODE_SEEDS_MAX);
+    options->seeds[options->seeds_count++] = world_address(j);
+}
+
+static void prepare(struct world *world, uint32_t i)
+{
+    struct world_node *at = &world->nodes[i];
+    struct node_options *options = &at->options;
+    options->identity = &at->identity;
+    options->seed = rng_mix(world->seed + i) | 1;
+    options->incarnation =
+        (uint64_t)((int64_t)(EPOCH_MS + world_now_ns(world) / MILLI_NS) + at->clock_ms);
+    if (options->incarnation < at->drive.incarnation)
+        options->incarnation = at->drive.incarnation;
+    at->drive.incarnation = options->incarnation + NODE_LIVES;
+    const uint64_t entropy[3] = {world->seed, i, at->life};
+    memset(options->entropy, 0, sizeof options->entropy);
+    memcpy(options->entropy, entropy, sizeof entropy);
+    const struct saved *saved = drive_newest(&at->drive);
+    if (saved)
+        mind_restore(&at->mind, &saved->state);
+    options->history = saved ? saved->history : NULL;
+    options->history_bytes = saved ? saved->history_bytes : 0;
+    options->parameters = mind_parameters(&at->mind);
+    options->digest = mind_digest(&at->mind);
+}
+
+void world_start(struct world *world, uint32_t i)
+{
+    struct world_node *at = &world->nodes[i];
+    CHECK(!at->node);
+    if (mind_exists(&at->mind))
+        mind_free(&at->mind);
+    world->maker.make(world->maker.self, i, &at->mind);
+    at->life++;
+    at->ended = world->is_resting;
+    at->training = at->stepping = at->finished = at->starts_again = at->has_met = false;
+    at->steps = at->heard = 0;
+    world->wire.parties[i].paused_ns = 0;
+    at->born_ns = world_now_ns(world);
+    prepare(world, i);
+    arena_init(&at->arena, node_arena_bytes(&at->options));
+    at->node = node_new(&at->arena, &at->options, world_now_ns(world));
+    check_started(world, i);
+    at->step_ns_most = 0;
+    at->pace.samples = at->pace.ns = at->pace.steps = 0;
+    world_size_step(at);
+    at->wake_ns = NEVER_NS;
+    world->wire.parties[i].listens = at->options.listen_port != 0;
+    world_pump(world, i);
+}
+
+void world_stop(struct world *world, uint32_t i)
+{
+    struct world_node *at = &world->nodes[i];
+    if (!at->node)
+        return;
+    drive_settle(&at->drive, world_now_ns(world));
+    node_free(at->node);
+    arena_release(&at->arena);
+    at->node = NULL;
+    world->wire.parties[i].listens = false;
+    commands_drop(at);
+}
+
+void world_kill(struct world *world, uint32_t i, bool silently)
+{
+    wire_die(&world->wire, i, silently);
+    world_stop(world, i);
+}
+
+void world_wipe(struct world *world, uint32_t i)
+{
+    CHECK(!world_is_running(world, i));
+    drive_clear(&world->nodes[i].drive);
+}
+
+void world_kill_in(struct world *world, uint32_t i, uint32_t actions, bool silently)
+{
+    world->nodes[i].dies_in = actions;
+    world->nodes[i].dies_silently = silently;
+}
+
+void world_leave(struct world *world, uint32_t i)
+{
+    node_leave(world->nodes[i].node, world_now_ns(world));
+    world_pump(world, i);
+}
+
+void world_pause(struct world *world, uint32_t i, uint64_t until_ns)
+{
+    struct party *party = &world->wire.parties[i];
+    if (party->paused_ns < until_ns)
+        party->paused_ns = until_ns;
+}
+
+void world_rest(struct world *world)
+{
+    world->is_resting = true;
+    for (uint32_t i = 0; i < world->nodes_count; i++)
+        world->nodes[i].ended = true;
+}
+
+/* Outsiders. */
+
+uint32_t world_enter(struct world *world, const struct outsider *outsider)
+{
+    for (uint32_t i = 0; i < world->outsiders_max; i++) {
+        if (world->outsiders[i].self)
+            continue;
+        world->outsiders[i] = *outsider;
+        world->wire.parties[world->nodes_max + i].listens = outsider->on_accept != NULL;
+        return world->nodes_max + i;
+    }
+    return WIRE_NOBODY;
+}
+
+void world_call_outsider(struct world *world, uint32_t party, uint64_t at_ns)
+{
+    agenda_put(&world->agenda, at_ns, WORLD_OUTSIDER, party, 0, 0);
+}
+
+void world_exit(struct world *world, uint32_t party)
+{
+    wire_die(&world->wire, party, false);
+    *outsider_at(world, party) = (struct outsider){0};
+}
+
+/* The loop. */
+
+void world_put(struct world *world, uint64_t at_ns, uint64_t subject, uint64_t amount)
+{
+    agenda_put(&world->agenda, at_ns, WORLD_USER, 0, subject, amount);
+}
+
+/* A wake or a step of a process that stands still happens when it goes on; one of an earlier life
+ * never. */
+static bool is_due(struct world *world, const struct event *event)
+{
+    const struct world_node *at = &world->nodes[event->who];
+    const uint64_t paused_ns = world->wire.parties[event->who].paused_ns;
+    if (!at->node || at->life != event->subject)
+        return false;
+    if (world_now_ns(world) >= paused_ns)
+        return true;
+    agenda_put(&world->agenda, paused_ns, event->kind, event->who, event->subject, event->amount);
+    return false;
+}
+
+static void on_wake(struct world *world, uint32_t i)
+{
+    struct world_node *at = &world->nodes[i];
+    if (world_now_ns(world) < at->wake_ns)
+        return; /* another wake has been here since this one was put */
+    at->wake_ns = NEVER_NS;
+    if (node_wake_ns(at->node) <= world_now_ns(world)) {
+        node_on_time(at->node, world_now_ns(world));
+        if (node_wake_ns(at->node) <= world_now_ns(world))
+            check_fail(&world->check, "6: node %u wants to be woken again and again", i);
+    }
+    world_pump(world, i);
+}
+
+static void on_event(struct world *world, const struct event *event)
+{
+    if (event->kind >= WORLD_EVENTS) {
+        wire_on_event(&world->wire, event);
+        return;
+    }
+    switch ((enum world_event)event->kind) {
+    case WORLD_WAKE:
+        if (is_due(world, event))
+            on_wake(world, event->who);
+        break;
+    case WORLD_STEP:
+        if (is_due(world, event))
+            world_on_step(world, event->who);
+        break;
+    case WORLD_OUTSIDER:
+        if (outsider_at(world, event->who)->self)
+            outsider_at(world, event->who)->on_time(outsider_at(world, event->who)->self);
+        break;
+    case WORLD_USER:
+        world->on_user(world->user, event->subject, event->amount);
+        break;
+    case WORLD_EVENTS:
+        break;
+    }
+}
+
+void world_run_until(struct world *world, uint64_t until_ns)
+{
+    while (agenda_next_ns(&world->agenda) <= until_ns && !world->check.violation[0]) {
+        const struct event event = agenda_take(&world->agenda);
+        on_event(world, &event);
+    }
+    if (world->agenda.now_ns < until_ns)
+        world->agenda.now_ns = until_ns;
+}
+
+bool world_is_one_version(const struct world *world)
+{
+    bool first = true;
+    uint64_t hash = 0;
+    for (uint32_t i = 0; i < world->nodes_count; i++) {
+        if (!world->nodes[i].node)
+            continue;
+        struct node_stats stats;
+        node_stats(world->nodes[i].node, world_now_ns(world), &stats);
+        if (stats.waiting > 0 || node_is_catching_up(world->nodes[i].node) ||
+            (!first && stats.version_hash != hash))
+            return false;
+        hash = stats.version_hash;
+        first = false;
+    }
+    return true;
+}
+
+uint32_t world_running(const struct world *world)
+{
+    uint32_t running = 0;
+    for (uint32_t i = 0; i < world->nodes_count; i++)
+        running += world_is_running(world, i);
+    return running;
+}
+
+bool world_is_known(const struct world *world)
+{
+    const uint32_t running = world_running(world);
+    for (uint32_t i = 0; i < world->nodes_count; i++) {
+        if (!world_is_running(world, i))
+            continue;
+        struct node_stats stats;
+        node_stats(world->nodes[i].node, world_now_ns(world), &stats);
+        if (stats.members_live != running)
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,18 @@
+/* The inside of the world: world.c (parties, births, the loop), act.c (what nodes ask for).
+ * Nobody else includes this. */
+#ifndef HEARSAY_WORLD_INSIDE_H
+#define HEARSAY_WORLD_INSIDE_H
+
+#include "world/world.h"
+
+/* world.c */
+void world_trace(struct world *world, const void *bytes, size_t count);
+void world_stop(struct world *world, uint32_t i);
+
+/* act.c */
+void world_pump(struct world *world, uint32_t i);    /* do what node i asks for */
+void world_on_step(struct world *world, uint32_t i); /* its local step is over */
+void world_size_step(struct world_node *at);         /* by the batch of its mind */
+void commands_drop(struct world_node *at);
+
+#endif

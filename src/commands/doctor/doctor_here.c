@@ -1,0 +1,286 @@
+/* This machine: keys, log, folder, data, model, device, port, clock. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "commands/doctor/doctor.h"
+#include "state/state_dir.h"
+#include "daemon/status_server.h"
+#include "commands/status/status_text.h"
+#include "socket/transport.h"
+
+#define ARENA_BYTES   ((size_t)64 << 30) /* address space; only what is touched costs memory */
+#define COPIES        3 /* checkpoints: the old one, the new one, and what is written meanwhile */
+#define BASES         2 /* the same of base.safetensors, where nothing is kept */
+#define YEAR_2024_S   1704067200
+#define CLOCK_SLACK_S 5
+
+/* Keys. */
+
+static void look_at_keys(struct doctor *doctor)
+{
+    const struct config_node *node = &doctor->config.node;
+    struct problem problem;
+    char id[ID_TEXT_BYTES];
+    doctor->has_identity = identity_load(&doctor->identity, node->identity, &problem) == OK;
+    if (doctor->has_identity) {
+        identity_text(id, doctor->identity.id);
+        doctor_say(doctor, VERDICT_OK, "identity", "%s: node %s, secret", node->identity, id);
+    } else {
+        doctor_say(doctor, VERDICT_FAIL, "identity", "%s", problem.text);
+    }
+    doctor->has_swarm_key = swarm_key_load(doctor->swarm_key, node->swarm_key, &problem) == OK;
+    if (doctor->has_swarm_key)
+        doctor_say(doctor, VERDICT_OK, "swarm key", "%s: of swarm \"%s\", secret", node->swarm_key,
+                   node->swarm);
+    else
+        doctor_say(doctor, VERDICT_FAIL, "swarm key", "%s", problem.text);
+}
+
+/* The log, which the node adds to. */
+
+static void look_at_log(struct doctor *doctor)
+{
+    const char *path = doctor->config.node.log;
+    if (!path[0] || strcmp(path, "-") == 0)
+        return;
+    const int fresh = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NONBLOCK, 0600);
+    const int file = fresh >= 0 || errno != EEXIST
+                         ? fresh
+                         : open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        doctor_say(doctor, VERDICT_FAIL, "log",
+                   "cannot write the log %s: %s; choose another node.log", path, strerror(errno));
+    else
+        doctor_say(doctor, VERDICT_OK, "log", "%s%s", path,
+                   fresh >= 0 ? ": will be made" : ": will be added to");
+    if (file >= 0)
+        (void)close(file);
+    if (fresh >= 0)
+        (void)unlink(path);
+}
+
+/* The state folder. */
+
+/* Asked by doing it: access() does not know of read-only file systems, and lies to root. */
+static bool can_write(const char *dir)
+{
+    char path[CONFIG_PATH_BYTES + 32];
+    (void)snprintf(path, sizeof path, "%s/doctor-XXXXXX", dir);
+    const int file = mkostemp(path, O_CLOEXEC);
+    if (file < 0)
+        return false;
+    (void)close(file);
+    return unlink(path) == 0;
+}
+
+static uint64_t free_bytes(const char *dir)
+{
+    struct statvfs about;
+    return statvfs(dir, &about) == 0 ? (uint64_t)about.f_bavail * about.f_frsize : 0;
+}
+
+static void look_at_folder(struct doctor *doctor)
+{
+    const char *dir = doctor->config.node.state_dir;
+    const bool is_new = mkdir(dir, 0755) == 0;
+    if (!is_new && errno != EEXIST) {
+        doctor_say(doctor, VERDICT_FAIL, "state_dir",
+                   "%s does not exist and cannot be made: %s; choose another node.state_dir", dir,
+                   strerror(errno));
+        return;
+    }
+    doctor->has_folder = can_write(dir);
+    const int reason = errno;
+    doctor->free_bytes = free_bytes(dir);
+    doctor->is_taken = status_door_is_taken(dir);
+    doctor->has_state = doctor->has_folder && !is_new && !doctor->is_taken;
+    if (!doctor->has_folder)
+        doctor_say(doctor, VERDICT_FAIL, "state_dir",
+                   "%s cannot be written to: %s; choose another node.state_dir", dir,
+                   strerror(reason));
+    else if (doctor->is_taken)
+        doctor_say(doctor, VERDICT_FAIL, "state_dir",
+                   "%s: a node runs with it now (hearsay status --state %s): stop it, or choose "
+                   "another node.state_dir",
+                   dir, dir);
+    else
+        doctor_say(doctor, VERDICT_OK, "state_dir", "%s%s", dir,
+                   is_new ? ": will be made" : ": can be written to");
+    if (is_new)
+        (void)rmdir(dir);
+}
+
+static void look_at_disk(struct doctor *doctor)
+{
+    const bool is_adam = doctor->config.train.optimizer == OPTIMIZER_ADAM;
+    const uint32_t moments = is_adam ? 2 : 1; /* at most: who does not train has none */
+    const uint64_t needed_bytes = learner_state_bytes(doctor->parameters, moments) * COPIES +
+                                  doctor->parameters * sizeof(float) * BASES;
+    const bool is_enough = doctor->free_bytes >= needed_bytes;
+    doctor_say(doctor, is_enough ? VERDICT_OK : VERDICT_FAIL, "disk",
+               "%s free for %s, which may need %s%s",
+               amount_of((double)doctor->free_bytes, "B").text, doctor->config.node.state_dir,
+               amount_of((double)needed_bytes, "B").text,
+               is_enough ? "" : ": make room, or choose another node.state_dir");
+}
+
+/* Data, model, device. */
+
+static void look_at_model(struct doctor *doctor, const struct dataset *train)
+{
+    struct setup_model made;
+    struct problem problem;
+    struct arena arena;
+    struct backend *backend = backend_cpu((int)doctor->config.train.threads);
+    arena_init(&arena, ARENA_BYTES);
+    doctor->has_model = state_dir_check_start(doctor->config.node.state_dir,
+                                              doctor->config.model.start, &problem) == OK &&
+                        setup_model(&doctor->config, setup_batch_max(&doctor->config, train), train,
+                                    &arena, backend, &made, &problem) == OK;
+    if (doctor->has_model) {
+        doctor->parameters = model_parameters(made.model);
+        (void)snprintf(doctor->model, sizeof doctor->model, "%s", made.description);
+        doctor_say(doctor, VERDICT_OK, "model", "%" PRIu64 " parameters: %s", doctor->parameters,
+                   doctor->model);
+        model_free(made.model);
+    } else {
+        doctor_say(doctor, VERDICT_FAIL, "model", "%s", problem.text);
+    }
+    backend->close(backend);
+    arena_release(&arena);
+}
+
+static void look_at_data(struct doctor *doctor)
+{
+    const struct slice shard = doctor->config.data.shard;
+    struct dataset train = {0}, test = {0};
+    struct problem problem;
+    if (setup_data(&doctor->config, &train, &test, &problem) == OK) {
+        doctor_say(doctor, VERDICT_OK, "data",
+                   "%u training samples (slice %u/%u), %u test samples, %dx%dx%d, %d classes",
+                   (unsigned)train.count, (unsigned)shard.index + 1, (unsigned)shard.count,
+                   (unsigned)test.count, train.shape.channels, train.shape.height,
+                   train.shape.width, train.classes);
+        look_at_model(doctor, &train);
+    } else {
+        doctor_say(doctor, VERDICT_FAIL, "data", "%s", problem.text);
+    }
+    dataset_free(&train);
+    dataset_free(&test);
+}
+
+static void look_at_processors(struct doctor *doctor, const char *device)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const long threads = (long)doctor->config.train.threads;
+    if (threads > processors)
+        doctor_say(doctor, VERDICT_WARN, "device",
+                   "cpu: train.threads is %ld, there are %ld processors: they will get in each "
+                   "other's way; set it to %ld or less",
+                   threads, processors, processors);
+    else
+        doctor_say(doctor, VERDICT_OK, "device", "%s; %ld processors", device, processors);
+}
+
+static void look_at_device(struct doctor *doctor)
+{
+    struct backend *backend;
+    struct problem problem;
+    char text[DEVICE_TEXT_MAX];
+    if (setup_device(&doctor->config, &backend, text, &problem) != OK) {
+        doctor_say(doctor, VERDICT_FAIL, "device", "%s", problem.text);
+        return;
+    }
+    if (strcmp(backend->name, "cpu") == 0)
+        look_at_processors(doctor, text);
+    else
+        doctor_say(doctor, VERDICT_OK, "device", "%s", text);
+    backend->close(backend);
+}
+
+/* Port and clock. */
+
+static void look_at_port(struct doctor *doctor)
+{
+    const struct address *listen = &doctor->config.node.listen;
+    const struct transport_owner nobody = {0}; /* it is never run */
+    char text[ADDRESS_TEXT_BYTES];
+    struct problem problem;
+    uint16_t port;
+    if (!listen->host[0]) {
+        doctor_say(doctor, VERDICT_OK, "port", "none: this node will only dial");
+        return;
+    }
+    struct transport *transport = transport_new(&nobody);
+    doctor->is_port_free = transport_listen(transport, listen, &port, &problem) == OK;
+    if (doctor->is_port_free)
+        doctor_say(doctor, VERDICT_OK, "port", "%s is free%s", address_text(listen, text),
+                   listen->port ? "" : ": the system will choose a port");
+    else
+        doctor_say(doctor, VERDICT_FAIL, "port", "%s", problem.text);
+    transport_free(transport);
+}
+
+/* When something in the folder was last written, and what; 0: never. */
+static time_t newest_in(const char *dir, char name[static NAME_MAX + 1])
+{
+    time_t newest = 0;
+    struct stat about;
+    DIR *folder = opendir(dir);
+    const struct dirent *entry;
+    while (folder && (entry = readdir(folder))) {
+        if (entry->d_name[0] == '.' || fstatat(dirfd(folder), entry->d_name, &about, 0) != 0 ||
+            about.st_mtime <= newest)
+            continue;
+        newest = about.st_mtime;
+        (void)snprintf(name, NAME_MAX + 1, "%s", entry->d_name);
+    }
+    if (folder)
+        (void)closedir(folder);
+    return newest;
+}
+
+static void look_at_clock(struct doctor *doctor)
+{
+    const char *dir = doctor->config.node.state_dir;
+    char name[NAME_MAX + 1], text[32];
+    struct tm utc;
+    const time_t now = time(NULL);
+    const time_t newest = newest_in(dir, name);
+    (void)strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&now, &utc));
+    if (now < YEAR_2024_S)
+        doctor_say(doctor, VERDICT_FAIL, "clock",
+                   "it is %s here: set the clock (timedatectl set-ntp true), or the others take "
+                   "this node for one of its own earlier lives",
+                   text);
+    else if (newest > now + CLOCK_SLACK_S)
+        doctor_say(doctor, VERDICT_WARN, "clock",
+                   "it is %s here, but %s/%s was written %s later: if the clock went back, set "
+                   "it, or the others take this node for one of its own earlier lives",
+                   text, dir, name, amount_span(difftime(newest, now)).text);
+    else
+        doctor_say(doctor, VERDICT_OK, "clock", "%s", text);
+}
+
+void doctor_look_here(struct doctor *doctor)
+{
+    look_at_keys(doctor);
+    look_at_log(doctor);
+    look_at_folder(doctor);
+    look_at_data(doctor);
+    if (doctor->has_model && doctor->has_folder)
+        look_at_disk(doctor);
+    if (doctor->has_state && doctor->has_identity && doctor->has_model)
+        doctor_look_at_state(doctor);
+    look_at_device(doctor);
+    look_at_port(doctor);
+    look_at_clock(doctor);
+}

@@ -1,0 +1,272 @@
+/* The others: does each name resolve, does a connection come about, are we let in (doctor_visit.h),
+ * and how do they see us? */
+#include <netdb.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "commands/doctor/doctor.h"
+#include "commands/doctor/doctor_place.h"
+#include "commands/doctor/doctor_visit.h"
+#include "commands/status/status_text.h"
+
+#define NAME_WAIT_NS (5000 * MS_NS)
+
+/* A name being looked up. */
+struct lookup {
+    struct gaicb request;
+    struct addrinfo hints;
+    char host[HOST_BYTES];
+    char port[8];
+};
+
+/* Names. */
+
+static void start_lookups(struct lookup *lookups, const struct address_list *peers)
+{
+    struct gaicb *list[CONFIG_PEERS_MAX];
+    for (uint32_t i = 0; i < peers->count; i++) {
+        struct lookup *lookup = &lookups[i];
+        (void)snprintf(lookup->port, sizeof lookup->port, "%u", (unsigned)peers->item[i].port);
+        memcpy(lookup->host, peers->item[i].host, sizeof lookup->host);
+        lookup->hints = (struct addrinfo){.ai_socktype = SOCK_STREAM};
+        lookup->request = (struct gaicb){
+            .ar_name = lookup->host, .ar_service = lookup->port, .ar_request = &lookup->hints};
+        list[i] = &lookup->request;
+    }
+    /* Whatever could not even be begun says so when it is asked how it went. */
+    (void)getaddrinfo_a(GAI_NOWAIT, list, (int)peers->count, NULL);
+}
+
+static void await_lookup(const struct lookup *lookup, uint64_t until_ns)
+{
+    const struct gaicb *const list[] = {&lookup->request};
+    while (gai_error((struct gaicb *)&lookup->request) == EAI_INPROGRESS) {
+        const uint64_t now_ns = transport_now_ns();
+        if (now_ns >= until_ns)
+            return;
+        const uint64_t left_ns = until_ns - now_ns;
+        const struct timespec left = {.tv_sec = (time_t)(left_ns / 1000000000),
+                                      .tv_nsec = (long)(left_ns % 1000000000)};
+        (void)gai_suspend(list, 1, &left);
+    }
+}
+
+static void take_numbers(struct visit *visit, const struct addrinfo *found)
+{
+    for (; found && visit->numbers < NUMBERS_MAX; found = found->ai_next)
+        if (found->ai_family == AF_INET || found->ai_family == AF_INET6)
+            visit->number[visit->numbers++] = address_of_socket(found->ai_addr);
+}
+
+/* Lookups that have not ended when the time is over stay with the system, and with us. */
+static void find_numbers(struct round *round)
+{
+    const struct address_list *peers = &round->doctor->config.node.peers;
+    const uint64_t until_ns = transport_now_ns() + NAME_WAIT_NS;
+    struct lookup *lookups = calloc(peers->count + 1, sizeof *lookups);
+    CHECK(lookups);
+    bool all_ended = true;
+    start_lookups(lookups, peers);
+    for (uint32_t i = 0; i < peers->count; i++) {
+        struct visit *visit = &round->visits[i];
+        await_lookup(&lookups[i], until_ns);
+        const int error = gai_error(&lookups[i].request);
+        all_ended &= error != EAI_INPROGRESS;
+        if (error == 0) {
+            take_numbers(visit, lookups[i].request.ar_result);
+            freeaddrinfo(lookups[i].request.ar_result);
+        }
+        if (visit->numbers == 0)
+            (void)snprintf(visit->why, sizeof visit->why, "its name cannot be resolved (%s)",
+                           error == EAI_INPROGRESS ? "no answer in time"
+                           : error                 ? gai_strerror(error)
+                                                   : "no address");
+    }
+    if (all_ended)
+        free(lookups);
+}
+
+static bool is_any(const struct address *listen)
+{
+    return strcmp(listen->host, "0.0.0.0") == 0 || strcmp(listen->host, "::") == 0;
+}
+
+static bool is_self(const struct doctor *doctor, const struct address *number)
+{
+    const struct address *listen = &doctor->config.node.listen;
+    return doctor->is_port_free && listen->host[0] && number->port == listen->port &&
+           (is_any(listen) ? place_is_here(number) : strcmp(listen->host, number->host) == 0);
+}
+
+static void find_self(struct round *round)
+{
+    for (uint32_t i = 0; i < round->count; i++)
+        for (int n = 0; n < round->visits[i].numbers; n++)
+            round->visits[i].is_self |= is_self(round->doctor, &round->visits[i].number[n]);
+}
+
+/* What came out. */
+
+static int by_length(const void *a, const void *b)
+{
+    const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+static struct amount median_trip(struct visit *visit)
+{
+    qsort(visit->trip_ns, (size_t)visit->rounds, sizeof visit->trip_ns[0], by_length);
+    return amount_span((double)visit->trip_ns[visit->rounds / 2] * 1e-9);
+}
+
+static const char *remedy_for(const char *tried)
+{
+    if (strstr(tried, "refused"))
+        return "nobody listens there: is the node running, with this port as its node.listen?";
+    if (strstr(tried, "timed out") || strstr(tried, "in time"))
+        return "a firewall on the way swallows it, or no machine has this address now";
+    if (strstr(tried, "unreachable"))
+        return "there is no way from here: look at the network, its routes, a VPN";
+    return "look at the address and at the network";
+}
+
+static void say_connection(struct doctor *doctor, const char *subject, struct visit *visit)
+{
+    if (visit->rounds == 0)
+        doctor_say(doctor, VERDICT_FAIL, subject, "cannot be connected to (%s): %s", visit->tried,
+                   remedy_for(visit->tried));
+    else
+        doctor_say(doctor, VERDICT_OK, subject,
+                   "%s can be connected to, round trip %s (median of %d)%s%s",
+                   visit->number[visit->trying].host, median_trip(visit).text, visit->rounds,
+                   visit->tried[0] ? "; before that " : "", visit->tried);
+}
+
+static void say_handshake(struct doctor *doctor, const char *subject, const struct visit *visit)
+{
+    char id[ID_TEXT_BYTES];
+    identity_text(id, visit->id);
+    if (!visit->is_through)
+        doctor_say(doctor, VERDICT_FAIL, subject,
+                   "does not let us in: %s; swarm key, node.swarm, model, data and hearsay's "
+                   "version are to be the same there and here",
+                   visit->why);
+    else if (memcmp(visit->id, doctor->identity.id, ID_BYTES) != 0)
+        doctor_say(doctor, VERDICT_OK, subject, "is node %s and lets us in", id);
+    else if (doctor->is_taken)
+        doctor_say(doctor, VERDICT_OK, subject, "is this node itself, running now");
+    else
+        doctor_say(doctor, VERDICT_FAIL, subject,
+                   "is another running node with our identity %s: give each machine its own key "
+                   "file (hearsay keygen)",
+                   id);
+}
+
+static void say_visit(struct doctor *doctor, struct visit *visit, bool can_greet)
+{
+    char text[ADDRESS_TEXT_BYTES], subject[ADDRESS_TEXT_BYTES + 8];
+    (void)snprintf(subject, sizeof subject, "peer %s", address_text(&visit->address, text));
+    if (visit->is_self) {
+        doctor_say(doctor, VERDICT_OK, subject, "is this node itself: it will leave itself out");
+        return;
+    }
+    if (visit->numbers == 0) {
+        doctor_say(doctor, VERDICT_FAIL, subject, "%s: look at the spelling and at the name server",
+                   visit->why);
+        return;
+    }
+    say_connection(doctor, subject, visit);
+    if (visit->rounds == 0)
+        return;
+    if (can_greet)
+        say_handshake(doctor, subject, visit);
+    else
+        doctor_say(doctor, VERDICT_WARN, subject,
+                   "whether it lets us in is not known: keys or model are missing");
+}
+
+/* How the others see us. */
+
+/* The widest place that a peer is in, and the address we would call that one from; "" where there
+ * is no way to any. */
+static enum place widest(const struct round *round, struct address *ours)
+{
+    static const struct address somewhere = {.host = "192.0.2.1", .port = 1}; /* RFC 5737 */
+    enum place widest = PLACE_LOOPBACK;
+    *ours = (struct address){0};
+    for (uint32_t i = 0; i < round->count; i++)
+        for (int n = 0; n < round->visits[i].numbers; n++) {
+            const struct address *number = &round->visits[i].number[n];
+            if (place_of(number) < widest || !place_towards(number, ours))
+                continue;
+            widest = place_of(number);
+        }
+    if (!ours->host[0])
+        (void)place_towards(&somewhere, ours);
+    return widest;
+}
+
+static void say_reach(const struct round *round)
+{
+    struct doctor *doctor = round->doctor;
+    const struct config_node *node = &doctor->config.node;
+    struct address ours;
+    char text[ADDRESS_TEXT_BYTES];
+    if (!node->listen.host[0]) {
+        doctor_say(doctor, VERDICT_OK, "reach",
+                   "nobody can call this node, which only dials: "
+                   "enough while others listen");
+        return;
+    }
+    const enum place peers = widest(round, &ours);
+    const bool is_advertised = node->advertise.host[0] || !is_any(&node->listen);
+    if (is_advertised)
+        ours = node->advertise.host[0] ? node->advertise : node->listen;
+    if (!ours.host[0]) {
+        doctor_say(doctor, VERDICT_WARN, "reach", "this machine seems to have no network");
+        return;
+    }
+    if (ours.port == 0)
+        ours.port = node->listen.port;
+    const enum place place = place_of(&ours);
+    const bool is_narrow = place < peers;
+    doctor_say(doctor, is_narrow ? VERDICT_WARN : VERDICT_OK, "reach", "%s %s, %s%s",
+               is_advertised ? "others are told to dial" : "seen from here, others would dial",
+               ours.port ? address_text(&ours, text) : ours.host, place_text(place),
+               is_narrow ? ": peers outside it cannot call this node, unless a port is forwarded "
+                           "and node.advertise names it; it takes part by dialling out"
+               : place < PLACE_PUBLIC
+                   ? ": enough for those who share it; whoever does not cannot call this node"
+                   : "; whether a firewall lets them through can be seen from there only");
+}
+
+void doctor_look_at_peers(struct doctor *doctor)
+{
+    const struct address_list *peers = &doctor->config.node.peers;
+    struct round round = {.doctor = doctor, .count = peers->count};
+    round.can_greet = doctor->has_identity && doctor->has_swarm_key && doctor->has_model;
+    round.visits = calloc(peers->count + 1, sizeof *round.visits);
+    CHECK(round.visits);
+    for (uint32_t i = 0; i < peers->count; i++)
+        round.visits[i].address = peers->item[i];
+    if (round.can_greet) {
+        struct introduction ours;
+        introduction_make(&ours, doctor->config.node.swarm, doctor->model, doctor->parameters);
+        entropy_from_system(&round.entropy);
+        peer_club_init(&round.club, &doctor->identity, doctor->swarm_key, &ours, &round.entropy);
+    }
+    if (peers->count > 0) {
+        find_numbers(&round);
+        find_self(&round);
+        visit_all(&round);
+    } else {
+        doctor_say(doctor, VERDICT_OK, "peers",
+                   "none in node.peers: this node is the first, or waits to be called");
+    }
+    for (uint32_t i = 0; i < peers->count; i++)
+        say_visit(doctor, &round.visits[i], round.can_greet);
+    say_reach(&round);
+    free(round.visits);
+    secret_wipe(&round, sizeof round);
+}

@@ -1,0 +1,210 @@
+#include "commands/doctor/doctor_visit.h"
+
+#include <string.h>
+
+#define CONNECT_NS  (4000 * MS_NS)
+#define ANSWER_NS   (5000 * MS_NS)
+#define VISIT_NS    (12000 * MS_NS) /* in all */
+#define QUEUE_BYTES 1024
+
+static void begin(struct round *round, struct visit *visit)
+{
+    const uint64_t now_ns = transport_now_ns();
+    const uint64_t conn = ++round->dials << 32 | (uint64_t)(visit - round->visits);
+    peer_start(&visit->peer, conn, true, &visit->number[visit->trying], now_ns);
+    visit->dialled_ns = now_ns;
+    visit->deadline_ns = now_ns + CONNECT_NS;
+    visit->is_connected = visit->late = false;
+    transport_dial(round->transport, conn, &visit->number[visit->trying]);
+}
+
+static struct visit *visit_at(struct round *round, uint64_t conn)
+{
+    struct visit *visit = &round->visits[(uint32_t)conn];
+    return visit->peer.state != PEER_FREE && visit->peer.conn == conn ? visit : NULL;
+}
+
+static void flush(struct round *round, struct visit *visit)
+{
+    const uint8_t *bytes;
+    size_t count;
+    if (peer_next_send(&visit->peer, 0, SIZE_MAX, true, &bytes, &count))
+        transport_send(round->transport, visit->peer.conn, bytes, count);
+    else if (visit->peer.state == PEER_MEETING && peer_is_flushed(&visit->peer))
+        transport_hang_up(round->transport, visit->peer.conn);
+}
+
+static void set_timer(struct round *round)
+{
+    uint64_t next_ns = round->end_ns;
+    for (uint32_t i = 0; i < round->count; i++)
+        if (!round->visits[i].is_over && !round->visits[i].late &&
+            round->visits[i].deadline_ns < next_ns)
+            next_ns = round->visits[i].deadline_ns;
+    transport_set_timer(round->transport, next_ns);
+}
+
+static void on_connected(void *self, uint64_t conn)
+{
+    struct round *round = self;
+    struct visit *visit = visit_at(round, conn);
+    const uint64_t now_ns = transport_now_ns();
+    visit->is_connected = true;
+    visit->trip_ns[visit->rounds++] = now_ns - visit->dialled_ns;
+    visit->deadline_ns = now_ns + ANSWER_NS;
+    if (!round->can_greet) {
+        transport_hang_up(round->transport, conn);
+        return;
+    }
+    peer_on_connected(&visit->peer, &round->club, now_ns);
+    flush(round, visit);
+    set_timer(round);
+}
+
+/* The one reason that makes the other forget us without a word. */
+static void say_goodbye(struct visit *visit)
+{
+    static const char why[] = "hearsay doctor has only looked whether it can get in";
+    const struct message bye = {
+        .kind = BYE, .reason = BYE_DUPLICATE, .text = {(const uint8_t *)why, sizeof why - 1}};
+    CHECK(peer_say(&visit->peer, &bye));
+}
+
+static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t count)
+{
+    struct round *round = self;
+    struct visit *visit = visit_at(round, conn);
+    struct problem problem;
+    switch (peer_take(&visit->peer, &round->club, transport_now_ns(), &bytes, &count, &problem)) {
+    case PEER_MET:
+        visit->is_through = true;
+        memcpy(visit->id, visit->peer.id, ID_BYTES);
+        say_goodbye(visit);
+        flush(round, visit);
+        return;
+    case PEER_REFUSED:
+        (void)snprintf(visit->why, sizeof visit->why, "%s", problem.text);
+        transport_hang_up(round->transport, conn);
+        return;
+    case PEER_NOTHING:
+    case PEER_SAID: /* nothing is to be said any more */
+        return;
+    }
+}
+
+static void on_sent(void *self, uint64_t conn)
+{
+    struct round *round = self;
+    struct visit *visit = visit_at(round, conn);
+    peer_on_sent(&visit->peer);
+    flush(round, visit);
+}
+
+static void note_number(struct visit *visit, const char *why)
+{
+    const size_t used = strlen(visit->tried);
+    (void)snprintf(visit->tried + used, sizeof visit->tried - used, "%s%s: %s", used ? "; " : "",
+                   visit->number[visit->trying].host, visit->late ? "no answer in time" : why);
+}
+
+/* This number does not answer: is there another? */
+static bool has_next_number(struct visit *visit, const char *why)
+{
+    if (visit->rounds > 0)
+        return false;
+    note_number(visit, why);
+    return ++visit->trying < visit->numbers;
+}
+
+/* It was connected: once more, to know the round trip better? */
+static bool has_next_round(const struct round *round, struct visit *visit, const char *why)
+{
+    if (round->can_greet && !visit->is_through && !visit->why[0])
+        (void)snprintf(visit->why, sizeof visit->why, "%s",
+                       visit->late ? "it does not answer: no hearsay node, or one that is stuck"
+                       : why[0]    ? why
+                                   : PEER_NO_ANSWER);
+    return !visit->why[0] && visit->rounds < ROUNDS;
+}
+
+static void finish_if_over(struct round *round)
+{
+    for (uint32_t i = 0; i < round->count; i++)
+        if (!round->visits[i].is_over)
+            return;
+    transport_stop(round->transport);
+}
+
+static void on_closed(void *self, uint64_t conn, const char *why)
+{
+    struct round *round = self;
+    struct visit *visit = visit_at(round, conn);
+    peer_end(&visit->peer);
+    const bool goes_on =
+        visit->is_connected ? has_next_round(round, visit, why) : has_next_number(visit, why);
+    if (goes_on && transport_now_ns() < round->end_ns) {
+        begin(round, visit);
+    } else {
+        visit->is_over = true;
+        finish_if_over(round);
+    }
+    set_timer(round);
+}
+
+static void on_timer(void *self)
+{
+    struct round *round = self;
+    const uint64_t now_ns = transport_now_ns();
+    for (uint32_t i = 0; i < round->count; i++) {
+        struct visit *visit = &round->visits[i];
+        if (visit->is_over || visit->late ||
+            (now_ns < visit->deadline_ns && now_ns < round->end_ns))
+            continue;
+        visit->late = true;
+        transport_hang_up(round->transport, visit->peer.conn);
+    }
+    if (now_ns < round->end_ns)
+        set_timer(round);
+}
+
+static void on_signal(void *self, int number)
+{
+    struct round *round = self;
+    (void)number;
+    round->interrupted = true;
+    transport_stop(round->transport);
+}
+
+static void start_visits(struct round *round, struct arena *arena)
+{
+    for (uint32_t i = 0; i < round->count; i++) {
+        struct visit *visit = &round->visits[i];
+        peer_init(&visit->peer, arena, QUEUE_BYTES, 64);
+        visit->is_over = visit->is_self || visit->numbers == 0;
+        if (!visit->is_over)
+            begin(round, visit);
+    }
+}
+
+void visit_all(struct round *round)
+{
+    const struct transport_owner owner = {.self = round,
+                                          .on_connected = on_connected,
+                                          .on_bytes = on_bytes,
+                                          .on_sent = on_sent,
+                                          .on_closed = on_closed,
+                                          .on_timer = on_timer,
+                                          .on_signal = on_signal};
+    struct arena arena;
+    arena_init(&arena, round->count * peer_arena_bytes(QUEUE_BYTES, 64) + 4096);
+    round->transport = transport_new(&owner);
+    round->end_ns = transport_now_ns() + VISIT_NS;
+    start_visits(round, &arena);
+    set_timer(round);
+    finish_if_over(round);
+    transport_run(round->transport);
+    transport_free(round->transport);
+    for (uint32_t i = 0; i < round->count; i++)
+        peer_end(&round->visits[i].peer);
+    arena_release(&arena);
+}

@@ -1,0 +1,274 @@
+#include "commands/status/top.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "commands/status/status_command.h"
+#include "commands/status/status_text.h"
+
+#define REFRESH_MS    1000
+#define WAIT_MS       1000 /* for an answer: keys wait as long */
+#define ROWS_USUAL    24
+#define COLUMNS_LEAST 20
+
+/* Plain ANSI (ECMA-48), and the alternate screen that all terminals of today know. */
+#define ENTER_SCREEN "\033[?1049h\033[?25l"
+#define LEAVE_SCREEN "\033[?25h\033[?1049l"
+#define HOME         "\033[H"
+#define REST_OF_LINE "\033[K"
+#define REST_BELOW   "\033[J"
+
+static const char usage[] =
+    "hearsay top [--state DIR | --config FILE]: watch the node of this machine\n"
+    "\n"
+    "  --state DIR    the node's state folder (default state)\n"
+    "  --config FILE  the node's configuration, which names it\n"
+    "  --help         print this\n"
+    "\n"
+    "The same as hearsay status, once a second, on the whole terminal. q or Ctrl+C ends.\n";
+
+/* Drawing. */
+
+/* A table with its heading, in so many lines. */
+static void draw_part(FILE *out, const char *text, int lines, int columns)
+{
+    int left = 0;
+    for (const char *at = text; (at = strchr(at, '\n')); at++)
+        left++;
+    for (int line = 0; line < lines && left > 0; line++, left--) {
+        const char *end = strchr(text, '\n');
+        const int length = (int)(end - text);
+        if (line == lines - 1 && left > 1)
+            (void)fprintf(out, "  and %d more\n", left);
+        else
+            (void)fprintf(out, "%.*s\n", length < columns ? length : columns, text);
+        text = end + 1;
+    }
+}
+
+struct part {
+    char *text;
+    size_t bytes;
+    int lines;
+};
+
+static struct part part_of(void (*print)(FILE *out, const struct status_page *page),
+                           const struct status_page *page)
+{
+    struct part part = {0};
+    FILE *out = open_memstream(&part.text, &part.bytes);
+    CHECK(out);
+    print(out, page);
+    CHECK(fclose(out) == 0);
+    for (const char *at = part.text; (at = strchr(at, '\n')); at++)
+        part.lines++;
+    return part;
+}
+
+void top_draw(FILE *out, const struct status_page *page, int rows, int columns)
+{
+    struct part node = part_of(status_text_node, page);
+    struct part links = part_of(status_text_links, page);
+    struct part members = part_of(status_text_members, page);
+    const int node_rows = node.lines < rows ? node.lines : rows;
+    const int left = rows - node_rows - 2; /* two empty lines */
+    int links_rows = left / 2;
+    if (members.lines < left - links_rows)
+        links_rows = left - members.lines;
+    if (links.lines < links_rows)
+        links_rows = links.lines;
+    draw_part(out, node.text, node_rows, columns);
+    if (left >= 2) {
+        (void)fputc('\n', out);
+        draw_part(out, links.text, links_rows, columns);
+        (void)fputc('\n', out);
+        draw_part(out, members.text, left - links_rows, columns);
+    }
+    free(node.text);
+    free(links.text);
+    free(members.text);
+}
+
+/* The terminal. */
+
+static volatile sig_atomic_t ended;
+static volatile sig_atomic_t paused;
+
+static void on_end(int number)
+{
+    (void)number;
+    ended = 1;
+}
+
+static void on_pause(int number)
+{
+    (void)number;
+    paused = 1;
+}
+
+static void on_resize(int number)
+{
+    (void)number; /* the wait ends, and the next screen has the new size */
+}
+
+static void put(const char *bytes, size_t count)
+{
+    while (count > 0) {
+        const ssize_t wrote = write(STDOUT_FILENO, bytes, count);
+        if (wrote < 0 && errno != EINTR) {
+            ended = 1; /* the terminal is gone */
+            return;
+        }
+        bytes += wrote > 0 ? wrote : 0;
+        count -= wrote > 0 ? (size_t)wrote : 0;
+    }
+}
+
+/* Keys come one by one and are not shown; Ctrl+C stays a signal. */
+static void enter(const struct termios *before)
+{
+    struct termios raw = *before;
+    raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+    raw.c_cc[VMIN] = 0;
+    raw.c_cc[VTIME] = 0;
+    (void)tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+    put(ENTER_SCREEN, strlen(ENTER_SCREEN));
+}
+
+static void leave(const struct termios *before)
+{
+    put(LEAVE_SCREEN, strlen(LEAVE_SCREEN));
+    (void)tcsetattr(STDIN_FILENO, TCSANOW, before);
+}
+
+/* Ctrl+Z: the shell finds its terminal as it was. */
+static void pause_here(const struct termios *before)
+{
+    leave(before);
+    (void)raise(SIGSTOP);
+    paused = 0;
+    enter(before);
+}
+
+/* Signals come only while we wait for the next second: then nothing is half done. */
+static void catch_signals(sigset_t *while_waiting)
+{
+    static const struct {
+        int number;
+        void (*handler)(int number);
+    } CAUGHT[] = {
+        {SIGINT, on_end},  {SIGTERM, on_end},   {SIGHUP, on_end},
+        {SIGQUIT, on_end}, {SIGTSTP, on_pause}, {SIGWINCH, on_resize},
+    };
+    sigset_t all;
+    (void)sigemptyset(&all);
+    for (size_t i = 0; i < sizeof CAUGHT / sizeof CAUGHT[0]; i++) {
+        const struct sigaction action = {.sa_handler = CAUGHT[i].handler};
+        (void)sigaction(CAUGHT[i].number, &action, NULL);
+        (void)sigaddset(&all, CAUGHT[i].number);
+    }
+    (void)sigprocmask(SIG_BLOCK, &all, while_waiting);
+    for (size_t i = 0; i < sizeof CAUGHT / sizeof CAUGHT[0]; i++)
+        (void)sigdelset(while_waiting, CAUGHT[i].number);
+}
+
+static void wait_for_key(const sigset_t *while_waiting)
+{
+    struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
+    const struct timespec second = {.tv_sec = REFRESH_MS / 1000};
+    char key = 0;
+    if (ppoll(&keys, 1, &second, while_waiting) <= 0)
+        return;
+    const ssize_t got = read(STDIN_FILENO, &key, 1);
+    if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN) || key == 'q' || key == 'Q')
+        ended = 1;
+}
+
+/* Each line is ended by what clears the rest of the old one; the last has no line feed, so that the
+ * screen does not move. */
+static void show(const char *text)
+{
+    char *screen = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&screen, &bytes);
+    CHECK(out);
+    (void)fputs(HOME, out);
+    for (; *text; text++) {
+        if (*text == '\n')
+            (void)fprintf(out, REST_OF_LINE "%s", text[1] ? "\r\n" : "");
+        else
+            (void)fputc(*text, out);
+    }
+    (void)fputs(REST_BELOW, out);
+    CHECK(fclose(out) == 0);
+    put(screen, bytes);
+    free(screen);
+}
+
+static void refresh(const char *dir)
+{
+    struct winsize size = {0};
+    struct status_page page;
+    struct problem problem;
+    char *text = NULL;
+    size_t bytes = 0;
+    (void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+    const int rows = size.ws_row > 0 ? size.ws_row : ROWS_USUAL;
+    const int columns = size.ws_col >= COLUMNS_LEAST ? size.ws_col : STATUS_COLUMNS;
+    FILE *out = open_memstream(&text, &bytes);
+    CHECK(out);
+    if (status_page_ask(&page, dir, WAIT_MS, &problem) == OK) {
+        top_draw(out, &page, rows, columns);
+        status_page_free(&page);
+    } else {
+        (void)fprintf(out, "hearsay top: %s\n\nTrying again every second; q ends.\n", problem.text);
+    }
+    CHECK(fclose(out) == 0);
+    show(text);
+    free(text);
+}
+
+static void watch(const char *dir)
+{
+    struct termios before;
+    sigset_t while_waiting;
+    if (tcgetattr(STDIN_FILENO, &before) != 0)
+        return;
+    catch_signals(&while_waiting);
+    enter(&before);
+    while (!ended) {
+        refresh(dir);
+        wait_for_key(&while_waiting);
+        if (paused)
+            pause_here(&before);
+    }
+    leave(&before);
+}
+
+int top_run(int argc, char **argv)
+{
+    struct status_options options;
+    struct problem problem;
+    if (status_options_parse(&options, argc, argv, false, &problem) != OK) {
+        (void)fprintf(stderr, "hearsay: %s\n", problem.text);
+        return 2;
+    }
+    if (options.help) {
+        (void)fputs(usage, stdout);
+        return 0;
+    }
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+        (void)fprintf(stderr, "hearsay: top needs a terminal; for a script or a file: hearsay "
+                              "status, or hearsay status --json\n");
+        return 1;
+    }
+    watch(options.dir);
+    return 0;
+}

@@ -1,0 +1,441 @@
+#include "commands/swarm/swarm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "config/config.h"
+#include "backend/cuda/cuda_module.h"
+#include "crypto/secret.h"
+#include "base/error.h"
+#include "commands/swarm/swarm_folder.h"
+#include "commands/swarm/swarm_options.h"
+
+#define START_WAIT_S 60 /* for the first node's address */
+#define EVALUATE_S   4
+#define ABOVE_ROUNDS 3 /* evaluations in a row, of all nodes, that must reach the target */
+
+struct swarm {
+    struct swarm_options options;
+    char dir[FOLDER_BYTES];
+    struct swarm_node nodes[SWARM_NODES_MAX];
+    int started;
+    double start_s;
+    uint64_t rounds_seen; /* evaluations already judged */
+    int rounds_above;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    interrupted++;
+}
+
+static double now_s(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* The configuration of node i (from 1). */
+static enum status make_config(const struct swarm *swarm, int i, const char *seed_peer,
+                               struct config *config, struct problem *problem)
+{
+    struct config_node *node = &config->node;
+    const struct slice slice = {(uint32_t)i - 1, (uint32_t)swarm->options.nodes};
+    *config = swarm->options.config;
+    folder_fill_config(swarm->dir, i, config);
+    (void)snprintf(node->log, sizeof node->log, "-");
+    node->listen = (struct address){.host = "127.0.0.1"};
+    node->seed = swarm->options.seed;
+    config->model.seed = swarm->options.seed;
+    config->data.seed = swarm->options.seed;
+    config->data.shard = slice;
+    config->train.evaluate_part = slice;
+    config->train.evaluate_s = EVALUATE_S;
+    const int gpus = cuda_module()->devices();
+    if (gpus > 0) /* in turn; none has them all on the first */
+        (void)snprintf(config->train.device, sizeof config->train.device, "cuda:%d",
+                       (i - 1) % gpus);
+    enum status status = OK;
+    if (seed_peer) {
+        node->peers.count = 1;
+        status = address_parse(&node->peers.item[0], seed_peer, problem);
+    }
+    for (int s = 0; s < swarm->options.sets && status == OK; s++)
+        status = config_set(config, swarm->options.set[s], problem);
+    return status == OK ? config_check(config, problem) : status;
+}
+
+/* Processes. */
+
+/* In the child: its log to the pipe, its lines for people to a file, then `hearsay node`. */
+_Noreturn static void become_node(const struct swarm *swarm, int i, int log)
+{
+    char config[FOLDER_BYTES + 64], errors[FOLDER_BYTES + 64];
+    (void)snprintf(config, sizeof config, "%s/node%d/node.conf", swarm->dir, i);
+    (void)snprintf(errors, sizeof errors, "%s/node%d/node.err", swarm->dir, i);
+    const int err = open(errors, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    (void)setpgid(0, 0);                    /* Ctrl+C reaches us only; we tell the nodes */
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* and if we are killed, they leave too */
+    if (err >= 0 && dup2(log, STDOUT_FILENO) >= 0 && dup2(err, STDERR_FILENO) >= 0)
+        (void)execl("/proc/self/exe", "hearsay", "node", "--config", config, (char *)NULL);
+    _exit(127);
+}
+
+static enum status start_node(struct swarm *swarm, int i, const char *seed_peer,
+                              struct problem *problem)
+{
+    struct swarm_node *node = &swarm->nodes[i - 1];
+    struct config config;
+    int ends[2];
+    enum status status = make_config(swarm, i, seed_peer, &config, problem);
+    if (status == OK)
+        status = folder_write_config(swarm->dir, i, &config, problem);
+    if (status != OK)
+        return status;
+    node->line = malloc(SWARM_LINE_MAX);
+    if (!node->line || pipe2(ends, O_CLOEXEC) != 0)
+        return problem_set(problem, FAILED, "cannot make a pipe: %s", strerror(errno));
+    const pid_t pid = fork();
+    if (pid == 0)
+        become_node(swarm, i, ends[1]);
+    (void)close(ends[1]);
+    if (pid < 0) {
+        (void)close(ends[0]);
+        return problem_set(problem, FAILED, "cannot start a process: %s", strerror(errno));
+    }
+    node->pid = pid;
+    node->pipe = ends[0];
+    swarm->started = i;
+    return OK;
+}
+
+static void take_lines(struct swarm_node *node)
+{
+    char *start = node->line, *end = node->line + node->line_bytes, *newline;
+    while ((newline = memchr(start, '\n', (size_t)(end - start)))) {
+        *newline = 0;
+        (void)swarm_read_line(node, start);
+        start = newline + 1;
+    }
+    node->line_bytes = (size_t)(end - start);
+    memmove(node->line, start, node->line_bytes);
+    if (node->line_bytes == SWARM_LINE_MAX)
+        node->line_bytes = 0; /* no line of ours is that long */
+}
+
+static void read_pipe(struct swarm_node *node)
+{
+    ssize_t got =
+        read(node->pipe, node->line + node->line_bytes, SWARM_LINE_MAX - node->line_bytes);
+    if (got > 0) {
+        node->line_bytes += (size_t)got;
+        take_lines(node);
+    } else if (got == 0 || errno != EINTR) {
+        (void)close(node->pipe);
+        node->pipe = -1;
+        int status;
+        if (waitpid(node->pid, &status, 0) == node->pid)
+            node->exit_status = status;
+        node->pid = 0;
+    }
+}
+
+static int alive(const struct swarm *swarm)
+{
+    int count = 0;
+    for (int i = 0; i < swarm->started; i++)
+        count += swarm->nodes[i].pid != 0;
+    return count;
+}
+
+/* Read what the nodes say for at most so many seconds, or until a signal comes. */
+static void listen_for(struct swarm *swarm, double seconds)
+{
+    struct pollfd polls[SWARM_NODES_MAX];
+    const double until = now_s() + seconds;
+    const int before = interrupted;
+    double left = seconds;
+    while (left > 0 && alive(swarm) > 0 && interrupted == before) {
+        for (int i = 0; i < swarm->started; i++)
+            polls[i] = (struct pollfd){.fd = swarm->nodes[i].pipe, .events = POLLIN};
+        if (poll(polls, (nfds_t)swarm->started, (int)ceil(left * 1000)) > 0)
+            for (int i = 0; i < swarm->started; i++)
+                if (polls[i].revents)
+                    read_pipe(&swarm->nodes[i]);
+        left = until - now_s();
+    }
+}
+
+static void signal_nodes(const struct swarm *swarm, int number)
+{
+    for (int i = 0; i < swarm->started; i++)
+        if (swarm->nodes[i].pid)
+            (void)kill(swarm->nodes[i].pid, number);
+}
+
+/* The first node says where it listens; the others get that one address and meet the rest. */
+static enum status start_nodes(struct swarm *swarm, struct problem *problem)
+{
+    struct swarm_node *first = &swarm->nodes[0];
+    enum status status = start_node(swarm, 1, NULL, problem);
+    const double until = now_s() + START_WAIT_S;
+    while (status == OK && !first->address[0] && first->pid && now_s() < until && !interrupted)
+        listen_for(swarm, 0.05);
+    if (status == OK && !first->address[0] && !interrupted)
+        return problem_set(problem, FAILED, "the first node did not start");
+    for (int i = 2; i <= swarm->options.nodes && status == OK && !interrupted; i++)
+        status = start_node(swarm, i, first->address, problem);
+    return status;
+}
+
+/* Watching. */
+
+/* Each node looks at its part of the test set; once all have looked again, judge the whole. */
+static bool reached(struct swarm *swarm)
+{
+    uint64_t tested = 0, correct = 0, rounds = UINT64_MAX;
+    for (int i = 0; i < swarm->started; i++) {
+        const struct swarm_node *node = &swarm->nodes[i];
+        if (node->pid == 0)
+            continue;
+        tested += node->tested;
+        correct += node->correct;
+        rounds = node->evaluations < rounds ? node->evaluations : rounds;
+    }
+    if (tested == 0 || rounds <= swarm->rounds_seen)
+        return false;
+    swarm->rounds_seen = rounds;
+    const bool above = (double)correct >= swarm->options.target * (double)tested;
+    swarm->rounds_above = above ? swarm->rounds_above + 1 : 0;
+    return swarm->rounds_above >= ABOVE_ROUNDS;
+}
+
+/* Of the terminal that standard output is, which may change at any time; 0: it is none. */
+static int terminal_columns(void)
+{
+    struct winsize size = {0};
+    if (!isatty(STDOUT_FILENO))
+        return 0;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+static void watch(struct swarm *swarm)
+{
+    double next = 1;
+    const char *why = NULL;
+    while (!why) {
+        listen_for(swarm, fmax(0.01, swarm->start_s + next - now_s()));
+        const double seconds = now_s() - swarm->start_s;
+        if (interrupted)
+            why = "interrupted";
+        else if (alive(swarm) == 0)
+            why = "no node is left";
+        else if (reached(swarm))
+            why = "above the target three times in a row";
+        else if (seconds >= swarm->options.seconds)
+            why = "the time is over";
+        if (seconds < next && !why)
+            continue;
+        next = floor(seconds) + 1;
+        swarm_print_live(stdout, swarm->nodes, swarm->started, seconds,
+                         swarm->options.seconds - seconds, terminal_columns());
+    }
+    (void)printf("%s%s: training ends, the last rumors travel\n", terminal_columns() ? "\n" : "",
+                 why);
+    (void)fflush(stdout);
+}
+
+static void stop_nodes(struct swarm *swarm)
+{
+    const double until = now_s() + swarm->options.config.node.grace_s + 60;
+    int seen = interrupted;
+    signal_nodes(swarm, SIGTERM);
+    while (alive(swarm) > 0 && now_s() < until) {
+        listen_for(swarm, 1);
+        if (interrupted != seen) {
+            seen = interrupted;
+            signal_nodes(swarm, SIGTERM); /* a second one: they end at once */
+        }
+    }
+    signal_nodes(swarm, SIGKILL);
+    listen_for(swarm, 5);
+}
+
+/* Why a node that failed did so, in its own words. */
+static void print_errors(const struct swarm *swarm)
+{
+    for (int i = 1; i <= swarm->started; i++) {
+        const struct swarm_node *node = &swarm->nodes[i - 1];
+        if (swarm_node_finished(node))
+            continue;
+        char path[FOLDER_BYTES + 64], line[512], last[512] = "";
+        (void)snprintf(path, sizeof path, "%s/node%d/node.err", swarm->dir, i);
+        FILE *file = fopen(path, "re");
+        while (file && fgets(line, sizeof line, file))
+            (void)snprintf(last, sizeof last, "%s", line);
+        if (file)
+            (void)fclose(file);
+        (void)printf("node %d did not finish; the last it said: %s", i,
+                     last[0] ? last : "nothing\n");
+    }
+}
+
+static void print_verdict(const struct swarm_verdict *verdict, int nodes)
+{
+    if (!verdict->finished)
+        (void)printf("No node finished.\n");
+    else if (!verdict->same_model)
+        (void)printf("The nodes do NOT hold the same model.\n");
+    else if (verdict->finished < nodes)
+        (void)printf("The nodes that finished hold the same model, bit for bit; not all "
+                     "finished.\n");
+    else
+        (void)printf("All nodes hold the same model, bit for bit: the sum of %" PRIu64 " rumors.\n",
+                     verdict->rumors);
+}
+
+static bool conclude(const struct swarm *swarm)
+{
+    const struct swarm_options *options = &swarm->options;
+    const struct swarm_verdict verdict = swarm_judge(swarm->nodes, options->nodes);
+    const bool met = verdict.accuracy >= options->target;
+    if (verdict.finished)
+        swarm_print_table(stdout, swarm->nodes, swarm->started);
+    (void)fputc('\n', stdout);
+    print_errors(swarm);
+    print_verdict(&verdict, options->nodes);
+    if (verdict.finished) {
+        (void)printf("Its accuracy is %.2f %%: the target of %.2f %% is %smet.\n",
+                     100 * verdict.accuracy, 100 * options->target, met ? "" : "not ");
+        swarm_print_traffic(stdout, &verdict);
+    }
+    (void)fflush(stdout);
+    return verdict.finished == options->nodes && verdict.same_model && met;
+}
+
+static void catch_signals(void)
+{
+    const struct sigaction action = {.sa_handler = on_interrupt};
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+    (void)sigaction(SIGHUP, &action, NULL);
+}
+
+static void say_what(const struct swarm *swarm)
+{
+    static const char *const SOURCES[] = {[DATASET_IDX] = "",
+                                          [DATASET_GENERATED] = "generated digits",
+                                          [DATASET_XOR] = "exclusive or"};
+    const struct swarm_options *options = &swarm->options;
+    const struct config *config = &options->config;
+    const bool idx = config->data.source == DATASET_IDX;
+    (void)printf("%d node%s on this machine, until %.4g %% or %.0f s\n", options->nodes,
+                 options->nodes == 1 ? "" : "s", 100 * options->target, options->seconds);
+    (void)printf("  model   %s\n",
+                 config->model.layers[0] ? config->model.layers : config->model.name);
+    (void)printf("  data    %s%s%s\n", SOURCES[config->data.source], idx ? config->data.dir : "",
+                 config->data.source == DATASET_GENERATED && !swarm_options_has_files(config)
+                     ? " (no Fashion-MNIST here: package dataset-fashion-mnist)"
+                     : "");
+    (void)printf("  folder  %s%s\n", swarm->dir, options->dir ? "" : " (removed at the end)");
+    (void)fflush(stdout);
+}
+
+static enum status prepare(struct swarm *swarm, struct problem *problem)
+{
+    enum status status = folder_make(swarm->dir, swarm->options.dir, problem);
+    return status == OK ? folder_make_keys(swarm->dir, swarm->options.nodes, problem) : status;
+}
+
+/* From the first node to the verdict. */
+static bool live(struct swarm *swarm, struct problem *problem)
+{
+    say_what(swarm);
+    swarm->start_s = now_s();
+    if (start_nodes(swarm, problem) == OK)
+        watch(swarm);
+    stop_nodes(swarm);
+    return conclude(swarm);
+}
+
+/* Opened at the start: nobody wants to learn at the end that it cannot be written. */
+static enum status open_json(FILE **json, const char *path, struct problem *problem)
+{
+    *json = fopen(path, "we");
+    if (!*json)
+        return problem_set(problem, FAILED, "--json %s: cannot be written: %s; name another file",
+                           path, strerror(errno));
+    return OK;
+}
+
+static enum status close_json(FILE *json, const struct swarm *swarm, bool ok,
+                              struct problem *problem)
+{
+    const struct swarm_options *options = &swarm->options;
+    const bool written = swarm_write_json(json, swarm->nodes, options->nodes, options->target, ok);
+    if (fclose(json) == 0 && written)
+        return OK;
+    return problem_set(problem, FAILED, "--json %s: cannot be written: %s", options->json,
+                       strerror(errno));
+}
+
+static int run(struct swarm *swarm)
+{
+    struct problem problem = {""};
+    FILE *json = NULL;
+    bool ok = false;
+    enum status status = OK;
+    if (swarm->options.json)
+        status = open_json(&json, swarm->options.json, &problem);
+    if (status == OK)
+        status = prepare(swarm, &problem);
+    if (status == OK)
+        ok = live(swarm, &problem);
+    if (json && close_json(json, swarm, ok, &problem) != OK)
+        ok = false;
+    if (problem.text[0])
+        (void)fprintf(stderr, "hearsay: %s\n", problem.text);
+    if (!swarm->options.dir && swarm->dir[0])
+        folder_remove(swarm->dir, swarm->options.nodes);
+    return ok ? 0 : 1;
+}
+
+int swarm_run(int argc, char **argv)
+{
+    struct swarm *swarm = calloc(1, sizeof *swarm);
+    struct problem problem;
+    CHECK(swarm);
+    int code = 2;
+    if (swarm_options_parse(&swarm->options, argc, argv, &problem) != OK) {
+        (void)fprintf(stderr, "hearsay: %s\n", problem.text);
+    } else if (swarm->options.help) {
+        (void)fputs(swarm_options_usage, stdout);
+        code = 0;
+    } else {
+        secret_start();
+        catch_signals();
+        code = run(swarm);
+    }
+    for (int i = 0; i < SWARM_NODES_MAX; i++) {
+        free(swarm->nodes[i].line);
+        free(swarm->nodes[i].version);
+    }
+    free(swarm);
+    return code;
+}

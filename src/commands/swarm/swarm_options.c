@@ -1,0 +1,137 @@
+#include "commands/swarm/swarm_options.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "commands/swarm/swarm.h"
+
+const char swarm_options_usage[] =
+    "hearsay swarm [options]: a whole swarm on this machine trains one model\n"
+    "\n"
+    "  --nodes N         processes to start (default 4, at most 32)\n"
+    "  --model NAME      xor, mlp or lenet (default lenet)\n"
+    "  --layers LINE     a model of your own, as in: \"dense 128, relu, dense 10\"\n"
+    "  --data NAME       idx, generated or xor (default idx where it is installed)\n"
+    "  --target A        stop when test accuracy stays above it (default 0.88)\n"
+    "  --seconds S       stop after this time at the latest (default 300)\n"
+    "  --seed N          of the model, the data and the choices (default 1)\n"
+    "  --json FILE       write the results there\n"
+    "  --dir DIR         keep keys, configurations, models and notes there\n"
+    "                    (default: a temporary folder, removed at the end)\n"
+    "  --set SECTION.KEY=VALUE\n"
+    "                    set a key of every node's configuration (they are\n"
+    "                    listed by: hearsay node --print-config); may be repeated\n"
+    "  --help            print this\n"
+    "\n"
+    "Exit codes: 0 all nodes hold the same model and it reaches the target, 1 not so,\n"
+    "2 wrong usage.\n";
+
+static enum status set_key(struct swarm_options *options, const char *key, const char *value,
+                           struct problem *problem)
+{
+    char assignment[MODEL_LINE_MAX + 64];
+    if (snprintf(assignment, sizeof assignment, "%s=%s", key, value) >= (int)sizeof assignment)
+        return problem_set(problem, TOO_BIG, "--set %s: the value is too long", key);
+    return config_set(&options->config, assignment, problem);
+}
+
+static enum status parse_number(double *value, const char *name, double low, double high,
+                                struct problem *problem)
+{
+    char *end;
+    double parsed = strtod(optarg, &end);
+    if (end == optarg || *end || !(parsed >= low && parsed <= high))
+        return problem_set(problem, MALFORMED, "--%s %.40s: must be a number from %.15g to %.15g",
+                           name, optarg, low, high);
+    *value = parsed;
+    return OK;
+}
+
+static enum status parse_whole(uint64_t *value, const char *name, double low, double high,
+                               struct problem *problem)
+{
+    double parsed = 0;
+    enum status status = parse_number(&parsed, name, low, high, problem);
+    if (status == OK && parsed != floor(parsed))
+        return problem_set(problem, MALFORMED, "--%s %.40s: must be a whole number", name, optarg);
+    if (status == OK)
+        *value = (uint64_t)parsed;
+    return status;
+}
+
+static enum status parse_option(struct swarm_options *options, int option, struct problem *problem)
+{
+    uint64_t nodes = 0;
+    enum status status;
+    switch (option) {
+    case 'n':
+        status = parse_whole(&nodes, "nodes", 1, SWARM_NODES_MAX, problem);
+        options->nodes = (int)nodes;
+        return status;
+    case 'm':
+        return set_key(options, "model.name", optarg, problem);
+    case 'L':
+        return set_key(options, "model.layers", optarg, problem);
+    case 'd':
+        return set_key(options, "data.source", optarg, problem);
+    case 't':
+        return parse_number(&options->target, "target", 0, 1, problem);
+    case 'S':
+        return parse_number(&options->seconds, "seconds", 1, 1e7, problem);
+    case 's':
+        return parse_whole(&options->seed, "seed", 1, 1e15, problem);
+    case 'j':
+        options->json = optarg;
+        return OK;
+    case 'D':
+        options->dir = optarg;
+        return OK;
+    case 'k':
+        if (options->sets == SWARM_SETS_MAX)
+            return problem_set(problem, TOO_BIG, "more than %d times --set", SWARM_SETS_MAX);
+        options->set[options->sets++] = optarg;
+        return config_set(&options->config, optarg, problem);
+    case 'h':
+        options->help = true;
+        return OK;
+    default:
+        return problem_set(problem, MALFORMED, "see: hearsay swarm --help");
+    }
+}
+
+bool swarm_options_has_files(const struct config *config)
+{
+    char path[CONFIG_PATH_BYTES + 64];
+    (void)snprintf(path, sizeof path, "%s/train-images-idx3-ubyte.gz", config->data.dir);
+    return access(path, R_OK) == 0;
+}
+
+enum status swarm_options_parse(struct swarm_options *options, int argc, char **argv,
+                                struct problem *problem)
+{
+    static const struct option known[] = {
+        {"nodes", required_argument, NULL, 'n'},  {"model", required_argument, NULL, 'm'},
+        {"layers", required_argument, NULL, 'L'}, {"data", required_argument, NULL, 'd'},
+        {"target", required_argument, NULL, 't'}, {"seconds", required_argument, NULL, 'S'},
+        {"seed", required_argument, NULL, 's'},   {"json", required_argument, NULL, 'j'},
+        {"dir", required_argument, NULL, 'D'},    {"set", required_argument, NULL, 'k'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    *options = (struct swarm_options){.nodes = 4, .target = 0.88, .seconds = 300, .seed = 1};
+    config_defaults(&options->config);
+    if (!swarm_options_has_files(&options->config))
+        options->config.data.source = DATASET_GENERATED;
+    int option;
+    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+        enum status status = parse_option(options, option, problem);
+        if (status != OK || options->help)
+            return status;
+    }
+    if (optind < argc)
+        return problem_set(problem, MALFORMED,
+                           "swarm takes no argument \"%.80s\"; see: hearsay swarm --help",
+                           argv[optind]);
+    return config_check(&options->config, problem);
+}

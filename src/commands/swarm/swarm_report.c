@@ -1,0 +1,313 @@
+/* What the nodes of a swarm said, added up and shown. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "commands/swarm/swarm.h"
+
+static uint64_t number(const json_t *line, const char *key)
+{
+    return (uint64_t)json_integer_value(json_object_get(line, key));
+}
+
+static double real(const json_t *line, const char *key)
+{
+    const json_t *value = json_object_get(line, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static void text(char *out, size_t bytes, const json_t *line, const char *key)
+{
+    const char *value = json_string_value(json_object_get(line, key));
+    (void)snprintf(out, bytes, "%s", value ? value : "");
+}
+
+static void read_stats(struct swarm_node *node, const json_t *line)
+{
+    node->steps = number(line, "steps");
+    node->samples = number(line, "samples");
+    node->samples_per_second = real(line, "samples_per_second");
+    node->rumors_told = number(line, "rumors_told");
+    node->rumors_heard = number(line, "rumors_heard");
+    node->duplicates = number(line, "duplicates");
+    node->bytes_sent = number(line, "bytes_sent");
+    node->bytes_received = number(line, "bytes_received");
+}
+
+static void read_final(struct swarm_node *node, const json_t *line)
+{
+    const char *version = json_string_value(json_object_get(line, "version"));
+    read_stats(node, line);
+    text(node->id, sizeof node->id, line, "id");
+    text(node->digest, sizeof node->digest, line, "digest");
+    text(node->base_digest, sizeof node->base_digest, line, "base_digest");
+    node->version = version ? strdup(version) : NULL;
+    node->accuracy = real(line, "accuracy");
+    node->test_loss = real(line, "loss");
+    node->seconds = real(line, "seconds");
+    node->parameters = number(line, "parameters");
+    node->rumors_known = number(line, "rumors_known");
+    node->rss_bytes_max = number(line, "rss_bytes_max");
+    node->has_final = true;
+}
+
+bool swarm_read_line(struct swarm_node *node, const char *bytes)
+{
+    json_t *line = json_loads(bytes, 0, NULL);
+    const char *note = json_string_value(json_object_get(line, "note"));
+    if (!note) {
+        json_decref(line);
+        return false;
+    }
+    if (strcmp(note, "started") == 0) {
+        text(node->address, sizeof node->address, line, "address");
+    } else if (strcmp(note, "status") == 0) {
+        read_stats(node, line);
+        node->loss = real(line, "loss");
+    } else if (strcmp(note, "evaluated") == 0) {
+        node->tested = number(line, "tested");
+        node->correct = number(line, "correct");
+        node->evaluations++;
+    } else if (strcmp(note, "final") == 0 && !node->has_final) {
+        read_final(node, line);
+    }
+    json_decref(line);
+    return true;
+}
+
+/* A version is a set of origins; each node lists it in an order of its own. */
+static int compare_words(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static char *sorted_words(const char *words)
+{
+    const size_t bytes = strlen(words) + 1;
+    char *copy = strdup(words);
+    char **word = calloc(bytes / 2 + 1, sizeof *word);
+    char *out = calloc(bytes + 1, 1);
+    size_t count = 0;
+    char *rest = NULL;
+    for (char *at = strtok_r(copy, " ", &rest); at; at = strtok_r(NULL, " ", &rest))
+        word[count++] = at;
+    qsort(word, count, sizeof *word, compare_words);
+    for (size_t i = 0; i < count; i++) {
+        strcat(out, word[i]);
+        strcat(out, " ");
+    }
+    free(word);
+    free(copy);
+    return out;
+}
+
+static bool same_version(const struct swarm_node *a, const struct swarm_node *b)
+{
+    if (!a->version || !b->version)
+        return false;
+    char *first = sorted_words(a->version), *second = sorted_words(b->version);
+    const bool same = strcmp(first, second) == 0;
+    free(first);
+    free(second);
+    return same;
+}
+
+bool swarm_node_finished(const struct swarm_node *node)
+{
+    return node->has_final && WIFEXITED(node->exit_status) && WEXITSTATUS(node->exit_status) == 0;
+}
+
+struct swarm_verdict swarm_judge(const struct swarm_node *nodes, int count)
+{
+    struct swarm_verdict verdict = {.same_model = true, .accuracy = NAN};
+    const struct swarm_node *first = NULL;
+    for (int i = 0; i < count; i++) {
+        const struct swarm_node *node = &nodes[i];
+        verdict.sent_bytes += node->bytes_sent;
+        verdict.dense_bytes += swarm_dense_bytes(node, count);
+        if (!swarm_node_finished(node))
+            continue;
+        verdict.finished++;
+        verdict.rumors = node->rumors_known;
+        verdict.accuracy = fmin(node->accuracy, verdict.accuracy);
+        if (!first)
+            first = node;
+        verdict.same_model &= strcmp(node->digest, first->digest) == 0 &&
+                              strcmp(node->base_digest, node->digest) == 0 &&
+                              same_version(node, first);
+    }
+    verdict.same_model &= verdict.finished > 0;
+    return verdict;
+}
+
+uint64_t swarm_dense_bytes(const struct swarm_node *node, int count)
+{
+    return node->steps * node->parameters * 4 * (uint64_t)(count - 1);
+}
+
+static const char *amount(double bytes, char out[static 16])
+{
+    static const char *const UNITS[] = {"B", "kB", "MB", "GB", "TB"};
+    int unit = 0;
+    while (bytes >= 1000 && unit < 4) {
+        bytes /= 1000;
+        unit++;
+    }
+    (void)snprintf(out, 16, unit ? "%.1f %s" : "%.0f %s", bytes, UNITS[unit]);
+    return out;
+}
+
+struct totals {
+    uint64_t steps, told, heard, sent, tested, correct;
+    double rate; /* samples per second */
+    double loss; /* sum of those that know theirs */
+    int losses;
+};
+
+static struct totals add_up(const struct swarm_node *nodes, int count)
+{
+    struct totals totals = {0};
+    for (int i = 0; i < count; i++) {
+        const struct swarm_node *node = &nodes[i];
+        totals.steps += node->steps;
+        totals.told += node->rumors_told;
+        totals.heard += node->rumors_heard;
+        totals.sent += node->bytes_sent;
+        if (node->pid == 0)
+            continue;
+        totals.tested += node->tested;
+        totals.correct += node->correct;
+        totals.rate += node->samples_per_second;
+        if (node->steps > 0 && isfinite(node->loss)) {
+            totals.loss += node->loss;
+            totals.losses++;
+        }
+    }
+    return totals;
+}
+
+/* A value, or "-" while it is not known. */
+static const char *known_or_dash(char out[static 16], bool known, const char *format, double value)
+{
+    if (known)
+        (void)snprintf(out, 16, format, value);
+    else
+        (void)snprintf(out, 16, "-");
+    return out;
+}
+
+/* Leave out, from the end, the items (two blanks apart) that do not fit: a line that a terminal
+ * wraps cannot be written over. */
+static void cut_line(char *line, int columns)
+{
+    if (columns < 1 || strlen(line) < (size_t)columns)
+        return;
+    int end = columns - 1;
+    while (end > 0 && !(line[end] == ' ' && line[end + 1] == ' '))
+        end--;
+    line[end] = 0;
+}
+
+void swarm_print_live(FILE *out, const struct swarm_node *nodes, int count, double seconds,
+                      double left_s, int columns)
+{
+    const struct totals totals = add_up(nodes, count);
+    char line[256], accuracy[16], loss[16], rate[16], sent[16];
+    (void)snprintf(line, sizeof line,
+                   "%5.0f s  accuracy %s  loss %s  %s samples/s  sent %s  told %" PRIu64
+                   "  heard %" PRIu64 "  %" PRIu64 " steps  %.0f s left",
+                   seconds,
+                   known_or_dash(accuracy, totals.tested > 0, "%.2f %%",
+                                 100 * (double)totals.correct / (double)totals.tested),
+                   known_or_dash(loss, totals.losses > 0, "%.3f", totals.loss / totals.losses),
+                   known_or_dash(rate, totals.rate > 0, "%.0f", totals.rate),
+                   amount((double)totals.sent, sent), totals.told, totals.heard, totals.steps,
+                   fmax(left_s, 0));
+    cut_line(line, columns);
+    (void)fprintf(out, columns ? "\r\033[K%s" : "%s\n", line);
+    (void)fflush(out);
+}
+
+static void describe_end(const struct swarm_node *node, char *out, size_t bytes)
+{
+    if (WIFSIGNALED(node->exit_status))
+        (void)snprintf(out, bytes, "ended by signal %d", WTERMSIG(node->exit_status));
+    else
+        (void)snprintf(out, bytes, "ended with exit code %d", WEXITSTATUS(node->exit_status));
+}
+
+void swarm_print_table(FILE *out, const struct swarm_node *nodes, int count)
+{
+    (void)fprintf(out, "\n%4s  %-8s  %8s  %-16s  %7s  %7s  %8s  %8s\n", "node", "id", "accuracy",
+                  "digest", "samples", "per s", "sent", "received");
+    for (int i = 0; i < count; i++) {
+        const struct swarm_node *node = &nodes[i];
+        char sent[16], received[16], end[64];
+        if (!node->has_final) {
+            describe_end(node, end, sizeof end);
+            (void)fprintf(out, "%4d  %s\n", i + 1, end);
+            continue;
+        }
+        (void)fprintf(out, "%4d  %-8.8s  %6.2f %%  %-16s  %7" PRIu64 "  %7.0f  %8s  %8s\n", i + 1,
+                      node->id, 100 * node->accuracy, node->base_digest, node->samples,
+                      (double)node->samples / node->seconds, amount((double)node->bytes_sent, sent),
+                      amount((double)node->bytes_received, received));
+    }
+}
+
+void swarm_print_traffic(FILE *out, const struct swarm_verdict *verdict)
+{
+    char sent[16], dense[16];
+    if (verdict->dense_bytes == 0)
+        return;
+    (void)fprintf(out,
+                  "All together sent %s: %.3f %% of the %s that sending every step's gradient to\n"
+                  "every other node would have taken.\n",
+                  amount((double)verdict->sent_bytes, sent),
+                  100 * (double)verdict->sent_bytes / (double)verdict->dense_bytes,
+                  amount((double)verdict->dense_bytes, dense));
+}
+
+/* JSON knows no infinity and nothing that is not a number. */
+static json_t *real_json(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *node_json(const struct swarm_node *node, int count)
+{
+    return json_pack("{s:s, s:o, s:o, s:s, s:s, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I, "
+                     "s:I, s:b}",
+                     "id", node->id, "accuracy", real_json(node->has_final ? node->accuracy : NAN),
+                     "loss", real_json(node->has_final ? node->test_loss : NAN), "version",
+                     node->version ? node->version : "", "digest", node->base_digest, "samples",
+                     (json_int_t)node->samples, "samples_per_second",
+                     node->seconds > 0 ? (double)node->samples / node->seconds : 0.0, "bytes_sent",
+                     (json_int_t)node->bytes_sent, "bytes_received",
+                     (json_int_t)node->bytes_received, "dense_bytes",
+                     (json_int_t)swarm_dense_bytes(node, count), "rumors_told",
+                     (json_int_t)node->rumors_told, "rumors_heard", (json_int_t)node->rumors_heard,
+                     "duplicates", (json_int_t)node->duplicates, "seconds", node->seconds,
+                     "rss_bytes_max", (json_int_t)node->rss_bytes_max, "steps",
+                     (json_int_t)node->steps, "finished", (int)swarm_node_finished(node));
+}
+
+bool swarm_write_json(FILE *out, const struct swarm_node *nodes, int count, double target, bool ok)
+{
+    const struct swarm_verdict verdict = swarm_judge(nodes, count);
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++)
+        (void)json_array_append_new(list, node_json(&nodes[i], count));
+    json_t *root = json_pack("{s:b, s:b, s:i, s:f, s:o, s:I, s:I, s:o}", "ok", (int)ok,
+                             "same_model", (int)verdict.same_model, "finished", verdict.finished,
+                             "target", target, "accuracy", real_json(verdict.accuracy),
+                             "bytes_sent", (json_int_t)verdict.sent_bytes, "dense_bytes",
+                             (json_int_t)verdict.dense_bytes, "nodes", list);
+    const size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(9);
+    const bool written = root && json_dumpf(root, out, flags) == 0 && fputc('\n', out) != EOF;
+    json_decref(root);
+    return written;
+}

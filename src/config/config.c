@@ -1,0 +1,273 @@
+#include "config/config.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <string.h>
+
+#include "config/config_key.h"
+#include "config/config_read.h"
+#include "config/config_value.h"
+
+void config_defaults(struct config *config)
+{
+    memset(config, 0, sizeof *config);
+    for (size_t i = 0; i < config_key_count(); i++) {
+        const struct config_key *key = config_key_at(i);
+        struct problem problem;
+        CHECK(config_value_set(config, key, key->initial, &problem) == OK);
+    }
+}
+
+/* Find the key and set it. */
+static enum status assign(struct config *config, const char *section, const char *name,
+                          const char *value, const struct config_key **key, struct problem *problem)
+{
+    enum status status = config_key_section(section, problem);
+    if (status != OK)
+        return status;
+    *key = config_key_find(section, name);
+    if (!*key)
+        return config_key_unknown(section, name, problem);
+    return config_value_set(config, *key, value, problem);
+}
+
+/* One file being read. */
+struct reading {
+    FILE *file;
+    const char *path;
+    const struct config_reader *reader;
+    int line;
+    enum status status;
+    struct problem *problem;
+};
+
+static void reading_fail(struct reading *reading, enum status status, const char *what)
+{
+    reading->status =
+        problem_set(reading->problem, status, "%.200s:%d: %s", reading->path, reading->line, what);
+}
+
+/* "[name]" and nothing but a comment behind it. */
+static void check_section_line(struct reading *reading, const char *line)
+{
+    struct problem problem;
+    char section[64];
+    size_t length = strcspn(line + 1, "]");
+    if (line[1 + length] != ']') {
+        reading_fail(reading, MALFORMED, "a section without its closing bracket; write [name]");
+        return;
+    }
+    const char *rest = line + length + 2;
+    rest += strspn(rest, " \t\r");
+    if (*rest && *rest != '#' && *rest != ';') {
+        reading_fail(reading, MALFORMED,
+                     "something follows the section's name; write it on a line of its own");
+        return;
+    }
+    (void)snprintf(section, sizeof section, "%.*s", (int)length, line + 1);
+    enum status status = reading->reader->on_section(reading->reader->context, section, &problem);
+    if (status != OK)
+        reading_fail(reading, status, problem.text);
+}
+
+static bool is_binary(int byte)
+{
+    return (byte >= 0 && byte < ' ' && byte != '\t' && byte != '\r') || byte == 0x7F;
+}
+
+/* An ini_reader: the next line, without the blanks before it, for to libinih an indented line
+ * would be more of the value above it. Lines it would cut or misread end the reading. */
+static char *read_line(char *line, int room, void *context)
+{
+    struct reading *reading = context;
+    int length = 0;
+    int byte;
+    reading->line++;
+    while ((byte = getc(reading->file)) != EOF && byte != '\n') {
+        if (is_binary(byte)) {
+            reading_fail(reading, MALFORMED, "this is not a text file");
+            return NULL;
+        }
+        if (length == room - 1) {
+            reading_fail(reading, MALFORMED, "the line is too long");
+            return NULL;
+        }
+        if (length > 0 || (byte != ' ' && byte != '\t'))
+            line[length++] = (char)byte;
+    }
+    line[length] = '\0';
+    if (line[0] == '[')
+        check_section_line(reading, line);
+    bool ended = byte == EOF && length == 0;
+    return ended || reading->status != OK ? NULL : line;
+}
+
+/* An ini_handler: 0 ends the reading. */
+static int read_key(void *context, const char *section, const char *name, const char *value)
+{
+    struct reading *reading = context;
+    const struct config_reader *reader = reading->reader;
+    struct problem problem;
+    if (section[0] == '\0') {
+        reading_fail(reading, MALFORMED, "a key before the first [section]");
+        return 0;
+    }
+    enum status status =
+        reader->on_key(reader->context, section, name, value, reading->line, &problem);
+    if (status != OK)
+        reading_fail(reading, status, problem.text);
+    return status == OK;
+}
+
+static void read_file(struct reading *reading)
+{
+    ini_max_line = CONFIG_LINE_BYTES;
+    ini_stop_on_first_error = true;
+    ini_inline_comment_prefixes = ";#";
+    errno = 0;
+    int wrong = ini_parse_stream(read_line, reading, read_key, reading);
+    if (reading->status != OK)
+        return;
+    if (ferror(reading->file))
+        reading->status = problem_set(reading->problem, FAILED,
+                                      "%.300s: cannot be read: %s; name a file that you may read",
+                                      reading->path, strerror(errno));
+    else if (wrong != 0)
+        reading_fail(reading, MALFORMED, "neither a [section] nor key = value");
+}
+
+enum status config_read(const char *path, const struct config_reader *reader,
+                        struct problem *problem)
+{
+    struct reading reading = {.path = path, .reader = reader, .problem = problem};
+    reading.file = fopen(path, "re");
+    if (!reading.file)
+        return problem_set(problem, errno == ENOENT ? MISSING : FAILED,
+                           "%.300s: cannot be opened: %s; name a file that you may read", path,
+                           strerror(errno));
+    read_file(&reading);
+    (void)fclose(reading.file);
+    return reading.status;
+}
+
+enum status config_load_key(struct config_load *load, const char *section, const char *name,
+                            const char *value, int line, struct problem *problem)
+{
+    const struct config_key *key = NULL;
+    enum status status = assign(&load->config, section, name, value, &key, problem);
+    if (status != OK)
+        return status;
+    return config_key_once(key, &load->line_of[config_key_index(key)], line, problem);
+}
+
+static enum status on_section(void *context, const char *section, struct problem *problem)
+{
+    (void)context;
+    return config_key_section(section, problem);
+}
+
+static enum status on_key(void *context, const char *section, const char *name, const char *value,
+                          int line, struct problem *problem)
+{
+    return config_load_key(context, section, name, value, line, problem);
+}
+
+enum status config_load_file(struct config_load *load, const char *path, struct problem *problem)
+{
+    const struct config_reader reader = {on_section, on_key, load};
+    return config_read(path, &reader, problem);
+}
+
+enum status config_load(struct config *config, const char *path, struct problem *problem)
+{
+    struct config_load load = {.config = *config};
+    const enum status status = config_load_file(&load, path, problem);
+    if (status == OK)
+        *config = load.config;
+    return status;
+}
+
+/* Copy from .. end without the blanks around it; false when it does not fit. */
+static bool copy_trimmed(char *out, size_t room, const char *from, const char *end)
+{
+    while (from < end && (*from == ' ' || *from == '\t'))
+        from++;
+    while (end > from && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    size_t length = (size_t)(end - from);
+    if (length >= room)
+        return false;
+    memcpy(out, from, length);
+    out[length] = '\0';
+    return true;
+}
+
+enum status config_split(struct config_parts *parts, const char *assignment,
+                         struct problem *problem)
+{
+    const char *equals = strchr(assignment, '=');
+    const char *dot = strchr(assignment, '.');
+    if (!equals || !dot || dot > equals)
+        return problem_set(problem, MALFORMED,
+                           "\"%.80s\" is not of the form section.key=value, such as train.batch=64",
+                           assignment);
+    const char *end = assignment + strlen(assignment);
+    bool fits = copy_trimmed(parts->section, sizeof parts->section, assignment, dot) &&
+                copy_trimmed(parts->name, sizeof parts->name, dot + 1, equals) &&
+                copy_trimmed(parts->value, sizeof parts->value, equals + 1, end);
+    if (!fits)
+        return problem_set(problem, MALFORMED, "\"%.80s...\" is too long", assignment);
+    return OK;
+}
+
+static enum status set(struct config *config, const char *assignment, const struct config_key **key,
+                       struct problem *problem)
+{
+    struct config_parts parts;
+    const enum status status = config_split(&parts, assignment, problem);
+    if (status != OK)
+        return status;
+    return assign(config, parts.section, parts.name, parts.value, key, problem);
+}
+
+enum status config_set(struct config *config, const char *assignment, struct problem *problem)
+{
+    const struct config_key *key;
+    return set(config, assignment, &key, problem);
+}
+
+enum status config_load_set(struct config_load *load, const char *assignment,
+                            struct problem *problem)
+{
+    const struct config_key *key;
+    const enum status status = set(&load->config, assignment, &key, problem);
+    if (status == OK)
+        load->line_of[config_key_index(key)] = 0;
+    return status;
+}
+
+static void print_default(const struct config_key *key, FILE *out)
+{
+    if (key->initial[0])
+        (void)fprintf(out, "default %s\n", key->initial);
+    else
+        (void)fputs("default empty\n", out);
+}
+
+void config_print(const struct config *config, FILE *out)
+{
+    const char *section = "";
+    (void)fputs("# Every key of hearsay's configuration, with the value it has.\n", out);
+    for (size_t i = 0; i < config_key_count(); i++) {
+        const struct config_key *key = config_key_at(i);
+        if (strcmp(section, key->section) != 0)
+            (void)fprintf(out, "\n[%s]\n", key->section);
+        section = key->section;
+        struct config_allowed allowed = config_value_allowed(key);
+        (void)fprintf(out, "\n# %s\n# %s; ", key->help, allowed.text);
+        print_default(key, out);
+        (void)fprintf(out, "%s = ", key->name);
+        config_value_print(config, key, out);
+        (void)fputc('\n', out);
+    }
+}

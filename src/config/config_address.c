@@ -1,0 +1,80 @@
+#include "config/config_address.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "config/config_value.h"
+
+static enum status parse_address(struct address *address, const struct config_key *key,
+                                 const char *text, struct problem *problem)
+{
+    struct problem inner;
+    struct address parsed;
+    memset(&parsed, 0, sizeof parsed);
+    if (address_parse(&parsed, text, &inner) != OK)
+        return problem_set(problem, MALFORMED, "[%s] %s: %s", key->section, key->name, inner.text);
+    if (parsed.port < key->min)
+        return config_value_refuse(key, text, "nobody can dial port 0", problem);
+    *address = parsed;
+    return OK;
+}
+
+enum status config_address_set(void *to, const struct config_key *key, const char *text,
+                               struct problem *problem)
+{
+    if (strcmp(text, key->words) != 0)
+        return parse_address(to, key, text, problem);
+    memset(to, 0, sizeof(struct address));
+    return OK;
+}
+
+enum status config_address_set_listen(void *to, const struct config_key *key, const char *text,
+                                      struct problem *problem)
+{
+    struct problem ignored;
+    struct address parsed = {0};
+    const bool none = strcmp(text, key->words) == 0;
+    const enum status status = none ? OK : address_parse(&parsed, text, &ignored);
+    if (status == TOO_BIG)
+        return config_value_refuse(key, text, "the port is larger than 65535", problem);
+    if (status != OK)
+        return config_value_refuse(key, text, "no address with a port", problem);
+    if (!none && !address_is_number(&parsed))
+        return config_value_refuse(key, text, "a name, and who listens needs a number", problem);
+    memcpy(to, &parsed, sizeof parsed);
+    return OK;
+}
+
+/* Copy the item at the start of text, without the blanks around it; returns what follows. */
+static const char *take_item(char *item, size_t room, const char *text)
+{
+    text += strspn(text, " \t");
+    size_t length = strcspn(text, ",");
+    const char *rest = text[length] ? text + length + 1 : NULL;
+    while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\t'))
+        length--;
+    (void)snprintf(item, room, "%.*s", (int)length, text);
+    return rest;
+}
+
+enum status config_address_set_all(void *to, const struct config_key *key, const char *text,
+                                   struct problem *problem)
+{
+    struct address_list list;
+    memset(&list, 0, sizeof list);
+    const char *rest = text[0] ? text : NULL;
+    while (rest) {
+        char item[128];
+        rest = take_item(item, sizeof item, rest);
+        if (list.count == CONFIG_PEERS_MAX)
+            return config_value_refuse(key, text, "too many", problem);
+        enum status status = parse_address(&list.item[list.count], key, item, problem);
+        if (status != OK && strpbrk(item, " \t"))
+            return config_value_refuse(key, text, "no comma between two addresses", problem);
+        if (status != OK)
+            return status;
+        list.count++;
+    }
+    memcpy(to, &list, sizeof list);
+    return OK;
+}

@@ -1,0 +1,22 @@
+/* Configuration values that are addresses: the text of a key becomes a struct address, or a list.
+ *
+ * For config_value.c, which says what all have in common.
+ */
+#ifndef HEARSAY_CONFIG_ADDRESS_H
+#define HEARSAY_CONFIG_ADDRESS_H
+
+#include "config/config_key.h"
+
+/* to: struct address; CONFIG_ADDRESS. */
+enum status config_address_set(void *to, const struct config_key *key, const char *text,
+                               struct problem *problem) MUST_USE;
+
+/* to: struct address; CONFIG_LISTEN. */
+enum status config_address_set_listen(void *to, const struct config_key *key, const char *text,
+                                      struct problem *problem) MUST_USE;
+
+/* to: struct address_list; CONFIG_ADDRESSES. */
+enum status config_address_set_all(void *to, const struct config_key *key, const char *text,
+                                   struct problem *problem) MUST_USE;
+
+#endif

@@ -1,0 +1,111 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "config/config_key.h"
+#include "config/config_read.h"
+#include "node/node.h"
+
+/* What was found, and the key that it begins with. */
+struct finding {
+    const struct config_key *key;
+    struct problem *problem;
+};
+
+static enum status against(struct finding *finding, const char *section, const char *name,
+                           const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static enum status against(struct finding *finding, const char *section, const char *name,
+                           const char *format, ...)
+{
+    char what[256];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    finding->key = config_key_find(section, name);
+    CHECK(finding->key);
+    return problem_set(finding->problem, MALFORMED, "[%s] %s%s", section, name, what);
+}
+
+static enum status check_node(const struct config_node *node, struct finding *finding)
+{
+    bool listens = node->listen.host[0];
+    if (!listens && node->peers.count == 0)
+        return against(finding, "node", "listen",
+                       " is none and [node] peers is empty, so nobody can be met; "
+                       "give one of them");
+    if (!listens && node->advertise.host[0])
+        return against(finding, "node", "advertise",
+                       " is given, but listen is none; leave one of them out");
+    if (strcmp(node->identity, node->swarm_key) == 0)
+        return against(finding, "node", "identity", " and swarm_key are the same file; give two");
+    return OK;
+}
+
+static enum status check_learning(const struct config *config, struct finding *finding)
+{
+    if (!config->model.layers[0] && !model_preset(config->model.name))
+        return against(finding, "model", "name",
+                       " = %s: no such model; there are %s, or give layers", config->model.name,
+                       model_presets());
+    if (config->train.schedule != CONSTANT && config->train.period_samples == 0)
+        return against(finding, "train", "schedule", " needs period_samples, at least 1");
+    if (config->train.optimizer == OPTIMIZER_ADAM && config->train.nesterov)
+        return against(finding, "train", "nesterov",
+                       " is for optimizer = sgd; leave it out with adam");
+    bool generated = config->data.source == DATASET_GENERATED;
+    if (generated && config->data.train_count < config->data.shard.count)
+        return against(finding, "data", "shard",
+                       " has more parts (%u) than train_count has samples (%u)",
+                       config->data.shard.count, config->data.train_count);
+    return OK;
+}
+
+static enum status check_limits(const struct config_limits *limits, struct finding *finding)
+{
+    if (limits->half_open_per_net > limits->half_open)
+        return against(finding, "limits", "half_open_per_net", " (%u) is more than half_open (%u)",
+                       limits->half_open_per_net, limits->half_open);
+    if (limits->peers > limits->members)
+        return against(finding, "limits", "peers", " (%u) is more than members (%u)", limits->peers,
+                       limits->members);
+    const uint32_t most = node_lives_max(limits->send_queue_bytes);
+    if (limits->lives > most)
+        return against(finding, "limits", "lives",
+                       " (%u) are more than a joiner can be told of at once, "
+                       "%u with this send_queue_bytes; raise that, or lower lives",
+                       limits->lives, most);
+    return OK;
+}
+
+static enum status check(const struct config *config, struct finding *finding)
+{
+    enum status status = check_node(&config->node, finding);
+    if (status == OK)
+        status = check_learning(config, finding);
+    if (status == OK)
+        status = check_limits(&config->limits, finding);
+    return status;
+}
+
+enum status config_check(const struct config *config, struct problem *problem)
+{
+    struct finding finding = {.problem = problem};
+    return check(config, &finding);
+}
+
+enum status config_load_check(const struct config_load *load, const char *path,
+                              struct problem *problem)
+{
+    struct problem why;
+    struct finding finding = {.problem = &why};
+    const enum status status = check(&load->config, &finding);
+    if (status == OK)
+        return OK;
+    const int line = load->line_of[config_key_index(finding.key)];
+    if (line == 0)
+        return problem_set(problem, status, "%s", why.text);
+    return problem_set(problem, status, "%.200s:%d: %.300s", path, line, why.text);
+}

@@ -1,0 +1,309 @@
+#include "config/config_key.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "node/broadcast/version.h"
+#include "state/checkpoint.h"
+
+#define AT(member)                                                                                 \
+    .offset = offsetof(struct config, member), .bytes = sizeof((struct config *)0)->member
+
+static const struct config_key keys[] = {
+    {"node", "listen", CONFIG_LISTEN, AT(node.listen), .initial = "0.0.0.0:7770", .words = "none",
+     .help = "Where others reach this node; port 0: the system chooses; none: it only dials."},
+    {"node", "advertise", CONFIG_ADDRESS, AT(node.advertise), .initial = "", .min = 1, .words = "",
+     .help = "What others are told to dial; empty: the address they see, with our listen port."},
+    {"node", "peers", CONFIG_ADDRESSES, AT(node.peers), .initial = "", .min = 1,
+     .help = "Nodes to dial at the start; one that answers is enough to meet all others."},
+    {"node", "identity", CONFIG_PATH, AT(node.identity), .initial = "node.key", .min = 1,
+     .help = "Who this node is; make one per node with: hearsay keygen FILE"},
+    {"node", "swarm_key", CONFIG_PATH, AT(node.swarm_key), .initial = "swarm.key", .min = 1,
+     .help = "Who may enter the swarm; make one with: hearsay swarmkey FILE, and copy it to all."},
+    {"node", "swarm", CONFIG_TEXT, AT(node.swarm), .initial = "hearsay", .min = 1,
+     .help = "The name of the swarm, the same on all its nodes."},
+    {"node", "state_dir", CONFIG_PATH, AT(node.state_dir), .initial = "state", .min = 1,
+     .help = "Folder for checkpoints, and for the model as of the newest one."},
+    {"node", "seed", CONFIG_U64, AT(node.seed), .initial = "0", .max = CONFIG_NO_MAX,
+     .help = "Random choices (whom to tell, when to retry); 0: from the system."},
+    {"node", "grace_s", CONFIG_REAL, AT(node.grace_s), .initial = "20", .max = 3600, .unit = "s",
+     .help = "When leaving, wait at most so long for the last rumors to travel."},
+    {"node", "save_s", CONFIG_REAL, AT(node.save_s), .initial = "300", .max = 86400, .unit = "s",
+     .help = "Save a checkpoint to go on from so often; 0: only when leaving."},
+    {"node", "log", CONFIG_PATH, AT(node.log), .initial = "",
+     .help = "File to write notes to, one JSON object per line; -: standard output; empty: none."},
+    {"node", "verbose", CONFIG_BOOL, AT(node.verbose), .initial = "no",
+     .help = "Show every note on standard error, not only what a person needs."},
+
+    {"model", "name", CONFIG_TEXT, AT(model.name), .initial = "lenet", .min = 1,
+     .help = "A ready-made model: xor, mlp or lenet."},
+    {"model", "layers", CONFIG_TEXT, AT(model.layers), .initial = "",
+     .help = "A model of your own instead, such as: dense 64, relu, dense 10"},
+    {"model", "seed", CONFIG_U64, AT(model.seed), .initial = "1", .max = CONFIG_NO_MAX,
+     .help = "Weights to start from, as it draws them; the same on all nodes of a swarm."},
+    {"model", "start", CONFIG_PATH, AT(model.start), .initial = "",
+     .help = "Weights to start from instead: a .safetensors file, kept; the same on all nodes."},
+
+    {"data", "source", CONFIG_CHOICE, AT(data.source), .initial = "idx",
+     .words = "idx|generated|xor",
+     .help = "idx: files in dir; generated: drawn digits, needs no files; xor: four cases."},
+    {"data", "dir", CONFIG_PATH, AT(data.dir), .initial = "/usr/share/datasets/fashion-mnist",
+     .min = 1, .help = "Folder of the IDX files (from the Debian package dataset-fashion-mnist)."},
+    {"data", "seed", CONFIG_U64, AT(data.seed), .initial = "1", .max = CONFIG_NO_MAX,
+     .help = "Generated samples and the cut into shards; the same on all nodes."},
+    {"data", "shard", CONFIG_SLICE, AT(data.shard), .initial = "1/1",
+     .help = "The part of the training samples this node learns from."},
+    {"data", "train_count", CONFIG_U32, AT(data.train_count), .initial = "12000", .min = 1,
+     .max = 1000000, .unit = "samples", .help = "Generated training samples, before the cut."},
+    {"data", "test_count", CONFIG_U32, AT(data.test_count), .initial = "2000", .min = 1,
+     .max = 1000000, .unit = "samples", .help = "Generated test samples."},
+
+    {"train", "enabled", CONFIG_BOOL, AT(train.enabled), .initial = "yes",
+     .help = "no: only hear, keep and pass on what others learn."},
+    {"train", "device", CONFIG_DEVICE, AT(train.device), .initial = "auto",
+     .help = "What computes; auto: the first GPU, if there is one (hearsay --version lists them)."},
+    {"train", "precision", CONFIG_CHOICE, AT(train.precision), .initial = "fp32",
+     .words = "fp32|tf32|bf16",
+     .help = "How a GPU multiplies matrices; the others are faster, and round to 10 or 7 bits."},
+    {"train", "threads", CONFIG_U32, AT(train.threads), .initial = "1", .min = 1, .max = 256,
+     .unit = "threads", .help = "For the matrix products on the CPU."},
+    {"train", "batch", CONFIG_U32, AT(train.batch), .initial = "32", .min = 1, .max = 4096,
+     .unit = "samples", .words = "auto",
+     .help = "Samples per step; auto: 8 to 256, as many as the machine learns from in step_ms."},
+    {"train", "step_ms", CONFIG_REAL, AT(train.step_ms), .initial = "150", .min = 1, .max = 60000,
+     .unit = "ms", .help = "batch = auto: how long a step is to take, about."},
+    {"train", "batch_bytes", CONFIG_SIZE, AT(train.batch_bytes), .initial = "128M", .min = 0x1p20,
+     .max = 0x1p36, .unit = "bytes",
+     .help = "batch = auto: memory for the samples of one step, at most."},
+    {"train", "optimizer", CONFIG_CHOICE, AT(train.optimizer), .initial = "sgd",
+     .words = "sgd|adam",
+     .help = "sgd: stochastic gradient descent; adam: each weight at a pace of its own (AdamW)."},
+    {"train", "rate", CONFIG_REAL, AT(train.rate), .initial = "0.02", .min = 1e-8, .max = 100,
+     .help = "Learning rate at the start."},
+    {"train", "momentum", CONFIG_REAL, AT(train.momentum), .initial = "0.9", .max = 0.9999,
+     .help = "Share of the last step's direction that is kept (adam: beta1)."},
+    {"train", "beta2", CONFIG_REAL, AT(train.beta2), .initial = "0.999", .max = 0.999999,
+     .help = "adam: share of the mean of the gradients' squares that is kept."},
+    {"train", "nesterov", CONFIG_BOOL, AT(train.nesterov), .initial = "no",
+     .help = "sgd: look ahead along the momentum."},
+    {"train", "weight_decay", CONFIG_REAL, AT(train.weight_decay), .initial = "0", .max = 1,
+     .help = "Pull of the weights towards zero; adam: past the moments."},
+    {"train", "schedule", CONFIG_CHOICE, AT(train.schedule), .initial = "constant",
+     .words = "constant|step|cosine",
+     .help = "How the rate changes; step: times decay each period; cosine: falls for one period."},
+    {"train", "period_samples", CONFIG_U64, AT(train.period_samples), .initial = "0",
+     .max = CONFIG_NO_MAX, .unit = "samples",
+     .help = "Period of the schedule, in samples that the whole swarm has learned."},
+    {"train", "decay", CONFIG_REAL, AT(train.decay), .initial = "0.1", .max = 1,
+     .help = "step: factor per period; cosine: the last rate, as a part of the first."},
+    {"train", "samples_max", CONFIG_U64, AT(train.samples_max), .initial = "0",
+     .max = CONFIG_NO_MAX, .unit = "samples",
+     .help = "Stop training after so many samples here; 0: never."},
+    {"train", "evaluate_s", CONFIG_REAL, AT(train.evaluate_s), .initial = "0", .max = 86400,
+     .unit = "s", .help = "Measure the base on the test set every so often; 0: never."},
+    {"train", "evaluate_part", CONFIG_SLICE, AT(train.evaluate_part), .initial = "1/1",
+     .help = "The part of the test set to measure on."},
+
+    {"exchange", "bytes_per_s", CONFIG_SIZE, AT(exchange.bytes_per_s), .initial = "auto",
+     .min = 1000, .max = 0x1p40, .unit = "bytes per second", .words = "auto",
+     .help = "Of its own progress, told before copies; auto: what links and members can take."},
+    {"exchange", "uplink_max", CONFIG_SIZE, AT(exchange.uplink_max), .initial = "none", .min = 4000,
+     .max = 0x1p40, .unit = "bytes per second", .words = "none",
+     .help = "Sent to all neighbours together, at most."},
+    {"exchange", "downlink_max", CONFIG_SIZE, AT(exchange.downlink_max), .initial = "none",
+     .min = 4000, .max = 0x1p40, .unit = "bytes per second", .words = "none",
+     .help = "Received from all neighbours together, at most: each is told its part."},
+    {"exchange", "neighbour_max", CONFIG_SIZE, AT(exchange.neighbour_max), .initial = "none",
+     .min = 4000, .max = 0x1p40, .unit = "bytes per second", .words = "none",
+     .help = "Sent to any one neighbour, at most."},
+    {"exchange", "interval_s", CONFIG_REAL, AT(exchange.interval_s), .initial = "auto", .min = 0.01,
+     .max = 3600, .unit = "s", .words = "auto",
+     .help = "Between two tellings, in the mean; auto: by how long news takes and what it costs."},
+    {"exchange", "steps_min", CONFIG_U32, AT(exchange.steps_min), .initial = "16", .min = 1,
+     .max = 1000000, .unit = "steps", .help = "Local steps between two tellings, at least."},
+    {"exchange", "told_max", CONFIG_REAL, AT(exchange.told_max), .initial = "0.1", .min = 0.0001,
+     .max = 1, .help = "Part of the parameters told at once, at most: the strongest."},
+    {"exchange", "tau", CONFIG_REAL, AT(exchange.tau), .initial = "auto", .min = 1e-7, .max = 1,
+     .words = "auto",
+     .help = "Least progress of a weight that is told, whatever it takes; auto: as small as fits."},
+    {"exchange", "gain", CONFIG_REAL, AT(exchange.gain), .initial = "auto", .min = 0.01, .max = 256,
+     .words = "auto",
+     .help = "Weight of everybody's progress together; 1 averages, the number of nodes sums."},
+    {"exchange", "beta", CONFIG_REAL, AT(exchange.beta), .initial = "auto", .max = 0.99,
+     .words = "auto", .help = "Base momentum: the swarm keeps moving where it moved."},
+    {"exchange", "weigh_throughput", CONFIG_BOOL, AT(exchange.weigh_throughput), .initial = "yes",
+     .help = "Weigh each node's progress by the samples it learned; no: all the same."},
+    {"exchange", "log_bytes", CONFIG_SIZE, AT(exchange.log_bytes), .initial = "64M", .min = 0x1p20,
+     .max = 0x1p36, .unit = "bytes", .help = "Rumors kept for nodes that missed them."},
+    {"exchange", "give_bytes_per_s", CONFIG_SIZE, AT(exchange.give_bytes_per_s), .initial = "auto",
+     .max = 0x1p36, .unit = "bytes per second", .words = "auto",
+     .help = "Of the base, to who catches up, while training; 0: no bound; auto: by the links."},
+
+    {"limits", "peers", CONFIG_U32, AT(limits.peers), .initial = "32", .min = 1, .max = 128,
+     .unit = "connections", .help = "Open conversations."},
+    {"limits", "members", CONFIG_U32, AT(limits.members), .initial = "256", .min = 2, .max = 4096,
+     .unit = "nodes", .help = "Nodes of the swarm to remember."},
+    {"limits", "lives", CONFIG_U32, AT(limits.lives), .initial = "8192", .min = 16,
+     .max = CONFIG_LIVES_MAX, .unit = "lives",
+     .help = "Lives of all nodes, from start to end: what each told stays in the sum."},
+    {"limits", "half_open", CONFIG_U32, AT(limits.half_open), .initial = "64", .min = 1,
+     .max = 1024, .unit = "connections", .help = "Callers who have not yet proved the swarm key."},
+    {"limits", "half_open_per_net", CONFIG_U32, AT(limits.half_open_per_net), .initial = "8",
+     .min = 1, .max = 1024, .unit = "connections",
+     .help = "The same, from one neighbourhood of addresses (IPv4 /24, IPv6 /48)."},
+    {"limits", "handshake_s", CONFIG_REAL, AT(limits.handshake_s), .initial = "5", .min = 0.1,
+     .max = 60, .unit = "s", .help = "Time for a caller to prove the swarm key."},
+    {"limits", "silence_s", CONFIG_REAL, AT(limits.silence_s), .initial = "3", .min = 1, .max = 600,
+     .unit = "s", .help = "A neighbour silent for so long is gone."},
+    {"limits", "send_queue_bytes", CONFIG_SIZE, AT(limits.send_queue_bytes), .initial = "1M",
+     .min = 0x1p17, .max = 0x1p24, .unit = "bytes", .help = "Waiting to be sent, per connection."},
+    {"limits", "notes_per_s", CONFIG_U32, AT(limits.notes_per_s), .initial = "10", .min = 1,
+     .max = 1000, .unit = "notes per second", .help = "Notes that others can cause."},
+};
+
+_Static_assert(CONFIG_LIVES_MAX *HISTORY_ENTRY_BYTES <= CHECKPOINT_OWN_MAX,
+               "what all lives told fits into a checkpoint");
+_Static_assert(sizeof keys / sizeof keys[0] <= CONFIG_KEYS_MAX, "each has its place");
+
+size_t config_key_count(void)
+{
+    return sizeof keys / sizeof keys[0];
+}
+
+const struct config_key *config_key_at(size_t i)
+{
+    CHECK(i < config_key_count());
+    return &keys[i];
+}
+
+size_t config_key_index(const struct config_key *key)
+{
+    const size_t i = (size_t)(key - keys);
+    CHECK(i < config_key_count());
+    return i;
+}
+
+const struct config_key *config_key_find(const char *section, const char *name)
+{
+    for (size_t i = 0; i < config_key_count(); i++)
+        if (strcmp(keys[i].section, section) == 0 && strcmp(keys[i].name, name) == 0)
+            return &keys[i];
+    return NULL;
+}
+
+static bool begins_section(size_t i)
+{
+    return i == 0 || strcmp(keys[i].section, keys[i - 1].section) != 0;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Insertions, deletions and replacements that turn typed into known (Levenshtein 1966). */
+static size_t edits(const char *typed, const char *known)
+{
+    size_t row[32];
+    size_t width = strlen(known);
+    CHECK(width < 32);
+    for (size_t j = 0; j <= width; j++)
+        row[j] = j;
+    for (size_t i = 0; typed[i]; i++) {
+        size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t j = 1; j <= width; j++) {
+            size_t replaced = diagonal + (typed[i] != known[j - 1]);
+            diagonal = row[j];
+            row[j] = smaller(replaced, smaller(row[j], row[j - 1]) + 1);
+        }
+    }
+    return row[width];
+}
+
+/* How far typed is from known: a name cut short or drawn out is as near as one wrong letter. */
+static size_t distance(const char *typed, const char *known)
+{
+    size_t common = smaller(strlen(typed), strlen(known));
+    if (common >= 3 && strncmp(typed, known, common) == 0)
+        return typed[common] == known[common] ? 0 : 1;
+    return edits(typed, known);
+}
+
+static bool is_near(const char *typed, size_t far)
+{
+    return far <= 1 + strlen(typed) / 4;
+}
+
+const char *config_key_nearest(const char *typed, const char *const *words, size_t count)
+{
+    const char *nearest = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (!nearest || distance(typed, words[i]) < distance(typed, nearest))
+            nearest = words[i];
+    return nearest && is_near(typed, distance(typed, nearest)) ? nearest : NULL;
+}
+
+enum status config_key_once(const struct config_key *key, int *set, int line,
+                            struct problem *problem)
+{
+    if (*set > 0)
+        return problem_set(problem, MALFORMED, "[%s] %s is already set in line %d", key->section,
+                           key->name, *set);
+    *set = line;
+    return OK;
+}
+
+/* The names in the table that pass, as a list: of one section, or of all sections. */
+static void list(char *out, size_t room, const char *section)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < config_key_count() && used < room; i++) {
+        bool wanted = section ? strcmp(keys[i].section, section) == 0 : begins_section(i);
+        if (wanted)
+            used += (size_t)snprintf(out + used, room - used, "%s%s", used ? ", " : "",
+                                     section ? keys[i].name : keys[i].section);
+    }
+}
+
+enum status config_key_unknown(const char *section, const char *name, struct problem *problem)
+{
+    const struct config_key *nearest = NULL;
+    const struct config_key *elsewhere = NULL;
+    for (size_t i = 0; i < config_key_count(); i++) {
+        if (strcmp(keys[i].section, section) != 0)
+            elsewhere = strcmp(keys[i].name, name) == 0 ? &keys[i] : elsewhere;
+        else if (!nearest || distance(name, keys[i].name) < distance(name, nearest->name))
+            nearest = &keys[i];
+    }
+    if (elsewhere)
+        return problem_set(problem, MALFORMED, "unknown key [%s] %.60s; did you mean [%s] %s?",
+                           section, name, elsewhere->section, name);
+    if (nearest && is_near(name, distance(name, nearest->name)))
+        return problem_set(problem, MALFORMED, "unknown key [%s] %.60s; did you mean %s?", section,
+                           name, nearest->name);
+    char known[256];
+    list(known, sizeof known, section);
+    return problem_set(problem, MALFORMED, "unknown key [%s] %.60s; known there: %s", section, name,
+                       known);
+}
+
+enum status config_key_section(const char *section, struct problem *problem)
+{
+    const char *nearest = keys[0].section;
+    for (size_t i = 0; i < config_key_count(); i++) {
+        if (strcmp(keys[i].section, section) == 0)
+            return OK;
+        if (distance(section, keys[i].section) < distance(section, nearest))
+            nearest = keys[i].section;
+    }
+    if (is_near(section, distance(section, nearest)))
+        return problem_set(problem, MALFORMED, "unknown section [%.60s]; did you mean [%s]?",
+                           section, nearest);
+    char known[256];
+    list(known, sizeof known, NULL);
+    return problem_set(problem, MALFORMED, "unknown section [%.60s]; known: %s", section, known);
+}

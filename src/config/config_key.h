@@ -1,0 +1,67 @@
+/* The table of all configuration keys, and finding one by name.
+ *
+ * What a key means stands here; how its text becomes a value is config_value.h.
+ */
+#ifndef HEARSAY_CONFIG_KEY_H
+#define HEARSAY_CONFIG_KEY_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+enum config_type {
+    CONFIG_U32,       /* uint32_t; the text `words`, if there is one, stands for 0 */
+    CONFIG_U64,       /* uint64_t; so here */
+    CONFIG_SIZE,      /* uint64_t, in bytes, written with K, M or G (powers of 1024) */
+    CONFIG_REAL,      /* double */
+    CONFIG_BOOL,      /* bool */
+    CONFIG_CHOICE,    /* an enum whose values count from 0 in the order of `words` */
+    CONFIG_TEXT,      /* char[] */
+    CONFIG_PATH,      /* char[] */
+    CONFIG_ADDRESS,   /* struct address; the text `words` stands for none */
+    CONFIG_LISTEN,    /* the same, of this machine: a number, not a name */
+    CONFIG_ADDRESSES, /* struct address_list */
+    CONFIG_SLICE,     /* struct slice */
+    CONFIG_DEVICE     /* char[]: a word of device.h */
+};
+
+#define CONFIG_NO_MAX 0x1p64
+
+struct config_key {
+    const char *section;
+    const char *name;
+    enum config_type type;
+    size_t offset; /* of the member in struct config */
+    size_t bytes;  /* and its size */
+    const char *initial;
+    double min; /* numbers: the value; texts: the length; addresses: the port */
+    double max; /* numbers only; CONFIG_NO_MAX: as large as the type holds */
+    const char *unit;
+    const char *words; /* choices; addresses: none; numbers: what stands for CONFIG_AUTO, or NULL */
+    const char *help;
+};
+
+#define CONFIG_KEYS_MAX 128
+
+size_t config_key_count(void);
+const struct config_key *config_key_at(size_t i);
+size_t config_key_index(const struct config_key *key); /* below config_key_count */
+
+/* NULL when there is no such key. */
+const struct config_key *config_key_find(const char *section, const char *name);
+
+/* MALFORMED, and the sentence that says what the user may have meant. */
+enum status config_key_unknown(const char *section, const char *name, struct problem *problem);
+
+/* The word that somebody who typed this may have meant; NULL: none is near. Words are shorter than
+ * 32 characters. */
+const char *config_key_nearest(const char *typed, const char *const *words, size_t count);
+
+/* Notes that a file set the key in this line; MALFORMED when it already had in line *set. */
+enum status config_key_once(const struct config_key *key, int *set, int line,
+                            struct problem *problem) MUST_USE;
+
+/* OK when the section exists; else MALFORMED and the sentence. */
+enum status config_key_section(const char *section, struct problem *problem) MUST_USE;
+
+#endif

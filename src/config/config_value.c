@@ -1,0 +1,452 @@
+#include "config/config_value.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config_address.h"
+
+static void *member(void *record, const struct config_key *key)
+{
+    return (unsigned char *)record + key->offset;
+}
+
+static const void *member_const(const struct config *config, const struct config_key *key)
+{
+    return (const unsigned char *)config + key->offset;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* As few digits as read back the same number; 15 always keep what a person typed. */
+static void print_real(FILE *out, double value)
+{
+    char text[32];
+    for (int digits = 15; digits <= 17; digits++) {
+        (void)snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    (void)fputs(text, out);
+}
+
+static void size_text(char *text, size_t room, uint64_t bytes)
+{
+    const char *suffix[] = {"", "K", "M", "G"};
+    int power = 0;
+    while (power < 3 && bytes > 0 && bytes % 1024 == 0) {
+        bytes /= 1024;
+        power++;
+    }
+    (void)snprintf(text, room, "%llu%s", (unsigned long long)bytes, suffix[power]);
+}
+
+static void bound_text(char *text, size_t room, const struct config_key *key, double bound)
+{
+    if (key->type == CONFIG_SIZE)
+        size_text(text, room, (uint64_t)bound);
+    else
+        (void)snprintf(text, room, "%.10g", bound);
+}
+
+static struct config_allowed number_allowed(const struct config_key *key)
+{
+    struct config_allowed allowed;
+    const char *unit = key->unit ? key->unit : "";
+    const char *blank = key->unit ? " " : "";
+    const char * or = key->words ? ", or " : "";
+    const char *word = key->words ? key->words : "";
+    char min[32];
+    char max[32];
+    bound_text(min, sizeof min, key, key->min);
+    bound_text(max, sizeof max, key, key->max);
+    if (key->max >= CONFIG_NO_MAX)
+        (void)snprintf(allowed.text, sizeof allowed.text, "%s%s%s or more%s%s", min, blank, unit,
+                       or, word);
+    else
+        (void)snprintf(allowed.text, sizeof allowed.text, "%s to %s%s%s%s%s", min, max, blank, unit,
+                       or, word);
+    return allowed;
+}
+
+static struct config_allowed address_allowed(const struct config_key *key)
+{
+    struct config_allowed allowed;
+    (void)snprintf(allowed.text, sizeof allowed.text, "host:port, [IPv6]:port or %s",
+                   key->words[0] ? key->words : "empty");
+    return allowed;
+}
+
+struct config_allowed config_value_allowed(const struct config_key *key)
+{
+    struct config_allowed allowed;
+    switch (key->type) {
+    case CONFIG_U32:
+    case CONFIG_U64:
+    case CONFIG_SIZE:
+    case CONFIG_REAL:
+        return number_allowed(key);
+    case CONFIG_ADDRESS:
+        return address_allowed(key);
+    case CONFIG_LISTEN:
+        return (struct config_allowed){"IPv4:port or [IPv6]:port, such as 0.0.0.0:7770, or none"};
+    case CONFIG_BOOL:
+        return (struct config_allowed){"yes or no"};
+    case CONFIG_CHOICE:
+        (void)snprintf(allowed.text, sizeof allowed.text, "%s%s",
+                       strchr(key->words, '|') ? "one of " : "", key->words);
+        return allowed;
+    case CONFIG_TEXT:
+    case CONFIG_PATH:
+        (void)snprintf(allowed.text, sizeof allowed.text, "%.0f to %zu characters", key->min,
+                       key->bytes - 1);
+        return allowed;
+    case CONFIG_ADDRESSES:
+        (void)snprintf(allowed.text, sizeof allowed.text,
+                       "up to %d of host:port or [IPv6]:port, separated by commas",
+                       CONFIG_PEERS_MAX);
+        return allowed;
+    case CONFIG_SLICE:
+        (void)snprintf(allowed.text, sizeof allowed.text, "i/n with 1 <= i <= n <= %d",
+                       CONFIG_SLICES_MAX);
+        return allowed;
+    case CONFIG_DEVICE:
+        return (struct config_allowed){DEVICE_WORDS};
+    }
+    check_failed(__FILE__, __LINE__, "every type has its bounds");
+}
+
+enum status config_value_refuse(const struct config_key *key, const char *text, const char *why,
+                                struct problem *problem)
+{
+    struct config_allowed allowed = config_value_allowed(key);
+    return problem_set(problem, MALFORMED, "[%s] %s = %.80s%s: %.120s; allowed: %s", key->section,
+                       key->name, text, strlen(text) > 80 ? "..." : "", why, allowed.text);
+}
+
+/* Digits only, and what follows them; false beyond 64 bits. */
+static bool whole_number(const char *text, uint64_t *value, const char **end)
+{
+    if (!isdigit((unsigned char)text[0]))
+        return false;
+    char *after;
+    errno = 0;
+    unsigned long long number = strtoull(text, &after, 10);
+    *value = number;
+    *end = after;
+    return errno == 0;
+}
+
+/* One factor of 1024 per letter of rank; 0 when there is no such suffix. */
+static uint64_t size_factor(const char *suffix)
+{
+    if (suffix[0] == '\0')
+        return 1;
+    if (suffix[1] != '\0')
+        return 0;
+    switch (suffix[0]) {
+    case 'K':
+        return 1024;
+    case 'M':
+        return 1024 * 1024;
+    case 'G':
+        return 1024 * 1024 * 1024;
+    default:
+        return 0;
+    }
+}
+
+static enum status check_bounds(const struct config_key *key, const char *text, double value,
+                                struct problem *problem)
+{
+    if (value < key->min)
+        return config_value_refuse(key, text, "too small", problem);
+    if (value > key->max)
+        return config_value_refuse(key, text, "too large", problem);
+    return OK;
+}
+
+static bool is_number(const struct config_key *key)
+{
+    return key->type == CONFIG_U32 || key->type == CONFIG_U64 || key->type == CONFIG_SIZE ||
+           key->type == CONFIG_REAL;
+}
+
+/* The word that stands for what is no number of this key. */
+static enum status set_word(void *to, const struct config_key *key)
+{
+    if (key->type == CONFIG_REAL)
+        *(double *)to = CONFIG_AUTO_REAL;
+    else /* every byte of CONFIG_AUTO, or of CONFIG_AUTO_OF_0 */
+        memset(to, key->min > 0 ? 0 : 0xff, key->bytes);
+    return OK;
+}
+
+static bool is_word(const void *value, const struct config_key *key)
+{
+    double word; /* room for any number */
+    (void)set_word(&word, key);
+    return memcmp(value, &word, key->bytes) == 0;
+}
+
+static enum status set_whole(void *to, const struct config_key *key, const char *text,
+                             struct problem *problem)
+{
+    uint64_t value;
+    const char *end;
+    if (!whole_number(text, &value, &end) || *end)
+        return config_value_refuse(key, text, "not a whole number", problem);
+    enum status status = check_bounds(key, text, (double)value, problem);
+    if (status == OK && key->type == CONFIG_U32)
+        *(uint32_t *)to = (uint32_t)value;
+    else if (status == OK)
+        *(uint64_t *)to = value;
+    return status;
+}
+
+static enum status set_size(void *to, const struct config_key *key, const char *text,
+                            struct problem *problem)
+{
+    uint64_t value;
+    const char *suffix;
+    if (!whole_number(text, &value, &suffix) || size_factor(suffix) == 0)
+        return config_value_refuse(key, text, "not a whole number, with K, M or G if wanted",
+                                   problem);
+    if (value > UINT64_MAX / size_factor(suffix))
+        return config_value_refuse(key, text, "too large", problem);
+    value *= size_factor(suffix);
+    enum status status = check_bounds(key, text, (double)value, problem);
+    if (status == OK)
+        *(uint64_t *)to = value;
+    return status;
+}
+
+static enum status set_real(void *to, const struct config_key *key, const char *text,
+                            struct problem *problem)
+{
+    char *end;
+    double value = strtod(text, &end);
+    /* strtod also reads hexadecimal, infinities and "nan"; a file for people has decimals. */
+    if (end == text || *end || text[strspn(text, "0123456789+-.eE")] || !isfinite(value))
+        return config_value_refuse(key, text, "not a number", problem);
+    enum status status = check_bounds(key, text, value, problem);
+    if (status == OK)
+        *(double *)to = value;
+    return status;
+}
+
+static enum status set_bool(void *to, const struct config_key *key, const char *text,
+                            struct problem *problem)
+{
+    bool yes = strcmp(text, "yes") == 0 || strcmp(text, "true") == 0 || strcmp(text, "on") == 0;
+    bool no = strcmp(text, "no") == 0 || strcmp(text, "false") == 0 || strcmp(text, "off") == 0;
+    if (!yes && !no)
+        return config_value_refuse(key, text, "neither yes nor no", problem);
+    *(bool *)to = yes;
+    return OK;
+}
+
+static enum status set_choice(void *to, const struct config_key *key, const char *text,
+                              struct problem *problem)
+{
+    const char *word = key->words;
+    for (unsigned int value = 0; word; value++) {
+        size_t length = strcspn(word, "|");
+        if (strlen(text) == length && strncmp(text, word, length) == 0) {
+            memcpy(to, &value, sizeof value);
+            return OK;
+        }
+        word = word[length] ? word + length + 1 : NULL;
+    }
+    return config_value_refuse(key, text, "no such choice", problem);
+}
+
+static enum status set_text(void *to, const struct config_key *key, const char *text,
+                            struct problem *problem)
+{
+    size_t length = strlen(text);
+    if ((double)length < key->min)
+        return config_value_refuse(key, text, "may not be empty", problem);
+    if (length >= key->bytes)
+        return config_value_refuse(key, text, "too long", problem);
+    memset(to, 0, key->bytes);
+    memcpy(to, text, length);
+    return OK;
+}
+
+static enum status set_slice(void *to, const struct config_key *key, const char *text,
+                             struct problem *problem)
+{
+    uint64_t number;
+    uint64_t count;
+    const char *end;
+    bool valid = whole_number(text, &number, &end) && *end == '/' &&
+                 whole_number(end + 1, &count, &end) && *end == '\0';
+    if (!valid)
+        return config_value_refuse(key, text, "not of the form i/n", problem);
+    if (number < 1 || number > count || count > CONFIG_SLICES_MAX)
+        return config_value_refuse(key, text, "no such part", problem);
+    *(struct slice *)to = (struct slice){(uint32_t)number - 1, (uint32_t)count};
+    return OK;
+}
+
+static enum status set_clean(void *record, const struct config_key *key, const char *text,
+                             struct problem *problem)
+{
+    void *to = member(record, key);
+    if (is_number(key) && key->words && strcmp(text, key->words) == 0)
+        return set_word(to, key);
+    switch (key->type) {
+    case CONFIG_U32:
+    case CONFIG_U64:
+        return set_whole(to, key, text, problem);
+    case CONFIG_SIZE:
+        return set_size(to, key, text, problem);
+    case CONFIG_REAL:
+        return set_real(to, key, text, problem);
+    case CONFIG_BOOL:
+        return set_bool(to, key, text, problem);
+    case CONFIG_CHOICE:
+        return set_choice(to, key, text, problem);
+    case CONFIG_TEXT:
+    case CONFIG_PATH:
+        return set_text(to, key, text, problem);
+    case CONFIG_ADDRESS:
+        return config_address_set(to, key, text, problem);
+    case CONFIG_LISTEN:
+        return config_address_set_listen(to, key, text, problem);
+    case CONFIG_ADDRESSES:
+        return config_address_set_all(to, key, text, problem);
+    case CONFIG_SLICE:
+        return set_slice(to, key, text, problem);
+    case CONFIG_DEVICE:
+        return device_is_word(text) ? set_text(to, key, text, problem)
+                                    : config_value_refuse(key, text, "no such device", problem);
+    }
+    check_failed(__FILE__, __LINE__, "every type has its parser");
+}
+
+/* Whether a file can hold the text: what it cannot hold, --set may not set either. */
+static bool can_stand_in_file(const char *text)
+{
+    char before = ' ';
+    for (size_t i = 0; text[i]; i++) {
+        if ((iscntrl((unsigned char)text[i]) && text[i] != '\t') || text[i] == '"')
+            return false;
+        if (is_blank(before) && (text[i] == '#' || text[i] == ';'))
+            return false;
+        before = text[i];
+    }
+    return text[0] == '\0' || (!is_blank(text[0]) && !is_blank(before));
+}
+
+enum status config_value_set(void *record, const struct config_key *key, const char *text,
+                             struct problem *problem)
+{
+    char bare[CONFIG_LINE_BYTES];
+    size_t length = strlen(text);
+    if (length >= sizeof bare)
+        return problem_set(problem, MALFORMED, "[%s] %s: more than %zu characters", key->section,
+                           key->name, sizeof bare - 1);
+    bool quoted = length >= 2 && text[0] == '"' && text[length - 1] == '"';
+    (void)snprintf(bare, sizeof bare, "%.*s", (int)(quoted ? length - 2 : length), text + quoted);
+    if (!can_stand_in_file(bare))
+        return problem_set(problem, MALFORMED,
+                           "[%s] %s: a value holds no double quote, control character, blank at "
+                           "either end, or # or ; that starts a word",
+                           key->section, key->name);
+    return set_clean(record, key, bare, problem);
+}
+
+static void print_address(FILE *out, const struct address *address)
+{
+    char text[ADDRESS_TEXT_BYTES];
+    (void)fputs(address_text(address, text), out);
+}
+
+static void print_text(FILE *out, const char *text)
+{
+    (void)fputs(text[0] ? text : "\"\"", out);
+}
+
+static void print_addresses(FILE *out, const struct address_list *list)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        (void)fputs(i > 0 ? ", " : "", out);
+        print_address(out, &list->item[i]);
+    }
+    if (list->count == 0)
+        print_text(out, "");
+}
+
+static void print_choice(FILE *out, const char *words, unsigned int value)
+{
+    for (; value > 0; value--)
+        words += strcspn(words, "|") + 1;
+    (void)fprintf(out, "%.*s", (int)strcspn(words, "|"), words);
+}
+
+static void print_size(FILE *out, uint64_t bytes)
+{
+    char text[32];
+    size_text(text, sizeof text, bytes);
+    (void)fputs(text, out);
+}
+
+static void print_slice(FILE *out, const struct slice *slice)
+{
+    (void)fprintf(out, "%u/%u", slice->index + 1, slice->count);
+}
+
+void config_value_print(const struct config *config, const struct config_key *key, FILE *out)
+{
+    const void *value = member_const(config, key);
+    const struct address *address = value;
+    if (is_number(key) && key->words && is_word(value, key)) {
+        (void)fputs(key->words, out);
+        return;
+    }
+    switch (key->type) {
+    case CONFIG_U32:
+        (void)fprintf(out, "%u", *(const uint32_t *)value);
+        return;
+    case CONFIG_U64:
+        (void)fprintf(out, "%llu", (unsigned long long)*(const uint64_t *)value);
+        return;
+    case CONFIG_SIZE:
+        print_size(out, *(const uint64_t *)value);
+        return;
+    case CONFIG_REAL:
+        print_real(out, *(const double *)value);
+        return;
+    case CONFIG_BOOL:
+        print_text(out, *(const bool *)value ? "yes" : "no");
+        return;
+    case CONFIG_CHOICE:
+        print_choice(out, key->words, *(const unsigned int *)value);
+        return;
+    case CONFIG_TEXT:
+    case CONFIG_PATH:
+    case CONFIG_DEVICE:
+        print_text(out, value);
+        return;
+    case CONFIG_ADDRESS:
+    case CONFIG_LISTEN:
+        if (address->host[0])
+            print_address(out, address);
+        else
+            print_text(out, key->words);
+        return;
+    case CONFIG_ADDRESSES:
+        print_addresses(out, value);
+        return;
+    case CONFIG_SLICE:
+        print_slice(out, value);
+        return;
+    }
+}

@@ -1,0 +1,29 @@
+/* One configuration value between its text and its member of struct config. */
+#ifndef HEARSAY_CONFIG_VALUE_H
+#define HEARSAY_CONFIG_VALUE_H
+
+#include <stdio.h>
+
+#include "config/config.h"
+#include "config/config_key.h"
+
+/* Parse text (no blanks around it; may stand in double quotes) into the key's member of `record`
+ * (a struct config, or whatever the key's offset is in), within its bounds. A fault: MALFORMED, a
+ * sentence with key, value and what is allowed, record unchanged. */
+enum status config_value_set(void *record, const struct config_key *key, const char *text,
+                             struct problem *problem) MUST_USE;
+
+/* MALFORMED, and the whole sentence: which key, which value, what is wrong, what would be right. */
+enum status config_value_refuse(const struct config_key *key, const char *text, const char *why,
+                                struct problem *problem) MUST_USE;
+
+/* The member's value, as config_value_set reads it back to the bit. */
+void config_value_print(const struct config *config, const struct config_key *key, FILE *out);
+
+/* What the key may be, for people: "1 to 4096 samples". */
+struct config_allowed {
+    char text[128];
+};
+struct config_allowed config_value_allowed(const struct config_key *key);
+
+#endif

@@ -1,0 +1,52 @@
+#include "config/initial_weights.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "state/safetensors.h"
+
+#define WEIGHT_MAX 100.0f /* a base holds up to 128, and the swarm is to move on */
+
+static enum status check_weights(const char *path, const float *weights, size_t count,
+                                 struct problem *problem)
+{
+    for (size_t c = 0; c < count; c++)
+        if (!(fabsf(weights[c]) <= WEIGHT_MAX))
+            return problem_set(problem, MALFORMED,
+                               "%.300s: a weight is %g, and a swarm's are numbers from -%g to %g; "
+                               "name another file",
+                               path, (double)weights[c], (double)WEIGHT_MAX, (double)WEIGHT_MAX);
+    return OK;
+}
+
+static uint64_t digest_of(const float *weights, size_t count)
+{
+    uint64_t digest = 0;
+    for (size_t c = 0; c < count; c++) {
+        const uint32_t units = (uint32_t)lrintf(weights[c] / QUANTUM);
+        digest = digest_add(digest, digest_of_entry((uint32_t)c, units));
+    }
+    return digest;
+}
+
+enum status start_load(const char *path, const struct model *model, float *host_weights,
+                       uint64_t *digest, struct problem *problem)
+{
+    struct problem why;
+    const size_t count = model_parameters(model);
+    float *weights = malloc(count * sizeof *weights);
+    CHECK(weights);
+    enum status status = tensors_load(path, model, weights, &why);
+    if (status == OK)
+        status = check_weights(path, weights, count, &why);
+    if (status == OK) {
+        *digest = digest_of(weights, count);
+        memcpy(host_weights, weights, count * sizeof *weights);
+    } else {
+        (void)problem_set(problem, status, "[model] start: %s", why.text);
+    }
+    free(weights);
+    return status;
+}

@@ -1,0 +1,291 @@
+#include "config/setup.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "wire/block.h"
+#include "wire/bytes.h"
+#include "crypto/secret.h"
+#include "config/initial_weights.h"
+
+#define APART_S          30 /* of the training of all: what was learned alone in less is simply added */
+#define EVALUATION_BATCH 100
+#define START_TEXT_BYTES 32
+#define ARENA_BYTES      ((size_t)64 << 30) /* address space; only what is touched costs memory */
+
+enum status setup_data(const struct config *config, struct dataset *train, struct dataset *test,
+                       struct problem *problem)
+{
+    const struct dataset_options options = {
+        .source = config->data.source,
+        .directory = config->data.dir,
+        .seed = config->data.seed,
+        .train_count = config->data.train_count,
+        .test_count = config->data.test_count,
+        .shard = config->data.shard.index,
+        .shards = config->data.shard.count,
+    };
+    enum status status = dataset_load_train(train, &options, problem);
+    if (status != OK)
+        return status;
+    status = dataset_load_test(test, &options, problem);
+    if (status != OK)
+        return status;
+    if (memcmp(&train->shape, &test->shape, sizeof train->shape) != 0 ||
+        test->classes > train->classes)
+        return problem_set(problem, MISMATCH,
+                           "%s: the test samples have another shape or more classes than the "
+                           "training samples; take both from the same data set",
+                           options.directory);
+    test->mean = train->mean;
+    test->scale = train->scale;
+    return OK;
+}
+
+static const char *layers_of(const struct config *config)
+{
+    return config->model.layers[0] ? config->model.layers : model_preset(config->model.name);
+}
+
+uint32_t setup_batch_max(const struct config *config, const struct dataset *train)
+{
+    if (config->train.batch != CONFIG_AUTO)
+        return config->train.batch;
+    const char *line = layers_of(config);
+    const size_t sample_bytes = line ? model_sample_bytes(line, train->shape, train->classes) : 0;
+    return pace_batch_max(sample_bytes, config->train.batch_bytes);
+}
+
+struct pace setup_pace(const struct config *config, const struct model *model)
+{
+    struct pace pace = {.batch_max = PACE_BATCH_MIN, .window_ns = PACE_WINDOW_NS};
+    while (2 * pace.batch_max <= (uint32_t)model_batch_max(model))
+        pace.batch_max *= 2;
+    if (config->train.batch == CONFIG_AUTO)
+        pace.step_ns = (uint64_t)(config->train.step_ms * 1e6);
+    return pace;
+}
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+struct learner_options setup_learner_options(const struct config *config,
+                                             const struct setup_model *made, uint64_t data_node,
+                                             uint32_t tests)
+{
+    const struct model *model = made->model;
+    const struct config_train *train = &config->train;
+    const struct slice part = train->evaluate_part;
+    const double told_max = config->exchange.told_max * (double)model_parameters(model);
+    const uint32_t batch_max =
+        train->batch == CONFIG_AUTO ? setup_pace(config, model).batch_max : 0;
+    return (struct learner_options){
+        .optimizer = {.kind = train->optimizer,
+                      .beta2 = (float)train->beta2,
+                      .sgd = {.rate = (float)train->rate,
+                              .momentum = (float)train->momentum,
+                              .weight_decay = (float)train->weight_decay,
+                              .nesterov = train->nesterov},
+                      .schedule = train->schedule,
+                      .period_samples = train->period_samples,
+                      .decay = (float)train->decay},
+        .batch = batch_max ? smaller(PACE_BATCH_START, batch_max) : train->batch,
+        .batch_max = batch_max,
+        .model_seed = config->model.seed,
+        .start = made->start,
+        .data_seed = config->data.seed,
+        .data_node = data_node,
+        .test_from = (uint32_t)((uint64_t)tests * part.index / part.count),
+        .test_to = (uint32_t)((uint64_t)tests * (part.index + 1) / part.count),
+        .told_max = told_max < 1 ? 1 : (uint32_t)told_max,
+    };
+}
+
+/* b0, and what sets it apart from others. */
+static enum status make_start(const struct config *config, struct arena *arena,
+                              struct setup_model *made, char text[START_TEXT_BYTES],
+                              struct problem *problem)
+{
+    made->start = NULL;
+    if (config->model.start[0] == '\0') {
+        (void)snprintf(text, START_TEXT_BYTES, "seed %" PRIu64, config->model.seed);
+        return OK;
+    }
+    uint64_t digest;
+    float *weights = arena_take(arena, model_parameters(made->model), sizeof *weights);
+    const enum status status =
+        start_load(config->model.start, made->model, weights, &digest, problem);
+    if (status != OK)
+        return status;
+    made->start = weights;
+    (void)snprintf(text, START_TEXT_BYTES, "start %016" PRIx64, digest);
+    return OK;
+}
+
+enum status setup_model(const struct config *config, uint32_t batch_max,
+                        const struct dataset *train, struct arena *arena, struct backend *backend,
+                        struct setup_model *made, struct problem *problem)
+{
+    const char *line = layers_of(config);
+    if (!line)
+        return problem_set(problem, MISSING,
+                           "model.name: there is no model \"%s\"; known: %s; or give model.layers",
+                           config->model.name, model_presets());
+    const uint32_t most = batch_max > EVALUATION_BATCH ? batch_max : EVALUATION_BATCH;
+    struct problem why;
+    enum status status = model_new(&made->model, arena, backend, line, train->shape, train->classes,
+                                   (int)most, &why);
+    if (status != OK)
+        return problem_set(problem, status, "[model] %s: %.400s",
+                           config->model.layers[0] ? "layers" : "name", why.text);
+    char start[START_TEXT_BYTES];
+    status = make_start(config, arena, made, start, problem);
+    if (status != OK) {
+        model_free(made->model);
+        return status;
+    }
+    (void)snprintf(made->description, sizeof made->description, "%dx%dx%d: %s; %s",
+                   train->shape.channels, train->shape.height, train->shape.width,
+                   model_line(made->model), start);
+    return OK;
+}
+
+enum status setup_device(const struct config *config, struct backend **backend,
+                         char text[DEVICE_TEXT_MAX], struct problem *problem)
+{
+    const bool left_to_us = strcmp(config->train.device, "auto") == 0;
+    const char *word = left_to_us && !config->train.enabled ? "cpu" : config->train.device;
+    return device_open(word, (int)config->train.threads, config->train.precision, backend, text,
+                       problem);
+}
+
+static enum status make_learner(struct setup *setup, const struct config *config,
+                                const struct dataset *train, const struct dataset *test,
+                                struct problem *problem)
+{
+    struct setup_model made;
+    enum status status = setup_device(config, &setup->backend, setup->device, problem);
+    if (status == OK)
+        status = setup_model(config, setup_batch_max(config, train), train, &setup->arena,
+                             setup->backend, &made, problem);
+    if (status != OK)
+        return status;
+    setup->model = made.model;
+    memcpy(setup->description, made.description, sizeof setup->description);
+    setup->classes = train->classes;
+    setup->mean = train->mean;
+    setup->scale = train->scale;
+    /* Nodes with their own slices differ by slice, nodes with all the data by identity. */
+    const uint64_t data_node =
+        config->data.shard.count > 1 ? config->data.shard.index : bytes_get(setup->identity.id, 8);
+    const struct learner_options options =
+        setup_learner_options(config, &made, data_node, test->count);
+    setup->learner = learner_new(&setup->arena, setup->backend, setup->model,
+                                 config->train.enabled ? train : NULL, test, &options);
+    if (learner_reads_far(setup->learner))
+        strncat(setup->device, ", and fetches its samples from the memory of the host",
+                sizeof setup->device - strlen(setup->device) - 1);
+    return OK;
+}
+
+enum status setup_keys(struct setup *setup, const struct config *config, struct problem *problem)
+{
+    memset(setup, 0, sizeof *setup);
+    const enum status status = identity_load(&setup->identity, config->node.identity, problem);
+    return status == OK ? swarm_key_load(setup->swarm_key, config->node.swarm_key, problem)
+                        : status;
+}
+
+enum status setup_make(struct setup *setup, const struct config *config, struct problem *problem)
+{
+    struct dataset train = {0}, test = {0};
+    enum status status = setup_data(config, &train, &test, problem);
+    if (status == OK) {
+        arena_init(&setup->arena, ARENA_BYTES);
+        status = make_learner(setup, config, &train, &test, problem);
+    }
+    dataset_free(&train);
+    dataset_free(&test);
+    return status;
+}
+
+static uint64_t ns_of(double seconds)
+{
+    return (uint64_t)(seconds * 1e9);
+}
+
+_Static_assert(NODE_GIVE_AUTO == CONFIG_AUTO_OF_0, "handed on as it is");
+
+struct node_options setup_plain_options(const struct config *config)
+{
+    struct node_options options = {
+        .swarm_id = config->node.swarm,
+        .advertise = config->node.advertise,
+        .seeds_count = config->node.peers.count,
+        .trains = config->train.enabled,
+        .bytes_per_s = config->exchange.bytes_per_s,
+        .uplink_max = config->exchange.uplink_max,
+        .downlink_max = config->exchange.downlink_max,
+        .neighbour_max = config->exchange.neighbour_max,
+        .interval_ns = ns_of(fmax(config->exchange.interval_s, 0)),
+        .steps_min = config->exchange.steps_min,
+        .tau = (float)fmax(config->exchange.tau, 0),
+        .gain = fmax(config->exchange.gain, 0),
+        .beta = config->exchange.beta,
+        .momentum = config->train.momentum,
+        .apart_s = APART_S,
+        .block_entries = BLOCK_ENTRIES,
+        .weigh_throughput = config->exchange.weigh_throughput,
+        .log_bytes = config->exchange.log_bytes,
+        .give_bytes_per_s = config->exchange.give_bytes_per_s,
+        .save_ns = ns_of(config->node.save_s),
+        .apply_window = SETUP_APPLY_WINDOW,
+        .peers_max = config->limits.peers,
+        .members_max = config->limits.members,
+        .lives_max = config->limits.lives,
+        .half_open_max = config->limits.half_open,
+        .half_open_per_net_max = config->limits.half_open_per_net,
+        .handshake_ns = ns_of(config->limits.handshake_s),
+        .silence_ns = ns_of(config->limits.silence_s),
+        .grace_ns = ns_of(config->node.grace_s),
+        .send_queue_bytes = config->limits.send_queue_bytes,
+        .notes_per_s = config->limits.notes_per_s,
+        .seed = config->node.seed,
+    };
+    memcpy(options.seeds, config->node.peers.item,
+           config->node.peers.count * sizeof *options.seeds);
+    return options;
+}
+
+struct node_options setup_node_options(const struct setup *setup, const struct config *config)
+{
+    struct node_options options = setup_plain_options(config);
+    options.identity = &setup->identity;
+    options.model = setup->description;
+    options.parameters = learner_parameters(setup->learner);
+    options.digest = learner_digest(setup->learner);
+    memcpy(options.swarm_key, setup->swarm_key, KEY_BYTES);
+    /* Keys always come from the system; the seed only decides whom to call and when. */
+    struct entropy entropy;
+    entropy_from_system(&entropy);
+    entropy_bytes(&entropy, options.entropy, SEED_BYTES);
+    secret_wipe(&entropy, sizeof entropy);
+    return options;
+}
+
+void setup_free(struct setup *setup)
+{
+    if (setup->learner)
+        learner_free(setup->learner);
+    if (setup->model)
+        model_free(setup->model);
+    if (setup->backend)
+        setup->backend->close(setup->backend);
+    arena_release(&setup->arena);
+    secret_wipe(&setup->identity, sizeof setup->identity);
+    secret_wipe(setup->swarm_key, sizeof setup->swarm_key);
+}

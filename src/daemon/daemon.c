@@ -1,0 +1,496 @@
+#include "daemon/daemon.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "state/disk.h"
+#include "daemon/shutdown.h"
+#include "daemon/startup_notes.h"
+#include "daemon/learner_thread.h"
+#include "state/incarnation.h"
+#include "node/node.h"
+#include "daemon/sd_notify.h"
+#include "daemon/event_log.h"
+#include "state/saver.h"
+#include "config/setup.h"
+#include "state/state_dir.h"
+#include "daemon/status_server.h"
+#include "daemon/status_watch.h"
+#include "socket/transport.h"
+#include "state/checkpoint_owner.h"
+
+#define SECOND_NS 1000000000ull
+
+struct daemon {
+    const struct config *config;
+    struct setup setup;
+    struct node_options node_options;
+    struct arena arena; /* of node and hatch */
+    struct node *node;
+    struct hatch *hatch;
+    struct transport *transport;
+    struct saver *saver;
+    char saves[WHOSE_MAX]; /* what its checkpoints are of */
+    uint8_t *history;      /* of a copy that is not written */
+    uint32_t refused;      /* checkpoints that were passed over at the start */
+    uint64_t saved_ns;     /* when the last checkpoint was whole; 0: never */
+    struct report report;
+    struct notify notify;
+    struct status_door door;
+    struct status_watch watch;
+
+    uint64_t status_ns;   /* next status line */
+    uint64_t evaluate_ns; /* next evaluation; UINT64_MAX: never, or one is under way */
+    double loss_sum;      /* of the samples since the last status line */
+    uint64_t loss_samples;
+    double loss;
+    bool diverged;
+    bool starts_again;
+};
+
+/* A disk that is slower than the checkpoints come gets fewer. */
+static void begin_saving(struct daemon *daemon)
+{
+    if (saver_is_busy(daemon->saver))
+        (void)node_on_saved(daemon->node, transport_now_ns(), daemon->history);
+    else
+        hatch_save(daemon->hatch, saver_state(daemon->saver));
+}
+
+static void on_saved(struct daemon *daemon, uint64_t now_ns)
+{
+    uint8_t *own = saver_own(daemon->saver);
+    const size_t bytes = node_on_saved(daemon->node, now_ns, own);
+    if (bytes > 0)
+        saver_write(daemon->saver, bytes, node_incarnation(daemon->node),
+                    node_swarm_samples(daemon->node));
+}
+
+static void look_at_saver(struct daemon *daemon)
+{
+    struct saved saved;
+    const uint64_t now_ns = transport_now_ns();
+    if (!saver_took(daemon->saver, &saved))
+        return;
+    if (saved.has_checkpoint) {
+        daemon->saved_ns = now_ns;
+        report_say(&daemon->report, now_ns, NOTE_SAVED, LEVEL_DEBUG, "a checkpoint is on disk");
+    }
+    if (saved.status != OK)
+        report_say(&daemon->report, now_ns, NOTE_SAVED, LEVEL_ERROR, saved.problem.text);
+}
+
+/* Do what the node asks for, until it has no wish left; then sleep until its next time. */
+static void pump(struct daemon *daemon)
+{
+    struct action action;
+    while (node_next(daemon->node, &action)) {
+        switch (action.kind) {
+        case ACTION_DIAL:
+            transport_dial(daemon->transport, action.conn, &action.address);
+            break;
+        case ACTION_SEND:
+            transport_send(daemon->transport, action.conn, action.bytes, action.count);
+            break;
+        case ACTION_HANGUP:
+            transport_hang_up(daemon->transport, action.conn);
+            break;
+        case ACTION_APPLY:
+            hatch_hear(daemon->hatch, action.update, action.own);
+            break;
+        case ACTION_READ:
+            hatch_read(daemon->hatch, action.first, action.entries);
+            break;
+        case ACTION_WRITE:
+            hatch_write(daemon->hatch, action.first, action.entries, action.units,
+                        action.keep_weights);
+            break;
+        case ACTION_SAVE:
+            begin_saving(daemon);
+            break;
+        case ACTION_TRAIN:
+            hatch_train(daemon->hatch, action.swarm_samples);
+            break;
+        case ACTION_TELL:
+            hatch_tell(daemon->hatch, &action.tell, action.last);
+            break;
+        case ACTION_NOTE:
+            report_note(&daemon->report, &action.note);
+            break;
+        case ACTION_RESTART:
+            daemon->starts_again = true;
+            transport_stop(daemon->transport);
+            break;
+        case ACTION_FINISHED:
+            transport_stop(daemon->transport);
+            break;
+        }
+    }
+    uint64_t wake_ns = node_wake_ns(daemon->node);
+    if (daemon->status_ns < wake_ns)
+        wake_ns = daemon->status_ns;
+    if (notify_wake_ns(&daemon->notify) < wake_ns)
+        wake_ns = notify_wake_ns(&daemon->notify);
+    transport_set_timer(daemon->transport, wake_ns);
+}
+
+/* The transport's callbacks: hand on with the time, then pump. */
+
+static uint64_t on_accept(void *self, const struct address *from)
+{
+    struct daemon *daemon = self;
+    const uint64_t conn = node_on_accept(daemon->node, transport_now_ns(), from);
+    pump(daemon);
+    return conn;
+}
+
+static void on_connected(void *self, uint64_t conn)
+{
+    struct daemon *daemon = self;
+    node_on_connected(daemon->node, transport_now_ns(), conn);
+    pump(daemon);
+}
+
+static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t count)
+{
+    struct daemon *daemon = self;
+    node_on_bytes(daemon->node, transport_now_ns(), conn, bytes, count);
+    pump(daemon);
+}
+
+static void on_sent(void *self, uint64_t conn)
+{
+    struct daemon *daemon = self;
+    node_on_sent(daemon->node, transport_now_ns(), conn);
+    pump(daemon);
+}
+
+static void on_closed(void *self, uint64_t conn, const char *why)
+{
+    struct daemon *daemon = self;
+    node_on_closed(daemon->node, transport_now_ns(), conn, why);
+    pump(daemon);
+}
+
+static void say_status(struct daemon *daemon, uint64_t now_ns)
+{
+    struct node_stats stats;
+    node_stats(daemon->node, now_ns, &stats);
+    if (daemon->loss_samples > 0)
+        daemon->loss = daemon->loss_sum / (double)daemon->loss_samples;
+    daemon->loss_sum = 0;
+    daemon->loss_samples = 0;
+    report_status(&daemon->report, now_ns, &stats, daemon->loss);
+    notify_status(&daemon->notify, &stats, daemon->loss);
+    status_watch_look(&daemon->watch, daemon->node, now_ns);
+    daemon->status_ns = now_ns + SECOND_NS;
+}
+
+static void on_timer(void *self)
+{
+    struct daemon *daemon = self;
+    const uint64_t now_ns = transport_now_ns();
+    node_on_time(daemon->node, now_ns);
+    notify_on_time(&daemon->notify, now_ns);
+    if (now_ns >= daemon->status_ns)
+        say_status(daemon, now_ns);
+    if (now_ns >= daemon->evaluate_ns) {
+        daemon->evaluate_ns = UINT64_MAX;
+        hatch_evaluate(daemon->hatch);
+    }
+    pump(daemon);
+}
+
+static uint64_t next_evaluation(const struct daemon *daemon, uint64_t now_ns)
+{
+    const double every_s = daemon->config->train.evaluate_s;
+    return every_s > 0 ? now_ns + (uint64_t)(every_s * (double)SECOND_NS) : UINT64_MAX;
+}
+
+static void on_stepped(struct daemon *daemon, uint64_t now_ns, const struct hatch_event *event)
+{
+    node_on_step(daemon->node, now_ns, event->steps, event->samples);
+    daemon->loss_sum += event->loss_sum;
+    daemon->loss_samples += event->samples;
+    report_batch(&daemon->report, now_ns, event->batch);
+    if (isfinite(event->loss_sum) || daemon->diverged)
+        return;
+    daemon->diverged = true;
+    report_say(
+        &daemon->report, now_ns, NOTE_DIVERGED, LEVEL_ERROR,
+        "training diverges here: the loss is not a number; lower train.rate, or exchange.gain "
+        "and exchange.beta");
+}
+
+/* What the learner has said. */
+static void drain(struct daemon *daemon)
+{
+    const uint64_t now_ns = transport_now_ns();
+    struct hatch_event event;
+    while (hatch_next(daemon->hatch, &event)) {
+        switch (event.kind) {
+        case HATCH_STEPPED:
+            on_stepped(daemon, now_ns, &event);
+            break;
+        case HATCH_TOLD:
+            node_on_told(daemon->node, now_ns, event.update);
+            break;
+        case HATCH_APPLIED:
+            node_on_applied(daemon->node, now_ns, event.entries);
+            break;
+        case HATCH_READ:
+            node_on_read(daemon->node, now_ns, event.units);
+            break;
+        case HATCH_SAVED:
+            on_saved(daemon, now_ns);
+            break;
+        case HATCH_EVALUATED:
+            report_evaluated(&daemon->report, now_ns, &event.evaluation);
+            daemon->evaluate_ns = next_evaluation(daemon, now_ns);
+            break;
+        }
+    }
+}
+
+static void on_wake(void *self)
+{
+    struct daemon *daemon = self;
+    drain(daemon);
+    look_at_saver(daemon);
+    pump(daemon);
+}
+
+static void on_signal(void *self, int number)
+{
+    struct daemon *daemon = self;
+    if (node_is_leaving(daemon->node)) {
+        (void)fprintf(stderr, "hearsay: second signal (%d): ending at once\n", number);
+        transport_stop(daemon->transport);
+        return;
+    }
+    node_leave(daemon->node, transport_now_ns());
+    notify_stopping(&daemon->notify);
+    pump(daemon);
+}
+
+static char *on_asked(void *self, size_t *count)
+{
+    const struct daemon *daemon = self;
+    const struct status_facts facts = {
+        .options = &daemon->node_options,
+        .listen = daemon->config->node.listen,
+        .start_ns = daemon->report.start_ns,
+        .loss = daemon->loss,
+        .checkpoint_age_s =
+            daemon->saved_ns ? (double)(transport_now_ns() - daemon->saved_ns) * 1e-9 : (double)NAN,
+    };
+    return status_watch_page(&daemon->watch, daemon->node, &facts, transport_now_ns(), count);
+}
+
+static void wake(void *waker)
+{
+    transport_wake(waker);
+}
+
+/* Beginning and end. */
+
+static uint64_t wall_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static enum status start_listening(struct daemon *daemon, struct problem *problem)
+{
+    const struct address *listen = &daemon->config->node.listen;
+    if (!listen->host[0])
+        return OK;
+    uint16_t *port = &daemon->node_options.listen_port;
+    enum status status = transport_listen(daemon->transport, listen, port, problem);
+    struct address *advertise = &daemon->node_options.advertise;
+    const bool any = strcmp(listen->host, "0.0.0.0") == 0 || strcmp(listen->host, "::") == 0;
+    if (!advertise->host[0] && !any)
+        *advertise = *listen;
+    if (advertise->port == 0)
+        advertise->port = *port;
+    return status;
+}
+
+/* Whoever asks from now on waits until we run. */
+static enum status start_answering(struct daemon *daemon, struct problem *problem)
+{
+    int made;
+    const enum status status = status_door_socket(&daemon->door, &made, problem);
+    if (status == OK)
+        transport_answer(daemon->transport, made);
+    return status;
+}
+
+static void on_refused(void *context, const struct problem *problem)
+{
+    struct daemon *daemon = context;
+    daemon->refused++;
+    report_say(&daemon->report, transport_now_ns(), NOTE_RESUMED, LEVEL_WARNING, problem->text);
+}
+
+/* Go on where an earlier life was, if it left something to go on from. */
+static enum status resume(struct daemon *daemon, struct problem *problem)
+{
+    const char *folder = daemon->config->node.state_dir;
+    struct node_options *options = &daemon->node_options;
+    whose_describe(&daemon->setup.identity, daemon->config->node.swarm, daemon->setup.description,
+                   daemon->saves);
+    struct saver_options saver_options = {.folder = folder,
+                                          .model = daemon->saves,
+                                          .parameters = options->parameters,
+                                          .moments = learner_moments(daemon->setup.learner),
+                                          .own_max = node_history_max(options),
+                                          .wake = wake,
+                                          .waker = daemon->transport};
+    saver_options.base = (struct base_file){.model = daemon->setup.model,
+                                            .about = {.classes = daemon->setup.classes,
+                                                      .mean = daemon->setup.mean,
+                                                      .scale = daemon->setup.scale}};
+    base_file_path(saver_options.base.path, folder);
+    daemon->saver = saver_new(&saver_options);
+    const struct checkpoint_refusal refusal = {.context = daemon, .refused = on_refused};
+    enum status status = saver_load(daemon->saver, daemon->setup.learner, &refusal,
+                                    &options->history, &options->history_bytes, problem);
+    if (status == MISSING)
+        status = OK;
+    else if (status == OK)
+        status = state_dir_check_history(folder, options, problem);
+    options->digest = learner_digest(daemon->setup.learner);
+    return status == OK ? life_begin(disk_real(), folder, wall_ms(), NODE_LIVES,
+                                     &options->incarnation, problem)
+                        : status;
+}
+
+static void start(struct daemon *daemon)
+{
+    const struct config *config = daemon->config;
+    const uint64_t now_ns = transport_now_ns();
+    const struct hatch_options hatch_options = {
+        .pace = setup_pace(config, daemon->setup.model),
+        .samples_max = config->train.samples_max,
+        .apply_window = SETUP_APPLY_WINDOW,
+        .read_max = NODE_READ_MAX,
+        .wake = wake,
+        .waker = daemon->transport,
+    };
+    arena_init(&daemon->arena,
+               node_arena_bytes(&daemon->node_options) + hatch_arena_bytes(&hatch_options));
+    daemon->node = node_new(&daemon->arena, &daemon->node_options, now_ns);
+    daemon->history = malloc(node_history_max(&daemon->node_options));
+    CHECK(daemon->history);
+    greeting_say(&daemon->report, now_ns, config, &daemon->setup, &daemon->node_options);
+    greeting_resumed(&daemon->report, now_ns, config, saver_generation(daemon->saver),
+                     daemon->refused > 0, daemon->node);
+    daemon->hatch = hatch_new(&daemon->arena, daemon->setup.learner, &hatch_options);
+    daemon->status_ns = now_ns + SECOND_NS;
+    daemon->evaluate_ns = next_evaluation(daemon, now_ns);
+}
+
+/* All that can fail before the node runs. */
+static enum status prepare(struct daemon *daemon, struct problem *problem)
+{
+    const struct config *config = daemon->config;
+    enum status status = report_open(&daemon->report, config->node.log, config->node.verbose,
+                                     transport_now_ns(), problem);
+    if (status == OK)
+        status = setup_keys(&daemon->setup, config, problem);
+    if (status == OK)
+        status = state_dir_make(config->node.state_dir, problem);
+    if (status == OK)
+        status = state_dir_check_start(config->node.state_dir, config->model.start, problem);
+    if (status == OK)
+        status = status_door_open(&daemon->door, config->node.state_dir, problem);
+    if (status == OK)
+        status = setup_make(&daemon->setup, config, problem);
+    if (status == OK) {
+        daemon->node_options = setup_node_options(&daemon->setup, config);
+        status = start_listening(daemon, problem);
+    }
+    if (status == OK)
+        status = start_answering(daemon, problem);
+    return status == OK ? resume(daemon, problem) : status;
+}
+
+static int run(struct daemon *daemon)
+{
+    start(daemon);
+    pump(daemon);
+    transport_run(daemon->transport);
+    status_door_shut(&daemon->door);
+    hatch_stop(daemon->hatch);
+    drain(daemon);
+    const struct ending ending = {.config = daemon->config,
+                                  .setup = &daemon->setup,
+                                  .hatch = daemon->hatch,
+                                  .node = daemon->node,
+                                  .saver = daemon->saver,
+                                  .history = daemon->history,
+                                  .report = &daemon->report};
+    const int code = daemon->starts_again ? 0 : ending_run(&ending);
+    node_free(daemon->node);
+    return code;
+}
+
+static void clean_up(struct daemon *daemon)
+{
+    saver_free(daemon->saver);
+    transport_free(daemon->transport);
+    free(daemon->history);
+    report_close(&daemon->report);
+    status_door_close(&daemon->door);
+    notify_close(&daemon->notify);
+    setup_free(&daemon->setup);
+    arena_release(&daemon->arena);
+    secret_wipe(daemon, sizeof *daemon);
+    free(daemon);
+}
+
+/* One life, from the disk to the disk. */
+static int live(const struct config *config, bool *again)
+{
+    struct daemon *daemon = calloc(1, sizeof *daemon);
+    struct problem problem;
+    CHECK(daemon);
+    daemon->config = config;
+    notify_open(&daemon->notify);
+    const struct transport_owner owner = {
+        .self = daemon,
+        .on_accept = on_accept,
+        .on_connected = on_connected,
+        .on_bytes = on_bytes,
+        .on_sent = on_sent,
+        .on_closed = on_closed,
+        .on_timer = on_timer,
+        .on_wake = on_wake,
+        .on_signal = on_signal,
+        .on_asked = on_asked,
+    };
+    daemon->transport = transport_new(&owner);
+    int code = 1;
+    if (prepare(daemon, &problem) == OK)
+        code = run(daemon);
+    else
+        (void)fprintf(stderr, "hearsay: %s\n", problem.text);
+    *again = daemon->starts_again;
+    clean_up(daemon);
+    return code;
+}
+
+int daemon_run(const struct config *config)
+{
+    bool again = true;
+    int code = 0;
+    secret_start();
+    while (again)
+        code = live(config, &again);
+    return code;
+}

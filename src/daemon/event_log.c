@@ -1,0 +1,255 @@
+#include "daemon/event_log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#define STATUS_LINE_NS 10000000000ull
+
+enum status report_open(struct report *report, const char *log, bool verbose, uint64_t now_ns,
+                        struct problem *problem)
+{
+    *report = (struct report){.verbose = verbose, .start_ns = now_ns};
+    if (strcmp(log, "-") == 0)
+        report->log = stdout;
+    else if (log[0] && !(report->log = fopen(log, "ae")))
+        return problem_set(problem, FAILED, "cannot write the log %s: %s; choose another node.log",
+                           log, strerror(errno));
+    return OK;
+}
+
+static void wall_text(char out[static 32])
+{
+    struct timespec now;
+    struct tm utc;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    (void)gmtime_r(&now.tv_sec, &utc);
+    char seconds[24];
+    (void)strftime(seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &utc);
+    (void)snprintf(out, 32, "%s.%03dZ", seconds, (int)(now.tv_nsec / 1000000));
+}
+
+static double seconds_since(const struct report *report, uint64_t at_ns)
+{
+    return at_ns > report->start_ns ? (double)(at_ns - report->start_ns) * 1e-9 : 0;
+}
+
+static json_t *line_begin(const struct report *report, uint64_t at_ns, const char *note)
+{
+    char wall[32];
+    wall_text(wall);
+    json_t *line = json_object();
+    (void)json_object_set_new(line, "t", json_real(seconds_since(report, at_ns)));
+    (void)json_object_set_new(line, "time", json_string(wall));
+    (void)json_object_set_new(line, "note", json_string(note));
+    return line;
+}
+
+static void put_number(json_t *line, const char *key, uint64_t value)
+{
+    (void)json_object_set_new(line, key, json_integer((json_int_t)value));
+}
+
+static void put_real(json_t *line, const char *key, double value)
+{
+    (void)json_object_set_new(line, key, isfinite(value) ? json_real(value) : json_null());
+}
+
+static void put_text(json_t *line, const char *key, const char *value)
+{
+    (void)json_object_set_new(line, key, json_string(value));
+}
+
+static void put_digest(json_t *line, const char *key, uint64_t digest)
+{
+    char text[17];
+    (void)snprintf(text, sizeof text, "%016" PRIx64, digest);
+    put_text(line, key, text);
+}
+
+static void say_losing(struct report *report, int error)
+{
+    if (!report->is_losing)
+        (void)fprintf(
+            stderr,
+            "hearsay: the log cannot be written: %s; what is not written is lost, and the "
+            "node goes on\n",
+            strerror(error));
+    report->is_losing = true;
+}
+
+static void line_end(struct report *report, json_t *line)
+{
+    (void)json_dumpf(line, report->log, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    (void)fputc('\n', report->log);
+    if (fflush(report->log) != 0 || ferror(report->log))
+        say_losing(report, errno);
+    json_decref(line);
+}
+
+static const char *const LEVELS[] = {
+    [LEVEL_DEBUG] = "debug",
+    [LEVEL_INFO] = "info",
+    [LEVEL_WARNING] = "warning",
+    [LEVEL_ERROR] = "error",
+};
+
+void report_note(struct report *report, const struct note *note)
+{
+    if (note->level > LEVEL_DEBUG || report->verbose) {
+        (void)fprintf(stderr, "%9.3f %s%s%s%s%s%s%s\n", seconds_since(report, note->at_ns),
+                      note->level >= LEVEL_WARNING ? LEVELS[note->level] : "",
+                      note->level >= LEVEL_WARNING ? ": " : "", note->who, note->who[0] ? " " : "",
+                      note->where, note->where[0] ? " " : "", note->text);
+    }
+    if (!report->log)
+        return;
+    json_t *line = line_begin(report, note->at_ns, note_kind_name(note->kind));
+    put_text(line, "level", LEVELS[note->level]);
+    if (note->who[0])
+        put_text(line, "peer", note->who);
+    if (note->where[0])
+        put_text(line, "address", note->where);
+    put_text(line, "text", note->text);
+    line_end(report, line);
+}
+
+static void put_stats(json_t *line, const struct node_stats *stats)
+{
+    put_number(line, "steps", stats->steps);
+    put_number(line, "samples", stats->samples);
+    put_real(line, "samples_per_second", stats->samples_per_second);
+    put_real(line, "share", stats->share);
+    put_number(line, "neighbours", stats->neighbours);
+    put_number(line, "members", stats->members_live);
+    put_number(line, "rumors_told", stats->rumors_told);
+    put_number(line, "rumors_heard", stats->rumors_heard);
+    put_number(line, "duplicates", stats->duplicates);
+    put_number(line, "told_bytes", stats->told_bytes);
+    put_number(line, "heard_bytes", stats->heard_bytes);
+    put_number(line, "bytes_sent", stats->sent_bytes);
+    put_number(line, "bytes_received", stats->received_bytes);
+    put_number(line, "rumors_known", stats->version);
+    put_number(line, "waiting", stats->waiting);
+    put_digest(line, "digest", stats->digest);
+}
+
+/* A node without a single step says why, as far as it is known here: it has nobody to hear from,
+ * or it is hearing (one that has just come, or that is not to train). */
+static void print_status(const struct report *report, uint64_t now_ns,
+                         const struct node_stats *stats, double loss)
+{
+    (void)fprintf(stderr, "%9.3f ", seconds_since(report, now_ns));
+    if (stats->steps == 0)
+        (void)fprintf(stderr, "not training, %s, ",
+                      stats->neighbours ? "hearing what the swarm knows" : "no neighbour");
+    else
+        (void)fprintf(stderr, "%" PRIu64 " steps, %.0f samples/s, loss %.4f, ", stats->steps,
+                      stats->samples_per_second, loss);
+    (void)fprintf(stderr,
+                  "neighbours %u, members %u, told %" PRIu64 ", heard %" PRIu64
+                  ", sent %.2f MB, received %.2f MB\n",
+                  stats->neighbours, stats->members_live, stats->rumors_told, stats->rumors_heard,
+                  (double)stats->sent_bytes * 1e-6, (double)stats->received_bytes * 1e-6);
+}
+
+/* The first line waits until the rate is known. */
+static bool is_line_due(const struct report *report, uint64_t now_ns,
+                        const struct node_stats *stats)
+{
+    if (report->printed_ns)
+        return now_ns - report->printed_ns >= STATUS_LINE_NS;
+    return stats->steps == 0 || stats->samples_per_second > 0;
+}
+
+void report_status(struct report *report, uint64_t now_ns, const struct node_stats *stats,
+                   double loss)
+{
+    if (is_line_due(report, now_ns, stats)) {
+        report->printed_ns = now_ns;
+        print_status(report, now_ns, stats, loss);
+    }
+    if (!report->log)
+        return;
+    json_t *line = line_begin(report, now_ns, note_kind_name(NOTE_STATUS));
+    put_stats(line, stats);
+    put_real(line, "loss", stats->steps ? loss : NAN);
+    line_end(report, line);
+}
+
+void report_say(struct report *report, uint64_t now_ns, enum note_kind kind, enum note_level level,
+                const char *text)
+{
+    struct note note = {.at_ns = now_ns, .kind = kind, .level = level};
+    (void)snprintf(note.text, sizeof note.text, "%.*s", (int)sizeof note.text - 1, text);
+    report_note(report, &note);
+}
+
+void report_batch(struct report *report, uint64_t now_ns, uint32_t batch)
+{
+    if (batch == 0 || batch == report->batch)
+        return;
+    char text[64];
+    (void)snprintf(text, sizeof text, "a step has %u samples from now on (train.step_ms)",
+                   (unsigned)batch);
+    report->batch = batch;
+    report_say(report, now_ns, NOTE_BATCH, LEVEL_INFO, text);
+}
+
+static double accuracy_of(const struct evaluation *evaluation)
+{
+    return evaluation->samples ? (double)evaluation->correct / evaluation->samples : NAN;
+}
+
+void report_evaluated(struct report *report, uint64_t now_ns, const struct evaluation *evaluation)
+{
+    (void)fprintf(stderr, "%9.3f the base: accuracy %.2f %%, loss %.4f on %u test samples\n",
+                  seconds_since(report, now_ns), 100 * accuracy_of(evaluation), evaluation->loss,
+                  (unsigned)evaluation->samples);
+    if (!report->log)
+        return;
+    json_t *line = line_begin(report, now_ns, note_kind_name(NOTE_EVALUATED));
+    put_number(line, "tested", evaluation->samples);
+    put_number(line, "correct", evaluation->correct);
+    put_real(line, "accuracy", accuracy_of(evaluation));
+    put_real(line, "loss", evaluation->loss);
+    line_end(report, line);
+}
+
+void report_final(struct report *report, uint64_t now_ns, const struct final *final)
+{
+    (void)fprintf(stderr,
+                  "%9.3f the base at the end: digest %016" PRIx64 ", the sum of %" PRIu64 " rumors",
+                  seconds_since(report, now_ns), final->learner_digest, final->stats.version);
+    if (final->evaluation.samples)
+        (void)fprintf(stderr, "; accuracy %.2f %%, loss %.4f on %u test samples",
+                      100 * accuracy_of(&final->evaluation), final->evaluation.loss,
+                      (unsigned) final->evaluation.samples);
+    (void)fputc('\n', stderr);
+    if (!report->log)
+        return;
+    json_t *line = line_begin(report, now_ns, "final");
+    put_text(line, "id", final->id);
+    put_stats(line, &final->stats);
+    put_number(line, "tested", final->evaluation.samples);
+    put_number(line, "correct", final->evaluation.correct);
+    put_real(line, "accuracy", accuracy_of(&final->evaluation));
+    put_real(line, "loss", final->evaluation.loss);
+    put_digest(line, "base_digest", final->learner_digest);
+    put_text(line, "version", final->version);
+    put_number(line, "parameters", final->parameters);
+    put_real(line, "seconds", seconds_since(report, now_ns));
+    put_real(line, "cpu_steps_s", (double) final->used.steps_ns * 1e-9);
+    put_real(line, "cpu_exchange_s", (double) final->used.exchange_ns * 1e-9);
+    put_number(line, "rss_bytes_max", final->rss_bytes_max);
+    line_end(report, line);
+}
+
+void report_close(struct report *report)
+{
+    if (report->log && report->log != stdout)
+        (void)fclose(report->log);
+}

@@ -1,0 +1,79 @@
+#include "daemon/ring.h"
+
+#include "base/error.h"
+
+#define HEAD_BYTES 8
+#define SKIP       UINT32_MAX /* in place of a size: go on at the start */
+
+static uint64_t rounded(uint32_t bytes)
+{
+    return HEAD_BYTES + (((uint64_t)bytes + 7) & ~7ull);
+}
+
+void ring_init(struct ring *ring, struct arena *arena, uint64_t size_bytes)
+{
+    uint64_t size = 64;
+    while (size < size_bytes)
+        size *= 2;
+    ring->bytes = arena_take(arena, size, 1);
+    ring->size = size;
+    atomic_init(&ring->head, 0);
+    atomic_init(&ring->tail, 0);
+}
+
+static uint32_t *size_at(const struct ring *ring, uint64_t at)
+{
+    return (uint32_t *)(void *)(ring->bytes + (at & (ring->size - 1)));
+}
+
+/* How much must be skipped so that `need` bytes lie in one piece. */
+static uint64_t skip_for(const struct ring *ring, uint64_t head, uint64_t need)
+{
+    const uint64_t to_end = ring->size - (head & (ring->size - 1));
+    return need <= to_end ? 0 : to_end;
+}
+
+void *ring_room(struct ring *ring, uint32_t bytes)
+{
+    const uint64_t need = rounded(bytes);
+    CHECK(need <= ring->size / 2);
+    const uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    const uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
+    const uint64_t skip = skip_for(ring, head, need);
+    if (ring->size - (head - tail) < skip + need)
+        return NULL;
+    return (uint8_t *)size_at(ring, head + skip) + HEAD_BYTES;
+}
+
+void ring_put(struct ring *ring, uint32_t bytes)
+{
+    const uint64_t need = rounded(bytes);
+    const uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    const uint64_t skip = skip_for(ring, head, need);
+    if (skip)
+        *size_at(ring, head) = SKIP;
+    *size_at(ring, head + skip) = bytes;
+    atomic_store_explicit(&ring->head, head + skip + need, memory_order_release);
+}
+
+/* Where the next record begins, past a skipped end. */
+static uint64_t next_at(const struct ring *ring, uint64_t tail)
+{
+    return *size_at(ring, tail) == SKIP ? tail + ring->size - (tail & (ring->size - 1)) : tail;
+}
+
+const void *ring_peek(struct ring *ring)
+{
+    const uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+    if (atomic_load_explicit(&ring->head, memory_order_acquire) == tail)
+        return NULL;
+    return (uint8_t *)size_at(ring, next_at(ring, tail)) + HEAD_BYTES;
+}
+
+void ring_done(struct ring *ring)
+{
+    uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+    tail = next_at(ring, tail);
+    tail += rounded(*size_at(ring, tail));
+    atomic_store_explicit(&ring->tail, tail, memory_order_release);
+}

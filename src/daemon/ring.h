@@ -1,0 +1,38 @@
+/* A ring of records between two threads: one puts, the other takes. No locks.
+ *
+ *   writer ──► │····[size|bytes][size|bytes]····│ ──► reader
+ *                   ▲ tail                  ▲ head     (both count up for ever)
+ *
+ * Each side owns one counter and reads the other's with acquire, publishes its own with release
+ * (Lamport 1977). A record lies in one piece: what is left at the end is skipped when too small.
+ * Held by tests/unit/daemon/test_learner_thread.c, also under ThreadSanitizer.
+ */
+#ifndef HEARSAY_RING_H
+#define HEARSAY_RING_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+struct ring {
+    uint8_t *bytes;
+    uint64_t size; /* a power of two */
+    _Alignas(64) _Atomic uint64_t head;
+    _Alignas(64) _Atomic uint64_t tail;
+};
+
+/* size_bytes is rounded up to a power of two; a record may take up to half of it. */
+void ring_init(struct ring *ring, struct arena *arena, uint64_t size_bytes);
+
+/* Writer: room for a record of so many bytes (8-byte aligned), or NULL when the ring is full.
+ * Fill it, then ring_put with the same number. */
+void *ring_room(struct ring *ring, uint32_t bytes);
+void ring_put(struct ring *ring, uint32_t bytes);
+
+/* Reader: the oldest record, or NULL. Use it, then ring_done. */
+const void *ring_peek(struct ring *ring);
+void ring_done(struct ring *ring);
+
+#endif

@@ -1,0 +1,49 @@
+/* What a service manager is told of a node, by the protocol of sd_notify(3): datagrams of lines
+ * VARIABLE=value to the Unix socket that the environment names.
+ *
+ *   NOTIFY_SOCKET   where to; a path, or @name in the abstract namespace. Unset: nobody is told
+ *   WATCHDOG_USEC   who is silent for so long is killed: WATCHDOG=1 comes twice as often
+ *   WATCHDOG_PID    ... if it is us
+ *
+ *   READY=1 (the node listens and its loop runs) ─► STATUS=…, WATCHDOG=1 ─► STOPPING=1
+ *
+ * All comes from the loop, so a loop that hangs falls silent. Nothing here blocks; what cannot be
+ * delivered is lost, but for READY=1, and the first loss is printed.
+ * Held by tests/unit/daemon/test_sd_notify.c.
+ */
+#ifndef HEARSAY_NOTIFY_H
+#define HEARSAY_NOTIFY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "node/node.h"
+
+struct notify {
+    int socket; /* -1: nobody is told */
+    struct sockaddr_un to;
+    socklen_t to_bytes;
+    uint64_t watchdog_ns; /* between two signs of life; 0: none are wanted */
+    uint64_t wake_ns;
+    bool ready;      /* READY=1 was delivered */
+    bool complained; /* a loss was printed */
+};
+
+/* Read the environment. What is wrong with it is printed, and nobody is told. */
+void notify_open(struct notify *notify);
+
+/* Called at notify_wake_ns at the latest (UINT64_MAX: need not be), from the loop. */
+void notify_on_time(struct notify *notify, uint64_t now_ns);
+uint64_t notify_wake_ns(const struct notify *notify);
+
+/* One line for `systemctl status`. loss: of the last second's steps. */
+void notify_status(struct notify *notify, const struct node_stats *stats, double loss);
+
+/* The node has begun to leave. */
+void notify_stopping(struct notify *notify);
+
+void notify_close(struct notify *notify);
+
+#endif

@@ -1,0 +1,52 @@
+#include "daemon/startup_notes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "state/state_dir.h"
+
+static void say_who(struct report *report, uint64_t now_ns, const struct config *config,
+                    const struct setup *setup, const struct node_options *options)
+{
+    char id[ID_TEXT_BYTES];
+    struct note note = {.at_ns = now_ns, .kind = NOTE_STARTED, .level = LEVEL_INFO};
+    struct address at = config->node.listen;
+    at.port = options->listen_port;
+    identity_text(id, setup->identity.id);
+    (void)snprintf(note.text, sizeof note.text,
+                   "hearsay " HEARSAY_VERSION " node %s in swarm \"%s\": %.160s (%" PRIu64
+                   " parameters), %s",
+                   id, config->node.swarm, setup->description, options->parameters,
+                   at.port ? "listening" : "not listening, only dialling");
+    if (at.port)
+        (void)address_text(&at, note.where);
+    report_note(report, &note);
+}
+
+void greeting_say(struct report *report, uint64_t now_ns, const struct config *config,
+                  const struct setup *setup, const struct node_options *options)
+{
+    char text[DEVICE_TEXT_MAX + 16];
+    say_who(report, now_ns, config, setup, options);
+    model_print(setup->model, stderr);
+    (void)snprintf(text, sizeof text, "computes on %s", setup->device);
+    report_say(report, now_ns, NOTE_DEVICE, LEVEL_INFO, text);
+}
+
+void greeting_resumed(struct report *report, uint64_t now_ns, const struct config *config,
+                      uint64_t generation, bool is_older, const struct node *node)
+{
+    struct note note = {
+        .at_ns = now_ns, .kind = NOTE_RESUMED, .level = is_older ? LEVEL_WARNING : LEVEL_INFO};
+    struct node_stats stats;
+    if (generation == 0)
+        return;
+    node_stats(node, now_ns, &stats);
+    (void)snprintf(note.text, sizeof note.text,
+                   "goes on from %s%.160s: the sum of %" PRIu64 " rumors, %" PRIu64
+                   " samples of the whole swarm",
+                   is_older ? "an older one, " : "",
+                   state_dir_checkpoint(config->node.state_dir, generation).text, stats.version,
+                   node_swarm_samples(node));
+    report_note(report, &note);
+}

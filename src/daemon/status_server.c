@@ -1,0 +1,103 @@
+#include "daemon/status_server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commands/status/status_ask.h"
+
+/* Locks of an open file, not of a process: they hold over network file systems too, and asking
+ * about one does not give it up. */
+static const struct flock WHOLE = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+static const char *path_of(char out[static STATUS_PATH_BYTES], const char *dir, const char *name)
+{
+    (void)snprintf(out, STATUS_PATH_BYTES, "%s/%s", dir, name);
+    return out;
+}
+
+enum status status_door_open(struct status_door *door, const char *dir, struct problem *problem)
+{
+    char path[STATUS_PATH_BYTES];
+    struct flock whole = WHOLE;
+    const int file =
+        open(path_of(path, dir, "lock"), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0)
+        return problem_set(problem, FAILED,
+                           "cannot make %s/lock: %s; choose another node.state_dir", dir,
+                           strerror(errno));
+    /* A file system without locks is no reason not to train. */
+    if (fcntl(file, F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES)) {
+        (void)close(file);
+        return problem_set(problem, MISMATCH,
+                           "another node runs with this state_dir (%s): stop it first, or give "
+                           "this one a node.state_dir of its own",
+                           dir);
+    }
+    *door = (struct status_door){.dir = dir, .lock = file};
+    return OK;
+}
+
+bool status_door_is_taken(const char *dir)
+{
+    char path[STATUS_PATH_BYTES];
+    struct flock whole = WHOLE;
+    const int file = open(path_of(path, dir, "lock"), O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    const bool asked = fcntl(file, F_OFD_GETLK, &whole) == 0;
+    (void)close(file);
+    return asked && whole.l_type != F_UNLCK;
+}
+
+/* Whoever could have answered at an old socket is dead: we have the folder. The mode is set before
+ * anybody can connect, since that needs the call of listen(). */
+static bool bind_anew(int made, const struct status_place *place)
+{
+    const struct sockaddr_un *address = &place->address;
+    if (unlink(address->sun_path) != 0 && errno != ENOENT)
+        return false;
+    return bind(made, (const struct sockaddr *)address, sizeof *address) == 0 &&
+           chmod(address->sun_path, 0600) == 0;
+}
+
+enum status status_door_socket(const struct status_door *door, int *made, struct problem *problem)
+{
+    struct status_place place;
+    const int fresh = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool bound = false;
+    if (fresh >= 0 && status_place_open(&place, door->dir)) {
+        bound = bind_anew(fresh, &place);
+        const int reason = errno;
+        status_place_close(&place);
+        errno = reason;
+    }
+    if (bound) {
+        *made = fresh;
+        return OK;
+    }
+    (void)problem_set(problem, FAILED, "cannot make %s/%s: %s; choose another node.state_dir",
+                      door->dir, STATUS_SOCKET, strerror(errno));
+    if (fresh >= 0)
+        (void)close(fresh);
+    return FAILED;
+}
+
+void status_door_shut(const struct status_door *door)
+{
+    char path[STATUS_PATH_BYTES];
+    (void)unlink(path_of(path, door->dir, STATUS_SOCKET));
+}
+
+void status_door_close(struct status_door *door)
+{
+    if (!door->dir)
+        return;
+    status_door_shut(door);
+    (void)close(door->lock);
+    door->dir = NULL;
+}

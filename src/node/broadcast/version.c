@@ -1,0 +1,284 @@
+#include "node/broadcast/version.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bits.h"
+#include "wire/bytes.h"
+#include "base/digest.h"
+#include "base/rng.h"
+
+uint64_t origin_tag(const uint8_t id[static ID_BYTES], uint64_t incarnation)
+{
+    uint8_t in[ID_BYTES + 8];
+    uint8_t out[8];
+    memcpy(in, id, ID_BYTES);
+    bytes_put(in + ID_BYTES, incarnation, 8);
+    secret_blake2b(out, sizeof out, in, sizeof in, NULL, 0);
+    return bytes_get(out, 8);
+}
+
+void versions_init(struct versions *versions, struct arena *arena, uint32_t max, uint64_t digest)
+{
+    uint32_t slots = 16;
+    while (slots < 2 * max)
+        slots *= 2;
+    *versions = (struct versions){
+        .origins = arena_take(arena, max, sizeof *versions->origins),
+        .max = max,
+        .slots = arena_take(arena, slots, sizeof *versions->slots),
+        .slots_mask = slots - 1,
+        .digest = digest,
+    };
+}
+
+/* The slot that holds the tag, or the free one where it would go. */
+static uint32_t *slot_of(const struct versions *versions, uint64_t tag)
+{
+    uint32_t at = (uint32_t)rng_mix(tag) & versions->slots_mask;
+    while (versions->slots[at] && versions->origins[versions->slots[at] - 1].tag != tag)
+        at = (at + 1) & versions->slots_mask;
+    return &versions->slots[at];
+}
+
+struct origin *versions_find(const struct versions *versions, uint64_t tag)
+{
+    uint32_t slot = *slot_of(versions, tag);
+    return slot ? &versions->origins[slot - 1] : NULL;
+}
+
+struct origin *versions_older(const struct versions *versions, const struct origin *after)
+{
+    const uint32_t at = after ? after->older : versions->newest;
+    return at > 0 ? &versions->origins[at - 1] : NULL;
+}
+
+struct origin *versions_newer(const struct versions *versions, const struct origin *before)
+{
+    const uint32_t at = before ? before->newer : versions->oldest;
+    return at > 0 ? &versions->origins[at - 1] : NULL;
+}
+
+static void put_latest(struct versions *versions, struct origin *origin)
+{
+    const uint32_t at = versions_place(versions, origin) + 1;
+    origin->newer = 0;
+    origin->older = versions->newest;
+    *(versions->newest ? &versions->origins[versions->newest - 1].newer : &versions->oldest) = at;
+    versions->newest = at;
+}
+
+void versions_touch(struct versions *versions, struct origin *origin)
+{
+    if (origin->newer == 0)
+        return;
+    versions->origins[origin->newer - 1].older = origin->older;
+    *(origin->older ? &versions->origins[origin->older - 1].newer : &versions->oldest) =
+        origin->newer;
+    put_latest(versions, origin);
+}
+
+struct origin *versions_add(struct versions *versions, const uint8_t id[static ID_BYTES],
+                            uint64_t incarnation)
+{
+    if (versions->count == versions->max)
+        return NULL;
+    uint64_t tag = origin_tag(id, incarnation);
+    uint32_t *slot = slot_of(versions, tag);
+    CHECK(*slot == 0);
+    struct origin *origin = &versions->origins[versions->count++];
+    *origin = (struct origin){
+        .tag = tag, .tag_after = origin_tag(id, incarnation + 1), .incarnation = incarnation};
+    memcpy(origin->id, id, ID_BYTES);
+    *slot = versions->count;
+    put_latest(versions, origin);
+    return origin;
+}
+
+static uint64_t hash_of(uint64_t tag, uint32_t next)
+{
+    return next > 0 ? rng_mix(tag ^ rng_mix(next)) : 0;
+}
+
+void versions_advance(struct versions *versions, struct origin *origin, uint64_t digest)
+{
+    versions->telling += origin->next == 0;
+    versions->hash += hash_of(origin->tag, origin->next + 1) - hash_of(origin->tag, origin->next);
+    versions->digest = digest_add(versions->digest, digest);
+    versions->rumors++;
+    origin->next++;
+    versions_touch(versions, origin);
+}
+
+void versions_set(struct versions *versions, struct origin *origin, uint32_t next, uint64_t samples)
+{
+    versions->telling +=
+        (origin->next == 0 && next > 0) - (uint32_t)(origin->next > 0 && next == 0);
+    versions->hash += hash_of(origin->tag, next) - hash_of(origin->tag, origin->next);
+    versions->rumors += (uint64_t)next - origin->next;
+    origin->next = origin->handed = next;
+    origin->samples = origin->handed_samples = samples;
+}
+
+void version_entry_put(uint8_t *out, uint64_t tag, uint32_t next)
+{
+    bytes_put(out, tag, 8);
+    bytes_put(out + 8, next, 4);
+}
+
+void learned_put(uint8_t *out, const struct learned *learned)
+{
+    bytes_put(out, learned->samples, 8);
+    bytes_put_float(out + 8, learned->rate);
+}
+
+size_t versions_slice(struct versions *versions, const struct origin *first, uint32_t most,
+                      uint8_t *out)
+{
+    size_t entries = 0;
+    if (first && first->next > 0)
+        version_entry_put(out + VERSION_ENTRY_BYTES * entries++, first->tag, first->next);
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < versions->count && taken < most; i++) {
+        const struct origin *origin = &versions->origins[versions->cursor];
+        versions->cursor = (versions->cursor + 1) % versions->count;
+        if (origin->next == 0)
+            continue;
+        taken++;
+        if (origin != first)
+            version_entry_put(out + VERSION_ENTRY_BYTES * entries++, origin->tag, origin->next);
+    }
+    return entries;
+}
+
+static uint32_t next_of(const struct versions *versions, const uint32_t *next,
+                        const struct origin *origin)
+{
+    return next ? next[versions_place(versions, origin)] : origin->next;
+}
+
+size_t versions_latest(const struct versions *versions, const uint32_t *next, uint32_t skip,
+                       uint32_t most, uint8_t *out, uint8_t *learned)
+{
+    size_t entries = 0;
+    for (const struct origin *origin = versions_older(versions, NULL); origin && entries < most;
+         origin = versions_older(versions, origin)) {
+        const uint32_t told = next_of(versions, next, origin);
+        if (told == 0)
+            continue;
+        if (skip > 0) {
+            skip--;
+            continue;
+        }
+        if (learned)
+            learned_put(learned + entries * LEARNED_BYTES,
+                        &(struct learned){.samples = origin->samples, .rate = origin->rate});
+        version_entry_put(out + VERSION_ENTRY_BYTES * entries++, origin->tag, told);
+    }
+    return entries;
+}
+
+uint64_t versions_hash(const struct versions *versions, const uint32_t *next)
+{
+    uint64_t hash = 0;
+    for (uint32_t place = 0; place < versions->count; place++)
+        hash += hash_of(versions->origins[place].tag, next[place]);
+    return hash;
+}
+
+uint64_t entries_hash(const uint8_t *entries, size_t count)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct version_entry entry = version_entry_at(entries, i);
+        hash += hash_of(entry.tag, entry.next);
+    }
+    return hash;
+}
+
+/* The hash of what is not listed, there and here. */
+struct rest {
+    uint64_t theirs, ours;
+};
+
+static struct rest rest_of(const struct versions *versions, const uint8_t *entries, size_t count,
+                           uint64_t hash, uint64_t *known)
+{
+    struct rest rest = {.theirs = hash - entries_hash(entries, count), .ours = versions->hash};
+    for (size_t i = 0; i < count; i++) {
+        const struct origin *origin = versions_find(versions, version_entry_at(entries, i).tag);
+        if (!origin)
+            continue;
+        rest.ours -= hash_of(origin->tag, origin->next);
+        bit_set(known, versions_place(versions, origin), true);
+    }
+    return rest;
+}
+
+bool versions_known(const struct versions *versions, const uint8_t *entries, size_t count,
+                    uint64_t hash, uint64_t *known)
+{
+    memset(known, 0, bit_words(versions->count) * sizeof *known);
+    const struct rest rest = rest_of(versions, entries, count, hash, known);
+    const struct origin *from = versions_older(versions, NULL);
+    uint64_t ours = rest.ours;
+    for (; from && ours != rest.theirs; from = versions_older(versions, from))
+        if (!bit_get(known, versions_place(versions, from)))
+            ours -= hash_of(from->tag, from->next);
+    const bool is_sure = ours == rest.theirs;
+    if (!is_sure)
+        from = versions_older(versions, NULL);
+    for (; from; from = versions_older(versions, from))
+        bit_set(known, versions_place(versions, from), true);
+    return is_sure;
+}
+
+struct version_entry version_entry_at(const uint8_t *vector, size_t i)
+{
+    const uint8_t *at = vector + i * VERSION_ENTRY_BYTES;
+    return (struct version_entry){.tag = bytes_get(at, 8), .next = (uint32_t)bytes_get(at + 8, 4)};
+}
+
+struct learned learned_at(const uint8_t *vector, size_t i)
+{
+    const uint8_t *at = vector + i * LEARNED_BYTES;
+    return (struct learned){.samples = bytes_get(at, 8), .rate = bytes_get_float(at + 8)};
+}
+
+void history_entry_put(uint8_t *out, const struct history_entry *entry)
+{
+    memcpy(out, entry->id, ID_BYTES);
+    bytes_put(out + 32, entry->incarnation, 8);
+    bytes_put(out + 40, entry->next, 4);
+    bytes_put(out + 44, entry->samples, 8);
+}
+
+struct history_entry history_entry_at(const uint8_t *at)
+{
+    struct history_entry entry = {.incarnation = bytes_get(at + 32, 8),
+                                  .next = (uint32_t)bytes_get(at + 40, 4),
+                                  .samples = bytes_get(at + 44, 8)};
+    memcpy(entry.id, at, ID_BYTES);
+    return entry;
+}
+
+void history_text(const uint8_t *history, size_t history_bytes, char *out, size_t room)
+{
+    size_t used = 0;
+    CHECK(room > 0);
+    out[0] = '\0';
+    for (size_t left = history_bytes / HISTORY_ENTRY_BYTES; left > 0; left--) {
+        const struct history_entry told =
+            history_entry_at(history + (left - 1) * HISTORY_ENTRY_BYTES);
+        char id[ID_TEXT_BYTES];
+        identity_text(id, told.id);
+        const int wrote = snprintf(out + used, room - used, "%s%s/%" PRIu64 ":%" PRIu32,
+                                   used > 0 ? " " : "", id, told.incarnation, told.next);
+        if (wrote < 0 || (size_t)wrote >= room - used) {
+            out[used] = '\0';
+            return;
+        }
+        used += (size_t)wrote;
+    }
+}

@@ -1,0 +1,173 @@
+/* The version: for each origin, the number of the next rumor expected from it.
+ *
+ * An origin is one life (incarnation) of one node; its tag is a 64-bit hash of both. Neighbours
+ * compare versions by a 64-bit hash of the whole, whatever the order, and by slices of it that go
+ * round. The digest of all that is known rides along: since rumors are sums, it follows from the
+ * rumors alone, and two nodes with equal versions must have equal ones.
+ *
+ * Lives that ended stay in the sum for ever, and everybody knows the same of them. So a version is
+ * shown by its latest entries and the hash of all: who has the rest as well finds out by the hash.
+ *
+ *   OFFSET SIZE MEANING       (one entry of a slice, little-endian, 12 bytes)
+ *        0    8 tag
+ *        8    4 next
+ *
+ * Who meets somebody also says of each entry, in the same order, what the origin had learned:
+ *
+ *        0    8 samples
+ *        8    4 samples per second, the most it has said so far, float32; 0: not known
+ *
+ * Who takes over a base takes over its version: the history, in which origins have their names.
+ *
+ *   OFFSET SIZE MEANING       (one entry of a history, little-endian, 52 bytes)
+ *        0   32 id
+ *       32    8 incarnation
+ *       40    4 next
+ *       44    8 samples
+ */
+#ifndef HEARSAY_VERSION_H
+#define HEARSAY_VERSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "crypto/identity.h"
+
+#define VERSION_ENTRY_BYTES 12
+#define LEARNED_BYTES       12
+#define HISTORY_ENTRY_BYTES 52
+
+struct origin {
+    uint64_t tag;
+    uint64_t tag_after; /* of the next incarnation */
+    uint8_t id[ID_BYTES];
+    uint64_t incarnation;
+    uint32_t next;    /* 0: it is known, and has told nothing that we know of */
+    uint32_t newer;   /* place + 1 of the origin that told next after this one ... */
+    uint32_t older;   /* ... and next before it, as far as we heard; 0: none */
+    uint64_t samples; /* as its latest rumor says */
+    uint32_t handed;  /* rumors before are in the learner's base, or on their way into it ... */
+    uint64_t handed_samples; /* ... and the samples that the last of those says */
+    float rate;              /* samples per second, the most it has said so far; 0: not known */
+    uint64_t heard_from;     /* conn that brought its latest rumor or record, or was asked to */
+
+    /* Somebody has more of it than we do: how much, and who. At the last look we had lacking_at,
+     * and so many were lacking. */
+    bool lacking;
+    uint32_t lacking_to;
+    uint32_t lacking_at;
+    uint32_t lacking_gap;
+    uint64_t lacking_since_ns;
+    uint64_t lacking_from; /* conn */
+    uint64_t asked_ns;     /* when somebody was asked to bring it ... */
+    uint64_t changed_ns;   /* ... who did not before ... */
+    uint32_t changed_to;   /* ... and had it up to there */
+
+    /* Rumors before behind_to were known to exist at behind_ns; 0: we hold all that was shown. */
+    uint32_t behind_to;
+    uint64_t behind_ns;
+    uint64_t shown_ns; /* when more than we hold was shown last */
+    uint32_t gone;     /* neighbours in turn that no longer had what comes next */
+};
+
+struct versions {
+    struct origin *origins; /* [max], in the order they were met; an origin keeps its place */
+    uint32_t count;
+    uint32_t max;
+    uint32_t *slots; /* open addressing: place + 1, 0 is free */
+    uint32_t slots_mask;
+    uint32_t newest;  /* place + 1 of the origin that told last ... */
+    uint32_t oldest;  /* ... and of the one that has been silent for longest */
+    uint32_t cursor;  /* where the next slice begins */
+    uint32_t telling; /* origins that we know rumors of */
+    uint64_t rumors;  /* known in all */
+    uint64_t hash;    /* the sum of a hash of each entry: of the whole, not of its order */
+    uint64_t digest;
+};
+
+uint64_t origin_tag(const uint8_t id[static ID_BYTES], uint64_t incarnation);
+
+void versions_init(struct versions *versions, struct arena *arena, uint32_t max, uint64_t digest);
+
+/* NULL if not known. */
+struct origin *versions_find(const struct versions *versions, uint64_t tag);
+
+/* It is the latest from now on. NULL when the table is full. */
+struct origin *versions_add(struct versions *versions, const uint8_t id[static ID_BYTES],
+                            uint64_t incarnation);
+
+static inline uint32_t versions_place(const struct versions *versions, const struct origin *origin)
+{
+    return (uint32_t)(origin - versions->origins);
+}
+
+/* The next rumor of this origin is known from now on, and adds so much to the digest. */
+void versions_advance(struct versions *versions, struct origin *origin, uint64_t digest);
+
+/* From now on this is what is known of the origin, more or less than before; handed, too. The
+ * digest is the caller's to put right. */
+void versions_set(struct versions *versions, struct origin *origin, uint32_t next,
+                  uint64_t samples);
+
+/* It is the latest from now on, as if it had just told. */
+void versions_touch(struct versions *versions, struct origin *origin);
+
+/* The one before it in time, or the latest of all if `after` is NULL; NULL: there is none. */
+struct origin *versions_older(const struct versions *versions, const struct origin *after);
+/* The one after it in time, or the one silent for longest if `before` is NULL. */
+struct origin *versions_newer(const struct versions *versions, const struct origin *before);
+
+/* The entry of `first` (unless NULL or nothing is known of it), then those of at most `most` others
+ * that we know rumors of, where the last slice ended, round and round; returns how many there are.
+ * So every entry is in one of ceil(telling / most) slices one after the other. */
+size_t versions_slice(struct versions *versions, const struct origin *first, uint32_t most,
+                      uint8_t *out);
+
+/* The entries of those that told last, but for the last `skip`, and at most so many, the latest
+ * first; returns how many there are. Of each origin next[place] rumors count, or all that are known
+ * if next is NULL. Unless it is NULL, learned takes what they have learned. */
+size_t versions_latest(const struct versions *versions, const uint32_t *next, uint32_t skip,
+                       uint32_t most, uint8_t *out, uint8_t *learned);
+
+/* The hash of a version that has next[place] rumors of each origin, and of one of these entries. */
+uint64_t versions_hash(const struct versions *versions, const uint32_t *next);
+uint64_t entries_hash(const uint8_t *entries, size_t count);
+
+/* Which origins of ours another knows, who shows so many of its latest entries and the hash of all:
+ * those it lists, and of the others all but the latest, of which it knows nothing, while it has as
+ * much as we of those before. Where those begin is found out by the hash. Then true; false if there
+ * is no such place, and then it is taken to know them all.
+ * known: a bit for each place, of [max]. */
+bool versions_known(const struct versions *versions, const uint8_t *entries, size_t count,
+                    uint64_t hash, uint64_t *known);
+
+struct version_entry {
+    uint64_t tag;
+    uint32_t next;
+};
+struct version_entry version_entry_at(const uint8_t *vector, size_t i);
+void version_entry_put(uint8_t *out, uint64_t tag, uint32_t next);
+
+struct learned {
+    uint64_t samples;
+    float rate; /* as it came: not even a number, perhaps */
+};
+struct learned learned_at(const uint8_t *vector, size_t i);
+void learned_put(uint8_t *out, const struct learned *learned);
+
+/* One origin of a history. */
+struct history_entry {
+    uint8_t id[ID_BYTES];
+    uint64_t incarnation;
+    uint32_t next;
+    uint64_t samples;
+};
+void history_entry_put(uint8_t *out, const struct history_entry *entry);
+struct history_entry history_entry_at(const uint8_t *at);
+/* "id/incarnation:next" of every origin, separated by blanks, the last of the history first, as
+ * many as there is room for. */
+void history_text(const uint8_t *history, size_t history_bytes, char *out, size_t room);
+
+#endif

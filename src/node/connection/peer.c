@@ -1,0 +1,399 @@
+#include "node/connection/peer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bits.h"
+#include "wire/frame.h"
+
+#define MAY(state)   (1u << (state))
+#define URGENT_BYTES 2048
+
+static const unsigned MOVES[PEER_STATES] = {
+    [PEER_FREE] = MAY(PEER_DIALLING) | MAY(PEER_GREETED),
+    [PEER_DIALLING] = MAY(PEER_ANSWERED) | MAY(PEER_CLOSING) | MAY(PEER_FREE),
+    [PEER_ANSWERED] = MAY(PEER_MEETING) | MAY(PEER_CLOSING) | MAY(PEER_FREE),
+    [PEER_GREETED] = MAY(PEER_PROVED) | MAY(PEER_CLOSING) | MAY(PEER_FREE),
+    [PEER_PROVED] = MAY(PEER_MEETING) | MAY(PEER_CLOSING) | MAY(PEER_FREE),
+    [PEER_MEETING] = MAY(PEER_OPEN) | MAY(PEER_CLOSING) | MAY(PEER_FREE),
+    [PEER_OPEN] = MAY(PEER_CLOSING) | MAY(PEER_FREE),
+    [PEER_CLOSING] = MAY(PEER_FREE),
+};
+
+void peer_club_init(struct club *club, const struct identity *identity,
+                    const uint8_t swarm_key[static KEY_BYTES], const struct introduction *ours,
+                    struct entropy *entropy)
+{
+    *club = (struct club){.identity = identity, .entropy = entropy};
+    gate_init(&club->gate, swarm_key, ours);
+    introduction_encode(club->prologue, ours);
+    secret_blake2b(club->psk, KEY_BYTES, "hearsay psk", 11, swarm_key, KEY_BYTES);
+}
+
+size_t peer_arena_bytes(size_t queue_max, uint32_t lives_max)
+{
+    return FRAME_MAX + LENGTH_BYTES + SENDING_BYTES + 2 * queue_max + URGENT_BYTES +
+           3 * bit_words(lives_max) * 8 + lives_max * sizeof(uint32_t) + 9 * 64;
+}
+
+void peer_init(struct peer *peer, struct arena *arena, size_t queue_max, uint32_t lives_max)
+{
+    *peer = (struct peer){
+        .in = arena_take(arena, FRAME_MAX + LENGTH_BYTES, 1),
+        .out = arena_take(arena, SENDING_BYTES, 1),
+        .queue = {.at = arena_take(arena, queue_max, 1), .max = queue_max},
+        .urgent = {.at = arena_take(arena, URGENT_BYTES, 1), .max = URGENT_BYTES},
+        .blocks = {.at = arena_take(arena, queue_max, 1), .max = queue_max},
+        .lazy = arena_take(arena, bit_words(lives_max), sizeof(uint64_t)),
+        .pruned = arena_take(arena, bit_words(lives_max), sizeof(uint64_t)),
+        .owes = arena_take(arena, bit_words(lives_max), sizeof(uint64_t)),
+        .owed = arena_take(arena, lives_max, sizeof(uint32_t)),
+        .words = bit_words(lives_max),
+    };
+}
+
+void peer_move(struct peer *peer, enum peer_state to, uint64_t now_ns)
+{
+    CHECK(MOVES[peer->state] & MAY(to));
+    peer->state = to;
+    peer->since_ns = now_ns;
+}
+
+void peer_start(struct peer *peer, uint64_t conn, bool dialled, const struct address *address,
+                uint64_t now_ns)
+{
+    peer_move(peer, dialled ? PEER_DIALLING : PEER_GREETED, now_ns);
+    peer->conn = conn;
+    peer->dialled = dialled;
+    peer->address = *address;
+    peer->born_ns = now_ns;
+    peer->heard_ns = now_ns;
+    peer->framed_ns = now_ns;
+    peer->pinged_ns = now_ns;
+    link_init(&peer->link, now_ns);
+}
+
+/* Before the session, frames go out in the clear. The answer to one may come before the transport
+ * reports the last as sent, so the next is put behind it. */
+static uint8_t *frame_content(struct peer *peer)
+{
+    CHECK(peer->out_bytes + LENGTH_BYTES + GREETING_MAX <= SENDING_BYTES);
+    return peer->out + peer->out_bytes + LENGTH_BYTES;
+}
+
+static void send_frame(struct peer *peer, size_t content_bytes)
+{
+    CHECK(content_bytes <= GREETING_MAX);
+    frame_head(peer->out + peer->out_bytes, content_bytes);
+    peer->out_bytes += LENGTH_BYTES + content_bytes;
+}
+
+static void begin_handshake(struct peer *peer, const struct club *club)
+{
+    uint8_t ephemeral[DH_BYTES];
+    entropy_bytes(club->entropy, ephemeral, sizeof ephemeral);
+    handshake_init(&peer->handshake, peer->dialled, club->prologue, sizeof club->prologue,
+                   club->psk, club->identity->noise_secret, ephemeral);
+    secret_wipe(ephemeral, sizeof ephemeral);
+}
+
+void peer_on_connected(struct peer *peer, const struct club *club, uint64_t now_ns)
+{
+    begin_handshake(peer, club);
+    uint8_t *content = frame_content(peer);
+    uint8_t *message = content + GATE_BYTES;
+    size_t bytes;
+    CHECK(handshake_create(&peer->handshake, NULL, 0, message, &bytes) == OK);
+    gate_create(&club->gate, content, message, bytes);
+    send_frame(peer, GATE_BYTES + bytes);
+    peer->heard_ns = peer->framed_ns = now_ns;
+    peer_move(peer, PEER_ANSWERED, now_ns);
+}
+
+/* Acceptor: gate and message 1 arrived. */
+static enum status on_greeting(struct peer *peer, const struct club *club, const uint8_t *frame,
+                               size_t bytes, struct problem *problem)
+{
+    struct introduction theirs;
+    if (bytes != GATE_BYTES + HANDSHAKE_1_BYTES ||
+        gate_consume(&club->gate, frame, frame + GATE_BYTES, HANDSHAKE_1_BYTES, &theirs) != OK)
+        return problem_set(problem, FORGED,
+                           "did not show the swarm key: a stranger, or a node with another key");
+    if (introduction_compare(&club->gate.ours, &theirs, problem) != OK) {
+        refusal_create(&club->gate, club->entropy, frame + GATE_BYTES, frame_content(peer));
+        send_frame(peer, REFUSAL_BYTES);
+        return MISMATCH;
+    }
+    begin_handshake(peer, club);
+    uint8_t payload[HANDSHAKE_PAYLOAD_MAX];
+    size_t payload_bytes, out_bytes;
+    if (handshake_consume(&peer->handshake, frame + GATE_BYTES, HANDSHAKE_1_BYTES, payload,
+                          &payload_bytes) != OK ||
+        handshake_create(&peer->handshake, club->identity->certificate, CERTIFICATE_BYTES,
+                         frame_content(peer), &out_bytes) != OK)
+        return problem_set(problem, FORGED, "its first handshake message is not valid");
+    send_frame(peer, out_bytes);
+    return OK;
+}
+
+static enum status learn_identity(struct peer *peer, const uint8_t *payload, size_t bytes)
+{
+    if (bytes != CERTIFICATE_BYTES)
+        return MALFORMED;
+    return identity_check(peer->id, payload, peer->handshake.their_public);
+}
+
+static void begin_session(struct peer *peer)
+{
+    uint8_t send_key[KEY_BYTES], receive_key[KEY_BYTES];
+    handshake_split(&peer->handshake, send_key, receive_key);
+    session_init(&peer->session, send_key, receive_key);
+    secret_wipe(send_key, sizeof send_key);
+    secret_wipe(receive_key, sizeof receive_key);
+}
+
+/* Dialer: message 2 or a refusal arrived. */
+static enum status on_answer(struct peer *peer, const struct club *club, const uint8_t *frame,
+                             size_t bytes, struct problem *problem)
+{
+    struct introduction theirs;
+    if (bytes == REFUSAL_BYTES &&
+        refusal_consume(&club->gate, frame, peer->handshake.ephemeral_public, &theirs) == OK) {
+        if (introduction_compare(&club->gate.ours, &theirs, problem) == OK)
+            return problem_set(problem, MISMATCH, "it refused without a difference");
+        return MISMATCH;
+    }
+    uint8_t payload[HANDSHAKE_PAYLOAD_MAX];
+    size_t payload_bytes, out_bytes;
+    if (handshake_consume(&peer->handshake, frame, bytes, payload, &payload_bytes) != OK ||
+        learn_identity(peer, payload, payload_bytes) != OK ||
+        handshake_create(&peer->handshake, club->identity->certificate, CERTIFICATE_BYTES,
+                         frame_content(peer), &out_bytes) != OK)
+        return problem_set(problem, FORGED,
+                           "its answer to the handshake is not valid: no hearsay node, or "
+                           "something on the way changes bytes");
+    send_frame(peer, out_bytes);
+    begin_session(peer);
+    return OK;
+}
+
+/* Acceptor: message 3 arrived. */
+static enum status on_proof(struct peer *peer, const uint8_t *frame, size_t bytes,
+                            struct problem *problem)
+{
+    uint8_t payload[HANDSHAKE_PAYLOAD_MAX];
+    size_t payload_bytes;
+    if (handshake_consume(&peer->handshake, frame, bytes, payload, &payload_bytes) != OK ||
+        learn_identity(peer, payload, payload_bytes) != OK)
+        return problem_set(problem, FORGED, "its last handshake message is not valid");
+    begin_session(peer);
+    return OK;
+}
+
+/* A whole frame before the session. */
+static enum peer_event on_greeting_frame(struct peer *peer, const struct club *club,
+                                         uint64_t now_ns, const uint8_t *frame, size_t bytes,
+                                         struct problem *problem)
+{
+    enum status status;
+    switch (peer->state) {
+    case PEER_GREETED:
+        status = on_greeting(peer, club, frame, bytes, problem);
+        break;
+    case PEER_ANSWERED:
+        status = on_answer(peer, club, frame, bytes, problem);
+        break;
+    case PEER_PROVED:
+        status = on_proof(peer, frame, bytes, problem);
+        break;
+    default: /* peer_take collects frames in these three states only */
+        CHECK(false);
+    }
+    if (status != OK)
+        return PEER_REFUSED;
+    const bool greeted = peer->state == PEER_GREETED;
+    peer_move(peer, greeted ? PEER_PROVED : PEER_MEETING, now_ns);
+    return greeted ? PEER_NOTHING : PEER_MET;
+}
+
+static enum peer_event on_frame(struct peer *peer, const struct club *club, uint64_t now_ns,
+                                size_t content_bytes, struct problem *problem)
+{
+    uint8_t *frame = peer->in + LENGTH_BYTES;
+    peer->heard_ns = peer->framed_ns = now_ns;
+    if (peer->state < PEER_MEETING)
+        return on_greeting_frame(peer, club, now_ns, frame, content_bytes, problem);
+    size_t message_bytes;
+    if (session_open(&peer->session, frame, content_bytes, &message_bytes) != OK) {
+        (void)problem_set(problem, FORGED,
+                          "a record does not authenticate: bytes were changed on the way");
+        return PEER_REFUSED;
+    }
+    return PEER_SAID;
+}
+
+/* Move bytes from data until `want` are in the buffer; false if data ends first. */
+static bool fill(struct peer *peer, size_t want, const uint8_t **data, size_t *bytes)
+{
+    if (peer->in_bytes < want) {
+        size_t missing = want - peer->in_bytes;
+        size_t moved = missing < *bytes ? missing : *bytes;
+        memcpy(peer->in + peer->in_bytes, *data, moved);
+        peer->in_bytes += moved;
+        *data += moved;
+        *bytes -= moved;
+    }
+    return peer->in_bytes >= want;
+}
+
+enum peer_event peer_take(struct peer *peer, const struct club *club, uint64_t now_ns,
+                          const uint8_t **data, size_t *bytes, struct problem *problem)
+{
+    const size_t before = *bytes;
+    if (*bytes > 0 && now_ns - peer->framed_ns < FRAME_NS)
+        peer->heard_ns = now_ns;
+    enum peer_event event = PEER_NOTHING;
+    while (event == PEER_NOTHING) {
+        if (peer->state == PEER_CLOSING || peer->state == PEER_DIALLING) {
+            *bytes = 0; /* nothing more is listened to */
+            break;
+        }
+        peer->in_bytes -= peer->in_used; /* the last frame is done with; it stood alone */
+        peer->in_used = 0;
+        if (!fill(peer, LENGTH_BYTES, data, bytes))
+            break;
+        const size_t limit = peer->state < PEER_MEETING ? GREETING_MAX : FRAME_MAX;
+        size_t content = 0;
+        enum status status = frame_first(peer->in, peer->in_bytes, limit, &content);
+        if (status == TOO_BIG) {
+            (void)problem_set(problem, TOO_BIG, "a frame of impossible size: not a hearsay node");
+            return PEER_REFUSED;
+        }
+        if (status == MISSING) {
+            const size_t size = LENGTH_BYTES + ((size_t)peer->in[0] << 8 | peer->in[1]);
+            if (!fill(peer, size, data, bytes))
+                break;
+            CHECK(frame_first(peer->in, peer->in_bytes, limit, &content) == OK);
+        }
+        peer->in_used = peer->in_bytes;
+        event = on_frame(peer, club, now_ns, content, problem);
+    }
+    link_on_came(&peer->link, now_ns, before - *bytes); /* what is left comes again */
+    return event;
+}
+
+const uint8_t *peer_message(const struct peer *peer, size_t *bytes)
+{
+    *bytes = peer->in_used - LENGTH_BYTES - TAG_BYTES;
+    return peer->in + LENGTH_BYTES;
+}
+
+bool peer_can_say(const struct peer *peer)
+{
+    return peer->state == PEER_MEETING || peer->state == PEER_OPEN;
+}
+
+/* What keeps a conversation going is not to wait behind what it carries. */
+static bool is_urgent(enum message_kind kind)
+{
+    return kind == PING || kind == PONG || kind == RECEIPT || kind == WANT || kind == PRUNE;
+}
+
+bool peer_say(struct peer *peer, const struct message *message)
+{
+    CHECK(peer_can_say(peer));
+    const size_t most = message->text.count + message->bulk.count + MESSAGE_ADDS;
+    const bool introduced = peer->session.sent_records > 0; /* HELLO comes before all */
+    struct queue *queue = message->kind == BLOCK                   ? &peer->blocks
+                          : introduced && is_urgent(message->kind) ? &peer->urgent
+                                                                   : &peer->queue;
+    const size_t waiting = queue_bytes(&peer->queue) + queue_bytes(&peer->blocks);
+    if (queue != &peer->urgent && waiting + LENGTH_BYTES + most > peer->queue.max)
+        return false;
+    uint8_t *room = queue_room(queue, most);
+    if (!room && queue == &peer->urgent) {
+        queue = &peer->queue;
+        room = queue_room(queue, most);
+    }
+    if (!room)
+        return false;
+    const size_t bytes = message_encode(message, room, most);
+    CHECK(bytes <= MESSAGE_MAX);
+    queue_add(queue, bytes);
+    return true;
+}
+
+/* What goes next; blocks are of no use without the rumors, and so come last. */
+static struct queue *next_queue(struct peer *peer, bool is_open)
+{
+    if (queue_bytes(&peer->urgent) > 0 || !is_open)
+        return &peer->urgent;
+    return queue_bytes(&peer->queue) > 0 ? &peer->queue : &peer->blocks;
+}
+
+/* Seal queued messages into out: as many as fit, and as are needed for so many bytes. */
+static void seal_queued(struct peer *peer, size_t most, bool is_open)
+{
+    while (peer->out_bytes < most) {
+        struct queue *queue = next_queue(peer, is_open);
+        size_t bytes;
+        const uint8_t *message = queue_first(queue, &bytes);
+        if (!message || peer->out_bytes + bytes + RECORD_OVERHEAD > SENDING_BYTES)
+            break;
+        session_seal(&peer->session, message, bytes, peer->out + peer->out_bytes);
+        peer->out_bytes += bytes + RECORD_OVERHEAD;
+        queue_drop_first(queue);
+    }
+}
+
+bool peer_next_send(struct peer *peer, uint64_t now_ns, size_t most, bool is_open,
+                    const uint8_t **bytes, size_t *count)
+{
+    if (peer->sending || peer->state == PEER_FREE)
+        return false;
+    if (peer_queued_bytes(peer) > 0)
+        seal_queued(peer, most, is_open);
+    if (peer->out_bytes == 0 || most == 0)
+        return false;
+    peer->sending = true;
+    peer->sending_bytes = peer->out_bytes < most ? peer->out_bytes : most;
+    link_on_handed(&peer->link, now_ns, peer->sending_bytes);
+    *bytes = peer->out;
+    *count = peer->sending_bytes;
+    return true;
+}
+
+void peer_on_sent(struct peer *peer)
+{
+    CHECK(peer->sending);
+    peer->sending = false;
+    peer->out_bytes -= peer->sending_bytes;
+    memmove(peer->out, peer->out + peer->sending_bytes, peer->out_bytes);
+}
+
+bool peer_is_flushed(const struct peer *peer)
+{
+    return !peer->sending && peer->out_bytes == 0 && peer_queued_bytes(peer) == 0;
+}
+
+void peer_end(struct peer *peer)
+{
+    handshake_wipe(&peer->handshake);
+    session_wipe(&peer->session);
+    struct peer empty = {
+        .in = peer->in,
+        .out = peer->out,
+        .queue = {.at = peer->queue.at, .max = peer->queue.max},
+        .urgent = {.at = peer->urgent.at, .max = peer->urgent.max},
+        .blocks = {.at = peer->blocks.at, .max = peer->blocks.max},
+        .lazy = peer->lazy,
+        .pruned = peer->pruned,
+        .owes = peer->owes,
+        .owed = peer->owed,
+        .words = peer->words,
+    };
+    memset(peer->lazy, 0, peer->words * sizeof *peer->lazy);
+    memset(peer->pruned, 0, peer->words * sizeof *peer->pruned);
+    memset(peer->owes, 0, peer->words * sizeof *peer->owes);
+    *peer = empty;
+}

@@ -1,0 +1,188 @@
+/* A peer: one conversation, from the first byte to the last.
+ *
+ *            dialled                                accepted
+ *   DIALLING ── connected: gate, message 1 ──► ┐  ┌ GREETED: waits for gate and message 1
+ *   ANSWERED: waits for message 2 or refusal   │  │ sends message 2, or refusal and closes
+ *   sends message 3 ──────────────────────────►│  │ PROVED: waits for message 3
+ *                 └─────────► MEETING: session stands, waits for HELLO ◄──────┘
+ *                                     │ HELLO
+ *                                    OPEN ──── BYE, silence, an invalid byte ──► CLOSING
+ *
+ * Bytes in, bytes out; no socket, no clock, no allocation. A peer knows nothing of rumors or
+ * members: it turns a stream of bytes into authenticated messages and back, within bounds.
+ *
+ *   Frames before the session (each with its 2-byte length):
+ *     dialer   GATE ‖ Noise message 1 (no payload)
+ *     acceptor Noise message 2 (payload: certificate)  |  REFUSAL
+ *     dialer   Noise message 3 (payload: certificate)
+ */
+#ifndef HEARSAY_PEER_H
+#define HEARSAY_PEER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "socket/address.h"
+#include "base/arena.h"
+#include "crypto/gate.h"
+#include "crypto/handshake.h"
+#include "crypto/identity.h"
+#include "node/rate/link.h"
+#include "wire/message.h"
+#include "node/connection/queue.h"
+#include "crypto/session.h"
+
+enum peer_state {
+    PEER_FREE,
+    PEER_DIALLING,
+    PEER_ANSWERED,
+    PEER_GREETED,
+    PEER_PROVED,
+    PEER_MEETING,
+    PEER_OPEN,
+    PEER_CLOSING,
+    PEER_STATES
+};
+
+/* When a conversation that ended may be begun again. */
+enum retry {
+    RETRY_USUAL,   /* after the backoff of its failures */
+    RETRY_AT_ONCE, /* it ended only to get new keys */
+    RETRY_LATE     /* as if it had failed for long: it will not be welcome soon */
+};
+
+/* What is said before the other is authenticated fits this. */
+#define GREETING_MAX 512
+/* On a thin link a frame may take longer than anybody may be silent, but not longer than this. */
+#define FRAME_NS ((uint64_t)10000000000)
+/* Sealed bytes handed to the transport at once. */
+#define SENDING_BYTES (2 * (FRAME_MAX + LENGTH_BYTES))
+
+/* What a conversation needs to know of the node it belongs to. */
+struct club {
+    const struct identity *identity;
+    struct gate gate;
+    uint8_t psk[KEY_BYTES];
+    uint8_t prologue[INTRODUCTION_BYTES];
+    struct entropy *entropy;
+};
+
+/* identity and entropy must outlive the club. */
+void peer_club_init(struct club *club, const struct identity *identity,
+                    const uint8_t swarm_key[static KEY_BYTES], const struct introduction *ours,
+                    struct entropy *entropy);
+
+/* The sentence for who was connected and got no answer to its gate. */
+#define PEER_NO_ANSWER "it closed without an answer: another swarm key, or no hearsay node"
+
+struct peer {
+    enum peer_state state;
+    uint64_t conn; /* generation << 32 | slot */
+    bool dialled;
+    struct address address; /* dialled, or where it came from */
+    uint8_t id[ID_BYTES];   /* from MEETING on */
+    uint64_t incarnation;   /* from OPEN on */
+
+    uint32_t own_next; /* how many of our rumors it has, as it said last ... */
+    uint64_t knows;    /* ... and how many rumors in all */
+
+    uint64_t born_ns;     /* when the conversation began */
+    uint64_t since_ns;    /* when this state began */
+    uint64_t heard_ns;    /* when bytes came last, of a frame that is not too slow ... */
+    uint64_t framed_ns;   /* ... and the last byte of a whole one */
+    uint64_t pinged_ns;   /* when it was last sent a PING ... */
+    uint64_t answered_ns; /* ... and when the last one that it has answered was */
+    uint64_t rtt_ns;      /* last measured; 0: not yet */
+    struct link link;     /* what it carries; counts the bytes sent and received */
+    uint64_t renew_ns;    /* when this session is worn out by age */
+
+    bool sending;      /* a SEND is with the transport */
+    bool hangup_asked; /* HANGUP was given out */
+    enum retry retry;  /* when to dial again */
+    bool was_open;     /* before it began to close */
+    bool quiet;        /* its end is nothing to tell a person */
+    char why[96];      /* why it is closing, for the note */
+
+    struct handshake handshake;
+    struct session session;
+
+    uint8_t *in; /* [FRAME_MAX + 2] the frame being received */
+    size_t in_bytes;
+    size_t in_used; /* of it, the frame handled last */
+    uint8_t *out;   /* [SENDING_BYTES] sealed, with the transport */
+    size_t out_bytes;
+    size_t sending_bytes; /* of them, with the transport now */
+    struct queue queue;   /* messages waiting ... */
+    struct queue urgent;  /* ... those that go first: small, and in no order with the others ... */
+    struct queue blocks;  /* ... and those that go when nothing else waits */
+
+    uint64_t *lazy;   /* bit per origin: it asked us not to push (or could not take more) */
+    uint64_t *pruned; /* bit per origin: we asked it not to push */
+    uint64_t *owes;   /* bit per origin: its queue had no room for what it is to have of it ... */
+    uint32_t *owed;   /* ... from this one on */
+    uint32_t owes_count;  /* of them */
+    uint32_t owes_cursor; /* whose turn it is */
+    size_t blocks_left;   /* so much of blocks waited when something owed went last */
+    size_t words;         /* of lazy, pruned, owes */
+};
+
+/* Buffers for one peer; for so many origins. */
+void peer_init(struct peer *peer, struct arena *arena, size_t queue_max, uint32_t lives_max);
+size_t peer_arena_bytes(size_t queue_max, uint32_t lives_max);
+
+/* A new conversation in this slot. */
+void peer_start(struct peer *peer, uint64_t conn, bool dialled, const struct address *address,
+                uint64_t now_ns);
+
+/* The dialled connection stands: the gate and message 1 go into out. */
+void peer_on_connected(struct peer *peer, const struct club *club, uint64_t now_ns);
+
+enum peer_event {
+    PEER_NOTHING, /* the data is used up */
+    PEER_MET,     /* the handshake is done: id is known, say HELLO */
+    PEER_SAID,    /* a message: at peer_message(), valid until the next call */
+    PEER_REFUSED  /* it is over: `problem` says why; what is in out may still be sent */
+};
+
+/* Take bytes from data until something happens; *data and *bytes move on. */
+enum peer_event peer_take(struct peer *peer, const struct club *club, uint64_t now_ns,
+                          const uint8_t **data, size_t *bytes, struct problem *problem);
+const uint8_t *peer_message(const struct peer *peer, size_t *bytes);
+
+/* Queue a message; false when the queue has no room for it. */
+bool peer_say(struct peer *peer, const struct message *message);
+
+/* Something to send and nothing under way? Seals and gives out at most so many bytes; they stay the
+ * peer's until peer_on_sent. is_open: not only what is urgent, or begun. */
+bool peer_next_send(struct peer *peer, uint64_t now_ns, size_t most, bool is_open,
+                    const uint8_t **bytes, size_t *count);
+void peer_on_sent(struct peer *peer);
+
+static inline size_t peer_queued_bytes(const struct peer *peer)
+{
+    return queue_bytes(&peer->queue) + queue_bytes(&peer->urgent) + queue_bytes(&peer->blocks);
+}
+
+/* Bytes that could be handed over now, about: sealed, or to be sealed. */
+static inline size_t peer_waiting_bytes(const struct peer *peer, bool is_open)
+{
+    const size_t first = peer->out_bytes + queue_bytes(&peer->urgent);
+    return peer->sending
+               ? 0
+               : first + (is_open ? queue_bytes(&peer->queue) + queue_bytes(&peer->blocks) : 0);
+}
+
+/* All that was said is with the system. */
+bool peer_is_flushed(const struct peer *peer);
+
+/* Is the session established, so that messages may be said? */
+bool peer_can_say(const struct peer *peer);
+
+/* The one place where a state changes; CHECKs that the drawing above allows it. */
+void peer_move(struct peer *peer, enum peer_state to, uint64_t now_ns);
+
+/* The conversation is over: wipe its keys, free the slot. */
+void peer_end(struct peer *peer);
+
+#endif

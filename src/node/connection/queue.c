@@ -1,0 +1,43 @@
+#include "node/connection/queue.h"
+
+#include <string.h>
+
+#include "wire/frame.h"
+#include "crypto/session.h"
+
+uint8_t *queue_room(struct queue *queue, size_t bytes)
+{
+    bytes += LENGTH_BYTES;
+    if (bytes > queue->max - queue_bytes(queue))
+        return NULL;
+    if (bytes > queue->max - queue->to) {
+        memmove(queue->at, queue->at + queue->from, queue_bytes(queue));
+        queue->to -= queue->from;
+        queue->from = 0;
+    }
+    return queue->at + queue->to + LENGTH_BYTES;
+}
+
+void queue_add(struct queue *queue, size_t bytes)
+{
+    frame_head(queue->at + queue->to, bytes);
+    queue->to += LENGTH_BYTES + bytes;
+}
+
+const uint8_t *queue_first(const struct queue *queue, size_t *bytes)
+{
+    const uint8_t *at = queue->at + queue->from;
+    if (queue_bytes(queue) == 0)
+        return NULL;
+    *bytes = (size_t)at[0] << 8 | at[1];
+    return at + LENGTH_BYTES;
+}
+
+void queue_drop_first(struct queue *queue)
+{
+    size_t bytes;
+    if (queue_first(queue, &bytes))
+        queue->from += LENGTH_BYTES + bytes;
+    if (queue->from == queue->to)
+        queue->from = queue->to = 0;
+}

@@ -1,0 +1,215 @@
+#include "node/membership/members.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "wire/bytes.h"
+#include "base/rng.h"
+
+#define PROMISES_KEPT 4 /* one of so many records comes through, or its sender is dead */
+#define MS_NS         1000000ull
+
+void members_init(struct members *members, struct arena *arena, uint32_t max, uint64_t silence_ns)
+{
+    uint32_t slots = 16;
+    while (slots < 2 * max)
+        slots *= 2;
+    *members = (struct members){
+        .members = arena_take(arena, max, sizeof *members->members),
+        .max = max,
+        .slots = arena_take(arena, slots, sizeof *members->slots),
+        .slots_mask = slots - 1,
+        .silence_ns = silence_ns,
+    };
+}
+
+/* The slot that holds the member, or the free one where it would go. */
+static uint32_t *slot_of(const struct members *members, const uint8_t id[static ID_BYTES])
+{
+    uint32_t at = (uint32_t)rng_mix(bytes_get(id, 8)) & members->slots_mask;
+    while (members->slots[at] &&
+           memcmp(members->members[members->slots[at] - 1].record.id, id, ID_BYTES) != 0)
+        at = (at + 1) & members->slots_mask;
+    return &members->slots[at];
+}
+
+struct member *members_find(const struct members *members, const uint8_t id[static ID_BYTES])
+{
+    const uint32_t slot = *slot_of(members, id);
+    return slot ? &members->members[slot - 1] : NULL;
+}
+
+/* Whoever has been dead or gone for longest, for at least as long again as it takes to be sure. */
+static struct member *longest_gone(const struct members *members, uint64_t now_ns)
+{
+    struct member *longest = NULL;
+    for (uint32_t i = 1; i < members->count; i++) {
+        struct member *member = &members->members[i];
+        const uint64_t least_ns = 2 * member_silence_ns(members, member);
+        if (!member->known_live && now_ns - member->advanced_ns > least_ns &&
+            (!longest || member->advanced_ns < longest->advanced_ns))
+            longest = member;
+    }
+    return longest;
+}
+
+/* All slots anew: open addressing cannot forget a single one. */
+static void fill_slots(struct members *members)
+{
+    memset(members->slots, 0, (members->slots_mask + (size_t)1) * sizeof *members->slots);
+    for (uint32_t i = 0; i < members->count; i++)
+        *slot_of(members, members->members[i].record.id) = i + 1;
+}
+
+/* The place of a new member, or of one long gone that is forgotten for it; NULL: there is none. */
+static struct member *make_room(struct members *members, uint64_t now_ns)
+{
+    struct member *member = members->count < members->max ? &members->members[members->count]
+                                                          : longest_gone(members, now_ns);
+    if (!member)
+        return NULL;
+    members->count += members->count < members->max;
+    *member = (struct member){.place = PLACE_NONE};
+    return member;
+}
+
+static bool is_newer(const struct record *record, const struct record *than)
+{
+    return record->incarnation != than->incarnation ? record->incarnation > than->incarnation
+                                                    : record->stamp > than->stamp;
+}
+
+enum status members_learn(struct members *members, const uint8_t bytes[static RECORD_BYTES],
+                          const uint8_t context[static CONTEXT_BYTES], uint64_t now_ns,
+                          struct member **changed)
+{
+    struct record record;
+    enum status status = record_parse(bytes, &record);
+    if (status != OK)
+        return status;
+    struct member *member = members_find(members, record.id);
+    if (member == members->members || (member && !is_newer(&record, &member->record)))
+        return MISSING;
+    status = record_verify(bytes, context);
+    if (status != OK)
+        return status;
+    const bool is_new = !member;
+    if (is_new && !(member = make_room(members, now_ns)))
+        return TOO_BIG;
+    if (record.incarnation != member->record.incarnation)
+        member->given_up_ns = 0; /* it did die */
+    member->record = record;
+    if (is_new)
+        fill_slots(members);
+    memcpy(member->bytes, bytes, RECORD_BYTES);
+    member->advanced_ns = now_ns;
+    *changed = member;
+    return OK;
+}
+
+void members_update_own(struct members *members, const struct record *record,
+                        const struct identity *identity,
+                        const uint8_t context[static CONTEXT_BYTES], uint64_t now_ns)
+{
+    struct member *own = members->members;
+    const bool is_first = members->count == 0;
+    own->record = *record;
+    if (is_first) {
+        own->place = PLACE_NONE;
+        members->count = 1;
+        fill_slots(members);
+    }
+    own->advanced_ns = now_ns;
+    own->known_live = true;
+    record_create(record, identity, context, own->bytes);
+}
+
+void members_heard(struct members *members, const uint8_t id[static ID_BYTES], uint64_t incarnation,
+                   uint64_t now_ns)
+{
+    struct member *member = members_find(members, id);
+    if (member && member->known_live && member->record.incarnation == incarnation)
+        member->advanced_ns = now_ns;
+}
+
+uint64_t member_silence_ns(const struct members *members, const struct member *member)
+{
+    const uint64_t promised_ns = PROMISES_KEPT * MS_NS * member->record.renew_ms;
+    return promised_ns > members->silence_ns ? promised_ns : members->silence_ns;
+}
+
+bool member_is_live(const struct members *members, const struct member *member, uint64_t now_ns)
+{
+    return member->record.stage != STAGE_LEFT &&
+           (member == members->members ||
+            now_ns - member->advanced_ns < member_silence_ns(members, member));
+}
+
+uint32_t members_live(const struct members *members, uint64_t now_ns)
+{
+    uint32_t live = 0;
+    for (uint32_t i = 0; i < members->count; i++)
+        live += member_is_live(members, &members->members[i], now_ns);
+    return live;
+}
+
+/* How much it learns, if we learn 1. Who has not said so yet counts like us. */
+static double weight_of(const struct members *members, uint32_t i, bool by_throughput,
+                        uint64_t now_ns)
+{
+    const struct member *member = &members->members[i];
+    if (i > 0 && (!member->record.trains || !member_is_live(members, member, now_ns)))
+        return 0;
+    const double own = (double)members->members[0].record.samples_per_second;
+    const double said = (double)member->record.samples_per_second;
+    return by_throughput && own > 0 && said > 0 ? said / own : 1;
+}
+
+double members_own_share(const struct members *members, bool by_throughput, uint64_t now_ns)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < members->count; i++)
+        sum += weight_of(members, i, by_throughput, now_ns);
+    return 1 / sum;
+}
+
+double members_learners(const struct members *members, bool by_throughput, uint64_t now_ns)
+{
+    double sum = 0, squares = 0;
+    for (uint32_t i = 0; i < members->count; i++) {
+        const double weight = weight_of(members, i, by_throughput, now_ns);
+        sum += weight;
+        squares += weight * weight;
+    }
+    return fmax(sum * sum / squares, 1);
+}
+
+uint32_t members_training(const struct members *members, uint64_t now_ns)
+{
+    uint32_t training = 1;
+    for (uint32_t i = 1; i < members->count; i++)
+        training += members->members[i].record.trains &&
+                    member_is_live(members, &members->members[i], now_ns);
+    return training;
+}
+
+/* Whoever hears of it now will take it for alive for as long again: the dead would never die. */
+static bool is_stale(const struct members *members, const struct member *member, uint64_t now_ns)
+{
+    return member != members->members &&
+           now_ns - member->advanced_ns > member_silence_ns(members, member) / 2;
+}
+
+size_t members_encode(const struct members *members, uint64_t now_ns, uint32_t *from,
+                      uint32_t limit, uint8_t *out)
+{
+    size_t bytes = 0;
+    for (; *from < members->count && bytes < limit * (size_t)RECORD_BYTES; ++*from) {
+        const struct member *member = &members->members[*from];
+        if (!member_is_live(members, member, now_ns) || is_stale(members, member, now_ns))
+            continue;
+        memcpy(out + bytes, member->bytes, RECORD_BYTES);
+        bytes += RECORD_BYTES;
+    }
+    return bytes;
+}

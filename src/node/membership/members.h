@@ -1,0 +1,86 @@
+/* The members: the newest record of every node known to exist, ours among them.
+ *
+ * A record is replaced by one of a later (incarnation, stamp). Each record promises when the next
+ * one follows; a member is live while newer records or its rumors keep coming and it has not left.
+ * It is dead when it was silent for four times what it promised, and at least for silence_ns. So
+ * it does not matter how large each thinks the swarm is. What is dead stays known, so that it is
+ * dialled again, until its place is needed for somebody new.
+ */
+#ifndef HEARSAY_MEMBERS_H
+#define HEARSAY_MEMBERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "wire/record.h"
+
+struct member {
+    struct record record;
+    uint8_t bytes[RECORD_BYTES]; /* as signed, to pass on */
+    uint64_t advanced_ns;        /* when its record last became newer, or a rumor of it came */
+    uint64_t asked_ns;           /* when somebody was last asked for a sign of life */
+    uint32_t place;              /* of its origin (version.h); PLACE_NONE: none */
+    bool known_live;             /* as last noted */
+    uint64_t given_up_ns; /* when, as a neighbour, it was last given up for its silence; 0: never */
+    uint64_t patience_ns; /* for how long it may be silent as a neighbour, if more than others */
+};
+
+struct members {
+    struct member *members; /* [max]; the first is this node itself */
+    uint32_t count;
+    uint32_t max;
+    uint32_t *slots; /* by id, open addressing: place + 1, 0 is free */
+    uint32_t slots_mask;
+    uint64_t silence_ns; /* nobody who was heard within this is dead */
+};
+
+#define PLACE_NONE UINT32_MAX
+
+void members_init(struct members *members, struct arena *arena, uint32_t max, uint64_t silence_ns);
+
+struct member *members_find(const struct members *members, const uint8_t id[static ID_BYTES]);
+
+/* A signed record from outside (its structure not yet looked at). OK: it was news, *changed points
+ * to its member. MISSING: known already, or older. MALFORMED, FORGED: as record.h. TOO_BIG: no
+ * room for another member. */
+enum status members_learn(struct members *members, const uint8_t bytes[static RECORD_BYTES],
+                          const uint8_t context[static CONTEXT_BYTES], uint64_t now_ns,
+                          struct member **changed) MUST_USE;
+
+/* A rumor of this life of the member has come: it is no more silent. The dead are brought back by a
+ * record only, since a rumor may be old. */
+void members_heard(struct members *members, const uint8_t id[static ID_BYTES], uint64_t incarnation,
+                   uint64_t now_ns);
+
+/* Our own record, freshly signed. */
+void members_update_own(struct members *members, const struct record *record,
+                        const struct identity *identity,
+                        const uint8_t context[static CONTEXT_BYTES], uint64_t now_ns);
+
+/* For how long it may be silent. */
+uint64_t member_silence_ns(const struct members *members, const struct member *member);
+
+bool member_is_live(const struct members *members, const struct member *member, uint64_t now_ns);
+
+/* Live members, this node included. */
+uint32_t members_live(const struct members *members, uint64_t now_ns);
+
+/* The share of this node: its samples per second over the sum of all live members that train; one
+ * part in their number when not by throughput. A member whose speed is not known yet counts like
+ * this node. 0 < share <= 1. */
+double members_own_share(const struct members *members, bool by_throughput, uint64_t now_ns);
+
+/* How many live members train; this one counts in any case. */
+uint32_t members_training(const struct members *members, uint64_t now_ns);
+
+/* Like so many who learn equally much: (Σ shares)² / Σ shares² (Kish 1965), at least 1. */
+double members_learners(const struct members *members, bool by_throughput, uint64_t now_ns);
+
+/* The records, as signed, of at most `limit` live members from number *from on, heard of within
+ * half of what they may be silent; bytes written.
+ * *from moves on behind the last looked at. */
+size_t members_encode(const struct members *members, uint64_t now_ns, uint32_t *from,
+                      uint32_t limit, uint8_t *out);
+
+#endif

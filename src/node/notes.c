@@ -1,0 +1,99 @@
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "node/notes.h"
+
+static const char *const NAMES[NOTE_KINDS] = {
+    [NOTE_STARTED] = "started",
+    [NOTE_DEVICE] = "device",
+    [NOTE_RESUMED] = "resumed",
+    [NOTE_STATUS] = "status",
+    [NOTE_JOINED] = "joined",
+    [NOTE_NEIGHBOUR] = "neighbour",
+    [NOTE_NEIGHBOUR_LOST] = "neighbour_lost",
+    [NOTE_DIAL_FAILED] = "dial_failed",
+    [NOTE_REFUSED] = "refused",
+    [NOTE_MEMBER] = "member",
+    [NOTE_MEMBER_DEAD] = "member_dead",
+    [NOTE_MEMBER_LEFT] = "member_left",
+    [NOTE_CATCHING_UP] = "catching_up",
+    [NOTE_SAVED] = "saved",
+    [NOTE_DIGEST] = "digest_mismatch",
+    [NOTE_IDENTITY_TAKEN] = "identity_taken",
+    [NOTE_FULL] = "full",
+    [NOTE_LEAVING] = "leaving",
+    [NOTE_LEFT] = "left",
+    [NOTE_EVALUATED] = "evaluated",
+    [NOTE_BATCH] = "batch",
+    [NOTE_DIVERGED] = "diverged",
+    [NOTE_SUPPRESSED] = "suppressed",
+};
+
+const char *note_kind_name(enum note_kind kind)
+{
+    return NAMES[kind];
+}
+
+void notes_init(struct notes *notes, struct arena *arena, uint32_t max, double per_second)
+{
+    *notes = (struct notes){
+        .ring = arena_take(arena, max, sizeof *notes->ring),
+        .max = max,
+        .tokens = per_second,
+        .tokens_per_second = per_second,
+    };
+}
+
+static struct note *push(struct notes *notes)
+{
+    if (notes->count == notes->max) {
+        notes->from = (notes->from + 1) % notes->max;
+        notes->count--;
+        notes->suppressed++;
+    }
+    return &notes->ring[(notes->from + notes->count++) % notes->max];
+}
+
+struct note *notes_add(struct notes *notes, uint64_t now_ns, enum note_kind kind,
+                       enum note_level level, const char *format, ...)
+{
+    struct note *note = push(notes);
+    *note = (struct note){.at_ns = now_ns, .kind = kind, .level = level};
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(note->text, sizeof note->text, format, arguments);
+    va_end(arguments);
+    return note;
+}
+
+bool notes_allow(struct notes *notes, uint64_t now_ns)
+{
+    if (now_ns > notes->refilled_ns) {
+        notes->tokens += (double)(now_ns - notes->refilled_ns) * 1e-9 * notes->tokens_per_second;
+        notes->refilled_ns = now_ns;
+    }
+    if (notes->tokens > notes->tokens_per_second)
+        notes->tokens = notes->tokens_per_second;
+    if (notes->tokens < 1) {
+        notes->suppressed++;
+        return false;
+    }
+    notes->tokens -= 1;
+    if (notes->suppressed) {
+        uint64_t held = notes->suppressed;
+        notes->suppressed = 0;
+        (void)notes_add(notes, now_ns, NOTE_SUPPRESSED, LEVEL_WARNING,
+                        "%llu notes about others were held back", (unsigned long long)held);
+    }
+    return true;
+}
+
+bool notes_next(struct notes *notes, struct note *note)
+{
+    if (notes->count == 0)
+        return false;
+    *note = notes->ring[notes->from];
+    notes->from = (notes->from + 1) % notes->max;
+    notes->count--;
+    return true;
+}

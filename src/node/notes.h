@@ -1,0 +1,81 @@
+/* Notes: what happened, one event each, as a line for a person and a line of a trace.
+ *
+ * The core says them, the shell prints them. A stranger can cause notes; those are limited in
+ * number per second, and what was held back is counted in a note of its own.
+ */
+#ifndef HEARSAY_NOTE_H
+#define HEARSAY_NOTE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "socket/address.h"
+#include "base/arena.h"
+#include "crypto/identity.h"
+
+enum note_kind {
+    NOTE_STARTED,
+    NOTE_DEVICE,
+    NOTE_RESUMED,
+    NOTE_STATUS,
+    NOTE_JOINED,
+    NOTE_NEIGHBOUR,
+    NOTE_NEIGHBOUR_LOST,
+    NOTE_DIAL_FAILED,
+    NOTE_REFUSED,
+    NOTE_MEMBER,
+    NOTE_MEMBER_DEAD,
+    NOTE_MEMBER_LEFT,
+    NOTE_CATCHING_UP,
+    NOTE_SAVED,
+    NOTE_DIGEST,
+    NOTE_IDENTITY_TAKEN,
+    NOTE_FULL,
+    NOTE_LEAVING,
+    NOTE_LEFT,
+    NOTE_EVALUATED,
+    NOTE_BATCH,
+    NOTE_DIVERGED,
+    NOTE_SUPPRESSED,
+    NOTE_KINDS
+};
+
+enum note_level { LEVEL_DEBUG, LEVEL_INFO, LEVEL_WARNING, LEVEL_ERROR };
+
+struct note {
+    uint64_t at_ns;
+    enum note_kind kind;
+    enum note_level level;
+    char who[ID_TEXT_BYTES];        /* another node, or "" */
+    char where[ADDRESS_TEXT_BYTES]; /* its address, or "" */
+    char text[320];
+};
+
+const char *note_kind_name(enum note_kind kind);
+
+/* The notes waiting to be fetched: a ring that forgets the oldest. */
+struct notes {
+    struct note *ring;
+    uint32_t max;
+    uint32_t from;
+    uint32_t count;
+    double tokens; /* for notes caused by others */
+    double tokens_per_second;
+    uint64_t refilled_ns;
+    uint64_t suppressed;
+};
+
+void notes_init(struct notes *notes, struct arena *arena, uint32_t max, double per_second);
+
+/* Something we did or saw. The returned note may be given `who` and `where` until the next call. */
+struct note *notes_add(struct notes *notes, uint64_t now_ns, enum note_kind kind,
+                       enum note_level level, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* May another note caused by a stranger be made now? Counts it if so. */
+bool notes_allow(struct notes *notes, uint64_t now_ns);
+
+/* The oldest note, or false. */
+bool notes_next(struct notes *notes, struct note *note);
+
+#endif

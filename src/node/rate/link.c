@@ -1,0 +1,273 @@
+#include "node/rate/link.h"
+
+#include <math.h>
+
+#define SECOND_NS     1e9
+#define SEGMENT_BYTES 1448.0             /* not worth handing over less, if more waits */
+#define CLOCK_US_MAX  (INT64_MAX / 4000) /* so that no difference of two overflows */
+#define QUANTUM_S     0.005              /* on a fast link: as much as takes so long */
+#define DEPTH_S       0.02               /* what was not used for so long may be made up for */
+#define DEPTH_MIN     4096.0
+#define ROUND_NS      50000000u  /* at least */
+#define LOOK_NS       100000000u /* the backlog is the least in so long */
+#define WINDOW_S      0.1        /* beyond the round trip: receipts wait */
+#define WINDOW_MIN    8192.0
+#define TRIP_FIRST_NS 200000000u
+#define LEAST_NS      30000000000u /* half of a minute */
+#define TARGET_S      0.005        /* what pace and clocks add to the delay themselves */
+#define TARGET_BULK_S 0.060
+#define TARGET_MORE_S 0.040 /* at 64 kB/s; falls with the root of the rate */
+#define CUT_MAX       0.35  /* in a round ... */
+#define CUT_FULL      3.0   /* ... with a backlog that is so many targets too large */
+#define FRESH_S       10.0  /* so long a rate is trusted that was made use of */
+#define USED          0.5   /* of the rate: enough to see whether it carries more */
+#define GROWTH        1.2   /* per second ... */
+#define GROWTH_MAX    0.5   /* ... but no more than that in a round, ... */
+#define STRIDE        2.0   /* ... and after too much, than fills so many targets in it, ... */
+#define STRIDE_GROWS  1.5   /* ... which then goes up */
+
+void bucket_fill(struct bucket *bucket, uint64_t now_ns, double rate, double depth)
+{
+    const double passed_s = (double)(now_ns - bucket->at_ns) / SECOND_NS;
+    bucket->credit = fmin(bucket->credit + rate * passed_s, depth);
+    bucket->at_ns = now_ns;
+}
+
+void link_init(struct link *link, uint64_t now_ns)
+{
+    *link = (struct link){.born_ns = now_ns,
+                          .rate = LINK_RATE_FIRST,
+                          .is_starting = true,
+                          .stride = GROWTH_MAX,
+                          .bucket = {.credit = DEPTH_MIN, .at_ns = now_ns},
+                          .trust = 1,
+                          .tried_ns = now_ns,
+                          .trip_ns = TRIP_FIRST_NS,
+                          .round_ns = now_ns,
+                          .receipted_ns = now_ns};
+}
+
+/* How fast bytes may be handed over: the rate, as far as it is to be trusted. */
+static double pace_of(const struct link *link, uint64_t now_ns)
+{
+    const double rate = link->rate, trusted = rate * link->trust;
+    const double age = (double)(now_ns - link->tried_ns) / SECOND_NS / FRESH_S;
+    return age > 1 ? fmax(trusted * exp2(1 - age), fmin(rate, LINK_RATE_FIRST)) : trusted;
+}
+
+static double depth_of(double rate)
+{
+    return fmax(rate * DEPTH_S, DEPTH_MIN);
+}
+
+/* The least that is handed over while so much waits. */
+static double quantum_of(double rate, size_t waiting)
+{
+    return fmin(fmax(rate * QUANTUM_S, SEGMENT_BYTES), (double)waiting);
+}
+
+bool link_is_open(struct link *link, uint64_t now_ns, double rate_max)
+{
+    const double rate = fmin(pace_of(link, now_ns), rate_max);
+    const double window = fmax(rate * ((double)link->trip_ns / SECOND_NS + WINDOW_S), WINDOW_MIN);
+    const double proven = WINDOW_MIN + 2 * (double)link->arrived; /* triples with each trip */
+    const bool is_open = (double)(link->sent - link->arrived) < fmin(window, proven) &&
+                         link->marks_count < LINK_MARKS / 2;
+    link->is_pressed |= !is_open;
+    return is_open;
+}
+
+size_t link_allows(struct link *link, uint64_t now_ns, size_t waiting, double rate_max)
+{
+    const double rate = fmin(pace_of(link, now_ns), rate_max);
+    bucket_fill(&link->bucket, now_ns, rate, depth_of(rate));
+    const double most = link->bucket.credit;
+    if (most < quantum_of(rate, waiting)) {
+        link->is_pressed = true;
+        return 0;
+    }
+    link->is_pressed |= most < (double)waiting;
+    return most < (double)waiting ? (size_t)most : waiting;
+}
+
+uint64_t link_wake_ns(const struct link *link, uint64_t now_ns, size_t waiting, double rate_max)
+{
+    const double rate = fmin(pace_of(link, now_ns), rate_max);
+    const double missing = quantum_of(rate, waiting) - link->bucket.credit;
+    return now_ns + 1 + (uint64_t)ceil(missing / rate * SECOND_NS);
+}
+
+void link_on_handed(struct link *link, uint64_t now_ns, size_t bytes)
+{
+    link->bucket.credit -= (double)bytes;
+    link->sent += bytes;
+    if (link->marks_count == LINK_MARKS) { /* as if handed over with the last: a delay too long */
+        link->marks[(link->marks_first + LINK_MARKS - 1) % LINK_MARKS].bytes = link->sent;
+        return;
+    }
+    link->marks[(link->marks_first + link->marks_count++) % LINK_MARKS] =
+        (struct mark){.bytes = link->sent, .at_ns = now_ns};
+}
+
+/* When the byte that arrived last was handed over; what was before it is done with. */
+static bool take_mark(struct link *link, uint64_t bytes, uint64_t *handed_ns)
+{
+    while (link->marks_count > 0) {
+        const struct mark *first = &link->marks[link->marks_first];
+        if (first->bytes >= bytes) {
+            *handed_ns = first->at_ns;
+            return true;
+        }
+        link->marks_first = (link->marks_first + 1) % LINK_MARKS;
+        link->marks_count--;
+    }
+    return false;
+}
+
+static void learn_least(struct link *link, uint64_t now_ns, int64_t delay_ns)
+{
+    if (!link->has_least) {
+        link->has_least = true;
+        link->least[0] = link->least[1] = delay_ns;
+        link->least_ns = now_ns;
+    }
+    if (now_ns - link->least_ns > LEAST_NS) {
+        link->least[1] = link->least[0];
+        link->least[0] = delay_ns;
+        link->least_ns = now_ns;
+    }
+    if (delay_ns < link->least[0])
+        link->least[0] = delay_ns;
+}
+
+/* The least delay lately: the way itself. */
+static int64_t way_of(const struct link *link)
+{
+    return link->least[0] < link->least[1] ? link->least[0] : link->least[1];
+}
+
+static double target_s(const struct link *link)
+{
+    const double rate = link->rate;
+    const double slow = SEGMENT_BYTES / rate; /* a segment alone takes a slow link so long */
+    return (link->is_bulk ? TARGET_BULK_S : TARGET_S) + 2 * slow +
+           TARGET_MORE_S * sqrt(64e3 / rate);
+}
+
+static bool is_made_use_of(const struct link *link, double round_s)
+{
+    return link->is_pressed ||
+           (double)(link->sent - link->round_ends) > USED * link->rate * round_s;
+}
+
+/* The rate of the next round, after one with this backlog, while which so much was delivered per
+ * second (0: not known). While what waits is getting less, it is known already. */
+static double next_rate(const struct link *link, double backlog_s, double round_s, double delivered)
+{
+    const double rate = link->rate, target = target_s(link);
+    const bool is_used = is_made_use_of(link, round_s);
+    const double room = 1 - backlog_s / target;
+    if (room >= 0) {
+        const double growth =
+            link->is_starting && link->is_pressed ? 1 : fmin(GROWTH * round_s, link->stride) * room;
+        return is_used ? rate * (1 + growth) : rate;
+    }
+    if (backlog_s < 0.8 * (double)link->backlog_ns / SECOND_NS)
+        return rate;
+    const double cut = rate * (1 - CUT_MAX * fmin(-room / CUT_FULL, 1));
+    return -room > CUT_FULL && delivered > 0 ? fmin(cut, 0.9 * delivered) : cut;
+}
+
+/* In a round that made use of it, a pace has been found good or not: twice as much is tried next,
+ * up to the rate, or the rate is forgotten. True: the rate itself is not to be changed. */
+static bool regain_trust(struct link *link, uint64_t now_ns, bool is_good)
+{
+    const double pace = pace_of(link, now_ns);
+    const bool is_below = pace < link->rate;
+    link->tried_ns = now_ns;
+    link->trust = is_good ? fmin(2 * pace / link->rate, 1) : 1;
+    if (!is_good)
+        link->rate = pace;
+    return is_good && is_below;
+}
+
+static double next_stride(const struct link *link, double round_s, bool is_good)
+{
+    const double stride = is_good ? link->stride * STRIDE_GROWS : STRIDE * target_s(link) / round_s;
+    return fmin(stride, GROWTH_MAX);
+}
+
+static void begin_round(struct link *link, uint64_t now_ns)
+{
+    link->round_ns = now_ns;
+    link->round_ends = link->sent;
+    link->is_pressed = false;
+}
+
+static void end_round(struct link *link, uint64_t now_ns, const struct mark *came)
+{
+    const int64_t way = way_of(link);
+    const double backlog_s = (double)(link->look_least - way) / SECOND_NS;
+    const double round_s = (double)(now_ns - link->round_ns) / SECOND_NS;
+    const double span_s = (double)(came->at_ns - link->round_from.at_ns) / SECOND_NS;
+    const double bytes = (double)(came->bytes - link->round_from.bytes);
+    const double delivered = link->round_from.bytes && span_s > 0.03 ? bytes / span_s : 0;
+    const bool is_good = backlog_s <= target_s(link);
+    const bool is_used = is_made_use_of(link, round_s);
+    if (!is_used || !regain_trust(link, now_ns, is_good)) {
+        const double rate = next_rate(link, backlog_s, round_s, delivered);
+        link->rate = fmin(fmax(rate, LINK_RATE_MIN), LINK_RATE_MAX);
+    }
+    if (is_used || !is_good)
+        link->stride = next_stride(link, round_s, is_good);
+    link->is_starting &= is_good;
+    link->backlog_ns = link->look_least > way ? (uint64_t)(link->look_least - way) : 0;
+    begin_round(link, now_ns);
+}
+
+bool link_on_receipt(struct link *link, uint64_t now_ns, uint64_t bytes, uint64_t clock_us,
+                     uint64_t held_us)
+{
+    uint64_t handed_ns;
+    if (bytes > link->sent || bytes <= link->arrived || clock_us > CLOCK_US_MAX ||
+        held_us > CLOCK_US_MAX)
+        return false;
+    link->arrived = bytes;
+    if (!take_mark(link, bytes, &handed_ns))
+        return true;
+    const struct mark came = {.bytes = bytes, .at_ns = clock_us * 1000};
+    const int64_t delay_ns = (int64_t)came.at_ns - (int64_t)handed_ns;
+    learn_least(link, now_ns, delay_ns);
+    const int64_t trip_ns =
+        (int64_t)(now_ns - handed_ns) - (int64_t)held_us * 1000 - (delay_ns - way_of(link));
+    link->trip_ns = trip_ns > 0 ? (uint64_t)trip_ns : 0;
+    if ((double)(delay_ns - way_of(link)) / SECOND_NS <= target_s(link))
+        link->round_from = (struct mark){0};
+    else if (link->round_from.bytes == 0)
+        link->round_from = came;
+    if (now_ns - link->look_ns > LOOK_NS || delay_ns < link->look_least) {
+        link->look_ns = now_ns - link->look_ns > LOOK_NS ? now_ns : link->look_ns;
+        link->look_least = delay_ns;
+    }
+    if (bytes > link->round_ends && now_ns - link->round_ns >= ROUND_NS)
+        end_round(link, now_ns, &came);
+    return true;
+}
+
+void link_on_came(struct link *link, uint64_t now_ns, size_t bytes)
+{
+    link->came += bytes;
+    link->came_ns = now_ns;
+}
+
+bool link_owes_receipt(const struct link *link, uint64_t now_ns)
+{
+    return link->came - link->receipted >= RECEIPT_BYTES &&
+           now_ns - link->receipted_ns >= RECEIPT_NS;
+}
+
+void link_receipted(struct link *link, uint64_t now_ns)
+{
+    link->receipted = link->came;
+    link->receipted_ns = now_ns;
+}

@@ -1,0 +1,74 @@
+#include "node/rate/outer_step.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+
+#define INTERVAL_S_MAX 60.0
+#define MOMENTUM       0.6
+#define MOMENTUM_TAKEN (1.0 / 3) /* of a learner's own */
+#define HEAD_BYTES     150.0     /* of a rumor, its signature, record and message (threshold.c) */
+#define HEAD_PART      0.05      /* of what is told */
+#define BEGINNING      6.0       /* tellings */
+
+double boldness_hops(uint32_t live, uint32_t mesh, uint32_t degree)
+{
+    CHECK(mesh > 0 && degree > 1);
+    return live <= mesh ? 1 : 1 + log((double)live / mesh) / log(degree);
+}
+
+static double news_s(const struct boldness_measured *measured)
+{
+    return measured->delay_s * measured->hops + BOLDNESS_STEPS * measured->step_s;
+}
+
+/* The gain for which it is worth to tell more rarely: averaging over many leaves room for it. */
+static double usual_gain(const struct boldness_measured *measured)
+{
+    return fmax(sqrt(measured->learners) / 2, 1);
+}
+
+/* Between two tellings: for that gain, or because there would be too little to tell. */
+static double due_s(const struct boldness_measured *measured, double gain)
+{
+    const double heads_s = HEAD_BYTES / HEAD_PART / measured->bytes_per_s;
+    return fmax(gain * news_s(measured), heads_s);
+}
+
+static double interval_s(const struct boldness_measured *measured)
+{
+    const double begun = fmin((1 + (double)measured->tellings) / BEGINNING, 1);
+    const double due = due_s(measured, fmax(usual_gain(measured) * begun, 1));
+    return fmin(fmax(due, BOLDNESS_S), INTERVAL_S_MAX);
+}
+
+static double gain(const struct boldness_measured *measured, double wait_s)
+{
+    return fmax(fmin(wait_s / news_s(measured), sqrt(measured->learners)), 1);
+}
+
+static double beta(const struct boldness_measured *measured, double gain)
+{
+    return (MOMENTUM - MOMENTUM_TAKEN * measured->momentum) / gain;
+}
+
+struct boldness boldness_of(const struct boldness_measured *measured)
+{
+    CHECK(measured->learners > 0 && measured->hops >= 1 && measured->bytes_per_s > 0);
+    CHECK(measured->delay_s >= 0 && measured->step_s >= 0 && measured->interval_s >= 0);
+    CHECK(measured->momentum >= 0 && measured->momentum < 1);
+    const bool is_fixed = measured->interval_s > 0;
+    struct boldness boldness = {
+        .interval_s = is_fixed ? measured->interval_s : interval_s(measured),
+        .gain = measured->gain > 0 ? measured->gain : 1,
+    };
+    if (measured->step_s == 0 || measured->learners <= 1)
+        return boldness;
+    const double due = due_s(measured, usual_gain(measured));
+    const double wait = fmin(is_fixed ? measured->interval_s : INTERVAL_S_MAX, due);
+    if (measured->gain == 0)
+        boldness.gain = gain(measured, wait);
+    boldness.beta = wait / due * beta(measured, boldness.gain);
+    return boldness;
+}

@@ -1,0 +1,344 @@
+/* Our base, given to who catches up, and copied for a checkpoint.
+ *
+ *   TAKE  ──► HISTORY, in parts                  what our base is the sum of
+ *   FETCH ──► READ ──► learner ──► BLOCK ...     some blocks of it, and the latest of their version
+ *             SAVE ──► learner ──► history       all that the learner is, and the same
+ *
+ * Nothing is kept for anybody: each block is as new as when it was read. What the learner was asked
+ * before, it has done before it reads; so which rumors are in a block is known when READ is given
+ * out, but for our own, which are counted when it answers. Beside a block stand the latest entries
+ * of its version and the hash of all.
+ * Blocks are many bytes: while this node trains, it gives no more than options say, or than a
+ * quarter of what its links carry.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "node/inside.h"
+
+#define HISTORY_AT_ONCE ((MESSAGE_MAX - MESSAGE_ADDS) / HISTORY_ENTRY_BYTES)
+#define TURN_S          5
+#define GIVE_PART       0.25 /* of what all links carry: the rest is for rumors */
+#define LISTED_MAX      ((MESSAGE_MAX - MESSAGE_ADDS - BLOCK_MAX) / VERSION_ENTRY_BYTES)
+
+_Static_assert(READ_BLOCKS *BLOCK_ENTRIES == NODE_READ_MAX, "the owner gives room for a READ");
+
+void give_init(struct node *node, struct arena *arena)
+{
+    node->reading.next = arena_take(arena, node->versions.max, sizeof *node->reading.next);
+    node->reading.samples = arena_take(arena, node->versions.max, sizeof *node->reading.samples);
+    node->save_ns = node->now_ns + node->options.save_ns;
+}
+
+/* A base that is being taken over is nobody's. */
+static bool may_give(const struct node *node)
+{
+    return !node->catchup.is_fetching;
+}
+
+/* History. */
+
+/* Its parts must all be of one moment: they are said at once or not at all. */
+static size_t history_room(size_t lives)
+{
+    return (lives + HISTORY_AT_ONCE - 1) / HISTORY_AT_ONCE * FRAME_MAX;
+}
+
+static bool has_room_for_history(const struct node *node, const struct peer *peer)
+{
+    return peer_queued_bytes(peer) + history_room(node->versions.telling) <= peer->queue.max;
+}
+
+uint32_t node_lives_max(size_t send_queue_bytes)
+{
+    return (uint32_t)(send_queue_bytes / 2 / FRAME_MAX * HISTORY_AT_ONCE);
+}
+
+static struct history_entry told_of(const struct origin *origin, uint32_t next, uint64_t samples)
+{
+    struct history_entry told = {
+        .incarnation = origin->incarnation, .next = next, .samples = samples};
+    memcpy(told.id, origin->id, ID_BYTES);
+    return told;
+}
+
+static void say_history(struct node *node, struct peer *to)
+{
+    const struct versions *versions = &node->versions;
+    struct message history = {.kind = HISTORY,
+                              .digest = versions->digest,
+                              .parts = (versions->telling + HISTORY_AT_ONCE - 1) / HISTORY_AT_ONCE,
+                              .bulk = {node->scratch, 0}};
+    uint32_t left = versions->telling;
+    for (const struct origin *origin = versions_newer(versions, NULL); origin;
+         origin = versions_newer(versions, origin)) {
+        if (origin->next == 0)
+            continue;
+        const struct history_entry told = told_of(origin, origin->next, origin->samples);
+        history_entry_put(node->scratch + history.bulk.count, &told);
+        history.bulk.count += HISTORY_ENTRY_BYTES;
+        if (--left > 0 && history.bulk.count < HISTORY_AT_ONCE * HISTORY_ENTRY_BYTES)
+            continue;
+        CHECK(node_say(node, to, &history));
+        history.part++;
+        history.bulk.count = 0;
+    }
+}
+
+void give_on_take(struct node *node, struct peer *from)
+{
+    if (may_give(node) && !node->catchup.is_asked && node->versions.telling > 0 &&
+        has_room_for_history(node, from)) {
+        node->gave_ns = node->now_ns;
+        owed_forget_all(node, from); /* it is all in the base */
+        say_history(node, from);
+        return;
+    }
+    (void)node_say(node, from, &(struct message){.kind = HISTORY});
+}
+
+/* Blocks. */
+
+static void refuse(struct node *node, struct peer *to)
+{
+    (void)node_say(node, to, &(struct message){.kind = BLOCK});
+}
+
+void give_on_fetch(struct node *node, struct peer *from, uint64_t block, uint64_t count)
+{
+    struct rapport *rapport = node_rapport(node, from);
+    if (count == 0 || count > READ_BLOCKS || block >= node->blocks || count > node->blocks - block)
+        node_hang_up(node, from, BYE_BROKEN, "asked for blocks that no base has");
+    else if (!may_give(node) || rapport->fetches_count == FETCHES_MAX)
+        refuse(node, from);
+    else
+        rapport->fetches[rapport->fetches_count++] =
+            (struct span){.block = (uint32_t)block, .count = (uint32_t)count};
+    node->gave_ns = node->now_ns;
+}
+
+/* How many blocks its queue has room for. */
+static uint32_t room_for(const struct peer *peer)
+{
+    const size_t waiting = peer_queued_bytes(peer);
+    return waiting < peer->queue.max ? (uint32_t)((peer->queue.max - waiting) / FRAME_MAX) : 0;
+}
+
+/* Bytes per second. */
+static double give_rate(const struct node *node)
+{
+    const uint64_t fixed = node->options.give_bytes_per_s;
+    if (fixed == 0 || !node->training_asked)
+        return INFINITY;
+    return fixed == NODE_GIVE_AUTO ? fmax(GIVE_PART * node->stats.uplink, LINK_RATE_FIRST)
+                                   : (double)fixed;
+}
+
+/* Entries of a version beside a block: all who are telling must be among them. */
+static uint32_t listed(const struct node *node)
+{
+    const uint32_t most = node->options.listed_max ? node->options.listed_max : LISTED_MAX;
+    return node_awake(node) < most ? node_awake(node) : most;
+}
+
+/* So many that, at the rate at which we give, all who wait have a turn within TURN_S. */
+static uint32_t fair_turn(const struct node *node)
+{
+    uint32_t takers = 0;
+    for (uint32_t i = 0; node_neighbour(node, &i); i++)
+        takers += node->rapports[i].fetches_count > 0;
+    const uint64_t block_bytes =
+        node->options.block_entries * sizeof(int32_t) + listed(node) * (size_t)VERSION_ENTRY_BYTES;
+    const double blocks = give_rate(node) * TURN_S / (double)(block_bytes * (takers ? takers : 1));
+    return (uint32_t)fmin(fmax(blocks, 1), READ_BLOCKS);
+}
+
+/* The first blocks it asked for, at most so many. */
+static struct span take_fetch(struct rapport *rapport, uint32_t most)
+{
+    struct span first = rapport->fetches[0];
+    if (first.count > most) {
+        first.count = most;
+        rapport->fetches[0].block += most;
+        rapport->fetches[0].count -= most;
+        return first;
+    }
+    rapport->fetches_count--;
+    memmove(rapport->fetches, rapport->fetches + 1,
+            rapport->fetches_count * sizeof *rapport->fetches);
+    return first;
+}
+
+static void put_back(struct rapport *rapport, struct span span)
+{
+    if (rapport->fetches_count == FETCHES_MAX)
+        return; /* it will ask again */
+    memmove(rapport->fetches + 1, rapport->fetches,
+            rapport->fetches_count * sizeof *rapport->fetches);
+    rapport->fetches[0] = span;
+    rapport->fetches_count++;
+}
+
+/* Whose turn is it? One after the other, and only who has had most of the last. */
+static struct peer *next_taker(struct node *node)
+{
+    const uint32_t places = node->options.peers_max;
+    for (uint32_t i = 1; i <= places; i++) {
+        const uint32_t place = (node->give_at + i) % places;
+        struct peer *peer = &node->peers[place];
+        if (peer->state != PEER_OPEN || node->rapports[place].fetches_count == 0 ||
+            flow_is_busy(node, peer) || room_for(peer) == 0)
+            continue;
+        node->give_at = place;
+        return peer;
+    }
+    return NULL;
+}
+
+static void begin_reading(struct node *node, uint64_t conn, struct span span, bool is_save)
+{
+    struct reading *reading = &node->reading;
+    reading->is_out = true;
+    reading->is_save = is_save;
+    reading->conn = conn;
+    reading->bases = node->catchup.bases;
+    reading->span = span;
+    reading->origins = node->versions.count;
+    for (uint32_t i = 0; i < reading->origins; i++) {
+        reading->next[i] = node->versions.origins[i].handed;
+        reading->samples[i] = node->versions.origins[i].handed_samples;
+    }
+}
+
+/* Our own rumors are told by the learner itself: they are in what was read. Those of whom we have
+ * met since it was asked for are not. */
+static void end_reading(struct node *node)
+{
+    struct reading *reading = &node->reading;
+    const uint32_t own = versions_place(&node->versions, node->own);
+    reading->is_out = false;
+    for (uint32_t place = reading->origins; place < node->versions.count; place++)
+        reading->next[place] = 0;
+    reading->next[own] = node->own->next;
+    reading->samples[own] = node->own->samples;
+}
+
+bool give_next_read(struct node *node, struct action *action)
+{
+    if (node->reading.is_out || node->now_ns < node->give_ns)
+        return false;
+    struct peer *peer = next_taker(node);
+    if (!peer)
+        return false;
+    if (!may_give(node)) { /* it is no base any more that was asked for */
+        node_rapport(node, peer)->fetches_count = 0;
+        refuse(node, peer);
+        return false;
+    }
+    const uint32_t room = room_for(peer), turn = fair_turn(node);
+    const struct span span = take_fetch(node_rapport(node, peer), room < turn ? room : turn);
+    begin_reading(node, peer->conn, span, false);
+    *action = (struct action){.kind = ACTION_READ,
+                              .first = (uint64_t)span.block * node->options.block_entries};
+    for (uint32_t i = 0; i < span.count; i++)
+        action->entries += node_block_entries(node, span.block + i);
+    return true;
+}
+
+static void pay(struct node *node, uint64_t bytes)
+{
+    node->stats.given_bytes += bytes;
+    node->give_ns = node->now_ns + (uint64_t)((double)bytes * 1e9 / give_rate(node));
+}
+
+static void say_blocks(struct node *node, struct peer *to, struct span span, const int32_t *units)
+{
+    const uint32_t *next = node->reading.next;
+    const size_t entries_listed =
+        versions_latest(&node->versions, next, 0, listed(node), node->scratch, NULL);
+    struct message message = {.kind = BLOCK,
+                              .hash = versions_hash(&node->versions, next),
+                              .text = {node->scratch, entries_listed * VERSION_ENTRY_BYTES}};
+    uint8_t *body = node->scratch + message.text.count;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < span.count; i++) {
+        const uint32_t entries = node_block_entries(node, span.block + i);
+        message.block = span.block + i;
+        message.bulk = (struct bytes){body, block_encode(units, entries, body)};
+        if (!node_say(node, to, &message)) {
+            put_back(node_rapport(node, to),
+                     (struct span){.block = span.block + i, .count = span.count - i});
+            break; /* rumors were first */
+        }
+        bytes += message.text.count + message.bulk.count;
+        units += entries;
+    }
+    pay(node, bytes);
+}
+
+void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units)
+{
+    struct reading *reading = &node->reading;
+    CHECK(reading->is_out && !reading->is_save);
+    node->now_ns = now_ns;
+    end_reading(node);
+    struct peer *peer = &node->peers[(uint32_t)reading->conn];
+    if (peer->conn != reading->conn || peer->state != PEER_OPEN)
+        return;
+    if (may_give(node) && reading->bases == node->catchup.bases)
+        say_blocks(node, peer, reading->span, units);
+    else
+        refuse(node, peer);
+}
+
+/* Checkpoints. */
+
+bool give_next_save(struct node *node, struct action *action)
+{
+    if (node->options.save_ns == 0 || node->now_ns < node->save_ns || node->reading.is_out ||
+        !node->joined || node->catchup.is_fetching || node->stage != STAGE_RUNNING)
+        return false;
+    begin_reading(node, 0, (struct span){0}, true);
+    node->save_ns = node->now_ns + node->options.save_ns;
+    *action = (struct action){.kind = ACTION_SAVE};
+    return true;
+}
+
+size_t node_history_max(const struct node_options *options)
+{
+    return (size_t)options->lives_max * HISTORY_ENTRY_BYTES;
+}
+
+static size_t put_told(const struct origin *origin, uint32_t next, uint64_t samples, uint8_t *out)
+{
+    const struct history_entry told = told_of(origin, next, samples);
+    if (next > 0)
+        history_entry_put(out, &told);
+    return next > 0 ? HISTORY_ENTRY_BYTES : 0;
+}
+
+size_t node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out)
+{
+    const struct reading *reading = &node->reading;
+    CHECK(reading->is_out && reading->is_save);
+    node->now_ns = now_ns;
+    end_reading(node);
+    if (reading->bases != node->catchup.bases)
+        return 0;
+    size_t bytes = 0;
+    for (const struct origin *origin = versions_newer(&node->versions, NULL); origin;
+         origin = versions_newer(&node->versions, origin)) {
+        const uint32_t place = versions_place(&node->versions, origin);
+        bytes += put_told(origin, reading->next[place], reading->samples[place], out + bytes);
+    }
+    return bytes;
+}
+
+size_t node_history(const struct node *node, uint8_t *out)
+{
+    size_t bytes = 0;
+    for (const struct origin *origin = versions_newer(&node->versions, NULL); origin;
+         origin = versions_newer(&node->versions, origin))
+        bytes += put_told(origin, origin->handed, origin->handed_samples, out + bytes);
+    return bytes;
+}

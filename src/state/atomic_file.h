@@ -1,0 +1,40 @@
+/* A file that comes under its name whole and to stay, or not at all.
+ *
+ *   begin: NAME.new ─► write … ─► end: sync, close, rename to NAME, sync of the folder
+ *
+ * Until end has returned 0 the name holds, after any crash, what it held before or the new file,
+ * whole. The first thing that fails ends it: NAME.new is removed (if that works), nothing of it is
+ * tried again, and end returns what it was. Only if that is the folder's sync does the name already
+ * hold the new file, which a crash may undo.
+ * Held by tests/unit/state/test_checkpoint.c and tests/unit/state/test_incarnation.c.
+ */
+#ifndef HEARSAY_DRAFT_H
+#define HEARSAY_DRAFT_H
+
+#include <stddef.h>
+
+#include "state/disk.h"
+#include "base/error.h"
+
+#define DRAFT_SUFFIX ".new"
+
+struct draft {
+    const struct disk *disk;
+    const char *folder; /* this and the next are the caller's, until end */
+    const char *name;
+    int handle;
+    int error; /* the first, a negative errno; 0 so far */
+};
+
+#define DRAFT_PRIVATE 0600 /* readable by its owner alone */
+#define DRAFT_PUBLIC  0644
+
+/* A NAME.new that a crash has left is removed. mode: its permissions. */
+void draft_begin(struct draft *draft, const struct disk *disk, const char *folder, const char *name,
+                 int mode);
+/* Nothing once something has failed. */
+void draft_write(struct draft *draft, const void *from, size_t bytes);
+/* 0, or the negative errno of the first thing that failed. */
+int draft_end(struct draft *draft) MUST_USE;
+
+#endif

@@ -1,0 +1,130 @@
+#include "state/checkpoint.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "state/checkpoint_inside.h"
+#include "state/atomic_file.h"
+
+#define GENERATION_DIGITS 18 /* so that no file's name can make the numbers run out */
+
+/* The generation in a name that a checkpoint or its draft can have, else 0. */
+static uint64_t generation_of(const char *name, bool *is_draft)
+{
+    const size_t prefix = strlen(CHECKPOINT_NAME);
+    if (strncmp(name, CHECKPOINT_NAME, prefix) != 0)
+        return 0;
+    const char *digits = name + prefix;
+    const size_t count = strspn(digits, "0123456789");
+    *is_draft = strcmp(digits + count, DRAFT_SUFFIX) == 0;
+    if (count == 0 || count > GENERATION_DIGITS || digits[0] == '0')
+        return 0;
+    return *is_draft || digits[count] == '\0' ? strtoull(digits, NULL, 10) : 0;
+}
+
+/* What a look at the folder asks for, and what it finds. */
+struct look {
+    uint64_t below;   /* checkpoints with a smaller number than this */
+    uint64_t newest;  /* the largest of those, 0: none */
+    uint64_t highest; /* the largest number of all, drafts included */
+};
+
+static void look_at(void *context, const char *name)
+{
+    struct look *look = context;
+    bool is_draft;
+    const uint64_t generation = generation_of(name, &is_draft);
+    if (generation > look->highest)
+        look->highest = generation;
+    if (generation != 0 && !is_draft && generation < look->below && generation > look->newest)
+        look->newest = generation;
+}
+
+/* The lowest generation above that one and below `first`, which it becomes; drafts count too. One
+ * at a time, since nothing may change while the folder is listed. */
+struct leftover {
+    uint64_t above;
+    uint64_t first;
+};
+
+static void leftover_at(void *context, const char *name)
+{
+    struct leftover *leftover = context;
+    bool is_draft;
+    const uint64_t generation = generation_of(name, &is_draft);
+    if (generation > leftover->above && generation < leftover->first)
+        leftover->first = generation;
+}
+
+static void remove_generation(const struct disk *disk, const char *folder, uint64_t generation)
+{
+    static const char *const SUFFIXES[] = {"", DRAFT_SUFFIX};
+    char name[CHECKPOINT_NAME_MAX], path[DISK_PATH_MAX];
+    checkpoint_name(name, generation);
+    for (size_t i = 0; i < sizeof SUFFIXES / sizeof *SUFFIXES; i++)
+        if (disk_path(path, folder, name, SUFFIXES[i]) == 0)
+            (void)disk->remove(disk->self, path);
+}
+
+static void remove_before(const struct disk *disk, const char *folder, uint64_t end)
+{
+    struct leftover leftover = {.first = 0};
+    while (leftover.first < end) {
+        leftover.above = leftover.first;
+        leftover.first = end;
+        if (disk->list(disk->self, folder, leftover_at, &leftover) != 0)
+            return;
+        if (leftover.first < end)
+            remove_generation(disk, folder, leftover.first);
+    }
+}
+
+enum status checkpoint_save(const struct disk *disk, const char *folder,
+                            const struct checkpoint *checkpoint, struct checkpoint_series *series,
+                            struct problem *problem)
+{
+    CHECK(series->good < series->next);
+    const uint64_t generation = series->next++;
+    const enum status status = checkpoint_write(disk, folder, checkpoint, generation, problem);
+    if (status != OK)
+        return status;
+    remove_before(disk, folder, series->good);
+    series->good = generation;
+    return OK;
+}
+
+static enum status none_of_use(const char *folder, int count, struct problem *problem)
+{
+    return problem_set(problem, FAILED,
+                       "%.200s: none of the checkpoints here (%d) can be used, for the reasons "
+                       "given; to begin without them move the files %s* away: what the swarm knows "
+                       "is then fetched from it, and what only this node had learned is lost",
+                       folder, count, CHECKPOINT_NAME);
+}
+
+enum status checkpoint_load(const struct disk *disk, const char *folder,
+                            struct checkpoint *checkpoint, struct checkpoint_series *series,
+                            const struct checkpoint_refusal *refusal, struct problem *problem)
+{
+    struct look look = {.below = UINT64_MAX};
+    for (int refused = 0;; refused++) {
+        look.newest = 0;
+        const int error = disk->list(disk->self, folder, look_at, &look);
+        if (error != 0)
+            return problem_set(problem, FAILED,
+                               "%.300s: the folder of the checkpoints cannot be read: %s; make it, "
+                               "or check who may read it",
+                               folder, strerror(-error));
+        if (look.newest == 0 && refused > 0)
+            return none_of_use(folder, refused, problem);
+        struct problem why;
+        const bool found = look.newest != 0;
+        if (!found || checkpoint_read(disk, folder, checkpoint, look.newest, &why) == OK) {
+            *series = (struct checkpoint_series){.next = look.highest + 1, .good = look.newest};
+            return found ? OK : problem_set(problem, MISSING, "%.300s: no checkpoint yet", folder);
+        }
+        refusal->refused(refusal->context, &why);
+        look.below = look.newest;
+    }
+}

@@ -1,0 +1,96 @@
+#include "state/checkpoint_owner.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* node ID in swarm "NAME": INPUT: LAYERS; START */
+#define BEFORE_ID    "node "
+#define BEFORE_SWARM " in swarm \""
+#define BEFORE_MODEL "\": "
+#define BEFORE_START "; "
+
+void whose_describe(const struct identity *identity, const char *swarm, const char *model,
+                    char text[WHOSE_MAX])
+{
+    char id[ID_TEXT_BYTES];
+    identity_text(id, identity->id);
+    (void)snprintf(text, WHOSE_MAX, BEFORE_ID "%s" BEFORE_SWARM "%s" BEFORE_MODEL "%s", id, swarm,
+                   model);
+}
+
+struct part {
+    const char *text;
+    int length;
+};
+
+struct parts {
+    struct part id, swarm, model, start;
+};
+
+static bool are_equal(struct part a, struct part b)
+{
+    return a.length == b.length && memcmp(a.text, b.text, (size_t)a.length) == 0;
+}
+
+static const char *last_of(const char *text, const char *word)
+{
+    const char *found = NULL;
+    for (const char *next = text; (next = strstr(next, word)); next++)
+        found = next;
+    return found;
+}
+
+static struct part between(const char *from, const char *to)
+{
+    return (struct part){from, (int)(to - from)};
+}
+
+/* False: it is no such text. */
+static bool take_apart(struct parts *parts, const char *text)
+{
+    const char *id = text + strlen(BEFORE_ID);
+    if (strncmp(text, BEFORE_ID, strlen(BEFORE_ID)) != 0)
+        return false;
+    const char *id_end = strstr(id, BEFORE_SWARM);
+    const char *swarm_end = last_of(text, BEFORE_MODEL);
+    const char *model_end = last_of(text, BEFORE_START);
+    if (!id_end || !swarm_end || !model_end)
+        return false;
+    const char *swarm = id_end + strlen(BEFORE_SWARM);
+    const char *model = swarm_end + strlen(BEFORE_MODEL);
+    const char *start = model_end + strlen(BEFORE_START);
+    if (swarm > swarm_end || model > model_end)
+        return false;
+    *parts = (struct parts){between(id, id_end), between(swarm, swarm_end),
+                            between(model, model_end), between(start, start + strlen(start))};
+    return true;
+}
+
+#define OWN_FOLDER "a folder of its own (node.state_dir)"
+#define PART(part) (part).length, (part).text
+
+void whose_tell_apart(char out[CHECKPOINT_APART_MAX], const char *theirs, const char *ours)
+{
+    struct parts a, b;
+    const bool is_known = take_apart(&a, theirs) && take_apart(&b, ours);
+    if (is_known && !are_equal(a.id, b.id))
+        (void)snprintf(out, CHECKPOINT_APART_MAX,
+                       "node %.*s, and this is node %.*s: name the key of that one as "
+                       "node.identity, or give each node " OWN_FOLDER,
+                       PART(a.id), PART(b.id));
+    else if (is_known && !are_equal(a.swarm, b.swarm))
+        (void)snprintf(out, CHECKPOINT_APART_MAX,
+                       "swarm \"%.*s\", and this is swarm \"%.*s\": name that one as node.swarm, "
+                       "or give each swarm " OWN_FOLDER,
+                       PART(a.swarm), PART(b.swarm));
+    else if (is_known && are_equal(a.model, b.model))
+        (void)snprintf(out, CHECKPOINT_APART_MAX,
+                       "a swarm that began from %.*s, and this one begins from %.*s: set "
+                       "model.seed or model.start as it was, or give each swarm " OWN_FOLDER,
+                       PART(a.start), PART(b.start));
+    else
+        (void)snprintf(out, CHECKPOINT_APART_MAX,
+                       "another model (%.160s); give each model " OWN_FOLDER,
+                       is_known ? a.model.text : theirs);
+}

@@ -1,0 +1,90 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "state/checkpoint_inside.h"
+#include "state/checksummed_stream.h"
+#include "state/atomic_file.h"
+
+void checkpoint_name(char *name, uint64_t generation)
+{
+    (void)snprintf(name, CHECKPOINT_NAME_MAX, CHECKPOINT_NAME "%" PRIu64, generation);
+}
+
+uint64_t checkpoint_total_bytes(const struct checkpoint_header *header)
+{
+    const size_t bytes =
+        header->format == CHECKPOINT_FORMAT_1 ? CHECKPOINT_HEADER_1_BYTES : sizeof *header;
+    return chunk_file_bytes(bytes + header->model_bytes + header->own_bytes +
+                            (3 + header->moments) * header->parameters * sizeof(float));
+}
+
+static struct checkpoint_header header_of(const struct checkpoint *checkpoint, uint64_t generation)
+{
+    const struct learner_state *state = &checkpoint->state;
+    const size_t model_bytes = strlen(checkpoint->model);
+    CHECK(model_bytes <= CHECKPOINT_MODEL_MAX && checkpoint->own_bytes <= CHECKPOINT_OWN_MAX);
+    CHECK(state->parameters <= INT32_MAX);
+    struct checkpoint_header header = {
+        .magic = CHECKPOINT_MAGIC,
+        .format = CHECKPOINT_FORMAT,
+        .moments = state->moments,
+        .generation = generation,
+        .incarnation = checkpoint->incarnation,
+        .parameters = state->parameters,
+        .digest = learner_state_digest(state),
+        .samples = state->samples,
+        .epoch = state->epoch,
+        .wander = state->wander,
+        .at = state->at,
+        .model_bytes = (uint32_t)model_bytes,
+        .own_bytes = (uint32_t)checkpoint->own_bytes,
+        .batch = state->batch,
+        .steps = state->steps,
+        .swarm_samples = state->swarm_samples,
+    };
+    header.total_bytes = checkpoint_total_bytes(&header);
+    return header;
+}
+
+static void write_stream(struct draft *draft, const struct checkpoint *checkpoint,
+                         uint64_t generation)
+{
+    const struct learner_state *state = &checkpoint->state;
+    const struct checkpoint_header header = header_of(checkpoint, generation);
+    const size_t bytes = state->parameters * sizeof(float);
+    struct chunk_writer writer;
+    chunk_writer_init(&writer, draft, generation);
+    chunk_write(&writer, &header, sizeof header);
+    chunk_write(&writer, checkpoint->model, header.model_bytes);
+    chunk_write(&writer, checkpoint->own, header.own_bytes);
+    chunk_write(&writer, state->base, bytes);
+    chunk_write(&writer, state->since, bytes);
+    chunk_write(&writer, state->weights, bytes);
+    for (uint32_t i = 0; i < state->moments; i++)
+        chunk_write(&writer, state->moment[i], bytes);
+    chunk_write_end(&writer);
+}
+
+enum status checkpoint_write(const struct disk *disk, const char *folder,
+                             const struct checkpoint *checkpoint, uint64_t generation,
+                             struct problem *problem)
+{
+    struct draft draft;
+    char name[CHECKPOINT_NAME_MAX], path[DISK_PATH_MAX];
+    checkpoint_name(name, generation);
+    draft_begin(&draft, disk, folder, name, DRAFT_PRIVATE);
+    if (draft.error == 0)
+        write_stream(&draft, checkpoint, generation);
+    const int error = draft_end(&draft);
+    if (error == 0)
+        return OK;
+    /* If the name was given but may not last: what is reported as failed is not to come back. */
+    if (disk_path(path, folder, name, "") == 0)
+        (void)disk->remove(disk->self, path);
+    return problem_set(problem, FAILED,
+                       "%.300s: a checkpoint cannot be saved: %s; what was saved before still "
+                       "holds: check that the disk has room and is sound",
+                       folder, strerror(-error));
+}

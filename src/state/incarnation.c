@@ -1,0 +1,114 @@
+#include "state/incarnation.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "state/atomic_file.h"
+#include "base/rng.h"
+
+#define NAME     "incarnation"
+#define LINE_MAX 64
+
+static int line_of(char line[LINE_MAX], uint64_t number)
+{
+    return snprintf(line, LINE_MAX, "%" PRIu64 " %016" PRIx64 "\n", number, rng_mix(number));
+}
+
+/* How many bytes the file has, at most LINE_MAX; or a negative errno. */
+static int64_t read_line(const struct disk *disk, const char *folder, char line[LINE_MAX])
+{
+    char path[DISK_PATH_MAX];
+    int handle = disk_path(path, folder, NAME, "");
+    if (handle == 0)
+        handle = disk->open(disk->self, path);
+    if (handle < 0)
+        return handle;
+    const int64_t got = disk_read_all(disk, handle, line, LINE_MAX);
+    (void)disk->close(disk->self, handle);
+    return got;
+}
+
+/* The line is right if it is, byte for byte, how its number is written. */
+static enum status number_in(const char *folder, const char line[LINE_MAX], size_t bytes,
+                             uint64_t *number, struct problem *problem)
+{
+    char right[LINE_MAX], digits[LINE_MAX] = "";
+    memcpy(digits, line, bytes < LINE_MAX ? bytes : LINE_MAX - 1);
+    const uint64_t read = strtoull(digits, NULL, 10);
+    const int length = line_of(right, read);
+    if ((size_t)length != bytes || memcmp(right, line, bytes) != 0)
+        return problem_set(problem, MALFORMED,
+                           "%.300s/" NAME ": is damaged; check the disk, and remove the file if "
+                           "this machine's clock has never been ahead: the next life is then "
+                           "numbered by the clock",
+                           folder);
+    *number = read;
+    return OK;
+}
+
+/* What the lives before have left; 0 if there were none. */
+static enum status stored(const struct disk *disk, const char *folder, uint64_t *number,
+                          struct problem *problem)
+{
+    char line[LINE_MAX];
+    const int64_t got = read_line(disk, folder, line);
+    if (got >= 0)
+        return number_in(folder, line, (size_t)got, number, problem);
+    if (got != -ENOENT)
+        return problem_set(problem, FAILED,
+                           "%.300s/" NAME ": cannot be read: %s; check who may read it", folder,
+                           strerror((int)-got));
+    *number = 0;
+    return OK;
+}
+
+static enum status store(const struct disk *disk, const char *folder, uint64_t number,
+                         struct problem *problem)
+{
+    char line[LINE_MAX];
+    struct draft draft;
+    const int length = line_of(line, number);
+    draft_begin(&draft, disk, folder, NAME, DRAFT_PRIVATE);
+    draft_write(&draft, line, (size_t)length);
+    const int error = draft_end(&draft);
+    if (error != 0)
+        return problem_set(problem, FAILED,
+                           "%.300s/" NAME ": cannot be written: %s; check that the folder exists, "
+                           "that you may write there and that the disk has room",
+                           folder, strerror(-error));
+    return OK;
+}
+
+enum status life_look(const struct disk *disk, const char *folder, uint64_t wall_ms,
+                      uint64_t reserve, uint64_t *incarnation, struct problem *problem)
+{
+    CHECK(reserve >= 1);
+    uint64_t first = 0;
+    const enum status status = stored(disk, folder, &first, problem);
+    if (status != OK)
+        return status;
+    if (first < wall_ms)
+        first = wall_ms;
+    if (first > UINT64_MAX - reserve)
+        return problem_set(problem, FAILED,
+                           "%.300s/" NAME ": there is no higher number; set this machine's clock "
+                           "right and remove the file",
+                           folder);
+    *incarnation = first;
+    return OK;
+}
+
+enum status life_begin(const struct disk *disk, const char *folder, uint64_t wall_ms,
+                       uint64_t reserve, uint64_t *incarnation, struct problem *problem)
+{
+    uint64_t first = 0;
+    enum status status = life_look(disk, folder, wall_ms, reserve, &first, problem);
+    if (status == OK)
+        status = store(disk, folder, first + reserve, problem);
+    if (status == OK)
+        *incarnation = first;
+    return status;
+}

@@ -1,0 +1,138 @@
+#include "state/saver.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "state/disk.h"
+#include "state/state_dir.h"
+#include "node/broadcast/version.h"
+#include "state/checkpoint_owner.h"
+
+struct saver {
+    struct saver_options options;
+    void *memory; /* of the state */
+    struct checkpoint checkpoint;
+    struct checkpoint_series series;
+    uint64_t samples;
+
+    bool is_running; /* a thread, not yet joined */
+    pthread_t thread;
+    atomic_bool has_ended;
+    struct saved saved; /* what has ended */
+};
+
+struct saver *saver_new(const struct saver_options *options)
+{
+    struct saver *saver = calloc(1, sizeof *saver);
+    CHECK(saver && options->own_max <= CHECKPOINT_OWN_MAX);
+    saver->options = *options;
+    saver->memory = malloc(learner_state_bytes(options->parameters, options->moments));
+    saver->checkpoint.model = options->model;
+    saver->checkpoint.tell_apart = whose_tell_apart;
+    saver->checkpoint.own = malloc(CHECKPOINT_OWN_MAX);
+    CHECK(saver->memory && saver->checkpoint.own);
+    learner_state_init(&saver->checkpoint.state, saver->memory, options->parameters,
+                       options->moments);
+    atomic_init(&saver->has_ended, false);
+    return saver;
+}
+
+enum status saver_load(struct saver *saver, struct learner *learner,
+                       const struct checkpoint_refusal *refusal, const uint8_t **own,
+                       size_t *own_bytes, struct problem *problem)
+{
+    const enum status status = checkpoint_load(
+        disk_real(), saver->options.folder, &saver->checkpoint, &saver->series, refusal, problem);
+    if (status != OK)
+        return status;
+    learner_restore(learner, &saver->checkpoint.state);
+    *own = saver->checkpoint.own;
+    *own_bytes = saver->checkpoint.own_bytes;
+    return OK;
+}
+
+uint64_t saver_generation(const struct saver *saver)
+{
+    CHECK(!saver->is_running);
+    return saver->series.good;
+}
+
+bool saver_is_busy(const struct saver *saver)
+{
+    return saver->is_running;
+}
+
+struct learner_state *saver_state(struct saver *saver)
+{
+    CHECK(!saver->is_running);
+    return &saver->checkpoint.state;
+}
+
+uint8_t *saver_own(struct saver *saver)
+{
+    CHECK(!saver->is_running);
+    return saver->checkpoint.own;
+}
+
+static void *write_thread(void *argument)
+{
+    struct saver *saver = argument;
+    struct checkpoint *checkpoint = &saver->checkpoint;
+    struct saved *saved = &saver->saved;
+    saved->status = checkpoint_save(disk_real(), saver->options.folder, checkpoint, &saver->series,
+                                    &saved->problem);
+    saved->has_checkpoint = saved->status == OK;
+    if (saved->has_checkpoint)
+        saved->status = base_file_save(&saver->options.base, &checkpoint->state, checkpoint->own,
+                                       checkpoint->own_bytes, saver->samples, &saved->problem);
+    atomic_store(&saver->has_ended, true);
+    saver->options.wake(saver->options.waker);
+    return NULL;
+}
+
+void saver_write(struct saver *saver, size_t own_bytes, uint64_t incarnation, uint64_t samples)
+{
+    CHECK(!saver->is_running && own_bytes <= CHECKPOINT_OWN_MAX);
+    saver->checkpoint.own_bytes = own_bytes;
+    saver->checkpoint.incarnation = incarnation;
+    saver->samples = samples;
+    atomic_store(&saver->has_ended, false);
+    saver->is_running = true;
+    CHECK(pthread_create(&saver->thread, NULL, write_thread, saver) == 0);
+}
+
+static void join(struct saver *saver)
+{
+    CHECK(pthread_join(saver->thread, NULL) == 0);
+    saver->is_running = false;
+}
+
+bool saver_took(struct saver *saver, struct saved *saved)
+{
+    if (!saver->is_running || !atomic_load(&saver->has_ended))
+        return false;
+    join(saver);
+    *saved = saver->saved;
+    return true;
+}
+
+enum status saver_wait(struct saver *saver, struct problem *problem)
+{
+    if (!saver->is_running)
+        return OK;
+    join(saver);
+    *problem = saver->saved.problem;
+    return saver->saved.status;
+}
+
+void saver_free(struct saver *saver)
+{
+    if (!saver)
+        return;
+    if (saver->is_running)
+        join(saver);
+    free(saver->memory);
+    free(saver->checkpoint.own);
+    free(saver);
+}

@@ -1,0 +1,78 @@
+#include "state/state_dir.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "state/export.h"
+#include "base/amount.h"
+
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+           of_a.st_ino == of_b.st_ino;
+}
+
+enum status state_dir_make(const char *path, struct problem *problem)
+{
+    if (mkdir(path, 0755) != 0 && errno != EEXIST)
+        return problem_set(problem, FAILED,
+                           "cannot make node.state_dir %s: %s; choose another, in a folder that is "
+                           "there and that this user may write to",
+                           path, strerror(errno));
+    struct stat about;
+    if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode) || access(path, W_OK | X_OK) != 0)
+        return problem_set(problem, FAILED,
+                           "node.state_dir %s is not a directory that this user may write to, and "
+                           "nothing could be saved; choose another",
+                           path);
+    return OK;
+}
+
+enum status state_dir_check_start(const char *folder, const char *start, struct problem *problem)
+{
+    char base[BASE_PATH_BYTES];
+    base_file_path(base, folder);
+    if (!is_same_file(start, base))
+        return OK;
+    return problem_set(problem, MALFORMED,
+                       "[model] start: %s is where this node saves its base, and the next time it "
+                       "would start from something else; copy the file, and name the copy",
+                       start);
+}
+
+static double age_s(const char *file)
+{
+    struct stat about;
+    struct timespec now;
+    if (stat(file, &about) != 0 || clock_gettime(CLOCK_REALTIME, &now) != 0)
+        return (double)NAN;
+    return fmax(0, difftime(now.tv_sec, about.st_mtim.tv_sec) +
+                       (double)(now.tv_nsec - about.st_mtim.tv_nsec) * 1e-9);
+}
+
+struct state_dir_checkpoint state_dir_checkpoint(const char *path, uint64_t generation)
+{
+    struct state_dir_checkpoint said;
+    const int length =
+        snprintf(said.text, sizeof said.text, "%s/checkpoint-%" PRIu64, path, generation);
+    (void)snprintf(said.text + length, sizeof said.text - (size_t)length, ", %s old",
+                   amount_span(age_s(said.text)).text);
+    return said;
+}
+
+enum status state_dir_check_history(const char *path, const struct node_options *options,
+                                    struct problem *problem)
+{
+    if (node_can_restore(options))
+        return OK;
+    return problem_set(problem, TOO_BIG,
+                       "the checkpoint in %s knows more lives than limits.lives allows: raise it",
+                       path);
+}

@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+"""How good everybody was, for tests/bench/against_torch.sh: one program judges hearsay and its rivals.
+
+  first    the weights that hearsay's nodes start from, out of a .safetensors file
+  score    one JSON line about a run: accuracy, bytes and samples over time, from the models and
+           the counters in its folder
+  table    all such lines as a table, and as a plot of the first point
+"""
+import argparse
+import calendar
+import json
+import os
+import subprocess
+import time
+
+import numpy as np
+import torch
+from torch.nn.utils import vector_to_parameters
+
+from against_torch import BATCH, TARGETS, WARM_ROUNDS, build, count_right, read_images
+
+CHUNK_BYTES, QUANTUM = 65536, 2.0 ** -24
+MBIT_BYTES = 125000
+
+
+def read_lines(path):
+    """Of a file whose last line may not be whole."""
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file if line.endswith("\n")]
+
+
+class Rival:
+    """A run of PyTorch processes: what their first one left."""
+
+    def __init__(self, asked):
+        lines = read_lines(f"{asked.folder}/rounds.jsonl")
+        self.asked, self.start = asked, lines[0]["start"]
+        self.rounds = [line for line in lines if "steps" in line]
+        self.last = self.rounds[-1]
+        self.seconds = self.last["t"]
+        self.per_step = BATCH * asked.world
+
+    def models(self):
+        for line in self.rounds:
+            if "file" in line:
+                yield line["t"], np.load(f"{self.asked.folder}/{line['file']}")
+
+    def samples(self, t):
+        times = [0] + [line["t"] for line in self.rounds]
+        return np.interp(t, times, [0] + [line["steps"] for line in self.rounds]) * self.per_step
+
+    def seconds_per_step(self):
+        """After the first rounds, as far as there are others."""
+        warm = WARM_ROUNDS if self.rounds[0]["steps"] == 1 else 1
+        first = self.rounds[warm - 1] if len(self.rounds) > warm else {"t": 0, "steps": 0}
+        return (self.last["t"] - first["t"]) / (self.last["steps"] - first["steps"])
+
+    def about(self):
+        return {"steps": self.last["steps"], "step_s": round(self.seconds_per_step(), 4)}
+
+    def reach(self, reached, bytes_sent):
+        """Where the run ended before: its pace times the steps of the run on a free network."""
+        for target, steps in json.loads(self.asked.steps_to or "{}").items():
+            if target not in reached and steps is not None:
+                more = steps - self.last["steps"]
+                reached[target] = {
+                    "s": round(self.seconds + self.seconds_per_step() * more, 1),
+                    "samples": steps * self.per_step,
+                    "bytes": round(bytes_sent * steps / self.last["steps"]),
+                    "how": "extrapolated"}
+
+
+def wall(line):
+    """When a daemon wrote a line of its log, in seconds since 1970."""
+    whole, part = line["time"].rstrip("Z").split(".")
+    return calendar.timegm(time.strptime(whole, "%Y-%m-%dT%H:%M:%S")) + float("0." + part)
+
+
+def read_checkpoint(path):
+    """The base in a checkpoint (src/state/checkpoint.h), as float32."""
+    with open(path, "rb") as file:
+        raw = file.read()
+    stream = b"".join(raw[at:at + CHUNK_BYTES][:-4] for at in range(0, len(raw), CHUNK_BYTES))
+    format, count, text, own = (int.from_bytes(stream[a:b], "little")
+                                for a, b in ((8, 12), (40, 48), (84, 88), (88, 92)))
+    if format != 2:
+        sys.exit(f"{path}: a checkpoint of format {format}; this reads format 2")
+    base = np.frombuffer(stream, "<i4", count, 112 + text + own)
+    return base.astype(np.float32) * np.float32(QUANTUM)
+
+
+class Hearsay:
+    """A run of daemons: their logs, and the checkpoints of the first."""
+
+    def __init__(self, asked):
+        self.asked = asked
+        self.logs = [read_lines(f"{asked.folder}/node{i + 1}.log") for i in range(asked.world)]
+        begin = [next(wall(line) for line in log if line["note"] == "started") for log in self.logs]
+        self.start = min(begin)
+        self.lines = [[line for line in log if line["note"] == "status"] for log in self.logs]
+        self.last = [lines[-1] for lines in self.lines]
+        self.seconds = min(wall(line) for line in self.last) - self.start
+        self.learned = [([at] + [wall(line) for line in lines],
+                         [0] + [line["samples"] for line in lines])
+                        for at, lines in zip(begin, self.lines)]
+
+    def models(self):
+        folder = f"{self.asked.folder}/models"
+        files = [f"{folder}/{name}" for name in os.listdir(folder)]
+        for when, file in sorted((os.stat(file).st_mtime, file) for file in files):
+            yield when - self.start, read_checkpoint(file)
+
+    def samples(self, t):
+        return sum(np.interp(self.start + t, times, counts) for times, counts in self.learned)
+
+    def about(self):
+        final = [line for log in self.logs for line in log if line["note"] == "final"]
+
+        def total(key):
+            return sum(line[key] for line in self.last)
+
+        return {"rumors_told": total("rumors_told"), "rumors_heard": total("rumors_heard"),
+                "duplicates": total("duplicates"), "told_bytes": total("told_bytes"),
+                "told_bytes_per_s": round(total("told_bytes") / self.asked.world / self.seconds),
+                "digests": len({line["base_digest"] for line in final})}
+
+    def reach(self, reached, bytes_sent):
+        pass  # nothing to extrapolate: it had the time it was given
+
+
+class Links:
+    """What the ports of the switch carried: from the nodes (rx), and to them (tx)."""
+
+    def __init__(self, asked, start):
+        rows = read_lines(f"{asked.folder}/links.jsonl")
+        self.room, self.at = asked.mbit * MBIT_BYTES * asked.world, [r["at"] - start for r in rows]
+        self.bytes = {way: [sum(port["stats64"][way]["bytes"] for port in row["ports"])
+                            for row in rows] for way in ("rx", "tx")}
+
+    def carried(self, t, way="rx"):
+        before, then = np.interp([0, t], self.at, self.bytes[way])
+        return float(then - before)
+
+    def use(self, t):
+        """The part of all lines' capacity, up and down."""
+        return {name: round(self.carried(t, way) / self.room / t, 3)
+                for name, way in (("up", "rx"), ("down", "tx"))}
+
+
+class Judge:
+    def __init__(self, asked):
+        torch.set_num_threads(asked.threads)
+        self.net = build(asked.layers)
+        _, _, mean, deviation = read_images(asked.data, "train")
+        self.images, self.labels, _, _ = read_images(asked.data, "t10k", mean, deviation)
+
+    def accuracy(self, vector):
+        vector_to_parameters(torch.from_numpy(vector), self.net.parameters())
+        return count_right(self.net, self.images, self.labels) / len(self.labels)
+
+
+def follow(run, links, judge):
+    """The models in their order until the last target is reached: rows of seconds, samples, bytes
+    and accuracy; and the row at which each target was reached."""
+    rows, reached = [], {}
+    for t, vector in run.models():
+        row = [round(t, 2), round(run.samples(t)), round(links.carried(t)), judge.accuracy(vector)]
+        rows.append(row)
+        for target in TARGETS:
+            if row[3] >= target and str(target) not in reached:
+                reached[str(target)] = {"s": row[0], "samples": row[1], "bytes": row[2],
+                                        "how": "measured"}
+        if len(reached) == len(TARGETS):
+            break
+    return rows, reached
+
+
+def score(asked):
+    run = Hearsay(asked) if asked.contestant == "hearsay" else Rival(asked)
+    links = Links(asked, run.start)
+    rows, reached = follow(run, links, Judge(asked))
+    run.reach(reached, links.carried(run.seconds))
+    said = {"contestant": asked.contestant, "model": asked.model, "point": asked.point,
+            "rate": asked.rate, "settings": asked.settings, "seconds": round(run.seconds, 1),
+            "samples_per_s": round(run.samples(run.seconds) / run.seconds, 1),
+            "use": links.use(run.seconds), "load_before": asked.load}
+    said |= run.about()
+    said |= {"best": max((row[3] for row in rows), default=None), "reached": reached, "rows": rows}
+    print(json.dumps(said))
+
+
+def first(asked):
+    with open(asked.file, "rb") as file:
+        head = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+        body = file.read()
+    spans = sorted(head[name]["data_offsets"] for name in head if name != "__metadata__")
+    np.save(asked.to, np.concatenate([np.frombuffer(body[a:b], "<f4") for a, b in spans]))
+
+
+def told_time(found, shift=0):
+    if not found:
+        return "-"
+    return f"{max(found['s'] - shift, 0):,.0f} s" + ("*" if found["how"] == "extrapolated" else "")
+
+
+def table_row(said, speed):
+    late = said["reached"].get("0.88")
+    shift = 0
+    if late and said["contestant"] != "hearsay":
+        shift = late["samples"] * (1 / speed["torch"] - 1 / speed["hearsay"])
+    return (said["contestant"], said["rate"], told_time(said["reached"].get("0.85")),
+            told_time(late), told_time(late, shift),
+            f"{late['bytes'] / 1e6:,.1f} MB" if late else "-",
+            f"{late['samples']:,}" if late else "-", f"{said['samples_per_s']:,.0f}",
+            f"{100 * said['use']['up']:.0f} %",
+            f"{100 * said['best']:.1f} %" if said["best"] else "-")
+
+
+HEAD = ("", "rate", "to 85 %", "to 88 %", "equal speed", "sent", "samples", "per s", "link", "best")
+
+
+def print_table(runs, folder):
+    for model, point in dict.fromkeys((run["model"], run["point"]) for run in runs):
+        with open(f"{folder}/speed-{model}.json", encoding="ascii") as file:
+            speed = json.load(file)
+        mbit, ms = point.split("/")
+        print(f"\n{model}, {mbit} Mbit/s, {ms} ms one way; samples/s of all four alone: "
+              f"hearsay {speed['hearsay']:,.0f}, PyTorch {speed['torch']:,.0f}")
+        rows = [HEAD] + [table_row(run, speed) for run in runs
+                         if (run["model"], run["point"]) == (model, point)]
+        for row in rows:
+            print(f"{row[0]:9}" + "".join(f"{cell!s:>12}" for cell in row[1:]))
+    print("\nsent, samples: until 88 %. link: use of the uplinks. *: extrapolated from the time of"
+          "\na step here and the steps on a free network. equal speed: to 88 %, had all computed as"
+          "\nfast as hearsay. best: of what was measured, up to the first that reached 88 %.")
+
+
+def plot(runs, folder, point):
+    """accuracy.svg: over time, everybody at one point, each model with panels of its own."""
+    models = list(dict.fromkeys(run["model"] for run in runs))
+    text = [f"set terminal svg size 900,{420 * len(models)}", f"set output '{folder}/accuracy.svg'",
+            f"set multiplot layout {len(models)},1", "set xlabel 'seconds'",
+            "set ylabel 'test accuracy'", "set yrange [0.7:0.92]",
+            "set key bottom right", "set grid"]
+    for model in models:
+        shown = [run for run in runs if run["model"] == model and run["point"] == point
+                 and run["rows"]]
+        if not shown:
+            continue
+        text.append(f"set title '{model}, {point} (Mbit/s / ms one way)'")
+        curves = [f"'-' using 1:2 with linespoints title '{run['contestant']}'" for run in shown]
+        text.append("plot " + ", ".join(curves))
+        for run in shown:
+            text += [f"{row[0]} {row[3]}" for row in run["rows"]] + ["e"]
+    subprocess.run(["gnuplot"], input="\n".join(text) + "\n", text=True, check=True)
+
+
+def table(asked):
+    runs = read_lines(f"{asked.folder}/results.jsonl")
+    print_table(runs, asked.folder)
+    plot(runs, asked.folder, asked.point)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    one = commands.add_parser("first")
+    one.set_defaults(run=first)
+    one.add_argument("--file", required=True)
+    one.add_argument("--to", required=True)
+    one = commands.add_parser("score")
+    one.set_defaults(run=score)
+    for name in ("contestant", "model", "layers", "data", "folder", "point"):
+        one.add_argument("--" + name, required=True)
+    one.add_argument("--settings", default="")
+    one.add_argument("--steps-to", help="JSON object: steps to each target on a free network")
+    for name in ("mbit", "rate", "load"):
+        one.add_argument("--" + name, type=float, required=True)
+    for name in ("world", "threads"):
+        one.add_argument("--" + name, type=int, required=True)
+    one = commands.add_parser("table")
+    one.set_defaults(run=table)
+    one.add_argument("--folder", required=True)
+    one.add_argument("--point", required=True)
+    asked = parser.parse_args()
+    asked.run(asked)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,273 @@
+/* How well a telling meets its byte budget. Three learners train on generated digits and tell each
+ * other, the learning rate falls to a tenth on the way, and a fourth joins late; every telling is
+ * encoded as a node would, once in rumors of 4 KiB (thin links), once in the largest. Counted are
+ * tellings of which the budget decides: those that tell clearly less than a tenth of the
+ * parameters.
+ *
+ * Printed: bytes over budget (least, median, most; the part within a tenth), for how many of the
+ * tellings one pass over the residuals was enough, and how often tau swung: rose and fell, or fell
+ * and rose, by more than a tenth from one telling of a node to its next and the one after. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "training/learner.h"
+#include "wire/rumor.h"
+
+#define NODES       4
+#define ROUNDS      120
+#define FALL_ROUND  60 /* the learning rate falls */
+#define JOIN_ROUND  90 /* the last node begins */
+#define WARM_ROUNDS 10 /* not counted as steady */
+#define CHANGE      10 /* rounds that are counted as those of a change */
+#define STEPS       16
+#define BATCH       32
+#define RUMOR_SMALL 4096
+#define TELLINGS    (NODES * ROUNDS)
+
+enum phase { STEADY, FALLING, JOINING, PHASES };
+
+struct telling {
+    enum phase phase;
+    bool decided; /* by the budget */
+    bool one_pass;
+    bool swung;
+    double small, large; /* bytes / budget */
+};
+
+static struct backend *backend;
+static uint32_t (*plain_survey)(struct backend *, const struct survey *, size_t, float *,
+                                const int32_t *, int32_t *, uint32_t *);
+static uint32_t surveys;
+static struct telling tellings[TELLINGS];
+static uint32_t tellings_count;
+
+static uint32_t counted_survey(struct backend *of, const struct survey *survey, size_t count,
+                               float *w, const int32_t *base, int32_t *since, uint32_t *bins)
+{
+    surveys++;
+    return plain_survey(of, survey, count, w, base, since, bins);
+}
+
+/* Bytes of the rumors that say this update, none larger than `most`. */
+static double encoded_bytes(const struct update *update, size_t most,
+                            const struct identity *identity)
+{
+    static const uint8_t context[CONTEXT_BYTES] = {1};
+    static uint8_t out[RUMOR_MAX];
+    struct rumor_head head = {.seq = 0};
+    double sum = 0;
+    memcpy(head.origin, identity->id, ID_BYTES);
+    for (uint32_t from = 0; from < update->count; head.seq++) {
+        uint32_t taken;
+        size_t bytes;
+        rumor_encode(&head, update, from, most, identity, context, out, &taken, &bytes);
+        from += taken;
+        sum += (double)bytes;
+    }
+    return sum;
+}
+
+/* A swarm without a network. */
+
+struct swarm {
+    struct arena arena;
+    struct model *model;
+    struct learner *learners[NODES];
+    size_t parameters;
+    float tau[NODES][2]; /* of the last tellings */
+};
+
+static void must(enum status status, const struct problem *problem)
+{
+    if (status != OK) {
+        (void)fprintf(stderr, "bench_budget: %s\n", problem->text);
+        exit(1);
+    }
+}
+
+static void load(struct dataset *data, uint32_t shard)
+{
+    struct problem problem;
+    const struct dataset_options options = {.source = DATASET_GENERATED,
+                                            .seed = 1,
+                                            .train_count = 8000,
+                                            .test_count = 1,
+                                            .shard = shard,
+                                            .shards = NODES};
+    must(dataset_load_train(data, &options, &problem), &problem);
+}
+
+static void swarm_init(struct swarm *swarm, const char *model)
+{
+    struct problem problem;
+    struct dataset data;
+    *swarm = (struct swarm){0};
+    arena_init(&swarm->arena, (size_t)1 << 30);
+    for (uint32_t i = 0; i < NODES; i++) {
+        load(&data, i);
+        if (i == 0)
+            must(model_new(&swarm->model, &swarm->arena, backend, model_preset(model), data.shape,
+                           data.classes, BATCH, &problem),
+                 &problem);
+        swarm->parameters = model_parameters(swarm->model);
+        const struct learner_options options = {
+            .optimizer = {.sgd = {.rate = 0.02f, .momentum = 0.9f},
+                          .schedule = STEP,
+                          .period_samples = (uint64_t)(NODES - 1) * FALL_ROUND * STEPS * BATCH,
+                          .decay = 0.1f},
+            .batch = BATCH,
+            .model_seed = 1,
+            .data_seed = 1,
+            .data_node = i,
+            .told_max = (uint32_t)swarm->parameters / 10};
+        swarm->learners[i] =
+            learner_new(&swarm->arena, backend, swarm->model, &data, NULL, &options);
+        dataset_free(&data);
+    }
+}
+
+static void swarm_free(struct swarm *swarm)
+{
+    for (uint32_t i = 0; i < NODES; i++)
+        learner_free(swarm->learners[i]);
+    model_free(swarm->model);
+    arena_release(&swarm->arena);
+}
+
+static void join(struct swarm *swarm, uint32_t joiner)
+{
+    int32_t *units = calloc(swarm->parameters, sizeof *units);
+    CHECK(units);
+    learner_read_units(swarm->learners[0], units);
+    learner_write_block(swarm->learners[joiner], 0, swarm->parameters, units, false);
+    free(units);
+}
+
+/* Did tau turn, and by how much on both sides of the turn? */
+static bool has_swung(float last[static 2], float tau)
+{
+    const double before = last[0] > 0 ? log((double)(last[1] / last[0])) : 0;
+    const double after = last[1] > 0 ? log((double)(tau / last[1])) : 0;
+    last[0] = last[1];
+    last[1] = tau;
+    return before * after < 0 && fabs(before) > 0.1 && fabs(after) > 0.1;
+}
+
+static void tell(struct swarm *swarm, uint32_t i, uint32_t round, uint32_t budget_bytes,
+                 const struct identity *identity)
+{
+    const uint32_t nodes = round < JOIN_ROUND ? NODES - 1 : NODES;
+    uint64_t samples = 0;
+    for (uint32_t k = 0; k < NODES; k++)
+        samples += learner_samples(swarm->learners[k]);
+    const struct tell how = {.budget_bytes = budget_bytes,
+                             .share = 1.0 / nodes,
+                             .gain = 1,
+                             .beta = round == JOIN_ROUND && i == NODES - 1 ? 0 : 0.3,
+                             .swarm_samples = samples};
+    surveys = 0;
+    const struct update *update = learner_tell(swarm->learners[i], &how);
+    struct telling *telling = &tellings[tellings_count++];
+    *telling =
+        (struct telling){.phase = i == NODES - 1                                       ? JOINING
+                                  : round >= FALL_ROUND && round < FALL_ROUND + CHANGE ? FALLING
+                                                                                       : STEADY,
+                         .decided = round >= WARM_ROUNDS && update->count > 0 &&
+                                    update->count < swarm->parameters / 10 * 9 / 10,
+                         .one_pass = surveys == 1,
+                         .swung = has_swung(swarm->tau[i], update->tau),
+                         .small = encoded_bytes(update, RUMOR_SMALL, identity) / budget_bytes,
+                         .large = encoded_bytes(update, RUMOR_MAX, identity) / budget_bytes};
+    if (i == NODES - 1 && round >= JOIN_ROUND + CHANGE)
+        telling->phase = STEADY;
+    for (uint32_t k = 0; k < nodes; k++)
+        if (k != i)
+            learner_hear(swarm->learners[k], update);
+}
+
+static void play(struct swarm *swarm, uint32_t budget_bytes, const struct identity *identity)
+{
+    tellings_count = 0;
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        const uint32_t nodes = round < JOIN_ROUND ? NODES - 1 : NODES;
+        if (round == JOIN_ROUND)
+            join(swarm, NODES - 1);
+        for (uint32_t i = 0; i < nodes; i++) {
+            for (uint32_t step = 0; step < STEPS; step++)
+                (void)learner_step(swarm->learners[i]);
+            tell(swarm, i, round, budget_bytes, identity);
+        }
+    }
+}
+
+/* What came of it. */
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void print_ratios(double *ratios, uint32_t count)
+{
+    uint32_t within = 0;
+    qsort(ratios, count, sizeof *ratios, by_size);
+    for (uint32_t i = 0; i < count; i++)
+        within += fabs(ratios[i] - 1) <= 0.1;
+    printf("  %5.3f %5.3f %5.3f  %5.1f", ratios[0], ratios[count / 2], ratios[count - 1],
+           100.0 * within / count);
+}
+
+static void print_phase(const char *model, uint32_t budget_bytes, enum phase phase)
+{
+    static const char *const names[] = {"steady", "rate / 10", "joiner"};
+    static double small[TELLINGS], large[TELLINGS];
+    uint32_t count = 0, one_pass = 0, swung = 0;
+    for (uint32_t i = 0; i < tellings_count; i++) {
+        const struct telling *telling = &tellings[i];
+        if (telling->phase != phase || !telling->decided)
+            continue;
+        small[count] = telling->small;
+        large[count++] = telling->large;
+        one_pass += telling->one_pass;
+        swung += telling->swung;
+    }
+    printf("%-6s %7u  %-9s %4u", model, budget_bytes, names[phase], count);
+    if (count > 0) {
+        print_ratios(small, count);
+        print_ratios(large, count);
+        printf("  %5.1f %5.1f", 100.0 * one_pass / count, 100.0 * swung / count);
+    }
+    printf("\n");
+}
+
+int main(void)
+{
+    static const uint8_t seed[SEED_BYTES] = {1};
+    static const struct {
+        const char *model;
+        uint32_t part; /* of a byte for each parameter */
+    } places[] = {{"mlp", 200}, {"mlp", 50}, {"mlp", 20}, {"lenet", 50}};
+    struct identity identity;
+    struct swarm swarm;
+    secret_start();
+    identity_from_seed(&identity, seed);
+    backend = backend_cpu(1);
+    plain_survey = backend->survey;
+    backend->survey = counted_survey;
+    printf(
+        "                               rumors of 4 KiB             large ones\n"
+        "model   budget  when       of   least  med. most   in 10 %%  least  med. most   in 10 %%"
+        "  1 pass swung\n");
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        swarm_init(&swarm, places[i].model);
+        const uint32_t budget_bytes = (uint32_t)swarm.parameters / places[i].part;
+        play(&swarm, budget_bytes, &identity);
+        for (enum phase phase = STEADY; phase < PHASES; phase++)
+            print_phase(places[i].model, budget_bytes, phase);
+        swarm_free(&swarm);
+    }
+    return 0;
+}

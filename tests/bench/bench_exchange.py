@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""How good is the rule for interval, gain and beta (src/node/rate/outer_step.h), against fixed settings?
+
+    python3 tests/bench/bench_exchange.py build/hearsay [--seeds 2] [--jobs 2] [--only far,sixteen]
+                                    [--kept FILE] [--measured]
+
+Plays each place of the grid below (so many nodes, such links, such data) in the simulator: once for
+each fixed setting and once with the rule (everything at auto). With the first seed all settings
+are played; with the others only the rule, the usual setting and the fixed one that was best with
+the first (--all-seeds: all). Prints one line per place: the accuracy of the base over the last
+third of the run (measured once a second on 5,000 test samples) of the best fixed setting, the
+usual, the rule, the worst, and of synchronous SGD over a free network; all but the last two are
+means over the seeds, which draw the order of the samples, too. --kept FILE: what was played before
+is taken from there. What a node may tell is configured, so that all settings have the same;
+--measured: each finds it by itself, as it does if nothing is set.
+
+The last five places played no part in finding the rule.
+
+Needs Fashion-MNIST (Debian: dataset-fashion-mnist). Takes about twenty minutes of one processor for
+each seed (--all-seeds: 25).
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+# steps: per second and node; ms: one way. plain: no local momentum; skew: alpha of Dirichlet.
+MLP = dict(model="mlp", optimizer="sgd", momentum=0.9, rate=0.01, skew=0, seconds=12)
+PLAIN = dict(momentum=0, rate=0.1)
+ADAM = dict(optimizer="adam", rate=0.001)
+
+PLACES = {
+    "two, near": dict(nodes=2, steps=160, mbit=200, ms=5),
+    "four": dict(nodes=4, steps=80, mbit=20, ms=50),
+    "four, plain": dict(nodes=4, steps=80, mbit=20, ms=50, **PLAIN),
+    "four, thin": dict(nodes=4, steps=80, mbit=0.2, ms=50),
+    "four, skew": dict(nodes=4, steps=80, mbit=20, ms=50, skew=0.3),
+    "four, far, fast": dict(nodes=4, steps=400, mbit=20, ms=800, seconds=8),
+    "four, lenet": dict(nodes=4, steps=8, mbit=20, ms=50, seconds=20, model="lenet", rate=0.02),
+    "sixteen": dict(nodes=16, steps=20, mbit=20, ms=50, seconds=18),
+    "sixteen, plain": dict(nodes=16, steps=20, mbit=20, ms=50, seconds=18, **PLAIN),
+    "sixteen, thin": dict(nodes=16, steps=20, mbit=2, ms=50, seconds=18),
+    "sixteen, skew": dict(nodes=16, steps=20, mbit=20, ms=50, seconds=18, skew=0.3),
+    "sixteen, far": dict(nodes=16, steps=20, mbit=20, ms=800, seconds=36),
+    "sixty-four, thin": dict(nodes=64, steps=6, mbit=2, ms=100, seconds=15),
+    "two, thin": dict(nodes=2, steps=100, mbit=0.2, ms=20),
+    "four, Adam": dict(nodes=4, steps=80, mbit=20, ms=50, **ADAM),
+    "eight, far, skew": dict(nodes=8, steps=40, mbit=10, ms=300, seconds=18, skew=0.3),
+    "eight, Adam, skew": dict(nodes=8, steps=40, mbit=50, ms=20, skew=0.3, **ADAM),
+    "thirty-two": dict(nodes=32, steps=10, mbit=10, ms=100, seconds=18),
+}
+
+RULE = "rule"
+USUAL = "0.25 s, 10 %, gain 1, beta 0.3, 16 steps"
+IDEAL = "ideal"
+SETTINGS = {RULE: {}, IDEAL: {}}
+for line in (USUAL, "0.25 s, 10 %, gain 1, beta 0.6, 4 steps",
+             "0.25 s, 3 %, gain 2, beta 0, 4 steps", "1 s, 10 %, gain 2, beta 0.3, 4 steps"):
+    words = re.findall(r"[\d.]+", line)
+    SETTINGS[line] = dict(interval_s=words[0], told_max=float(words[1]) / 100, gain=words[2],
+                          beta=words[3], steps_min=words[4])
+
+SCENARIO = """
+[scenario]
+seconds = {seconds}
+evaluate_s = 1
+evaluate_samples = 5000
+settle_s = 30
+skew = {skew}
+strategy = {strategy}
+nodes = {nodes} home, {samples} samples/s, up {mbit} Mbit/s, down {mbit} Mbit/s, region here
+link = here here, rtt {rtt} ms
+[data]
+seed = {seed}
+[model]
+name = {model}
+[train]
+optimizer = {optimizer}
+batch = 32
+rate = {rate}
+momentum = {momentum}
+[exchange]
+bytes_per_s = {bytes}
+"""
+
+
+def scenario(place, setting, seed, measured):
+    """What a node may tell: seven tenths of what a line carries, shared by those it hears."""
+    p = {**MLP, **PLACES[place]}
+    budget = max(1000, int(0.7 * p["mbit"] * 1e6 / 8 / (p["nodes"] - 1)))
+    budget = "auto" if measured else budget
+    text = SCENARIO.format(**p, seed=seed, samples=32 * p["steps"], rtt=2 * p["ms"], bytes=budget,
+                           strategy="ideal" if setting == IDEAL else "gossip")
+    return text + "".join(f"{key} = {value}\n" for key, value in SETTINGS[setting].items())
+
+
+def play(hearsay, place, setting, seed, measured):
+    with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
+        file.write(scenario(place, setting, seed, measured))
+        file.flush()
+        told = subprocess.run([hearsay, "sim", file.name, "--no-report", "--seed", str(seed)],
+                              env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, text=True,
+                              capture_output=True)
+    text = told.stdout + told.stderr
+    marks = [float(mark) for mark in re.findall(r"^ *\d+ s +([\d.]+) %  ", text, re.M)]
+    if told.returncode != 0 or not marks:
+        raise SystemExit(f"{place}, {setting}, seed {seed}: {text[-500:]}")
+    last = marks[-max(1, len(marks) // 3):]
+    return sum(last) / len(last)
+
+
+class Bench:
+    def __init__(self, hearsay, kept, measured):
+        self.hearsay = hearsay
+        self.measured = measured
+        self.kept = kept
+        self.lock = threading.Lock()
+        self.known = {}
+        if kept and os.path.exists(kept):
+            with open(kept) as file:
+                self.known = {(p, s, n): mark for p, s, n, mark in map(json.loads, file)}
+
+    def mark(self, place, setting, seed):
+        what = (place, setting, seed)
+        if what not in self.known:
+            mark = play(self.hearsay, *what, self.measured)
+            with self.lock:
+                self.known[what] = mark
+                if self.kept:
+                    with open(self.kept, "a") as file:
+                        file.write(json.dumps([*what, mark]) + "\n")
+        return self.known[what]
+
+    def mean(self, place, setting, seeds):
+        marks = [self.mark(place, setting, seed) for seed in range(1, seeds + 1)]
+        return sum(marks) / len(marks)
+
+    def line(self, place, seeds, all_seeds):
+        fixed = [setting for setting in SETTINGS if setting not in (RULE, IDEAL)]
+        best = max(fixed, key=lambda s: self.mean(place, s, seeds if all_seeds else 1))
+        worst = min(self.mark(place, s, 1) for s in fixed)
+        marks = [self.mean(place, s, seeds) for s in (best, USUAL, RULE)]
+        ideal = self.mean(place, IDEAL, 1)
+        return (f"| {place} | {best} | " + " | ".join(f"{m:.2f}" for m in marks) +
+                f" | {marks[2] - marks[0]:+.2f} | {worst:.2f} | {ideal:.2f} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("hearsay")
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--all-seeds", action="store_true")
+    parser.add_argument("--measured", action="store_true")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--kept")
+    options = parser.parse_args()
+    bench = Bench(options.hearsay, options.kept, options.measured)
+    print("| place | best fixed setting | best | usual | rule | rule - best | worst | ideal |")
+    print("|---|---|---|---|---|---|---|---|", flush=True)
+    places = [place for place in PLACES if all(w in place for w in options.only.split(","))]
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for line in pool.map(lambda p: bench.line(p, options.seeds, options.all_seeds), places):
+            print(line, flush=True)
+
+
+main()

@@ -1,0 +1,335 @@
+/* What a GPU makes of hearsay: bench_gpu [DEVICE [PARAMETERS [PART]]] (cuda:0, 100000000, 1: all
+ * steps, or a PART-th of them).
+ *
+ * Samples per second of whole steps of a learner, from picking samples to the weights, medians;
+ * what PyTorch makes of the same nets on the same card: python3 tests/bench/bench_torch.py --cuda,
+ * right before or after. What gathering a batch takes from memory of the device and of the host.
+ * Then the exchange at so many parameters: the pass before a telling against a copy of as much
+ * memory, telling (with the encoding of its bodies) and hearing. Last, how many steps fewer a
+ * learner with 10 million parameters makes that tells four times a second, and hears three times as
+ * much. */
+#include <cuda_runtime_api.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/body.h"
+#include "backend/device.h"
+#include "training/learner.h"
+#include "base/rng.h"
+#include "wire/rumor.h"
+#include "crypto/secret.h"
+#include "support/timing.h"
+
+#define ROUNDS     9
+#define TELLINGS_S 4
+#define WARM_S     0.5 /* until clocks and caches are as they stay */
+
+static struct backend *gpu;
+
+/* Whatever the device was given to do is done. */
+static void wait_for(const void *memory)
+{
+    char one;
+    gpu->download(gpu, &one, memory, sizeof one);
+}
+
+/* Learners. */
+
+struct net {
+    const char *name;
+    const char *layers;
+    uint32_t batch;
+    int steps; /* per round */
+};
+
+static const struct net nets[] = {
+    {"lenet", NULL, 32, 500},
+    {"lenet", NULL, 256, 200},
+    {"cnn",
+     "conv 32 5x5 pad 2, relu, maxpool 2, conv 64 5x5 pad 2, relu, maxpool 2, dense 512, relu, "
+     "dense 10",
+     128, 200},
+    {"mlp", NULL, 128, 500},
+    {"wide", "dense 4096, relu, dense 4096, relu, dense 4096, relu, dense 10", 4096, 20},
+};
+
+static struct learner *learner_for(struct arena *arena, const struct net *net, uint32_t told_max,
+                                   struct model **model)
+{
+    const struct dataset_options about = {
+        .source = DATASET_GENERATED, .seed = 1, .train_count = 8192, .shards = 1};
+    const struct learner_options options = {
+        .optimizer = {.sgd = {.rate = 0.001f, .momentum = 0.9f}},
+        .batch = net->batch,
+        .model_seed = 1,
+        .data_seed = 1,
+        .told_max = told_max,
+    };
+    struct dataset train = {0};
+    struct problem problem;
+    const char *layers = net->layers ? net->layers : model_preset(net->name);
+    if (dataset_load_train(&train, &about, &problem) != OK ||
+        model_new(model, arena, gpu, layers, train.shape, train.classes, (int)net->batch,
+                  &problem) != OK) {
+        (void)fprintf(stderr, "%s\n", problem.text);
+        exit(EXIT_FAILURE);
+    }
+    struct learner *learner = learner_new(arena, gpu, *model, &train, NULL, &options);
+    dataset_free(&train);
+    return learner;
+}
+
+/* Over so many seconds; with `tell`, also TELLINGS_S times a second telling and hearing. */
+static double steps_per_second(struct learner *learner, const struct tell *tell, double for_s)
+{
+    const double start = now_seconds();
+    double passed = 0;
+    int steps = 0;
+    for (int tellings = 0; passed < for_s; passed = now_seconds() - start, steps++) {
+        (void)learner_step(learner);
+        if (tell == NULL || passed * TELLINGS_S < tellings)
+            continue;
+        const struct update *update = learner_tell(learner, tell);
+        for (int i = 0; i < 3; i++)
+            learner_hear(learner, update);
+        tellings++;
+    }
+    (void)learner_losses(learner);
+    return steps / (now_seconds() - start);
+}
+
+static void bench_net(const struct net *net, int part)
+{
+    struct arena arena;
+    struct model *model;
+    arena_init(&arena, (size_t)16 << 20);
+    struct learner *learner = learner_for(&arena, net, 1, &model);
+    const int steps = net->steps / part > 0 ? net->steps / part : 1;
+    double seconds[ROUNDS];
+    (void)steps_per_second(learner, NULL, WARM_S / part);
+    for (int round = 0; round < ROUNDS; round++) {
+        const double start = now_seconds();
+        for (int step = 0; step < steps; step++)
+            (void)learner_step(learner);
+        (void)learner_losses(learner);
+        seconds[round] = (now_seconds() - start) / steps;
+    }
+    const double step_s = median(seconds, ROUNDS);
+    printf("%-6s batch %-5u %10.0f samples/s  %9.1f us a step\n", net->name, net->batch,
+           net->batch / step_s, 1e6 * step_s);
+    learner_free(learner);
+    model_free(model);
+    arena_release(&arena);
+}
+
+/* Samples: of the device's memory, and where they are too many for it (backend.h, keep). */
+
+#define SAMPLES     65536u
+#define SAMPLE_SIZE 784
+
+static double gather_seconds(const void *pixels, uint32_t batch)
+{
+    uint32_t *pick = malloc(batch * sizeof *pick);
+    CHECK(pick);
+    struct rng rng = rng_new(2, 2);
+    for (uint32_t i = 0; i < batch; i++)
+        pick[i] = rng_below(&rng, SAMPLES);
+    uint32_t *picked = gpu->take(gpu, batch * sizeof *picked);
+    float *x = gpu->take(gpu, (size_t)batch * SAMPLE_SIZE * sizeof *x);
+    uint8_t *labels = gpu->take(gpu, SAMPLES), *y = gpu->take(gpu, batch);
+    gpu->upload(gpu, picked, pick, batch * sizeof *pick);
+    double seconds[ROUNDS];
+    for (int round = -1; round < ROUNDS; round++) {
+        wait_for(x);
+        const double start = now_seconds();
+        for (int i = 0; i < 100; i++)
+            gpu->gather(gpu, (int)batch, SAMPLE_SIZE, pixels, labels, picked, 100, 0.01f, x, y);
+        wait_for(x);
+        if (round >= 0)
+            seconds[round] = (now_seconds() - start) / 100;
+    }
+    void *taken[] = {picked, x, labels, y};
+    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
+        gpu->give(gpu, taken[i]);
+    free(pick);
+    return median(seconds, ROUNDS);
+}
+
+static void bench_samples(uint32_t batch)
+{
+    void *near = gpu->take(gpu, (size_t)SAMPLES * SAMPLE_SIZE), *far;
+    CHECK(cudaMallocHost(&far, (size_t)SAMPLES * SAMPLE_SIZE) == cudaSuccess);
+    memset(far, 0, (size_t)SAMPLES * SAMPLE_SIZE);
+    const double near_s = gather_seconds(near, batch), far_s = gather_seconds(far, batch);
+    printf("a batch of %u samples of %d bytes: %.1f us from the device, %.1f from the host, %.1f "
+           "GB/s\n",
+           batch, SAMPLE_SIZE, 1e6 * near_s, 1e6 * far_s, 1e-9 * batch * SAMPLE_SIZE / far_s);
+    CHECK(cudaFreeHost(far) == cudaSuccess);
+    gpu->give(gpu, near);
+}
+
+/* The exchange. */
+
+static float laplace(struct rng *rng)
+{
+    const double size = -0.001 * log(1 - rng_uniform(rng));
+    return (float)(rng_below(rng, 2) ? size : -size);
+}
+
+static double copy_seconds(size_t parameters)
+{
+    double seconds[ROUNDS];
+    float *from = gpu->take(gpu, parameters * sizeof *from);
+    float *to = gpu->take(gpu, parameters * sizeof *to);
+    for (int round = -1; round < ROUNDS; round++) {
+        wait_for(to);
+        const double start = now_seconds();
+        for (int i = 0; i < 4; i++)
+            CHECK(cudaMemcpyAsync(to, from, parameters * sizeof *to, cudaMemcpyDeviceToDevice, 0) ==
+                  cudaSuccess);
+        CHECK(cudaDeviceSynchronize() == cudaSuccess);
+        if (round >= 0)
+            seconds[round] = (now_seconds() - start) / 4;
+    }
+    gpu->give(gpu, from);
+    gpu->give(gpu, to);
+    return median(seconds, ROUNDS);
+}
+
+static double pass_seconds(struct replica *replica, float floor)
+{
+    static uint32_t bins[HISTOGRAM_BINS];
+    const struct survey survey = {
+        .beta = 0.3f, .floor = floor, .picks = replica->picks, .picks_max = replica->picks_max};
+    double seconds[ROUNDS];
+    for (int round = -1; round < ROUNDS; round++) {
+        const double start = now_seconds();
+        (void)gpu->survey(gpu, &survey, replica->parameters, replica->weights, replica->base,
+                          replica->since, bins);
+        if (round >= 0)
+            seconds[round] = now_seconds() - start;
+    }
+    return median(seconds, ROUNDS);
+}
+
+/* The bytes of its rumors, unsigned. */
+static size_t encode(const struct update *update)
+{
+    static uint8_t out[RUMOR_MAX];
+    struct body_plan plan;
+    size_t bytes = 0;
+    for (uint32_t from = 0; from < update->count; from += plan.count) {
+        body_plan_make(&plan, update->index + from, update->level + from, update->count - from,
+                       RUMOR_MAX - RUMOR_HEAD_BYTES - SIGNATURE_BYTES);
+        bytes += body_encode(&plan, update->index + from, update->level + from, out);
+    }
+    return bytes;
+}
+
+static void bench_exchange(size_t parameters, double density)
+{
+    struct arena arena;
+    struct replica replica;
+    arena_init(&arena, 16 * parameters);
+    float *residuals = malloc(parameters * sizeof *residuals);
+    CHECK(residuals);
+    struct rng rng = rng_new(1, 1);
+    for (size_t c = 0; c < parameters; c++)
+        residuals[c] = laplace(&rng);
+    float *zeros = arena_take(&arena, parameters, sizeof *zeros);
+    replica_init(&replica, &arena, gpu, parameters, zeros, (uint32_t)(parameters / 10));
+    const struct tell tell = {
+        .budget_bytes = (uint32_t)(density * (double)parameters * 1.6), .share = 0.5, .gain = 1};
+    double tell_s[ROUNDS], hear_s[ROUNDS];
+    uint32_t told = 0;
+    size_t bytes = 0;
+    for (int round = -2; round < ROUNDS; round++) {
+        replica_write_weights(&replica, residuals); /* something to tell, again and again */
+        wait_for(replica.weights);
+        const double start = now_seconds();
+        const struct update *update = replica_tell(&replica, &tell);
+        bytes = encode(update);
+        const double between = now_seconds();
+        replica_hear(&replica, update);
+        wait_for(replica.weights);
+        if (round >= 0) {
+            tell_s[round] = between - start;
+            hear_s[round] = now_seconds() - between;
+        }
+        told = update->count;
+    }
+    const double copy_s = copy_seconds(parameters);
+    const double pass_s = pass_seconds(&replica, (float)(-0.001 * log(density)));
+    const double telling_s = median(tell_s, ROUNDS), hearing_s = median(hear_s, ROUNDS);
+    printf("%zu parameters, %.2f %% told, %zu bytes: a copy moves %.0f GB/s, the pass reads %.0f "
+           "(%.2f); telling %.2f ms, hearing %.2f ms\n",
+           parameters, 100.0 * told / (double)parameters, bytes, 8e-9 * (double)parameters / copy_s,
+           12e-9 * (double)parameters / pass_s, 12 * copy_s / (8 * pass_s), 1e3 * telling_s,
+           1e3 * hearing_s);
+    replica_free(&replica);
+    free(residuals);
+    arena_release(&arena);
+}
+
+static const struct net ten_million = {
+    "10 M", "dense 2048, relu, dense 2048, relu, dense 2048, relu, dense 10", 128, 0};
+
+static void bench_both(int part)
+{
+    struct arena arena;
+    struct model *model;
+    double alone[ROUNDS], both[ROUNDS];
+    arena_init(&arena, (size_t)256 << 20);
+    struct learner *learner = learner_for(&arena, &ten_million, 1000000, &model);
+    const struct tell tell = {.budget_bytes =
+                                  (uint32_t)(0.01 * (double)model_parameters(model) * 1.6),
+                              .share = 0.5,
+                              .gain = 1,
+                              .beta = 0.3};
+    (void)steps_per_second(learner, &tell, WARM_S / part);
+    for (int round = 0; round < ROUNDS; round++) {
+        alone[round] = steps_per_second(learner, NULL, 1.0 / part);
+        both[round] = steps_per_second(learner, &tell, 1.0 / part);
+    }
+    const double alone_s = median(alone, ROUNDS), both_s = median(both, ROUNDS);
+    printf("%zu parameters: %.0f steps/s, and %.0f with %d tellings a second of 1 %%, and three "
+           "times as much heard: %.2f %% fewer\n",
+           model_parameters(model), alone_s, both_s, TELLINGS_S, 100 * (1 - both_s / alone_s));
+    learner_free(learner);
+    model_free(model);
+    arena_release(&arena);
+}
+
+int main(int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : "cuda:0";
+    const size_t parameters = argc > 2 ? strtoull(argv[2], NULL, 10) : 100000000;
+    const int part = argc > 3 ? atoi(argv[3]) : 1;
+    static const enum precision precisions[] = {PRECISION_FP32, PRECISION_TF32, PRECISION_BF16};
+    static const char *const names[] = {"fp32", "tf32", "bf16"};
+    char text[DEVICE_TEXT_MAX];
+    struct problem problem;
+    secret_start();
+    for (size_t p = 0; p < sizeof precisions / sizeof precisions[0]; p++) {
+        if (!device_is_word(word) ||
+            device_open(word, 1, precisions[p], &gpu, text, &problem) != OK) {
+            (void)fprintf(stderr, "bench_gpu: %s\n",
+                          device_is_word(word) ? problem.text : DEVICE_WORDS);
+            return EXIT_FAILURE;
+        }
+        printf("%s, %s\n", text, names[p]);
+        for (size_t i = 0; i < sizeof nets / sizeof nets[0]; i++)
+            bench_net(&nets[i], part);
+        if (p == 0) {
+            bench_samples(128);
+            bench_samples(4096);
+            bench_exchange(parameters, 0.001);
+            bench_exchange(parameters / 10, 0.01);
+            bench_both(part);
+        }
+        gpu->close(gpu);
+    }
+    return EXIT_SUCCESS;
+}

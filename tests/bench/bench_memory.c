@@ -1,0 +1,44 @@
+/* What a node reserves for each neighbour and life, as limits.peers and limits.lives allow for: of
+ * the arena that it takes at its birth, without and with the queues. Memory that is never touched
+ * costs nothing; what is touched in use is measured by tests/bench/bench_memory.sh, which begins
+ * with this. */
+#include <stdio.h>
+
+#include "wire/block.h"
+#include "node/node.h"
+
+#define MIB   1048576.0
+#define LIVES 8192
+
+/* With the defaults of configs/node.conf. */
+static size_t arena_bytes(uint32_t peers, uint32_t lives, size_t queue_bytes)
+{
+    const struct node_options options = {.peers_max = peers,
+                                         .members_max = 256,
+                                         .lives_max = lives,
+                                         .send_queue_bytes = queue_bytes,
+                                         .log_bytes = (size_t)64 << 20,
+                                         .parameters = 215370,
+                                         .block_entries = BLOCK_ENTRIES};
+    return node_arena_bytes(&options);
+}
+
+static double per_neighbour(size_t queue_bytes)
+{
+    const uint32_t few = 32, many = 128;
+    return (double)(arena_bytes(many, LIVES, queue_bytes) - arena_bytes(few, LIVES, queue_bytes)) /
+           (many - few);
+}
+
+int main(void)
+{
+    const size_t queue_bytes = (size_t)1 << 20;
+    printf("reserved at birth for 32 neighbours, all in all   %8.2f MiB\n",
+           (double)arena_bytes(32, LIVES, queue_bytes) / MIB);
+    printf("for each neighbour, without queues                %8.3f MiB\n", per_neighbour(0) / MIB);
+    printf("for each neighbour, with its two queues           %8.3f MiB\n",
+           per_neighbour(queue_bytes) / MIB);
+    printf("for each life, with 32 neighbours                 %8.0f bytes\n",
+           (double)(arena_bytes(32, 2 * LIVES, 0) - arena_bytes(32, LIVES, 0)) / LIVES);
+    return 0;
+}

@@ -1,0 +1,171 @@
+/* The exchange at the speed of memory: what a telling's pass over all parameters, and hearing, cost
+ * beside reading and writing the same memory. One thread; medians, each ratio of runs one right
+ * after the other. Residuals are Laplace-distributed. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/backend.h"
+#include "exchange/replica.h"
+#include "base/rng.h"
+#include "base/error.h"
+#include "exchange/survey_simd.h"
+#include "support/timing.h"
+
+#define P      10000000u
+#define ROUNDS 15
+
+struct state {
+    float *w;
+    int32_t *base, *since;
+};
+
+/* |residual| has this density above 0.001 · -log(density). */
+static float laplace(struct rng *rng)
+{
+    const double size = -0.001 * log(1 - rng_uniform(rng));
+    return (float)(rng_below(rng, 2) ? size : -size);
+}
+
+static void fill(const struct state *state)
+{
+    struct rng rng = rng_new(1, 1);
+    for (uint32_t c = 0; c < P; c++) {
+        state->base[c] = state->since[c] = (int32_t)(rng_next(&rng) >> 44) - (1 << 19);
+        state->w[c] = QUANTUM * (float)state->base[c] + laplace(&rng);
+    }
+}
+
+/* Memory itself. */
+
+static uint32_t read_all(const struct state *state)
+{
+    const uint32_t *a = (const uint32_t *)state->w;
+    uint32_t sum = 0;
+    for (uint32_t c = 0; c < P; c++)
+        sum += a[c] ^ (uint32_t)state->base[c] ^ (uint32_t)state->since[c];
+    return sum;
+}
+
+static void add_all(float *restrict a, const float *restrict b)
+{
+    for (uint32_t c = 0; c < P; c++)
+        a[c] += b[c];
+}
+
+/* A telling's pass. */
+
+static uint32_t sweep_all(const struct sweep *sweep, const struct state *state, float floor,
+                          uint32_t bins[static HISTOGRAM_BINS])
+{
+    uint32_t at[SWEEP_ROOM], bits[SWEEP_ROOM], floor_bits, picked = 0;
+    memcpy(&floor_bits, &floor, sizeof floor_bits);
+    for (uint32_t c = 0; c < P; c += SWEEP_MAX) {
+        const uint32_t piece = P - c < SWEEP_MAX ? P - c : SWEEP_MAX;
+        const uint32_t found = sweep->survey(piece, 0.3f * QUANTUM, floor_bits, state->w + c,
+                                             state->base + c, state->since + c, at, bits);
+        for (uint32_t i = 0; i < found; i++)
+            bins[bits[i] >> 18]++;
+        picked += found;
+    }
+    return picked;
+}
+
+static void measure_pass(const struct state *state, float *other)
+{
+    static const double densities[] = {0.001, 0.01, 0.03, 0.1};
+    static uint32_t bins[HISTOGRAM_BINS];
+    volatile uint32_t sink = 0;
+    double add[ROUNDS];
+    for (int round = 0; round < ROUNDS; round++) {
+        const double from = now_seconds();
+        add_all(other, state->w);
+        add[round] = now_seconds() - from;
+    }
+    printf("one pass over %u parameters, 12 bytes each; a += b moves %.1f GB/s\n", P,
+           12e-9 * P / median(add, ROUNDS));
+    printf("%-8s  %13s  %10s  %7s  %s\n", "way", "above a floor", "GB/s: read", "pass",
+           "pass / read");
+    for (int i = 0; sweep_way(i); i++)
+        for (size_t d = 0; d < sizeof densities / sizeof *densities; d++) {
+            double read[ROUNDS], pass[ROUNDS];
+            uint32_t picked = 0;
+            for (int round = 0; round < ROUNDS; round++) {
+                const double start = now_seconds();
+                sink = sink + read_all(state);
+                const double between = now_seconds();
+                picked = sweep_all(sweep_way(i), state, (float)(-0.001 * log(densities[d])), bins);
+                read[round] = between - start;
+                pass[round] = now_seconds() - between;
+            }
+            const double seconds = median(read, ROUNDS);
+            printf("%-8s  %11.1f %%  %10.1f  %7.1f  %.2f\n", sweep_way(i)->name, 100.0 * picked / P,
+                   12e-9 * P / seconds, 12e-9 * P / median(pass, ROUNDS),
+                   seconds / median(pass, ROUNDS));
+        }
+}
+
+/* A replica that is told what another told, again and again: both steps as a learner calls them. */
+static void measure_exchange(double density)
+{
+    struct arena arena;
+    struct backend *backend = backend_cpu(1);
+    struct replica *replicas[2];
+    float *init = malloc(P * sizeof *init);
+    CHECK(init);
+    arena_init(&arena, (size_t)1 << 28);
+    struct rng rng = rng_new(2, 1);
+    for (uint32_t c = 0; c < P; c++)
+        init[c] = laplace(&rng);
+    for (int i = 0; i < 2; i++) {
+        replicas[i] = arena_take(&arena, 1, sizeof *replicas[i]);
+        replica_init(replicas[i], &arena, backend, P, init, P / 10);
+    }
+    double tell_ns[ROUNDS], hear_ns[ROUNDS];
+    uint32_t told = 0;
+    const struct tell tell = {
+        .budget_bytes = (uint32_t)(density * P * 1.3), .share = 0.5, .gain = 1, .beta = 0.3};
+    for (int round = -1; round < ROUNDS; round++) {
+        for (uint32_t c = 0; c < P; c++) /* some training */
+            replicas[0]->weights[c] += 0.1f * laplace(&rng);
+        const double start = now_seconds();
+        const struct update *update = replica_tell(replicas[0], &tell);
+        const double between = now_seconds();
+        replica_hear(replicas[1], update);
+        const double end = now_seconds();
+        told = update->count;
+        if (round < 0)
+            continue; /* the first looks at everything */
+        tell_ns[round] = (between - start) * 1e9;
+        hear_ns[round] = (end - between) * 1e9 / told;
+    }
+    printf("%8.2f %%  %16.2f  %16.2f\n", 100.0 * told / P, median(tell_ns, ROUNDS) / P,
+           median(hear_ns, ROUNDS));
+    for (int i = 0; i < 2; i++)
+        replica_free(replicas[i]);
+    free(init);
+    arena_release(&arena);
+    backend->close(backend);
+}
+
+int main(void)
+{
+    const size_t bytes = P * sizeof(float);
+    struct state state = {aligned_alloc(64, bytes), aligned_alloc(64, bytes),
+                          aligned_alloc(64, bytes)};
+    float *other = aligned_alloc(64, bytes);
+    CHECK(state.w && state.base && state.since && other);
+    memset(other, 0, bytes);
+    fill(&state);
+    measure_pass(&state, other);
+    free(state.w);
+    free(state.base);
+    free(state.since);
+    free(other);
+    printf("\n%10s  %16s  %16s\n", "told", "tell, ns/param", "hear, ns/entry");
+    measure_exchange(0.001);
+    measure_exchange(0.01);
+    measure_exchange(0.05);
+    return 0;
+}

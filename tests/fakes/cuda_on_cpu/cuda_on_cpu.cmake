@@ -1,0 +1,44 @@
+# The GPU's module once more, where cuda_on_cpu.cc plays the GPU; and what is tested with it.
+enable_language(CXX)
+set(KERNELS_ON_CPU)
+foreach(KERNEL ${KERNEL_SOURCES})
+  get_filename_component(NAME ${KERNEL} NAME_WE)
+  set(SOURCE ${CMAKE_BINARY_DIR}/${NAME}_on_cpu.cc)
+  file(CONFIGURE OUTPUT ${SOURCE} CONTENT "#include \"${KERNEL}\"\n")
+  list(APPEND KERNELS_ON_CPU ${SOURCE})
+endforeach()
+set(ON_CPU_FLAGS -Wall -Wextra -Wno-unknown-pragmas -ffp-contract=off)
+if(WERROR)
+  list(APPEND ON_CPU_FLAGS -Werror)
+endif()
+if(SANITIZE)
+  list(APPEND ON_CPU_FLAGS -fsanitize=${SANITIZE} -fno-sanitize-recover=all)
+endif()
+add_library(cuda-on-cpu OBJECT ${CUDA_SOURCES} ${KERNELS_ON_CPU} tests/fakes/cuda_on_cpu/cuda_on_cpu.cc
+                               tests/fakes/cuda_on_cpu/cublas_on_cpu.cc)
+set_target_properties(cuda-on-cpu PROPERTIES POSITION_INDEPENDENT_CODE ON)
+target_include_directories(cuda-on-cpu BEFORE PUBLIC tests/fakes/cuda_on_cpu model)
+target_compile_options(cuda-on-cpu PUBLIC "$<$<COMPILE_LANGUAGE:CXX>:${ON_CPU_FLAGS}>")
+target_compile_definitions(cuda-on-cpu PRIVATE BLOCKS_MAX=3) # more only take time
+target_compile_features(cuda-on-cpu PUBLIC cxx_std_17)
+target_link_libraries(cuda-on-cpu PUBLIC base PkgConfig::BLAS)
+
+# With convolutions as products, and with cuDNN's.
+add_library(hearsay-cuda-on-cpu MODULE model/backend/cuda/backend_cuda_conv.c)
+add_library(hearsay-cudnn-on-cpu MODULE model/backend/cuda/backend_cuda_cudnn.c
+                                        tests/fakes/cuda_on_cpu/cudnn_on_cpu.cc)
+foreach(MODULE hearsay-cuda-on-cpu hearsay-cudnn-on-cpu)
+  set_target_properties(${MODULE} PROPERTIES PREFIX "" LINKER_LANGUAGE CXX)
+  target_link_libraries(${MODULE} PRIVATE cuda-on-cpu)
+endforeach()
+foreach(ROOM backend entries adam exchange rebase replica evaluator device)
+  add_test(NAME ${ROOM}_cuda_on_cpu COMMAND test_${ROOM})
+  set_tests_properties(${ROOM}_cuda_on_cpu PROPERTIES ENVIRONMENT
+                       HEARSAY_CUDA=$<TARGET_FILE:hearsay-cuda-on-cpu>)
+endforeach()
+foreach(ROOM backend device)
+  add_test(NAME ${ROOM}_cudnn_on_cpu COMMAND test_${ROOM})
+  set_tests_properties(${ROOM}_cudnn_on_cpu PROPERTIES ENVIRONMENT
+                       HEARSAY_CUDA=$<TARGET_FILE:hearsay-cudnn-on-cpu>)
+endforeach()
+set_tests_properties(gpu PROPERTIES ENVIRONMENT STAND_IN=$<TARGET_FILE:hearsay-cuda-on-cpu>)

@@ -1,0 +1,172 @@
+#!/usr/bin/env bash
+# A daemon that is killed again and again while it saves: resume.sh HEARSAY [COUNT] [FOLDER] [SEED]
+#
+#   start ─► comes up, with nothing refused ─► trains, saves all the time ─► SIGKILL at some moment
+#     ▲                                                                          │
+#     └── now and then alone first: the digest it has is that of the newest file ┘
+#
+# COUNT (1000) kills, some three a second. A peer keeps the swarm alive; at the end both leave with
+# one model. FOLDER keeps what is there at the end, SEED repeats the drawn moments.
+# shellcheck source=tests/process/story.sh
+source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
+
+count=${2:-1000}
+keep=${3:-}
+seed=${4:-$RANDOM}
+readonly count keep seed
+RANDOM=$seed
+small=(--set data.source=generated --set data.train_count=100 --set data.test_count=100
+    --set 'model.layers=dense 10' --set node.listen=127.0.0.1:0 --set node.save_s=0.01)
+drawn=0 incarnation=0 newest=0 kills=0 early=0 looks=0 slowest_ms=0 before=0 drafts=0
+
+[[ -z $keep ]] || mkdir -p -- "$keep"
+finish() {
+    local code=$?
+    set +e
+    [[ -z $keep ]] || cp -r -- "$dir/." "$keep"
+    (exit "$code") # what cleanup ends with
+    cleanup
+}
+trap finish EXIT
+
+draw() { drawn=$(($1 + RANDOM % ($2 - $1 + 1))); } # from $1 to $2; a subshell would not draw on
+
+sleep_ms() { sleep "$(printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)))"; }
+
+# Until the command succeeds, at most 30 s; looks more often than wait_for.
+soon() {
+    local until=$((SECONDS + 30))
+    until "$@"; do
+        ((SECONDS < until)) || fail "waited in vain: $*"
+        sleep 0.01
+    done
+}
+
+# The newest generation on disk, into newest.
+look_at_disk() {
+    local file number
+    newest=0
+    for file in "$dir"/it/checkpoint-*; do
+        number=${file##*-}
+        if [[ $number =~ ^[0-9]+$ ]] && ((number > newest)); then
+            newest=$number
+        fi
+    done
+}
+
+has_newer() {
+    look_at_disk
+    ((newest > $1))
+}
+
+is_up() {
+    alive it || fail "it ended by itself: $(tail -n 1 "$dir/it.err")"
+    notes it '"note":"started"'
+}
+
+begin() {
+    rm -f -- "$dir/it.log"
+    start it "$@"
+}
+
+comes_up() {
+    local from=${EPOCHREALTIME/[.,]/} took_ms number
+    soon is_up
+    took_ms=$(((${EPOCHREALTIME/[.,]/} - from) / 1000))
+    ((took_ms <= slowest_ms)) || slowest_ms=$took_ms
+    read -r number _ <"$dir/it/incarnation"
+    ((number > incarnation)) || fail "the incarnation is $number, and was $incarnation"
+    incarnation=$number
+}
+
+# Each life's standard error must be without these.
+nothing_refused() {
+    local bad='checkpoint-[0-9]+:|incarnation: |a defect|Sanitizer|runtime error|not the sum of its'
+    ! grep -E -- "$bad" "$dir/it.err" >&2 || fail 'a generation was refused, or worse'
+}
+
+# SIGKILL; no generation that was whole may be gone.
+end_it() {
+    local code=0
+    look_at_disk
+    before=$newest
+    kill -KILL "${pid[it]}" 2>/dev/null || true
+    { wait "${pid[it]}" || code=$?; } 2>/dev/null # it would say how it was killed
+    unset 'pid[it]'
+    ((code == 137)) || fail "it ended by itself with $code"
+    look_at_disk
+    ((newest >= before)) || fail "generation $before is gone, the newest is $newest"
+    ! compgen -G "$dir/it/checkpoint-*.new" >/dev/null || drafts=$((drafts + 1))
+    nothing_refused
+}
+
+value() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",]*\).*/\1/p" "$dir/said.out"; }
+
+answers() { "$hearsay" status --json --state "$dir/it" >"$dir/said.out" 2>&1; }
+
+# What the header of the newest generation says of its base: src/state/checkpoint.h.
+digest_on_disk() { od -An -tx8 -j48 -N8 "$dir/it/checkpoint-$newest" | tr -d ' '; }
+
+# Alone, without training and saving, it is what the newest generation holds, and nothing else.
+look_alone() {
+    local want
+    want=$(digest_on_disk)
+    begin --set train.enabled=no --set node.save_s=0
+    comes_up
+    soon answers
+    [[ $(value digest) == "$want" ]] ||
+        fail "it went on from $(value digest), and generation $newest has $want"
+    end_it
+    looks=$((looks + 1))
+}
+
+# One life. Some are so short that it has not come up; half have at least one checkpoint.
+live() {
+    begin --set "node.peers=$peer"
+    draw 1 8
+    if ((drawn == 1)); then
+        draw 0 60
+        sleep_ms "$drawn"
+        early=$((early + 1))
+    else
+        comes_up
+        ((drawn % 2 == 0)) || { look_at_disk && soon has_newer "$newest"; }
+        draw 0 150
+        sleep_ms "$drawn"
+    fi
+    end_it
+    kills=$((kills + 1))
+    alive peer || fail 'the peer has ended'
+    draw 1 4
+    ((drawn > 1 || newest == 0)) || look_alone
+}
+
+final() { sed -n "s/.*\"note\":\"final\".*\"$2\":\"\([^\"]*\)\".*/\1/p" "$dir/$1.log"; }
+
+is_running() { answers && [[ $(value stage) == running ]]; }
+
+tell "$count kills, seed $seed"
+start peer --set node.save_s=0
+peer=$(address_of peer)
+while ((kills < count)); do
+    live
+    ((kills % 100 > 0)) || tell "$kills kills, generation $newest"
+done
+printf '%d of them before it had come up; %d left a draft; %d looked at alone; ' \
+    "$early" "$drafts" "$looks"
+printf '%d generations; the slowest start took %d ms\n' "$newest" "$slowest_ms"
+
+tell 'it comes up once more, and both leave with one model'
+begin --set "node.peers=$peer"
+comes_up
+wait_for 60 'it to run with its peer' is_running
+kill -TERM "${pid[it]}" "${pid[peer]}"
+reap it 0
+reap peer 0
+nothing_refused
+[[ $(final it digest) =~ ^[0-9a-f]{16}$ ]] || fail 'no digest at the end'
+for name in it peer; do
+    [[ $(final "$name" digest) == "$(final it digest)" ]] || fail 'their digests differ'
+    [[ $(final "$name" base_digest) == "$(final it digest)" ]] || fail "the base of $name differs"
+done
+tell 'done'

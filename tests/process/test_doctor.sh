@@ -1,0 +1,154 @@
+#!/usr/bin/env bash
+# Before a node starts: test_doctor.sh HEARSAY
+# shellcheck source=tests/process/story.sh
+source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
+
+"$hearsay" keygen "$dir/me.key" >/dev/null
+"$hearsay" swarmkey "$dir/swarm.key" >/dev/null
+"$hearsay" swarmkey "$dir/other.key" >/dev/null
+doctor=("$hearsay" doctor "${small[@]}" --set "node.identity=$dir/me.key"
+    --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/me")
+
+# And it must have said this too.
+also() { says "$dir/said.out" "$1" || fail "does not say \"$1\""; }
+
+tell 'all is well'
+expect 0 'all is well' "${doctor[@]}"
+also "^ok    identity: $dir/me.key: node [0-9a-f]{8}"
+also '^ok    data: 600 training samples \(slice 1/1\), 200 test samples, 1x28x28, 10 classes$'
+also '^ok    model: 12730 parameters: 1x28x28: dense 16, relu, dense 10'
+also '^ok    disk: .* free for .*, which may need 713 kB$'
+also '^ok    port: 127.0.0.1:0 is free: the system will choose'
+also '^ok    clock: 20'
+also '^ok    peers: none in node.peers'
+also '^ok    reach: others are told to dial 127.0.0.1, an address of this machine alone'
+[[ ! -e $dir/me ]] || fail 'it has made a folder'
+printf '[data]\nsource = generated\n' >"$dir/me.conf"
+expect 0 "^ok    configuration: $dir/me.conf" "${doctor[@]}" --config "$dir/me.conf"
+
+tell 'usage and configuration'
+expect 2 'hearsay doctor --help' "${doctor[@]}" --no-such-option
+expect 2 'doctor takes no argument "me.conf"' "${doctor[@]}" me.conf
+expect 0 'WARN' "$hearsay" help doctor
+expect 2 '^FAIL  configuration: .*no-such.conf' "${doctor[@]}" --config "$dir/no-such.conf"
+expect 2 '^FAIL  configuration: .*batch = 0' "${doctor[@]}" --set train.batch=0
+expect 2 '^FAIL  configuration: .*rat.*rate' "${doctor[@]}" --set train.rat=1
+
+tell 'the log'
+expect 0 "^ok    log: $dir/me.log: will be made" "${doctor[@]}" --log "$dir/me.log"
+[[ ! -e $dir/me.log ]] || fail 'it has made the log'
+printf 'old\n' >"$dir/me.log"
+expect 0 "^ok    log: $dir/me.log: will be added to" "${doctor[@]}" --log "$dir/me.log"
+[[ $(<"$dir/me.log") == old ]] || fail 'it has written to the log'
+expect 1 "^FAIL  log: cannot write the log $dir/no/me.log: .*choose another node.log" \
+    "${doctor[@]}" --log "$dir/no/me.log"
+expect 1 "^FAIL  log: cannot write the log $dir: Is a directory" "${doctor[@]}" --set "node.log=$dir"
+
+tell 'keys'
+expect 1 '^FAIL  identity: .*no-such.key.*hearsay keygen' \
+    "${doctor[@]}" --set "node.identity=$dir/no-such.key"
+expect 1 '^FAIL  swarm key: .*no-such.key.*hearsay swarmkey' \
+    "${doctor[@]}" --set "node.swarm_key=$dir/no-such.key"
+also '^ok    model' # it goes on
+cp "$dir/me.key" "$dir/open.key"
+chmod 0644 "$dir/open.key"
+expect 1 '^FAIL  identity: .*open.key.*chmod' "${doctor[@]}" --set "node.identity=$dir/open.key"
+
+tell 'the state folder'
+expect 1 '^FAIL  state_dir: /proc/hearsay does not exist and cannot be made' \
+    "${doctor[@]}" --set node.state_dir=/proc/hearsay # nobody may, not even root
+expect 1 '^FAIL  state_dir: /proc/self cannot be written to' \
+    "${doctor[@]}" --set node.state_dir=/proc/self
+mkdir "$dir/me"
+touch -d '+2 days' "$dir/me/base.safetensors"
+expect 0 '^WARN  clock: .*me/base.safetensors was written (2d00h|1d23h) later' "${doctor[@]}"
+also 'nothing failed, 1 to look at'
+rm -r "$dir/me"
+
+tell 'data and model'
+expect 1 "^FAIL  data: .*$dir/data" "${doctor[@]}" --set data.source=idx --set "data.dir=$dir/data"
+expect 1 '^FAIL  model: .*dense 3' "${doctor[@]}" --set 'model.layers=dense 3'
+expect 0 '^WARN  device: .*train.threads is 64' "${doctor[@]}" --set train.threads=64
+
+tell 'what an earlier life has left'
+start old --set train.samples_max=640
+wait_for 20 'it to learn' notes old '"steps":[1-9]'
+leave old
+rm "$dir/old.log"
+start old --set train.enabled=no # so that there are two checkpoints
+address_of old >/dev/null
+leave old
+old=("${doctor[@]}" --set "node.identity=$dir/old.key" --set "node.state_dir=$dir/old")
+# What is in the folder, bit for bit.
+content() { (cd "$dir/old" && sha256sum -- *); }
+before=$(content)
+expect 0 "^ok    checkpoint: $dir/old/checkpoint-2, [0-9.]+ m?s old: the node goes on from it" "${old[@]}"
+expect 1 '^FAIL  checkpoint: .*none of the checkpoints here \(2\) can be used' \
+    "${doctor[@]}" --set "node.state_dir=$dir/old"
+also '^WARN  checkpoint: .*checkpoint-2: is of node [0-9a-f]{8}, and this is node [0-9a-f]{8}: '
+expect 1 '^WARN  checkpoint: .*checkpoint-2: is of a swarm that began from seed 1, and' \
+    "${old[@]}" --set model.seed=2
+expect 1 '^WARN  checkpoint: .*checkpoint-2: is of another model' \
+    "${old[@]}" --set 'model.layers=dense 20, relu, dense 10'
+[[ $(content) == "$before" ]] || fail 'it has changed something'
+cp -r "$dir/old" "$dir/kept"
+truncate -s 5000 "$dir/old/checkpoint-2"
+expect 0 '^WARN  checkpoint: .*checkpoint-2: chunk 0 is damaged' "${old[@]}"
+also "^ok    checkpoint: $dir/old/checkpoint-1, "
+truncate -s 5000 "$dir/old/checkpoint-1"
+expect 1 '^FAIL  checkpoint: .*none of the checkpoints here \(2\) can be used' "${old[@]}"
+rm -r "$dir/old"
+cp -r "$dir/kept" "$dir/old"
+printf x >>"$dir/old/incarnation"
+expect 1 "^FAIL  incarnation: $dir/old/incarnation: is damaged" "${old[@]}"
+
+tell 'a good peer'
+start one
+address=$(address_of one)
+expect 0 "^ok    peer $address: 127.0.0.1 can be connected to, round trip .*median of 3" \
+    "${doctor[@]}" --set "node.peers=$address"
+also "^ok    peer $address: is node [0-9a-f]{8} and lets us in"
+expect 0 'median of 3' "${doctor[@]}" --set "node.peers=localhost:${address##*:}"
+also 'is node [0-9a-f]{8} and lets us in'
+! notes one '"note":"(neighbour|member|refused)"' || fail 'the doctor has left traces'
+
+tell 'a peer that is this node itself, or a copy of it'
+free=$((${address##*:} == 65535 ? 1024 : ${address##*:} + 1))
+expect 0 'is this node itself: it will leave itself out' "${doctor[@]}" \
+    --set "node.listen=127.0.0.1:$free" --set "node.peers=127.0.0.1:$free"
+expect 1 "^FAIL  peer $address: is another running node with our identity .*hearsay keygen" \
+    "${doctor[@]}" --set "node.identity=$dir/one.key" --set "node.peers=$address"
+
+tell 'a port in use, a folder in use'
+expect 1 "^FAIL  port: cannot listen on $address: .*choose another node.listen port" \
+    "${doctor[@]}" --set "node.listen=$address"
+expect 1 "^FAIL  state_dir: $dir/one: a node runs with it now" \
+    "${doctor[@]}" --set "node.state_dir=$dir/one"
+
+tell 'peers that do not let us in'
+expect 1 "^FAIL  peer $address: does not let us in: it closed without an answer: another swarm key" \
+    "${doctor[@]}" --set "node.peers=$address" --set "node.swarm_key=$dir/other.key"
+also "^ok    peer $address: 127.0.0.1 can be connected to"
+expect 1 'not let us in: other model: theirs has 12,730 parameters, ours 15,910' \
+    "${doctor[@]}" --set "node.peers=$address" --set 'model.layers=dense 20, relu, dense 10'
+expect 1 'not let us in: other swarm id' \
+    "${doctor[@]}" --set "node.peers=$address" --set node.swarm=elsewhere
+expect 1 "^WARN  peer $address: whether it lets us in is not known" \
+    "${doctor[@]}" --set "node.peers=$address" --set "node.identity=$dir/no-such.key"
+
+tell 'peers that are not there'
+# Bound by nobody: the doctor's own port was free a moment ago, and is not listened to.
+expect 1 '^FAIL  peer 127.0.0.1:1: cannot be connected to .*connection refused.*nobody listens' \
+    "${doctor[@]}" --set "node.peers=127.0.0.1:1, $address, no-such-host.invalid:7770"
+also "^ok    peer $address: is node"
+also '^FAIL  peer no-such-host.invalid:7770: its name cannot be resolved'
+also '^2 failed, 0 to look at'
+
+tell 'a peer that is stuck'
+kill -STOP "${pid[one]}"
+expect 1 "^FAIL  peer $address: does not let us in: it does not answer" \
+    "${doctor[@]}" --set "node.peers=$address"
+kill -CONT "${pid[one]}"
+leave one
+
+printf '%3d s  done\n' "$SECONDS"

@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+# The model that a node saves, and another swarm that starts from it: test_from_model.sh HEARSAY
+# shellcheck source=tests/process/story.sh
+source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
+
+base=$dir/old/base.safetensors
+
+# What eval says of a saved model: said_of NAME KEY.
+said_of() {
+    "$hearsay" eval --state "$dir/$1" --data-source generated --test-count 200 --json |
+        sed "s/.*\"$2\": \"\{0,1\}\([^\",}]*\).*/\1/"
+}
+
+# Does the node say of itself at least so many of something? has NAME KEY NUMBER
+has() {
+    local said
+    said=$("$hearsay" status --state "$dir/$1" --json 2>/dev/null |
+        grep -oE "\"$2\":[0-9]+" | sed 's/.*://; q')
+    [[ -n $said && $said -ge $3 ]]
+}
+
+tell 'a model is trained'
+start old --set train.samples_max=3000 --set exchange.bytes_per_s=1M
+wait_for 60 'it to learn' has old samples 3000
+leave old
+digest=$(said_of old digest)
+[[ $digest =~ ^[0-9a-f]{16}$ ]] || fail "no digest: $digest"
+
+tell 'a damaged copy is not what it says it is'
+eval=("$hearsay" eval --data-source generated --test-count 200 --state "$dir/copy.safetensors")
+size=$(stat -c %s "$base")
+# A copy with these bytes in place of the last weights.
+damage() {
+    cp "$base" "$dir/copy.safetensors"
+    printf '%b' "$1" | dd of="$dir/copy.safetensors" bs=1 seek=$((size - $2)) conv=notrunc status=none
+}
+damage '' 0
+expect 0 "^digest    $digest\$" "${eval[@]}"
+refused='copy.safetensors: its weights are not those that were saved: .*another copy'
+damage '\0\0\0\x3e' 4 # 0.125
+expect 1 "$refused" "${eval[@]}"
+damage '\0\0\xc0\x3f' 4 # 1.5
+expect 1 "$refused" "${eval[@]}"
+damage '\0\0\xc0\x7f' 4 # no number
+expect 1 "$refused" "${eval[@]}"
+
+tell 'another swarm starts from it, bit for bit'
+start quiet --set "model.start=$base" --set node.swarm=new --set train.enabled=no
+address=$(address_of quiet)
+says "$dir/quiet.log" "start $digest" || fail 'it does not say from what it starts'
+leave quiet
+[[ $(said_of quiet digest) == "$digest" ]] || fail 'what it holds is not what it started from'
+[[ $(said_of quiet samples) == 0 ]] || fail 'this swarm has learned nothing yet'
+
+tell 'it trains on, with whoever starts from the same'
+start one --set "model.start=$base" --set node.swarm=new
+address=$(address_of one)
+start two --set "model.start=$base" --set node.swarm=new --set "node.peers=$address"
+start other --set node.swarm=new --set "node.peers=$address"
+wait_for 20 'the other to be told' notes other 'other model: .* seed or start'
+wait_for 30 'two to hear one' has two rumors_heard 1
+kill -TERM "${pid[one]}" "${pid[two]}"
+reap one 0
+reap two 0
+[[ $(said_of one digest) == "$(said_of two digest)" ]] || fail 'they hold different bases'
+[[ $(said_of one digest) != "$digest" ]] || fail 'nothing was learned'
+leave other
+
+tell 'it goes on from its checkpoint, and not without what it started from'
+start one --set "model.start=$base" --set node.swarm=new
+wait_for 20 'it to learn' has one samples 1
+leave one
+again=("$hearsay" node "${small[@]}" --set "node.identity=$dir/one.key"
+    --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/one" --set node.swarm=new)
+expect 1 'none of the checkpoints here .* can be used' "${again[@]}"
+
+tell 'whose checkpoint it is, if not ours'
+# The command must be refused, and say that the checkpoint is of this.
+of() { expect 1 "checkpoint-[0-9]+: is of $1" "${again[@]}" "${@:2}"; }
+of "a swarm that began from start $digest, and this one begins from seed 1: set model.seed or"
+again+=(--set "model.start=$base")
+of 'swarm "new", and this is swarm "old": name that one as node.swarm, or' --set node.swarm=old
+of 'node [0-9a-f]{8}, and this is node [0-9a-f]{8}: name the key of that one as node.identity, or' \
+    --set "node.identity=$dir/old.key"
+of 'another model \(1x28x28: dense 16, relu, dense 10.*\); give each model a folder' \
+    --set model.start= --set 'model.layers=dense 16, tanh, dense 10'
+
+# Is there a model, of so many samples at least?
+is_saved() {
+    local samples
+    samples=$(said_of "$1" samples 2>/dev/null) || return 1
+    [[ $samples =~ ^[0-9]+$ && $samples -ge $2 ]]
+}
+
+tell 'the model can be had while it is trained, and after a crash'
+start trains --set node.save_s=0.3
+wait_for 20 'a model' is_saved trains 1
+alive trains || fail 'it has ended'
+wait_for 20 'a newer one' is_saved trains $(($(said_of trains samples) + 1))
+kill -KILL "${pid[trains]}"
+reap trains 137
+is_saved trains 1 || fail 'the model is gone'
+saved=$(said_of trains samples)
+! notes trains '"note":"resumed"' || fail 'there was nothing to go on from'
+touch "$dir/trains/base.safetensors.new" # as if the crash had come during a save
+start trains --set node.save_s=0.3
+wait_for 20 'a newer one' is_saved trains $((saved + 1))
+resumed="goes on from $dir/trains/checkpoint-[0-9]+, [0-9.]+ m?s old: \
+the sum of [0-9]+ rumors, [0-9]+ samples"
+notes trains "\"note\":\"resumed\",\"level\":\"info\",\"text\":\"$resumed" ||
+    fail 'it does not note from what it goes on'
+says "$dir/trains.err" "$resumed" || fail 'it does not say from what it goes on'
+leave trains
+
+tell 'where the newest checkpoint is damaged, it says so and takes the one before'
+newest=$(cd "$dir/trains" && printf '%s\n' checkpoint-* | sort -t - -k 2n | tail -n 1)
+truncate -s 5000 "$dir/trains/$newest"
+start trains
+wait_for 20 'it to go on' \
+    notes trains '"note":"resumed","level":"warning","text":"goes on from an older one, .*checkpoint-'
+notes trains "\"note\":\"resumed\",\"level\":\"warning\",\"text\":\".*$newest: chunk" ||
+    fail 'it does not say why'
+leave trains
+for left in "$dir"/trains/*.new "$dir"/trains/base.safetensors.*; do
+    [[ ! -e $left ]] || fail "a crash has left a file for ever: $left"
+done
+
+tell 'a base that cannot be saved is no checkpoint lost'
+mkdir -p "$dir/blocked/base.safetensors"
+start blocked --set node.save_s=0.3
+wait_for 20 'it to say so' notes blocked '"note":"saved","level":"error".*the model cannot be saved'
+wait_for 20 'a checkpoint' has blocked checkpoint_age_s 0
+kill -TERM "${pid[blocked]}"
+reap blocked 1
+says "$dir/blocked.err" 'base.safetensors: the model cannot be saved: Is a directory' ||
+    fail 'it does not say why'
+rmdir "$dir/blocked/base.safetensors"
+start blocked
+wait_for 20 'it to go on' has blocked samples 1
+leave blocked
+
+tell 'files that will not do'
+node=("$hearsay" node "${small[@]}" --set "node.identity=$dir/one.key"
+    --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/none")
+expect 1 '\[model\] start: .*no-such: cannot be opened' "${node[@]}" --set "model.start=$dir/no-such"
+head -c 300 /dev/urandom >"$dir/noise"
+expect 1 '\[model\] start: .*noise: ' "${node[@]}" --set "model.start=$dir/noise"
+expect 1 '\[model\] start: .*another shape' "${node[@]}" --set "model.start=$base" \
+    --set 'model.layers=dense 17, relu, dense 10'
+expect 1 'is where this node saves its base' "$hearsay" node "${small[@]}" \
+    --set "node.identity=$dir/old.key" --set "node.swarm_key=$dir/swarm.key" \
+    --set "node.state_dir=$dir/old" --set "model.start=$dir/./old/base.safetensors"
+expect 1 '^FAIL  model: \[model\] start: .*is where this node saves its base' "$hearsay" doctor \
+    "${small[@]}" --set "node.identity=$dir/old.key" --set "node.swarm_key=$dir/swarm.key" \
+    --set "node.state_dir=$dir/old" --set "model.start=$base"
+expect 1 '^FAIL  model: \[model\] start: .*no-such' "$hearsay" doctor "${small[@]}" \
+    --set "node.identity=$dir/one.key" --set "node.swarm_key=$dir/swarm.key" \
+    --set "node.state_dir=$dir/none" --set "model.start=$dir/no-such"
+
+printf '%3d s  done\n' "$SECONDS"

@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# A GPU among processors: test_gpu.sh HEARSAY. Where there is none, one is played by $STAND_IN.
+# shellcheck source=tests/process/story.sh
+source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
+
+tell 'a program that was copied without the module of the GPU'
+why='^built without CUDA$'
+[[ ! -e ${hearsay%/*}/hearsay-cuda.so ]] ||
+    why='^built with CUDA, but hearsay-cuda.so is neither beside the program nor in ../lib/hearsay'
+cp "$hearsay" "$dir/hearsay"
+expect 0 "$why" env -u HEARSAY_CUDA "$dir/hearsay" --version
+
+if ! "$hearsay" --version | grep -q '^cuda:0: '; then
+    export HEARSAY_CUDA=$STAND_IN
+    played=yes
+fi
+
+# Data enough not to be learned by heart, and all told from the start: what a budget that is still
+# being found leaves unsaid after seconds is no matter of the device.
+small+=(--set data.train_count=20000 --set exchange.bytes_per_s=1M)
+with_gpu=(--set train.device=cuda:0)
+without=(--set train.device=cpu)
+
+tell 'it is listed and can be chosen'
+expect 0 '^cuda:0: .*compute capability [0-9.]+, GPU-[0-9a-f-]{36}$' "$hearsay" --version
+uuid=$(sed -n 's/^cuda:0: .*, \(GPU-[0-9a-f-]*\)$/\1/p' "$dir/said.out")
+"$hearsay" keygen "$dir/me.key" >/dev/null
+"$hearsay" swarmkey "$dir/swarm.key" >/dev/null
+doctor=("$hearsay" doctor "${small[@]}" --set "node.identity=$dir/me.key"
+    --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/me")
+expect 0 '^ok    device: cuda:0: ' "${doctor[@]}"
+expect 0 '^ok    device: cuda:0: ' "${doctor[@]}" --set "train.device=cuda:$uuid"
+expect 0 '^ok    device: cpu: ' "${doctor[@]}" --set train.device=cpu
+expect 0 '^ok    device: cpu: ' "${doctor[@]}" --set train.enabled=no
+expect 1 '^FAIL  device: there is no GPU 99' "${doctor[@]}" --set train.device=cuda:99
+expect 1 '^FAIL  device: no GPU here has the UUID GPU-00-00' "${doctor[@]}" \
+    --set train.device=cuda:GPU-00-00
+expect 1 '^FAIL  device: .*CUDA cannot be loaded: .*no-such.so' env HEARSAY_CUDA="$dir/no-such.so" \
+    "${doctor[@]}" --set train.device=cuda:0
+
+# What the node says of itself: status_of NAME KEY.
+status_of() {
+    "$hearsay" status --state "$dir/$1" --json 2>/dev/null |
+        grep -oE "\"$2\":\"?[0-9a-f]+" | sed 's/.*[":]//; q'
+}
+
+has_learned() { [[ $(status_of "$1" samples) -ge $2 ]]; }
+
+all_alike() {
+    local digest
+    digest=$(status_of gpu digest)
+    [[ -n $digest && $(status_of one digest) == "$digest" && $(status_of two digest) == "$digest" ]]
+}
+
+tell 'a GPU and two processors learn one model'
+start gpu "${with_gpu[@]}" --set train.samples_max=12000
+address=$(address_of gpu)
+says "$dir/gpu.err" 'computes on cuda:0: ' || fail 'it does not say what it computes on'
+start one "${without[@]}" --set train.samples_max=150000 --set "node.peers=$address"
+start two "${without[@]}" --set train.samples_max=150000 --set "node.peers=$address"
+wait_for 60 'gpu to learn' has_learned gpu 12000
+wait_for 60 'one to learn' has_learned one 150000
+wait_for 60 'two to learn' has_learned two 150000
+wait_for 20 'all to hold the same base' all_alike
+leave one
+leave gpu
+leave two
+for name in gpu one two; do
+    expect 0 '"accuracy": 0\.[5-9]' "$hearsay" eval --state "$dir/$name" --data-source generated \
+        --test-count 500 --json
+done
+
+tell 'it goes on from its checkpoint, on the other device too'
+start gpu "${without[@]}" --set train.samples_max=14000
+wait_for 60 'it to go on' has_learned gpu 1900
+leave gpu
+start gpu "${with_gpu[@]}" --set train.samples_max=16000
+wait_for 60 'it to go on' has_learned gpu 1900
+leave gpu
+
+[[ ${played:-no} == yes ]] || exit 0 # what follows breaks a GPU
+
+tell 'a kind of GPU that it was not compiled for'
+expect 1 '^FAIL  device: GPU 0 cannot be used: no kernel image' env CUDA_ON_CPU_KERNELS=0 "${doctor[@]}"
+
+tell 'a model too large for it'
+expect 1 'no memory for .* on GPU 0.*take a smaller model' env CUDA_ON_CPU_MIB=40 \
+    "$hearsay" node "${small[@]}" --set "node.identity=$dir/me.key" \
+    --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/large" "${with_gpu[@]}" \
+    --set 'model.layers=dense 4000, relu, dense 10'
+
+tell 'a swarm takes all that there are, in turn'
+CUDA_ON_CPU_DEVICES=2 expect 0 'All nodes hold the same model' "$hearsay" swarm --nodes 3 \
+    --data generated --layers 'dense 16, relu, dense 10' --target 0.5 --seconds 20 --dir "$dir/many"
+for place in '1 cuda:0' '2 cuda:1' '3 cuda:0'; do
+    says "$dir/many/node${place% *}/node.err" "computes on ${place#* }: " ||
+        fail "a node does not compute on its own GPU: $place"
+done
+
+tell 'samples too many for it stay with the host'
+CUDA_ON_CPU_MIB=80 start far "${with_gpu[@]}" --set data.train_count=40000 --set train.samples_max=2000
+wait_for 60 'it to learn' has_learned far 2000
+says "$dir/far.err" 'computes on cuda:0: .*, and fetches its samples from the memory of the host' ||
+    fail 'it does not say where its samples are'
+leave far
+
+tell 'it breaks, and the others go on'
+start other "${without[@]}"
+address=$(address_of other)
+CUDA_ON_CPU_BREAKS=$dir/broken start breaks "${with_gpu[@]}" --set node.save_s=1 \
+    --set "node.peers=$address"
+wait_for 60 'it to learn' has_learned breaks 100
+wait_for 60 'a checkpoint' compgen -G "$dir/breaks/checkpoint-*[0-9]" >/dev/null
+touch "$dir/broken"
+reap breaks 1
+says "$dir/breaks.err" 'the GPU failed .*uncorrectable ECC error.*goes on from its last checkpoint' ||
+    fail 'it does not say why it ended'
+wait_for 10 'the other to see it' notes other '"note":"(neighbour_lost|member_dead)"'
+alive other || fail 'the other ended too'
+compgen -G "$dir/breaks/checkpoint-*[0-9]" >/dev/null || fail 'no checkpoint is left'
+before=$(cut -d ' ' -f 1 "$dir/breaks/incarnation")
+start breaks "${with_gpu[@]}" --set "node.peers=$address"
+wait_for 20 'it to learn again' has_learned breaks 100
+[[ $(cut -d ' ' -f 1 "$dir/breaks/incarnation") -gt $before ]] || fail 'it is no new life'
+leave breaks
+leave other
+
+printf '%3d s  done\n' "$SECONDS"

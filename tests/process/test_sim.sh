@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# The simulator as a person uses it: ready scenarios, played twice, are the same to the bit; another
+# seed is another course; expectations decide the exit code; mistakes are named.
+set -euo pipefail
+program=$1
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+work=$(mktemp -d)
+trap 'rm -rf -- "$work"' EXIT
+export OPENBLAS_NUM_THREADS=1
+
+fail() { printf 'test_sim: %s\n' "$*" >&2; exit 1; }
+
+# No files, little to compute: what is looked at is whether it repeats.
+readonly small=(--no-report --set data.source=generated --set data.train_count=3000
+    --set data.test_count=500 --set model.layers='dense 32, relu, dense 10')
+
+# The trace's hash of a scenario; the rest goes to sim. Expectations are not met in so short a time.
+hash_of() { { "$program" sim "$@" 2>/dev/null || true; } | awk '$1 == "trace" { print $2 }'; }
+
+for name in sim-home-swarm sim-churn sim-partition; do
+    first=$(hash_of "configs/$name.conf" "${small[@]}")
+    [[ $first =~ ^[0-9a-f]{16},?$ ]] || fail "$name: no trace hash, but \"$first\""
+    [[ $(hash_of "configs/$name.conf" "${small[@]}") == "$first" ]] ||
+        fail "$name: two runs of one seed differ"
+    [[ $(hash_of "configs/$name.conf" "${small[@]}" --seed 7) != "$first" ]] ||
+        fail "$name: another seed, and nothing differs"
+done
+
+cat >"$work/tiny.conf" <<'TEXT'
+[scenario]
+about = Three that make up their updates
+seconds = 10
+updates = made up
+nodes = 3 a, 100 samples/s
+expect = one version by 5 s after training
+TEXT
+"$program" sim "$work/tiny.conf" --out "$work/report" >"$work/out" 2>/dev/null ||
+    fail "a scenario whose expectation holds does not end with 0: $(cat "$work/out")"
+for file in report.html summary.json series.csv; do
+    [[ -s $work/report/$file ]] || fail "the report has no $file"
+done
+
+code=0
+{ cat "$work/tiny.conf" && echo 'expect = copies <= 0.5'; } >"$work/strict.conf"
+"$program" sim "$work/strict.conf" --no-report >"$work/out" 2>/dev/null || code=$?
+((code == 1)) || fail "an expectation that does not hold ends with $code"
+grep -q 'NOT MET' "$work/out" || fail 'the expectation that does not hold is not named'
+
+# Each mistake: exit code 2 and a sentence that names it.
+mistake() {
+    local wanted=$1 code=0
+    shift
+    "$program" sim "$@" >"$work/out" 2>"$work/err" || code=$?
+    ((code == 2)) || fail "sim $*: ends with $code"
+    grep -q -- "$wanted" "$work/err" || fail "sim $*: says \"$(cat "$work/err")\", not $wanted"
+}
+mistake 'name a scenario'
+mistake 'no-such-file.conf' "$work/no-such-file.conf"
+mistake 'takes --seeds' --faults "$work/tiny.conf"
+mistake 'belong to --faults' "$work/tiny.conf" --seeds 1..2
+mistake '--seeds 5..1' --faults --seeds 5..1
+mistake 'needs one seed' --faults --seeds 1..2 --trace "$work/trace"
+mistake 'scenario.seconds' "$work/tiny.conf" --seconds soon
+mistake 'cannot make the folder' "$work/tiny.conf" --out "$work/none/report"
+[[ ! -s $work/out ]] || fail 'a report that cannot be written is found out about after the play'
+printf 'nodes = 3 b, 100 smaples/s\n' >>"$work/tiny.conf"
+mistake 'tiny.conf:7' "$work/tiny.conf"
+
+code=0
+"$program" sim "$work/tiny.conf" --trace "$work/none/trace" >/dev/null 2>&1 || code=$?
+((code != 0)) || fail 'a trace that cannot be written is no failure'
+echo 'the simulator repeats itself, and says what is wrong'

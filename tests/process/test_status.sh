@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Asking a running node: test_status.sh HEARSAY
+# shellcheck source=tests/process/story.sh
+source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
+
+status=("$hearsay" status)
+answers() { "${status[@]}" --state "$dir/$1" >"$dir/said.out" 2>&1; }
+
+# A key of the JSON that a node answered with.
+value() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",]*\).*/\1/p" "$dir/said.out"; }
+
+tell 'nobody answers where no node is'
+expect 1 'no node runs with the state_dir .*--state DIR or --config FILE' \
+    "${status[@]}" --state "$dir/nowhere"
+expect 2 'hearsay status --help' "${status[@]}" --no-such-option
+expect 2 'either --state or --config' "${status[@]}" --state a --config b
+expect 2 'no-such.conf' "${status[@]}" --config "$dir/no-such.conf"
+expect 0 'Exit codes, for health probes' "$hearsay" help status
+expect 0 'q or Ctrl.C ends' "$hearsay" help top
+
+tell 'a running node answers'
+start one
+address=$(address_of one)
+wait_for 20 'one to answer' answers one
+[[ $(stat -c %a "$dir/one/status.sock") == 600 ]] || fail 'others may ask'
+expect 0 'in swarm "hearsay", up .*: running$' "${status[@]}" --state "$dir/one"
+expect 0 "listens on $address" "${status[@]}" --state "$dir/one"
+expect 0 '^  tempo      tells every [0-9.]+ m?s, gain [0-9.]+, beta 0\.[0-9]+$' \
+    "${status[@]}" --state "$dir/one"
+expect 0 'no connection to any other node' "${status[@]}" --state "$dir/one"
+(($(wc -L <"$dir/said.out") <= 80)) || fail 'a line is longer than 80 columns'
+expect 0 '^\{.*"stage":"running","healthy":true' "${status[@]}" --state "$dir/one" --json
+(($(wc -l <"$dir/said.out") == 1)) || fail 'the JSON is not one line'
+id=$(value id)
+says "$dir/said.out" '"checkpoint_age_s":(null|[0-9.]+)' || fail 'no checkpoint age'
+printf '[node]\nstate_dir = %s\n' "$dir/one" >"$dir/one.conf"
+expect 0 "\"id\":\"$id\"" "${status[@]}" --config "$dir/one.conf" --json
+expect 1 'top needs a terminal.*hearsay status' "$hearsay" top --state "$dir/one"
+
+tell 'it knows its neighbour and what goes over the link'
+start two --set "node.peers=$address"
+has_two() { answers one && says "$dir/said.out" '^[0-9a-f]{8}  *127.0.0.1:[0-9]* *[0-9hms.]+ .*>?[0-9.]+ k?B/s'; }
+wait_for 20 'one to show its link' has_two
+(($(grep -cE '^[0-9a-f]{8}  127.0.0.1:[0-9]+ +(this|live) ' "$dir/said.out") == 2)) ||
+    fail 'not two members'
+wait_for 20 'two to have joined' answers two
+expect 0 '"open":true,"dialled":true,"listens":true' "${status[@]}" --state "$dir/two" --json
+expect 0 '"rate_age_s":[0-9.e-]+,' "${status[@]}" --state "$dir/two" --json
+expect 0 '"neighbours":1,"members_live":2' "${status[@]}" --state "$dir/two" --json
+
+tell 'a node that has not joined yet answers with 3'
+start early --set "node.peers=127.0.0.1:1"
+wait_for 20 'early to answer' eval 'answers early; (($? == 3))'
+says "$dir/said.out" ': joining$' || fail 'it does not say what it does'
+kill -KILL "${pid[early]}"
+wait "${pid[early]}" 2>/dev/null || true
+unset 'pid[early]'
+
+tell 'a state folder has one node'
+node=("$hearsay" node "${small[@]}" --set "node.identity=$dir/two.key"
+    --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/one")
+expect 1 "another node runs with this state_dir \($dir/one\)" "${node[@]}"
+expect 0 "\"id\":\"$id\"" "${status[@]}" --state "$dir/one" --json # it is still there
+
+tell 'a stopped node does not answer'
+kill -STOP "${pid[two]}"
+expect 1 "process ${pid[two]}\) has not answered within 5 s: it is stopped" \
+    "${status[@]}" --state "$dir/two"
+kill -CONT "${pid[two]}"
+wait_for 20 'two to answer again' answers two
+
+tell 'what a killed node left behind does not matter'
+kill -KILL "${pid[two]}"
+wait "${pid[two]}" 2>/dev/null || true
+[[ -S $dir/two/status.sock ]] || fail 'the socket is gone' # else nothing is tested here
+expect 1 'no node runs with' "${status[@]}" --state "$dir/two"
+start two --set "node.peers=$address"
+wait_for 20 'two to answer' answers two
+
+tell 'who leaves takes the socket along'
+leave two
+leave one
+[[ ! -e $dir/one/status.sock ]] || fail 'the socket is left'
+expect 1 'no node runs with' "${status[@]}" --state "$dir/one"
+
+printf '%3d s  done\n' "$SECONDS"

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# The NEON way of model/exchange/survey_simd.c, on a machine that has no NEON: tests/unit/model/test_survey_simd.c is compiled for
+# aarch64 and run by QEMU. Bit for bit the same as plain C; it says nothing of speed.
+# Exits 77 where compiler or QEMU are missing, unless REQUIRE_QEMU=1.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+compiler=aarch64-linux-gnu-gcc
+qemu=$(command -v qemu-aarch64-static || command -v qemu-aarch64 || true)
+
+links() { echo 'int main(void) { return 0; }' | "$compiler" -static -x c -o /dev/null -; }
+
+if [ -z "$qemu" ] || ! links 2>/dev/null; then
+    echo 'cannot run aarch64 programs; apt-get install gcc-aarch64-linux-gnu' \
+        'libc6-dev-arm64-cross qemu-user-static'
+    [ "${REQUIRE_QEMU:-0}" = 1 ] && exit 1
+    exit 77
+fi
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+# The flags of CMakeLists.txt; static, so that QEMU needs no libraries.
+"$compiler" -std=c11 -O3 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Wconversion -Wshadow \
+    -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror -fno-math-errno -ffp-contract=off \
+    -static -Itests/fakes/stand_in -Iinclude -Imodel -o "$dir/test_sweep" tests/unit/model/test_survey_simd.c model/exchange/survey_simd.c
+timeout 300 "$qemu" "$dir/test_sweep" | tee "$dir/said"
+grep -qx NEON "$dir/said" || { echo 'FAILED: NEON was not tried' >&2; exit 1; }

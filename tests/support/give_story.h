@@ -1,0 +1,61 @@
+/* Stories of a base that is given or taken, in which the test says every word of the other end: one
+ * node that knows something, and a puppet that talks to it.
+ *
+ *   start_talk, start_talk_at_rest ─► puppet_say, fetch ─► must_… */
+#ifndef HEARSAY_TEST_GIVE_STORY_H
+#define HEARSAY_TEST_GIVE_STORY_H
+
+#include "support/catchup_story.h"
+#include "support/puppet.h"
+
+static struct puppet puppet;
+static int32_t base_before[PARAMETERS];
+
+static inline struct node_options patient_options(void)
+{
+    struct node_options options = busy_options();
+    options.silence_ns = 600 * SECOND_NS; /* puppets do not answer */
+    return options;
+}
+
+/* One node that knows something; it is being talked to. */
+static inline void start_talk(const struct node_options *options)
+{
+    start_swarm(1, options);
+    run(2 * SECOND_NS);
+    puppet_init(&puppet, 0, 1);
+    puppet_meet(&puppet);
+    puppet_hello(&puppet);
+}
+
+static inline void start_talk_at_rest(void)
+{
+    const struct node_options options = patient_options();
+    start_talk(&options);
+    world_rest(&world);
+    run(SECOND_NS);
+    mind_read_units(&world.nodes[0].mind, base_before);
+}
+
+static inline int talk_ends(void **state)
+{
+    puppet_free(&puppet);
+    return world_ends(state);
+}
+
+static inline void must_have_the_base_it_had(void)
+{
+    int32_t units[PARAMETERS];
+    mind_read_units(&world.nodes[0].mind, units);
+    assert_memory_equal(units, base_before, sizeof units);
+}
+
+/* Ask for blocks. */
+static inline void fetch(uint64_t block, uint64_t count)
+{
+    puppet_say(&puppet, &(struct message){.kind = FETCH, .block = block, .count = count});
+}
+
+#define TALK(name) cmocka_unit_test_setup_teardown(name, world_begins, talk_ends)
+
+#endif

@@ -1,0 +1,55 @@
+# Tests. The folder says what a test may see: tests/unit/net links net and nothing above it, a story
+# of tests/world is told by simulated nodes, tests/process runs whole programs, and tests/bench
+# holds what is timed and so is no test.
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+
+function(add_unit_tests FOLDER LIBRARY)
+  file(GLOB SOURCES CONFIGURE_DEPENDS tests/${FOLDER}/test_*.c)
+  foreach(SOURCE ${SOURCES})
+    get_filename_component(NAME ${SOURCE} NAME_WE)
+    add_executable(${NAME} ${SOURCE})
+    target_include_directories(${NAME} PRIVATE tests)
+    target_link_libraries(${NAME} PRIVATE ${LIBRARY} PkgConfig::CMOCKA m)
+    string(REPLACE "test_" "" TEST ${NAME})
+    add_test(NAME ${TEST} COMMAND ${NAME})
+  endforeach()
+endfunction()
+
+foreach(ROOM base net model node state config sim)
+  add_unit_tests(unit/${ROOM} ${ROOM})
+endforeach()
+add_unit_tests(unit/daemon commands)
+add_unit_tests(unit/commands commands)
+add_unit_tests(world sim)
+
+add_executable(meddle tests/process/meddle.c)
+add_executable(delay tests/process/delay.c)
+foreach(SCRIPT swarm from_model bad_input sim status doctor gpu deploy resume torture)
+  add_test(NAME ${SCRIPT} COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_${SCRIPT}.sh
+                                  $<TARGET_FILE:hearsay> $<TARGET_FILE:meddle>)
+  set_tests_properties(${SCRIPT} PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs alone
+endforeach()
+set_tests_properties(torture PROPERTIES COST 1000) # the longest: first
+add_test(NAME planted_list
+         COMMAND ${CMAKE_COMMAND} -P ${CMAKE_SOURCE_DIR}/tests/planted/planted.cmake)
+add_test(NAME page
+         COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_page.sh $<TARGET_FILE:test_report>)
+add_test(NAME sweep_neon COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_sweep_neon.sh)
+set_tests_properties(page sweep_neon PROPERTIES SKIP_RETURN_CODE 77)
+
+# The GPU's backend and kernels once more, on a stand-in for CUDA that needs no GPU.
+include(tests/fakes/cuda_on_cpu/cuda_on_cpu.cmake)
+
+file(GLOB BENCH_SOURCES CONFIGURE_DEPENDS tests/bench/bench_*.c)
+if(NOT HAVE_CUDA)
+  list(FILTER BENCH_SOURCES EXCLUDE REGEX "/bench_gpu\\.c$")
+endif()
+foreach(SOURCE ${BENCH_SOURCES})
+  get_filename_component(NAME ${SOURCE} NAME_WE)
+  add_executable(${NAME} ${SOURCE})
+  target_include_directories(${NAME} PRIVATE tests)
+  target_link_libraries(${NAME} PRIVATE state m)
+endforeach()
+if(HAVE_CUDA)
+  target_link_libraries(bench_gpu PRIVATE CUDA::cudart)
+endif()

@@ -1,0 +1,173 @@
+/* What kind of address an address is; and options of the commands that look. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <getopt.h>
+
+#include "commands/doctor/doctor_place.h"
+#include "commands/status/status_command.h"
+
+static enum place place(const char *host)
+{
+    struct address address = {.port = 7770};
+    (void)snprintf(address.host, sizeof address.host, "%s", host);
+    return place_of(&address);
+}
+
+static void addresses_are_told_apart_at_their_bounds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *host;
+        enum place place;
+    } CASES[] = {
+        {"126.255.255.255", PLACE_PUBLIC},
+        {"127.0.0.0", PLACE_LOOPBACK},
+        {"127.255.255.255", PLACE_LOOPBACK},
+        {"128.0.0.0", PLACE_PUBLIC},
+        {"9.255.255.255", PLACE_PUBLIC},
+        {"10.0.0.0", PLACE_PRIVATE},
+        {"10.255.255.255", PLACE_PRIVATE},
+        {"11.0.0.0", PLACE_PUBLIC},
+        {"172.15.255.255", PLACE_PUBLIC},
+        {"172.16.0.0", PLACE_PRIVATE},
+        {"172.31.255.255", PLACE_PRIVATE},
+        {"172.32.0.0", PLACE_PUBLIC},
+        {"192.167.255.255", PLACE_PUBLIC},
+        {"192.168.0.0", PLACE_PRIVATE},
+        {"192.168.255.255", PLACE_PRIVATE},
+        {"192.169.0.0", PLACE_PUBLIC},
+        {"100.63.255.255", PLACE_PUBLIC},
+        {"100.64.0.0", PLACE_CARRIER},
+        {"100.127.255.255", PLACE_CARRIER},
+        {"100.128.0.0", PLACE_PUBLIC},
+        {"169.253.255.255", PLACE_PUBLIC},
+        {"169.254.0.0", PLACE_LINK_LOCAL},
+        {"169.254.255.255", PLACE_LINK_LOCAL},
+        {"169.255.0.0", PLACE_PUBLIC},
+        {"::1", PLACE_LOOPBACK},
+        {"::2", PLACE_PUBLIC},
+        {"fe7f::1", PLACE_PUBLIC},
+        {"fe80::1", PLACE_LINK_LOCAL},
+        {"febf::1", PLACE_LINK_LOCAL},
+        {"fec0::1", PLACE_PUBLIC},
+        {"fbff::1", PLACE_PUBLIC},
+        {"fc00::1", PLACE_PRIVATE},
+        {"fdff::1", PLACE_PRIVATE},
+        {"fe00::1", PLACE_PUBLIC},
+        {"2001:db8::1", PLACE_PUBLIC},
+        {"node1.example.org", PLACE_NAME},
+        {"10.0.0", PLACE_NAME},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++)
+        if (place(CASES[i].host) != CASES[i].place)
+            fail_msg("%s is %s", CASES[i].host, place_text(place(CASES[i].host)));
+}
+
+static void only_our_own_addresses_are_here(void **state)
+{
+    (void)state;
+    const struct address ours = {.host = "127.0.0.1", .port = 1};
+    const struct address theirs = {.host = "203.0.113.77", .port = 1}; /* RFC 5737 */
+    const struct address name = {.host = "localhost", .port = 1};
+    assert_true(place_is_here(&ours));
+    assert_false(place_is_here(&theirs));
+    assert_false(place_is_here(&name));
+}
+
+static void we_would_call_ourselves_from_here(void **state)
+{
+    (void)state;
+    const struct address to = {.host = "127.0.0.1", .port = 7770};
+    const struct address name = {.host = "localhost", .port = 7770};
+    struct address from;
+    assert_true(place_towards(&to, &from));
+    assert_string_equal(from.host, "127.0.0.1");
+    assert_int_equal(from.port, 0);
+    assert_false(place_towards(&name, &from));
+}
+
+/* Options. */
+
+#define ARGUMENTS_MAX 8
+
+static enum status parse(struct status_options *options, struct problem *problem, bool knows_json,
+                         const char *a, const char *b, const char *c)
+{
+    static char words[ARGUMENTS_MAX][256];
+    char *argv[ARGUMENTS_MAX] = {words[0]};
+    const char *const given[] = {a, b, c};
+    int argc = 1;
+    (void)strcpy(words[0], "hearsay status");
+    for (int i = 0; i < 3 && given[i]; i++, argc++) {
+        (void)snprintf(words[argc], sizeof words[argc], "%s", given[i]);
+        argv[argc] = words[argc];
+    }
+    optind = 0; /* from the beginning */
+    opterr = 0;
+    return status_options_parse(options, argc, argv, knows_json, problem);
+}
+
+static void the_state_folder_is_named_or_the_usual_one(void **state)
+{
+    (void)state;
+    struct status_options options;
+    struct problem problem;
+    assert_int_equal(parse(&options, &problem, true, NULL, NULL, NULL), OK);
+    assert_string_equal(options.dir, "state");
+    assert_false(options.json);
+    assert_int_equal(parse(&options, &problem, true, "--state", "/srv/one", "--json"), OK);
+    assert_string_equal(options.dir, "/srv/one");
+    assert_true(options.json);
+}
+
+static void a_configuration_names_the_state_folder(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/hearsay-test-XXXXXX";
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    FILE *out = fdopen(file, "w");
+    (void)fprintf(out, "[node]\nstate_dir = /srv/two\n");
+    assert_int_equal(fclose(out), 0);
+    struct status_options options;
+    struct problem problem;
+    assert_int_equal(parse(&options, &problem, true, "--config", path, NULL), OK);
+    assert_string_equal(options.dir, "/srv/two");
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(parse(&options, &problem, true, "--config", path, NULL), MISSING);
+}
+
+static void what_cannot_be_meant_is_refused(void **state)
+{
+    (void)state;
+    struct status_options options;
+    struct problem problem;
+    assert_int_equal(parse(&options, &problem, true, "--state=a", "--state=b", NULL), MALFORMED);
+    assert_non_null(strstr(problem.text, "either --state or --config, once"));
+    assert_int_equal(parse(&options, &problem, true, "here", NULL, NULL), MALFORMED);
+    assert_non_null(strstr(problem.text, "\"here\""));
+    assert_int_equal(parse(&options, &problem, true, "--no-such", NULL, NULL), MALFORMED);
+    assert_non_null(strstr(problem.text, "hearsay status --help"));
+    assert_int_equal(parse(&options, &problem, false, "--json", NULL, NULL), MALFORMED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(addresses_are_told_apart_at_their_bounds),
+        cmocka_unit_test(only_our_own_addresses_are_here),
+        cmocka_unit_test(we_would_call_ourselves_from_here),
+        cmocka_unit_test(the_state_folder_is_named_or_the_usual_one),
+        cmocka_unit_test(a_configuration_names_the_state_folder),
+        cmocka_unit_test(what_cannot_be_meant_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,345 @@
+/* Configuration keys and values: what they take, what they refuse, and with which words. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "config/config.h"
+#include "config/config_key.h"
+#include "config/config_value.h"
+
+static void set(struct config *config, const char *assignment)
+{
+    struct problem problem = {""};
+    if (config_set(config, assignment, &problem) != OK)
+        fail_msg("%s: %s", assignment, problem.text);
+}
+
+static void assert_same(const struct config *a, const struct config *b)
+{
+    for (size_t i = 0; i < config_key_count(); i++) {
+        const struct config_key *key = config_key_at(i);
+        const unsigned char *from_a = (const unsigned char *)a + key->offset;
+        const unsigned char *from_b = (const unsigned char *)b + key->offset;
+        if (memcmp(from_a, from_b, key->bytes) != 0)
+            fail_msg("[%s] %s differs", key->section, key->name);
+    }
+}
+
+static void assert_says(const struct problem *problem, const char *words)
+{
+    if (!strstr(problem->text, words))
+        fail_msg("\"%s\" does not say \"%s\"", problem->text, words);
+}
+
+static void assert_set_refused(const char *assignment, const char *words)
+{
+    struct config config;
+    struct config before;
+    struct problem problem = {""};
+    config_defaults(&before);
+    config_defaults(&config);
+    if (config_set(&config, assignment, &problem) != MALFORMED)
+        fail_msg("%s was taken", assignment);
+    assert_says(&problem, words);
+    assert_same(&config, &before);
+}
+
+static void the_defaults_are_those_of_a_node_that_can_start(void **state)
+{
+    (void)state;
+    struct config config;
+    struct problem problem = {""};
+    config_defaults(&config);
+    assert_int_equal(config_check(&config, &problem), OK);
+    assert_string_equal(config.node.listen.host, "0.0.0.0");
+    assert_int_equal(config.node.listen.port, 7770);
+    assert_string_equal(config.node.advertise.host, "");
+    assert_int_equal(config.node.peers.count, 0);
+    assert_string_equal(config.model.name, "lenet");
+    assert_int_equal(config.data.source, DATASET_IDX);
+    assert_int_equal(config.data.shard.index, 0);
+    assert_int_equal(config.data.shard.count, 1);
+    assert_int_equal(config.train.schedule, CONSTANT);
+    assert_true(config.train.enabled && !config.train.nesterov);
+    assert_true(config.train.rate == 0.02);
+    assert_int_equal(config.exchange.log_bytes, 64 * 1024 * 1024);
+    assert_int_equal(config.limits.half_open_per_net, 8);
+}
+
+static size_t bytes_of(const struct config_key *key)
+{
+    switch (key->type) {
+    case CONFIG_U32:
+        return sizeof(uint32_t);
+    case CONFIG_U64:
+    case CONFIG_SIZE:
+        return sizeof(uint64_t);
+    case CONFIG_REAL:
+        return sizeof(double);
+    case CONFIG_BOOL:
+        return sizeof(bool);
+    case CONFIG_CHOICE:
+        return sizeof(unsigned int);
+    case CONFIG_TEXT:
+    case CONFIG_PATH:
+    case CONFIG_DEVICE:
+        return key->bytes;
+    case CONFIG_ADDRESS:
+    case CONFIG_LISTEN:
+        return sizeof(struct address);
+    case CONFIG_ADDRESSES:
+        return sizeof(struct address_list);
+    case CONFIG_SLICE:
+        return sizeof(struct slice);
+    }
+    return 0;
+}
+
+static void every_key_owns_a_member_of_its_type_and_says_what_it_is(void **state)
+{
+    (void)state;
+    static unsigned char owned[sizeof(struct config)];
+    memset(owned, 0, sizeof owned);
+    for (size_t i = 0; i < config_key_count(); i++) {
+        const struct config_key *key = config_key_at(i);
+        assert_int_equal(key->bytes, bytes_of(key));
+        assert_non_null(key->help);
+        assert_non_null(key->initial);
+        assert_true(strlen(key->help) < 98);
+        assert_ptr_equal(config_key_find(key->section, key->name), key);
+        for (size_t byte = 0; byte < key->bytes; byte++)
+            assert_int_equal(owned[key->offset + byte]++, 0);
+        if (key->type == CONFIG_U32)
+            assert_true(key->max <= UINT32_MAX);
+    }
+}
+
+static void a_value_of_the_wrong_type_is_refused_with_what_is_allowed(void **state)
+{
+    (void)state;
+    assert_set_refused("train.batch=many", "[train] batch = many: not a whole number; allowed: 1");
+    assert_set_refused("train.batch=many", "to 4096 samples, or auto");
+    assert_set_refused("train.batch=automatic", "not a whole number");
+    assert_set_refused("train.threads=auto", "not a whole number; allowed: 1 to 256 threads");
+    assert_set_refused("train.batch=1.5", "not a whole number");
+    assert_set_refused("train.batch=-1", "not a whole number");
+    assert_set_refused("train.batch=0x10", "not a whole number");
+    assert_set_refused("train.batch=", "not a whole number");
+    assert_set_refused("node.seed=18446744073709551616", "not a whole number");
+    assert_set_refused("train.rate=fast", "not a number; allowed: 1e-08 to 100");
+    assert_set_refused("train.rate=nan", "not a number");
+    assert_set_refused("train.rate=inf", "not a number");
+    assert_set_refused("train.rate=0x1p-3", "not a number");
+    assert_set_refused("train.rate=1e999", "not a number");
+    assert_set_refused("train.rate=0.1s", "not a number");
+    assert_set_refused("train.enabled=maybe", "allowed: yes or no");
+    assert_set_refused("train.schedule=steps", "allowed: one of constant|step|cosine");
+    assert_set_refused("train.schedule=", "no such choice");
+    assert_set_refused("train.device=cuda", "no such device; allowed: auto, cpu, cuda:N or");
+    assert_set_refused("train.device=cuda:", "no such device");
+    assert_set_refused("train.device=cuda:one", "no such device");
+    assert_set_refused("train.device=cuda:-1", "no such device");
+    assert_set_refused("train.device=gpu", "no such device");
+    assert_set_refused("train.precision=fp16", "allowed: one of fp32|tf32|bf16");
+    assert_set_refused("exchange.log_bytes=64T", "with K, M or G");
+    assert_set_refused("exchange.log_bytes=64MB", "with K, M or G");
+    assert_set_refused("exchange.log_bytes=17179869185G", "too large");
+    assert_set_refused("node.listen=7770",
+                       "[node] listen = 7770: no address with a port; allowed:");
+    assert_set_refused("node.listen=0.0.0.0", "such as 0.0.0.0:7770, or none");
+    assert_set_refused("node.listen=", "[node] listen = : no address with a port");
+    assert_set_refused("node.listen=0.0.0.0:99999", "the port is larger than 65535");
+    assert_set_refused("node.listen=here.example.org:7770",
+                       "a name, and who listens needs a number");
+    assert_set_refused("node.advertise=here:0", "nobody can dial port 0");
+    assert_set_refused("node.peers=a:1,,b:1", "[node] peers: ");
+    assert_set_refused("node.peers=a:1,", "[node] peers: ");
+    assert_set_refused("node.peers=none", "[node] peers: ");
+    assert_set_refused("node.peers=a:99999", "[node] peers: \"a:99999\": the port is too large");
+    assert_set_refused("node.peers=a:1 b:1", "[node] peers = a:1 b:1: no comma between two");
+    assert_set_refused("node.peers=a:1 b:1", "separated by commas");
+    assert_set_refused("data.shard=5/4", "no such part; allowed: i/n with 1 <= i <= n <= 4096");
+    assert_set_refused("data.shard=0/4", "no such part");
+    assert_set_refused("data.shard=1/4097", "no such part");
+    assert_set_refused("data.shard=1", "not of the form i/n");
+    assert_set_refused("data.shard=1/2/3", "not of the form i/n");
+    assert_set_refused("node.identity=", "may not be empty");
+    assert_set_refused(
+        "node.swarm=0123456789012345678901234567890123456789012345678901234567890123",
+        "too long; allowed: 1 to 63 characters");
+}
+
+static void a_value_that_a_file_could_not_hold_is_refused(void **state)
+{
+    (void)state;
+    assert_set_refused("node.swarm=a\nb", "control character");
+    assert_set_refused("node.swarm=a\x7F", "control character");
+    assert_set_refused("node.swarm=a #b", "starts a word");
+    assert_set_refused("node.swarm=;b", "starts a word");
+    assert_set_refused("node.swarm=a\"b", "double quote");
+    assert_set_refused("node.swarm=\" a\"", "blank at either end");
+    struct config config;
+    config_defaults(&config);
+    set(&config, "node.swarm=a#b;c");
+    assert_string_equal(config.node.swarm, "a#b;c");
+}
+
+static bool taken(const struct config_key *key, const char *format, double value)
+{
+    char text[64];
+    struct config config;
+    struct problem problem = {""};
+    config_defaults(&config);
+    (void)snprintf(text, sizeof text, format, value);
+    enum status status = config_value_set(&config, key, text, &problem);
+    if (status == OK)
+        return true;
+    assert_says(&problem, value < key->min ? "too small; allowed: " : "too large; allowed: ");
+    return false;
+}
+
+static void every_number_is_taken_at_its_bounds_and_refused_beyond(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < config_key_count(); i++) {
+        const struct config_key *key = config_key_at(i);
+        bool whole = key->type == CONFIG_U32 || key->type == CONFIG_U64 || key->type == CONFIG_SIZE;
+        if (!whole && key->type != CONFIG_REAL)
+            continue;
+        const char *format = whole ? "%.0f" : "%.17g";
+        double below = whole ? key->min - 1 : nextafter(key->min, -HUGE_VAL);
+        double above = whole ? key->max + 1 : nextafter(key->max, HUGE_VAL);
+        assert_true(taken(key, format, key->min));
+        if (!whole || key->min > 0)
+            assert_false(taken(key, format, below));
+        if (key->max >= CONFIG_NO_MAX)
+            continue;
+        assert_true(taken(key, format, key->max));
+        assert_false(taken(key, format, above));
+    }
+}
+
+static void a_list_takes_sixty_four_peers_and_no_more(void **state)
+{
+    (void)state;
+    char list[CONFIG_LINE_BYTES] = "node.peers=";
+    const char *address = "[2001:db8:1111:2222:3333:4444:5555:6666]:65535,";
+    for (int i = 0; i < CONFIG_PEERS_MAX; i++)
+        strcat(list, address);
+    list[strlen(list) - 1] = '\0';
+    struct config config;
+    config_defaults(&config);
+    set(&config, list);
+    assert_int_equal(config.node.peers.count, CONFIG_PEERS_MAX);
+    strcat(list, ",a:1");
+    assert_set_refused(list, "too many; allowed: up to 64 of host:port");
+}
+
+static void a_misspelt_name_is_answered_with_the_nearest(void **state)
+{
+    (void)state;
+    assert_set_refused("train.batchsize=1", "unknown key [train] batchsize; did you mean batch?");
+    assert_set_refused("train.moment=1", "unknown key [train] moment; did you mean momentum?");
+    assert_set_refused("exchange.intervall_s=1", "did you mean interval_s?");
+    assert_set_refused("train.bacth=1", "did you mean batch?");
+    assert_set_refused("node.batch=1", "unknown key [node] batch; did you mean [train] batch?");
+    assert_set_refused("model.zzzzzzzz=1",
+                       "unknown key [model] zzzzzzzz; known there: name, layers");
+    assert_set_refused("trian.batch=1", "unknown section [trian]; did you mean [train]?");
+    assert_set_refused("zzzzzzzz.batch=1", "known: node, model, data, train, exchange, limits");
+    assert_set_refused("batch=1", "section.key=value");
+    assert_set_refused("train.batch", "section.key=value");
+    assert_set_refused(".=", "unknown section []");
+}
+
+static void assert_contradicts(const char *a, const char *b, const char *words)
+{
+    struct config config;
+    struct problem problem = {""};
+    config_defaults(&config);
+    set(&config, a);
+    set(&config, b);
+    if (config_check(&config, &problem) != MALFORMED)
+        fail_msg("%s and %s were taken", a, b);
+    assert_says(&problem, words);
+}
+
+static void settings_that_contradict_each_other_are_refused(void **state)
+{
+    (void)state;
+    assert_contradicts("node.listen=none", "node.peers=\"\"", "nobody can be met");
+    assert_contradicts("node.identity=a", "node.swarm_key=a", "the same file");
+    assert_contradicts("model.name=resnet", "model.layers=\"\"", "no such model; there are");
+    assert_contradicts("train.optimizer=adam", "train.nesterov=yes", "is for optimizer = sgd");
+    assert_contradicts("train.schedule=step", "train.period_samples=0", "needs period_samples");
+    assert_contradicts("limits.half_open=4", "limits.half_open_per_net=5", "half_open_per_net (5)");
+    assert_contradicts("limits.members=2", "limits.peers=3", "peers (3)");
+    assert_contradicts("limits.lives=30000", "limits.send_queue_bytes=1M", "lives (30000)");
+    assert_contradicts("limits.lives=8192", "limits.send_queue_bytes=512K", "send_queue_bytes");
+    struct config config;
+    struct problem problem = {""};
+    config_defaults(&config);
+    set(&config, "node.listen=none");
+    set(&config, "node.peers=a:1");
+    set(&config, "model.name=mine");
+    set(&config, "model.layers=dense 10");
+    assert_int_equal(config_check(&config, &problem), OK);
+    set(&config, "node.advertise=a:1");
+    assert_int_equal(config_check(&config, &problem), MALFORMED);
+    assert_says(&problem, "advertise is given, but listen is none");
+    config_defaults(&config);
+    set(&config, "data.source=generated");
+    set(&config, "data.train_count=3");
+    set(&config, "data.shard=1/4");
+    assert_int_equal(config_check(&config, &problem), MALFORMED);
+    assert_says(&problem, "more parts (4)");
+}
+
+static void a_number_may_be_left_to_the_node_where_its_key_says_so(void **state)
+{
+    (void)state;
+    struct config config;
+    config_defaults(&config);
+    set(&config, "exchange.beta=0.5");
+    assert_true(config.exchange.beta == 0.5);
+    set(&config, "exchange.beta=auto");
+    assert_true(config.exchange.beta == CONFIG_AUTO_REAL);
+    char text[16] = "";
+    FILE *out = fmemopen(text, sizeof text, "w");
+    assert_non_null(out);
+    config_value_print(&config, config_key_find("exchange", "beta"), out);
+    (void)fclose(out);
+    assert_string_equal(text, "auto");
+    assert_set_refused("exchange.beta=-1", "allowed: 0 to 0.99, or auto");
+    assert_true(config.exchange.give_bytes_per_s == CONFIG_AUTO_OF_0);
+    set(&config, "exchange.give_bytes_per_s=0");
+    assert_int_equal(config.exchange.give_bytes_per_s, 0);
+    set(&config, "exchange.give_bytes_per_s=auto");
+    assert_true(config.exchange.give_bytes_per_s == CONFIG_AUTO_OF_0);
+    assert_set_refused("exchange.give_bytes_per_s=65G", "0 to 64G bytes per second, or auto");
+    assert_set_refused("exchange.told_max=auto", "not a number");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_defaults_are_those_of_a_node_that_can_start),
+        cmocka_unit_test(every_key_owns_a_member_of_its_type_and_says_what_it_is),
+        cmocka_unit_test(a_value_of_the_wrong_type_is_refused_with_what_is_allowed),
+        cmocka_unit_test(a_value_that_a_file_could_not_hold_is_refused),
+        cmocka_unit_test(every_number_is_taken_at_its_bounds_and_refused_beyond),
+        cmocka_unit_test(a_list_takes_sixty_four_peers_and_no_more),
+        cmocka_unit_test(a_misspelt_name_is_answered_with_the_nearest),
+        cmocka_unit_test(settings_that_contradict_each_other_are_refused),
+        cmocka_unit_test(a_number_may_be_left_to_the_node_where_its_key_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

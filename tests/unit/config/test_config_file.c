@@ -1,0 +1,427 @@
+/* A configuration file: reading it, refusing it, and printing one that reads back the same. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "config/config.h"
+#include "config/config_key.h"
+#include "config/config_read.h"
+
+/* For every key a value that is not its default. */
+static const char *const others[] = {
+    "node.listen=[::1]:0",
+    "node.advertise=node1.example.org:9000",
+    "node.peers=192.0.2.1:7770, [2001:db8::7]:7771,c:1",
+    "node.identity=keys/a b.key",
+    "node.swarm_key=/etc/hearsay/swarm.key",
+    "node.swarm=cats & dogs",
+    "node.state_dir=/var/lib/hearsay",
+    "node.seed=18446744073709551615",
+    "node.grace_s=0.1",
+    "node.save_s=60",
+    "node.log=-",
+    "node.verbose=yes",
+    "model.name=mlp",
+    "model.layers=conv 16 5x5 pad 2, relu, dense 10",
+    "model.seed=9007199254740993",
+    "model.start=base.safetensors",
+    "data.source=generated",
+    "data.dir=data",
+    "data.seed=7",
+    "data.shard=4096/4096",
+    "data.train_count=4097",
+    "data.test_count=1",
+    "train.enabled=no",
+    "train.device=cuda:1",
+    "train.precision=bf16",
+    "train.threads=2",
+    "train.batch=auto",
+    "train.step_ms=0.5e3",
+    "train.batch_bytes=1G",
+    "train.optimizer=adam",
+    "train.rate=0.30000000000000004",
+    "train.momentum=0.123456789012345678",
+    "train.beta2=0.5",
+    "train.nesterov=yes",
+    "train.weight_decay=1e-5",
+    "train.schedule=cosine",
+    "train.period_samples=600000",
+    "train.decay=0",
+    "train.samples_max=1",
+    "train.evaluate_s=2.5",
+    "train.evaluate_part=3/7",
+    "exchange.bytes_per_s=1025",
+    "exchange.uplink_max=5000",
+    "exchange.downlink_max=1M",
+    "exchange.neighbour_max=4000",
+    "exchange.interval_s=1",
+    "exchange.steps_min=1",
+    "exchange.told_max=1",
+    "exchange.gain=4",
+    "exchange.beta=0.5",
+    "exchange.tau=0.001",
+    "exchange.weigh_throughput=no",
+    "exchange.log_bytes=3G",
+    "exchange.give_bytes_per_s=0",
+    "limits.peers=8",
+    "limits.members=4096",
+    "limits.lives=2000",
+    "limits.half_open=9",
+    "limits.half_open_per_net=9",
+    "limits.handshake_s=1.5",
+    "limits.silence_s=600",
+    "limits.send_queue_bytes=256K",
+    "limits.notes_per_s=1000",
+};
+
+static void set(struct config *config, const char *assignment)
+{
+    struct problem problem = {""};
+    if (config_set(config, assignment, &problem) != OK)
+        fail_msg("%s: %s", assignment, problem.text);
+}
+
+static void assert_same(const struct config *a, const struct config *b)
+{
+    for (size_t i = 0; i < config_key_count(); i++) {
+        const struct config_key *key = config_key_at(i);
+        const unsigned char *from_a = (const unsigned char *)a + key->offset;
+        const unsigned char *from_b = (const unsigned char *)b + key->offset;
+        if (memcmp(from_a, from_b, key->bytes) != 0)
+            fail_msg("[%s] %s differs", key->section, key->name);
+    }
+}
+
+static void assert_says(const struct problem *problem, const char *words)
+{
+    if (!strstr(problem->text, words))
+        fail_msg("\"%s\" does not say \"%s\"", problem->text, words);
+}
+
+static void set_others(struct config *config)
+{
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        set(config, others[i]);
+}
+
+/* What config_print writes; the caller frees it. */
+static char *printed(const struct config *config)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    assert_non_null(out);
+    config_print(config, out);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+/* Put bytes in a fresh file, load it over config, remove it. */
+static enum status load_bytes(struct config *config, const void *bytes, size_t count,
+                              struct problem *problem)
+{
+    char path[] = "/tmp/hearsay-test-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_true(write(file, bytes, count) == (ssize_t)count);
+    assert_int_equal(close(file), 0);
+    enum status status = config_load(config, path, problem);
+    assert_int_equal(unlink(path), 0);
+    return status;
+}
+
+static enum status load_text(struct config *config, const char *text, struct problem *problem)
+{
+    return load_bytes(config, text, strlen(text), problem);
+}
+
+/* The file is refused, for that reason, and changes nothing. */
+static void assert_refused_bytes(const void *bytes, size_t count, const char *words)
+{
+    struct config config;
+    struct config before;
+    struct problem problem = {""};
+    config_defaults(&before);
+    config_defaults(&config);
+    assert_int_equal(load_bytes(&config, bytes, count, &problem), MALFORMED);
+    assert_says(&problem, words);
+    assert_same(&config, &before);
+}
+
+static void assert_refused(const char *text, const char *words)
+{
+    assert_refused_bytes(text, strlen(text), words);
+}
+
+static void the_other_value_of_every_key_is_not_its_default(void **state)
+{
+    (void)state;
+    struct config defaults;
+    struct config config;
+    config_defaults(&defaults);
+    config_defaults(&config);
+    set_others(&config);
+    for (size_t i = 0; i < config_key_count(); i++) {
+        const struct config_key *key = config_key_at(i);
+        bool single_choice = key->type == CONFIG_CHOICE && !strchr(key->words, '|');
+        const unsigned char *value = (const unsigned char *)&config + key->offset;
+        const unsigned char *initial = (const unsigned char *)&defaults + key->offset;
+        if (!single_choice && memcmp(value, initial, key->bytes) == 0)
+            fail_msg("[%s] %s is not among the others", key->section, key->name);
+    }
+}
+
+static void a_value_of_every_type_is_read_as_it_is_meant(void **state)
+{
+    (void)state;
+    struct config config;
+    config_defaults(&config);
+    set_others(&config);
+    assert_string_equal(config.node.listen.host, "::1");
+    assert_int_equal(config.node.listen.port, 0);
+    assert_int_equal(config.node.peers.count, 3);
+    assert_string_equal(config.node.peers.item[1].host, "2001:db8::7");
+    assert_string_equal(config.node.peers.item[2].host, "c");
+    assert_int_equal(config.node.peers.item[2].port, 1);
+    assert_string_equal(config.node.identity, "keys/a b.key");
+    assert_true(config.node.seed == UINT64_MAX);
+    assert_true(config.model.seed == 9007199254740993u);
+    assert_int_equal(config.data.source, DATASET_GENERATED);
+    assert_int_equal(config.data.shard.index, 4095);
+    assert_int_equal(config.train.schedule, COSINE);
+    assert_true(config.train.weight_decay == 1e-5);
+    assert_true(config.exchange.log_bytes == (uint64_t)3 << 30);
+    assert_false(config.train.enabled);
+    set(&config, "node.listen=none");
+    assert_string_equal(config.node.listen.host, "");
+    set(&config, "node.advertise=\"\"");
+    assert_string_equal(config.node.advertise.host, "");
+    set(&config, " train.batch =  \"16\" ");
+    assert_int_equal(config.train.batch, 16);
+    set(&config, "train.schedule=step");
+    assert_int_equal(config.train.schedule, STEP);
+}
+
+static void what_is_printed_loads_to_the_same_configuration(void **state)
+{
+    (void)state;
+    struct config config;
+    struct config again;
+    struct problem problem = {""};
+    config_defaults(&config);
+    for (int round = 0; round < 2; round++) {
+        char *text = printed(&config);
+        config_defaults(&again);
+        if (round == 0)
+            set_others(&again); /* so that a key that is not printed shows */
+        if (load_text(&again, text, &problem) != OK)
+            fail_msg("%s", problem.text);
+        assert_same(&config, &again);
+        free(text);
+        set_others(&config);
+    }
+}
+
+static void a_file_is_read_with_blanks_comments_quotes_and_any_line_end(void **state)
+{
+    (void)state;
+    struct config config;
+    struct problem problem = {""};
+    const char *text = "\xEF\xBB\xBF; comment\r\n"
+                       "[train] # of the node\r\n"
+                       "  batch=7 ; seven\r\n"
+                       "\tthreads : \"3\" # three\r\n"
+                       "   \r\n";
+    config_defaults(&config);
+    if (load_text(&config, text, &problem) != OK)
+        fail_msg("%s", problem.text);
+    assert_int_equal(config.train.batch, 7);
+    assert_int_equal(config.train.threads, 3);
+    assert_int_equal(load_text(&config, "[train]\nbatch = 9", &problem), OK);
+    assert_int_equal(config.train.batch, 9);
+}
+
+static void an_empty_file_changes_nothing(void **state)
+{
+    (void)state;
+    struct config config;
+    struct config defaults;
+    struct problem problem = {""};
+    config_defaults(&defaults);
+    config_defaults(&config);
+    assert_int_equal(load_text(&config, "", &problem), OK);
+    assert_same(&config, &defaults);
+}
+
+static void a_fault_in_a_file_is_named_with_its_line(void **state)
+{
+    (void)state;
+    assert_refused("\n[train]\nbatch = 0\n",
+                   ":3: [train] batch = 0: too small; allowed: 1 to 4096");
+    assert_refused("[train]\nbatchsize = 1\n", ":2: unknown key [train] batchsize; did you mean");
+    assert_refused("[train]\n\n[ node ]\n", ":3: unknown section [ node ]");
+    assert_refused("[train]\n[trian]\n", ":2: unknown section [trian]; did you mean [train]?");
+    assert_refused("[train]\nbatch\n", ":2: neither a [section] nor key = value");
+    assert_refused("[train]\nbatch\nbatch = 0\n", ":2: neither");
+    assert_refused("batch = 1\n", ":1: a key before the first [section]");
+    assert_refused("[train\nbatch = 1\n", ":1: a section without its closing bracket");
+    assert_refused("[train] batch = 1\n", ":1: something follows the section's name");
+    assert_refused("[node]\nswarm = \"a # b\"\n",
+                   ":2: [node] swarm: a value holds no double quote");
+}
+
+static void a_key_may_be_set_once_in_a_file(void **state)
+{
+    (void)state;
+    assert_refused("[train]\nbatch = 1\n[data]\nseed = 1\n[train]\n\nbatch = 1\n",
+                   ":7: [train] batch is already set in line 2");
+    struct config config;
+    struct problem problem = {""};
+    config_defaults(&config);
+    assert_int_equal(load_text(&config, "[data]\nseed = 2\n[model]\nseed = 3\n", &problem), OK);
+    assert_int_equal(config.data.seed, 2);
+    assert_int_equal(config.model.seed, 3);
+}
+
+/* With which words file and assignment together are refused, of a file that is called FILE; NULL:
+ * they are taken. */
+static void assert_check(const char *text, const char *assignment, const char *words)
+{
+    static struct config_load load;
+    struct problem problem = {""};
+    char path[] = "/tmp/hearsay-test-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_true(write(file, text, strlen(text)) == (ssize_t)strlen(text));
+    assert_int_equal(close(file), 0);
+    memset(&load, 0, sizeof load);
+    config_defaults(&load.config);
+    assert_int_equal(config_load_file(&load, path, &problem), OK);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(config_load_set(&load, assignment, &problem), OK);
+    const enum status status = config_load_check(&load, "FILE", &problem);
+    assert_int_equal(status, words ? MALFORMED : OK);
+    if (words && strncmp(problem.text, words, strlen(words)) != 0)
+        fail_msg("\"%s\" does not begin with \"%s\"", problem.text, words);
+}
+
+static void a_contradiction_is_named_with_the_line_of_its_key(void **state)
+{
+    (void)state;
+    const char *cosine = "\n[train]\nschedule = cosine\n";
+    assert_check(cosine, "train.batch=8", "FILE:3: [train] schedule needs period_samples");
+    assert_check(cosine, "train.period_samples=9", NULL);
+    assert_check("[model]\nname = resnet\n", "train.batch=8", "FILE:2: [model] name = resnet: no");
+    assert_check("[limits]\nlives = 30000\n", "train.batch=8", "FILE:2: [limits] lives (30000)");
+}
+
+static void a_contradiction_that_does_not_stand_in_the_file_has_no_line(void **state)
+{
+    (void)state;
+    assert_check("[model]\nname = mlp\n", "model.name=resnet", "[model] name = resnet: no such");
+    assert_check("[train]\nperiod_samples = 0\n", "train.schedule=step", "[train] schedule needs");
+    struct problem problem = {""};
+    static struct config_load load;
+    config_defaults(&load.config);
+    assert_int_equal(config_load_set(&load, "train.schedule=step", &problem), OK);
+    assert_int_equal(config_load_check(&load, NULL, &problem), MALFORMED);
+    assert_int_equal(problem.text[0], '[');
+}
+
+static void a_line_beyond_the_limit_is_refused_not_cut(void **state)
+{
+    (void)state;
+    static char text[CONFIG_LINE_BYTES + 64];
+    const char *start = "[train]\nbatch = 64";
+    size_t head = strlen("[train]\n");
+    memset(text, ' ', sizeof text);
+    memcpy(text, start, strlen(start));
+    text[head + CONFIG_LINE_BYTES - 1] = '\n';
+    struct config config;
+    struct problem problem = {""};
+    config_defaults(&config);
+    assert_int_equal(load_bytes(&config, text, head + CONFIG_LINE_BYTES, &problem), OK);
+    assert_int_equal(config.train.batch, 64);
+    text[head + CONFIG_LINE_BYTES - 1] = '0';
+    text[head + CONFIG_LINE_BYTES] = '\n';
+    assert_refused_bytes(text, head + CONFIG_LINE_BYTES + 1, ":2: the line is too long");
+    memset(text, 'x', sizeof text);
+    assert_refused_bytes(text, sizeof text, ":1: the line is too long");
+}
+
+static void what_is_not_text_is_refused(void **state)
+{
+    (void)state;
+    const char zero[] = "[train]\nbatch = 1\0 2\n";
+    assert_refused_bytes(zero, sizeof zero - 1, ":2: this is not a text file");
+    assert_refused("\x7F"
+                   "ELF\x02",
+                   ":1: this is not a text file");
+    assert_refused("\x1F\x8B\x08", ":1: this is not a text file");
+    assert_refused("\xFF\xFE\xFD\xFC\n", ":1: neither a [section] nor key = value");
+}
+
+static void what_cannot_be_opened_or_read_is_said(void **state)
+{
+    (void)state;
+    struct config config;
+    struct problem problem = {""};
+    config_defaults(&config);
+    assert_int_equal(config_load(&config, "/nowhere/node.conf", &problem), MISSING);
+    assert_says(&problem, "/nowhere/node.conf: cannot be opened: No such file");
+    assert_int_equal(config_load(&config, "/", &problem), FAILED);
+    assert_says(&problem, "/: cannot be read: Is a directory; name a file that you may read");
+}
+
+/* Beside this file's folder: <project>/configs/node.conf. */
+static void find_example(char *path, size_t room)
+{
+    const char *here = strrchr(__FILE__, '/');
+    assert_non_null(here);
+    (void)snprintf(path, room, "%.*s/../configs/node.conf", (int)(here - __FILE__), __FILE__);
+}
+
+static void the_example_holds_every_key_at_its_default_but_peers(void **state)
+{
+    (void)state;
+    char path[CONFIG_PATH_BYTES];
+    struct config config;
+    struct config expected;
+    struct problem problem = {""};
+    find_example(path, sizeof path);
+    config_defaults(&config);
+    set_others(&config); /* a key that the example leaves out keeps its other value */
+    if (config_load(&config, path, &problem) != OK)
+        fail_msg("%s", problem.text);
+    config_defaults(&expected);
+    set(&expected, "node.peers=192.0.2.10:7770");
+    assert_same(&config, &expected);
+    assert_int_equal(config_check(&config, &problem), OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_other_value_of_every_key_is_not_its_default),
+        cmocka_unit_test(a_value_of_every_type_is_read_as_it_is_meant),
+        cmocka_unit_test(what_is_printed_loads_to_the_same_configuration),
+        cmocka_unit_test(a_file_is_read_with_blanks_comments_quotes_and_any_line_end),
+        cmocka_unit_test(an_empty_file_changes_nothing),
+        cmocka_unit_test(a_fault_in_a_file_is_named_with_its_line),
+        cmocka_unit_test(a_key_may_be_set_once_in_a_file),
+        cmocka_unit_test(a_contradiction_is_named_with_the_line_of_its_key),
+        cmocka_unit_test(a_contradiction_that_does_not_stand_in_the_file_has_no_line),
+        cmocka_unit_test(a_line_beyond_the_limit_is_refused_not_cut),
+        cmocka_unit_test(what_is_not_text_is_refused),
+        cmocka_unit_test(what_cannot_be_opened_or_read_is_said),
+        cmocka_unit_test(the_example_holds_every_key_at_its_default_but_peers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

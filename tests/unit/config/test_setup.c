@@ -1,0 +1,199 @@
+/* What a configuration says reaches the node and the learner, each key in its own place. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "config/config_key.h"
+#include "backend/device.h"
+#include "config/setup.h"
+
+/* A key, another value than its default, and the one field that follows it. */
+struct way {
+    const char *set;
+    size_t at;
+    size_t bytes;
+};
+
+#define TO(set_, of_, field_)                                                                      \
+    {                                                                                              \
+        .set = (set_), .at = offsetof(struct of_, field_),                                         \
+        .bytes = sizeof(((struct of_ *)NULL)->field_)                                              \
+    }
+
+static const struct way to_node[] = {
+    TO("node.advertise=192.0.2.7:9000", node_options, advertise),
+    TO("node.peers=192.0.2.1:9000", node_options, seeds_count),
+    TO("node.seed=7", node_options, seed),
+    TO("node.grace_s=7", node_options, grace_ns),
+    TO("node.save_s=7", node_options, save_ns),
+    TO("train.enabled=no", node_options, trains),
+    TO("train.momentum=0.7", node_options, momentum),
+    TO("exchange.bytes_per_s=7000", node_options, bytes_per_s),
+    TO("exchange.uplink_max=7000", node_options, uplink_max),
+    TO("exchange.downlink_max=7000", node_options, downlink_max),
+    TO("exchange.neighbour_max=7000", node_options, neighbour_max),
+    TO("exchange.interval_s=7", node_options, interval_ns),
+    TO("exchange.steps_min=7", node_options, steps_min),
+    TO("exchange.tau=0.07", node_options, tau),
+    TO("exchange.gain=7", node_options, gain),
+    TO("exchange.beta=0.7", node_options, beta),
+    TO("exchange.weigh_throughput=no", node_options, weigh_throughput),
+    TO("exchange.log_bytes=7M", node_options, log_bytes),
+    TO("exchange.give_bytes_per_s=7000", node_options, give_bytes_per_s),
+    TO("limits.peers=7", node_options, peers_max),
+    TO("limits.members=7", node_options, members_max),
+    TO("limits.lives=77", node_options, lives_max),
+    TO("limits.half_open=7", node_options, half_open_max),
+    TO("limits.half_open_per_net=7", node_options, half_open_per_net_max),
+    TO("limits.handshake_s=7", node_options, handshake_ns),
+    TO("limits.silence_s=7", node_options, silence_ns),
+    TO("limits.send_queue_bytes=7M", node_options, send_queue_bytes),
+    TO("limits.notes_per_s=7", node_options, notes_per_s),
+};
+
+static const struct way to_learner[] = {
+    TO("model.seed=7", learner_options, model_seed),
+    TO("data.seed=7", learner_options, data_seed),
+    TO("train.batch=7", learner_options, batch),
+    TO("train.batch=auto", learner_options, batch_max),
+    TO("train.optimizer=adam", learner_options, optimizer.kind),
+    TO("train.rate=0.7", learner_options, optimizer.sgd.rate),
+    TO("train.momentum=0.7", learner_options, optimizer.sgd.momentum),
+    TO("train.nesterov=yes", learner_options, optimizer.sgd.nesterov),
+    TO("train.weight_decay=0.7", learner_options, optimizer.sgd.weight_decay),
+    TO("train.beta2=0.7", learner_options, optimizer.beta2),
+    TO("train.schedule=cosine", learner_options, optimizer.schedule),
+    TO("train.period_samples=7", learner_options, optimizer.period_samples),
+    TO("train.decay=0.7", learner_options, optimizer.decay),
+    TO("train.evaluate_part=2/7", learner_options, test_from),
+    TO("train.evaluate_part=1/7", learner_options, test_to),
+    TO("exchange.told_max=0.7", learner_options, told_max),
+};
+
+#define COUNT(ways) (sizeof(ways) / sizeof((ways)[0]))
+
+static void set(struct config *config, const char *assignment)
+{
+    struct problem problem = {""};
+    config_defaults(config);
+    if (assignment && config_set(config, assignment, &problem) != OK)
+        fail_msg("%s: %s", assignment, problem.text);
+}
+
+static void must_follow(const struct way *way, const void *before, const void *after)
+{
+    if (memcmp((const char *)before + way->at, (const char *)after + way->at, way->bytes) == 0)
+        fail_msg("%s changes nothing", way->set);
+}
+
+static void what_is_said_of_the_exchange_reaches_the_node(void **state)
+{
+    (void)state;
+    struct config plain, changed;
+    set(&plain, NULL);
+    const struct node_options before = setup_plain_options(&plain);
+    for (size_t i = 0; i < COUNT(to_node); i++) {
+        set(&changed, to_node[i].set);
+        const struct node_options after = setup_plain_options(&changed);
+        must_follow(&to_node[i], &before, &after);
+    }
+}
+
+static void the_swarm_is_called_as_is_said(void **state)
+{
+    (void)state;
+    struct config config;
+    set(&config, "node.swarm=another");
+    assert_string_equal(setup_plain_options(&config).swarm_id, "another");
+}
+
+static void times_are_in_nanoseconds(void **state)
+{
+    (void)state;
+    struct config config;
+    set(&config, "exchange.interval_s=0.25");
+    assert_int_equal(setup_plain_options(&config).interval_ns, 250000000);
+    set(&config, "exchange.interval_s=auto");
+    assert_int_equal(setup_plain_options(&config).interval_ns, 0);
+}
+
+static bool is_listed(const struct config_key *key)
+{
+    const size_t section = strlen(key->section);
+    const struct way *const lists[] = {to_node, to_learner};
+    const size_t counts[] = {COUNT(to_node), COUNT(to_learner)};
+    for (size_t l = 0; l < COUNT(lists); l++)
+        for (size_t i = 0; i < counts[l]; i++) {
+            const char *set = lists[l][i].set;
+            if (strncmp(set, key->section, section) == 0 && set[section] == '.' &&
+                strcspn(set + section + 1, "=") == strlen(key->name) &&
+                strncmp(set + section + 1, key->name, strlen(key->name)) == 0)
+                return true;
+        }
+    return false;
+}
+
+/* A key that is added to these sections must be added above, too. */
+static void every_key_of_the_exchange_and_its_limits_is_listed(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < config_key_count(); i++) {
+        const struct config_key *key = config_key_at(i);
+        const bool must =
+            strcmp(key->section, "exchange") == 0 || strcmp(key->section, "limits") == 0;
+        if (must && !is_listed(key))
+            fail_msg("[%s] %s is not looked for in the options", key->section, key->name);
+    }
+}
+
+static void what_is_said_of_training_reaches_the_learner(void **state)
+{
+    (void)state;
+    struct config plain, changed;
+    struct problem problem = {""};
+    struct dataset train = {0}, test = {0};
+    struct backend *backend;
+    char device[DEVICE_TEXT_MAX];
+    struct setup_model made;
+    struct arena arena;
+    set(&plain, "data.source=xor");
+    assert_int_equal(setup_data(&plain, &train, &test, &problem), OK);
+    assert_int_equal(config_set(&plain, "model.layers=dense 16, relu, dense 2", &problem), OK);
+    assert_int_equal(device_open("cpu", 1, PRECISION_FP32, &backend, device, &problem), OK);
+    arena_init(&arena, 64u << 20);
+    if (setup_model(&plain, 4096, &train, &arena, backend, &made, &problem) != OK)
+        fail_msg("%s", problem.text);
+
+    assert_null(made.start); /* tests/process/test_from_model.sh has one */
+    set(&plain, NULL);
+    const struct learner_options before = setup_learner_options(&plain, &made, 0, 700);
+    for (size_t i = 0; i < COUNT(to_learner); i++) {
+        set(&changed, to_learner[i].set);
+        const struct learner_options after = setup_learner_options(&changed, &made, 0, 700);
+        must_follow(&to_learner[i], &before, &after);
+    }
+    const float start[] = {0};
+    made.start = start;
+    assert_ptr_equal(setup_learner_options(&plain, &made, 0, 700).start, start);
+    model_free(made.model);
+    backend->close(backend);
+    arena_release(&arena);
+    dataset_free(&train);
+    dataset_free(&test);
+}
+
+int main(void)
+{
+    const struct CMUnitTest stories[] = {
+        cmocka_unit_test(what_is_said_of_the_exchange_reaches_the_node),
+        cmocka_unit_test(the_swarm_is_called_as_is_said),
+        cmocka_unit_test(times_are_in_nanoseconds),
+        cmocka_unit_test(every_key_of_the_exchange_and_its_limits_is_listed),
+        cmocka_unit_test(what_is_said_of_training_reaches_the_learner),
+    };
+    return cmocka_run_group_tests(stories, NULL, NULL);
+}

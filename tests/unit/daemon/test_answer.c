@@ -1,0 +1,309 @@
+/* Who asks on this machine: the door of a state folder, the transport behind it, and the asking. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commands/status/status_ask.h"
+#include "daemon/status_server.h"
+#include "socket/transport.h"
+
+#define SECOND_NS 1000000000ull
+#define LARGE     ((size_t)2 << 20) /* more than the system buffers */
+#define WAIT_MS   60000
+
+static char dir[CONFIG_PATH_BYTES];
+static struct status_door door;
+static struct transport *transport;
+static size_t answer_bytes;
+static int asked;
+static bool stops_when_asked;
+
+static char *on_asked(void *self, size_t *count)
+{
+    char *bytes = malloc(answer_bytes + 1);
+    assert_ptr_equal(self, &door);
+    memset(bytes, 'x', answer_bytes);
+    *count = answer_bytes;
+    asked++;
+    if (stops_when_asked)
+        transport_stop(transport);
+    return bytes;
+}
+
+static void on_wake(void *self)
+{
+    (void)self;
+    transport_stop(transport);
+}
+
+static void on_timer(void *self)
+{
+    (void)self;
+    transport_stop(transport);
+}
+
+static void open_here(void)
+{
+    struct problem problem;
+    if (status_door_open(&door, dir, &problem) != OK)
+        fail_msg("%s", problem.text);
+}
+
+static void answer_here(void)
+{
+    struct problem problem;
+    int made;
+    if (status_door_socket(&door, &made, &problem) != OK)
+        fail_msg("%s", problem.text);
+    transport_answer(transport, made);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    const struct transport_owner owner = {
+        .self = &door, .on_asked = on_asked, .on_wake = on_wake, .on_timer = on_timer};
+    (void)strcpy(dir, "/tmp/hearsay-test-XXXXXX");
+    assert_non_null(mkdtemp(dir));
+    transport = transport_new(&owner);
+    transport_set_timer(transport, transport_now_ns() + 60 * SECOND_NS);
+    answer_bytes = 5;
+    asked = 0;
+    stops_when_asked = false;
+    return 0;
+}
+
+static void remove_file(const char *name)
+{
+    char path[STATUS_PATH_BYTES];
+    (void)snprintf(path, sizeof path, "%s/%s", dir, name);
+    (void)unlink(path);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    transport_free(transport);
+    status_door_close(&door);
+    remove_file("lock");
+    remove_file(STATUS_SOCKET);
+    assert_int_equal(rmdir(dir), 0);
+    return 0;
+}
+
+/* Asks from a thread of its own, as another process would; then wakes the transport. */
+struct question {
+    pthread_t thread;
+    enum status status;
+    char *bytes;
+    size_t count;
+    struct problem problem;
+};
+
+static void *ask(void *argument)
+{
+    struct question *question = argument;
+    question->status =
+        status_ask(dir, WAIT_MS, &question->bytes, &question->count, &question->problem);
+    transport_wake(transport);
+    return NULL;
+}
+
+static void ask_once(struct question *question)
+{
+    assert_int_equal(pthread_create(&question->thread, NULL, ask, question), 0);
+    transport_run(transport);
+    assert_int_equal(pthread_join(question->thread, NULL), 0);
+    if (question->status != OK)
+        fail_msg("%s", question->problem.text);
+}
+
+static void who_asks_is_answered(void **state)
+{
+    (void)state;
+    open_here();
+    answer_here();
+    for (int i = 1; i <= 3; i++) {
+        struct question question = {0};
+        ask_once(&question);
+        assert_int_equal(question.count, 5);
+        assert_string_equal(question.bytes, "xxxxx");
+        assert_int_equal(asked, i);
+        free(question.bytes);
+    }
+}
+
+static void a_long_answer_comes_whole(void **state)
+{
+    (void)state;
+    open_here();
+    answer_here();
+    answer_bytes = LARGE;
+    struct question question = {0};
+    ask_once(&question);
+    assert_int_equal(question.count, LARGE);
+    free(question.bytes);
+}
+
+static int connect_and_say_nothing(void)
+{
+    struct status_place place;
+    const int silent = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(silent >= 0 && status_place_open(&place, dir));
+    assert_int_equal(connect(silent, (const struct sockaddr *)&place.address, sizeof place.address),
+                     0);
+    status_place_close(&place);
+    return silent;
+}
+
+static void others_wait_for_those_who_do_not_read_and_are_answered(void **state)
+{
+    (void)state;
+    int silent[TRANSPORT_ASKERS_MAX];
+    open_here();
+    answer_here();
+    answer_bytes = LARGE;
+    for (int i = 0; i < TRANSPORT_ASKERS_MAX; i++)
+        silent[i] = connect_and_say_nothing();
+    struct question question = {0};
+    ask_once(&question); /* ended by their patience, not by ours */
+    assert_int_equal(question.count, LARGE);
+    assert_int_equal(asked, TRANSPORT_ASKERS_MAX + 1);
+    free(question.bytes);
+    for (int i = 0; i < TRANSPORT_ASKERS_MAX; i++)
+        (void)close(silent[i]);
+}
+
+static void an_end_while_somebody_is_answered_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    open_here();
+    answer_here();
+    answer_bytes = LARGE;
+    const int silent = connect_and_say_nothing();
+    stops_when_asked = true;
+    transport_run(transport);
+    assert_int_equal(asked, 1);
+    (void)close(silent);
+}
+
+static void the_socket_is_for_its_owner_alone(void **state)
+{
+    (void)state;
+    struct status_place place;
+    struct stat about;
+    open_here();
+    answer_here();
+    assert_true(status_place_open(&place, dir));
+    assert_int_equal(stat(place.address.sun_path, &about), 0);
+    assert_int_equal(about.st_mode & 07777, 0600);
+    status_place_close(&place);
+}
+
+static void a_folder_has_one_node(void **state)
+{
+    (void)state;
+    struct status_door second = {0};
+    struct problem problem;
+    assert_false(status_door_is_taken(dir));
+    open_here();
+    assert_true(status_door_is_taken(dir));
+    assert_int_equal(status_door_open(&second, dir, &problem), MISMATCH);
+    assert_non_null(strstr(problem.text, "another node runs with this state_dir"));
+    assert_non_null(strstr(problem.text, dir));
+    assert_true(status_door_is_taken(dir)); /* asking and failing gives nothing up */
+    status_door_close(&door);
+    assert_false(status_door_is_taken(dir));
+    assert_int_equal(status_door_open(&second, dir, &problem), OK);
+    status_door_close(&second);
+}
+
+static void the_socket_of_the_dead_is_replaced(void **state)
+{
+    (void)state;
+    struct problem problem;
+    int dead;
+    open_here();
+    assert_int_equal(status_door_socket(&door, &dead, &problem), OK);
+    assert_int_equal(close(dead), 0);
+    answer_here();
+    struct question question = {0};
+    ask_once(&question);
+    free(question.bytes);
+}
+
+static void assert_no_answer(enum status expected, const char *sentence)
+{
+    char *bytes;
+    size_t count;
+    struct problem problem;
+    assert_int_equal(status_ask(dir, 50, &bytes, &count, &problem), expected);
+    if (!strstr(problem.text, sentence))
+        fail_msg("%s", problem.text);
+}
+
+static void no_answer_is_explained(void **state)
+{
+    (void)state;
+    struct problem problem;
+    int made;
+    assert_no_answer(MISSING, "no node runs with the state_dir");
+    open_here();
+    assert_no_answer(FAILED, "just starting or ending");
+    assert_int_equal(status_door_socket(&door, &made, &problem), OK);
+    assert_no_answer(FAILED, "just starting or ending");
+    transport_answer(transport, made);
+    assert_no_answer(FAILED, "has not answered within 0.05 s"); /* the transport does not run */
+    status_door_shut(&door);
+    assert_no_answer(FAILED, "just starting or ending");
+    status_door_close(&door);
+    assert_no_answer(MISSING, "no node runs with the state_dir");
+}
+
+static void a_long_path_has_a_door_too(void **state)
+{
+    (void)state;
+    char above[CONFIG_PATH_BYTES], name[201];
+    memset(name, 'd', 200);
+    name[200] = 0;
+    (void)strcpy(above, dir);
+    (void)strcat(strcat(dir, "/"), name);
+    assert_int_equal(mkdir(dir, 0700), 0);
+    open_here();
+    answer_here();
+    struct question question = {0};
+    ask_once(&question);
+    free(question.bytes);
+    status_door_close(&door);
+    remove_file("lock");
+    assert_int_equal(rmdir(dir), 0);
+    (void)strcpy(dir, above);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+    const struct CMUnitTest tests[] = {
+        TEST(who_asks_is_answered),
+        TEST(a_long_answer_comes_whole),
+        TEST(others_wait_for_those_who_do_not_read_and_are_answered),
+        TEST(an_end_while_somebody_is_answered_leaves_nothing_behind),
+        TEST(the_socket_is_for_its_owner_alone),
+        TEST(a_folder_has_one_node),
+        TEST(the_socket_of_the_dead_is_replaced),
+        TEST(no_answer_is_explained),
+        TEST(a_long_path_has_a_door_too),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,493 @@
+/* The ring and the hatch with two real threads. Run under ThreadSanitizer too. */
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/digest.h"
+#include "daemon/learner_thread.h"
+#include "daemon/ring.h"
+#include "base/rng.h"
+#include "base/error.h"
+
+#define RING_BYTES   1024
+#define RECORDS      50000
+#define ARENA_BYTES  ((size_t)64 << 20)
+#define APPLY_WINDOW 1000
+
+static struct arena arena;
+
+/* The ring. */
+
+static struct ring ring;
+static uint8_t *behind; /* [RING_BYTES] memory that is not the ring's */
+
+static int ring_start(void **state)
+{
+    (void)state;
+    arena_init(&arena, ARENA_BYTES);
+    ring_init(&ring, &arena, RING_BYTES);
+    behind = arena_take(&arena, RING_BYTES, 1);
+    return 0;
+}
+
+static int arena_stop(void **state)
+{
+    (void)state;
+    arena_release(&arena);
+    return 0;
+}
+
+static int ring_stop(void **state)
+{
+    for (int i = 0; i < RING_BYTES; i++)
+        assert_int_equal(behind[i], 0);
+    return arena_stop(state);
+}
+
+/* Records differ in size and content by their number. */
+static uint32_t record_bytes(uint32_t number)
+{
+    struct rng rng = rng_new(number, 1);
+    return 4 + rng_below(&rng, RING_BYTES / 2 - 16);
+}
+
+static bool put(uint32_t number)
+{
+    const uint32_t bytes = record_bytes(number);
+    uint8_t *room = ring_room(&ring, bytes);
+    if (!room)
+        return false;
+    memset(room, (int)(number & 0xff), bytes);
+    memcpy(room, &number, sizeof number);
+    ring_put(&ring, bytes);
+    return true;
+}
+
+static bool take(uint32_t number)
+{
+    const uint8_t *record = ring_peek(&ring);
+    if (!record)
+        return false;
+    uint32_t found;
+    memcpy(&found, record, sizeof found);
+    assert_int_equal(found, number);
+    for (uint32_t i = sizeof found; i < record_bytes(number); i++)
+        assert_int_equal(record[i], number & 0xff);
+    ring_done(&ring);
+    return true;
+}
+
+static void an_empty_ring_has_nothing(void **state)
+{
+    (void)state;
+    assert_null(ring_peek(&ring));
+    assert_true(put(0) && take(0));
+    assert_null(ring_peek(&ring));
+}
+
+static void a_full_ring_takes_no_more_until_something_is_taken(void **state)
+{
+    (void)state;
+    uint32_t count = 0;
+    while (put(count))
+        count++;
+    assert_true(count >= 2);
+    assert_true(take(0));
+    assert_true(take(1));
+    for (uint32_t i = 2; i < count; i++)
+        assert_true(take(i));
+    assert_null(ring_peek(&ring));
+}
+
+static void room_is_aligned_and_asking_twice_changes_nothing(void **state)
+{
+    (void)state;
+    for (uint32_t number = 0; number < 200; number++) {
+        void *room = ring_room(&ring, 4 + number % 60);
+        assert_non_null(room);
+        assert_int_equal((uintptr_t)room % 8, 0);
+        assert_ptr_equal(ring_room(&ring, 4 + number % 60), room);
+        ring_put(&ring, 4 + number % 60);
+        ring_done(&ring);
+    }
+}
+
+/* Wherever the head stands: half of the ring is always to be had when it is empty. */
+static void the_largest_record_fits_at_every_place(void **state)
+{
+    (void)state;
+    const uint32_t largest = RING_BYTES / 2 - 8;
+    for (uint32_t round = 0; round < RING_BYTES; round++) {
+        void *room = ring_room(&ring, largest);
+        assert_non_null(room);
+        memset(room, 0xff, largest);
+        ring_put(&ring, largest);
+        assert_non_null(ring_peek(&ring));
+        ring_done(&ring);
+        assert_non_null(ring_room(&ring, 1)); /* and move on by the smallest step */
+        ring_put(&ring, 1);
+        ring_done(&ring);
+    }
+}
+
+static void *put_all(void *unused)
+{
+    (void)unused;
+    for (uint32_t number = 0; number < RECORDS; number++)
+        while (!put(number))
+            (void)sched_yield();
+    return NULL;
+}
+
+static void between_two_threads_nothing_is_lost_or_turned_round(void **state)
+{
+    (void)state;
+    pthread_t writer;
+    assert_int_equal(pthread_create(&writer, NULL, put_all, NULL), 0);
+    for (uint32_t number = 0; number < RECORDS; number++)
+        while (!take(number))
+            (void)sched_yield();
+    assert_int_equal(pthread_join(writer, NULL), 0);
+    assert_null(ring_peek(&ring));
+}
+
+/* The hatch. */
+
+static struct backend *backend;
+static struct model *model;
+static struct learner *learner;
+static struct hatch *hatch;
+
+/* Rung by the learner's thread when there are events. */
+static struct bell {
+    pthread_mutex_t mutex;
+    pthread_cond_t rung;
+    uint64_t count;
+    pid_t thread;
+} bell = {.mutex = PTHREAD_MUTEX_INITIALIZER, .rung = PTHREAD_COND_INITIALIZER};
+
+static void ring_bell(void *waker)
+{
+    assert_ptr_equal(waker, &bell);
+    (void)pthread_mutex_lock(&bell.mutex);
+    bell.count++;
+    bell.thread = gettid();
+    (void)pthread_cond_signal(&bell.rung);
+    (void)pthread_mutex_unlock(&bell.mutex);
+}
+
+static struct hatch_event next_event(void)
+{
+    for (;;) {
+        struct hatch_event event;
+        (void)pthread_mutex_lock(&bell.mutex);
+        const uint64_t before = bell.count;
+        (void)pthread_mutex_unlock(&bell.mutex);
+        if (hatch_next(hatch, &event))
+            return event;
+        (void)pthread_mutex_lock(&bell.mutex);
+        while (bell.count == before)
+            (void)pthread_cond_wait(&bell.rung, &bell.mutex);
+        (void)pthread_mutex_unlock(&bell.mutex);
+    }
+}
+
+/* The next one that is not STEPPED. */
+static struct hatch_event next_answer(void)
+{
+    struct hatch_event event;
+    do
+        event = next_event();
+    while (event.kind == HATCH_STEPPED);
+    return event;
+}
+
+static struct learner *learner_of_xor(void)
+{
+    const struct dataset_options data_options = {.source = DATASET_XOR, .shards = 1};
+    struct learner_options options = {
+        .optimizer = {.sgd = {.rate = 0.05f, .momentum = 0.9f}},
+        .batch = 4,
+        .model_seed = 1,
+        .data_seed = 1,
+    };
+    struct dataset train, test;
+    struct problem problem;
+    assert_int_equal(dataset_load_train(&train, &data_options, &problem), OK);
+    assert_int_equal(dataset_load_test(&test, &data_options, &problem), OK);
+    test.mean = train.mean;
+    test.scale = train.scale;
+    assert_int_equal(model_new(&model, &arena, backend, model_preset("xor"), train.shape,
+                               train.classes, 4, &problem),
+                     OK);
+    options.test_to = test.count;
+    options.told_max = (uint32_t)model_parameters(model) / 2;
+    struct learner *made = learner_new(&arena, backend, model, &train, &test, &options);
+    dataset_free(&train);
+    dataset_free(&test);
+    return made;
+}
+
+static int learner_start(void **state)
+{
+    (void)state;
+    arena_init(&arena, ARENA_BYTES);
+    backend = backend_cpu(1);
+    learner = learner_of_xor();
+    return 0;
+}
+
+static int learner_stop(void **state)
+{
+    learner_free(learner);
+    model_free(model);
+    backend->close(backend);
+    return arena_stop(state);
+}
+
+static void open_hatch(bool train, uint64_t samples_max)
+{
+    const struct hatch_options options = {.samples_max = samples_max,
+                                          .apply_window = APPLY_WINDOW,
+                                          .wake = ring_bell,
+                                          .waker = &bell};
+    assert_true(hatch_arena_bytes(&options) < ARENA_BYTES / 2);
+    hatch = hatch_new(&arena, learner, &options);
+    if (train)
+        hatch_train(hatch, 0);
+}
+
+/* Some entries, one step each. */
+static const uint32_t indexes[] = {0, 3, 7, 20};
+static const int8_t levels[] = {1, -2, 127, -127};
+
+static struct update update_of(uint32_t count, uint32_t amount)
+{
+    return (struct update){.tau = 0.001f,
+                           .amount = amount,
+                           .count = count,
+                           .index = (uint32_t *)(uintptr_t)indexes,
+                           .level = (int8_t *)(uintptr_t)levels};
+}
+
+static const struct tell whole = {.budget_bytes = 100000, .share = 1, .gain = 1};
+
+static void commands_are_answered_in_order(void **state)
+{
+    (void)state;
+    const struct update small = update_of(2, 10), large = update_of(4, 1000);
+    open_hatch(false, 0);
+    hatch_hear(hatch, &small, false);
+    hatch_hear(hatch, &large, false);
+    hatch_tell(hatch, &whole, false);
+    hatch_evaluate(hatch);
+    struct hatch_event event = next_event();
+    assert_int_equal(event.kind, HATCH_APPLIED);
+    assert_int_equal(event.entries, 2);
+    event = next_event();
+    assert_int_equal(event.kind, HATCH_APPLIED);
+    assert_int_equal(event.entries, 4);
+    event = next_event();
+    assert_int_equal(event.kind, HATCH_TOLD);
+    assert_int_equal(event.update->count, 0); /* it has learned nothing of its own */
+    event = next_event();
+    assert_int_equal(event.kind, HATCH_EVALUATED);
+    assert_int_equal(event.evaluation.samples, 4);
+    hatch_stop(hatch);
+    assert_false(hatch_next(hatch, &event));
+}
+
+static uint64_t digest_of(const struct update *update)
+{
+    uint64_t digest = 0;
+    for (uint32_t i = 0; i < update->count; i++) {
+        const int level = update->level[i];
+        const uint32_t units = update->amount * (uint32_t)level;
+        digest = digest_add(digest, digest_of_entry(update->index[i], units));
+    }
+    return digest;
+}
+
+/* Far more than the ring holds, with at most the window under way, as the owner promises. */
+static void everything_heard_is_applied_once_however_much_it_is(void **state)
+{
+    (void)state;
+    const uint32_t heard = 60000;
+    uint64_t digest = learner_digest(learner);
+    uint32_t under_way = 0;
+    open_hatch(false, 0);
+    for (uint32_t i = 0; i < heard; i++) {
+        const struct update update = update_of(1 + i % 4, 1 + i);
+        digest = digest_add(digest, digest_of(&update));
+        while (under_way + update.count > APPLY_WINDOW)
+            under_way -= next_answer().entries;
+        hatch_hear(hatch, &update, false);
+        under_way += update.count;
+    }
+    hatch_stop(hatch);
+    for (struct hatch_event event; hatch_next(hatch, &event);)
+        under_way -= event.entries;
+    assert_int_equal(under_way, 0);
+    assert_true(learner_digest(learner) == digest);
+}
+
+static void the_learner_learns_on_its_own_thread(void **state)
+{
+    (void)state;
+    enum { SAMPLES = 8000 };
+    open_hatch(true, SAMPLES);
+    uint64_t samples = 0, steps = 0;
+    while (samples < SAMPLES) {
+        const struct hatch_event event = next_event();
+        assert_int_equal(event.kind, HATCH_STEPPED);
+        assert_true(isfinite(event.loss_sum));
+        samples += event.samples;
+        steps += event.steps;
+    }
+    assert_int_equal(samples, SAMPLES); /* and no step more */
+    assert_int_equal(steps, SAMPLES / 4);
+    for (int i = 0; i < 50; i++) { /* half of the entries at a time */
+        hatch_tell(hatch, &whole, false);
+        assert_int_equal(next_answer().kind, HATCH_TOLD);
+    }
+    hatch_evaluate(hatch);
+    const struct hatch_event event = next_answer();
+    hatch_stop(hatch);
+    assert_int_equal(event.kind, HATCH_EVALUATED);
+    assert_int_equal(event.evaluation.correct, 4);
+    assert_true(event.evaluation.loss < 0.1);
+}
+
+/* What is told lies in the learner's memory and is read here, while the learner goes on. */
+static void what_is_told_is_what_the_base_moved_by(void **state)
+{
+    (void)state;
+    uint64_t digest = learner_digest(learner);
+    uint32_t told = 0;
+    open_hatch(true, 0);
+    for (int round = 0; round < 50; round++) {
+        while (next_event().kind != HATCH_STEPPED)
+            ;
+        hatch_tell(hatch, &whole, round == 49);
+        const struct hatch_event event = next_answer();
+        assert_int_equal(event.kind, HATCH_TOLD);
+        digest = digest_add(digest, digest_of(event.update));
+        told += event.update->count;
+    }
+    hatch_stop(hatch);
+    assert_true(told > 0);
+    assert_true(learner_digest(learner) == digest);
+}
+
+static void nothing_is_learned_before_training_is_allowed(void **state)
+{
+    (void)state;
+    open_hatch(false, 0);
+    hatch_evaluate(hatch);
+    assert_int_equal(next_event().kind, HATCH_EVALUATED);
+    hatch_train(hatch, 0);
+    assert_int_equal(next_event().kind, HATCH_STEPPED);
+    hatch_stop(hatch);
+}
+
+/* The kernel's letter for a thread: R runs, S sleeps. */
+static char state_of(pid_t thread)
+{
+    char path[64], line[256] = "";
+    (void)snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    (void)fclose(file);
+    const char *end = strrchr(line, ')');
+    assert_non_null(end);
+    return end[2];
+}
+
+static void assert_falls_asleep(void)
+{
+    (void)pthread_mutex_lock(&bell.mutex);
+    const pid_t thread = bell.thread;
+    (void)pthread_mutex_unlock(&bell.mutex);
+    for (int looks = 0; state_of(thread) != 'S' && looks < 100000; looks++)
+        (void)sched_yield();
+    assert_int_equal(state_of(thread), 'S');
+}
+
+static void the_last_telling_ends_the_training(void **state)
+{
+    (void)state;
+    uint64_t samples = 0;
+    struct hatch_event event;
+    open_hatch(true, 0);
+    for (int i = 0; i < 3; i++)
+        samples += next_event().samples;
+    hatch_tell(hatch, &whole, true);
+    while ((event = next_event()).kind == HATCH_STEPPED)
+        samples += event.samples;
+    assert_int_equal(event.kind, HATCH_TOLD);
+    assert_falls_asleep();
+    hatch_evaluate(hatch);
+    event = next_event();
+    assert_int_equal(event.kind, HATCH_EVALUATED);
+    hatch_stop(hatch);
+    assert_false(hatch_next(hatch, &event));
+    assert_true(learner_samples(learner) == samples); /* every sample was reported before */
+}
+
+static void a_training_learner_stops_when_told_to(void **state)
+{
+    (void)state;
+    struct hatch_event event;
+    open_hatch(true, 0);
+    assert_int_equal(next_event().kind, HATCH_STEPPED);
+    hatch_stop(hatch);
+    const uint64_t samples = learner_samples(learner);
+    while (hatch_next(hatch, &event))
+        ;
+    assert_true(learner_samples(learner) == samples);
+}
+
+static void an_idle_learner_sleeps_and_can_be_woken(void **state)
+{
+    (void)state;
+    open_hatch(false, 0);
+    for (int round = 0; round < 3; round++) {
+        hatch_evaluate(hatch);
+        assert_int_equal(next_event().kind, HATCH_EVALUATED);
+        assert_falls_asleep();
+    }
+    hatch_stop(hatch);
+}
+
+int main(void)
+{
+#define RING(name)  cmocka_unit_test_setup_teardown(name, ring_start, ring_stop)
+#define HATCH(name) cmocka_unit_test_setup_teardown(name, learner_start, learner_stop)
+    const struct CMUnitTest tests[] = {
+        RING(an_empty_ring_has_nothing),
+        RING(a_full_ring_takes_no_more_until_something_is_taken),
+        RING(room_is_aligned_and_asking_twice_changes_nothing),
+        RING(the_largest_record_fits_at_every_place),
+        RING(between_two_threads_nothing_is_lost_or_turned_round),
+        HATCH(commands_are_answered_in_order),
+        HATCH(everything_heard_is_applied_once_however_much_it_is),
+        HATCH(the_learner_learns_on_its_own_thread),
+        HATCH(what_is_told_is_what_the_base_moved_by),
+        HATCH(nothing_is_learned_before_training_is_allowed),
+        HATCH(the_last_telling_ends_the_training),
+        HATCH(a_training_learner_stops_when_told_to),
+        HATCH(an_idle_learner_sleeps_and_can_be_woken),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,146 @@
+/* Steps made on the learner's thread, whose clock sizes them; and where a schedule begins there. */
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "daemon/learner_thread.h"
+#include "base/error.h"
+
+static struct backend *backend;
+static struct arena arena;
+static struct model *model;
+static struct learner *learner;
+static struct hatch_used used; /* by the last hatch */
+
+static int begin(void **state)
+{
+    (void)state;
+    const struct dataset_options source = {.source = DATASET_XOR, .shards = 1};
+    const struct learner_options options = {.optimizer = {.sgd = {.rate = 0.01f}},
+                                            .batch = 32,
+                                            .batch_max = 64,
+                                            .model_seed = 1,
+                                            .told_max = 1};
+    struct dataset train;
+    struct problem problem;
+    arena_init(&arena, (size_t)64 << 20);
+    backend = backend_cpu(1);
+    assert_int_equal(dataset_load_train(&train, &source, &problem), OK);
+    assert_int_equal(model_new(&model, &arena, backend, model_preset("xor"), train.shape,
+                               train.classes, 64, &problem),
+                     OK);
+    learner = learner_new(&arena, backend, model, &train, NULL, &options);
+    dataset_free(&train);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    learner_free(learner);
+    model_free(model);
+    backend->close(backend);
+    arena_release(&arena);
+    return 0;
+}
+
+static void nobody_is_woken(void *waker)
+{
+    (void)waker;
+}
+
+/* Trains for so many samples; the batch at the end, which was said. */
+static uint32_t train(uint64_t step_ns, uint64_t swarm_samples)
+{
+    enum { SAMPLES = 6400 };
+    const struct hatch_options options = {.pace = {.step_ns = step_ns, .batch_max = 64},
+                                          .samples_max = SAMPLES,
+                                          .apply_window = 10,
+                                          .wake = nobody_is_woken};
+    struct hatch *hatch = hatch_new(&arena, learner, &options);
+    struct hatch_event event = {.batch = 0};
+    hatch_train(hatch, swarm_samples);
+    for (uint64_t samples = 0; samples < SAMPLES;) {
+        if (hatch_next(hatch, &event))
+            samples += event.samples;
+        else
+            (void)sched_yield();
+    }
+    hatch_stop(hatch);
+    used = hatch_used(hatch);
+    assert_int_equal(event.batch, step_ns > 0 ? learner_batch(learner) : 0);
+    return learner_batch(learner);
+}
+
+static void where_a_step_may_take_long_it_grows_to_what_there_is_room_for(void **state)
+{
+    (void)state;
+    assert_int_equal(train(UINT64_C(3600000000000), 0), 64);
+}
+
+static void where_a_step_may_take_no_time_it_shrinks(void **state)
+{
+    (void)state;
+    assert_int_equal(train(1, 0), PACE_BATCH_MIN);
+}
+
+static void without_a_time_a_step_keeps_its_size(void **state)
+{
+    (void)state;
+    assert_int_equal(train(0, 0), 32);
+}
+
+static void training_begins_where_the_swarm_is(void **state)
+{
+    (void)state;
+    (void)train(0, 1000000);
+    assert_int_equal(learner_swarm_samples(learner), 1000000 + learner_samples(learner));
+}
+
+/* A hatch through which something is heard, and nobody trains. */
+static void hear_ten_times(void)
+{
+    const struct hatch_options options = {
+        .pace.batch_max = 64, .apply_window = 10, .wake = nobody_is_woken};
+    uint32_t index = 0;
+    int8_t level = 1;
+    const struct update update = {
+        .tau = 1, .amount = 1, .count = 1, .index = &index, .level = &level};
+    struct hatch *hatch = hatch_new(&arena, learner, &options);
+    struct hatch_event event;
+    for (int i = 0; i < 10; i++) {
+        hatch_hear(hatch, &update, false);
+        while (!hatch_next(hatch, &event))
+            (void)sched_yield();
+    }
+    hatch_stop(hatch);
+    used = hatch_used(hatch);
+}
+
+static void the_time_of_steps_and_of_the_exchange_is_counted_apart(void **state)
+{
+    (void)state;
+    (void)train(0, 0);
+    assert_true(used.steps_ns > 0);
+    assert_int_equal(used.exchange_ns, 0);
+    hear_ten_times();
+    assert_int_equal(used.steps_ns, 0);
+    assert_true(used.exchange_ns > 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+    const struct CMUnitTest tests[] = {
+        TEST(where_a_step_may_take_long_it_grows_to_what_there_is_room_for),
+        TEST(where_a_step_may_take_no_time_it_shrinks),
+        TEST(without_a_time_a_step_keeps_its_size),
+        TEST(training_begins_where_the_swarm_is),
+        TEST(the_time_of_steps_and_of_the_exchange_is_counted_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,206 @@
+/* What a backend does entry by entry: activations, losses, SGD, picking samples. Against naive
+ * references in double. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/operands.h"
+
+static const enum activation activations[] = {LINEAR, RELU, SIGMOID, TANH};
+
+static void activations_agree_with_the_reference(void **state)
+{
+    const size_t counts[] = {1, 3, 8, 1001};
+    for (size_t i = 0; i < 16; i++) {
+        const enum activation activation = activations[i % 4];
+        const size_t count = counts[i / 4];
+        case_begin(state);
+        for (size_t j = 0; j < count; j++) {
+            x[j] *= 4;
+            want_y[j] = activation_reference(activation, (double)x[j]);
+            want_dx[j] = activation_slope(activation, (double)x[j]) * (double)dy[j];
+        }
+        backend->activate(backend, activation, count, x, y);
+        backend->activate_backward(backend, activation, count, y, dy, dx);
+        check_near(y, want_y, count, LOOP_NMSE);
+        check_near(dx, want_dx, count, LOOP_NMSE);
+        assert_true(isnan(y[count]) && isnan(dx[count]));
+    }
+}
+
+static void an_activation_may_overwrite_its_input(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        fill(x, 1001);
+        backend->activate(backend, activations[i], 1001, x, y);
+        backend->activate(backend, activations[i], 1001, x, x);
+        assert_memory_equal(x, y, 1001 * sizeof *x);
+        backend->activate_backward(backend, activations[i], 1001, y, dy, dx);
+        backend->activate_backward(backend, activations[i], 1001, y, dy, dy);
+        assert_memory_equal(dx, dy, 1001 * sizeof *dx);
+    }
+}
+
+static void relu_lets_nan_through(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 9; i++)
+        x[i] = i % 2 ? NAN : -1;
+    backend->activate(backend, RELU, 9, x, y);
+    for (int i = 0; i < 9; i++)
+        assert_true(i % 2 ? isnan(y[i]) : y[i] == 0);
+}
+
+static void sigmoid_and_tanh_end_at_their_limits(void **state)
+{
+    (void)state;
+    const float far[] = {-1000, 1000};
+    backend->activate(backend, SIGMOID, 2, far, y);
+    assert_true(y[0] == 0 && y[1] == 1);
+    backend->activate(backend, TANH, 2, far, y);
+    assert_true(y[0] == -1 && y[1] == 1);
+}
+
+/* Returns the sum of the losses; y are the logits, want_dx the slopes. */
+static double cross_entropy_reference(int batch, int classes, const uint8_t *labels)
+{
+    double loss = 0;
+    for (int i = 0; i < batch; i++) {
+        const float *logits = y + i * classes;
+        double sum = 0;
+        for (int c = 0; c < classes; c++)
+            sum += exp((double)logits[c]);
+        loss += log(sum) - (double)logits[labels[i]];
+        for (int c = 0; c < classes; c++)
+            want_dx[i * classes + c] = (exp((double)logits[c]) / sum - (c == labels[i])) / batch;
+    }
+    return loss;
+}
+
+static void cross_entropy_agrees_with_the_reference(void **state)
+{
+    const struct {
+        int batch, classes;
+    } cases[] = {{1, 1}, {1, 2}, {3, 10}, {32, 10}, {3, 256}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const int batch = cases[i].batch, classes = cases[i].classes;
+        uint8_t labels[32];
+        struct score score = {.loss = 1000, .samples = 7, .correct = 5};
+        case_begin(state);
+        fill(y, (size_t)(batch * classes));
+        for (int j = 0; j < batch; j++)
+            labels[j] = (uint8_t)(classes - 1 - j % classes);
+        double want = cross_entropy_reference(batch, classes, labels);
+        backend->cross_entropy(backend, batch, classes, y, labels, dx, &score);
+        assert_true(fabs(score.loss - 1000 - want) <= 1e-6 * (1 + want));
+        assert_int_equal(score.samples, 7 + batch);
+        check_near(dx, want_dx, (size_t)(batch * classes), LOOP_NMSE);
+        struct score once = {0}, twice = {0};
+        backend->cross_entropy(backend, batch, classes, y, labels, dx, &once);
+        backend->cross_entropy(backend, batch, classes, y, labels, NULL, &twice);
+        assert_memory_equal(&once, &twice, sizeof once);
+        assert_int_equal(score.correct, 5 + once.correct);
+    }
+}
+
+static void cross_entropy_counts_the_first_largest_logit(void **state)
+{
+    (void)state;
+    const float logits[] = {1, 3, 2, /**/ 5, 5, 5, /**/ 0, 7, 7, /**/ -1, -2, -3};
+    const uint8_t labels[] = {1, 1, 1, 2};
+    struct score score = {0};
+    backend->cross_entropy(backend, 4, 3, logits, labels, NULL, &score);
+    assert_int_equal(score.correct, 2);
+}
+
+static void cross_entropy_survives_huge_logits(void **state)
+{
+    (void)state;
+    const float logits[] = {10000, 0, /**/ -10000, -10000, /**/ 0, 10000};
+    const uint8_t labels[] = {0, 1, 0};
+    struct score score = {0};
+    backend->cross_entropy(backend, 3, 2, logits, labels, dx, &score);
+    assert_true(fabs(score.loss - (0 + log(2) + 10000)) < 1e-6);
+    const double want[] = {0, 0, 0.5 / 3, -0.5 / 3, -1.0 / 3, 1.0 / 3};
+    check_near(dx, want, 6, LOOP_NMSE);
+    assert_int_equal(score.correct, 1);
+}
+
+static void sgd_reference(const struct sgd *sgd, size_t count, const double *g, double *weight,
+                          double *m)
+{
+    for (size_t i = 0; i < count; i++) {
+        double gradient = g[i] + (double)sgd->weight_decay * weight[i];
+        m[i] = (double)sgd->momentum * m[i] + gradient;
+        double step = sgd->nesterov ? gradient + (double)sgd->momentum * m[i] : m[i];
+        weight[i] -= (double)sgd->rate * step;
+    }
+}
+
+static void sgd_agrees_with_the_reference_over_three_steps(void **state)
+{
+    const struct sgd settings[] = {
+        {.rate = 0.1f},
+        {.rate = 0.1f, .momentum = 0.9f},
+        {.rate = 0.1f, .momentum = 0.9f, .nesterov = true},
+        {.rate = 0.1f, .weight_decay = 0.01f},
+        {.rate = 0.01f, .momentum = 0.5f, .weight_decay = 0.1f, .nesterov = true},
+    };
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        const size_t count = i == 0 ? 1 : 1003;
+        case_begin(state);
+        for (size_t j = 0; j < count; j++) {
+            want_y[j] = w[j];
+            want_dx[j] = x[j]; /* the gradient */
+            want_dw[j] = b[j]; /* the momentum */
+        }
+        for (int step = 0; step < 3; step++) {
+            backend->sgd(backend, &settings[i], count, w, x, b);
+            sgd_reference(&settings[i], count, want_dx, want_y, want_dw);
+        }
+        check_near(w, want_y, count, LOOP_NMSE);
+        check_near(b, want_dw, count, LOOP_NMSE);
+    }
+}
+
+static void gather_picks_and_normalises(void **state)
+{
+    (void)state;
+    const uint32_t pick[] = {3, 0, 3};
+    uint8_t pixels[20], labels[] = {9, 8, 7, 6}, got[3];
+    for (int i = 0; i < 20; i++)
+        pixels[i] = (uint8_t)(i * 13);
+    backend->gather(backend, 3, 5, pixels, labels, pick, 100.5f, 0.25f, y, got);
+    for (size_t i = 0; i < 15; i++)
+        want_y[i] = (pixels[pick[i / 5] * 5 + i % 5] - 100.5) * 0.25;
+    check_near(y, want_y, 15, LOOP_NMSE);
+    assert_memory_equal(got, ((uint8_t[]){6, 9, 6}), 3);
+    assert_true(isnan(y[15]));
+    memset(got, 0xFF, sizeof got);
+    backend->gather(backend, 2, 1, pixels, labels, pick, 0, 1, y, got);
+    assert_true(y[0] == pixels[3] && y[1] == pixels[0]);
+    assert_memory_equal(got, ((uint8_t[]){6, 9, 0xFF}), 3);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup(name, case_begin)
+    const struct CMUnitTest tests[] = {
+        TEST(activations_agree_with_the_reference),
+        TEST(an_activation_may_overwrite_its_input),
+        TEST(relu_lets_nan_through),
+        TEST(sigmoid_and_tanh_end_at_their_limits),
+        TEST(cross_entropy_agrees_with_the_reference),
+        TEST(cross_entropy_counts_the_first_largest_logit),
+        TEST(cross_entropy_survives_huge_logits),
+        TEST(sgd_agrees_with_the_reference_over_three_steps),
+        TEST(gather_picks_and_normalises),
+    };
+    RUN_ON_EACH_DEVICE(tests, host_backend_opens, host_backend_closes);
+}

@@ -1,0 +1,239 @@
+/* The backend's operations of the exchange against naive references. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/digest.h"
+#include "support/exchange_state.h"
+
+static float residual_at(uint32_t c)
+{
+    return w[c] - QUANTUM * (float)base[c];
+}
+
+static void random_state(uint64_t seed)
+{
+    struct rng rng = rng_new(seed, 3);
+    for (uint32_t c = 0; c < P; c++) {
+        base[c] = (int32_t)(rng_next(&rng) >> 40) - (1 << 23);
+        since[c] = (int32_t)(rng_next(&rng) >> 40) - (1 << 23);
+        w[c] = QUANTUM * (float)base[c] + (float)(0.01 * normal(&rng));
+    }
+    w[7] = NAN;
+    w[8] = INFINITY;
+    w[9] = -INFINITY;
+    memcpy(w_before, w, sizeof w);
+    memcpy(base_before, base, sizeof base);
+}
+
+static uint32_t bits_at(uint32_t c)
+{
+    const float r = fabsf(residual_at(c));
+    uint32_t bits;
+    memcpy(&bits, &r, sizeof bits);
+    return bits;
+}
+
+static void a_survey_counts_and_picks_what_is_not_below_the_floor(void **state)
+{
+    (void)state;
+    static uint32_t expected[HISTOGRAM_BINS];
+    const float floors[] = {0, 0.001f, 0.01f, 0.03f, 1000};
+    for (size_t f = 0; f < sizeof floors / sizeof floors[0]; f++) {
+        random_state(1);
+        memset(expected, 0, sizeof expected);
+        memset(bins, 0xFF, sizeof bins);
+        const uint32_t picked = survey(floors[f]);
+        uint32_t at = 0, floor_bits;
+        memcpy(&floor_bits, &floors[f], sizeof floor_bits);
+        for (uint32_t c = 0; c < P; c++) {
+            if (bits_at(c) < floor_bits)
+                continue;
+            expected[bits_at(c) >> 18]++;
+            assert_int_equal(picks[at++], c);
+        }
+        assert_int_equal(picked, at);
+        assert_memory_equal(bins, expected, sizeof bins);
+    }
+}
+
+static void a_survey_notes_no_more_than_there_is_room_for(void **state)
+{
+    (void)state;
+    random_state(1);
+    const uint32_t all = survey(0.01f);
+    assert_true(all > 2000);
+    const struct survey some = {.floor = 0.01f, .picks = picks, .picks_max = 1500};
+    picks[1500] = 0xABCD;
+    assert_int_equal(backend->survey(backend, &some, P, w, base, since, bins), all);
+    assert_int_equal(picks[1500], 0xABCD);
+    assert_in_range(picks[1499], 1499, P - 1);
+}
+
+static void a_refinement_counts_the_parts_of_one_bin_among_the_picks(void **state)
+{
+    (void)state;
+    uint32_t parts[BIN_PARTS], expected[BIN_PARTS] = {0}, in_it = 0;
+    random_state(1);
+    (void)survey(0);
+    uint32_t bin = HISTOGRAM_BINS / 2;
+    for (uint32_t b = 1; b < HISTOGRAM_BINS; b++)
+        bin = bins[b] > bins[bin] ? b : bin;
+    for (uint32_t c = 1; c < P; c += 2) { /* of which every second is picked */
+        const float size = fabsf(w[c] - QUANTUM * (float)base[c]);
+        uint32_t bits;
+        memcpy(&bits, &size, sizeof bits);
+        picks[c / 2] = c;
+        if (bits / (1u << 18) != bin)
+            continue;
+        expected[bits % (1u << 18) / 1024]++;
+        in_it++;
+    }
+    assert_true(in_it > 100 && in_it < bins[bin]);
+    backend->refine(backend, P / 2, picks, w, base, bin, parts);
+    assert_memory_equal(parts, expected, sizeof parts);
+}
+
+static void a_cut_looks_at_nothing_else_than_what_was_picked(void **state)
+{
+    (void)state;
+    random_state(1);
+    const uint32_t some[] = {3, 7, 1000, P - 1};
+    w[3] = w[1000] = w[P - 1] = 500;
+    struct update cut = {.tau = 0.1f, .amount = 1, .index = index_, .level = level};
+    backend->cut(backend, 4, some, w, base, P, &cut);
+    assert_int_equal(cut.count, 3);
+    assert_int_equal(cut.index[1], 1000);
+}
+
+/* By division in double and by hand, entry after entry. */
+static int level_expected(uint32_t c, float tau)
+{
+    const float r = w_before[c] - QUANTUM * (float)base_before[c];
+    if (!isfinite(r) || fabsf(r) < tau)
+        return 0;
+    const float levels = truncf(r / tau);
+    return levels > LEVEL_MAX ? LEVEL_MAX : levels < -LEVEL_MAX ? -LEVEL_MAX : (int)levels;
+}
+
+static void a_cut_tells_the_large_residuals_in_order(void **state)
+{
+    (void)state;
+    const float taus[] = {0.0001f, 0.003f, 0.02f};
+    for (size_t t = 0; t < sizeof taus / sizeof taus[0]; t++) {
+        random_state(2 + t);
+        const uint32_t amount = (uint32_t)(0.3f * taus[t] / QUANTUM);
+        struct update cut = {.tau = taus[t], .amount = amount, .index = index_, .level = level};
+        cut_all(P, &cut);
+        uint32_t at = 0;
+        for (uint32_t c = 0; c < P; c++) {
+            const int k = level_expected(c, taus[t]);
+            assert_int_equal(base[c], base_before[c] + (int32_t)amount * k);
+            if (k == 0) {
+                assert_memory_equal(&w[c], &w_before[c], sizeof w[c]);
+                continue;
+            }
+            assert_int_equal(cut.index[at], c);
+            assert_int_equal(cut.level[at++], k);
+            const double moved = ((double)QUANTUM * amount - (double)taus[t]) * k;
+            assert_true(fabs((double)w[c] - (double)w_before[c] - moved) < 1e-6);
+        }
+        assert_int_equal(cut.count, at);
+        assert_true(at > 100);
+    }
+}
+
+static void a_cut_stops_at_its_capacity(void **state)
+{
+    (void)state;
+    random_state(5);
+    struct update cut = {.tau = 0.001f, .amount = 7, .index = index_, .level = level};
+    index_[100] = 0xABCD;
+    cut_all(100, &cut);
+    assert_int_equal(cut.count, 100);
+    assert_int_equal(index_[100], 0xABCD);
+    for (uint32_t c = index_[99] + 1; c < P; c++)
+        assert_int_equal(base[c], base_before[c]);
+}
+
+static void hearing_moves_base_and_weights_alike(void **state)
+{
+    (void)state;
+    random_state(6);
+    uint32_t at[] = {0, 5, 100, P - 1};
+    int8_t levels[] = {1, -3, LEVEL_MAX, -LEVEL_MAX};
+    const struct update update = {
+        .tau = 0.1f, .amount = 5000, .count = 4, .index = at, .level = levels};
+    backend->hear(backend, &update, w, base);
+    uint32_t next = 0;
+    for (uint32_t c = 0; c < P; c++) {
+        const int k = next < 4 && at[next] == c ? levels[next++] : 0;
+        assert_int_equal(base[c], base_before[c] + 5000 * k);
+        if (k == 0)
+            assert_memory_equal(&w[c], &w_before[c], sizeof w[c]);
+        else
+            assert_true(fabs((double)w[c] - (double)w_before[c] - 5000.0 * (double)QUANTUM * k) <
+                        1e-6);
+    }
+}
+
+static void a_survey_steps_on_with_the_base_first(void **state)
+{
+    (void)state;
+    random_state(7);
+    base[20] = INT32_MIN; /* the base wrapped since: a step of 3 */
+    since[20] = INT32_MAX - 2;
+    since[21] = base[21];
+    memcpy(base_before, base, sizeof base);
+    static int32_t since_before[P];
+    memcpy(since_before, since, sizeof since);
+    const struct survey survey = {.beta = 0.3f, .floor = 1000, .picks = picks, .picks_max = P};
+    const uint32_t picked = backend->survey(backend, &survey, P, w, base, since, bins);
+    assert_int_equal(picked, 3); /* what is no number, after the step */
+    for (uint32_t c = 0; c < P; c++) {
+        const double step = c == 20 ? 3 : (double)base[c] - (double)since_before[c];
+        assert_int_equal(base[c], base_before[c]);
+        assert_int_equal(since[c], base[c]);
+        if (isfinite(w_before[c]))
+            assert_true(fabs((double)w[c] - (double)w_before[c] - 0.3 * (double)QUANTUM * step) <
+                        1e-6);
+    }
+    assert_memory_equal(&w[21], &w_before[21], sizeof w[21]);
+}
+
+static void the_digest_is_that_of_its_entries(void **state)
+{
+    (void)state;
+    random_state(8);
+    uint64_t high = 0, low = 0;
+    for (uint32_t c = 0; c < P; c++) {
+        const uint64_t one = digest_of_entry(c, 1);
+        assert_int_equal(one & 1 & one >> 32, 1); /* odd, both */
+        high += (one >> 32) * (uint32_t)base[c];
+        low += (one & UINT32_MAX) * (uint32_t)base[c];
+    }
+    assert_int_equal(backend->digest(backend, P, base), high << 32 | (low & UINT32_MAX));
+    assert_int_equal(backend->digest(backend, 0, base), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_survey_counts_and_picks_what_is_not_below_the_floor),
+        cmocka_unit_test(a_survey_notes_no_more_than_there_is_room_for),
+        cmocka_unit_test(a_survey_steps_on_with_the_base_first),
+        cmocka_unit_test(a_refinement_counts_the_parts_of_one_bin_among_the_picks),
+        cmocka_unit_test(a_cut_looks_at_nothing_else_than_what_was_picked),
+        cmocka_unit_test(a_cut_tells_the_large_residuals_in_order),
+        cmocka_unit_test(a_cut_stops_at_its_capacity),
+        cmocka_unit_test(hearing_moves_base_and_weights_alike),
+        cmocka_unit_test(the_digest_is_that_of_its_entries),
+    };
+    RUN_ON_EACH_DEVICE(tests, host_backend_opens, host_backend_closes);
+}

@@ -1,0 +1,303 @@
+/* The layers learn: gradients against finite differences, ten steps against written-down losses,
+ * exclusive or to the end, and the schedules of the learning rate. All through model.h. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "layers/model.h"
+#include "training/optimizer.h"
+#include "base/rng.h"
+
+#define BATCH   4
+#define CLASSES 3
+#define ROOM    4096 /* more parameters than any model here has */
+
+static struct backend *backend;
+static struct arena arena;
+static struct model *model;
+static float weights[ROOM], gradients[ROOM], momenta[ROOM], x[ROOM];
+static uint8_t labels[BATCH];
+
+static int case_begin(void **state)
+{
+    (void)state;
+    arena_init(&arena, 1 << 20);
+    memset(momenta, 0, sizeof momenta);
+    return 0;
+}
+
+static int case_end(void **state)
+{
+    (void)state;
+    model_free(model);
+    arena_release(&arena);
+    return 0;
+}
+
+/* A model with random weights and biases, and a random batch for it. */
+static void build(const char *line, struct shape in, int classes)
+{
+    struct problem problem = {""};
+    if (model_new(&model, &arena, backend, line, in, classes, BATCH, &problem) != OK)
+        fail_msg("%s", problem.text);
+    const size_t parameters = model_parameters(model), inputs = BATCH * shape_size(in);
+    assert_true(parameters <= ROOM && inputs <= ROOM);
+    struct rng rng = rng_new(11, 0);
+    for (size_t i = 0; i < parameters; i++)
+        weights[i] = (float)(rng_uniform(&rng) - 0.5);
+    for (size_t i = 0; i < inputs; i++)
+        x[i] = (float)(2 * rng_uniform(&rng) - 1);
+    for (int i = 0; i < BATCH; i++)
+        labels[i] = (uint8_t)(i % classes);
+    for (size_t i = 0; i < parameters; i++)
+        gradients[i] = NAN;
+}
+
+static double mean_loss(void)
+{
+    struct score score = {0};
+    model_score(model, weights, x, labels, BATCH, &score);
+    return score.loss / BATCH;
+}
+
+/* How far the gradients of one tensor are from central differences, relative to their length. */
+static double tensor_error(const struct tensor *tensor)
+{
+    const double step = 2e-3;
+    size_t count = 1;
+    for (int d = 0; d < tensor->rank; d++)
+        count *= tensor->dims[d];
+    double error = 0, power = 0;
+    for (size_t i = tensor->offset; i < tensor->offset + count; i++) {
+        const float before = weights[i];
+        weights[i] = (float)((double)before + step);
+        const double above = mean_loss(), high = weights[i];
+        weights[i] = (float)((double)before - step);
+        const double slope = (above - mean_loss()) / (high - (double)weights[i]);
+        weights[i] = before;
+        error += (gradients[i] - slope) * (gradients[i] - slope);
+        power += slope * slope;
+    }
+    return sqrt(error / power);
+}
+
+/* Float losses carry an error near 1e-7, so differences over 4e-3 one of some 3e-5, against
+ * slopes near 0.1. A sign, a factor or a tap gone astray is an error of a few per cent or more. */
+#define SLOPE_ERROR_MAX 3e-3
+
+static void check_gradients(const char *line, struct shape in)
+{
+    struct score learned = {0}, scored = {0};
+    build(line, in, CLASSES);
+    model_learn(model, weights, gradients, x, labels, BATCH, &learned);
+    model_score(model, weights, x, labels, BATCH, &scored);
+    assert_memory_equal(&learned, &scored, sizeof learned);
+    assert_int_equal(learned.samples, BATCH);
+    for (int i = 0; i < model_tensors(model); i++) {
+        const struct tensor tensor = model_tensor(model, i);
+        const double error = tensor_error(&tensor);
+        if (!(error <= SLOPE_ERROR_MAX))
+            fail_msg("'%s', %s: off by %g", line, tensor.name, error);
+    }
+}
+
+#define GRADIENTS(name, line, ...)                                                                 \
+    static void name(void **state)                                                                 \
+    {                                                                                              \
+        (void)state;                                                                               \
+        check_gradients(line, (struct shape)__VA_ARGS__);                                          \
+    }
+
+GRADIENTS(dense_has_the_right_gradient, "dense 3", {1, 1, 7})
+GRADIENTS(dense_after_dense_has_the_right_gradient, "dense 5, dense 3", {2, 2, 2})
+GRADIENTS(relu_has_the_right_gradient, "dense 8, relu, dense 3", {1, 1, 6})
+GRADIENTS(sigmoid_has_the_right_gradient, "dense 8, sigmoid, dense 3", {1, 1, 6})
+GRADIENTS(tanh_has_the_right_gradient, "dense 8, tanh, dense 3", {1, 1, 6})
+GRADIENTS(conv_has_the_right_gradient, "conv 3 3x3, dense 3", {2, 5, 6})
+GRADIENTS(padded_conv_has_the_right_gradient, "conv 3 5x5 pad 2, dense 3", {2, 5, 4})
+GRADIENTS(conv_after_conv_has_the_right_gradient, "conv 3 3x3 pad 1, conv 2 3x3, dense 3",
+          {1, 5, 5})
+GRADIENTS(conv_over_the_whole_image_has_the_right_gradient, "conv 4 5x5, dense 3", {1, 5, 5})
+GRADIENTS(maxpool_has_the_right_gradient, "conv 3 3x3 pad 1, maxpool 2, dense 3", {1, 6, 7})
+GRADIENTS(maxpool_of_three_has_the_right_gradient, "conv 2 2x2, maxpool 3, dense 3", {1, 8, 7})
+GRADIENTS(a_first_layer_without_weights_passes_its_input, "relu, dense 4, tanh, dense 3", {1, 2, 3})
+GRADIENTS(a_first_maxpool_passes_its_input, "maxpool 2, conv 2 2x2, dense 3", {2, 6, 6})
+GRADIENTS(activation_after_activation_has_the_right_gradient,
+          "dense 6, tanh, relu, sigmoid, tanh, dense 3", {1, 1, 5})
+GRADIENTS(activation_after_maxpool_has_the_right_gradient,
+          "conv 3 3x3 pad 1, maxpool 2, tanh, dense 3", {1, 4, 4})
+GRADIENTS(a_deep_chain_has_the_right_gradient,
+          "conv 3 3x3 pad 1, tanh, maxpool 2, conv 4 3x3 pad 1, relu, maxpool 2, "
+          "dense 7, sigmoid, dense 6, tanh, dense 3",
+          {2, 8, 8})
+
+/* Gradients are right without it, too. */
+static void an_activation_after_no_weights_is_not_left_out(void **state)
+{
+    (void)state;
+    const char *const lines[][2] = {
+        {"tanh, dense 3", "dense 3"},
+        {"relu, tanh, dense 3", "relu, dense 3"},
+        {"dense 5, tanh, tanh, dense 3", "dense 5, tanh, dense 3"},
+        {"maxpool 2, tanh, dense 3", "maxpool 2, dense 3"},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        build(lines[i][0], (struct shape){1, 4, 4}, CLASSES);
+        const double with = mean_loss();
+        model_free(model);
+        build(lines[i][1], (struct shape){1, 4, 4}, CLASSES);
+        assert_true(fabs(with - mean_loss()) > 1e-3);
+        model_free(model);
+    }
+    build("dense 3", (struct shape){1, 1, 1}, CLASSES); /* to be freed */
+}
+
+static void a_batch_gives_the_mean_gradient_of_its_samples(void **state)
+{
+    (void)state;
+    static float one[ROOM];
+    static double mean[ROOM];
+    struct score score = {0};
+    build("conv 2 3x3 pad 1, relu, maxpool 2, dense 3", (struct shape){1, 6, 6}, CLASSES);
+    model_learn(model, weights, gradients, x, labels, BATCH, &score);
+    memset(mean, 0, sizeof mean);
+    for (int i = 0; i < BATCH; i++) {
+        model_learn(model, weights, one, x + i * 36, labels + i, 1, &score);
+        for (size_t p = 0; p < model_parameters(model); p++)
+            mean[p] += (double)one[p] / BATCH;
+    }
+    for (size_t p = 0; p < model_parameters(model); p++)
+        assert_true(fabs(mean[p] - (double)gradients[p]) < 1e-6);
+}
+
+/* The values were computed once and written down; machines whose sgemm sums in another order
+ * drift apart by far less than the tolerance in ten steps. */
+static void ten_steps_give_the_losses_written_down(void **state)
+{
+    (void)state;
+    const double want[10] = {1.54706693, 1.22975571, 1.04339932, 0.90253593, 0.78336469,
+                             0.67483996, 0.57262258, 0.47947036, 0.40100234, 0.33741192};
+    const struct sgd sgd = {
+        .rate = 0.05f, .momentum = 0.9f, .weight_decay = 0.01f, .nesterov = true};
+    build("conv 4 3x3 pad 1, relu, maxpool 2, dense 8, tanh, dense 3", (struct shape){1, 6, 6},
+          CLASSES);
+    model_init(model, 5, weights);
+    for (int step = 0; step < 10; step++) {
+        struct score score = {0};
+        model_learn(model, weights, gradients, x, labels, BATCH, &score);
+        const double loss = score.loss / BATCH;
+        if (!(fabs(loss - want[step]) <= 1e-4 * want[step]))
+            fail_msg("step %d: %.8f, not %.8f", step, loss, want[step]);
+        backend->sgd(backend, &sgd, model_parameters(model), weights, gradients, momenta);
+    }
+}
+
+static void exclusive_or_is_learned(void **state)
+{
+    (void)state;
+    const float cases[] = {0, 0, /**/ 0, 1, /**/ 1, 0, /**/ 1, 1};
+    const uint8_t answers[] = {0, 1, 1, 0};
+    const struct sgd sgd = {.rate = 0.1f, .momentum = 0.9f};
+    struct score score;
+    build(model_preset("xor"), (struct shape){1, 1, 2}, 2);
+    model_init(model, 1, weights);
+    for (int step = 0; step < 1000; step++) {
+        score = (struct score){0};
+        model_learn(model, weights, gradients, cases, answers, 4, &score);
+        backend->sgd(backend, &sgd, model_parameters(model), weights, gradients, momenta);
+    }
+    assert_int_equal(score.correct, 4);
+    const float *logits = model_forward(model, weights, cases, 4);
+    for (int i = 0; i < 4; i++) {
+        const double truth = 1 / (1 + exp((double)(logits[2 * i] - logits[2 * i + 1])));
+        assert_true(answers[i] ? truth >= 0.98 : truth <= 0.02);
+    }
+}
+
+static void check_rate(const struct optimizer *optimizer, uint64_t samples, double want)
+{
+    const struct sgd sgd = optimizer_at(optimizer, samples);
+    if (!(fabs((double)sgd.rate - want) <= 1e-6 * want))
+        fail_msg("after %llu samples: rate %g, not %g", (unsigned long long)samples,
+                 (double)sgd.rate, want);
+    assert_true(sgd.momentum == optimizer->sgd.momentum);
+    assert_true(sgd.weight_decay == optimizer->sgd.weight_decay);
+    assert_true(sgd.nesterov == optimizer->sgd.nesterov);
+}
+
+static struct optimizer optimizer_of(enum schedule schedule)
+{
+    return (struct optimizer){
+        .sgd = {.rate = 0.5f, .momentum = 0.9f, .weight_decay = 1e-4f, .nesterov = true},
+        .schedule = schedule,
+        .period_samples = 1000,
+        .decay = 0.1f,
+    };
+}
+
+static void a_constant_rate_stays(void **state)
+{
+    (void)state;
+    struct optimizer optimizer = optimizer_of(CONSTANT);
+    optimizer.period_samples = 0; /* means nothing here */
+    check_rate(&optimizer, 0, 0.5);
+    check_rate(&optimizer, UINT64_MAX, 0.5);
+}
+
+static void a_stepped_rate_falls_once_a_period(void **state)
+{
+    (void)state;
+    const struct optimizer optimizer = optimizer_of(STEP);
+    check_rate(&optimizer, 0, 0.5);
+    check_rate(&optimizer, 999, 0.5);
+    check_rate(&optimizer, 1000, 0.05);
+    check_rate(&optimizer, 1999, 0.05);
+    check_rate(&optimizer, 3000, 0.0005);
+}
+
+static void a_cosine_rate_falls_over_the_period_and_stays(void **state)
+{
+    (void)state;
+    const struct optimizer optimizer = optimizer_of(COSINE);
+    check_rate(&optimizer, 0, 0.5);
+    check_rate(&optimizer, 250, 0.05 + 0.45 * (1 + sqrt(0.5)) / 2);
+    check_rate(&optimizer, 500, 0.275);
+    check_rate(&optimizer, 1000, 0.05);
+    check_rate(&optimizer, UINT64_MAX, 0.05);
+}
+
+int main(void)
+{
+    backend = backend_cpu(1);
+#define TEST(name) cmocka_unit_test_setup_teardown(name, case_begin, case_end)
+    const struct CMUnitTest tests[] = {
+        TEST(dense_has_the_right_gradient),
+        TEST(dense_after_dense_has_the_right_gradient),
+        TEST(relu_has_the_right_gradient),
+        TEST(sigmoid_has_the_right_gradient),
+        TEST(tanh_has_the_right_gradient),
+        TEST(conv_has_the_right_gradient),
+        TEST(padded_conv_has_the_right_gradient),
+        TEST(conv_after_conv_has_the_right_gradient),
+        TEST(conv_over_the_whole_image_has_the_right_gradient),
+        TEST(maxpool_has_the_right_gradient),
+        TEST(maxpool_of_three_has_the_right_gradient),
+        TEST(a_first_layer_without_weights_passes_its_input),
+        TEST(a_first_maxpool_passes_its_input),
+        TEST(activation_after_activation_has_the_right_gradient),
+        TEST(activation_after_maxpool_has_the_right_gradient),
+        TEST(a_deep_chain_has_the_right_gradient),
+        TEST(an_activation_after_no_weights_is_not_left_out),
+        TEST(a_batch_gives_the_mean_gradient_of_its_samples),
+        TEST(ten_steps_give_the_losses_written_down),
+        TEST(exclusive_or_is_learned),
+        cmocka_unit_test(a_constant_rate_stays),
+        cmocka_unit_test(a_stepped_rate_falls_once_a_period),
+        cmocka_unit_test(a_cosine_rate_falls_over_the_period_and_stays),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,140 @@
+/* Learners on data: that telling and hearing helps. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support/each_device.h"
+#include "training/learner.h"
+#include "base/error.h"
+
+static struct arena arena;
+
+static int begin(void **state)
+{
+    (void)state;
+    arena_init(&arena, (size_t)64 << 20);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    arena_release(&arena);
+    return 0;
+}
+
+static struct learner *learner_on(const char *line, struct model **model,
+                                  const struct dataset *train, const struct dataset *test,
+                                  uint64_t node, float rate)
+{
+    struct problem problem;
+    assert_int_equal(
+        model_new(model, &arena, backend, line, train->shape, train->classes, 64, &problem), OK);
+    const struct learner_options options = {
+        .optimizer = {.sgd = {.rate = rate, .momentum = 0.9f}},
+        .batch = 16,
+        .model_seed = 3,
+        .data_seed = 4,
+        .data_node = node,
+        .told_max = (uint32_t)model_parameters(*model),
+    };
+    return learner_new(&arena, backend, *model, train, test, &options);
+}
+
+static void a_learner_alone_learns_through_its_own_tellings(void **state)
+{
+    (void)state;
+    const struct dataset_options options = {.source = DATASET_XOR, .shards = 1};
+    struct dataset train, test;
+    struct problem problem;
+    assert_int_equal(dataset_load_train(&train, &options, &problem), OK);
+    assert_int_equal(dataset_load_test(&test, &options, &problem), OK);
+    test.mean = train.mean;
+    test.scale = train.scale;
+    struct model *model;
+    struct learner *learner = learner_on(model_preset("xor"), &model, &train, &test, 0, 0.1f);
+    const struct tell tell = {.budget_bytes = 400, .share = 1, .gain = 1};
+    const double loss_before = learner_evaluate(learner, true).loss;
+    uint32_t told = 0;
+    for (int round = 0; round < 200; round++) {
+        for (int step = 0; step < 5; step++)
+            (void)learner_step(learner);
+        told += learner_tell(learner, &tell)->count > 0;
+    }
+    assert_true(told > 100);
+    const struct evaluation after = learner_evaluate(learner, true);
+    assert_int_equal(after.correct, 4);
+    assert_true(after.loss < loss_before / 10);
+    assert_int_equal(learner_samples(learner), 200 * 5 * 16);
+    learner_free(learner);
+    model_free(model);
+    dataset_free(&train);
+    dataset_free(&test);
+}
+
+/* Two learners with half of the glyphs each; how many both get right in the end. */
+static uint32_t train_two(bool exchange, uint32_t correct[2])
+{
+    struct learner *learner[2];
+    struct model *model[2];
+    struct dataset_options options = {
+        .source = DATASET_GENERATED, .seed = 1, .train_count = 600, .test_count = 500, .shards = 2};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct dataset train, test;
+        struct problem problem;
+        options.shard = i;
+        assert_int_equal(dataset_load_train(&train, &options, &problem), OK);
+        assert_int_equal(dataset_load_test(&test, &options, &problem), OK);
+        test.mean = train.mean;
+        test.scale = train.scale;
+        learner[i] = learner_on("dense 24, relu, dense 10", &model[i], &train, &test, i, 0.02f);
+        dataset_free(&train);
+        dataset_free(&test);
+    }
+    const struct tell tell = {
+        .budget_bytes = 4000, .share = exchange ? 0.5 : 1, .gain = 1, .beta = exchange ? 0.3 : 0};
+    for (int round = 0; round < 60; round++) {
+        const struct update *update[2];
+        for (int i = 0; i < 2; i++) {
+            for (int step = 0; step < 10; step++)
+                (void)learner_step(learner[i]);
+            update[i] = learner_tell(learner[i], &tell);
+        }
+        for (int i = 0; i < 2 && exchange; i++)
+            learner_hear(learner[i], update[1 - i]);
+    }
+    if (exchange)
+        assert_int_equal(learner_digest(learner[0]), learner_digest(learner[1]));
+    for (int i = 0; i < 2; i++) {
+        correct[i] = learner_evaluate(learner[i], true).correct;
+        learner_free(learner[i]);
+        model_free(model[i]);
+    }
+    return correct[0] + correct[1];
+}
+
+static void two_learners_with_half_the_data_learn_from_each_other(void **state)
+{
+    (void)state;
+    uint32_t alone[2], together[2];
+    (void)train_two(false, alone);
+    (void)train_two(true, together);
+    print_message("of 500: alone %u and %u, together %u\n", alone[0], alone[1], together[0]);
+    assert_int_equal(together[0], together[1]);
+    assert_true(together[0] > alone[0] + 10);
+    assert_true(together[0] > alone[1] + 10);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_learner_alone_learns_through_its_own_tellings),
+        TEST(two_learners_with_half_the_data_learn_from_each_other),
+    };
+    RUN_ON_EACH_DEVICE(tests, device_opens, device_closes);
+}

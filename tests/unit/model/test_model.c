@@ -1,0 +1,416 @@
+/* The layers line: what is read from it, what is refused and with which words; the flat vector
+ * and its tensors; the first weights. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "layers/model.h"
+#include "base/rng.h"
+
+#define BATCH   4
+#define CLASSES 10
+
+static const struct shape image = {1, 28, 28};
+
+/* The CPU, counting what is taken and not given back. */
+struct counting {
+    struct backend table;
+    struct backend *cpu;
+    int taken;
+};
+
+static struct counting counting;
+static struct arena arena;
+
+static void *counting_take(struct backend *backend, size_t bytes)
+{
+    (void)backend;
+    counting.taken++;
+    return counting.cpu->take(counting.cpu, bytes);
+}
+
+static void counting_give(struct backend *backend, void *memory)
+{
+    (void)backend;
+    counting.taken--;
+    counting.cpu->give(counting.cpu, memory);
+}
+
+static int case_begin(void **state)
+{
+    (void)state;
+    arena_init(&arena, 1 << 20);
+    counting.taken = 0;
+    return 0;
+}
+
+static int case_end(void **state)
+{
+    (void)state;
+    assert_int_equal(counting.taken, 0);
+    arena_release(&arena);
+    return 0;
+}
+
+static struct model *build(const char *line, struct shape in, int classes)
+{
+    struct model *model = NULL;
+    struct problem problem = {""};
+    if (model_new(&model, &arena, &counting.table, line, in, classes, BATCH, &problem) != OK)
+        fail_msg("'%s': %s", line, problem.text);
+    assert_non_null(model);
+    return model;
+}
+
+/* What the line is refused with; it must be refused, and nothing taken or written. */
+static struct problem refusal(const char *line, struct shape in, int batch_max)
+{
+    struct model *model = NULL;
+    struct problem problem = {""};
+    enum status status =
+        model_new(&model, &arena, &counting.table, line, in, CLASSES, batch_max, &problem);
+    if (status != MALFORMED)
+        fail_msg("'%.60s' was not refused", line);
+    assert_null(model);
+    assert_int_equal(counting.taken, 0);
+    return problem;
+}
+
+static void presets_have_the_size_the_documents_say(void **state)
+{
+    (void)state;
+    const struct {
+        const char *name;
+        struct shape in;
+        int classes;
+        size_t parameters;
+    } presets[] = {
+        {"xor", {1, 1, 2}, 2, 42},
+        {"mlp", {1, 28, 28}, 10, 235146},
+        {"lenet", {1, 28, 28}, 10, 215370},
+    };
+    for (size_t i = 0; i < 3; i++) {
+        struct model *model =
+            build(model_preset(presets[i].name), presets[i].in, presets[i].classes);
+        assert_int_equal(model_parameters(model), presets[i].parameters);
+        assert_non_null(strstr(model_presets(), presets[i].name));
+        model_free(model);
+    }
+    assert_null(model_preset("resnet"));
+}
+
+static void blanks_case_and_leading_zeros_do_not_matter(void **state)
+{
+    (void)state;
+    const char *canonical = "conv 4 3x3 pad 1, relu, maxpool 2, dense 8, tanh, sigmoid, dense 10";
+    const char *same[] = {
+        canonical,
+        "conv 4 3x3 pad 1,relu,maxpool 2,dense 8,tanh,sigmoid,dense 10",
+        "  Conv\t4   3X3 PAD 1 ,\n ReLU , MaxPool 2 , DENSE 8,Tanh,SIGMOID ,dense 10  ",
+        "conv 04 003x3 pad 01, relu, maxpool 2, dense 8, tanh, sigmoid, dense 0010",
+    };
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+        struct model *model = build(same[i], image, CLASSES);
+        assert_string_equal(model_line(model), canonical);
+        model_free(model);
+    }
+}
+
+static void no_pad_and_pad_0_are_the_same_model(void **state)
+{
+    (void)state;
+    struct model *model = build("conv 2 28x28 pad 0, dense 10", image, CLASSES);
+    assert_string_equal(model_line(model), "conv 2 28x28, dense 10");
+    model_free(model);
+}
+
+static void a_model_says_what_it_was_built_for(void **state)
+{
+    (void)state;
+    struct model *model = build("dense 10", (struct shape){3, 4, 5}, CLASSES);
+    assert_int_equal(model_batch_max(model), BATCH);
+    assert_int_equal(model_input(model).channels, 3);
+    assert_int_equal(model_input(model).height, 4);
+    assert_int_equal(model_input(model).width, 5);
+    model_free(model);
+}
+
+/* A word of `again` repeated, and the end: lines too long to write down. */
+static const char *repeated(const char *again, int times, const char *end)
+{
+    static char line[8192];
+    size_t length = 0;
+    for (int i = 0; i < times; i++)
+        length += (size_t)snprintf(line + length, sizeof line - length, "%s", again);
+    length += (size_t)snprintf(line + length, sizeof line - length, "%s", end);
+    assert_true(length < sizeof line);
+    return line;
+}
+
+static const struct {
+    const char *line;
+    const char *begins; /* the layer's number and text, as written */
+    const char *remedy;
+} wrong[] = {
+    {"", "layer 1, '':", "name a layer"},
+    {"dense 8,, dense 10", "layer 2, '':", "remove a comma"},
+    {"dense 10,", "layer 2, '':", "remove a comma"},
+    {"lenet", "layer 1, 'lenet':", "conv F KxK [pad P], maxpool N, dense N, relu, sigmoid, tanh"},
+    {"dense 8, Rellu, dense 10", "layer 2, 'Rellu':", "no such layer"},
+    {"dense 8; relu", "layer 1, 'dense 8; relu':", "'dense N'"},
+    {"dense 10\x1b[2J", "layer 1, 'dense 10?[2J':", "'dense N'"},
+    {"dense", "layer 1, 'dense':", "'dense N' with N from 1 to 1000000"},
+    {"dense 0", "layer 1, 'dense 0':", "from 1"},
+    {"dense -1", "layer 1, 'dense -1':", "from 1"},
+    {"dense +10", "layer 1, 'dense +10':", "from 1"},
+    {"dense 1e3", "layer 1, 'dense 1e3':", "from 1"},
+    {"dense 1000001", "layer 1, 'dense 1000001':", "to 1000000"},
+    {"dense 99999999999999999999", "layer 1, 'dense 99999999999999999999':", "to 1000000"},
+    {"dense 8 9", "layer 1, 'dense 8 9':", "'dense N'"},
+    {"dense 1 2 3 4 5 6 7 8 9", "layer 1, 'dense 1 2 3 4 5 6 7 8 9':", "'dense N'"},
+    {"relu 1, dense 10", "layer 1, 'relu 1':", "no sizes"},
+    {"dense 8, tanh 0.5, dense 10", "layer 2, 'tanh 0.5':", "'tanh'"},
+    {"conv", "layer 1, 'conv':", "'conv F KxK [pad P]'"},
+    {"conv 16", "layer 1, 'conv 16':", "'conv F KxK [pad P]'"},
+    {"conv 16 5", "layer 1, 'conv 16 5':", "'conv F KxK [pad P]'"},
+    {"conv 16 x5", "layer 1, 'conv 16 x5':", "'conv F KxK [pad P]'"},
+    {"conv 16 5x", "layer 1, 'conv 16 5x':", "'conv F KxK [pad P]'"},
+    {"conv 16 5x5x5", "layer 1, 'conv 16 5x5x5':", "'conv F KxK [pad P]'"},
+    {"conv a 5x5", "layer 1, 'conv a 5x5':", "'conv F KxK [pad P]'"},
+    {"conv 16 5x5 2", "layer 1, 'conv 16 5x5 2':", "'conv F KxK [pad P]'"},
+    {"conv 16 5x5 pad", "layer 1, 'conv 16 5x5 pad':", "'conv F KxK [pad P]'"},
+    {"conv 16 5x5 pad -1", "layer 1, 'conv 16 5x5 pad -1':", "'conv F KxK [pad P]'"},
+    {"conv 16 5x5 bad 2", "layer 1, 'conv 16 5x5 bad 2':", "'conv F KxK [pad P]'"},
+    {"conv 16 5x5 pad 2 2", "layer 1, 'conv 16 5x5 pad 2 2':", "'conv F KxK [pad P]'"},
+    {"conv 0 5x5", "layer 1, 'conv 0 5x5':", "from 1"},
+    {"conv 16 0x0", "layer 1, 'conv 16 0x0':", "from 1"},
+    {"conv 16 0x5", "layer 1, 'conv 16 0x5':", "from 1"},
+    {"conv 16 3x5", "layer 1, 'conv 16 3x5':", "write 'conv 16 3x3'"},
+    {"conv 16 5x5 pad 5", "layer 1, 'conv 16 5x5 pad 5':", "at most 'pad 4'"},
+    {"conv 16 29x29, dense 10", "layer 1, 'conv 16 29x29':", "28x28 with the padding"},
+    {"conv 1 27x27, conv 2 5x5 pad 1, dense 10",
+     "layer 2, 'conv 2 5x5 pad 1':", "4x4 with the padding"},
+    {"dense 8, conv 2 3x3, dense 10", "layer 2, 'conv 2 3x3':", "1x1 with the padding"},
+    {"maxpool", "layer 1, 'maxpool':", "'maxpool N' with N from 1 to 16"},
+    {"maxpool 0", "layer 1, 'maxpool 0':", "from 1 to 16"},
+    {"maxpool 17", "layer 1, 'maxpool 17':", "from 1 to 16"},
+    {"maxpool 2x2", "layer 1, 'maxpool 2x2':", "'maxpool N'"},
+    {"maxpool 2, maxpool 15, dense 10", "layer 2, 'maxpool 15':", "at most 'maxpool 14'"},
+    {"dense 9", "layer 1, 'dense 9':", "must be 'dense 10'"},
+    {"dense 10, relu", "layer 2, 'relu':", "must be 'dense 10'"},
+    {"conv 10 28x28", "layer 1, 'conv 10 28x28':", "must be 'dense 10'"},
+    {"dense 1000000, dense 1000000, dense 10", "layer 2, 'dense 1000000':", "too large"},
+    {"dense 40000, dense 40000, dense 40000, dense 10",
+     "layer 3, 'dense 40000':", "more than 2147483647 parameters"},
+    {"conv 1000000 1000000x1000000 pad 999999, dense 10",
+     "layer 1, 'conv 1000000 1000000x1000000 pad 999999':", "too large"},
+    /* weights that fit, but not the outputs; both fit, but not the patches */
+    {"conv 1000000 20x20 pad 19", "layer 1, 'conv 1000000 20x20 pad 19':", "too large"},
+    {"conv 600 1x1, conv 1 70x70 pad 69, dense 10", "layer 2, 'conv 1 70x70 pad 69':", "too large"},
+};
+
+static void a_wrong_layer_is_named_with_its_remedy(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        const struct problem problem = refusal(wrong[i].line, image, BATCH);
+        if (strncmp(problem.text, wrong[i].begins, strlen(wrong[i].begins)) != 0 ||
+            strstr(problem.text, wrong[i].remedy) == NULL)
+            fail_msg("'%s' gave: %s", wrong[i].line, problem.text);
+    }
+}
+
+static void a_layer_too_long_is_refused(void **state)
+{
+    (void)state;
+    const struct problem problem = refusal(repeated("a", 64, ", dense 10"), image, BATCH);
+    assert_ptr_equal(strstr(problem.text, "layer 1, 'aaaa"), problem.text);
+    assert_non_null(strstr(problem.text, "63 characters"));
+    struct problem fits = refusal(repeated("a", 63, ", dense 10"), image, BATCH);
+    assert_non_null(strstr(fits.text, "no such layer"));
+}
+
+static void a_model_has_at_most_64_layers(void **state)
+{
+    (void)state;
+    model_free(build(repeated("tanh,", 63, "dense 10"), image, CLASSES));
+    const struct problem problem = refusal(repeated("tanh,", 64, "dense 10"), image, BATCH);
+    assert_ptr_equal(strstr(problem.text, "layer 65, 'dense 10':"), problem.text);
+    assert_non_null(strstr(problem.text, "at most 64"));
+}
+
+static void a_line_too_long_is_refused_as_written_and_as_spelled(void **state)
+{
+    (void)state;
+    model_free(build(repeated(" ", MODEL_LINE_MAX - 1 - 8, "dense 10"), image, CLASSES));
+    struct problem problem = refusal(repeated(" ", MODEL_LINE_MAX - 8, "dense 10"), image, BATCH);
+    assert_non_null(strstr(problem.text, "longer than 1023 characters"));
+    /* 1013 characters as written; with a blank behind each comma 1061. */
+    problem = refusal(repeated("conv 100 35x35 pad 17,", 45, "relu,relu,relu,dense 10"), image, 1);
+    assert_non_null(strstr(problem.text, "longer than 1023 characters"));
+}
+
+static void outputs_that_outgrow_the_batch_are_refused(void **state)
+{
+    (void)state;
+    const char *line = "dense 1000000, dense 10";
+    struct problem problem = refusal(line, (struct shape){1, 1, 1}, 2148);
+    assert_ptr_equal(strstr(problem.text, "layer 1, 'dense 1000000':"), problem.text);
+    assert_non_null(strstr(problem.text, "batch of 2148"));
+}
+
+static void check_tensor(const struct model *model, int i, const char *name, size_t offset,
+                         int rank, const size_t dims[4])
+{
+    const struct tensor tensor = model_tensor(model, i);
+    assert_string_equal(tensor.name, name);
+    assert_int_equal(tensor.offset, offset);
+    assert_int_equal(tensor.rank, rank);
+    for (int d = 0; d < 4; d++)
+        assert_int_equal(tensor.dims[d], dims[d]);
+}
+
+static void tensors_tile_the_flat_vector_in_order(void **state)
+{
+    (void)state;
+    struct model *model =
+        build("conv 4 3x3, relu, maxpool 2, dense 10", (struct shape){2, 6, 6}, CLASSES);
+    assert_int_equal(model_tensors(model), 4);
+    check_tensor(model, 0, "0.conv.weight", 0, 4, (size_t[]){4, 2, 3, 3});
+    check_tensor(model, 1, "0.conv.bias", 72, 1, (size_t[]){4, 0, 0, 0});
+    check_tensor(model, 2, "3.dense.weight", 76, 2, (size_t[]){10, 16, 0, 0});
+    check_tensor(model, 3, "3.dense.bias", 236, 1, (size_t[]){10, 0, 0, 0});
+    assert_int_equal(model_parameters(model), 246);
+    model_free(model);
+}
+
+static void the_table_shows_layers_shapes_and_parameters(void **state)
+{
+    (void)state;
+    char text[1024] = "";
+    FILE *out = fmemopen(text, sizeof text, "w");
+    struct model *model = build("conv 4 3x3, maxpool 2, dense 10", image, CLASSES);
+    model_print(model, out);
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(text, "layer                              output   parameters\n"
+                              "conv 4 3x3                        4x26x26           40\n"
+                              "maxpool 2                         4x13x13            0\n"
+                              "dense 10                           10x1x1         6770\n"
+                              "all                                               6810\n");
+    model_free(model);
+}
+
+/* A hash of the bits of the first weights, which must be the same on every machine. */
+static uint64_t init_hash(const struct model *model, uint64_t seed)
+{
+    const size_t count = model_parameters(model);
+    float *weights = calloc(count, sizeof *weights);
+    model_init(model, seed, weights);
+    uint64_t hash = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &weights[i], sizeof bits);
+        hash = rng_mix(hash ^ bits);
+    }
+    free(weights);
+    return hash;
+}
+
+static void the_first_weights_are_the_same_bits_everywhere(void **state)
+{
+    (void)state;
+    struct model *model = build(model_preset("lenet"), image, CLASSES);
+    assert_int_equal(init_hash(model, 1), 0x1199FE57ACD5606A);
+    assert_int_not_equal(init_hash(model, 1), init_hash(model, 2));
+    model_free(model);
+}
+
+struct moments {
+    double mean, deviation, largest;
+};
+
+static struct moments moments_of(const float *values, size_t count)
+{
+    double sum = 0, squares = 0, largest = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += (double)values[i];
+        squares += (double)values[i] * (double)values[i];
+        largest = fmax(largest, fabs((double)values[i]));
+    }
+    const double mean = sum / (double)count;
+    return (struct moments){mean, sqrt(squares / (double)count - mean * mean), largest};
+}
+
+/* Weights of 784 · 256 draws: the deviation is known to 0.2 %, the mean to 0.003 deviations. */
+static void check_moments(struct moments got, double deviation, double largest_max)
+{
+    assert_true(fabs(got.deviation / deviation - 1) < 0.01);
+    assert_true(fabs(got.mean) < 0.01 * deviation);
+    assert_true(got.largest <= largest_max &&
+                got.largest > 0.99 * fmin(largest_max, 4 * deviation));
+}
+
+static void weights_before_relu_are_he_normal_and_others_glorot_uniform(void **state)
+{
+    (void)state;
+    struct model *model = build("dense 256, relu, dense 256, tanh, dense 10", image, CLASSES);
+    float *weights = calloc(model_parameters(model), sizeof *weights);
+    model_init(model, 3, weights);
+    const double he = sqrt(2.0 / 784), glorot = sqrt(6.0 / (256 + 256));
+    check_moments(moments_of(weights, 784 * 256), he, 6 * he);
+    check_moments(moments_of(weights + model_tensor(model, 2).offset, 256 * 256), glorot / sqrt(3),
+                  glorot);
+    free(weights);
+    model_free(model);
+}
+
+static void first_biases_are_zero_whatever_was_there(void **state)
+{
+    (void)state;
+    struct model *model = build("conv 4 3x3, relu, dense 10", (struct shape){1, 4, 4}, CLASSES);
+    float weights[512];
+    for (size_t i = 0; i < 512; i++)
+        weights[i] = NAN;
+    model_init(model, 3, weights);
+    for (int i = 1; i < model_tensors(model); i += 2) {
+        const struct tensor bias = model_tensor(model, i);
+        for (size_t j = 0; j < bias.dims[0]; j++)
+            assert_true(weights[bias.offset + j] == 0);
+    }
+    for (size_t i = 0; i < model_parameters(model); i++)
+        assert_true(!isnan(weights[i]));
+    assert_true(isnan(weights[model_parameters(model)]));
+    model_free(model);
+}
+
+int main(void)
+{
+    counting.cpu = backend_cpu(1);
+    counting.table = *counting.cpu;
+    counting.table.take = counting_take;
+    counting.table.give = counting_give;
+#define TEST(name) cmocka_unit_test_setup_teardown(name, case_begin, case_end)
+    const struct CMUnitTest tests[] = {
+        TEST(presets_have_the_size_the_documents_say),
+        TEST(blanks_case_and_leading_zeros_do_not_matter),
+        TEST(no_pad_and_pad_0_are_the_same_model),
+        TEST(a_model_says_what_it_was_built_for),
+        TEST(a_wrong_layer_is_named_with_its_remedy),
+        TEST(a_layer_too_long_is_refused),
+        TEST(a_model_has_at_most_64_layers),
+        TEST(a_line_too_long_is_refused_as_written_and_as_spelled),
+        TEST(outputs_that_outgrow_the_batch_are_refused),
+        TEST(tensors_tile_the_flat_vector_in_order),
+        TEST(the_table_shows_layers_shapes_and_parameters),
+        TEST(the_first_weights_are_the_same_bits_everywhere),
+        TEST(weights_before_relu_are_he_normal_and_others_glorot_uniform),
+        TEST(first_biases_are_zero_whatever_was_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,442 @@
+/* Wanderers: they exchange like learners, and their account and digest show what goes wrong. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/digest.h"
+#include "training/learner.h"
+#include "base/rng.h"
+#include "training/random_walk_learner.h"
+
+#define P     600
+#define NODES 3
+
+static struct backend *backend;
+static struct arena arena;
+static struct backend broken; /* a copy of the backend with one operation replaced */
+static float weights[P], others[P];
+static int32_t units[P], other_units[P];
+
+static const struct tell TELL = {.budget_bytes = 400, .share = 0.25, .gain = 1, .beta = 0.3};
+
+static int begin(void **state)
+{
+    (void)state;
+    arena_init(&arena, (size_t)64 << 20);
+    backend = backend_cpu(1);
+    broken = *backend;
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    backend->close(backend);
+    arena_release(&arena);
+    return 0;
+}
+
+static struct wander *one(uint64_t seed)
+{
+    return wander_new(&arena, &broken, P, seed, P / 10, true);
+}
+
+static void where_it_wanders_follows_from_the_seed(void **state)
+{
+    (void)state;
+    struct wander *a = one(1), *same = one(1), *other = one(2);
+    for (int step = 0; step < 10; step++) {
+        wander_step(a);
+        wander_step(same);
+        wander_step(other);
+    }
+    wander_read_weights(a, weights);
+    wander_read_weights(same, others);
+    assert_memory_equal(weights, others, sizeof weights);
+    wander_read_weights(other, others);
+    assert_memory_not_equal(weights, others, sizeof weights);
+    wander_free(a);
+    wander_free(same);
+    wander_free(other);
+}
+
+static void a_step_moves_some_weights_by_very_different_amounts(void **state)
+{
+    (void)state;
+    enum { STEPS = 2000 };
+    struct wander *wander = one(1);
+    int moved = 0, little = 0, much = 0;
+    for (int step = 0; step < STEPS; step++) {
+        wander_read_weights(wander, weights);
+        wander_step(wander);
+        wander_read_weights(wander, others);
+        for (int c = 0; c < P; c++) {
+            const double by = fabs((double)others[c] - (double)weights[c]);
+            moved += by > 0;
+            little += by > 0 && by < 1e-5;
+            much += by > 0.005;
+            assert_true(by <= 0.0201); /* the same twice, at most */
+        }
+    }
+    /* Twelve, less those that move twice (one step in ten) or by less than the weight's last bit;
+     * 12·0.001^(1/5) = 3.0 by little, 12·(1 - 0.5^(1/5)) = 1.55 by much. */
+    assert_in_range(moved, STEPS * 11.3, STEPS * 12);
+    assert_in_range(little, STEPS * 2.4, STEPS * 3.2);
+    assert_in_range(much, STEPS * 1.45, STEPS * 1.65);
+    wander_free(wander);
+}
+
+static uint64_t digest_from_units(const struct wander *wander)
+{
+    uint64_t digest = 0;
+    wander_read_units(wander, units);
+    for (uint32_t c = 0; c < P; c++)
+        digest = digest_add(digest, digest_of_entry(c, (uint32_t)units[c]));
+    return digest;
+}
+
+/* One steps and tells, the others hear it. Shares, budgets and so on as they come. */
+static uint32_t play(struct wander *const *nodes, struct rng *rng)
+{
+    const uint32_t teller = rng_below(rng, NODES);
+    const struct tell tell = {.budget_bytes = 20 + rng_below(rng, 1000),
+                              .share = 0.01 + 0.99 * rng_uniform(rng),
+                              .gain = 0.5 + rng_uniform(rng),
+                              .beta = 0.9 * rng_uniform(rng)};
+    for (uint32_t step = rng_below(rng, 20); step > 0; step--)
+        wander_step(nodes[teller]);
+    const struct update *update = wander_tell(nodes[teller], &tell);
+    for (uint32_t i = 0; i < NODES; i++)
+        if (i != teller)
+            wander_hear(nodes[i], update);
+    return update->count;
+}
+
+static void those_who_heard_the_same_hold_the_same(void **state)
+{
+    (void)state;
+    struct wander *const nodes[NODES] = {one(1), one(2), one(3)};
+    struct rng rng = rng_new(1, 1);
+    uint32_t told = 0;
+    for (int turn = 0; turn < 500; turn++) {
+        told += play(nodes, &rng);
+        for (int i = 0; i < NODES; i++)
+            assert_true(wander_digest(nodes[i]) == digest_from_units(nodes[0]));
+    }
+    assert_true(told > 10000);
+    for (int i = 1; i < NODES; i++) {
+        wander_read_units(nodes[0], units);
+        wander_read_units(nodes[i], other_units);
+        assert_memory_equal(units, other_units, sizeof units);
+    }
+    for (int i = 0; i < NODES; i++)
+        wander_free(nodes[i]);
+}
+
+static void told_and_residual_are_what_was_produced(void **state)
+{
+    (void)state;
+    struct wander *const nodes[NODES] = {one(4), one(5), one(6)};
+    struct rng rng = rng_new(2, 2);
+    double bound, worst = 0, worst_bound = 0;
+    for (int i = 0; i < NODES; i++)
+        assert_true(wander_account_error(nodes[i], &bound) == 0 && bound == 0);
+    for (int turn = 0; turn < 3000; turn++) {
+        (void)play(nodes, &rng);
+        for (int i = 0; i < NODES; i++) {
+            const double error = wander_account_error(nodes[i], &bound);
+            assert_true(error <= bound);
+            worst = fmax(worst, error);
+            worst_bound = fmax(worst_bound, bound);
+        }
+    }
+    print_message("account: error %.2g of at most %.2g\n", worst, worst_bound);
+    assert_true(worst > 0 && worst < 1e-6);
+    assert_true(worst_bound < 1e-4);
+    for (int i = 0; i < NODES; i++)
+        wander_free(nodes[i]);
+}
+
+/* Catching up and coming back: blocks of another, with or without its own weights, and what it told
+ * itself in an earlier life, all mixed with what play does. */
+static void come_back(struct wander *const *nodes, struct rng *rng)
+{
+    struct wander *to = nodes[rng_below(rng, NODES)], *from = nodes[rng_below(rng, NODES)];
+    const size_t first = rng_below(rng, P), count = rng_below(rng, (uint32_t)(P - first) + 1);
+    wander_read_block(from, first, count, units);
+    wander_write_block(to, first, count, units, rng_below(rng, 2) != 0);
+    for (uint32_t step = rng_below(rng, 20); step > 0; step--)
+        wander_step(from);
+    const struct tell tell = {
+        .budget_bytes = 20 + rng_below(rng, 1000), .share = 0.3, .gain = 1, .beta = 0.3};
+    const struct update *update = wander_tell(from, &tell);
+    if (to != from)
+        wander_hear_own(to, update);
+}
+
+static void the_account_holds_through_catching_up_and_coming_back(void **state)
+{
+    (void)state;
+    struct wander *const nodes[NODES] = {one(10), one(11), one(12)};
+    struct rng rng = rng_new(5, 5);
+    double bound, worst = 0, worst_bound = 0;
+    for (int turn = 0; turn < 2000; turn++) {
+        (void)play(nodes, &rng);
+        come_back(nodes, &rng);
+        for (int i = 0; i < NODES; i++) {
+            const double error = wander_account_error(nodes[i], &bound);
+            assert_true(error <= bound);
+            worst = fmax(worst, error);
+            worst_bound = fmax(worst_bound, bound);
+        }
+    }
+    print_message("account: error %.2g of at most %.2g\n", worst, worst_bound);
+    assert_true(worst > 0 && worst < 1e-6);
+    assert_true(worst_bound < 1e-3);
+    for (int i = 0; i < NODES; i++)
+        wander_free(nodes[i]);
+}
+
+/* Defects planted in the backend, each of which the account must show. */
+
+static void hear_own_without_charging(struct backend *on, const struct update *update, float *w,
+                                      int32_t *base)
+{
+    backend->hear(on, update, w, base);
+}
+
+static void rebase_base_alone(struct backend *on, size_t count, const int32_t *host_base, float *w,
+                              int32_t *base)
+{
+    (void)w;
+    backend->upload(on, base, host_base, count * sizeof *base);
+}
+
+static void hear_base_alone(struct backend *on, const struct update *update, float *w,
+                            int32_t *base)
+{
+    (void)w;
+    float nowhere[P] = {0};
+    backend->hear(on, update, nowhere, base);
+}
+
+static void cut_without_telling_own_weights(struct backend *on, uint32_t picked,
+                                            const uint32_t *picks, float *w, int32_t *base,
+                                            uint32_t capacity, struct update *update)
+{
+    float nowhere[P];
+    memcpy(nowhere, w, sizeof nowhere);
+    backend->cut(on, picked, picks, nowhere, base, capacity, update);
+}
+
+static uint32_t step_on_twice_as_far(struct backend *on, const struct survey *survey, size_t count,
+                                     float *w, const int32_t *base, int32_t *since,
+                                     uint32_t bins[HISTOGRAM_BINS])
+{
+    struct survey farther = *survey;
+    farther.beta *= 2;
+    return backend->survey(on, &farther, count, w, base, since, bins);
+}
+
+static void cut_and_lose_the_last(struct backend *on, uint32_t picked, const uint32_t *picks,
+                                  float *w, int32_t *base, uint32_t capacity, struct update *update)
+{
+    backend->cut(on, picked, picks, w, base, capacity, update);
+    if (update->count > 1)
+        update->count--;
+}
+
+static bool account_holds(void)
+{
+    struct wander *const nodes[NODES] = {one(7), one(8), one(9)};
+    struct rng rng = rng_new(3, 3);
+    bool holds = true;
+    for (int turn = 0; turn < 20; turn++) {
+        (void)play(nodes, &rng);
+        come_back(nodes, &rng);
+    }
+    for (int i = 0; i < NODES; i++) {
+        double bound;
+        holds = holds && wander_account_error(nodes[i], &bound) <= bound;
+        wander_free(nodes[i]);
+    }
+    return holds;
+}
+
+static void the_account_shows_every_defect_of_the_exchange(void **state)
+{
+    (void)state;
+    assert_true(account_holds());
+    broken.hear = hear_base_alone;
+    assert_false(account_holds());
+    broken = *backend;
+    broken.cut = cut_without_telling_own_weights;
+    assert_false(account_holds());
+    broken = *backend;
+    broken.survey = step_on_twice_as_far;
+    assert_false(account_holds());
+    broken = *backend;
+    broken.cut = cut_and_lose_the_last;
+    assert_false(account_holds());
+    broken = *backend;
+    broken.hear_own = hear_own_without_charging;
+    assert_false(account_holds());
+    broken = *backend;
+    broken.rebase = rebase_base_alone;
+    assert_false(account_holds());
+}
+
+static void hear_and_spill(struct backend *on, const struct update *update, float *w, int32_t *base)
+{
+    backend->hear(on, update, w, base);
+    base[P - 1]++;
+}
+
+static void the_digest_shows_a_write_that_no_update_speaks_of(void **state)
+{
+    (void)state;
+    uint32_t at[] = {3};
+    int8_t level[] = {-2};
+    const struct update update = {
+        .tau = 0.5f, .amount = 100, .count = 1, .index = at, .level = level};
+    struct wander *wander = one(1);
+    wander_hear(wander, &update);
+    assert_true(wander_digest(wander) == digest_of_entry(3, (uint32_t)-200));
+    broken.hear = hear_and_spill;
+    wander_hear(wander, &update);
+    assert_true(wander_digest(wander) ==
+                digest_add(digest_of_entry(3, (uint32_t)-400), digest_of_entry(P - 1, 1)));
+    wander_free(wander);
+}
+
+static void without_an_account_it_wanders_the_same_way(void **state)
+{
+    (void)state;
+    struct wander *with = one(1);
+    struct wander *without = wander_new(&arena, backend, P, 1, P / 10, false);
+    for (int turn = 0; turn < 50; turn++) {
+        wander_step(with);
+        wander_step(without);
+        const struct update *a = wander_tell(with, &TELL), *b = wander_tell(without, &TELL);
+        assert_int_equal(a->count, b->count);
+        wander_hear(with, b);
+        wander_hear(without, a);
+        assert_true(wander_digest(with) == wander_digest(without));
+    }
+    wander_read_weights(with, weights);
+    wander_read_weights(without, others);
+    assert_memory_equal(weights, others, sizeof weights);
+    wander_free(with);
+    wander_free(without);
+}
+
+/* The same account of real learners, kept from outside as learner.h says. */
+
+struct observed {
+    struct model *model;
+    struct learner *learner;
+    double produced[P];
+    double told[P];
+    int32_t since[P];
+};
+
+static void observe(struct observed *observed, const struct dataset *train, uint64_t node)
+{
+    struct problem problem;
+    struct learner_options options = {
+        .optimizer = {.sgd = {.rate = 0.1f, .momentum = 0.9f}}, .batch = 4, .data_node = node};
+    memset(observed, 0, sizeof *observed);
+    assert_int_equal(model_new(&observed->model, &arena, backend, "dense 8, tanh, dense 2",
+                               train->shape, train->classes, 4, &problem),
+                     OK);
+    options.told_max = (uint32_t)model_parameters(observed->model);
+    observed->learner = learner_new(&arena, backend, observed->model, train, NULL, &options);
+    learner_read_units(observed->learner, observed->since);
+}
+
+static void observe_step(struct observed *observed)
+{
+    learner_read_weights(observed->learner, weights);
+    (void)learner_step(observed->learner);
+    learner_read_weights(observed->learner, others);
+    for (size_t c = 0; c < learner_parameters(observed->learner); c++)
+        observed->produced[c] += (double)others[c] - (double)weights[c];
+}
+
+static const struct update *observe_tell(struct observed *observed, const struct tell *tell)
+{
+    learner_read_units(observed->learner, units);
+    for (size_t c = 0; c < learner_parameters(observed->learner); c++) {
+        observed->produced[c] += tell->beta * (double)QUANTUM * (units[c] - observed->since[c]);
+        observed->since[c] = units[c];
+    }
+    const struct update *update = learner_tell(observed->learner, tell);
+    for (uint32_t i = 0; i < update->count; i++)
+        observed->told[update->index[i]] += (double)update->tau * update->level[i];
+    return update;
+}
+
+static double observed_error(const struct observed *observed)
+{
+    double worst = 0;
+    learner_read_weights(observed->learner, weights);
+    learner_read_units(observed->learner, units);
+    for (size_t c = 0; c < learner_parameters(observed->learner); c++) {
+        const double residual = (double)weights[c] - (double)QUANTUM * units[c];
+        worst = fmax(worst, fabs(observed->produced[c] - observed->told[c] - residual));
+    }
+    return worst;
+}
+
+static void a_learner_can_be_held_to_account_from_outside(void **state)
+{
+    (void)state;
+    static struct observed both[2];
+    const struct dataset_options options = {.source = DATASET_XOR, .shards = 1};
+    struct dataset train;
+    struct problem problem;
+    assert_int_equal(dataset_load_train(&train, &options, &problem), OK);
+    for (uint64_t i = 0; i < 2; i++)
+        observe(&both[i], &train, i);
+    dataset_free(&train);
+    double told = 0;
+    for (int round = 0; round < 200; round++) {
+        const struct tell tell = {
+            .budget_bytes = 300, .share = 0.4, .gain = 1.1, .beta = 0.1 * (round % 5)};
+        struct observed *teller = &both[round % 2], *hearer = &both[1 - round % 2];
+        observe_step(teller);
+        const struct update *update = observe_tell(teller, &tell);
+        learner_hear(hearer->learner, update);
+        told += update->count;
+        for (int i = 0; i < 2; i++)
+            assert_true(observed_error(&both[i]) < 2e-6);
+    }
+    assert_true(told > 2000);
+    for (int i = 0; i < 2; i++) {
+        learner_free(both[i].learner);
+        model_free(both[i].model);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(where_it_wanders_follows_from_the_seed),
+        TEST(a_step_moves_some_weights_by_very_different_amounts),
+        TEST(those_who_heard_the_same_hold_the_same),
+        TEST(told_and_residual_are_what_was_produced),
+        TEST(the_account_holds_through_catching_up_and_coming_back),
+        TEST(the_account_shows_every_defect_of_the_exchange),
+        TEST(the_digest_shows_a_write_that_no_update_speaks_of),
+        TEST(a_learner_can_be_held_to_account_from_outside),
+        TEST(without_an_account_it_wanders_the_same_way),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,407 @@
+/* The exchange between replicas, by hand: what is told, heard and kept. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/digest.h"
+#include "support/each_device.h"
+#include "exchange/replica.h"
+#include "base/rng.h"
+#include "base/error.h"
+
+#define P       700
+#define ORIGINS 3
+#define TELLS   2 /* by each of them */
+
+static struct arena arena;
+static float init[P], w_before[P], w[P];
+static int32_t base_before[P], base[P];
+
+static const struct tell TELL = {.budget_bytes = 100000, .share = 0.25, .gain = 1, .beta = 0.3};
+
+static int begin(void **state)
+{
+    (void)state;
+    arena_init(&arena, (size_t)64 << 20);
+    struct rng rng = rng_new(1, 1);
+    for (int c = 0; c < P; c++)
+        init[c] = (float)(0.2 * rng_uniform(&rng) - 0.1);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    arena_release(&arena);
+    return 0;
+}
+
+static struct replica replica_new(uint32_t told_max)
+{
+    struct replica replica;
+    replica_init(&replica, &arena, backend, P, init, told_max);
+    return replica;
+}
+
+static void look(const struct replica *replica, float *weights, int32_t *units)
+{
+    replica_read_weights(replica, weights);
+    replica_read_units(replica, units);
+}
+
+/* In place of training: every weight moves a little, some more. */
+static void learn_something(struct replica *replica, struct rng *rng)
+{
+    look(replica, w, base);
+    for (int c = 0; c < P; c++) {
+        const double x = 2 * rng_uniform(rng) - 1;
+        w[c] += (float)(0.01 * x * x * x);
+    }
+    replica_write_weights(replica, w);
+}
+
+static struct update copy_of(const struct update *update)
+{
+    struct update copy = *update;
+    copy.index = arena_take(&arena, update->count + 1, sizeof *copy.index);
+    copy.level = arena_take(&arena, update->count + 1, sizeof *copy.level);
+    memcpy(copy.index, update->index, update->count * sizeof *copy.index);
+    memcpy(copy.level, update->level, update->count);
+    return copy;
+}
+
+static void must_be_equal(const struct replica *a, const struct replica *b)
+{
+    look(a, w, base);
+    look(b, w_before, base_before);
+    assert_memory_equal(base, base_before, sizeof base);
+    assert_int_equal(replica_digest(a), replica_digest(b));
+}
+
+static void a_replica_begins_with_no_residual(void **state)
+{
+    (void)state;
+    struct replica replica = replica_new(P);
+    look(&replica, w, base);
+    for (int c = 0; c < P; c++) {
+        assert_true(w[c] == QUANTUM * (float)base[c]);
+        assert_true(fabsf(w[c] - init[c]) <= QUANTUM);
+    }
+    assert_int_equal(replica_tell(&replica, &TELL)->count, 0);
+    replica_free(&replica);
+}
+
+/* What each origin told, in its order. */
+static struct update said[ORIGINS][TELLS];
+
+/* Hear in every order that keeps each origin's own; `next` says how much of each was heard. */
+static int hear_in_every_order(struct replica *as, int *order, int length, int *next)
+{
+    if (length == ORIGINS * TELLS) {
+        struct replica replica = replica_new(P);
+        int at[ORIGINS] = {0};
+        for (int i = 0; i < length; i++)
+            replica_hear(&replica, &said[order[i]][at[order[i]]++]);
+        must_be_equal(&replica, as);
+        replica_free(&replica);
+        return 1;
+    }
+    int orders = 0;
+    for (int origin = 0; origin < ORIGINS; origin++) {
+        if (next[origin] == TELLS)
+            continue;
+        order[length] = origin;
+        next[origin]++;
+        orders += hear_in_every_order(as, order, length + 1, next);
+        next[origin]--;
+    }
+    return orders;
+}
+
+static void in_whatever_order_rumors_are_heard_the_base_is_the_same(void **state)
+{
+    (void)state;
+    struct replica origins[ORIGINS];
+    struct rng rng = rng_new(2, 2);
+    for (int i = 0; i < ORIGINS; i++) {
+        origins[i] = replica_new(P);
+        for (int t = 0; t < TELLS; t++) {
+            learn_something(&origins[i], &rng);
+            said[i][t] = copy_of(replica_tell(&origins[i], &TELL));
+            assert_true(said[i][t].count > P / 2);
+        }
+    }
+    for (int i = 0; i < ORIGINS; i++) /* each hears the others after it told, last first */
+        for (int j = ORIGINS - 1; j >= 0; j--)
+            for (int t = 0; t < TELLS && j != i; t++)
+                replica_hear(&origins[i], &said[j][t]);
+    for (int i = 1; i < ORIGINS; i++)
+        must_be_equal(&origins[0], &origins[i]);
+    int order[ORIGINS * TELLS], next[ORIGINS] = {0};
+    assert_int_equal(hear_in_every_order(&origins[0], order, 0, next), 90);
+    for (int i = 0; i < ORIGINS; i++)
+        replica_free(&origins[i]);
+}
+
+static void learners_that_tell_and_hear_by_turns_stay_equal(void **state)
+{
+    (void)state;
+    struct replica one = replica_new(P), other = replica_new(P);
+    struct rng rng = rng_new(3, 3);
+    for (int turn = 0; turn < 50; turn++) {
+        learn_something(&one, &rng);
+        learn_something(&other, &rng);
+        const struct update *a = replica_tell(&one, &TELL);
+        const struct update *b = replica_tell(&other, &TELL);
+        replica_hear(&one, b);
+        replica_hear(&other, a);
+        must_be_equal(&one, &other);
+    }
+    replica_free(&one);
+    replica_free(&other);
+}
+
+/* A telling by a replica whose base has moved since it told last, so that it drifts: told[c] is
+ * tau · level. Returns the update; before and after are in w_before, base_before, w, base. */
+static struct update tell_after_hearing(struct replica *replica, const struct tell *tell,
+                                        double *drift, double *told)
+{
+    struct rng rng = rng_new(4, 4);
+    struct replica other = replica_new(P);
+    learn_something(&other, &rng);
+    const struct update *heard = replica_tell(&other, tell);
+    replica_hear(replica, heard);
+    memset(drift, 0, P * sizeof *drift);
+    for (uint32_t i = 0; i < heard->count; i++)
+        drift[heard->index[i]] = tell->beta * (double)QUANTUM * heard->amount * heard->level[i];
+    learn_something(replica, &rng);
+    look(replica, w_before, base_before);
+    const struct update update = copy_of(replica_tell(replica, tell));
+    look(replica, w, base);
+    memset(told, 0, P * sizeof *told);
+    for (uint32_t i = 0; i < update.count; i++)
+        told[update.index[i]] = (double)update.tau * update.level[i];
+    replica_free(&other);
+    return update;
+}
+
+static void told_and_residual_are_what_was_produced(void **state)
+{
+    (void)state;
+    static double drift[P], told[P];
+    const uint32_t budgets[] = {400, 1000, 100000};
+    const double betas[] = {0, 0.3, 0.7};
+    for (int i = 0; i < 3; i++) {
+        struct replica replica = replica_new(P);
+        const struct tell tell = {
+            .budget_bytes = budgets[i], .share = 0.3, .gain = 1, .beta = betas[i]};
+        const struct update update = tell_after_hearing(&replica, &tell, drift, told);
+        assert_true(update.count > 20);
+        for (int c = 0; c < P; c++) {
+            const double produced =
+                (double)w_before[c] + drift[c] - (double)QUANTUM * base_before[c];
+            const double residual = (double)w[c] - (double)QUANTUM * base[c];
+            assert_true(fabs(produced - told[c] - residual) < 5e-8);
+        }
+        replica_free(&replica);
+    }
+}
+
+static void the_base_moves_by_the_share_and_own_progress_falls_to_it(void **state)
+{
+    (void)state;
+    static double drift[P], told[P];
+    struct replica replica = replica_new(P);
+    const struct tell tell = {.budget_bytes = 600, .share = 0.2, .gain = 1.5, .beta = 0};
+    const struct update update = tell_after_hearing(&replica, &tell, drift, told);
+    assert_int_equal(update.amount, lrint(0.3 * (double)update.tau / (double)QUANTUM));
+    uint32_t at = 0;
+    for (uint32_t c = 0; c < P; c++) {
+        const int k = at < update.count && update.index[at] == c ? update.level[at++] : 0;
+        assert_int_equal(base[c] - base_before[c], (int64_t)update.amount * k);
+        const double fall = (double)w_before[c] - (double)w[c];
+        const double share = (double)QUANTUM * update.amount * k;
+        assert_true(fabs(fall - (told[c] - share)) < 5e-8);
+    }
+    assert_int_equal(at, update.count);
+    replica_free(&replica);
+}
+
+static void no_more_is_told_than_allowed(void **state)
+{
+    (void)state;
+    struct rng rng = rng_new(5, 5);
+    for (uint32_t told_max = 1; told_max <= P; told_max += 1 + told_max) {
+        struct replica replica = replica_new(told_max);
+        learn_something(&replica, &rng);
+        const struct update *update = replica_tell(&replica, &TELL);
+        assert_in_range(update->count, told_max < 10 ? 0 : told_max / 2, told_max);
+        if (update->count > 10) /* the strongest, wherever they are */
+            assert_true(update->index[update->count - 1] > P / 2);
+        replica_free(&replica);
+    }
+}
+
+/* Rounding leaves residuals far below a quantum: at one quantum per level, noise would grow. */
+static void what_is_too_small_for_its_share_is_kept(void **state)
+{
+    (void)state;
+    struct replica replica = replica_new(P);
+    look(&replica, w, base);
+    for (int c = 0; c < P; c++)
+        w[c] += 1e-8f * (float)(c % 3);
+    replica_write_weights(&replica, w);
+    const uint64_t digest = replica_digest(&replica);
+    assert_int_equal(replica_tell(&replica, &TELL)->count, 0);
+    assert_int_equal(replica_digest(&replica), digest);
+    replica_free(&replica);
+}
+
+static void the_digest_follows_from_the_updates_even_where_the_base_wraps(void **state)
+{
+    (void)state;
+    struct replica replica = replica_new(P);
+    uint64_t digest = replica_digest(&replica);
+    uint32_t at[] = {3, 4, P - 1};
+    int8_t levels[] = {LEVEL_MAX, -LEVEL_MAX, 1};
+    const struct update update = {
+        .tau = 1, .amount = AMOUNT_MAX, .count = 3, .index = at, .level = levels};
+    for (int times = 0; times < 2; times++) {
+        replica_hear(&replica, &update);
+        for (int i = 0; i < 3; i++) {
+            const int level = levels[i];
+            digest = digest_add(digest, digest_of_entry(at[i], AMOUNT_MAX * (uint32_t)level));
+        }
+        assert_int_equal(replica_digest(&replica), digest);
+    }
+    look(&replica, w, base);
+    assert_true(base[4] > 0); /* it did wrap */
+    uint64_t read = 0;
+    for (uint32_t c = 0; c < P; c++)
+        read = digest_add(read, digest_of_entry(c, (uint32_t)base[c]));
+    assert_int_equal(read, digest);
+    replica_free(&replica);
+}
+
+static void what_is_not_a_number_is_never_told(void **state)
+{
+    (void)state;
+    struct replica replica = replica_new(P);
+    struct rng rng = rng_new(6, 6);
+    for (int turn = 0; turn < 5; turn++) {
+        learn_something(&replica, &rng);
+        w[0] = NAN;
+        w[1] = INFINITY;
+        w[2] = -INFINITY;
+        replica_write_weights(&replica, w);
+        const struct update *update = replica_tell(&replica, &TELL);
+        assert_true(update->count > 0);
+        assert_true(update->index[0] > 2);
+    }
+    replica_free(&replica);
+}
+
+static void the_base_is_read_as_what_it_stands_for(void **state)
+{
+    (void)state;
+    struct replica replica = replica_new(P);
+    static float host[P];
+    look(&replica, w, base);
+    replica_read_base(&replica, host);
+    for (int c = 0; c < P; c++)
+        assert_true(host[c] == QUANTUM * (float)base[c]);
+    replica_free(&replica);
+}
+
+static void weights_written_leave_the_base_and_are_told(void **state)
+{
+    (void)state;
+    struct replica replica = replica_new(P);
+    look(&replica, w_before, base_before);
+    memcpy(w, w_before, sizeof w);
+    w[5] += 0.25f;
+    replica_write_weights(&replica, w);
+    look(&replica, w_before, base);
+    assert_memory_equal(w_before, w, sizeof w);
+    assert_memory_equal(base_before, base, sizeof base);
+    const struct update *update = replica_tell(&replica, &TELL);
+    assert_int_equal(update->count, 1);
+    assert_int_equal(update->index[0], 5);
+    assert_true(fabsf(update->tau * (float)update->level[0] - 0.25f) < 0.01f);
+    replica_free(&replica);
+}
+
+static void a_fixed_threshold_is_told_down_to_whatever_that_takes(void **state)
+{
+    (void)state;
+    struct replica replica = replica_new(P);
+    look(&replica, w, base);
+    for (uint32_t c = 0; c < P; c++)
+        w[c] += c % 2 ? 0.011f : 0.009f;
+    replica_write_weights(&replica, w);
+    struct tell tell = TELL;
+    tell.tau = 0.01f;
+    tell.budget_bytes = 256;
+    const struct update *update = replica_tell(&replica, &tell);
+    assert_true(update->tau == 0.01f);
+    assert_int_equal(update->count, P / 2);
+    for (uint32_t i = 0; i < update->count; i++)
+        assert_true(update->index[i] == 2 * i + 1 && update->level[i] == 1);
+    replica_free(&replica);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+/* All weights grow alike, so all residuals come to lie just below tau. */
+static void must_tell_evenly(uint32_t told_max, uint32_t budget_bytes)
+{
+    struct replica replica = replica_new(told_max);
+    struct rng rng = rng_new(4, 1);
+    const struct tell tell = {.budget_bytes = budget_bytes, .share = 1, .gain = 1};
+    uint32_t least = P, most = 0;
+    for (int round = 0; round < 100; round++) {
+        look(&replica, w, base);
+        for (int c = 0; c < P; c++)
+            w[c] += (float)(0.001 + 0.0005 * rng_uniform(&rng));
+        replica_write_weights(&replica, w);
+        const uint32_t count = replica_tell(&replica, &tell)->count;
+        least = round >= 20 && count < least ? count : least;
+        most = round >= 20 && count > most ? count : most;
+    }
+    replica_free(&replica);
+    assert_true(least > 9 * most / 10);
+    assert_true(most > 90);
+}
+
+static void what_piles_up_below_tau_is_told_as_far_as_it_fits(void **state)
+{
+    (void)state;
+    must_tell_evenly(P, 220);
+    must_tell_evenly(P / 7, 1 << 20); /* and where more are near tau than can be noted */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_replica_begins_with_no_residual),
+        TEST(in_whatever_order_rumors_are_heard_the_base_is_the_same),
+        TEST(learners_that_tell_and_hear_by_turns_stay_equal),
+        TEST(told_and_residual_are_what_was_produced),
+        TEST(the_base_moves_by_the_share_and_own_progress_falls_to_it),
+        TEST(no_more_is_told_than_allowed),
+        TEST(what_is_too_small_for_its_share_is_kept),
+        TEST(the_digest_follows_from_the_updates_even_where_the_base_wraps),
+        TEST(what_is_not_a_number_is_never_told),
+        TEST(the_base_is_read_as_what_it_stands_for),
+        TEST(weights_written_leave_the_base_and_are_told),
+        TEST(a_fixed_threshold_is_told_down_to_whatever_that_takes),
+        TEST(what_piles_up_below_tau_is_told_as_far_as_it_fits),
+    };
+    RUN_ON_EACH_DEVICE(tests, device_opens, device_closes);
+}

@@ -1,0 +1,126 @@
+/* The ways to survey parameters: whatever instructions are used, the same bits come out. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "exchange/survey_simd.h"
+#include "base/update.h"
+
+struct piece {
+    float w[SWEEP_MAX];
+    int32_t base[SWEEP_MAX], since[SWEEP_MAX];
+    uint32_t at[SWEEP_ROOM], bits[SWEEP_ROOM];
+    uint32_t picked;
+};
+
+static struct piece start, expected, found;
+
+static float some_float(struct rng *rng)
+{
+    static const float odd[] = {0, -0.0f, NAN, INFINITY, -INFINITY, 1e-42f, 3e38f, 1};
+    const uint32_t draw = rng_below(rng, 200);
+    return draw < 8 ? odd[draw] : (float)(0.01 * (rng_uniform(rng) - 0.5));
+}
+
+/* still: one of so many entries has moved since; 0: none. */
+static void draw_piece(uint64_t seed, uint32_t moved_one_in)
+{
+    struct rng rng = rng_new(seed, 1);
+    memset(&start, 0, sizeof start);
+    for (uint32_t c = 0; c < SWEEP_MAX; c++) {
+        start.base[c] = (int32_t)(rng_next(&rng) >> (rng_below(&rng, 20) ? 40 : 32));
+        if (rng_below(&rng, 10) == 0)
+            start.base[c] = 0;
+        start.since[c] = moved_one_in && rng_below(&rng, moved_one_in) == 0
+                             ? (int32_t)(rng_next(&rng) >> 32)
+                             : start.base[c];
+        start.w[c] = some_float(&rng);
+        if (start.base[c] != 0) /* else -0 would become 0 */
+            start.w[c] += QUANTUM * (float)start.base[c];
+    }
+}
+
+static void survey(const struct sweep *sweep, uint32_t count, float floor, struct piece *piece)
+{
+    uint32_t floor_bits;
+    memcpy(&floor_bits, &floor, sizeof floor_bits);
+    *piece = start;
+    piece->picked = sweep->survey(count, 0.3f * QUANTUM, floor_bits, piece->w, piece->base,
+                                  piece->since, piece->at, piece->bits);
+}
+
+static const struct sweep *plain(void)
+{
+    int i = 0;
+    while (sweep_way(i + 1))
+        i++;
+    return sweep_way(i);
+}
+
+static void must_be_the_same(const struct sweep *sweep, uint32_t count, float floor)
+{
+    survey(plain(), count, floor, &expected);
+    survey(sweep, count, floor, &found);
+    if (memcmp(found.w, expected.w, sizeof found.w) != 0 ||
+        memcmp(found.base, expected.base, sizeof found.base) != 0 ||
+        memcmp(found.since, expected.since, sizeof found.since) != 0 ||
+        found.picked != expected.picked ||
+        memcmp(found.at, expected.at, found.picked * sizeof *found.at) != 0 ||
+        memcmp(found.bits, expected.bits, found.picked * sizeof *found.bits) != 0)
+        fail_msg("%s differs from plain C at %u entries, floor %g", sweep->name, count,
+                 (double)floor);
+}
+
+static void every_way_gives_the_same_bits(void **state)
+{
+    (void)state;
+    static const float floors[] = {0, 1e-45f, 0.001f, 0.0045f, 1, INFINITY};
+    static const uint32_t counts[] = {0, 1, 7, 8, 9, 15, 16, 17, 31, 33, 1000, 1023, SWEEP_MAX};
+    static const uint32_t moved[] = {0, 1, 3, 100};
+    for (int i = 0; sweep_way(i); i++) {
+        print_message("%s\n", sweep_way(i)->name);
+        for (uint64_t seed = 0; seed < 40; seed++) {
+            draw_piece(seed, moved[seed % 4]);
+            for (size_t f = 0; f < sizeof floors / sizeof *floors; f++)
+                for (size_t n = 0; n < sizeof counts / sizeof *counts; n++)
+                    must_be_the_same(sweep_way(i), counts[n], floors[f]);
+        }
+    }
+}
+
+/* What plain C gives is what it should be. */
+static void plain_c_picks_by_size_and_steps_where_the_base_moved(void **state)
+{
+    (void)state;
+    draw_piece(1, 3);
+    survey(plain(), SWEEP_MAX, 0.002f, &found);
+    uint32_t at = 0;
+    for (uint32_t c = 0; c < SWEEP_MAX; c++) {
+        const int32_t by = (int32_t)((uint32_t)start.base[c] - (uint32_t)start.since[c]);
+        const float w = by ? start.w[c] + 0.3f * QUANTUM * (float)by : start.w[c];
+        assert_memory_equal(&found.w[c], &w, sizeof w);
+        assert_int_equal(found.since[c], start.base[c]);
+        const float r = fabsf(w - QUANTUM * (float)start.base[c]);
+        if (r < 0.002f)
+            continue;
+        assert_int_equal(found.at[at], c);
+        assert_memory_equal(&found.bits[at++], &r, sizeof r);
+    }
+    assert_int_equal(found.picked, at);
+    assert_true(at > 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_c_picks_by_size_and_steps_where_the_base_moved),
+        cmocka_unit_test(every_way_gives_the_same_bits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,187 @@
+/* The gate: what opens it, what it says, and how two introductions are told apart. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "crypto/gate.h"
+#include "crypto/handshake.h"
+
+static const uint8_t entropy_seed[SEED_BYTES] = {0x50};
+static const uint8_t swarm_key[KEY_BYTES] = {0x60};
+static const uint8_t message_1[HANDSHAKE_1_BYTES] = {0x70, 0x71};
+
+static struct introduction introduction_as_usual(void)
+{
+    struct introduction introduction;
+    introduction_make(&introduction, "swarm", "dense 10", 235146);
+    return introduction;
+}
+
+static struct gate gate_as_usual(void)
+{
+    struct gate gate;
+    struct introduction ours = introduction_as_usual();
+    gate_init(&gate, swarm_key, &ours);
+    return gate;
+}
+
+static void assert_same(const struct introduction *a, const struct introduction *b)
+{
+    uint8_t encoded[2][INTRODUCTION_BYTES];
+    introduction_encode(encoded[0], a);
+    introduction_encode(encoded[1], b);
+    assert_memory_equal(encoded[0], encoded[1], INTRODUCTION_BYTES);
+}
+
+static void an_introduction_has_the_layout_of_its_table(void **state)
+{
+    (void)state;
+    static const uint8_t zeros[6];
+    uint8_t bytes[INTRODUCTION_BYTES];
+    uint8_t hash[16];
+    struct introduction introduction = introduction_as_usual();
+    introduction.protocol = 0x0201;
+    introduction_encode(bytes, &introduction);
+    assert_int_equal(bytes[0], 1);
+    assert_int_equal(bytes[1], 2);
+    assert_memory_equal(bytes + 2, zeros, sizeof zeros);
+    secret_blake2b(hash, sizeof hash, "swarm", 5, NULL, 0);
+    assert_memory_equal(bytes + 8, hash, sizeof hash);
+    secret_blake2b(hash, sizeof hash, "dense 10", 8, NULL, 0);
+    assert_memory_equal(bytes + 24, hash, sizeof hash);
+    assert_memory_equal(bytes + 40, "\x8A\x96\x03\x00\x00\x00\x00\x00", 8);
+}
+
+static void a_gate_opens_and_introduces(void **state)
+{
+    (void)state;
+    uint8_t bytes[GATE_BYTES];
+    struct gate gate = gate_as_usual();
+    struct introduction theirs;
+    gate_create(&gate, bytes, message_1, sizeof message_1);
+    assert_int_equal(gate_consume(&gate, bytes, message_1, sizeof message_1, &theirs), OK);
+    assert_same(&theirs, &gate.ours);
+}
+
+static void every_bit_flip_in_a_gate_or_its_message_is_refused(void **state)
+{
+    (void)state;
+    uint8_t bytes[GATE_BYTES + HANDSHAKE_1_BYTES];
+    struct gate gate = gate_as_usual();
+    struct introduction theirs;
+    memcpy(bytes + GATE_BYTES, message_1, sizeof message_1);
+    gate_create(&gate, bytes, bytes + GATE_BYTES, sizeof message_1);
+    for (size_t bit = 0; bit < 8 * sizeof bytes; bit++) {
+        bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        assert_int_equal(gate_consume(&gate, bytes, bytes + GATE_BYTES, sizeof message_1, &theirs),
+                         FORGED);
+        bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+    assert_int_equal(gate_consume(&gate, bytes, bytes + GATE_BYTES, sizeof message_1, &theirs), OK);
+}
+
+static void a_gate_is_refused_with_a_shorter_or_too_short_message(void **state)
+{
+    (void)state;
+    uint8_t bytes[GATE_BYTES];
+    struct gate gate = gate_as_usual();
+    struct introduction theirs;
+    gate_create(&gate, bytes, message_1, sizeof message_1);
+    assert_int_equal(gate_consume(&gate, bytes, message_1, sizeof message_1 - 1, &theirs), FORGED);
+    assert_int_equal(gate_consume(&gate, bytes, message_1, WIDE_NONCE_BYTES - 1, &theirs),
+                     MALFORMED);
+}
+
+static void a_gate_of_another_swarm_key_stays_shut(void **state)
+{
+    (void)state;
+    static const uint8_t other_key[KEY_BYTES] = {0x61};
+    uint8_t bytes[GATE_BYTES];
+    uint8_t refusal[REFUSAL_BYTES];
+    struct entropy entropy;
+    struct gate gate = gate_as_usual();
+    struct gate other;
+    struct introduction theirs;
+    entropy_from_seed(&entropy, entropy_seed);
+    gate_init(&other, other_key, &gate.ours);
+    gate_create(&other, bytes, message_1, sizeof message_1);
+    assert_int_equal(gate_consume(&gate, bytes, message_1, sizeof message_1, &theirs), FORGED);
+    refusal_create(&other, &entropy, message_1, refusal);
+    assert_int_equal(refusal_consume(&gate, refusal, message_1, &theirs), FORGED);
+}
+
+static void a_refusal_introduces_and_every_bit_flip_in_it_is_refused(void **state)
+{
+    (void)state;
+    uint8_t bytes[REFUSAL_BYTES];
+    uint8_t again[REFUSAL_BYTES];
+    struct entropy entropy;
+    struct gate gate = gate_as_usual();
+    struct introduction theirs;
+    entropy_from_seed(&entropy, entropy_seed);
+    refusal_create(&gate, &entropy, message_1, bytes);
+    refusal_create(&gate, &entropy, message_1, again);
+    assert_memory_not_equal(bytes, again, WIDE_NONCE_BYTES);
+    assert_int_equal(refusal_consume(&gate, bytes, message_1, &theirs), OK);
+    assert_same(&theirs, &gate.ours);
+    uint8_t other_call[sizeof message_1];
+    memcpy(other_call, message_1, sizeof other_call);
+    other_call[0] ^= 1;
+    assert_int_equal(refusal_consume(&gate, bytes, other_call, &theirs), FORGED);
+    for (size_t bit = 0; bit < 8 * sizeof bytes; bit++) {
+        bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        assert_int_equal(refusal_consume(&gate, bytes, message_1, &theirs), FORGED);
+        bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+}
+
+static void introductions_that_differ_are_told_apart_in_one_sentence(void **state)
+{
+    (void)state;
+    struct problem problem;
+    struct introduction ours = introduction_as_usual();
+    struct introduction theirs = ours;
+    assert_int_equal(introduction_compare(&ours, &theirs, &problem), OK);
+
+    introduction_make(&theirs, "swarm", "dense 11", 1215370);
+    assert_int_equal(introduction_compare(&ours, &theirs, &problem), MISMATCH);
+    assert_string_equal(problem.text, "other model: theirs has 1,215,370 parameters, ours 235,146");
+    introduction_make(&theirs, "swarm", "dense 11", 999);
+    assert_int_equal(introduction_compare(&ours, &theirs, &problem), MISMATCH);
+    assert_string_equal(problem.text, "other model: theirs has 999 parameters, ours 235,146");
+
+    introduction_make(&theirs, "swarm", "dense 11", 235146);
+    assert_int_equal(introduction_compare(&ours, &theirs, &problem), MISMATCH);
+    assert_string_equal(
+        problem.text,
+        "other model: as many parameters as ours, but other layers, input, seed or start");
+
+    introduction_make(&theirs, "swarn", "dense 11", 215370);
+    assert_int_equal(introduction_compare(&ours, &theirs, &problem), MISMATCH);
+    assert_string_equal(problem.text, "other swarm id: the swarm key is the same, the name in "
+                                      "the configuration is not");
+
+    theirs.protocol = 7;
+    ours.protocol = 3;
+    assert_int_equal(introduction_compare(&ours, &theirs, &problem), MISMATCH);
+    assert_string_equal(problem.text, "other protocol version: theirs is 7, ours 3");
+}
+
+int main(void)
+{
+    secret_start();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_introduction_has_the_layout_of_its_table),
+        cmocka_unit_test(a_gate_opens_and_introduces),
+        cmocka_unit_test(every_bit_flip_in_a_gate_or_its_message_is_refused),
+        cmocka_unit_test(a_gate_is_refused_with_a_shorter_or_too_short_message),
+        cmocka_unit_test(a_gate_of_another_swarm_key_stays_shut),
+        cmocka_unit_test(a_refusal_introduces_and_every_bit_flip_in_it_is_refused),
+        cmocka_unit_test(introductions_that_differ_are_told_apart_in_one_sentence),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,264 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support/bottleneck.h"
+
+static void a_link_is_used_from_64_kbit_to_10_gbit(void **state)
+{
+    (void)state;
+    static const struct {
+        double rate;
+        uint64_t delay_ms;
+        uint32_t learn_ms;
+        double least;
+    } ways[] = {
+        {8e3, 1, 20000, 0.85},     {8e3, 400, 30000, 0.8},    {625e3, 1, 10000, 0.9},
+        {625e3, 40, 10000, 0.85},  {625e3, 400, 30000, 0.75}, {12.5e6, 20, 10000, 0.85},
+        {12.5e6, 100, 15000, 0.8}, {125e6, 5, 10000, 0.85},   {1.25e9, 1, 6000, 0.85},
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        begin(1, ways[i].rate, ways[i].delay_ms);
+        run_ms(ways[i].learn_ms);
+        const double use = use_of(0, 20000);
+        if (use < ways[i].least || use > 1.03)
+            fail_msg("%.0f B/s, %u ms: used to %.2f", ways[i].rate, (unsigned)ways[i].delay_ms,
+                     use);
+    }
+}
+
+static void what_waits_on_the_way_stays_short(void **state)
+{
+    (void)state;
+    static const double duties[] = {1, 0.7, 0.3};
+    for (int i = 0; i < 3; i++) {
+        begin(1, 625e3, 40);
+        net.flows[0].duty = duties[i];
+        run_ms(40000);
+        assert_true(median_wait_ms(30000) <= 50);
+    }
+    static const uint64_t far_ms[] = {200, 400, 800};
+    for (int i = 0; i < 3; i++) {
+        begin(1, 625e3, far_ms[i]);
+        run_ms(30000);
+        assert_true(use_of(0, 60000) > 0.7);
+        assert_true(median_wait_ms(60000) <= 50);
+    }
+}
+
+static void two_on_one_link_share_it(void **state)
+{
+    (void)state;
+    static const uint64_t delays_ms[] = {5, 40, 100};
+    for (int i = 0; i < 3; i++) {
+        begin(2, 1.25e6, delays_ms[i]);
+        net.flows[1].begins_ns = 10 * SECOND_NS; /* when the other has it all */
+        run_ms(50000);
+        const double first = net.flows[0].got, second = net.flows[1].got;
+        run_ms(40000);
+        const double ratio = (net.flows[0].got - first) / (net.flows[1].got - second);
+        if (ratio < 0.6 || ratio > 1.6)
+            fail_msg("%u ms: %.2f to 1", (unsigned)delays_ms[i], ratio);
+    }
+}
+
+static void a_rate_that_changes_tenfold_is_followed_within_five_seconds(void **state)
+{
+    (void)state;
+    begin(1, 2.5e6, 20);
+    run_ms(15000);
+    net.rate = 2.5e5;
+    run_ms(5000);
+    assert_true(use_of(0, 5000) > 0.8);
+    assert_true(median_wait_ms(4000) < 100);
+    net.rate = 2.5e6;
+    run_ms(5000);
+    assert_true(use_of(0, 5000) > 0.7);
+}
+
+static void traffic_that_fills_the_queue_is_yielded_to(void **state)
+{
+    (void)state;
+    begin(1, 1.25e6, 20);
+    run_ms(10000);
+    net.other_rate = 0.9 * net.rate; /* of somebody who does not care how long it waits */
+    run_ms(10000);
+    assert_true(use_of(0, 10000) < 0.13);
+    assert_true(median_wait_ms(9000) < 100);
+    net.other_rate = 0;
+    run_ms(5000);
+    assert_true(use_of(0, 5000) > 0.8);
+}
+
+static void who_gives_no_receipts_is_given_little(void **state)
+{
+    (void)state;
+    struct link link;
+    link_init(&link, 0);
+    size_t handed = 0;
+    for (uint64_t now_ns = 0; now_ns < 60 * SECOND_NS; now_ns += MILLI_NS) {
+        const size_t bytes = link_allows(&link, now_ns, EVER, INFINITY);
+        if (bytes == 0 || !link_is_open(&link, now_ns, INFINITY))
+            continue;
+        link_on_handed(&link, now_ns, bytes);
+        handed += bytes;
+    }
+    assert_in_range(handed, 4096, 32768);
+}
+
+/* Hand over what may be; how much is under way then? */
+static uint64_t filled(struct link *link, uint64_t *now_ns)
+{
+    for (int ms = 0; ms < 20000; ms++, *now_ns += MILLI_NS) {
+        const size_t bytes = link_allows(link, *now_ns, EVER, INFINITY);
+        if (bytes > 0 && link_is_open(link, *now_ns, INFINITY))
+            link_on_handed(link, *now_ns, bytes);
+    }
+    return link->sent - link->arrived;
+}
+
+static void little_is_under_way_at_first_however_long_the_trip(void **state)
+{
+    (void)state;
+    struct link link;
+    uint64_t now_ns = 0;
+    link_init(&link, now_ns);
+    assert_in_range(filled(&link, &now_ns), 8000, 12500);
+    assert_true(link_on_receipt(&link, now_ns, 4000, now_ns / 1000, 0)); /* after 20 s */
+    assert_in_range(filled(&link, &now_ns), 16000, 20500);
+}
+
+static void a_cap_is_kept(void **state)
+{
+    (void)state;
+    struct link link;
+    link_init(&link, 0);
+    size_t handed = 0;
+    for (uint64_t now_ns = MILLI_NS; now_ns <= 100 * SECOND_NS; now_ns += MILLI_NS) {
+        const size_t bytes = link_allows(&link, now_ns, EVER, 20000);
+        if (bytes == 0)
+            continue;
+        link_on_handed(&link, now_ns, bytes);
+        handed += bytes;
+        assert_true(link_on_receipt(&link, now_ns, handed, now_ns / 1000, 0));
+    }
+    assert_in_range(handed, 1960000, 2040000);
+}
+
+static void the_rate_of_a_link_that_is_hardly_used_stays_as_it_is(void **state)
+{
+    (void)state;
+    begin(1, 1.25e6, 20);
+    struct link *link = &net.flows[0].sender;
+    net.flows[0].duty = 0;
+    for (int i = 0; i < 400; i++) {
+        run_ms(50);
+        assert_int_equal(link_allows(link, net.now_ns, 300, INFINITY), 300);
+        link_on_handed(link, net.now_ns, 300);
+        net.flows[0].air[net.flows[0].air_to++ % AIR_MAX] =
+            (struct arrival){.at_ns = net.now_ns + net.delay_ns, .bytes = 300};
+    }
+    assert_true(link->rate == LINK_RATE_FIRST);
+    assert_true(link->is_starting);
+    assert_int_equal(link->tried_ns, 0);
+}
+
+static void it_is_known_when_the_rate_was_last_made_use_of(void **state)
+{
+    (void)state;
+    begin(1, 1.25e6, 20);
+    const struct link *link = &net.flows[0].sender;
+    run_ms(5000);
+    assert_in_range(link->tried_ns, net.now_ns - SECOND_NS / 2, net.now_ns);
+    net.flows[0].duty = 0;
+    run_ms(5000);
+    assert_in_range(link->tried_ns, 1, net.now_ns - 4 * SECOND_NS);
+}
+
+/* Used, silent for so long, then used again where it carries so much less. */
+static void begin_after_silence(uint32_t silent_s, double part)
+{
+    begin(1, 12.5e6, 20);
+    run_ms(10000);
+    net.flows[0].duty = 0;
+    run_ms(1000 * silent_s);
+    net.rate *= part;
+    net.flows[0].duty = 1;
+}
+
+static void what_a_link_carried_before_long_silence_does_not_flood_it(void **state)
+{
+    (void)state;
+    begin_after_silence(120, 0.01);
+    for (int i = 0; i < 30; i++) {
+        run_ms(100);
+        assert_in_range(most_wait_ms(100), 0, 300);
+    }
+    assert_true(use_of(0, 10000) > 0.7);
+}
+
+static void a_link_that_is_as_it_was_is_soon_used_as_before(void **state)
+{
+    (void)state;
+    begin_after_silence(5, 1);
+    assert_true(use_of(0, 500) > 0.7);
+    begin_after_silence(3600, 1);
+    run_ms(1000);
+    assert_true(use_of(0, 1000) > 0.7);
+    assert_true(net.flows[0].sender.trust >= 1);
+}
+
+static void a_receipt_that_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    struct link link;
+    link_init(&link, 0);
+    link_on_handed(&link, 0, 1000);
+    assert_false(link_on_receipt(&link, 1, 1001, 1, 0)); /* more than was sent */
+    assert_false(link_on_receipt(&link, 1, 0, 1, 0));
+    assert_false(link_on_receipt(&link, 1, 10, INT64_MAX / 4000 + 1, 0));
+    assert_false(link_on_receipt(&link, 1, 10, 1, UINT64_MAX));
+    assert_true(link_on_receipt(&link, 1, 500, 1, 0));
+    assert_true(link_on_receipt(&link, 1, 600, INT64_MAX / 4000, INT64_MAX / 4000)); /* mad, but */
+    assert_true(link_on_receipt(&link, 1, 700, 0, 0));
+    assert_true(link_on_receipt(&link, 1, 1000, 1, 0));
+    assert_false(link_on_receipt(&link, 2, 1000, 2, 0)); /* said already */
+}
+
+static void a_receipt_is_due_when_it_is_worth_it_and_not_too_often(void **state)
+{
+    (void)state;
+    struct link link;
+    link_init(&link, 0);
+    link_on_came(&link, RECEIPT_NS, RECEIPT_BYTES - 1);
+    assert_false(link_owes_receipt(&link, RECEIPT_NS));
+    link_on_came(&link, RECEIPT_NS, 1);
+    assert_false(link_owes_receipt(&link, RECEIPT_NS - 1));
+    assert_true(link_owes_receipt(&link, RECEIPT_NS));
+    link_receipted(&link, RECEIPT_NS);
+    assert_false(link_owes_receipt(&link, 10 * SECOND_NS));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_link_is_used_from_64_kbit_to_10_gbit),
+        cmocka_unit_test(what_waits_on_the_way_stays_short),
+        cmocka_unit_test(two_on_one_link_share_it),
+        cmocka_unit_test(a_rate_that_changes_tenfold_is_followed_within_five_seconds),
+        cmocka_unit_test(traffic_that_fills_the_queue_is_yielded_to),
+        cmocka_unit_test(who_gives_no_receipts_is_given_little),
+        cmocka_unit_test(little_is_under_way_at_first_however_long_the_trip),
+        cmocka_unit_test(a_cap_is_kept),
+        cmocka_unit_test(the_rate_of_a_link_that_is_hardly_used_stays_as_it_is),
+        cmocka_unit_test(it_is_known_when_the_rate_was_last_made_use_of),
+        cmocka_unit_test(what_a_link_carried_before_long_silence_does_not_flood_it),
+        cmocka_unit_test(a_link_that_is_as_it_was_is_soon_used_as_before),
+        cmocka_unit_test(a_receipt_that_cannot_be_is_refused),
+        cmocka_unit_test(a_receipt_is_due_when_it_is_worth_it_and_not_too_often),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

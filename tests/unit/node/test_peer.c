@@ -1,0 +1,291 @@
+/* Two who keep to the rules meet and hear each other however the bytes come; two who are not of one
+ * swarm refuse each other. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/peer_pair.h"
+
+static void both_must_have_met_and_heard(uint32_t messages)
+{
+    assert_true(dialer.met && acceptor.met);
+    assert_false(dialer.refused || acceptor.refused);
+    assert_int_equal(dialer.heard, messages);
+    assert_int_equal(acceptor.heard, messages);
+    assert_memory_equal(dialer.peer.id, acceptor.identity.id, ID_BYTES);
+    assert_memory_equal(acceptor.peer.id, dialer.identity.id, ID_BYTES);
+    assert_true(peer_is_flushed(&dialer.peer) && peer_is_flushed(&acceptor.peer));
+}
+
+static void they_meet_however_the_bytes_are_cut(void **state)
+{
+    (void)state;
+    const size_t chunks[] = {NEVER, 1, 2, 3, 7, 64, 113};
+    for (size_t i = 0; i < sizeof chunks / sizeof chunks[0]; i++) {
+        begin_again();
+        way.chunk = chunks[i];
+        converse();
+        both_must_have_met_and_heard(SAID);
+        assert_int_equal(dialer.peer.link.came, acceptor.out_bytes);
+        assert_int_equal(dialer.peer.link.sent, dialer.out_bytes);
+    }
+}
+
+static void an_answer_may_come_before_the_question_is_reported_as_sent(void **state)
+{
+    (void)state;
+    const uint8_t *question, *answer, *proof;
+    size_t count, answer_count, proof_count;
+    uint8_t copy[GREETING_MAX];
+    assert_true(peer_next_send(&dialer.peer, 0, SIZE_MAX, true, &question, &count));
+    memcpy(copy, question, count);
+    carry(&dialer, &acceptor, question, count);
+    assert_true(peer_next_send(&acceptor.peer, 0, SIZE_MAX, true, &answer, &answer_count));
+    carry(&acceptor, &dialer, answer, answer_count);
+    assert_true(dialer.met);
+    assert_memory_equal(question, copy, count); /* lent until sent */
+    assert_false(peer_next_send(&dialer.peer, 0, SIZE_MAX, true, &proof, &proof_count));
+    peer_on_sent(&dialer.peer);
+    assert_true(peer_next_send(&dialer.peer, 0, SIZE_MAX, true, &proof, &proof_count));
+    carry(&dialer, &acceptor, proof, proof_count);
+    assert_true(acceptor.met);
+    peer_on_sent(&acceptor.peer);
+    peer_on_sent(&dialer.peer);
+    converse();
+    both_must_have_met_and_heard(SAID);
+}
+
+static void a_stranger_without_the_key_gets_no_byte(void **state)
+{
+    (void)state;
+    struct introduced other = USUAL;
+    other.key = 2;
+    (void)end(NULL);
+    begin_as(&other, &USUAL);
+    converse();
+    assert_true(acceptor.refused);
+    assert_int_equal(acceptor.out_bytes, 0);
+    assert_non_null(strstr(acceptor.problem.text, "did not show the swarm key"));
+    assert_false(dialer.met || dialer.refused);
+}
+
+static void must_refuse_each_other(const struct introduced *other, const char *why)
+{
+    (void)end(NULL);
+    begin_as(other, &USUAL);
+    converse();
+    assert_true(dialer.refused && acceptor.refused);
+    assert_false(dialer.met || acceptor.met);
+    assert_int_equal(acceptor.out_bytes, LENGTH_BYTES + REFUSAL_BYTES);
+    assert_non_null(strstr(acceptor.problem.text, why));
+    assert_non_null(strstr(dialer.problem.text, why));
+}
+
+static void those_who_differ_tell_each_other_how(void **state)
+{
+    (void)state;
+    struct introduced other = USUAL;
+    other.swarm = "another";
+    must_refuse_each_other(&other, "other swarm id");
+    other = USUAL;
+    other.model = "dense 11";
+    other.parameters = 1100;
+    must_refuse_each_other(&other, "other model");
+    assert_non_null(strstr(acceptor.problem.text, "theirs has 1,100"));
+    assert_non_null(strstr(dialer.problem.text, "ours 1,100"));
+    other = USUAL;
+    other.protocol = PROTOCOL_VERSION + 1;
+    must_refuse_each_other(&other, "other protocol version");
+}
+
+/* Send what may be sent, and note the kinds that arrive. */
+static uint32_t arrive(bool is_open, enum message_kind kinds[static 8])
+{
+    const uint8_t *bytes;
+    size_t count;
+    uint32_t heard = 0;
+    while (peer_next_send(&dialer.peer, 0, SIZE_MAX, is_open, &bytes, &count)) {
+        while (peer_take(&acceptor.peer, &acceptor.club, NOW_NS, &bytes, &count,
+                         &acceptor.problem) == PEER_SAID) {
+            size_t message_bytes;
+            struct message message;
+            const uint8_t *at = peer_message(&acceptor.peer, &message_bytes);
+            assert_int_equal(message_decode(reader, at, message_bytes, &message), OK);
+            kinds[heard++] = message.kind;
+        }
+        peer_on_sent(&dialer.peer);
+    }
+    return heard;
+}
+
+static void say_kind(enum message_kind kind)
+{
+    static const uint8_t bulk[100];
+    assert_true(peer_say(&dialer.peer, &(struct message){.kind = kind, .bulk = {bulk, 100}}));
+}
+
+static void what_is_urgent_goes_first_and_blocks_go_last(void **state)
+{
+    (void)state;
+    enum message_kind kinds[8];
+    converse();
+    say_kind(HELLO);
+    assert_int_equal(arrive(true, kinds), 1);
+    say_kind(BLOCK);
+    say_kind(RUMOR);
+    say_kind(PING);
+    assert_int_equal(arrive(false, kinds), 1); /* too much is under way for anything else */
+    assert_int_equal(kinds[0], PING);
+    say_kind(RECEIPT);
+    assert_int_equal(arrive(true, kinds), 3);
+    assert_int_equal(kinds[0], RECEIPT);
+    assert_int_equal(kinds[1], RUMOR);
+    assert_int_equal(kinds[2], BLOCK);
+}
+
+static void no_more_is_handed_over_than_may_be(void **state)
+{
+    (void)state;
+    const uint8_t *bytes;
+    size_t count;
+    converse();
+    say_kind(RUMOR);
+    assert_false(peer_next_send(&dialer.peer, 0, 0, true, &bytes, &count));
+    assert_true(peer_next_send(&dialer.peer, 0, 10, true, &bytes, &count));
+    assert_int_equal(count, 10);
+}
+
+static void a_full_queue_says_no_and_loses_nothing(void **state)
+{
+    (void)state;
+    converse();
+    static uint8_t bulk[5000];
+    uint32_t said = 0;
+    const struct message heavy = {.kind = RUMOR, .bulk = {bulk, sizeof bulk}};
+    while (peer_say(&dialer.peer, &heavy))
+        said++;
+    assert_in_range(said, QUEUE_MAX / (sizeof bulk + 64) - 1, QUEUE_MAX / sizeof bulk);
+    assert_false(peer_say(&dialer.peer, &heavy));
+    assert_false(dialer.refused);
+    const uint8_t *bytes;
+    size_t count;
+    uint32_t heard = 0;
+    while (peer_next_send(&dialer.peer, 0, SIZE_MAX, true, &bytes, &count)) {
+        size_t left = count;
+        while (peer_take(&acceptor.peer, &acceptor.club, NOW_NS, &bytes, &left,
+                         &acceptor.problem) == PEER_SAID) {
+            size_t message_bytes;
+            struct message message;
+            const uint8_t *at = peer_message(&acceptor.peer, &message_bytes);
+            assert_int_equal(message_decode(reader, at, message_bytes, &message), OK);
+            assert_int_equal(message.bulk.count, sizeof bulk);
+            if (++heard == 5) /* room is made while it drains */
+                said += peer_say(&dialer.peer, &heavy);
+        }
+        peer_on_sent(&dialer.peer);
+    }
+    assert_int_equal(heard, said);
+    assert_int_equal(peer_queued_bytes(&dialer.peer), 0);
+}
+
+/* On a thin link a frame may take longer than anybody may be silent, up to a limit. */
+static void every_byte_that_comes_is_a_sign_of_life(void **state)
+{
+    (void)state;
+    converse();
+    say_some(&dialer, 1);
+    const uint8_t *bytes;
+    size_t count;
+    assert_true(peer_next_send(&dialer.peer, 0, SIZE_MAX, true, &bytes, &count));
+    for (uint64_t now_ns = NOW_NS + 1; now_ns <= NOW_NS + 5; now_ns++) {
+        size_t one = 1;
+        assert_int_equal(
+            peer_take(&acceptor.peer, &acceptor.club, now_ns, &bytes, &one, &acceptor.problem),
+            PEER_NOTHING);
+        assert_int_equal(acceptor.peer.heard_ns, now_ns);
+    }
+    size_t one = 1;
+    assert_int_equal(peer_take(&acceptor.peer, &acceptor.club, NOW_NS + FRAME_NS, &bytes, &one,
+                               &acceptor.problem),
+                     PEER_NOTHING);
+    assert_int_equal(acceptor.peer.heard_ns, NOW_NS + 5); /* it goes too slowly */
+}
+
+static void the_largest_message_passes(void **state)
+{
+    (void)state;
+    static uint8_t bulk[65000];
+    way.chunk = 1000;
+    converse();
+    memset(bulk, 0xA7, sizeof bulk);
+    const struct message large = {.kind = RUMOR, .bulk = {bulk, sizeof bulk}};
+    assert_true(peer_say(&dialer.peer, &large));
+    const uint8_t *bytes;
+    size_t count, message_bytes;
+    assert_true(peer_next_send(&dialer.peer, 0, SIZE_MAX, true, &bytes, &count));
+    assert_int_equal(
+        peer_take(&acceptor.peer, &acceptor.club, NOW_NS, &bytes, &count, &acceptor.problem),
+        PEER_SAID);
+    struct message message;
+    const uint8_t *at = peer_message(&acceptor.peer, &message_bytes);
+    assert_int_equal(message_decode(reader, at, message_bytes, &message), OK);
+    assert_int_equal(message.bulk.count, sizeof bulk);
+    assert_memory_equal(message.bulk.at, bulk, sizeof bulk);
+    peer_on_sent(&dialer.peer);
+}
+
+static void who_is_closing_hears_nothing_more(void **state)
+{
+    (void)state;
+    converse();
+    peer_move(&acceptor.peer, PEER_CLOSING, NOW_NS);
+    say_some(&dialer, 1);
+    converse();
+    assert_int_equal(acceptor.heard, SAID);
+    assert_false(acceptor.refused);
+}
+
+static void a_slot_is_as_new_when_its_conversation_has_ended(void **state)
+{
+    (void)state;
+    static const struct session none;
+    converse();
+    say_some(&dialer, 2);
+    dialer.peer.lazy[0] = dialer.peer.pruned[0] = 5;
+    peer_end(&dialer.peer);
+    assert_int_equal(dialer.peer.state, PEER_FREE);
+    assert_memory_equal(dialer.peer.session.send_key, none.send_key, KEY_BYTES);
+    assert_int_equal(dialer.peer.lazy[0], 0);
+    assert_int_equal(dialer.peer.pruned[0], 0);
+    assert_int_equal(peer_queued_bytes(&dialer.peer), 0);
+    dialer.met = acceptor.met = false;
+    dialer.heard = acceptor.heard = 0;
+    peer_end(&acceptor.peer);
+    peer_start(&dialer.peer, 3, true, &ADDRESS, NOW_NS);
+    peer_start(&acceptor.peer, 4, false, &ADDRESS, NOW_NS);
+    peer_on_connected(&dialer.peer, &dialer.club, NOW_NS);
+    converse();
+    both_must_have_met_and_heard(SAID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(they_meet_however_the_bytes_are_cut),
+        TEST(an_answer_may_come_before_the_question_is_reported_as_sent),
+        TEST(a_stranger_without_the_key_gets_no_byte),
+        TEST(those_who_differ_tell_each_other_how),
+        TEST(what_is_urgent_goes_first_and_blocks_go_last),
+        TEST(no_more_is_handed_over_than_may_be),
+        TEST(a_full_queue_says_no_and_loses_nothing),
+        TEST(every_byte_that_comes_is_a_sign_of_life),
+        TEST(the_largest_message_passes),
+        TEST(who_is_closing_hears_nothing_more),
+        TEST(a_slot_is_as_new_when_its_conversation_has_ended),
+    };
+    return cmocka_run_group_tests(tests, open_pair, close_pair);
+}

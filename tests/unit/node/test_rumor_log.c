@@ -1,0 +1,330 @@
+/* The log of rumors, against a plain account of what was put in. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "node/broadcast/rumor_log.h"
+#include "base/rng.h"
+#include "base/error.h"
+
+#define RING      100000
+#define BYTES_MAX 5000
+
+static struct arena arena;
+static struct log rumors;
+
+static int start(void **state)
+{
+    (void)state;
+    arena_init(&arena, log_arena_bytes(RING));
+    log_init(&rumors, &arena, RING);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    arena_release(&arena);
+    return 0;
+}
+
+/* A rumor's bytes follow from its name. */
+static void fill(uint8_t *out, uint32_t place, uint32_t seq, uint32_t bytes)
+{
+    struct rng rng = rng_new(place, seq);
+    for (uint32_t i = 0; i < bytes; i++)
+        out[i] = (uint8_t)rng_next(&rng);
+}
+
+static bool append(uint32_t place, uint32_t seq, bool own, uint32_t bytes)
+{
+    static uint8_t rumor[RING];
+    fill(rumor, place, seq, bytes);
+    return log_append(&rumors, place, seq, own, rumor, bytes);
+}
+
+/* Is it there? If so, it must be right. */
+static bool has(uint32_t place, uint32_t seq, uint32_t bytes)
+{
+    static uint8_t rumor[RING];
+    uint32_t found_bytes;
+    const uint8_t *found = log_find(&rumors, place, seq, &found_bytes);
+    if (!found)
+        return false;
+    fill(rumor, place, seq, bytes);
+    assert_int_equal(found_bytes, bytes);
+    assert_memory_equal(found, rumor, bytes);
+    return true;
+}
+
+static void hand_all(void)
+{
+    while (log_next_to_hand(&rumors))
+        log_handed(&rumors);
+}
+
+static void an_empty_log_has_nothing(void **state)
+{
+    (void)state;
+    uint32_t bytes;
+    assert_null(log_find(&rumors, 0, 0, &bytes));
+    assert_null(log_next_to_hand(&rumors));
+}
+
+static void what_went_in_is_found(void **state)
+{
+    (void)state;
+    for (uint32_t seq = 0; seq < 10; seq++)
+        assert_true(append(seq % 3, seq, true, 100 + seq));
+    for (uint32_t seq = 0; seq < 10; seq++)
+        assert_true(has(seq % 3, seq, 100 + seq));
+    assert_false(has(1, 0, 100));
+    assert_false(has(0, 10, 100));
+}
+
+static void the_learner_is_given_what_was_heard_in_order(void **state)
+{
+    (void)state;
+    for (uint32_t seq = 0; seq < 6; seq++)
+        assert_true(append(1, seq, seq % 2 == 0, 100));
+    for (uint32_t seq = 1; seq < 6; seq += 2) {
+        const struct log_entry *entry = log_next_to_hand(&rumors);
+        assert_non_null(entry);
+        assert_int_equal(entry->seq, seq);
+        uint8_t rumor[100];
+        fill(rumor, 1, seq, 100);
+        assert_memory_equal(log_bytes(&rumors, entry), rumor, 100);
+        assert_ptr_equal(log_next_to_hand(&rumors), entry); /* the same until it is handed */
+        log_handed(&rumors);
+    }
+    assert_null(log_next_to_hand(&rumors));
+    assert_int_equal(rumors.waiting_bytes, 0);
+}
+
+static void the_newest_push_the_oldest_out(void **state)
+{
+    (void)state;
+    for (uint32_t seq = 0; seq < 1000; seq++) {
+        assert_true(append(1, seq, true, 1000));
+        hand_all();
+        for (uint32_t back = 0; back < 100; back++)
+            assert_true(back > seq || has(1, seq - back, 1000));
+        assert_true(seq < 100 || !has(1, seq - 100, 1000));
+    }
+}
+
+static void many_small_rumors_run_out_of_entries_first(void **state)
+{
+    (void)state;
+    const uint32_t entries = (uint32_t)rumors.entries_max;
+    for (uint32_t seq = 0; seq < 3 * entries; seq++) {
+        assert_true(append(1, seq, true, 10));
+        assert_true(rumors.newest - rumors.oldest <= entries);
+        hand_all();
+    }
+    assert_true(has(1, 2 * entries, 10));
+    assert_false(has(1, 2 * entries - 1, 10));
+}
+
+static void the_largest_rumor_fills_the_log(void **state)
+{
+    (void)state;
+    assert_true(append(1, 0, true, 60000));
+    hand_all();
+    assert_true(append(1, 1, true, RING));
+    hand_all();
+    assert_false(has(1, 0, 60000));
+    assert_true(has(1, 1, RING));
+    assert_true(append(1, 2, true, 1));
+    assert_false(has(1, 1, RING));
+    assert_true(has(1, 2, 1));
+}
+
+static void what_the_learner_has_not_got_is_never_dropped(void **state)
+{
+    (void)state;
+    assert_true(append(1, 0, false, 1000));
+    uint32_t seq = 0;
+    while (append(2, seq, true, 1000))
+        seq++;
+    assert_int_equal(seq, RING / 1000 - 1);
+    assert_true(has(1, 0, 1000));
+    log_handed(&rumors);
+    assert_true(append(2, seq, true, 1000));
+    assert_false(has(1, 0, 1000));
+}
+
+/* And half the log is left for what is told here. */
+static void heard_rumors_are_refused_when_half_the_log_waits(void **state)
+{
+    (void)state;
+    uint32_t heard = 0;
+    while (append(1, heard, false, 1000))
+        heard++;
+    assert_int_equal(heard, RING / 2 / 1000);
+    for (uint32_t seq = 0; seq < heard / 2; seq++)
+        assert_true(append(2, seq, true, 1000));
+    (void)log_next_to_hand(&rumors);
+    log_handed(&rumors);
+    assert_true(append(1, heard, false, 1000));
+}
+
+/* Where most of what waits was told here, too. */
+static void a_telling_that_has_begun_has_room_whatever_is_heard(void **state)
+{
+    (void)state;
+    assert_true(append(1, 0, false, 1000));
+    uint32_t told = 0, heard = 1;
+    for (; told < 70; told++)
+        assert_true(append(2, told, true, 1000));
+    assert_false(log_is_crowded(&rumors)); /* it begins */
+    while (append(1, heard, false, 1000))
+        heard++;
+    for (uint32_t seq = told; seq < told + RING / 8 / 1000; seq++)
+        assert_true(append(2, seq, true, 1000));
+}
+
+static void heard_rumors_are_refused_when_half_the_entries_wait(void **state)
+{
+    (void)state;
+    uint32_t heard = 0;
+    while (append(1, heard, false, 1))
+        heard++;
+    assert_int_equal(heard, rumors.entries_max / 2 + 1);
+}
+
+static void the_learner_is_behind_when_a_quarter_of_the_log_waits(void **state)
+{
+    (void)state;
+    for (uint32_t seq = 0; seq < 40; seq++) /* what was told here does not wait */
+        assert_true(append(2, seq, true, 1000));
+    for (uint32_t seq = 0; seq < RING / 4 / 1000; seq++)
+        assert_true(append(1, seq, false, 1000));
+    assert_false(log_is_waiting(&rumors));
+    assert_true(append(1, RING / 4 / 1000, false, 1));
+    assert_true(log_is_waiting(&rumors));
+    (void)log_next_to_hand(&rumors);
+    log_handed(&rumors);
+    assert_false(log_is_waiting(&rumors));
+}
+
+static void entries_are_there_from_the_oldest_to_the_newest(void **state)
+{
+    (void)state;
+    for (uint32_t seq = 0; seq < 150; seq++) { /* the first fifty are pushed out */
+        assert_true(append(3, seq, true, 1000));
+        hand_all();
+    }
+    assert_int_equal(rumors.newest - rumors.oldest, 100);
+    for (uint64_t at = rumors.oldest; at < rumors.newest; at++) {
+        const struct log_entry *entry = log_at(&rumors, at);
+        assert_int_equal(entry->place, 3);
+        assert_int_equal(entry->seq, at);
+        uint8_t rumor[1000];
+        fill(rumor, 3, entry->seq, 1000);
+        assert_memory_equal(log_bytes(&rumors, entry), rumor, 1000);
+    }
+}
+
+static void a_cleared_log_has_forgotten_everything_and_takes_as_much_again(void **state)
+{
+    (void)state;
+    for (uint32_t seq = 0; seq < 140; seq++) { /* round the ring, and something waits */
+        assert_true(append(1, seq, seq % 4 > 0, 1000));
+        if (seq < 120)
+            hand_all();
+    }
+    log_clear(&rumors);
+    for (uint32_t seq = 0; seq < 140; seq++)
+        assert_false(has(1, seq, 1000));
+    assert_null(log_next_to_hand(&rumors));
+    assert_int_equal(rumors.waiting_bytes, 0);
+    assert_false(log_is_crowded(&rumors));
+    for (uint32_t seq = 0; seq < 100; seq++) {
+        assert_true(append(1, seq, true, 1000));
+        hand_all();
+    }
+    for (uint32_t seq = 0; seq < 100; seq++)
+        assert_true(has(1, seq, 1000));
+    assert_true(append(1, 100, false, 1000));
+    assert_int_equal(log_next_to_hand(&rumors)->seq, 100);
+}
+
+/* What must hold after every step of a long random story: of what was taken, the newest that fit
+ * are there, byte for byte, and nothing waiting is lost. */
+static void a_long_random_story_keeps_its_account(void **state)
+{
+    (void)state;
+    enum { STEPS = 4000, ORIGINS = 5 };
+    static struct {
+        uint32_t place, seq, bytes;
+        bool own;
+    } taken[STEPS];
+    struct rng rng = rng_new(3, 0);
+    uint32_t next[ORIGINS] = {0}, count = 0, handed = 0, refused = 0;
+    for (int step = 0; step < STEPS; step++) {
+        const uint32_t place = rng_below(&rng, ORIGINS), bytes = 1 + rng_below(&rng, BYTES_MAX);
+        const bool own = place == 0;
+        if (append(place, next[place], own, bytes)) {
+            taken[count].place = place;
+            taken[count].seq = next[place]++;
+            taken[count].bytes = bytes;
+            taken[count++].own = own;
+        } else {
+            refused++;
+            assert_true(handed < count);
+        }
+        const bool slow = step / 500 % 2; /* the learner takes less than comes */
+        for (uint32_t some = rng_below(&rng, slow ? 2 : 3); some > 0; some--) {
+            while (handed < count && taken[handed].own)
+                handed++;
+            const struct log_entry *entry = log_next_to_hand(&rumors);
+            assert_true((entry != NULL) == (handed < count));
+            if (!entry)
+                break;
+            assert_int_equal(entry->seq, taken[handed].seq);
+            assert_int_equal(entry->place, taken[handed].place);
+            log_handed(&rumors);
+            handed++;
+        }
+        uint32_t kept = 0, missing = 0;
+        for (uint32_t i = count; i-- > 0 && missing < 3;) {
+            if (has(taken[i].place, taken[i].seq, taken[i].bytes)) {
+                assert_int_equal(missing, 0); /* only the oldest are gone */
+                kept += taken[i].bytes;
+            } else {
+                assert_true(i < handed);
+                missing++;
+            }
+        }
+        assert_true(kept <= RING && (missing == 0 || kept > RING - 3 * BYTES_MAX));
+        assert_int_equal(kept > 0, count > 0);
+    }
+    assert_true(count > STEPS / 2 && refused > 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+    const struct CMUnitTest tests[] = {
+        TEST(an_empty_log_has_nothing),
+        TEST(what_went_in_is_found),
+        TEST(the_learner_is_given_what_was_heard_in_order),
+        TEST(the_newest_push_the_oldest_out),
+        TEST(many_small_rumors_run_out_of_entries_first),
+        TEST(the_largest_rumor_fills_the_log),
+        TEST(what_the_learner_has_not_got_is_never_dropped),
+        TEST(heard_rumors_are_refused_when_half_the_log_waits),
+        TEST(a_telling_that_has_begun_has_room_whatever_is_heard),
+        TEST(heard_rumors_are_refused_when_half_the_entries_wait),
+        TEST(the_learner_is_behind_when_a_quarter_of_the_log_waits),
+        TEST(entries_are_there_from_the_oldest_to_the_newest),
+        TEST(a_cleared_log_has_forgotten_everything_and_takes_as_much_again),
+        TEST(a_long_random_story_keeps_its_account),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,465 @@
+/* Versions: what is known of every origin, and its bytes on the wire. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "node/broadcast/version.h"
+
+#define MAX 40
+
+static struct arena arena;
+static struct versions versions;
+
+static int start(void **state)
+{
+    (void)state;
+    arena_init(&arena, 1 << 20);
+    versions_init(&versions, &arena, MAX, 0x55);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    arena_release(&arena);
+    return 0;
+}
+
+static struct origin *add(uint8_t number, uint64_t incarnation, uint32_t next)
+{
+    const uint8_t id[ID_BYTES] = {number};
+    struct origin *origin = versions_add(&versions, id, incarnation);
+    assert_non_null(origin);
+    while (origin->next < next)
+        versions_advance(&versions, origin, 0);
+    return origin;
+}
+
+static void a_tag_names_one_life_of_one_node(void **state)
+{
+    (void)state;
+    const uint8_t a[ID_BYTES] = {1}, b[ID_BYTES] = {2};
+    assert_true(origin_tag(a, 1) == origin_tag(a, 1));
+    assert_true(origin_tag(a, 1) != origin_tag(a, 2));
+    assert_true(origin_tag(a, 1) != origin_tag(b, 1));
+}
+
+static void an_origin_is_found_by_its_tag(void **state)
+{
+    (void)state;
+    for (uint8_t i = 0; i < MAX; i++)
+        (void)add(i, 7, i);
+    for (uint8_t i = 0; i < MAX; i++) {
+        const uint8_t id[ID_BYTES] = {i};
+        const struct origin *origin = versions_find(&versions, origin_tag(id, 7));
+        assert_non_null(origin);
+        assert_memory_equal(origin->id, id, ID_BYTES);
+        assert_int_equal(origin->incarnation, 7);
+        assert_int_equal(versions_place(&versions, origin), i);
+        assert_null(versions_find(&versions, origin_tag(id, 8)));
+    }
+}
+
+static void a_full_table_takes_no_other(void **state)
+{
+    (void)state;
+    for (uint8_t i = 0; i < MAX; i++)
+        (void)add(i, 7, 0);
+    const uint8_t id[ID_BYTES] = {MAX};
+    assert_null(versions_add(&versions, id, 7));
+    assert_int_equal(versions.count, MAX);
+}
+
+static void the_wire_lists_tag_and_next_of_origins_that_told(void **state)
+{
+    (void)state;
+    const struct origin *first = add(1, 7, 3);
+    (void)add(2, 7, 0); /* has told nothing */
+    const struct origin *last = add(3, 7, 300);
+    uint8_t slice[10 * VERSION_ENTRY_BYTES];
+    assert_int_equal(versions_slice(&versions, NULL, 9, slice), 2);
+    assert_true(version_entry_at(slice, 0).tag == first->tag);
+    assert_int_equal(version_entry_at(slice, 0).next, 3);
+    assert_true(version_entry_at(slice, 1).tag == last->tag);
+    assert_int_equal(version_entry_at(slice, 1).next, 300);
+    assert_int_equal(slice[8], 3); /* little-endian behind the tag */
+}
+
+static void slices_go_round_and_cover_all(void **state)
+{
+    (void)state;
+    for (uint8_t i = 0; i < MAX; i++)
+        (void)add(i, 7, i % 4); /* every fourth has told nothing */
+    bool seen[MAX] = {false};
+    for (int round = 0; round < 4; round++) { /* ceil(30 / 8) */
+        uint8_t slice[8 * VERSION_ENTRY_BYTES];
+        assert_int_equal(versions_slice(&versions, NULL, 8, slice), 8);
+        for (size_t i = 0; i < 8; i++) {
+            const struct origin *origin = versions_find(&versions, version_entry_at(slice, i).tag);
+            seen[versions_place(&versions, origin)] = true;
+        }
+    }
+    for (uint8_t i = 0; i < MAX; i++)
+        assert_int_equal(seen[i], i % 4 > 0);
+}
+
+static void what_we_have_of_the_reader_stands_first_and_once(void **state)
+{
+    (void)state;
+    for (uint8_t i = 0; i < 6; i++)
+        (void)add(i, 7, 1);
+    const struct origin *reader = &versions.origins[2];
+    uint8_t slice[7 * VERSION_ENTRY_BYTES];
+    for (int round = 0; round < 5; round++) {
+        const size_t entries = versions_slice(&versions, reader, 3, slice);
+        assert_in_range(entries, 3, 4);
+        assert_true(version_entry_at(slice, 0).tag == reader->tag);
+        for (size_t i = 1; i < entries; i++)
+            assert_true(version_entry_at(slice, i).tag != reader->tag);
+    }
+    assert_int_equal(versions_slice(&versions, reader, 0, slice), 1);
+    assert_int_equal(versions_slice(&versions, reader, 6, slice), 6);
+    assert_int_equal(versions_slice(&versions, add(9, 7, 0), 0, slice), 0);
+}
+
+static void the_hash_is_that_of_the_vector_whatever_the_order(void **state)
+{
+    (void)state;
+    (void)add(1, 7, 3);
+    (void)add(2, 7, 0);
+    (void)add(3, 7, 4);
+    const uint64_t hash = versions.hash;
+    assert_int_equal(versions.rumors, 7);
+    assert_int_equal(versions.telling, 2);
+    versions_init(&versions, &arena, MAX, 0x55);
+    assert_int_equal(versions.hash, 0);
+    (void)add(3, 7, 1);
+    (void)add(1, 7, 3);
+    assert_true(versions.hash != hash);
+    for (int i = 0; i < 3; i++)
+        versions_advance(&versions, &versions.origins[0], 0);
+    assert_true(versions.hash == hash);
+    versions_advance(&versions, &versions.origins[1], 0);
+    assert_true(versions.hash != hash);
+}
+
+static void two_origins_that_change_places_change_the_hash(void **state)
+{
+    (void)state;
+    (void)add(1, 7, 1);
+    (void)add(2, 7, 2);
+    const uint64_t hash = versions.hash;
+    versions_init(&versions, &arena, MAX, 0x55);
+    (void)add(1, 7, 2);
+    (void)add(2, 7, 1);
+    assert_true(versions.hash != hash);
+}
+
+static void each_rumor_adds_to_the_digest(void **state)
+{
+    (void)state;
+    struct origin *origin = add(1, 7, 0);
+    versions_advance(&versions, origin, 0x11);
+    versions_advance(&versions, origin, 0x0100000000000000);
+    assert_true(versions.digest == 0x0100000000000066);
+    assert_int_equal(origin->next, 2);
+}
+
+static void a_whole_version_says_how_much_each_has_learned_and_how_fast(void **state)
+{
+    (void)state;
+    versions_set(&versions, add(1, 7, 0), 3, 0x0102030405060708);
+    struct origin *origin = add(2, 7, 0);
+    versions_set(&versions, origin, 4, 9);
+    origin->rate = 2.5f;
+    uint8_t slice[2 * VERSION_ENTRY_BYTES], learned[2 * LEARNED_BYTES];
+    assert_int_equal(versions_latest(&versions, NULL, 0, 2, slice, learned), 2);
+    assert_int_equal(version_entry_at(slice, 0).next, 4);
+    assert_int_equal(version_entry_at(slice, 1).next, 3);
+    assert_int_equal(learned_at(learned, 0).samples, 9);
+    assert_float_equal(learned_at(learned, 0).rate, 2.5, 0);
+    assert_true(learned_at(learned, 1).samples == 0x0102030405060708);
+    assert_int_equal(learned[LEARNED_BYTES], 8); /* little-endian */
+}
+
+/* The latest. */
+
+static struct origin *find(uint8_t number)
+{
+    const uint8_t id[ID_BYTES] = {number};
+    struct origin *origin = versions_find(&versions, origin_tag(id, 7));
+    assert_non_null(origin);
+    return origin;
+}
+
+/* One after the other from the latest on, and back again. */
+static void must_be_in_order(const uint8_t *numbers, size_t count)
+{
+    const struct origin *older = NULL, *newer = NULL;
+    for (size_t i = 0; i < count; i++) {
+        older = versions_older(&versions, older);
+        newer = versions_newer(&versions, newer);
+        assert_ptr_equal(older, find(numbers[i]));
+        assert_ptr_equal(newer, find(numbers[count - 1 - i]));
+    }
+    assert_null(versions_older(&versions, older));
+    assert_null(versions_newer(&versions, newer));
+}
+
+static void who_told_last_is_the_latest(void **state)
+{
+    (void)state;
+    must_be_in_order(NULL, 0);
+    (void)add(1, 7, 0);
+    must_be_in_order((const uint8_t[]){1}, 1);
+    versions_touch(&versions, find(1));
+    must_be_in_order((const uint8_t[]){1}, 1);
+    (void)add(2, 7, 1);
+    (void)add(3, 7, 1);
+    must_be_in_order((const uint8_t[]){3, 2, 1}, 3);
+    versions_advance(&versions, find(3), 0);
+    must_be_in_order((const uint8_t[]){3, 2, 1}, 3);
+    versions_advance(&versions, find(2), 0);
+    must_be_in_order((const uint8_t[]){2, 3, 1}, 3);
+    versions_touch(&versions, find(1));
+    must_be_in_order((const uint8_t[]){1, 2, 3}, 3);
+    versions_set(&versions, find(3), 9, 9); /* heard of: it has not told */
+    must_be_in_order((const uint8_t[]){1, 2, 3}, 3);
+}
+
+static void the_latest_are_listed_as_far_as_there_is_room(void **state)
+{
+    (void)state;
+    for (uint8_t i = 1; i <= 6; i++)
+        (void)add(i, 7, i == 4 ? 0 : i);
+    static const uint8_t latest[] = {6, 5, 3}; /* 4 has told nothing */
+    uint8_t out[6 * VERSION_ENTRY_BYTES];
+    assert_int_equal(versions_latest(&versions, NULL, 0, 3, out, NULL), 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(version_entry_at(out, i).next, latest[i]);
+    assert_int_equal(versions_latest(&versions, NULL, 0, 9, out, NULL), 5);
+    assert_true(entries_hash(out, 5) == versions.hash);
+    assert_int_equal(versions_latest(&versions, NULL, 1, 2, out, NULL), 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(version_entry_at(out, i).next, latest[1 + i]);
+    assert_int_equal(versions_latest(&versions, NULL, 4, 9, out, NULL), 1);
+    assert_int_equal(versions_latest(&versions, NULL, 5, 9, out, NULL), 0);
+
+    uint32_t next[6] = {1, 2, 0, 0, 4, 0}; /* what of it is in a base, say */
+    assert_int_equal(versions_latest(&versions, next, 0, 9, out, NULL), 3);
+    assert_int_equal(version_entry_at(out, 0).next, 4);
+    assert_int_equal(version_entry_at(out, 2).next, 1);
+    assert_true(entries_hash(out, 3) == versions_hash(&versions, next));
+    for (uint8_t i = 0; i < 6; i++)
+        next[i] = versions.origins[i].next;
+    assert_true(versions_hash(&versions, next) == versions.hash);
+}
+
+/* What somebody else knows of the forty, as she shows it. */
+
+static uint32_t theirs[MAX];
+static uint8_t shown[(MAX + 1) * VERSION_ENTRY_BYTES];
+
+/* The first forty, of which the last is the latest: so much is known of each, here and there. */
+static void both_know(void)
+{
+    for (uint8_t i = 0; i < MAX; i++)
+        theirs[i] = add(i, 7, 1 + i % 5u)->next;
+}
+
+/* So many of the latest of hers are shown: are those known to be known there that are? */
+static bool knows(uint32_t most, uint64_t *known)
+{
+    const size_t count = versions_latest(&versions, theirs, 0, most, shown, NULL);
+    const uint64_t hash = versions_hash(&versions, theirs);
+    *known = UINT64_MAX;
+    return versions_known(&versions, shown, count, hash, known);
+}
+
+static uint64_t all_but(uint32_t from, uint32_t to)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < MAX; i++)
+        bits |= (uint64_t)(i < from || i >= to) << i;
+    return bits;
+}
+
+static void who_has_the_same_of_the_others_is_found_to_know_them(void **state)
+{
+    (void)state;
+    uint64_t known;
+    both_know();
+    for (uint32_t most = 0; most <= MAX; most += 5) {
+        assert_true(knows(most, &known));
+        assert_true(known == all_but(MAX, MAX));
+    }
+    theirs[MAX - 1] += 5; /* and more or less of one that is shown */
+    assert_true(knows(3, &known));
+    assert_true(known == all_but(MAX, MAX));
+    theirs[MAX - 2] = 1;
+    assert_true(knows(3, &known));
+    assert_true(known == all_but(MAX, MAX));
+}
+
+static void who_knows_nothing_of_the_latest_is_found_out(void **state)
+{
+    (void)state;
+    uint64_t known;
+    both_know();
+    for (uint32_t unknown = 1; unknown <= MAX; unknown++) {
+        theirs[MAX - unknown] = 0;
+        for (uint32_t most = 0; most <= MAX; most += 4) {
+            assert_true(knows(most, &known));
+            assert_true(known == all_but(MAX - unknown, MAX));
+        }
+    }
+}
+
+/* Everything is shown: then it does not matter which are missing. */
+static void who_shows_all_needs_no_order(void **state)
+{
+    (void)state;
+    uint64_t known;
+    both_know();
+    theirs[0] = theirs[3] = theirs[17] = theirs[MAX - 1] = 0;
+    assert_true(knows(MAX, &known));
+    assert_true(known ==
+                (all_but(MAX, MAX) & ~(1ull | 1ull << 3 | 1ull << 17 | 1ull << (MAX - 1))));
+}
+
+static void what_the_hash_does_not_explain_is_not_sure(void **state)
+{
+    (void)state;
+    uint64_t known;
+    both_know();
+    theirs[5]++; /* one of long ago */
+    assert_false(knows(10, &known));
+    assert_true(known == all_but(MAX, MAX));
+    assert_true(knows(MAX, &known)); /* it is shown */
+    theirs[5] = 0;
+    assert_false(knows(10, &known));
+    assert_true(known == all_but(MAX, MAX));
+}
+
+static void an_origin_of_which_we_do_not_know_takes_nothing_from_that(void **state)
+{
+    (void)state;
+    uint64_t known = 0;
+    both_know();
+    theirs[MAX - 1] = 0;
+    const size_t count = versions_latest(&versions, theirs, 0, 4, shown, NULL);
+    version_entry_put(shown + count * VERSION_ENTRY_BYTES, 0x1234, 9);
+    const uint64_t other = entries_hash(shown + count * VERSION_ENTRY_BYTES, 1);
+    assert_true(versions_known(&versions, shown, count + 1,
+                               versions_hash(&versions, theirs) + other, &known));
+    assert_true(known == all_but(MAX - 1, MAX));
+}
+
+static void an_entry_of_a_history_comes_back_as_it_was_put(void **state)
+{
+    (void)state;
+    uint8_t out[HISTORY_ENTRY_BYTES + 1];
+    memset(out, 0xEE, sizeof out);
+    const struct history_entry put = {.id = {9, [ID_BYTES - 1] = 7},
+                                      .incarnation = 0x1122334455667788,
+                                      .next = 0x99AABBCC,
+                                      .samples = 0x0102030405060708};
+    history_entry_put(out, &put);
+    const struct history_entry got = history_entry_at(out);
+    assert_memory_equal(got.id, put.id, ID_BYTES);
+    assert_true(got.incarnation == put.incarnation);
+    assert_true(got.next == put.next);
+    assert_true(got.samples == put.samples);
+    assert_int_equal(out[32], 0x88); /* little-endian, one behind the other */
+    assert_int_equal(out[40], 0xCC);
+    assert_int_equal(out[44], 0x08);
+    assert_int_equal(out[HISTORY_ENTRY_BYTES], 0xEE);
+}
+
+/* More than before, less, none, and some again. */
+static void what_is_set_counts_as_if_it_had_been_heard(void **state)
+{
+    (void)state;
+    (void)add(1, 7, 3);
+    const struct origin *heard = add(2, 7, 5);
+    const uint64_t hash = versions.hash, digest = versions.digest;
+    struct origin *origin = add(3, 7, 2);
+    for (uint32_t next = 9; next > 0; next--) {
+        versions_set(&versions, origin, next, 10 * next);
+        assert_int_equal(origin->next, next);
+        assert_int_equal(origin->handed, next);
+        assert_int_equal(origin->samples, 10 * next);
+        assert_int_equal(versions.rumors, 3 + 5 + next);
+        assert_int_equal(versions.telling, 3);
+        assert_true(versions.hash != hash);
+    }
+    versions_set(&versions, origin, 0, 0);
+    assert_int_equal(versions.rumors, 3 + 5);
+    assert_int_equal(versions.telling, 2);
+    assert_true(versions.hash == hash);
+    versions_set(&versions, origin, 2, 20);
+    const uint64_t set = versions.hash;
+    versions_set(&versions, origin, 0, 0);
+    versions_advance(&versions, origin, 0);
+    versions_advance(&versions, origin, 0);
+    assert_true(versions.hash == set);
+    assert_int_equal(heard->next, 5);
+    assert_true(versions.digest == digest); /* is somebody else's to put right */
+}
+
+/* As many entries as there is room for, and never a part of one. */
+static void a_history_is_text_that_is_cut_between_its_entries(void **state)
+{
+    (void)state;
+    uint8_t history[2 * HISTORY_ENTRY_BYTES];
+    const struct history_entry first = {.id = {0x01, 0x02, 0x03, 0x04},
+                                        .incarnation = 7,
+                                        .next = 12},
+                               second = {.id = {0xAB}, .incarnation = UINT64_MAX, .next = 3};
+    static const char whole[] = "ab000000/18446744073709551615:3 01020304/7:12";
+    char text[sizeof whole + 8];
+    history_entry_put(history, &first);
+    history_entry_put(history + HISTORY_ENTRY_BYTES, &second);
+    history_text(history, 0, text, sizeof text);
+    assert_string_equal(text, "");
+    for (size_t room = 1; room <= sizeof text; room++) {
+        memset(text, '?', sizeof text);
+        history_text(history, sizeof history, text, room);
+        assert_string_equal(text, room >= sizeof whole ? whole
+                                  : room > 31          ? "ab000000/18446744073709551615:3"
+                                                       : "");
+    }
+}
+
+int main(void)
+{
+    secret_start();
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+    const struct CMUnitTest tests[] = {
+        TEST(a_tag_names_one_life_of_one_node),
+        TEST(an_origin_is_found_by_its_tag),
+        TEST(a_full_table_takes_no_other),
+        TEST(the_wire_lists_tag_and_next_of_origins_that_told),
+        TEST(slices_go_round_and_cover_all),
+        TEST(what_we_have_of_the_reader_stands_first_and_once),
+        TEST(the_hash_is_that_of_the_vector_whatever_the_order),
+        TEST(two_origins_that_change_places_change_the_hash),
+        TEST(each_rumor_adds_to_the_digest),
+        TEST(a_whole_version_says_how_much_each_has_learned_and_how_fast),
+        TEST(who_told_last_is_the_latest),
+        TEST(the_latest_are_listed_as_far_as_there_is_room),
+        TEST(who_has_the_same_of_the_others_is_found_to_know_them),
+        TEST(who_knows_nothing_of_the_latest_is_found_out),
+        TEST(who_shows_all_needs_no_order),
+        TEST(what_the_hash_does_not_explain_is_not_sure),
+        TEST(an_origin_of_which_we_do_not_know_takes_nothing_from_that),
+        TEST(an_entry_of_a_history_comes_back_as_it_was_put),
+        TEST(a_history_is_text_that_is_cut_between_its_entries),
+        TEST(what_is_set_counts_as_if_it_had_been_heard),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,225 @@
+/* The strategies: each is charged what its machines and links can do, to the step and to the byte.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "crypto/secret.h"
+#include "strategies/strategy.h"
+
+#define PARAMETERS 7850 /* dense 784 to 10 */
+
+static const char text[] = "[scenario]\n"
+                           "seconds = 10\n"
+                           "evaluate_s = 5\n"
+                           "evaluate_samples = 100\n"
+                           "local_steps = 10\n"
+                           "nodes = 2 slow, 160 samples/s, up 1 Mbit/s, down 8 Mbit/s\n"
+                           "nodes = 1 fast, 320 samples/s, up 1 Mbit/s, down 8 Mbit/s\n"
+                           "link = all, rtt 80 ms\n"
+                           "[model]\n"
+                           "layers = dense 10\n"
+                           "[data]\n"
+                           "source = generated\n"
+                           "train_count = 600\n"
+                           "test_count = 200\n"
+                           "[exchange]\n"
+                           "bytes_per_s = 5000\n";
+
+struct played {
+    struct scenario *scenario;
+    struct lab lab;
+    struct outcome outcome;
+};
+
+static int watched;
+
+static void on_moment(void *watcher, const struct outcome *outcome, double progress)
+{
+    assert_ptr_equal(watcher, &watched);
+    assert_true(outcome->moments_count > 0 && progress > 0);
+    watched++;
+}
+
+static struct played play_with(const char *strategy, const char *const *set, int count)
+{
+    struct played played = {.scenario = calloc(1, sizeof *played.scenario)};
+    char path[] = "/tmp/test_baselines.XXXXXX", choose[64];
+    const char *sets[3] = {choose};
+    struct problem problem;
+    const int file = mkstemp(path);
+    assert_true(file >= 0 && played.scenario);
+    assert_true(write(file, text, sizeof text - 1) == (ssize_t)sizeof text - 1);
+    (void)close(file);
+    (void)snprintf(choose, sizeof choose, "scenario.strategy=%s", strategy);
+    for (int i = 0; i < count; i++)
+        sets[1 + i] = set[i];
+    if (scenario_load(played.scenario, path, sets, 1 + count, &problem) != OK)
+        fail_msg("%s", problem.text);
+    (void)unlink(path);
+    assert_int_equal(lab_open(&played.lab, played.scenario, &problem), OK);
+    watched = 0;
+    played.lab.watcher = &watched;
+    played.lab.on_moment = on_moment;
+    outcome_init(&played.outcome, played.scenario);
+    const struct strategy *chosen = strategy_of(played.scenario->strategy);
+    assert_string_equal(chosen->name, strategy);
+    lab_finish(&played.lab, &played.outcome, chosen->play(&played.lab, &played.outcome));
+    assert_true(watched >= 10);
+    return played;
+}
+
+static struct played play(const char *strategy, const char *set)
+{
+    return play_with(strategy, &set, set ? 1 : 0);
+}
+
+static void end(struct played *played)
+{
+    outcome_free(&played->outcome);
+    lab_close(&played->lab);
+    free(played->scenario);
+}
+
+static const struct moment *last(const struct played *played)
+{
+    return &played->outcome.moments[played->outcome.moments_count - 1];
+}
+
+static void an_ideal_cluster_is_as_fast_as_all_its_nodes_together(void **state)
+{
+    (void)state;
+    struct played played = play("ideal", NULL);
+    assert_int_equal(played.lab.batch, 96);
+    assert_int_equal(last(&played)->samples, 66u * 96); /* 640 samples/s: a step each 0.15 s */
+    assert_int_equal(last(&played)->sent_bytes, 0);
+    assert_true(played.outcome.accuracy > 0.25);
+    assert_int_equal(played.outcome.tested, 200);
+    assert_true(isfinite(played.outcome.moments[4].accuracy)); /* at 5 s */
+    assert_true(!isfinite(played.outcome.moments[5].accuracy));
+    end(&played);
+}
+
+static void alone_each_node_makes_the_steps_its_speed_allows(void **state)
+{
+    (void)state;
+    struct played played = play("single", NULL);
+    const struct node_total *nodes = played.outcome.nodes;
+    assert_int_equal(nodes[0].steps, 50);
+    assert_int_equal(nodes[1].steps, 50);
+    assert_int_equal(nodes[2].steps, 100);
+    assert_int_equal(last(&played)->samples, 200 * 32);
+    const double mean = (nodes[0].accuracy + nodes[1].accuracy + nodes[2].accuracy) / 3;
+    assert_true(fabs(played.outcome.accuracy - mean) < 1e-12);
+    assert_true(nodes[0].accuracy != nodes[2].accuracy);
+    end(&played);
+}
+
+/* A round: 10 steps of the slowest, 2 s; then 4 times a third of the weights over 1 Mbit/s and
+ * 40 ms, 0.495 s. Four of them fit 10 s. */
+static void local_sgd_waits_for_the_slowest_node_and_the_ring(void **state)
+{
+    (void)state;
+    struct played played = play("localsgd", NULL);
+    assert_int_equal(last(&played)->samples, 4 * 10 * 3 * 32);
+    assert_int_equal(last(&played)->sent_bytes, 4ull * 2 * 2 * 4 * PARAMETERS);
+    assert_int_equal(played.outcome.moments[1].samples, 0);
+    assert_int_equal(played.outcome.moments[2].samples, 10 * 3 * 32); /* at 3 s */
+    end(&played);
+    played = play("localsgd", "slow.up=0.5 Mbit/s"); /* 2.83 s a round: three fit */
+    assert_int_equal(last(&played)->samples, 3 * 10 * 3 * 32);
+    end(&played);
+}
+
+static void gossip_trains_at_full_speed_and_ends_with_one_version(void **state)
+{
+    (void)state;
+    struct played played = play("gossip", NULL);
+    const struct outcome *outcome = &played.outcome;
+    assert_string_equal(outcome->violation, "");
+    assert_true(isfinite(outcome->one_version_s) && outcome->one_version_s < 5);
+    for (int i = 0; i < 3; i++) {
+        const struct node_total *node = &outcome->nodes[i];
+        assert_true(node->steps + 1 >= node->steps_possible);
+        assert_true(node->steps_possible >= (i < 2 ? 35u : 70u)); /* they meet first */
+        assert_true(node->rumors_told > 0 && node->rumors_heard > 0);
+        assert_true(isfinite(node->up_use) && node->up_use > 0 && node->up_use < 1);
+    }
+    const struct moment *moment = last(&played);
+    assert_int_equal(moment->behind, 0);
+    assert_int_equal(moment->running, 3);
+    assert_int_equal(moment->members, 3);
+    assert_true(moment->told_bytes > 0 && moment->sent_bytes > 2 * moment->told_bytes);
+    assert_true(outcome->accuracy > 0.25);
+    assert_true(outcome->copies >= 1 && outcome->copies < 1.5);
+    end(&played);
+}
+
+/* At 320 samples/s a step of 32 takes less than twice 60 ms, and stays; at 160 it takes more, and 8
+ * come nearest, as soon as a decision has been made. No time is lost by that. */
+static void a_batch_that_follows_the_speed_makes_small_steps_where_there_is_little(void **state)
+{
+    (void)state;
+    struct played fixed = play("gossip", NULL);
+    const char *sets[] = {"train.batch=auto", "train.step_ms=60"};
+    struct played paced = play_with("gossip", sets, 2);
+    assert_string_equal(paced.outcome.violation, "");
+    for (int i = 0; i < 3; i++) {
+        const struct node_total *node = &paced.outcome.nodes[i], *was = &fixed.outcome.nodes[i];
+        assert_true(node->samples <= was->samples + 32 && was->samples <= node->samples + 32);
+        assert_true(node->steps + 1 >= node->steps_possible);
+        assert_true(node->steps <= node->steps_possible + 1);
+        assert_true(i == 2 || node->steps > 2 * was->steps);
+        assert_true(i < 2 || node->steps == node->samples / 32);
+    }
+    end(&fixed);
+    end(&paced);
+}
+
+static void alone_each_node_has_the_batch_of_its_speed_from_the_start(void **state)
+{
+    (void)state;
+    const char *sets[] = {"train.batch=auto", "train.step_ms=60"};
+    struct played played = play_with("single", sets, 2);
+    assert_int_equal(played.outcome.nodes[0].steps, 200); /* of 8, at 160 samples/s */
+    assert_int_equal(played.outcome.nodes[2].steps, 100); /* of 32, at 320 */
+    assert_int_equal(last(&played)->samples, 2 * 200 * 8 + 100 * 32);
+    end(&played);
+}
+
+static void the_same_seed_is_the_same_run_and_another_is_not(void **state)
+{
+    (void)state;
+    struct played first = play("gossip", NULL), again = play("gossip", NULL);
+    struct played other = play("gossip", "scenario.seed=2");
+    assert_int_equal(first.outcome.trace, again.outcome.trace);
+    assert_int_equal(first.outcome.events, again.outcome.events);
+    assert_true(first.outcome.accuracy == again.outcome.accuracy &&
+                first.outcome.loss == again.outcome.loss);
+    assert_true(first.outcome.trace != other.outcome.trace);
+    end(&first);
+    end(&again);
+    end(&other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_ideal_cluster_is_as_fast_as_all_its_nodes_together),
+        cmocka_unit_test(alone_each_node_makes_the_steps_its_speed_allows),
+        cmocka_unit_test(local_sgd_waits_for_the_slowest_node_and_the_ring),
+        cmocka_unit_test(gossip_trains_at_full_speed_and_ends_with_one_version),
+        cmocka_unit_test(a_batch_that_follows_the_speed_makes_small_steps_where_there_is_little),
+        cmocka_unit_test(alone_each_node_has_the_batch_of_its_speed_from_the_start),
+        cmocka_unit_test(the_same_seed_is_the_same_run_and_another_is_not),
+    };
+    secret_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,368 @@
+/* What goes wrong on the wires, and what each end hears of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/wire_story.h"
+
+static int begin(void **state)
+{
+    (void)state;
+    story_begins(1);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    story_ends();
+    return 0;
+}
+
+/* Cuts. */
+
+static void a_cut_lets_nothing_pass_and_patience_doubles(void **state)
+{
+    (void)state;
+    meet();
+    run_until(SECOND_NS);
+    wire_cut(&wire, 0, 1, true);
+    wire_cut(&wire, 1, 0, true);
+    say(0, a, TEN_KB);
+    run_until(MS(2100));
+    assert_int_equal(b->count, 0);
+    wire_cut(&wire, 0, 1, false);
+    wire_cut(&wire, 1, 0, false);
+    run_until(10 * SECOND_NS);
+    assert_true(has_text(b, TEN_KB));
+    assert_int_equal(b->last_ns, MS(2440)); /* tried at 1.2, 1.6 and 2.4 s */
+}
+
+static void who_said_nothing_in_a_cut_needs_no_patience(void **state)
+{
+    (void)state;
+    meet();
+    wire_cut(&wire, 0, 1, true);
+    run_until(30 * SECOND_NS);
+    wire_cut(&wire, 0, 1, false);
+    say(0, a, 100);
+    run_until(40 * SECOND_NS);
+    assert_int_equal(b->last_ns, MS(30040));
+}
+
+static void what_is_under_way_when_a_cut_begins_arrives(void **state)
+{
+    (void)state;
+    meet();
+    say(0, a, TEN_KB);
+    wire_cut(&wire, 0, 1, true);
+    run_until(SECOND_NS);
+    assert_true(has_text(b, TEN_KB));
+}
+
+static void two_cuts_need_two_healings(void **state)
+{
+    (void)state;
+    meet();
+    wire_cut(&wire, 0, 1, true);
+    say(0, a, 100);
+    run_until(MS(1000));
+    wire_cut(&wire, 0, 1, true);
+    run_until(MS(1900));
+    wire_cut(&wire, 0, 1, false);
+    assert_true(wire_is_cut(&wire, 0, 1));
+    run_until(MS(2000));
+    wire_cut(&wire, 0, 1, false);
+    run_until(20 * SECOND_NS);
+    assert_true(has_text(b, 100));
+    assert_int_equal(b->last_ns, MS(3140)); /* tried at 0.3, 0.7, 1.5 and 3.1 s */
+}
+
+static void a_one_way_cut_stops_the_other_way_at_its_window(void **state)
+{
+    (void)state;
+    rates[0][0].bytes_per_s = 8 * MBIT;
+    meet();
+    wire_cut(&wire, 1, 0, true); /* 0 hears nothing of 1: not even that its bytes have arrived */
+    say(0, a, 200000);
+    say(1, b, 100);
+    run_until(10 * SECOND_NS);
+    const size_t window = WIRE_WINDOW + 8 * MBIT / 25;
+    assert_in_range(b->count, window, window + TEN_KB);
+    assert_int_equal(a->count, 0);
+    assert_int_equal(a->sends_done, 0);
+    wire_cut(&wire, 1, 0, false);
+    run_until(40 * SECOND_NS);
+    assert_true(has_text(b, 200000) && has_text(a, 100));
+    assert_int_equal(a->sends_done, 1);
+}
+
+static void nobody_hears_of_a_death_through_a_cut(void **state)
+{
+    (void)state;
+    meet();
+    wire_cut(&wire, 1, 0, true);
+    wire_die(&wire, 1, false);
+    run_until(100 * SECOND_NS);
+    assert_int_equal(a->closed_ns, 0);
+}
+
+/* Ends. */
+
+static void a_hang_up_delivers_the_rest_first(void **state)
+{
+    (void)state;
+    rates[0][0].bytes_per_s = MBIT;
+    meet();
+    say(0, a, HEARD_MAX / 2); /* more than a window */
+    wire_hang_up(&wire, 0, a->conn);
+    run_until(20 * SECOND_NS);
+    assert_int_equal(a->closed_ns, MS(100));
+    assert_true(has_text(b, HEARD_MAX / 2));
+    assert_true(b->closed_ns >= b->last_ns);
+    assert_string_equal(b->why, "");
+}
+
+static void a_hang_up_after_silence_is_heard_one_way_later(void **state)
+{
+    (void)state;
+    meet();
+    wire_hang_up(&wire, 1, b->conn);
+    run_until(SECOND_NS);
+    assert_int_equal(b->closed_ns, MS(100));
+    assert_int_equal(a->closed_ns, MS(140));
+    assert_int_equal(wire.flying, 0);
+}
+
+static void a_hang_up_in_a_cut_is_heard_when_it_has_healed(void **state)
+{
+    (void)state;
+    meet();
+    wire_cut(&wire, 0, 1, true);
+    say(0, a, 100);
+    wire_hang_up(&wire, 0, a->conn);
+    run_until(5 * SECOND_NS);
+    assert_int_equal(b->closed_ns, 0);
+    wire_cut(&wire, 0, 1, false);
+    run_until(20 * SECOND_NS);
+    assert_true(has_text(b, 100) && b->closed_ns >= b->last_ns);
+}
+
+static void a_hang_up_without_a_byte_does_not_pass_a_cut(void **state)
+{
+    (void)state;
+    meet();
+    wire_cut(&wire, 0, 1, true);
+    wire_hang_up(&wire, 0, a->conn);
+    run_until(5 * SECOND_NS);
+    assert_int_equal(b->closed_ns, 0);
+    wire_cut(&wire, 0, 1, false);
+    run_until(6 * SECOND_NS);
+    assert_true(b->closed_ns >= 5 * SECOND_NS);
+}
+
+static void who_talks_to_one_that_hung_up_hears_a_reset_and_not_the_rest(void **state)
+{
+    (void)state;
+    rates[0][0].bytes_per_s = MBIT;
+    meet();
+    say(1, b, 100);
+    say(0, a, 200000);
+    wire_hang_up(&wire, 0, a->conn);
+    run_until(20 * SECOND_NS);
+    assert_int_equal(a->count, 0);
+    assert_in_range(b->count, WIRE_WINDOW, 200000 - 1);
+    assert_string_equal(b->why, "connection reset");
+}
+
+static void a_reset_ends_what_one_of_them_has_left_behind(void **state)
+{
+    (void)state;
+    rates[0][0].bytes_per_s = MBIT;
+    meet();
+    say(0, a, 200000);
+    wire_hang_up(&wire, 0, a->conn);
+    run_until(MS(500));
+    wire_reset(&wire, 0, 1);
+    run_until(20 * SECOND_NS);
+    assert_int_equal(b->closed_ns, MS(500));
+    assert_int_equal(wire.flying, 0);
+}
+
+static void a_reset_ends_both_and_what_is_under_way(void **state)
+{
+    (void)state;
+    meet();
+    say(0, a, TEN_KB);
+    run_until(MS(120));
+    wire_reset(&wire, 1, 0);
+    run_until(SECOND_NS);
+    assert_int_equal(a->closed_ns, MS(120));
+    assert_int_equal(b->closed_ns, MS(120));
+    assert_string_equal(b->why, "connection reset");
+    assert_int_equal(b->count, 0);
+    assert_int_equal(wire.flying, 0);
+}
+
+static void a_reset_of_two_leaves_a_third_alone(void **state)
+{
+    (void)state;
+    meet();
+    struct heard *other = dial(0, 1, 2);
+    run_until(MS(300));
+    wire_reset(&wire, 0, 1);
+    run_until(MS(400));
+    say(0, other, 100);
+    run_until(SECOND_NS);
+    assert_true(has_text(taken_by(2), 100));
+    assert_int_equal(other->closed_ns, 0);
+}
+
+static void a_death_is_heard_behind_the_last_bytes(void **state)
+{
+    (void)state;
+    rates[0][0].bytes_per_s = MBIT;
+    meet();
+    say(0, a, TEN_KB);
+    wire_die(&wire, 0, false);
+    run_until(SECOND_NS);
+    assert_true(has_text(b, TEN_KB));
+    assert_int_equal(b->closed_ns, MS(220));
+    assert_string_equal(b->why, "connection reset");
+}
+
+static void a_silent_death_is_never_heard(void **state)
+{
+    (void)state;
+    meet();
+    wire_die(&wire, 0, true);
+    say(1, b, 100);
+    run_until(1000 * SECOND_NS);
+    assert_int_equal(b->closed_ns, 0);
+    wire_hang_up(&wire, 1, b->conn);
+    run_until(1001 * SECOND_NS);
+    assert_true(b->closed_ns > 0);
+    assert_int_equal(wire.flying, 0);
+}
+
+static void a_half_open_connection_swallows_what_it_is_told(void **state)
+{
+    (void)state;
+    rates[1][0].bytes_per_s = MBIT;
+    meet();
+    wire_half_open(&wire, 0);
+    say(1, b, 200000);
+    run_until(1000 * SECOND_NS);
+    assert_int_equal(a->closed_ns, MS(100));
+    assert_string_equal(a->why, "connection timed out");
+    assert_int_equal(b->closed_ns, 0);
+    assert_int_equal(b->sends_done, 0); /* its window is full for ever */
+    wire_hang_up(&wire, 1, b->conn);
+    run_until(1001 * SECOND_NS);
+    assert_int_equal(wire.flying, 0);
+}
+
+static void no_event_of_an_old_line_reaches_a_new_one(void **state)
+{
+    (void)state;
+    meet();
+    const struct heard first = *b;
+    say(0, a, TEN_KB);
+    wire_hang_up(&wire, 1, b->conn);
+    wire_reset(&wire, 0, 1);
+    run_until(MS(101)); /* both ends are gone; the bytes would come at 140 ms */
+    a = dial(0, 0, 1);
+    assert_int_equal(wire.lines_count, 1); /* the same line again */
+    run_until(SECOND_NS);
+    b = taken_by(1);
+    assert_true(b->conn != first.conn);
+    assert_int_equal(b->count, 0);
+    assert_int_equal(a->sends_done, 0);
+    assert_int_equal(a->closed_ns + b->closed_ns, 0);
+    say(0, a, 100);
+    run_until(2 * SECOND_NS);
+    assert_true(has_text(b, 100));
+}
+
+/* Receivers. */
+
+static void who_stands_still_hears_all_of_it_later_in_order(void **state)
+{
+    (void)state;
+    wire.parties[0].paused_ns = SECOND_NS;
+    a = dial(0, 0, 1);
+    run_until(MS(60));
+    b = taken_by(1);
+    say(1, b, TEN_KB);
+    run_until(MS(200));
+    wire_hang_up(&wire, 1, b->conn);
+    run_until(MS(999));
+    assert_int_equal(a->begun_ns + a->count + a->closed_ns, 0);
+    run_until(2 * SECOND_NS);
+    assert_int_equal(a->begun_ns, SECOND_NS);
+    assert_true(has_text(a, TEN_KB));
+    assert_true(a->closed_ns >= SECOND_NS);
+}
+
+static void fragments_add_up_to_the_same_bytes(void **state)
+{
+    (void)state;
+    meet();
+    wire.parties[1].fragment_ns = 10 * SECOND_NS;
+    say(0, a, HEARD_MAX);
+    run_until(SECOND_NS);
+    assert_true(has_text(b, HEARD_MAX));
+    assert_true(b->pieces > 10);
+}
+
+static void tampering_changes_a_single_bit_now_and_then(void **state)
+{
+    (void)state;
+    meet();
+    wire.parties[1].tamper_ns = 100 * SECOND_NS;
+    for (uint64_t t = 1; t <= 80; t++) {
+        wire_send(&wire, 0, a->conn, text + (t - 1) * 1000, 1000);
+        run_until(SECOND_NS * t);
+    }
+    uint32_t flipped = 0;
+    assert_int_equal(b->count, 80000);
+    for (size_t i = 0; i < b->count; i++) {
+        const uint8_t change = b->bytes[i] ^ text[i];
+        assert_int_equal(change & (change - 1), 0); /* one bit, if any */
+        flipped += change != 0;
+    }
+    assert_in_range(flipped, 1, 40);
+}
+
+int main(void)
+{
+#define STORY(name) cmocka_unit_test_setup_teardown(name, begin, end)
+    const struct CMUnitTest tests[] = {
+        STORY(a_cut_lets_nothing_pass_and_patience_doubles),
+        STORY(who_said_nothing_in_a_cut_needs_no_patience),
+        STORY(what_is_under_way_when_a_cut_begins_arrives),
+        STORY(two_cuts_need_two_healings),
+        STORY(a_one_way_cut_stops_the_other_way_at_its_window),
+        STORY(nobody_hears_of_a_death_through_a_cut),
+        STORY(a_hang_up_delivers_the_rest_first),
+        STORY(a_hang_up_after_silence_is_heard_one_way_later),
+        STORY(a_hang_up_in_a_cut_is_heard_when_it_has_healed),
+        STORY(a_hang_up_without_a_byte_does_not_pass_a_cut),
+        STORY(who_talks_to_one_that_hung_up_hears_a_reset_and_not_the_rest),
+        STORY(a_reset_ends_what_one_of_them_has_left_behind),
+        STORY(a_reset_ends_both_and_what_is_under_way),
+        STORY(a_reset_of_two_leaves_a_third_alone),
+        STORY(a_death_is_heard_behind_the_last_bytes),
+        STORY(a_silent_death_is_never_heard),
+        STORY(a_half_open_connection_swallows_what_it_is_told),
+        STORY(no_event_of_an_old_line_reaches_a_new_one),
+        STORY(who_stands_still_hears_all_of_it_later_in_order),
+        STORY(fragments_add_up_to_the_same_bytes),
+        STORY(tampering_changes_a_single_bit_now_and_then),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,129 @@
+/* The agenda: what happens next is always the earliest, and of those the first that was put. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "world/event_queue.h"
+#include "base/rng.h"
+
+#define MANY 5000
+
+static struct agenda agenda;
+
+static int begin(void **state)
+{
+    (void)state;
+    agenda_init(&agenda, 100);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    agenda_free(&agenda);
+    return 0;
+}
+
+static void put(uint64_t at_ns, uint64_t subject)
+{
+    agenda_put(&agenda, at_ns, 3, 4, subject, 5);
+}
+
+static void an_event_comes_back_as_it_was_put(void **state)
+{
+    (void)state;
+    agenda_put(&agenda, 250, 1, 2, 3, 4);
+    assert_int_equal(agenda_next_ns(&agenda), 250);
+    const struct event event = agenda_take(&agenda);
+    assert_int_equal(event.at_ns, 250);
+    assert_int_equal(event.kind, 1);
+    assert_int_equal(event.who, 2);
+    assert_int_equal(event.subject, 3);
+    assert_int_equal(event.amount, 4);
+}
+
+static void an_empty_agenda_has_nothing_ever(void **state)
+{
+    (void)state;
+    assert_true(agenda_next_ns(&agenda) == NEVER_NS);
+    put(300, 1);
+    (void)agenda_take(&agenda);
+    assert_true(agenda_next_ns(&agenda) == NEVER_NS);
+}
+
+static void the_earliest_comes_first_and_is_now(void **state)
+{
+    (void)state;
+    put(300, 1);
+    put(200, 2);
+    put(400, 3);
+    assert_int_equal(agenda.now_ns, 100);
+    assert_int_equal(agenda_take(&agenda).subject, 2);
+    assert_int_equal(agenda.now_ns, 200);
+    assert_int_equal(agenda_take(&agenda).subject, 1);
+    assert_int_equal(agenda_take(&agenda).subject, 3);
+    assert_int_equal(agenda.now_ns, 400);
+    assert_int_equal(agenda.taken, 3);
+}
+
+static void what_is_put_into_the_past_happens_now(void **state)
+{
+    (void)state;
+    put(500, 1);
+    (void)agenda_take(&agenda);
+    put(500, 2);
+    put(7, 3);
+    assert_int_equal(agenda_next_ns(&agenda), 500);
+    assert_int_equal(agenda_take(&agenda).subject, 2);
+    assert_int_equal(agenda_take(&agenda).subject, 3);
+    assert_int_equal(agenda.now_ns, 500);
+}
+
+static void of_one_moment_the_first_put_comes_first(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < MANY; i++)
+        put(200, i);
+    for (uint64_t i = 0; i < MANY; i++)
+        assert_int_equal(agenda_take(&agenda).subject, i);
+}
+
+static void many_come_in_the_order_of_time_and_of_putting(void **state)
+{
+    (void)state;
+    struct rng rng = rng_new(1, 1);
+    uint64_t last_ns = 0, last_order = 0, left = 0;
+    for (int i = 0; i < 2 * MANY; i++) {
+        if (left > 0 && (i >= MANY || rng_below(&rng, 3) == 0)) {
+            const struct event event = agenda_take(&agenda);
+            assert_true(event.at_ns > last_ns || event.order > last_order);
+            assert_true(event.at_ns >= last_ns);
+            last_ns = event.at_ns;
+            last_order = event.order;
+            left--;
+        } else {
+            put(agenda.now_ns + rng_below(&rng, 40), 0);
+            left++;
+        }
+    }
+    while (agenda.count > 0) {
+        assert_true(agenda_next_ns(&agenda) >= last_ns);
+        last_ns = agenda_take(&agenda).at_ns;
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(an_event_comes_back_as_it_was_put, begin, end),
+        cmocka_unit_test_setup_teardown(an_empty_agenda_has_nothing_ever, begin, end),
+        cmocka_unit_test_setup_teardown(the_earliest_comes_first_and_is_now, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_put_into_the_past_happens_now, begin, end),
+        cmocka_unit_test_setup_teardown(of_one_moment_the_first_put_comes_first, begin, end),
+        cmocka_unit_test_setup_teardown(many_come_in_the_order_of_time_and_of_putting, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,296 @@
+/* Trouble with processes, and all kinds of it together: it does what it says, is undone, and leaves
+ * one version. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/trouble_story.h"
+
+/* Processes. */
+
+static void who_crashes_is_down_and_comes_back_in_a_new_life(void **state)
+{
+    (void)state;
+    const struct fault crash = fault(FAULT_CRASH, 10, 15, 2);
+    begin(&crash, 1, 1);
+    run_to(10.5);
+    assert_false(world_is_running(&world, 2));
+    assert_int_equal(neighbours(0), NODES - 2); /* told at once */
+    run_to(14.9);
+    assert_false(world_is_running(&world, 2));
+    run_to(15.1);
+    assert_true(world_is_running(&world, 2));
+    assert_int_equal(world.nodes[2].life, 2);
+    end_well(20);
+}
+
+static void a_silent_crash_is_noticed_by_its_silence_alone(void **state)
+{
+    (void)state;
+    struct fault crash = fault(FAULT_CRASH, 10, 0, 2);
+    crash.value = 1;
+    begin(&crash, 1, 1);
+    run_to(11.9); /* three seconds after it was last heard it is given up, not before */
+    assert_false(world_is_running(&world, 2));
+    assert_int_equal(neighbours(0), NODES - 1);
+    run_to(13.3);
+    assert_int_equal(neighbours(0), NODES - 2);
+    end_well(25);
+}
+
+static void a_crash_can_come_with_any_action(void **state)
+{
+    (void)state;
+    for (uint32_t actions = 1; actions <= 40; actions++) {
+        struct fault crash = fault(FAULT_CRASH, 8, 12, 1);
+        crash.actions = actions;
+        begin(&crash, 1, actions);
+        run_to(7.99);
+        assert_true(world_is_running(&world, 1));
+        run_to(11.9);
+        assert_false(world_is_running(&world, 1));
+        end_well(13);
+    }
+}
+
+static void a_crash_that_has_not_come_when_it_is_over_does_not_come(void **state)
+{
+    (void)state;
+    struct fault crash = fault(FAULT_CRASH, 8, 9, 1);
+    crash.actions = 1000000;
+    begin(&crash, 1, 1);
+    run_to(10);
+    assert_int_equal(world.nodes[1].dies_in, 0);
+    assert_int_equal(world.nodes[1].life, 1);
+    end_well(10);
+}
+
+static void who_crashed_for_good_is_back_when_all_is_well(void **state)
+{
+    (void)state;
+    const struct fault crash = fault(FAULT_CRASH, 10, 10, 2);
+    begin(&crash, 1, 1);
+    run_to(30);
+    assert_false(world_is_running(&world, 2));
+    end_well(30);
+}
+
+static void who_is_down_already_is_left_alone(void **state)
+{
+    (void)state;
+    const struct fault crashes[2] = {fault(FAULT_CRASH, 10, 30, 2), fault(FAULT_CRASH, 12, 15, 2)};
+    begin(crashes, 2, 1);
+    run_to(20);
+    assert_false(world_is_running(&world, 2));
+    run_to(31);
+    assert_int_equal(world.nodes[2].life, 2);
+    end_well(31);
+}
+
+static void who_is_to_die_with_some_action_is_left_alone_until_then(void **state)
+{
+    (void)state;
+    struct fault crashes[2] = {fault(FAULT_CRASH, 10, 30, 2), fault(FAULT_CRASH, 12, 15, 2)};
+    crashes[0].actions = 1000000;
+    begin(crashes, 2, 1);
+    run_to(13);
+    assert_true(world_is_running(&world, 2));
+    end_well(16);
+}
+
+static void any_strikes_one_and_the_seed_says_whom(void **state)
+{
+    (void)state;
+    uint32_t struck[6];
+    struct fault crash = {
+        .kind = FAULT_CRASH, .from_ns = seconds(5), .to_ns = seconds(9), .any = true};
+    for (uint32_t i = 0; i < NODES; i++)
+        node_set_add(&crash.a, i);
+    for (uint32_t k = 0; k < 6; k++) {
+        uint32_t down = 0;
+        crash.seed = k / 2;
+        begin(&crash, 1, 1);
+        run_to(6);
+        for (uint32_t i = 0; i < NODES; i++)
+            if (!world_is_running(&world, i)) {
+                struck[k] = i;
+                down++;
+            }
+        assert_int_equal(down, 1);
+        end_well(10);
+    }
+    assert_int_equal(struck[0], struck[1]);
+    assert_int_equal(struck[2], struck[3]);
+    assert_true(struck[0] != struck[2] || struck[2] != struck[4]);
+}
+
+static void who_stands_still_makes_no_step(void **state)
+{
+    (void)state;
+    const struct fault pause = fault(FAULT_PAUSE, 10, 16, 2);
+    begin(&pause, 1, 1);
+    run_to(10.1);
+    const uint64_t steps = world.nodes[2].steps;
+    run_to(15.9);
+    assert_int_equal(world.nodes[2].steps, steps);
+    run_to(17);
+    assert_in_range(world.nodes[2].steps, steps + 15, steps + 25);
+    end_well(20);
+}
+
+static void a_short_pause_lasts_as_long_as_it_says(void **state)
+{
+    (void)state;
+    const struct fault pause = fault(FAULT_PAUSE, 10, 10.25, 2);
+    begin(&pause, 1, 1);
+    run_to(10.1);
+    const uint64_t steps = world.nodes[2].steps;
+    run_to(10.24);
+    assert_int_equal(world.nodes[2].steps, steps);
+    run_to(10.4);
+    assert_true(world.nodes[2].steps > steps);
+    end_well(12);
+}
+
+static void when_all_is_well_who_stands_still_goes_on_within_a_second(void **state)
+{
+    (void)state;
+    const struct fault pause = fault(FAULT_PAUSE, 10, 70, 2);
+    begin(&pause, 1, 1);
+    run_to(20);
+    const uint64_t steps = world.nodes[2].steps;
+    trouble_end(trouble);
+    run_to(22);
+    assert_true(world.nodes[2].steps > steps);
+    end_well(22);
+}
+
+static void a_new_life_does_not_stand_still(void **state)
+{
+    (void)state;
+    const struct fault faults[2] = {fault(FAULT_PAUSE, 10, 40, 2),
+                                    fault(FAULT_CRASH, 12.1, 12.3, 2)};
+    begin(faults, 2, 1);
+    run_to(12.35);
+    assert_true(world.wire.parties[2].paused_ns < world_now_ns(&world));
+    run_to(20);
+    assert_int_equal(world.nodes[2].life, 2);
+    assert_true(world.nodes[2].steps > 0);
+    end_well(20);
+}
+
+static void churn_takes_one_after_the_other_and_brings_them_back(void **state)
+{
+    (void)state;
+    struct fault churn = fault(FAULT_CHURN, 4, 30, 1);
+    node_set_add(&churn.a, 2);
+    node_set_add(&churn.a, 3);
+    churn.every_ns = seconds(5);
+    churn.away_ns = seconds(3);
+    begin(&churn, 1, 1);
+    uint32_t lives = 0;
+    for (double t = 9; t < 30; t += 5) {
+        run_to(t + 1);
+        assert_int_equal(world_is_running(&world, 1) + world_is_running(&world, 2) +
+                             world_is_running(&world, 3),
+                         2);
+        run_to(t + 3.5);
+        for (uint32_t i = 0; i < NODES; i++)
+            assert_true(world_is_running(&world, i));
+    }
+    for (uint32_t i = 0; i < NODES; i++)
+        lives += world.nodes[i].life;
+    assert_int_equal(lives, NODES + 5);
+    end_well(35);
+}
+
+static void a_clock_jump_shows_in_the_next_life(void **state)
+{
+    (void)state;
+    struct fault faults[2] = {fault(FAULT_CLOCK, 8, 8, 2), fault(FAULT_CRASH, 10, 11, 2)};
+    faults[0].value = 100;
+    begin(faults, 2, 1);
+    const uint64_t before = world.nodes[2].options.incarnation;
+    run_to(12);
+    assert_int_equal(world.nodes[2].options.incarnation, before + 11000 + 100000);
+    end_well(12);
+}
+
+static void of_two_with_one_identity_the_first_is_turned_away_and_starts_again(void **state)
+{
+    (void)state;
+    const struct fault duplicate = fault(FAULT_DUPLICATE, 10, 20, 0);
+    begin(&duplicate, 1, 1);
+    run_to(19);
+    assert_true(world_is_running(&world, 0) && world_is_running(&world, TWIN));
+    assert_true(world.nodes[0].notes[NOTE_IDENTITY_TAKEN] > 0);
+    run_to(21);
+    assert_false(world_is_running(&world, TWIN));
+    assert_int_equal(world.nodes[0].life, 2);
+    end_well(22);
+}
+
+/* All. */
+
+static uint64_t play_all(uint64_t seed)
+{
+    struct fault faults[FAULT_KINDS];
+    for (uint32_t kind = 0; kind < FAULT_KINDS; kind++) {
+        faults[kind] = fault((enum fault_kind)kind, 5 + 1.7 * kind, 12 + 1.7 * kind, kind % NODES);
+        faults[kind].every_ns = seconds(3);
+        faults[kind].away_ns = seconds(2);
+        faults[kind].any = kind != FAULT_DUPLICATE;
+        faults[kind].seed = seed;
+        for (uint32_t i = 0; i < NODES && faults[kind].any; i++)
+            node_set_add(&faults[kind].a, i);
+    }
+    begin(faults, FAULT_KINDS, seed);
+    end_well(40);
+    return world.trace;
+}
+
+static void all_troubles_together_end_well_and_the_same_each_time(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 10; seed++)
+        assert_int_equal(play_all(seed), play_all(seed));
+    assert_true(play_all(1) != play_all(2));
+}
+
+static void what_would_begin_when_all_is_well_does_not(void **state)
+{
+    (void)state;
+    const struct fault crash = fault(FAULT_CRASH, 10, 60, 2);
+    begin(&crash, 1, 1);
+    heal(9);
+    assert_int_equal(world.nodes[2].life, 1);
+    leave_world();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_crashes_is_down_and_comes_back_in_a_new_life),
+        cmocka_unit_test(a_silent_crash_is_noticed_by_its_silence_alone),
+        cmocka_unit_test(a_crash_can_come_with_any_action),
+        cmocka_unit_test(a_crash_that_has_not_come_when_it_is_over_does_not_come),
+        cmocka_unit_test(who_crashed_for_good_is_back_when_all_is_well),
+        cmocka_unit_test(who_is_down_already_is_left_alone),
+        cmocka_unit_test(who_is_to_die_with_some_action_is_left_alone_until_then),
+        cmocka_unit_test(any_strikes_one_and_the_seed_says_whom),
+        cmocka_unit_test(who_stands_still_makes_no_step),
+        cmocka_unit_test(a_short_pause_lasts_as_long_as_it_says),
+        cmocka_unit_test(when_all_is_well_who_stands_still_goes_on_within_a_second),
+        cmocka_unit_test(a_new_life_does_not_stand_still),
+        cmocka_unit_test(churn_takes_one_after_the_other_and_brings_them_back),
+        cmocka_unit_test(a_clock_jump_shows_in_the_next_life),
+        cmocka_unit_test(of_two_with_one_identity_the_first_is_turned_away_and_starts_again),
+        cmocka_unit_test(all_troubles_together_end_well_and_the_same_each_time),
+        cmocka_unit_test(what_would_begin_when_all_is_well_does_not),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

@@ -1,0 +1,393 @@
+/* Storms: drawn from a number, played the same every time, many at once. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "storm/storm_inside.h"
+
+/* The first ones, those that are large, and those that found something. */
+static const uint64_t SEEDS[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,   10,  11, 12, 13,
+                                 14, 15, 16, 17, 18, 19, 20, 21, 22,  23,  24, 25, 26,
+                                 27, 28, 29, 30, 31, 32, 33, 34, 35,  36,  37, 38, 39,
+                                 40, 41, 42, 43, 44, 45, 46, 67, 118, 134, 145};
+
+static struct storm played(uint64_t seed)
+{
+    struct storm storm;
+    storm_play(seed, NULL, &storm);
+    return storm;
+}
+
+static void the_same_seed_plays_the_same_storm(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 3; seed <= 6; seed++) {
+        const struct storm once = played(seed), again = played(seed);
+        assert_int_equal(once.trace, again.trace);
+        assert_int_equal(once.events, again.events);
+        assert_int_equal(once.nodes, again.nodes);
+        assert_memory_equal(once.faults, again.faults, sizeof once.faults);
+        assert_true(once.virtual_s == again.virtual_s);
+    }
+}
+
+static void another_seed_plays_another_storm(void **state)
+{
+    (void)state;
+    const struct storm one = played(3), another = played(4);
+    assert_int_not_equal(one.trace, another.trace);
+    assert_int_not_equal(one.events, another.events);
+}
+
+static void fifty_storms_pass_and_leave_one_version(void **state)
+{
+    (void)state;
+    assert_int_equal(sizeof SEEDS / sizeof *SEEDS, 50);
+    for (size_t i = 0; i < sizeof SEEDS / sizeof *SEEDS; i++) {
+        const struct storm storm = played(SEEDS[i]);
+        if (storm.why[0])
+            fail_msg("seed %llu: %s", (unsigned long long)SEEDS[i], storm.why);
+        assert_true(storm.heal_s >= 0 && storm.heal_s <= (double)STORM_HEAL_NS * 1e-9);
+        assert_true(storm.virtual_s > 35 && storm.events > 1000);
+    }
+}
+
+static void a_trace_tells_what_was_drawn_and_changes_nothing(void **state)
+{
+    (void)state;
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    struct storm storm;
+    storm_play(3, file, &storm);
+    assert_int_equal(storm.trace, played(3).trace);
+    rewind(file);
+    char line[256];
+    uint32_t nodes = 0, faults = 0, sends = 0, drawn = 0;
+    while (fgets(line, sizeof line, file)) {
+        nodes += strncmp(line, "# node ", 7) == 0;
+        faults += line[0] == '#' && strstr(line, " from ") && strstr(line, " to ");
+        sends += strstr(line, " send ") != NULL;
+    }
+    (void)fclose(file);
+    for (int kind = 0; kind < FAULT_KINDS; kind++)
+        drawn += storm.faults[kind];
+    assert_int_equal(nodes, storm.nodes);
+    assert_int_equal(faults, drawn);
+    assert_true(sends > 100);
+}
+
+/* What is drawn. */
+
+/* Whom node i can come to hear of: over addresses given to anybody, both ways. */
+static uint32_t reached_from_first(const struct storm_plan *plan)
+{
+    uint32_t reached = 1;
+    for (uint32_t round = 0; round < plan->nodes; round++)
+        for (uint32_t i = 0; i < plan->nodes; i++)
+            for (uint32_t j = 0; j < plan->nodes; j++)
+                if (plan->node[i].knows >> j & 1 && (reached >> i & 1 || reached >> j & 1))
+                    reached |= 1u << i | 1u << j;
+    return reached;
+}
+
+static void everybody_can_be_reached_in_what_is_drawn(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        struct storm_plan plan;
+        storm_draw(&plan, seed);
+        assert_true(plan.nodes >= 2 && plan.nodes <= STORM_NODES_MAX);
+        assert_true(plan.node[0].trains && !plan.node[0].dials_only && !plan.node[0].leave_ns);
+        assert_true(plan.options.peers_max > plan.nodes);
+        assert_int_equal(reached_from_first(&plan), (1u << plan.nodes) - 1);
+        for (uint32_t i = 0; i < plan.nodes; i++) {
+            assert_true(i == 0 || plan.node[i].knows);
+            for (uint32_t j = 0; j < plan.nodes; j++)
+                if (plan.node[i].knows >> j & 1)
+                    assert_true(i != j && !plan.node[j].dials_only && !plan.node[j].leave_ns);
+            assert_true(plan.node[i].start_ns < plan.faulty_ns);
+        }
+    }
+}
+
+static void each_class_of_fault_is_present_in_half_of_all_storms(void **state)
+{
+    (void)state;
+    static struct storm_plan plan;
+    uint32_t with[FAULT_KINDS] = {0};
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        uint32_t of[FAULT_KINDS] = {0};
+        storm_draw(&plan, seed);
+        for (uint32_t i = 0; i < plan.faults_count; i++) {
+            const struct fault *fault = &plan.faults[i];
+            assert_true(fault->from_ns <= fault->to_ns && fault->to_ns <= plan.faulty_ns);
+            with[fault->kind] += of[fault->kind]++ == 0;
+        }
+        for (int kind = 0; kind < FAULT_KINDS; kind++)
+            assert_true(of[kind] <= STORM_EACH_MAX + (kind == FAULT_CRASH));
+        assert_int_equal(plan.twins, of[FAULT_DUPLICATE]);
+    }
+    for (int kind = 0; kind < FAULT_KINDS; kind++)
+        assert_in_range(with[kind], 900, 1100);
+}
+
+static void faults_name_nodes_that_exist(void **state)
+{
+    (void)state;
+    static struct storm_plan plan;
+    static const struct node_set nobody;
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        storm_draw(&plan, seed);
+        for (uint32_t i = 0; i < plan.faults_count; i++) {
+            const struct fault *fault = &plan.faults[i];
+            const uint64_t both = fault->a.bits[0] & fault->b.bits[0];
+            assert_memory_not_equal(&fault->a, &nobody, sizeof nobody);
+            assert_int_equal(fault->a.bits[0] >> plan.nodes, 0);
+            assert_int_equal(fault->b.bits[0] >> plan.nodes, 0);
+            assert_int_equal(both, 0);
+            if (fault->kind == FAULT_PARTITION)
+                assert_memory_not_equal(&fault->b, &nobody, sizeof nobody);
+        }
+    }
+}
+
+/* Seeds. */
+
+static void a_seed_is_a_number_or_any_text(void **state)
+{
+    (void)state;
+    uint64_t seed = 0, other = 0;
+    assert_true(storm_seed_of("42", &seed));
+    assert_int_equal(seed, 42);
+    assert_true(storm_seed_of("0x2A", &seed));
+    assert_int_equal(seed, 42);
+    assert_true(storm_seed_of("0xffffffffffffffff", &seed));
+    assert_int_equal(seed, UINT64_MAX);
+    assert_true(storm_seed_of("9999999999999999999", &seed));
+    assert_int_equal(seed, 9999999999999999999u);
+    const char *texts[] = {"cc511ca0b2d4", "0x",   "0x1ffffffffffffffff",  "-1",
+                           "4 2",          "0xgg", "99999999999999999999", "seed"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_true(storm_seed_of(texts[i], &seed));
+        assert_true(seed > UINT32_MAX);
+        for (size_t k = 0; k < i; k++) {
+            assert_true(storm_seed_of(texts[k], &other));
+            assert_int_not_equal(seed, other);
+        }
+    }
+    assert_false(storm_seed_of("", &seed));
+}
+
+/* Processes. */
+
+#define JOBS_SEEDS 100
+
+struct heard {
+    uint32_t times[JOBS_SEEDS];
+    uint32_t beyond; /* seeds >= JOBS_SEEDS */
+    uint32_t failed;
+    char why[300];
+};
+
+static void play_quick(void *self, uint64_t seed, struct storm *storm)
+{
+    (void)self;
+    *storm = (struct storm){.seed = seed, .trace = 3 * seed};
+}
+
+static void play_and_abort(void *self, uint64_t seed, struct storm *storm)
+{
+    play_quick(self, seed, storm);
+    if (seed == 17)
+        (void)fprintf(stderr, "=====\n");
+    CHECK(seed != 17 && "the planted mistake");
+}
+
+static void play_and_exit(void *self, uint64_t seed, struct storm *storm)
+{
+    play_quick(self, seed, storm);
+    if (seed == JOBS_SEEDS - 1)
+        _exit(3);
+}
+
+static void play_and_interrupt(void *self, uint64_t seed, struct storm *storm)
+{
+    play_quick(self, seed, storm);
+    if (seed == 50)
+        assert_int_equal(kill(getppid(), SIGINT), 0);
+}
+
+static void play_and_fail(void *self, uint64_t seed, struct storm *storm)
+{
+    play_quick(self, seed, storm);
+    if (seed == 20)
+        (void)snprintf(storm->why, sizeof storm->why, "it does not hold");
+}
+
+static void on_done(void *self, const struct storm *storm)
+{
+    struct heard *heard = self;
+    if (storm->seed >= JOBS_SEEDS) {
+        heard->beyond++;
+        return;
+    }
+    heard->times[storm->seed]++;
+    heard->failed += storm->why[0] != 0;
+    if (storm->why[0])
+        memcpy(heard->why, storm->why, sizeof heard->why);
+    else
+        assert_int_equal(storm->trace, 3 * storm->seed);
+}
+
+static void on_tick(void *self)
+{
+    (void)self;
+}
+
+static struct storm_jobs jobs_new(struct heard *heard,
+                                  void (*play)(void *, uint64_t, struct storm *))
+{
+    return (struct storm_jobs){.to = JOBS_SEEDS - 1,
+                               .jobs = 3,
+                               .self = heard,
+                               .play = play,
+                               .done = on_done,
+                               .tick = on_tick};
+}
+
+static void assert_all_heard_once(const struct heard *heard)
+{
+    for (int seed = 0; seed < JOBS_SEEDS; seed++)
+        assert_int_equal(heard->times[seed], 1);
+}
+
+static void processes_play_every_seed_once(void **state)
+{
+    (void)state;
+    for (uint32_t count = 1; count <= 8; count++) {
+        struct heard heard = {0};
+        struct storm_jobs jobs = jobs_new(&heard, play_quick);
+        jobs.jobs = count;
+        assert_true(storm_jobs_run(&jobs));
+        assert_all_heard_once(&heard);
+        assert_int_equal(heard.failed, 0);
+    }
+}
+
+static void the_last_of_all_seeds_is_the_end(void **state)
+{
+    (void)state;
+    struct heard heard = {0};
+    struct storm_jobs jobs = jobs_new(&heard, play_quick);
+    jobs.from = UINT64_MAX - 1;
+    jobs.to = UINT64_MAX;
+    assert_true(storm_jobs_run(&jobs));
+    assert_int_equal(heard.beyond, 2);
+}
+
+static void a_process_that_dies_fails_its_seed_and_no_other(void **state)
+{
+    (void)state;
+    struct heard heard = {0};
+    const struct storm_jobs jobs = jobs_new(&heard, play_and_abort);
+    assert_true(storm_jobs_run(&jobs));
+    assert_all_heard_once(&heard);
+    assert_int_equal(heard.failed, 1);
+    assert_non_null(strstr(heard.why, "signal 6"));
+    assert_non_null(strstr(heard.why, "the planted mistake"));
+    assert_null(strstr(heard.why, "====="));
+}
+
+static void a_process_that_dies_with_the_last_seed_is_heard_of(void **state)
+{
+    (void)state;
+    struct heard heard = {0};
+    struct storm_jobs jobs = jobs_new(&heard, play_and_exit);
+    assert_true(storm_jobs_run(&jobs));
+    assert_all_heard_once(&heard);
+    assert_int_equal(heard.failed, 1);
+    assert_non_null(strstr(heard.why, "exit code 3"));
+}
+
+static void after_the_first_that_fails_none_begins_if_so_asked(void **state)
+{
+    (void)state;
+    for (uint32_t count = 1; count <= 2; count++) {
+        struct heard heard = {0};
+        struct storm_jobs jobs = jobs_new(&heard, play_and_fail);
+        jobs.jobs = count;
+        jobs.stop = count == 1;
+        assert_true(storm_jobs_run(&jobs));
+        assert_int_equal(heard.failed, 1);
+        assert_string_equal(heard.why, "it does not hold");
+        assert_int_equal(heard.times[20], 1);
+        assert_int_equal(heard.times[21], !jobs.stop);
+    }
+}
+
+static void ctrl_c_ends_the_processes_and_not_us(void **state)
+{
+    (void)state;
+    struct heard heard = {0};
+    struct storm_jobs jobs = jobs_new(&heard, play_and_interrupt);
+    jobs.jobs = 1;
+    jobs.to = UINT64_MAX;
+    assert_false(storm_jobs_run(&jobs));
+    for (int seed = 0; seed < 50; seed++)
+        assert_int_equal(heard.times[seed], 1);
+    jobs = jobs_new(&heard, play_quick); /* the signal is not pending any more */
+    assert_true(storm_jobs_run(&jobs));
+}
+
+static void the_summary_says_what_was_played(void **state)
+{
+    (void)state;
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    (void)fflush(stdout);
+    const int before = dup(STDOUT_FILENO);
+    assert_true(before >= 0 && dup2(fileno(file), STDOUT_FILENO) >= 0);
+    const int code =
+        storm_command(&(struct storm_options){.from = 3, .to = 6, .jobs = 2, .twice = true});
+    (void)fflush(stdout);
+    assert_true(dup2(before, STDOUT_FILENO) >= 0);
+    (void)close(before);
+    rewind(file);
+    char text[4096];
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    (void)fclose(file);
+    assert_int_equal(code, 0);
+    assert_ptr_equal(strstr(text, "4 seeds, 0 failed"), text);
+    assert_non_null(strstr(text, "CPU per seed: median "));
+    assert_non_null(strstr(text, "one version after: median "));
+    assert_non_null(strstr(text, "seeds with crash "));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_seed_plays_the_same_storm),
+        cmocka_unit_test(another_seed_plays_another_storm),
+        cmocka_unit_test(fifty_storms_pass_and_leave_one_version),
+        cmocka_unit_test(a_trace_tells_what_was_drawn_and_changes_nothing),
+        cmocka_unit_test(everybody_can_be_reached_in_what_is_drawn),
+        cmocka_unit_test(each_class_of_fault_is_present_in_half_of_all_storms),
+        cmocka_unit_test(faults_name_nodes_that_exist),
+        cmocka_unit_test(a_seed_is_a_number_or_any_text),
+        cmocka_unit_test(processes_play_every_seed_once),
+        cmocka_unit_test(the_last_of_all_seeds_is_the_end),
+        cmocka_unit_test(a_process_that_dies_fails_its_seed_and_no_other),
+        cmocka_unit_test(a_process_that_dies_with_the_last_seed_is_heard_of),
+        cmocka_unit_test(after_the_first_that_fails_none_begins_if_so_asked),
+        cmocka_unit_test(ctrl_c_ends_the_processes_and_not_us),
+        cmocka_unit_test(the_summary_says_what_was_played),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,235 @@
+/* Loading a model: what comes back, and what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/tensors_story.h"
+
+static void a_model_comes_back_as_it_was_saved(void **state)
+{
+    struct world *world = *state;
+    float weights[64];
+    world->weights[3] = NAN;
+    world->weights[4] = -INFINITY;
+    world->weights[5] = -0.0f;
+    save(world);
+    assert_int_equal(load(world, weights), OK);
+    assert_memory_equal(weights, world->weights, model_parameters(world->model) * sizeof(float));
+}
+
+static void what_was_said_about_it_comes_back_too(void **state)
+{
+    const struct world *world = *state;
+    struct tensors_about about;
+    save(world);
+    assert_int_equal(read_about(world, &about), OK);
+    assert_string_equal(about.layers, model_line(world->model));
+    assert_int_equal(about.in.channels, 1);
+    assert_int_equal(about.in.height, 4);
+    assert_int_equal(about.in.width, 4);
+    assert_int_equal(about.classes, 2);
+    assert_true(about.mean == ABOUT.mean && about.scale == ABOUT.scale);
+    assert_true(about.digest == ABOUT.digest && about.samples == ABOUT.samples);
+    assert_null(about.version);
+}
+
+static void tensors_may_lie_in_any_order(void **state)
+{
+    const struct world *world = *state;
+    float weights[64];
+    save(world);
+    struct bytes bytes = read_file(world->path);
+    char *data = bytes.at + 8 + header_length(&bytes);
+    replace(&bytes, "[0,72]", "[8,80]");
+    replace(&bytes, "[72,80]", "[0,8]  ");
+    memmove(data + 8, data, 72);
+    memcpy(data, world->weights + 18, 8);
+    write_file(world->path, bytes.at, bytes.count);
+    assert_int_equal(load(world, weights), OK);
+    assert_memory_equal(weights, world->weights, model_parameters(world->model) * sizeof(float));
+}
+
+static void every_truncation_is_refused(void **state)
+{
+    const struct world *world = *state;
+    struct tensors_about about;
+    float weights[64];
+    save(world);
+    const struct bytes bytes = read_file(world->path);
+    for (size_t length = 0; length < bytes.count; length++) {
+        write_file(world->path, bytes.at, length);
+        assert_int_equal(load(world, weights), MALFORMED);
+        assert_int_equal(read_about(world, &about), MALFORMED);
+    }
+    write_file(world->path, bytes.at, bytes.count + 1);
+    assert_int_equal(load(world, weights), MALFORMED);
+}
+
+/* A flipped bit in a name or a number may still be a good file; the tensors must then be whole. */
+static void no_flipped_bit_of_the_header_does_harm(void **state)
+{
+    const struct world *world = *state;
+    struct tensors_about about;
+    float weights[64];
+    size_t refused = 0;
+    save(world);
+    struct bytes bytes = read_file(world->path);
+    const size_t bits = 8 * (8 + header_length(&bytes));
+    for (size_t bit = 0; bit < bits; bit++) {
+        bytes.at[bit / 8] = (char)(bytes.at[bit / 8] ^ 1 << bit % 8);
+        write_file(world->path, bytes.at, bytes.count);
+        bytes.at[bit / 8] = (char)(bytes.at[bit / 8] ^ 1 << bit % 8);
+        refused += load(world, weights) != OK || read_about(world, &about) != OK;
+    }
+    assert_true(refused > bits / 2);
+}
+
+static void a_header_that_lies_is_refused(void **state)
+{
+    const struct world *world = *state;
+    static const struct {
+        const char *from, *to;
+        enum status status;
+    } lies[] = {
+        {"[0,72]", "[0,73]", MALFORMED},
+        {"[0,72]", "[4,72]", MALFORMED},
+        {"[0,72]", "[72,0]", MALFORMED},
+        {"[0,72]", "[0072]", MALFORMED},
+        {"[72,80]", "[-4, 4]", MALFORMED},
+        {"[0,72]", "\"0,72\"", MALFORMED},
+        {"[72,80]", "[7e1,8]", MALFORMED},
+        {"[2,1,3,3]", "[2,1,9,1]", MISMATCH},
+        {"[2,1,3,3]", "[2,1,3.0]", MISMATCH},
+        {"\"F32\"", "\"F16\"", MISMATCH},
+        {"0.conv.bias", "0.conv.bait", MISMATCH},
+        {"{\"dtype\"", "{\"shape\"", MALFORMED},
+        {"{\"__metadata__", "[\"__metadata__", MALFORMED},
+        {"__metadata__", "__metabata__", MALFORMED},
+        {"\"data_offsets\"", "\"date_offsets\"", MALFORMED},
+    };
+    for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+        float weights[64];
+        write_changed(world, lies[i].from, lies[i].to);
+        if (load(world, weights) != lies[i].status)
+            fail_msg("lie %zu: %s", i, lies[i].to);
+    }
+}
+
+static void a_length_beyond_the_file_or_the_limit_is_refused(void **state)
+{
+    const struct world *world = *state;
+    static const uint64_t lengths[] = {0, 2, 1024 * 1024 + 1, 1ull << 63, UINT64_MAX};
+    float weights[64];
+    save(world);
+    const struct bytes saved = read_file(world->path);
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        struct bytes bytes = saved;
+        memcpy(bytes.at, &lengths[i], 8);
+        write_file(world->path, bytes.at, bytes.count);
+        assert_int_equal(load(world, weights), MALFORMED);
+    }
+}
+
+/* The saved file with spaces behind its header, up to this length. */
+static enum status load_padded(const struct world *world, uint64_t length)
+{
+    float weights[64];
+    save(world);
+    const struct bytes saved = read_file(world->path);
+    const uint64_t before = header_length(&saved);
+    char *padded = malloc(length + sizeof saved.at);
+    assert_non_null(padded);
+    memset(padded, ' ', length + sizeof saved.at);
+    memcpy(padded, &length, 8);
+    memcpy(padded + 8, saved.at + 8, before);
+    memcpy(padded + 8 + length, saved.at + 8 + before, saved.count - 8 - before);
+    write_file(world->path, padded, saved.count - before + length);
+    free(padded);
+    return load(world, weights);
+}
+
+static void a_header_of_one_mebibyte_is_the_longest(void **state)
+{
+    assert_int_equal(load_padded(*state, 1024 * 1024), OK);
+    assert_int_equal(load_padded(*state, 1024 * 1024 + 1), MALFORMED);
+}
+
+static void metadata_that_makes_no_sense_is_refused(void **state)
+{
+    const struct world *world = *state;
+    static const char *const wrongs[][2] = {
+        {"\"1x4x4\"", "\"1x4x0\""},
+        {"\"1x4x4\"", "\"1x4+4\""},
+        {"\"1x4x4\"", "\"99999\""},
+        {"\"classes\":\"2\"", "\"classes\":\"1\""},
+        {"72.9403381", "72.94033i1"},
+        {"72.9403381", "       nan"},
+        {"72.9403381", "9e99999999"},
+        {"00fedcba98765432", "00fedcba9876543G"},
+        {"00fedcba98765432", "-0fedcba98765432"},
+        {"18446744073709551615", "18446744073709551616"},
+        {"\"samples\"", "\"sampled\""},
+        {"18446744073709551615", "1844674407370955161x"},
+        {"\"layers\"", "\"player\""},
+        {"\"checksum\"", "\"chucksum\""},
+    };
+    for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
+        struct tensors_about about = {.classes = 77};
+        write_changed(world, wrongs[i][0], wrongs[i][1]);
+        if (read_about(world, &about) != MALFORMED)
+            fail_msg("wrong %zu: %s", i, wrongs[i][1]);
+        assert_int_equal(about.classes, 77);
+    }
+}
+
+static void a_file_of_somebody_else_is_called_so(void **state)
+{
+    const struct world *world = *state;
+    struct tensors_about about;
+    write_changed(world, "\"hearsay\"", "\"pytorch\"");
+    assert_int_equal(read_about(world, &about), MISMATCH);
+}
+
+static void a_file_of_another_model_is_refused(void **state)
+{
+    const struct world *world = *state;
+    float weights[64];
+    struct problem problem;
+    assert_true(model_parameters(world->other) <= 64);
+    save(world);
+    assert_int_equal(tensors_load(world->path, world->other, weights, &problem), MISMATCH);
+    assert_int_equal(tensors_save(world->path, world->other, &ABOUT, world->weights, &problem), OK);
+    assert_int_equal(load(world, weights), MISMATCH);
+}
+
+static void what_is_not_there_is_missing(void **state)
+{
+    struct tensors_about about;
+    float weights[64];
+    assert_int_equal(load(*state, weights), MISSING);
+    assert_int_equal(read_about(*state, &about), MISSING);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_WORLD(a_model_comes_back_as_it_was_saved),
+        IN_WORLD(what_was_said_about_it_comes_back_too),
+        IN_WORLD(tensors_may_lie_in_any_order),
+        IN_WORLD(every_truncation_is_refused),
+        IN_WORLD(no_flipped_bit_of_the_header_does_harm),
+        IN_WORLD(a_header_that_lies_is_refused),
+        IN_WORLD(a_length_beyond_the_file_or_the_limit_is_refused),
+        IN_WORLD(a_header_of_one_mebibyte_is_the_longest),
+        IN_WORLD(metadata_that_makes_no_sense_is_refused),
+        IN_WORLD(a_file_of_somebody_else_is_called_so),
+        IN_WORLD(a_file_of_another_model_is_refused),
+        IN_WORLD(what_is_not_there_is_missing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,252 @@
+/* How rumors travel among nodes, whatever happens to links and learners. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/swarm_world.h"
+
+/* Spreading. */
+
+static void a_rumor_lost_with_its_connection_is_asked_for_again(void **state)
+{
+    (void)state;
+    start_usual_swarm(3);
+    for (uint32_t i = 0; i < 40; i++) {
+        run(270 * MILLI_NS);
+        wire_reset(&world.wire, i % 3, (i + 1) % 3);
+    }
+    must_agree(8 * SECOND_NS);
+    assert_int_equal(stats_of(1).version, rumors_told());
+}
+
+/* Copies received for each rumor, over everybody, since the tally was taken. */
+static double copies(uint64_t heard_before, uint64_t duplicates_before)
+{
+    uint64_t heard = 0, duplicates = 0;
+    for (uint32_t i = 0; i < world.nodes_count; i++) {
+        heard += stats_of(i).rumors_heard;
+        duplicates += stats_of(i).duplicates;
+    }
+    heard -= heard_before;
+    assert_true(heard > 100);
+    return (double)(heard + duplicates - duplicates_before) / (double)heard;
+}
+
+static double copies_after_warm_up(uint64_t warm_up_ns)
+{
+    run(warm_up_ns);
+    uint64_t heard = 0, duplicates = 0;
+    for (uint32_t i = 0; i < world.nodes_count; i++) {
+        heard += stats_of(i).rumors_heard;
+        duplicates += stats_of(i).duplicates;
+    }
+    run(20 * SECOND_NS);
+    return copies(heard, duplicates);
+}
+
+static void a_rumor_is_heard_hardly_more_than_once_among_four(void **state)
+{
+    (void)state;
+    start_usual_swarm(4);
+    const double received = copies_after_warm_up(10 * SECOND_NS);
+    print_message("4 nodes: %.3f copies\n", received);
+    assert_true(received >= 1 && received <= 1.1);
+    must_agree(3 * SECOND_NS);
+}
+
+static void a_rumor_is_heard_hardly_more_than_once_among_twelve(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.interval_ns = SECOND_NS;
+    start_swarm(12, &options);
+    const double received = copies_after_warm_up(20 * SECOND_NS);
+    print_message("12 nodes: %.3f copies\n", received);
+    assert_true(received >= 1 && received <= 1.1);
+    uint32_t links = 0;
+    for (uint32_t i = 0; i < 12; i++)
+        links += neighbours(i);
+    assert_true(links < 12 * 11); /* not meshed: rumors are passed on */
+    must_agree(5 * SECOND_NS);
+}
+
+static void rumors_reach_those_who_cannot_reach_their_origin(void **state)
+{
+    (void)state;
+    const struct node_options options = usual_options();
+    for (uint32_t i = 0; i < 5; i++)
+        (void)add(&options);
+    for (uint32_t i = 0; i < 5; i++)
+        for (uint32_t j = i + 2; j < 5; j++)
+            cut(i, j);
+    for (uint32_t i = 1; i < 5; i++)
+        world_introduce(&world, i, i - 1);
+    start_all();
+    run(10 * SECOND_NS);
+    assert_int_equal(neighbours(0), 1);
+    must_agree(5 * SECOND_NS);
+    assert_int_equal(stats_of(0).version, rumors_told());
+}
+
+static void a_node_that_comes_late_catches_up(void **state)
+{
+    (void)state;
+    const struct node_options options = usual_options();
+    for (uint32_t i = 0; i < 3; i++)
+        (void)add(&options);
+    world_introduce(&world, 1, 0);
+    world_introduce(&world, 2, 0);
+    world_introduce(&world, 2, 1);
+    world_start(&world, 0);
+    world_start(&world, 1);
+    run(20 * SECOND_NS);
+    const uint64_t known = stats_of(0).version;
+    world_start(&world, 2);
+    run(5 * SECOND_NS);
+    must_agree(5 * SECOND_NS);
+    assert_int_equal(stats_of(2).version, rumors_told());
+    assert_true(stats_of(2).duplicates * 10 < known); /* not both sent everything */
+}
+
+static void what_a_full_queue_cuts_short_goes_on_as_it_drains(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.send_queue_bytes = 1 << 13;
+    options.bytes_per_s = 100000;
+    options.interval_ns = SECOND_NS / 10;
+    options.log_bytes = 8 << 20;
+    told_max = PARAMETERS;
+    add_swarm(2, &options);
+    world_start(&world, 0);
+    run(30 * SECOND_NS);
+    const struct node_stats before = stats_of(0);
+    assert_true(before.told_bytes > 8 * options.send_queue_bytes);
+    world_start(&world, 1);
+    run(2 * SECOND_NS); /* asking again for each queue took half a second and more */
+    assert_true(stats_of(1).version >= before.version);
+}
+
+static void a_slow_uplink_makes_its_links_lazy_and_loses_nothing(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.send_queue_bytes = 1 << 16;
+    options.bytes_per_s = 100000;
+    options.log_bytes = 8 << 20;
+    options.interval_ns = SECOND_NS / 10;
+    told_max = PARAMETERS;
+    start_swarm(3, &options);
+    run(5 * SECOND_NS);
+    limit_up(0, 1000);
+    run(90 * SECOND_NS);
+    const struct node_stats slow = stats_of(0);
+    assert_true(slow.rumors_sent_copies + 300 < slow.rumors_told);
+    limit_up(0, 1000000);
+    must_agree(120 * SECOND_NS);
+}
+
+static void a_stalled_learner_blocks_nobody_and_catches_up(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.log_bytes = 1 << 19;
+    options.bytes_per_s = 40000;
+    told_max = PARAMETERS;
+    start_swarm(3, &options);
+    run(4 * SECOND_NS);
+    world.nodes[2].step_ns = 201 * SECOND_NS; /* it hears and tells between steps */
+    run(200 * SECOND_NS);
+    const struct node_stats stalled = stats_of(2), other = stats_of(1);
+    assert_true(stalled.version + 100 < other.version); /* its log refuses at half */
+    assert_true(stalled.waiting > 50);
+    assert_true(stats_of(0).waiting < 50);
+    assert_int_equal(neighbours(2), 2);
+    world_rest(&world);
+    run(2 * SECOND_NS);
+    assert_true(same_base(0, 1));
+    assert_true(stats_of(2).version > stalled.version);
+    must_agree(10 * SECOND_NS);
+}
+
+static void make_large_steps(uint32_t i, int steps)
+{
+    for (int n = 0; n < steps; n++) {
+        for (int part = 0; part < 100; part++)
+            mind_step(&world.nodes[i].mind);
+        run(world.nodes[i].step_ns);
+    }
+}
+
+/* A long step fills half of its small log with what it is to hear; then it hears one rumor at each
+ * step, and learns so much that all it tells is large. */
+static void a_learner_that_hears_too_slowly_is_not_asked_to_tell(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.bytes_per_s = 10000;
+    options.interval_ns = SECOND_NS / 10;
+    options.steps_min = 1;
+    options.apply_window = 1;
+    told_max = 4;
+    start_swarm(1, &options);
+    told_max = PARAMETERS;
+    options.log_bytes = 1 << 12;
+    world_introduce(&world, add(&options), 0);
+    world_start(&world, 1);
+    run(4 * SECOND_NS);
+    world.nodes[1].step_ns = 4 * SECOND_NS;
+    run(3 * SECOND_NS);
+    world.nodes[1].step_ns = SECOND_NS / 5;
+    run(SECOND_NS);
+    make_large_steps(1, 4);
+    const struct node_stats crowded = stats_of(1);
+    make_large_steps(1, 10);
+    const struct node_stats later = stats_of(1);
+    assert_int_equal(later.steps, crowded.steps + 10); /* each of them enough to tell again */
+    assert_in_range(later.rumors_told - crowded.rumors_told, 1, 5);
+    must_agree(10 * SECOND_NS);
+}
+
+static void new_keys_lose_nothing(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.interval_ns = 2 * SECOND_NS;
+    paths[HERE][HERE].delay_ns = 150 * MILLI_NS; /* long enough for both to call, if both did */
+    start_swarm(2, &options);
+    world.nodes[0].step_ns = world.nodes[1].step_ns = SECOND_NS / 2;
+    run(590 * SECOND_NS);
+    assert_int_equal(world.nodes[0].notes[NOTE_NEIGHBOUR], 1);
+    run(80 * SECOND_NS);
+    assert_int_equal(world.nodes[0].notes[NOTE_NEIGHBOUR], 2);
+    assert_int_equal(world.nodes[0].notes[NOTE_DIAL_FAILED], 0);
+    assert_int_equal(world.nodes[0].last[NOTE_NEIGHBOUR_LOST].level, LEVEL_DEBUG);
+    assert_int_equal(neighbours(0), 1);
+    run(1310 * SECOND_NS); /* twice more: only who called before calls again */
+    assert_int_equal(world.nodes[0].notes[NOTE_NEIGHBOUR], 4);
+    assert_int_equal(world.nodes[1].notes[NOTE_NEIGHBOUR], 4);
+    must_agree(3 * SECOND_NS);
+    assert_int_equal(stats_of(0).version, rumors_told());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(a_rumor_lost_with_its_connection_is_asked_for_again),
+        STORY(a_rumor_is_heard_hardly_more_than_once_among_four),
+        STORY(a_rumor_is_heard_hardly_more_than_once_among_twelve),
+        STORY(rumors_reach_those_who_cannot_reach_their_origin),
+        STORY(a_node_that_comes_late_catches_up),
+        STORY(what_a_full_queue_cuts_short_goes_on_as_it_drains),
+        STORY(a_slow_uplink_makes_its_links_lazy_and_loses_nothing),
+        STORY(a_stalled_learner_blocks_nobody_and_catches_up),
+        STORY(a_learner_that_hears_too_slowly_is_not_asked_to_tell),
+        STORY(new_keys_lose_nothing),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

@@ -1,0 +1,283 @@
+/* What a swarm tells where links are thin: how much, and who is held back by whom. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define PARAMETERS 20000
+
+#include "support/swarm_world.h"
+
+static struct rate down_rates[NODES_MAX];
+
+static void limit_down(uint32_t i, uint64_t bytes_per_s)
+{
+    down_rates[i] = (struct rate){.bytes_per_s = bytes_per_s};
+    world.wire.parties[i].down.rate = &down_rates[i];
+}
+
+/* Who tells as much as its links carry. */
+static struct node_options eager_options(void)
+{
+    struct node_options options = usual_options();
+    told_max = PARAMETERS;
+    options.bytes_per_s = 0;
+    options.interval_ns = SECOND_NS / 4;
+    options.log_bytes = 16 << 20;
+    options.send_queue_bytes = 1 << 20;
+    return options;
+}
+
+/* Who learns more than its links carry. */
+static void start_eager(uint32_t n, const struct node_options *options)
+{
+    start_swarm(n, options);
+    for (uint32_t i = 0; i < n; i++)
+        world.nodes[i].step_ns = MILLI_NS;
+}
+
+struct traffic {
+    uint64_t sent, received, told;
+};
+
+static struct traffic traffic_of(uint32_t i)
+{
+    const struct node_stats stats = stats_of(i);
+    return (struct traffic){stats.sent_bytes, stats.received_bytes, stats.told_bytes};
+}
+
+static void a_budget_follows_the_thinnest_link(void **state)
+{
+    (void)state;
+    static const uint64_t rates[] = {8000, 20000, 50000};
+    for (int k = 0; k < 3; k++) {
+        begin_world(1);
+        const struct node_options options = eager_options();
+        start_eager(2, &options);
+        limit_up(0, rates[k]);
+        run(40 * SECOND_NS);
+        const struct traffic before = traffic_of(0);
+        run(40 * SECOND_NS);
+        const double told = (double)(traffic_of(0).told - before.told) / 40;
+        const double use = told / (double)rates[k];
+        if (use < 0.5 || use > 0.95)
+            fail_msg("%.0f B/s: used to %.2f", (double)rates[k], use);
+        if (k < 2)
+            world_free(&world);
+    }
+}
+
+/* Bytes per second over half a minute, after another half. */
+static void caps_are_kept(const struct node_options *options, bool uplink, double cap)
+{
+    start_eager(4, options);
+    run(30 * SECOND_NS);
+    const struct traffic before = traffic_of(1);
+    run(30 * SECOND_NS);
+    const struct traffic after = traffic_of(1);
+    const double rate =
+        (double)(uplink ? after.sent - before.sent : after.received - before.received) / 30;
+    assert_true(rate <= 1.02 * cap);
+    assert_true(rate >= 0.35 * cap); /* and it is made use of */
+}
+
+static void what_is_sent_to_all_is_kept_below_a_cap(void **state)
+{
+    (void)state;
+    struct node_options options = eager_options();
+    options.uplink_max = 20000;
+    caps_are_kept(&options, true, 20000);
+}
+
+static void what_is_received_of_all_is_kept_below_a_cap(void **state)
+{
+    (void)state;
+    struct node_options options = eager_options();
+    options.downlink_max = 20000;
+    caps_are_kept(&options, false, 20000);
+}
+
+static void what_is_sent_to_one_is_kept_below_a_cap(void **state)
+{
+    (void)state;
+    struct node_options options = eager_options();
+    options.neighbour_max = 6000;
+    caps_are_kept(&options, true, 18000);
+}
+
+struct tellings {
+    uint64_t bytes, rumors;
+};
+
+/* By nodes 0 .. 3 in three quarters of a minute, in a swarm of n. */
+static struct tellings told_by_four(uint32_t n)
+{
+    struct node_options options = eager_options();
+    start_eager(n, &options);
+    for (uint32_t i = 0; i < n; i++)
+        limit_down(i, i == 4 ? 32000 : 1000000);
+    run(30 * SECOND_NS);
+    struct tellings told = {0};
+    for (uint32_t i = 0; i < 4; i++) {
+        told.bytes -= stats_of(i).told_bytes;
+        told.rumors -= stats_of(i).rumors_told;
+    }
+    run(45 * SECOND_NS);
+    for (uint32_t i = 0; i < 4; i++) {
+        told.bytes += stats_of(i).told_bytes;
+        told.rumors += stats_of(i).rumors_told;
+    }
+    return told;
+}
+
+static void one_that_hears_slowly_holds_nobody_back(void **state)
+{
+    (void)state;
+    const struct tellings alone = told_by_four(4);
+    world_free(&world);
+    begin_world(1);
+    const struct tellings with_it = told_by_four(5);
+    print_message("told %.3f of before in %.3f of the rumors\n",
+                  (double)with_it.bytes / (double)alone.bytes,
+                  (double)with_it.rumors / (double)alone.rumors);
+    assert_true((double)with_it.bytes > 0.95 * (double)alone.bytes);
+    assert_true((double)with_it.rumors < 1.2 * (double)alone.rumors);
+}
+
+/* Far more is told at first than lines of 30 kB/s carry, and nobody knows at once that all lag. */
+static void where_all_lines_are_too_thin_few_give_up_their_bases(void **state)
+{
+    (void)state;
+    const struct node_options options = eager_options();
+    uint32_t most = 0;
+    start_eager(24, &options);
+    for (uint32_t i = 0; i < 24; i++)
+        limit_down(i, 30000);
+    double lag_s = 0;
+    for (int s = 0; s < 60; s++) {
+        run(SECOND_NS);
+        uint32_t patching = 0;
+        for (uint32_t i = 0; i < 24; i++)
+            patching += is_patching(i);
+        most = patching > most ? patching : most;
+    }
+    for (uint32_t i = 0; i < 24; i++)
+        lag_s += (double)stats_of(i).lag_ns * 1e-9 / 24;
+    print_message("after a minute they lag by %.0f s in the mean; %u at most gave up theirs\n",
+                  lag_s, most);
+    assert_true(most <= 6);
+}
+
+struct shared_lines {
+    double lag_s, use, copies; /* in the mean */
+};
+
+/* n nodes whose lines, each shared by all neighbours of a node, carry so many bytes per second. */
+static struct shared_lines play_shared_lines(uint32_t n, uint64_t line, uint32_t seconds)
+{
+    const struct node_options options = eager_options();
+    struct shared_lines mean = {0};
+    double twice = 0, heard = 0;
+    start_eager(n, &options);
+    for (uint32_t i = 0; i < n; i++) {
+        limit_down(i, line);
+        limit_up(i, line);
+    }
+    for (uint32_t s = 0; s < seconds; s++) {
+        run(SECOND_NS);
+        for (uint32_t i = 0; i < n; i++)
+            mean.lag_s += (double)stats_of(i).lag_ns * 1e-9 / (n * seconds);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const struct node_stats stats = stats_of(i);
+        mean.use += (double)stats.received_bytes / seconds / (double)line / n;
+        twice += (double)stats.duplicates;
+        heard += (double)stats.rumors_heard;
+    }
+    mean.copies = 1 + twice / heard;
+    print_message("lag %.2f s, %.2f of the lines, %.2f copies\n", mean.lag_s, mean.use,
+                  mean.copies);
+    return mean;
+}
+
+/* Lines of 2 Mbit/s that carry what all say: from the beginning on they are used, not filled, and
+ * what is said is heard soon, once. */
+static void lines_that_neighbours_share_are_not_filled(void **state)
+{
+    (void)state;
+    const struct shared_lines mean = play_shared_lines(16, 250000, 40);
+    assert_true(mean.lag_s < 1);
+    assert_true(mean.use > 0.4 && mean.use < 0.95);
+    assert_true(mean.copies < 1.1);
+}
+
+/* No link alone shows that all together are too much: what waits does. */
+static void where_rumors_wait_less_is_told(void **state)
+{
+    (void)state;
+    double lag_s = 0;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        world_free(&world);
+        begin_world(seed);
+        const struct shared_lines mean = play_shared_lines(12, 40000, 90);
+        assert_true(mean.use > 0.4);
+        lag_s += mean.lag_s / 3;
+    }
+    assert_true(lag_s < 3); /* else 5 */
+}
+
+/* It goes to everybody from everywhere: the trees are found by it. */
+static void the_first_that_is_told_is_small(void **state)
+{
+    (void)state;
+    struct node_options options = eager_options();
+    options.bytes_per_s = 50000;
+    start_eager(2, &options);
+    while (stats_of(0).rumors_told == 0)
+        run(MILLI_NS);
+    assert_true(stats_of(0).told_bytes < 512);
+    const uint64_t first = stats_of(0).told_bytes;
+    run(20 * SECOND_NS);
+    const struct node_stats stats = stats_of(0);
+    assert_true(stats.told_bytes / stats.rumors_told > 4 * first);
+}
+
+/* Lines carry a megabyte a second, but as long as little is told nobody knows. */
+static void what_was_not_tried_is_not_a_budget(void **state)
+{
+    (void)state;
+    struct node_options options = eager_options();
+    told_max = 60;
+    start_eager(4, &options);
+    run(20 * SECOND_NS);
+    const double untried = stats_of(0).budget;
+    world_free(&world);
+    begin_world(1);
+    told_max = PARAMETERS;
+    start_eager(4, &options);
+    run(20 * SECOND_NS);
+    print_message("untried %.0f B/s, tried %.0f\n", untried, stats_of(0).budget);
+    assert_true(untried < 5000);
+    assert_true(stats_of(0).budget > 8 * untried);
+}
+
+#define STORY(name) cmocka_unit_test_setup_teardown(name, world_begins, world_ends)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(what_is_sent_to_all_is_kept_below_a_cap),
+        STORY(what_is_received_of_all_is_kept_below_a_cap),
+        STORY(what_is_sent_to_one_is_kept_below_a_cap),
+        STORY(one_that_hears_slowly_holds_nobody_back),
+        STORY(where_all_lines_are_too_thin_few_give_up_their_bases),
+        STORY(lines_that_neighbours_share_are_not_filled),
+        STORY(where_rumors_wait_less_is_told),
+        STORY(the_first_that_is_told_is_small),
+        STORY(what_was_not_tried_is_not_a_budget),
+        cmocka_unit_test_teardown(a_budget_follows_the_thinnest_link, world_ends),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

@@ -1,0 +1,227 @@
+/* Whose base is asked for, and what is taken for the history of one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "node/inside.h"
+#include "support/take_story.h"
+
+static void who_is_told_by_most_that_a_rumor_is_gone_takes_over_a_base(void **state)
+{
+    (void)state;
+    const struct node_options options = patient_options();
+    start_swarm(4, &options); /* with the puppet, four neighbours */
+    run(2 * SECOND_NS);
+    world_rest(&world);
+    run(3 * SECOND_NS); /* what was under way */
+    puppet_init(&puppet, 0, 1);
+    puppet_meet(&puppet);
+    puppet_hello(&puppet);
+    say_knows(5);
+    const struct world_node *other = &world.nodes[1];
+    const struct message gone = {
+        .kind = GONE,
+        .tag = origin_tag(other->identity.id, other->options.incarnation),
+        .seq = MANY,
+    };
+    for (int i = 0; i < 2; i++) {
+        puppet_say(&puppet, &gone);
+        run(3 * SECOND_NS);
+        assert_int_equal(puppet.heard[TAKE], 0);
+    }
+    puppet_say(&puppet, &gone);
+    must_ask_within(10 * SECOND_NS);
+}
+
+/* Has the puppet of this seed the smallest origin of all? */
+static bool would_be_first(uint8_t seed)
+{
+    const uint8_t secret[SEED_BYTES] = {seed, 0x77};
+    struct identity identity;
+    identity_from_seed(&identity, secret);
+    const uint64_t tag = origin_tag(identity.id, 1);
+    for (uint32_t i = 0; i < world.nodes_count; i++)
+        if (origin_tag(world.nodes[i].identity.id, incarnation_of(i)) < tag)
+            return false;
+    return true;
+}
+
+/* Node 2 has just taken over a base; and somebody who has learned apart from all of them, so many
+ * times as much as they, and whose base wins if that is not clearly more. */
+static void start_talk_of_another_side(double times)
+{
+    struct node_options options = patient_options();
+    options.apart_s = 1;
+    start_swarm(2, &options);
+    run(40 * SECOND_NS);
+    until(is_training, join(&options, 2), 10 * SECOND_NS);
+    world_rest(&world);
+    uint8_t seed = 1;
+    while (!would_be_first(seed))
+        seed++;
+    puppet_init(&puppet, 2, seed);
+    puppet_meet(&puppet);
+    puppet_hello(&puppet);
+    uint8_t slice[VERSION_ENTRY_BYTES], learned[LEARNED_BYTES];
+    const double samples = times * (double)node_swarm_samples(world.nodes[2].node);
+    version_entry_put(slice, origin_tag(puppet.identity.id, 1), 5);
+    learned_put(learned, &(struct learned){.samples = (uint64_t)samples, .rate = 1});
+    puppet_say(&puppet, &(struct message){.kind = VERSION,
+                                          .hash = entries_hash(slice, 1),
+                                          .rumors = 5,
+                                          .base = 1,
+                                          .whole = 1,
+                                          .text = {learned, sizeof learned},
+                                          .bulk = {slice, sizeof slice}});
+}
+
+static void who_has_just_taken_over_a_base_keeps_it_for_a_while(void **state)
+{
+    (void)state;
+    start_talk_of_another_side(1.1);
+    run(15 * SECOND_NS);
+    assert_int_equal(puppet.heard[TAKE], 0);
+    must_ask_within(15 * SECOND_NS);
+}
+
+static void but_not_against_who_has_clearly_learned_more(void **state)
+{
+    (void)state;
+    start_talk_of_another_side(1.5);
+    must_ask_within(5 * SECOND_NS);
+}
+
+/* Histories. */
+
+static void a_history_that_nobody_asked_for_changes_nothing(void **state)
+{
+    (void)state;
+    start_talk_at_rest();
+    say_history(0, 1, history_of(1, MANY));
+    say_history(0, 1, 13);
+    run(SECOND_NS);
+    must_go_on_with_its_own_base();
+}
+
+/* Once a history is wrong, no other part is listened to, and it is asked again only after a while.
+ */
+static void must_refuse(void)
+{
+    assert_false(is_catching_up(0));
+    say_history(0, 1, history_of(1, MANY)); /* too late */
+    const uint32_t heard = puppet.heard[TAKE];
+    run(9 * SECOND_NS);
+    assert_int_equal(puppet.heard[TAKE], heard);
+    must_go_on_with_its_own_base();
+    must_ask_within(8 * SECOND_NS);
+}
+
+static void a_history_of_impossible_size_is_refused(void **state)
+{
+    (void)state;
+    start_talk_of_much_more();
+    say_history(0, 1, history_of(1, MANY) - 1);
+    must_refuse();
+    say_history(0, 1, history_of(1, MANY) + 1);
+    must_refuse();
+}
+
+static void a_history_in_the_wrong_order_is_refused(void **state)
+{
+    (void)state;
+    start_talk_of_much_more();
+    say_history(1, 2, history_of(1, MANY));
+    must_refuse();
+    say_history(0, 2, history_of(1, MANY));
+    say_history(0, 2, history_of(1, MANY));
+    must_refuse();
+    say_history(0, 0, 0);
+    must_refuse();
+}
+
+static void a_history_that_does_not_go_on_is_waited_for_and_given_up(void **state)
+{
+    (void)state;
+    start_talk_of_much_more();
+    say_history(0, 2, history_of(1, MANY));
+    run(6 * SECOND_NS);
+    say_history(1, 2, history_of(1, MANY));
+    must_refuse();
+}
+
+static void a_history_of_more_rumors_than_there_can_be_is_refused(void **state)
+{
+    (void)state;
+    start_talk_of_much_more();
+    say_history(0, 1, history_of(1, UINT32_MAX));
+    must_refuse();
+}
+
+/* Room for 512 lives. */
+static void a_history_of_too_many_origins_is_refused(void **state)
+{
+    (void)state;
+    start_talk_of_much_more();
+    say_history(0, 1, history_of(513, 1));
+    assert_int_equal(world.nodes[0].notes[NOTE_FULL], 1);
+    must_refuse();
+    say_history(0, 1, history_of(512, 1)); /* the node itself is one more */
+    assert_int_equal(world.nodes[0].notes[NOTE_FULL], 2);
+    must_refuse();
+}
+
+static void what_a_refused_history_said_takes_no_room(void **state)
+{
+    (void)state;
+    start_talk_of_much_more();
+    const uint32_t origins = node_origins(world.nodes[0].node);
+    say_history(0, 1, history_of(512, 1));
+    assert_int_equal(node_origins(world.nodes[0].node), origins);
+}
+
+static uint64_t incarnation_at(const struct versions *versions, uint32_t from_latest)
+{
+    const struct origin *origin = versions_older(versions, NULL);
+    for (; from_latest > 0; from_latest--)
+        origin = versions_older(versions, origin);
+    return origin->incarnation;
+}
+
+/* Which of the lives told later is taken over, too; what is not in the history came after it. */
+static void a_history_says_who_told_later(void **state)
+{
+    (void)state;
+    start_talk_of_much_more();
+    const struct versions *versions = &world.nodes[0].node->versions;
+    const uint64_t own = world.nodes[0].node->own->incarnation;
+    assert_int_equal(versions->count, 2); /* the puppet's, too */
+    assert_int_equal(incarnation_at(versions, 0), own);
+    say_history(0, 1, history_of(3, MANY));
+    assert_true(is_catching_up(0));
+    assert_int_equal(versions->count, 4);
+    assert_int_equal(incarnation_at(versions, 0), own);
+    for (uint32_t i = 1; i <= 3; i++)
+        assert_int_equal(incarnation_at(versions, i), 4 - i);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TALK(who_has_just_taken_over_a_base_keeps_it_for_a_while),
+        TALK(but_not_against_who_has_clearly_learned_more),
+        TALK(who_is_told_by_most_that_a_rumor_is_gone_takes_over_a_base),
+        TALK(a_history_that_nobody_asked_for_changes_nothing),
+        TALK(a_history_of_impossible_size_is_refused),
+        TALK(a_history_in_the_wrong_order_is_refused),
+        TALK(a_history_that_does_not_go_on_is_waited_for_and_given_up),
+        TALK(a_history_of_more_rumors_than_there_can_be_is_refused),
+        TALK(a_history_of_too_many_origins_is_refused),
+        TALK(what_a_refused_history_said_takes_no_room),
+        TALK(a_history_says_who_told_later),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

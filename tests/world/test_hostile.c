@@ -1,0 +1,501 @@
+/* A node and somebody who means harm: a stranger without the key, or a member (puppet.h) that has
+ * it and breaks the rules. Only that conversation ends, and no base moves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "wire/bytes.h"
+#include "base/digest.h"
+#include "support/puppet.h"
+#include "node/broadcast/version.h"
+
+static struct puppet puppet;
+static uint64_t digest_before;
+
+/* Two nodes that have met and rest, and a puppet that has met the first. */
+static int villain_meets(const struct node_options *options, uint64_t after_ns)
+{
+    begin_world(1);
+    start_swarm(2, options);
+    run(after_ns);
+    world_rest(&world);
+    run(3 * SECOND_NS);
+    digest_before = stats_of(0).digest;
+    puppet_init(&puppet, 0, 77);
+    puppet_meet(&puppet);
+    return 0;
+}
+
+static int villain_begins(void **state)
+{
+    (void)state;
+    const struct node_options options = usual_options();
+    return villain_meets(&options, 5 * SECOND_NS);
+}
+
+/* There is more to be heard than a queue takes. */
+static int curious_villain_begins(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.send_queue_bytes = 1 << 16;
+    return villain_meets(&options, 200 * SECOND_NS);
+}
+
+static int villain_ends(void **state)
+{
+    (void)state;
+    puppet_free(&puppet);
+    world_free(&world);
+    return 0;
+}
+
+static uint64_t tag_of(uint32_t i)
+{
+    return origin_tag(world.nodes[i].identity.id, world.nodes[i].options.incarnation);
+}
+
+/* The node hung up on the puppet, and nothing else happened. */
+static void only_the_villain_is_gone(const char *because)
+{
+    run(SECOND_NS);
+    assert_true(puppet.closed);
+    assert_int_equal(puppet.bye_reason, BYE_BROKEN);
+    assert_string_equal(puppet.bye, because);
+    run(2 * SECOND_NS);
+    assert_int_equal(stats_of(0).neighbours, 1);
+    assert_int_equal(stats_of(0).digest, digest_before);
+    assert_one_version();
+}
+
+static void still_a_neighbour(void)
+{
+    run(SECOND_NS);
+    assert_false(puppet.closed);
+    assert_int_equal(stats_of(0).neighbours, 2);
+}
+
+static void an_honest_puppet_is_heard_by_all(void **state)
+{
+    (void)state;
+    uint8_t rumor[RUMOR_MAX];
+    world.check.outsiders_tell = true;
+    puppet_hello(&puppet);
+    for (uint32_t seq = 0; seq < 3; seq++)
+        puppet_say_bulk(&puppet, RUMOR, rumor, puppet_rumor(&puppet, seq, 5, rumor));
+    still_a_neighbour();
+    assert_int_equal(stats_of(0).digest, digest_add(digest_before, digest_of_entry(5, 3000)));
+    assert_one_version();
+    assert_true(puppet.heard[NEWS] > 0 && puppet.heard[VERSION] > 0);
+}
+
+static void who_does_not_introduce_itself_first_is_cut_off(void **state)
+{
+    (void)state;
+    puppet_say(&puppet, &(struct message){.kind = PING, .token = 1});
+    only_the_villain_is_gone("did not introduce itself first");
+}
+
+static void who_introduces_itself_twice_is_cut_off(void **state)
+{
+    (void)state;
+    puppet_hello(&puppet);
+    puppet_hello(&puppet);
+    only_the_villain_is_gone("introduced itself wrongly");
+}
+
+static void who_introduces_itself_with_anothers_record_is_cut_off(void **state)
+{
+    (void)state;
+    uint8_t record[RECORD_BYTES];
+    struct record said = puppet_record(&puppet);
+    memcpy(said.id, world.nodes[1].identity.id, ID_BYTES);
+    record_create(&said, &puppet.identity, puppet.context, record);
+    puppet_say(&puppet,
+               &(struct message){.kind = HELLO, .incarnation = 1, .bulk = {record, RECORD_BYTES}});
+    only_the_villain_is_gone("introduced itself wrongly");
+}
+
+static void who_introduces_itself_with_a_forged_record_is_cut_off(void **state)
+{
+    (void)state;
+    uint8_t record[RECORD_BYTES];
+    const struct record said = puppet_record(&puppet);
+    record_create(&said, &puppet.identity, puppet.context, record);
+    record[RECORD_BYTES - 1] ^= 1;
+    puppet_say(&puppet,
+               &(struct message){.kind = HELLO, .incarnation = 1, .bulk = {record, RECORD_BYTES}});
+    only_the_villain_is_gone("sent a member record that is not valid");
+}
+
+static void a_forged_record_among_good_ones_is_noticed(void **state)
+{
+    (void)state;
+    uint8_t records[2 * RECORD_BYTES];
+    struct record said = puppet_record(&puppet);
+    puppet_hello(&puppet);
+    said.stamp = 2;
+    record_create(&said, &puppet.identity, puppet.context, records);
+    memcpy(said.id, world.nodes[1].identity.id, ID_BYTES);
+    said.incarnation = world.nodes[1].options.incarnation;
+    said.stamp = 1000; /* newer than any true one */
+    said.stage = STAGE_LEFT;
+    record_create(&said, &puppet.identity, puppet.context, records + RECORD_BYTES);
+    puppet_say_bulk(&puppet, MEMBERS, records, sizeof records);
+    only_the_villain_is_gone("sent a member record that is not valid");
+    assert_int_equal(world.nodes[0].notes[NOTE_MEMBER_LEFT], 0);
+}
+
+static void records_and_versions_of_impossible_size_are_refused(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[RECORD_BYTES + 1];
+    puppet_hello(&puppet);
+    puppet_say_bulk(&puppet, MEMBERS, bytes, sizeof bytes);
+    only_the_villain_is_gone("sent member records of impossible size");
+}
+
+static void a_version_of_impossible_size_is_refused(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[VERSION_ENTRY_BYTES + 1];
+    puppet_hello(&puppet);
+    puppet_say_bulk(&puppet, VERSION, bytes, sizeof bytes);
+    only_the_villain_is_gone("sent a version of impossible size");
+}
+
+static void the_same_version_with_another_digest_is_noted(void **state)
+{
+    (void)state;
+    const struct node_stats stats = stats_of(0);
+    struct message version = {.kind = VERSION, .hash = stats.version_hash, .digest = stats.digest};
+    puppet_hello(&puppet);
+    puppet_say(&puppet, &version);
+    assert_int_equal(world.nodes[0].notes[NOTE_DIGEST], 0);
+    version.digest++;
+    version.hash++; /* another version may have another digest */
+    puppet_say(&puppet, &version);
+    assert_int_equal(world.nodes[0].notes[NOTE_DIGEST], 0);
+    version.hash--;
+    CHECK(peer_say(&puppet.peer, &version));
+    puppet_pump(&puppet);
+    world_run_until(&world, world_now_ns(&world) + 3 * NEARBY_NS);
+    assert_non_null(strstr(world.check.violation, "the same version, but another digest"));
+    world.check.violation[0] = '\0'; /* here it is a lie, and no defect */
+    still_a_neighbour();
+    assert_int_equal(world.nodes[0].notes[NOTE_DIGEST], 1);
+}
+
+static void records_for_who_must_look_elsewhere_are_checked_too(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[RECORD_BYTES + 1];
+    puppet_hello(&puppet);
+    puppet_say(&puppet,
+               &(struct message){.kind = BYE, .reason = BYE_FULL, .bulk = {bytes, sizeof bytes}});
+    only_the_villain_is_gone("sent member records of impossible size");
+}
+
+static void random_messages_end_the_conversation(void **state)
+{
+    (void)state;
+    struct rng rng = rng_new(7, 7);
+    uint8_t bytes[200];
+    puppet_hello(&puppet);
+    for (int i = 0; i < 1000 && !puppet.closed; i++) {
+        const size_t count = 1 + rng_below(&rng, sizeof bytes);
+        for (size_t b = 0; b < count; b++)
+            bytes[b] = (uint8_t)rng_next(&rng);
+        puppet_shout(&puppet, bytes, count);
+    }
+    only_the_villain_is_gone("sent a message that is not valid");
+}
+
+static void every_changed_byte_of_a_rumor_message_is_noticed_or_harmless(void **state)
+{
+    (void)state;
+    uint8_t rumor[RUMOR_MAX], bytes[RUMOR_MAX + 64];
+    puppet_hello(&puppet);
+    const size_t rumor_bytes = puppet_rumor(&puppet, 0, 5, rumor);
+    const struct message message = {.kind = RUMOR, .bulk = {rumor, rumor_bytes}};
+    const size_t count = message_encode(&message, bytes, sizeof bytes);
+    for (size_t b = 0; b < count; b++) {
+        bytes[b] ^= 0x11;
+        puppet_shout(&puppet, bytes, count);
+        bytes[b] ^= 0x11;
+        assert_int_equal(stats_of(0).digest, digest_before);
+        run(SECOND_NS);
+        assert_int_equal(stats_of(0).neighbours, puppet.closed ? 1 : 2);
+        if (!puppet.closed)
+            continue;
+        puppet_meet(&puppet);
+        puppet_hello(&puppet);
+    }
+    assert_one_version();
+}
+
+static void every_truncation_of_a_message_is_refused(void **state)
+{
+    (void)state;
+    uint8_t bytes[128];
+    const struct message message = {.kind = WANT, .tag = ~0ull, .seq = ~0ull};
+    const size_t count = message_encode(&message, bytes, sizeof bytes);
+    for (size_t kept = 1; kept < count; kept++) {
+        puppet_hello(&puppet);
+        puppet_shout(&puppet, bytes, kept);
+        only_the_villain_is_gone("sent a message that is not valid");
+        puppet_meet(&puppet);
+    }
+}
+
+static void a_rumor_signed_by_another_than_its_origin_is_refused(void **state)
+{
+    (void)state;
+    uint8_t rumor[RUMOR_MAX];
+    puppet_hello(&puppet);
+    const size_t bytes = puppet_rumor(&puppet, 0, 5, rumor);
+    memcpy(rumor, world.nodes[1].identity.id, ID_BYTES);
+    bytes_put(rumor + 32, 2, 8); /* of another life of it, unknown so far */
+    puppet_say_bulk(&puppet, RUMOR, rumor, bytes);
+    only_the_villain_is_gone("sent a rumor that is not valid (forged)");
+    assert_int_equal(stats_of(0).origins, 2);
+}
+
+static void a_rumor_beyond_the_last_parameter_is_refused(void **state)
+{
+    (void)state;
+    uint8_t rumor[RUMOR_MAX];
+    puppet_hello(&puppet);
+    puppet_say_bulk(&puppet, RUMOR, rumor, puppet_rumor(&puppet, 0, PARAMETERS, rumor));
+    only_the_villain_is_gone("sent a rumor that is not valid (malformed)");
+}
+
+static void a_rumor_too_early_is_asked_for_and_moves_nothing(void **state)
+{
+    (void)state;
+    uint8_t rumor[RUMOR_MAX];
+    world.check.outsiders_tell = true;
+    puppet_hello(&puppet);
+    puppet_say_bulk(&puppet, RUMOR, rumor, puppet_rumor(&puppet, 0, 5, rumor));
+    puppet_say_bulk(&puppet, RUMOR, rumor, puppet_rumor(&puppet, 2, 5, rumor));
+    still_a_neighbour();
+    assert_int_equal(puppet.heard[WANT], 1);
+    assert_int_equal(puppet.last_seq[WANT], 1);
+    assert_int_equal(stats_of(0).digest, digest_add(digest_before, digest_of_entry(5, 1000)));
+    puppet_say_bulk(&puppet, RUMOR, rumor, puppet_rumor(&puppet, 1, 5, rumor));
+    puppet_say_bulk(&puppet, RUMOR, rumor, puppet_rumor(&puppet, 2, 5, rumor));
+    still_a_neighbour();
+    assert_int_equal(stats_of(0).digest, digest_add(digest_before, digest_of_entry(5, 3000)));
+}
+
+static void a_rumor_said_again_and_again_counts_once(void **state)
+{
+    (void)state;
+    uint8_t rumor[RUMOR_MAX];
+    world.check.outsiders_tell = true;
+    puppet_hello(&puppet);
+    for (int i = 0; i < 20; i++)
+        puppet_say_bulk(&puppet, RUMOR, rumor, puppet_rumor(&puppet, 0, 5, rumor));
+    still_a_neighbour();
+    assert_int_equal(stats_of(0).duplicates, 19);
+    assert_int_equal(stats_of(0).digest, digest_add(digest_before, digest_of_entry(5, 1000)));
+}
+
+static void heads_of_unverified_rumors_take_no_room(void **state)
+{
+    (void)state;
+    uint8_t rumor[RUMOR_MAX];
+    puppet_hello(&puppet);
+    const size_t bytes = puppet_rumor(&puppet, 7, 5, rumor);
+    for (uint64_t life = 1; life <= 200; life++) {
+        bytes_put(rumor + 32, life, 8);
+        puppet_say_bulk(&puppet, RUMOR, rumor, bytes);
+    }
+    run(SECOND_NS);
+    assert_int_equal(stats_of(0).origins, 2);
+}
+
+static void wants_for_what_does_not_exist_are_passed_over(void **state)
+{
+    (void)state;
+    const uint64_t tag = tag_of(1);
+    puppet_hello(&puppet);
+    puppet_say(&puppet, &(struct message){.kind = WANT, .tag = 12345, .seq = 0});
+    puppet_say(&puppet, &(struct message){.kind = WANT, .tag = tag, .seq = UINT64_MAX});
+    puppet_say(&puppet, &(struct message){.kind = WANT, .tag = tag, .seq = 1ull << 32});
+    puppet_say(&puppet, &(struct message){.kind = PRUNE, .tag = 12345});
+    puppet_say(&puppet, &(struct message){.kind = GONE, .tag = 12345, .seq = UINT64_MAX});
+    puppet_say(&puppet, &(struct message){.kind = PONG, .token = 12345});
+    still_a_neighbour();
+    assert_int_equal(puppet.heard[RUMOR], 0);
+    assert_int_equal(puppet.heard[GONE], 0);
+}
+
+static void a_prune_ends_what_a_want_began(void **state)
+{
+    (void)state;
+    const uint64_t tag = tag_of(1);
+    limit_up(0, 8000);
+    puppet_hello(&puppet);
+    puppet_say(&puppet, &(struct message){.kind = WANT, .tag = tag});
+    run(5 * SECOND_NS);
+    puppet_say(&puppet, &(struct message){.kind = PRUNE, .tag = tag});
+    run(40 * SECOND_NS); /* what was queued */
+    const uint32_t heard = puppet.heard[RUMOR];
+    assert_in_range(heard, 1, stats_of(1).rumors_told - 1);
+    run(60 * SECOND_NS);
+    assert_int_equal(puppet.heard[RUMOR], heard);
+}
+
+static void greedy_wants_are_bounded_by_the_queue(void **state)
+{
+    (void)state;
+    const uint64_t tag = tag_of(1);
+    uint8_t bytes[64];
+    const struct message want = {.kind = WANT, .tag = tag};
+    const size_t count = message_encode(&want, bytes, sizeof bytes);
+    puppet_hello(&puppet);
+    static uint8_t out[2000 * (64 + RECORD_OVERHEAD)];
+    size_t out_bytes = 0;
+    for (int i = 0; i < 2000; i++, out_bytes += count + RECORD_OVERHEAD)
+        session_seal(&puppet.peer.session, bytes, count, out + out_bytes);
+    puppet_send(&puppet, out, out_bytes); /* all there before anything of the answer is sent */
+    run(SECOND_NS);
+    /* None has less than 128 bytes. */
+    assert_in_range(puppet.heard[RUMOR], 1, world.nodes[0].options.send_queue_bytes / 128);
+    assert_one_version();
+}
+
+/* Strangers. */
+
+/* Somebody without the key, in a network of its own, who calls the first node and says what it
+ * likes. */
+struct stranger {
+    uint32_t party;
+    uint32_t calls;
+    uint32_t let_in;
+    const uint8_t *says;
+    size_t says_bytes;
+    size_t heard_bytes;
+};
+
+static void stranger_on_connected(void *self, uint64_t conn)
+{
+    struct stranger *stranger = self;
+    stranger->let_in++;
+    if (stranger->says_bytes > 0)
+        wire_send(&world.wire, stranger->party, conn, stranger->says, stranger->says_bytes);
+}
+
+static void stranger_on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t count)
+{
+    struct stranger *stranger = self;
+    (void)conn;
+    (void)bytes;
+    stranger->heard_bytes += count;
+}
+
+static void stranger_on_end(void *self, uint64_t conn)
+{
+    (void)self;
+    (void)conn;
+}
+
+static void stranger_enter(struct stranger *stranger)
+{
+    const struct outsider outsider = {.self = stranger,
+                                      .on_connected = stranger_on_connected,
+                                      .on_bytes = stranger_on_bytes,
+                                      .on_sent = stranger_on_end,
+                                      .on_closed = stranger_on_end};
+    *stranger = (struct stranger){.party = world_enter(&world, &outsider)};
+    assert_int_not_equal(stranger->party, WIRE_NOBODY);
+}
+
+static void stranger_knocks(struct stranger *stranger)
+{
+    const uint64_t call = ++stranger->calls;
+    wire_dial(&world.wire, stranger->party, call << 32 | call % WIRE_SLOTS, 0);
+    run(MILLI_NS);
+}
+
+static void half_open_conversations_are_few_and_end_in_time(void **state)
+{
+    (void)state;
+    struct stranger strangers[7];
+    uint32_t let_in = 0;
+    puppet_hello(&puppet);
+    for (int i = 0; i < 7; i++)
+        stranger_enter(&strangers[i]);
+    for (int i = 0; i < 6; i++)
+        stranger_knocks(&strangers[0]);
+    assert_int_equal(strangers[0].let_in, world.nodes[0].options.half_open_per_net_max);
+    for (int i = 1; i < 7; i++)
+        stranger_knocks(&strangers[i]);
+    for (int i = 0; i < 7; i++)
+        let_in += strangers[i].let_in;
+    assert_int_equal(let_in, world.nodes[0].options.half_open_max);
+    run(6 * SECOND_NS); /* handshake_ns is 5 s */
+    assert_int_equal(world.nodes[0].notes[NOTE_REFUSED], 8);
+    stranger_knocks(&strangers[0]);
+    assert_int_equal(strangers[0].let_in, world.nodes[0].options.half_open_per_net_max + 1);
+}
+
+static void notes_that_strangers_cause_are_few(void **state)
+{
+    (void)state;
+    static const uint8_t garbage[] = "\0\20GET / HTTP/1.1\r\n\r\n";
+    const uint32_t before = world.nodes[0].notes[NOTE_REFUSED];
+    struct stranger stranger;
+    stranger_enter(&stranger);
+    stranger.says = garbage;
+    stranger.says_bytes = sizeof garbage - 1;
+    for (int i = 0; i < 1000; i++)
+        stranger_knocks(&stranger);
+    run(SECOND_NS);
+    assert_int_equal(stranger.let_in, 1000);
+    assert_in_range(world.nodes[0].notes[NOTE_REFUSED] - before, 10, 25);
+    assert_int_equal(stranger.heard_bytes, 0); /* and not a byte in answer */
+    stranger.says_bytes = 0;
+    stranger_knocks(&stranger);
+    run(8 * SECOND_NS);
+    assert_true(world.nodes[0].notes[NOTE_SUPPRESSED] > 0);
+    assert_int_equal(stats_of(0).neighbours, 1);
+}
+
+#define VILLAIN(name) cmocka_unit_test_setup_teardown(name, villain_begins, villain_ends)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        VILLAIN(an_honest_puppet_is_heard_by_all),
+        VILLAIN(who_does_not_introduce_itself_first_is_cut_off),
+        VILLAIN(who_introduces_itself_twice_is_cut_off),
+        VILLAIN(who_introduces_itself_with_anothers_record_is_cut_off),
+        VILLAIN(who_introduces_itself_with_a_forged_record_is_cut_off),
+        VILLAIN(a_forged_record_among_good_ones_is_noticed),
+        VILLAIN(records_and_versions_of_impossible_size_are_refused),
+        VILLAIN(a_version_of_impossible_size_is_refused),
+        VILLAIN(the_same_version_with_another_digest_is_noted),
+        VILLAIN(records_for_who_must_look_elsewhere_are_checked_too),
+        VILLAIN(random_messages_end_the_conversation),
+        VILLAIN(every_changed_byte_of_a_rumor_message_is_noticed_or_harmless),
+        VILLAIN(every_truncation_of_a_message_is_refused),
+        VILLAIN(a_rumor_signed_by_another_than_its_origin_is_refused),
+        VILLAIN(a_rumor_beyond_the_last_parameter_is_refused),
+        VILLAIN(a_rumor_too_early_is_asked_for_and_moves_nothing),
+        VILLAIN(a_rumor_said_again_and_again_counts_once),
+        VILLAIN(heads_of_unverified_rumors_take_no_room),
+        VILLAIN(wants_for_what_does_not_exist_are_passed_over),
+        cmocka_unit_test_setup_teardown(a_prune_ends_what_a_want_began, curious_villain_begins,
+                                        villain_ends),
+        VILLAIN(greedy_wants_are_bounded_by_the_queue),
+        VILLAIN(half_open_conversations_are_few_and_end_in_time),
+        VILLAIN(notes_that_strangers_cause_are_few),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

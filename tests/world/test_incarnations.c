@@ -1,0 +1,238 @@
+/* A swarm that has grown old: many more lives have told something than there are members. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/give_story.h"
+#include "node/inside.h"
+
+/* More lives have told than stand beside a block: who takes it has the same of the others. */
+static void who_joins_after_many_lives_takes_over_what_all_of_them_told(void **state)
+{
+    (void)state;
+    struct node_options options = busy_options();
+    options.listed_max = 5;
+    start_swarm(3, &options);
+    run(40 * SECOND_NS); /* no log holds so much */
+    for (int lives = 0; lives < 10; lives++) {
+        world_kill(&world, 2, true);
+        world_start(&world, 2);
+        until(is_training, 2, 10 * SECOND_NS);
+        run(2 * SECOND_NS);
+    }
+    assert_in_range(stats_of(0).origins, 13, 20);
+    const uint32_t joiner = join(&options, 3);
+    until(is_training, joiner, 5 * SECOND_NS);
+    assert_int_equal(bases_of(joiner), 1);
+    assert_true(stats_of(joiner).block_bytes <=
+                SMALL_BLOCKS * (1 + 4 * SMALL_BLOCK + 5 * VERSION_ENTRY_BYTES));
+    must_agree(5 * SECOND_NS);
+}
+
+/* So many lives of others have told something, as node i knows. */
+static void know_lives(uint32_t i, uint32_t count)
+{
+    struct versions *versions = &world.nodes[i].node->versions;
+    for (uint32_t life = 1; life <= count; life++) {
+        const uint8_t id[ID_BYTES] = {1};
+        struct origin *origin = versions_add(versions, id, life);
+        assert_non_null(origin);
+        versions_set(versions, origin, 1, 1);
+    }
+}
+
+/* Those that ended long ago are the same everywhere: the hash of all says so. */
+static void beside_a_block_stand_the_latest_of_many_lives_and_the_hash_of_all(void **state)
+{
+    (void)state;
+    struct node_options options = patient_options();
+    options.lives_max = 10000;
+    options.send_queue_bytes = 1u << 20;
+    start_talk(&options);
+    know_lives(0, 9000);
+    run(2 * SECOND_NS); /* it tells something itself */
+    world_rest(&world);
+    run(SECOND_NS);
+    puppet_say(&puppet, &(struct message){.kind = TAKE});
+    run(SECOND_NS);
+    assert_int_equal(puppet.last[HISTORY].parts, 8);
+    fetch(0, 1);
+    run(SECOND_NS);
+    const struct message *block = &puppet.last[BLOCK];
+    assert_true(block->bulk.count > 0);
+    assert_int_equal(block->text.count, 256 * VERSION_ENTRY_BYTES);
+    assert_true(block->hash == stats_of(0).version_hash);
+}
+
+static void who_joins_after_very_many_lives_is_told_of_all(void **state)
+{
+    (void)state;
+    struct node_options options = busy_options();
+    options.log_bytes = 1 << 20; /* what is told meanwhile */
+    options.lives_max = 10000;
+    options.send_queue_bytes = 1u << 20;
+    add_swarm(2, &options);
+    start_all();
+    know_lives(0, 9000);
+    know_lives(1, 9000);
+    run(40 * SECOND_NS);
+    assert_true(meshed());
+    limit_up(0, 40000); /* what they tell of the lives takes twelve seconds */
+    limit_up(1, 40000);
+    const uint32_t joiner = join(&options, 2);
+    until(is_training, joiner, 30 * SECOND_NS);
+    assert_int_equal(bases_of(joiner), 1);
+    assert_int_equal(stats_of(joiner).origins, 9000 + 2);
+    run(10 * SECOND_NS);
+    assert_int_equal(known_of(0, joiner) > 0, 1);
+    must_agree(5 * SECOND_NS);
+}
+
+/* Node i pushes nothing of what node `of` tells to node `to` any more. */
+static void forget_to_push(uint32_t i, uint32_t of, uint32_t to)
+{
+    struct node *node = world.nodes[i].node;
+    const struct origin *origin = versions_find(&node->versions, world.nodes[of].node->own->tag);
+    struct peer *peer = node_peer_by_id(node, world.nodes[to].identity.id, NULL);
+    bit_set(peer->lazy, versions_place(&node->versions, origin), true);
+}
+
+/* A few rumors may be missing when it begins: as many as there are who tell, not who ever told. */
+static void who_comes_back_trains_when_it_has_heard_what_was_told(void **state)
+{
+    (void)state;
+    struct node_options options = busy_options();
+    options.log_bytes = 4 << 20;
+    options.lives_max = 10000;
+    options.send_queue_bytes = 1u << 20;
+    options.save_ns = 5 * SECOND_NS;
+    add_swarm(3, &options);
+    start_all();
+    for (uint32_t i = 0; i < 3; i++)
+        know_lives(i, 9000);
+    run(20 * SECOND_NS);
+    world_kill(&world, 2, false);
+    run(40 * SECOND_NS);
+    world_start(&world, 2);
+    const uint64_t behind = stats_of(0).version - stats_of(2).version;
+    assert_in_range(behind, 1000, 9000);
+    until(is_training, 2, 20 * SECOND_NS);
+    assert_true(stats_of(0).version - stats_of(2).version < 300);
+    must_agree(5 * SECOND_NS);
+}
+
+/* What it renews of itself takes the same trees as what others tell. */
+static void who_tells_nothing_is_asked_for_anew_as_others(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.trains = false;
+    start_swarm(3, &options);
+    run(5 * SECOND_NS);
+    struct node *node = world.nodes[0].node;
+    const struct origin *quiet = world.nodes[2].node->own;
+    const struct peer *fed_by = node_peer_by_id(node, world.nodes[1].identity.id, NULL);
+    assert_int_equal(node->versions.telling, 0);
+    versions_find(&node->versions, quiet->tag)->heard_from = fed_by->conn;
+    const uint64_t wants = node->said_count[WANT];
+    world_kill(&world, 1, false);
+    run(SECOND_NS / 2);
+    assert_int_equal(neighbours(0), 1);
+    assert_true(node->said_count[WANT] > wants);
+}
+
+/* Others go on telling, so nobody asks for all; and what ended long ago is shown, too. */
+static void a_gap_in_what_is_told_is_found_soon_among_very_many_lives(void **state)
+{
+    (void)state;
+    struct node_options options = busy_options();
+    options.log_bytes = 1 << 20;
+    options.lives_max = 10000;
+    options.send_queue_bytes = 1u << 20;
+    add_swarm(3, &options);
+    start_all();
+    for (uint32_t i = 0; i < 3; i++)
+        know_lives(i, 9000);
+    run(10 * SECOND_NS);
+    forget_to_push(0, 0, 1);
+    forget_to_push(2, 0, 1);
+    const uint32_t known = known_of(1, 0);
+    run(SECOND_NS / 2);
+    assert_in_range(known_of(1, 0), known, known + 2);
+    run(20 * SECOND_NS);
+    assert_true(known_of(1, 0) > known + 100);
+    must_agree(5 * SECOND_NS);
+}
+
+/* It knows one that we do not, and what it shows does not tell which. All that it has to show of a
+ * long version is many bytes. */
+static void who_has_much_to_show_is_asked_for_all_now_and_then(void **state)
+{
+    (void)state;
+    start_talk_at_rest();
+    const uint64_t known = stats_of(0).version;
+    for (uint32_t lives = 0; lives < 2; lives++) {
+        run(3 * SECOND_NS);
+        const struct message version = {
+            .kind = VERSION, .hash = 2, .base = 1, .whole = lives, .rumors = known + 1000};
+        const uint32_t asked = puppet.heard[WANT];
+        for (int times = 0; times < 5; times++)
+            puppet_say(&puppet, &version);
+        assert_int_equal(puppet.heard[WANT] - asked, lives ? 0 : 5);
+        assert_int_equal(puppet.last[WANT].tag, TAG_ALL);
+        if (lives == 0)
+            know_lives(0, 300);
+    }
+    run(10 * SECOND_NS);
+    const uint32_t asked = puppet.heard[WANT];
+    puppet_say(&puppet,
+               &(struct message){.kind = VERSION, .hash = 2, .base = 1, .rumors = known + 1000});
+    assert_int_equal(puppet.heard[WANT], asked + 1);
+}
+
+/* Both remember every life of node 1; that of node 0 is one, too. */
+static void a_life_too_many_is_not_heard_and_its_neighbour_says_so(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.lives_max = 16;
+    start_swarm(2, &options);
+    for (uint32_t life = 2; life <= 17; life++) {
+        run(2 * SECOND_NS);
+        assert_int_equal(stats_of(0).origins, life < 17 ? life : 16);
+        assert_int_equal(world.nodes[0].notes[NOTE_FULL], life > 14); /* once in a minute */
+        if (life == 15)
+            assert_string_equal(world.nodes[0].last[NOTE_FULL].text,
+                                "there will soon be no room for another life: 15 are known, and "
+                                "limits.lives is 16; raise it on all nodes");
+        if (life < 17) {
+            world_kill(&world, 1, true);
+            world_start(&world, 1);
+        }
+    }
+    run(60 * SECOND_NS);
+    assert_int_equal(stats_of(0).origins, 16);
+    assert_int_equal(world.nodes[0].notes[NOTE_FULL], 2);
+    assert_string_equal(world.nodes[0].last[NOTE_FULL].text,
+                        "there is no room for another life: 16 are known, and limits.lives is 16; "
+                        "raise it on all nodes");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(who_joins_after_many_lives_takes_over_what_all_of_them_told),
+        TALK(beside_a_block_stand_the_latest_of_many_lives_and_the_hash_of_all),
+        STORY(who_joins_after_very_many_lives_is_told_of_all),
+        STORY(a_gap_in_what_is_told_is_found_soon_among_very_many_lives),
+        STORY(who_comes_back_trains_when_it_has_heard_what_was_told),
+        STORY(who_tells_nothing_is_asked_for_anew_as_others),
+        TALK(who_has_much_to_show_is_asked_for_all_now_and_then),
+        STORY(a_life_too_many_is_not_heard_and_its_neighbour_says_so),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

@@ -1,0 +1,189 @@
+/* How nodes leave: together, alone, unheard. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/catchup_story.h"
+
+/* Leaving. */
+
+static void nodes_that_leave_together_leave_with_one_base(void **state)
+{
+    (void)state;
+    start_usual_swarm(5);
+    run(10 * SECOND_NS);
+    world.nodes[4].step_ns = 700 * MILLI_NS; /* what it tells last comes late */
+    const uint64_t left_ns = world_now_ns(&world);
+    for (uint32_t i = 0; i < 5; i++) {
+        world_leave(&world, i);
+        run(240 * MILLI_NS); /* the last still within the second that the first lingers */
+    }
+    run(25 * SECOND_NS);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_true(world.nodes[i].finished);
+        assert_true(world.nodes[i].finished_ns - left_ns < 10 * SECOND_NS);
+        assert_int_equal(world.nodes[i].last[NOTE_LEFT].level, LEVEL_INFO);
+        assert_true(same_base(0, i));
+    }
+}
+
+static void a_node_that_leaves_alone_leaves_nothing_unsaid(void **state)
+{
+    (void)state;
+    start_usual_swarm(4);
+    run(10 * SECOND_NS);
+    const uint64_t told = stats_of(3).rumors_told;
+    world_leave(&world, 3);
+    struct node_stats last = {0};
+    while (!world.nodes[3].finished) {
+        last = stats_of(3);
+        run(10 * MILLI_NS);
+    }
+    assert_int_equal(world.nodes[3].last[NOTE_LEFT].level, LEVEL_INFO);
+    assert_true(last.rumors_told <= told + 1);
+    run(3 * SECOND_NS);
+    must_agree(3 * SECOND_NS);
+    assert_int_equal(stats_of(0).version, rumors_told() + last.rumors_told);
+    assert_int_equal(stats_of(0).members_live, 3);
+    assert_int_equal(world.nodes[0].notes[NOTE_MEMBER_LEFT], 1);
+    const uint32_t dials = world.nodes[0].dials;
+    run(60 * SECOND_NS);
+    assert_int_equal(world.nodes[0].dials, dials); /* who has left is not called */
+}
+
+static void a_neighbour_that_hears_nothing_holds_a_leaver_no_longer_than_the_grace(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.silence_ns = 60 * SECOND_NS;
+    start_swarm(2, &options);
+    run(5 * SECOND_NS);
+    cut(0, 1);
+    const uint64_t left_ns = world_now_ns(&world);
+    world_leave(&world, 0);
+    run(30 * SECOND_NS);
+    assert_true(world.nodes[0].finished);
+    assert_true(world.nodes[0].finished_ns - left_ns < 24 * SECOND_NS);
+    assert_int_equal(world.nodes[0].last[NOTE_LEFT].level, LEVEL_WARNING);
+}
+
+static void a_leaver_that_nobody_hears_does_not_say_it_was_heard(void **state)
+{
+    (void)state;
+    start_usual_swarm(2);
+    run(5 * SECOND_NS);
+    cut(0, 1);
+    world_leave(&world, 0);
+    run(12 * SECOND_NS); /* longer than silence: no neighbour any more */
+    assert_false(world.nodes[0].finished);
+    assert_int_equal(neighbours(0), 0);
+    const uint64_t told = stats_of(0).rumors_told;
+    heal_cut(0, 1);
+    run(10 * SECOND_NS);
+    assert_true(world.nodes[0].finished);
+    assert_non_null(strstr(world.nodes[0].last[NOTE_LEFT].text, "the neighbours have all"));
+    const struct node_stats left = stats_of(1);
+    assert_int_equal(left.version, left.rumors_told + told);
+}
+
+static void a_leaver_whose_connection_breaks_calls_again_before_it_goes(void **state)
+{
+    (void)state;
+    start_usual_swarm(3);
+    run(10 * SECOND_NS);
+    for (uint32_t i = 0; i < 3; i++)
+        world_leave(&world, i);
+    wire_reset(&world.wire, 0, 2);
+    wire_reset(&world.wire, 1, 2);
+    run(30 * SECOND_NS);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_true(world.nodes[i].finished);
+        assert_int_equal(world.nodes[i].last[NOTE_LEFT].level, LEVEL_INFO);
+        assert_true(same_base(0, i));
+    }
+}
+
+/* The others send their version to one random neighbour a second: a leaver need not wait its turn.
+ */
+static void a_node_that_leaves_many_neighbours_is_answered_by_all(void **state)
+{
+    (void)state;
+    start_usual_swarm(10);
+    run(15 * SECOND_NS);
+    assert_true(meshed());
+    const uint64_t left_ns = world_now_ns(&world);
+    world_leave(&world, 9);
+    run(25 * SECOND_NS);
+    assert_true(world.nodes[9].finished);
+    assert_int_equal(world.nodes[9].last[NOTE_LEFT].level, LEVEL_INFO);
+    assert_true(world.nodes[9].finished_ns - left_ns < 3 * SECOND_NS);
+}
+
+static void a_last_telling_after_the_grace_changes_nothing(void **state)
+{
+    (void)state;
+    start_usual_swarm(2);
+    run(5 * SECOND_NS);
+    world.nodes[0].step_ns = 21 * SECOND_NS; /* it tells between steps; the grace is 20 s */
+    run(100 * MILLI_NS);
+    world_leave(&world, 0);
+    run(19 * SECOND_NS);
+    cut(0, 1); /* so that saying goodbye takes longer than that */
+    run(1500 * MILLI_NS);
+    assert_int_equal(world.nodes[0].notes[NOTE_LEFT], 1);
+    const uint64_t told = stats_of(0).rumors_told;
+    run(SECOND_NS);
+    assert_false(world.nodes[0].finished);
+    assert_true(stats_of(0).rumors_told > told);
+    run(SECOND_NS);
+    assert_true(world.nodes[0].finished);
+    assert_int_equal(world.nodes[0].notes[NOTE_LEFT], 1);
+}
+
+static void a_node_alone_leaves_soon(void **state)
+{
+    (void)state;
+    start_usual_swarm(1);
+    run(3 * SECOND_NS);
+    world_leave(&world, 0);
+    run(3 * SECOND_NS);
+    assert_true(world.nodes[0].finished);
+}
+
+/* There is no line that it would fill. */
+static void a_node_alone_tells_all_before_it_leaves(void **state)
+{
+    (void)state;
+    double residual[PARAMETERS];
+    struct node_options options = usual_options();
+    options.bytes_per_s = 300;
+    start_swarm(1, &options);
+    run(3 * SECOND_NS);
+    residual_of(0, residual);
+    const double before = sum_of_sizes(residual);
+    world_leave(&world, 0);
+    run(3 * SECOND_NS);
+    assert_true(world.nodes[0].finished);
+    residual_of(0, residual);
+    assert_true(sum_of_sizes(residual) * 20 < before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(nodes_that_leave_together_leave_with_one_base),
+        STORY(a_node_that_leaves_alone_leaves_nothing_unsaid),
+        STORY(a_neighbour_that_hears_nothing_holds_a_leaver_no_longer_than_the_grace),
+        STORY(a_leaver_that_nobody_hears_does_not_say_it_was_heard),
+        STORY(a_leaver_whose_connection_breaks_calls_again_before_it_goes),
+        STORY(a_node_that_leaves_many_neighbours_is_answered_by_all),
+        STORY(a_last_telling_after_the_grace_changes_nothing),
+        STORY(a_node_alone_leaves_soon),
+        STORY(a_node_alone_tells_all_before_it_leaves),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

@@ -1,0 +1,441 @@
+/* Nodes among nodes: they meet, live, die and count, in a world of virtual time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/swarm_world.h"
+
+/* Meeting. */
+
+static void two_nodes_meet_and_exchange_rumors(void **state)
+{
+    (void)state;
+    start_usual_swarm(2);
+    run(10 * SECOND_NS);
+    assert_int_equal(neighbours(0), 1);
+    assert_int_equal(neighbours(1), 1);
+    assert_true(stats_of(0).rumors_told >= 10);
+    assert_true(stats_of(1).rumors_heard >= 10);
+    must_agree(2 * SECOND_NS);
+    assert_int_equal(stats_of(0).version, rumors_told());
+    assert_int_not_equal(stats_of(0).digest, world.nodes[0].options.digest);
+}
+
+static void one_address_is_enough_to_meet_all(void **state)
+{
+    (void)state;
+    start_usual_swarm(5);
+    run(10 * SECOND_NS);
+    assert_true(meshed());
+    for (uint32_t i = 0; i < 5; i++)
+        assert_int_equal(stats_of(i).members_live, 5);
+    must_agree(3 * SECOND_NS);
+    assert_int_equal(stats_of(4).version, rumors_told());
+}
+
+static void nodes_that_call_each_other_at_once_keep_one_conversation(void **state)
+{
+    (void)state;
+    const struct node_options options = usual_options();
+    for (uint32_t i = 0; i < 4; i++)
+        (void)add(&options);
+    for (uint32_t i = 0; i < 4; i++)
+        for (uint32_t j = 0; j < 4; j++)
+            if (i != j)
+                world_introduce(&world, i, j);
+    start_all();
+    run(3 * SECOND_NS);
+    assert_true(meshed());
+    uint32_t dials = 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        dials += world.nodes[i].dials;
+        assert_int_equal(world.nodes[i].notes[NOTE_NEIGHBOUR_LOST], 0);
+    }
+    assert_true(dials >= 12); /* they did call each other at once */
+    run(20 * SECOND_NS);
+    assert_true(meshed());
+    for (uint32_t i = 0; i < 4; i++)
+        dials -= world.nodes[i].dials;
+    assert_int_equal(dials, 0); /* and it is settled for good */
+    must_agree(3 * SECOND_NS);
+}
+
+static void a_node_that_calls_itself_notices_and_stops(void **state)
+{
+    (void)state;
+    start_usual_swarm(2);
+    run(SECOND_NS);
+    world_kill(&world, 0, false);
+    world_introduce(&world, 0, 0);
+    world.nodes[0].dials = 0;
+    world_start(&world, 0);
+    run(60 * SECOND_NS);
+    assert_int_equal(neighbours(0), 1);
+    assert_true(world.nodes[0].dials <= 3);
+    assert_int_equal(world.nodes[0].notes[NOTE_IDENTITY_TAKEN], 0);
+}
+
+static void two_nodes_with_one_identity_are_both_told(void **state)
+{
+    (void)state;
+    const struct node_options options = usual_options();
+    (void)add_as(&options, 1);
+    (void)add_as(&options, 1);
+    world.nodes[1].clock_ms = 8;
+    world_introduce(&world, 1, 0);
+    start_all();
+    run(3 * SECOND_NS);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(neighbours(i), 0);
+        assert_true(world.nodes[i].notes[NOTE_IDENTITY_TAKEN] > 0);
+        assert_int_equal(world.nodes[i].last[NOTE_IDENTITY_TAKEN].level, LEVEL_ERROR);
+    }
+}
+
+static void of_two_nodes_with_one_identity_a_third_keeps_the_later(void **state)
+{
+    (void)state;
+    const struct node_options options = usual_options();
+    for (uint32_t i = 0; i < 3; i++)
+        (void)add_as(&options, i < 2 ? 1 : 2);
+    world.nodes[1].clock_ms = 8;
+    cut(0, 1);
+    world_introduce(&world, 0, 2);
+    world_introduce(&world, 1, 2);
+    start_all();
+    run(60 * SECOND_NS);
+    assert_int_equal(neighbours(0), 0);
+    assert_int_equal(neighbours(1), 1);
+    assert_true(world.nodes[0].notes[NOTE_IDENTITY_TAKEN] > 0);
+    assert_true(world.nodes[0].notes[NOTE_IDENTITY_TAKEN] < 8); /* it calls back late */
+}
+
+/* Calling. */
+
+static void a_call_that_fails_is_tried_again_for_ever_and_ever_more_rarely(void **state)
+{
+    (void)state;
+    const struct node_options options = usual_options();
+    add_swarm(2, &options);
+    world_start(&world, 1);
+    run(10 * SECOND_NS);
+    const uint32_t first = world.nodes[1].dials;
+    assert_in_range(first, 4, 10);
+    run(600 * SECOND_NS);
+    const uint32_t later = world.nodes[1].dials - first;
+    assert_in_range(later, 600 / 38, 600 / 15);
+    assert_non_null(strstr(world.nodes[1].last[NOTE_DIAL_FAILED].text, "connection refused"));
+    assert_in_range(world.nodes[1].notes[NOTE_DIAL_FAILED], 3, 8);
+    assert_string_equal(world.nodes[1].last[NOTE_DIAL_FAILED].where, "10.0.0.1:7000");
+    world_start(&world, 0);
+    run(45 * SECOND_NS);
+    assert_int_equal(neighbours(1), 1);
+}
+
+/* Living and dying. */
+
+static void when_a_node_is_killed_the_others_agree_on_what_it_told(void **state)
+{
+    (void)state;
+    start_usual_swarm(4);
+    run(8130 * MILLI_NS);
+    world_kill(&world, 2, false);
+    run(5 * SECOND_NS);
+    must_agree(5 * SECOND_NS);
+    assert_true(stats_of(0).version > rumors_told());
+}
+
+static void a_silent_member_dies_and_lives_again_when_it_comes_back(void **state)
+{
+    (void)state;
+    start_usual_swarm(3);
+    run(5 * SECOND_NS);
+    assert_int_equal(stats_of(0).members_live, 3);
+    cut(0, 2);
+    cut(1, 2);
+    run(30 * SECOND_NS);
+    assert_int_equal(stats_of(0).members_live, 2);
+    assert_int_equal(neighbours(0), 1);
+    assert_int_equal(world.nodes[0].notes[NOTE_MEMBER_DEAD], 1);
+    assert_int_equal(world.nodes[2].notes[NOTE_MEMBER_DEAD], 2);
+    heal_cut(0, 2);
+    heal_cut(1, 2);
+    run(60 * SECOND_NS);
+    assert_int_equal(stats_of(0).members_live, 3);
+    assert_true(meshed());
+    must_agree(5 * SECOND_NS);
+}
+
+static void one_cut_link_does_not_make_a_member_dead(void **state)
+{
+    (void)state;
+    start_usual_swarm(3);
+    run(5 * SECOND_NS);
+    cut(0, 2);
+    run(60 * SECOND_NS);
+    assert_int_equal(neighbours(0), 1);
+    assert_int_equal(stats_of(0).members_live, 3);
+    assert_int_equal(world.nodes[0].notes[NOTE_MEMBER_DEAD], 0);
+    must_agree(5 * SECOND_NS);
+}
+
+static void a_node_that_was_killed_begins_a_new_life(void **state)
+{
+    (void)state;
+    start_usual_swarm(3);
+    run(5 * SECOND_NS);
+    world_kill(&world, 2, false);
+    run(2 * SECOND_NS);
+    world_start(&world, 2);
+    run(10 * SECOND_NS);
+    assert_true(meshed());
+    must_agree(5 * SECOND_NS);
+    assert_int_equal(stats_of(0).origins, 4);
+}
+
+/* Until node i has so many neighbours; returns when. */
+static uint64_t wait_for_neighbours(uint32_t i, uint32_t count, uint64_t within_ns)
+{
+    const uint64_t end_ns = world_now_ns(&world) + within_ns;
+    while (neighbours(i) != count) {
+        assert_true(world_now_ns(&world) < end_ns);
+        run(10 * MILLI_NS);
+    }
+    return world_now_ns(&world);
+}
+
+static void who_dies_without_a_word_is_noticed_in_time(void **state)
+{
+    (void)state;
+    const uint64_t silence_ns = usual_options().silence_ns;
+    start_usual_swarm(3);
+    run(10 * SECOND_NS);
+    world_kill(&world, 2, true);
+    const uint64_t died_ns = world_now_ns(&world);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_in_range(wait_for_neighbours(i, 1, 10 * SECOND_NS) - died_ns, silence_ns - SECOND_NS,
+                        silence_ns + SECOND_NS / 2);
+    must_agree(3 * SECOND_NS);
+}
+
+/* Node 2 stands still for so long, and the others have not; did they give it up? */
+static bool is_given_up_when_paused(uint64_t pause_ns)
+{
+    const uint32_t lost = world.nodes[0].notes[NOTE_NEIGHBOUR_LOST];
+    world_pause(&world, 2, world_now_ns(&world) + pause_ns);
+    run(pause_ns + SECOND_NS);
+    const bool given_up = world.nodes[0].notes[NOTE_NEIGHBOUR_LOST] > lost;
+    run(30 * SECOND_NS);
+    assert_true(meshed());
+    return given_up;
+}
+
+static void who_was_only_slow_is_given_more_time_but_not_for_ever(void **state)
+{
+    (void)state;
+    start_usual_swarm(3);
+    run(10 * SECOND_NS);
+    assert_true(is_given_up_when_paused(5 * SECOND_NS));
+    assert_false(is_given_up_when_paused(5 * SECOND_NS)); /* six, now */
+    for (int i = 0; i < 4; i++)
+        assert_true(is_given_up_when_paused(NODE_PATIENCE_MAX_NS + SECOND_NS));
+    assert_false(is_given_up_when_paused(NODE_PATIENCE_MAX_NS - SECOND_NS));
+    world_kill(&world, 2, true);
+    const uint64_t died_ns = world_now_ns(&world);
+    assert_true(wait_for_neighbours(0, 1, 20 * SECOND_NS) - died_ns <=
+                NODE_PATIENCE_MAX_NS + SECOND_NS / 2);
+    must_agree(3 * SECOND_NS);
+}
+
+/* It has to say so, too: a later life of the same node is another matter. */
+static void who_died_and_began_a_new_life_is_given_no_more_time(void **state)
+{
+    (void)state;
+    start_usual_swarm(3);
+    run(10 * SECOND_NS);
+    for (int life = 0; life < 3; life++) {
+        world_kill(&world, 2, true);
+        const uint64_t died_ns = world_now_ns(&world);
+        assert_true(wait_for_neighbours(0, 1, 20 * SECOND_NS) - died_ns < 4 * SECOND_NS);
+        world_start(&world, 2);
+        run(20 * SECOND_NS);
+        assert_true(meshed());
+    }
+}
+
+/* The others are more patient than it is. */
+static void who_stood_still_itself_blames_nobody(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.silence_ns = 60 * SECOND_NS;
+    start_swarm(3, &options);
+    options.silence_ns = 3 * SECOND_NS;
+    world_introduce(&world, add(&options), 0);
+    world_start(&world, 3);
+    run(20 * SECOND_NS);
+    assert_true(meshed());
+    while (node_wake_ns(world.nodes[3].node) > world_now_ns(&world) + MILLI_NS)
+        run(MILLI_NS); /* so that the clock comes before what the others have said meanwhile */
+    world_pause(&world, 3, world_now_ns(&world) + 20 * SECOND_NS);
+    run(30 * SECOND_NS);
+    assert_int_equal(world.nodes[3].notes[NOTE_NEIGHBOUR_LOST], 0);
+    assert_int_equal(world.nodes[3].notes[NOTE_MEMBER_DEAD], 0);
+    assert_true(meshed());
+    world_kill(&world, 0, true); /* and does not forgive for ever */
+    run(4 * SECOND_NS);
+    assert_int_equal(neighbours(3), 2);
+    must_agree(5 * SECOND_NS);
+}
+
+/* Shares. */
+
+static void shares_follow_throughput_and_sum_to_one(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    for (uint32_t i = 0; i < 4; i++) {
+        options.trains = i < 3;
+        (void)add(&options);
+        world_introduce(&world, i, 0);
+        world.nodes[i].step_samples = 16u << i;
+    }
+    start_all();
+    run(20 * SECOND_NS);
+    double share[3];
+    for (uint32_t i = 0; i < 3; i++)
+        share[i] = stats_of(i).share;
+    assert_near(share[0] + share[1] + share[2], 1, 0.02);
+    assert_near(share[1] / share[0], 2, 0.1);
+    assert_near(share[2] / share[0], 4, 0.2);
+    must_agree(3 * SECOND_NS);
+    assert_true(stats_of(3).rumors_heard > 0);
+}
+
+static void a_node_that_has_stopped_learning_leaves_the_share_to_the_others(void **state)
+{
+    (void)state;
+    start_usual_swarm(2);
+    run(10 * SECOND_NS);
+    assert_near(stats_of(0).share, 0.5, 0.05);
+    world.nodes[1].ended = true;
+    run(400 * SECOND_NS);
+    assert_near(stats_of(0).share, 1, 0.001);
+}
+
+/* Joining. */
+
+static void who_joins_asks_and_is_answered(void **state)
+{
+    (void)state;
+    start_usual_swarm(1);
+    run(20 * SECOND_NS);
+    const struct node_options options = usual_options();
+    for (uint32_t i = 1; i < 8; i++) {
+        (void)add(&options);
+        world_introduce(&world, i, 0);
+        world_start(&world, i);
+    }
+    run(2500 * MILLI_NS); /* of one version a second that it says, they would have heard two */
+    for (uint32_t i = 1; i < 8; i++)
+        assert_true(world.nodes[i].training);
+}
+
+/* The last one meets only the other newcomer, and so never shows it anything that it lacks. */
+static void who_joins_does_not_take_another_newcomer_for_the_swarm(void **state)
+{
+    (void)state;
+    start_usual_swarm(2);
+    run(30 * SECOND_NS);
+    const uint64_t known = stats_of(0).version;
+    const struct node_options options = usual_options();
+    (void)add(&options);
+    (void)add(&options);
+    world_introduce(&world, 2, 0);
+    world_introduce(&world, 2, 3);
+    world_introduce(&world, 3, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        cut(i, 3);
+        limit_up(i, 10000); /* catching up takes some seconds */
+    }
+    world_start(&world, 2);
+    world_start(&world, 3);
+    for (uint32_t i = 2; i < 4; i++) {
+        while (!world.nodes[i].training)
+            run(10 * MILLI_NS);
+        assert_true(stats_of(i).version + 2 >= known); /* but for what is on its way */
+    }
+}
+
+static void who_loses_all_neighbours_while_it_hears_waits_a_minute_before_it_trains(void **state)
+{
+    (void)state;
+    start_usual_swarm(1);
+    run(30 * SECOND_NS);
+    const struct node_options options = usual_options();
+    (void)add(&options);
+    world_introduce(&world, 1, 0);
+    limit_up(0, 1000);
+    world_start(&world, 1);
+    while (neighbours(1) == 0)
+        run(10 * MILLI_NS);
+    wire_reset(&world.wire, 0, 1); /* and what is under way is lost */
+    world_kill(&world, 0, false);
+    run(50 * SECOND_NS);
+    assert_false(world.nodes[1].training);
+    run(15 * SECOND_NS);
+    assert_true(world.nodes[1].training);
+}
+
+/* Determinism. */
+
+static uint64_t trace_of(uint64_t seed)
+{
+    world_free(&world);
+    begin_world(seed);
+    start_usual_swarm(4);
+    run(5 * SECOND_NS);
+    wire_reset(&world.wire, 0, 3);
+    run(5 * SECOND_NS);
+    return world.trace;
+}
+
+static void the_same_seed_gives_the_same_trace(void **state)
+{
+    (void)state;
+    const uint64_t trace = trace_of(3);
+    assert_int_equal(trace_of(3), trace);
+    assert_int_not_equal(trace_of(4), trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(two_nodes_meet_and_exchange_rumors),
+        STORY(one_address_is_enough_to_meet_all),
+        STORY(nodes_that_call_each_other_at_once_keep_one_conversation),
+        STORY(a_node_that_calls_itself_notices_and_stops),
+        STORY(two_nodes_with_one_identity_are_both_told),
+        STORY(of_two_nodes_with_one_identity_a_third_keeps_the_later),
+        STORY(a_call_that_fails_is_tried_again_for_ever_and_ever_more_rarely),
+        STORY(when_a_node_is_killed_the_others_agree_on_what_it_told),
+        STORY(a_silent_member_dies_and_lives_again_when_it_comes_back),
+        STORY(one_cut_link_does_not_make_a_member_dead),
+        STORY(a_node_that_was_killed_begins_a_new_life),
+        STORY(who_dies_without_a_word_is_noticed_in_time),
+        STORY(who_was_only_slow_is_given_more_time_but_not_for_ever),
+        STORY(who_died_and_began_a_new_life_is_given_no_more_time),
+        STORY(who_stood_still_itself_blames_nobody),
+        STORY(shares_follow_throughput_and_sum_to_one),
+        STORY(a_node_that_has_stopped_learning_leaves_the_share_to_the_others),
+        STORY(who_joins_asks_and_is_answered),
+        STORY(who_joins_does_not_take_another_newcomer_for_the_swarm),
+        STORY(who_loses_all_neighbours_while_it_hears_waits_a_minute_before_it_trains),
+        STORY(the_same_seed_gives_the_same_trace),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

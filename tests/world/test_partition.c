@@ -1,0 +1,278 @@
+/* Halves of a swarm that learned apart for long become one again: one side takes over the other's
+ * base, and tells what it learned once more. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/catchup_story.h"
+
+#define MERGE_NS (40 * SECOND_NS) /* to call each other again, to take over, to tell */
+
+/* The first `a` of them on one side, the others on the other. */
+static void split(uint32_t a, void (*change)(uint32_t, uint32_t))
+{
+    for (uint32_t i = 0; i < a; i++)
+        for (uint32_t k = a; k < world.nodes_count; k++)
+            change(i, k);
+}
+
+static void learn_apart(uint32_t first, uint64_t apart_ns)
+{
+    start_all();
+    run(10 * SECOND_NS);
+    assert_true(meshed());
+    split(first, cut);
+    run(apart_ns);
+}
+
+/* A swarm that has met, and was split for so long. */
+static void start_apart(uint32_t n, uint32_t first, const struct node_options *options,
+                        uint64_t apart_ns)
+{
+    add_swarm(n, options);
+    learn_apart(first, apart_ns);
+}
+
+static struct node_options apart_options(double apart_s)
+{
+    struct node_options options = usual_options();
+    options.block_entries = 100;
+    options.apart_s = apart_s;
+    return options;
+}
+
+/* Does it live under another incarnation than the one it was born with? */
+static bool has_new_life(uint32_t i)
+{
+    return incarnation_of(i) != world.nodes[i].options.incarnation;
+}
+
+static void must_have_new_lives(uint32_t from, uint32_t to)
+{
+    for (uint32_t i = 0; i < world.nodes_count; i++)
+        assert_int_equal(has_new_life(i), i >= from && i < to);
+}
+
+/* Of n, the first `a` were apart from the others for a minute: they take over the others' base. */
+static void the_first_must_take_over(uint32_t n, uint32_t a, double apart_s)
+{
+    const struct node_options options = apart_options(apart_s);
+    start_apart(n, a, &options, 60 * SECOND_NS);
+    split(a, heal_cut);
+    run(MERGE_NS);
+    must_have_new_lives(0, a);
+    for (uint32_t i = 0; i < n; i++)
+        assert_int_equal(bases_of(i), i < a);
+    assert_true(meshed());
+    must_agree(10 * SECOND_NS);
+}
+
+static void the_side_that_learned_more_keeps_its_base(void **state)
+{
+    (void)state;
+    the_first_must_take_over(5, 2, 5);
+}
+
+static void of_two_equal_sides_one_keeps_its_base(void **state)
+{
+    (void)state;
+    const struct node_options options = apart_options(5);
+    start_apart(4, 2, &options, 60 * SECOND_NS);
+    split(2, heal_cut);
+    run(MERGE_NS);
+    const uint32_t yields = has_new_life(0) ? 0 : 2;
+    must_have_new_lives(yields, yields + 2);
+    must_agree(10 * SECOND_NS);
+}
+
+/* Nothing is learned while they merge, so the weights can be looked at. */
+static void who_yields_keeps_its_weights(void **state)
+{
+    (void)state;
+    static float before[5][PARAMETERS], after[PARAMETERS];
+    const struct node_options options = apart_options(5);
+    start_apart(5, 2, &options, 60 * SECOND_NS);
+    world_rest(&world);
+    run(5 * SECOND_NS);
+    assert_false(same_base(0, 4));
+    for (uint32_t i = 0; i < 5; i++)
+        weights_of(i, before[i]);
+    split(2, heal_cut);
+    run(MERGE_NS);
+    assert_one_version();
+    must_have_new_lives(0, 2);
+    for (uint32_t i = 0; i < 5; i++) {
+        weights_of(i, after);
+        assert_memory_equal(after, before[i], sizeof after);
+        assert_true(same_base(i, 4));
+    }
+}
+
+/* How much of it node i has told in its present life: about 0 if nothing, 1 if all. */
+static double told_of(uint32_t i, const double untold[static PARAMETERS])
+{
+    double told = 0, all = 0;
+    for (uint32_t k = 0; k < world.check.told_count; k++) {
+        const struct told *one = &world.check.told[k];
+        if (one->node != i || one->incarnation != incarnation_of(i))
+            continue;
+        for (uint32_t c = 0; c < one->update.count; c++)
+            told += (double)one->update.tau * one->update.level[c] * untold[one->update.index[c]];
+    }
+    for (int c = 0; c < PARAMETERS; c++)
+        all += untold[c] * untold[c];
+    return told / all;
+}
+
+/* What was learned alone is not in the base that is taken over, but it comes. */
+static void who_yields_tells_again_what_it_learned_alone(void **state)
+{
+    (void)state;
+    float weights[PARAMETERS];
+    int32_t theirs[PARAMETERS];
+    double alone[PARAMETERS];
+    const struct node_options options = apart_options(5);
+    start_apart(3, 1, &options, 60 * SECOND_NS);
+    weights_of(0, weights);
+    mind_read_units(&world.nodes[1].mind, theirs);
+    for (int c = 0; c < PARAMETERS; c++)
+        alone[c] = (double)weights[c] - (double)QUANTUM * theirs[c];
+    split(1, heal_cut);
+    run(MERGE_NS);
+    must_have_new_lives(0, 1);
+    assert_true(told_of(0, alone) > 0.7);
+    must_agree(10 * SECOND_NS);
+}
+
+static void what_was_learned_apart_for_a_short_time_is_simply_added(void **state)
+{
+    (void)state;
+    const struct node_options options = apart_options(60);
+    start_apart(4, 2, &options, 20 * SECOND_NS);
+    split(2, heal_cut);
+    run(MERGE_NS);
+    must_have_new_lives(0, 0);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(bases_of(i), 0);
+    must_agree(10 * SECOND_NS);
+    assert_int_equal(stats_of(0).version, rumors_told());
+}
+
+/* What it learned was at full share: added to what the others learned, it would count as much as
+ * all of that. */
+static void one_that_learned_alone_is_not_simply_added_to_many(void **state)
+{
+    (void)state;
+    the_first_must_take_over(8, 1, 30);
+}
+
+static void of_many_strangers_one_keeps_its_base(void **state)
+{
+    (void)state;
+    const struct node_options options = apart_options(30);
+    add_swarm(6, &options);
+    for (uint32_t i = 1; i < 6; i++)
+        split(i, cut);
+    start_all();
+    run(60 * SECOND_NS);
+    for (uint32_t i = 1; i < 6; i++)
+        split(i, heal_cut);
+    run(2 * MERGE_NS);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < 6; i++)
+        kept += !has_new_life(i);
+    assert_int_equal(kept, 1);
+    must_agree(10 * SECOND_NS);
+}
+
+/* Two of them meet first, and for a while all that passes between the halves passes there. By their
+ * ids, neither half stands before the other. */
+static bool second_half_yields_when_meet(uint32_t a, uint32_t b)
+{
+    static const uint64_t identities[] = {4, 2, 7, 3, 10, 9}; /* cc.. 0c.. 71.. 7e.. 40.. d5.. */
+    const struct node_options options = apart_options(3);
+    world_free(&world);
+    begin_world(1);
+    for (uint32_t i = 0; i < 6; i++) {
+        (void)add_as(&options, identities[i]);
+        if (i > 0)
+            world_introduce(&world, i, 0);
+    }
+    learn_apart(3, 40 * SECOND_NS);
+    heal_cut(a, b);
+    run(MERGE_NS);
+    assert_true(world_is_known(&world));
+    cut(a, b);
+    split(3, heal_cut);
+    run(MERGE_NS);
+    const uint32_t yields = has_new_life(0) ? 0 : 3;
+    must_have_new_lives(yields, yields + 3);
+    must_agree(10 * SECOND_NS);
+    return yields == 3;
+}
+
+static void the_same_side_keeps_its_base_whoever_meets_first(void **state)
+{
+    (void)state;
+    const bool second_yields = second_half_yields_when_meet(0, 3);
+    for (uint32_t pair = 1; pair < 9; pair++)
+        assert_int_equal(second_half_yields_when_meet(pair % 3, 3 + pair / 3), second_yields);
+}
+
+/* Three parts, which meet two at a time. */
+static void three_parts_become_one(void **state)
+{
+    (void)state;
+    struct node_options options = apart_options(3);
+    start_swarm(6, &options);
+    run(10 * SECOND_NS);
+    split(2, cut);
+    split(4, cut);
+    run(60 * SECOND_NS);
+    split(2, heal_cut);
+    split(4, heal_cut);
+    run(2 * MERGE_NS);
+    assert_true(meshed());
+    must_agree(10 * SECOND_NS);
+    uint32_t old = 0;
+    for (uint32_t i = 0; i < 6; i++)
+        old += !has_new_life(i);
+    assert_in_range(old, 1, 2); /* of the side whose base is kept; who meets another first may go */
+}
+
+/* One of the two that yield is told to leave in the midst of it. */
+static void who_leaves_while_it_merges_leaves_in_time(void **state)
+{
+    (void)state;
+    struct node_options options = apart_options(5);
+    options.give_bytes_per_s = 400;
+    start_apart(3, 1, &options, 60 * SECOND_NS);
+    split(1, heal_cut);
+    until(is_catching_up, 0, MERGE_NS);
+    world_leave(&world, 0);
+    until(is_finished, 0, 25 * SECOND_NS);
+    assert_int_equal(world.nodes[0].last[NOTE_LEFT].level, LEVEL_INFO);
+    run(2 * SECOND_NS);
+    must_agree(5 * SECOND_NS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(the_side_that_learned_more_keeps_its_base),
+        STORY(of_two_equal_sides_one_keeps_its_base),
+        STORY(who_yields_keeps_its_weights),
+        STORY(who_yields_tells_again_what_it_learned_alone),
+        STORY(what_was_learned_apart_for_a_short_time_is_simply_added),
+        STORY(one_that_learned_alone_is_not_simply_added_to_many),
+        STORY(of_many_strangers_one_keeps_its_base),
+        STORY(the_same_side_keeps_its_base_whoever_meets_first),
+        STORY(three_parts_become_one),
+        STORY(who_leaves_while_it_merges_leaves_in_time),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

@@ -1,0 +1,250 @@
+/* When a node of a swarm tells. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support/swarm_world.h"
+
+static uint64_t told_by(uint32_t i)
+{
+    return stats_of(i).rumors_told;
+}
+
+static uint64_t told_by_all(void)
+{
+    uint64_t told = 0;
+    for (uint32_t i = 0; i < world.nodes_count; i++)
+        told += told_by(i);
+    return told;
+}
+
+/* A step takes 20 ms, so news takes 160 ms more than the way. */
+static struct node_options free_options(void)
+{
+    struct node_options options = usual_options();
+    options.interval_ns = 0;
+    options.gain = 0;
+    options.beta = -1;
+    options.steps_min = 1;
+    options.bytes_per_s = 100000;
+    return options;
+}
+
+static void a_fixed_interval_is_kept_in_the_mean(void **state)
+{
+    (void)state;
+    start_usual_swarm(2);
+    run(10 * SECOND_NS);
+    const uint64_t before = told_by_all();
+    run(30 * SECOND_NS);
+    const uint64_t told = told_by_all() - before; /* 2 nodes · 30 s / 0.5 s */
+    assert_in_range(told, 105, 125);
+}
+
+static void nodes_that_began_together_do_not_tell_together(void **state)
+{
+    (void)state;
+    start_usual_swarm(8);
+    run(10 * SECOND_NS);
+    uint32_t crowded = 0;
+    for (uint32_t i = 0; i < 100; i++) {
+        const uint64_t before = told_by_all();
+        run(SECOND_NS / 20); /* a tenth of an interval */
+        crowded += told_by_all() - before > 4;
+    }
+    assert_true(crowded < 5);
+}
+
+static void a_free_interval_follows_the_way_that_news_takes(void **state)
+{
+    (void)state;
+    const struct node_options options = free_options();
+    start_swarm(4, &options);
+    run(10 * SECOND_NS);
+    uint64_t before = told_by(0);
+    run(20 * SECOND_NS);
+    const uint64_t near_by = told_by(0) - before; /* 20 s / 250 ms */
+    assert_in_range(near_by, 60, 90);
+    paths[HERE][HERE].delay_ns = SECOND_NS;
+    run(60 * SECOND_NS);
+    before = told_by(0);
+    run(60 * SECOND_NS);
+    const uint64_t far = told_by(0) - before; /* 60 s / 1.16 s */
+    assert_in_range(far, 40, 60);
+}
+
+static void a_free_interval_follows_how_long_a_step_takes(void **state)
+{
+    (void)state;
+    const struct node_options options = free_options();
+    add_swarm(4, &options);
+    world.nodes[3].step_ns = 400 * MILLI_NS;
+    start_all();
+    run(20 * SECOND_NS);
+    const uint64_t fast = told_by(0), slow = told_by(3);
+    run(60 * SECOND_NS); /* 60 s / 250 ms; 60 s / 3.22 s */
+    assert_in_range(told_by(0) - fast, 190, 270);
+    assert_in_range(told_by(3) - slow, 13, 24);
+}
+
+static void who_becomes_faster_tells_more_often(void **state)
+{
+    (void)state;
+    const struct node_options options = free_options();
+    add_swarm(8, &options);
+    world.nodes[1].step_ns = 2 * SECOND_NS;
+    start_all();
+    run(100 * SECOND_NS);
+    assert_true(stats_of(1).interval_s > 16);
+    world.nodes[1].step_ns = 200 * MILLI_NS; /* and who waits still is not taken for stuck */
+    run(60 * SECOND_NS);
+    assert_true(stats_of(1).interval_s < 3);
+    const uint64_t before = told_by(1);
+    run(20 * SECOND_NS);
+    assert_true(told_by(1) - before > 5);
+}
+
+static void one_that_is_far_away_makes_nobody_wait(void **state)
+{
+    (void)state;
+    const struct node_options options = free_options();
+    add_swarm(5, &options);
+    world.wire.parties[4].region = NEARBY; /* so it is called: 0.5 s from all others */
+    paths[HERE][NEARBY].delay_ns = paths[NEARBY][HERE].delay_ns = SECOND_NS / 2;
+    start_all();
+    run(60 * SECOND_NS);
+    assert_int_equal(neighbours(0), 4);
+    assert_true(stats_of(0).interval_s < 0.3);
+    assert_true(stats_of(4).interval_s > 0.6);
+}
+
+static void where_one_learns_most_there_is_little_to_average(void **state)
+{
+    (void)state;
+    const struct node_options options = free_options();
+    add_swarm(9, &options);
+    start_all();
+    run(30 * SECOND_NS);
+    assert_true(stats_of(1).gain > 1.4); /* half the square root of nine */
+    world.nodes[0].step_samples = 3200;
+    run(60 * SECOND_NS);
+    assert_true(stats_of(1).gain == 1);
+}
+
+static void what_was_drawn_in_a_bad_moment_is_not_waited_for(void **state)
+{
+    (void)state;
+    const struct node_options options = free_options();
+    add_swarm(8, &options);
+    world.nodes[1].step_ns = 10 * SECOND_NS;
+    start_all();
+    run(400 * SECOND_NS);
+    assert_true(stats_of(1).interval_s > 50);
+    world.nodes[1].step_ns = 20 * MILLI_NS;
+    run(10 * SECOND_NS); /* the step under way */
+    while (stats_of(1).interval_s > 1)
+        run(SECOND_NS / 10);
+    const uint64_t before = told_by(1);
+    run(3 * SECOND_NS);
+    assert_true(told_by(1) > before);
+}
+
+static void a_node_that_passes_on_only_makes_nobody_bolder(void **state)
+{
+    (void)state;
+    struct node_options options = free_options();
+    add_swarm(16, &options);
+    for (uint32_t i = 4; i < 16; i++)
+        world.nodes[i].options.trains = false;
+    start_all();
+    run(20 * SECOND_NS);
+    assert_true(stats_of(0).members_live == 16);
+    assert_true(stats_of(0).gain == 1); /* half the root of those 4 that train */
+}
+
+static void who_has_no_momentum_leaves_more_to_the_swarm(void **state)
+{
+    (void)state;
+    struct node_options options = free_options();
+    for (uint32_t i = 0; i < 4; i++) {
+        options.momentum = i < 2 ? 0.9 : 0;
+        (void)add(&options);
+        if (i > 0)
+            world_introduce(&world, i, 0);
+    }
+    start_all();
+    run(10 * SECOND_NS);
+    assert_true(stats_of(2).beta > 1.9 * stats_of(0).beta);
+    assert_true(stats_of(0).beta > 0);
+}
+
+static void many_tell_often_at_first(void **state)
+{
+    (void)state;
+    const struct node_options options = free_options();
+    start_swarm(24, &options);
+    while (told_by(0) == 0)
+        run(SECOND_NS / 10);
+    const struct node_stats first = stats_of(0);
+    run(20 * SECOND_NS);
+    assert_true(stats_of(0).interval_s > 1.5 * first.interval_s);
+}
+
+static void what_is_fixed_stays_as_it_is(void **state)
+{
+    (void)state;
+    struct node_options options = free_options();
+    options.gain = 1.2;
+    options.beta = 0;
+    start_swarm(4, &options);
+    run(10 * SECOND_NS);
+    assert_true(stats_of(0).gain == 1.2);
+    assert_true(stats_of(0).beta == 0);
+    assert_true(stats_of(0).interval_s == 0.25);
+}
+
+static void who_leaves_tells_at_once(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.interval_ns = 100 * SECOND_NS;
+    start_swarm(2, &options);
+    run(200 * SECOND_NS);
+    const uint64_t before = told_by(1);
+    world_leave(&world, 1);
+    run(SECOND_NS);
+    assert_int_equal(told_by(1), before + 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_fixed_interval_is_kept_in_the_mean, world_begins,
+                                        world_ends),
+        cmocka_unit_test_setup_teardown(nodes_that_began_together_do_not_tell_together,
+                                        world_begins, world_ends),
+        cmocka_unit_test_setup_teardown(a_free_interval_follows_the_way_that_news_takes,
+                                        world_begins, world_ends),
+        cmocka_unit_test_setup_teardown(a_free_interval_follows_how_long_a_step_takes, world_begins,
+                                        world_ends),
+        cmocka_unit_test_setup_teardown(who_becomes_faster_tells_more_often, world_begins,
+                                        world_ends),
+        cmocka_unit_test_setup_teardown(one_that_is_far_away_makes_nobody_wait, world_begins,
+                                        world_ends),
+        cmocka_unit_test_setup_teardown(where_one_learns_most_there_is_little_to_average,
+                                        world_begins, world_ends),
+        cmocka_unit_test_setup_teardown(what_was_drawn_in_a_bad_moment_is_not_waited_for,
+                                        world_begins, world_ends),
+        cmocka_unit_test_setup_teardown(a_node_that_passes_on_only_makes_nobody_bolder,
+                                        world_begins, world_ends),
+        cmocka_unit_test_setup_teardown(who_has_no_momentum_leaves_more_to_the_swarm, world_begins,
+                                        world_ends),
+        cmocka_unit_test_setup_teardown(many_tell_often_at_first, world_begins, world_ends),
+        cmocka_unit_test_setup_teardown(what_is_fixed_stays_as_it_is, world_begins, world_ends),
+        cmocka_unit_test_setup_teardown(who_leaves_tells_at_once, world_begins, world_ends),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

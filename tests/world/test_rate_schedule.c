@@ -1,0 +1,168 @@
+/* Nodes that learn follow one schedule, which counts what all of them have learned: together, when
+ * one joins, comes back, or takes over the base of others (tests/unit/model/test_optimizer.c has
+ * what a learner does with it). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/catchup_story.h"
+#include "scenario/experiment.h"
+
+/* The learners of all nodes share one model. */
+static struct arena arena;
+static struct dataset cases;
+static struct model *model;
+
+static void make_learner(void *self, uint32_t i, struct mind *mind)
+{
+    (void)self;
+    const struct learner_options options = {.optimizer = {.sgd = {.rate = 0.001f}},
+                                            .batch = 32,
+                                            .model_seed = 1,
+                                            .data_node = i,
+                                            .told_max = 20};
+    arena_init(&mind->arena, (size_t)1 << 20);
+    mind->parameters = model_parameters(model);
+    mind->learner = learner_new(&mind->arena, backend, model, &cases, NULL, &options);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    const struct dataset_options source = {.source = DATASET_XOR, .shards = 1};
+    struct problem problem;
+    begin_world(1);
+    world.maker.make = make_learner;
+    arena_init(&arena, (size_t)1 << 20);
+    assert_int_equal(dataset_load_train(&cases, &source, &problem), OK);
+    assert_int_equal(model_new(&model, &arena, backend, model_preset("xor"), cases.shape,
+                               cases.classes, 32, &problem),
+                     OK);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    world_free(&world);
+    model_free(model);
+    dataset_free(&cases);
+    arena_release(&arena);
+    return 0;
+}
+
+static uint64_t place_of(uint32_t i) /* in the schedule */
+{
+    return learner_swarm_samples(world.nodes[i].mind.learner);
+}
+
+static uint64_t learned_by(uint32_t i)
+{
+    return learner_samples(world.nodes[i].mind.learner);
+}
+
+static uint64_t learned_by_all(void)
+{
+    uint64_t samples = 0;
+    for (uint32_t i = 0; i < world.nodes_count; i++)
+        samples += world_is_running(&world, i) ? learned_by(i) : 0;
+    return samples;
+}
+
+/* No further than they are, and behind by no more than all learn in 1.5 seconds: what is told each
+ * half second, and as long on its way to where it is told again. */
+static void must_be_where_the_swarm_is(uint32_t i)
+{
+    const uint64_t a_second = 50 * 32 * world_running(&world);
+    assert_true(place_of(i) <= learned_by_all());
+    assert_true(place_of(i) + a_second * 3 / 2 >= learned_by_all());
+}
+
+static void two_are_at_the_same_place_and_each_has_learned_half(void **state)
+{
+    (void)state;
+    start_usual_swarm(2);
+    run(40 * SECOND_NS);
+    for (uint32_t i = 0; i < 2; i++) {
+        must_be_where_the_swarm_is(i);
+        assert_true(learned_by(i) > 40000);
+        assert_true(place_of(i) > 19 * learned_by(i) / 10);
+    }
+}
+
+static void alone_the_place_is_what_was_learned_here(void **state)
+{
+    (void)state;
+    start_usual_swarm(1);
+    run(20 * SECOND_NS);
+    assert_true(learned_by(0) > 10000);
+    assert_int_equal(place_of(0), learned_by(0));
+}
+
+static void who_joins_is_where_the_swarm_is_from_its_first_step_on(void **state)
+{
+    (void)state;
+    const struct node_options options = usual_options();
+    start_usual_swarm(2);
+    run(40 * SECOND_NS);
+    const uint32_t late = add(&options);
+    world_introduce(&world, late, 0);
+    world_start(&world, late);
+    while (world.nodes[late].steps < 1)
+        run(5 * MILLI_NS);
+    assert_true(learned_by(late) <= 64);
+    must_be_where_the_swarm_is(late);
+    run(5 * SECOND_NS);
+    for (uint32_t i = 0; i < 3; i++)
+        must_be_where_the_swarm_is(i);
+}
+
+static void who_comes_back_has_not_lost_its_place(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.save_ns = 5 * SECOND_NS;
+    start_swarm(1, &options);
+    run(30 * SECOND_NS);
+    world_kill(&world, 0, false);
+    world_start(&world, 0);
+    assert_true(place_of(0) > 30000);
+    assert_int_equal(place_of(0), learned_by(0));
+}
+
+/* What it had learned before is behind its new incarnation, too, and counts once. */
+static void who_takes_over_a_base_is_not_counted_twice(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.block_entries = 100;
+    options.apart_s = 5;
+    start_swarm(3, &options);
+    run(10 * SECOND_NS);
+    for (uint32_t i = 1; i < 3; i++)
+        cut(0, i);
+    run(60 * SECOND_NS);
+    for (uint32_t i = 1; i < 3; i++)
+        heal_cut(0, i);
+    run(40 * SECOND_NS);
+    assert_int_equal(bases_of(0), 1);
+    for (uint32_t i = 0; i < 3; i++)
+        must_be_where_the_swarm_is(i);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+    const struct CMUnitTest tests[] = {
+        TEST(two_are_at_the_same_place_and_each_has_learned_half),
+        TEST(alone_the_place_is_what_was_learned_here),
+        TEST(who_joins_is_where_the_swarm_is_from_its_first_step_on),
+        TEST(who_comes_back_has_not_lost_its_place),
+        TEST(who_takes_over_a_base_is_not_counted_twice),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

@@ -1,0 +1,174 @@
+/* What did not come by itself is asked for: of whom, when, and how much at a time. Two nodes that
+ * rest, and two puppets (puppet.h): one told what several lives of it say, another shows more. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/puppet.h"
+#include "node/broadcast/version.h"
+
+#define LIVES 6
+
+static struct puppet teller, shower;
+static uint32_t shown;  /* of each life: rumors before this one */
+static uint32_t wanted; /* of them, from the shower: a bit for each life */
+
+/* A WANT that WHO follows looks for a sign of life only. */
+static void on_heard(const struct message *message)
+{
+    static uint32_t before;
+    if (message->kind == WHO && message->tag)
+        wanted = before;
+    if (message->kind == WANT)
+        before = wanted;
+    const bool wants = message->kind == WANT && message->seq < shown;
+    for (uint32_t life = 1; wants && life <= LIVES; life++)
+        if (message->tag == origin_tag(teller.identity.id, life))
+            wanted |= 1u << life;
+}
+
+static int puppets_meet(void **state)
+{
+    (void)state;
+    begin_world(1);
+    start_usual_swarm(2);
+    run(5 * SECOND_NS);
+    world_rest(&world);
+    run(3 * SECOND_NS);
+    world.check.outsiders_tell = true;
+    puppet_init(&teller, 0, 77);
+    puppet_init(&shower, 0, 78);
+    shower.on_heard = on_heard;
+    shown = wanted = 0;
+    puppet_meet(&teller);
+    puppet_hello(&teller);
+    puppet_meet(&shower);
+    puppet_hello(&shower);
+    return 0;
+}
+
+static int puppets_leave(void **state)
+{
+    (void)state;
+    puppet_free(&shower);
+    puppet_free(&teller);
+    world_free(&world);
+    return 0;
+}
+
+/* What the teller says in one of its lives, from the mouth of either. */
+static void say_rumor(struct puppet *mouth, uint64_t life, uint32_t seq)
+{
+    uint8_t rumor[RUMOR_MAX];
+    uint32_t index = 5;
+    int8_t level = 1;
+    const struct update update = {
+        .tau = 0.5f, .amount = 1000, .count = 1, .index = &index, .level = &level};
+    struct rumor_head head = {.incarnation = life, .seq = seq};
+    memcpy(head.origin, teller.identity.id, ID_BYTES);
+    uint32_t taken;
+    size_t bytes;
+    rumor_encode(&head, &update, 0, RUMOR_MAX, &teller.identity, teller.context, rumor, &taken,
+                 &bytes);
+    puppet_say_bulk(mouth, RUMOR, rumor, bytes);
+}
+
+/* It knows the first so many rumors of each of the first lives. */
+static void show(uint32_t lives, uint32_t next)
+{
+    uint8_t entries[LIVES * VERSION_ENTRY_BYTES];
+    shown = next;
+    for (uint32_t life = 1; life <= lives; life++)
+        version_entry_put(entries + (life - 1) * VERSION_ENTRY_BYTES,
+                          origin_tag(teller.identity.id, life), next);
+    puppet_say_bulk(&shower, VERSION, entries, lives * VERSION_ENTRY_BYTES);
+}
+
+/* Show two of each life again and again, as a neighbour does; a bit for each that is asked for. */
+static uint32_t asked_in(int seconds)
+{
+    wanted = 0;
+    for (int part = 0; part < 4 * seconds; part++) {
+        show(LIVES, 2);
+        puppet_say(&teller, &(struct message){.kind = PING, .token = 1}); /* it is there */
+        run(SECOND_NS / 4);
+    }
+    return wanted;
+}
+
+/* Four live, and the first node has three neighbours: so one origin at a time is a share. */
+static void no_neighbour_is_asked_for_more_than_its_share_at_a_time(void **state)
+{
+    (void)state;
+    for (uint32_t life = 1; life <= LIVES; life++)
+        say_rumor(&teller, life, 0);
+    assert_int_equal(stats_of(0).neighbours, 3);
+    for (uint32_t brought = 0; brought < LIVES; brought++) {
+        const uint32_t asked = asked_in(3);
+        uint32_t life = 1;
+        while (life < LIVES && asked != 1u << life)
+            life++;
+        assert_int_equal(asked, 1u << life);
+        say_rumor(&shower, life, 1); /* which makes room for another */
+        run(SECOND_NS / 4);          /* what was asked again meanwhile has arrived */
+    }
+    assert_int_equal(asked_in(3), 0);
+}
+
+/* What it never brings does not bind it for ever. */
+static void who_brings_nothing_is_asked_for_something_else_in_the_end(void **state)
+{
+    (void)state;
+    for (uint32_t life = 1; life <= LIVES; life++)
+        say_rumor(&teller, life, 0);
+    const uint32_t first = asked_in(3);
+    assert_int_not_equal(first, 0);
+    assert_int_not_equal(asked_in(20) & ~first, 0);
+}
+
+/* The teller says something every half second, but falls behind what another shows. */
+static void who_brings_less_than_is_said_is_replaced(void **state)
+{
+    (void)state;
+    say_rumor(&teller, 1, 0);
+    uint32_t told = 1;
+    while (wanted == 0 && told < 30) {
+        show(1, 3 * told + 1);
+        run(SECOND_NS / 5);
+        say_rumor(&teller, 1, told++);
+        run(SECOND_NS / 5);
+    }
+    assert_int_equal(wanted, 1u << 1);
+    assert_true(told > 5 && told < 20); /* not at once, nor as if nothing were wrong */
+    run(SECOND_NS / 10);
+    assert_int_equal(teller.heard[PRUNE], 0); /* it speaks for itself: it is not sent away */
+}
+
+/* Another has shown far more, and the teller brings it one after the other. */
+static void who_catches_up_is_not_replaced(void **state)
+{
+    (void)state;
+    for (uint32_t told = 0; told < 40; told++) {
+        say_rumor(&teller, 1, told);
+        show(1, 40);
+        run(SECOND_NS / 5);
+    }
+    assert_int_equal(wanted, 0);
+}
+
+#define WITH_PUPPETS(name) cmocka_unit_test_setup_teardown(name, puppets_meet, puppets_leave)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_PUPPETS(no_neighbour_is_asked_for_more_than_its_share_at_a_time),
+        WITH_PUPPETS(who_brings_nothing_is_asked_for_something_else_in_the_end),
+        WITH_PUPPETS(who_brings_less_than_is_said_is_replaced),
+        WITH_PUPPETS(who_catches_up_is_not_replaced),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

@@ -1,0 +1,173 @@
+/* Who cannot hear as much as the swarm tells: block after block, without ever having all. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define PARAMETERS 20000
+#include "support/swarm_world.h"
+
+#define NODES 5
+#define HUT   4    /* on a line ... */
+#define THIN  8000 /* ... that carries so many bytes per second, of five times as many told */
+#define GOOD  1000000
+
+static struct rate down_rates[NODES];
+
+static void limit_down(uint32_t i, uint64_t bytes_per_s)
+{
+    down_rates[i].bytes_per_s = bytes_per_s;
+    world.wire.parties[i].down.rate = &down_rates[i];
+}
+
+/* Each tells some 5 kB twice a second. */
+static void start_talkative_listing(uint32_t listed_max)
+{
+    struct node_options options = usual_options();
+    options.listed_max = listed_max;
+    options.bytes_per_s = 20000;
+    options.log_bytes = 4 << 20;
+    options.apply_window = 20000;
+    options.block_entries = 1000;
+    told_max = 5000;
+    start_swarm(NODES, &options);
+}
+
+static void start_talkative(void)
+{
+    start_talkative_listing(0);
+}
+
+static uint64_t distance(const int32_t *a, const int32_t *b)
+{
+    uint64_t sum = 0;
+    for (uint32_t c = 0; c < PARAMETERS; c++)
+        sum += (uint64_t)llabs((long long)a[c] - b[c]);
+    return sum;
+}
+
+static void who_cannot_hear_the_swarm_takes_blocks_and_trains_on(void **state)
+{
+    (void)state;
+    static int32_t then[PARAMETERS], now[PARAMETERS], there[PARAMETERS];
+    start_talkative();
+    limit_down(HUT, THIN);
+    run(60 * SECOND_NS);
+    mind_read_units(&world.nodes[0].mind, then);
+    const struct node_stats before = stats_of(HUT);
+    run(40 * SECOND_NS);
+    mind_read_units(&world.nodes[0].mind, now);
+    mind_read_units(&world.nodes[HUT].mind, there);
+    assert_true(is_patching(HUT));
+    assert_true(distance(there, now) < distance(then, now)); /* less than so old */
+    assert_true(stats_of(HUT).rumors_told > before.rumors_told + 20);
+    assert_true(stats_of(HUT).lag_ns < 40 * SECOND_NS);
+    assert_int_equal(stats_of(HUT).members_live, NODES);
+    assert_true(stats_of(0).lag_ns < 5 * SECOND_NS);
+    for (uint32_t i = 0; i < HUT; i++)
+        assert_false(node_is_catching_up(world.nodes[i].node));
+}
+
+/* Of most others it does not know how much a block has: it needs to know that of itself only. */
+static void who_is_not_listed_beside_a_block_does_not_matter(void **state)
+{
+    (void)state;
+    start_talkative_listing(3);
+    limit_down(HUT, THIN);
+    run(60 * SECOND_NS);
+    assert_true(is_patching(HUT));
+    const uint32_t rounds = node_bases(world.nodes[HUT].node);
+    for (int s = 0; s < 60; s++) {
+        run(SECOND_NS);
+        assert_true(is_patching(HUT));
+    }
+    assert_true(node_bases(world.nodes[HUT].node) >= rounds + 2);
+}
+
+static void who_leaves_does_not_wait_for_it(void **state)
+{
+    (void)state;
+    start_talkative();
+    limit_down(HUT, THIN);
+    run(60 * SECOND_NS);
+    assert_true(is_patching(HUT));
+    world_leave(&world, 0);
+    run(10 * SECOND_NS); /* half of the grace time */
+    assert_true(world.nodes[0].finished);
+    assert_int_equal(world.nodes[0].last[NOTE_LEFT].level, LEVEL_INFO);
+}
+
+static void its_base_is_whole_again_when_less_is_told(void **state)
+{
+    (void)state;
+    start_talkative();
+    limit_down(HUT, THIN);
+    run(60 * SECOND_NS);
+    assert_true(node_is_catching_up(world.nodes[HUT].node));
+    must_agree(90 * SECOND_NS);
+    assert_false(node_is_catching_up(world.nodes[HUT].node));
+}
+
+static void or_when_its_line_has_become_better(void **state)
+{
+    (void)state;
+    start_talkative();
+    limit_down(HUT, THIN);
+    run(60 * SECOND_NS);
+    limit_down(HUT, GOOD);
+    run(60 * SECOND_NS);
+    assert_false(node_is_catching_up(world.nodes[HUT].node));
+    assert_true(stats_of(HUT).lag_ns < 5 * SECOND_NS);
+    must_agree(5 * SECOND_NS);
+}
+
+static void who_joins_over_a_thin_line_trains_before_its_base_is_whole(void **state)
+{
+    (void)state;
+    start_talkative();
+    world_kill(&world, HUT, true);
+    run(30 * SECOND_NS);
+    limit_down(HUT, THIN);
+    world_start(&world, HUT);
+    run(60 * SECOND_NS);
+    assert_true(world.nodes[HUT].training);
+    assert_true(node_is_catching_up(world.nodes[HUT].node));
+    assert_true(stats_of(HUT).rumors_told > 0);
+}
+
+static void where_all_lag_few_give_up_their_bases(void **state)
+{
+    (void)state;
+    start_talkative();
+    for (uint32_t i = 0; i < NODES; i++)
+        limit_down(i, THIN);
+    uint32_t most = 0;
+    for (uint32_t s = 0; s < 90; s++) {
+        run(SECOND_NS);
+        uint32_t patching = 0;
+        for (uint32_t i = 0; i < NODES; i++)
+            patching += is_patching(i);
+        most = patching > most ? patching : most;
+    }
+    assert_true(most <= 2);
+    must_agree(120 * SECOND_NS);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_begins, world_ends)
+    const struct CMUnitTest tests[] = {
+        TEST(who_cannot_hear_the_swarm_takes_blocks_and_trains_on),
+        TEST(who_is_not_listed_beside_a_block_does_not_matter),
+        TEST(who_leaves_does_not_wait_for_it),
+        TEST(its_base_is_whole_again_when_less_is_told),
+        TEST(or_when_its_line_has_become_better),
+        TEST(who_joins_over_a_thin_line_trains_before_its_base_is_whole),
+        TEST(where_all_lag_few_give_up_their_bases),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

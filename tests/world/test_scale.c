@@ -1,0 +1,341 @@
+/* What a swarm needs that is too large for everyone to talk to everyone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "wire/bytes.h"
+#include "node/inside.h"
+#include "support/puppet.h"
+
+/* So many that some are turned away, and a list takes several rounds. */
+#define MANY 24
+
+static struct puppet puppet;
+
+static void start_many(uint32_t n)
+{
+    struct node_options options = usual_options();
+    options.peers_max = 64;
+    options.half_open_max = 64;
+    options.interval_ns = 2 * SECOND_NS;
+    start_swarm(n, &options);
+    for (uint32_t i = 0; i < n; i++)
+        world.nodes[i].step_ns = SECOND_NS / 2;
+}
+
+static void everybody_knows_everybody(uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        assert_int_equal(stats_of(i).members_live, n);
+}
+
+static uint64_t control_bytes(void)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < world.nodes_count; i++)
+        bytes += stats_of(i).control_sent_bytes;
+    return bytes;
+}
+
+static uint32_t links_called(uint32_t i)
+{
+    uint32_t called = 0;
+    for (uint32_t l = 0; l < node_links(world.nodes[i].node); l++) {
+        struct node_link link;
+        node_link(world.nodes[i].node, l, &link);
+        called += link.open && link.dialled;
+    }
+    return called;
+}
+
+/* From every origin there must be somebody left who was not asked to stop. */
+static void nobody_has_sent_everyone_away(uint32_t i)
+{
+    const struct node *node = world.nodes[i].node;
+    for (uint32_t place = 1; place < node->versions.count; place++) { /* 0: its own */
+        uint32_t left = 0;
+        const struct peer *peer;
+        for (uint32_t slot = 0; (peer = node_neighbour(node, &slot)); slot++)
+            left += !bit_get(peer->pruned, place);
+        assert_true(left > 0);
+    }
+}
+
+static void many_meet_at_one_address_and_stay_one_swarm(void **state)
+{
+    (void)state;
+    start_many(MANY);
+    run(20 * SECOND_NS);
+    everybody_knows_everybody(MANY);
+    for (uint32_t i = 0; i < MANY; i++) {
+        assert_in_range(neighbours(i), 8, 20);
+        assert_true(links_called(i) >= 4);
+        nobody_has_sent_everyone_away(i);
+        assert_int_equal(world.nodes[i].notes[NOTE_MEMBER_DEAD], 0);
+    }
+    must_agree(10 * SECOND_NS);
+    assert_int_equal(stats_of(MANY - 1).version, rumors_told());
+}
+
+static void who_has_neighbours_enough_turns_away_and_says_whom_else_to_call(void **state)
+{
+    (void)state;
+    start_many(MANY);
+    run(20 * SECOND_NS);
+    assert_true(neighbours(0) >= 16); /* everybody had its address */
+    const struct node_options options = world.nodes[1].options;
+    const uint32_t late = add(&options);
+    world_start(&world, late);
+    run(10 * SECOND_NS);
+    assert_true(neighbours(late) >= 8);
+    for (uint32_t i = 0; i < node_links(world.nodes[late].node); i++) {
+        struct node_link link;
+        node_link(world.nodes[late].node, i, &link);
+        assert_memory_not_equal(link.id, world.nodes[0].identity.id, ID_BYTES);
+    }
+    assert_true(world.nodes[late].training);
+    assert_int_equal(world.nodes[late].notes[NOTE_DIAL_FAILED], 0);
+    assert_int_equal(world.nodes[late].notes[NOTE_NEIGHBOUR_LOST], 0);
+    everybody_knows_everybody(MANY + 1);
+}
+
+/* Only three can be called: they take more than their share. */
+static void where_few_can_be_called_they_take_all(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.peers_max = 64;
+    options.half_open_max = 64;
+    for (uint32_t i = 0; i < 20; i++) {
+        options.listen_port = i < 3 ? WORLD_PORT : 0;
+        (void)add(&options);
+        if (i > 0)
+            world_introduce(&world, i, 0);
+    }
+    start_all();
+    run(20 * SECOND_NS);
+    everybody_knows_everybody(20);
+    for (uint32_t i = 3; i < 20; i++)
+        assert_int_equal(neighbours(i), 3);
+}
+
+/* The newcomer reaches one member only: a full list of the rest must come from it. */
+static void a_newcomer_learns_everyone_from_one_address(void **state)
+{
+    (void)state;
+    start_many(MANY);
+    run(30 * SECOND_NS);
+    const struct node_options options = world.nodes[1].options;
+    const uint32_t late = add(&options);
+    world.nodes[late].options.seeds_count = 0;
+    world_introduce(&world, late, MANY - 1);
+    for (uint32_t i = 0; i < MANY - 1; i++)
+        cut(late, i);
+    world_start(&world, late);
+    run(3 * SECOND_NS); /* two lists, four a second; news alone takes 6 s */
+    assert_int_equal(neighbours(late), 1);
+    assert_int_equal(stats_of(late).members_live, MANY + 1);
+}
+
+static void what_a_node_says_beside_rumors_does_not_grow_with_the_swarm(void **state)
+{
+    (void)state;
+    start_many(MANY);
+    run(30 * SECOND_NS);
+    const uint64_t before = control_bytes();
+    run(20 * SECOND_NS);
+    assert_in_range((control_bytes() - before) / 20 / MANY, 500, 2048);
+}
+
+static void a_silent_neighbour_is_pinged_and_a_talkative_one_is_not(void **state)
+{
+    (void)state;
+    start_many(2);
+    world.nodes[0].step_ns = SECOND_NS / 8;
+    run(10 * SECOND_NS);
+    const struct node *node = world.nodes[1].node; /* hears a rumor every two seconds, and gossip */
+    assert_int_equal(node->said_count[PING], 1);
+    struct node_link link;
+    node_link(node, 0, &link);
+    assert_int_equal(link.rtt_ns, 2 * DELAY_NS);
+}
+
+/* Records that the first node is about to tell others. */
+static uint32_t news_waiting(void)
+{
+    const struct node *node = world.nodes[0].node;
+    uint32_t waiting = 0;
+    for (uint32_t i = 0; node_neighbour(node, &i); i++)
+        for (uint32_t m = 0; m < node->members.count; m++)
+            waiting += bit_get(node->rapports[i].news, m);
+    return waiting;
+}
+
+static void a_list_of_members_is_not_passed_on_and_news_is(void **state)
+{
+    (void)state;
+    struct identity somebody;
+    struct record record = {.incarnation = 1, .stamp = 1, .renew_ms = 60000};
+    uint8_t bytes[RECORD_BYTES];
+    start_many(2);
+    run(5 * SECOND_NS);
+    puppet_init(&puppet, 0, 77);
+    puppet_meet(&puppet);
+    puppet_hello(&puppet);
+    identity_from_seed(&somebody, (const uint8_t[SEED_BYTES]){88});
+    memcpy(record.id, somebody.id, ID_BYTES);
+    record_create(&record, &somebody, puppet.context, bytes);
+    puppet_say_bulk(&puppet, MEMBERS, bytes, sizeof bytes);
+    assert_int_equal(stats_of(0).members_live, 4);
+    const uint32_t before = news_waiting();
+    record.stamp++;
+    record_create(&record, &somebody, puppet.context, bytes);
+    puppet_say_bulk(&puppet, NEWS, bytes, sizeof bytes);
+    assert_int_equal(news_waiting(), before + 1); /* for the other node, not for the puppet */
+    run(SECOND_NS);
+    assert_int_equal(stats_of(1).members_live, 4);
+    puppet_free(&puppet);
+}
+
+/* Who has promised the next record soon, when it knew few, must keep that when it knows many. */
+static void nobody_is_taken_for_dead_while_the_swarm_grows(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.trains = false; /* so that no rumor is a sign of life */
+    options.peers_max = 64;
+    options.half_open_max = 64;
+    options.silence_ns = 4 * SECOND_NS;
+    start_swarm(36, &options);
+    run(30 * SECOND_NS);
+    everybody_knows_everybody(36);
+    for (uint32_t i = 0; i < 36; i++)
+        assert_int_equal(world.nodes[i].notes[NOTE_MEMBER_DEAD], 0);
+}
+
+/* The records of who never tells take a tree, too. When a link of it breaks, it is mended before
+ * anybody is taken for dead. */
+static void news_of_who_never_tells_finds_another_way(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.trains = false;
+    start_swarm(4, &options);
+    run(20 * SECOND_NS);
+    assert_true(meshed());
+    cut(0, 3);
+    cut(1, 3);
+    run(120 * SECOND_NS);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(stats_of(i).members_live, 4);
+        assert_int_equal(world.nodes[i].notes[NOTE_MEMBER_DEAD], 0);
+    }
+}
+
+static void news_is_passed_on_once_and_dies_out(void **state)
+{
+    (void)state;
+    start_many(12);
+    world_rest(&world);
+    run(120 * SECOND_NS); /* the trees stand, the speeds have fallen */
+    uint64_t before = 0, after = 0, span = 30;
+    for (uint32_t i = 0; i < 12; i++)
+        before += world.nodes[i].node->said_bytes[NEWS];
+    run(span * SECOND_NS);
+    for (uint32_t i = 0; i < 12; i++)
+        after += world.nodes[i].node->said_bytes[NEWS];
+    const uint64_t copies_per_second = (after - before) / RECORD_BYTES / span;
+    /* 12 records, each renewed every 3 s at the latest, each heard by 11 others. */
+    assert_in_range(copies_per_second, 12 * 11 / 3, 12 * 11 * 2 / 3);
+}
+
+static void the_oldest_rumor_that_is_lacking_is_the_lag(void **state)
+{
+    (void)state;
+    start_many(2);
+    run(10 * SECOND_NS);
+    assert_int_equal(stats_of(0).lag_ns, 0);
+    uint8_t slice[VERSION_ENTRY_BYTES];
+    puppet_init(&puppet, 0, 77);
+    puppet_meet(&puppet);
+    puppet_hello(&puppet);
+    const struct world_node *other = &world.nodes[1];
+    bytes_put(slice, origin_tag(other->identity.id, other->options.incarnation), 8);
+    bytes_put(slice + 8, 1000, 4);
+    puppet_say(&puppet, &(struct message){.kind = VERSION, .bulk = {slice, sizeof slice}});
+    run(3 * SECOND_NS);
+    assert_in_range(stats_of(0).lag_ns, 2900 * MILLI_NS, 3100 * MILLI_NS);
+    run(90 * SECOND_NS); /* nobody has shown it since: it is lost, not late */
+    assert_int_equal(stats_of(0).lag_ns, 0);
+    puppet_free(&puppet);
+}
+
+static uint64_t incarnation_of(const uint8_t id[static ID_BYTES])
+{
+    for (uint32_t i = 0; i < world.nodes_count; i++)
+        if (memcmp(world.nodes[i].identity.id, id, ID_BYTES) == 0)
+            return world.nodes[i].options.incarnation;
+    return 0;
+}
+
+static void the_version_can_be_read_origin_by_origin(void **state)
+{
+    (void)state;
+    start_many(3);
+    run(10 * SECOND_NS);
+    const struct node *node = world.nodes[0].node;
+    uint64_t rumors = 0, samples = 0;
+    for (uint32_t i = 0; i < node_origins(node); i++) {
+        struct node_origin origin;
+        node_origin(node, i, &origin);
+        assert_int_equal(origin.incarnation, incarnation_of(origin.id));
+        rumors += origin.next;
+        samples += origin.samples;
+    }
+    assert_int_equal(node_origins(node), 3);
+    assert_int_equal(rumors, stats_of(0).version);
+    assert_int_equal(samples, node_swarm_samples(node));
+    must_agree(3 * SECOND_NS);
+    assert_true(stats_of(0).version_hash == stats_of(1).version_hash);
+}
+
+static void many_that_leave_together_leave_with_one_base(void **state)
+{
+    (void)state;
+    start_many(MANY);
+    run(20 * SECOND_NS);
+    world.nodes[1].step_ns = 4 * SECOND_NS; /* what it tells last comes late */
+    run(SECOND_NS / 2);
+    for (uint32_t i = 0; i < MANY; i++)
+        world_leave(&world, i);
+    run(12 * SECOND_NS);
+    for (uint32_t i = 0; i < MANY; i++) {
+        assert_true(world.nodes[i].finished);
+        assert_int_equal(world.nodes[i].last[NOTE_LEFT].level, LEVEL_INFO);
+        assert_true(same_base(0, i));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(many_meet_at_one_address_and_stay_one_swarm),
+        STORY(who_has_neighbours_enough_turns_away_and_says_whom_else_to_call),
+        STORY(where_few_can_be_called_they_take_all),
+        STORY(a_newcomer_learns_everyone_from_one_address),
+        STORY(what_a_node_says_beside_rumors_does_not_grow_with_the_swarm),
+        STORY(a_silent_neighbour_is_pinged_and_a_talkative_one_is_not),
+        STORY(a_list_of_members_is_not_passed_on_and_news_is),
+        STORY(nobody_is_taken_for_dead_while_the_swarm_grows),
+        STORY(news_of_who_never_tells_finds_another_way),
+        STORY(news_is_passed_on_once_and_dies_out),
+        STORY(the_oldest_rumor_that_is_lacking_is_the_lag),
+        STORY(the_version_can_be_read_origin_by_origin),
+        STORY(many_that_leave_together_leave_with_one_base),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

@@ -1,0 +1,180 @@
+/* Giving a base to somebody who keeps to no rule. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/give_story.h"
+#include "node/inside.h"
+
+static void must_hang_up(void)
+{
+    run(3 * SECOND_NS);
+    assert_true(puppet.closed);
+    assert_int_equal(puppet.bye_reason, BYE_BROKEN);
+}
+
+static void who_asks_is_told_what_the_base_is_made_of_and_given_it(void **state)
+{
+    (void)state;
+    start_talk_at_rest();
+    puppet_say(&puppet, &(struct message){.kind = TAKE});
+    assert_int_equal(puppet.heard[HISTORY], 1);
+    assert_int_equal(puppet.last[HISTORY].parts, 1);
+    assert_int_equal(puppet.last[HISTORY].bulk.count, HISTORY_ENTRY_BYTES);
+    assert_true(puppet.last[HISTORY].digest == stats_of(0).digest);
+    fetch(SMALL_BLOCKS - 8, 8);
+    assert_int_equal(puppet.heard[BLOCK], 8);
+    assert_int_equal(puppet.last[BLOCK].block, SMALL_BLOCKS - 1);
+    assert_int_equal(puppet.last[BLOCK].text.count, VERSION_ENTRY_BYTES);
+    assert_true(puppet.last[BLOCK].bulk.count > 1);
+}
+
+static void who_asks_is_no_longer_owed_what_is_in_the_base(void **state)
+{
+    (void)state;
+    start_talk_at_rest();
+    struct node *node = world.nodes[0].node;
+    uint32_t i = 0;
+    struct peer *peer = node_neighbour(node, &i);
+    const uint32_t place = versions_place(&node->versions, node->own);
+    const uint32_t heard = puppet.heard[RUMOR];
+    owed_add(peer, place, 0);
+    puppet_say(&puppet, &(struct message){.kind = TAKE});
+    run(SECOND_NS);
+    assert_int_equal(puppet.heard[HISTORY], 1);
+    assert_int_equal(puppet.heard[RUMOR], heard);
+    assert_int_equal(peer->owes_count, 0);
+    assert_false(bit_get(peer->lazy, place));
+}
+
+static void who_knows_nothing_has_nothing_to_give(void **state)
+{
+    (void)state;
+    struct node_options options = patient_options();
+    options.trains = false;
+    start_talk(&options);
+    puppet_say(&puppet, &(struct message){.kind = TAKE});
+    assert_int_equal(puppet.heard[HISTORY], 1);
+    assert_int_equal(puppet.last[HISTORY].parts, 0);
+}
+
+static void who_asks_for_blocks_that_no_base_has_is_hung_up_on(void **state)
+{
+    (void)state;
+    const struct span {
+        uint64_t block, count;
+    } wrong[] = {{0, 0},
+                 {0, 9},
+                 {0, UINT64_MAX},
+                 {SMALL_BLOCKS, 1},
+                 {SMALL_BLOCKS - 1, 2},
+                 {UINT32_MAX, 1},
+                 {(uint64_t)UINT32_MAX + 1, 1},
+                 {UINT64_MAX, 8}};
+    start_talk_at_rest();
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        fetch(wrong[i].block, wrong[i].count);
+        must_hang_up();
+        assert_int_equal(puppet.heard[BLOCK], 0);
+        puppet_meet(&puppet);
+        puppet_hello(&puppet);
+    }
+    fetch(SMALL_BLOCKS - 1, 1); /* the last one there is */
+    assert_false(puppet.closed);
+    assert_int_equal(puppet.heard[BLOCK], 1);
+    must_have_the_base_it_had();
+}
+
+/* One is read at once, four wait. */
+static void who_asks_for_more_than_may_wait_is_refused_that(void **state)
+{
+    (void)state;
+    struct node_options options = patient_options();
+    options.give_bytes_per_s = 50;
+    start_talk(&options);
+    run(100 * MILLI_NS);
+    fetch(0, 1);
+    run(100 * MILLI_NS);
+    assert_int_equal(puppet.heard[BLOCK], 1);
+    for (uint32_t i = 1; i < 5; i++)
+        fetch(i, 1);
+    assert_int_equal(puppet.heard[BLOCK], 1);
+    fetch(5, 1);
+    assert_int_equal(puppet.heard[BLOCK], 2);
+    assert_int_equal(puppet.last[BLOCK].bulk.count, 0);
+    run(60 * SECOND_NS);
+    assert_int_equal(puppet.heard[BLOCK], 2 + 4);
+    assert_true(puppet.last[BLOCK].bulk.count > 0);
+    assert_false(puppet.closed);
+}
+
+/* Bytes per second given, in so many seconds in which it is always asked for more. */
+static double given_in(uint32_t seconds)
+{
+    const uint64_t before = stats_of(0).given_bytes, from_ns = world_now_ns(&world);
+    uint32_t asked = puppet.heard[BLOCK];
+    while (world_now_ns(&world) - from_ns < seconds * SECOND_NS) {
+        if (asked == puppet.heard[BLOCK] + FETCHES_MAX) {
+            run(MILLI_NS / 4);
+            continue;
+        }
+        fetch(0, 1);
+        asked++;
+    }
+    return (double)(stats_of(0).given_bytes - before) * 1e9 /
+           (double)(world_now_ns(&world) - from_ns);
+}
+
+static void who_trains_gives_a_quarter_of_what_its_links_carry(void **state)
+{
+    (void)state;
+    struct node_options options = patient_options();
+    options.block_entries = PARAMETERS;
+    options.give_bytes_per_s = NODE_GIVE_AUTO;
+    start_talk(&options);
+    const double unmeasured = given_in(1);
+    assert_true(unmeasured > 0.5 * LINK_RATE_FIRST && unmeasured < LINK_RATE_FIRST);
+    (void)given_in(10);
+    const double quarter = stats_of(0).uplink / 4;
+    assert_true(quarter > 2 * LINK_RATE_FIRST); /* the blocks have shown what the link carries */
+    const double given = given_in(5);
+    assert_true(given > 0.75 * quarter && given < 1.02 * quarter);
+    assert_true(stats_of(0).uplink < 4.01 * quarter);
+}
+
+static void who_hangs_up_while_it_is_read_for_is_forgotten(void **state)
+{
+    (void)state;
+    struct node_options options = patient_options();
+    start_talk(&options);
+    world.nodes[0].step_ns = SECOND_NS; /* so long does a reading take */
+    run(SECOND_NS);
+    fetch(0, 8);
+    fetch(8, 8);
+    puppet_free(&puppet);
+    run(3 * SECOND_NS);
+    puppet_init(&puppet, 0, 2);
+    puppet_meet(&puppet);
+    puppet_hello(&puppet);
+    fetch(0, 1);
+    run(2 * SECOND_NS);
+    assert_int_equal(puppet.heard[BLOCK], 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TALK(who_asks_is_told_what_the_base_is_made_of_and_given_it),
+        TALK(who_asks_is_no_longer_owed_what_is_in_the_base),
+        TALK(who_knows_nothing_has_nothing_to_give),
+        TALK(who_asks_for_blocks_that_no_base_has_is_hung_up_on),
+        TALK(who_asks_for_more_than_may_wait_is_refused_that),
+        TALK(who_trains_gives_a_quarter_of_what_its_links_carry),
+        TALK(who_hangs_up_while_it_is_read_for_is_forgotten),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

@@ -1,0 +1,256 @@
+/* Taking a base over from somebody who keeps to no rule: blocks, and donors of no use. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/take_story.h"
+
+static void who_has_not_joined_and_asks_for_a_base_wants_no_rumors(void **state)
+{
+    (void)state;
+    const struct node_options options = patient_options();
+    const uint32_t joiner = add(&options), nobody = add(&options);
+    world_introduce(&world, joiner, nobody); /* so it waits for somebody */
+    world_start(&world, joiner);
+    puppet_init(&puppet, joiner, 1);
+    puppet_meet(&puppet);
+    puppet_hello(&puppet);
+    assert_false(is_training(joiner));
+    say_ahead();
+    run(3 * SECOND_NS);
+    assert_int_equal(puppet.heard[TAKE], 1);
+    assert_int_equal(puppet.heard[WANT], 0);
+}
+
+/* Blocks. */
+
+static void start_taking(void)
+{
+    start_talk_of_much_more();
+    say_history(0, 1, history_of(1, MANY));
+    assert_true(is_catching_up(0));
+    run(SECOND_NS);
+    assert_true(puppet.heard[FETCH] > 0);
+    assert_int_equal(puppet.last[FETCH].count, 8);
+}
+
+static void say_block(struct puppet *by, uint64_t block, const uint8_t *bulk, size_t bytes)
+{
+    uint8_t slice[VERSION_ENTRY_BYTES];
+    version_entry_put(slice, origin_tag(puppet.identity.id, 1), MANY);
+    puppet_say(by, &(struct message){.kind = BLOCK,
+                                     .block = block,
+                                     .hash = entries_hash(slice, 1),
+                                     .text = {slice, sizeof slice},
+                                     .bulk = {bulk, bytes}});
+}
+
+static void must_still_lack_all(void)
+{
+    run(SECOND_NS);
+    assert_false(puppet.closed);
+    assert_true(is_catching_up(0));
+    assert_int_equal(stats_of(0).blocks_held, 0);
+    must_have_the_base_it_had();
+}
+
+static void a_block_that_no_base_has_is_not_taken(void **state)
+{
+    (void)state;
+    static const uint8_t zeros[1] = {0};
+    start_taking();
+    say_block(&puppet, SMALL_BLOCKS, zeros, sizeof zeros);
+    say_block(&puppet, UINT64_MAX, zeros, sizeof zeros);
+    say_block(&puppet, (uint64_t)UINT32_MAX + 1, zeros, sizeof zeros);
+    must_still_lack_all();
+}
+
+static void must_break_off(const uint8_t *bulk, size_t bytes)
+{
+    start_taking();
+    say_block(&puppet, 0, bulk, bytes);
+    run(SECOND_NS);
+    assert_true(puppet.closed);
+    assert_int_equal(puppet.bye_reason, BYE_BROKEN);
+    assert_int_equal(stats_of(0).blocks_held, 0);
+    must_have_the_base_it_had();
+}
+
+static void a_block_that_is_none_ends_the_conversation(void **state)
+{
+    (void)state;
+    static const uint8_t wide[1 + 5 * SMALL_BLOCK] = {33};
+    must_break_off(wide, sizeof wide);
+}
+
+static void a_block_that_could_be_narrower_ends_the_conversation(void **state)
+{
+    (void)state;
+    static const uint8_t low[1 + SMALL_BLOCK] = {8};
+    must_break_off(low, sizeof low);
+}
+
+static void a_block_cut_short_ends_the_conversation(void **state)
+{
+    (void)state;
+    static const uint8_t low[1 + SMALL_BLOCK] = {8, 0xff};
+    must_break_off(low, sizeof low - 1);
+}
+
+static void a_block_of_a_version_nobody_knows_is_not_taken(void **state)
+{
+    (void)state;
+    static const uint8_t zeros[1] = {0};
+    uint8_t slice[2 * VERSION_ENTRY_BYTES];
+    start_taking();
+    version_entry_put(slice, origin_tag(puppet.identity.id, 1), MANY);
+    version_entry_put(slice + VERSION_ENTRY_BYTES, 0x1234, 5);
+    struct message block = {.kind = BLOCK,
+                            .hash = entries_hash(slice, 2),
+                            .text = {slice, sizeof slice},
+                            .bulk = {zeros, 1}};
+    puppet_say(&puppet, &block);
+    block.hash = block.text.count = 0; /* b0, and it says so: nobody has all that it lacks */
+    puppet_say(&puppet, &block);
+    must_still_lack_all();
+}
+
+/* It has something else than we of what it does not list. */
+static void a_block_of_which_it_is_not_sure_what_it_is_made_of_is_not_taken(void **state)
+{
+    (void)state;
+    static const uint8_t zeros[1] = {0};
+    uint8_t slice[VERSION_ENTRY_BYTES];
+    start_taking();
+    version_entry_put(slice, origin_tag(puppet.identity.id, 1), MANY);
+    const uint32_t asked = puppet.heard[FETCH];
+    for (uint64_t block = 0; block < 16; block++) /* all that it has been asked for */
+        puppet_say(&puppet, &(struct message){.kind = BLOCK,
+                                              .block = block,
+                                              .hash = entries_hash(slice, 1) + 1,
+                                              .text = {slice, sizeof slice},
+                                              .bulk = {zeros, 1}});
+    must_still_lack_all();
+    run(5 * SECOND_NS);
+    assert_int_equal(puppet.heard[FETCH], asked); /* not so soon */
+    say_block(&puppet, 0, zeros, sizeof zeros);
+    run(SECOND_NS);
+    assert_int_equal(stats_of(0).blocks_held, 1);
+}
+
+static void a_block_that_nobody_asked_for_changes_nothing(void **state)
+{
+    (void)state;
+    static const uint8_t zeros[1] = {0};
+    start_talk_at_rest();
+    say_block(&puppet, 0, zeros, sizeof zeros);
+    say_block(&puppet, SMALL_BLOCKS, NULL, 0);
+    run(SECOND_NS);
+    assert_int_equal(puppet.heard[FETCH], 0);
+    assert_int_equal(stats_of(0).block_bytes, 0);
+    must_go_on_with_its_own_base();
+}
+
+static void who_has_nothing_but_half_a_base_gives_none(void **state)
+{
+    (void)state;
+    start_taking();
+    puppet_say(&puppet, &(struct message){.kind = TAKE});
+    assert_int_equal(puppet.heard[HISTORY], 1);
+    assert_int_equal(puppet.last[HISTORY].parts, 0);
+    fetch(0, 8);
+    assert_int_equal(puppet.heard[BLOCK], 1);
+    assert_int_equal(puppet.last[BLOCK].bulk.count, 0);
+}
+
+/* Donors that are of no use, among others that are. */
+
+/* Another node joins two that train, and the puppet is its neighbour first. */
+static uint32_t join_with_puppet(uint64_t give_bytes_per_s)
+{
+    struct node_options options = patient_options();
+    options.give_bytes_per_s = give_bytes_per_s;
+    start_swarm(2, &options);
+    run(30 * SECOND_NS);
+    const uint32_t joiner = join(&options, 2);
+    puppet_init(&puppet, joiner, 1);
+    puppet_meet(&puppet);
+    puppet_hello(&puppet);
+    until(is_catching_up, joiner, 5 * SECOND_NS);
+    return joiner;
+}
+
+/* It says that it knows more than there is, whenever it is asked. */
+static const struct message knows_all = {
+    .kind = VERSION, .hash = 1, .rumors = 1ull << 40, .base = 1};
+
+/* What it is asked for it answers with this, until the other trains. */
+static uint32_t answer_with(uint32_t joiner, const struct message *answer, uint64_t within_ns)
+{
+    uint32_t answered = 0;
+    const uint64_t end_ns = world_now_ns(&world) + within_ns;
+    uint32_t shown = 0;
+    while (!is_training(joiner)) {
+        assert_true(world_now_ns(&world) < end_ns);
+        for (; shown < puppet.heard[WANT]; shown = puppet.heard[WANT])
+            puppet_say(&puppet, &knows_all);
+        for (; answer && answered < puppet.heard[FETCH]; answered++) {
+            struct message block = *answer;
+            block.block = puppet.last[FETCH].block;
+            puppet_say(&puppet, &block);
+        }
+        run(MILLI_NS);
+    }
+    return answered;
+}
+
+static void who_is_refused_asks_others(void **state)
+{
+    (void)state;
+    const uint32_t joiner = join_with_puppet(2000);
+    const struct message refusal = {.kind = BLOCK};
+    assert_in_range(answer_with(joiner, &refusal, 4 * SECOND_NS), 1, 3); /* at once */
+    must_agree(5 * SECOND_NS);
+}
+
+static void what_a_donor_gives_that_is_behind_is_not_taken(void **state)
+{
+    (void)state;
+    static const uint8_t zeros[1] = {0};
+    const uint32_t joiner = join_with_puppet(2000);
+    const struct message born = {.kind = BLOCK, .bulk = {zeros, sizeof zeros}}; /* of b0 */
+    assert_in_range(answer_with(joiner, &born, 20 * SECOND_NS), 1, 6);
+    must_agree(5 * SECOND_NS);
+}
+
+static void what_a_donor_does_not_give_for_long_comes_from_others(void **state)
+{
+    (void)state;
+    const uint32_t joiner = join_with_puppet(2000);
+    (void)answer_with(joiner, NULL, 20 * SECOND_NS);
+    assert_true(puppet.heard[FETCH] > 0);
+    must_agree(5 * SECOND_NS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TALK(who_has_not_joined_and_asks_for_a_base_wants_no_rumors),
+        TALK(a_block_that_no_base_has_is_not_taken),
+        TALK(a_block_that_is_none_ends_the_conversation),
+        TALK(a_block_that_could_be_narrower_ends_the_conversation),
+        TALK(a_block_cut_short_ends_the_conversation),
+        TALK(a_block_of_a_version_nobody_knows_is_not_taken),
+        TALK(a_block_of_which_it_is_not_sure_what_it_is_made_of_is_not_taken),
+        TALK(a_block_that_nobody_asked_for_changes_nothing),
+        TALK(who_has_nothing_but_half_a_base_gives_none),
+        TALK(who_is_refused_asks_others),
+        TALK(what_a_donor_gives_that_is_behind_is_not_taken),
+        TALK(what_a_donor_does_not_give_for_long_comes_from_others),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
