@@ -47,7 +47,7 @@ static int print(const char *text)
 
 /* keygen and swarmkey: one optional file name. */
 static int run_key(int argc, char **argv, const char *usage, const char *file,
-                   enum status (*make)(const char *path, struct problem *problem))
+                   enum error (*make)(const char *path, struct problem *problem))
 {
     static const struct option known[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
     struct problem problem;
@@ -68,12 +68,12 @@ static int run_key(int argc, char **argv, const char *usage, const char *file,
 
 static int run_keygen(int argc, char **argv)
 {
-    return run_key(argc, argv, keygen_usage, "node.key", keys_identity);
+    return run_key(argc, argv, keygen_usage, "node.key", keygen_identity);
 }
 
 static int run_swarmkey(int argc, char **argv)
 {
-    return run_key(argc, argv, swarmkey_usage, "swarm.key", keys_swarm);
+    return run_key(argc, argv, swarmkey_usage, "swarm.key", keygen_swarm);
 }
 
 static const struct command commands[] = {

@@ -1,6 +1,6 @@
 /* Amounts for people: three figures and a unit. */
-#ifndef HEARSAY_AMOUNT_H
-#define HEARSAY_AMOUNT_H
+#ifndef HEARSAY_BASE_AMOUNT_H
+#define HEARSAY_BASE_AMOUNT_H
 
 #define AMOUNT_BYTES 24
 

@@ -3,8 +3,8 @@
  * A room asks for everything it will ever need while it is being built and gives it all back at
  * once. The pages are zero and cost nothing until they are touched, so a generous bound is free.
  */
-#ifndef HEARSAY_ARENA_H
-#define HEARSAY_ARENA_H
+#ifndef HEARSAY_BASE_ARENA_H
+#define HEARSAY_BASE_ARENA_H
 
 #include <stddef.h>
 

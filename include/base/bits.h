@@ -1,6 +1,6 @@
 /* Sets of small numbers that have a bit each. */
-#ifndef HEARSAY_BITS_H
-#define HEARSAY_BITS_H
+#ifndef HEARSAY_BASE_BITS_H
+#define HEARSAY_BASE_BITS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * The base wraps modulo 2^32, so the lanes do too: the digest of a sum is the sum of the digests
  * even where an entry wraps, which one sum modulo 2^64 would not give.
  */
-#ifndef HEARSAY_DIGEST_H
-#define HEARSAY_DIGEST_H
+#ifndef HEARSAY_BASE_DIGEST_H
+#define HEARSAY_BASE_DIGEST_H
 
 #include <stdint.h>
 

@@ -1,17 +1,17 @@
 /* How functions say that something went wrong.
  *
  *   our mistake          CHECK(cond): always on, prints and aborts
- *   the world's fault    enum status: outputs are written only on OK
+ *   the world's fault    enum error: outputs are written only on OK
  *   a person must act    struct problem: one sentence saying what is wrong and what to do
  */
-#ifndef HEARSAY_STATUS_H
-#define HEARSAY_STATUS_H
+#ifndef HEARSAY_BASE_ERROR_H
+#define HEARSAY_BASE_ERROR_H
 
 #include <stdbool.h>
 
 #define MUST_USE __attribute__((warn_unused_result))
 
-enum status {
+enum error {
     OK = 0,
     MALFORMED, /* the bytes break their format */
     TOO_BIG,   /* a limit or a buffer is exceeded */
@@ -21,7 +21,7 @@ enum status {
     FAILED     /* the operating system refused */
 };
 
-const char *status_name(enum status status);
+const char *error_name(enum error error);
 
 /* A sentence for a person. Room for one message of two lines. */
 struct problem {
@@ -29,7 +29,7 @@ struct problem {
 };
 
 /* Write the sentence (printf format) and return status: `return problem_set(…);` */
-enum status problem_set(struct problem *problem, enum status status, const char *format, ...)
+enum error problem_set(struct problem *problem, enum error error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Print where and what to stderr, then abort. */

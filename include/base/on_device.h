@@ -1,6 +1,6 @@
 /* Marks a function that CUDA kernels may call, too. */
-#ifndef HEARSAY_ON_DEVICE_H
-#define HEARSAY_ON_DEVICE_H
+#ifndef HEARSAY_BASE_ON_DEVICE_H
+#define HEARSAY_BASE_ON_DEVICE_H
 
 #ifdef __CUDACC__
 #define ON_DEVICE __host__ __device__

@@ -1,7 +1,7 @@
 /* Deterministic pseudo-random numbers: the same seed gives the same run on every machine.
  * Not for secrets (those come from secret.h). SplitMix64: Steele, Lea, Flood 2014. */
-#ifndef HEARSAY_RNG_H
-#define HEARSAY_RNG_H
+#ifndef HEARSAY_BASE_RNG_H
+#define HEARSAY_BASE_RNG_H
 
 #include <stdint.h>
 

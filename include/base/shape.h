@@ -1,6 +1,6 @@
 /* The shape of one sample as it travels through a model: channels x height x width, row major. */
-#ifndef HEARSAY_SHAPE_H
-#define HEARSAY_SHAPE_H
+#ifndef HEARSAY_BASE_SHAPE_H
+#define HEARSAY_BASE_SHAPE_H
 
 #include <stddef.h>
 

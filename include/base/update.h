@@ -5,8 +5,8 @@
  * The learner makes updates (telling) and takes them (hearing); the node carries them as rumors.
  * Neither knows how the other does it: this struct is all that passes between them.
  */
-#ifndef HEARSAY_UPDATE_H
-#define HEARSAY_UPDATE_H
+#ifndef HEARSAY_BASE_UPDATE_H
+#define HEARSAY_BASE_UPDATE_H
 
 #include <stdint.h>
 
@@ -24,7 +24,7 @@ struct update {
 };
 
 /* How to tell, this time (replica.h says what is done with it). */
-struct tell {
+struct publish_terms {
     uint32_t budget_bytes; /* what the rumors may take */
     float tau;             /* the threshold; 0: the one that fits best */
     double share;          /* of this origin among all, 0 < share <= 1 */

@@ -11,8 +11,8 @@
  * Held by tests/unit/model/test_backend.c: every operation against a naive reference, on every
  * backend.
  */
-#ifndef HEARSAY_BACKEND_H
-#define HEARSAY_BACKEND_H
+#ifndef HEARSAY_MODEL_BACKEND_BACKEND_H
+#define HEARSAY_MODEL_BACKEND_BACKEND_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,10 +77,10 @@ struct adam {
 #define BIN_PARTS      256
 
 struct survey {
-    float beta;      /* step on by so much of what the base did */
-    float floor;     /* what is smaller is passed over; 0: nothing is */
-    uint32_t *picks; /* [picks_max] indices */
-    uint32_t picks_max;
+    float beta;           /* step on by so much of what the base did */
+    float floor;          /* what is smaller is passed over; 0: nothing is */
+    uint32_t *candidates; /* [candidates_max] indices */
+    uint32_t candidates_max;
 };
 
 /* What passes over samples have come to: adds up until it is written to. */
@@ -181,25 +181,26 @@ struct backend {
      * above infinity's), which had been cleared, and its index is noted in picks, in order, as long
      * as there is room. Returns how many there are. */
     uint32_t (*survey)(struct backend *, const struct survey *survey, size_t count, float *w,
-                       const int32_t *base, int32_t *since, uint32_t host_bins[HISTOGRAM_BINS]);
+                       const int32_t *base, int32_t *base_at_last_publish,
+                       uint32_t host_bins[HISTOGRAM_BINS]);
     /* The entries picks[picked] whose |r| lies in this bin: host_parts[part of the bin]++, which
      * had been cleared. */
-    void (*refine)(struct backend *, uint32_t picked, const uint32_t *picks, const float *w,
+    void (*refine)(struct backend *, uint32_t picked, const uint32_t *candidates, const float *w,
                    const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS]);
     /* Of the entries picks[picked]: each with level k = trunc(r / tau) != 0, clamped to ±LEVEL_MAX
      * (but none whose residual is not finite: it would spread what broke here):
      * written to host_update (at most capacity), base += amount·k, w += (QUANTUM·amount - tau)·k.
      * host_update->tau and ->amount are given; ->count is set. */
-    void (*cut)(struct backend *, uint32_t picked, const uint32_t *picks, float *w, int32_t *base,
-                uint32_t capacity, struct update *host_update);
+    void (*cut)(struct backend *, uint32_t picked, const uint32_t *candidates, float *w,
+                int32_t *base, uint32_t capacity, struct update *host_update);
     /* base += amount·k, w += QUANTUM·amount·k. */
-    void (*hear)(struct backend *, const struct update *host_update, float *w, int32_t *base);
+    void (*apply)(struct backend *, const struct update *host_update, float *w, int32_t *base);
     /* The same, of an update that an earlier life of this node cut: what that took from r = tau·k
      * is taken from the r that is here, as far as that goes. base += amount·k, w +=
      * QUANTUM·amount·k - taken; taken = 0 where r and k differ in sign, else the smaller of |r| and
      * tau·|k|, with that sign. Where r has all of it, w becomes what cut would have made of it, bit
      * for bit. */
-    void (*hear_own)(struct backend *, const struct update *host_update, float *w, int32_t *base);
+    void (*apply_own)(struct backend *, const struct update *host_update, float *w, int32_t *base);
     /* base = host_base, w = QUANTUM·base + r: the base moves and the residual stays. w stays as it
      * is, bit for bit, where base does; and w == QUANTUM·base stays so, bit for bit. */
     void (*rebase)(struct backend *, size_t count, const int32_t *host_base, float *w,

@@ -32,7 +32,7 @@ bool device_is_word(const char *word)
     return strlen(word) < DEVICE_NAME_MAX && (number(which) >= 0 || after(which, UUID_PREFIX));
 }
 
-static enum status find_uuid(const char *uuid, int *found, struct problem *problem)
+static enum error find_uuid(const char *uuid, int *found, struct problem *problem)
 {
     int matches = 0;
     for (int i = 0; i < cuda_module()->devices(); i++) {
@@ -52,7 +52,7 @@ static enum status find_uuid(const char *uuid, int *found, struct problem *probl
                        uuid);
 }
 
-static enum status find(const char *which, int *found, struct problem *problem)
+static enum error find(const char *which, int *found, struct problem *problem)
 {
     char about[DEVICE_TEXT_MAX];
     const int count = cuda_module()->devices();
@@ -85,12 +85,12 @@ static void open_cpu(int threads, struct backend **backend, char text[DEVICE_TEX
     (void)snprintf(text, DEVICE_TEXT_MAX, "cpu: %d thread%s", threads, threads > 1 ? "s" : "");
 }
 
-enum status device_open(const char *word, int threads, enum precision precision,
-                        struct backend **backend, char text[DEVICE_TEXT_MAX],
-                        struct problem *problem)
+enum error device_open(const char *word, int threads, enum precision precision,
+                       struct backend **backend, char text[DEVICE_TEXT_MAX],
+                       struct problem *problem)
 {
     int i = 0;
-    enum status status = OK;
+    enum error error = OK;
     const char *which = after(word, CUDA_PREFIX);
     CHECK(device_is_word(word));
     if (strcmp(word, "cpu") == 0) {
@@ -106,12 +106,12 @@ enum status device_open(const char *word, int threads, enum precision precision,
         return OK;
     }
     if (which != NULL)
-        status = find(which, &i, problem);
-    if (status == OK)
-        status = cuda_module()->open(i, precision, backend, problem);
-    if (status == OK)
+        error = find(which, &i, problem);
+    if (error == OK)
+        error = cuda_module()->open(i, precision, backend, problem);
+    if (error == OK)
         describe(i, text);
-    return status;
+    return error;
 }
 
 void device_list(FILE *out)

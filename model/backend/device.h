@@ -2,8 +2,8 @@
  *
  *   device_open ──► backend_cpu | backend_cuda
  */
-#ifndef HEARSAY_DEVICE_H
-#define HEARSAY_DEVICE_H
+#ifndef HEARSAY_MODEL_BACKEND_DEVICE_H
+#define HEARSAY_MODEL_BACKEND_DEVICE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,9 +36,9 @@ bool device_is_word(const char *word);
 
 /* auto: the first GPU that there is, else the CPU. threads: of the CPU. A beginning of a UUID will
  * do. text says which it is, or the problem why it cannot be. */
-enum status device_open(const char *word, int threads, enum precision precision,
-                        struct backend **backend, char text[DEVICE_TEXT_MAX],
-                        struct problem *problem) MUST_USE;
+enum error device_open(const char *word, int threads, enum precision precision,
+                       struct backend **backend, char text[DEVICE_TEXT_MAX],
+                       struct problem *problem) MUST_USE;
 
 /* Every GPU, a line each, below what the program was built with. */
 void device_list(FILE *out);

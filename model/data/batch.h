@@ -4,8 +4,8 @@
  * two epochs. Position and seed say everything: nothing else needs saving to go on later.
  * Held by tests/unit/model/test_batch.c.
  */
-#ifndef HEARSAY_BATCH_H
-#define HEARSAY_BATCH_H
+#ifndef HEARSAY_MODEL_DATA_BATCH_H
+#define HEARSAY_MODEL_DATA_BATCH_H
 
 #include <stdint.h>
 

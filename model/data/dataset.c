@@ -37,7 +37,7 @@ static void tally_normalise(const struct tally *tally, struct dataset *dataset)
 
 /* Room for the samples, whose count and shape are set, and for one image more: there pass the
  * images that are not ours. */
-static enum status take_memory(struct dataset *dataset, struct problem *problem)
+static enum error take_memory(struct dataset *dataset, struct problem *problem)
 {
     dataset->pixels = malloc((dataset->count + (size_t)1) * shape_size(dataset->shape));
     dataset->labels = malloc(dataset->count);
@@ -55,8 +55,8 @@ struct slice {
     uint32_t kept;
 };
 
-static enum status check_shards(const struct dataset_options *options, uint32_t count,
-                                struct problem *problem)
+static enum error check_shards(const struct dataset_options *options, uint32_t count,
+                               struct problem *problem)
 {
     if (options->shard >= options->shards)
         return problem_set(problem, MISMATCH,
@@ -69,12 +69,12 @@ static enum status check_shards(const struct dataset_options *options, uint32_t 
     return OK;
 }
 
-static enum status slice_new(struct slice *slice, const struct dataset_options *options,
-                             uint32_t count, struct problem *problem)
+static enum error slice_new(struct slice *slice, const struct dataset_options *options,
+                            uint32_t count, struct problem *problem)
 {
-    enum status status = check_shards(options, count, problem);
-    if (status != OK)
-        return status;
+    enum error error = check_shards(options, count, problem);
+    if (error != OK)
+        return error;
     uint32_t *order = malloc(count * sizeof *order);
     uint8_t *keep = calloc(count, 1);
     if (!order || !keep) {
@@ -92,16 +92,16 @@ static enum status slice_new(struct slice *slice, const struct dataset_options *
     return OK;
 }
 
-static enum status read_labels(struct idx *labels, const struct slice *slice,
-                               struct dataset *dataset, struct problem *problem)
+static enum error read_labels(struct idx *labels, const struct slice *slice,
+                              struct dataset *dataset, struct problem *problem)
 {
     uint8_t highest = 1; /* at least two classes */
     uint32_t at = 0;
     for (uint32_t i = 0; i < labels->count; i++) {
         uint8_t label;
-        enum status status = idx_next(labels, &label, problem);
-        if (status != OK)
-            return status;
+        enum error error = idx_next(labels, &label, problem);
+        if (error != OK)
+            return error;
         if (label > highest)
             highest = label;
         if (slice->keep[i])
@@ -112,17 +112,17 @@ static enum status read_labels(struct idx *labels, const struct slice *slice,
 }
 
 /* Every image is read, for the statistics; those of the slice stay. */
-static enum status read_images(struct idx *images, const struct slice *slice,
-                               struct dataset *dataset, struct problem *problem)
+static enum error read_images(struct idx *images, const struct slice *slice,
+                              struct dataset *dataset, struct problem *problem)
 {
     const size_t size = shape_size(dataset->shape);
     struct tally tally = {0};
     uint32_t at = 0;
     for (uint32_t i = 0; i < images->count; i++) {
         uint8_t *image = dataset->pixels + size * at;
-        enum status status = idx_next(images, image, problem);
-        if (status != OK)
-            return status;
+        enum error error = idx_next(images, image, problem);
+        if (error != OK)
+            return error;
         tally_add(&tally, image, size);
         at += slice->keep[i];
     }
@@ -130,44 +130,44 @@ static enum status read_images(struct idx *images, const struct slice *slice,
     return idx_end(images, problem);
 }
 
-static enum status read_pair(struct idx *images, struct idx *labels,
-                             const struct dataset_options *options, struct dataset *dataset,
-                             struct problem *problem)
+static enum error read_pair(struct idx *images, struct idx *labels,
+                            const struct dataset_options *options, struct dataset *dataset,
+                            struct problem *problem)
 {
     struct slice slice;
     if (images->count != labels->count)
         return problem_set(problem, MALFORMED,
                            "%s: holds %u images for the %u labels beside it; %s", images->path,
                            images->count, labels->count, idx_remedy(images));
-    enum status status = slice_new(&slice, options, images->count, problem);
-    if (status != OK)
-        return status;
+    enum error error = slice_new(&slice, options, images->count, problem);
+    if (error != OK)
+        return error;
     dataset->count = slice.kept;
     dataset->shape = images->shape;
-    status = take_memory(dataset, problem);
-    if (status == OK)
-        status = read_labels(labels, &slice, dataset, problem);
-    if (status == OK)
-        status = read_images(images, &slice, dataset, problem);
+    error = take_memory(dataset, problem);
+    if (error == OK)
+        error = read_labels(labels, &slice, dataset, problem);
+    if (error == OK)
+        error = read_images(images, &slice, dataset, problem);
     free(slice.keep);
-    return status;
+    return error;
 }
 
-static enum status load_idx(struct dataset *dataset, const struct dataset_options *options,
-                            bool train, struct problem *problem)
+static enum error load_idx(struct dataset *dataset, const struct dataset_options *options,
+                           bool train, struct problem *problem)
 {
     struct idx images, labels;
     const char *part = train ? "train" : "t10k";
-    enum status status = idx_open(&images, options->directory, part, IDX_IMAGES, problem);
-    if (status != OK)
-        return status;
-    status = idx_open(&labels, options->directory, part, IDX_LABELS, problem);
-    if (status == OK) {
-        status = read_pair(&images, &labels, options, dataset, problem);
+    enum error error = idx_open(&images, options->directory, part, IDX_IMAGES, problem);
+    if (error != OK)
+        return error;
+    error = idx_open(&labels, options->directory, part, IDX_LABELS, problem);
+    if (error == OK) {
+        error = read_pair(&images, &labels, options, dataset, problem);
         idx_close(&labels);
     }
     idx_close(&images);
-    return status;
+    return error;
 }
 
 static void tally_glyphs(struct dataset *dataset, uint64_t seed, uint32_t train_count)
@@ -176,45 +176,45 @@ static void tally_glyphs(struct dataset *dataset, uint64_t seed, uint32_t train_
     struct tally tally = {0};
     const uint32_t count = train_count < DATASET_TALLIED ? train_count : DATASET_TALLIED;
     for (uint32_t i = 0; i < count; i++) {
-        (void)glyphs_draw(seed, GLYPHS_TRAIN, i, pixels);
+        (void)synthetic_digits_draw(seed, GLYPHS_TRAIN, i, pixels);
         tally_add(&tally, pixels, sizeof pixels);
     }
     tally_normalise(&tally, dataset);
 }
 
-static enum status load_generated(struct dataset *dataset, const struct dataset_options *options,
-                                  bool train, struct problem *problem)
+static enum error load_generated(struct dataset *dataset, const struct dataset_options *options,
+                                 bool train, struct problem *problem)
 {
     struct slice slice;
     const uint32_t count = train ? options->train_count : options->test_count;
-    enum status status = slice_new(&slice, options, count, problem);
-    if (status != OK)
-        return status;
+    enum error error = slice_new(&slice, options, count, problem);
+    if (error != OK)
+        return error;
     dataset->count = slice.kept;
     dataset->shape = (struct shape){1, GLYPH_SIDE, GLYPH_SIDE};
     dataset->classes = GLYPH_CLASSES;
-    status = take_memory(dataset, problem);
+    error = take_memory(dataset, problem);
     const enum glyphs_set set = train ? GLYPHS_TRAIN : GLYPHS_TEST;
-    for (uint32_t i = 0, at = 0; status == OK && i < count; i++)
+    for (uint32_t i = 0, at = 0; error == OK && i < count; i++)
         if (slice.keep[i]) {
             uint8_t *pixels = dataset->pixels + (size_t)at * GLYPH_PIXELS;
-            dataset->labels[at++] = glyphs_draw(options->seed, set, i, pixels);
+            dataset->labels[at++] = synthetic_digits_draw(options->seed, set, i, pixels);
         }
     free(slice.keep);
-    if (status == OK && train)
+    if (error == OK && train)
         tally_glyphs(dataset, options->seed, count);
-    return status;
+    return error;
 }
 
-static enum status load_xor(struct dataset *dataset, struct problem *problem)
+static enum error load_xor(struct dataset *dataset, struct problem *problem)
 {
     static const uint8_t pixels[4][2] = {{0, 0}, {0, 255}, {255, 0}, {255, 255}};
     static const uint8_t labels[4] = {0, 1, 1, 0};
     struct tally tally = {0};
     *dataset = (struct dataset){.count = 4, .shape = {1, 1, 2}, .classes = 2};
-    enum status status = take_memory(dataset, problem);
-    if (status != OK)
-        return status;
+    enum error error = take_memory(dataset, problem);
+    if (error != OK)
+        return error;
     memcpy(dataset->pixels, pixels, sizeof pixels);
     memcpy(dataset->labels, labels, sizeof labels);
     tally_add(&tally, dataset->pixels, sizeof pixels);
@@ -222,45 +222,45 @@ static enum status load_xor(struct dataset *dataset, struct problem *problem)
     return OK;
 }
 
-static enum status load(struct dataset *dataset, const struct dataset_options *options, bool train,
-                        struct problem *problem)
+static enum error load(struct dataset *dataset, const struct dataset_options *options, bool train,
+                       struct problem *problem)
 {
     struct dataset loaded = {0};
-    enum status status = FAILED;
+    enum error error = FAILED;
     switch (options->source) {
     case DATASET_IDX:
-        status = load_idx(&loaded, options, train, problem);
+        error = load_idx(&loaded, options, train, problem);
         break;
     case DATASET_GENERATED:
-        status = load_generated(&loaded, options, train, problem);
+        error = load_generated(&loaded, options, train, problem);
         break;
     case DATASET_XOR:
-        status = load_xor(&loaded, problem);
+        error = load_xor(&loaded, problem);
         break;
     }
-    if (status == OK)
+    if (error == OK)
         *dataset = loaded;
     else
         dataset_free(&loaded);
-    return status;
+    return error;
 }
 
-enum status dataset_load_train(struct dataset *dataset, const struct dataset_options *options,
-                               struct problem *problem)
+enum error dataset_load_train(struct dataset *dataset, const struct dataset_options *options,
+                              struct problem *problem)
 {
     return load(dataset, options, true, problem);
 }
 
-enum status dataset_load_test(struct dataset *dataset, const struct dataset_options *options,
-                              struct problem *problem)
+enum error dataset_load_test(struct dataset *dataset, const struct dataset_options *options,
+                             struct problem *problem)
 {
     struct dataset_options whole = *options;
     whole.shard = 0;
     whole.shards = 1;
-    enum status status = load(dataset, &whole, false, problem);
-    if (status == OK)
+    enum error error = load(dataset, &whole, false, problem);
+    if (error == OK)
         dataset->mean = dataset->scale = 0;
-    return status;
+    return error;
 }
 
 void dataset_free(struct dataset *dataset)

@@ -12,8 +12,8 @@
  * samples, so that a shard is made without making the rest.) Where all pixels are equal scale is 1.
  * Held by tests/unit/model/test_dataset.c.
  */
-#ifndef HEARSAY_DATASET_H
-#define HEARSAY_DATASET_H
+#ifndef HEARSAY_MODEL_DATA_DATASET_H
+#define HEARSAY_MODEL_DATA_DATASET_H
 
 #include <stdint.h>
 
@@ -47,13 +47,13 @@ struct dataset_options {
 /* The training samples of this shard: a permutation by seed, cut in `shards` slices whose sizes
  * differ by at most one; the slices are disjoint and cover everything. Only the shard is held, in
  * the order of the file. MISMATCH: no such shard, or more shards than samples. */
-enum status dataset_load_train(struct dataset *dataset, const struct dataset_options *options,
-                               struct problem *problem) MUST_USE;
+enum error dataset_load_train(struct dataset *dataset, const struct dataset_options *options,
+                              struct problem *problem) MUST_USE;
 
 /* All test samples, in the order of the file; mean and scale are left 0 (use the training set's,
  * or those saved with a model). Its classes may not be the training set's: compare them. */
-enum status dataset_load_test(struct dataset *dataset, const struct dataset_options *options,
-                              struct problem *problem) MUST_USE;
+enum error dataset_load_test(struct dataset *dataset, const struct dataset_options *options,
+                             struct problem *problem) MUST_USE;
 
 void dataset_free(struct dataset *dataset);
 

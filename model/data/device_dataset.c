@@ -2,13 +2,13 @@
 
 #include "base/error.h"
 
-void shelf_init(struct shelf *shelf, struct backend *backend, const struct dataset *dataset,
-                uint32_t batch_max)
+void device_dataset_init(struct device_dataset *device_dataset, struct backend *backend,
+                         const struct dataset *dataset, uint32_t batch_max)
 {
     CHECK(dataset->count > 0 && batch_max > 0);
     const size_t sample_size = shape_size(dataset->shape);
     const size_t bytes = dataset->count * sample_size;
-    *shelf = (struct shelf){
+    *device_dataset = (struct device_dataset){
         .backend = backend,
         .labels = backend->take(backend, dataset->count),
         .count = dataset->count,
@@ -16,25 +16,28 @@ void shelf_init(struct shelf *shelf, struct backend *backend, const struct datas
         .mean = dataset->mean,
         .scale = dataset->scale,
         .batch_max = batch_max,
-        .x = backend->take(backend, batch_max * sample_size * sizeof *shelf->x),
+        .x = backend->take(backend, batch_max * sample_size * sizeof *device_dataset->x),
         .y = backend->take(backend, batch_max),
     };
-    shelf->pixels = backend->keep(backend, dataset->pixels, bytes, &shelf->far);
-    backend->upload(backend, shelf->labels, dataset->labels, dataset->count);
+    device_dataset->pixels = backend->keep(backend, dataset->pixels, bytes, &device_dataset->far);
+    backend->upload(backend, device_dataset->labels, dataset->labels, dataset->count);
 }
 
-void shelf_gather(struct shelf *shelf, const uint32_t *pick, uint32_t size)
+void device_dataset_gather(struct device_dataset *device_dataset, const uint32_t *pick,
+                           uint32_t size)
 {
-    CHECK(size <= shelf->batch_max);
-    shelf->backend->gather(shelf->backend, (int)size, shelf->sample_size, shelf->pixels,
-                           shelf->labels, pick, shelf->mean, shelf->scale, shelf->x, shelf->y);
+    CHECK(size <= device_dataset->batch_max);
+    device_dataset->backend->gather(device_dataset->backend, (int)size, device_dataset->sample_size,
+                                    device_dataset->pixels, device_dataset->labels, pick,
+                                    device_dataset->mean, device_dataset->scale, device_dataset->x,
+                                    device_dataset->y);
 }
 
-void shelf_free(struct shelf *shelf)
+void device_dataset_free(struct device_dataset *device_dataset)
 {
-    struct backend *backend = shelf->backend;
-    backend->give(backend, shelf->pixels);
-    backend->give(backend, shelf->labels);
-    backend->give(backend, shelf->x);
-    backend->give(backend, shelf->y);
+    struct backend *backend = device_dataset->backend;
+    backend->give(backend, device_dataset->pixels);
+    backend->give(backend, device_dataset->labels);
+    backend->give(backend, device_dataset->x);
+    backend->give(backend, device_dataset->y);
 }

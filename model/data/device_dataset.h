@@ -2,8 +2,8 @@
  *
  *   dataset ─upload─► pixels, labels ─ pick[size] ─► x[size, in], y[size]
  */
-#ifndef HEARSAY_SHELF_H
-#define HEARSAY_SHELF_H
+#ifndef HEARSAY_MODEL_DATA_DEVICE_DATASET_H
+#define HEARSAY_MODEL_DATA_DEVICE_DATASET_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "backend/backend.h"
 #include "data/dataset.h"
 
-struct shelf {
+struct device_dataset {
     struct backend *backend;
     uint8_t *pixels;
     bool far; /* the pixels are in memory of the host (backend.h) */
@@ -27,13 +27,14 @@ struct shelf {
 };
 
 /* The dataset, of at least one sample, is copied and can be freed afterwards. */
-void shelf_init(struct shelf *shelf, struct backend *backend, const struct dataset *dataset,
-                uint32_t batch_max);
+void device_dataset_init(struct device_dataset *device_dataset, struct backend *backend,
+                         const struct dataset *dataset, uint32_t batch_max);
 
 /* The samples pick[0 .. size-1], which lie on the backend, too, into x and y. May be part of a
  * sequence. */
-void shelf_gather(struct shelf *shelf, const uint32_t *pick, uint32_t size);
+void device_dataset_gather(struct device_dataset *device_dataset, const uint32_t *pick,
+                           uint32_t size);
 
-void shelf_free(struct shelf *shelf);
+void device_dataset_free(struct device_dataset *device_dataset);
 
 #endif

@@ -31,8 +31,8 @@ static const char *plural(const struct idx *idx)
     return idx->kind == IDX_IMAGES ? "images" : "labels";
 }
 
-static enum status open_named(struct idx *idx, int *fd, const char *directory, const char *name,
-                              const char *suffix, struct problem *problem)
+static enum error open_named(struct idx *idx, int *fd, const char *directory, const char *name,
+                             const char *suffix, struct problem *problem)
 {
     int length = snprintf(idx->path, sizeof idx->path, "%s/%s%s", directory, name, suffix);
     if (length < 0 || (size_t)length >= sizeof idx->path)
@@ -50,23 +50,23 @@ static enum status open_named(struct idx *idx, int *fd, const char *directory, c
 }
 
 /* The first of the names that is there, plain or packed. */
-static enum status open_any(struct idx *idx, int *fd, const char *directory, const char *part,
-                            struct problem *problem)
+static enum error open_any(struct idx *idx, int *fd, const char *directory, const char *part,
+                           struct problem *problem)
 {
     static const char *const names[][2] = {
         [IDX_LABELS] = {"labels-idx1-ubyte"},
         [IDX_IMAGES] = {"images-idx3-ubyte", "images-idx4-ubyte"}};
     const char *const *of_kind = names[idx->kind];
-    enum status status = MISSING;
-    for (int i = 0; i < 2 && of_kind[i] && status == MISSING; i++) {
+    enum error error = MISSING;
+    for (int i = 0; i < 2 && of_kind[i] && error == MISSING; i++) {
         char name[64];
         (void)snprintf(name, sizeof name, "%.32s-%s", part, of_kind[i]);
-        status = open_named(idx, fd, directory, name, "", problem);
-        if (status == MISSING)
-            status = open_named(idx, fd, directory, name, ".gz", problem);
+        error = open_named(idx, fd, directory, name, "", problem);
+        if (error == MISSING)
+            error = open_named(idx, fd, directory, name, ".gz", problem);
     }
-    if (status != MISSING)
-        return status;
+    if (error != MISSING)
+        return error;
     char other[64] = "";
     if (of_kind[1])
         (void)snprintf(other, sizeof other, ", nor %.32s-%s", part, of_kind[1]);
@@ -78,7 +78,7 @@ static enum status open_any(struct idx *idx, int *fd, const char *directory, con
 }
 
 /* Less came than the format promises: say why. */
-static enum status fault(const struct idx *idx, const char *where, struct problem *problem)
+static enum error fault(const struct idx *idx, const char *where, struct problem *problem)
 {
     int system_error = errno;
     int code = Z_OK;
@@ -95,27 +95,27 @@ static enum status fault(const struct idx *idx, const char *where, struct proble
     return problem_set(problem, MALFORMED, "%s: ends %s; %s", idx->path, where, idx_remedy(idx));
 }
 
-static enum status fault_at_item(const struct idx *idx, struct problem *problem)
+static enum error fault_at_item(const struct idx *idx, struct problem *problem)
 {
     char where[64];
     (void)snprintf(where, sizeof where, "after %u of %u %s", idx->at, idx->count, plural(idx));
     return fault(idx, where, problem);
 }
 
-static enum status read_header(struct idx *idx, uint8_t *header, unsigned bytes,
-                               struct problem *problem)
+static enum error read_header(struct idx *idx, uint8_t *header, unsigned bytes,
+                              struct problem *problem)
 {
     if (gzread(idx->stream, header, bytes) != (int)bytes)
         return fault(idx, "within its header", problem);
     return OK;
 }
 
-static enum status read_magic(struct idx *idx, struct problem *problem)
+static enum error read_magic(struct idx *idx, struct problem *problem)
 {
     uint8_t magic[4];
-    enum status status = read_header(idx, magic, sizeof magic, problem);
-    if (status != OK)
-        return status;
+    enum error error = read_header(idx, magic, sizeof magic, problem);
+    if (error != OK)
+        return error;
     if (magic[0] != 0 || magic[1] != 0)
         return problem_set(problem, MALFORMED,
                            "%s: is not an IDX file (it begins with %02x %02x instead of 00 00); %s",
@@ -140,13 +140,13 @@ static uint32_t big_endian(const uint8_t *bytes)
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-static enum status read_dimensions(struct idx *idx, struct problem *problem)
+static enum error read_dimensions(struct idx *idx, struct problem *problem)
 {
     uint8_t bytes[4 * DIMENSIONS_MAX];
     uint32_t sizes[DIMENSIONS_MAX] = {1, 1, 1, 1}; /* what is not said is 1, but the count */
-    enum status status = read_header(idx, bytes, 4 * (unsigned)idx->dimensions, problem);
-    if (status != OK)
-        return status;
+    enum error error = read_header(idx, bytes, 4 * (unsigned)idx->dimensions, problem);
+    if (error != OK)
+        return error;
     for (int i = 1; i < idx->dimensions; i++)
         sizes[DIMENSIONS_MAX - idx->dimensions + i] = big_endian(bytes + 4 * (ptrdiff_t)i);
     const uint32_t channels = sizes[1], height = sizes[2], width = sizes[3];
@@ -166,7 +166,7 @@ static enum status read_dimensions(struct idx *idx, struct problem *problem)
     return OK;
 }
 
-static enum status check_size(const struct idx *idx, struct problem *problem)
+static enum error check_size(const struct idx *idx, struct problem *problem)
 {
     uint64_t announced = (uint64_t)idx->count * shape_size(idx->shape);
     if (announced / DEFLATE_RATIO_MAX <= idx->file_bytes)
@@ -176,7 +176,7 @@ static enum status check_size(const struct idx *idx, struct problem *problem)
         idx->count, plural(idx), (unsigned long long)idx->file_bytes, idx_remedy(idx));
 }
 
-static enum status open_stream(struct idx *idx, int fd, struct problem *problem)
+static enum error open_stream(struct idx *idx, int fd, struct problem *problem)
 {
     struct stat about;
     if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
@@ -192,27 +192,27 @@ static enum status open_stream(struct idx *idx, int fd, struct problem *problem)
     return OK;
 }
 
-enum status idx_open(struct idx *idx, const char *directory, const char *part, enum idx_kind kind,
-                     struct problem *problem)
+enum error idx_open(struct idx *idx, const char *directory, const char *part, enum idx_kind kind,
+                    struct problem *problem)
 {
     int fd = -1;
     *idx = (struct idx){.kind = kind};
-    enum status status = open_any(idx, &fd, directory, part, problem);
-    if (status == OK)
-        status = open_stream(idx, fd, problem);
-    if (status != OK)
-        return status;
-    status = read_magic(idx, problem);
-    if (status == OK)
-        status = read_dimensions(idx, problem);
-    if (status == OK)
-        status = check_size(idx, problem);
-    if (status != OK)
+    enum error error = open_any(idx, &fd, directory, part, problem);
+    if (error == OK)
+        error = open_stream(idx, fd, problem);
+    if (error != OK)
+        return error;
+    error = read_magic(idx, problem);
+    if (error == OK)
+        error = read_dimensions(idx, problem);
+    if (error == OK)
+        error = check_size(idx, problem);
+    if (error != OK)
         idx_close(idx);
-    return status;
+    return error;
 }
 
-enum status idx_next(struct idx *idx, uint8_t *item, struct problem *problem)
+enum error idx_next(struct idx *idx, uint8_t *item, struct problem *problem)
 {
     CHECK(idx->at < idx->count);
     const int bytes = (int)shape_size(idx->shape);
@@ -222,7 +222,7 @@ enum status idx_next(struct idx *idx, uint8_t *item, struct problem *problem)
     return OK;
 }
 
-enum status idx_end(struct idx *idx, struct problem *problem)
+enum error idx_end(struct idx *idx, struct problem *problem)
 {
     CHECK(idx->at == idx->count);
     uint8_t extra;

@@ -14,8 +14,8 @@
  * tests/unit/model/test_dataset.c, tests/unit/model/test_idx.c). What follows a gzip stream is
  * ignored, as gunzip does.
  */
-#ifndef HEARSAY_IDX_H
-#define HEARSAY_IDX_H
+#ifndef HEARSAY_MODEL_DATA_IDX_H
+#define HEARSAY_MODEL_DATA_IDX_H
 
 #include <stdint.h>
 
@@ -43,14 +43,14 @@ struct idx {
  * train-images-idx3-ubyte, or train-images-idx4-ubyte, whichever is there first, each plain or .gz;
  * and check the header. After OK the caller must idx_close; after anything else there is nothing to
  * close. */
-enum status idx_open(struct idx *idx, const char *directory, const char *part, enum idx_kind kind,
-                     struct problem *problem) MUST_USE;
+enum error idx_open(struct idx *idx, const char *directory, const char *part, enum idx_kind kind,
+                    struct problem *problem) MUST_USE;
 
 /* The next item, as many bytes as its shape has, into item. There must be one left. */
-enum status idx_next(struct idx *idx, uint8_t *item, struct problem *problem) MUST_USE;
+enum error idx_next(struct idx *idx, uint8_t *item, struct problem *problem) MUST_USE;
 
 /* All items are read: nothing may follow, and a gzip checksum must hold. */
-enum status idx_end(struct idx *idx, struct problem *problem) MUST_USE;
+enum error idx_end(struct idx *idx, struct problem *problem) MUST_USE;
 
 /* What to do about a file that is not as it should be: "write it or download it again". */
 const char *idx_remedy(const struct idx *idx);

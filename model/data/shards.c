@@ -154,8 +154,8 @@ static void cut(struct shards *shards, const struct desk *desk, const struct dat
             give_one(shards, i);
 }
 
-static enum status check(const struct dataset *whole, const struct shards_options *options,
-                         struct problem *problem)
+static enum error check(const struct dataset *whole, const struct shards_options *options,
+                        struct problem *problem)
 {
     uint32_t wanting = 0;
     CHECK(isfinite(options->alpha) && options->alpha >= 0);
@@ -172,12 +172,12 @@ static enum status check(const struct dataset *whole, const struct shards_option
                        whole->count, wanting, whole->count);
 }
 
-enum status shards_cut(struct shards *shards, const struct dataset *whole,
-                       const struct shards_options *options, struct problem *problem)
+enum error shards_cut(struct shards *shards, const struct dataset *whole,
+                      const struct shards_options *options, struct problem *problem)
 {
-    enum status status = check(whole, options, problem);
-    if (status != OK)
-        return status;
+    enum error error = check(whole, options, problem);
+    if (error != OK)
+        return error;
     struct shards made = {.count = whole->count, .nodes = options->nodes};
     made.owner = malloc(made.count * sizeof *made.owner);
     made.sizes = calloc(made.nodes, sizeof *made.sizes);
@@ -187,20 +187,20 @@ enum status shards_cut(struct shards *shards, const struct dataset *whole,
     if (made.owner && made.sizes && desk.order && desk.pile && desk.parts)
         cut(&made, &desk, whole, options);
     else
-        status = problem_set(problem, FAILED, "no memory left to cut %u samples into %u shards",
-                             made.count, made.nodes);
+        error = problem_set(problem, FAILED, "no memory left to cut %u samples into %u shards",
+                            made.count, made.nodes);
     free(desk.order);
     free(desk.pile);
     free(desk.parts);
-    if (status == OK)
+    if (error == OK)
         *shards = made;
     else
         shards_free(&made);
-    return status;
+    return error;
 }
 
-enum status shards_take(const struct shards *shards, const struct dataset *whole, uint32_t node,
-                        struct dataset *dataset, struct problem *problem)
+enum error shards_take(const struct shards *shards, const struct dataset *whole, uint32_t node,
+                       struct dataset *dataset, struct problem *problem)
 {
     CHECK(node < shards->nodes && shards->sizes[node] > 0 && shards->count == whole->count);
     const size_t size = shape_size(whole->shape);

@@ -18,8 +18,8 @@
  *
  * Not here: DATASET_XOR, of which every node holds all.
  */
-#ifndef HEARSAY_SHARDS_H
-#define HEARSAY_SHARDS_H
+#ifndef HEARSAY_MODEL_DATA_SHARDS_H
+#define HEARSAY_MODEL_DATA_SHARDS_H
 
 #include <stdint.h>
 
@@ -41,13 +41,13 @@ struct shards {
 };
 
 /* MISMATCH: fewer samples than nodes that want some. FAILED: no memory. */
-enum status shards_cut(struct shards *shards, const struct dataset *whole,
-                       const struct shards_options *options, struct problem *problem) MUST_USE;
+enum error shards_cut(struct shards *shards, const struct dataset *whole,
+                      const struct shards_options *options, struct problem *problem) MUST_USE;
 
 /* The samples of one node (sizes[node] > 0), in the order of the whole, with its shape, classes,
  * mean and scale. A copy: dataset_free. FAILED: no memory. */
-enum status shards_take(const struct shards *shards, const struct dataset *whole, uint32_t node,
-                        struct dataset *dataset, struct problem *problem) MUST_USE;
+enum error shards_take(const struct shards *shards, const struct dataset *whole, uint32_t node,
+                       struct dataset *dataset, struct problem *problem) MUST_USE;
 
 void shards_free(struct shards *shards);
 

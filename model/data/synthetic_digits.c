@@ -321,8 +321,8 @@ static int32_t noise(struct rng *rng)
     return sum;
 }
 
-uint8_t glyphs_draw(uint64_t seed, enum glyphs_set set, uint32_t index,
-                    uint8_t pixels[static GLYPH_PIXELS])
+uint8_t synthetic_digits_draw(uint64_t seed, enum glyphs_set set, uint32_t index,
+                              uint8_t pixels[static GLYPH_PIXELS])
 {
     struct rng rng = rng_new(rng_mix(seed + 1), 2 * (uint64_t)index + (set == GLYPHS_TEST));
     int32_t total[GLYPH_PIXELS] = {0};

@@ -7,8 +7,8 @@
  * tests/unit/model/test_synthetic_digits.c pins them. The distortions are such that lenet needs a
  * few passes over 12,000 samples for 95 %.
  */
-#ifndef HEARSAY_GLYPHS_H
-#define HEARSAY_GLYPHS_H
+#ifndef HEARSAY_MODEL_DATA_SYNTHETIC_DIGITS_H
+#define HEARSAY_MODEL_DATA_SYNTHETIC_DIGITS_H
 
 #include <stdint.h>
 
@@ -19,7 +19,7 @@
 enum glyphs_set { GLYPHS_TRAIN, GLYPHS_TEST };
 
 /* Draw sample number `index`, white on black. Returns its label, 0 .. 9. */
-uint8_t glyphs_draw(uint64_t seed, enum glyphs_set set, uint32_t index,
-                    uint8_t pixels[static GLYPH_PIXELS]);
+uint8_t synthetic_digits_draw(uint64_t seed, enum glyphs_set set, uint32_t index,
+                              uint8_t pixels[static GLYPH_PIXELS]);
 
 #endif

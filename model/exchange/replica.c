@@ -8,23 +8,24 @@
 #include "exchange/threshold.h"
 
 void replica_init(struct replica *replica, struct arena *arena, struct backend *backend,
-                  size_t parameters, const float *host_init, uint32_t told_max)
+                  size_t parameters, const float *host_init, uint32_t density_max)
 {
     CHECK(parameters > 0 && parameters <= INT32_MAX);
-    CHECK(told_max > 0 && told_max <= parameters);
+    CHECK(density_max > 0 && density_max <= parameters);
     const size_t bytes = parameters * sizeof(float);
     *replica = (struct replica){
         .backend = backend,
         .parameters = parameters,
         .weights = backend->take(backend, bytes),
         .base = backend->take(backend, bytes),
-        .since = backend->take(backend, bytes),
-        .told = {.index = arena_take(arena, told_max, sizeof(uint32_t)),
-                 .level = arena_take(arena, told_max, sizeof(int8_t))},
-        .told_max = told_max,
-        .picks_max = 2 * told_max,
+        .base_at_last_publish = backend->take(backend, bytes),
+        .told = {.index = arena_take(arena, density_max, sizeof(uint32_t)),
+                 .level = arena_take(arena, density_max, sizeof(int8_t))},
+        .density_max = density_max,
+        .candidates_max = 2 * density_max,
     };
-    replica->picks = backend->take(backend, replica->picks_max * sizeof *replica->picks);
+    replica->candidates =
+        backend->take(backend, replica->candidates_max * sizeof *replica->candidates);
     /* The weights begin exactly at QUANTUM·b0, so the first residual is zero. */
     int32_t *units = malloc(bytes);
     float *start = malloc(bytes);
@@ -34,7 +35,7 @@ void replica_init(struct replica *replica, struct arena *arena, struct backend *
         start[c] = QUANTUM * (float)units[c];
     }
     backend->upload(backend, replica->base, units, bytes);
-    backend->upload(backend, replica->since, units, bytes);
+    backend->upload(backend, replica->base_at_last_publish, units, bytes);
     backend->upload(backend, replica->weights, start, bytes);
     free(units);
     free(start);
@@ -42,14 +43,14 @@ void replica_init(struct replica *replica, struct arena *arena, struct backend *
 
 /* The smallest tau whose amount is not rounded up from less than half a quantum: below it the base
  * would move by more than this node's share of what it learned. */
-static float tau_floor(const struct tell *tell)
+static float tau_floor(const struct publish_terms *terms)
 {
-    return (float)fmin(0.5 * (double)QUANTUM / (tell->gain * tell->share), TAU_MAX);
+    return (float)fmin(0.5 * (double)QUANTUM / (terms->gain * terms->share), TAU_MAX);
 }
 
-static uint32_t amount_of(const struct tell *tell, float tau)
+static uint32_t amount_of(const struct publish_terms *terms, float tau)
 {
-    double amount = round(tell->gain * tell->share * (double)tau / (double)QUANTUM);
+    double amount = round(terms->gain * terms->share * (double)tau / (double)QUANTUM);
     return (uint32_t)fmin(fmax(amount, 1), AMOUNT_MAX);
 }
 
@@ -57,85 +58,89 @@ static uint32_t amount_of(const struct tell *tell, float tau)
 static uint32_t capacity(const struct replica *replica, uint32_t budget_bytes)
 {
     const uint32_t fits = budget_bytes / 2 > 0 ? budget_bytes / 2 : 1;
-    return replica->told.tau < TAU_MAX || fits > replica->told_max ? replica->told_max : fits;
+    return replica->told.tau < TAU_MAX || fits > replica->density_max ? replica->density_max : fits;
 }
 
 static uint32_t survey(struct replica *replica, float beta, float floor,
                        uint32_t bins[static HISTOGRAM_BINS])
 {
-    const struct survey survey = {
-        .beta = beta, .floor = floor, .picks = replica->picks, .picks_max = replica->picks_max};
+    const struct survey survey = {.beta = beta,
+                                  .floor = floor,
+                                  .candidates = replica->candidates,
+                                  .candidates_max = replica->candidates_max};
     return replica->backend->survey(replica->backend, &survey, replica->parameters,
-                                    replica->weights, replica->base, replica->since, bins);
+                                    replica->weights, replica->base, replica->base_at_last_publish,
+                                    bins);
 }
 
 /* tau, of which a part of a bin may have been needed; its entries are then among the picks. */
 static float split_tau(struct replica *replica, const struct threshold *chosen,
-                       const struct tell *tell, uint32_t bins[static HISTOGRAM_BINS],
+                       const struct publish_terms *terms, uint32_t bins[static HISTOGRAM_BINS],
                        uint32_t *picked)
 {
     uint32_t parts[BIN_PARTS];
     if (chosen->split == 0)
         return chosen->tau;
-    if (*picked > replica->picks_max)
+    if (*picked > replica->candidates_max)
         *picked = survey(replica, 0, threshold_edge(chosen->split), bins);
-    if (*picked > replica->picks_max)
+    if (*picked > replica->candidates_max)
         return chosen->tau;
-    replica->backend->refine(replica->backend, *picked, replica->picks, replica->weights,
+    replica->backend->refine(replica->backend, *picked, replica->candidates, replica->weights,
                              replica->base, chosen->split, parts);
-    return threshold_split(chosen, bins, parts, replica->parameters, replica->told_max,
-                           tell->budget_bytes);
+    return threshold_split(chosen, bins, parts, replica->parameters, replica->density_max,
+                           terms->budget_bytes);
 }
 
 /* One pass, if tau is about what it was last time: what is clearly smaller need not be counted. If
  * it turns out that it must be, another. */
-static float choose_tau(struct replica *replica, const struct tell *tell, uint32_t *picked)
+static float choose_tau(struct replica *replica, const struct publish_terms *terms,
+                        uint32_t *picked)
 {
     uint32_t bins[HISTOGRAM_BINS]; /* here, not in each replica: many replicas share one cache */
-    const float floor = tell->tau > 0 ? tell->tau : replica->floor;
-    *picked = survey(replica, (float)tell->beta, floor, bins);
-    if (tell->tau > 0)
-        return tell->tau;
-    struct threshold chosen =
-        threshold_choose(bins, floor, replica->parameters, replica->told_max, tell->budget_bytes);
+    const float floor = terms->tau > 0 ? terms->tau : replica->floor;
+    *picked = survey(replica, (float)terms->beta, floor, bins);
+    if (terms->tau > 0)
+        return terms->tau;
+    struct threshold chosen = threshold_choose(bins, floor, replica->parameters,
+                                               replica->density_max, terms->budget_bytes);
     if (chosen.tau == TAU_BELOW) {
         *picked = survey(replica, 0, 0, bins);
-        chosen =
-            threshold_choose(bins, 0, replica->parameters, replica->told_max, tell->budget_bytes);
+        chosen = threshold_choose(bins, 0, replica->parameters, replica->density_max,
+                                  terms->budget_bytes);
     }
-    const float tau = split_tau(replica, &chosen, tell, bins, picked);
+    const float tau = split_tau(replica, &chosen, terms, bins, picked);
     replica->floor = threshold_floor(tau);
     return tau;
 }
 
-const struct update *replica_tell(struct replica *replica, const struct tell *tell)
+const struct update *replica_publish(struct replica *replica, const struct publish_terms *terms)
 {
     uint32_t picked;
     struct update *told = &replica->told;
     told->count = 0;
-    told->tau = choose_tau(replica, tell, &picked);
+    told->tau = choose_tau(replica, terms, &picked);
     if (told->tau == 0)
         return told;
-    told->tau = fmaxf(told->tau, tau_floor(tell));
-    told->amount = amount_of(tell, told->tau);
-    if (picked > replica->picks_max) { /* more than could be noted */
+    told->tau = fmaxf(told->tau, tau_floor(terms));
+    told->amount = amount_of(terms, told->tau);
+    if (picked > replica->candidates_max) { /* more than could be noted */
         uint32_t bins[HISTOGRAM_BINS];
         picked = survey(replica, 0, told->tau, bins);
     }
-    picked = picked < replica->picks_max ? picked : replica->picks_max;
-    replica->backend->cut(replica->backend, picked, replica->picks, replica->weights, replica->base,
-                          capacity(replica, tell->budget_bytes), told);
+    picked = picked < replica->candidates_max ? picked : replica->candidates_max;
+    replica->backend->cut(replica->backend, picked, replica->candidates, replica->weights,
+                          replica->base, capacity(replica, terms->budget_bytes), told);
     return told;
 }
 
-void replica_hear(struct replica *replica, const struct update *update)
+void replica_apply(struct replica *replica, const struct update *update)
 {
-    replica->backend->hear(replica->backend, update, replica->weights, replica->base);
+    replica->backend->apply(replica->backend, update, replica->weights, replica->base);
 }
 
-void replica_hear_own(struct replica *replica, const struct update *update)
+void replica_apply_own(struct replica *replica, const struct update *update)
 {
-    replica->backend->hear_own(replica->backend, update, replica->weights, replica->base);
+    replica->backend->apply_own(replica->backend, update, replica->weights, replica->base);
 }
 
 uint64_t replica_digest(const struct replica *replica)
@@ -193,7 +198,7 @@ void replica_write_block(struct replica *replica, size_t first, size_t count, co
         backend->upload(backend, replica->base + first, host, bytes);
     else
         backend->rebase(backend, count, host, replica->weights + first, replica->base + first);
-    backend->upload(backend, replica->since + first, host, bytes);
+    backend->upload(backend, replica->base_at_last_publish + first, host, bytes);
 }
 
 void replica_save(const struct replica *replica, struct learner_state *state)
@@ -202,7 +207,7 @@ void replica_save(const struct replica *replica, struct learner_state *state)
     const size_t bytes = replica->parameters * sizeof(float);
     CHECK(state->parameters == replica->parameters);
     backend->download(backend, state->base, replica->base, bytes);
-    backend->download(backend, state->since, replica->since, bytes);
+    backend->download(backend, state->base_at_last_publish, replica->base_at_last_publish, bytes);
     backend->download(backend, state->weights, replica->weights, bytes);
 }
 
@@ -212,7 +217,7 @@ void replica_restore(struct replica *replica, const struct learner_state *state)
     const size_t bytes = replica->parameters * sizeof(float);
     CHECK(state->parameters == replica->parameters);
     backend->upload(backend, replica->base, state->base, bytes);
-    backend->upload(backend, replica->since, state->since, bytes);
+    backend->upload(backend, replica->base_at_last_publish, state->base_at_last_publish, bytes);
     backend->upload(backend, replica->weights, state->weights, bytes);
 }
 
@@ -220,6 +225,6 @@ void replica_free(struct replica *replica)
 {
     replica->backend->give(replica->backend, replica->weights);
     replica->backend->give(replica->backend, replica->base);
-    replica->backend->give(replica->backend, replica->since);
-    replica->backend->give(replica->backend, replica->picks);
+    replica->backend->give(replica->backend, replica->base_at_last_publish);
+    replica->backend->give(replica->backend, replica->candidates);
 }

@@ -11,8 +11,8 @@
  * in whatever order they heard them (tests/unit/model/test_learner.c). What is told leaves the
  * residual and comes back at this node's share, so nothing is lost: told + residual = produced.
  */
-#ifndef HEARSAY_REPLICA_H
-#define HEARSAY_REPLICA_H
+#ifndef HEARSAY_MODEL_EXCHANGE_REPLICA_H
+#define HEARSAY_MODEL_EXCHANGE_REPLICA_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,29 +27,29 @@ struct replica {
     size_t parameters;
     float *weights;
     int32_t *base;
-    int32_t *since;     /* the base at the last telling */
-    struct update told; /* the last telling, host memory */
-    uint32_t told_max;  /* its capacity */
-    uint32_t *picks;    /* entries that may be told */
-    uint32_t picks_max;
+    int32_t *base_at_last_publish; /* the base at the last telling */
+    struct update told;            /* the last telling, host memory */
+    uint32_t density_max;          /* its capacity */
+    uint32_t *candidates;          /* entries that may be told */
+    uint32_t candidates_max;
     float floor; /* what is smaller will hardly be told next time; 0: not known */
 };
 
-/* host_init[P] float32. At most told_max entries are told at once (1 <= told_max <= P). */
+/* host_init[P] float32. At most density_max entries are told at once (1 <= density_max <= P). */
 void replica_init(struct replica *replica, struct arena *arena, struct backend *backend,
-                  size_t parameters, const float *host_init, uint32_t told_max);
+                  size_t parameters, const float *host_init, uint32_t density_max);
 
 /* Step on with the base, then tell what fits: the update is valid until the next telling, its
  * count is 0 when there is nothing to tell. amount = round(gain·share·tau/QUANTUM), at least 1. */
-const struct update *replica_tell(struct replica *replica, const struct tell *tell);
+const struct update *replica_publish(struct replica *replica, const struct publish_terms *terms);
 
-void replica_hear(struct replica *replica, const struct update *update);
+void replica_apply(struct replica *replica, const struct update *update);
 
 /* Hear an update that an earlier life of this node told after the state that this one began from.
  * The base moves as always. What was told then is charged to the residual as far as it goes: so
  * what that state held and was told later is not told twice, and what was learned after it and was
  * told, but lost with the process, stays in the base. */
-void replica_hear_own(struct replica *replica, const struct update *update);
+void replica_apply_own(struct replica *replica, const struct update *update);
 
 uint64_t replica_digest(const struct replica *replica);
 

@@ -6,8 +6,8 @@
  * at about the entropy of such a set. The bin that does not fit as a whole is then told in part, by
  * a histogram of itself.
  */
-#ifndef HEARSAY_THRESHOLD_H
-#define HEARSAY_THRESHOLD_H
+#ifndef HEARSAY_MODEL_EXCHANGE_THRESHOLD_H
+#define HEARSAY_MODEL_EXCHANGE_THRESHOLD_H
 
 #include <stddef.h>
 #include <stdint.h>

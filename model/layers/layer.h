@@ -6,8 +6,8 @@
  *
  * Private to these files; everyone else sees model.h.
  */
-#ifndef HEARSAY_LAYER_H
-#define HEARSAY_LAYER_H
+#ifndef HEARSAY_MODEL_LAYERS_LAYER_H
+#define HEARSAY_MODEL_LAYERS_LAYER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,8 +59,8 @@ struct layer_kind {
     bool is_activation;
 
     /* layer->in is set. Check the words, set text, out, and what else the kind uses. */
-    enum status (*read)(struct layer *layer, const struct layer_words *words,
-                        struct problem *problem);
+    enum error (*read)(struct layer *layer, const struct layer_words *words,
+                       struct problem *problem);
     /* x[batch, in] to layer->y. */
     void (*forward)(const struct layer *layer, struct backend *backend, int batch,
                     const float *weights, const float *x);
@@ -90,12 +90,12 @@ static inline size_t layer_parameters(const struct layer *layer)
 bool layer_number(const char *word, int *number);
 
 /* MALFORMED, and the sentence begins with the layer's number and text. */
-enum status layer_problem(const struct layer_words *words, struct problem *problem,
-                          const char *format, ...) __attribute__((format(printf, 3, 4)));
+enum error layer_problem(const struct layer_words *words, struct problem *problem,
+                         const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Reads the line into layer[LAYERS_MAX], from kind to rank; *count: how many there are. Checks
  * each layer by itself and against the one before, but neither the last nor the total. */
-enum status layer_line_read(const char *line, struct shape in, struct layer *layers, int *count,
-                            struct problem *problem) MUST_USE;
+enum error layer_line_read(const char *line, struct shape in, struct layer *layers, int *count,
+                           struct problem *problem) MUST_USE;
 
 #endif

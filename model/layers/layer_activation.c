@@ -2,8 +2,8 @@
 
 #include "layers/layer.h"
 
-static enum status activation_read(struct layer *layer, const struct layer_words *words,
-                                   struct problem *problem)
+static enum error activation_read(struct layer *layer, const struct layer_words *words,
+                                  struct problem *problem)
 {
     if (words->count != 1)
         return layer_problem(words, problem, "write it as '%s'; it has no sizes",

@@ -14,8 +14,8 @@ static bool kernel_read(const char *word, int *height, int *width)
     return layer_number(first, height) && layer_number(word + length + 1, width);
 }
 
-static enum status conv_read_words(struct conv *conv, const struct layer_words *words,
-                                   struct problem *problem)
+static enum error conv_read_words(struct conv *conv, const struct layer_words *words,
+                                  struct problem *problem)
 {
     int height = 0, width = 0;
     bool padded = words->count == 5 && strcmp(words->word[3], "pad") == 0;
@@ -33,8 +33,8 @@ static enum status conv_read_words(struct conv *conv, const struct layer_words *
     return OK;
 }
 
-static enum status conv_check(const struct conv *conv, const struct layer_words *words,
-                              struct problem *problem)
+static enum error conv_check(const struct conv *conv, const struct layer_words *words,
+                             struct problem *problem)
 {
     if (conv->pad >= conv->kernel)
         return layer_problem(words, problem,
@@ -49,15 +49,15 @@ static enum status conv_check(const struct conv *conv, const struct layer_words 
     return OK;
 }
 
-static enum status conv_read(struct layer *layer, const struct layer_words *words,
-                             struct problem *problem)
+static enum error conv_read(struct layer *layer, const struct layer_words *words,
+                            struct problem *problem)
 {
     struct conv conv = {.in = layer->in};
-    enum status status = conv_read_words(&conv, words, problem);
-    if (status == OK)
-        status = conv_check(&conv, words, problem);
-    if (status != OK)
-        return status;
+    enum error error = conv_read_words(&conv, words, problem);
+    if (error == OK)
+        error = conv_check(&conv, words, problem);
+    if (error != OK)
+        return error;
     int length = snprintf(layer->text, sizeof layer->text, "conv %d %dx%d", conv.filters,
                           conv.kernel, conv.kernel);
     if (conv.pad > 0)

@@ -2,8 +2,8 @@
 
 #include "layers/layer.h"
 
-static enum status dense_read(struct layer *layer, const struct layer_words *words,
-                              struct problem *problem)
+static enum error dense_read(struct layer *layer, const struct layer_words *words,
+                             struct problem *problem)
 {
     int units = 0;
     if (words->count != 2 || !layer_number(words->word[1], &units) || units == 0)

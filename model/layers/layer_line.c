@@ -24,8 +24,8 @@ bool layer_number(const char *word, int *number)
     return true;
 }
 
-enum status layer_problem(const struct layer_words *words, struct problem *problem,
-                          const char *format, ...)
+enum error layer_problem(const struct layer_words *words, struct problem *problem,
+                         const char *format, ...)
 {
     char what[sizeof problem->text];
     va_list arguments;
@@ -36,8 +36,8 @@ enum status layer_problem(const struct layer_words *words, struct problem *probl
 }
 
 /* Copies the text without the blanks around it, and what cannot be printed as a question mark. */
-static enum status words_copy(struct layer_words *words, const char *text, size_t length,
-                              struct problem *problem)
+static enum error words_copy(struct layer_words *words, const char *text, size_t length,
+                             struct problem *problem)
 {
     for (; length > 0 && isspace((unsigned char)*text); length--)
         text++;
@@ -73,8 +73,8 @@ static void words_cut(struct layer_words *words)
     }
 }
 
-static enum status kind_find(const struct layer_words *words, const struct layer_kind **kind,
-                             struct problem *problem)
+static enum error kind_find(const struct layer_words *words, const struct layer_kind **kind,
+                            struct problem *problem)
 {
     if (words->count == 0)
         return layer_problem(words, problem, "nothing there; name a layer or remove a comma");
@@ -115,38 +115,38 @@ static bool layer_fits(const struct layer *layer)
     return product_fits(patches, 5);
 }
 
-static enum status layer_read(struct layer *layer, const struct layer_words *words, struct shape in,
-                              struct problem *problem)
+static enum error layer_read(struct layer *layer, const struct layer_words *words, struct shape in,
+                             struct problem *problem)
 {
     *layer = (struct layer){.in = in};
-    enum status status = kind_find(words, &layer->kind, problem);
-    if (status != OK)
-        return status;
-    status = layer->kind->read(layer, words, problem);
-    if (status != OK)
-        return status;
+    enum error error = kind_find(words, &layer->kind, problem);
+    if (error != OK)
+        return error;
+    error = layer->kind->read(layer, words, problem);
+    if (error != OK)
+        return error;
     if (!layer_fits(layer))
         return layer_problem(words, problem, "too large: more than %d numbers; take a smaller one",
                              LAYER_COUNT_MAX);
     return OK;
 }
 
-enum status layer_line_read(const char *line, struct shape in, struct layer *layers, int *count,
-                            struct problem *problem)
+enum error layer_line_read(const char *line, struct shape in, struct layer *layers, int *count,
+                           struct problem *problem)
 {
     for (int i = 0;; i++) {
         struct layer_words words = {.number = i + 1};
         size_t length = strcspn(line, ",");
-        enum status status = words_copy(&words, line, length, problem);
-        if (status != OK)
-            return status;
+        enum error error = words_copy(&words, line, length, problem);
+        if (error != OK)
+            return error;
         words_cut(&words);
         if (i == LAYERS_MAX)
             return layer_problem(&words, problem, "a model has at most %d layers; remove some",
                                  LAYERS_MAX);
-        status = layer_read(&layers[i], &words, in, problem);
-        if (status != OK)
-            return status;
+        error = layer_read(&layers[i], &words, in, problem);
+        if (error != OK)
+            return error;
         in = layers[i].out;
         line += length;
         if (*line++ == '\0') {

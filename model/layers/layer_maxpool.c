@@ -2,8 +2,8 @@
 
 #include "layers/layer.h"
 
-static enum status maxpool_read(struct layer *layer, const struct layer_words *words,
-                                struct problem *problem)
+static enum error maxpool_read(struct layer *layer, const struct layer_words *words,
+                               struct problem *problem)
 {
     int window = 0;
     if (words->count != 2 || !layer_number(words->word[1], &window) || window == 0 ||

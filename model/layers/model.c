@@ -43,7 +43,7 @@ const char *model_presets(void)
 }
 
 /* Lays the layers out in the flat vector and bounds what a batch takes. */
-static enum status model_lay_out(struct model *model, struct problem *problem)
+static enum error model_lay_out(struct model *model, struct problem *problem)
 {
     for (int i = 0; i < model->count; i++) {
         struct layer *layer = &model->layers[i];
@@ -63,7 +63,7 @@ static enum status model_lay_out(struct model *model, struct problem *problem)
     return OK;
 }
 
-static enum status model_check_last(const struct model *model, struct problem *problem)
+static enum error model_check_last(const struct model *model, struct problem *problem)
 {
     const struct layer *last = &model->layers[model->count - 1];
     if (last->kind == &layer_dense && last->out.channels == model->classes)
@@ -73,14 +73,14 @@ static enum status model_check_last(const struct model *model, struct problem *p
                        model->count, last->text, model->classes);
 }
 
-static enum status line_too_long(struct problem *problem)
+static enum error line_too_long(struct problem *problem)
 {
     return problem_set(problem, MALFORMED,
                        "the layers line is longer than %d characters; take fewer layers",
                        MODEL_LINE_MAX - 1);
 }
 
-static enum status model_spell(struct model *model, struct problem *problem)
+static enum error model_spell(struct model *model, struct problem *problem)
 {
     size_t length = 0;
     for (int i = 0; i < model->count; i++) {
@@ -105,20 +105,20 @@ static void model_absorb(struct model *model)
     }
 }
 
-static enum status model_read(struct model *model, const char *line, struct problem *problem)
+static enum error model_read(struct model *model, const char *line, struct problem *problem)
 {
     if (strlen(line) >= MODEL_LINE_MAX)
         return line_too_long(problem);
-    enum status status = layer_line_read(line, model->in, model->layers, &model->count, problem);
-    if (status == OK)
-        status = model_check_last(model, problem);
-    if (status == OK)
-        status = model_lay_out(model, problem);
-    if (status == OK)
-        status = model_spell(model, problem);
-    if (status == OK)
+    enum error error = layer_line_read(line, model->in, model->layers, &model->count, problem);
+    if (error == OK)
+        error = model_check_last(model, problem);
+    if (error == OK)
+        error = model_lay_out(model, problem);
+    if (error == OK)
+        error = model_spell(model, problem);
+    if (error == OK)
         model_absorb(model);
-    return status;
+    return error;
 }
 
 static void model_take_memory(struct model *model)
@@ -141,9 +141,9 @@ static void model_take_memory(struct model *model)
         model->slope[i] = backend->take(backend, batch * widest * sizeof(float));
 }
 
-enum status model_new(struct model **model, struct arena *arena, struct backend *backend,
-                      const char *line, struct shape in, int classes, int batch_max,
-                      struct problem *problem)
+enum error model_new(struct model **model, struct arena *arena, struct backend *backend,
+                     const char *line, struct shape in, int classes, int batch_max,
+                     struct problem *problem)
 {
     CHECK(in.channels > 0 && in.height > 0 && in.width > 0);
     CHECK(in.channels <= LAYER_NUMBER_MAX && in.height <= LAYER_NUMBER_MAX &&
@@ -151,9 +151,9 @@ enum status model_new(struct model **model, struct arena *arena, struct backend 
     CHECK(classes > 0 && classes <= UINT8_MAX + 1);
     CHECK(batch_max > 0);
     struct model built = {.backend = backend, .in = in, .classes = classes, .batch_max = batch_max};
-    enum status status = model_read(&built, line, problem);
-    if (status != OK)
-        return status;
+    enum error error = model_read(&built, line, problem);
+    if (error != OK)
+        return error;
     model_take_memory(&built);
     *model = arena_take(arena, 1, sizeof **model);
     **model = built;

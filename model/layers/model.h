@@ -11,8 +11,8 @@
  * exams, one call at a time (tests/unit/model/test_evaluator.c).
  * Gradients of every layer agree with finite differences: tests/unit/model/test_layers.c.
  */
-#ifndef HEARSAY_MODEL_H
-#define HEARSAY_MODEL_H
+#ifndef HEARSAY_MODEL_LAYERS_MODEL_H
+#define HEARSAY_MODEL_LAYERS_MODEL_H
 
 #include <stdint.h>
 #include <stdio.h>
@@ -40,9 +40,9 @@ const char *model_presets(void);
 
 /* Parse and check the line. batch_max bounds every later call. The last layer must give `classes`
  * numbers. A wrong line: MALFORMED and a sentence that names the layer and what would be right. */
-enum status model_new(struct model **model, struct arena *arena, struct backend *backend,
-                      const char *line, struct shape in, int classes, int batch_max,
-                      struct problem *problem) MUST_USE;
+enum error model_new(struct model **model, struct arena *arena, struct backend *backend,
+                     const char *line, struct shape in, int classes, int batch_max,
+                     struct problem *problem) MUST_USE;
 
 /* Give the backend its memory back; the struct itself is the arena's. */
 void model_free(struct model *model);

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-uint32_t pace_batch_max(size_t sample_bytes, uint64_t batch_bytes)
+uint32_t batch_size_batch_max(size_t sample_bytes, uint64_t batch_bytes)
 {
     uint32_t batch = PACE_BATCH_MAX;
     while (batch > PACE_BATCH_MIN && (uint64_t)batch * sample_bytes > batch_bytes)
@@ -12,30 +12,30 @@ uint32_t pace_batch_max(size_t sample_bytes, uint64_t batch_bytes)
     return batch;
 }
 
-static uint32_t within(const struct pace *pace, double batch)
+static uint32_t within(const struct batch_size *batch_size, double batch)
 {
-    return (uint32_t)fmin(fmax(batch, PACE_BATCH_MIN), pace->batch_max);
+    return (uint32_t)fmin(fmax(batch, PACE_BATCH_MIN), batch_size->batch_max);
 }
 
-uint32_t pace_fit(const struct pace *pace, uint32_t batch, double samples_per_s)
+uint32_t batch_size_fit(const struct batch_size *batch_size, uint32_t batch, double samples_per_s)
 {
-    CHECK(batch > 0 && pace->batch_max >= PACE_BATCH_MIN);
-    const double wanted = samples_per_s * (double)pace->step_ns * 1e-9;
+    CHECK(batch > 0 && batch_size->batch_max >= PACE_BATCH_MIN);
+    const double wanted = samples_per_s * (double)batch_size->step_ns * 1e-9;
     if (2 * wanted >= batch && wanted <= 2.0 * batch)
-        return within(pace, batch);
-    return within(pace, wanted >= 1 ? exp2(round(log2(wanted))) : 1);
+        return within(batch_size, batch);
+    return within(batch_size, wanted >= 1 ? exp2(round(log2(wanted))) : 1);
 }
 
-uint32_t pace_on_step(struct pace *pace, uint32_t batch, uint64_t took_ns)
+uint32_t batch_size_on_step(struct batch_size *batch_size, uint32_t batch, uint64_t took_ns)
 {
-    if (pace->step_ns == 0)
+    if (batch_size->step_ns == 0)
         return batch;
-    pace->samples += batch;
-    pace->ns += took_ns;
-    pace->steps++;
-    if (pace->ns < pace->window_ns || pace->steps < PACE_STEPS)
+    batch_size->samples += batch;
+    batch_size->ns += took_ns;
+    batch_size->steps++;
+    if (batch_size->ns < batch_size->window_ns || batch_size->steps < PACE_STEPS)
         return batch;
-    const double samples_per_s = (double)pace->samples / ((double)pace->ns * 1e-9);
-    pace->samples = pace->ns = pace->steps = 0;
-    return pace_fit(pace, batch, samples_per_s);
+    const double samples_per_s = (double)batch_size->samples / ((double)batch_size->ns * 1e-9);
+    batch_size->samples = batch_size->ns = batch_size->steps = 0;
+    return batch_size_fit(batch_size, batch, samples_per_s);
 }

@@ -5,10 +5,10 @@
 #include "data/device_dataset.h"
 #include "base/error.h"
 
-struct exam {
+struct evaluator {
     struct backend *backend;
     struct model *model;
-    struct shelf test;
+    struct device_dataset test;
     uint32_t *each; /* [samples]: 0, 1, 2, ... */
     float *weights; /* [P], those being marked */
     struct score *score;
@@ -26,59 +26,60 @@ static uint32_t *count_up(struct backend *backend, uint32_t count)
     return each;
 }
 
-struct exam *exam_new(struct arena *arena, struct backend *backend, struct model *model,
-                      const struct dataset *test)
+struct evaluator *evaluator_new(struct arena *arena, struct backend *backend, struct model *model,
+                                const struct dataset *test)
 {
-    struct exam *exam = arena_take(arena, 1, sizeof *exam);
-    *exam = (struct exam){
+    struct evaluator *evaluator = arena_take(arena, 1, sizeof *evaluator);
+    *evaluator = (struct evaluator){
         .backend = backend,
         .model = model,
-        .weights = backend->take(backend, model_parameters(model) * sizeof *exam->weights),
-        .score = backend->take(backend, sizeof *exam->score),
+        .weights = backend->take(backend, model_parameters(model) * sizeof *evaluator->weights),
+        .score = backend->take(backend, sizeof *evaluator->score),
         .each = count_up(backend, test->count),
     };
-    shelf_init(&exam->test, backend, test, (uint32_t)model_batch_max(model));
-    return exam;
+    device_dataset_init(&evaluator->test, backend, test, (uint32_t)model_batch_max(model));
+    return evaluator;
 }
 
 /* Adds the test samples from .. from+size-1. */
-static void mark_batch(struct exam *exam, uint32_t from, uint32_t size)
+static void mark_batch(struct evaluator *evaluator, uint32_t from, uint32_t size)
 {
-    shelf_gather(&exam->test, exam->each + from, size);
-    model_score(exam->model, exam->weights, exam->test.x, exam->test.y, (int)size, exam->score);
+    device_dataset_gather(&evaluator->test, evaluator->each + from, size);
+    model_score(evaluator->model, evaluator->weights, evaluator->test.x, evaluator->test.y,
+                (int)size, evaluator->score);
 }
 
-struct evaluation exam_mark(struct exam *exam, const float *host_weights, uint32_t from,
-                            uint32_t to)
+struct evaluation evaluator_mark(struct evaluator *evaluator, const float *host_weights,
+                                 uint32_t from, uint32_t to)
 {
-    CHECK(to <= exam->test.count);
-    struct backend *backend = exam->backend;
+    CHECK(to <= evaluator->test.count);
+    struct backend *backend = evaluator->backend;
     struct score score = {0};
     if (from >= to)
         return (struct evaluation){0};
-    backend->upload(backend, exam->weights, host_weights,
-                    model_parameters(exam->model) * sizeof *host_weights);
-    backend->upload(backend, exam->score, &score, sizeof score);
-    const uint32_t batch_max = exam->test.batch_max;
+    backend->upload(backend, evaluator->weights, host_weights,
+                    model_parameters(evaluator->model) * sizeof *host_weights);
+    backend->upload(backend, evaluator->score, &score, sizeof score);
+    const uint32_t batch_max = evaluator->test.batch_max;
     while (from < to) {
         const uint32_t size = to - from < batch_max ? to - from : batch_max;
-        mark_batch(exam, from, size);
+        mark_batch(evaluator, from, size);
         from += size;
     }
-    backend->download(backend, &score, exam->score, sizeof score);
+    backend->download(backend, &score, evaluator->score, sizeof score);
     return (struct evaluation){
         .loss = score.loss / score.samples, .correct = score.correct, .samples = score.samples};
 }
 
-uint32_t exam_samples(const struct exam *exam)
+uint32_t evaluator_samples(const struct evaluator *evaluator)
 {
-    return exam->test.count;
+    return evaluator->test.count;
 }
 
-void exam_free(struct exam *exam)
+void evaluator_free(struct evaluator *evaluator)
 {
-    shelf_free(&exam->test);
-    exam->backend->give(exam->backend, exam->each);
-    exam->backend->give(exam->backend, exam->weights);
-    exam->backend->give(exam->backend, exam->score);
+    device_dataset_free(&evaluator->test);
+    evaluator->backend->give(evaluator->backend, evaluator->each);
+    evaluator->backend->give(evaluator->backend, evaluator->weights);
+    evaluator->backend->give(evaluator->backend, evaluator->score);
 }

@@ -6,8 +6,8 @@
  * whatever was marked or trained in between. So one exam serves a whole swarm in one thread.
  * Held by tests/unit/model/test_evaluator.c.
  */
-#ifndef HEARSAY_EXAM_H
-#define HEARSAY_EXAM_H
+#ifndef HEARSAY_MODEL_TRAINING_EVALUATOR_H
+#define HEARSAY_MODEL_TRAINING_EVALUATOR_H
 
 #include <stdint.h>
 
@@ -16,7 +16,7 @@
 #include "data/dataset.h"
 #include "layers/model.h"
 
-struct exam;
+struct evaluator;
 
 struct evaluation {
     uint32_t samples;
@@ -26,16 +26,17 @@ struct evaluation {
 
 /* The test samples, at least one, normalised by their mean and scale, are copied to the backend;
  * the dataset can be freed afterwards. The model may be shared with learners (model.h). */
-struct exam *exam_new(struct arena *arena, struct backend *backend, struct model *model,
-                      const struct dataset *test);
+struct evaluator *evaluator_new(struct arena *arena, struct backend *backend, struct model *model,
+                                const struct dataset *test);
 
-/* host_weights[P] over the test samples from .. to-1, to <= exam_samples; all 0 if there are none.
+/* host_weights[P] over the test samples from .. to-1, to <= evaluator_samples; all 0 if there are
+ * none.
  */
-struct evaluation exam_mark(struct exam *exam, const float *host_weights, uint32_t from,
-                            uint32_t to);
+struct evaluation evaluator_mark(struct evaluator *evaluator, const float *host_weights,
+                                 uint32_t from, uint32_t to);
 
-uint32_t exam_samples(const struct exam *exam);
+uint32_t evaluator_samples(const struct evaluator *evaluator);
 
-void exam_free(struct exam *exam);
+void evaluator_free(struct evaluator *evaluator);
 
 #endif

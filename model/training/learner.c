@@ -22,7 +22,8 @@ struct learner {
     uint64_t samples;
     uint64_t swarm_samples;
 
-    struct shelf train; /* this and all up to the exam only if there is something to train on */
+    struct device_dataset
+        train; /* this and all up to the exam only if there is something to train on */
     struct batch batch;
     uint32_t size;                      /* of a batch, now */
     float *gradients;                   /* [P] */
@@ -33,8 +34,8 @@ struct learner {
     struct score *score;                /* of the steps since it was last asked for */
     struct sequence sequence;           /* a step */
 
-    struct exam *exam; /* this and the next only if there is something to test with */
-    float *host;       /* [P], host: the base on its way to the exam */
+    struct evaluator *evaluator; /* this and the next only if there is something to test with */
+    float *host;                 /* [P], host: the base on its way to the exam */
 };
 
 static void replica_start(struct learner *learner, struct arena *arena)
@@ -46,7 +47,7 @@ static void replica_start(struct learner *learner, struct arena *arena)
     if (!start)
         model_init(learner->model, learner->options.model_seed, drawn);
     replica_init(&learner->replica, arena, learner->backend, parameters, start ? start : drawn,
-                 learner->options.told_max);
+                 learner->options.density_max);
     learner->options.start = NULL;
     free(drawn);
 }
@@ -65,7 +66,7 @@ static void train_start(struct learner *learner, struct arena *arena, const stru
     CHECK(options->batch > 0 && options->batch <= most);
     CHECK(most <= (uint32_t)model_batch_max(learner->model));
     learner->size = options->batch;
-    shelf_init(&learner->train, backend, train, most);
+    device_dataset_init(&learner->train, backend, train, most);
     batch_init(&learner->batch, arena, train->count, options->data_seed, options->data_node);
     learner->gradients = backend->take(backend, bytes);
     for (uint32_t i = 0; i < optimizer_moments(&options->optimizer); i++)
@@ -75,10 +76,11 @@ static void train_start(struct learner *learner, struct arena *arena, const stru
     learner->score = backend->take(backend, sizeof *learner->score);
 }
 
-static void exam_start(struct learner *learner, struct arena *arena, const struct dataset *test)
+static void evaluator_start(struct learner *learner, struct arena *arena,
+                            const struct dataset *test)
 {
     CHECK(learner->options.test_to <= test->count);
-    learner->exam = exam_new(arena, learner->backend, learner->model, test);
+    learner->evaluator = evaluator_new(arena, learner->backend, learner->model, test);
     learner->host = arena_take(arena, model_parameters(learner->model), sizeof *learner->host);
 }
 
@@ -92,7 +94,7 @@ struct learner *learner_new(struct arena *arena, struct backend *backend, struct
     if (train)
         train_start(learner, arena, train);
     if (test)
-        exam_start(learner, arena, test);
+        evaluator_start(learner, arena, test);
     return learner;
 }
 
@@ -173,7 +175,7 @@ static void optimize(struct learner *learner)
 /* What is the same in all steps. */
 static void learn(struct learner *learner)
 {
-    shelf_gather(&learner->train, learner->orders->pick, learner->size);
+    device_dataset_gather(&learner->train, learner->orders->pick, learner->size);
     model_learn(learner->model, learner->replica.weights, learner->gradients, learner->train.x,
                 learner->train.y, (int)learner->size, learner->score);
     optimize(learner);
@@ -202,29 +204,29 @@ double learner_losses(struct learner *learner)
     return score.loss;
 }
 
-const struct update *learner_tell(struct learner *learner, const struct tell *tell)
+const struct update *learner_publish(struct learner *learner, const struct publish_terms *terms)
 {
-    learner_follow(learner, tell->swarm_samples);
-    return replica_tell(&learner->replica, tell);
+    learner_follow(learner, terms->swarm_samples);
+    return replica_publish(&learner->replica, terms);
 }
 
-void learner_hear(struct learner *learner, const struct update *update)
+void learner_apply(struct learner *learner, const struct update *update)
 {
-    replica_hear(&learner->replica, update);
+    replica_apply(&learner->replica, update);
 }
 
-void learner_hear_own(struct learner *learner, const struct update *update)
+void learner_apply_own(struct learner *learner, const struct update *update)
 {
-    replica_hear_own(&learner->replica, update);
+    replica_apply_own(&learner->replica, update);
 }
 
 struct evaluation learner_evaluate(struct learner *learner, bool all)
 {
-    if (!learner->exam)
+    if (!learner->evaluator)
         return (struct evaluation){0};
     replica_read_base(&learner->replica, learner->host);
-    return exam_mark(learner->exam, learner->host, all ? 0 : learner->options.test_from,
-                     all ? exam_samples(learner->exam) : learner->options.test_to);
+    return evaluator_mark(learner->evaluator, learner->host, all ? 0 : learner->options.test_from,
+                          all ? evaluator_samples(learner->evaluator) : learner->options.test_to);
 }
 
 uint64_t learner_digest(const struct learner *learner)
@@ -287,7 +289,7 @@ void learner_save(const struct learner *learner, struct learner_state *state)
     state->epoch = learner->batch.epoch;
     state->at = learner->batch.at;
     state->batch = learner->size;
-    state->wander = 0;
+    state->random_walk = 0;
 }
 
 void learner_restore(struct learner *learner, const struct learner_state *state)
@@ -310,7 +312,7 @@ void learner_restore(struct learner *learner, const struct learner_state *state)
 void learner_free(struct learner *learner)
 {
     if (learner_can_step(learner)) {
-        shelf_free(&learner->train);
+        device_dataset_free(&learner->train);
         learner->backend->sequence_drop(learner->backend, &learner->sequence);
         learner->backend->give(learner->backend, learner->gradients);
         learner->backend->give(learner->backend, learner->orders);
@@ -318,7 +320,7 @@ void learner_free(struct learner *learner)
         for (uint32_t i = 0; i < learner_moments(learner); i++)
             learner->backend->give(learner->backend, learner->moment[i]);
     }
-    if (learner->exam)
-        exam_free(learner->exam);
+    if (learner->evaluator)
+        evaluator_free(learner->evaluator);
     replica_free(&learner->replica);
 }

@@ -1,4 +1,4 @@
-/* The learner: trains a replica on this node's data, between tellings and hearings.
+/* The learner: trains a replica on this node's data, between publications and hearings.
  *
  *   dataset ─► batch ─► forward, backward ─► optimizer ─► weights ─┐
  *                                                                  ├─ replica: tell ─► update
@@ -12,8 +12,8 @@
  * others' calls, and each learns, bit for bit, as it would with its own
  * (tests/unit/model/test_evaluator.c).
  */
-#ifndef HEARSAY_LEARNER_H
-#define HEARSAY_LEARNER_H
+#ifndef HEARSAY_MODEL_TRAINING_LEARNER_H
+#define HEARSAY_MODEL_TRAINING_LEARNER_H
 
 #include <stdint.h>
 
@@ -35,7 +35,7 @@ struct learner_options {
     uint64_t data_node;  /* ... on this node */
     uint32_t test_from;  /* which of the test samples evaluate looks at */
     uint32_t test_to;
-    uint32_t told_max; /* entries per telling at most */
+    uint32_t density_max; /* entries per telling at most */
 };
 
 struct learner;
@@ -60,16 +60,16 @@ uint32_t learner_batch(const struct learner *learner);
 /* The swarm has learned so many samples in all: the schedule of the learning rate counts those, so
  * that all nodes slow down together, and who joins begins where the others are. Each telling says
  * this, too. In between it goes on with this learner's own samples, and it never goes back; so it
- * lags by what all learn between two tellings and while rumors travel
+ * lags by what all learn between two publications and while rumors travel
  * (tests/world/test_rate_schedule.c). Alone, it is the learner's own samples. */
 void learner_follow(struct learner *learner, uint64_t swarm_samples);
 uint64_t learner_swarm_samples(const struct learner *learner);
 
 /* The update is the learner's, valid until the next telling. */
-const struct update *learner_tell(struct learner *learner, const struct tell *tell);
-void learner_hear(struct learner *learner, const struct update *update);
+const struct update *learner_publish(struct learner *learner, const struct publish_terms *terms);
+void learner_apply(struct learner *learner, const struct update *update);
 /* What an earlier life of this node told after the state it was restored from (replica.h). */
-void learner_hear_own(struct learner *learner, const struct update *update);
+void learner_apply_own(struct learner *learner, const struct update *update);
 
 /* How good the base is (not the weights): over the test samples chosen in the options, or all. */
 struct evaluation learner_evaluate(struct learner *learner, bool all);

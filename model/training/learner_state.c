@@ -23,7 +23,7 @@ void learner_state_init(struct learner_state *state, void *memory, size_t parame
     *state = (struct learner_state){
         .parameters = parameters,
         .base = (void *)vectors,
-        .since = (void *)(vectors + bytes),
+        .base_at_last_publish = (void *)(vectors + bytes),
         .weights = (void *)(vectors + 2 * bytes),
         .moments = moments,
     };

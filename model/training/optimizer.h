@@ -1,7 +1,7 @@
 /* How the weights follow the gradients, and how fast: the rule, and the learning rate over the
  * course of training. */
-#ifndef HEARSAY_OPTIMIZER_H
-#define HEARSAY_OPTIMIZER_H
+#ifndef HEARSAY_MODEL_TRAINING_OPTIMIZER_H
+#define HEARSAY_MODEL_TRAINING_OPTIMIZER_H
 
 #include <stdint.h>
 

@@ -8,8 +8,8 @@
  * that thousands of them fit one thread (tests/bench/bench_wander.c). Held by
  * tests/unit/model/test_random_walk_learner.c.
  */
-#ifndef HEARSAY_WANDER_H
-#define HEARSAY_WANDER_H
+#ifndef HEARSAY_MODEL_TRAINING_RANDOM_WALK_LEARNER_H
+#define HEARSAY_MODEL_TRAINING_RANDOM_WALK_LEARNER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,42 +20,44 @@
 #include "training/learner_state.h"
 #include "base/update.h"
 
-struct wander;
+struct random_walk;
 
-/* Where it wanders follows from seed alone. At most told_max entries are told at once
- * (1 <= told_max <= parameters). accounted: keep the account below, which costs four numbers per
+/* Where it wanders follows from seed alone. At most density_max entries are told at once
+ * (1 <= density_max <= parameters). accounted: keep the account below, which costs four numbers per
  * parameter and makes a telling take longer. */
-struct wander *wander_new(struct arena *arena, struct backend *backend, size_t parameters,
-                          uint64_t seed, uint32_t told_max, bool accounted);
+struct random_walk *random_walk_new(struct arena *arena, struct backend *backend, size_t parameters,
+                                    uint64_t seed, uint32_t density_max, bool accounted);
 
 /* Moves WANDER_ENTRIES weights chosen at random, each by up to WANDER_STEP_MAX up or down; most by
  * much less, one in four by less than a thousandth of that. */
 #define WANDER_ENTRIES  12
 #define WANDER_STEP_MAX 0.01
-void wander_step(struct wander *wander);
+void random_walk_step(struct random_walk *random_walk);
 
-/* As replica_tell, replica_hear and so on (replica.h). */
-const struct update *wander_tell(struct wander *wander, const struct tell *tell);
-void wander_hear(struct wander *wander, const struct update *update);
-void wander_hear_own(struct wander *wander, const struct update *update);
-void wander_read_block(const struct wander *wander, size_t first, size_t count, int32_t *host);
-void wander_write_block(struct wander *wander, size_t first, size_t count, const int32_t *host,
-                        bool keep_weights);
+/* As replica_publish, replica_apply and so on (replica.h). */
+const struct update *random_walk_publish(struct random_walk *random_walk,
+                                         const struct publish_terms *terms);
+void random_walk_apply(struct random_walk *random_walk, const struct update *update);
+void random_walk_apply_own(struct random_walk *random_walk, const struct update *update);
+void random_walk_read_block(const struct random_walk *random_walk, size_t first, size_t count,
+                            int32_t *host);
+void random_walk_write_block(struct random_walk *random_walk, size_t first, size_t count,
+                             const int32_t *host, bool keep_weights);
 
 /* All that it is now, and back: what is restored wanders on as what was saved would have. The
  * account is not in it; it begins anew with the residual that was restored as all that was
  * produced. */
-void wander_save(const struct wander *wander, struct learner_state *state);
-void wander_restore(struct wander *wander, const struct learner_state *state);
+void random_walk_save(const struct random_walk *random_walk, struct learner_state *state);
+void random_walk_restore(struct random_walk *random_walk, const struct learner_state *state);
 
 /* Of the base as it now lies in memory (digest.h). It is kept up from the entries that differ from
  * those of the last call, whoever wrote them: never from what an update says should have changed.
  */
-uint64_t wander_digest(struct wander *wander);
+uint64_t random_walk_digest(struct random_walk *random_walk);
 
 /* host[P] */
-void wander_read_units(const struct wander *wander, int32_t *host);
-void wander_read_weights(const struct wander *wander, float *host);
+void random_walk_read_units(const struct random_walk *random_walk, int32_t *host);
+void random_walk_read_weights(const struct random_walk *random_walk, float *host);
 
 /* The account of an accounted one: for every entry
  *     produced = told + (weight - QUANTUM·base)
@@ -72,8 +74,8 @@ void wander_read_weights(const struct wander *wander, float *host);
  * The sum of those is the entry's bound, and the account holds while no entry's error exceeds it.
  * Returns the error of the entry that comes nearest to its bound or is furthest above it, in
  * absolute terms, and that bound: error <= *bound means that the account of every entry holds. */
-double wander_account_error(const struct wander *wander, double *bound);
+double random_walk_account_error(const struct random_walk *random_walk, double *bound);
 
-void wander_free(struct wander *wander);
+void random_walk_free(struct random_walk *random_walk);
 
 #endif

@@ -54,7 +54,7 @@ static void group_digits(char out[static 32], uint64_t number)
     out[at] = '\0';
 }
 
-static enum status other_size(uint64_t ours, uint64_t theirs, struct problem *difference)
+static enum error other_size(uint64_t ours, uint64_t theirs, struct problem *difference)
 {
     char our_text[32];
     char their_text[32];
@@ -64,8 +64,8 @@ static enum status other_size(uint64_t ours, uint64_t theirs, struct problem *di
                        their_text, our_text);
 }
 
-enum status introduction_compare(const struct introduction *ours, const struct introduction *theirs,
-                                 struct problem *difference)
+enum error introduction_compare(const struct introduction *ours, const struct introduction *theirs,
+                                struct problem *difference)
 {
     if (ours->protocol != theirs->protocol)
         return problem_set(difference, MISMATCH, "other protocol version: theirs is %u, ours %u",
@@ -101,18 +101,18 @@ void gate_create(const struct gate *gate, uint8_t out[static GATE_BYTES], const 
                      sizeof introduction);
 }
 
-enum status gate_consume(const struct gate *gate, const uint8_t in[static GATE_BYTES],
-                         const uint8_t *message_1, size_t message_1_bytes,
-                         struct introduction *theirs)
+enum error gate_consume(const struct gate *gate, const uint8_t in[static GATE_BYTES],
+                        const uint8_t *message_1, size_t message_1_bytes,
+                        struct introduction *theirs)
 {
     uint8_t introduction[INTRODUCTION_BYTES];
     if (message_1_bytes < WIDE_NONCE_BYTES)
         return MALFORMED;
-    enum status status = secret_open_wide(introduction, gate->key, message_1, message_1,
-                                          message_1_bytes, in, GATE_BYTES);
-    if (status == OK)
+    enum error error = secret_open_wide(introduction, gate->key, message_1, message_1,
+                                        message_1_bytes, in, GATE_BYTES);
+    if (error == OK)
         introduction_decode(theirs, introduction);
-    return status;
+    return error;
 }
 
 void refusal_create(const struct gate *gate, struct entropy *entropy,
@@ -125,13 +125,13 @@ void refusal_create(const struct gate *gate, struct entropy *entropy,
                      sizeof introduction);
 }
 
-enum status refusal_consume(const struct gate *gate, const uint8_t in[static REFUSAL_BYTES],
-                            const uint8_t ephemeral[static DH_BYTES], struct introduction *theirs)
+enum error refusal_consume(const struct gate *gate, const uint8_t in[static REFUSAL_BYTES],
+                           const uint8_t ephemeral[static DH_BYTES], struct introduction *theirs)
 {
     uint8_t introduction[INTRODUCTION_BYTES];
-    enum status status = secret_open_wide(introduction, gate->key, in, ephemeral, DH_BYTES,
-                                          in + WIDE_NONCE_BYTES, GATE_BYTES);
-    if (status == OK)
+    enum error error = secret_open_wide(introduction, gate->key, in, ephemeral, DH_BYTES,
+                                        in + WIDE_NONCE_BYTES, GATE_BYTES);
+    if (error == OK)
         introduction_decode(theirs, introduction);
-    return status;
+    return error;
 }

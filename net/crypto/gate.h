@@ -15,8 +15,8 @@
  *       24   16 BLAKE2b-128 of the model description
  *       40    8 number of parameters, little-endian
  */
-#ifndef HEARSAY_GATE_H
-#define HEARSAY_GATE_H
+#ifndef HEARSAY_NET_CRYPTO_GATE_H
+#define HEARSAY_NET_CRYPTO_GATE_H
 
 #include "crypto/secret.h"
 
@@ -39,8 +39,8 @@ void introduction_encode(uint8_t out[static INTRODUCTION_BYTES], const struct in
 
 /* Do they belong together? If not, one sentence: "other model: theirs has 235,146 parameters,
  * ours 215,370", "other swarm id", "other protocol version: theirs is 2, ours 1", ... */
-enum status introduction_compare(const struct introduction *ours, const struct introduction *theirs,
-                                 struct problem *difference) MUST_USE;
+enum error introduction_compare(const struct introduction *ours, const struct introduction *theirs,
+                                struct problem *difference) MUST_USE;
 
 struct gate {
     uint8_t key[KEY_BYTES]; /* BLAKE2b("hearsay gate", key = swarm key) */
@@ -54,16 +54,16 @@ void gate_init(struct gate *gate, const uint8_t swarm_key[static KEY_BYTES],
  * message 1 as associated data, so a gate opens for its own handshake only. */
 void gate_create(const struct gate *gate, uint8_t out[static GATE_BYTES], const uint8_t *message_1,
                  size_t message_1_bytes);
-enum status gate_consume(const struct gate *gate, const uint8_t in[static GATE_BYTES],
-                         const uint8_t *message_1, size_t message_1_bytes,
-                         struct introduction *theirs) MUST_USE;
+enum error gate_consume(const struct gate *gate, const uint8_t in[static GATE_BYTES],
+                        const uint8_t *message_1, size_t message_1_bytes,
+                        struct introduction *theirs) MUST_USE;
 
 /* The answer to a gate that does not fit: bound to the fresh public key that message 1 began with,
  * so that an old refusal cannot be played again. */
 void refusal_create(const struct gate *gate, struct entropy *entropy,
                     const uint8_t ephemeral[static DH_BYTES], uint8_t out[static REFUSAL_BYTES]);
-enum status refusal_consume(const struct gate *gate, const uint8_t in[static REFUSAL_BYTES],
-                            const uint8_t ephemeral[static DH_BYTES],
-                            struct introduction *theirs) MUST_USE;
+enum error refusal_consume(const struct gate *gate, const uint8_t in[static REFUSAL_BYTES],
+                           const uint8_t ephemeral[static DH_BYTES],
+                           struct introduction *theirs) MUST_USE;
 
 #endif

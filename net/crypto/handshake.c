@@ -75,8 +75,8 @@ static void encrypt_and_hash(struct handshake *h, struct writer *out, const uint
 }
 
 /* `bytes` of plaintext into out, which has room for them. */
-static enum status decrypt_and_hash(struct handshake *h, struct reader *in, uint8_t *out,
-                                    size_t bytes)
+static enum error decrypt_and_hash(struct handshake *h, struct reader *in, uint8_t *out,
+                                   size_t bytes)
 {
     size_t sealed_bytes = bytes + (h->has_key ? TAG_BYTES : 0);
     CHECK(in->left >= sealed_bytes);
@@ -123,36 +123,36 @@ static void write_s(struct handshake *h, struct writer *out)
     encrypt_and_hash(h, out, h->own_public, DH_BYTES);
 }
 
-static enum status read_s(struct handshake *h, struct reader *in)
+static enum error read_s(struct handshake *h, struct reader *in)
 {
     return decrypt_and_hash(h, in, h->their_public, DH_BYTES);
 }
 
-static enum status mix_dh(struct handshake *h, const uint8_t secret[static DH_BYTES],
-                          const uint8_t public_key[static DH_BYTES])
+static enum error mix_dh(struct handshake *h, const uint8_t secret[static DH_BYTES],
+                         const uint8_t public_key[static DH_BYTES])
 {
     uint8_t shared[DH_BYTES];
-    enum status status = secret_dh(shared, secret, public_key);
-    if (status == OK)
+    enum error error = secret_dh(shared, secret, public_key);
+    if (error == OK)
         mix_key(h, shared, DH_BYTES);
     secret_wipe(shared, sizeof shared);
-    return status;
+    return error;
 }
 
-static enum status mix_ee(struct handshake *h)
+static enum error mix_ee(struct handshake *h)
 {
     return mix_dh(h, h->ephemeral_secret, h->their_ephemeral);
 }
 
 /* es: the initiator's ephemeral with the responder's static key. */
-static enum status mix_es(struct handshake *h)
+static enum error mix_es(struct handshake *h)
 {
     return h->initiator ? mix_dh(h, h->ephemeral_secret, h->their_public)
                         : mix_dh(h, h->own_secret, h->their_ephemeral);
 }
 
 /* se: the initiator's static key with the responder's ephemeral. */
-static enum status mix_se(struct handshake *h)
+static enum error mix_se(struct handshake *h)
 {
     return h->initiator ? mix_dh(h, h->own_secret, h->their_ephemeral)
                         : mix_dh(h, h->ephemeral_secret, h->their_public);
@@ -167,20 +167,20 @@ static void mix_psk(struct handshake *h)
 /* The messages, each as it is created and as it is consumed. */
 
 /* -> e */
-static enum status create_1(struct handshake *h, struct writer *out)
+static enum error create_1(struct handshake *h, struct writer *out)
 {
     write_e(h, out);
     return OK;
 }
 
-static enum status consume_1(struct handshake *h, struct reader *in)
+static enum error consume_1(struct handshake *h, struct reader *in)
 {
     read_e(h, in);
     return OK;
 }
 
 /* <- e, ee, s, es */
-static enum status create_2(struct handshake *h, struct writer *out)
+static enum error create_2(struct handshake *h, struct writer *out)
 {
     write_e(h, out);
     if (mix_ee(h) != OK)
@@ -189,7 +189,7 @@ static enum status create_2(struct handshake *h, struct writer *out)
     return mix_es(h);
 }
 
-static enum status consume_2(struct handshake *h, struct reader *in)
+static enum error consume_2(struct handshake *h, struct reader *in)
 {
     read_e(h, in);
     if (mix_ee(h) != OK || read_s(h, in) != OK)
@@ -198,7 +198,7 @@ static enum status consume_2(struct handshake *h, struct reader *in)
 }
 
 /* -> s, se, psk */
-static enum status create_3(struct handshake *h, struct writer *out)
+static enum error create_3(struct handshake *h, struct writer *out)
 {
     write_s(h, out);
     if (mix_se(h) != OK)
@@ -207,7 +207,7 @@ static enum status create_3(struct handshake *h, struct writer *out)
     return OK;
 }
 
-static enum status consume_3(struct handshake *h, struct reader *in)
+static enum error consume_3(struct handshake *h, struct reader *in)
 {
     if (read_s(h, in) != OK || mix_se(h) != OK)
         return FORGED;
@@ -215,7 +215,7 @@ static enum status consume_3(struct handshake *h, struct reader *in)
     return OK;
 }
 
-static enum status create_tokens(struct handshake *h, struct writer *out)
+static enum error create_tokens(struct handshake *h, struct writer *out)
 {
     switch (h->state) {
     case HANDSHAKE_START:
@@ -231,7 +231,7 @@ static enum status create_tokens(struct handshake *h, struct writer *out)
     return MALFORMED;
 }
 
-static enum status consume_tokens(struct handshake *h, struct reader *in)
+static enum error consume_tokens(struct handshake *h, struct reader *in)
 {
     switch (h->state) {
     case HANDSHAKE_START:
@@ -267,9 +267,9 @@ static size_t added_bytes(const struct handshake *h)
 }
 
 /* Every move of the state machine: one message on after success, dead after anything else. */
-static void move(struct handshake *handshake, struct handshake *next, enum status status)
+static void move(struct handshake *handshake, struct handshake *next, enum error error)
 {
-    if (status == OK) {
+    if (error == OK) {
         next->state++;
         *handshake = *next;
     } else {
@@ -278,54 +278,54 @@ static void move(struct handshake *handshake, struct handshake *next, enum statu
     secret_wipe(next, sizeof *next);
 }
 
-enum status handshake_create(struct handshake *handshake, const uint8_t *payload,
-                             size_t payload_bytes, uint8_t *out, size_t *out_bytes)
+enum error handshake_create(struct handshake *handshake, const uint8_t *payload,
+                            size_t payload_bytes, uint8_t *out, size_t *out_bytes)
 {
     CHECK(payload_bytes <= HANDSHAKE_PAYLOAD_MAX);
     struct handshake next = *handshake;
     uint8_t message[ADDED_MAX + HANDSHAKE_PAYLOAD_MAX];
     struct writer writer = {message};
-    enum status status = MALFORMED;
+    enum error error = MALFORMED;
     if (!is_over(&next) && next.initiator == is_initiators_turn(&next))
-        status = create_tokens(&next, &writer);
-    if (status == OK) {
+        error = create_tokens(&next, &writer);
+    if (error == OK) {
         encrypt_and_hash(&next, &writer, payload, payload_bytes);
         *out_bytes = (size_t)(writer.at - message);
         memcpy(out, message, *out_bytes);
     }
-    move(handshake, &next, status);
-    return status;
+    move(handshake, &next, error);
+    return error;
 }
 
 /* Tokens and payload of a message whose length fits. */
-static enum status consume_message(struct handshake *h, const uint8_t *in, size_t in_bytes,
-                                   uint8_t *payload, size_t payload_bytes)
+static enum error consume_message(struct handshake *h, const uint8_t *in, size_t in_bytes,
+                                  uint8_t *payload, size_t payload_bytes)
 {
     struct reader reader = {in, in_bytes};
-    enum status status = consume_tokens(h, &reader);
-    if (status == OK)
-        status = decrypt_and_hash(h, &reader, payload, payload_bytes);
-    return status;
+    enum error error = consume_tokens(h, &reader);
+    if (error == OK)
+        error = decrypt_and_hash(h, &reader, payload, payload_bytes);
+    return error;
 }
 
-enum status handshake_consume(struct handshake *handshake, const uint8_t *in, size_t in_bytes,
-                              uint8_t *payload, size_t *payload_bytes)
+enum error handshake_consume(struct handshake *handshake, const uint8_t *in, size_t in_bytes,
+                             uint8_t *payload, size_t *payload_bytes)
 {
     struct handshake next = *handshake;
     uint8_t opened[HANDSHAKE_PAYLOAD_MAX];
     size_t added = added_bytes(&next);
     bool is_their_turn = !is_over(&next) && next.initiator != is_initiators_turn(&next);
     bool fits = in_bytes >= added && in_bytes <= added + HANDSHAKE_PAYLOAD_MAX;
-    enum status status = MALFORMED;
+    enum error error = MALFORMED;
     if (is_their_turn && fits)
-        status = consume_message(&next, in, in_bytes, opened, in_bytes - added);
-    if (status == OK) {
+        error = consume_message(&next, in, in_bytes, opened, in_bytes - added);
+    if (error == OK) {
         *payload_bytes = in_bytes - added;
         memcpy(payload, opened, *payload_bytes);
     }
     secret_wipe(opened, sizeof opened);
-    move(handshake, &next, status);
-    return status;
+    move(handshake, &next, error);
+    return error;
 }
 
 /* Noise section 5.2, Initialize: a name of at most 32 bytes is padded, a longer one hashed. */

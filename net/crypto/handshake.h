@@ -13,8 +13,8 @@
  * Held by tests/unit/net/test_handshake.c: published vectors; every bit flip and truncation
  * refused.
  */
-#ifndef HEARSAY_HANDSHAKE_H
-#define HEARSAY_HANDSHAKE_H
+#ifndef HEARSAY_NET_CRYPTO_HANDSHAKE_H
+#define HEARSAY_NET_CRYPTO_HANDSHAKE_H
 
 #include <stdbool.h>
 
@@ -54,13 +54,13 @@ void handshake_init(struct handshake *handshake, bool initiator, const void *pro
 
 /* The next message, whichever it is: out needs payload_bytes + 128 bytes; *out_bytes is set.
  * MALFORMED when it is not our turn. FORGED when the other's key is of low order. */
-enum status handshake_create(struct handshake *handshake, const uint8_t *payload,
-                             size_t payload_bytes, uint8_t *out, size_t *out_bytes) MUST_USE;
+enum error handshake_create(struct handshake *handshake, const uint8_t *payload,
+                            size_t payload_bytes, uint8_t *out, size_t *out_bytes) MUST_USE;
 
 /* Their next message; its payload into payload (HANDSHAKE_PAYLOAD_MAX bytes), written on OK only.
  * FORGED: a tag does not hold. MALFORMED: wrong length or not their turn. */
-enum status handshake_consume(struct handshake *handshake, const uint8_t *in, size_t in_bytes,
-                              uint8_t *payload, size_t *payload_bytes) MUST_USE;
+enum error handshake_consume(struct handshake *handshake, const uint8_t *in, size_t in_bytes,
+                             uint8_t *payload, size_t *payload_bytes) MUST_USE;
 
 /* After DONE: the key to send with and the one to receive with. Wipes everything but hash and
  * their_public. */

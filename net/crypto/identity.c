@@ -37,17 +37,17 @@ void identity_from_seed(struct identity *identity, const uint8_t seed[static SEE
                 sizeof certified);
 }
 
-enum status identity_check(uint8_t id[static ID_BYTES],
-                           const uint8_t certificate[static CERTIFICATE_BYTES],
-                           const uint8_t noise_public[static DH_BYTES])
+enum error identity_check(uint8_t id[static ID_BYTES],
+                          const uint8_t certificate[static CERTIFICATE_BYTES],
+                          const uint8_t noise_public[static DH_BYTES])
 {
     uint8_t certified[CERTIFIED_BYTES];
     certified_bytes(certified, noise_public);
-    enum status status =
+    enum error error =
         secret_verify(certificate + ID_BYTES, certificate, certified, sizeof certified);
-    if (status == OK)
+    if (error == OK)
         memcpy(id, certificate, ID_BYTES);
-    return status;
+    return error;
 }
 
 void identity_text(char text[static ID_TEXT_BYTES], const uint8_t id[static ID_BYTES])
@@ -82,7 +82,7 @@ static int hex_value(char digit)
     return -1;
 }
 
-static enum status hex_decode(uint8_t out[static KEY_BYTES], const char *text)
+static enum error hex_decode(uint8_t out[static KEY_BYTES], const char *text)
 {
     for (size_t i = 0; i < KEY_BYTES; i++) {
         int high = hex_value(text[2 * i]);
@@ -104,8 +104,8 @@ static void hex_encode(char *text, const uint8_t in[static KEY_BYTES])
 }
 
 /* The label, a space, the digits; then a line end (also an editor's CR LF) or nothing. */
-static enum status line_parse(const struct key_file *file, const char *line, size_t bytes,
-                              uint8_t key[static KEY_BYTES])
+static enum error line_parse(const struct key_file *file, const char *line, size_t bytes,
+                             uint8_t key[static KEY_BYTES])
 {
     size_t label_bytes = strlen(file->label);
     size_t needed = label_bytes + 1 + 2 * KEY_BYTES;
@@ -117,8 +117,8 @@ static enum status line_parse(const struct key_file *file, const char *line, siz
     return hex_decode(key, line + label_bytes + 1);
 }
 
-static enum status owner_and_mode_check(const struct stat *stat, const char *path,
-                                        struct problem *problem)
+static enum error owner_and_mode_check(const struct stat *stat, const char *path,
+                                       struct problem *problem)
 {
     if (!S_ISREG(stat->st_mode))
         return problem_set(problem, MALFORMED, "%s: not a regular file", path);
@@ -134,7 +134,7 @@ static enum status owner_and_mode_check(const struct stat *stat, const char *pat
     return OK;
 }
 
-static enum status whole_read(int descriptor, char line[static LINE_MAX_BYTES], size_t *bytes)
+static enum error whole_read(int descriptor, char line[static LINE_MAX_BYTES], size_t *bytes)
 {
     size_t have = 0;
     while (have < LINE_MAX_BYTES) {
@@ -153,8 +153,8 @@ static enum status whole_read(int descriptor, char line[static LINE_MAX_BYTES], 
 
 /* The checks are made on the opened file, so nobody can swap it in between; a link is followed
  * (clusters mount secrets as links) and what it leads to is checked. */
-static enum status key_load(const struct key_file *file, uint8_t key[static KEY_BYTES],
-                            const char *path, struct problem *problem)
+static enum error key_load(const struct key_file *file, uint8_t key[static KEY_BYTES],
+                           const char *path, struct problem *problem)
 {
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (descriptor < 0 && errno == ENOENT)
@@ -166,33 +166,33 @@ static enum status key_load(const struct key_file *file, uint8_t key[static KEY_
     uint8_t parsed[KEY_BYTES];
     size_t bytes = 0;
     struct stat stat;
-    enum status status = FAILED;
+    enum error error = FAILED;
     if (fstat(descriptor, &stat) != 0) {
-        (void)problem_set(problem, status, "%s: cannot stat it: %s", path, strerror(errno));
+        (void)problem_set(problem, error, "%s: cannot stat it: %s", path, strerror(errno));
         goto out;
     }
-    status = owner_and_mode_check(&stat, path, problem);
-    if (status != OK)
+    error = owner_and_mode_check(&stat, path, problem);
+    if (error != OK)
         goto out;
-    status = whole_read(descriptor, line, &bytes);
-    if (status != OK) {
-        (void)problem_set(problem, status, "%s: cannot read it: %s", path, strerror(errno));
+    error = whole_read(descriptor, line, &bytes);
+    if (error != OK) {
+        (void)problem_set(problem, error, "%s: cannot read it: %s", path, strerror(errno));
         goto out;
     }
-    status = line_parse(file, line, bytes, parsed);
-    if (status == OK)
+    error = line_parse(file, line, bytes, parsed);
+    if (error == OK)
         memcpy(key, parsed, KEY_BYTES);
     else
-        (void)problem_set(problem, status, "%s: is not %s; expected one line: %s and 64 hex digits",
+        (void)problem_set(problem, error, "%s: is not %s; expected one line: %s and 64 hex digits",
                           path, file->what, file->label);
 out:
     secret_wipe(line, sizeof line);
     secret_wipe(parsed, sizeof parsed);
     (void)close(descriptor);
-    return status;
+    return error;
 }
 
-static enum status whole_write(int descriptor, const char *line, size_t bytes)
+static enum error whole_write(int descriptor, const char *line, size_t bytes)
 {
     size_t done = 0;
     while (done < bytes) {
@@ -206,8 +206,8 @@ static enum status whole_write(int descriptor, const char *line, size_t bytes)
     return fsync(descriptor) == 0 ? OK : FAILED;
 }
 
-static enum status key_save(const struct key_file *file, const uint8_t key[static KEY_BYTES],
-                            const char *path, struct problem *problem)
+static enum error key_save(const struct key_file *file, const uint8_t key[static KEY_BYTES],
+                           const char *path, struct problem *problem)
 {
     int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (descriptor < 0 && errno == EEXIST)
@@ -225,43 +225,42 @@ static enum status key_save(const struct key_file *file, const uint8_t key[stati
     CHECK(head_bytes > 0 && bytes <= sizeof line);
     hex_encode(line + head_bytes, key);
     line[bytes - 1] = '\n';
-    enum status status = whole_write(descriptor, line, bytes);
+    enum error error = whole_write(descriptor, line, bytes);
     int reason = errno;
     secret_wipe(line, sizeof line);
-    if (close(descriptor) != 0 && status == OK) {
+    if (close(descriptor) != 0 && error == OK) {
         reason = errno;
-        status = FAILED;
+        error = FAILED;
     }
-    if (status != OK) {
+    if (error != OK) {
         (void)unlink(path);
-        return problem_set(problem, status, "%s: cannot write it: %s", path, strerror(reason));
+        return problem_set(problem, error, "%s: cannot write it: %s", path, strerror(reason));
     }
     return OK;
 }
 
-enum status identity_load(struct identity *identity, const char *path, struct problem *problem)
+enum error identity_load(struct identity *identity, const char *path, struct problem *problem)
 {
     uint8_t seed[SEED_BYTES];
-    enum status status = key_load(&identity_file, seed, path, problem);
-    if (status == OK)
+    enum error error = key_load(&identity_file, seed, path, problem);
+    if (error == OK)
         identity_from_seed(identity, seed);
     secret_wipe(seed, sizeof seed);
-    return status;
+    return error;
 }
 
-enum status identity_save(const struct identity *identity, const char *path,
-                          struct problem *problem)
+enum error identity_save(const struct identity *identity, const char *path, struct problem *problem)
 {
     return key_save(&identity_file, identity->seed, path, problem);
 }
 
-enum status swarm_key_load(uint8_t key[static KEY_BYTES], const char *path, struct problem *problem)
+enum error swarm_key_load(uint8_t key[static KEY_BYTES], const char *path, struct problem *problem)
 {
     return key_load(&swarm_key_file, key, path, problem);
 }
 
-enum status swarm_key_save(const uint8_t key[static KEY_BYTES], const char *path,
-                           struct problem *problem)
+enum error swarm_key_save(const uint8_t key[static KEY_BYTES], const char *path,
+                          struct problem *problem)
 {
     return key_save(&swarm_key_file, key, path, problem);
 }

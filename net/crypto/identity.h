@@ -9,8 +9,8 @@
  * mode 0600; a file that others may read is refused. The id is the signing key, not the Noise key,
  * so that a rumor can be checked from its origin's id alone.
  */
-#ifndef HEARSAY_IDENTITY_H
-#define HEARSAY_IDENTITY_H
+#ifndef HEARSAY_NET_CRYPTO_IDENTITY_H
+#define HEARSAY_NET_CRYPTO_IDENTITY_H
 
 #include "crypto/secret.h"
 #include "base/error.h"
@@ -30,20 +30,20 @@ struct identity {
 void identity_from_seed(struct identity *identity, const uint8_t seed[static SEED_BYTES]);
 
 /* The id that the certificate proves for this Noise key, or FORGED. */
-enum status identity_check(uint8_t id[static ID_BYTES],
-                           const uint8_t certificate[static CERTIFICATE_BYTES],
-                           const uint8_t noise_public[static DH_BYTES]) MUST_USE;
+enum error identity_check(uint8_t id[static ID_BYTES],
+                          const uint8_t certificate[static CERTIFICATE_BYTES],
+                          const uint8_t noise_public[static DH_BYTES]) MUST_USE;
 
 /* Load: MISSING (with what to type), FAILED, MALFORMED (another kind of file), FORGED (wrong mode
  * or owner). Save: never overwrites (FAILED and a sentence), creates with mode 0600, fsyncs. */
-enum status identity_load(struct identity *identity, const char *path,
+enum error identity_load(struct identity *identity, const char *path,
+                         struct problem *problem) MUST_USE;
+enum error identity_save(const struct identity *identity, const char *path,
+                         struct problem *problem) MUST_USE;
+enum error swarm_key_load(uint8_t key[static KEY_BYTES], const char *path,
                           struct problem *problem) MUST_USE;
-enum status identity_save(const struct identity *identity, const char *path,
+enum error swarm_key_save(const uint8_t key[static KEY_BYTES], const char *path,
                           struct problem *problem) MUST_USE;
-enum status swarm_key_load(uint8_t key[static KEY_BYTES], const char *path,
-                           struct problem *problem) MUST_USE;
-enum status swarm_key_save(const uint8_t key[static KEY_BYTES], const char *path,
-                           struct problem *problem) MUST_USE;
 
 /* First 8 hex digits of an id, for people. */
 #define ID_TEXT_BYTES 9

@@ -90,8 +90,8 @@ void secret_dh_public(uint8_t public_key[static DH_BYTES], const uint8_t secret[
     CHECK(crypto_scalarmult_base(public_key, secret) == 0);
 }
 
-enum status secret_dh(uint8_t shared[static DH_BYTES], const uint8_t secret[static DH_BYTES],
-                      const uint8_t public_key[static DH_BYTES])
+enum error secret_dh(uint8_t shared[static DH_BYTES], const uint8_t secret[static DH_BYTES],
+                     const uint8_t public_key[static DH_BYTES])
 {
     uint8_t result[DH_BYTES];
     if (crypto_scalarmult(result, secret, public_key) != 0)
@@ -120,9 +120,9 @@ void secret_seal(uint8_t *out, const uint8_t key[static KEY_BYTES], uint64_t cou
                                                     associated_bytes, NULL, nonce, key) == 0);
 }
 
-enum status secret_open(uint8_t *out, const uint8_t key[static KEY_BYTES], uint64_t counter,
-                        const void *associated, size_t associated_bytes, const uint8_t *in,
-                        size_t bytes)
+enum error secret_open(uint8_t *out, const uint8_t key[static KEY_BYTES], uint64_t counter,
+                       const void *associated, size_t associated_bytes, const uint8_t *in,
+                       size_t bytes)
 {
     uint8_t nonce[crypto_aead_chacha20poly1305_ietf_NPUBBYTES];
     nonce_of(nonce, counter);
@@ -139,9 +139,9 @@ void secret_seal_wide(uint8_t *out, const uint8_t key[static KEY_BYTES],
                                                      associated_bytes, NULL, nonce, key) == 0);
 }
 
-enum status secret_open_wide(uint8_t *out, const uint8_t key[static KEY_BYTES],
-                             const uint8_t nonce[static WIDE_NONCE_BYTES], const void *associated,
-                             size_t associated_bytes, const uint8_t *in, size_t bytes)
+enum error secret_open_wide(uint8_t *out, const uint8_t key[static KEY_BYTES],
+                            const uint8_t nonce[static WIDE_NONCE_BYTES], const void *associated,
+                            size_t associated_bytes, const uint8_t *in, size_t bytes)
 {
     bool holds = crypto_aead_xchacha20poly1305_ietf_decrypt(out, NULL, NULL, in, bytes, associated,
                                                             associated_bytes, nonce, key) == 0;
@@ -181,9 +181,9 @@ void secret_sign(uint8_t signature[static SIGNATURE_BYTES],
     }
 }
 
-enum status secret_verify(const uint8_t signature[static SIGNATURE_BYTES],
-                          const uint8_t public_key[static SIGN_PUBLIC_BYTES], const void *message,
-                          size_t bytes)
+enum error secret_verify(const uint8_t signature[static SIGNATURE_BYTES],
+                         const uint8_t public_key[static SIGN_PUBLIC_BYTES], const void *message,
+                         size_t bytes)
 {
     uint8_t mark[SECRET_MARK_BYTES];
     if (watcher) {

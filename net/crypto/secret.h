@@ -4,8 +4,8 @@
  * node in a simulation with the same seed makes the same keys, a node in the world seeds it from
  * the system once.
  */
-#ifndef HEARSAY_SECRET_H
-#define HEARSAY_SECRET_H
+#ifndef HEARSAY_NET_CRYPTO_SECRET_H
+#define HEARSAY_NET_CRYPTO_SECRET_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,8 +47,8 @@ void secret_hmac(uint8_t out[static HASH_BYTES], const uint8_t key[static HASH_B
 
 /* X25519 (RFC 7748). dh: FORGED when the result would be all zero (a low-order public key). */
 void secret_dh_public(uint8_t public_key[static DH_BYTES], const uint8_t secret[static DH_BYTES]);
-enum status secret_dh(uint8_t shared[static DH_BYTES], const uint8_t secret[static DH_BYTES],
-                      const uint8_t public_key[static DH_BYTES]) MUST_USE;
+enum error secret_dh(uint8_t shared[static DH_BYTES], const uint8_t secret[static DH_BYTES],
+                     const uint8_t public_key[static DH_BYTES]) MUST_USE;
 
 /* ChaCha20-Poly1305 (RFC 8439) with Noise's nonce: 4 zero bytes ‖ counter, little-endian.
  * seal: bytes of message in, bytes + TAG_BYTES out. open: the reverse; `bytes` counts what goes in,
@@ -56,18 +56,18 @@ enum status secret_dh(uint8_t shared[static DH_BYTES], const uint8_t secret[stat
  * In place (out == in) is allowed. */
 void secret_seal(uint8_t *out, const uint8_t key[static KEY_BYTES], uint64_t counter,
                  const void *associated, size_t associated_bytes, const uint8_t *in, size_t bytes);
-enum status secret_open(uint8_t *out, const uint8_t key[static KEY_BYTES], uint64_t counter,
-                        const void *associated, size_t associated_bytes, const uint8_t *in,
-                        size_t bytes) MUST_USE;
+enum error secret_open(uint8_t *out, const uint8_t key[static KEY_BYTES], uint64_t counter,
+                       const void *associated, size_t associated_bytes, const uint8_t *in,
+                       size_t bytes) MUST_USE;
 
 /* The same with a 24-byte nonce (XChaCha20-Poly1305), for the gate. */
 #define WIDE_NONCE_BYTES 24
 void secret_seal_wide(uint8_t *out, const uint8_t key[static KEY_BYTES],
                       const uint8_t nonce[static WIDE_NONCE_BYTES], const void *associated,
                       size_t associated_bytes, const uint8_t *in, size_t bytes);
-enum status secret_open_wide(uint8_t *out, const uint8_t key[static KEY_BYTES],
-                             const uint8_t nonce[static WIDE_NONCE_BYTES], const void *associated,
-                             size_t associated_bytes, const uint8_t *in, size_t bytes) MUST_USE;
+enum error secret_open_wide(uint8_t *out, const uint8_t key[static KEY_BYTES],
+                            const uint8_t nonce[static WIDE_NONCE_BYTES], const void *associated,
+                            size_t associated_bytes, const uint8_t *in, size_t bytes) MUST_USE;
 
 /* Ed25519 (RFC 8032). */
 void secret_sign_keys(uint8_t public_key[static SIGN_PUBLIC_BYTES],
@@ -75,9 +75,9 @@ void secret_sign_keys(uint8_t public_key[static SIGN_PUBLIC_BYTES],
                       const uint8_t seed[static SEED_BYTES]);
 void secret_sign(uint8_t signature[static SIGNATURE_BYTES],
                  const uint8_t secret[static SIGN_SECRET_BYTES], const void *message, size_t bytes);
-enum status secret_verify(const uint8_t signature[static SIGNATURE_BYTES],
-                          const uint8_t public_key[static SIGN_PUBLIC_BYTES], const void *message,
-                          size_t bytes) MUST_USE;
+enum error secret_verify(const uint8_t signature[static SIGNATURE_BYTES],
+                         const uint8_t public_key[static SIGN_PUBLIC_BYTES], const void *message,
+                         size_t bytes) MUST_USE;
 
 /* A simulation plays many nodes in one process. It may watch every seal, and remember which
  * signatures hold (those that were made or checked here): that follows from their bytes alone, so

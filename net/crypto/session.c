@@ -25,19 +25,19 @@ void session_seal(struct session *session, const uint8_t *message, size_t bytes,
     session->sent_bytes += bytes;
 }
 
-enum status session_open(struct session *session, uint8_t *frame, size_t frame_bytes, size_t *bytes)
+enum error session_open(struct session *session, uint8_t *frame, size_t frame_bytes, size_t *bytes)
 {
     if (session->dead)
         return FORGED;
     CHECK(session->received_records < UINT64_MAX);
-    enum status status = MALFORMED;
+    enum error error = MALFORMED;
     if (frame_bytes > TAG_BYTES && frame_bytes <= FRAME_MAX)
-        status = secret_open(frame, session->receive_key, session->received_records, NULL, 0, frame,
-                             frame_bytes);
-    if (status != OK) {
+        error = secret_open(frame, session->receive_key, session->received_records, NULL, 0, frame,
+                            frame_bytes);
+    if (error != OK) {
         secret_wipe(session->receive_key, KEY_BYTES);
         session->dead = true;
-        return status;
+        return error;
     }
     session->received_records++;
     session->received_bytes += frame_bytes - TAG_BYTES;

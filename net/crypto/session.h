@@ -10,8 +10,8 @@
  * The telling half, under a key of its own, still works, so that the other side can be told why.
  * A session is worn out after SESSION_BYTES_MAX sealed or opened: the owner makes a new one.
  */
-#ifndef HEARSAY_SESSION_H
-#define HEARSAY_SESSION_H
+#ifndef HEARSAY_NET_CRYPTO_SESSION_H
+#define HEARSAY_NET_CRYPTO_SESSION_H
 
 #include <stdbool.h>
 
@@ -43,8 +43,8 @@ void session_seal(struct session *session, const uint8_t *message, size_t bytes,
 
 /* A frame's content (without its length) in place: the message is then at `frame`, *bytes long.
  * FORGED: tag, or dead before. MALFORMED: too short. */
-enum status session_open(struct session *session, uint8_t *frame, size_t frame_bytes,
-                         size_t *bytes) MUST_USE;
+enum error session_open(struct session *session, uint8_t *frame, size_t frame_bytes,
+                        size_t *bytes) MUST_USE;
 
 bool session_worn_out(const struct session *session);
 void session_wipe(struct session *session);

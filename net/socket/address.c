@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum status wrong(struct problem *problem, const char *text)
+static enum error wrong(struct problem *problem, const char *text)
 {
     return problem_set(problem, MALFORMED,
                        "\"%.80s\" is not an address: write host:port, for example "
@@ -13,7 +13,7 @@ static enum status wrong(struct problem *problem, const char *text)
                        text);
 }
 
-static enum status too_large(struct problem *problem, const char *text)
+static enum error too_large(struct problem *problem, const char *text)
 {
     return problem_set(problem, TOO_BIG,
                        "\"%.80s\": the port is too large; write host:port with a port up to %d",
@@ -26,7 +26,7 @@ static bool is_host_character(char c)
            c == '-' || c == '_' || c == ':' || c == '%';
 }
 
-enum status address_parse(struct address *address, const char *text, struct problem *problem)
+enum error address_parse(struct address *address, const char *text, struct problem *problem)
 {
     const bool bracketed = text[0] == '[';
     const char *host = bracketed ? text + 1 : text;

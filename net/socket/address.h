@@ -1,6 +1,6 @@
 /* Where a node can be reached, as text: "host:port", "1.2.3.4:7770", "[2001:db8::1]:7770". */
-#ifndef HEARSAY_ADDRESS_H
-#define HEARSAY_ADDRESS_H
+#ifndef HEARSAY_NET_SOCKET_ADDRESS_H
+#define HEARSAY_NET_SOCKET_ADDRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,8 +16,8 @@ struct address {
 };
 
 /* MALFORMED and a sentence when the text is not host:port, TOO_BIG when its port is above 65535. */
-enum status address_parse(struct address *address, const char *text,
-                          struct problem *problem) MUST_USE;
+enum error address_parse(struct address *address, const char *text,
+                         struct problem *problem) MUST_USE;
 
 /* "host:port", brackets round IPv6. Returns text. */
 const char *address_text(const struct address *address, char text[static ADDRESS_TEXT_BYTES]);

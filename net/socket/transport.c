@@ -190,10 +190,10 @@ static void link_start(struct link *link)
 
 /* Listening. */
 
-static void on_connection(uv_stream_t *listener, int status)
+static void on_connection(uv_stream_t *listener, int error)
 {
     struct transport *transport = listener->data;
-    if (status < 0)
+    if (error < 0)
         return; /* out of descriptors: the caller tries again */
     struct link *link = link_new(transport);
     CHECK(uv_tcp_init(&transport->loop, &link->tcp) == 0);
@@ -240,8 +240,8 @@ static const char *remedy_for(int error)
     }
 }
 
-enum status transport_listen(struct transport *transport, const struct address *address,
-                             uint16_t *port, struct problem *problem)
+enum error transport_listen(struct transport *transport, const struct address *address,
+                            uint16_t *port, struct problem *problem)
 {
     CHECK(!transport->listens);
     CHECK(uv_tcp_init(&transport->loop, &transport->listener) == 0);
@@ -276,17 +276,17 @@ static void on_attempt_closed(uv_handle_t *handle)
         try_next(link, link->why);
 }
 
-static void on_connect(uv_connect_t *request, int status)
+static void on_connect(uv_connect_t *request, int error)
 {
     struct link *link = request->data;
     if (link->closing)
         return;
-    if (status == 0) {
+    if (error == 0) {
         link_start(link);
         link->transport->owner.on_connected(link->transport->owner.self, link->conn);
         return;
     }
-    (void)snprintf(link->why, sizeof link->why, "%s", uv_strerror(status));
+    (void)snprintf(link->why, sizeof link->why, "%s", uv_strerror(error));
     uv_close((uv_handle_t *)&link->tcp, on_attempt_closed);
 }
 
@@ -310,7 +310,7 @@ static void try_next(struct link *link, const char *why)
     }
 }
 
-static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *found)
+static void on_resolved(uv_getaddrinfo_t *request, int error, struct addrinfo *found)
 {
     struct link *link = request->data;
     link->resolving = false;
@@ -321,7 +321,7 @@ static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *
     }
     char why[128];
     (void)snprintf(why, sizeof why, "its name cannot be resolved (%s)",
-                   status ? uv_strerror(status) : "no address");
+                   error ? uv_strerror(error) : "no address");
     try_next(link, why);
 }
 
@@ -339,13 +339,13 @@ void transport_dial(struct transport *transport, uint64_t conn, const struct add
 
 /* Sending and ending. */
 
-static void on_written(uv_write_t *request, int status)
+static void on_written(uv_write_t *request, int error)
 {
     struct link *link = request->data;
     if (link->closing)
         return;
-    if (status < 0)
-        link_close(link, uv_strerror(status));
+    if (error < 0)
+        link_close(link, uv_strerror(error));
     else
         link->transport->owner.on_sent(link->transport->owner.self, link->conn);
 }
@@ -391,9 +391,9 @@ static void asker_close(struct asker *asker)
     uv_close((uv_handle_t *)&asker->patience, on_asker_closed);
 }
 
-static void on_answered(uv_write_t *write, int status)
+static void on_answered(uv_write_t *write, int error)
 {
-    (void)status; /* whoever asked has gone: nothing to do about it */
+    (void)error; /* whoever asked has gone: nothing to do about it */
     asker_close(write->data);
 }
 

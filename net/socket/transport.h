@@ -4,8 +4,8 @@
  * Connections are named by the owner's 64-bit ids, one at a time for each. What is called here
  * never calls back before it returns, so the owner may act from inside a callback.
  */
-#ifndef HEARSAY_TRANSPORT_H
-#define HEARSAY_TRANSPORT_H
+#ifndef HEARSAY_NET_SOCKET_TRANSPORT_H
+#define HEARSAY_NET_SOCKET_TRANSPORT_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,8 +36,8 @@ struct transport_owner {
 struct transport *transport_new(const struct transport_owner *owner);
 
 /* Listen there; *port is the port it got. FAILED and a sentence if it cannot be. */
-enum status transport_listen(struct transport *transport, const struct address *address,
-                             uint16_t *port, struct problem *problem) MUST_USE;
+enum error transport_listen(struct transport *transport, const struct address *address,
+                            uint16_t *port, struct problem *problem) MUST_USE;
 
 /* Answer who connects to this bound unix socket, which is the transport's from now on: what
  * on_asked says is written, then the connection is closed. TRANSPORT_ASKERS_MAX at once, others

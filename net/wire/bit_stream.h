@@ -7,8 +7,8 @@
  * Nothing here fails. A reader that runs past its end reads zeros or the tail, and its position
  * shows it: whoever reads compares the position with what was there.
  */
-#ifndef HEARSAY_BITS_H
-#define HEARSAY_BITS_H
+#ifndef HEARSAY_NET_WIRE_BIT_STREAM_H
+#define HEARSAY_NET_WIRE_BIT_STREAM_H
 
 #include <stdbool.h>
 #include <stddef.h>

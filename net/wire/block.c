@@ -53,7 +53,7 @@ size_t block_encode(const int32_t *units, uint32_t count, uint8_t *out)
     return at;
 }
 
-enum status block_decode(const uint8_t *in, size_t bytes, int32_t *units, uint32_t count)
+enum error block_decode(const uint8_t *in, size_t bytes, int32_t *units, uint32_t count)
 {
     CHECK(count >= 1 && count <= BLOCK_ENTRIES);
     const unsigned width = bytes > 0 ? in[0] : UINT8_MAX;

@@ -9,8 +9,8 @@
  * an entry takes some 22 bits instead of 32.
  * Held by tests/unit/net/test_block.c.
  */
-#ifndef HEARSAY_BLOCK_H
-#define HEARSAY_BLOCK_H
+#ifndef HEARSAY_NET_WIRE_BLOCK_H
+#define HEARSAY_NET_WIRE_BLOCK_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,6 +29,6 @@ size_t block_encode(const int32_t *units, uint32_t count, uint8_t *out);
 
 /* MALFORMED unless it is exactly what block_encode makes of some count entries (units may have been
  * written to). */
-enum status block_decode(const uint8_t *in, size_t bytes, int32_t *units, uint32_t count) MUST_USE;
+enum error block_decode(const uint8_t *in, size_t bytes, int32_t *units, uint32_t count) MUST_USE;
 
 #endif

@@ -19,8 +19,8 @@
  * density, so Rice codes stay near the entropy at every density and for every mix of levels
  * (Golomb 1966; Rice, Plaunt 1971). Within 5 % of the entropy: tests/unit/net/test_rumor.c.
  */
-#ifndef HEARSAY_BODY_H
-#define HEARSAY_BODY_H
+#ifndef HEARSAY_NET_WIRE_BODY_H
+#define HEARSAY_NET_WIRE_BODY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ size_t body_encode(const struct body_plan *plan, const uint32_t *index, const in
  * MALFORMED if the bits break the format, run out or are left over, or an index reaches
  * `parameters`; index and level then hold rubbish. Work is bounded by count whatever the bits say.
  */
-enum status body_decode(const uint8_t *in, size_t bytes, uint64_t parameters, uint32_t count,
-                        uint32_t *index, int8_t *level) MUST_USE;
+enum error body_decode(const uint8_t *in, size_t bytes, uint64_t parameters, uint32_t count,
+                       uint32_t *index, int8_t *level) MUST_USE;
 
 #endif

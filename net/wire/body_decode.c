@@ -7,8 +7,8 @@
 
 #define RICE_USUAL 3 /* bits of a code beside its k low ones, mostly no more */
 
-static enum status take_first(struct bit_reader *reader, uint64_t parameters, uint32_t count,
-                              uint32_t *index)
+static enum error take_first(struct bit_reader *reader, uint64_t parameters, uint32_t count,
+                             uint32_t *index)
 {
     struct bit_reader r = *reader;
     bits_fill(&r);
@@ -38,8 +38,8 @@ static void raise_all(int8_t *level, uint32_t count, unsigned from)
 }
 
 /* Move each entry that layer 2 lists by `step`; all are members. */
-static enum status take_second(struct bit_reader *reader, int8_t *level, uint32_t count,
-                               uint32_t listed, int step)
+static enum error take_second(struct bit_reader *reader, int8_t *level, uint32_t count,
+                              uint32_t listed, int step)
 {
     struct bit_reader r = *reader;
     bits_fill(&r);
@@ -58,8 +58,8 @@ static enum status take_second(struct bit_reader *reader, int8_t *level, uint32_
 }
 
 /* Move each entry that layer `layer` lists by `step`: up to it, or down again if it is inverted. */
-static enum status take_listed(struct bit_reader *reader, int8_t *level, uint32_t count,
-                               unsigned layer, uint32_t listed, int step)
+static enum error take_listed(struct bit_reader *reader, int8_t *level, uint32_t count,
+                              unsigned layer, uint32_t listed, int step)
 {
     struct bit_reader r = *reader;
     bits_fill(&r);
@@ -92,8 +92,8 @@ static uint32_t members_after(const struct body_layer *layer, uint32_t members)
     return layer->inverted ? members - layer->listed : layer->listed;
 }
 
-static enum status take_later(struct bit_reader *r, int8_t *level, uint32_t count, unsigned layer,
-                              uint32_t *members)
+static enum error take_later(struct bit_reader *r, int8_t *level, uint32_t count, unsigned layer,
+                             uint32_t *members)
 {
     struct body_layer how;
     bits_fill(r);
@@ -128,7 +128,7 @@ static void take_signs(struct bit_reader *reader, int8_t *level, uint32_t count)
 }
 
 /* The stream must end in the last byte, and what is left of that must be zero. */
-static enum status take_end(struct bit_reader *r, size_t bytes)
+static enum error take_end(struct bit_reader *r, size_t bytes)
 {
     uint64_t end = 8 * (uint64_t)bytes;
     uint64_t position = bits_read(r);
@@ -138,8 +138,8 @@ static enum status take_end(struct bit_reader *r, size_t bytes)
     return bits_take(r, (unsigned)(end - position)) == 0 ? OK : MALFORMED;
 }
 
-enum status body_decode(const uint8_t *in, size_t bytes, uint64_t parameters, uint32_t count,
-                        uint32_t *index, int8_t *level)
+enum error body_decode(const uint8_t *in, size_t bytes, uint64_t parameters, uint32_t count,
+                       uint32_t *index, int8_t *level)
 {
     struct bit_reader reader = {.in = in, .bytes = bytes + BITS_TAIL_BYTES};
     uint32_t members = count;

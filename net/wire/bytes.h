@@ -1,6 +1,6 @@
 /* Little-endian numbers in byte layouts. */
-#ifndef HEARSAY_BYTES_H
-#define HEARSAY_BYTES_H
+#ifndef HEARSAY_NET_WIRE_BYTES_H
+#define HEARSAY_NET_WIRE_BYTES_H
 
 #include <stddef.h>
 #include <stdint.h>

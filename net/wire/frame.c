@@ -1,6 +1,6 @@
 #include "wire/frame.h"
 
-enum status frame_first(const uint8_t *have, size_t bytes, size_t limit, size_t *content_bytes)
+enum error frame_first(const uint8_t *have, size_t bytes, size_t limit, size_t *content_bytes)
 {
     if (bytes < 2)
         return MISSING;

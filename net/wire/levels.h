@@ -1,7 +1,7 @@
 /* Levels, eight at a time: one to a byte of a word. A set of them is a word with the top bit of
  * each member's byte set. */
-#ifndef HEARSAY_LEVELS_H
-#define HEARSAY_LEVELS_H
+#ifndef HEARSAY_NET_WIRE_LEVELS_H
+#define HEARSAY_NET_WIRE_LEVELS_H
 
 #include <stdint.h>
 #include <string.h>

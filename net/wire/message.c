@@ -26,14 +26,14 @@ static const struct {
     [HELLO] = {4,
                {FIELD(NUMBER, incarnation), FIELD(NUMBER, port), FIELD(TEXT, text),
                 FIELD(BULK, bulk)}},
-    [NEWS] = {1, {FIELD(BULK, bulk)}},
-    [WHO] = {1, {FIELD(NUMBER, tag)}},
-    [MEMBERS] = {1, {FIELD(BULK, bulk)}},
+    [MEMBER_UPDATE] = {1, {FIELD(BULK, bulk)}},
+    [MEMBER_QUERY] = {1, {FIELD(NUMBER, tag)}},
+    [MEMBER_LIST] = {1, {FIELD(BULK, bulk)}},
     [PING] = {1, {FIELD(NUMBER, token)}},
     [PONG] = {1, {FIELD(NUMBER, token)}},
-    [RECEIPT] = {4,
-                 {FIELD(NUMBER, came), FIELD(NUMBER, clock), FIELD(NUMBER, held),
-                  FIELD(NUMBER, most)}},
+    [ACK] = {4,
+             {FIELD(NUMBER, received), FIELD(NUMBER, clock), FIELD(NUMBER, held),
+              FIELD(NUMBER, most)}},
     [RUMOR] = {1, {FIELD(BULK, bulk)}},
     [PRUNE] = {1, {FIELD(NUMBER, tag)}},
     [VERSION] = {8,
@@ -192,7 +192,7 @@ static bool unpack_field(const msgpack_object *object, const struct field *field
     return false;
 }
 
-static enum status read_array(const msgpack_object *root, struct message *message)
+static enum error read_array(const msgpack_object *root, struct message *message)
 {
     if (root->type != MSGPACK_OBJECT_ARRAY || root->via.array.size == 0)
         return MALFORMED;
@@ -210,8 +210,8 @@ static enum status read_array(const msgpack_object *root, struct message *messag
     return OK;
 }
 
-enum status message_decode(struct message_reader *reader, const uint8_t *in, size_t bytes,
-                           struct message *message)
+enum error message_decode(struct message_reader *reader, const uint8_t *in, size_t bytes,
+                          struct message *message)
 {
     if (!scan(in, bytes))
         return MALFORMED;

@@ -35,8 +35,8 @@
  *   BYE      reason text bulk             last message; the connection closes after it. Bulk:
  *                                         records of members, for who must look elsewhere
  */
-#ifndef HEARSAY_MESSAGE_H
-#define HEARSAY_MESSAGE_H
+#ifndef HEARSAY_NET_WIRE_MESSAGE_H
+#define HEARSAY_NET_WIRE_MESSAGE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -46,12 +46,12 @@
 
 enum message_kind {
     HELLO = 1,
-    NEWS,
-    WHO,
-    MEMBERS,
+    MEMBER_UPDATE,
+    MEMBER_QUERY,
+    MEMBER_LIST,
     PING,
     PONG,
-    RECEIPT,
+    ACK,
     RUMOR,
     PRUNE,
     VERSION,
@@ -89,7 +89,7 @@ struct message {
     uint64_t incarnation;
     uint64_t port;
     uint64_t token;
-    uint64_t came;
+    uint64_t received;
     uint64_t clock;
     uint64_t held;
     uint64_t most;
@@ -123,7 +123,7 @@ void message_reader_free(struct message_reader *reader);
 
 /* MALFORMED unless it is exactly one message of a known kind with exactly its fields. text and
  * bulk point into `in`. */
-enum status message_decode(struct message_reader *reader, const uint8_t *in, size_t bytes,
-                           struct message *message) MUST_USE;
+enum error message_decode(struct message_reader *reader, const uint8_t *in, size_t bytes,
+                          struct message *message) MUST_USE;
 
 #endif

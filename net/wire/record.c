@@ -42,7 +42,7 @@ static bool is_rate(float value)
     return isfinite(value) && value >= 0;
 }
 
-enum status record_parse(const uint8_t in[static RECORD_BYTES], struct record *record)
+enum error record_parse(const uint8_t in[static RECORD_BYTES], struct record *record)
 {
     struct record parsed = {
         .incarnation = bytes_get(in + 32, 8),
@@ -75,8 +75,8 @@ enum status record_parse(const uint8_t in[static RECORD_BYTES], struct record *r
     return OK;
 }
 
-enum status record_verify(const uint8_t in[static RECORD_BYTES],
-                          const uint8_t context[static CONTEXT_BYTES])
+enum error record_verify(const uint8_t in[static RECORD_BYTES],
+                         const uint8_t context[static CONTEXT_BYTES])
 {
     uint8_t message[CONTEXT_BYTES + SIGNED_BYTES];
     signed_part(message, context, in);

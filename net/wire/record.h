@@ -17,8 +17,8 @@
  *       88   64 host, padded with zeros
  *      152   64 Ed25519 signature over context ‖ bytes 0 .. 152
  */
-#ifndef HEARSAY_RECORD_H
-#define HEARSAY_RECORD_H
+#ifndef HEARSAY_NET_WIRE_RECORD_H
+#define HEARSAY_NET_WIRE_RECORD_H
 
 #include "socket/address.h"
 #include "crypto/identity.h"
@@ -55,10 +55,10 @@ void record_create(const struct record *record, const struct identity *identity,
                    const uint8_t context[static CONTEXT_BYTES], uint8_t out[static RECORD_BYTES]);
 
 /* Structure only; cheap. MALFORMED when a field is out of its range. */
-enum status record_parse(const uint8_t in[static RECORD_BYTES], struct record *record) MUST_USE;
+enum error record_parse(const uint8_t in[static RECORD_BYTES], struct record *record) MUST_USE;
 
 /* The signature; FORGED if it does not hold. */
-enum status record_verify(const uint8_t in[static RECORD_BYTES],
-                          const uint8_t context[static CONTEXT_BYTES]) MUST_USE;
+enum error record_verify(const uint8_t in[static RECORD_BYTES],
+                         const uint8_t context[static CONTEXT_BYTES]) MUST_USE;
 
 #endif

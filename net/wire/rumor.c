@@ -80,7 +80,7 @@ void rumor_encode(const struct rumor_head *head, const struct update *update, ui
     *bytes = signed_bytes + SIGNATURE_BYTES;
 }
 
-enum status rumor_peek(const uint8_t *in, size_t bytes, struct rumor_head *head)
+enum error rumor_peek(const uint8_t *in, size_t bytes, struct rumor_head *head)
 {
     if (bytes < RUMOR_MIN || bytes > RUMOR_MAX)
         return MALFORMED;
@@ -93,8 +93,8 @@ enum status rumor_peek(const uint8_t *in, size_t bytes, struct rumor_head *head)
 }
 
 /* The rumor's signature by the origin it names. */
-static enum status signature_check(const uint8_t *in, size_t bytes,
-                                   const uint8_t context[static CONTEXT_BYTES])
+static enum error signature_check(const uint8_t *in, size_t bytes,
+                                  const uint8_t context[static CONTEXT_BYTES])
 {
     uint8_t hash[64];
     size_t signed_bytes = bytes - SIGNATURE_BYTES;
@@ -103,8 +103,8 @@ static enum status signature_check(const uint8_t *in, size_t bytes,
 }
 
 /* All but the limits and the signature. */
-static enum status content_decode(const uint8_t *in, size_t bytes, uint64_t parameters,
-                                  struct update *update)
+static enum error content_decode(const uint8_t *in, size_t bytes, uint64_t parameters,
+                                 struct update *update)
 {
     const size_t body_bytes = bytes - RUMOR_HEAD_BYTES - SIGNATURE_BYTES;
     const uint32_t count = (uint32_t)bytes_get(in + COUNT_AT, 4);
@@ -117,9 +117,9 @@ static enum status content_decode(const uint8_t *in, size_t bytes, uint64_t para
     return OK;
 }
 
-enum status rumor_decode(const uint8_t *in, size_t bytes,
-                         const uint8_t context[static CONTEXT_BYTES], uint64_t parameters,
-                         uint32_t capacity, struct update *update)
+enum error rumor_decode(const uint8_t *in, size_t bytes,
+                        const uint8_t context[static CONTEXT_BYTES], uint64_t parameters,
+                        uint32_t capacity, struct update *update)
 {
     if (bytes < RUMOR_MIN || bytes > RUMOR_MAX)
         return MALFORMED;

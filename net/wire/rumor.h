@@ -15,8 +15,8 @@
  * body is body.h's; the context (of the swarm and its model) makes a rumor worthless elsewhere.
  * Held by tests/unit/net/test_rumor.c: every bit flip and truncation is refused.
  */
-#ifndef HEARSAY_RUMOR_H
-#define HEARSAY_RUMOR_H
+#ifndef HEARSAY_NET_WIRE_RUMOR_H
+#define HEARSAY_NET_WIRE_RUMOR_H
 
 #include "crypto/identity.h"
 #include "base/error.h"
@@ -46,15 +46,15 @@ void rumor_encode(const struct rumor_head *head, const struct update *update, ui
                   uint32_t *taken, size_t *bytes);
 
 /* The head alone, without checking more than the size; MALFORMED if too short or too long. */
-enum status rumor_peek(const uint8_t *in, size_t bytes, struct rumor_head *head) MUST_USE;
+enum error rumor_peek(const uint8_t *in, size_t bytes, struct rumor_head *head) MUST_USE;
 
 /* Everything: head limits (tau, amount, count), signature, structure, order, |level|, index <
  * parameters, no bit left over. Writes update->index and update->level (capacity entries; TOO_BIG
  * if it has more), which hold rubbish unless OK, and on OK the rest of update. With a capacity of
  * RUMOR_ENTRIES_MAX what this accepts is a pure function of the bytes. */
-enum status rumor_decode(const uint8_t *in, size_t bytes,
-                         const uint8_t context[static CONTEXT_BYTES], uint64_t parameters,
-                         uint32_t capacity, struct update *update) MUST_USE;
+enum error rumor_decode(const uint8_t *in, size_t bytes,
+                        const uint8_t context[static CONTEXT_BYTES], uint64_t parameters,
+                        uint32_t capacity, struct update *update) MUST_USE;
 
 /* The same of bytes that it has accepted before and that nobody could change since: only the
  * entries are read again. update has room for all of them. */

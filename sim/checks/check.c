@@ -28,7 +28,7 @@ void check_fail(struct check *check, const char *format, ...)
 static void on_seal(void *self, const uint8_t key[static KEY_BYTES], uint64_t counter)
 {
     struct check *check = self;
-    uint64_t *next = marks_put(&check->nonces, marks_of(key, KEY_BYTES));
+    uint64_t *next = u64_set_put(&check->nonces, u64_set_of(key, KEY_BYTES));
     if (counter < *next)
         check_fail(check, "7: a key was used with nonce %llu twice", (unsigned long long)counter);
     *next = counter + 1;
@@ -37,13 +37,13 @@ static void on_seal(void *self, const uint8_t key[static KEY_BYTES], uint64_t co
 static bool has_held(void *self, const uint8_t mark[static SECRET_MARK_BYTES])
 {
     struct check *check = self;
-    return marks_get(&check->held, marks_of(mark, SECRET_MARK_BYTES)) != NULL;
+    return u64_set_get(&check->held, u64_set_of(mark, SECRET_MARK_BYTES)) != NULL;
 }
 
 static void held(void *self, const uint8_t mark[static SECRET_MARK_BYTES])
 {
     struct check *check = self;
-    *marks_put(&check->held, marks_of(mark, SECRET_MARK_BYTES)) = 1;
+    *u64_set_put(&check->held, u64_set_of(mark, SECRET_MARK_BYTES)) = 1;
 }
 
 void check_init(struct check *check)
@@ -64,11 +64,11 @@ void check_free(struct check *check)
     }
     free(check->told);
     free(check->born);
-    marks_free(&check->lives);
-    marks_free(&check->told_marks);
-    marks_free(&check->heard_marks);
-    marks_free(&check->nonces);
-    marks_free(&check->held);
+    u64_set_free(&check->incarnations);
+    u64_set_free(&check->told_marks);
+    u64_set_free(&check->heard_marks);
+    u64_set_free(&check->nonces);
+    u64_set_free(&check->held);
 }
 
 /* Updates, told and heard. */
@@ -93,9 +93,9 @@ void check_told(struct world *world, uint32_t i, uint32_t first_seq,
     struct check *check = &world->check;
     if (!check->enabled)
         return;
-    if (check->told_count == check->told_max) {
-        check->told_max = check->told_max ? 2 * check->told_max : 256;
-        check->told = realloc(check->told, check->told_max * sizeof *check->told);
+    if (check->told_count == check->density_max) {
+        check->density_max = check->density_max ? 2 * check->density_max : 256;
+        check->told = realloc(check->told, check->density_max * sizeof *check->told);
         CHECK(check->told);
     }
     struct told *told = &check->told[check->told_count++];
@@ -110,8 +110,8 @@ void check_told(struct world *world, uint32_t i, uint32_t first_seq,
     memcpy(told->update.index, update->index, update->count * sizeof *update->index);
     memcpy(told->update.level, update->level, update->count);
     for (uint32_t seq = first_seq; seq < next_seq; seq++)
-        *marks_put(&check->told_marks, mark_of_rumor(origin_tag(origin->id, origin->incarnation),
-                                                     seq)) = check->told_count;
+        *u64_set_put(&check->told_marks, mark_of_rumor(origin_tag(origin->id, origin->incarnation),
+                                                       seq)) = check->told_count;
 }
 
 /* Has the mind that node i has now told this, or was it told by one that this one was copied of? */
@@ -128,10 +128,10 @@ void check_heard(struct world *world, uint32_t i, const struct action *heard, ui
         return;
     const struct world_node *at = &world->nodes[i];
     const uint64_t rumor = mark_of_rumor(heard->tag, heard->seq);
-    const uint64_t *number = marks_get(&check->told_marks, rumor);
+    const uint64_t *number = u64_set_get(&check->told_marks, rumor);
     const struct told *told = number ? &check->told[*number - 1] : NULL;
-    const uint64_t base = rng_mix((uint64_t)i << 40 ^ (uint64_t)at->life << 20 ^ bases);
-    uint64_t *mark = marks_put(&check->heard_marks, rng_mix(base ^ rumor) | 1);
+    const uint64_t base = rng_mix((uint64_t)i << 40 ^ (uint64_t)at->incarnation << 20 ^ bases);
+    uint64_t *mark = u64_set_put(&check->heard_marks, rng_mix(base ^ rumor) | 1);
     struct node_origin own;
     node_own(at->node, &own);
     if (!told && !check->outsiders_tell)
@@ -153,21 +153,21 @@ void check_heard(struct world *world, uint32_t i, const struct action *heard, ui
 
 static uint64_t mark_of_base(const struct world *world, uint32_t i, uint32_t bases)
 {
-    return rng_mix((uint64_t)i << 40 ^ (uint64_t)world->nodes[i].life << 20 ^ bases) | 1;
+    return rng_mix((uint64_t)i << 40 ^ (uint64_t)world->nodes[i].incarnation << 20 ^ bases) | 1;
 }
 
 /* The incarnation that node i had with this base: at first, it is the one it began with. */
 static uint64_t incarnation_at(const struct world *world, uint32_t i, uint32_t bases)
 {
-    const uint64_t *seen = marks_get(&world->check.lives, mark_of_base(world, i, bases));
+    const uint64_t *seen = u64_set_get(&world->check.incarnations, mark_of_base(world, i, bases));
     return seen ? *seen : world->nodes[i].options.incarnation;
 }
 
-static void see_life(struct world *world, uint32_t i)
+static void see_incarnation(struct world *world, uint32_t i)
 {
     const uint32_t bases = node_bases(world->nodes[i].node);
     if (bases > 0)
-        *marks_put(&world->check.lives, mark_of_base(world, i, bases)) =
+        *u64_set_put(&world->check.incarnations, mark_of_base(world, i, bases)) =
             node_incarnation(world->nodes[i].node);
 }
 
@@ -178,9 +178,9 @@ void check_written(struct world *world, uint32_t i, const struct action *write, 
     const struct world_node *at = &world->nodes[i];
     if (!world->check.enabled)
         return;
-    const bool is_new_life =
+    const bool is_new_incarnation =
         node_incarnation(at->node) > incarnation_at(world, i, bases > 0 ? bases - 1 : 0);
-    if (is_new_life && bases == node_bases(at->node) && !write->keep_weights)
+    if (is_new_incarnation && bases == node_bases(at->node) && !write->keep_weights)
         check_fail(&world->check, "4: node %u loses what it told in vain", i);
     if (write->keep_weights && !at->training && at->options.history_bytes == 0)
         check_fail(&world->check, "4: node %u keeps weights that have learned nothing", i);
@@ -192,11 +192,11 @@ void check_event(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
     if (world->check.enabled)
-        see_life(world, i);
-    if (!world->check.enabled || !mind_digest_is_cheap(&at->mind) || node_waiting(at->node) > 0 ||
-        node_is_catching_up(at->node))
+        see_incarnation(world, i);
+    if (!world->check.enabled || !sim_learner_digest_is_cheap(&at->sim_learner) ||
+        node_waiting(at->node) > 0 || node_is_catching_up(at->node))
         return;
-    if (node_digest(at->node) != mind_digest(&at->mind))
+    if (node_digest(at->node) != sim_learner_digest(&at->sim_learner))
         check_fail(&world->check, "1: the base of node %u is not the sum of its rumors", i);
 }
 
@@ -237,7 +237,7 @@ static void check_beginning(struct world *world, uint32_t i)
 /* The mind of a node that trains steps on at its own pace, whatever the network does: at any
  * moment the end of a step is in the agenda, no further away than one step. And it tells, after the
  * interval of now or of a moment ago, which it heeded until its next step. */
-static void check_pace(struct world *world, uint32_t i)
+static void check_batch_size(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
     const uint64_t before_ns = at->interval_ns, now_ns = node_interval_ns_max(at->node);
@@ -247,11 +247,11 @@ static void check_pace(struct world *world, uint32_t i)
     const struct node_options *options = &at->options;
     const uint64_t step_ns = later(at->step_ns, at->step_ns_most);
     const uint64_t most_ns = later(later(before_ns, now_ns), options->steps_min * step_ns);
-    const uint64_t told_ns =
-        later(later(at->told_ns, at->began_ns), world->wire.parties[i].paused_ns);
+    const uint64_t published_ns =
+        later(later(at->published_ns, at->began_ns), world->wire.parties[i].paused_ns);
     if (!at->stepping)
         check_fail(&world->check, "8: node %u does not train", i);
-    if (world_now_ns(world) > told_ns + most_ns + 2 * step_ns + SLACK_NS)
+    if (world_now_ns(world) > published_ns + most_ns + 2 * step_ns + SLACK_NS)
         check_fail(&world->check, "8: node %u learns and does not tell", i);
 }
 
@@ -259,13 +259,13 @@ static void check_pace(struct world *world, uint32_t i)
 static void check_ghost(struct world *world, const struct line *line, int end)
 {
     const struct line_end *mine = &line->end[end];
-    const struct lane *lane = &line->lane[end];
+    const struct half_connection *half = &line->half[end];
     if (!line->end[1 - end].ghost || !mine->up || mine->party >= world->nodes_count ||
-        lane->held > 0)
+        half->held > 0)
         return;
     const struct party *party = &world->wire.parties[mine->party];
     const struct node_options *options = &world->nodes[mine->party].options;
-    const uint64_t arrived_ns = later(later(lane->arrive_ns, lane->clear_ns), line->since_ns);
+    const uint64_t arrived_ns = later(later(half->arrive_ns, half->clear_ns), line->since_ns);
     const uint64_t heard_ns = later(arrived_ns, later(party->paused_ns, party->deaf_ns));
     if (world_now_ns(world) >
         heard_ns + later(later(options->silence_ns, NODE_PATIENCE_MAX_NS), options->handshake_ns) +
@@ -286,11 +286,11 @@ void check_second(struct world *world)
         node_stats(at->node, world_now_ns(world), &stats);
         check_caps(check, i, at, &stats);
         check_beginning(world, i);
-        check_pace(world, i);
+        check_batch_size(world, i);
         if (stats.waiting == 0 && !node_is_catching_up(at->node) &&
-            stats.digest != mind_digest_now(&at->mind))
+            stats.digest != sim_learner_digest_now(&at->sim_learner))
             check_fail(check, "1: the base of node %u is not the sum of its rumors", i);
-        if (mind_account_error(&at->mind) > 0)
+        if (sim_learner_account_error(&at->sim_learner) > 0)
             check_fail(check, "4: node %u: what it told and what it kept is not what it produced",
                        i);
     }
@@ -345,12 +345,12 @@ static bool sum_of_rumors(const struct world *world, uint32_t i, int32_t *sum)
 /* Is its base what its version says? As far as that can be told. */
 static bool is_sum(const struct world *world, uint32_t i)
 {
-    const struct mind *mind = &world->nodes[i].mind;
-    const size_t bytes = mind_parameters(mind) * sizeof(int32_t);
+    const struct sim_learner *sim_learner = &world->nodes[i].sim_learner;
+    const size_t bytes = sim_learner_parameters(sim_learner) * sizeof(int32_t);
     int32_t *sum = malloc(bytes), *units = malloc(bytes);
     CHECK(sum && units);
     memcpy(sum, world->check.born, bytes);
-    mind_read_units(mind, units);
+    sim_learner_read_units(sim_learner, units);
     const bool is_sum = !sum_of_rumors(world, i, sum) || memcmp(sum, units, bytes) == 0;
     free(sum);
     free(units);
@@ -358,17 +358,19 @@ static bool is_sum(const struct world *world, uint32_t i)
 }
 
 /* Base, and weights, and the base at the last telling. */
-static bool is_as_saved(const struct mind *mind, const struct saved *saved)
+static bool is_as_saved(const struct sim_learner *sim_learner, const struct saved *saved)
 {
-    const size_t parameters = mind_parameters(mind), bytes = parameters * sizeof(float);
+    const size_t parameters = sim_learner_parameters(sim_learner),
+                 bytes = parameters * sizeof(float);
     struct learner_state state;
-    void *memory = malloc(learner_state_bytes(parameters, mind_moments(mind)));
+    void *memory = malloc(learner_state_bytes(parameters, sim_learner_moments(sim_learner)));
     CHECK(memory);
-    learner_state_init(&state, memory, parameters, mind_moments(mind));
-    mind_save(mind, &state);
-    const bool same = memcmp(state.base, saved->state.base, bytes) == 0 &&
-                      memcmp(state.since, saved->state.since, bytes) == 0 &&
-                      memcmp(state.weights, saved->state.weights, bytes) == 0;
+    learner_state_init(&state, memory, parameters, sim_learner_moments(sim_learner));
+    sim_learner_save(sim_learner, &state);
+    const bool same =
+        memcmp(state.base, saved->state.base, bytes) == 0 &&
+        memcmp(state.base_at_last_publish, saved->state.base_at_last_publish, bytes) == 0 &&
+        memcmp(state.weights, saved->state.weights, bytes) == 0;
     free(memory);
     return same;
 }
@@ -377,15 +379,15 @@ void check_started(struct world *world, uint32_t i)
 {
     struct check *check = &world->check;
     const struct world_node *at = &world->nodes[i];
-    const struct saved *saved = drive_newest(&at->drive);
+    const struct saved *saved = sim_disk_newest(&at->sim_disk);
     if (!check->enabled)
         return;
     if (!check->born) {
-        check->born = malloc(mind_parameters(&at->mind) * sizeof *check->born);
+        check->born = malloc(sim_learner_parameters(&at->sim_learner) * sizeof *check->born);
         CHECK(check->born);
-        mind_read_units(&at->mind, check->born);
+        sim_learner_read_units(&at->sim_learner, check->born);
     }
-    if (saved && !is_as_saved(&at->mind, saved))
+    if (saved && !is_as_saved(&at->sim_learner, saved))
         check_fail(check, "9: node %u begins with something else than it saved", i);
     if (!is_sum(world, i))
         check_fail(check, "9: node %u begins with a base that is not the sum of its rumors", i);
@@ -400,16 +402,16 @@ void check_end(struct world *world)
         struct world_node *at = &world->nodes[i];
         if (!at->node)
             continue;
-        bytes = mind_parameters(&at->mind) * sizeof *units;
+        bytes = sim_learner_parameters(&at->sim_learner) * sizeof *units;
         if (!first) {
             first = malloc(bytes);
             units = malloc(bytes);
             CHECK(first && units);
-            mind_read_units(&at->mind, first);
+            sim_learner_read_units(&at->sim_learner, first);
             if (!is_sum(world, i))
                 check_fail(check, "1: the base of node %u is not b0 and the sum of its rumors", i);
         }
-        mind_read_units(&at->mind, units);
+        sim_learner_read_units(&at->sim_learner, units);
         if (memcmp(first, units, bytes) != 0)
             check_fail(check, "3: node %u has the version of the others, and another base", i);
     }

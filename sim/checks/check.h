@@ -20,8 +20,8 @@
  * The first thing that does not hold is kept as a sentence; the world stops there.
  * Held by tests/planted/test_planted.sh: for each a defect is planted, and must be found.
  */
-#ifndef HEARSAY_CHECK_H
-#define HEARSAY_CHECK_H
+#ifndef HEARSAY_SIM_CHECKS_CHECK_H
+#define HEARSAY_SIM_CHECKS_CHECK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,14 +47,14 @@ struct check {
     bool enabled;
     char violation[256]; /* "": all holds */
     struct told *told;
-    uint32_t told_count, told_max;
-    bool outsiders_tell;      /* rumors of somebody who is no node may be heard, too */
-    struct marks told_marks;  /* a rumor ─► the number + 1 of its update */
-    struct marks heard_marks; /* (node, life, base, rumor) ─► 1 */
-    struct marks nonces;      /* key ─► the next counter */
-    struct marks held;        /* signatures that held */
-    struct marks lives;       /* (node, life, base) ─► the incarnation it had then */
-    int32_t *born;            /* b0: what the first node began with; NULL: none has */
+    uint32_t told_count, density_max;
+    bool outsiders_tell;         /* rumors of somebody who is no node may be heard, too */
+    struct u64_set told_marks;   /* a rumor ─► the number + 1 of its update */
+    struct u64_set heard_marks;  /* (node, life, base, rumor) ─► 1 */
+    struct u64_set nonces;       /* key ─► the next counter */
+    struct u64_set held;         /* signatures that held */
+    struct u64_set incarnations; /* (node, life, base) ─► the incarnation it had then */
+    int32_t *born;               /* b0: what the first node began with; NULL: none has */
     struct secret_watch watch;
 };
 

@@ -14,29 +14,29 @@
 
 static uint64_t mark_of_text(const char *text)
 {
-    return marks_of(text, strlen(text));
+    return u64_set_of(text, strlen(text));
 }
 
-void health_init(struct health *health, const struct world *world, const struct trouble *trouble,
-                 uint32_t nodes)
+void health_init(struct health *health, const struct world *world,
+                 const struct fault_injector *injector, uint32_t nodes)
 {
-    *health = (struct health){.world = world, .trouble = trouble, .nodes = nodes};
+    *health = (struct health){.world = world, .injector = injector, .nodes = nodes};
     for (uint32_t i = 0; i < nodes; i++) {
         char text[ID_TEXT_BYTES];
         identity_text(text, world->nodes[i].identity.id);
-        *marks_put(&health->ids, mark_of_text(text)) = i + 1;
+        *u64_set_put(&health->ids, mark_of_text(text)) = i + 1;
     }
 }
 
 void health_free(struct health *health)
 {
-    marks_free(&health->ids);
+    u64_set_free(&health->ids);
 }
 
 /* The node of this name, or WIRE_NOBODY. */
 static uint32_t node_called(const struct health *health, const char *text)
 {
-    const uint64_t *number = marks_get(&health->ids, mark_of_text(text));
+    const uint64_t *number = u64_set_get(&health->ids, mark_of_text(text));
     return number ? (uint32_t)*number - 1 : WIRE_NOBODY;
 }
 
@@ -116,7 +116,7 @@ void health_on_note(struct health *health, uint32_t i, const struct note *note)
     const uint32_t whom = node_called(health, note->who);
     const uint64_t ago_ns = is_silent ? NEIGHBOUR_NS : MEMBER_NS;
     const uint64_t since_ns = now_ns > ago_ns ? now_ns - ago_ns : 0;
-    if (whom == WIRE_NOBODY || trouble_explains(health->trouble, i, whom, since_ns))
+    if (whom == WIRE_NOBODY || fault_injector_explains(health->injector, i, whom, since_ns))
         return;
     if (health->removed++ > 0)
         return;

@@ -1,25 +1,26 @@
 /* How a world is: who has joined, how it hangs together, and who is removed without a reason.
  *
  * Looked at from outside, with what no node knows: which of them really run, and what befell them
- * (trouble_explains). Of the first `nodes` of the world; the others are doubles of some of them.
+ * (fault_injector_explains). Of the first `nodes` of the world; the others are doubles of some of
+ * them.
  */
-#ifndef HEARSAY_HEALTH_H
-#define HEARSAY_HEALTH_H
+#ifndef HEARSAY_SIM_CHECKS_HEALTH_H
+#define HEARSAY_SIM_CHECKS_HEALTH_H
 
 #include "faults/fault_injector.h"
 
 struct health {
     const struct world *world;
-    const struct trouble *trouble;
+    const struct fault_injector *injector;
     uint32_t nodes;
-    struct marks ids; /* of a node ─► its number + 1 */
-    uint32_t removed; /* times that a healthy node was taken for dead, or given up for silence */
+    struct u64_set ids; /* of a node ─► its number + 1 */
+    uint32_t removed;   /* times that a healthy node was taken for dead, or given up for silence */
     uint32_t whom, by;
     uint64_t at_ns; /* the first of them */
 };
 
-void health_init(struct health *health, const struct world *world, const struct trouble *trouble,
-                 uint32_t nodes);
+void health_init(struct health *health, const struct world *world,
+                 const struct fault_injector *injector, uint32_t nodes);
 void health_free(struct health *health);
 
 /* Components of the graph of the running nodes; two are next to each other when both have a

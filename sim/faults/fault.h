@@ -8,8 +8,8 @@
  * that run when the fault begins; an empty b is all but a. X, A, B in a line: a group, a node
  * (desk/1), a region, `all`, `any`, or `any` of a group or region (any desk).
  */
-#ifndef HEARSAY_FAULT_H
-#define HEARSAY_FAULT_H
+#ifndef HEARSAY_SIM_FAULTS_FAULT_H
+#define HEARSAY_SIM_FAULTS_FAULT_H
 
 #include <stdbool.h>
 #include <stdint.h>

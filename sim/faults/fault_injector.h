@@ -3,33 +3,35 @@
  *   faults ─► agenda (WORLD_USER) ─► begin: kill, cut, pause, an outsider enters, …
  *                                └► end: start again, heal, the outsider goes
  *
- * Whose world it is hands on the events: world.on_user ─► trouble_on_event, if trouble_owns it.
- * What a fault draws comes from its own seed. A node that another fault has already taken down is
- * left alone. Held by tests/unit/sim/test_fault_injector.c and test_trouble_wire.c.
+ * Whose world it is hands on the events: world.on_user ─► fault_injector_on_event, if
+ * fault_injector_owns it. What a fault draws comes from its own seed. A node that another fault has
+ * already taken down is left alone. Held by tests/unit/sim/test_fault_injector.c and
+ * test_trouble_wire.c.
  */
-#ifndef HEARSAY_TROUBLE_H
-#define HEARSAY_TROUBLE_H
+#ifndef HEARSAY_SIM_FAULTS_FAULT_INJECTOR_H
+#define HEARSAY_SIM_FAULTS_FAULT_INJECTOR_H
 
 #include "faults/fault.h"
 #include "world/world.h"
 
-struct trouble;
+struct fault_injector;
 
 /* Times of the faults count from WORLD_BEGIN_NS. The faults are copied. */
-struct trouble *trouble_new(struct world *world, const struct fault *faults, uint32_t count,
-                            uint64_t seed);
+struct fault_injector *fault_injector_new(struct world *world, const struct fault *faults,
+                                          uint32_t count, uint64_t seed);
 
-bool trouble_owns(uint64_t subject);
-void trouble_on_event(struct trouble *trouble, uint64_t subject, uint64_t amount);
+bool fault_injector_owns(uint64_t subject);
+void fault_injector_on_event(struct fault_injector *injector, uint64_t subject, uint64_t amount);
 
 /* Is there a reason why i has not heard j: has j, at any time since then, been down, stood still,
  * left, or had another with its identity, or was anything on the way between the two? */
-bool trouble_explains(const struct trouble *trouble, uint32_t i, uint32_t j, uint64_t since_ns);
+bool fault_injector_explains(const struct fault_injector *injector, uint32_t i, uint32_t j,
+                             uint64_t since_ns);
 
 /* All is well again from now on: cuts heal, processes run, those that crashed start, outsiders
  * leave. What would begin later does not. */
-void trouble_end(struct trouble *trouble);
+void fault_injector_end(struct fault_injector *injector);
 
-void trouble_free(struct trouble *trouble);
+void fault_injector_free(struct fault_injector *injector);
 
 #endif

@@ -112,7 +112,7 @@ static void send_bad_greeting(struct hostile *hostile)
 {
     const uint8_t *bytes;
     size_t count;
-    peer_on_connected(&hostile->peer, &hostile->club, now_ns(hostile));
+    peer_on_connected(&hostile->peer, &hostile->credentials, now_ns(hostile));
     CHECK(peer_next_send(&hostile->peer, 0, SIZE_MAX, true, &bytes, &count));
     memcpy(hostile->out, bytes, count);
     if (hostile->manner == AT_DOOR_HALF)
@@ -140,7 +140,7 @@ static void on_connected(void *self, uint64_t conn)
         send(hostile, hostile->old_greeting, hostile->old_greeting_bytes);
         break;
     default:
-        peer_on_connected(&hostile->peer, &hostile->club, now_ns(hostile));
+        peer_on_connected(&hostile->peer, &hostile->credentials, now_ns(hostile));
         pump(hostile);
         break;
     }
@@ -150,8 +150,8 @@ static void hear(struct hostile *hostile, const uint8_t *bytes, size_t count)
 {
     struct problem problem;
     enum peer_event event;
-    while ((event = peer_take(&hostile->peer, &hostile->club, now_ns(hostile), &bytes, &count,
-                              &problem)) != PEER_NOTHING) {
+    while ((event = peer_take(&hostile->peer, &hostile->credentials, now_ns(hostile), &bytes,
+                              &count, &problem)) != PEER_NOTHING) {
         size_t message_bytes;
         if (event == PEER_REFUSED) {
             hang_up(hostile);
@@ -246,7 +246,7 @@ static void on_time(void *self)
 
 /* Coming and going. */
 
-static void init_club(struct hostile *hostile)
+static void init_credentials(struct hostile *hostile)
 {
     const struct node_options *options = &hostile->world->nodes[hostile->victim].options;
     uint8_t key[KEY_BYTES];
@@ -254,13 +254,14 @@ static void init_club(struct hostile *hostile)
     key[0] ^= hostile->kind == HOSTILE_STRANGER;
     struct introduction ours;
     introduction_make(&ours, options->swarm_id, options->model, options->parameters);
-    struct club *club = &hostile->club;
-    club->identity = &hostile->identity;
-    club->entropy = &hostile->entropy;
-    gate_init(&club->gate, key, &ours);
-    introduction_encode(club->prologue, &ours);
-    secret_blake2b(club->psk, KEY_BYTES, "hearsay psk", 11, key, KEY_BYTES);
-    secret_blake2b(hostile->context, CONTEXT_BYTES, club->prologue, INTRODUCTION_BYTES, NULL, 0);
+    struct credentials *credentials = &hostile->credentials;
+    credentials->identity = &hostile->identity;
+    credentials->entropy = &hostile->entropy;
+    gate_init(&credentials->gate, key, &ours);
+    introduction_encode(credentials->prologue, &ours);
+    secret_blake2b(credentials->psk, KEY_BYTES, "hearsay psk", 11, key, KEY_BYTES);
+    secret_blake2b(hostile->context, CONTEXT_BYTES, credentials->prologue, INTRODUCTION_BYTES, NULL,
+                   0);
     secret_wipe(key, sizeof key);
 }
 
@@ -289,7 +290,7 @@ struct hostile *hostile_enter(struct world *world, enum hostile_kind kind, uint3
     identity_from_seed(&hostile->identity, secret);
     secret[3] = 1;
     entropy_from_seed(&hostile->entropy, secret);
-    init_club(hostile);
+    init_credentials(hostile);
     hostile->reader = message_reader_new();
     arena_init(&hostile->arena, peer_arena_bytes(QUEUE_BYTES, 64));
     peer_init(&hostile->peer, &hostile->arena, QUEUE_BYTES, 64);

@@ -13,8 +13,8 @@
  * from one seed. What none of them does: tell a rumor that is valid, or two with one number. Held
  * by tests/unit/sim/test_fault_injector_wire.c.
  */
-#ifndef HEARSAY_HOSTILE_H
-#define HEARSAY_HOSTILE_H
+#ifndef HEARSAY_SIM_FAULTS_HOSTILE_H
+#define HEARSAY_SIM_FAULTS_HOSTILE_H
 
 #include "world/world.h"
 

@@ -1,7 +1,7 @@
 /* The inside of an outsider: hostile.c (its calls), hostile_say.c (what it says in a session),
  * hostile_rumor.c (the rumors it makes up). Nobody else includes this. */
-#ifndef HEARSAY_HOSTILE_INSIDE_H
-#define HEARSAY_HOSTILE_INSIDE_H
+#ifndef HEARSAY_SIM_FAULTS_HOSTILE_INSIDE_H
+#define HEARSAY_SIM_FAULTS_HOSTILE_INSIDE_H
 
 #include "faults/hostile.h"
 #include "wire/message.h"
@@ -59,7 +59,7 @@ struct hostile {
     struct rng rng;
     struct identity identity;
     struct entropy entropy;
-    struct club club;
+    struct credentials credentials;
     uint8_t context[CONTEXT_BYTES];
     struct arena arena;
     struct peer peer;

@@ -48,7 +48,7 @@ static void say_raw(struct hostile *hostile, const uint8_t *bytes, size_t count)
 /* As something new, to be passed on, or as part of a list. */
 static void say_records(struct hostile *hostile, const uint8_t *bytes, size_t count)
 {
-    say_bulk(hostile, rng_below(&hostile->rng, 2) ? NEWS : MEMBERS, bytes, count);
+    say_bulk(hostile, rng_below(&hostile->rng, 2) ? MEMBER_UPDATE : MEMBER_LIST, bytes, count);
 }
 
 static struct record own_record(struct hostile *hostile)
@@ -351,8 +351,8 @@ void hostile_overhear(struct hostile *hostile, const uint8_t *bytes, size_t coun
     case PING:
         say(hostile, &(struct message){.kind = PONG, .token = message.token});
         break;
-    case NEWS:
-    case MEMBERS:
+    case MEMBER_UPDATE:
+    case MEMBER_LIST:
         overhear_records(heard, bulk);
         break;
     case RUMOR:

@@ -52,7 +52,7 @@ void wire_half_open(struct wire *wire, uint32_t party)
             continue;
         line->end[end].up = false;
         line->end[end].ghost = true;
-        wire_close_end(wire, at, end, wire->agenda->now_ns, "connection timed out");
+        wire_close_end(wire, at, end, wire->event_queue->now_ns, "connection timed out");
     }
 }
 
@@ -67,7 +67,7 @@ static void reset_to(struct wire *wire, uint32_t a, uint32_t b)
             continue;
         for (int i = 0; i < 2; i++) {
             line->end[i].up = false;
-            close_with_reset(wire, at, i, wire->agenda->now_ns);
+            close_with_reset(wire, at, i, wire->event_queue->now_ns);
         }
     }
 }
@@ -95,15 +95,16 @@ static uint64_t next_try_ns(uint64_t cut_ns, uint64_t now_ns)
     return try_ns;
 }
 
-static void heal_lane(struct wire *wire, uint32_t at, int to, uint64_t since_ns)
+static void heal_half(struct wire *wire, uint32_t at, int to, uint64_t since_ns)
 {
     struct line *line = &wire->lines[at];
-    struct lane *lane = &line->lane[to], *back = &line->lane[1 - to];
+    struct half_connection *half = &line->half[to], *back = &line->half[1 - to];
     back->unacked = 0;
-    const bool waits = lane->held > lane->flying;
-    lane->try_ns = waits ? next_try_ns(since_ns, wire->agenda->now_ns) : wire->agenda->now_ns;
-    wire_put(wire, lane->try_ns, WIRE_DELIVER, at, to, 0); /* nothing arrives: sending goes on */
-    wire_put(wire, wire->agenda->now_ns, WIRE_DELIVER, at, 1 - to, 0);
+    const bool waits = half->held > half->flying;
+    half->try_ns =
+        waits ? next_try_ns(since_ns, wire->event_queue->now_ns) : wire->event_queue->now_ns;
+    wire_put(wire, half->try_ns, WIRE_DELIVER, at, to, 0); /* nothing arrives: sending goes on */
+    wire_put(wire, wire->event_queue->now_ns, WIRE_DELIVER, at, 1 - to, 0);
 }
 
 void wire_cut(struct wire *wire, uint32_t from, uint32_t to, bool cut)
@@ -120,8 +121,8 @@ void wire_cut(struct wire *wire, uint32_t from, uint32_t to, bool cut)
         if (!line || line->end[1 - end].party != from)
             continue;
         if (cut)
-            line->lane[end].try_ns = wire->agenda->now_ns; /* when it began, until it heals */
+            line->half[end].try_ns = wire->event_queue->now_ns; /* when it began, until it heals */
         else
-            heal_lane(wire, at, end, line->lane[end].try_ns);
+            heal_half(wire, at, end, line->half[end].try_ns);
     }
 }

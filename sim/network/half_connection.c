@@ -1,4 +1,4 @@
-/* One way of a connection: bytes held, a window of them under way, handed over in order. */
+/* One way of a connection: bytes held, a window of them under way, applied over in order. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #define FRAGMENT_BITS 16 /* pieces up to 2^16 bytes, small ones as likely as large ones */
 #define TAMPER_ONE_IN 8
 
-size_t lane_crossing(const struct wire *wire, const struct line *line, int to)
+size_t half_connection_crossing(const struct wire *wire, const struct line *line, int to)
 {
     const uint32_t from = line_from(line, to), at = line->end[to].party;
     const uint32_t there =
@@ -21,55 +21,56 @@ size_t lane_crossing(const struct wire *wire, const struct line *line, int to)
     return (size_t)here * wire->regions + there;
 }
 
-const struct path *lane_path(const struct wire *wire, const struct line *line, int to)
+const struct path *half_connection_path(const struct wire *wire, const struct line *line, int to)
 {
-    const size_t crossing = lane_crossing(wire, line, to);
+    const size_t crossing = half_connection_crossing(wire, line, to);
     return &wire->paths[crossing / wire->regions][crossing % wire->regions];
 }
 
-uint64_t lane_travel_ns(struct wire *wire, const struct line *line, int to)
+uint64_t half_connection_travel_ns(struct wire *wire, const struct line *line, int to)
 {
-    const struct path *path = lane_path(wire, line, to);
+    const struct path *path = half_connection_path(wire, line, to);
     if (path->jitter_ns == 0)
         return path->delay_ns;
     return path->delay_ns + (uint64_t)(rng_uniform(&wire->rng) * (double)path->jitter_ns);
 }
 
-uint64_t lane_round_trip_ns(const struct wire *wire, const struct line *line)
+uint64_t half_connection_round_trip_ns(const struct wire *wire, const struct line *line)
 {
-    return lane_path(wire, line, 0)->delay_ns + lane_path(wire, line, 1)->delay_ns + MILLI_NS;
+    return half_connection_path(wire, line, 0)->delay_ns +
+           half_connection_path(wire, line, 1)->delay_ns + MILLI_NS;
 }
 
-static void ring_grow(struct lane *lane, size_t bytes)
+static void ring_grow(struct half_connection *half, size_t bytes)
 {
-    size_t size = lane->ring_bytes ? lane->ring_bytes : 4096;
+    size_t size = half->ring_bytes ? half->ring_bytes : 4096;
     while (size < bytes)
         size *= 2;
-    if (size == lane->ring_bytes)
+    if (size == half->ring_bytes)
         return;
     uint8_t *ring = malloc(size);
     CHECK(ring);
-    for (size_t i = 0; i < lane->held;) {
-        const size_t at = (lane->first + i) & (lane->ring_bytes - 1);
-        size_t run = lane->ring_bytes - at;
-        run = run < lane->held - i ? run : lane->held - i;
-        memcpy(ring + i, lane->ring + at, run);
+    for (size_t i = 0; i < half->held;) {
+        const size_t at = (half->first + i) & (half->ring_bytes - 1);
+        size_t run = half->ring_bytes - at;
+        run = run < half->held - i ? run : half->held - i;
+        memcpy(ring + i, half->ring + at, run);
         i += run;
     }
-    free(lane->ring);
-    lane->ring = ring;
-    lane->ring_bytes = size;
-    lane->first = 0;
+    free(half->ring);
+    half->ring = ring;
+    half->ring_bytes = size;
+    half->first = 0;
 }
 
-void lane_put(struct lane *lane, const uint8_t *bytes, size_t count)
+void half_connection_put(struct half_connection *half, const uint8_t *bytes, size_t count)
 {
-    ring_grow(lane, lane->held + count);
-    const size_t at = (lane->first + lane->held) & (lane->ring_bytes - 1);
-    const size_t run = lane->ring_bytes - at < count ? lane->ring_bytes - at : count;
-    memcpy(lane->ring + at, bytes, run);
-    memcpy(lane->ring, bytes + run, count - run);
-    lane->held += count;
+    ring_grow(half, half->held + count);
+    const size_t at = (half->first + half->held) & (half->ring_bytes - 1);
+    const size_t run = half->ring_bytes - at < count ? half->ring_bytes - at : count;
+    memcpy(half->ring + at, bytes, run);
+    memcpy(half->ring, bytes + run, count - run);
+    half->held += count;
 }
 
 /* The slowest pipe on the way to this end, bytes per second; 0: none has a limit. */
@@ -78,13 +79,13 @@ static uint64_t slowest(const struct wire *wire, const struct line *line, int to
     const uint32_t from = line_from(line, to);
     const struct pipe *way[3] = {
         from == WIRE_NOBODY ? NULL : &wire->parties[from].up,
-        &wire->region_pipes[lane_crossing(wire, line, to)],
+        &wire->region_pipes[half_connection_crossing(wire, line, to)],
         line->end[to].party == WIRE_NOBODY ? NULL : &wire->parties[line->end[to].party].down,
     };
     uint64_t least = 0;
     for (int i = 0; i < 3; i++) {
         const uint64_t rate =
-            way[i] && way[i]->rate ? rate_at(way[i]->rate, wire->agenda->now_ns) : 0;
+            way[i] && way[i]->rate ? rate_at(way[i]->rate, wire->event_queue->now_ns) : 0;
         if (rate && (!least || rate < least))
             least = rate;
     }
@@ -112,7 +113,7 @@ static void count_segment(struct wire *wire, size_t crossing, size_t bytes, uint
 {
     wire->crossings[crossing].resent += lost;
     wire->crossings[crossing].delay_s +=
-        (double)(at_ns - wire->agenda->now_ns) * 1e-9 * (double)bytes;
+        (double)(at_ns - wire->event_queue->now_ns) * 1e-9 * (double)bytes;
 }
 
 /* A segment has left its sender's up at at_ns: through the pipe between the regions, and it travels
@@ -120,31 +121,31 @@ static void count_segment(struct wire *wire, size_t crossing, size_t bytes, uint
 static void cross(struct wire *wire, uint32_t at, int to, size_t bytes, uint64_t at_ns, bool lost)
 {
     struct line *line = &wire->lines[at];
-    struct lane *lane = &line->lane[to];
+    struct half_connection *half = &line->half[to];
     const uint32_t party = line->end[to].party;
-    const size_t crossing = lane_crossing(wire, line, to);
-    const struct path *path = lane_path(wire, line, to);
-    const uint64_t again_ns = lane_round_trip_ns(wire, line);
+    const size_t crossing = half_connection_crossing(wire, line, to);
+    const struct path *path = half_connection_path(wire, line, to);
+    const uint64_t again_ns = half_connection_round_trip_ns(wire, line);
     at_ns = pipe_pass(&wire->region_pipes[crossing], at_ns, bytes, again_ns, &lost);
     for (uint64_t wait_ns = again_ns; path->loss > 0 && rng_uniform(&wire->rng) < path->loss;
          wait_ns *= 2) {
         at_ns += wait_ns;
         lost = true;
     }
-    at_ns += lane_travel_ns(wire, line, to);
+    at_ns += half_connection_travel_ns(wire, line, to);
     const bool waits = party != WIRE_NOBODY && pipe_is_limited(&wire->parties[party].down);
-    if (at_ns < lane->arrive_ns)
-        at_ns = lane->arrive_ns;
-    if (!waits && at_ns < lane->clear_ns) /* there was a limit until now */
-        at_ns = lane->clear_ns;
-    lane->arrive_ns = at_ns;
+    if (at_ns < half->arrive_ns)
+        at_ns = half->arrive_ns;
+    if (!waits && at_ns < half->clear_ns) /* there was a limit until now */
+        at_ns = half->clear_ns;
+    half->arrive_ns = at_ns;
     count_segment(wire, crossing, bytes, at_ns, lost);
     wire_put(wire, at_ns, waits ? WIRE_ARRIVE : WIRE_DELIVER, at, to, bytes);
 }
 
-void lane_cross(struct wire *wire, uint32_t at, int to, size_t bytes)
+void half_connection_cross(struct wire *wire, uint32_t at, int to, size_t bytes)
 {
-    cross(wire, at, to, bytes, wire->agenda->now_ns, false);
+    cross(wire, at, to, bytes, wire->event_queue->now_ns, false);
 }
 
 /* One segment enters the network. Others use the pipe between the regions too, and it must be
@@ -153,14 +154,14 @@ static void launch(struct wire *wire, uint32_t at, int to, size_t bytes)
 {
     struct line *line = &wire->lines[at];
     const uint32_t from = line_from(line, to);
-    const size_t crossing = lane_crossing(wire, line, to);
-    const uint64_t now_ns = wire->agenda->now_ns;
+    const size_t crossing = half_connection_crossing(wire, line, to);
+    const uint64_t now_ns = wire->event_queue->now_ns;
     bool lost = false;
     uint64_t at_ns = now_ns;
     if (from != WIRE_NOBODY)
-        at_ns =
-            pipe_pass(&wire->parties[from].up, at_ns, bytes, lane_round_trip_ns(wire, line), &lost);
-    line->lane[to].flying += bytes;
+        at_ns = pipe_pass(&wire->parties[from].up, at_ns, bytes,
+                          half_connection_round_trip_ns(wire, line), &lost);
+    line->half[to].flying += bytes;
     wire->flying += bytes;
     wire->crossings[crossing].bytes += bytes;
     if (at_ns == now_ns || !pipe_is_limited(&wire->region_pipes[crossing])) {
@@ -172,65 +173,66 @@ static void launch(struct wire *wire, uint32_t at, int to, size_t bytes)
 }
 
 /* Send what the window allows. */
-void lane_advance(struct wire *wire, uint32_t at, int to)
+void half_connection_advance(struct wire *wire, uint32_t at, int to)
 {
     struct line *line = &wire->lines[at];
-    struct lane *lane = &line->lane[to];
-    if (lane->held > lane->flying && wire->agenda->now_ns >= lane->try_ns &&
+    struct half_connection *half = &line->half[to];
+    if (half->held > half->flying && wire->event_queue->now_ns >= half->try_ns &&
         !wire_is_cut(wire, line_from(line, to), line->end[to].party)) {
         const uint64_t rate = slowest(wire, line, to);
-        const size_t window = window_of(rate, lane_path(wire, line, to)), most = segment_of(rate);
-        while (lane->held > lane->flying && lane->flying + lane->unacked < window) {
-            const size_t waiting = lane->held - lane->flying;
+        const size_t window = window_of(rate, half_connection_path(wire, line, to)),
+                     most = segment_of(rate);
+        while (half->held > half->flying && half->flying + half->unacked < window) {
+            const size_t waiting = half->held - half->flying;
             launch(wire, at, to, waiting < most ? waiting : most);
         }
     }
-    if (lane->sending && lane->held == lane->flying) {
-        lane->sending = false;
-        wire_put(wire, wire->agenda->now_ns, WIRE_SENT, at, 1 - to, 0);
+    if (half->sending && half->held == half->flying) {
+        half->sending = false;
+        wire_put(wire, wire->event_queue->now_ns, WIRE_SENT, at, 1 - to, 0);
     }
 }
 
-void lane_arrive(struct wire *wire, uint32_t at, int to, size_t bytes)
+void half_connection_arrive(struct wire *wire, uint32_t at, int to, size_t bytes)
 {
     struct line *line = &wire->lines[at];
-    struct lane *lane = &line->lane[to];
-    const size_t crossing = lane_crossing(wire, line, to);
+    struct half_connection *half = &line->half[to];
+    const size_t crossing = half_connection_crossing(wire, line, to);
     bool lost = false;
-    uint64_t at_ns = pipe_pass(&wire->parties[line->end[to].party].down, wire->agenda->now_ns,
-                               bytes, lane_round_trip_ns(wire, line), &lost);
-    if (at_ns < lane->clear_ns)
-        at_ns = lane->clear_ns;
-    lane->clear_ns = at_ns;
+    uint64_t at_ns = pipe_pass(&wire->parties[line->end[to].party].down, wire->event_queue->now_ns,
+                               bytes, half_connection_round_trip_ns(wire, line), &lost);
+    if (at_ns < half->clear_ns)
+        at_ns = half->clear_ns;
+    half->clear_ns = at_ns;
     count_segment(wire, crossing, bytes, at_ns, lost);
     wire_put(wire, at_ns, WIRE_DELIVER, at, to, bytes);
 }
 
 /* Hand over the next bytes: whole, or in pieces, or changed on the way. */
-void lane_hand_over(struct wire *wire, uint32_t at, int to, size_t bytes)
+void half_connection_hand_over(struct wire *wire, uint32_t at, int to, size_t bytes)
 {
     const uint32_t party = wire->lines[at].end[to].party;
     const uint64_t conn = wire->lines[at].end[to].conn;
     const uint32_t generation = wire->lines[at].generation;
-    const uint64_t now_ns = wire->agenda->now_ns;
+    const uint64_t now_ns = wire->event_queue->now_ns;
     while (bytes > 0) {
         struct line *line = &wire->lines[at];
-        struct lane *lane = &line->lane[to];
-        const size_t from = lane->first & (lane->ring_bytes - 1);
-        size_t run = lane->ring_bytes - from < bytes ? lane->ring_bytes - from : bytes;
+        struct half_connection *half = &line->half[to];
+        const size_t from = half->first & (half->ring_bytes - 1);
+        size_t run = half->ring_bytes - from < bytes ? half->ring_bytes - from : bytes;
         if (now_ns < wire->parties[party].fragment_ns) {
             const size_t piece =
                 1 + rng_below(&wire->rng, 1u << rng_below(&wire->rng, FRAGMENT_BITS + 1));
             run = piece < run ? piece : run;
         }
         if (now_ns < wire->parties[party].tamper_ns && rng_below(&wire->rng, TAMPER_ONE_IN) == 0)
-            lane->ring[from + rng_below(&wire->rng, (uint32_t)run)] ^=
+            half->ring[from + rng_below(&wire->rng, (uint32_t)run)] ^=
                 (uint8_t)(1u << rng_below(&wire->rng, 8));
-        lane->first += run;
-        lane->held -= run;
+        half->first += run;
+        half->held -= run;
         bytes -= run;
         if (line->end[to].up)
-            wire->owner.on_bytes(wire->owner.self, party, conn, lane->ring + from, run);
+            wire->owner.on_bytes(wire->owner.self, party, conn, half->ring + from, run);
         if (wire->lines[at].generation != generation)
             return;
     }

@@ -7,8 +7,8 @@
  * is as fast as you like. The time of leaving is known when something enters, so a pipe costs no
  * event; therefore enter in the order of time. Held by tests/unit/sim/test_wire.c.
  */
-#ifndef HEARSAY_PIPE_H
-#define HEARSAY_PIPE_H
+#ifndef HEARSAY_SIM_NETWORK_PIPE_H
+#define HEARSAY_SIM_NETWORK_PIPE_H
 
 #include "world/event_queue.h"
 #include "scenario/scenario.h"

@@ -8,12 +8,12 @@
 
 #define SYN_AGAIN_NS SECOND_NS /* a call that a cut swallows is tried again */
 
-void wire_init(struct wire *wire, struct agenda *agenda, const struct wire_owner *owner,
+void wire_init(struct wire *wire, struct event_queue *event_queue, const struct wire_owner *owner,
                uint32_t kind_base, uint32_t parties, struct path (*paths)[SCENARIO_REGIONS_MAX],
                uint32_t regions, uint64_t seed)
 {
     *wire = (struct wire){
-        .agenda = agenda,
+        .event_queue = event_queue,
         .owner = *owner,
         .rng = rng_new(seed, 0x57495245),
         .kind_base = kind_base,
@@ -35,7 +35,7 @@ void wire_free(struct wire *wire)
 {
     for (uint32_t i = 0; i < wire->lines_count; i++)
         for (int end = 0; end < 2; end++)
-            free(wire->lines[i].lane[end].ring);
+            free(wire->lines[i].half[end].ring);
     free(wire->lines);
     free(wire->parties);
     free(wire->region_pipes);
@@ -47,8 +47,8 @@ void wire_put(struct wire *wire, uint64_t at_ns, enum wire_event kind, uint32_t 
               uint64_t amount)
 {
     const uint64_t subject = (uint64_t)wire->lines[line].generation << 32 | line;
-    agenda_put(wire->agenda, at_ns, wire->kind_base + (uint32_t)kind, (uint32_t)end, subject,
-               amount);
+    event_queue_put(wire->event_queue, at_ns, wire->kind_base + (uint32_t)kind, (uint32_t)end,
+                    subject, amount);
 }
 
 /* Lines. */
@@ -71,8 +71,8 @@ static uint32_t new_line(struct wire *wire)
     struct line *line = &wire->lines[at];
     *line = (struct line){
         .generation = ++wire->generation,
-        .lane = {{.ring = line->lane[0].ring, .ring_bytes = line->lane[0].ring_bytes},
-                 {.ring = line->lane[1].ring, .ring_bytes = line->lane[1].ring_bytes}},
+        .half = {{.ring = line->half[0].ring, .ring_bytes = line->half[0].ring_bytes},
+                 {.ring = line->half[1].ring, .ring_bytes = line->half[1].ring_bytes}},
     };
     return at;
 }
@@ -114,8 +114,8 @@ void wire_leave(struct wire *wire, uint32_t at, int end)
     if (!line->end[1 - end].gone)
         return;
     for (int i = 0; i < 2; i++) {
-        wire->flying -= line->lane[i].flying;
-        line->lane[i].flying = 0;
+        wire->flying -= line->half[i].flying;
+        line->half[i].flying = 0;
     }
     line->generation = 0;
     line->end[0].party = wire->free_line;
@@ -129,13 +129,13 @@ void wire_send(struct wire *wire, uint32_t party, uint64_t conn, const uint8_t *
     CHECK(count > 0);
     CHECK(find(wire, party, conn, &at, &end));
     struct line *line = &wire->lines[at];
-    struct lane *lane = &line->lane[1 - end];
-    CHECK(!lane->sending);
+    struct half_connection *half = &line->half[1 - end];
+    CHECK(!half->sending);
     if (!line->end[end].up)
         return; /* the end of it is on its way */
-    lane_put(lane, bytes, count);
-    lane->sending = true;
-    lane_advance(wire, at, 1 - end);
+    half_connection_put(half, bytes, count);
+    half->sending = true;
+    half_connection_advance(wire, at, 1 - end);
 }
 
 /* Beginning and end. */
@@ -149,14 +149,16 @@ void wire_dial(struct wire *wire, uint32_t party, uint64_t conn, uint32_t to)
     uint32_t *slot = slot_of(wire, party, conn);
     CHECK(*slot == 0);
     *slot = at + 1;
-    wire_put(wire, wire->agenda->now_ns + lane_travel_ns(wire, line, 1), WIRE_SYN, at, 1, 0);
+    wire_put(wire, wire->event_queue->now_ns + half_connection_travel_ns(wire, line, 1), WIRE_SYN,
+             at, 1, 0);
 }
 
 /* When something said now without a byte, such as a reset, gets to this end: behind the bytes. */
 uint64_t wire_behind_ns(const struct wire *wire, const struct line *line, int to)
 {
-    const uint64_t at_ns = wire->agenda->now_ns + lane_path(wire, line, to)->delay_ns;
-    return at_ns < line->lane[to].arrive_ns ? line->lane[to].arrive_ns : at_ns;
+    const uint64_t at_ns =
+        wire->event_queue->now_ns + half_connection_path(wire, line, to)->delay_ns;
+    return at_ns < line->half[to].arrive_ns ? line->half[to].arrive_ns : at_ns;
 }
 
 void wire_close_end(struct wire *wire, uint32_t at, int end, uint64_t at_ns, const char *why)
@@ -166,8 +168,8 @@ void wire_close_end(struct wire *wire, uint32_t at, int end, uint64_t at_ns, con
         return;
     if (!line->why)
         line->why = why;
-    if (at_ns < line->lane[end].clear_ns && !why[0])
-        at_ns = line->lane[end].clear_ns; /* an orderly end waits for the last byte */
+    if (at_ns < line->half[end].clear_ns && !why[0])
+        at_ns = line->half[end].clear_ns; /* an orderly end waits for the last byte */
     wire_put(wire, at_ns, WIRE_CLOSED, at, end, 0);
 }
 
@@ -178,14 +180,14 @@ void wire_hang_up(struct wire *wire, uint32_t party, uint64_t conn)
     if (!find(wire, party, conn, &at, &end))
         return;
     struct line *line = &wire->lines[at];
-    struct lane *lane = &line->lane[1 - end];
+    struct half_connection *half = &line->half[1 - end];
     line->end[end].up = false;
-    lane->sending = false;
-    wire_put(wire, wire->agenda->now_ns, WIRE_CLOSED, at, end, 0);
-    lane->fin = true;
+    half->sending = false;
+    wire_put(wire, wire->event_queue->now_ns, WIRE_CLOSED, at, end, 0);
+    half->fin = true;
     if (line->end[1 - end].conn == 0) /* nobody has accepted yet, and nobody will */
         line->end[1 - end].gone = true;
-    else if (lane->held == 0 && !wire_is_cut(wire, party, line->end[1 - end].party))
+    else if (half->held == 0 && !wire_is_cut(wire, party, line->end[1 - end].party))
         wire_close_end(wire, at, 1 - end, wire_behind_ns(wire, line, 1 - end), "");
 }
 
@@ -196,10 +198,10 @@ static void on_syn(struct wire *wire, uint32_t at)
     struct line *line = &wire->lines[at];
     const uint32_t to = line->end[1].party, from = line->end[0].party;
     if (wire_is_cut(wire, from, to) || wire_is_cut(wire, to, from)) {
-        wire_put(wire, wire->agenda->now_ns + SYN_AGAIN_NS, WIRE_SYN, at, 1, 0);
+        wire_put(wire, wire->event_queue->now_ns + SYN_AGAIN_NS, WIRE_SYN, at, 1, 0);
         return;
     }
-    const uint64_t back_ns = wire->agenda->now_ns + lane_travel_ns(wire, line, 0);
+    const uint64_t back_ns = wire->event_queue->now_ns + half_connection_travel_ns(wire, line, 0);
     const bool there = to != WIRE_NOBODY && wire->parties[to].listens;
     const uint64_t conn = there ? wire->owner.on_accept(wire->owner.self, to, from) : 0;
     line = &wire->lines[at];
@@ -210,11 +212,11 @@ static void on_syn(struct wire *wire, uint32_t at)
     }
     line->end[1].conn = conn;
     line->end[1].up = true;
-    line->since_ns = wire->agenda->now_ns;
+    line->since_ns = wire->event_queue->now_ns;
     uint32_t *slot = slot_of(wire, to, conn);
     CHECK(*slot == 0);
     *slot = at + 1;
-    line->lane[0].arrive_ns = line->lane[0].clear_ns = back_ns; /* no byte comes before that */
+    line->half[0].arrive_ns = line->half[0].clear_ns = back_ns; /* no byte comes before that */
     wire_put(wire, back_ns, WIRE_ACCEPTED, at, 0, 0);
 }
 
@@ -226,20 +228,20 @@ static void on_deliver(struct wire *wire, uint32_t at, int end, size_t bytes)
     if (line->end[end].ghost && bytes > 0)
         return; /* into nothing, for ever under way */
     if (bytes > 0) {
-        line->lane[end].flying -= bytes;
+        line->half[end].flying -= bytes;
         wire->flying -= bytes;
         if (wire_is_cut(wire, party, from))
-            line->lane[end].unacked += bytes;
-        lane_hand_over(wire, at, end, bytes);
+            line->half[end].unacked += bytes;
+        half_connection_hand_over(wire, at, end, bytes);
     }
     line = &wire->lines[at];
     if (line->generation != generation)
         return;
     if (!line->end[end].up && bytes > 0 && !wire_is_cut(wire, party, from))
         wire_close_end(wire, at, 1 - end, wire_behind_ns(wire, line, 1 - end), "connection reset");
-    lane_advance(wire, at, end);
-    if (line->lane[end].fin && line->lane[end].held == 0)
-        wire_close_end(wire, at, end, wire->agenda->now_ns, "");
+    half_connection_advance(wire, at, end);
+    if (line->half[end].fin && line->half[end].held == 0)
+        wire_close_end(wire, at, end, wire->event_queue->now_ns, "");
 }
 
 static void on_closed(struct wire *wire, uint32_t at, int end)
@@ -264,9 +266,10 @@ static bool postpone(struct wire *wire, const struct event *event, enum wire_eve
     uint64_t until_ns = who->paused_ns;
     if (kind == WIRE_DELIVER && event->amount > 0 && who->deaf_ns > until_ns)
         until_ns = who->deaf_ns;
-    if (wire->agenda->now_ns >= until_ns)
+    if (wire->event_queue->now_ns >= until_ns)
         return false;
-    agenda_put(wire->agenda, until_ns, event->kind, event->who, event->subject, event->amount);
+    event_queue_put(wire->event_queue, until_ns, event->kind, event->who, event->subject,
+                    event->amount);
     return true;
 }
 
@@ -291,10 +294,10 @@ void wire_on_event(struct wire *wire, const struct event *event)
         }
         break;
     case WIRE_CROSS:
-        lane_cross(wire, at, end, event->amount);
+        half_connection_cross(wire, at, end, event->amount);
         break;
     case WIRE_ARRIVE:
-        lane_arrive(wire, at, end, event->amount);
+        half_connection_arrive(wire, at, end, event->amount);
         break;
     case WIRE_DELIVER:
         on_deliver(wire, at, end, event->amount);

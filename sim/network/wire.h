@@ -13,8 +13,8 @@
  * A party is a node or an outsider. Its connections are named by its own ids (their low 32 bits
  * are a slot < WIRE_SLOTS). Held by tests/unit/sim/test_wire.c and test_cut.c.
  */
-#ifndef HEARSAY_WIRE_H
-#define HEARSAY_WIRE_H
+#ifndef HEARSAY_SIM_NETWORK_WIRE_H
+#define HEARSAY_SIM_NETWORK_WIRE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,7 +61,7 @@ struct party {
 };
 
 /* Bytes towards one end of a line. */
-struct lane {
+struct half_connection {
     uint8_t *ring;
     size_t ring_bytes;  /* a power of two */
     size_t first;       /* position of the oldest byte */
@@ -69,7 +69,7 @@ struct lane {
     size_t flying;      /* of them, under way */
     size_t unacked;     /* delivered, but the news of it was cut off */
     uint64_t arrive_ns; /* when what flies is at the down pipe: nothing overtakes */
-    uint64_t clear_ns;  /* when it has been handed over */
+    uint64_t clear_ns;  /* when it has been applied over */
     uint64_t try_ns;    /* nothing is sent before: patience after a cut */
     bool sending;       /* the sender waits for WIRE_SENT */
     bool fin;           /* the sender has hung up: closes after the last byte */
@@ -86,9 +86,9 @@ struct line_end {
 struct line {
     uint32_t generation; /* 0: free */
     struct line_end end[2];
-    struct lane lane[2]; /* towards end[i] */
-    uint64_t since_ns;   /* when it was accepted */
-    const char *why;     /* the reason both ends will hear */
+    struct half_connection half[2]; /* towards end[i] */
+    uint64_t since_ns;              /* when it was accepted */
+    const char *why;                /* the reason both ends will hear */
 };
 
 /* Bytes from one region to another, so far. */
@@ -99,7 +99,7 @@ struct crossing {
 };
 
 struct wire {
-    struct agenda *agenda;
+    struct event_queue *event_queue;
     struct wire_owner owner;
     struct rng rng;
     uint32_t kind_base; /* events of the agenda from kind_base + WIRE_SYN on are ours */
@@ -118,7 +118,7 @@ struct wire {
 };
 
 /* Paths are the caller's and may change while it runs. */
-void wire_init(struct wire *wire, struct agenda *agenda, const struct wire_owner *owner,
+void wire_init(struct wire *wire, struct event_queue *event_queue, const struct wire_owner *owner,
                uint32_t kind_base, uint32_t parties, struct path (*paths)[SCENARIO_REGIONS_MAX],
                uint32_t regions, uint64_t seed);
 void wire_free(struct wire *wire);

@@ -1,7 +1,7 @@
 /* The inside of the wires: wire.c (connections), lane.c (bytes one way), cut.c (faults).
  * Nobody else includes this. */
-#ifndef HEARSAY_WIRE_INSIDE_H
-#define HEARSAY_WIRE_INSIDE_H
+#ifndef HEARSAY_SIM_NETWORK_WIRE_INSIDE_H
+#define HEARSAY_SIM_NETWORK_WIRE_INSIDE_H
 
 #include "network/wire.h"
 
@@ -18,14 +18,14 @@ void wire_close_end(struct wire *wire, uint32_t at, int end, uint64_t at_ns, con
 void wire_leave(struct wire *wire, uint32_t at, int end);
 
 /* lane.c: to is the end that the lane leads to. */
-size_t lane_crossing(const struct wire *wire, const struct line *line, int to);
-const struct path *lane_path(const struct wire *wire, const struct line *line, int to);
-uint64_t lane_travel_ns(struct wire *wire, const struct line *line, int to);
-uint64_t lane_round_trip_ns(const struct wire *wire, const struct line *line);
-void lane_put(struct lane *lane, const uint8_t *bytes, size_t count);
-void lane_advance(struct wire *wire, uint32_t at, int to);
-void lane_cross(struct wire *wire, uint32_t at, int to, size_t bytes);
-void lane_arrive(struct wire *wire, uint32_t at, int to, size_t bytes);
-void lane_hand_over(struct wire *wire, uint32_t at, int to, size_t bytes);
+size_t half_connection_crossing(const struct wire *wire, const struct line *line, int to);
+const struct path *half_connection_path(const struct wire *wire, const struct line *line, int to);
+uint64_t half_connection_travel_ns(struct wire *wire, const struct line *line, int to);
+uint64_t half_connection_round_trip_ns(const struct wire *wire, const struct line *line);
+void half_connection_put(struct half_connection *half, const uint8_t *bytes, size_t count);
+void half_connection_advance(struct wire *wire, uint32_t at, int to);
+void half_connection_cross(struct wire *wire, uint32_t at, int to, size_t bytes);
+void half_connection_arrive(struct wire *wire, uint32_t at, int to, size_t bytes);
+void half_connection_hand_over(struct wire *wire, uint32_t at, int to, size_t bytes);
 
 #endif

@@ -5,8 +5,8 @@
  * Clean: valid UTF-8 without control characters; every byte that is not becomes '?'.
  * Held by tests/unit/sim/test_report.c with names that try.
  */
-#ifndef HEARSAY_ESCAPE_H
-#define HEARSAY_ESCAPE_H
+#ifndef HEARSAY_SIM_REPORT_ESCAPE_H
+#define HEARSAY_SIM_REPORT_ESCAPE_H
 
 #include <stddef.h>
 #include <stdio.h>

@@ -71,7 +71,7 @@ static int run(const char *dir, char *const *argv, char said[static SAID_BYTES])
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
 }
 
-enum status gnuplot_ready(struct problem *problem)
+enum error gnuplot_ready(struct problem *problem)
 {
     char said[SAID_BYTES] = "";
     char *const argv[] = {"gnuplot", "--version", NULL};
@@ -93,7 +93,7 @@ static const char *last_line(char *said)
     return line + strspn(line, " ");
 }
 
-enum status gnuplot_draw(const char *dir, const char *kind, struct problem *problem)
+enum error gnuplot_draw(const char *dir, const char *kind, struct problem *problem)
 {
     char said[SAID_BYTES] = "", set[32];
     (void)snprintf(set, sizeof set, "kind='%s'", kind);

@@ -1,13 +1,13 @@
 /* gnuplot, a program of its own that draws what a script says. */
-#ifndef HEARSAY_GNUPLOT_H
-#define HEARSAY_GNUPLOT_H
+#ifndef HEARSAY_SIM_REPORT_GNUPLOT_H
+#define HEARSAY_SIM_REPORT_GNUPLOT_H
 
 #include "base/error.h"
 
 /* MISSING: it is not there, and how to get it. */
-enum status gnuplot_ready(struct problem *problem) MUST_USE;
+enum error gnuplot_ready(struct problem *problem) MUST_USE;
 
 /* Run DIR/plot.gp in DIR, with its variable `kind` set. FAILED, and what gnuplot said. */
-enum status gnuplot_draw(const char *dir, const char *kind, struct problem *problem) MUST_USE;
+enum error gnuplot_draw(const char *dir, const char *kind, struct problem *problem) MUST_USE;
 
 #endif

@@ -17,7 +17,7 @@
 static void print_facts(FILE *out, const struct outcome *outcome)
 {
     struct table facts;
-    findings_facts(&facts, outcome);
+    report_facts(&facts, outcome);
     for (uint32_t row = 0; row < table_rows(&facts); row++) {
         (void)fprintf(out, "%-*s", LABEL_WIDTH, table_cell(&facts, row, 0));
         table_print_words(out, table_cell(&facts, row, 1), LABEL_WIDTH);
@@ -46,19 +46,19 @@ static void print_verdicts(FILE *out, const struct outcome *outcome)
     }
 }
 
-void findings_print(FILE *out, const struct outcome *outcome)
+void report_print(FILE *out, const struct outcome *outcome)
 {
     const struct scenario *scenario = outcome->scenario;
     table_print_words(out, scenario->about[0] ? scenario->about : scenario->name, 0);
     (void)fputc('\n', out);
     print_facts(out, outcome);
-    print_table(out, outcome, findings_nodes);
-    print_table(out, outcome, findings_links);
-    print_table(out, outcome, findings_faults);
+    print_table(out, outcome, report_nodes);
+    print_table(out, outcome, report_links);
+    print_table(out, outcome, report_faults);
     print_verdicts(out, outcome);
 }
 
-static enum status make_dir(const char *dir, struct problem *problem)
+static enum error make_dir(const char *dir, struct problem *problem)
 {
     struct stat found;
     if (strlen(dir) >= CONFIG_PATH_BYTES)
@@ -82,13 +82,13 @@ static void file_path(char out[static PATH_BYTES], const char *dir, const char *
     (void)snprintf(out, PATH_BYTES, "%s/%s%s", dir, name, ending);
 }
 
-static enum status cannot_write(const char *path, struct problem *problem)
+static enum error cannot_write(const char *path, struct problem *problem)
 {
     return problem_set(problem, FAILED, "cannot write %.300s: %s", path, strerror(errno));
 }
 
 /* A full disk shows at the latest when the file is closed. */
-static enum status close_file(FILE *file, const char *path, struct problem *problem)
+static enum error close_file(FILE *file, const char *path, struct problem *problem)
 {
     const bool failed = ferror(file) != 0;
     if (fclose(file) != 0 || failed)
@@ -100,13 +100,12 @@ static const struct {
     const char *name;
     void (*write)(FILE *out, const struct outcome *outcome);
 } FILES[] = {
-    {"series.csv", findings_series_csv}, {"nodes.csv", findings_nodes_csv},
-    {"use.csv", findings_use_csv},       {"summary.json", findings_json},
-    {"plot.gp", findings_script},
+    {"series.csv", report_series_csv}, {"nodes.csv", report_nodes_csv}, {"use.csv", report_use_csv},
+    {"summary.json", report_json},     {"plot.gp", report_script},
 };
 
-static enum status write_files(const char *dir, const struct outcome *outcome,
-                               struct problem *problem)
+static enum error write_files(const char *dir, const struct outcome *outcome,
+                              struct problem *problem)
 {
     char path[PATH_BYTES];
     for (size_t i = 0; i < sizeof FILES / sizeof FILES[0]; i++) {
@@ -115,9 +114,9 @@ static enum status write_files(const char *dir, const struct outcome *outcome,
         if (!file)
             return cannot_write(path, problem);
         FILES[i].write(file, outcome);
-        const enum status status = close_file(file, path, problem);
-        if (status != OK)
-            return status;
+        const enum error error = close_file(file, path, problem);
+        if (error != OK)
+            return error;
     }
     return OK;
 }
@@ -127,9 +126,9 @@ static void remove_plots(const char *dir)
 {
     char path[PATH_BYTES];
     for (uint32_t i = 0; i < FINDINGS_PLOTS; i++) {
-        file_path(path, dir, findings_plot(i)->name, ".png");
+        file_path(path, dir, report_plot(i)->name, ".png");
         (void)remove(path);
-        file_path(path, dir, findings_plot(i)->name, ".svg");
+        file_path(path, dir, report_plot(i)->name, ".svg");
         (void)remove(path);
     }
 }
@@ -152,8 +151,8 @@ static char *read_file(const char *path, size_t *bytes)
 }
 
 /* gnuplot does not say when a disk is full: its files must have their end. */
-static enum status read_drawing(const char *path, const char *end, size_t end_bytes, char **drawing,
-                                struct problem *problem)
+static enum error read_drawing(const char *path, const char *end, size_t end_bytes, char **drawing,
+                               struct problem *problem)
 {
     size_t bytes = 0;
     *drawing = read_file(path, &bytes);
@@ -164,63 +163,63 @@ static enum status read_drawing(const char *path, const char *end, size_t end_by
     return problem_set(problem, FAILED, "gnuplot left %.300s unfinished; is the disk full?", path);
 }
 
-static enum status check_png(const char *dir, const char *name, struct problem *problem)
+static enum error check_png(const char *dir, const char *name, struct problem *problem)
 {
     char path[PATH_BYTES], *bytes = NULL;
     file_path(path, dir, name, ".png");
-    const enum status status = read_drawing(path, "IEND", 8, &bytes, problem);
+    const enum error error = read_drawing(path, "IEND", 8, &bytes, problem);
     free(bytes);
-    return status;
+    return error;
 }
 
-static enum status draw(const char *dir, const struct outcome *outcome,
-                        char *drawings[static FINDINGS_PLOTS], struct problem *problem)
+static enum error draw(const char *dir, const struct outcome *outcome,
+                       char *drawings[static FINDINGS_PLOTS], struct problem *problem)
 {
     char path[PATH_BYTES];
     remove_plots(dir);
-    enum status status = gnuplot_draw(dir, "png", problem);
-    if (status == OK)
-        status = gnuplot_draw(dir, "svg", problem);
-    for (uint32_t i = 0; status == OK && i < FINDINGS_PLOTS; i++) {
-        if (!findings_plot_drawn(outcome, i))
+    enum error error = gnuplot_draw(dir, "png", problem);
+    if (error == OK)
+        error = gnuplot_draw(dir, "svg", problem);
+    for (uint32_t i = 0; error == OK && i < FINDINGS_PLOTS; i++) {
+        if (!report_plot_drawn(outcome, i))
             continue;
-        status = check_png(dir, findings_plot(i)->name, problem);
-        file_path(path, dir, findings_plot(i)->name, ".svg");
-        if (status == OK)
-            status = read_drawing(path, "</svg>", 12, &drawings[i], problem);
+        error = check_png(dir, report_plot(i)->name, problem);
+        file_path(path, dir, report_plot(i)->name, ".svg");
+        if (error == OK)
+            error = read_drawing(path, "</svg>", 12, &drawings[i], problem);
     }
-    return status;
+    return error;
 }
 
-static enum status write_page(const char *dir, const struct outcome *outcome,
-                              char *const drawings[static FINDINGS_PLOTS], struct problem *problem)
+static enum error write_page(const char *dir, const struct outcome *outcome,
+                             char *const drawings[static FINDINGS_PLOTS], struct problem *problem)
 {
     char path[PATH_BYTES];
     file_path(path, dir, "report.html", "");
     FILE *file = fopen(path, "we");
     if (!file)
         return cannot_write(path, problem);
-    findings_page(file, outcome, drawings);
+    report_page(file, outcome, drawings);
     return close_file(file, path, problem);
 }
 
-enum status findings_ready(const char *dir, struct problem *problem)
+enum error report_ready(const char *dir, struct problem *problem)
 {
-    const enum status status = gnuplot_ready(problem);
-    return status == OK ? make_dir(dir, problem) : status;
+    const enum error error = gnuplot_ready(problem);
+    return error == OK ? make_dir(dir, problem) : error;
 }
 
-enum status findings_write(const char *dir, const struct outcome *outcome, struct problem *problem)
+enum error report_write(const char *dir, const struct outcome *outcome, struct problem *problem)
 {
     char *drawings[FINDINGS_PLOTS] = {NULL};
-    enum status status = make_dir(dir, problem);
-    if (status == OK)
-        status = write_files(dir, outcome, problem);
-    if (status == OK)
-        status = draw(dir, outcome, drawings, problem);
-    if (status == OK)
-        status = write_page(dir, outcome, drawings, problem);
+    enum error error = make_dir(dir, problem);
+    if (error == OK)
+        error = write_files(dir, outcome, problem);
+    if (error == OK)
+        error = draw(dir, outcome, drawings, problem);
+    if (error == OK)
+        error = write_page(dir, outcome, drawings, problem);
     for (uint32_t i = 0; i < FINDINGS_PLOTS; i++)
         free(drawings[i]);
-    return status;
+    return error;
 }

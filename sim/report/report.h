@@ -1,7 +1,7 @@
 /* The findings of a scenario: tables for a terminal, and a folder for everybody else.
  *
- *   outcome ─► findings_print: verdict, one line per node, one line per link
- *           └► findings_write: DIR/summary.json  everything in the tables, settings included
+ *   outcome ─► report_print: verdict, one line per node, one line per link
+ *           └► report_write: DIR/summary.json  everything in the tables, settings included
  *                            DIR/series.csv    one line per virtual second
  *                            DIR/nodes.csv     one line per node and virtual second
  *                            DIR/use.csv       one line per link with a limit, the busiest first
@@ -13,8 +13,8 @@
  * what the outcome does not hold is left out. Held by tests/unit/sim/test_report.c,
  * tests/process/test_page.sh.
  */
-#ifndef HEARSAY_FINDINGS_H
-#define HEARSAY_FINDINGS_H
+#ifndef HEARSAY_SIM_REPORT_REPORT_H
+#define HEARSAY_SIM_REPORT_REPORT_H
 
 #include <stdio.h>
 
@@ -23,14 +23,14 @@
 /* Whether there will be a report, asked before the work is done. MISSING, and how to get it: there
  * is no gnuplot. FAILED or TOO_BIG: DIR is made if it is not there, and it can be neither made nor
  * written to. */
-enum status findings_ready(const char *dir, struct problem *problem) MUST_USE;
+enum error report_ready(const char *dir, struct problem *problem) MUST_USE;
 
 /* Within 80 columns. Of an outcome that was judged. */
-void findings_print(FILE *out, const struct outcome *outcome);
+void report_print(FILE *out, const struct outcome *outcome);
 
 /* Makes DIR if it is not there; overwrites what an earlier run left in it. FAILED, and a sentence,
  * when something cannot be written or drawn. */
-enum status findings_write(const char *dir, const struct outcome *outcome,
-                           struct problem *problem) MUST_USE;
+enum error report_write(const char *dir, const struct outcome *outcome,
+                        struct problem *problem) MUST_USE;
 
 #endif

@@ -25,9 +25,9 @@ static void write_spread(FILE *out, const struct outcome *outcome, uint32_t at, 
     const uint32_t nodes = outcome->node_moments ? outcome->scenario->nodes_count : 0;
     CHECK(nodes <= OUTCOME_CURVES_MAX);
     for (uint32_t i = 0; i < nodes; i++)
-        values[i] = findings_figure(outcome, at, i, figure);
-    write_real(out, findings_quantile(values, nodes, 0.5));
-    write_real(out, findings_quantile(values, nodes, 1));
+        values[i] = report_figure(outcome, at, i, figure);
+    write_real(out, report_quantile(values, nodes, 0.5));
+    write_real(out, report_quantile(values, nodes, 1));
 }
 
 /* Bytes per second since the moment before. */
@@ -42,9 +42,9 @@ static void write_rates(FILE *out, const struct outcome *outcome, uint32_t at)
     write_real(out, passed_s > 0 ? control / passed_s : NAN);
 }
 
-void findings_series_csv(FILE *out, const struct outcome *outcome)
+void report_series_csv(FILE *out, const struct outcome *outcome)
 {
-    (void)fputs("at_s,accuracy,loss,samples,rumors,told_bytes,sent_bytes,control_bytes,"
+    (void)fputs("at_s,accuracy,loss,samples,rumors,rumor_bytes_published,sent_bytes,control_bytes,"
                 "rumor_bytes_per_s,control_bytes_per_s,behind,in_flight_bytes,running,members,"
                 "share_median,share_max,lag_s_median,lag_s_max,up_use_median,up_use_max,"
                 "down_use_median,down_use_max\n",
@@ -56,7 +56,7 @@ void findings_series_csv(FILE *out, const struct outcome *outcome)
         write_real(out, moment->loss);
         write_count(out, moment->samples);
         write_count(out, moment->rumors);
-        write_count(out, moment->told_bytes);
+        write_count(out, moment->rumor_bytes_published);
         write_count(out, moment->sent_bytes);
         write_count(out, moment->control_bytes);
         write_rates(out, outcome, at);
@@ -72,7 +72,7 @@ void findings_series_csv(FILE *out, const struct outcome *outcome)
     }
 }
 
-void findings_nodes_csv(FILE *out, const struct outcome *outcome)
+void report_nodes_csv(FILE *out, const struct outcome *outcome)
 {
     (void)fputs("at_s,node,samples_per_s,share,lag_s,behind,up_use,down_use\n", out);
     for (uint32_t at = 0; outcome->node_moments && at < outcome->moments_count; at++)
@@ -80,12 +80,12 @@ void findings_nodes_csv(FILE *out, const struct outcome *outcome)
             (void)fprintf(out, "%.7g,", outcome->moments[at].at_s);
             escape_csv(out, outcome->nodes[i].name);
             for (enum figure figure = FIGURE_SPEED; figure <= FIGURE_DOWN; figure++)
-                write_real(out, findings_figure(outcome, at, i, figure));
+                write_real(out, report_figure(outcome, at, i, figure));
             (void)fputc('\n', out);
         }
 }
 
-void findings_use_csv(FILE *out, const struct outcome *outcome)
+void report_use_csv(FILE *out, const struct outcome *outcome)
 {
     uint32_t count;
     struct link_use *uses = outcome_uses(outcome, &count);

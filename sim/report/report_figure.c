@@ -5,8 +5,8 @@
 
 #include "report/report_inside.h"
 
-double findings_figure(const struct outcome *outcome, uint32_t moment, uint32_t node,
-                       enum figure figure)
+double report_figure(const struct outcome *outcome, uint32_t moment, uint32_t node,
+                     enum figure figure)
 {
     if (!outcome->node_moments)
         return NAN;
@@ -29,11 +29,11 @@ double findings_figure(const struct outcome *outcome, uint32_t moment, uint32_t 
     check_failed(__FILE__, __LINE__, "a figure");
 }
 
-bool findings_has_figure(const struct outcome *outcome, enum figure figure)
+bool report_has_figure(const struct outcome *outcome, enum figure figure)
 {
     for (uint32_t at = 0; at < outcome->moments_count; at++)
         for (uint32_t i = 0; i < outcome->scenario->nodes_count; i++)
-            if (isfinite(findings_figure(outcome, at, i, figure)))
+            if (isfinite(report_figure(outcome, at, i, figure)))
                 return true;
     return false;
 }
@@ -44,7 +44,7 @@ static int compare_values(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-double findings_quantile(double *values, uint32_t count, double q)
+double report_quantile(double *values, uint32_t count, double q)
 {
     uint32_t finite = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -57,7 +57,7 @@ double findings_quantile(double *values, uint32_t count, double q)
     return values[rank < 1 ? 0 : (uint32_t)rank - 1];
 }
 
-const char *findings_strategy(const struct outcome *outcome)
+const char *report_strategy(const struct outcome *outcome)
 {
     static const char *const NAMES[] = {
         [STRATEGY_GOSSIP] = "gossip",
@@ -68,18 +68,18 @@ const char *findings_strategy(const struct outcome *outcome)
     return NAMES[outcome->scenario->strategy];
 }
 
-const struct moment *findings_last(const struct outcome *outcome)
+const struct moment *report_last(const struct outcome *outcome)
 {
     return outcome->moments_count ? &outcome->moments[outcome->moments_count - 1] : NULL;
 }
 
-bool findings_has_wires(const struct outcome *outcome)
+bool report_has_wires(const struct outcome *outcome)
 {
     const enum strategy_kind strategy = outcome->scenario->strategy;
     return strategy == STRATEGY_GOSSIP || strategy == STRATEGY_LOCALSGD;
 }
 
-bool findings_has_accuracy(const struct outcome *outcome)
+bool report_has_accuracy(const struct outcome *outcome)
 {
     for (uint32_t i = 0; i < outcome->moments_count; i++)
         if (isfinite(outcome->moments[i].accuracy))
@@ -87,7 +87,7 @@ bool findings_has_accuracy(const struct outcome *outcome)
     return false;
 }
 
-void findings_command(const struct outcome *outcome, char *out, size_t bytes)
+void report_command(const struct outcome *outcome, char *out, size_t bytes)
 {
     if (outcome->command)
         (void)snprintf(out, bytes, "%s", outcome->command);
@@ -145,8 +145,8 @@ static void set_text(const struct scenario *scenario, const struct node_set *set
         (void)snprintf(out, bytes, "all");
 }
 
-void findings_fault_text(const struct scenario *scenario, const struct fault *fault,
-                         char out[static FINDINGS_TEXT_BYTES])
+void report_fault_text(const struct scenario *scenario, const struct fault *fault,
+                       char out[static FINDINGS_TEXT_BYTES])
 {
     char a[64], b[64];
     set_text(scenario, &fault->a, a, sizeof a);

@@ -108,7 +108,7 @@ static json_t *fault_json(const struct scenario *scenario, const struct fault *f
 {
     char text[FINDINGS_TEXT_BYTES];
     json_t *object = json_object();
-    findings_fault_text(scenario, fault, text);
+    report_fault_text(scenario, fault, text);
     put_text(object, "fault", text);
     put_seconds(object, "from_s", fault->from_ns);
     put_seconds(object, "to_s", fault->to_ns);
@@ -127,7 +127,7 @@ static json_t *scenario_json(const struct outcome *outcome)
     put_count(object, "seed", scenario->seed);
     put_seconds(object, "seconds", scenario->span_ns);
     put_seconds(object, "settle_s", scenario->settle_ns);
-    put_text(object, "strategy", findings_strategy(outcome));
+    put_text(object, "strategy", report_strategy(outcome));
     put_text(object, "updates", scenario->made_up ? "made up" : "learned");
     put_count(object, "parameters", scenario->parameters);
     put_real(object, "skew", scenario->skew);
@@ -194,11 +194,11 @@ static json_t *node_json(const struct node_total *node)
     put_count(object, "steps_possible", node->steps_possible);
     put_count(object, "samples", node->samples);
     put_real(object, "share", node->share);
-    put_count(object, "rumors_told", node->rumors_told);
-    put_count(object, "rumors_heard", node->rumors_heard);
+    put_count(object, "rumors_published", node->rumors_published);
+    put_count(object, "rumors_received", node->rumors_received);
     put_count(object, "duplicates", node->duplicates);
-    put_count(object, "told_bytes", node->told_bytes);
-    put_count(object, "heard_bytes", node->heard_bytes);
+    put_count(object, "rumor_bytes_published", node->rumor_bytes_published);
+    put_count(object, "rumor_bytes_received", node->rumor_bytes_received);
     put_count(object, "sent_bytes", node->sent_bytes);
     put_count(object, "received_bytes", node->received_bytes);
     put_count(object, "neighbours", node->neighbours);
@@ -247,7 +247,7 @@ static void put_lists(json_t *root, const struct outcome *outcome)
 
 static void put_end(json_t *root, const struct outcome *outcome)
 {
-    const struct moment none = {.at_s = 0}, *last = findings_last(outcome);
+    const struct moment none = {.at_s = 0}, *last = report_last(outcome);
     const struct moment *end = last ? last : &none;
     put_real(root, "accuracy", outcome->accuracy);
     put_real(root, "loss", outcome->loss);
@@ -255,7 +255,7 @@ static void put_end(json_t *root, const struct outcome *outcome)
     put_real(root, "seconds", end->at_s);
     put_count(root, "samples", end->samples);
     put_count(root, "rumors", end->rumors);
-    put_count(root, "told_bytes", end->told_bytes);
+    put_count(root, "rumor_bytes_published", end->rumor_bytes_published);
     put_count(root, "sent_bytes", end->sent_bytes);
     put_count(root, "control_bytes", end->control_bytes);
     put_real(root, "one_version_s", outcome->one_version_s);
@@ -270,15 +270,15 @@ static void put_end(json_t *root, const struct outcome *outcome)
     put_count(root, "rss_bytes_max", outcome->rss_bytes_max);
 }
 
-void findings_json(FILE *out, const struct outcome *outcome)
+void report_json(FILE *out, const struct outcome *outcome)
 {
     char command[CONFIG_LINE_BYTES];
     json_t *root = json_object();
-    findings_command(outcome, command, sizeof command);
+    report_command(outcome, command, sizeof command);
     put_text(root, "name", outcome->scenario->name);
     put_text(root, "version", HEARSAY_VERSION);
     put_text(root, "command", command);
-    put_text(root, "strategy", findings_strategy(outcome));
+    put_text(root, "strategy", report_strategy(outcome));
     put_count(root, "seed", outcome->scenario->seed);
     put(root, "met", json_boolean(outcome_is_met(outcome)));
     put(root, "violation", json_null());

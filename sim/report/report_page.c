@@ -81,7 +81,7 @@ static void write_verdicts(FILE *out, const struct outcome *outcome)
 static void write_facts(FILE *out, const struct outcome *outcome)
 {
     struct table facts;
-    findings_facts(&facts, outcome);
+    report_facts(&facts, outcome);
     (void)fputs("<dl>\n", out);
     for (uint32_t row = 0; row < table_rows(&facts); row++) {
         (void)fputs("<dt>", out);
@@ -111,7 +111,7 @@ static void write_plots(FILE *out, const struct outcome *outcome,
 {
     for (uint32_t i = 0; i < FINDINGS_PLOTS; i++)
         if (drawings[i])
-            write_plot(out, findings_plot(i), drawings[i]);
+            write_plot(out, report_plot(i), drawings[i]);
     if (outcome->scenario->faults_count > 0)
         (void)fputs("<p class=\"note\">Shaded: faults, as listed below.</p>\n", out);
     if (!outcome->node_moments && outcome->moments_count > 0)
@@ -134,7 +134,7 @@ static void write_settings(FILE *out, const struct outcome *outcome)
 {
     char command[CONFIG_LINE_BYTES], *text = NULL;
     size_t bytes;
-    findings_command(outcome, command, sizeof command);
+    report_command(outcome, command, sizeof command);
     (void)fputs("<h2>To repeat it</h2>\n<pre>", out);
     escape_html(out, command);
     (void)fputs("</pre>\n<p class=\"note\">hearsay " HEARSAY_VERSION
@@ -156,7 +156,7 @@ static void write_head(FILE *out, const struct outcome *outcome)
     (void)fputs(HEAD, out);
     (void)fputs("<title>", out);
     escape_html(out, scenario->name);
-    (void)fprintf(out, ", %s</title>\n", findings_strategy(outcome));
+    (void)fprintf(out, ", %s</title>\n", report_strategy(outcome));
     (void)fputs(STYLE, out);
     (void)fputs("</head>\n<body>\n<h1>", out);
     escape_html(out, scenario->about[0] ? scenario->about : scenario->name);
@@ -165,16 +165,16 @@ static void write_head(FILE *out, const struct outcome *outcome)
     paragraph(out, "<span class=\"note\">Figures from:</span> ", scenario->source);
 }
 
-void findings_page(FILE *out, const struct outcome *outcome,
-                   char *const drawings[static FINDINGS_PLOTS])
+void report_page(FILE *out, const struct outcome *outcome,
+                 char *const drawings[static FINDINGS_PLOTS])
 {
     write_head(out, outcome);
     write_verdicts(out, outcome);
     write_facts(out, outcome);
     write_plots(out, outcome, drawings);
-    write_table(out, outcome, findings_nodes);
-    write_table(out, outcome, findings_links);
-    write_table(out, outcome, findings_faults);
+    write_table(out, outcome, report_nodes);
+    write_table(out, outcome, report_links);
+    write_table(out, outcome, report_faults);
     write_settings(out, outcome);
     (void)fputs("</body>\n</html>\n", out);
 }

@@ -45,7 +45,7 @@ static double seconds(uint64_t ns)
 
 static double last_s(const struct outcome *outcome)
 {
-    const struct moment *last = findings_last(outcome);
+    const struct moment *last = report_last(outcome);
     return last && last->at_s > 0 ? last->at_s : seconds(outcome->scenario->span_ns);
 }
 
@@ -79,8 +79,8 @@ static void draw_accuracy(FILE *out, const struct outcome *outcome)
 
 static bool has_bytes(const struct outcome *outcome)
 {
-    const struct moment *last = findings_last(outcome);
-    return findings_has_accuracy(outcome) && last && last->sent_bytes > 0;
+    const struct moment *last = report_last(outcome);
+    return report_has_accuracy(outcome) && last && last->sent_bytes > 0;
 }
 
 static void draw_against(FILE *out, const char *column, const struct scale *scale,
@@ -94,7 +94,7 @@ static void draw_against(FILE *out, const char *column, const struct scale *scal
 
 static void draw_bytes(FILE *out, const struct outcome *outcome)
 {
-    const struct moment *last = findings_last(outcome);
+    const struct moment *last = report_last(outcome);
     const struct scale scale = bytes_scale((double)last->sent_bytes);
     (void)fprintf(
         out,
@@ -103,16 +103,16 @@ static void draw_bytes(FILE *out, const struct outcome *outcome)
         "0.02\nplot ",
         scale.unit);
     draw_against(out, "sent_bytes", &scale, "#0072B2", "sent on the wires");
-    if (last->told_bytes > 0) {
+    if (last->rumor_bytes_published > 0) {
         (void)fputs(", \\\n     ", out);
-        draw_against(out, "told_bytes", &scale, "#D55E00", "told, each rumor once");
+        draw_against(out, "rumor_bytes_published", &scale, "#D55E00", "told, each rumor once");
     }
     (void)fputs("\nunset datafile missing\nunset offsets\n", out);
 }
 
 static bool has_traffic(const struct outcome *outcome)
 {
-    const struct moment *last = findings_last(outcome);
+    const struct moment *last = report_last(outcome);
     return last && last->sent_bytes > 0;
 }
 
@@ -249,29 +249,29 @@ static void draw_share(FILE *out, const struct outcome *outcome)
 
 static bool has_up(const struct outcome *outcome)
 {
-    return findings_has_figure(outcome, FIGURE_UP);
+    return report_has_figure(outcome, FIGURE_UP);
 }
 
 static bool has_down(const struct outcome *outcome)
 {
-    return findings_has_figure(outcome, FIGURE_DOWN);
+    return report_has_figure(outcome, FIGURE_DOWN);
 }
 
 static bool has_lag(const struct outcome *outcome)
 {
-    return findings_has_figure(outcome, FIGURE_LAG);
+    return report_has_figure(outcome, FIGURE_LAG);
 }
 
 static bool has_share(const struct outcome *outcome)
 {
-    return findings_has_figure(outcome, FIGURE_SHARE);
+    return report_has_figure(outcome, FIGURE_SHARE);
 }
 
 static const struct drawing DRAWINGS[FINDINGS_PLOTS] = {
     {{"accuracy", "Accuracy over time",
       "How much the swarm's base gets right: at the end of the whole test set, before of a part "
       "of it."},
-     findings_has_accuracy,
+     report_has_accuracy,
      draw_accuracy,
      true},
     {{"bytes", "Accuracy against bytes",
@@ -309,13 +309,13 @@ static const struct drawing DRAWINGS[FINDINGS_PLOTS] = {
      true},
 };
 
-const struct plot *findings_plot(uint32_t i)
+const struct plot *report_plot(uint32_t i)
 {
     CHECK(i < FINDINGS_PLOTS);
     return &DRAWINGS[i].plot;
 }
 
-bool findings_plot_drawn(const struct outcome *outcome, uint32_t i)
+bool report_plot_drawn(const struct outcome *outcome, uint32_t i)
 {
     CHECK(i < FINDINGS_PLOTS);
     return DRAWINGS[i].is_there(outcome);
@@ -381,7 +381,7 @@ static void mark_faults(FILE *out, const struct outcome *outcome)
         free_s = at_s + step_s;
         if (scenario->faults_count > LABELLED_FAULTS)
             continue;
-        findings_fault_text(scenario, sorted[i], text);
+        report_fault_text(scenario, sorted[i], text);
         (void)fprintf(out, "set label %u ", i + 1);
         escape_gnuplot(out, text);
         (void)fprintf(out,
@@ -410,7 +410,7 @@ static void begin_plot(FILE *out, const struct outcome *outcome, const struct dr
     mark_faults(out, outcome);
 }
 
-void findings_script(FILE *out, const struct outcome *outcome)
+void report_script(FILE *out, const struct outcome *outcome)
 {
     begin_script(out);
     for (size_t i = 0; i < FINDINGS_PLOTS; i++) {

@@ -17,7 +17,7 @@ static void fact_setting(struct table *table, const struct outcome *outcome)
     const struct scenario *scenario = outcome->scenario;
     table_add(table, "strategy");
     table_add(table, "%s, seed %" PRIu64 ", %.6g virtual seconds, %u node%s",
-              findings_strategy(outcome), scenario->seed, seconds(scenario->span_ns),
+              report_strategy(outcome), scenario->seed, seconds(scenario->span_ns),
               scenario->nodes_count, scenario->nodes_count == 1 ? "" : "s");
 }
 
@@ -45,7 +45,7 @@ static void fact_best(struct table *table, const struct outcome *outcome)
     if (!best)
         return;
     const uint32_t some = outcome->scenario->evaluate_samples, all = outcome->tested;
-    const bool on_all = best == findings_last(outcome) || some == 0 || some > all;
+    const bool on_all = best == report_last(outcome) || some == 0 || some > all;
     table_add(table, "best");
     table_add(table, "%.2f %% of %u test samples at %.4g s%s%s", 100 * best->accuracy,
               on_all ? all : some, best->at_s, best->sent_bytes ? ", after " : "",
@@ -54,9 +54,9 @@ static void fact_best(struct table *table, const struct outcome *outcome)
 
 static void fact_traffic(struct table *table, const struct outcome *outcome)
 {
-    const struct moment *last = findings_last(outcome);
+    const struct moment *last = report_last(outcome);
     char told[AMOUNT_BYTES], sent[AMOUNT_BYTES];
-    if (!findings_has_wires(outcome)) {
+    if (!report_has_wires(outcome)) {
         table_add(table, "links");
         table_add(table, "none: %s",
                   outcome->scenario->strategy == STRATEGY_IDEAL
@@ -66,8 +66,8 @@ static void fact_traffic(struct table *table, const struct outcome *outcome)
     }
     if (last && outcome->scenario->strategy == STRATEGY_GOSSIP) {
         table_add(table, "told");
-        table_add(table, "%s in %" PRIu64 " rumors", amount_bytes((double)last->told_bytes, told),
-                  last->rumors);
+        table_add(table, "%s in %" PRIu64 " rumors",
+                  amount_bytes((double)last->rumor_bytes_published, told), last->rumors);
     }
     if (last && last->sent_bytes) {
         table_add(table, "sent");
@@ -143,7 +143,7 @@ static void fact_work(struct table *table, const struct outcome *outcome)
     table_add(table, "%016" PRIx64, outcome->trace);
 }
 
-void findings_facts(struct table *table, const struct outcome *outcome)
+void report_facts(struct table *table, const struct outcome *outcome)
 {
     table_init(table, "What happened", (const char *const[]){"", "", NULL}, 2);
     fact_setting(table, outcome);
@@ -169,8 +169,8 @@ static double usual_lag(const struct outcome *outcome, uint32_t i)
     double *lags = malloc((outcome->moments_count + 1) * sizeof *lags);
     CHECK(lags);
     for (uint32_t at = 0; at < outcome->moments_count; at++)
-        lags[at] = findings_figure(outcome, at, i, FIGURE_LAG);
-    const double lag = findings_quantile(lags, outcome->moments_count, 0.9);
+        lags[at] = report_figure(outcome, at, i, FIGURE_LAG);
+    const double lag = report_quantile(lags, outcome->moments_count, 0.9);
     free(lags);
     return lag;
 }
@@ -178,14 +178,15 @@ static double usual_lag(const struct outcome *outcome, uint32_t i)
 static void fill_columns(const struct outcome *outcome, uint32_t i, double out[static COLUMNS])
 {
     const struct node_total *node = &outcome->nodes[i];
-    const double heard = (double)node->rumors_heard;
+    const double heard = (double)node->rumors_received;
     const bool gossips = outcome->scenario->strategy == STRATEGY_GOSSIP;
-    const bool sends = findings_has_wires(outcome);
+    const bool sends = report_has_wires(outcome);
     out[SAMPLES] = node->samples || node->steps_possible ? (double)node->samples : NAN;
     out[SHARE] = 100 * node->share;
-    out[TOLD] = sends ? (double)(gossips ? node->told_bytes : node->sent_bytes) : NAN;
-    out[HEARD] = sends ? (double)(gossips ? node->heard_bytes : node->received_bytes) : NAN;
-    out[COPIES] = node->rumors_heard ? (heard + (double)node->duplicates) / heard : NAN;
+    out[TOLD] = sends ? (double)(gossips ? node->rumor_bytes_published : node->sent_bytes) : NAN;
+    out[HEARD] =
+        sends ? (double)(gossips ? node->rumor_bytes_received : node->received_bytes) : NAN;
+    out[COPIES] = node->rumors_received ? (heard + (double)node->duplicates) / heard : NAN;
     out[UP] = 100 * node->up_use;
     out[DOWN] = 100 * node->down_use;
     out[LAG] = usual_lag(outcome, i);
@@ -228,7 +229,7 @@ static void quantile_columns(const struct outcome *outcome, const struct group *
     for (int column = 0; column < COLUMNS; column++) {
         for (uint32_t i = 0; i < group->count; i++)
             values[i] = figures[i][column];
-        out[column] = findings_quantile(values, group->count, q);
+        out[column] = report_quantile(values, group->count, q);
     }
     free(values);
     free(figures);
@@ -267,7 +268,7 @@ static void add_nodes(struct table *table, const struct outcome *outcome)
     }
 }
 
-void findings_nodes(struct table *table, const struct outcome *outcome)
+void report_nodes(struct table *table, const struct outcome *outcome)
 {
     const bool gossips = outcome->scenario->strategy == STRATEGY_GOSSIP;
     const bool by_group = outcome->scenario->nodes_count > FINDINGS_ROWS_MAX;
@@ -286,7 +287,7 @@ void findings_nodes(struct table *table, const struct outcome *outcome)
         add_nodes(table, outcome);
     }
     table_trim(table);
-    if (findings_has_figure(outcome, FIGURE_LAG))
+    if (report_has_figure(outcome, FIGURE_LAG))
         table->note = "lag: nine tenths of the time it was at most that.";
 }
 
@@ -312,7 +313,7 @@ static void add_link(struct table *table, const struct link_total *link)
     table_add(table, "%" PRIu64, link->resent);
 }
 
-void findings_links(struct table *table, const struct outcome *outcome)
+void report_links(struct table *table, const struct outcome *outcome)
 {
     const uint32_t count = outcome->links_count;
     const uint32_t shown = count > FINDINGS_ROWS_MAX ? FINDINGS_ROWS_MAX : count;
@@ -333,14 +334,14 @@ void findings_links(struct table *table, const struct outcome *outcome)
         table->note = "These are the busiest; all of them are in summary.json.";
 }
 
-void findings_faults(struct table *table, const struct outcome *outcome)
+void report_faults(struct table *table, const struct outcome *outcome)
 {
     const struct scenario *scenario = outcome->scenario;
     table_init(table, "Faults", (const char *const[]){"fault", "from s", "to s", NULL}, 1);
     for (uint32_t i = 0; i < scenario->faults_count; i++) {
         const struct fault *fault = &scenario->faults[i];
         char text[FINDINGS_TEXT_BYTES];
-        findings_fault_text(scenario, fault, text);
+        report_fault_text(scenario, fault, text);
         table_add(table, "%s", text);
         table_add_figure(table, "%.4g", seconds(fault->from_ns));
         table_add_figure(table, "%.4g",

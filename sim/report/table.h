@@ -2,8 +2,8 @@
  *
  *   table_init ─► table_add … row by row ─► table_trim ─► table_print, table_html ─► table_free
  */
-#ifndef HEARSAY_TABLE_H
-#define HEARSAY_TABLE_H
+#ifndef HEARSAY_SIM_REPORT_TABLE_H
+#define HEARSAY_SIM_REPORT_TABLE_H
 
 #include <stdint.h>
 #include <stdio.h>

@@ -80,8 +80,8 @@ static void read_up_to(struct clause *clause, const char *end)
     clause->at = (size_t)(end - clause->text);
 }
 
-enum status clause_fail(const struct clause *clause, struct problem *problem, const char *format,
-                        ...)
+enum error clause_fail(const struct clause *clause, struct problem *problem, const char *format,
+                       ...)
 {
     char why[384];
     va_list arguments;
@@ -92,7 +92,7 @@ enum status clause_fail(const struct clause *clause, struct problem *problem, co
                        strlen(clause->text) > 60 ? "..." : "", why);
 }
 
-enum status clause_next(struct clause *clause, const char **line, struct problem *problem)
+enum error clause_next(struct clause *clause, const char **line, struct problem *problem)
 {
     const char *from = *line + strspn(*line, " \t");
     size_t length = strcspn(from, ",");
@@ -140,8 +140,8 @@ bool clause_is_empty(const struct clause *clause)
     return *rest_of(clause) == '\0';
 }
 
-enum status clause_name(struct clause *clause, char name[static SCENARIO_NAME_BYTES],
-                        struct problem *problem)
+enum error clause_name(struct clause *clause, char name[static SCENARIO_NAME_BYTES],
+                       struct problem *problem)
 {
     const char *text = rest_of(clause);
     size_t length = 0;
@@ -177,8 +177,8 @@ static bool take_number(struct clause *clause, double *value)
     return true;
 }
 
-enum status clause_number(struct clause *clause, const char *what, double min, double max,
-                          double *value, struct problem *problem)
+enum error clause_number(struct clause *clause, const char *what, double min, double max,
+                         double *value, struct problem *problem)
 {
     double number = 0;
     if (!take_number(clause, &number))
@@ -190,13 +190,13 @@ enum status clause_number(struct clause *clause, const char *what, double min, d
     return OK;
 }
 
-enum status clause_count(struct clause *clause, const char *what, uint32_t min, uint32_t max,
-                         uint32_t *value, struct problem *problem)
+enum error clause_count(struct clause *clause, const char *what, uint32_t min, uint32_t max,
+                        uint32_t *value, struct problem *problem)
 {
     double number = 0;
-    enum status status = clause_number(clause, what, min, max, &number, problem);
-    if (status != OK)
-        return status;
+    enum error error = clause_number(clause, what, min, max, &number, problem);
+    if (error != OK)
+        return error;
     if (number != floor(number))
         return clause_fail(clause, problem, "%s is a whole number", what);
     *value = (uint32_t)number;
@@ -214,8 +214,8 @@ static void list_units(char *out, size_t room, const struct unit *units)
     }
 }
 
-static enum status take_unit(struct clause *clause, const struct measure *measure, double *factor,
-                             struct problem *problem)
+static enum error take_unit(struct clause *clause, const struct measure *measure, double *factor,
+                            struct problem *problem)
 {
     const char *text = rest_of(clause);
     size_t length = strcspn(text, " \t");
@@ -235,68 +235,68 @@ static enum status take_unit(struct clause *clause, const struct measure *measur
                        (int)(length < 24 ? length : 24), text, measure->what, known);
 }
 
-static enum status take_measure(struct clause *clause, const struct measure *measure, double *value,
-                                struct problem *problem)
+static enum error take_measure(struct clause *clause, const struct measure *measure, double *value,
+                               struct problem *problem)
 {
     double number = 0;
     double factor = 1;
     if (!take_number(clause, &number))
         return clause_fail(clause, problem, "%s is missing, such as %s", measure->what,
                            measure->example);
-    enum status status = take_unit(clause, measure, &factor, problem);
-    if (status != OK)
-        return status;
+    enum error error = take_unit(clause, measure, &factor, problem);
+    if (error != OK)
+        return error;
     if (number * factor < measure->min || number * factor > measure->max)
         return clause_fail(clause, problem, "%s is %s", measure->what, measure->bounds);
     *value = number * factor;
     return OK;
 }
 
-static enum status take_whole(struct clause *clause, const struct measure *measure, uint64_t *value,
-                              struct problem *problem)
+static enum error take_whole(struct clause *clause, const struct measure *measure, uint64_t *value,
+                             struct problem *problem)
 {
     double number = 0;
-    enum status status = take_measure(clause, measure, &number, problem);
-    if (status == OK)
+    enum error error = take_measure(clause, measure, &number, problem);
+    if (error == OK)
         *value = (uint64_t)llround(number);
-    return status;
+    return error;
 }
 
-enum status clause_time(struct clause *clause, uint64_t *ns, struct problem *problem)
+enum error clause_time(struct clause *clause, uint64_t *ns, struct problem *problem)
 {
     return take_whole(clause, &moment, ns, problem);
 }
 
-enum status clause_duration(struct clause *clause, uint64_t *ns, struct problem *problem)
+enum error clause_duration(struct clause *clause, uint64_t *ns, struct problem *problem)
 {
     return take_whole(clause, &duration, ns, problem);
 }
 
-enum status clause_shift(struct clause *clause, double *seconds, struct problem *problem)
+enum error clause_shift(struct clause *clause, double *seconds, struct problem *problem)
 {
     double ns = 0;
-    enum status status = take_measure(clause, &shift, &ns, problem);
-    if (status == OK)
+    enum error error = take_measure(clause, &shift, &ns, problem);
+    if (error == OK)
         *seconds = ns / 1e9;
-    return status;
+    return error;
 }
 
-enum status clause_speed(struct clause *clause, double *samples_per_s, struct problem *problem)
+enum error clause_speed(struct clause *clause, double *samples_per_s, struct problem *problem)
 {
     return take_measure(clause, &speed, samples_per_s, problem);
 }
 
-enum status clause_size(struct clause *clause, uint64_t *bytes, struct problem *problem)
+enum error clause_size(struct clause *clause, uint64_t *bytes, struct problem *problem)
 {
     return take_whole(clause, &size, bytes, problem);
 }
 
-enum status clause_percent(struct clause *clause, double *fraction, struct problem *problem)
+enum error clause_percent(struct clause *clause, double *fraction, struct problem *problem)
 {
     return take_measure(clause, &percent, fraction, problem);
 }
 
-enum status clause_rate(struct clause *clause, uint64_t *bytes_per_s, struct problem *problem)
+enum error clause_rate(struct clause *clause, uint64_t *bytes_per_s, struct problem *problem)
 {
     if (!clause_take(clause, "unlimited"))
         return take_whole(clause, &flow, bytes_per_s, problem);
@@ -304,8 +304,8 @@ enum status clause_rate(struct clause *clause, uint64_t *bytes_per_s, struct pro
     return OK;
 }
 
-enum status clause_rate_change(const struct clause *clause, struct rate *rate, uint64_t at_ns,
-                               uint64_t bytes_per_s, struct problem *problem)
+enum error clause_rate_change(const struct clause *clause, struct rate *rate, uint64_t at_ns,
+                              uint64_t bytes_per_s, struct problem *problem)
 {
     if (rate->changes == SCENARIO_CHANGES_MAX)
         return clause_fail(clause, problem, "the rate changes more than %d times",
@@ -319,7 +319,7 @@ enum status clause_rate_change(const struct clause *clause, struct rate *rate, u
     return OK;
 }
 
-enum status clause_end(const struct clause *clause, struct problem *problem)
+enum error clause_end(const struct clause *clause, struct problem *problem)
 {
     const char *rest = rest_of(clause);
     if (*rest == '\0')
@@ -328,8 +328,8 @@ enum status clause_end(const struct clause *clause, struct problem *problem)
                        rest);
 }
 
-enum status clause_unknown(const struct clause *clause, const char *const *words, size_t count,
-                           struct problem *problem)
+enum error clause_unknown(const struct clause *clause, const char *const *words, size_t count,
+                          struct problem *problem)
 {
     char typed[CLAUSE_BYTES];
     char known[256] = "";

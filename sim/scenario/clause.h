@@ -7,8 +7,8 @@
  * the clause as written and says what may stand there; outputs are written on OK only.
  * Held by tests/test_scenario*.c.
  */
-#ifndef HEARSAY_CLAUSE_H
-#define HEARSAY_CLAUSE_H
+#ifndef HEARSAY_SIM_SCENARIO_CLAUSE_H
+#define HEARSAY_SIM_SCENARIO_CLAUSE_H
 
 #include <stddef.h>
 
@@ -22,7 +22,7 @@ struct clause {
 };
 
 /* Take the next clause of *line; *line is NULL after the last. */
-enum status clause_next(struct clause *clause, const char **line, struct problem *problem) MUST_USE;
+enum error clause_next(struct clause *clause, const char **line, struct problem *problem) MUST_USE;
 
 /* True, and taken, when these words come next ("back at"), or this sign (">="). */
 bool clause_take(struct clause *clause, const char *words);
@@ -31,46 +31,46 @@ bool clause_take_sign(struct clause *clause, const char *sign);
 bool clause_is_empty(const struct clause *clause);
 
 /* A name: a letter, then letters, digits, - and _. */
-enum status clause_name(struct clause *clause, char name[static SCENARIO_NAME_BYTES],
-                        struct problem *problem) MUST_USE;
+enum error clause_name(struct clause *clause, char name[static SCENARIO_NAME_BYTES],
+                       struct problem *problem) MUST_USE;
 
 /* A whole number min to max; `what` names it in the sentence ("a count of nodes"). */
-enum status clause_count(struct clause *clause, const char *what, uint32_t min, uint32_t max,
-                         uint32_t *value, struct problem *problem) MUST_USE;
+enum error clause_count(struct clause *clause, const char *what, uint32_t min, uint32_t max,
+                        uint32_t *value, struct problem *problem) MUST_USE;
 
 /* A number min to max. */
-enum status clause_number(struct clause *clause, const char *what, double min, double max,
-                          double *value, struct problem *problem) MUST_USE;
+enum error clause_number(struct clause *clause, const char *what, double min, double max,
+                         double *value, struct problem *problem) MUST_USE;
 
-enum status clause_time(struct clause *clause, uint64_t *ns, struct problem *problem) MUST_USE;
-enum status clause_duration(struct clause *clause, uint64_t *ns, /* above 0 */
-                            struct problem *problem) MUST_USE;
-enum status clause_shift(struct clause *clause, double *seconds, /* forth or back */
-                         struct problem *problem) MUST_USE;
-enum status clause_speed(struct clause *clause, double *samples_per_s,
-                         struct problem *problem) MUST_USE;
-enum status clause_size(struct clause *clause, uint64_t *bytes, struct problem *problem) MUST_USE;
-enum status clause_percent(struct clause *clause, double *fraction,
+enum error clause_time(struct clause *clause, uint64_t *ns, struct problem *problem) MUST_USE;
+enum error clause_duration(struct clause *clause, uint64_t *ns, /* above 0 */
                            struct problem *problem) MUST_USE;
+enum error clause_shift(struct clause *clause, double *seconds, /* forth or back */
+                        struct problem *problem) MUST_USE;
+enum error clause_speed(struct clause *clause, double *samples_per_s,
+                        struct problem *problem) MUST_USE;
+enum error clause_size(struct clause *clause, uint64_t *bytes, struct problem *problem) MUST_USE;
+enum error clause_percent(struct clause *clause, double *fraction,
+                          struct problem *problem) MUST_USE;
 
 /* A rate, or `unlimited`: 0. */
-enum status clause_rate(struct clause *clause, uint64_t *bytes_per_s,
-                        struct problem *problem) MUST_USE;
+enum error clause_rate(struct clause *clause, uint64_t *bytes_per_s,
+                       struct problem *problem) MUST_USE;
 
 /* Add "at T": *rate is as given from at_ns on. Changes stand in order of time. */
-enum status clause_rate_change(const struct clause *clause, struct rate *rate, uint64_t at_ns,
-                               uint64_t bytes_per_s, struct problem *problem) MUST_USE;
+enum error clause_rate_change(const struct clause *clause, struct rate *rate, uint64_t at_ns,
+                              uint64_t bytes_per_s, struct problem *problem) MUST_USE;
 
 /* OK when nothing is left of it. */
-enum status clause_end(const struct clause *clause, struct problem *problem) MUST_USE;
+enum error clause_end(const struct clause *clause, struct problem *problem) MUST_USE;
 
 /* "\"rrt 80 ms\": no such clause; did you mean rtt?", or which words are known. */
-enum status clause_unknown(const struct clause *clause, const char *const *words, size_t count,
-                           struct problem *problem) MUST_USE;
+enum error clause_unknown(const struct clause *clause, const char *const *words, size_t count,
+                          struct problem *problem) MUST_USE;
 
 /* "\"rrt 80 ms\": " and the sentence (printf format); MALFORMED. */
-enum status clause_fail(const struct clause *clause, struct problem *problem, const char *format,
-                        ...) __attribute__((format(printf, 3, 4)));
+enum error clause_fail(const struct clause *clause, struct problem *problem, const char *format,
+                       ...) __attribute__((format(printf, 3, 4)));
 
 /* "west, east" of names `stride` bytes apart, as many as fit. */
 void clause_list(char *out, size_t room, const char *names, size_t stride, size_t count);

@@ -11,9 +11,9 @@
 #define MIND_ARENA_BYTES ((size_t)256 << 20)
 #define ACCOUNTED_MAX    64 /* with more nodes the account of wanderers would cost too much */
 
-static enum status cut(struct lab *lab, struct problem *problem)
+static enum error cut(struct experiment *experiment, struct problem *problem)
 {
-    const struct scenario *scenario = lab->scenario;
+    const struct scenario *scenario = experiment->scenario;
     double weights[SCENARIO_NODES_MAX];
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
         const struct group *group = scenario_group(scenario, i);
@@ -23,138 +23,145 @@ static enum status cut(struct lab *lab, struct problem *problem)
                                            .weights = weights,
                                            .alpha = scenario->skew,
                                            .seed = scenario->config.data.seed};
-    return shards_cut(&lab->shards, &lab->train, &options, problem);
+    return shards_cut(&experiment->shards, &experiment->train, &options, problem);
 }
 
-static struct config *node_config(const struct lab *lab, uint32_t i)
+static struct config *node_config(const struct experiment *experiment, uint32_t i)
 {
     struct config *config = malloc(sizeof *config);
     CHECK(config);
-    scenario_node_config(lab->scenario, i, config);
+    scenario_node_config(experiment->scenario, i, config);
     return config;
 }
 
-uint32_t lab_batch(const struct lab *lab, uint32_t i)
+uint32_t experiment_batch(const struct experiment *experiment, uint32_t i)
 {
-    const double samples_per_s = scenario_group(lab->scenario, i)->samples_per_s;
-    struct config *config = node_config(lab, i);
+    const double samples_per_s = scenario_group(experiment->scenario, i)->samples_per_s;
+    struct config *config = node_config(experiment, i);
     uint32_t batch = config->train.batch;
     if (batch == CONFIG_AUTO) {
-        const uint32_t batch_max = setup_batch_max(config, &lab->train);
-        const struct pace pace = {.step_ns = (uint64_t)(config->train.step_ms * 1e6),
-                                  .batch_max = batch_max};
-        batch = pace_fit(&pace, PACE_BATCH_START, samples_per_s);
+        const uint32_t batch_max = setup_batch_max(config, &experiment->train);
+        const struct batch_size batch_size = {.step_ns = (uint64_t)(config->train.step_ms * 1e6),
+                                              .batch_max = batch_max};
+        batch = batch_size_fit(&batch_size, PACE_BATCH_START, samples_per_s);
     }
     free(config);
     return samples_per_s > 0 ? batch : 0;
 }
 
 /* What the one model must have room for: the batches of all, together or one at a time. */
-static uint32_t batch_of(const struct lab *lab)
+static uint32_t batch_of(const struct experiment *experiment)
 {
     uint32_t sum = 0, most = 0;
-    for (uint32_t i = 0; i < lab->scenario->nodes_count; i++) {
-        struct config *config = node_config(lab, i);
-        const uint32_t batch = setup_batch_max(config, &lab->train);
+    for (uint32_t i = 0; i < experiment->scenario->nodes_count; i++) {
+        struct config *config = node_config(experiment, i);
+        const uint32_t batch = setup_batch_max(config, &experiment->train);
         most = batch > most ? batch : most;
-        sum += lab_batch(lab, i);
+        sum += experiment_batch(experiment, i);
         free(config);
     }
-    return lab->scenario->strategy == STRATEGY_IDEAL ? sum : most;
+    return experiment->scenario->strategy == STRATEGY_IDEAL ? sum : most;
 }
 
-/* The arenas exist before anything that can fail, so that lab_close may always be called. */
-enum status lab_open(struct lab *lab, const struct scenario *scenario, struct problem *problem)
+/* The arenas exist before anything that can fail, so that experiment_close may always be called. */
+enum error experiment_open(struct experiment *experiment, const struct scenario *scenario,
+                           struct problem *problem)
 {
-    *lab =
-        (struct lab){.scenario = scenario, .backend = backend_cpu(1), .begin_cpu_s = mind_cpu_s()};
-    arena_init(&lab->arena, LAB_ARENA_BYTES);
+    *experiment = (struct experiment){
+        .scenario = scenario, .backend = backend_cpu(1), .begin_cpu_s = sim_learner_cpu_s()};
+    arena_init(&experiment->arena, LAB_ARENA_BYTES);
     if (scenario->made_up)
         return OK;
     struct dataset test = {0};
-    enum status status = setup_data(&scenario->config, &lab->train, &test, problem);
-    if (status == OK)
-        status = cut(lab, problem);
-    if (status == OK) {
-        lab->batch = batch_of(lab);
-        status = setup_model(&scenario->config, lab->batch, &lab->train, &lab->arena, lab->backend,
-                             &lab->made, problem);
+    enum error error = setup_data(&scenario->config, &experiment->train, &test, problem);
+    if (error == OK)
+        error = cut(experiment, problem);
+    if (error == OK) {
+        experiment->batch = batch_of(experiment);
+        error = setup_model(&scenario->config, experiment->batch, &experiment->train,
+                            &experiment->arena, experiment->backend, &experiment->made, problem);
     }
-    if (status == OK) {
-        lab->exam = exam_new(&lab->arena, lab->backend, lab->made.model, &test);
-        lab->weights = arena_take(&lab->arena, lab_parameters(lab), sizeof *lab->weights);
+    if (error == OK) {
+        experiment->evaluator =
+            evaluator_new(&experiment->arena, experiment->backend, experiment->made.model, &test);
+        experiment->weights = arena_take(&experiment->arena, experiment_parameters(experiment),
+                                         sizeof *experiment->weights);
     }
     dataset_free(&test);
-    return status;
+    return error;
 }
 
-void lab_close(struct lab *lab)
+void experiment_close(struct experiment *experiment)
 {
-    if (lab->exam)
-        exam_free(lab->exam);
-    if (lab->made.model)
-        model_free(lab->made.model);
-    shards_free(&lab->shards);
-    dataset_free(&lab->train);
-    lab->backend->close(lab->backend);
-    arena_release(&lab->arena);
+    if (experiment->evaluator)
+        evaluator_free(experiment->evaluator);
+    if (experiment->made.model)
+        model_free(experiment->made.model);
+    shards_free(&experiment->shards);
+    dataset_free(&experiment->train);
+    experiment->backend->close(experiment->backend);
+    arena_release(&experiment->arena);
 }
 
-size_t lab_parameters(const struct lab *lab)
+size_t experiment_parameters(const struct experiment *experiment)
 {
-    return lab->scenario->made_up ? lab->scenario->parameters : model_parameters(lab->made.model);
+    return experiment->scenario->made_up ? experiment->scenario->parameters
+                                         : model_parameters(experiment->made.model);
 }
 
-struct learner *lab_learner(struct lab *lab, uint32_t i, struct arena *arena)
+struct learner *experiment_learner(struct experiment *experiment, uint32_t i, struct arena *arena)
 {
     struct problem problem;
     struct dataset shard = {0};
-    struct config *config = node_config(lab, i);
-    const bool trains = lab->shards.sizes[i] > 0;
+    struct config *config = node_config(experiment, i);
+    const bool trains = experiment->shards.sizes[i] > 0;
     if (trains)
-        CHECK(shards_take(&lab->shards, &lab->train, i, &shard, &problem) == OK);
-    const struct learner_options options = setup_learner_options(config, &lab->made, i, 0);
-    struct learner *learner =
-        learner_new(arena, lab->backend, lab->made.model, trains ? &shard : NULL, NULL, &options);
+        CHECK(shards_take(&experiment->shards, &experiment->train, i, &shard, &problem) == OK);
+    const struct learner_options options = setup_learner_options(config, &experiment->made, i, 0);
+    struct learner *learner = learner_new(arena, experiment->backend, experiment->made.model,
+                                          trains ? &shard : NULL, NULL, &options);
     dataset_free(&shard);
     free(config);
     return learner;
 }
 
-void lab_mind(void *self, uint32_t i, struct mind *mind)
+void experiment_mind(void *self, uint32_t i, struct sim_learner *sim_learner)
 {
-    struct lab *lab = self;
-    const struct scenario *scenario = lab->scenario;
-    *mind = (struct mind){.parameters = lab_parameters(lab)};
-    arena_init(&mind->arena, MIND_ARENA_BYTES);
+    struct experiment *experiment = self;
+    const struct scenario *scenario = experiment->scenario;
+    *sim_learner = (struct sim_learner){.parameters = experiment_parameters(experiment)};
+    arena_init(&sim_learner->arena, MIND_ARENA_BYTES);
     if (!scenario->made_up) {
-        mind->learner = lab_learner(lab, i, &mind->arena);
+        sim_learner->learner = experiment_learner(experiment, i, &sim_learner->arena);
         return;
     }
-    const double told_max = scenario->config.exchange.told_max * (double)mind->parameters;
-    mind->is_accounted = scenario->nodes_count <= ACCOUNTED_MAX;
-    mind->wander =
-        wander_new(&mind->arena, lab->backend, mind->parameters, rng_mix(scenario->seed) + i,
-                   told_max < 1 ? 1 : (uint32_t)told_max, mind->is_accounted);
+    const double density_max =
+        scenario->config.exchange.density_max * (double)sim_learner->parameters;
+    sim_learner->is_accounted = scenario->nodes_count <= ACCOUNTED_MAX;
+    sim_learner->random_walk =
+        random_walk_new(&sim_learner->arena, experiment->backend, sim_learner->parameters,
+                        rng_mix(scenario->seed) + i, density_max < 1 ? 1 : (uint32_t)density_max,
+                        sim_learner->is_accounted);
 }
 
-struct evaluation lab_mark(struct lab *lab, const float *host_weights, uint32_t samples)
+struct evaluation experiment_mark(struct experiment *experiment, const float *host_weights,
+                                  uint32_t samples)
 {
-    const uint32_t all = exam_samples(lab->exam);
-    const double begin_s = mind_cpu_s();
+    const uint32_t all = evaluator_samples(experiment->evaluator);
+    const double begin_s = sim_learner_cpu_s();
     const uint32_t to = samples == 0 || samples > all ? all : samples;
-    const struct evaluation evaluation = exam_mark(lab->exam, host_weights, 0, to);
-    lab->evaluate_cpu_s += mind_cpu_s() - begin_s;
+    const struct evaluation evaluation = evaluator_mark(experiment->evaluator, host_weights, 0, to);
+    experiment->evaluate_cpu_s += sim_learner_cpu_s() - begin_s;
     return evaluation;
 }
 
-bool lab_is_evaluation(const struct lab *lab, uint64_t at_ns)
+bool experiment_is_evaluation(const struct experiment *experiment, uint64_t at_ns)
 {
-    const uint64_t every_ns = lab->scenario->evaluate_ns;
-    return lab->exam && every_ns > 0 && at_ns > 0 && at_ns % every_ns < SECOND_NS;
+    const uint64_t every_ns = experiment->scenario->evaluate_ns;
+    return experiment->evaluator && every_ns > 0 && at_ns > 0 && at_ns % every_ns < SECOND_NS;
 }
 
-void lab_enter(struct moment *moment, const struct evaluation *evaluation)
+void experiment_enter(struct moment *moment, const struct evaluation *evaluation)
 {
     moment->accuracy = (double)evaluation->correct / evaluation->samples;
     moment->loss = evaluation->loss;
@@ -167,18 +174,19 @@ static uint64_t memory_bytes(void)
     return (uint64_t)usage.ru_maxrss * 1024;
 }
 
-void lab_finish(struct lab *lab, struct outcome *outcome, const float *host_weights)
+void experiment_finish(struct experiment *experiment, struct outcome *outcome,
+                       const float *host_weights)
 {
-    if (lab->exam && host_weights) {
-        const struct evaluation evaluation = lab_mark(lab, host_weights, 0);
+    if (experiment->evaluator && host_weights) {
+        const struct evaluation evaluation = experiment_mark(experiment, host_weights, 0);
         outcome->accuracy = (double)evaluation.correct / evaluation.samples;
         outcome->loss = evaluation.loss;
         outcome->tested = evaluation.samples;
         if (outcome->moments_count > 0)
-            lab_enter(&outcome->moments[outcome->moments_count - 1], &evaluation);
+            experiment_enter(&outcome->moments[outcome->moments_count - 1], &evaluation);
     }
-    outcome->evaluate_cpu_s = lab->evaluate_cpu_s;
-    outcome->cpu_s = mind_cpu_s() - lab->begin_cpu_s;
+    outcome->evaluate_cpu_s = experiment->evaluate_cpu_s;
+    outcome->cpu_s = sim_learner_cpu_s() - experiment->begin_cpu_s;
     outcome->rss_bytes_max = memory_bytes();
     outcome_judge(outcome);
 }

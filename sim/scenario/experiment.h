@@ -1,13 +1,13 @@
 /* The lab: what every strategy needs to play a scenario. The data cut into shards, one model and
  * one exam for all, learners on demand, and who watches.
  *
- *   scenario ─► lab_open ─► lab_learner(i): the learner of node i, as its daemon would make it
- *                        └► lab_mark(weights): how good they are
+ *   scenario ─► experiment_open ─► experiment_learner(i): the learner of node i, as its daemon
+ * would make it └► experiment_mark(weights): how good they are
  *
  * One thread, one after the other, so model, exam and backend are shared (learner.h).
  */
-#ifndef HEARSAY_LAB_H
-#define HEARSAY_LAB_H
+#ifndef HEARSAY_SIM_SCENARIO_EXPERIMENT_H
+#define HEARSAY_SIM_SCENARIO_EXPERIMENT_H
 
 #include <stdio.h>
 
@@ -16,7 +16,7 @@
 #include "config/setup.h"
 #include "data/shards.h"
 
-struct lab {
+struct experiment {
     const struct scenario *scenario;
     struct arena arena;
     struct backend *backend;
@@ -24,7 +24,7 @@ struct lab {
     struct shards shards;
     struct setup_model made;
     uint32_t batch; /* the model's: of a node, or of all nodes together (ideal) */
-    struct exam *exam;
+    struct evaluator *evaluator;
     float *weights;  /* [P], scratch of whoever marks */
     uint32_t births; /* so far: no two wanderers go the same way */
     double evaluate_cpu_s;
@@ -35,32 +35,35 @@ struct lab {
     void (*on_moment)(void *watcher, const struct outcome *outcome, double progress);
 };
 
-enum status lab_open(struct lab *lab, const struct scenario *scenario,
-                     struct problem *problem) MUST_USE;
-void lab_close(struct lab *lab);
+enum error experiment_open(struct experiment *experiment, const struct scenario *scenario,
+                           struct problem *problem) MUST_USE;
+void experiment_close(struct experiment *experiment);
 
 /* Parameters of the model, or of what wanders. */
-size_t lab_parameters(const struct lab *lab);
+size_t experiment_parameters(const struct experiment *experiment);
 
 /* The learner of node i with its shard; one that only passes on has no data. From arena. */
-struct learner *lab_learner(struct lab *lab, uint32_t i, struct arena *arena);
+struct learner *experiment_learner(struct experiment *experiment, uint32_t i, struct arena *arena);
 
 /* Samples of a step of node i, where its speed is known from the start; 0: it does not train. */
-uint32_t lab_batch(const struct lab *lab, uint32_t i);
+uint32_t experiment_batch(const struct experiment *experiment, uint32_t i);
 
 /* What node i has in its head: that learner, or a wanderer. */
-void lab_mind(void *lab, uint32_t i, struct mind *mind); /* a mind_maker's make */
+void experiment_mind(void *experiment, uint32_t i,
+                     struct sim_learner *sim_learner); /* a sim_learner_maker's make */
 
 /* host_weights[P] over the first `samples` of the test set; 0: all. */
-struct evaluation lab_mark(struct lab *lab, const float *host_weights, uint32_t samples);
+struct evaluation experiment_mark(struct experiment *experiment, const float *host_weights,
+                                  uint32_t samples);
 
 /* Is this second one to evaluate at? */
-bool lab_is_evaluation(const struct lab *lab, uint64_t at_ns);
+bool experiment_is_evaluation(const struct experiment *experiment, uint64_t at_ns);
 
 /* Enter an evaluation into a moment. */
-void lab_enter(struct moment *moment, const struct evaluation *evaluation);
+void experiment_enter(struct moment *moment, const struct evaluation *evaluation);
 
 /* The end of every strategy: the whole test set, the processor's time, verdicts. */
-void lab_finish(struct lab *lab, struct outcome *outcome, const float *host_weights);
+void experiment_finish(struct experiment *experiment, struct outcome *outcome,
+                       const float *host_weights);
 
 #endif

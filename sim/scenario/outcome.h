@@ -5,8 +5,8 @@
  * Times are virtual seconds from the start. What does not exist (a link of the ideal cluster, an
  * accuracy between two evaluations) is not a number (NAN).
  */
-#ifndef HEARSAY_OUTCOME_H
-#define HEARSAY_OUTCOME_H
+#ifndef HEARSAY_SIM_SCENARIO_OUTCOME_H
+#define HEARSAY_SIM_SCENARIO_OUTCOME_H
 
 #include "scenario/scenario.h"
 
@@ -18,16 +18,16 @@ struct moment {
     double accuracy; /* of the base; NAN: not measured now */
     double loss;
     uint64_t samples;
-    uint64_t told_bytes;    /* rumors, each once */
-    uint64_t sent_bytes;    /* everything, on the wires */
-    uint64_t control_bytes; /* of them, all but rumors */
-    uint64_t rumors;        /* told */
-    uint64_t behind;        /* rumors that the node that knows fewest lacks */
-    uint64_t in_flight;     /* bytes on the wires */
-    uint32_t running;       /* nodes */
-    uint32_t members;       /* known live to the running node that knows fewest */
-    uint32_t components;    /* that the links between running nodes make of them */
-    uint32_t joined;        /* of the running nodes: hold a whole base, and train if they are to */
+    uint64_t rumor_bytes_published; /* rumors, each once */
+    uint64_t sent_bytes;            /* everything, on the wires */
+    uint64_t control_bytes;         /* of them, all but rumors */
+    uint64_t rumors;                /* told */
+    uint64_t behind;                /* rumors that the node that knows fewest lacks */
+    uint64_t in_flight;             /* bytes on the wires */
+    uint32_t running;               /* nodes */
+    uint32_t members;               /* known live to the running node that knows fewest */
+    uint32_t components;            /* that the links between running nodes make of them */
+    uint32_t joined; /* of the running nodes: hold a whole base, and train if they are to */
 };
 
 /* One node at that moment. */
@@ -38,8 +38,8 @@ struct node_moment {
     float behind; /* rumors */
     float up_use; /* of its rate, since the last moment; NAN: no limit */
     float down_use;
-    float told_bytes; /* rumors, since the last moment */
-    float accuracy;   /* of its own base (METRIC_ACCURACY_OF_ALL); NAN: not measured */
+    float rumor_bytes_published; /* rumors, since the last moment */
+    float accuracy;              /* of its own base (METRIC_ACCURACY_OF_ALL); NAN: not measured */
 };
 
 /* A node at the end. */
@@ -49,8 +49,8 @@ struct node_total {
     uint64_t steps, samples;
     uint64_t steps_possible; /* what its speed allows in the time it was to train */
     double share;
-    uint64_t rumors_told, rumors_heard, duplicates;
-    uint64_t told_bytes, heard_bytes, sent_bytes, received_bytes;
+    uint64_t rumors_published, rumors_received, duplicates;
+    uint64_t rumor_bytes_published, rumor_bytes_received, sent_bytes, received_bytes;
     uint32_t neighbours;
     double up_use, down_use; /* mean over its life; NAN: no limit */
     double accuracy;         /* of its own model; NAN: it is the swarm's */

@@ -2,8 +2,8 @@
  *
  *   outcome.c ─► figures of the whole      outcome_window.c ─► of the moments between two times
  */
-#ifndef HEARSAY_OUTCOME_INSIDE_H
-#define HEARSAY_OUTCOME_INSIDE_H
+#ifndef HEARSAY_SIM_SCENARIO_OUTCOME_INSIDE_H
+#define HEARSAY_SIM_SCENARIO_OUTCOME_INSIDE_H
 
 #include "scenario/outcome.h"
 

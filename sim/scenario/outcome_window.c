@@ -121,7 +121,7 @@ static double told_by(const struct outcome *outcome, uint32_t group, double from
         if (!is_within(&outcome->moments[at], from_s, by_s))
             continue;
         for (uint32_t i = those->first; i < those->first + those->count; i++) {
-            const double told = (double)nodes_at(outcome, at)[i].told_bytes;
+            const double told = (double)nodes_at(outcome, at)[i].rumor_bytes_published;
             if (isfinite(told))
                 sum = isnan(sum) ? told : sum + told;
         }

@@ -23,7 +23,7 @@ struct line {
 };
 
 /* A scenario while it is read. */
-struct draft {
+struct atomic_file {
     const char *path;
     struct config_load load;
     struct scenario_keys keys;
@@ -47,7 +47,7 @@ static bool is_section(const char *name)
     return false;
 }
 
-static enum status on_section(void *context, const char *section, struct problem *problem)
+static enum error on_section(void *context, const char *section, struct problem *problem)
 {
     (void)context;
     if (is_section(section))
@@ -63,17 +63,17 @@ static enum status on_section(void *context, const char *section, struct problem
 }
 
 /* The sentence of a line behind its key; file and line are put before it later. */
-static enum status with_key(enum status status, const char *key, const struct problem *why,
-                            struct problem *problem)
+static enum error with_key(enum error error, const char *key, const struct problem *why,
+                           struct problem *problem)
 {
-    return status == OK ? OK : problem_set(problem, status, "%s: %.480s", key, why->text);
+    return error == OK ? OK : problem_set(problem, error, "%s: %.480s", key, why->text);
 }
 
-static enum status keep_line(struct draft *draft, enum line_kind kind, const char *text, int number,
-                             struct problem *problem)
+static enum error keep_line(struct atomic_file *atomic_file, enum line_kind kind, const char *text,
+                            int number, struct problem *problem)
 {
-    struct line *line = &draft->lines[draft->lines_count];
-    if (draft->lines_count == LINES_MAX)
+    struct line *line = &atomic_file->lines[atomic_file->lines_count];
+    if (atomic_file->lines_count == LINES_MAX)
         return problem_set(problem, MALFORMED, "more than %d lines", LINES_MAX);
     if (strlen(text) >= LINE_BYTES)
         return problem_set(problem, MALFORMED, "%s: the line is longer than %d characters",
@@ -81,35 +81,35 @@ static enum status keep_line(struct draft *draft, enum line_kind kind, const cha
     line->number = number;
     line->kind = kind;
     memcpy(line->text, text, strlen(text) + 1);
-    draft->lines_count++;
+    atomic_file->lines_count++;
     return OK;
 }
 
-static enum status on_scenario_key(struct draft *draft, const char *name, const char *value,
-                                   int line, struct problem *problem)
+static enum error on_scenario_key(struct atomic_file *atomic_file, const char *name,
+                                  const char *value, int line, struct problem *problem)
 {
     struct problem why;
     for (int kind = 0; kind < LINE_KINDS; kind++)
         if (strcmp(name, line_keys[kind]) == 0)
-            return keep_line(draft, (enum line_kind)kind, value, line, problem);
+            return keep_line(atomic_file, (enum line_kind)kind, value, line, problem);
     if (strcmp(name, "nodes") != 0)
-        return scenario_keys_set(&draft->keys, name, value, line, problem);
-    enum status status = scenario_group_add(&draft->scenario, value, &why);
-    if (status == OK)
-        draft->group_line[draft->scenario.groups_count - 1] = line;
-    return with_key(status, name, &why, problem);
+        return scenario_keys_set(&atomic_file->keys, name, value, line, problem);
+    enum error error = scenario_group_add(&atomic_file->scenario, value, &why);
+    if (error == OK)
+        atomic_file->group_line[atomic_file->scenario.groups_count - 1] = line;
+    return with_key(error, name, &why, problem);
 }
 
-static enum status on_key(void *context, const char *section, const char *name, const char *value,
-                          int line, struct problem *problem)
+static enum error on_key(void *context, const char *section, const char *name, const char *value,
+                         int line, struct problem *problem)
 {
-    struct draft *draft = context;
+    struct atomic_file *atomic_file = context;
     if (strcmp(section, "scenario") == 0)
-        return on_scenario_key(draft, name, value, line, problem);
-    enum status status = scenario_keys_allowed(section, name, value, problem);
-    if (status == OK)
-        status = config_load_key(&draft->load, section, name, value, line, problem);
-    return status;
+        return on_scenario_key(atomic_file, name, value, line, problem);
+    enum error error = scenario_keys_allowed(section, name, value, problem);
+    if (error == OK)
+        error = config_load_key(&atomic_file->load, section, name, value, line, problem);
+    return error;
 }
 
 static struct group *find_group(struct scenario *scenario, const char *name)
@@ -120,22 +120,23 @@ static struct group *find_group(struct scenario *scenario, const char *name)
     return NULL;
 }
 
-static enum status unknown_target(const struct draft *draft, const char *name,
-                                  struct problem *problem)
+static enum error unknown_target(const struct atomic_file *atomic_file, const char *name,
+                                 struct problem *problem)
 {
     const char *known[SECTIONS + SCENARIO_GROUPS_MAX];
     for (size_t i = 0; i < SECTIONS; i++)
         known[i] = sections[i];
-    for (uint32_t i = 0; i < draft->scenario.groups_count; i++)
-        known[SECTIONS + i] = draft->scenario.groups[i].name;
-    const char *nearest = config_key_nearest(name, known, SECTIONS + draft->scenario.groups_count);
+    for (uint32_t i = 0; i < atomic_file->scenario.groups_count; i++)
+        known[SECTIONS + i] = atomic_file->scenario.groups[i].name;
+    const char *nearest =
+        config_key_nearest(name, known, SECTIONS + atomic_file->scenario.groups_count);
     return problem_set(problem, MALFORMED, "there is neither a section nor a group %.60s%s%s%s",
                        name, nearest ? "; did you mean " : "", nearest ? nearest : "",
                        nearest ? "?" : "");
 }
 
-static enum status set_scenario_key(struct draft *draft, const struct config_parts *parts,
-                                    struct problem *problem)
+static enum error set_scenario_key(struct atomic_file *atomic_file,
+                                   const struct config_parts *parts, struct problem *problem)
 {
     bool is_line = strcmp(parts->name, "nodes") == 0;
     for (int kind = 0; kind < LINE_KINDS; kind++)
@@ -144,76 +145,78 @@ static enum status set_scenario_key(struct draft *draft, const struct config_par
         return problem_set(problem, MALFORMED,
                            "lines stand in the file; a clause of a group is set by its name, such "
                            "as: desk.up=5 Mbit/s");
-    return scenario_keys_set(&draft->keys, parts->name, parts->value, 0, problem);
+    return scenario_keys_set(&atomic_file->keys, parts->name, parts->value, 0, problem);
 }
 
-static enum status apply_set(struct draft *draft, const char *assignment, struct problem *problem)
+static enum error apply_set(struct atomic_file *atomic_file, const char *assignment,
+                            struct problem *problem)
 {
     struct config_parts parts;
-    enum status status = config_split(&parts, assignment, problem);
-    if (status != OK)
-        return status;
-    struct group *group = find_group(&draft->scenario, parts.section);
+    enum error error = config_split(&parts, assignment, problem);
+    if (error != OK)
+        return error;
+    struct group *group = find_group(&atomic_file->scenario, parts.section);
     if (group)
         return scenario_group_set(group, parts.name, parts.value, problem);
     if (strcmp(parts.section, "scenario") == 0)
-        return set_scenario_key(draft, &parts, problem);
+        return set_scenario_key(atomic_file, &parts, problem);
     if (!is_section(parts.section))
-        return unknown_target(draft, parts.section, problem);
-    status = scenario_keys_allowed(parts.section, parts.name, parts.value, problem);
-    if (status == OK)
-        status = config_set(&draft->load.config, assignment, problem);
-    return status;
+        return unknown_target(atomic_file, parts.section, problem);
+    error = scenario_keys_allowed(parts.section, parts.name, parts.value, problem);
+    if (error == OK)
+        error = config_set(&atomic_file->load.config, assignment, problem);
+    return error;
 }
 
-static enum status apply_sets(struct draft *draft, const char *const *sets, int count,
-                              struct problem *problem)
+static enum error apply_sets(struct atomic_file *atomic_file, const char *const *sets, int count,
+                             struct problem *problem)
 {
     struct problem why;
     for (int i = 0; i < count; i++) {
-        enum status status = apply_set(draft, sets[i], &why);
-        if (status != OK)
-            return problem_set(problem, status, "--set %.80s: %.400s", sets[i], why.text);
+        enum error error = apply_set(atomic_file, sets[i], &why);
+        if (error != OK)
+            return problem_set(problem, error, "--set %.80s: %.400s", sets[i], why.text);
     }
     return OK;
 }
 
-static enum status read_line(struct draft *draft, const struct line *line, struct problem *problem)
+static enum error read_line(struct atomic_file *atomic_file, const struct line *line,
+                            struct problem *problem)
 {
     switch (line->kind) {
     case LINE_LINK:
-        return scenario_link_add(&draft->scenario, &draft->links, line->text, line->number,
-                                 problem);
+        return scenario_link_add(&atomic_file->scenario, &atomic_file->links, line->text,
+                                 line->number, problem);
     case LINE_FAULT:
-        return scenario_fault_add(&draft->scenario, line->text, problem);
+        return scenario_fault_add(&atomic_file->scenario, line->text, problem);
     default:
-        return scenario_expect_add(&draft->scenario, line->text, problem);
+        return scenario_expect_add(&atomic_file->scenario, line->text, problem);
     }
 }
 
-static enum status read_lines(struct draft *draft, struct problem *problem)
+static enum error read_lines(struct atomic_file *atomic_file, struct problem *problem)
 {
     struct problem why;
-    for (uint32_t i = 0; i < draft->lines_count; i++) {
-        const struct line *line = &draft->lines[i];
-        enum status status = read_line(draft, line, &why);
-        if (status != OK)
-            return problem_set(problem, status, "%.200s:%d: %s: %.280s", draft->path, line->number,
-                               line_keys[line->kind], why.text);
+    for (uint32_t i = 0; i < atomic_file->lines_count; i++) {
+        const struct line *line = &atomic_file->lines[i];
+        enum error error = read_line(atomic_file, line, &why);
+        if (error != OK)
+            return problem_set(problem, error, "%.200s:%d: %s: %.280s", atomic_file->path,
+                               line->number, line_keys[line->kind], why.text);
     }
-    scenario_link_fill(&draft->scenario, &draft->links);
+    scenario_link_fill(&atomic_file->scenario, &atomic_file->links);
     return OK;
 }
 
-static enum status check_groups(const struct draft *draft, struct problem *problem)
+static enum error check_groups(const struct atomic_file *atomic_file, struct problem *problem)
 {
     struct problem why;
-    for (uint32_t i = 0; i < draft->scenario.groups_count; i++) {
-        enum status status =
-            scenario_group_check(&draft->scenario, &draft->scenario.groups[i], &why);
-        if (status != OK)
-            return problem_set(problem, status, "%.200s:%d: nodes: %.280s", draft->path,
-                               draft->group_line[i], why.text);
+    for (uint32_t i = 0; i < atomic_file->scenario.groups_count; i++) {
+        enum error error =
+            scenario_group_check(&atomic_file->scenario, &atomic_file->scenario.groups[i], &why);
+        if (error != OK)
+            return problem_set(problem, error, "%.200s:%d: nodes: %.280s", atomic_file->path,
+                               atomic_file->group_line[i], why.text);
     }
     return OK;
 }
@@ -229,46 +232,46 @@ static void name_after(char *name, size_t room, const char *path)
 }
 
 /* All that follows from what file and assignments say. */
-static enum status complete(struct draft *draft, struct problem *problem)
+static enum error complete(struct atomic_file *atomic_file, struct problem *problem)
 {
     struct problem why;
-    struct scenario *scenario = &draft->scenario;
-    name_after(scenario->name, sizeof scenario->name, draft->path);
-    scenario_keys_apply(&draft->keys, scenario);
-    scenario->config = draft->load.config;
-    enum status status = scenario_group_place(scenario, &why);
-    if (status != OK)
-        return problem_set(problem, status, "%.200s: %.300s", draft->path, why.text);
-    status = check_groups(draft, problem);
-    if (status == OK)
-        status = read_lines(draft, problem);
-    if (status != OK)
-        return status;
-    status = scenario_check(scenario, &why);
-    if (status != OK)
-        return problem_set(problem, status, "%.200s: %.300s", draft->path, why.text);
+    struct scenario *scenario = &atomic_file->scenario;
+    name_after(scenario->name, sizeof scenario->name, atomic_file->path);
+    scenario_keys_apply(&atomic_file->keys, scenario);
+    scenario->config = atomic_file->load.config;
+    enum error error = scenario_group_place(scenario, &why);
+    if (error != OK)
+        return problem_set(problem, error, "%.200s: %.300s", atomic_file->path, why.text);
+    error = check_groups(atomic_file, problem);
+    if (error == OK)
+        error = read_lines(atomic_file, problem);
+    if (error != OK)
+        return error;
+    error = scenario_check(scenario, &why);
+    if (error != OK)
+        return problem_set(problem, error, "%.200s: %.300s", atomic_file->path, why.text);
     return OK;
 }
 
-enum status scenario_load(struct scenario *scenario, const char *path, const char *const *sets,
-                          int sets_count, struct problem *problem)
+enum error scenario_load(struct scenario *scenario, const char *path, const char *const *sets,
+                         int sets_count, struct problem *problem)
 {
-    struct draft *draft = calloc(1, sizeof *draft);
-    if (!draft)
+    struct atomic_file *atomic_file = calloc(1, sizeof *atomic_file);
+    if (!atomic_file)
         return problem_set(problem, FAILED, "%.200s: no memory to read it", path);
-    struct config_reader reader = {on_section, on_key, draft};
-    draft->path = path;
-    config_defaults(&draft->load.config);
-    scenario_keys_defaults(&draft->keys);
-    enum status status = config_read(path, &reader, problem);
-    if (status == OK)
-        status = apply_sets(draft, sets, sets_count, problem);
-    if (status == OK)
-        status = complete(draft, problem);
-    if (status == OK)
-        *scenario = draft->scenario;
-    free(draft);
-    return status;
+    struct config_reader reader = {on_section, on_key, atomic_file};
+    atomic_file->path = path;
+    config_defaults(&atomic_file->load.config);
+    scenario_keys_defaults(&atomic_file->keys);
+    enum error error = config_read(path, &reader, problem);
+    if (error == OK)
+        error = apply_sets(atomic_file, sets, sets_count, problem);
+    if (error == OK)
+        error = complete(atomic_file, problem);
+    if (error == OK)
+        *scenario = atomic_file->scenario;
+    free(atomic_file);
+    return error;
 }
 
 void scenario_node_config(const struct scenario *scenario, uint32_t i, struct config *config)

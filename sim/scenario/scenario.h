@@ -15,8 +15,8 @@
  * and `unlimited`. Times: `us ms s min h`. What every clause means stands with its member below,
  * and with the faults in fault.h. Held by tests/test_scenario*.c.
  */
-#ifndef HEARSAY_SCENARIO_H
-#define HEARSAY_SCENARIO_H
+#ifndef HEARSAY_SIM_SCENARIO_SCENARIO_H
+#define HEARSAY_SIM_SCENARIO_SCENARIO_H
 
 #include "config/config.h"
 #include "faults/fault.h"
@@ -90,7 +90,7 @@ enum metric {
     METRIC_JOINED,   /* joined by 90 s, joined within 10 s of 60 s: every running node holds a whole
                         base, and trains if it is to */
     METRIC_REMOVED,  /* no healthy node removed: nobody takes for dead, or gives up for its silence,
-                        whom no fault explains (trouble_explains) */
+                        whom no fault explains (fault_injector_explains) */
     METRIC_STEPS_OF, /* steps of core >= 95 % from 60 s to 90 s: of what their own speed allows.
                         A simulated processor does nothing else, so this falls only if a node makes
                         its learner wait; what fetching takes away from links and budgets shows in
@@ -158,8 +158,8 @@ struct scenario {
  * "section.key=value" as for a node, "scenario.seconds=60", or "GROUP.CLAUSE=VALUE" such as
  * "desk.up=5 Mbit/s". MALFORMED, MISSING, FAILED with a sentence that names file, line, key and
  * remedy. */
-enum status scenario_load(struct scenario *scenario, const char *path, const char *const *sets,
-                          int sets_count, struct problem *problem) MUST_USE;
+enum error scenario_load(struct scenario *scenario, const char *path, const char *const *sets,
+                         int sets_count, struct problem *problem) MUST_USE;
 
 /* The configuration of node i: what all have, and what its group sets. */
 void scenario_node_config(const struct scenario *scenario, uint32_t i, struct config *config);

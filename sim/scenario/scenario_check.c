@@ -22,7 +22,7 @@ static bool expects(const struct scenario *scenario, enum metric metric)
     return false;
 }
 
-static enum status check_strategy(const struct scenario *scenario, struct problem *problem)
+static enum error check_strategy(const struct scenario *scenario, struct problem *problem)
 {
     bool gossip = scenario->strategy == STRATEGY_GOSSIP;
     if (!gossip && scenario->made_up)
@@ -41,7 +41,7 @@ static enum status check_strategy(const struct scenario *scenario, struct proble
 }
 
 /* Whoever calls others must find somebody who can be called. */
-static enum status check_reach(const struct scenario *scenario, struct problem *problem)
+static enum error check_reach(const struct scenario *scenario, struct problem *problem)
 {
     for (uint32_t i = 0; i < scenario->groups_count; i++)
         if (!scenario->groups[i].dials_only)
@@ -52,7 +52,7 @@ static enum status check_reach(const struct scenario *scenario, struct problem *
                        "every group dials only, so nobody can be met; take it from one of them");
 }
 
-static enum status check_members(const struct scenario *scenario, struct problem *problem)
+static enum error check_members(const struct scenario *scenario, struct problem *problem)
 {
     uint32_t members = scenario->config.limits.members;
     if (members >= scenario->nodes_count)
@@ -71,7 +71,7 @@ const struct fault *scenario_partition_until(const struct scenario *scenario, ui
 }
 
 /* What an expectation speaks of must be there. */
-static enum status check_expects(const struct scenario *scenario, struct problem *problem)
+static enum error check_expects(const struct scenario *scenario, struct problem *problem)
 {
     for (uint32_t i = 0; i < scenario->expects_count; i++) {
         const struct expect *expect = &scenario->expects[i];
@@ -88,7 +88,7 @@ static enum status check_expects(const struct scenario *scenario, struct problem
 }
 
 /* Another process with the identity of a node needs a place in the world. */
-static enum status check_duplicates(const struct scenario *scenario, struct problem *problem)
+static enum error check_duplicates(const struct scenario *scenario, struct problem *problem)
 {
     uint32_t count = 0;
     for (uint32_t k = 0; k < scenario->faults_count; k++)
@@ -102,32 +102,32 @@ static enum status check_duplicates(const struct scenario *scenario, struct prob
                        count, SCENARIO_TWINS_MAX);
 }
 
-static enum status check_configs(const struct scenario *scenario, struct problem *problem)
+static enum error check_configs(const struct scenario *scenario, struct problem *problem)
 {
     struct config config;
     struct problem why;
-    enum status status = config_check(&scenario->config, problem);
-    for (uint32_t i = 0; status == OK && i < scenario->groups_count; i++) {
+    enum error error = config_check(&scenario->config, problem);
+    for (uint32_t i = 0; error == OK && i < scenario->groups_count; i++) {
         const struct group *group = &scenario->groups[i];
         scenario_node_config(scenario, group->first, &config);
         if (config_check(&config, &why) != OK)
             return problem_set(problem, MALFORMED, "group %s: %.400s", group->name, why.text);
     }
-    return status;
+    return error;
 }
 
-enum status scenario_check(const struct scenario *scenario, struct problem *problem)
+enum error scenario_check(const struct scenario *scenario, struct problem *problem)
 {
-    enum status status = check_strategy(scenario, problem);
-    if (status == OK)
-        status = check_reach(scenario, problem);
-    if (status == OK)
-        status = check_members(scenario, problem);
-    if (status == OK)
-        status = check_expects(scenario, problem);
-    if (status == OK)
-        status = check_duplicates(scenario, problem);
-    if (status == OK)
-        status = check_configs(scenario, problem);
-    return status;
+    enum error error = check_strategy(scenario, problem);
+    if (error == OK)
+        error = check_reach(scenario, problem);
+    if (error == OK)
+        error = check_members(scenario, problem);
+    if (error == OK)
+        error = check_expects(scenario, problem);
+    if (error == OK)
+        error = check_duplicates(scenario, problem);
+    if (error == OK)
+        error = check_configs(scenario, problem);
+    return error;
 }

@@ -42,8 +42,7 @@ static const struct form {
 #define METRICS (sizeof forms / sizeof forms[0])
 
 /* The longest words that come next: "steps of" before "steps". */
-static enum status read_metric(struct clause *clause, struct expect *expect,
-                               struct problem *problem)
+static enum error read_metric(struct clause *clause, struct expect *expect, struct problem *problem)
 {
     const char *known[METRICS];
     size_t found = METRICS;
@@ -62,16 +61,16 @@ static enum status read_metric(struct clause *clause, struct expect *expect,
 }
 
 /* The group behind "steps of". */
-static enum status read_group(const struct scenario *scenario, struct clause *clause,
-                              struct expect *expect, struct problem *problem)
+static enum error read_group(const struct scenario *scenario, struct clause *clause,
+                             struct expect *expect, struct problem *problem)
 {
     const char *known[SCENARIO_GROUPS_MAX];
     char name[SCENARIO_NAME_BYTES];
     if (expect->metric != METRIC_STEPS_OF && expect->metric != METRIC_TOLD_OF)
         return OK;
-    const enum status status = clause_name(clause, name, problem);
-    if (status != OK)
-        return status;
+    const enum error error = clause_name(clause, name, problem);
+    if (error != OK)
+        return error;
     for (uint32_t i = 0; i < scenario->groups_count; i++) {
         known[i] = scenario->groups[i].name;
         if (strcmp(known[i], name) != 0)
@@ -96,8 +95,8 @@ static bool is_ratio(enum metric metric)
     return metric == METRIC_BLOCKS || metric == METRIC_JOINING;
 }
 
-static enum status read_relation(struct clause *clause, struct expect *expect,
-                                 struct problem *problem)
+static enum error read_relation(struct clause *clause, struct expect *expect,
+                                struct problem *problem)
 {
     if (is_plain(expect->metric))
         return OK;
@@ -115,7 +114,7 @@ static enum status read_relation(struct clause *clause, struct expect *expect,
 }
 
 /* "0.8", "better half", "worse half - 0.5 points" */
-static enum status read_bound(struct clause *clause, struct expect *expect, struct problem *problem)
+static enum error read_bound(struct clause *clause, struct expect *expect, struct problem *problem)
 {
     if (clause_take(clause, "better half"))
         expect->bound = BOUND_BETTER_HALF;
@@ -126,10 +125,10 @@ static enum status read_bound(struct clause *clause, struct expect *expect, stru
     if (!clause_take_sign(clause, "-"))
         return OK;
     double points = 0;
-    const enum status status =
+    const enum error error =
         clause_number(clause, "what is less than that half's", 0, 100, &points, problem);
-    if (status != OK)
-        return status;
+    if (error != OK)
+        return error;
     expect->value = -points / 100;
     if (clause_take(clause, "points"))
         return OK;
@@ -137,23 +136,23 @@ static enum status read_bound(struct clause *clause, struct expect *expect, stru
 }
 
 /* "1.1 x base": so many times what is named there. */
-static enum status read_times(struct clause *clause, struct expect *expect, struct problem *problem)
+static enum error read_times(struct clause *clause, struct expect *expect, struct problem *problem)
 {
     const bool blocks = expect->metric == METRIC_BLOCKS;
-    const enum status status =
+    const enum error error =
         clause_number(clause, "how many times", 0, 1000, &expect->value, problem);
-    if (status != OK)
-        return status;
+    if (error != OK)
+        return error;
     if (clause_take(clause, blocks ? "x base" : "x blocks / rate"))
         return OK;
     return clause_fail(clause, problem, "of what is missing; it is written: %s",
                        forms[expect->metric].written);
 }
 
-static enum status read_value(struct clause *clause, struct expect *expect, struct problem *problem)
+static enum error read_value(struct clause *clause, struct expect *expect, struct problem *problem)
 {
     uint64_t bytes_per_s = 0;
-    enum status status;
+    enum error error;
     switch (expect->metric) {
     case METRIC_ACCURACY:
         return clause_number(clause, "an accuracy", 0, 1, &expect->value, problem);
@@ -164,9 +163,9 @@ static enum status read_value(struct clause *clause, struct expect *expect, stru
     case METRIC_MEMBERS:
         return clause_number(clause, "members", 1, SCENARIO_NODES_MAX, &expect->value, problem);
     case METRIC_CONTROL:
-        status = clause_rate(clause, &bytes_per_s, problem);
+        error = clause_rate(clause, &bytes_per_s, problem);
         expect->value = (double)bytes_per_s;
-        return status;
+        return error;
     case METRIC_LINK_USE:
     case METRIC_STEPS:
     case METRIC_STEPS_OF:
@@ -185,48 +184,47 @@ static enum status read_value(struct clause *clause, struct expect *expect, stru
 }
 
 /* "by 120 s"; one version: "by 10 s after training" */
-static enum status read_by(struct clause *clause, struct expect *expect, struct problem *problem)
+static enum error read_by(struct clause *clause, struct expect *expect, struct problem *problem)
 {
     const struct form *form = &forms[expect->metric];
-    enum status status = clause_duration(clause, &expect->by_ns, problem);
-    if (status != OK || form->times != TIMES_AFTER || clause_take(clause, "after training"))
-        return status;
+    enum error error = clause_duration(clause, &expect->by_ns, problem);
+    if (error != OK || form->times != TIMES_AFTER || clause_take(clause, "after training"))
+        return error;
     return clause_fail(clause, problem, "it counts from the end; it is written: %s", form->written);
 }
 
 /* "within 10 s of 60 s" */
-static enum status read_within(struct clause *clause, struct expect *expect,
-                               struct problem *problem)
+static enum error read_within(struct clause *clause, struct expect *expect, struct problem *problem)
 {
     uint64_t within_ns = 0;
-    enum status status = clause_duration(clause, &within_ns, problem);
-    if (status != OK)
-        return status;
+    enum error error = clause_duration(clause, &within_ns, problem);
+    if (error != OK)
+        return error;
     if (!clause_take(clause, "of"))
         return clause_fail(clause, problem,
                            "of which time is missing, such as: within 10 s of 60 s");
-    status = clause_time(clause, &expect->from_ns, problem);
+    error = clause_time(clause, &expect->from_ns, problem);
     expect->by_ns = expect->from_ns + within_ns;
     expect->once = true;
-    return status;
+    return error;
 }
 
 /* "from 60 s to 90 s" */
-static enum status read_span(struct clause *clause, struct expect *expect, struct problem *problem)
+static enum error read_span(struct clause *clause, struct expect *expect, struct problem *problem)
 {
-    enum status status = clause_time(clause, &expect->from_ns, problem);
-    if (status != OK)
-        return status;
+    enum error error = clause_time(clause, &expect->from_ns, problem);
+    if (error != OK)
+        return error;
     if (!clause_take(clause, "to"))
         return clause_fail(clause, problem, "until when is missing, such as: from 60 s to 90 s");
-    status = clause_time(clause, &expect->by_ns, problem);
-    if (status == OK && expect->by_ns <= expect->from_ns)
+    error = clause_time(clause, &expect->by_ns, problem);
+    if (error == OK && expect->by_ns <= expect->from_ns)
         return clause_fail(clause, problem, "it is over before it begins");
-    return status;
+    return error;
 }
 
-static enum status read_times_of(struct clause *clause, struct expect *expect,
-                                 struct problem *problem)
+static enum error read_times_of(struct clause *clause, struct expect *expect,
+                                struct problem *problem)
 {
     const struct form *form = &forms[expect->metric];
     const enum times times = form->times;
@@ -250,8 +248,8 @@ static enum status read_times_of(struct clause *clause, struct expect *expect,
                        times == TIMES_AFTER ? "by when" : "when", form->written);
 }
 
-static enum status check_possible(const struct scenario *scenario, const struct clause *clause,
-                                  const struct expect *expect, struct problem *problem)
+static enum error check_possible(const struct scenario *scenario, const struct clause *clause,
+                                 const struct expect *expect, struct problem *problem)
 {
     const enum metric metric = expect->metric;
     const bool after = metric == METRIC_ONE_VERSION;
@@ -273,40 +271,39 @@ static enum status check_possible(const struct scenario *scenario, const struct 
     return OK;
 }
 
-static enum status read_expect(const struct scenario *scenario, struct clause *clause,
-                               struct expect *expect, struct problem *problem)
+static enum error read_expect(const struct scenario *scenario, struct clause *clause,
+                              struct expect *expect, struct problem *problem)
 {
-    enum status status = read_metric(clause, expect, problem);
-    if (status == OK)
-        status = read_group(scenario, clause, expect, problem);
-    if (status == OK)
-        status = read_relation(clause, expect, problem);
-    if (status == OK)
-        status = read_value(clause, expect, problem);
-    if (status == OK)
-        status = read_times_of(clause, expect, problem);
-    if (status == OK)
-        status = clause_end(clause, problem);
-    return status == OK ? check_possible(scenario, clause, expect, problem) : status;
+    enum error error = read_metric(clause, expect, problem);
+    if (error == OK)
+        error = read_group(scenario, clause, expect, problem);
+    if (error == OK)
+        error = read_relation(clause, expect, problem);
+    if (error == OK)
+        error = read_value(clause, expect, problem);
+    if (error == OK)
+        error = read_times_of(clause, expect, problem);
+    if (error == OK)
+        error = clause_end(clause, problem);
+    return error == OK ? check_possible(scenario, clause, expect, problem) : error;
 }
 
-enum status scenario_expect_add(struct scenario *scenario, const char *text,
-                                struct problem *problem)
+enum error scenario_expect_add(struct scenario *scenario, const char *text, struct problem *problem)
 {
     struct clause clause;
     struct expect expect = {.by_ns = 0};
     if (scenario->expects_count == SCENARIO_EXPECTS_MAX)
         return problem_set(problem, MALFORMED, "more than %d expectations", SCENARIO_EXPECTS_MAX);
-    enum status status = clause_next(&clause, &text, problem);
-    if (status != OK)
-        return status;
+    enum error error = clause_next(&clause, &text, problem);
+    if (error != OK)
+        return error;
     if (text)
         return clause_fail(&clause, problem, "one expectation per line, without commas");
     if (strlen(clause.text) >= sizeof expect.text)
         return clause_fail(&clause, problem, "longer than %zu characters", sizeof expect.text - 1);
     memcpy(expect.text, clause.text, strlen(clause.text) + 1);
-    status = read_expect(scenario, &clause, &expect, problem);
-    if (status == OK)
+    error = read_expect(scenario, &clause, &expect, problem);
+    if (error == OK)
         scenario->expects[scenario->expects_count++] = expect;
-    return status;
+    return error;
 }

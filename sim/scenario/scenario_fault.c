@@ -83,8 +83,8 @@ static const struct group *find_group(const struct scenario *scenario, const cha
     return NULL;
 }
 
-static enum status unknown_set(const struct scenario *scenario, const struct clause *clause,
-                               const char *name, struct problem *problem)
+static enum error unknown_set(const struct scenario *scenario, const struct clause *clause,
+                              const char *name, struct problem *problem)
 {
     const char *known[SCENARIO_GROUPS_MAX + SCENARIO_REGIONS_MAX + 2] = {"all", "any"};
     char list[256];
@@ -104,29 +104,29 @@ static enum status unknown_set(const struct scenario *scenario, const struct cla
 }
 
 /* desk/2 */
-static enum status read_member(const struct group *group, struct clause *clause,
-                               struct node_set *set, struct problem *problem)
+static enum error read_member(const struct group *group, struct clause *clause,
+                              struct node_set *set, struct problem *problem)
 {
     uint32_t k = 0;
-    enum status status =
+    enum error error =
         clause_count(clause, "the number behind the stroke", 1, group->count, &k, problem);
-    if (status == OK)
+    if (error == OK)
         node_set_add(set, group->first + k - 1);
-    return status;
+    return error;
 }
 
 /* A group, one node of it, a region or all. */
-static enum status read_set(const struct scenario *scenario, struct clause *clause,
-                            struct node_set *set, struct problem *problem)
+static enum error read_set(const struct scenario *scenario, struct clause *clause,
+                           struct node_set *set, struct problem *problem)
 {
     char name[SCENARIO_NAME_BYTES];
     if (clause_take(clause, "all")) {
         add_range(set, 0, scenario->nodes_count);
         return OK;
     }
-    enum status status = clause_name(clause, name, problem);
-    if (status != OK)
-        return status;
+    enum error error = clause_name(clause, name, problem);
+    if (error != OK)
+        return error;
     const struct group *group = find_group(scenario, name);
     if (clause_take_sign(clause, "/") && group)
         return read_member(group, clause, set, problem);
@@ -143,8 +143,8 @@ static enum status read_set(const struct scenario *scenario, struct clause *clau
 }
 
 /* `any`, `any desk`, or a set. */
-static enum status read_first(const struct scenario *scenario, struct clause *clause,
-                              struct fault *fault, struct problem *problem)
+static enum error read_first(const struct scenario *scenario, struct clause *clause,
+                             struct fault *fault, struct problem *problem)
 {
     fault->any = clause_take(clause, "any");
     bool of_all = fault->any && clause_is_empty(clause);
@@ -159,8 +159,8 @@ static enum status read_first(const struct scenario *scenario, struct clause *cl
     return read_set(scenario, clause, &fault->a, problem);
 }
 
-static enum status read_second(const struct scenario *scenario, struct clause *clause,
-                               struct fault *fault, struct problem *problem)
+static enum error read_second(const struct scenario *scenario, struct clause *clause,
+                              struct fault *fault, struct problem *problem)
 {
     const struct form *form = &forms[fault->kind];
     if (form->whom == ONE || form->whom == PERHAPS)
@@ -177,8 +177,8 @@ static enum status read_second(const struct scenario *scenario, struct clause *c
     return read_set(scenario, clause, &fault->b, problem);
 }
 
-static enum status read_head(const struct scenario *scenario, struct clause *clause,
-                             struct fault *fault, struct problem *problem)
+static enum error read_head(const struct scenario *scenario, struct clause *clause,
+                            struct fault *fault, struct problem *problem)
 {
     const char *names[FAULT_KINDS];
     unsigned int kind = 0;
@@ -189,37 +189,37 @@ static enum status read_head(const struct scenario *scenario, struct clause *cla
     if (kind == FAULT_KINDS)
         return clause_unknown(clause, names, FAULT_KINDS, problem);
     fault->kind = (enum fault_kind)kind;
-    enum status status = read_first(scenario, clause, fault, problem);
-    if (status == OK)
-        status = read_second(scenario, clause, fault, problem);
-    return status == OK ? clause_end(clause, problem) : status;
+    enum error error = read_first(scenario, clause, fault, problem);
+    if (error == OK)
+        error = read_second(scenario, clause, fault, problem);
+    return error == OK ? clause_end(clause, problem) : error;
 }
 
 /* "5 s", or "0.1 s to 30 s" of what comes again and again. */
-static enum status read_for(struct clause *clause, struct fault *fault, struct problem *problem)
+static enum error read_for(struct clause *clause, struct fault *fault, struct problem *problem)
 {
-    enum status status = clause_duration(clause, &fault->least_ns, problem);
+    enum error error = clause_duration(clause, &fault->least_ns, problem);
     fault->most_ns = fault->least_ns;
-    if (status != OK || !clause_take(clause, "to"))
-        return status;
-    status = clause_duration(clause, &fault->most_ns, problem);
-    if (status == OK && fault->most_ns < fault->least_ns)
+    if (error != OK || !clause_take(clause, "to"))
+        return error;
+    error = clause_duration(clause, &fault->most_ns, problem);
+    if (error == OK && fault->most_ns < fault->least_ns)
         return clause_fail(clause, problem, "the shorter time stands first");
-    return status;
+    return error;
 }
 
 /* "from 60 s to 90 s" */
-static enum status read_from(struct clause *clause, struct fault *fault, struct problem *problem)
+static enum error read_from(struct clause *clause, struct fault *fault, struct problem *problem)
 {
-    enum status status = clause_time(clause, &fault->from_ns, problem);
-    if (status != OK)
-        return status;
+    enum error error = clause_time(clause, &fault->from_ns, problem);
+    if (error != OK)
+        return error;
     if (!clause_take(clause, "to"))
         return clause_fail(clause, problem, "until when is missing, such as: from 60 s to 90 s");
     return clause_time(clause, &fault->to_ns, problem);
 }
 
-static enum status read_disk(struct clause *clause, struct fault *fault, struct problem *problem)
+static enum error read_disk(struct clause *clause, struct fault *fault, struct problem *problem)
 {
     static const char *const states[] = {
         [FAULT_DISK_KEPT] = "kept", [FAULT_DISK_ROTS] = "rots", [FAULT_DISK_LOST] = "lost"};
@@ -234,8 +234,8 @@ static enum status read_disk(struct clause *clause, struct fault *fault, struct 
 }
 
 /* What clause `bit` says. */
-static enum status read_value(struct clause *clause, unsigned int bit, struct fault *fault,
-                              struct problem *problem)
+static enum error read_value(struct clause *clause, unsigned int bit, struct fault *fault,
+                             struct problem *problem)
 {
     switch (bit) {
     case AT:
@@ -261,8 +261,8 @@ static enum status read_value(struct clause *clause, unsigned int bit, struct fa
     }
 }
 
-static enum status read_clause(struct clause *clause, struct fault *fault, unsigned int *seen,
-                               struct problem *problem)
+static enum error read_clause(struct clause *clause, struct fault *fault, unsigned int *seen,
+                              struct problem *problem)
 {
     const struct form *form = &forms[fault->kind];
     size_t i = 0;
@@ -277,12 +277,12 @@ static enum status read_clause(struct clause *clause, struct fault *fault, unsig
     if (*seen & bit)
         return clause_fail(clause, problem, "%s stands twice in this line", words[i]);
     *seen |= bit;
-    enum status status = read_value(clause, bit, fault, problem);
-    return status == OK ? clause_end(clause, problem) : status;
+    enum error error = read_value(clause, bit, fault, problem);
+    return error == OK ? clause_end(clause, problem) : error;
 }
 
-static enum status check_complete(const struct fault *fault, unsigned int seen,
-                                  struct problem *problem)
+static enum error check_complete(const struct fault *fault, unsigned int seen,
+                                 struct problem *problem)
 {
     const struct form *form = &forms[fault->kind];
     unsigned int missing = form->needs & ~seen;
@@ -294,8 +294,7 @@ static enum status check_complete(const struct fault *fault, unsigned int seen,
 }
 
 /* A pause is one, or one after the other. */
-static enum status check_pause(const struct fault *fault, unsigned int seen,
-                               struct problem *problem)
+static enum error check_pause(const struct fault *fault, unsigned int seen, struct problem *problem)
 {
     const bool again = (seen & EVERY) != 0;
     if (fault->kind != FAULT_PAUSE)
@@ -321,8 +320,8 @@ static void derive_times(const struct scenario *scenario, struct fault *fault, u
         fault->to_ns = fault->from_ns;
 }
 
-static enum status check_times(const struct scenario *scenario, const struct fault *fault,
-                               unsigned int seen, struct problem *problem)
+static enum error check_times(const struct scenario *scenario, const struct fault *fault,
+                              unsigned int seen, struct problem *problem)
 {
     uint64_t last_ns = fault->to_ns > fault->from_ns ? fault->to_ns : fault->from_ns;
     if (last_ns > scenario->span_ns)
@@ -335,37 +334,37 @@ static enum status check_times(const struct scenario *scenario, const struct fau
     return OK;
 }
 
-static enum status read_line(const struct scenario *scenario, const char *text, struct fault *fault,
-                             struct problem *problem)
+static enum error read_line(const struct scenario *scenario, const char *text, struct fault *fault,
+                            struct problem *problem)
 {
     struct clause clause;
     unsigned int seen = 0;
-    enum status status = clause_next(&clause, &text, problem);
-    if (status == OK)
-        status = read_head(scenario, &clause, fault, problem);
-    while (status == OK && text) {
-        status = clause_next(&clause, &text, problem);
-        if (status == OK)
-            status = read_clause(&clause, fault, &seen, problem);
+    enum error error = clause_next(&clause, &text, problem);
+    if (error == OK)
+        error = read_head(scenario, &clause, fault, problem);
+    while (error == OK && text) {
+        error = clause_next(&clause, &text, problem);
+        if (error == OK)
+            error = read_clause(&clause, fault, &seen, problem);
     }
-    if (status == OK)
-        status = check_complete(fault, seen, problem);
-    if (status == OK)
-        status = check_pause(fault, seen, problem);
-    if (status != OK)
-        return status;
+    if (error == OK)
+        error = check_complete(fault, seen, problem);
+    if (error == OK)
+        error = check_pause(fault, seen, problem);
+    if (error != OK)
+        return error;
     derive_times(scenario, fault, seen);
     return check_times(scenario, fault, seen, problem);
 }
 
-enum status scenario_fault_add(struct scenario *scenario, const char *text, struct problem *problem)
+enum error scenario_fault_add(struct scenario *scenario, const char *text, struct problem *problem)
 {
     struct fault fault = {.any = false};
     if (scenario->faults_count == SCENARIO_FAULTS_MAX)
         return problem_set(problem, MALFORMED, "more than %d faults", SCENARIO_FAULTS_MAX);
-    enum status status = read_line(scenario, text, &fault, problem);
-    if (status != OK)
-        return status;
+    enum error error = read_line(scenario, text, &fault, problem);
+    if (error != OK)
+        return error;
     fault.seed = rng_mix(scenario->seed + 0x9E3779B97F4A7C15u * (scenario->faults_count + 1));
     scenario->faults[scenario->faults_count++] = fault;
     return OK;

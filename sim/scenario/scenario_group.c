@@ -6,57 +6,57 @@
 #include "config/config_read.h"
 #include "scenario/scenario_parts.h"
 
-static enum status read_up(struct group *group, struct clause *clause, struct problem *problem)
+static enum error read_up(struct group *group, struct clause *clause, struct problem *problem)
 {
     group->up.changes = 0;
     return clause_rate(clause, &group->up.bytes_per_s, problem);
 }
 
-static enum status read_down(struct group *group, struct clause *clause, struct problem *problem)
+static enum error read_down(struct group *group, struct clause *clause, struct problem *problem)
 {
     group->down.changes = 0;
     return clause_rate(clause, &group->down.bytes_per_s, problem);
 }
 
-static enum status read_region(struct group *group, struct clause *clause, struct problem *problem)
+static enum error read_region(struct group *group, struct clause *clause, struct problem *problem)
 {
     return clause_name(clause, group->region, problem);
 }
 
-static enum status read_from(struct group *group, struct clause *clause, struct problem *problem)
+static enum error read_from(struct group *group, struct clause *clause, struct problem *problem)
 {
     return clause_time(clause, &group->start_ns, problem);
 }
 
-static enum status read_until(struct group *group, struct clause *clause, struct problem *problem)
+static enum error read_until(struct group *group, struct clause *clause, struct problem *problem)
 {
     return clause_duration(clause, &group->stop_ns, problem);
 }
 
-static enum status read_stall(struct group *group, struct clause *clause, struct problem *problem)
+static enum error read_stall(struct group *group, struct clause *clause, struct problem *problem)
 {
-    enum status status = clause_duration(clause, &group->stall_ns, problem);
-    if (status != OK)
-        return status;
+    enum error error = clause_duration(clause, &group->stall_ns, problem);
+    if (error != OK)
+        return error;
     if (!clause_take(clause, "every"))
         return clause_fail(clause, problem, "how often is missing, such as: stall 3 s every 20 s");
-    status = clause_duration(clause, &group->stall_every_ns, problem);
-    if (status == OK && group->stall_ns >= group->stall_every_ns)
+    error = clause_duration(clause, &group->stall_every_ns, problem);
+    if (error == OK && group->stall_ns >= group->stall_every_ns)
         return clause_fail(clause, problem, "it would always stand still");
-    return status;
+    return error;
 }
 
-static enum status read_memory(struct group *group, struct clause *clause, struct problem *problem)
+static enum error read_memory(struct group *group, struct clause *clause, struct problem *problem)
 {
     return clause_size(clause, &group->memory_bytes, problem);
 }
 
-static enum status read_data(struct group *group, struct clause *clause, struct problem *problem)
+static enum error read_data(struct group *group, struct clause *clause, struct problem *problem)
 {
     return clause_number(clause, "the proportion of data", 0.001, 1000, &group->data, problem);
 }
 
-static enum status read_dials(struct group *group, struct clause *clause, struct problem *problem)
+static enum error read_dials(struct group *group, struct clause *clause, struct problem *problem)
 {
     if (!clause_take(clause, "only"))
         return clause_fail(clause, problem, "a node that nobody can call is written: dials only");
@@ -65,20 +65,20 @@ static enum status read_dials(struct group *group, struct clause *clause, struct
 }
 
 /* at 60 s up 5 Mbit/s */
-static enum status read_change(struct group *group, struct clause *clause, struct problem *problem)
+static enum error read_change(struct group *group, struct clause *clause, struct problem *problem)
 {
     uint64_t at_ns;
     uint64_t bytes_per_s = 0;
-    enum status status = clause_time(clause, &at_ns, problem);
-    if (status != OK)
-        return status;
+    enum error error = clause_time(clause, &at_ns, problem);
+    if (error != OK)
+        return error;
     bool up = clause_take(clause, "up");
     if (!up && !clause_take(clause, "down"))
         return clause_fail(clause, problem,
                            "what changes then is missing, such as: at 60 s up 5 Mbit/s");
-    status = clause_rate(clause, &bytes_per_s, problem);
-    if (status != OK)
-        return status;
+    error = clause_rate(clause, &bytes_per_s, problem);
+    if (error != OK)
+        return error;
     return clause_rate_change(clause, up ? &group->up : &group->down, at_ns, bytes_per_s, problem);
 }
 
@@ -94,19 +94,19 @@ static char *room_for_set(struct group *group, const struct config_parts *parts)
 }
 
 /* set exchange.bytes_per_s=5000 */
-static enum status read_set(struct group *group, struct clause *clause, struct problem *problem)
+static enum error read_set(struct group *group, struct clause *clause, struct problem *problem)
 {
     struct problem why;
     struct config_parts parts;
     struct config scratch;
     const char *assignment = clause->text + clause->at;
     config_defaults(&scratch);
-    enum status status = config_split(&parts, assignment, &why);
-    if (status == OK)
-        status = scenario_keys_allowed(parts.section, parts.name, parts.value, &why);
-    if (status == OK)
-        status = config_set(&scratch, assignment, &why);
-    if (status != OK)
+    enum error error = config_split(&parts, assignment, &why);
+    if (error == OK)
+        error = scenario_keys_allowed(parts.section, parts.name, parts.value, &why);
+    if (error == OK)
+        error = config_set(&scratch, assignment, &why);
+    if (error != OK)
         return clause_fail(clause, problem, "%.300s", why.text);
     if (strcmp(parts.section, "model") == 0 || strcmp(parts.section, "data") == 0)
         return clause_fail(clause, problem, "[%s] is the same for all nodes; give it a section",
@@ -123,14 +123,14 @@ static enum status read_set(struct group *group, struct clause *clause, struct p
     return OK;
 }
 
-static enum status read_speed(struct group *group, struct clause *clause, struct problem *problem)
+static enum error read_speed(struct group *group, struct clause *clause, struct problem *problem)
 {
     return clause_speed(clause, &group->samples_per_s, problem);
 }
 
 static const struct {
     const char *word;
-    enum status (*read)(struct group *group, struct clause *clause, struct problem *problem);
+    enum error (*read)(struct group *group, struct clause *clause, struct problem *problem);
     bool again; /* may stand more than once */
 } words[] = {
     {"samples/s", read_speed, false}, /* behind its number: first here */
@@ -143,8 +143,8 @@ static const struct {
 #define WORDS (sizeof words / sizeof words[0])
 
 /* One clause; the bits of *seen are the words that stood before. */
-static enum status read_clause(struct group *group, struct clause *clause, uint32_t *seen,
-                               struct problem *problem)
+static enum error read_clause(struct group *group, struct clause *clause, uint32_t *seen,
+                              struct problem *problem)
 {
     const char *known[WORDS];
     size_t i = 0;
@@ -158,21 +158,21 @@ static enum status read_clause(struct group *group, struct clause *clause, uint3
     if (*seen >> i & 1 && !words[i].again)
         return clause_fail(clause, problem, "%s stands twice in this line", words[i].word);
     *seen |= 1u << i;
-    enum status status = words[i].read(group, clause, problem);
-    return status == OK ? clause_end(clause, problem) : status;
+    enum error error = words[i].read(group, clause, problem);
+    return error == OK ? clause_end(clause, problem) : error;
 }
 
 /* "2 desk" */
-static enum status read_head(struct group *group, struct clause *clause, struct problem *problem)
+static enum error read_head(struct group *group, struct clause *clause, struct problem *problem)
 {
     if (!isdigit((unsigned char)clause->text[0]))
         return clause_fail(clause, problem,
                            "a nodes line begins with a count and a name, such as: 2 desk");
-    enum status status =
+    enum error error =
         clause_count(clause, "the count of nodes", 1, SCENARIO_NODES_MAX, &group->count, problem);
-    if (status == OK)
-        status = clause_name(clause, group->name, problem);
-    return status == OK ? clause_end(clause, problem) : status;
+    if (error == OK)
+        error = clause_name(clause, group->name, problem);
+    return error == OK ? clause_end(clause, problem) : error;
 }
 
 /* What a name may not be: it means something else where a group may stand. */
@@ -186,8 +186,8 @@ static bool is_reserved(const char *name)
     return false;
 }
 
-static enum status check_name(const struct scenario *scenario, const char *name,
-                              struct problem *problem)
+static enum error check_name(const struct scenario *scenario, const char *name,
+                             struct problem *problem)
 {
     if (is_reserved(name))
         return problem_set(problem, MALFORMED, "a group cannot be called %s; give another name",
@@ -199,35 +199,35 @@ static enum status check_name(const struct scenario *scenario, const char *name,
     return OK;
 }
 
-enum status scenario_group_add(struct scenario *scenario, const char *text, struct problem *problem)
+enum error scenario_group_add(struct scenario *scenario, const char *text, struct problem *problem)
 {
     struct clause clause;
     struct group group = {.data = 1};
     uint32_t seen = 0;
     if (scenario->groups_count == SCENARIO_GROUPS_MAX)
         return problem_set(problem, MALFORMED, "more than %d groups", SCENARIO_GROUPS_MAX);
-    enum status status = clause_next(&clause, &text, problem);
-    if (status == OK)
-        status = read_head(&group, &clause, problem);
-    if (status == OK)
-        status = check_name(scenario, group.name, problem);
-    while (status == OK && text) {
-        status = clause_next(&clause, &text, problem);
-        if (status == OK)
-            status = read_clause(&group, &clause, &seen, problem);
+    enum error error = clause_next(&clause, &text, problem);
+    if (error == OK)
+        error = read_head(&group, &clause, problem);
+    if (error == OK)
+        error = check_name(scenario, group.name, problem);
+    while (error == OK && text) {
+        error = clause_next(&clause, &text, problem);
+        if (error == OK)
+            error = read_clause(&group, &clause, &seen, problem);
     }
-    if (status == OK && !group.region[0])
+    if (error == OK && !group.region[0])
         memcpy(group.region, group.name, sizeof group.region);
-    if (status == OK && is_reserved(group.region))
+    if (error == OK && is_reserved(group.region))
         return problem_set(problem, MALFORMED, "a region cannot be called %s; give another name",
                            group.region);
-    if (status == OK)
+    if (error == OK)
         scenario->groups[scenario->groups_count++] = group;
-    return status;
+    return error;
 }
 
-enum status scenario_group_set(struct group *group, const char *name, const char *value,
-                               struct problem *problem)
+enum error scenario_group_set(struct group *group, const char *name, const char *value,
+                              struct problem *problem)
 {
     char text[2 * CLAUSE_BYTES];
     struct clause clause;
@@ -240,15 +240,15 @@ enum status scenario_group_set(struct group *group, const char *name, const char
         (void)snprintf(text, sizeof text, "%.150s %s", value, count ? group->name : name);
     else
         (void)snprintf(text, sizeof text, "%s %.200s", name, value);
-    enum status status = clause_next(&clause, &line, problem);
-    if (status == OK && line)
+    enum error error = clause_next(&clause, &line, problem);
+    if (error == OK && line)
         return problem_set(problem, MALFORMED, "one clause at a time, without commas");
-    if (status == OK)
-        status = count ? read_head(&changed, &clause, problem)
-                       : read_clause(&changed, &clause, &seen, problem);
-    if (status == OK)
+    if (error == OK)
+        error = count ? read_head(&changed, &clause, problem)
+                      : read_clause(&changed, &clause, &seen, problem);
+    if (error == OK)
         *group = changed;
-    return status;
+    return error;
 }
 
 /* The index of a region's name, which is added when it is new. */
@@ -262,7 +262,7 @@ static void note_region(struct scenario *scenario, const char *name)
         memcpy(scenario->regions[scenario->regions_count++], name, SCENARIO_NAME_BYTES);
 }
 
-enum status scenario_group_place(struct scenario *scenario, struct problem *problem)
+enum error scenario_group_place(struct scenario *scenario, struct problem *problem)
 {
     uint32_t next = 0;
     for (uint32_t i = 0; i < scenario->groups_count; i++) {
@@ -282,8 +282,8 @@ enum status scenario_group_place(struct scenario *scenario, struct problem *prob
     return OK;
 }
 
-static enum status check_end(const struct scenario *scenario, const struct group *group,
-                             const char *what, uint64_t at_ns, struct problem *problem)
+static enum error check_end(const struct scenario *scenario, const struct group *group,
+                            const char *what, uint64_t at_ns, struct problem *problem)
 {
     if (at_ns <= scenario->span_ns)
         return OK;
@@ -292,28 +292,28 @@ static enum status check_end(const struct scenario *scenario, const struct group
                        group->name, (double)at_ns / 1e9, (double)scenario->span_ns / 1e9);
 }
 
-static enum status check_rate(const struct scenario *scenario, const struct group *group,
-                              const char *what, const struct rate *rate, struct problem *problem)
+static enum error check_rate(const struct scenario *scenario, const struct group *group,
+                             const char *what, const struct rate *rate, struct problem *problem)
 {
     uint64_t last_ns = rate->changes ? rate->change[rate->changes - 1].at_ns : 0;
     return check_end(scenario, group, what, last_ns, problem);
 }
 
-enum status scenario_group_check(const struct scenario *scenario, const struct group *group,
-                                 struct problem *problem)
+enum error scenario_group_check(const struct scenario *scenario, const struct group *group,
+                                struct problem *problem)
 {
-    enum status status = check_end(scenario, group, "the start", group->start_ns, problem);
-    if (status == OK)
-        status = check_end(scenario, group, "the leaving", group->stop_ns, problem);
-    if (status == OK)
-        status = check_rate(scenario, group, "a change of up", &group->up, problem);
-    if (status == OK)
-        status = check_rate(scenario, group, "a change of down", &group->down, problem);
-    if (status == OK && group->stop_ns > 0 && group->stop_ns <= group->start_ns)
+    enum error error = check_end(scenario, group, "the start", group->start_ns, problem);
+    if (error == OK)
+        error = check_end(scenario, group, "the leaving", group->stop_ns, problem);
+    if (error == OK)
+        error = check_rate(scenario, group, "a change of up", &group->up, problem);
+    if (error == OK)
+        error = check_rate(scenario, group, "a change of down", &group->down, problem);
+    if (error == OK && group->stop_ns > 0 && group->stop_ns <= group->start_ns)
         return problem_set(problem, MALFORMED, "%s leaves at %.10g s, before it starts at %.10g s",
                            group->name, (double)group->stop_ns / 1e9,
                            (double)group->start_ns / 1e9);
-    return status;
+    return error;
 }
 
 const struct group *scenario_group(const struct scenario *scenario, uint32_t i)

@@ -114,7 +114,7 @@ void scenario_keys_defaults(struct scenario_keys *keys)
         CHECK(config_value_set(keys, &keys_of[i], keys_of[i].initial, &problem) == OK);
 }
 
-static enum status unknown(const char *name, struct problem *problem)
+static enum error unknown(const char *name, struct problem *problem)
 {
     const char *words[KEYS + 4] = {"nodes", "link", "fault", "expect"};
     for (size_t i = 0; i < KEYS; i++)
@@ -132,8 +132,8 @@ static enum status unknown(const char *name, struct problem *problem)
                        known);
 }
 
-enum status scenario_keys_set(struct scenario_keys *keys, const char *name, const char *value,
-                              int line, struct problem *problem)
+enum error scenario_keys_set(struct scenario_keys *keys, const char *name, const char *value,
+                             int line, struct problem *problem)
 {
     size_t i = 0;
     while (i < KEYS && strcmp(keys_of[i].name, name) != 0)
@@ -141,10 +141,10 @@ enum status scenario_keys_set(struct scenario_keys *keys, const char *name, cons
     if (i == KEYS)
         return unknown(name, problem);
     CHECK(i < SCENARIO_KEYS_MAX);
-    enum status status = config_value_set(keys, &keys_of[i], value, problem);
-    if (status == OK && line > 0)
-        status = config_key_once(&keys_of[i], &keys->line_of[i], line, problem);
-    return status;
+    enum error error = config_value_set(keys, &keys_of[i], value, problem);
+    if (error == OK && line > 0)
+        error = config_key_once(&keys_of[i], &keys->line_of[i], line, problem);
+    return error;
 }
 
 static uint64_t nanoseconds(double seconds)
@@ -191,8 +191,8 @@ static const struct {
     {"train", "evaluate_part", "1/1", "measures by [scenario] evaluate_samples"},
 };
 
-enum status scenario_keys_allowed(const char *section, const char *name, const char *value,
-                                  struct problem *problem)
+enum error scenario_keys_allowed(const char *section, const char *name, const char *value,
+                                 struct problem *problem)
 {
     for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
         bool fits = strcmp(given[i].section, section) == 0 &&

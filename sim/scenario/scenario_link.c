@@ -13,15 +13,15 @@ struct reading {
     uint32_t to;
 };
 
-static enum status read_region(const struct scenario *scenario, struct clause *clause,
-                               uint32_t *region, struct problem *problem)
+static enum error read_region(const struct scenario *scenario, struct clause *clause,
+                              uint32_t *region, struct problem *problem)
 {
     char name[SCENARIO_NAME_BYTES];
     const char *known[SCENARIO_REGIONS_MAX];
     char list[256];
-    enum status status = clause_name(clause, name, problem);
-    if (status != OK)
-        return status;
+    enum error error = clause_name(clause, name, problem);
+    if (error != OK)
+        return error;
     for (uint32_t i = 0; i < scenario->regions_count; i++) {
         known[i] = scenario->regions[i];
         if (strcmp(known[i], name) != 0)
@@ -39,75 +39,73 @@ static enum status read_region(const struct scenario *scenario, struct clause *c
 }
 
 /* "all", "west east" or "west > east" */
-static enum status read_head(const struct scenario *scenario, struct reading *reading,
-                             struct clause *clause, struct problem *problem)
+static enum error read_head(const struct scenario *scenario, struct reading *reading,
+                            struct clause *clause, struct problem *problem)
 {
     reading->all = clause_take(clause, "all");
     if (reading->all)
         return clause_end(clause, problem);
-    enum status status = read_region(scenario, clause, &reading->from, problem);
-    if (status != OK)
-        return status;
+    enum error error = read_region(scenario, clause, &reading->from, problem);
+    if (error != OK)
+        return error;
     reading->one_way = clause_take_sign(clause, ">");
     if (clause_is_empty(clause))
         return clause_fail(clause, problem,
                            "a link has two regions, such as: west east, or west > east");
-    status = read_region(scenario, clause, &reading->to, problem);
-    return status == OK ? clause_end(clause, problem) : status;
+    error = read_region(scenario, clause, &reading->to, problem);
+    return error == OK ? clause_end(clause, problem) : error;
 }
 
-static enum status read_rtt(struct reading *reading, struct clause *clause, struct problem *problem)
+static enum error read_rtt(struct reading *reading, struct clause *clause, struct problem *problem)
 {
     if (reading->one_way)
         return clause_fail(clause, problem, "a link of one way has a delay instead of an rtt");
-    enum status status = clause_time(clause, &reading->path.delay_ns, problem);
-    if (status == OK)
+    enum error error = clause_time(clause, &reading->path.delay_ns, problem);
+    if (error == OK)
         reading->path.delay_ns /= 2;
-    return status;
+    return error;
 }
 
-static enum status read_delay(struct reading *reading, struct clause *clause,
-                              struct problem *problem)
+static enum error read_delay(struct reading *reading, struct clause *clause,
+                             struct problem *problem)
 {
     return clause_time(clause, &reading->path.delay_ns, problem);
 }
 
-static enum status read_jitter(struct reading *reading, struct clause *clause,
-                               struct problem *problem)
+static enum error read_jitter(struct reading *reading, struct clause *clause,
+                              struct problem *problem)
 {
     return clause_time(clause, &reading->path.jitter_ns, problem);
 }
 
-static enum status read_loss(struct reading *reading, struct clause *clause,
-                             struct problem *problem)
+static enum error read_loss(struct reading *reading, struct clause *clause, struct problem *problem)
 {
-    enum status status = clause_percent(clause, &reading->path.loss, problem);
-    if (status == OK && reading->path.loss > 0.5)
+    enum error error = clause_percent(clause, &reading->path.loss, problem);
+    if (error == OK && reading->path.loss > 0.5)
         return clause_fail(clause, problem, "more than half is lost; at most 50 %%");
-    return status;
+    return error;
 }
 
-static enum status read_rate(struct reading *reading, struct clause *clause,
-                             struct problem *problem)
+static enum error read_rate(struct reading *reading, struct clause *clause, struct problem *problem)
 {
     return clause_rate(clause, &reading->path.rate.bytes_per_s, problem);
 }
 
 /* at 60 s rate 5 Mbit/s */
-static enum status read_change(struct reading *reading, struct clause *clause,
-                               struct problem *problem)
+static enum error read_change(struct reading *reading, struct clause *clause,
+                              struct problem *problem)
 {
     uint64_t at_ns;
     uint64_t bytes_per_s = 0;
-    enum status status = clause_time(clause, &at_ns, problem);
-    if (status != OK)
-        return status;
+    enum error error = clause_time(clause, &at_ns, problem);
+    if (error != OK)
+        return error;
     if (!clause_take(clause, "rate"))
         return clause_fail(clause, problem,
                            "what changes then is missing, such as: at 60 s rate 5 Mbit/s");
-    status = clause_rate(clause, &bytes_per_s, problem);
-    if (status != OK)
-        return status;
+    error = clause_rate(clause, &bytes_per_s, problem);
+    if (error != OK)
+        return error;
     return clause_rate_change(clause, &reading->path.rate, at_ns, bytes_per_s, problem);
 }
 
@@ -115,12 +113,12 @@ enum { RTT, DELAY, JITTER, LOSS, RATE, CHANGE, WORDS };
 
 static const char *const words[WORDS] = {"rtt", "delay", "jitter", "loss", "rate", "at"};
 
-static enum status (*const reads[WORDS])(struct reading *, struct clause *, struct problem *) = {
+static enum error (*const reads[WORDS])(struct reading *, struct clause *, struct problem *) = {
     read_rtt, read_delay, read_jitter, read_loss, read_rate, read_change,
 };
 
-static enum status read_clause(struct reading *reading, struct clause *clause, uint32_t *seen,
-                               struct problem *problem)
+static enum error read_clause(struct reading *reading, struct clause *clause, uint32_t *seen,
+                              struct problem *problem)
 {
     uint32_t i = 0;
     while (i < WORDS && !clause_take(clause, words[i]))
@@ -132,35 +130,35 @@ static enum status read_clause(struct reading *reading, struct clause *clause, u
     *seen |= 1u << i;
     if ((*seen >> RTT & 1) && (*seen >> DELAY & 1))
         return clause_fail(clause, problem, "rtt and delay say the same; give one of them");
-    enum status status = reads[i](reading, clause, problem);
-    return status == OK ? clause_end(clause, problem) : status;
+    enum error error = reads[i](reading, clause, problem);
+    return error == OK ? clause_end(clause, problem) : error;
 }
 
-static enum status check_named(int line_of, struct problem *problem)
+static enum error check_named(int line_of, struct problem *problem)
 {
     if (line_of == 0)
         return OK;
     return problem_set(problem, MALFORMED, "this link already stands in line %d", line_of);
 }
 
-static enum status name_pair(struct scenario_links *links, const struct reading *reading, int line,
-                             struct problem *problem)
+static enum error name_pair(struct scenario_links *links, const struct reading *reading, int line,
+                            struct problem *problem)
 {
     int *there = &links->line_of[reading->from][reading->to];
     int *back = &links->line_of[reading->to][reading->from];
-    enum status status = check_named(*there, problem);
-    if (status == OK && !reading->one_way)
-        status = check_named(*back, problem);
-    if (status != OK)
-        return status;
+    enum error error = check_named(*there, problem);
+    if (error == OK && !reading->one_way)
+        error = check_named(*back, problem);
+    if (error != OK)
+        return error;
     *there = line;
     if (!reading->one_way)
         *back = line;
     return OK;
 }
 
-static enum status check_end(const struct scenario *scenario, const struct rate *rate,
-                             struct problem *problem)
+static enum error check_end(const struct scenario *scenario, const struct rate *rate,
+                            struct problem *problem)
 {
     uint64_t last_ns = rate->changes ? rate->change[rate->changes - 1].at_ns : 0;
     if (last_ns <= scenario->span_ns)
@@ -171,40 +169,40 @@ static enum status check_end(const struct scenario *scenario, const struct rate 
                        (double)last_ns / 1e9, (double)scenario->span_ns / 1e9);
 }
 
-static enum status read_line(const struct scenario *scenario, struct reading *reading,
-                             const char *text, struct problem *problem)
+static enum error read_line(const struct scenario *scenario, struct reading *reading,
+                            const char *text, struct problem *problem)
 {
     struct clause clause;
     uint32_t seen = 0;
-    enum status status = clause_next(&clause, &text, problem);
-    if (status == OK)
-        status = read_head(scenario, reading, &clause, problem);
-    while (status == OK && text) {
-        status = clause_next(&clause, &text, problem);
-        if (status == OK)
-            status = read_clause(reading, &clause, &seen, problem);
+    enum error error = clause_next(&clause, &text, problem);
+    if (error == OK)
+        error = read_head(scenario, reading, &clause, problem);
+    while (error == OK && text) {
+        error = clause_next(&clause, &text, problem);
+        if (error == OK)
+            error = read_clause(reading, &clause, &seen, problem);
     }
-    return status == OK ? check_end(scenario, &reading->path.rate, problem) : status;
+    return error == OK ? check_end(scenario, &reading->path.rate, problem) : error;
 }
 
-enum status scenario_link_add(struct scenario *scenario, struct scenario_links *links,
-                              const char *text, int line, struct problem *problem)
+enum error scenario_link_add(struct scenario *scenario, struct scenario_links *links,
+                             const char *text, int line, struct problem *problem)
 {
     struct reading reading = {.all = false};
-    enum status status = read_line(scenario, &reading, text, problem);
-    if (status != OK)
-        return status;
+    enum error error = read_line(scenario, &reading, text, problem);
+    if (error != OK)
+        return error;
     if (reading.all) {
-        status = check_named(links->line_of_all, problem);
-        if (status != OK)
-            return status;
+        error = check_named(links->line_of_all, problem);
+        if (error != OK)
+            return error;
         links->line_of_all = line;
         links->all = reading.path;
         return OK;
     }
-    status = name_pair(links, &reading, line, problem);
-    if (status != OK)
-        return status;
+    error = name_pair(links, &reading, line, problem);
+    if (error != OK)
+        return error;
     scenario->paths[reading.from][reading.to] = reading.path;
     if (!reading.one_way)
         scenario->paths[reading.to][reading.from] = reading.path;

@@ -10,8 +10,8 @@
  * A line's `text` is what stands right of the equals sign. All of them answer OK or MALFORMED with
  * a sentence that the caller puts behind file, line and key. Held by tests/test_scenario*.c.
  */
-#ifndef HEARSAY_SCENARIO_PARTS_H
-#define HEARSAY_SCENARIO_PARTS_H
+#ifndef HEARSAY_SIM_SCENARIO_SCENARIO_PARTS_H
+#define HEARSAY_SIM_SCENARIO_SCENARIO_PARTS_H
 
 #include "scenario/scenario.h"
 
@@ -39,28 +39,28 @@ struct scenario_keys {
 void scenario_keys_defaults(struct scenario_keys *keys);
 
 /* line > 0: of a file, where each key stands once; 0: an assignment, which may come again. */
-enum status scenario_keys_set(struct scenario_keys *keys, const char *name, const char *value,
-                              int line, struct problem *problem) MUST_USE;
+enum error scenario_keys_set(struct scenario_keys *keys, const char *name, const char *value,
+                             int line, struct problem *problem) MUST_USE;
 void scenario_keys_apply(const struct scenario_keys *keys, struct scenario *scenario);
 
 /* MALFORMED for a key of a node that a scenario does not leave to its file, and who gives it. */
-enum status scenario_keys_allowed(const char *section, const char *name, const char *value,
-                                  struct problem *problem) MUST_USE;
+enum error scenario_keys_allowed(const char *section, const char *name, const char *value,
+                                 struct problem *problem) MUST_USE;
 
 /* Append the group of a nodes line. */
-enum status scenario_group_add(struct scenario *scenario, const char *text,
-                               struct problem *problem) MUST_USE;
+enum error scenario_group_add(struct scenario *scenario, const char *text,
+                              struct problem *problem) MUST_USE;
 
 /* "up" and "5 Mbit/s": what a clause said before is replaced. */
-enum status scenario_group_set(struct group *group, const char *name, const char *value,
-                               struct problem *problem) MUST_USE;
+enum error scenario_group_set(struct group *group, const char *name, const char *value,
+                              struct problem *problem) MUST_USE;
 
 /* Number the nodes and collect the regions, once all groups are as they will be. */
-enum status scenario_group_place(struct scenario *scenario, struct problem *problem) MUST_USE;
+enum error scenario_group_place(struct scenario *scenario, struct problem *problem) MUST_USE;
 
 /* Its times against those of the scenario. */
-enum status scenario_group_check(const struct scenario *scenario, const struct group *group,
-                                 struct problem *problem) MUST_USE;
+enum error scenario_group_check(const struct scenario *scenario, const struct group *group,
+                                struct problem *problem) MUST_USE;
 
 /* Which pairs of regions a line has named, and what holds for the others. */
 struct scenario_links {
@@ -68,16 +68,16 @@ struct scenario_links {
     int line_of_all;
     struct path all;
 };
-enum status scenario_link_add(struct scenario *scenario, struct scenario_links *links,
-                              const char *text, int line, struct problem *problem) MUST_USE;
+enum error scenario_link_add(struct scenario *scenario, struct scenario_links *links,
+                             const char *text, int line, struct problem *problem) MUST_USE;
 void scenario_link_fill(struct scenario *scenario, const struct scenario_links *links);
 
-enum status scenario_fault_add(struct scenario *scenario, const char *text,
+enum error scenario_fault_add(struct scenario *scenario, const char *text,
+                              struct problem *problem) MUST_USE;
+
+enum error scenario_expect_add(struct scenario *scenario, const char *text,
                                struct problem *problem) MUST_USE;
 
-enum status scenario_expect_add(struct scenario *scenario, const char *text,
-                                struct problem *problem) MUST_USE;
-
-enum status scenario_check(const struct scenario *scenario, struct problem *problem) MUST_USE;
+enum error scenario_check(const struct scenario *scenario, struct problem *problem) MUST_USE;
 
 #endif

@@ -64,7 +64,7 @@ static int complain(int code, const struct problem *problem)
     return code;
 }
 
-static enum status add_set(struct sim_options *options, const char *set, struct problem *problem)
+static enum error add_set(struct sim_options *options, const char *set, struct problem *problem)
 {
     if (options->sets == SETS_MAX)
         return problem_set(problem, TOO_BIG, "more than %d times --set; use a file", SETS_MAX);
@@ -72,7 +72,7 @@ static enum status add_set(struct sim_options *options, const char *set, struct 
     return OK;
 }
 
-static enum status count(const char *name, uint32_t *value, struct problem *problem)
+static enum error count(const char *name, uint32_t *value, struct problem *problem)
 {
     char *end;
     const unsigned long number = strtoul(optarg, &end, 10);
@@ -83,7 +83,7 @@ static enum status count(const char *name, uint32_t *value, struct problem *prob
     return OK;
 }
 
-static enum status take(struct sim_options *options, int option, struct problem *problem)
+static enum error take(struct sim_options *options, int option, struct problem *problem)
 {
     switch (option) {
     case 's':
@@ -125,8 +125,7 @@ static enum status take(struct sim_options *options, int option, struct problem 
     }
 }
 
-static enum status parse(struct sim_options *options, int argc, char **argv,
-                         struct problem *problem)
+static enum error parse(struct sim_options *options, int argc, char **argv, struct problem *problem)
 {
     static const struct option known[] = {{"seed", required_argument, NULL, 's'},
                                           {"seconds", required_argument, NULL, 'S'},
@@ -143,9 +142,9 @@ static enum status parse(struct sim_options *options, int argc, char **argv,
                                           {NULL, 0, NULL, 0}};
     int option;
     while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        enum status status = take(options, option, problem);
-        if (status != OK || options->help)
-            return status;
+        enum error error = take(options, option, problem);
+        if (error != OK || options->help)
+            return error;
     }
     if (optind < argc)
         options->file = argv[optind++];
@@ -219,36 +218,37 @@ static void on_moment(void *watcher, const struct outcome *outcome, double progr
 
 /* A scenario. */
 
-static enum status play(const struct scenario *scenario, const struct sim_options *options,
-                        const char *command, bool *met, struct problem *problem)
+static enum error play(const struct scenario *scenario, const struct sim_options *options,
+                       const char *command, bool *met, struct problem *problem)
 {
     struct live live = {.out = stderr, .terminal = isatty(STDERR_FILENO) == 1, .begin_s = wall_s()};
-    struct lab lab;
-    enum status status = lab_open(&lab, scenario, problem);
-    lab.watcher = &live;
-    lab.on_moment = on_moment;
-    if (status == OK && options->trace && !(lab.trace = fopen(options->trace, "w")))
-        status = problem_set(problem, FAILED, "--trace %s: cannot be written", options->trace);
-    if (status == OK) {
+    struct experiment experiment;
+    enum error error = experiment_open(&experiment, scenario, problem);
+    experiment.watcher = &live;
+    experiment.on_moment = on_moment;
+    if (error == OK && options->trace && !(experiment.trace = fopen(options->trace, "w")))
+        error = problem_set(problem, FAILED, "--trace %s: cannot be written", options->trace);
+    if (error == OK) {
         struct outcome outcome;
         outcome_init(&outcome, scenario);
         outcome.command = command;
-        const float *weights = strategy_of(scenario->strategy)->play(&lab, &outcome);
-        lab_finish(&lab, &outcome, weights);
+        const float *weights = strategy_of(scenario->strategy)->play(&experiment, &outcome);
+        experiment_finish(&experiment, &outcome, weights);
         if (live.terminal)
             (void)fputs("\r\033[K", stderr);
-        findings_print(stdout, &outcome);
+        report_print(stdout, &outcome);
         if (!options->no_report)
-            status = findings_write(options->out, &outcome, problem);
-        if (status == OK && !options->no_report)
+            error = report_write(options->out, &outcome, problem);
+        if (error == OK && !options->no_report)
             (void)printf("The report is in %s/report.html\n", options->out);
         *met = outcome_is_met(&outcome);
         outcome_free(&outcome);
     }
-    if (lab.trace && (ferror(lab.trace) || fclose(lab.trace) != 0) && status == OK)
-        status = problem_set(problem, FAILED, "--trace %s: could not be written", options->trace);
-    lab_close(&lab);
-    return status;
+    if (experiment.trace && (ferror(experiment.trace) || fclose(experiment.trace) != 0) &&
+        error == OK)
+        error = problem_set(problem, FAILED, "--trace %s: could not be written", options->trace);
+    experiment_close(&experiment);
+    return error;
 }
 
 /* What to type to get the same again. */
@@ -267,29 +267,29 @@ static int run_scenario(struct sim_options *options)
     CHECK(scenario);
     bool met = false;
     int code = EXIT_USAGE;
-    enum status status =
+    enum error error =
         scenario_load(scenario, options->file, options->set, options->sets, &problem);
-    if (status == OK) {
+    if (error == OK) {
         (void)snprintf(folder, sizeof folder, "report-%s", scenario->name);
         describe(command, sizeof command, options);
         if (!options->out)
             options->out = folder;
         if (!options->no_report)
-            status = findings_ready(options->out, &problem);
+            error = report_ready(options->out, &problem);
     }
-    if (status == OK) {
-        status = play(scenario, options, command, &met, &problem);
-        code = status == OK && met ? EXIT_OK : EXIT_FAILED;
+    if (error == OK) {
+        error = play(scenario, options, command, &met, &problem);
+        code = error == OK && met ? EXIT_OK : EXIT_FAILED;
     }
     free(scenario);
-    return status == OK ? code : complain(code, &problem);
+    return error == OK ? code : complain(code, &problem);
 }
 
 /* Storms. */
 
 /* FIRST, FIRST..LAST or FIRST+COUNT. */
-static enum status parse_seeds(const char *text, struct storm_options *storms,
-                               struct problem *problem)
+static enum error parse_seeds(const char *text, struct storm_options *storms,
+                              struct problem *problem)
 {
     char first[128];
     const char *dots = strstr(text, ".."), *plus = strchr(text, '+');

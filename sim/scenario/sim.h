@@ -6,8 +6,8 @@
  * The command; argv[0] begins its messages. Returns the exit code: 0 only if every expectation
  * holds and no invariant broke.
  */
-#ifndef HEARSAY_SIM_H
-#define HEARSAY_SIM_H
+#ifndef HEARSAY_SIM_SCENARIO_SIM_H
+#define HEARSAY_SIM_SCENARIO_SIM_H
 
 int sim_run(int argc, char **argv);
 

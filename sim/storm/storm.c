@@ -23,7 +23,7 @@ enum own_event { START_NODE, LEAVE_NODE }; /* the amount; the subject is the nod
 struct play {
     struct storm_plan plan;
     struct world world;
-    struct trouble *trouble;
+    struct fault_injector *injector;
     struct backend *backend;
     struct storm *storm;
     uint64_t minds;                    /* made so far: each wanders elsewhere */
@@ -44,16 +44,16 @@ static void fail(struct play *play, const char *why)
 
 /* Its own events. */
 
-static void make_mind(void *self, uint32_t i, struct mind *mind)
+static void make_sim_learner(void *self, uint32_t i, struct sim_learner *sim_learner)
 {
     struct play *play = self;
     const struct storm_plan *plan = &play->plan;
     const uint64_t seed = rng_mix(plan->seed) + (++play->minds << 16) + i;
-    arena_init(&mind->arena, MIND_BYTES);
-    mind->parameters = plan->parameters;
-    mind->is_accounted = true;
-    mind->wander = wander_new(&mind->arena, play->backend, plan->parameters, seed, plan->told_max,
-                              mind->is_accounted);
+    arena_init(&sim_learner->arena, MIND_BYTES);
+    sim_learner->parameters = plan->parameters;
+    sim_learner->is_accounted = true;
+    sim_learner->random_walk = random_walk_new(&sim_learner->arena, play->backend, plan->parameters,
+                                               seed, plan->density_max, sim_learner->is_accounted);
 }
 
 static void leave(struct play *play, uint32_t i)
@@ -66,7 +66,7 @@ static void leave(struct play *play, uint32_t i)
         world_put(world, paused_ns + PAUSED_NS, i, LEAVE_NODE);
         return;
     }
-    play->leaving[i] = world->nodes[i].life;
+    play->leaving[i] = world->nodes[i].incarnation;
     play->gone_ns[i] = world_now_ns(world) + play->plan.options.grace_ns + LEAVE_NS;
     world_leave(world, i);
 }
@@ -75,8 +75,8 @@ static void on_user(void *self, uint64_t subject, uint64_t amount)
 {
     struct play *play = self;
     const uint32_t i = (uint32_t)subject;
-    if (trouble_owns(subject))
-        trouble_on_event(play->trouble, subject, amount);
+    if (fault_injector_owns(subject))
+        fault_injector_on_event(play->injector, subject, amount);
     else if (amount == LEAVE_NODE)
         leave(play, i);
     else if (!world_is_running(&play->world, i))
@@ -140,13 +140,13 @@ static struct play *play_new(uint64_t seed, FILE *trace, struct storm *storm)
                                           .outsiders_max = plan->faults_count,
                                           .paths = plan->paths,
                                           .regions = plan->regions,
-                                          .maker = {.self = play, .make = make_mind}};
+                                          .maker = {.self = play, .make = make_sim_learner}};
     world_init(&play->world, &options);
     play->world.trace_file = trace;
     play->world.user = play;
     play->world.on_user = on_user;
     build(play);
-    play->trouble = trouble_new(&play->world, plan->faults, plan->faults_count, seed);
+    play->injector = fault_injector_new(&play->world, plan->faults, plan->faults_count, seed);
     if (trace)
         storm_describe(plan, trace);
     return play;
@@ -154,7 +154,7 @@ static struct play *play_new(uint64_t seed, FILE *trace, struct storm *storm)
 
 static void play_free(struct play *play)
 {
-    trouble_free(play->trouble);
+    fault_injector_free(play->injector);
     world_free(&play->world);
     play->backend->close(play->backend);
     free(play);
@@ -176,7 +176,7 @@ static void check_leavers(struct play *play)
     char why[WHERE_BYTES];
     for (uint32_t i = 0; i < play->plan.nodes; i++) {
         const struct world_node *at = &world->nodes[i];
-        if (!play->leaving[i] || !at->node || at->life != play->leaving[i] ||
+        if (!play->leaving[i] || !at->node || at->incarnation != play->leaving[i] ||
             now_ns < play->gone_ns[i] || now_ns < world->wire.parties[i].paused_ns + LEAVE_NS)
             continue;
         (void)snprintf(why, sizeof why, "5: node %u was told to leave and is still there", i);
@@ -291,7 +291,8 @@ static void check_bases(struct play *play, uint32_t together)
     for (uint32_t i = 0; i < play->plan.nodes; i++) {
         if (!(together >> i & 1))
             continue;
-        mind_read_units(&play->world.nodes[i].mind, first_i == WIRE_NOBODY ? first : units);
+        sim_learner_read_units(&play->world.nodes[i].sim_learner,
+                               first_i == WIRE_NOBODY ? first : units);
         if (first_i == WIRE_NOBODY)
             first_i = i;
         else if (memcmp(first, units, bytes) != 0) {
@@ -327,7 +328,7 @@ static void tell_verdict(struct play *play)
         (void)snprintf(storm->why, sizeof storm->why, "at %.3f s: %s", at_s,
                        world->check.violation);
     storm->trace = world->trace;
-    storm->events = world->agenda.taken;
+    storm->events = world->event_queue.taken;
     storm->virtual_s = at_s;
     storm->nodes = play->plan.nodes;
     for (uint32_t i = 0; i < play->plan.faults_count; i++)
@@ -336,12 +337,12 @@ static void tell_verdict(struct play *play)
 
 void storm_play(uint64_t seed, FILE *trace, struct storm *storm)
 {
-    const double from_s = mind_cpu_s();
+    const double from_s = sim_learner_cpu_s();
     secret_start();
     *storm = (struct storm){.seed = seed, .heal_s = NAN};
     struct play *play = play_new(seed, trace, storm);
     if (run_until(play, end_of(play->plan.faulty_ns))) {
-        trouble_end(play->trouble);
+        fault_injector_end(play->injector);
         if (run_until(play, world_now_ns(&play->world) + play->plan.calm_ns))
             heal(play);
         if (play->plan.all_leave && !has_failed(play))
@@ -349,7 +350,7 @@ void storm_play(uint64_t seed, FILE *trace, struct storm *storm)
     }
     tell_verdict(play);
     play_free(play);
-    storm->cpu_s = mind_cpu_s() - from_s;
+    storm->cpu_s = sim_learner_cpu_s() - from_s;
 }
 
 /* Seeds. */
@@ -364,6 +365,6 @@ bool storm_seed_of(const char *text, uint64_t *seed)
     bool is_number = digits[0] != 0 && strlen(digits) <= (is_hex ? 16 : 19);
     for (const char *at = digits; *at; at++)
         is_number &= is_hex ? isxdigit((unsigned char)*at) != 0 : isdigit((unsigned char)*at) != 0;
-    *seed = is_number ? strtoull(digits, NULL, is_hex ? 16 : 10) : marks_of(text, count);
+    *seed = is_number ? strtoull(digits, NULL, is_hex ? 16 : 10) : u64_set_of(text, count);
     return true;
 }

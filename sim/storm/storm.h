@@ -6,8 +6,8 @@
  * invariant breaks (check.h) or the nodes do not come to one version within STORM_HEAL_NS. The same
  * seed plays the same storm, bit for bit; any text is a seed. Held by tests/unit/sim/test_storm.c.
  */
-#ifndef HEARSAY_STORM_H
-#define HEARSAY_STORM_H
+#ifndef HEARSAY_SIM_STORM_STORM_H
+#define HEARSAY_SIM_STORM_STORM_H
 
 #include <stdio.h>
 

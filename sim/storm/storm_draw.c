@@ -12,7 +12,7 @@
 #include "storm/storm_inside.h"
 #include "node/broadcast/version.h"
 
-#define RUMOR_BYTES   250  /* at most, with told_max entries */
+#define RUMOR_BYTES   250  /* at most, with density_max entries */
 #define CONTROL_BYTES 8000 /* per second and node, at most, of all that is no rumor */
 #define GIVING_S      40   /* is enough to give the base to all others */
 #define LIVES         3    /* of a node that told something, about */
@@ -69,7 +69,7 @@ static void draw_options(struct storm_plan *plan, struct rng *rng)
         .interval_ns = between(rng, 500, 3000) * MILLI_NS,
         .steps_min = (uint32_t)between(rng, 1, 8),
         .block_entries = (uint32_t)spread_between(rng, 20, 1000),
-        .apart_s = (double)spread_between(rng, 1, 40),
+        .partition_s = (double)spread_between(rng, 1, 40),
         .save_ns = one_in(rng, 4) ? 0 : spread_between(rng, 500, 20000) * MILLI_NS,
         .gain = is_bold ? 2 : 1,
         .beta = is_bold ? 0 : 0.5 * rng_uniform(rng),
@@ -78,7 +78,7 @@ static void draw_options(struct storm_plan *plan, struct rng *rng)
         .apply_window = (uint32_t)between(rng, 200, 4000),
         .peers_max = (uint32_t)between(rng, peers_min, peers_min < 24 ? 32 : peers_min + 8),
         .members_max = 128,
-        .lives_max = 1024,
+        .incarnations_max = 1024,
         .listed_max = plan->nodes + 2 + (uint32_t)(plan->seed % 8), /* all who tell, if not more */
         .half_open_max = (uint32_t)between(rng, 8, 32),
         .half_open_per_net_max = (uint32_t)between(rng, 2, 8),
@@ -89,7 +89,7 @@ static void draw_options(struct storm_plan *plan, struct rng *rng)
         .notes_per_s = 10,
     };
     if (one_in(rng, 2))
-        plan->options.give_bytes_per_s = (uint64_t)spread_between(rng, give_least(plan), 1000000);
+        plan->options.serve_bytes_per_s = (uint64_t)spread_between(rng, give_least(plan), 1000000);
     plan->options.swarm_key[0] = 1;
 }
 
@@ -99,7 +99,7 @@ static void draw_swarm(struct storm_plan *plan)
     plan->nodes = draw_count(&rng);
     plan->regions = (uint32_t)between(&rng, 1, plan->nodes < 6 ? plan->nodes : STORM_REGIONS_MAX);
     plan->parameters = (uint32_t)between(&rng, 300, 700);
-    plan->told_max = (uint32_t)between(&rng, 20, 60);
+    plan->density_max = (uint32_t)between(&rng, 20, 60);
     plan->all_leave = one_in(&rng, 3);
     draw_options(plan, &rng);
 }

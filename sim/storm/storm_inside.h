@@ -1,17 +1,18 @@
 /* The inside of the storm: storm_draw.c (what will be), storm.c (plays it), storm_jobs.c (many, in
  * processes), storm_command.c (what a person sees of it). Nobody else includes this but its test.
  */
-#ifndef HEARSAY_STORM_INSIDE_H
-#define HEARSAY_STORM_INSIDE_H
+#ifndef HEARSAY_SIM_STORM_STORM_INSIDE_H
+#define HEARSAY_SIM_STORM_STORM_INSIDE_H
 
 #include "storm/storm.h"
 #include "world/world.h"
 
 #define STORM_NODES_MAX   24
 #define STORM_REGIONS_MAX 6
-#define STORM_MESH_MAX    10 /* up to so many nodes talk each to each (src/node/membership/dialer.c) \
-                              */
-#define STORM_EACH_MAX   3   /* faults of a class */
+#define STORM_MESH_MAX                                                                             \
+    10                     /* up to so many nodes talk each to each (src/node/membership/dialer.c) \
+                            */
+#define STORM_EACH_MAX   3 /* faults of a class */
 #define STORM_FAULTS_MAX (STORM_EACH_MAX * FAULT_KINDS + 1)
 
 /* Times count from WORLD_BEGIN_NS. */
@@ -33,7 +34,7 @@ struct storm_plan {
     uint32_t nodes;
     uint32_t regions;
     uint32_t parameters;
-    uint32_t told_max;
+    uint32_t density_max;
     struct node_options options; /* of every node, but for what storm_node says */
     struct storm_node node[STORM_NODES_MAX];
     struct path paths[STORM_REGIONS_MAX][SCENARIO_REGIONS_MAX];
@@ -51,8 +52,8 @@ void storm_draw(struct storm_plan *plan, uint64_t seed);
 void storm_describe(const struct storm_plan *plan, FILE *out);
 
 /* storm_jobs.c: seeds from .. to, each played by one of `jobs` processes; what comes out of each is
- * handed to `done` here, in no order. A process that dies fails its seed. Returns false when it was
- * stopped by Ctrl+C before all were played. */
+ * applied to `done` here, in no order. A process that dies fails its seed. Returns false when it
+ * was stopped by Ctrl+C before all were played. */
 struct storm_jobs {
     uint64_t from, to;
     uint32_t jobs;

@@ -16,11 +16,11 @@
 enum subject { SUBJECT_START, SUBJECT_LEAVE }; /* amount: the node */
 
 struct gossip {
-    struct lab *lab;
+    struct experiment *experiment;
     struct outcome *outcome;
     struct world world;
     struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* the scenario's */
-    struct trouble *trouble;
+    struct fault_injector *injector;
     struct health health;
     uint32_t twin_of[SCENARIO_TWINS_MAX]; /* whose double the nodes behind the scenario's are */
     struct past *past;                    /* [nodes] */
@@ -48,14 +48,14 @@ static void introduce(struct world *world, uint32_t i)
 
 static void add_node(struct gossip *gossip, uint32_t i)
 {
-    const struct scenario *scenario = gossip->lab->scenario;
+    const struct scenario *scenario = gossip->experiment->scenario;
     const struct group *group = scenario_group(scenario, i);
     struct config *config = malloc(sizeof *config);
     CHECK(config);
     scenario_node_config(scenario, i, config);
     struct node_options options = setup_plain_options(config);
     options.swarm_id = scenario->config.node.swarm; /* which outlives the node's own */
-    options.model = scenario->made_up ? "made up" : gossip->lab->made.description;
+    options.model = scenario->made_up ? "made up" : gossip->experiment->made.description;
     options.trains = group->samples_per_s > 0;
     options.listen_port = group->dials_only ? 0 : WORLD_PORT;
     options.seeds_count = 0;
@@ -69,7 +69,7 @@ static void add_node(struct gossip *gossip, uint32_t i)
         at->step_ns = (uint64_t)((double)batch / group->samples_per_s * (double)SECOND_NS);
         at->sample_ns = (double)SECOND_NS / group->samples_per_s;
         if (!scenario->made_up)
-            at->pace = setup_pace(config, gossip->lab->made.model);
+            at->batch_size = setup_batch_size(config, gossip->experiment->made.model);
     }
     struct party *party = &gossip->world.wire.parties[i];
     party->up = party->down =
@@ -80,17 +80,17 @@ static void add_node(struct gossip *gossip, uint32_t i)
 }
 
 /* What a double learns from is what its original does. */
-static void make_mind(void *self, uint32_t i, struct mind *mind)
+static void make_sim_learner(void *self, uint32_t i, struct sim_learner *sim_learner)
 {
     struct gossip *gossip = self;
-    const uint32_t nodes = gossip->lab->scenario->nodes_count;
-    lab_mind(gossip->lab, i < nodes ? i : gossip->twin_of[i - nodes], mind);
+    const uint32_t nodes = gossip->experiment->scenario->nodes_count;
+    experiment_mind(gossip->experiment, i < nodes ? i : gossip->twin_of[i - nodes], sim_learner);
 }
 
 /* For every node that a line wants to see twice, another process with its identity, elsewhere. */
 static void add_twins(struct gossip *gossip)
 {
-    const struct scenario *scenario = gossip->lab->scenario;
+    const struct scenario *scenario = gossip->experiment->scenario;
     struct world *world = &gossip->world;
     for (uint32_t k = 0; k < scenario->faults_count; k++) {
         const struct fault *fault = &scenario->faults[k];
@@ -105,7 +105,7 @@ static void add_twins(struct gossip *gossip)
             at->step_samples = from->step_samples;
             at->step_ns = from->step_ns;
             at->sample_ns = from->sample_ns;
-            at->pace = from->pace;
+            at->batch_size = from->batch_size;
             at->options.advertise =
                 at->options.listen_port ? world_address(twin) : (struct address){0};
             world->wire.parties[twin].up.rate = &scenario_group(scenario, i)->up;
@@ -116,8 +116,8 @@ static void add_twins(struct gossip *gossip)
 
 static void build(struct gossip *gossip)
 {
-    struct lab *lab = gossip->lab;
-    const struct scenario *scenario = lab->scenario;
+    struct experiment *experiment = gossip->experiment;
+    const struct scenario *scenario = experiment->scenario;
     memcpy(gossip->paths, scenario->paths, sizeof gossip->paths);
     const struct world_options options = {
         .seed = scenario->seed,
@@ -125,10 +125,10 @@ static void build(struct gossip *gossip)
         .outsiders_max = OUTSIDERS_MAX,
         .paths = gossip->paths,
         .regions = scenario->regions_count,
-        .maker = {.self = gossip, .make = make_mind},
+        .maker = {.self = gossip, .make = make_sim_learner},
     };
     world_init(&gossip->world, &options);
-    gossip->world.trace_file = lab->trace;
+    gossip->world.trace_file = experiment->trace;
     gossip->past = calloc(scenario->nodes_count, sizeof *gossip->past);
     CHECK(gossip->past);
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
@@ -144,9 +144,9 @@ static void build(struct gossip *gossip)
             world_put(&gossip->world, WORLD_BEGIN_NS + group->stop_ns, SUBJECT_LEAVE, i);
     }
     add_twins(gossip);
-    gossip->trouble = trouble_new(&gossip->world, scenario->faults, scenario->faults_count,
-                                  rng_mix(scenario->seed));
-    health_init(&gossip->health, &gossip->world, gossip->trouble, scenario->nodes_count);
+    gossip->injector = fault_injector_new(&gossip->world, scenario->faults, scenario->faults_count,
+                                          rng_mix(scenario->seed));
+    health_init(&gossip->health, &gossip->world, gossip->injector, scenario->nodes_count);
 }
 
 static void on_note(void *self, uint32_t i, const struct note *note)
@@ -159,8 +159,8 @@ static void on_user(void *self, uint64_t subject, uint64_t amount)
 {
     struct gossip *gossip = self;
     const uint32_t i = (uint32_t)amount;
-    if (trouble_owns(subject)) {
-        trouble_on_event(gossip->trouble, subject, amount);
+    if (fault_injector_owns(subject)) {
+        fault_injector_on_event(gossip->injector, subject, amount);
     } else if (subject == SUBJECT_START && !world_is_running(&gossip->world, i)) {
         world_start(&gossip->world, i);
         if (i == 0)
@@ -192,9 +192,9 @@ static void measure_node(struct gossip *gossip, uint32_t i, const struct node_st
     const double up = use_of(&party->up, &past->up_s_then, span_s);
     const double down = use_of(&party->down, &past->down_s_then, span_s);
     const uint64_t samples = stats->samples - past->samples_then;
-    const uint64_t told = stats->told_bytes - past->told_then;
+    const uint64_t told = stats->rumor_bytes_published - past->told_then;
     past->samples_then = stats->samples;
-    past->told_then = stats->told_bytes;
+    past->told_then = stats->rumor_bytes_published;
     if (!moment || !gossip->world.nodes[i].node)
         return;
     *moment = (struct node_moment){
@@ -204,7 +204,7 @@ static void measure_node(struct gossip *gossip, uint32_t i, const struct node_st
         .behind = (float)(most - stats->version),
         .up_use = (float)up,
         .down_use = (float)down,
-        .told_bytes = (float)told,
+        .rumor_bytes_published = (float)told,
         .accuracy = NAN,
     };
 }
@@ -214,7 +214,7 @@ static void measure_node(struct gossip *gossip, uint32_t i, const struct node_st
 static void count_time(struct gossip *gossip, uint64_t then_ns)
 {
     const uint64_t now_ns = world_now_ns(&gossip->world);
-    for (uint32_t i = 0; i < gossip->lab->scenario->nodes_count; i++) {
+    for (uint32_t i = 0; i < gossip->experiment->scenario->nodes_count; i++) {
         const struct world_node *at = &gossip->world.nodes[i];
         const uint64_t paused_ns = gossip->world.wire.parties[i].paused_ns;
         if (!at->node || !at->training || at->ended)
@@ -229,39 +229,39 @@ static const float *base_of_first(struct gossip *gossip)
 {
     for (uint32_t i = 0; i < gossip->world.nodes_count; i++) {
         struct world_node *at = &gossip->world.nodes[i];
-        if (!at->node || !mind_exists(&at->mind) || !at->mind.learner)
+        if (!at->node || !sim_learner_exists(&at->sim_learner) || !at->sim_learner.learner)
             continue;
-        mind_read_base(&at->mind, gossip->lab->weights);
-        return gossip->lab->weights;
+        sim_learner_read_base(&at->sim_learner, gossip->experiment->weights);
+        return gossip->experiment->weights;
     }
     return NULL;
 }
 
 static double accuracy_of(struct gossip *gossip, uint32_t i)
 {
-    struct lab *lab = gossip->lab;
-    mind_read_base(&gossip->world.nodes[i].mind, lab->weights);
+    struct experiment *experiment = gossip->experiment;
+    sim_learner_read_base(&gossip->world.nodes[i].sim_learner, experiment->weights);
     const struct evaluation evaluation =
-        lab_mark(lab, lab->weights, lab->scenario->evaluate_samples);
+        experiment_mark(experiment, experiment->weights, experiment->scenario->evaluate_samples);
     return (double)evaluation.correct / evaluation.samples;
 }
 
 /* Each node for itself; equal bases once. */
 static void measure_accuracies(struct gossip *gossip, struct node_moment *nodes)
 {
-    const uint32_t count = gossip->lab->scenario->nodes_count;
-    struct marks measured = {0};
+    const uint32_t count = gossip->experiment->scenario->nodes_count;
+    struct u64_set measured = {0};
     for (uint32_t i = 0; i < count; i++) {
         const struct world_node *at = &gossip->world.nodes[i];
-        if (!at->node || !at->training || !at->mind.learner)
+        if (!at->node || !at->training || !at->sim_learner.learner)
             continue;
         uint64_t none = 0, *known = &none;
         if (!node_is_catching_up(at->node) && node_waiting(at->node) == 0)
-            known = marks_put(&measured, node_digest(at->node) | 1);
+            known = u64_set_put(&measured, node_digest(at->node) | 1);
         nodes[i].accuracy = *known ? nodes[*known - 1].accuracy : (float)accuracy_of(gossip, i);
         *known = i + 1;
     }
-    marks_free(&measured);
+    u64_set_free(&measured);
 }
 
 static uint64_t most_known(const struct gossip *gossip, struct moment *moment)
@@ -286,7 +286,7 @@ static uint64_t most_known(const struct gossip *gossip, struct moment *moment)
 
 static void measure(struct gossip *gossip, double span_s)
 {
-    const struct scenario *scenario = gossip->lab->scenario;
+    const struct scenario *scenario = gossip->experiment->scenario;
     struct moment *moment = outcome_add(gossip->outcome, (double)ns_of(gossip) * 1e-9);
     struct node_moment *nodes = outcome_nodes(gossip->outcome);
     const uint64_t most = most_known(gossip, moment);
@@ -297,10 +297,10 @@ static void measure(struct gossip *gossip, double span_s)
         measure_node(gossip, i, &stats, most, span_s, nodes ? &nodes[i] : NULL);
     }
     moment->samples = sum.samples;
-    moment->told_bytes = sum.told_bytes;
+    moment->rumor_bytes_published = sum.rumor_bytes_published;
     moment->sent_bytes = sum.sent_bytes;
     moment->control_bytes = sum.control_sent_bytes;
-    moment->rumors = sum.rumors_told;
+    moment->rumors = sum.rumors_published;
     moment->in_flight = gossip->world.wire.flying;
     moment->components = health_components(&gossip->health);
     if (!gossip->has_half && 2 * ns_of(gossip) >= scenario->span_ns) {
@@ -308,17 +308,17 @@ static void measure(struct gossip *gossip, double span_s)
         gossip->half = sum;
     }
     const float *base =
-        lab_is_evaluation(gossip->lab, ns_of(gossip)) ? base_of_first(gossip) : NULL;
+        experiment_is_evaluation(gossip->experiment, ns_of(gossip)) ? base_of_first(gossip) : NULL;
     if (base) {
         const struct evaluation evaluation =
-            lab_mark(gossip->lab, base, scenario->evaluate_samples);
-        lab_enter(moment, &evaluation);
+            experiment_mark(gossip->experiment, base, scenario->evaluate_samples);
+        experiment_enter(moment, &evaluation);
     }
     if (base && nodes && outcome_wants_nodes(scenario, ns_of(gossip)))
         measure_accuracies(gossip, nodes);
-    if (gossip->lab->on_moment)
-        gossip->lab->on_moment(gossip->lab->watcher, gossip->outcome,
-                               (double)ns_of(gossip) / (double)scenario->span_ns);
+    if (gossip->experiment->on_moment)
+        gossip->experiment->on_moment(gossip->experiment->watcher, gossip->outcome,
+                                      (double)ns_of(gossip) / (double)scenario->span_ns);
 }
 
 /* The end. */
@@ -330,7 +330,7 @@ static uint64_t steps_possible(const struct world_node *at, const struct node_st
 {
     if (at->step_ns == 0)
         return 0;
-    if (at->pace.step_ns == 0 || stats->samples == 0)
+    if (at->batch_size.step_ns == 0 || stats->samples == 0)
         return trained_ns / at->step_ns;
     return (uint64_t)((double)stats->steps * (double)trained_ns /
                       ((double)stats->samples * at->sample_ns));
@@ -338,7 +338,7 @@ static uint64_t steps_possible(const struct world_node *at, const struct node_st
 
 static void total_nodes(struct gossip *gossip)
 {
-    const struct scenario *scenario = gossip->lab->scenario;
+    const struct scenario *scenario = gossip->experiment->scenario;
     double origins = 0;
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
         const struct node_stats stats = stats_of(gossip, i);
@@ -351,11 +351,11 @@ static void total_nodes(struct gossip *gossip)
         total->samples = stats.samples;
         total->steps_possible = steps_possible(at, &stats, gossip->past[i].trained_ns);
         total->share = stats.share;
-        total->rumors_told = stats.rumors_told;
-        total->rumors_heard = stats.rumors_heard;
+        total->rumors_published = stats.rumors_published;
+        total->rumors_received = stats.rumors_received;
         total->duplicates = stats.duplicates;
-        total->told_bytes = stats.told_bytes;
-        total->heard_bytes = stats.heard_bytes;
+        total->rumor_bytes_published = stats.rumor_bytes_published;
+        total->rumor_bytes_received = stats.rumor_bytes_received;
         total->sent_bytes = stats.sent_bytes;
         total->received_bytes = stats.received_bytes;
         total->neighbours = stats.neighbours;
@@ -363,16 +363,16 @@ static void total_nodes(struct gossip *gossip)
         total->joining_s = gossip->past[i].joining_s;
         total->up_use = pipe_is_limited(&party->up) ? party->up.busy_s / span_s : NAN;
         total->down_use = pipe_is_limited(&party->down) ? party->down.busy_s / span_s : NAN;
-        origins += at->life;
-        gossip->outcome->gradient_cpu_s += at->mind.gradient_cpu_s;
+        origins += at->incarnation;
+        gossip->outcome->gradient_cpu_s += at->sim_learner.gradient_cpu_s;
     }
-    gossip->outcome->base_bytes = lab_parameters(gossip->lab) * sizeof(int32_t);
+    gossip->outcome->base_bytes = experiment_parameters(gossip->experiment) * sizeof(int32_t);
     gossip->outcome->origins = origins;
 }
 
 static void total_links(struct gossip *gossip)
 {
-    const struct scenario *scenario = gossip->lab->scenario;
+    const struct scenario *scenario = gossip->experiment->scenario;
     const struct wire *wire = &gossip->world.wire;
     const uint32_t regions = scenario->regions_count;
     struct outcome *outcome = gossip->outcome;
@@ -398,14 +398,14 @@ static void total_links(struct gossip *gossip)
 
 static void total_traffic(struct gossip *gossip)
 {
-    const struct scenario *scenario = gossip->lab->scenario;
+    const struct scenario *scenario = gossip->experiment->scenario;
     struct outcome *outcome = gossip->outcome;
     struct node_stats sum = {0};
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
         const struct node_stats stats = stats_of(gossip, i);
         past_add(&sum, &stats);
     }
-    const double heard = (double)(sum.rumors_heard - gossip->half.rumors_heard);
+    const double heard = (double)(sum.rumors_received - gossip->half.rumors_received);
     const double again = (double)(sum.duplicates - gossip->half.duplicates);
     const double control = (double)(sum.control_sent_bytes - gossip->half.control_sent_bytes);
     outcome->copies = heard > 0 ? (heard + again) / heard : NAN;
@@ -429,7 +429,7 @@ static void settle(struct gossip *gossip)
 {
     struct world *world = &gossip->world;
     const uint64_t from_ns = world_now_ns(world);
-    const uint64_t until_ns = from_ns + gossip->lab->scenario->settle_ns;
+    const uint64_t until_ns = from_ns + gossip->experiment->scenario->settle_ns;
     world_rest(world);
     while (!world_is_one_version(world) && world_now_ns(world) < until_ns &&
            !world->check.violation[0])
@@ -440,18 +440,18 @@ static void settle(struct gossip *gossip)
     check_end(world);
 }
 
-const float *gossip_play(struct lab *lab, struct outcome *outcome)
+const float *gossip_play(struct experiment *experiment, struct outcome *outcome)
 {
     struct gossip *gossip = calloc(1, sizeof *gossip);
     CHECK(gossip);
-    gossip->lab = lab;
+    gossip->experiment = experiment;
     gossip->outcome = outcome;
     build(gossip);
     struct world *world = &gossip->world;
     world->user = gossip;
     world->on_user = on_user;
     world->on_note = on_note;
-    const uint64_t end_ns = WORLD_BEGIN_NS + lab->scenario->span_ns;
+    const uint64_t end_ns = WORLD_BEGIN_NS + experiment->scenario->span_ns;
     while (world_now_ns(world) < end_ns && !world->check.violation[0]) {
         uint64_t next_ns = world_now_ns(world) + SECOND_NS;
         next_ns = next_ns < end_ns ? next_ns : end_ns;
@@ -462,18 +462,18 @@ const float *gossip_play(struct lab *lab, struct outcome *outcome)
         measure(gossip, (double)(next_ns - then_ns) * 1e-9);
     }
     total_traffic(gossip);
-    trouble_end(gossip->trouble);
+    fault_injector_end(gossip->injector);
     settle(gossip);
     measure(gossip, 0);
     total_nodes(gossip);
     total_links(gossip);
     total_removed(gossip);
     outcome->trace = world->trace;
-    outcome->events = world->agenda.taken;
+    outcome->events = world->event_queue.taken;
     memcpy(outcome->violation, world->check.violation, sizeof outcome->violation);
     const float *base = base_of_first(gossip);
     health_free(&gossip->health);
-    trouble_free(gossip->trouble);
+    fault_injector_free(gossip->injector);
     world_free(world);
     free(gossip->past);
     free(gossip);

@@ -12,36 +12,37 @@ static double samples_per_s(const struct scenario *scenario)
     return sum;
 }
 
-const float *ideal_play(struct lab *lab, struct outcome *outcome)
+const float *ideal_play(struct experiment *experiment, struct outcome *outcome)
 {
-    const struct scenario *scenario = lab->scenario;
+    const struct scenario *scenario = experiment->scenario;
     struct arena arena;
     arena_init(&arena, (size_t)256 << 20);
     struct config config = scenario->config;
-    config.train.batch = lab->batch;
-    const struct learner_options options = setup_learner_options(&config, &lab->made, 0, 0);
-    struct learner *learner =
-        learner_new(&arena, lab->backend, lab->made.model, &lab->train, NULL, &options);
-    const double step_s = lab->batch / samples_per_s(scenario);
+    config.train.batch = experiment->batch;
+    const struct learner_options options = setup_learner_options(&config, &experiment->made, 0, 0);
+    struct learner *learner = learner_new(&arena, experiment->backend, experiment->made.model,
+                                          &experiment->train, NULL, &options);
+    const double step_s = experiment->batch / samples_per_s(scenario);
     for (uint64_t now_ns = SECOND_NS; now_ns <= scenario->span_ns; now_ns += SECOND_NS) {
-        const double begin_s = mind_cpu_s();
-        while (((double)learner_samples(learner) / lab->batch + 1) * step_s <=
+        const double begin_s = sim_learner_cpu_s();
+        while (((double)learner_samples(learner) / experiment->batch + 1) * step_s <=
                (double)now_ns * 1e-9)
             (void)learner_step(learner);
-        outcome->gradient_cpu_s += mind_cpu_s() - begin_s;
+        outcome->gradient_cpu_s += sim_learner_cpu_s() - begin_s;
         struct moment *moment = outcome_add(outcome, (double)now_ns * 1e-9);
         moment->samples = learner_samples(learner);
         moment->running = scenario->nodes_count;
-        learner_read_weights(learner, lab->weights);
-        if (lab_is_evaluation(lab, now_ns)) {
+        learner_read_weights(learner, experiment->weights);
+        if (experiment_is_evaluation(experiment, now_ns)) {
             const struct evaluation evaluation =
-                lab_mark(lab, lab->weights, scenario->evaluate_samples);
-            lab_enter(moment, &evaluation);
+                experiment_mark(experiment, experiment->weights, scenario->evaluate_samples);
+            experiment_enter(moment, &evaluation);
         }
-        if (lab->on_moment)
-            lab->on_moment(lab->watcher, outcome, (double)now_ns / (double)scenario->span_ns);
+        if (experiment->on_moment)
+            experiment->on_moment(experiment->watcher, outcome,
+                                  (double)now_ns / (double)scenario->span_ns);
     }
     learner_free(learner);
     arena_release(&arena);
-    return lab->weights;
+    return experiment->weights;
 }

@@ -13,7 +13,7 @@
 #include "strategies/strategy.h"
 
 struct localsgd {
-    struct lab *lab;
+    struct experiment *experiment;
     struct learner **learners; /* [count] */
     uint32_t *nodes;           /* [count]: whose they are */
     struct arena *arenas;      /* [count] */
@@ -25,12 +25,12 @@ struct localsgd {
     float *own;             /* scratch [P] */
 };
 
-static void init(struct localsgd *local, struct lab *lab)
+static void init(struct localsgd *local, struct experiment *experiment)
 {
-    const uint32_t nodes = lab->scenario->nodes_count;
-    const size_t parameters = lab_parameters(lab);
+    const uint32_t nodes = experiment->scenario->nodes_count;
+    const size_t parameters = experiment_parameters(experiment);
     *local = (struct localsgd){
-        .lab = lab,
+        .experiment = experiment,
         .learners = calloc(nodes, sizeof *local->learners),
         .nodes = calloc(nodes, sizeof *local->nodes),
         .arenas = calloc(nodes, sizeof *local->arenas),
@@ -42,16 +42,16 @@ static void init(struct localsgd *local, struct lab *lab)
     CHECK(local->learners && local->nodes && local->arenas && local->common && local->momentum &&
           local->mean && local->own);
     for (uint32_t i = 0; i < nodes; i++) {
-        if (lab->shards.sizes[i] == 0)
+        if (experiment->shards.sizes[i] == 0)
             continue;
         const uint32_t at = local->count++;
         local->nodes[at] = i;
         arena_init(&local->arenas[at], (size_t)256 << 20);
-        local->learners[at] = lab_learner(lab, i, &local->arenas[at]);
-        const uint32_t batch = lab_batch(lab, i);
+        local->learners[at] = experiment_learner(experiment, i, &local->arenas[at]);
+        const uint32_t batch = experiment_batch(experiment, i);
         if (batch != learner_batch(local->learners[at]))
             learner_set_batch(local->learners[at], batch);
-        local->round_samples += (uint64_t)batch * lab->scenario->local_steps;
+        local->round_samples += (uint64_t)batch * experiment->scenario->local_steps;
     }
     learner_read_weights(local->learners[0], local->common);
 }
@@ -81,7 +81,7 @@ static void slower(uint64_t *least, const struct rate *rate, uint64_t now_ns)
 /* Seconds that a ring all-reduce begun now takes. */
 static double ring_s(const struct localsgd *local, uint64_t now_ns)
 {
-    const struct scenario *scenario = local->lab->scenario;
+    const struct scenario *scenario = local->experiment->scenario;
     uint64_t slowest = 0, longest_ns = 0;
     for (uint32_t i = 0; i < local->count; i++) {
         const uint32_t from = local->nodes[i], to = local->nodes[(i + 1) % local->count];
@@ -94,7 +94,7 @@ static double ring_s(const struct localsgd *local, uint64_t now_ns)
         longest_ns = delay_ns > longest_ns ? delay_ns : longest_ns;
     }
     const double rounds = 2.0 * (local->count - 1);
-    const double bytes = 4.0 * (double)lab_parameters(local->lab) / local->count;
+    const double bytes = 4.0 * (double)experiment_parameters(local->experiment) / local->count;
     return rounds * ((double)longest_ns * 1e-9 + (slowest ? bytes / (double)slowest : 0));
 }
 
@@ -102,7 +102,8 @@ static double slowest_step_s(const struct localsgd *local)
 {
     double slowest = 0;
     for (uint32_t i = 0; i < local->count; i++) {
-        const double speed = scenario_group(local->lab->scenario, local->nodes[i])->samples_per_s;
+        const double speed =
+            scenario_group(local->experiment->scenario, local->nodes[i])->samples_per_s;
         const double step_s = learner_batch(local->learners[i]) / speed;
         slowest = step_s > slowest ? step_s : slowest;
     }
@@ -111,20 +112,20 @@ static double slowest_step_s(const struct localsgd *local)
 
 static void train(struct localsgd *local, uint64_t rounds, double *cpu_s)
 {
-    const double begin_s = mind_cpu_s();
+    const double begin_s = sim_learner_cpu_s();
     for (uint32_t i = 0; i < local->count; i++) {
         learner_write_weights(local->learners[i], local->common);
         learner_follow(local->learners[i], rounds * local->round_samples);
-        for (uint32_t step = 0; step < local->lab->scenario->local_steps; step++)
+        for (uint32_t step = 0; step < local->experiment->scenario->local_steps; step++)
             (void)learner_step(local->learners[i]);
     }
-    *cpu_s += mind_cpu_s() - begin_s;
+    *cpu_s += sim_learner_cpu_s() - begin_s;
 }
 
 static void reduce(struct localsgd *local)
 {
-    const struct scenario *scenario = local->lab->scenario;
-    const size_t parameters = lab_parameters(local->lab);
+    const struct scenario *scenario = local->experiment->scenario;
+    const size_t parameters = experiment_parameters(local->experiment);
     const float rate = (float)scenario->outer_rate, mu = (float)scenario->outer_momentum;
     memset(local->mean, 0, parameters * sizeof *local->mean);
     for (uint32_t i = 0; i < local->count; i++) {
@@ -142,34 +143,35 @@ static void reduce(struct localsgd *local)
 static void show_until(struct localsgd *local, struct outcome *outcome, double until_s,
                        uint64_t rounds)
 {
-    struct lab *lab = local->lab;
-    const struct scenario *scenario = lab->scenario;
+    struct experiment *experiment = local->experiment;
+    const struct scenario *scenario = experiment->scenario;
     const double span_s = (double)scenario->span_ns * 1e-9;
     for (double at_s = outcome->moments_count + 1; at_s <= span_s && at_s < until_s; at_s++) {
         struct moment *moment = outcome_add(outcome, at_s);
         moment->samples = rounds * local->round_samples;
-        moment->sent_bytes = rounds * 2 * (local->count - 1) * 4 * (uint64_t)lab_parameters(lab);
-        moment->told_bytes = moment->sent_bytes;
+        moment->sent_bytes =
+            rounds * 2 * (local->count - 1) * 4 * (uint64_t)experiment_parameters(experiment);
+        moment->rumor_bytes_published = moment->sent_bytes;
         moment->running = scenario->nodes_count;
-        if (lab_is_evaluation(lab, (uint64_t)(at_s * 1e9))) {
+        if (experiment_is_evaluation(experiment, (uint64_t)(at_s * 1e9))) {
             const struct evaluation evaluation =
-                lab_mark(lab, local->common, scenario->evaluate_samples);
-            lab_enter(moment, &evaluation);
+                experiment_mark(experiment, local->common, scenario->evaluate_samples);
+            experiment_enter(moment, &evaluation);
         }
-        if (lab->on_moment)
-            lab->on_moment(lab->watcher, outcome, at_s / span_s);
+        if (experiment->on_moment)
+            experiment->on_moment(experiment->watcher, outcome, at_s / span_s);
     }
 }
 
-const float *localsgd_play(struct lab *lab, struct outcome *outcome)
+const float *localsgd_play(struct experiment *experiment, struct outcome *outcome)
 {
     struct localsgd local;
-    init(&local, lab);
-    const double span_s = (double)lab->scenario->span_ns * 1e-9;
+    init(&local, experiment);
+    const double span_s = (double)experiment->scenario->span_ns * 1e-9;
     double now_s = 0;
     uint64_t rounds = 0;
     for (;;) {
-        const double compute_s = lab->scenario->local_steps * slowest_step_s(&local);
+        const double compute_s = experiment->scenario->local_steps * slowest_step_s(&local);
         const double next_s =
             now_s + compute_s + ring_s(&local, (uint64_t)((now_s + compute_s) * 1e9));
         show_until(&local, outcome, next_s, rounds);
@@ -182,12 +184,14 @@ const float *localsgd_play(struct lab *lab, struct outcome *outcome)
     }
     for (uint32_t i = 0; i < local.count; i++) {
         struct node_total *total = &outcome->nodes[local.nodes[i]];
-        total->steps = rounds * lab->scenario->local_steps;
+        total->steps = rounds * experiment->scenario->local_steps;
         total->samples = total->steps * learner_batch(local.learners[i]);
-        total->sent_bytes = total->received_bytes =
-            rounds * 2 * (local.count - 1) * 4 * (uint64_t)lab_parameters(lab) / local.count;
+        total->sent_bytes = total->received_bytes = rounds * 2 * (local.count - 1) * 4 *
+                                                    (uint64_t)experiment_parameters(experiment) /
+                                                    local.count;
     }
-    memcpy(lab->weights, local.common, lab_parameters(lab) * sizeof *lab->weights);
+    memcpy(experiment->weights, local.common,
+           experiment_parameters(experiment) * sizeof *experiment->weights);
     end(&local);
-    return lab->weights;
+    return experiment->weights;
 }

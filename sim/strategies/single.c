@@ -15,14 +15,14 @@ struct single {
     uint64_t steps;
 };
 
-static void make(struct lab *lab, uint32_t i, struct single *one)
+static void make(struct experiment *experiment, uint32_t i, struct single *one)
 {
-    const struct group *group = scenario_group(lab->scenario, i);
-    if (lab->shards.sizes[i] == 0)
+    const struct group *group = scenario_group(experiment->scenario, i);
+    if (experiment->shards.sizes[i] == 0)
         return;
     arena_init(&one->arena, (size_t)256 << 20);
-    one->learner = lab_learner(lab, i, &one->arena);
-    one->batch = lab_batch(lab, i);
+    one->learner = experiment_learner(experiment, i, &one->arena);
+    one->batch = experiment_batch(experiment, i);
     if (one->batch != learner_batch(one->learner))
         learner_set_batch(one->learner, one->batch);
     one->step_ns = (uint64_t)((double)one->batch / group->samples_per_s * (double)SECOND_NS);
@@ -33,25 +33,26 @@ static void make(struct lab *lab, uint32_t i, struct single *one)
 static void train_until(struct single *one, uint64_t now_ns, double *cpu_s)
 {
     const uint64_t until_ns = now_ns < one->until_ns ? now_ns : one->until_ns;
-    const double begin_s = mind_cpu_s();
+    const double begin_s = sim_learner_cpu_s();
     while (one->learner && one->from_ns + (one->steps + 1) * one->step_ns <= until_ns) {
         (void)learner_step(one->learner);
         one->steps++;
     }
-    *cpu_s += mind_cpu_s() - begin_s;
+    *cpu_s += sim_learner_cpu_s() - begin_s;
 }
 
 /* The mean over all that train. */
-static void evaluate(struct lab *lab, struct outcome *outcome, struct single *all, uint32_t samples)
+static void evaluate(struct experiment *experiment, struct outcome *outcome, struct single *all,
+                     uint32_t samples)
 {
     struct moment *moment = &outcome->moments[outcome->moments_count - 1];
     double accuracy = 0, loss = 0;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < lab->scenario->nodes_count; i++) {
+    for (uint32_t i = 0; i < experiment->scenario->nodes_count; i++) {
         if (!all[i].learner)
             continue;
-        learner_read_weights(all[i].learner, lab->weights);
-        const struct evaluation own = lab_mark(lab, lab->weights, samples);
+        learner_read_weights(all[i].learner, experiment->weights);
+        const struct evaluation own = experiment_mark(experiment, experiment->weights, samples);
         outcome->nodes[i].accuracy = (double)own.correct / own.samples;
         outcome->tested = own.samples;
         accuracy += outcome->nodes[i].accuracy;
@@ -62,13 +63,13 @@ static void evaluate(struct lab *lab, struct outcome *outcome, struct single *al
     moment->loss = count ? loss / count : NAN;
 }
 
-const float *single_play(struct lab *lab, struct outcome *outcome)
+const float *single_play(struct experiment *experiment, struct outcome *outcome)
 {
-    const struct scenario *scenario = lab->scenario;
+    const struct scenario *scenario = experiment->scenario;
     struct single *all = calloc(scenario->nodes_count, sizeof *all);
     CHECK(all);
     for (uint32_t i = 0; i < scenario->nodes_count; i++)
-        make(lab, i, &all[i]);
+        make(experiment, i, &all[i]);
     for (uint64_t now_ns = SECOND_NS; now_ns <= scenario->span_ns; now_ns += SECOND_NS) {
         struct moment *moment = outcome_add(outcome, (double)now_ns * 1e-9);
         for (uint32_t i = 0; i < scenario->nodes_count; i++) {
@@ -77,12 +78,13 @@ const float *single_play(struct lab *lab, struct outcome *outcome)
         }
         moment->running = scenario->nodes_count;
         const bool last = now_ns + SECOND_NS > scenario->span_ns;
-        if (last || lab_is_evaluation(lab, now_ns))
-            evaluate(lab, outcome, all, last ? 0 : scenario->evaluate_samples);
+        if (last || experiment_is_evaluation(experiment, now_ns))
+            evaluate(experiment, outcome, all, last ? 0 : scenario->evaluate_samples);
         outcome->accuracy = moment->accuracy;
         outcome->loss = moment->loss;
-        if (lab->on_moment)
-            lab->on_moment(lab->watcher, outcome, (double)now_ns / (double)scenario->span_ns);
+        if (experiment->on_moment)
+            experiment->on_moment(experiment->watcher, outcome,
+                                  (double)now_ns / (double)scenario->span_ns);
     }
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
         outcome->nodes[i].steps = outcome->nodes[i].steps_possible = all[i].steps;

@@ -10,21 +10,21 @@
  *
  * Another one is a function of this shape and a line in strategy.c.
  */
-#ifndef HEARSAY_STRATEGY_H
-#define HEARSAY_STRATEGY_H
+#ifndef HEARSAY_SIM_STRATEGIES_STRATEGY_H
+#define HEARSAY_SIM_STRATEGIES_STRATEGY_H
 
 #include "scenario/experiment.h"
 
-/* Play to the end and fill the outcome (initialised by the caller), but for lab_finish. The result
- * is what lab_finish is to mark: weights of the lab, or NULL. */
-const float *gossip_play(struct lab *lab, struct outcome *outcome);
-const float *single_play(struct lab *lab, struct outcome *outcome);
-const float *ideal_play(struct lab *lab, struct outcome *outcome);
-const float *localsgd_play(struct lab *lab, struct outcome *outcome);
+/* Play to the end and fill the outcome (initialised by the caller), but for experiment_finish. The
+ * result is what experiment_finish is to mark: weights of the lab, or NULL. */
+const float *gossip_play(struct experiment *experiment, struct outcome *outcome);
+const float *single_play(struct experiment *experiment, struct outcome *outcome);
+const float *ideal_play(struct experiment *experiment, struct outcome *outcome);
+const float *localsgd_play(struct experiment *experiment, struct outcome *outcome);
 
 struct strategy {
     const char *name;
-    const float *(*play)(struct lab *lab, struct outcome *outcome);
+    const float *(*play)(struct experiment *experiment, struct outcome *outcome);
 };
 const struct strategy *strategy_of(enum strategy_kind kind);
 

@@ -70,22 +70,22 @@ static void hear(struct world *world, uint32_t i, const struct action *action, u
     struct world_node *at = &world->nodes[i];
     check_heard(world, i, action, bases);
     if (action->own)
-        mind_hear_own(&at->mind, action->update);
+        sim_learner_apply_own(&at->sim_learner, action->update);
     else
-        mind_hear(&at->mind, action->update);
+        sim_learner_apply(&at->sim_learner, action->update);
     at->heard++;
     node_on_applied(at->node, world_now_ns(world), action->update->count);
 }
 
-static void tell(struct world *world, uint32_t i, const struct action *action)
+static void terms(struct world *world, uint32_t i, const struct action *action)
 {
     struct world_node *at = &world->nodes[i];
-    const struct update *update = mind_tell(&at->mind, &action->tell);
+    const struct update *update = sim_learner_publish(&at->sim_learner, &action->terms);
     struct node_origin before, after;
     node_own(at->node, &before);
     at->ended |= action->last;
-    at->told_ns = world_now_ns(world);
-    node_on_told(at->node, world_now_ns(world), update);
+    at->published_ns = world_now_ns(world);
+    node_on_published(at->node, world_now_ns(world), update);
     node_own(at->node, &after);
     if (update->count > 0)
         check_told(world, i, before.next, &after, update);
@@ -96,7 +96,7 @@ static void read_part(struct world *world, uint32_t i, const struct action *acti
     struct world_node *at = &world->nodes[i];
     int32_t *units = malloc(action->entries * sizeof *units);
     CHECK(units);
-    mind_read_block(&at->mind, action->first, action->entries, units);
+    sim_learner_read_block(&at->sim_learner, action->first, action->entries, units);
     node_on_read(at->node, world_now_ns(world), units);
     free(units);
 }
@@ -105,8 +105,8 @@ static void write_part(struct world *world, uint32_t i, const struct action *act
 {
     struct world_node *at = &world->nodes[i];
     check_written(world, i, action, bases);
-    mind_write_block(&at->mind, action->first, action->entries, action->units,
-                     action->keep_weights);
+    sim_learner_write_block(&at->sim_learner, action->first, action->entries, action->units,
+                            action->keep_weights);
     node_on_applied(at->node, world_now_ns(world), action->entries);
 }
 
@@ -115,7 +115,8 @@ static void save(struct world *world, uint32_t i)
     struct world_node *at = &world->nodes[i];
     const uint64_t now_ns = world_now_ns(world);
     const uint64_t takes_ns = rng_mix(world->seed ^ now_ns ^ i) % SAVE_NS_MAX;
-    drive_save(&at->drive, &at->mind, at->node, &at->options, now_ns, now_ns + takes_ns);
+    sim_disk_save(&at->sim_disk, &at->sim_learner, at->node, &at->options, now_ns,
+                  now_ns + takes_ns);
 }
 
 /* The mind does it now. */
@@ -125,8 +126,8 @@ static void do_command(struct world *world, uint32_t i, const struct action *act
     case ACTION_APPLY:
         hear(world, i, action, bases);
         break;
-    case ACTION_TELL:
-        tell(world, i, action);
+    case ACTION_PUBLISH:
+        terms(world, i, action);
         break;
     case ACTION_READ:
         read_part(world, i, action);
@@ -146,14 +147,15 @@ static void step_begins(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
     at->stepping = true;
-    mind_step(&at->mind);
-    agenda_put(&world->agenda, world_now_ns(world) + at->step_ns, WORLD_STEP, i, at->life, 0);
+    sim_learner_step(&at->sim_learner);
+    event_queue_put(&world->event_queue, world_now_ns(world) + at->step_ns, WORLD_STEP, i,
+                    at->incarnation, 0);
 }
 
 void world_size_step(struct world_node *at)
 {
-    const uint32_t batch = mind_batch(&at->mind);
-    if (at->pace.step_ns == 0 || batch == 0)
+    const uint32_t batch = sim_learner_batch(&at->sim_learner);
+    if (at->batch_size.step_ns == 0 || batch == 0)
         return;
     at->step_samples = batch;
     at->step_ns = (uint64_t)(batch * at->sample_ns);
@@ -162,12 +164,12 @@ void world_size_step(struct world_node *at)
 }
 
 /* How many samples the next step has follows from how long this one took, as in the daemon. */
-static void pace_step(struct world_node *at)
+static void batch_size_step(struct world_node *at)
 {
-    const uint32_t batch = pace_on_step(&at->pace, at->step_samples, at->step_ns);
+    const uint32_t batch = batch_size_on_step(&at->batch_size, at->step_samples, at->step_ns);
     if (batch == at->step_samples)
         return;
-    mind_set_batch(&at->mind, batch);
+    sim_learner_set_batch(&at->sim_learner, batch);
     world_size_step(at);
 }
 
@@ -177,7 +179,7 @@ void world_on_step(struct world *world, uint32_t i)
     at->stepping = false;
     at->steps++;
     node_on_step(at->node, world_now_ns(world), 1, at->step_samples);
-    pace_step(at);
+    batch_size_step(at);
     while (at->commands) {
         struct command *command = at->commands;
         at->commands = command->next;
@@ -196,7 +198,7 @@ static void train(struct world *world, uint32_t i, uint64_t swarm_samples)
     struct world_node *at = &world->nodes[i];
     at->training = true;
     at->began_ns = world_now_ns(world);
-    mind_follow(&at->mind, swarm_samples);
+    sim_learner_follow(&at->sim_learner, swarm_samples);
     if (at->step_ns > 0 && !at->ended)
         step_begins(world, i);
 }
@@ -280,7 +282,7 @@ static void act(struct world *world, uint32_t i, const struct action *action)
         train(world, i, action->swarm_samples);
         break;
     case ACTION_APPLY:
-    case ACTION_TELL:
+    case ACTION_PUBLISH:
     case ACTION_READ:
     case ACTION_WRITE:
     case ACTION_SAVE:
@@ -306,7 +308,7 @@ static void sleep_until(struct world *world, uint32_t i)
     if (wake_ns >= at->wake_ns)
         return;
     at->wake_ns = wake_ns;
-    agenda_put(&world->agenda, wake_ns, WORLD_WAKE, i, at->life, 0);
+    event_queue_put(&world->event_queue, wake_ns, WORLD_WAKE, i, at->incarnation, 0);
 }
 
 void world_pump(struct world *world, uint32_t i)

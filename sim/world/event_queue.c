@@ -7,15 +7,15 @@
 
 #define CHILDREN 4 /* of each place in the heap: flatter than two, and they share a cache line */
 
-void agenda_init(struct agenda *agenda, uint64_t now_ns)
+void event_queue_init(struct event_queue *event_queue, uint64_t now_ns)
 {
-    *agenda = (struct agenda){.now_ns = now_ns};
+    *event_queue = (struct event_queue){.now_ns = now_ns};
 }
 
-void agenda_free(struct agenda *agenda)
+void event_queue_free(struct event_queue *event_queue)
 {
-    free(agenda->heap);
-    agenda->heap = NULL;
+    free(event_queue->heap);
+    event_queue->heap = NULL;
 }
 
 static bool before(const struct event *a, const struct event *b)
@@ -23,51 +23,53 @@ static bool before(const struct event *a, const struct event *b)
     return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->order < b->order;
 }
 
-void agenda_put(struct agenda *agenda, uint64_t at_ns, uint32_t kind, uint32_t who,
-                uint64_t subject, uint64_t amount)
+void event_queue_put(struct event_queue *event_queue, uint64_t at_ns, uint32_t kind, uint32_t who,
+                     uint64_t subject, uint64_t amount)
 {
-    if (agenda->count == agenda->max) {
-        agenda->max = agenda->max ? 2 * agenda->max : 256;
-        agenda->heap = realloc(agenda->heap, agenda->max * sizeof *agenda->heap);
-        CHECK(agenda->heap);
+    if (event_queue->count == event_queue->max) {
+        event_queue->max = event_queue->max ? 2 * event_queue->max : 256;
+        event_queue->heap =
+            realloc(event_queue->heap, event_queue->max * sizeof *event_queue->heap);
+        CHECK(event_queue->heap);
     }
-    const struct event event = {.at_ns = at_ns < agenda->now_ns ? agenda->now_ns : at_ns,
-                                .order = agenda->order++,
+    const struct event event = {.at_ns = at_ns < event_queue->now_ns ? event_queue->now_ns : at_ns,
+                                .order = event_queue->order++,
                                 .subject = subject,
                                 .kind = kind,
                                 .who = who,
                                 .amount = amount};
-    size_t at = agenda->count++;
-    for (; at > 0 && before(&event, &agenda->heap[(at - 1) / CHILDREN]); at = (at - 1) / CHILDREN)
-        agenda->heap[at] = agenda->heap[(at - 1) / CHILDREN];
-    agenda->heap[at] = event;
+    size_t at = event_queue->count++;
+    for (; at > 0 && before(&event, &event_queue->heap[(at - 1) / CHILDREN]);
+         at = (at - 1) / CHILDREN)
+        event_queue->heap[at] = event_queue->heap[(at - 1) / CHILDREN];
+    event_queue->heap[at] = event;
 }
 
-static size_t least_child(const struct agenda *agenda, size_t at)
+static size_t least_child(const struct event_queue *event_queue, size_t at)
 {
     const size_t first = CHILDREN * at + 1;
     size_t least = first;
-    for (size_t child = first + 1; child < first + CHILDREN && child < agenda->count; child++)
-        if (before(&agenda->heap[child], &agenda->heap[least]))
+    for (size_t child = first + 1; child < first + CHILDREN && child < event_queue->count; child++)
+        if (before(&event_queue->heap[child], &event_queue->heap[least]))
             least = child;
     return least;
 }
 
-struct event agenda_take(struct agenda *agenda)
+struct event event_queue_take(struct event_queue *event_queue)
 {
-    CHECK(agenda->count > 0);
-    const struct event first = agenda->heap[0];
-    const struct event last = agenda->heap[--agenda->count];
+    CHECK(event_queue->count > 0);
+    const struct event first = event_queue->heap[0];
+    const struct event last = event_queue->heap[--event_queue->count];
     size_t at = 0;
-    while (CHILDREN * at + 1 < agenda->count) {
-        const size_t child = least_child(agenda, at);
-        if (!before(&agenda->heap[child], &last))
+    while (CHILDREN * at + 1 < event_queue->count) {
+        const size_t child = least_child(event_queue, at);
+        if (!before(&event_queue->heap[child], &last))
             break;
-        agenda->heap[at] = agenda->heap[child];
+        event_queue->heap[at] = event_queue->heap[child];
         at = child;
     }
-    agenda->heap[at] = last;
-    agenda->now_ns = first.at_ns;
-    agenda->taken++;
+    event_queue->heap[at] = last;
+    event_queue->now_ns = first.at_ns;
+    event_queue->taken++;
     return first;
 }

@@ -3,8 +3,8 @@
  * Two events at one moment happen in the order in which they were put: so a run is one sequence
  * of events, the same every time. A heap of small records; what an event is about lies elsewhere.
  */
-#ifndef HEARSAY_AGENDA_H
-#define HEARSAY_AGENDA_H
+#ifndef HEARSAY_SIM_WORLD_EVENT_QUEUE_H
+#define HEARSAY_SIM_WORLD_EVENT_QUEUE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@ struct event {
     uint64_t amount; /* bytes, mostly */
 };
 
-struct agenda {
+struct event_queue {
     uint64_t now_ns;
     struct event *heap;
     size_t count;
@@ -31,20 +31,20 @@ struct agenda {
     uint64_t taken; /* events so far */
 };
 
-void agenda_init(struct agenda *agenda, uint64_t now_ns);
-void agenda_free(struct agenda *agenda);
+void event_queue_init(struct event_queue *event_queue, uint64_t now_ns);
+void event_queue_free(struct event_queue *event_queue);
 
 /* at_ns in the past means now. */
-void agenda_put(struct agenda *agenda, uint64_t at_ns, uint32_t kind, uint32_t who,
-                uint64_t subject, uint64_t amount);
+void event_queue_put(struct event_queue *event_queue, uint64_t at_ns, uint32_t kind, uint32_t who,
+                     uint64_t subject, uint64_t amount);
 
 /* NEVER_NS when it is empty. */
-static inline uint64_t agenda_next_ns(const struct agenda *agenda)
+static inline uint64_t event_queue_next_ns(const struct event_queue *event_queue)
 {
-    return agenda->count ? agenda->heap[0].at_ns : NEVER_NS;
+    return event_queue->count ? event_queue->heap[0].at_ns : NEVER_NS;
 }
 
 /* The first event; now is its time. Not when it is empty. */
-struct event agenda_take(struct agenda *agenda);
+struct event event_queue_take(struct event_queue *event_queue);
 
 #endif

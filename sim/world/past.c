@@ -11,11 +11,11 @@ void past_add(struct node_stats *sum, const struct node_stats *more)
 {
     sum->steps += more->steps;
     sum->samples += more->samples;
-    sum->rumors_told += more->rumors_told;
-    sum->rumors_heard += more->rumors_heard;
+    sum->rumors_published += more->rumors_published;
+    sum->rumors_received += more->rumors_received;
     sum->duplicates += more->duplicates;
-    sum->told_bytes += more->told_bytes;
-    sum->heard_bytes += more->heard_bytes;
+    sum->rumor_bytes_published += more->rumor_bytes_published;
+    sum->rumor_bytes_received += more->rumor_bytes_received;
     sum->sent_bytes += more->sent_bytes;
     sum->received_bytes += more->received_bytes;
     sum->control_sent_bytes += more->control_sent_bytes;
@@ -25,16 +25,16 @@ static void note_joining(struct past *past, const struct world_node *at)
 {
     if (past->last.block_bytes > past->block_bytes)
         past->block_bytes = past->last.block_bytes;
-    if (at->life == 1 && at->training)
+    if (at->incarnation == 1 && at->training)
         past->joining_s = (double)(at->began_ns - at->born_ns) * 1e-9;
 }
 
 struct node_stats past_stats(struct past *past, const struct world *world, uint32_t i)
 {
     const struct world_node *at = &world->nodes[i];
-    if (at->life != past->life) {
+    if (at->incarnation != past->incarnation) {
         past_add(&past->ended, &past->last);
-        past->life = at->life;
+        past->incarnation = at->incarnation;
         past->last = (struct node_stats){0};
     }
     if (at->node)

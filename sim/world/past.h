@@ -1,13 +1,13 @@
 /* Counters of a simulated node that outlive its processes. */
-#ifndef HEARSAY_PAST_H
-#define HEARSAY_PAST_H
+#ifndef HEARSAY_SIM_WORLD_PAST_H
+#define HEARSAY_SIM_WORLD_PAST_H
 
 #include "world/world.h"
 
 struct past {
     struct node_stats ended; /* of lives that are over */
     struct node_stats last;  /* as last seen, of this life */
-    uint32_t life;           /* that one */
+    uint32_t incarnation;    /* that one */
     uint64_t block_bytes;    /* the most for one base */
     double joining_s;        /* of its first life; NAN: it has not begun to train */
     uint64_t trained_ns;     /* time it was to train */

@@ -12,51 +12,55 @@ static void forget(struct saved *saved)
     *saved = (struct saved){0};
 }
 
-static void drop_newest(struct drive *drive)
+static void drop_newest(struct sim_disk *sim_disk)
 {
-    forget(&drive->saved[0]);
-    memmove(drive->saved, drive->saved + 1, (DRIVE_GENERATIONS - 1) * sizeof *drive->saved);
-    drive->saved[DRIVE_GENERATIONS - 1] = (struct saved){0};
+    forget(&sim_disk->saved[0]);
+    memmove(sim_disk->saved, sim_disk->saved + 1,
+            (SIM_DISK_GENERATIONS - 1) * sizeof *sim_disk->saved);
+    sim_disk->saved[SIM_DISK_GENERATIONS - 1] = (struct saved){0};
 }
 
-void drive_save(struct drive *drive, struct mind *mind, struct node *node,
-                const struct node_options *options, uint64_t now_ns, uint64_t durable_ns)
+void sim_disk_save(struct sim_disk *sim_disk, struct sim_learner *sim_learner, struct node *node,
+                   const struct node_options *options, uint64_t now_ns, uint64_t durable_ns)
 {
     struct saved saved = {.durable_ns = durable_ns};
     saved.history = malloc(node_history_max(options));
-    saved.memory = malloc(learner_state_bytes(mind_parameters(mind), mind_moments(mind)));
+    saved.memory = malloc(
+        learner_state_bytes(sim_learner_parameters(sim_learner), sim_learner_moments(sim_learner)));
     CHECK(saved.history && saved.memory);
-    learner_state_init(&saved.state, saved.memory, mind_parameters(mind), mind_moments(mind));
-    mind_save(mind, &saved.state);
+    learner_state_init(&saved.state, saved.memory, sim_learner_parameters(sim_learner),
+                       sim_learner_moments(sim_learner));
+    sim_learner_save(sim_learner, &saved.state);
     saved.history_bytes = node_on_saved(node, now_ns, saved.history);
     if (saved.history_bytes == 0) {
         forget(&saved);
         return;
     }
-    forget(&drive->saved[DRIVE_GENERATIONS - 1]);
-    memmove(drive->saved + 1, drive->saved, (DRIVE_GENERATIONS - 1) * sizeof *drive->saved);
-    drive->saved[0] = saved;
+    forget(&sim_disk->saved[SIM_DISK_GENERATIONS - 1]);
+    memmove(sim_disk->saved + 1, sim_disk->saved,
+            (SIM_DISK_GENERATIONS - 1) * sizeof *sim_disk->saved);
+    sim_disk->saved[0] = saved;
 }
 
-void drive_settle(struct drive *drive, uint64_t now_ns)
+void sim_disk_settle(struct sim_disk *sim_disk, uint64_t now_ns)
 {
-    while (drive->saved[0].memory && drive->saved[0].durable_ns > now_ns)
-        drop_newest(drive);
+    while (sim_disk->saved[0].memory && sim_disk->saved[0].durable_ns > now_ns)
+        drop_newest(sim_disk);
 }
 
-const struct saved *drive_newest(const struct drive *drive)
+const struct saved *sim_disk_newest(const struct sim_disk *sim_disk)
 {
-    return drive->saved[0].memory ? &drive->saved[0] : NULL;
+    return sim_disk->saved[0].memory ? &sim_disk->saved[0] : NULL;
 }
 
-void drive_rot(struct drive *drive)
+void sim_disk_rot(struct sim_disk *sim_disk)
 {
-    drop_newest(drive);
+    drop_newest(sim_disk);
 }
 
-void drive_clear(struct drive *drive)
+void sim_disk_clear(struct sim_disk *sim_disk)
 {
-    for (int i = 0; i < DRIVE_GENERATIONS; i++)
-        forget(&drive->saved[i]);
-    drive->incarnation = 0;
+    for (int i = 0; i < SIM_DISK_GENERATIONS; i++)
+        forget(&sim_disk->saved[i]);
+    sim_disk->incarnation = 0;
 }

@@ -4,156 +4,162 @@
 
 #include "base/error.h"
 
-double mind_cpu_s(void)
+double sim_learner_cpu_s(void)
 {
     struct timespec now;
     CHECK(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) == 0);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-void mind_step(struct mind *mind)
+void sim_learner_step(struct sim_learner *sim_learner)
 {
-    if (mind->wander) {
-        wander_step(mind->wander);
+    if (sim_learner->random_walk) {
+        random_walk_step(sim_learner->random_walk);
         return;
     }
-    const double from_s = mind_cpu_s();
-    (void)learner_step(mind->learner);
-    mind->gradient_cpu_s += mind_cpu_s() - from_s;
+    const double from_s = sim_learner_cpu_s();
+    (void)learner_step(sim_learner->learner);
+    sim_learner->gradient_cpu_s += sim_learner_cpu_s() - from_s;
 }
 
-uint32_t mind_batch(const struct mind *mind)
+uint32_t sim_learner_batch(const struct sim_learner *sim_learner)
 {
-    return mind->learner ? learner_batch(mind->learner) : 0;
+    return sim_learner->learner ? learner_batch(sim_learner->learner) : 0;
 }
 
-void mind_set_batch(struct mind *mind, uint32_t batch)
+void sim_learner_set_batch(struct sim_learner *sim_learner, uint32_t batch)
 {
-    if (mind->learner)
-        learner_set_batch(mind->learner, batch);
+    if (sim_learner->learner)
+        learner_set_batch(sim_learner->learner, batch);
 }
 
-void mind_follow(struct mind *mind, uint64_t swarm_samples)
+void sim_learner_follow(struct sim_learner *sim_learner, uint64_t swarm_samples)
 {
-    if (mind->learner)
-        learner_follow(mind->learner, swarm_samples);
+    if (sim_learner->learner)
+        learner_follow(sim_learner->learner, swarm_samples);
 }
 
-const struct update *mind_tell(struct mind *mind, const struct tell *tell)
+const struct update *sim_learner_publish(struct sim_learner *sim_learner,
+                                         const struct publish_terms *terms)
 {
-    mind->has_changed = true;
-    return mind->wander ? wander_tell(mind->wander, tell) : learner_tell(mind->learner, tell);
+    sim_learner->has_changed = true;
+    return sim_learner->random_walk ? random_walk_publish(sim_learner->random_walk, terms)
+                                    : learner_publish(sim_learner->learner, terms);
 }
 
-void mind_hear(struct mind *mind, const struct update *update)
+void sim_learner_apply(struct sim_learner *sim_learner, const struct update *update)
 {
-    mind->has_changed = true;
-    if (mind->wander)
-        wander_hear(mind->wander, update);
+    sim_learner->has_changed = true;
+    if (sim_learner->random_walk)
+        random_walk_apply(sim_learner->random_walk, update);
     else
-        learner_hear(mind->learner, update);
+        learner_apply(sim_learner->learner, update);
 }
 
-void mind_hear_own(struct mind *mind, const struct update *update)
+void sim_learner_apply_own(struct sim_learner *sim_learner, const struct update *update)
 {
-    mind->has_changed = true;
-    if (mind->wander)
-        wander_hear_own(mind->wander, update);
+    sim_learner->has_changed = true;
+    if (sim_learner->random_walk)
+        random_walk_apply_own(sim_learner->random_walk, update);
     else
-        learner_hear_own(mind->learner, update);
+        learner_apply_own(sim_learner->learner, update);
 }
 
-void mind_read_block(const struct mind *mind, size_t first, size_t count, int32_t *host)
+void sim_learner_read_block(const struct sim_learner *sim_learner, size_t first, size_t count,
+                            int32_t *host)
 {
-    if (mind->wander)
-        wander_read_block(mind->wander, first, count, host);
+    if (sim_learner->random_walk)
+        random_walk_read_block(sim_learner->random_walk, first, count, host);
     else
-        learner_read_block(mind->learner, first, count, host);
+        learner_read_block(sim_learner->learner, first, count, host);
 }
 
-void mind_write_block(struct mind *mind, size_t first, size_t count, const int32_t *host,
-                      bool keep_weights)
+void sim_learner_write_block(struct sim_learner *sim_learner, size_t first, size_t count,
+                             const int32_t *host, bool keep_weights)
 {
-    mind->has_changed = true;
-    if (mind->wander)
-        wander_write_block(mind->wander, first, count, host, keep_weights);
+    sim_learner->has_changed = true;
+    if (sim_learner->random_walk)
+        random_walk_write_block(sim_learner->random_walk, first, count, host, keep_weights);
     else
-        learner_write_block(mind->learner, first, count, host, keep_weights);
+        learner_write_block(sim_learner->learner, first, count, host, keep_weights);
 }
 
-uint32_t mind_moments(const struct mind *mind)
+uint32_t sim_learner_moments(const struct sim_learner *sim_learner)
 {
-    return mind->learner ? learner_moments(mind->learner) : 0;
+    return sim_learner->learner ? learner_moments(sim_learner->learner) : 0;
 }
 
-void mind_save(const struct mind *mind, struct learner_state *state)
+void sim_learner_save(const struct sim_learner *sim_learner, struct learner_state *state)
 {
-    if (mind->wander)
-        wander_save(mind->wander, state);
+    if (sim_learner->random_walk)
+        random_walk_save(sim_learner->random_walk, state);
     else
-        learner_save(mind->learner, state);
+        learner_save(sim_learner->learner, state);
 }
 
-void mind_restore(struct mind *mind, const struct learner_state *state)
+void sim_learner_restore(struct sim_learner *sim_learner, const struct learner_state *state)
 {
-    mind->has_changed = true;
-    if (mind->wander)
-        wander_restore(mind->wander, state);
+    sim_learner->has_changed = true;
+    if (sim_learner->random_walk)
+        random_walk_restore(sim_learner->random_walk, state);
     else
-        learner_restore(mind->learner, state);
+        learner_restore(sim_learner->learner, state);
 }
 
-size_t mind_parameters(const struct mind *mind)
+size_t sim_learner_parameters(const struct sim_learner *sim_learner)
 {
-    return mind->parameters;
+    return sim_learner->parameters;
 }
 
-uint64_t mind_digest_now(struct mind *mind)
+uint64_t sim_learner_digest_now(struct sim_learner *sim_learner)
 {
-    mind->digest = mind->wander ? wander_digest(mind->wander) : learner_digest(mind->learner);
-    mind->has_changed = false;
-    return mind->digest;
+    sim_learner->digest = sim_learner->random_walk ? random_walk_digest(sim_learner->random_walk)
+                                                   : learner_digest(sim_learner->learner);
+    sim_learner->has_changed = false;
+    return sim_learner->digest;
 }
 
-uint64_t mind_digest(struct mind *mind)
+uint64_t sim_learner_digest(struct sim_learner *sim_learner)
 {
-    return mind->has_changed || mind->digest == 0 ? mind_digest_now(mind) : mind->digest;
+    return sim_learner->has_changed || sim_learner->digest == 0
+               ? sim_learner_digest_now(sim_learner)
+               : sim_learner->digest;
 }
 
-bool mind_digest_is_cheap(const struct mind *mind)
+bool sim_learner_digest_is_cheap(const struct sim_learner *sim_learner)
 {
-    return mind->wander != NULL;
+    return sim_learner->random_walk != NULL;
 }
 
-void mind_read_units(const struct mind *mind, int32_t *host)
+void sim_learner_read_units(const struct sim_learner *sim_learner, int32_t *host)
 {
-    if (mind->wander)
-        wander_read_units(mind->wander, host);
+    if (sim_learner->random_walk)
+        random_walk_read_units(sim_learner->random_walk, host);
     else
-        learner_read_units(mind->learner, host);
+        learner_read_units(sim_learner->learner, host);
 }
 
-void mind_read_base(const struct mind *mind, float *host)
+void sim_learner_read_base(const struct sim_learner *sim_learner, float *host)
 {
-    CHECK(mind->learner);
-    learner_read_base(mind->learner, host);
+    CHECK(sim_learner->learner);
+    learner_read_base(sim_learner->learner, host);
 }
 
-double mind_account_error(const struct mind *mind)
+double sim_learner_account_error(const struct sim_learner *sim_learner)
 {
-    if (!mind->wander || !mind->is_accounted)
+    if (!sim_learner->random_walk || !sim_learner->is_accounted)
         return 0;
     double bound;
-    const double error = wander_account_error(mind->wander, &bound);
+    const double error = random_walk_account_error(sim_learner->random_walk, &bound);
     return error <= bound ? 0 : error / bound;
 }
 
-void mind_free(struct mind *mind)
+void sim_learner_free(struct sim_learner *sim_learner)
 {
-    if (mind->learner)
-        learner_free(mind->learner);
-    if (mind->wander)
-        wander_free(mind->wander);
-    arena_release(&mind->arena);
-    *mind = (struct mind){0};
+    if (sim_learner->learner)
+        learner_free(sim_learner->learner);
+    if (sim_learner->random_walk)
+        random_walk_free(sim_learner->random_walk);
+    arena_release(&sim_learner->arena);
+    *sim_learner = (struct sim_learner){0};
 }

@@ -102,14 +102,14 @@ void world_init(struct world *world, const struct world_options *options)
         .seed = options->seed,
     };
     CHECK(world->nodes && world->outsiders);
-    agenda_init(&world->agenda, WORLD_BEGIN_NS);
+    event_queue_init(&world->event_queue, WORLD_BEGIN_NS);
     const struct wire_owner owner = {.self = world,
                                      .on_accept = on_accept,
                                      .on_connected = on_connected,
                                      .on_bytes = on_bytes,
                                      .on_sent = on_sent,
                                      .on_closed = on_closed};
-    wire_init(&world->wire, &world->agenda, &owner, WORLD_EVENTS,
+    wire_init(&world->wire, &world->event_queue, &owner, WORLD_EVENTS,
               options->nodes_max + options->outsiders_max, options->paths, options->regions,
               options->seed);
     check_init(&world->check);
@@ -119,14 +119,14 @@ void world_free(struct world *world)
 {
     for (uint32_t i = 0; i < world->nodes_count; i++) {
         world_stop(world, i);
-        if (mind_exists(&world->nodes[i].mind))
-            mind_free(&world->nodes[i].mind);
-        drive_clear(&world->nodes[i].drive);
+        if (sim_learner_exists(&world->nodes[i].sim_learner))
+            sim_learner_free(&world->nodes[i].sim_learner);
+        sim_disk_clear(&world->nodes[i].sim_disk);
         secret_wipe(&world->nodes[i].identity, sizeof world->nodes[i].identity);
     }
     check_free(&world->check);
     wire_free(&world->wire);
-    agenda_free(&world->agenda);
+    event_queue_free(&world->event_queue);
     free(world->outsiders);
     free(world->nodes);
 }
@@ -169,29 +169,29 @@ static void prepare(struct world *world, uint32_t i)
     options->seed = rng_mix(world->seed + i) | 1;
     options->incarnation =
         (uint64_t)((int64_t)(EPOCH_MS + world_now_ns(world) / MILLI_NS) + at->clock_ms);
-    if (options->incarnation < at->drive.incarnation)
-        options->incarnation = at->drive.incarnation;
-    at->drive.incarnation = options->incarnation + NODE_LIVES;
-    const uint64_t entropy[3] = {world->seed, i, at->life};
+    if (options->incarnation < at->sim_disk.incarnation)
+        options->incarnation = at->sim_disk.incarnation;
+    at->sim_disk.incarnation = options->incarnation + NODE_INCARNATIONS;
+    const uint64_t entropy[3] = {world->seed, i, at->incarnation};
     memset(options->entropy, 0, sizeof options->entropy);
     memcpy(options->entropy, entropy, sizeof entropy);
-    const struct saved *saved = drive_newest(&at->drive);
+    const struct saved *saved = sim_disk_newest(&at->sim_disk);
     if (saved)
-        mind_restore(&at->mind, &saved->state);
+        sim_learner_restore(&at->sim_learner, &saved->state);
     options->history = saved ? saved->history : NULL;
     options->history_bytes = saved ? saved->history_bytes : 0;
-    options->parameters = mind_parameters(&at->mind);
-    options->digest = mind_digest(&at->mind);
+    options->parameters = sim_learner_parameters(&at->sim_learner);
+    options->digest = sim_learner_digest(&at->sim_learner);
 }
 
 void world_start(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
     CHECK(!at->node);
-    if (mind_exists(&at->mind))
-        mind_free(&at->mind);
-    world->maker.make(world->maker.self, i, &at->mind);
-    at->life++;
+    if (sim_learner_exists(&at->sim_learner))
+        sim_learner_free(&at->sim_learner);
+    world->maker.make(world->maker.self, i, &at->sim_learner);
+    at->incarnation++;
     at->ended = world->is_resting;
     at->training = at->stepping = at->finished = at->starts_again = at->has_met = false;
     at->steps = at->heard = 0;
@@ -202,7 +202,7 @@ void world_start(struct world *world, uint32_t i)
     at->node = node_new(&at->arena, &at->options, world_now_ns(world));
     check_started(world, i);
     at->step_ns_most = 0;
-    at->pace.samples = at->pace.ns = at->pace.steps = 0;
+    at->batch_size.samples = at->batch_size.ns = at->batch_size.steps = 0;
     world_size_step(at);
     at->wake_ns = NEVER_NS;
     world->wire.parties[i].listens = at->options.listen_port != 0;
@@ -214,7 +214,7 @@ void world_stop(struct world *world, uint32_t i)
     struct world_node *at = &world->nodes[i];
     if (!at->node)
         return;
-    drive_settle(&at->drive, world_now_ns(world));
+    sim_disk_settle(&at->sim_disk, world_now_ns(world));
     node_free(at->node);
     arena_release(&at->arena);
     at->node = NULL;
@@ -231,7 +231,7 @@ void world_kill(struct world *world, uint32_t i, bool silently)
 void world_wipe(struct world *world, uint32_t i)
 {
     CHECK(!world_is_running(world, i));
-    drive_clear(&world->nodes[i].drive);
+    sim_disk_clear(&world->nodes[i].sim_disk);
 }
 
 void world_kill_in(struct world *world, uint32_t i, uint32_t actions, bool silently)
@@ -276,7 +276,7 @@ uint32_t world_enter(struct world *world, const struct outsider *outsider)
 
 void world_call_outsider(struct world *world, uint32_t party, uint64_t at_ns)
 {
-    agenda_put(&world->agenda, at_ns, WORLD_OUTSIDER, party, 0, 0);
+    event_queue_put(&world->event_queue, at_ns, WORLD_OUTSIDER, party, 0, 0);
 }
 
 void world_exit(struct world *world, uint32_t party)
@@ -289,7 +289,7 @@ void world_exit(struct world *world, uint32_t party)
 
 void world_put(struct world *world, uint64_t at_ns, uint64_t subject, uint64_t amount)
 {
-    agenda_put(&world->agenda, at_ns, WORLD_USER, 0, subject, amount);
+    event_queue_put(&world->event_queue, at_ns, WORLD_USER, 0, subject, amount);
 }
 
 /* A wake or a step of a process that stands still happens when it goes on; one of an earlier life
@@ -298,11 +298,12 @@ static bool is_due(struct world *world, const struct event *event)
 {
     const struct world_node *at = &world->nodes[event->who];
     const uint64_t paused_ns = world->wire.parties[event->who].paused_ns;
-    if (!at->node || at->life != event->subject)
+    if (!at->node || at->incarnation != event->subject)
         return false;
     if (world_now_ns(world) >= paused_ns)
         return true;
-    agenda_put(&world->agenda, paused_ns, event->kind, event->who, event->subject, event->amount);
+    event_queue_put(&world->event_queue, paused_ns, event->kind, event->who, event->subject,
+                    event->amount);
     return false;
 }
 
@@ -349,12 +350,12 @@ static void on_event(struct world *world, const struct event *event)
 
 void world_run_until(struct world *world, uint64_t until_ns)
 {
-    while (agenda_next_ns(&world->agenda) <= until_ns && !world->check.violation[0]) {
-        const struct event event = agenda_take(&world->agenda);
+    while (event_queue_next_ns(&world->event_queue) <= until_ns && !world->check.violation[0]) {
+        const struct event event = event_queue_take(&world->event_queue);
         on_event(world, &event);
     }
-    if (world->agenda.now_ns < until_ns)
-        world->agenda.now_ns = until_ns;
+    if (world->event_queue.now_ns < until_ns)
+        world->event_queue.now_ns = until_ns;
 }
 
 bool world_is_one_version(const struct world *world)

@@ -10,8 +10,8 @@
  * lives at 10.(i / 256).(i % 256).1:7000. Held by tests/world/test_node.c, test_trouble.c,
  * test_baselines.c.
  */
-#ifndef HEARSAY_WORLD_H
-#define HEARSAY_WORLD_H
+#ifndef HEARSAY_SIM_WORLD_WORLD_H
+#define HEARSAY_SIM_WORLD_WORLD_H
 
 #include <stdio.h>
 
@@ -45,26 +45,27 @@ struct world_node {
     struct arena arena;
     struct identity identity;
     struct node_options options;
-    struct mind mind; /* stays after the process has ended, until it starts again */
-    struct drive drive;
-    uint32_t life;    /* counts the starts */
-    int64_t clock_ms; /* its wall clock is wrong by so much */
-    uint64_t born_ns; /* this life */
-    uint64_t wake_ns; /* the earliest wake in the agenda */
+    struct sim_learner sim_learner; /* stays after the process has ended, until it starts again */
+    struct sim_disk sim_disk;
+    uint32_t incarnation; /* counts the starts */
+    int64_t clock_ms;     /* its wall clock is wrong by so much */
+    uint64_t born_ns;     /* this life */
+    uint64_t wake_ns;     /* the earliest wake in the agenda */
     uint32_t dies_in; /* actions until it crashes in the midst of what it does; 0: it does not */
     bool dies_silently;
 
     uint64_t step_ns; /* of one local step; 0: does not train */
     uint32_t step_samples;
-    struct pace pace; /* of its learner: sizes its steps, if there is a time that one is to take */
+    struct batch_size
+        batch_size;   /* of its learner: sizes its steps, if there is a time that one is to take */
     double sample_ns; /* ... by how long a sample takes */
     uint64_t step_ns_most;    /* ... and the longest that one was, in this life */
     bool training;            /* since ACTION_TRAIN */
     bool stepping;            /* a step is under way: the mind hears nothing */
     bool ended;               /* trains no more */
     uint64_t began_ns;        /* when training began */
-    uint64_t told_ns;         /* when it was last asked to tell, and did */
-    uint64_t interval_ns;     /* the longest between two tellings, as last checked */
+    uint64_t published_ns;    /* when it was last asked to tell, and did */
+    uint64_t interval_ns;     /* the longest between two publications, as last checked */
     struct command *commands; /* waiting for the end of the step, oldest first */
     struct command **commands_end;
 
@@ -83,14 +84,14 @@ struct world_node {
 enum world_event { WORLD_WAKE, WORLD_STEP, WORLD_OUTSIDER, WORLD_USER, WORLD_EVENTS };
 
 struct world {
-    struct agenda agenda;
+    struct event_queue event_queue;
     struct wire wire;
     struct check check;
     struct world_node *nodes; /* [nodes_max] */
     uint32_t nodes_count, nodes_max;
     struct outsider *outsiders; /* [outsiders_max], parties nodes_max and up */
     uint32_t outsiders_max;
-    struct mind_maker maker;
+    struct sim_learner_maker maker;
     bool is_resting; /* who starts now does not train either */
     uint64_t seed;
     uint64_t trace;   /* hash so far */
@@ -106,7 +107,7 @@ struct world_options {
     uint32_t outsiders_max;
     struct path (*paths)[SCENARIO_REGIONS_MAX];
     uint32_t regions;
-    struct mind_maker maker;
+    struct sim_learner_maker maker;
 };
 
 void world_init(struct world *world, const struct world_options *options);
@@ -146,7 +147,7 @@ void world_run_until(struct world *world, uint64_t until_ns);
 
 static inline uint64_t world_now_ns(const struct world *world)
 {
-    return world->agenda.now_ns;
+    return world->event_queue.now_ns;
 }
 
 static inline bool world_is_running(const struct world *world, uint32_t i)

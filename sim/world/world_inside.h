@@ -1,7 +1,7 @@
 /* The inside of the world: world.c (parties, births, the loop), act.c (what nodes ask for).
  * Nobody else includes this. */
-#ifndef HEARSAY_WORLD_INSIDE_H
-#define HEARSAY_WORLD_INSIDE_H
+#ifndef HEARSAY_SIM_WORLD_WORLD_INSIDE_H
+#define HEARSAY_SIM_WORLD_WORLD_INSIDE_H
 
 #include "world/world.h"
 

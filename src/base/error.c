@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *status_name(enum status status)
+const char *error_name(enum error error)
 {
-    switch (status) {
+    switch (error) {
     case OK:
         return "ok";
     case MALFORMED:
@@ -25,13 +25,13 @@ const char *status_name(enum status status)
     return "unknown";
 }
 
-enum status problem_set(struct problem *problem, enum status status, const char *format, ...)
+enum error problem_set(struct problem *problem, enum error error, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     (void)vsnprintf(problem->text, sizeof problem->text, format, arguments);
     va_end(arguments);
-    return status;
+    return error;
 }
 
 _Noreturn void check_failed(const char *file, int line, const char *condition)

@@ -4,8 +4,8 @@
 
 #include "config/config_read.h"
 
-enum status config_options_set(struct config_options *options, const char *assignment,
-                               struct problem *problem)
+enum error config_options_set(struct config_options *options, const char *assignment,
+                              struct problem *problem)
 {
     if (options->sets == CONFIG_SETS_MAX)
         return problem_set(problem, TOO_BIG, "more than %d times --set; use a file",
@@ -14,28 +14,28 @@ enum status config_options_set(struct config_options *options, const char *assig
     return OK;
 }
 
-static enum status set_log(struct config_load *load, const char *path, struct problem *problem)
+static enum error set_log(struct config_load *load, const char *path, struct problem *problem)
 {
     char assignment[CONFIG_LINE_BYTES];
     (void)snprintf(assignment, sizeof assignment, "node.log=%s", path);
     return config_load_set(load, assignment, problem);
 }
 
-enum status config_options_read(struct config *config, const struct config_options *options,
-                                struct problem *problem)
+enum error config_options_read(struct config *config, const struct config_options *options,
+                               struct problem *problem)
 {
     struct config_load load = {0};
-    enum status status = OK;
+    enum error error = OK;
     config_defaults(&load.config);
     if (options->file)
-        status = config_load_file(&load, options->file, problem);
-    for (int i = 0; status == OK && i < options->sets; i++)
-        status = config_load_set(&load, options->set[i], problem);
-    if (status == OK && options->log)
-        status = set_log(&load, options->log, problem);
-    if (status == OK)
-        status = config_load_check(&load, options->file, problem);
-    if (status == OK)
+        error = config_load_file(&load, options->file, problem);
+    for (int i = 0; error == OK && i < options->sets; i++)
+        error = config_load_set(&load, options->set[i], problem);
+    if (error == OK && options->log)
+        error = set_log(&load, options->log, problem);
+    if (error == OK)
+        error = config_load_check(&load, options->file, problem);
+    if (error == OK)
         *config = load.config;
-    return status;
+    return error;
 }

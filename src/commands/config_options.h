@@ -1,7 +1,7 @@
 /* The options by which commands take a configuration: --config FILE, --set SECTION.KEY=VALUE and
  * --log FILE. */
-#ifndef HEARSAY_CONFIG_OPTIONS_H
-#define HEARSAY_CONFIG_OPTIONS_H
+#ifndef HEARSAY_COMMANDS_CONFIG_OPTIONS_H
+#define HEARSAY_COMMANDS_CONFIG_OPTIONS_H
 
 #include "config/config.h"
 
@@ -16,13 +16,13 @@ struct config_options {
 };
 
 /* One more --set. */
-enum status config_options_set(struct config_options *options, const char *assignment,
-                               struct problem *problem) MUST_USE;
+enum error config_options_set(struct config_options *options, const char *assignment,
+                              struct problem *problem) MUST_USE;
 
 /* Defaults, then the file, then each --set in order, then --log; and whether the whole fits
  * together, as config_check, but with file and line where the file says it. A fault leaves config
  * as it was. */
-enum status config_options_read(struct config *config, const struct config_options *options,
-                                struct problem *problem) MUST_USE;
+enum error config_options_read(struct config *config, const struct config_options *options,
+                               struct problem *problem) MUST_USE;
 
 #endif

@@ -43,20 +43,20 @@ struct options {
 };
 
 struct result {
-    struct tensors_about about;
+    struct safetensors_about about;
     struct evaluation score;
 };
 
 /* The --data options are the keys of [data], with their bounds and messages. */
-static enum status set_data(struct options *options, const char *key, const char *value,
-                            struct problem *problem)
+static enum error set_data(struct options *options, const char *key, const char *value,
+                           struct problem *problem)
 {
     char assignment[CONFIG_PATH_BYTES + 64];
     (void)snprintf(assignment, sizeof assignment, "data.%s=%s", key, value);
     return config_set(&options->config, assignment, problem);
 }
 
-static enum status parse_option(struct options *options, int option, struct problem *problem)
+static enum error parse_option(struct options *options, int option, struct problem *problem)
 {
     switch (option) {
     case 's':
@@ -81,8 +81,8 @@ static enum status parse_option(struct options *options, int option, struct prob
     }
 }
 
-static enum status parse_options(struct options *options, int argc, char **argv,
-                                 struct problem *problem)
+static enum error parse_options(struct options *options, int argc, char **argv,
+                                struct problem *problem)
 {
     static const struct option known[] = {{"state", required_argument, NULL, 's'},
                                           {"data-source", required_argument, NULL, 'S'},
@@ -94,9 +94,9 @@ static enum status parse_options(struct options *options, int argc, char **argv,
                                           {NULL, 0, NULL, 0}};
     int option;
     while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        enum status status = parse_option(options, option, problem);
-        if (status != OK || options->help)
-            return status;
+        enum error error = parse_option(options, option, problem);
+        if (error != OK || options->help)
+            return error;
     }
     if (optind < argc)
         return problem_set(problem, MALFORMED,
@@ -107,13 +107,13 @@ static enum status parse_options(struct options *options, int argc, char **argv,
 }
 
 /* The file itself, or the base in a state folder. */
-static enum status find_file(char path[static BASE_PATH_BYTES], const char *state,
-                             struct problem *problem)
+static enum error find_file(char path[static BASE_PATH_BYTES], const char *state,
+                            struct problem *problem)
 {
     struct stat found;
     const bool is_folder = stat(state, &found) == 0 && S_ISDIR(found.st_mode);
     if (is_folder)
-        base_file_path(path, state);
+        export_path(path, state);
     else
         (void)snprintf(path, BASE_PATH_BYTES, "%s", state);
     if (is_folder && stat(path, &found) != 0 && errno == ENOENT)
@@ -124,8 +124,8 @@ static enum status find_file(char path[static BASE_PATH_BYTES], const char *stat
     return OK;
 }
 
-static enum status load_test(struct dataset *test, const struct config_data *data,
-                             const struct tensors_about *about, struct problem *problem)
+static enum error load_test(struct dataset *test, const struct config_data *data,
+                            const struct safetensors_about *about, struct problem *problem)
 {
     struct dataset_options options = {.source = data->source,
                                       .directory = data->dir,
@@ -133,9 +133,9 @@ static enum status load_test(struct dataset *test, const struct config_data *dat
                                       .train_count = data->train_count,
                                       .test_count = data->test_count,
                                       .shards = 1};
-    enum status status = dataset_load_test(test, &options, problem);
-    if (status != OK)
-        return status;
+    enum error error = dataset_load_test(test, &options, problem);
+    if (error != OK)
+        return error;
     test->mean = about->mean;
     test->scale = about->scale;
     const bool fits = test->shape.channels == about->in.channels &&
@@ -152,61 +152,61 @@ static enum status load_test(struct dataset *test, const struct config_data *dat
 
 /* Where a node still trains, its file may become another between two looks: until two are the same,
  * what lies between them is not known to be of either. */
-static enum status load_weights(const char *path, const struct model *model, float *weights,
-                                struct tensors_about *about, struct problem *problem)
+static enum error load_weights(const char *path, const struct model *model, float *weights,
+                               struct safetensors_about *about, struct problem *problem)
 {
     for (int i = 0; i < LOOKS; i++) {
-        const struct tensors_about before = *about;
-        enum status status = tensors_load(path, model, weights, problem);
-        if (status == OK)
-            status = tensors_read_about(path, about, problem);
-        if (status != OK || (about->digest == before.digest && about->samples == before.samples))
-            return status;
+        const struct safetensors_about before = *about;
+        enum error error = safetensors_load(path, model, weights, problem);
+        if (error == OK)
+            error = safetensors_read_about(path, about, problem);
+        if (error != OK || (about->digest == before.digest && about->samples == before.samples))
+            return error;
     }
     return problem_set(problem, FAILED, "%s: becomes another faster than it can be read; copy it",
                        path);
 }
 
-static enum status score_file(struct arena *arena, struct backend *backend, const char *path,
-                              struct model *model, const struct dataset *test,
-                              struct result *result, struct problem *problem)
+static enum error score_file(struct arena *arena, struct backend *backend, const char *path,
+                             struct model *model, const struct dataset *test, struct result *result,
+                             struct problem *problem)
 {
     const size_t count = model_parameters(model);
     float *weights = arena_take(arena, count, sizeof *weights);
-    enum status status = load_weights(path, model, weights, &result->about, problem);
-    if (status == OK && tensors_checksum(weights, count) != result->about.checksum)
-        status = problem_set(problem, FORGED,
-                             "%.300s: its weights are not those that were saved: it was damaged or "
-                             "changed; use another copy",
-                             path);
-    if (status != OK)
-        return status;
-    struct exam *exam = exam_new(arena, backend, model, test);
-    result->score = exam_mark(exam, weights, 0, test->count);
-    exam_free(exam);
+    enum error error = load_weights(path, model, weights, &result->about, problem);
+    if (error == OK && safetensors_checksum(weights, count) != result->about.checksum)
+        error = problem_set(problem, FORGED,
+                            "%.300s: its weights are not those that were saved: it was damaged or "
+                            "changed; use another copy",
+                            path);
+    if (error != OK)
+        return error;
+    struct evaluator *evaluator = evaluator_new(arena, backend, model, test);
+    result->score = evaluator_mark(evaluator, weights, 0, test->count);
+    evaluator_free(evaluator);
     return OK;
 }
 
-static enum status evaluate(struct arena *arena, const char *path, const struct options *options,
-                            struct result *result, struct problem *problem)
+static enum error evaluate(struct arena *arena, const char *path, const struct options *options,
+                           struct result *result, struct problem *problem)
 {
-    const struct tensors_about *about = &result->about;
+    const struct safetensors_about *about = &result->about;
     struct backend *backend = backend_cpu(1);
     struct model *model = NULL;
     struct dataset test = {0};
-    enum status status = tensors_read_about(path, &result->about, problem);
-    if (status == OK)
-        status = model_new(&model, arena, backend, about->layers, about->in, about->classes, BATCH,
-                           problem);
-    if (status == OK)
-        status = load_test(&test, &options->config.data, about, problem);
-    if (status == OK)
-        status = score_file(arena, backend, path, model, &test, result, problem);
+    enum error error = safetensors_read_about(path, &result->about, problem);
+    if (error == OK)
+        error = model_new(&model, arena, backend, about->layers, about->in, about->classes, BATCH,
+                          problem);
+    if (error == OK)
+        error = load_test(&test, &options->config.data, about, problem);
+    if (error == OK)
+        error = score_file(arena, backend, path, model, &test, result, problem);
     dataset_free(&test);
     if (model)
         model_free(model);
     backend->close(backend);
-    return status;
+    return error;
 }
 
 static void print_json(const struct result *result)
@@ -251,11 +251,11 @@ int eval_run(int argc, char **argv)
     struct result result;
     struct arena arena;
     arena_init(&arena, ARENA_BYTES);
-    enum status status = find_file(path, options.state, &problem);
-    if (status == OK)
-        status = evaluate(&arena, path, &options, &result, &problem);
+    enum error error = find_file(path, options.state, &problem);
+    if (error == OK)
+        error = evaluate(&arena, path, &options, &result, &problem);
     arena_release(&arena);
-    if (status != OK) {
+    if (error != OK) {
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);
         return 1;
     }

@@ -14,32 +14,32 @@ static void fresh_secret(uint8_t *out, size_t bytes)
     secret_wipe(&entropy, sizeof entropy);
 }
 
-enum status keys_identity(const char *path, struct problem *problem)
+enum error keygen_identity(const char *path, struct problem *problem)
 {
     uint8_t seed[SEED_BYTES];
     char id[ID_TEXT_BYTES];
     struct identity identity;
     fresh_secret(seed, sizeof seed);
     identity_from_seed(&identity, seed);
-    enum status status = identity_save(&identity, path, problem);
+    enum error error = identity_save(&identity, path, problem);
     identity_text(id, identity.id);
     secret_wipe(seed, sizeof seed);
     secret_wipe(&identity, sizeof identity);
-    if (status == OK)
+    if (error == OK)
         (void)printf("%s: the identity of node %s. Keep it on one machine, and secret.\n", path,
                      id);
-    return status;
+    return error;
 }
 
-enum status keys_swarm(const char *path, struct problem *problem)
+enum error keygen_swarm(const char *path, struct problem *problem)
 {
     uint8_t key[KEY_BYTES];
     fresh_secret(key, sizeof key);
-    enum status status = swarm_key_save(key, path, problem);
+    enum error error = swarm_key_save(key, path, problem);
     secret_wipe(key, sizeof key);
-    if (status == OK)
+    if (error == OK)
         (void)printf("%s: a swarm key. Copy it to every machine of the swarm over a safe way "
                      "(scp), mode 0600: whoever has it may enter.\n",
                      path);
-    return status;
+    return error;
 }

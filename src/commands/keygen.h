@@ -1,12 +1,12 @@
 /* Making the two secrets a node needs: who it is, and which swarm it may enter. */
-#ifndef HEARSAY_KEYS_H
-#define HEARSAY_KEYS_H
+#ifndef HEARSAY_COMMANDS_KEYGEN_H
+#define HEARSAY_COMMANDS_KEYGEN_H
 
 #include "base/error.h"
 
 /* Write a fresh identity (or swarm key) to path, which may not exist yet. Says on standard output
  * what was made and what to do with it, never the secret. */
-enum status keys_identity(const char *path, struct problem *problem) MUST_USE;
-enum status keys_swarm(const char *path, struct problem *problem) MUST_USE;
+enum error keygen_identity(const char *path, struct problem *problem) MUST_USE;
+enum error keygen_swarm(const char *path, struct problem *problem) MUST_USE;
 
 #endif

@@ -29,7 +29,7 @@ struct node_options {
     bool help;
 };
 
-static enum status parse_option(struct node_options *options, int option, struct problem *problem)
+static enum error parse_option(struct node_options *options, int option, struct problem *problem)
 {
     switch (option) {
     case 'c':
@@ -51,8 +51,8 @@ static enum status parse_option(struct node_options *options, int option, struct
     }
 }
 
-static enum status parse_options(struct node_options *options, int argc, char **argv,
-                                 struct problem *problem)
+static enum error parse_options(struct node_options *options, int argc, char **argv,
+                                struct problem *problem)
 {
     static const struct option known[] = {
         {"config", required_argument, NULL, 'c'}, {"set", required_argument, NULL, 's'},
@@ -60,9 +60,9 @@ static enum status parse_options(struct node_options *options, int argc, char **
         {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     int option;
     while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        enum status status = parse_option(options, option, problem);
-        if (status != OK || options->help)
-            return status;
+        enum error error = parse_option(options, option, problem);
+        if (error != OK || options->help)
+            return error;
     }
     if (optind < argc)
         return problem_set(problem, MALFORMED,

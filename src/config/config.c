@@ -19,12 +19,12 @@ void config_defaults(struct config *config)
 }
 
 /* Find the key and set it. */
-static enum status assign(struct config *config, const char *section, const char *name,
-                          const char *value, const struct config_key **key, struct problem *problem)
+static enum error assign(struct config *config, const char *section, const char *name,
+                         const char *value, const struct config_key **key, struct problem *problem)
 {
-    enum status status = config_key_section(section, problem);
-    if (status != OK)
-        return status;
+    enum error error = config_key_section(section, problem);
+    if (error != OK)
+        return error;
     *key = config_key_find(section, name);
     if (!*key)
         return config_key_unknown(section, name, problem);
@@ -37,14 +37,14 @@ struct reading {
     const char *path;
     const struct config_reader *reader;
     int line;
-    enum status status;
+    enum error error;
     struct problem *problem;
 };
 
-static void reading_fail(struct reading *reading, enum status status, const char *what)
+static void reading_fail(struct reading *reading, enum error error, const char *what)
 {
-    reading->status =
-        problem_set(reading->problem, status, "%.200s:%d: %s", reading->path, reading->line, what);
+    reading->error =
+        problem_set(reading->problem, error, "%.200s:%d: %s", reading->path, reading->line, what);
 }
 
 /* "[name]" and nothing but a comment behind it. */
@@ -65,9 +65,9 @@ static void check_section_line(struct reading *reading, const char *line)
         return;
     }
     (void)snprintf(section, sizeof section, "%.*s", (int)length, line + 1);
-    enum status status = reading->reader->on_section(reading->reader->context, section, &problem);
-    if (status != OK)
-        reading_fail(reading, status, problem.text);
+    enum error error = reading->reader->on_section(reading->reader->context, section, &problem);
+    if (error != OK)
+        reading_fail(reading, error, problem.text);
 }
 
 static bool is_binary(int byte)
@@ -99,7 +99,7 @@ static char *read_line(char *line, int room, void *context)
     if (line[0] == '[')
         check_section_line(reading, line);
     bool ended = byte == EOF && length == 0;
-    return ended || reading->status != OK ? NULL : line;
+    return ended || reading->error != OK ? NULL : line;
 }
 
 /* An ini_handler: 0 ends the reading. */
@@ -112,11 +112,11 @@ static int read_key(void *context, const char *section, const char *name, const 
         reading_fail(reading, MALFORMED, "a key before the first [section]");
         return 0;
     }
-    enum status status =
+    enum error error =
         reader->on_key(reader->context, section, name, value, reading->line, &problem);
-    if (status != OK)
-        reading_fail(reading, status, problem.text);
-    return status == OK;
+    if (error != OK)
+        reading_fail(reading, error, problem.text);
+    return error == OK;
 }
 
 static void read_file(struct reading *reading)
@@ -126,18 +126,18 @@ static void read_file(struct reading *reading)
     ini_inline_comment_prefixes = ";#";
     errno = 0;
     int wrong = ini_parse_stream(read_line, reading, read_key, reading);
-    if (reading->status != OK)
+    if (reading->error != OK)
         return;
     if (ferror(reading->file))
-        reading->status = problem_set(reading->problem, FAILED,
-                                      "%.300s: cannot be read: %s; name a file that you may read",
-                                      reading->path, strerror(errno));
+        reading->error = problem_set(reading->problem, FAILED,
+                                     "%.300s: cannot be read: %s; name a file that you may read",
+                                     reading->path, strerror(errno));
     else if (wrong != 0)
         reading_fail(reading, MALFORMED, "neither a [section] nor key = value");
 }
 
-enum status config_read(const char *path, const struct config_reader *reader,
-                        struct problem *problem)
+enum error config_read(const char *path, const struct config_reader *reader,
+                       struct problem *problem)
 {
     struct reading reading = {.path = path, .reader = reader, .problem = problem};
     reading.file = fopen(path, "re");
@@ -147,44 +147,44 @@ enum status config_read(const char *path, const struct config_reader *reader,
                            strerror(errno));
     read_file(&reading);
     (void)fclose(reading.file);
-    return reading.status;
+    return reading.error;
 }
 
-enum status config_load_key(struct config_load *load, const char *section, const char *name,
-                            const char *value, int line, struct problem *problem)
+enum error config_load_key(struct config_load *load, const char *section, const char *name,
+                           const char *value, int line, struct problem *problem)
 {
     const struct config_key *key = NULL;
-    enum status status = assign(&load->config, section, name, value, &key, problem);
-    if (status != OK)
-        return status;
+    enum error error = assign(&load->config, section, name, value, &key, problem);
+    if (error != OK)
+        return error;
     return config_key_once(key, &load->line_of[config_key_index(key)], line, problem);
 }
 
-static enum status on_section(void *context, const char *section, struct problem *problem)
+static enum error on_section(void *context, const char *section, struct problem *problem)
 {
     (void)context;
     return config_key_section(section, problem);
 }
 
-static enum status on_key(void *context, const char *section, const char *name, const char *value,
-                          int line, struct problem *problem)
+static enum error on_key(void *context, const char *section, const char *name, const char *value,
+                         int line, struct problem *problem)
 {
     return config_load_key(context, section, name, value, line, problem);
 }
 
-enum status config_load_file(struct config_load *load, const char *path, struct problem *problem)
+enum error config_load_file(struct config_load *load, const char *path, struct problem *problem)
 {
     const struct config_reader reader = {on_section, on_key, load};
     return config_read(path, &reader, problem);
 }
 
-enum status config_load(struct config *config, const char *path, struct problem *problem)
+enum error config_load(struct config *config, const char *path, struct problem *problem)
 {
     struct config_load load = {.config = *config};
-    const enum status status = config_load_file(&load, path, problem);
-    if (status == OK)
+    const enum error error = config_load_file(&load, path, problem);
+    if (error == OK)
         *config = load.config;
-    return status;
+    return error;
 }
 
 /* Copy from .. end without the blanks around it; false when it does not fit. */
@@ -202,8 +202,7 @@ static bool copy_trimmed(char *out, size_t room, const char *from, const char *e
     return true;
 }
 
-enum status config_split(struct config_parts *parts, const char *assignment,
-                         struct problem *problem)
+enum error config_split(struct config_parts *parts, const char *assignment, struct problem *problem)
 {
     const char *equals = strchr(assignment, '=');
     const char *dot = strchr(assignment, '.');
@@ -220,30 +219,30 @@ enum status config_split(struct config_parts *parts, const char *assignment,
     return OK;
 }
 
-static enum status set(struct config *config, const char *assignment, const struct config_key **key,
-                       struct problem *problem)
+static enum error set(struct config *config, const char *assignment, const struct config_key **key,
+                      struct problem *problem)
 {
     struct config_parts parts;
-    const enum status status = config_split(&parts, assignment, problem);
-    if (status != OK)
-        return status;
+    const enum error error = config_split(&parts, assignment, problem);
+    if (error != OK)
+        return error;
     return assign(config, parts.section, parts.name, parts.value, key, problem);
 }
 
-enum status config_set(struct config *config, const char *assignment, struct problem *problem)
+enum error config_set(struct config *config, const char *assignment, struct problem *problem)
 {
     const struct config_key *key;
     return set(config, assignment, &key, problem);
 }
 
-enum status config_load_set(struct config_load *load, const char *assignment,
-                            struct problem *problem)
+enum error config_load_set(struct config_load *load, const char *assignment,
+                           struct problem *problem)
 {
     const struct config_key *key;
-    const enum status status = set(&load->config, assignment, &key, problem);
-    if (status == OK)
+    const enum error error = set(&load->config, assignment, &key, problem);
+    if (error == OK)
         load->line_of[config_key_index(key)] = 0;
-    return status;
+    return error;
 }
 
 static void print_default(const struct config_key *key, FILE *out)

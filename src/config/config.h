@@ -8,8 +8,8 @@
  * Relative paths start at the folder the program was started in.
  * Held by tests/unit/config/test_config.c: what config_print writes, config_load reads back, equal.
  */
-#ifndef HEARSAY_CONFIG_H
-#define HEARSAY_CONFIG_H
+#ifndef HEARSAY_CONFIG_CONFIG_H
+#define HEARSAY_CONFIG_CONFIG_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -104,21 +104,21 @@ struct config_exchange {
     uint64_t neighbour_max;
     double interval_s; /* this, gain and beta: CONFIG_AUTO_REAL, or more */
     uint32_t steps_min;
-    double told_max;
+    double density_max;
     double tau;
     double gain;
     double beta;
     bool weigh_throughput;
     uint64_t log_bytes;
-    uint64_t give_bytes_per_s; /* 0: no bound; or CONFIG_AUTO_OF_0 */
+    uint64_t serve_bytes_per_s; /* 0: no bound; or CONFIG_AUTO_OF_0 */
 };
 
-#define CONFIG_LIVES_MAX 32768 /* what they told fits into a checkpoint */
+#define CONFIG_INCARNATIONS_MAX 32768 /* what they told fits into a checkpoint */
 
 struct config_limits {
     uint32_t peers;
     uint32_t members;
-    uint32_t lives;
+    uint32_t incarnations;
     uint32_t half_open;
     uint32_t half_open_per_net;
     double handshake_s;
@@ -140,14 +140,14 @@ void config_defaults(struct config *config);
 
 /* Read an INI file over what config holds. A fault leaves config as it was and names file and
  * line: MISSING (no such file), FAILED (cannot be read), MALFORMED (anything in it). */
-enum status config_load(struct config *config, const char *path, struct problem *problem) MUST_USE;
+enum error config_load(struct config *config, const char *path, struct problem *problem) MUST_USE;
 
 /* Set one key from "section.key=value"; later settings win. */
-enum status config_set(struct config *config, const char *assignment,
-                       struct problem *problem) MUST_USE;
+enum error config_set(struct config *config, const char *assignment,
+                      struct problem *problem) MUST_USE;
 
 /* What no key can know alone: settings that contradict each other. */
-enum status config_check(const struct config *config, struct problem *problem) MUST_USE;
+enum error config_check(const struct config *config, struct problem *problem) MUST_USE;
 
 /* A complete file: every key with its meaning, bounds, default, and the value it has in config. */
 void config_print(const struct config *config, FILE *out);

@@ -5,8 +5,8 @@
 
 #include "config/config_value.h"
 
-static enum status parse_address(struct address *address, const struct config_key *key,
-                                 const char *text, struct problem *problem)
+static enum error parse_address(struct address *address, const struct config_key *key,
+                                const char *text, struct problem *problem)
 {
     struct problem inner;
     struct address parsed;
@@ -19,8 +19,8 @@ static enum status parse_address(struct address *address, const struct config_ke
     return OK;
 }
 
-enum status config_address_set(void *to, const struct config_key *key, const char *text,
-                               struct problem *problem)
+enum error config_address_set(void *to, const struct config_key *key, const char *text,
+                              struct problem *problem)
 {
     if (strcmp(text, key->words) != 0)
         return parse_address(to, key, text, problem);
@@ -28,16 +28,16 @@ enum status config_address_set(void *to, const struct config_key *key, const cha
     return OK;
 }
 
-enum status config_address_set_listen(void *to, const struct config_key *key, const char *text,
-                                      struct problem *problem)
+enum error config_address_set_listen(void *to, const struct config_key *key, const char *text,
+                                     struct problem *problem)
 {
     struct problem ignored;
     struct address parsed = {0};
     const bool none = strcmp(text, key->words) == 0;
-    const enum status status = none ? OK : address_parse(&parsed, text, &ignored);
-    if (status == TOO_BIG)
+    const enum error error = none ? OK : address_parse(&parsed, text, &ignored);
+    if (error == TOO_BIG)
         return config_value_refuse(key, text, "the port is larger than 65535", problem);
-    if (status != OK)
+    if (error != OK)
         return config_value_refuse(key, text, "no address with a port", problem);
     if (!none && !address_is_number(&parsed))
         return config_value_refuse(key, text, "a name, and who listens needs a number", problem);
@@ -57,8 +57,8 @@ static const char *take_item(char *item, size_t room, const char *text)
     return rest;
 }
 
-enum status config_address_set_all(void *to, const struct config_key *key, const char *text,
-                                   struct problem *problem)
+enum error config_address_set_all(void *to, const struct config_key *key, const char *text,
+                                  struct problem *problem)
 {
     struct address_list list;
     memset(&list, 0, sizeof list);
@@ -68,11 +68,11 @@ enum status config_address_set_all(void *to, const struct config_key *key, const
         rest = take_item(item, sizeof item, rest);
         if (list.count == CONFIG_PEERS_MAX)
             return config_value_refuse(key, text, "too many", problem);
-        enum status status = parse_address(&list.item[list.count], key, item, problem);
-        if (status != OK && strpbrk(item, " \t"))
+        enum error error = parse_address(&list.item[list.count], key, item, problem);
+        if (error != OK && strpbrk(item, " \t"))
             return config_value_refuse(key, text, "no comma between two addresses", problem);
-        if (status != OK)
-            return status;
+        if (error != OK)
+            return error;
         list.count++;
     }
     memcpy(to, &list, sizeof list);

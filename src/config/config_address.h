@@ -2,21 +2,21 @@
  *
  * For config_value.c, which says what all have in common.
  */
-#ifndef HEARSAY_CONFIG_ADDRESS_H
-#define HEARSAY_CONFIG_ADDRESS_H
+#ifndef HEARSAY_CONFIG_CONFIG_ADDRESS_H
+#define HEARSAY_CONFIG_CONFIG_ADDRESS_H
 
 #include "config/config_key.h"
 
 /* to: struct address; CONFIG_ADDRESS. */
-enum status config_address_set(void *to, const struct config_key *key, const char *text,
-                               struct problem *problem) MUST_USE;
+enum error config_address_set(void *to, const struct config_key *key, const char *text,
+                              struct problem *problem) MUST_USE;
 
 /* to: struct address; CONFIG_LISTEN. */
-enum status config_address_set_listen(void *to, const struct config_key *key, const char *text,
-                                      struct problem *problem) MUST_USE;
+enum error config_address_set_listen(void *to, const struct config_key *key, const char *text,
+                                     struct problem *problem) MUST_USE;
 
 /* to: struct address_list; CONFIG_ADDRESSES. */
-enum status config_address_set_all(void *to, const struct config_key *key, const char *text,
-                                   struct problem *problem) MUST_USE;
+enum error config_address_set_all(void *to, const struct config_key *key, const char *text,
+                                  struct problem *problem) MUST_USE;
 
 #endif

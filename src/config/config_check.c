@@ -13,11 +13,11 @@ struct finding {
     struct problem *problem;
 };
 
-static enum status against(struct finding *finding, const char *section, const char *name,
-                           const char *format, ...) __attribute__((format(printf, 4, 5)));
+static enum error against(struct finding *finding, const char *section, const char *name,
+                          const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-static enum status against(struct finding *finding, const char *section, const char *name,
-                           const char *format, ...)
+static enum error against(struct finding *finding, const char *section, const char *name,
+                          const char *format, ...)
 {
     char what[256];
     va_list arguments;
@@ -29,7 +29,7 @@ static enum status against(struct finding *finding, const char *section, const c
     return problem_set(finding->problem, MALFORMED, "[%s] %s%s", section, name, what);
 }
 
-static enum status check_node(const struct config_node *node, struct finding *finding)
+static enum error check_node(const struct config_node *node, struct finding *finding)
 {
     bool listens = node->listen.host[0];
     if (!listens && node->peers.count == 0)
@@ -44,7 +44,7 @@ static enum status check_node(const struct config_node *node, struct finding *fi
     return OK;
 }
 
-static enum status check_learning(const struct config *config, struct finding *finding)
+static enum error check_learning(const struct config *config, struct finding *finding)
 {
     if (!config->model.layers[0] && !model_preset(config->model.name))
         return against(finding, "model", "name",
@@ -63,7 +63,7 @@ static enum status check_learning(const struct config *config, struct finding *f
     return OK;
 }
 
-static enum status check_limits(const struct config_limits *limits, struct finding *finding)
+static enum error check_limits(const struct config_limits *limits, struct finding *finding)
 {
     if (limits->half_open_per_net > limits->half_open)
         return against(finding, "limits", "half_open_per_net", " (%u) is more than half_open (%u)",
@@ -71,41 +71,41 @@ static enum status check_limits(const struct config_limits *limits, struct findi
     if (limits->peers > limits->members)
         return against(finding, "limits", "peers", " (%u) is more than members (%u)", limits->peers,
                        limits->members);
-    const uint32_t most = node_lives_max(limits->send_queue_bytes);
-    if (limits->lives > most)
-        return against(finding, "limits", "lives",
+    const uint32_t most = node_incarnations_max(limits->send_queue_bytes);
+    if (limits->incarnations > most)
+        return against(finding, "limits", "incarnations",
                        " (%u) are more than a joiner can be told of at once, "
                        "%u with this send_queue_bytes; raise that, or lower lives",
-                       limits->lives, most);
+                       limits->incarnations, most);
     return OK;
 }
 
-static enum status check(const struct config *config, struct finding *finding)
+static enum error check(const struct config *config, struct finding *finding)
 {
-    enum status status = check_node(&config->node, finding);
-    if (status == OK)
-        status = check_learning(config, finding);
-    if (status == OK)
-        status = check_limits(&config->limits, finding);
-    return status;
+    enum error error = check_node(&config->node, finding);
+    if (error == OK)
+        error = check_learning(config, finding);
+    if (error == OK)
+        error = check_limits(&config->limits, finding);
+    return error;
 }
 
-enum status config_check(const struct config *config, struct problem *problem)
+enum error config_check(const struct config *config, struct problem *problem)
 {
     struct finding finding = {.problem = problem};
     return check(config, &finding);
 }
 
-enum status config_load_check(const struct config_load *load, const char *path,
-                              struct problem *problem)
+enum error config_load_check(const struct config_load *load, const char *path,
+                             struct problem *problem)
 {
     struct problem why;
     struct finding finding = {.problem = &why};
-    const enum status status = check(&load->config, &finding);
-    if (status == OK)
+    const enum error error = check(&load->config, &finding);
+    if (error == OK)
         return OK;
     const int line = load->line_of[config_key_index(finding.key)];
     if (line == 0)
-        return problem_set(problem, status, "%s", why.text);
-    return problem_set(problem, status, "%.200s:%d: %.300s", path, line, why.text);
+        return problem_set(problem, error, "%s", why.text);
+    return problem_set(problem, error, "%.200s:%d: %.300s", path, line, why.text);
 }

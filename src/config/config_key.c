@@ -120,11 +120,13 @@ static const struct config_key keys[] = {
      .help = "Sent to any one neighbour, at most."},
     {"exchange", "interval_s", CONFIG_REAL, AT(exchange.interval_s), .initial = "auto", .min = 0.01,
      .max = 3600, .unit = "s", .words = "auto",
-     .help = "Between two tellings, in the mean; auto: by how long news takes and what it costs."},
+     .help =
+         "Between two publications, in the mean; auto: by how long news takes and what it costs."},
     {"exchange", "steps_min", CONFIG_U32, AT(exchange.steps_min), .initial = "16", .min = 1,
-     .max = 1000000, .unit = "steps", .help = "Local steps between two tellings, at least."},
-    {"exchange", "told_max", CONFIG_REAL, AT(exchange.told_max), .initial = "0.1", .min = 0.0001,
-     .max = 1, .help = "Part of the parameters told at once, at most: the strongest."},
+     .max = 1000000, .unit = "steps", .help = "Local steps between two publications, at least."},
+    {"exchange", "density_max", CONFIG_REAL, AT(exchange.density_max), .initial = "0.1",
+     .min = 0.0001, .max = 1,
+     .help = "Part of the parameters told at once, at most: the strongest."},
     {"exchange", "tau", CONFIG_REAL, AT(exchange.tau), .initial = "auto", .min = 1e-7, .max = 1,
      .words = "auto",
      .help = "Least progress of a weight that is told, whatever it takes; auto: as small as fits."},
@@ -137,16 +139,16 @@ static const struct config_key keys[] = {
      .help = "Weigh each node's progress by the samples it learned; no: all the same."},
     {"exchange", "log_bytes", CONFIG_SIZE, AT(exchange.log_bytes), .initial = "64M", .min = 0x1p20,
      .max = 0x1p36, .unit = "bytes", .help = "Rumors kept for nodes that missed them."},
-    {"exchange", "give_bytes_per_s", CONFIG_SIZE, AT(exchange.give_bytes_per_s), .initial = "auto",
-     .max = 0x1p36, .unit = "bytes per second", .words = "auto",
+    {"exchange", "serve_bytes_per_s", CONFIG_SIZE, AT(exchange.serve_bytes_per_s),
+     .initial = "auto", .max = 0x1p36, .unit = "bytes per second", .words = "auto",
      .help = "Of the base, to who catches up, while training; 0: no bound; auto: by the links."},
 
     {"limits", "peers", CONFIG_U32, AT(limits.peers), .initial = "32", .min = 1, .max = 128,
      .unit = "connections", .help = "Open conversations."},
     {"limits", "members", CONFIG_U32, AT(limits.members), .initial = "256", .min = 2, .max = 4096,
      .unit = "nodes", .help = "Nodes of the swarm to remember."},
-    {"limits", "lives", CONFIG_U32, AT(limits.lives), .initial = "8192", .min = 16,
-     .max = CONFIG_LIVES_MAX, .unit = "lives",
+    {"limits", "incarnations", CONFIG_U32, AT(limits.incarnations), .initial = "8192", .min = 16,
+     .max = CONFIG_INCARNATIONS_MAX, .unit = "incarnations",
      .help = "Lives of all nodes, from start to end: what each told stays in the sum."},
     {"limits", "half_open", CONFIG_U32, AT(limits.half_open), .initial = "64", .min = 1,
      .max = 1024, .unit = "connections", .help = "Callers who have not yet proved the swarm key."},
@@ -163,7 +165,7 @@ static const struct config_key keys[] = {
      .max = 1000, .unit = "notes per second", .help = "Notes that others can cause."},
 };
 
-_Static_assert(CONFIG_LIVES_MAX *HISTORY_ENTRY_BYTES <= CHECKPOINT_OWN_MAX,
+_Static_assert(CONFIG_INCARNATIONS_MAX *HISTORY_ENTRY_BYTES <= CHECKPOINT_OWN_MAX,
                "what all lives told fits into a checkpoint");
 _Static_assert(sizeof keys / sizeof keys[0] <= CONFIG_KEYS_MAX, "each has its place");
 
@@ -246,8 +248,8 @@ const char *config_key_nearest(const char *typed, const char *const *words, size
     return nearest && is_near(typed, distance(typed, nearest)) ? nearest : NULL;
 }
 
-enum status config_key_once(const struct config_key *key, int *set, int line,
-                            struct problem *problem)
+enum error config_key_once(const struct config_key *key, int *set, int line,
+                           struct problem *problem)
 {
     if (*set > 0)
         return problem_set(problem, MALFORMED, "[%s] %s is already set in line %d", key->section,
@@ -269,8 +271,28 @@ static void list(char *out, size_t room, const char *section)
     }
 }
 
-enum status config_key_unknown(const char *section, const char *name, struct problem *problem)
+/* Keys that have had another name, so that a file from before is told the new one. */
+static const char *renamed(const char *section, const char *name)
 {
+    static const struct {
+        const char *section, *before, *now;
+    } RENAMED[] = {
+        {"exchange", "told_max", "density_max"},
+        {"exchange", "give_bytes_per_s", "serve_bytes_per_s"},
+        {"limits", "lives", "incarnations"},
+    };
+    for (size_t i = 0; i < sizeof RENAMED / sizeof *RENAMED; i++)
+        if (strcmp(section, RENAMED[i].section) == 0 && strcmp(name, RENAMED[i].before) == 0)
+            return RENAMED[i].now;
+    return NULL;
+}
+
+enum error config_key_unknown(const char *section, const char *name, struct problem *problem)
+{
+    const char *now = renamed(section, name);
+    if (now)
+        return problem_set(problem, MALFORMED, "the key [%s] %s is called %s now", section, name,
+                           now);
     const struct config_key *nearest = NULL;
     const struct config_key *elsewhere = NULL;
     for (size_t i = 0; i < config_key_count(); i++) {
@@ -291,7 +313,7 @@ enum status config_key_unknown(const char *section, const char *name, struct pro
                        known);
 }
 
-enum status config_key_section(const char *section, struct problem *problem)
+enum error config_key_section(const char *section, struct problem *problem)
 {
     const char *nearest = keys[0].section;
     for (size_t i = 0; i < config_key_count(); i++) {

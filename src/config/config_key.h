@@ -2,8 +2,8 @@
  *
  * What a key means stands here; how its text becomes a value is config_value.h.
  */
-#ifndef HEARSAY_CONFIG_KEY_H
-#define HEARSAY_CONFIG_KEY_H
+#ifndef HEARSAY_CONFIG_CONFIG_KEY_H
+#define HEARSAY_CONFIG_CONFIG_KEY_H
 
 #include <stddef.h>
 
@@ -51,17 +51,17 @@ size_t config_key_index(const struct config_key *key); /* below config_key_count
 const struct config_key *config_key_find(const char *section, const char *name);
 
 /* MALFORMED, and the sentence that says what the user may have meant. */
-enum status config_key_unknown(const char *section, const char *name, struct problem *problem);
+enum error config_key_unknown(const char *section, const char *name, struct problem *problem);
 
 /* The word that somebody who typed this may have meant; NULL: none is near. Words are shorter than
  * 32 characters. */
 const char *config_key_nearest(const char *typed, const char *const *words, size_t count);
 
 /* Notes that a file set the key in this line; MALFORMED when it already had in line *set. */
-enum status config_key_once(const struct config_key *key, int *set, int line,
-                            struct problem *problem) MUST_USE;
+enum error config_key_once(const struct config_key *key, int *set, int line,
+                           struct problem *problem) MUST_USE;
 
 /* OK when the section exists; else MALFORMED and the sentence. */
-enum status config_key_section(const char *section, struct problem *problem) MUST_USE;
+enum error config_key_section(const char *section, struct problem *problem) MUST_USE;
 
 #endif

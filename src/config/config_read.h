@@ -1,8 +1,8 @@
 /* Reading what is written as a configuration is: for files and assignments that hold more than one.
  * config.c and config_check.c implement it, a scenario of the simulator is read with it.
  */
-#ifndef HEARSAY_CONFIG_READ_H
-#define HEARSAY_CONFIG_READ_H
+#ifndef HEARSAY_CONFIG_CONFIG_READ_H
+#define HEARSAY_CONFIG_CONFIG_READ_H
 
 #include "config/config.h"
 #include "config/config_key.h"
@@ -13,35 +13,35 @@ struct config_parts {
     char name[CONFIG_NAME_BYTES];
     char value[CONFIG_LINE_BYTES];
 };
-enum status config_split(struct config_parts *parts, const char *assignment,
-                         struct problem *problem) MUST_USE;
+enum error config_split(struct config_parts *parts, const char *assignment,
+                        struct problem *problem) MUST_USE;
 
 /* Any file of our kind, line by line: the first call that is not OK ends the reading, and its
  * sentence is given with file and line. on_key is told the line, too. */
 struct config_reader {
-    enum status (*on_section)(void *context, const char *section, struct problem *problem);
-    enum status (*on_key)(void *context, const char *section, const char *name, const char *value,
-                          int line, struct problem *problem);
+    enum error (*on_section)(void *context, const char *section, struct problem *problem);
+    enum error (*on_key)(void *context, const char *section, const char *name, const char *value,
+                         int line, struct problem *problem);
     void *context;
 };
-enum status config_read(const char *path, const struct config_reader *reader,
-                        struct problem *problem) MUST_USE;
+enum error config_read(const char *path, const struct config_reader *reader,
+                       struct problem *problem) MUST_USE;
 
 /* A configuration being read, each key at most once in its file. */
 struct config_load {
     struct config config;
     int line_of[CONFIG_KEYS_MAX]; /* where a key was set; 0: nowhere yet, or not by a file */
 };
-enum status config_load_key(struct config_load *load, const char *section, const char *name,
-                            const char *value, int line, struct problem *problem) MUST_USE;
+enum error config_load_key(struct config_load *load, const char *section, const char *name,
+                           const char *value, int line, struct problem *problem) MUST_USE;
 
 /* config_load, config_set and config_check, which names file and line if the key stands there. A
  * fault may leave a part of the file in load. */
-enum status config_load_file(struct config_load *load, const char *path,
-                             struct problem *problem) MUST_USE;
-enum status config_load_set(struct config_load *load, const char *assignment,
+enum error config_load_file(struct config_load *load, const char *path,
                             struct problem *problem) MUST_USE;
-enum status config_load_check(const struct config_load *load, const char *path,
-                              struct problem *problem) MUST_USE;
+enum error config_load_set(struct config_load *load, const char *assignment,
+                           struct problem *problem) MUST_USE;
+enum error config_load_check(const struct config_load *load, const char *path,
+                             struct problem *problem) MUST_USE;
 
 #endif

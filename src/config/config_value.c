@@ -121,8 +121,8 @@ struct config_allowed config_value_allowed(const struct config_key *key)
     check_failed(__FILE__, __LINE__, "every type has its bounds");
 }
 
-enum status config_value_refuse(const struct config_key *key, const char *text, const char *why,
-                                struct problem *problem)
+enum error config_value_refuse(const struct config_key *key, const char *text, const char *why,
+                               struct problem *problem)
 {
     struct config_allowed allowed = config_value_allowed(key);
     return problem_set(problem, MALFORMED, "[%s] %s = %.80s%s: %.120s; allowed: %s", key->section,
@@ -161,8 +161,8 @@ static uint64_t size_factor(const char *suffix)
     }
 }
 
-static enum status check_bounds(const struct config_key *key, const char *text, double value,
-                                struct problem *problem)
+static enum error check_bounds(const struct config_key *key, const char *text, double value,
+                               struct problem *problem)
 {
     if (value < key->min)
         return config_value_refuse(key, text, "too small", problem);
@@ -178,7 +178,7 @@ static bool is_number(const struct config_key *key)
 }
 
 /* The word that stands for what is no number of this key. */
-static enum status set_word(void *to, const struct config_key *key)
+static enum error set_word(void *to, const struct config_key *key)
 {
     if (key->type == CONFIG_REAL)
         *(double *)to = CONFIG_AUTO_REAL;
@@ -194,23 +194,23 @@ static bool is_word(const void *value, const struct config_key *key)
     return memcmp(value, &word, key->bytes) == 0;
 }
 
-static enum status set_whole(void *to, const struct config_key *key, const char *text,
-                             struct problem *problem)
+static enum error set_whole(void *to, const struct config_key *key, const char *text,
+                            struct problem *problem)
 {
     uint64_t value;
     const char *end;
     if (!whole_number(text, &value, &end) || *end)
         return config_value_refuse(key, text, "not a whole number", problem);
-    enum status status = check_bounds(key, text, (double)value, problem);
-    if (status == OK && key->type == CONFIG_U32)
+    enum error error = check_bounds(key, text, (double)value, problem);
+    if (error == OK && key->type == CONFIG_U32)
         *(uint32_t *)to = (uint32_t)value;
-    else if (status == OK)
+    else if (error == OK)
         *(uint64_t *)to = value;
-    return status;
+    return error;
 }
 
-static enum status set_size(void *to, const struct config_key *key, const char *text,
-                            struct problem *problem)
+static enum error set_size(void *to, const struct config_key *key, const char *text,
+                           struct problem *problem)
 {
     uint64_t value;
     const char *suffix;
@@ -220,28 +220,28 @@ static enum status set_size(void *to, const struct config_key *key, const char *
     if (value > UINT64_MAX / size_factor(suffix))
         return config_value_refuse(key, text, "too large", problem);
     value *= size_factor(suffix);
-    enum status status = check_bounds(key, text, (double)value, problem);
-    if (status == OK)
+    enum error error = check_bounds(key, text, (double)value, problem);
+    if (error == OK)
         *(uint64_t *)to = value;
-    return status;
+    return error;
 }
 
-static enum status set_real(void *to, const struct config_key *key, const char *text,
-                            struct problem *problem)
+static enum error set_real(void *to, const struct config_key *key, const char *text,
+                           struct problem *problem)
 {
     char *end;
     double value = strtod(text, &end);
     /* strtod also reads hexadecimal, infinities and "nan"; a file for people has decimals. */
     if (end == text || *end || text[strspn(text, "0123456789+-.eE")] || !isfinite(value))
         return config_value_refuse(key, text, "not a number", problem);
-    enum status status = check_bounds(key, text, value, problem);
-    if (status == OK)
+    enum error error = check_bounds(key, text, value, problem);
+    if (error == OK)
         *(double *)to = value;
-    return status;
+    return error;
 }
 
-static enum status set_bool(void *to, const struct config_key *key, const char *text,
-                            struct problem *problem)
+static enum error set_bool(void *to, const struct config_key *key, const char *text,
+                           struct problem *problem)
 {
     bool yes = strcmp(text, "yes") == 0 || strcmp(text, "true") == 0 || strcmp(text, "on") == 0;
     bool no = strcmp(text, "no") == 0 || strcmp(text, "false") == 0 || strcmp(text, "off") == 0;
@@ -251,8 +251,8 @@ static enum status set_bool(void *to, const struct config_key *key, const char *
     return OK;
 }
 
-static enum status set_choice(void *to, const struct config_key *key, const char *text,
-                              struct problem *problem)
+static enum error set_choice(void *to, const struct config_key *key, const char *text,
+                             struct problem *problem)
 {
     const char *word = key->words;
     for (unsigned int value = 0; word; value++) {
@@ -266,8 +266,8 @@ static enum status set_choice(void *to, const struct config_key *key, const char
     return config_value_refuse(key, text, "no such choice", problem);
 }
 
-static enum status set_text(void *to, const struct config_key *key, const char *text,
-                            struct problem *problem)
+static enum error set_text(void *to, const struct config_key *key, const char *text,
+                           struct problem *problem)
 {
     size_t length = strlen(text);
     if ((double)length < key->min)
@@ -279,8 +279,8 @@ static enum status set_text(void *to, const struct config_key *key, const char *
     return OK;
 }
 
-static enum status set_slice(void *to, const struct config_key *key, const char *text,
-                             struct problem *problem)
+static enum error set_slice(void *to, const struct config_key *key, const char *text,
+                            struct problem *problem)
 {
     uint64_t number;
     uint64_t count;
@@ -295,8 +295,8 @@ static enum status set_slice(void *to, const struct config_key *key, const char 
     return OK;
 }
 
-static enum status set_clean(void *record, const struct config_key *key, const char *text,
-                             struct problem *problem)
+static enum error set_clean(void *record, const struct config_key *key, const char *text,
+                            struct problem *problem)
 {
     void *to = member(record, key);
     if (is_number(key) && key->words && strcmp(text, key->words) == 0)
@@ -345,8 +345,8 @@ static bool can_stand_in_file(const char *text)
     return text[0] == '\0' || (!is_blank(text[0]) && !is_blank(before));
 }
 
-enum status config_value_set(void *record, const struct config_key *key, const char *text,
-                             struct problem *problem)
+enum error config_value_set(void *record, const struct config_key *key, const char *text,
+                            struct problem *problem)
 {
     char bare[CONFIG_LINE_BYTES];
     size_t length = strlen(text);

@@ -1,6 +1,6 @@
 /* One configuration value between its text and its member of struct config. */
-#ifndef HEARSAY_CONFIG_VALUE_H
-#define HEARSAY_CONFIG_VALUE_H
+#ifndef HEARSAY_CONFIG_CONFIG_VALUE_H
+#define HEARSAY_CONFIG_CONFIG_VALUE_H
 
 #include <stdio.h>
 
@@ -10,12 +10,12 @@
 /* Parse text (no blanks around it; may stand in double quotes) into the key's member of `record`
  * (a struct config, or whatever the key's offset is in), within its bounds. A fault: MALFORMED, a
  * sentence with key, value and what is allowed, record unchanged. */
-enum status config_value_set(void *record, const struct config_key *key, const char *text,
-                             struct problem *problem) MUST_USE;
+enum error config_value_set(void *record, const struct config_key *key, const char *text,
+                            struct problem *problem) MUST_USE;
 
 /* MALFORMED, and the whole sentence: which key, which value, what is wrong, what would be right. */
-enum status config_value_refuse(const struct config_key *key, const char *text, const char *why,
-                                struct problem *problem) MUST_USE;
+enum error config_value_refuse(const struct config_key *key, const char *text, const char *why,
+                               struct problem *problem) MUST_USE;
 
 /* The member's value, as config_value_set reads it back to the bit. */
 void config_value_print(const struct config *config, const struct config_key *key, FILE *out);

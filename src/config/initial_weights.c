@@ -9,8 +9,8 @@
 
 #define WEIGHT_MAX 100.0f /* a base holds up to 128, and the swarm is to move on */
 
-static enum status check_weights(const char *path, const float *weights, size_t count,
-                                 struct problem *problem)
+static enum error check_weights(const char *path, const float *weights, size_t count,
+                                struct problem *problem)
 {
     for (size_t c = 0; c < count; c++)
         if (!(fabsf(weights[c]) <= WEIGHT_MAX))
@@ -31,22 +31,22 @@ static uint64_t digest_of(const float *weights, size_t count)
     return digest;
 }
 
-enum status start_load(const char *path, const struct model *model, float *host_weights,
-                       uint64_t *digest, struct problem *problem)
+enum error initial_weights_load(const char *path, const struct model *model, float *host_weights,
+                                uint64_t *digest, struct problem *problem)
 {
     struct problem why;
     const size_t count = model_parameters(model);
     float *weights = malloc(count * sizeof *weights);
     CHECK(weights);
-    enum status status = tensors_load(path, model, weights, &why);
-    if (status == OK)
-        status = check_weights(path, weights, count, &why);
-    if (status == OK) {
+    enum error error = safetensors_load(path, model, weights, &why);
+    if (error == OK)
+        error = check_weights(path, weights, count, &why);
+    if (error == OK) {
         *digest = digest_of(weights, count);
         memcpy(host_weights, weights, count * sizeof *weights);
     } else {
-        (void)problem_set(problem, status, "[model] start: %s", why.text);
+        (void)problem_set(problem, error, "[model] start: %s", why.text);
     }
     free(weights);
-    return status;
+    return error;
 }

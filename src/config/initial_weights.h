@@ -8,8 +8,8 @@
  * base bit for bit, with its digest; beyond, it is as near as a float32 is. Held by
  * tests/unit/config/test_initial_weights.c and tests/process/test_from_model.sh.
  */
-#ifndef HEARSAY_START_H
-#define HEARSAY_START_H
+#ifndef HEARSAY_CONFIG_INITIAL_WEIGHTS_H
+#define HEARSAY_CONFIG_INITIAL_WEIGHTS_H
 
 #include <stdint.h>
 
@@ -17,9 +17,9 @@
 #include "base/error.h"
 
 /* host_weights[P] of b0 from the file, and the digest of b0. Tensors go by name and shape, so files
- * of others will do. Fails as tensors_load; MALFORMED, too, if a weight is no number, or too large
- * for a base. */
-enum status start_load(const char *path, const struct model *model, float *host_weights,
-                       uint64_t *digest, struct problem *problem) MUST_USE;
+ * of others will do. Fails as safetensors_load; MALFORMED, too, if a weight is no number, or too
+ * large for a base. */
+enum error initial_weights_load(const char *path, const struct model *model, float *host_weights,
+                                uint64_t *digest, struct problem *problem) MUST_USE;
 
 #endif

@@ -15,8 +15,8 @@
 #define START_TEXT_BYTES 32
 #define ARENA_BYTES      ((size_t)64 << 30) /* address space; only what is touched costs memory */
 
-enum status setup_data(const struct config *config, struct dataset *train, struct dataset *test,
-                       struct problem *problem)
+enum error setup_data(const struct config *config, struct dataset *train, struct dataset *test,
+                      struct problem *problem)
 {
     const struct dataset_options options = {
         .source = config->data.source,
@@ -27,12 +27,12 @@ enum status setup_data(const struct config *config, struct dataset *train, struc
         .shard = config->data.shard.index,
         .shards = config->data.shard.count,
     };
-    enum status status = dataset_load_train(train, &options, problem);
-    if (status != OK)
-        return status;
-    status = dataset_load_test(test, &options, problem);
-    if (status != OK)
-        return status;
+    enum error error = dataset_load_train(train, &options, problem);
+    if (error != OK)
+        return error;
+    error = dataset_load_test(test, &options, problem);
+    if (error != OK)
+        return error;
     if (memcmp(&train->shape, &test->shape, sizeof train->shape) != 0 ||
         test->classes > train->classes)
         return problem_set(problem, MISMATCH,
@@ -55,17 +55,17 @@ uint32_t setup_batch_max(const struct config *config, const struct dataset *trai
         return config->train.batch;
     const char *line = layers_of(config);
     const size_t sample_bytes = line ? model_sample_bytes(line, train->shape, train->classes) : 0;
-    return pace_batch_max(sample_bytes, config->train.batch_bytes);
+    return batch_size_batch_max(sample_bytes, config->train.batch_bytes);
 }
 
-struct pace setup_pace(const struct config *config, const struct model *model)
+struct batch_size setup_batch_size(const struct config *config, const struct model *model)
 {
-    struct pace pace = {.batch_max = PACE_BATCH_MIN, .window_ns = PACE_WINDOW_NS};
-    while (2 * pace.batch_max <= (uint32_t)model_batch_max(model))
-        pace.batch_max *= 2;
+    struct batch_size batch_size = {.batch_max = PACE_BATCH_MIN, .window_ns = PACE_WINDOW_NS};
+    while (2 * batch_size.batch_max <= (uint32_t)model_batch_max(model))
+        batch_size.batch_max *= 2;
     if (config->train.batch == CONFIG_AUTO)
-        pace.step_ns = (uint64_t)(config->train.step_ms * 1e6);
-    return pace;
+        batch_size.step_ns = (uint64_t)(config->train.step_ms * 1e6);
+    return batch_size;
 }
 
 static uint32_t smaller(uint32_t a, uint32_t b)
@@ -80,9 +80,9 @@ struct learner_options setup_learner_options(const struct config *config,
     const struct model *model = made->model;
     const struct config_train *train = &config->train;
     const struct slice part = train->evaluate_part;
-    const double told_max = config->exchange.told_max * (double)model_parameters(model);
+    const double density_max = config->exchange.density_max * (double)model_parameters(model);
     const uint32_t batch_max =
-        train->batch == CONFIG_AUTO ? setup_pace(config, model).batch_max : 0;
+        train->batch == CONFIG_AUTO ? setup_batch_size(config, model).batch_max : 0;
     return (struct learner_options){
         .optimizer = {.kind = train->optimizer,
                       .beta2 = (float)train->beta2,
@@ -101,14 +101,14 @@ struct learner_options setup_learner_options(const struct config *config,
         .data_node = data_node,
         .test_from = (uint32_t)((uint64_t)tests * part.index / part.count),
         .test_to = (uint32_t)((uint64_t)tests * (part.index + 1) / part.count),
-        .told_max = told_max < 1 ? 1 : (uint32_t)told_max,
+        .density_max = density_max < 1 ? 1 : (uint32_t)density_max,
     };
 }
 
 /* b0, and what sets it apart from others. */
-static enum status make_start(const struct config *config, struct arena *arena,
-                              struct setup_model *made, char text[START_TEXT_BYTES],
-                              struct problem *problem)
+static enum error make_start(const struct config *config, struct arena *arena,
+                             struct setup_model *made, char text[START_TEXT_BYTES],
+                             struct problem *problem)
 {
     made->start = NULL;
     if (config->model.start[0] == '\0') {
@@ -117,18 +117,18 @@ static enum status make_start(const struct config *config, struct arena *arena,
     }
     uint64_t digest;
     float *weights = arena_take(arena, model_parameters(made->model), sizeof *weights);
-    const enum status status =
-        start_load(config->model.start, made->model, weights, &digest, problem);
-    if (status != OK)
-        return status;
+    const enum error error =
+        initial_weights_load(config->model.start, made->model, weights, &digest, problem);
+    if (error != OK)
+        return error;
     made->start = weights;
     (void)snprintf(text, START_TEXT_BYTES, "start %016" PRIx64, digest);
     return OK;
 }
 
-enum status setup_model(const struct config *config, uint32_t batch_max,
-                        const struct dataset *train, struct arena *arena, struct backend *backend,
-                        struct setup_model *made, struct problem *problem)
+enum error setup_model(const struct config *config, uint32_t batch_max, const struct dataset *train,
+                       struct arena *arena, struct backend *backend, struct setup_model *made,
+                       struct problem *problem)
 {
     const char *line = layers_of(config);
     if (!line)
@@ -137,16 +137,16 @@ enum status setup_model(const struct config *config, uint32_t batch_max,
                            config->model.name, model_presets());
     const uint32_t most = batch_max > EVALUATION_BATCH ? batch_max : EVALUATION_BATCH;
     struct problem why;
-    enum status status = model_new(&made->model, arena, backend, line, train->shape, train->classes,
-                                   (int)most, &why);
-    if (status != OK)
-        return problem_set(problem, status, "[model] %s: %.400s",
+    enum error error = model_new(&made->model, arena, backend, line, train->shape, train->classes,
+                                 (int)most, &why);
+    if (error != OK)
+        return problem_set(problem, error, "[model] %s: %.400s",
                            config->model.layers[0] ? "layers" : "name", why.text);
     char start[START_TEXT_BYTES];
-    status = make_start(config, arena, made, start, problem);
-    if (status != OK) {
+    error = make_start(config, arena, made, start, problem);
+    if (error != OK) {
         model_free(made->model);
-        return status;
+        return error;
     }
     (void)snprintf(made->description, sizeof made->description, "%dx%dx%d: %s; %s",
                    train->shape.channels, train->shape.height, train->shape.width,
@@ -154,8 +154,8 @@ enum status setup_model(const struct config *config, uint32_t batch_max,
     return OK;
 }
 
-enum status setup_device(const struct config *config, struct backend **backend,
-                         char text[DEVICE_TEXT_MAX], struct problem *problem)
+enum error setup_device(const struct config *config, struct backend **backend,
+                        char text[DEVICE_TEXT_MAX], struct problem *problem)
 {
     const bool left_to_us = strcmp(config->train.device, "auto") == 0;
     const char *word = left_to_us && !config->train.enabled ? "cpu" : config->train.device;
@@ -163,17 +163,17 @@ enum status setup_device(const struct config *config, struct backend **backend,
                        problem);
 }
 
-static enum status make_learner(struct setup *setup, const struct config *config,
-                                const struct dataset *train, const struct dataset *test,
-                                struct problem *problem)
+static enum error make_learner(struct setup *setup, const struct config *config,
+                               const struct dataset *train, const struct dataset *test,
+                               struct problem *problem)
 {
     struct setup_model made;
-    enum status status = setup_device(config, &setup->backend, setup->device, problem);
-    if (status == OK)
-        status = setup_model(config, setup_batch_max(config, train), train, &setup->arena,
-                             setup->backend, &made, problem);
-    if (status != OK)
-        return status;
+    enum error error = setup_device(config, &setup->backend, setup->device, problem);
+    if (error == OK)
+        error = setup_model(config, setup_batch_max(config, train), train, &setup->arena,
+                            setup->backend, &made, problem);
+    if (error != OK)
+        return error;
     setup->model = made.model;
     memcpy(setup->description, made.description, sizeof setup->description);
     setup->classes = train->classes;
@@ -192,25 +192,24 @@ static enum status make_learner(struct setup *setup, const struct config *config
     return OK;
 }
 
-enum status setup_keys(struct setup *setup, const struct config *config, struct problem *problem)
+enum error setup_keys(struct setup *setup, const struct config *config, struct problem *problem)
 {
     memset(setup, 0, sizeof *setup);
-    const enum status status = identity_load(&setup->identity, config->node.identity, problem);
-    return status == OK ? swarm_key_load(setup->swarm_key, config->node.swarm_key, problem)
-                        : status;
+    const enum error error = identity_load(&setup->identity, config->node.identity, problem);
+    return error == OK ? swarm_key_load(setup->swarm_key, config->node.swarm_key, problem) : error;
 }
 
-enum status setup_make(struct setup *setup, const struct config *config, struct problem *problem)
+enum error setup_make(struct setup *setup, const struct config *config, struct problem *problem)
 {
     struct dataset train = {0}, test = {0};
-    enum status status = setup_data(config, &train, &test, problem);
-    if (status == OK) {
+    enum error error = setup_data(config, &train, &test, problem);
+    if (error == OK) {
         arena_init(&setup->arena, ARENA_BYTES);
-        status = make_learner(setup, config, &train, &test, problem);
+        error = make_learner(setup, config, &train, &test, problem);
     }
     dataset_free(&train);
     dataset_free(&test);
-    return status;
+    return error;
 }
 
 static uint64_t ns_of(double seconds)
@@ -218,7 +217,7 @@ static uint64_t ns_of(double seconds)
     return (uint64_t)(seconds * 1e9);
 }
 
-_Static_assert(NODE_GIVE_AUTO == CONFIG_AUTO_OF_0, "handed on as it is");
+_Static_assert(NODE_SERVE_AUTO == CONFIG_AUTO_OF_0, "applied on as it is");
 
 struct node_options setup_plain_options(const struct config *config)
 {
@@ -237,16 +236,16 @@ struct node_options setup_plain_options(const struct config *config)
         .gain = fmax(config->exchange.gain, 0),
         .beta = config->exchange.beta,
         .momentum = config->train.momentum,
-        .apart_s = APART_S,
+        .partition_s = APART_S,
         .block_entries = BLOCK_ENTRIES,
         .weigh_throughput = config->exchange.weigh_throughput,
         .log_bytes = config->exchange.log_bytes,
-        .give_bytes_per_s = config->exchange.give_bytes_per_s,
+        .serve_bytes_per_s = config->exchange.serve_bytes_per_s,
         .save_ns = ns_of(config->node.save_s),
         .apply_window = SETUP_APPLY_WINDOW,
         .peers_max = config->limits.peers,
         .members_max = config->limits.members,
-        .lives_max = config->limits.lives,
+        .incarnations_max = config->limits.incarnations,
         .half_open_max = config->limits.half_open,
         .half_open_per_net_max = config->limits.half_open_per_net,
         .handshake_ns = ns_of(config->limits.handshake_s),

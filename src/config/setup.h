@@ -1,6 +1,6 @@
 /* From a configuration to what a node is made of: keys, data, model, learner, node options. */
-#ifndef HEARSAY_SETUP_H
-#define HEARSAY_SETUP_H
+#ifndef HEARSAY_CONFIG_SETUP_H
+#define HEARSAY_CONFIG_SETUP_H
 
 #include "base/arena.h"
 #include "config/config.h"
@@ -30,10 +30,10 @@ struct setup {
 
 /* First the keys alone, and an empty setup round them: without them nothing is begun. Then load and
  * build everything but the sockets. The problem says what is wrong and what to do. */
-enum status setup_keys(struct setup *setup, const struct config *config,
-                       struct problem *problem) MUST_USE;
-enum status setup_make(struct setup *setup, const struct config *config,
-                       struct problem *problem) MUST_USE;
+enum error setup_keys(struct setup *setup, const struct config *config,
+                      struct problem *problem) MUST_USE;
+enum error setup_make(struct setup *setup, const struct config *config,
+                      struct problem *problem) MUST_USE;
 
 /* How the node behaves; listen_port and incarnation are the caller's. Points into setup and
  * config. */
@@ -45,12 +45,12 @@ void setup_free(struct setup *setup);
 
 /* What the configuration says of the data; test has the mean and scale of train. Both must be
  * freed, whatever comes back (begin with zeros). */
-enum status setup_data(const struct config *config, struct dataset *train, struct dataset *test,
-                       struct problem *problem) MUST_USE;
+enum error setup_data(const struct config *config, struct dataset *train, struct dataset *test,
+                      struct problem *problem) MUST_USE;
 
 /* What computes; auto: the CPU for who only passes on. Names it, too. */
-enum status setup_device(const struct config *config, struct backend **backend,
-                         char text[DEVICE_TEXT_MAX], struct problem *problem) MUST_USE;
+enum error setup_device(const struct config *config, struct backend **backend,
+                        char text[DEVICE_TEXT_MAX], struct problem *problem) MUST_USE;
 
 struct setup_model {
     struct model *model;
@@ -58,9 +58,9 @@ struct setup_model {
     char description[SETUP_DESCRIPTION_BYTES];
 };
 /* batch_max: of all who learn with it. */
-enum status setup_model(const struct config *config, uint32_t batch_max,
-                        const struct dataset *train, struct arena *arena, struct backend *backend,
-                        struct setup_model *made, struct problem *problem) MUST_USE;
+enum error setup_model(const struct config *config, uint32_t batch_max, const struct dataset *train,
+                       struct arena *arena, struct backend *backend, struct setup_model *made,
+                       struct problem *problem) MUST_USE;
 
 /* The largest batch that who learns by this configuration may come to. */
 uint32_t setup_batch_max(const struct config *config, const struct dataset *train);
@@ -71,7 +71,7 @@ struct learner_options setup_learner_options(const struct config *config,
                                              uint32_t tests);
 
 /* How the batch follows the speed of the machine, if the configuration says so. */
-struct pace setup_pace(const struct config *config, const struct model *model);
+struct batch_size setup_batch_size(const struct config *config, const struct model *model);
 
 /* All that follows from the configuration alone; keys, model and digest are the caller's. */
 struct node_options setup_plain_options(const struct config *config);

@@ -30,15 +30,15 @@ struct daemon {
     struct node_options node_options;
     struct arena arena; /* of node and hatch */
     struct node *node;
-    struct hatch *hatch;
+    struct learner_thread *worker;
     struct transport *transport;
     struct saver *saver;
-    char saves[WHOSE_MAX]; /* what its checkpoints are of */
-    uint8_t *history;      /* of a copy that is not written */
-    uint32_t refused;      /* checkpoints that were passed over at the start */
-    uint64_t saved_ns;     /* when the last checkpoint was whole; 0: never */
-    struct report report;
-    struct notify notify;
+    char saves[CHECKPOINT_OWNER_MAX]; /* what its checkpoints are of */
+    uint8_t *history;                 /* of a copy that is not written */
+    uint32_t refused;                 /* checkpoints that were passed over at the start */
+    uint64_t saved_ns;                /* when the last checkpoint was whole; 0: never */
+    struct event_log report;
+    struct sd_notify sd_notify;
     struct status_door door;
     struct status_watch watch;
 
@@ -57,7 +57,7 @@ static void begin_saving(struct daemon *daemon)
     if (saver_is_busy(daemon->saver))
         (void)node_on_saved(daemon->node, transport_now_ns(), daemon->history);
     else
-        hatch_save(daemon->hatch, saver_state(daemon->saver));
+        learner_thread_save(daemon->worker, saver_state(daemon->saver));
 }
 
 static void on_saved(struct daemon *daemon, uint64_t now_ns)
@@ -77,10 +77,10 @@ static void look_at_saver(struct daemon *daemon)
         return;
     if (saved.has_checkpoint) {
         daemon->saved_ns = now_ns;
-        report_say(&daemon->report, now_ns, NOTE_SAVED, LEVEL_DEBUG, "a checkpoint is on disk");
+        event_log_say(&daemon->report, now_ns, NOTE_SAVED, LEVEL_DEBUG, "a checkpoint is on disk");
     }
-    if (saved.status != OK)
-        report_say(&daemon->report, now_ns, NOTE_SAVED, LEVEL_ERROR, saved.problem.text);
+    if (saved.error != OK)
+        event_log_say(&daemon->report, now_ns, NOTE_SAVED, LEVEL_ERROR, saved.problem.text);
 }
 
 /* Do what the node asks for, until it has no wish left; then sleep until its next time. */
@@ -99,26 +99,26 @@ static void pump(struct daemon *daemon)
             transport_hang_up(daemon->transport, action.conn);
             break;
         case ACTION_APPLY:
-            hatch_hear(daemon->hatch, action.update, action.own);
+            learner_thread_apply(daemon->worker, action.update, action.own);
             break;
         case ACTION_READ:
-            hatch_read(daemon->hatch, action.first, action.entries);
+            learner_thread_read(daemon->worker, action.first, action.entries);
             break;
         case ACTION_WRITE:
-            hatch_write(daemon->hatch, action.first, action.entries, action.units,
-                        action.keep_weights);
+            learner_thread_write(daemon->worker, action.first, action.entries, action.units,
+                                 action.keep_weights);
             break;
         case ACTION_SAVE:
             begin_saving(daemon);
             break;
         case ACTION_TRAIN:
-            hatch_train(daemon->hatch, action.swarm_samples);
+            learner_thread_train(daemon->worker, action.swarm_samples);
             break;
-        case ACTION_TELL:
-            hatch_tell(daemon->hatch, &action.tell, action.last);
+        case ACTION_PUBLISH:
+            learner_thread_publish(daemon->worker, &action.terms, action.last);
             break;
         case ACTION_NOTE:
-            report_note(&daemon->report, &action.note);
+            event_log_note(&daemon->report, &action.note);
             break;
         case ACTION_RESTART:
             daemon->starts_again = true;
@@ -132,8 +132,8 @@ static void pump(struct daemon *daemon)
     uint64_t wake_ns = node_wake_ns(daemon->node);
     if (daemon->status_ns < wake_ns)
         wake_ns = daemon->status_ns;
-    if (notify_wake_ns(&daemon->notify) < wake_ns)
-        wake_ns = notify_wake_ns(&daemon->notify);
+    if (sd_notify_wake_ns(&daemon->sd_notify) < wake_ns)
+        wake_ns = sd_notify_wake_ns(&daemon->sd_notify);
     transport_set_timer(daemon->transport, wake_ns);
 }
 
@@ -183,8 +183,8 @@ static void say_status(struct daemon *daemon, uint64_t now_ns)
         daemon->loss = daemon->loss_sum / (double)daemon->loss_samples;
     daemon->loss_sum = 0;
     daemon->loss_samples = 0;
-    report_status(&daemon->report, now_ns, &stats, daemon->loss);
-    notify_status(&daemon->notify, &stats, daemon->loss);
+    event_log_status(&daemon->report, now_ns, &stats, daemon->loss);
+    sd_notify_status(&daemon->sd_notify, &stats, daemon->loss);
     status_watch_look(&daemon->watch, daemon->node, now_ns);
     daemon->status_ns = now_ns + SECOND_NS;
 }
@@ -194,12 +194,12 @@ static void on_timer(void *self)
     struct daemon *daemon = self;
     const uint64_t now_ns = transport_now_ns();
     node_on_time(daemon->node, now_ns);
-    notify_on_time(&daemon->notify, now_ns);
+    sd_notify_on_time(&daemon->sd_notify, now_ns);
     if (now_ns >= daemon->status_ns)
         say_status(daemon, now_ns);
     if (now_ns >= daemon->evaluate_ns) {
         daemon->evaluate_ns = UINT64_MAX;
-        hatch_evaluate(daemon->hatch);
+        learner_thread_evaluate(daemon->worker);
     }
     pump(daemon);
 }
@@ -210,16 +210,17 @@ static uint64_t next_evaluation(const struct daemon *daemon, uint64_t now_ns)
     return every_s > 0 ? now_ns + (uint64_t)(every_s * (double)SECOND_NS) : UINT64_MAX;
 }
 
-static void on_stepped(struct daemon *daemon, uint64_t now_ns, const struct hatch_event *event)
+static void on_stepped(struct daemon *daemon, uint64_t now_ns,
+                       const struct learner_thread_event *event)
 {
     node_on_step(daemon->node, now_ns, event->steps, event->samples);
     daemon->loss_sum += event->loss_sum;
     daemon->loss_samples += event->samples;
-    report_batch(&daemon->report, now_ns, event->batch);
+    event_log_batch(&daemon->report, now_ns, event->batch);
     if (isfinite(event->loss_sum) || daemon->diverged)
         return;
     daemon->diverged = true;
-    report_say(
+    event_log_say(
         &daemon->report, now_ns, NOTE_DIVERGED, LEVEL_ERROR,
         "training diverges here: the loss is not a number; lower train.rate, or exchange.gain "
         "and exchange.beta");
@@ -229,26 +230,26 @@ static void on_stepped(struct daemon *daemon, uint64_t now_ns, const struct hatc
 static void drain(struct daemon *daemon)
 {
     const uint64_t now_ns = transport_now_ns();
-    struct hatch_event event;
-    while (hatch_next(daemon->hatch, &event)) {
+    struct learner_thread_event event;
+    while (learner_thread_next(daemon->worker, &event)) {
         switch (event.kind) {
-        case HATCH_STEPPED:
+        case LEARNER_THREAD_STEPPED:
             on_stepped(daemon, now_ns, &event);
             break;
-        case HATCH_TOLD:
-            node_on_told(daemon->node, now_ns, event.update);
+        case LEARNER_THREAD_TOLD:
+            node_on_published(daemon->node, now_ns, event.update);
             break;
-        case HATCH_APPLIED:
+        case LEARNER_THREAD_APPLIED:
             node_on_applied(daemon->node, now_ns, event.entries);
             break;
-        case HATCH_READ:
+        case LEARNER_THREAD_READ:
             node_on_read(daemon->node, now_ns, event.units);
             break;
-        case HATCH_SAVED:
+        case LEARNER_THREAD_SAVED:
             on_saved(daemon, now_ns);
             break;
-        case HATCH_EVALUATED:
-            report_evaluated(&daemon->report, now_ns, &event.evaluation);
+        case LEARNER_THREAD_EVALUATED:
+            event_log_evaluated(&daemon->report, now_ns, &event.evaluation);
             daemon->evaluate_ns = next_evaluation(daemon, now_ns);
             break;
         }
@@ -272,7 +273,7 @@ static void on_signal(void *self, int number)
         return;
     }
     node_leave(daemon->node, transport_now_ns());
-    notify_stopping(&daemon->notify);
+    sd_notify_stopping(&daemon->sd_notify);
     pump(daemon);
 }
 
@@ -304,46 +305,46 @@ static uint64_t wall_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static enum status start_listening(struct daemon *daemon, struct problem *problem)
+static enum error start_listening(struct daemon *daemon, struct problem *problem)
 {
     const struct address *listen = &daemon->config->node.listen;
     if (!listen->host[0])
         return OK;
     uint16_t *port = &daemon->node_options.listen_port;
-    enum status status = transport_listen(daemon->transport, listen, port, problem);
+    enum error error = transport_listen(daemon->transport, listen, port, problem);
     struct address *advertise = &daemon->node_options.advertise;
     const bool any = strcmp(listen->host, "0.0.0.0") == 0 || strcmp(listen->host, "::") == 0;
     if (!advertise->host[0] && !any)
         *advertise = *listen;
     if (advertise->port == 0)
         advertise->port = *port;
-    return status;
+    return error;
 }
 
 /* Whoever asks from now on waits until we run. */
-static enum status start_answering(struct daemon *daemon, struct problem *problem)
+static enum error start_answering(struct daemon *daemon, struct problem *problem)
 {
     int made;
-    const enum status status = status_door_socket(&daemon->door, &made, problem);
-    if (status == OK)
+    const enum error error = status_door_socket(&daemon->door, &made, problem);
+    if (error == OK)
         transport_answer(daemon->transport, made);
-    return status;
+    return error;
 }
 
 static void on_refused(void *context, const struct problem *problem)
 {
     struct daemon *daemon = context;
     daemon->refused++;
-    report_say(&daemon->report, transport_now_ns(), NOTE_RESUMED, LEVEL_WARNING, problem->text);
+    event_log_say(&daemon->report, transport_now_ns(), NOTE_RESUMED, LEVEL_WARNING, problem->text);
 }
 
 /* Go on where an earlier life was, if it left something to go on from. */
-static enum status resume(struct daemon *daemon, struct problem *problem)
+static enum error resume(struct daemon *daemon, struct problem *problem)
 {
     const char *folder = daemon->config->node.state_dir;
     struct node_options *options = &daemon->node_options;
-    whose_describe(&daemon->setup.identity, daemon->config->node.swarm, daemon->setup.description,
-                   daemon->saves);
+    checkpoint_owner_describe(&daemon->setup.identity, daemon->config->node.swarm,
+                              daemon->setup.description, daemon->saves);
     struct saver_options saver_options = {.folder = folder,
                                           .model = daemon->saves,
                                           .parameters = options->parameters,
@@ -351,73 +352,74 @@ static enum status resume(struct daemon *daemon, struct problem *problem)
                                           .own_max = node_history_max(options),
                                           .wake = wake,
                                           .waker = daemon->transport};
-    saver_options.base = (struct base_file){.model = daemon->setup.model,
-                                            .about = {.classes = daemon->setup.classes,
-                                                      .mean = daemon->setup.mean,
-                                                      .scale = daemon->setup.scale}};
-    base_file_path(saver_options.base.path, folder);
+    saver_options.base = (struct export){.model = daemon->setup.model,
+                                         .about = {.classes = daemon->setup.classes,
+                                                   .mean = daemon->setup.mean,
+                                                   .scale = daemon->setup.scale}};
+    export_path(saver_options.base.path, folder);
     daemon->saver = saver_new(&saver_options);
     const struct checkpoint_refusal refusal = {.context = daemon, .refused = on_refused};
-    enum status status = saver_load(daemon->saver, daemon->setup.learner, &refusal,
-                                    &options->history, &options->history_bytes, problem);
-    if (status == MISSING)
-        status = OK;
-    else if (status == OK)
-        status = state_dir_check_history(folder, options, problem);
+    enum error error = saver_load(daemon->saver, daemon->setup.learner, &refusal, &options->history,
+                                  &options->history_bytes, problem);
+    if (error == MISSING)
+        error = OK;
+    else if (error == OK)
+        error = state_dir_check_history(folder, options, problem);
     options->digest = learner_digest(daemon->setup.learner);
-    return status == OK ? life_begin(disk_real(), folder, wall_ms(), NODE_LIVES,
-                                     &options->incarnation, problem)
-                        : status;
+    return error == OK ? incarnation_begin(disk_real(), folder, wall_ms(), NODE_INCARNATIONS,
+                                           &options->incarnation, problem)
+                       : error;
 }
 
 static void start(struct daemon *daemon)
 {
     const struct config *config = daemon->config;
     const uint64_t now_ns = transport_now_ns();
-    const struct hatch_options hatch_options = {
-        .pace = setup_pace(config, daemon->setup.model),
+    const struct learner_thread_options learner_thread_options = {
+        .batch_size = setup_batch_size(config, daemon->setup.model),
         .samples_max = config->train.samples_max,
         .apply_window = SETUP_APPLY_WINDOW,
         .read_max = NODE_READ_MAX,
         .wake = wake,
         .waker = daemon->transport,
     };
-    arena_init(&daemon->arena,
-               node_arena_bytes(&daemon->node_options) + hatch_arena_bytes(&hatch_options));
+    arena_init(&daemon->arena, node_arena_bytes(&daemon->node_options) +
+                                   learner_thread_arena_bytes(&learner_thread_options));
     daemon->node = node_new(&daemon->arena, &daemon->node_options, now_ns);
     daemon->history = malloc(node_history_max(&daemon->node_options));
     CHECK(daemon->history);
-    greeting_say(&daemon->report, now_ns, config, &daemon->setup, &daemon->node_options);
-    greeting_resumed(&daemon->report, now_ns, config, saver_generation(daemon->saver),
-                     daemon->refused > 0, daemon->node);
-    daemon->hatch = hatch_new(&daemon->arena, daemon->setup.learner, &hatch_options);
+    startup_notes_say(&daemon->report, now_ns, config, &daemon->setup, &daemon->node_options);
+    startup_notes_resumed(&daemon->report, now_ns, config, saver_generation(daemon->saver),
+                          daemon->refused > 0, daemon->node);
+    daemon->worker =
+        learner_thread_new(&daemon->arena, daemon->setup.learner, &learner_thread_options);
     daemon->status_ns = now_ns + SECOND_NS;
     daemon->evaluate_ns = next_evaluation(daemon, now_ns);
 }
 
 /* All that can fail before the node runs. */
-static enum status prepare(struct daemon *daemon, struct problem *problem)
+static enum error prepare(struct daemon *daemon, struct problem *problem)
 {
     const struct config *config = daemon->config;
-    enum status status = report_open(&daemon->report, config->node.log, config->node.verbose,
-                                     transport_now_ns(), problem);
-    if (status == OK)
-        status = setup_keys(&daemon->setup, config, problem);
-    if (status == OK)
-        status = state_dir_make(config->node.state_dir, problem);
-    if (status == OK)
-        status = state_dir_check_start(config->node.state_dir, config->model.start, problem);
-    if (status == OK)
-        status = status_door_open(&daemon->door, config->node.state_dir, problem);
-    if (status == OK)
-        status = setup_make(&daemon->setup, config, problem);
-    if (status == OK) {
+    enum error error = event_log_open(&daemon->report, config->node.log, config->node.verbose,
+                                      transport_now_ns(), problem);
+    if (error == OK)
+        error = setup_keys(&daemon->setup, config, problem);
+    if (error == OK)
+        error = state_dir_make(config->node.state_dir, problem);
+    if (error == OK)
+        error = state_dir_check_start(config->node.state_dir, config->model.start, problem);
+    if (error == OK)
+        error = status_door_open(&daemon->door, config->node.state_dir, problem);
+    if (error == OK)
+        error = setup_make(&daemon->setup, config, problem);
+    if (error == OK) {
         daemon->node_options = setup_node_options(&daemon->setup, config);
-        status = start_listening(daemon, problem);
+        error = start_listening(daemon, problem);
     }
-    if (status == OK)
-        status = start_answering(daemon, problem);
-    return status == OK ? resume(daemon, problem) : status;
+    if (error == OK)
+        error = start_answering(daemon, problem);
+    return error == OK ? resume(daemon, problem) : error;
 }
 
 static int run(struct daemon *daemon)
@@ -426,16 +428,16 @@ static int run(struct daemon *daemon)
     pump(daemon);
     transport_run(daemon->transport);
     status_door_shut(&daemon->door);
-    hatch_stop(daemon->hatch);
+    learner_thread_stop(daemon->worker);
     drain(daemon);
-    const struct ending ending = {.config = daemon->config,
-                                  .setup = &daemon->setup,
-                                  .hatch = daemon->hatch,
-                                  .node = daemon->node,
-                                  .saver = daemon->saver,
-                                  .history = daemon->history,
-                                  .report = &daemon->report};
-    const int code = daemon->starts_again ? 0 : ending_run(&ending);
+    const struct shutdown closing = {.config = daemon->config,
+                                     .setup = &daemon->setup,
+                                     .worker = daemon->worker,
+                                     .node = daemon->node,
+                                     .saver = daemon->saver,
+                                     .history = daemon->history,
+                                     .report = &daemon->report};
+    const int code = daemon->starts_again ? 0 : shutdown_run(&closing);
     node_free(daemon->node);
     return code;
 }
@@ -445,9 +447,9 @@ static void clean_up(struct daemon *daemon)
     saver_free(daemon->saver);
     transport_free(daemon->transport);
     free(daemon->history);
-    report_close(&daemon->report);
+    event_log_close(&daemon->report);
     status_door_close(&daemon->door);
-    notify_close(&daemon->notify);
+    sd_notify_close(&daemon->sd_notify);
     setup_free(&daemon->setup);
     arena_release(&daemon->arena);
     secret_wipe(daemon, sizeof *daemon);
@@ -461,7 +463,7 @@ static int live(const struct config *config, bool *again)
     struct problem problem;
     CHECK(daemon);
     daemon->config = config;
-    notify_open(&daemon->notify);
+    sd_notify_open(&daemon->sd_notify);
     const struct transport_owner owner = {
         .self = daemon,
         .on_accept = on_accept,

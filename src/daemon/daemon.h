@@ -4,8 +4,8 @@
  *   transport ──events──► node ──actions──► transport, hatch, report
  *   hatch ─────events──►
  */
-#ifndef HEARSAY_DAEMON_H
-#define HEARSAY_DAEMON_H
+#ifndef HEARSAY_DAEMON_DAEMON_H
+#define HEARSAY_DAEMON_DAEMON_H
 
 #include "config/config.h"
 

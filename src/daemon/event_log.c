@@ -9,10 +9,10 @@
 
 #define STATUS_LINE_NS 10000000000ull
 
-enum status report_open(struct report *report, const char *log, bool verbose, uint64_t now_ns,
-                        struct problem *problem)
+enum error event_log_open(struct event_log *report, const char *log, bool verbose, uint64_t now_ns,
+                          struct problem *problem)
 {
-    *report = (struct report){.verbose = verbose, .start_ns = now_ns};
+    *report = (struct event_log){.verbose = verbose, .start_ns = now_ns};
     if (strcmp(log, "-") == 0)
         report->log = stdout;
     else if (log[0] && !(report->log = fopen(log, "ae")))
@@ -32,12 +32,12 @@ static void wall_text(char out[static 32])
     (void)snprintf(out, 32, "%s.%03dZ", seconds, (int)(now.tv_nsec / 1000000));
 }
 
-static double seconds_since(const struct report *report, uint64_t at_ns)
+static double seconds_since(const struct event_log *report, uint64_t at_ns)
 {
     return at_ns > report->start_ns ? (double)(at_ns - report->start_ns) * 1e-9 : 0;
 }
 
-static json_t *line_begin(const struct report *report, uint64_t at_ns, const char *note)
+static json_t *line_begin(const struct event_log *report, uint64_t at_ns, const char *note)
 {
     char wall[32];
     wall_text(wall);
@@ -70,7 +70,7 @@ static void put_digest(json_t *line, const char *key, uint64_t digest)
     put_text(line, key, text);
 }
 
-static void say_losing(struct report *report, int error)
+static void say_losing(struct event_log *report, int error)
 {
     if (!report->is_losing)
         (void)fprintf(
@@ -81,7 +81,7 @@ static void say_losing(struct report *report, int error)
     report->is_losing = true;
 }
 
-static void line_end(struct report *report, json_t *line)
+static void line_end(struct event_log *report, json_t *line)
 {
     (void)json_dumpf(line, report->log, JSON_COMPACT | JSON_REAL_PRECISION(9));
     (void)fputc('\n', report->log);
@@ -97,7 +97,7 @@ static const char *const LEVELS[] = {
     [LEVEL_ERROR] = "error",
 };
 
-void report_note(struct report *report, const struct note *note)
+void event_log_note(struct event_log *report, const struct note *note)
 {
     if (note->level > LEVEL_DEBUG || report->verbose) {
         (void)fprintf(stderr, "%9.3f %s%s%s%s%s%s%s\n", seconds_since(report, note->at_ns),
@@ -125,11 +125,11 @@ static void put_stats(json_t *line, const struct node_stats *stats)
     put_real(line, "share", stats->share);
     put_number(line, "neighbours", stats->neighbours);
     put_number(line, "members", stats->members_live);
-    put_number(line, "rumors_told", stats->rumors_told);
-    put_number(line, "rumors_heard", stats->rumors_heard);
+    put_number(line, "rumors_published", stats->rumors_published);
+    put_number(line, "rumors_received", stats->rumors_received);
     put_number(line, "duplicates", stats->duplicates);
-    put_number(line, "told_bytes", stats->told_bytes);
-    put_number(line, "heard_bytes", stats->heard_bytes);
+    put_number(line, "rumor_bytes_published", stats->rumor_bytes_published);
+    put_number(line, "rumor_bytes_received", stats->rumor_bytes_received);
     put_number(line, "bytes_sent", stats->sent_bytes);
     put_number(line, "bytes_received", stats->received_bytes);
     put_number(line, "rumors_known", stats->version);
@@ -139,7 +139,7 @@ static void put_stats(json_t *line, const struct node_stats *stats)
 
 /* A node without a single step says why, as far as it is known here: it has nobody to hear from,
  * or it is hearing (one that has just come, or that is not to train). */
-static void print_status(const struct report *report, uint64_t now_ns,
+static void print_status(const struct event_log *report, uint64_t now_ns,
                          const struct node_stats *stats, double loss)
 {
     (void)fprintf(stderr, "%9.3f ", seconds_since(report, now_ns));
@@ -152,12 +152,13 @@ static void print_status(const struct report *report, uint64_t now_ns,
     (void)fprintf(stderr,
                   "neighbours %u, members %u, told %" PRIu64 ", heard %" PRIu64
                   ", sent %.2f MB, received %.2f MB\n",
-                  stats->neighbours, stats->members_live, stats->rumors_told, stats->rumors_heard,
-                  (double)stats->sent_bytes * 1e-6, (double)stats->received_bytes * 1e-6);
+                  stats->neighbours, stats->members_live, stats->rumors_published,
+                  stats->rumors_received, (double)stats->sent_bytes * 1e-6,
+                  (double)stats->received_bytes * 1e-6);
 }
 
 /* The first line waits until the rate is known. */
-static bool is_line_due(const struct report *report, uint64_t now_ns,
+static bool is_line_due(const struct event_log *report, uint64_t now_ns,
                         const struct node_stats *stats)
 {
     if (report->printed_ns)
@@ -165,8 +166,8 @@ static bool is_line_due(const struct report *report, uint64_t now_ns,
     return stats->steps == 0 || stats->samples_per_second > 0;
 }
 
-void report_status(struct report *report, uint64_t now_ns, const struct node_stats *stats,
-                   double loss)
+void event_log_status(struct event_log *report, uint64_t now_ns, const struct node_stats *stats,
+                      double loss)
 {
     if (is_line_due(report, now_ns, stats)) {
         report->printed_ns = now_ns;
@@ -180,15 +181,15 @@ void report_status(struct report *report, uint64_t now_ns, const struct node_sta
     line_end(report, line);
 }
 
-void report_say(struct report *report, uint64_t now_ns, enum note_kind kind, enum note_level level,
-                const char *text)
+void event_log_say(struct event_log *report, uint64_t now_ns, enum note_kind kind,
+                   enum note_level level, const char *text)
 {
     struct note note = {.at_ns = now_ns, .kind = kind, .level = level};
     (void)snprintf(note.text, sizeof note.text, "%.*s", (int)sizeof note.text - 1, text);
-    report_note(report, &note);
+    event_log_note(report, &note);
 }
 
-void report_batch(struct report *report, uint64_t now_ns, uint32_t batch)
+void event_log_batch(struct event_log *report, uint64_t now_ns, uint32_t batch)
 {
     if (batch == 0 || batch == report->batch)
         return;
@@ -196,7 +197,7 @@ void report_batch(struct report *report, uint64_t now_ns, uint32_t batch)
     (void)snprintf(text, sizeof text, "a step has %u samples from now on (train.step_ms)",
                    (unsigned)batch);
     report->batch = batch;
-    report_say(report, now_ns, NOTE_BATCH, LEVEL_INFO, text);
+    event_log_say(report, now_ns, NOTE_BATCH, LEVEL_INFO, text);
 }
 
 static double accuracy_of(const struct evaluation *evaluation)
@@ -204,7 +205,8 @@ static double accuracy_of(const struct evaluation *evaluation)
     return evaluation->samples ? (double)evaluation->correct / evaluation->samples : NAN;
 }
 
-void report_evaluated(struct report *report, uint64_t now_ns, const struct evaluation *evaluation)
+void event_log_evaluated(struct event_log *report, uint64_t now_ns,
+                         const struct evaluation *evaluation)
 {
     (void)fprintf(stderr, "%9.3f the base: accuracy %.2f %%, loss %.4f on %u test samples\n",
                   seconds_since(report, now_ns), 100 * accuracy_of(evaluation), evaluation->loss,
@@ -219,7 +221,7 @@ void report_evaluated(struct report *report, uint64_t now_ns, const struct evalu
     line_end(report, line);
 }
 
-void report_final(struct report *report, uint64_t now_ns, const struct final *final)
+void event_log_final(struct event_log *report, uint64_t now_ns, const struct final *final)
 {
     (void)fprintf(stderr,
                   "%9.3f the base at the end: digest %016" PRIx64 ", the sum of %" PRIu64 " rumors",
@@ -248,7 +250,7 @@ void report_final(struct report *report, uint64_t now_ns, const struct final *fi
     line_end(report, line);
 }
 
-void report_close(struct report *report)
+void event_log_close(struct event_log *report)
 {
     if (report->log && report->log != stdout)
         (void)fclose(report->log);

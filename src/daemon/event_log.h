@@ -7,8 +7,8 @@
  * "final" once, at the end. When the log cannot be written (a full disk), that is said once on
  * standard error, and the node goes on. Held by tests/process/test_bad_input.sh.
  */
-#ifndef HEARSAY_REPORT_H
-#define HEARSAY_REPORT_H
+#ifndef HEARSAY_DAEMON_EVENT_LOG_H
+#define HEARSAY_DAEMON_EVENT_LOG_H
 
 #include <stdio.h>
 
@@ -16,7 +16,7 @@
 #include "training/learner.h"
 #include "node/node.h"
 
-struct report {
+struct event_log {
     FILE *log; /* or NULL */
     bool verbose;
     uint64_t start_ns;
@@ -26,20 +26,21 @@ struct report {
 };
 
 /* log: "" none, "-" standard output. */
-enum status report_open(struct report *report, const char *log, bool verbose, uint64_t now_ns,
-                        struct problem *problem) MUST_USE;
+enum error event_log_open(struct event_log *report, const char *log, bool verbose, uint64_t now_ns,
+                          struct problem *problem) MUST_USE;
 
-void report_note(struct report *report, const struct note *note);
-void report_say(struct report *report, uint64_t now_ns, enum note_kind kind, enum note_level level,
-                const char *text);
+void event_log_note(struct event_log *report, const struct note *note);
+void event_log_say(struct event_log *report, uint64_t now_ns, enum note_kind kind,
+                   enum note_level level, const char *text);
 
-void report_status(struct report *report, uint64_t now_ns, const struct node_stats *stats,
-                   double loss);
+void event_log_status(struct event_log *report, uint64_t now_ns, const struct node_stats *stats,
+                      double loss);
 
 /* Notes that a step has so many samples, when that is news; 0: nothing to say. */
-void report_batch(struct report *report, uint64_t now_ns, uint32_t batch);
+void event_log_batch(struct event_log *report, uint64_t now_ns, uint32_t batch);
 
-void report_evaluated(struct report *report, uint64_t now_ns, const struct evaluation *evaluation);
+void event_log_evaluated(struct event_log *report, uint64_t now_ns,
+                         const struct evaluation *evaluation);
 
 /* The end of the run. */
 struct final {
@@ -49,11 +50,11 @@ struct final {
     uint64_t learner_digest;      /* computed from the base itself */
     const char *version;
     uint64_t parameters;
-    struct hatch_used used;
+    struct learner_thread_used used;
     uint64_t rss_bytes_max;
 };
-void report_final(struct report *report, uint64_t now_ns, const struct final *final);
+void event_log_final(struct event_log *report, uint64_t now_ns, const struct final *final);
 
-void report_close(struct report *report);
+void event_log_close(struct event_log *report);
 
 #endif

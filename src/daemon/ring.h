@@ -7,8 +7,8 @@
  * (Lamport 1977). A record lies in one piece: what is left at the end is skipped when too small.
  * Held by tests/unit/daemon/test_learner_thread.c, also under ThreadSanitizer.
  */
-#ifndef HEARSAY_RING_H
-#define HEARSAY_RING_H
+#ifndef HEARSAY_DAEMON_RING_H
+#define HEARSAY_DAEMON_RING_H
 
 #include <stdatomic.h>
 #include <stddef.h>

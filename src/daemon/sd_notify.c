@@ -10,27 +10,27 @@
 
 #define RETRY_NS 1000000000ull /* READY=1, when it could not be delivered */
 
-static void complain(struct notify *notify, const char *why)
+static void complain(struct sd_notify *sd_notify, const char *why)
 {
-    if (!notify->complained)
+    if (!sd_notify->complained)
         (void)fprintf(stderr, "hearsay: cannot tell the service manager (NOTIFY_SOCKET): %s\n",
                       why);
-    notify->complained = true;
+    sd_notify->complained = true;
 }
 
 /* An abstract name begins with a zero byte and ends where the address ends. */
-static bool address_read(struct notify *notify, const char *name)
+static bool address_read(struct sd_notify *sd_notify, const char *name)
 {
     const size_t bytes = strlen(name);
-    if ((name[0] != '/' && name[0] != '@') || bytes < 2 || bytes >= sizeof notify->to.sun_path) {
-        complain(notify, "not the address of a Unix socket");
+    if ((name[0] != '/' && name[0] != '@') || bytes < 2 || bytes >= sizeof sd_notify->to.sun_path) {
+        complain(sd_notify, "not the address of a Unix socket");
         return false;
     }
-    notify->to.sun_family = AF_UNIX;
-    memcpy(notify->to.sun_path, name, bytes + 1);
+    sd_notify->to.sun_family = AF_UNIX;
+    memcpy(sd_notify->to.sun_path, name, bytes + 1);
     if (name[0] == '@')
-        notify->to.sun_path[0] = '\0';
-    notify->to_bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + bytes);
+        sd_notify->to.sun_path[0] = '\0';
+    sd_notify->to_bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + bytes);
     return true;
 }
 
@@ -59,52 +59,52 @@ static uint64_t watchdog_read(void)
     return usec * 1000 / 2;
 }
 
-void notify_open(struct notify *notify)
+void sd_notify_open(struct sd_notify *sd_notify)
 {
-    *notify = (struct notify){.socket = -1, .wake_ns = UINT64_MAX};
+    *sd_notify = (struct sd_notify){.socket = -1, .wake_ns = UINT64_MAX};
     const char *name = getenv("NOTIFY_SOCKET");
-    if (!name || !name[0] || !address_read(notify, name))
+    if (!name || !name[0] || !address_read(sd_notify, name))
         return;
-    notify->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (notify->socket < 0) {
-        complain(notify, strerror(errno));
+    sd_notify->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (sd_notify->socket < 0) {
+        complain(sd_notify, strerror(errno));
         return;
     }
-    notify->watchdog_ns = watchdog_read();
-    notify->wake_ns = 0;
+    sd_notify->watchdog_ns = watchdog_read();
+    sd_notify->wake_ns = 0;
 }
 
-static bool tell(struct notify *notify, const char *text)
+static bool terms(struct sd_notify *sd_notify, const char *text)
 {
-    if (notify->socket < 0)
+    if (sd_notify->socket < 0)
         return false;
-    const ssize_t sent = sendto(notify->socket, text, strlen(text), MSG_NOSIGNAL,
-                                (const struct sockaddr *)&notify->to, notify->to_bytes);
+    const ssize_t sent = sendto(sd_notify->socket, text, strlen(text), MSG_NOSIGNAL,
+                                (const struct sockaddr *)&sd_notify->to, sd_notify->to_bytes);
     if (sent < 0)
-        complain(notify, strerror(errno));
+        complain(sd_notify, strerror(errno));
     return sent >= 0;
 }
 
-void notify_on_time(struct notify *notify, uint64_t now_ns)
+void sd_notify_on_time(struct sd_notify *sd_notify, uint64_t now_ns)
 {
-    if (now_ns < notify->wake_ns)
+    if (now_ns < sd_notify->wake_ns)
         return;
-    if (notify->ready)
-        (void)tell(notify, "WATCHDOG=1");
+    if (sd_notify->ready)
+        (void)terms(sd_notify, "WATCHDOG=1");
     else
-        notify->ready = tell(notify, "READY=1");
-    if (!notify->ready)
-        notify->wake_ns = now_ns + RETRY_NS;
+        sd_notify->ready = terms(sd_notify, "READY=1");
+    if (!sd_notify->ready)
+        sd_notify->wake_ns = now_ns + RETRY_NS;
     else
-        notify->wake_ns = notify->watchdog_ns ? now_ns + notify->watchdog_ns : UINT64_MAX;
+        sd_notify->wake_ns = sd_notify->watchdog_ns ? now_ns + sd_notify->watchdog_ns : UINT64_MAX;
 }
 
-uint64_t notify_wake_ns(const struct notify *notify)
+uint64_t sd_notify_wake_ns(const struct sd_notify *sd_notify)
 {
-    return notify->wake_ns;
+    return sd_notify->wake_ns;
 }
 
-void notify_status(struct notify *notify, const struct node_stats *stats, double loss)
+void sd_notify_status(struct sd_notify *sd_notify, const struct node_stats *stats, double loss)
 {
     char doing[96];
     char text[256];
@@ -115,20 +115,20 @@ void notify_status(struct notify *notify, const struct node_stats *stats, double
         (void)snprintf(doing, sizeof doing, "not training yet");
     (void)snprintf(text, sizeof text,
                    "STATUS=%s, neighbours %u, members %u, told %" PRIu64 ", heard %" PRIu64, doing,
-                   (unsigned)stats->neighbours, (unsigned)stats->members_live, stats->rumors_told,
-                   stats->rumors_heard);
-    (void)tell(notify, text);
+                   (unsigned)stats->neighbours, (unsigned)stats->members_live,
+                   stats->rumors_published, stats->rumors_received);
+    (void)terms(sd_notify, text);
 }
 
-void notify_stopping(struct notify *notify)
+void sd_notify_stopping(struct sd_notify *sd_notify)
 {
-    (void)tell(notify, "STOPPING=1\nSTATUS=leaving: the last rumors travel");
+    (void)terms(sd_notify, "STOPPING=1\nSTATUS=leaving: the last rumors travel");
 }
 
-void notify_close(struct notify *notify)
+void sd_notify_close(struct sd_notify *sd_notify)
 {
-    if (notify->socket >= 0)
-        (void)close(notify->socket);
-    notify->socket = -1;
-    notify->wake_ns = UINT64_MAX;
+    if (sd_notify->socket >= 0)
+        (void)close(sd_notify->socket);
+    sd_notify->socket = -1;
+    sd_notify->wake_ns = UINT64_MAX;
 }

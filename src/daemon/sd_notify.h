@@ -11,8 +11,8 @@
  * delivered is lost, but for READY=1, and the first loss is printed.
  * Held by tests/unit/daemon/test_sd_notify.c.
  */
-#ifndef HEARSAY_NOTIFY_H
-#define HEARSAY_NOTIFY_H
+#ifndef HEARSAY_DAEMON_SD_NOTIFY_H
+#define HEARSAY_DAEMON_SD_NOTIFY_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@
 
 #include "node/node.h"
 
-struct notify {
+struct sd_notify {
     int socket; /* -1: nobody is told */
     struct sockaddr_un to;
     socklen_t to_bytes;
@@ -32,18 +32,18 @@ struct notify {
 };
 
 /* Read the environment. What is wrong with it is printed, and nobody is told. */
-void notify_open(struct notify *notify);
+void sd_notify_open(struct sd_notify *sd_notify);
 
-/* Called at notify_wake_ns at the latest (UINT64_MAX: need not be), from the loop. */
-void notify_on_time(struct notify *notify, uint64_t now_ns);
-uint64_t notify_wake_ns(const struct notify *notify);
+/* Called at sd_notify_wake_ns at the latest (UINT64_MAX: need not be), from the loop. */
+void sd_notify_on_time(struct sd_notify *sd_notify, uint64_t now_ns);
+uint64_t sd_notify_wake_ns(const struct sd_notify *sd_notify);
 
 /* One line for `systemctl status`. loss: of the last second's steps. */
-void notify_status(struct notify *notify, const struct node_stats *stats, double loss);
+void sd_notify_status(struct sd_notify *sd_notify, const struct node_stats *stats, double loss);
 
 /* The node has begun to leave. */
-void notify_stopping(struct notify *notify);
+void sd_notify_stopping(struct sd_notify *sd_notify);
 
-void notify_close(struct notify *notify);
+void sd_notify_close(struct sd_notify *sd_notify);
 
 #endif

@@ -1,7 +1,7 @@
 /* The end of a node: everything heard, everything saved, the last word said.
  */
-#ifndef HEARSAY_ENDING_H
-#define HEARSAY_ENDING_H
+#ifndef HEARSAY_DAEMON_SHUTDOWN_H
+#define HEARSAY_DAEMON_SHUTDOWN_H
 
 #include "config/config.h"
 #include "daemon/learner_thread.h"
@@ -10,18 +10,18 @@
 #include "state/saver.h"
 #include "config/setup.h"
 
-struct ending {
+struct shutdown {
     const struct config *config;
     struct setup *setup;
-    const struct hatch *hatch; /* stopped */
+    const struct learner_thread *worker; /* stopped */
     struct node *node;
     struct saver *saver;
     uint8_t *history; /* [node_history_max], scratch */
-    struct report *report;
+    struct event_log *report;
 };
 
 /* The learner's thread has ended. Returns the exit code: 0 if model and checkpoint are saved, and
  * the base is what it should be. */
-int ending_run(const struct ending *ending);
+int shutdown_run(const struct shutdown *closing);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "state/state_dir.h"
 
-static void say_who(struct report *report, uint64_t now_ns, const struct config *config,
+static void say_who(struct event_log *report, uint64_t now_ns, const struct config *config,
                     const struct setup *setup, const struct node_options *options)
 {
     char id[ID_TEXT_BYTES];
@@ -20,21 +20,21 @@ static void say_who(struct report *report, uint64_t now_ns, const struct config 
                    at.port ? "listening" : "not listening, only dialling");
     if (at.port)
         (void)address_text(&at, note.where);
-    report_note(report, &note);
+    event_log_note(report, &note);
 }
 
-void greeting_say(struct report *report, uint64_t now_ns, const struct config *config,
-                  const struct setup *setup, const struct node_options *options)
+void startup_notes_say(struct event_log *report, uint64_t now_ns, const struct config *config,
+                       const struct setup *setup, const struct node_options *options)
 {
     char text[DEVICE_TEXT_MAX + 16];
     say_who(report, now_ns, config, setup, options);
     model_print(setup->model, stderr);
     (void)snprintf(text, sizeof text, "computes on %s", setup->device);
-    report_say(report, now_ns, NOTE_DEVICE, LEVEL_INFO, text);
+    event_log_say(report, now_ns, NOTE_DEVICE, LEVEL_INFO, text);
 }
 
-void greeting_resumed(struct report *report, uint64_t now_ns, const struct config *config,
-                      uint64_t generation, bool is_older, const struct node *node)
+void startup_notes_resumed(struct event_log *report, uint64_t now_ns, const struct config *config,
+                           uint64_t generation, bool is_older, const struct node *node)
 {
     struct note note = {
         .at_ns = now_ns, .kind = NOTE_RESUMED, .level = is_older ? LEVEL_WARNING : LEVEL_INFO};
@@ -48,5 +48,5 @@ void greeting_resumed(struct report *report, uint64_t now_ns, const struct confi
                    is_older ? "an older one, " : "",
                    state_dir_checkpoint(config->node.state_dir, generation).text, stats.version,
                    node_swarm_samples(node));
-    report_note(report, &note);
+    event_log_note(report, &note);
 }

@@ -1,17 +1,17 @@
 /* What a node says first: who it is, what it trains, what it computes on, from where it goes on. */
-#ifndef HEARSAY_GREETING_H
-#define HEARSAY_GREETING_H
+#ifndef HEARSAY_DAEMON_STARTUP_NOTES_H
+#define HEARSAY_DAEMON_STARTUP_NOTES_H
 
 #include "config/config.h"
 #include "daemon/event_log.h"
 #include "config/setup.h"
 
-void greeting_say(struct report *report, uint64_t now_ns, const struct config *config,
-                  const struct setup *setup, const struct node_options *options);
+void startup_notes_say(struct event_log *report, uint64_t now_ns, const struct config *config,
+                       const struct setup *setup, const struct node_options *options);
 
 /* From which checkpoint, and what it holds; generation 0: it begins anew, and nothing is said.
  * is_older: newer ones could not be used. */
-void greeting_resumed(struct report *report, uint64_t now_ns, const struct config *config,
-                      uint64_t generation, bool is_older, const struct node *node);
+void startup_notes_resumed(struct event_log *report, uint64_t now_ns, const struct config *config,
+                           uint64_t generation, bool is_older, const struct node *node);
 
 #endif

@@ -20,7 +20,7 @@ static const char *path_of(char out[static STATUS_PATH_BYTES], const char *dir, 
     return out;
 }
 
-enum status status_door_open(struct status_door *door, const char *dir, struct problem *problem)
+enum error status_door_open(struct status_door *door, const char *dir, struct problem *problem)
 {
     char path[STATUS_PATH_BYTES];
     struct flock whole = WHOLE;
@@ -65,7 +65,7 @@ static bool bind_anew(int made, const struct status_place *place)
            chmod(address->sun_path, 0600) == 0;
 }
 
-enum status status_door_socket(const struct status_door *door, int *made, struct problem *problem)
+enum error status_door_socket(const struct status_door *door, int *made, struct problem *problem)
 {
     struct status_place place;
     const int fresh = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

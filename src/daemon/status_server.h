@@ -3,8 +3,8 @@
  *   state_dir/lock         held by the node while it lives, however it ends
  *   state_dir/status.sock  mode 0600, there while the node runs; who has the lock replaces it
  */
-#ifndef HEARSAY_STATUS_DOOR_H
-#define HEARSAY_STATUS_DOOR_H
+#ifndef HEARSAY_DAEMON_STATUS_SERVER_H
+#define HEARSAY_DAEMON_STATUS_SERVER_H
 
 #include <stdbool.h>
 
@@ -17,12 +17,12 @@ struct status_door {
 
 /* Take the folder, which exists. MISMATCH: another node has it. Anything but OK leaves nothing
  * taken. dir must stay. */
-enum status status_door_open(struct status_door *door, const char *dir,
-                             struct problem *problem) MUST_USE;
+enum error status_door_open(struct status_door *door, const char *dir,
+                            struct problem *problem) MUST_USE;
 
 /* Make the socket; bound, not listening yet. It is the caller's. */
-enum status status_door_socket(const struct status_door *door, int *made,
-                               struct problem *problem) MUST_USE;
+enum error status_door_socket(const struct status_door *door, int *made,
+                              struct problem *problem) MUST_USE;
 
 /* Nobody is to ask any more; the folder stays taken. */
 void status_door_shut(const struct status_door *door);

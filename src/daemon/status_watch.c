@@ -165,8 +165,8 @@ static void fill_link(struct status_link *out, const struct status_watch *watch,
 static void fill_stats(struct status_page *page, const struct node_stats *stats)
 {
     page->rumors_known = stats->version;
-    page->rumors_told = stats->rumors_told;
-    page->rumors_heard = stats->rumors_heard;
+    page->rumors_published = stats->rumors_published;
+    page->rumors_received = stats->rumors_received;
     page->duplicates = stats->duplicates;
     page->waiting = stats->waiting;
     page->lag_s = (double)stats->lag_ns * 1e-9;

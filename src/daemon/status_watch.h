@@ -1,7 +1,7 @@
 /* The daemon's side of `hearsay status`: looks at the node once a second, to know what goes over
  * each link, and writes the page when somebody asks. */
-#ifndef HEARSAY_STATUS_WATCH_H
-#define HEARSAY_STATUS_WATCH_H
+#ifndef HEARSAY_DAEMON_STATUS_WATCH_H
+#define HEARSAY_DAEMON_STATUS_WATCH_H
 
 #include "node/node.h"
 #include "commands/status/status_page.h"

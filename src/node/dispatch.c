@@ -49,9 +49,9 @@ static void say_hello(struct node *node, struct peer *peer)
 
 /* The session stands. Who called introduces itself first (with its proof, so that no time is
  * lost): so who is called knows, before it answers, whether there is room. */
-void talk_meet(struct node *node, struct peer *peer)
+void dispatch_meet(struct node *node, struct peer *peer)
 {
-    dial_on_met(node, peer);
+    dialer_on_met(node, peer);
     if (peer->dialled)
         say_hello(node, peer);
 }
@@ -81,7 +81,7 @@ static bool is_self(struct node *node, struct peer *peer, uint64_t incarnation)
     if (memcmp(peer->id, node->own->id, ID_BYTES) != 0)
         return false;
     if (incarnation >= node->first_incarnation && incarnation <= node->options.incarnation) {
-        dial_on_self(node, peer);
+        dialer_on_self(node, peer);
         node_hang_up(node, peer, BYE_SELF, "");
         return true;
     }
@@ -132,7 +132,7 @@ static void on_hello(struct node *node, struct peer *peer, const struct message 
     peer->incarnation = hello->incarnation;
     const struct member *known = members_find(&node->members, peer->id);
     const bool is_lost = record.trains && !(known && known->known_live);
-    if (!news_hear(node, peer, &hello->bulk, true))
+    if (!member_gossip_on_records(node, peer, &hello->bulk, true))
         return;
     if (is_full(node, peer, is_lost)) {
         turn_away(node, peer);
@@ -142,7 +142,7 @@ static void on_hello(struct node *node, struct peer *peer, const struct message 
         return;
     if (!peer->dialled)
         say_hello(node, peer);
-    dial_on_open(node, peer);
+    dialer_on_open(node, peer);
     node_open(node, peer);
     learn_patience(node, peer);
     learn_observed(node, &hello->text);
@@ -150,30 +150,30 @@ static void on_hello(struct node *node, struct peer *peer, const struct message 
                     peer->dialled ? "is a neighbour (we called)" : "is a neighbour (it called)");
     if (node_say(node, peer, &(struct message){.kind = PING, .token = node->now_ns}))
         peer->pinged_ns = node->now_ns;
-    flow_say_receipt(node, peer);
-    news_renew(node);
-    compare_show(node, peer, true);
+    pacer_say_ack(node, peer);
+    member_gossip_renew(node);
+    anti_entropy_show(node, peer, true);
     if (node_is_catching_up(node))
-        spread_hold_back(node, peer);
+        broadcast_hold_back(node, peer);
 }
 
 /* Who leaves waits until all its neighbours have shown that they hold what it told, and we send our
  * version to one neighbour a second: answer. Who leaves too sends it to everyone anyway. */
 static void on_version(struct node *node, struct peer *peer, const struct message *version)
 {
-    compare_on_version(node, peer, version);
+    anti_entropy_on_version(node, peer, version);
     const struct member *member = members_find(&node->members, peer->id);
     if (peer->state == PEER_OPEN && node->stage == STAGE_RUNNING && member &&
         member->record.stage != STAGE_RUNNING)
-        compare_show(node, peer, false);
+        anti_entropy_show(node, peer, false);
 }
 
 /* Our version has become another one: neighbours shall know at once, and who we are now. */
 static void on_other_version(struct node *node)
 {
-    news_renew(node);
-    news_flush(node);
-    compare_show_all(node);
+    member_gossip_renew(node);
+    member_gossip_flush(node);
+    anti_entropy_show_all(node);
 }
 
 static void on_pong(struct node *node, struct peer *peer, uint64_t token)
@@ -187,14 +187,14 @@ static void on_pong(struct node *node, struct peer *peer, uint64_t token)
 static void on_bye(struct node *node, struct peer *peer, const struct message *bye)
 {
     if (bye->reason == BYE_SELF)
-        dial_on_self(node, peer);
+        dialer_on_self(node, peer);
     if (bye->reason == BYE_IDENTITY_TAKEN && notes_allow(&node->notes, node->now_ns))
         (void)node_note(node, peer, NOTE_IDENTITY_TAKEN, LEVEL_ERROR,
                         "knows another running node with our identity: give each machine its own "
                         "key file (hearsay keygen)");
     if (bye->reason == BYE_FULL) {
         node->company_ns = node->now_ns; /* there is a swarm */
-        if (!news_hear(node, peer, &bye->bulk, false))
+        if (!member_gossip_on_records(node, peer, &bye->bulk, false))
             return;
     }
     int count = (int)(bye->text.count < 64 ? bye->text.count : 64);
@@ -216,15 +216,15 @@ static void hear(struct node *node, struct peer *peer, const struct message *mes
     case HELLO:
         on_hello(node, peer, message);
         break;
-    case NEWS:
-        (void)news_hear(node, peer, &message->bulk, true);
+    case MEMBER_UPDATE:
+        (void)member_gossip_on_records(node, peer, &message->bulk, true);
         break;
-    case WHO:
-        news_on_who(node, peer, message->tag);
+    case MEMBER_QUERY:
+        member_gossip_on_query(node, peer, message->tag);
         break;
-    case MEMBERS:
+    case MEMBER_LIST:
         node->listed_ns = node->now_ns;
-        (void)news_hear(node, peer, &message->bulk, false);
+        (void)member_gossip_on_records(node, peer, &message->bulk, false);
         break;
     case PING:
         (void)node_say(node, peer, &(struct message){.kind = PONG, .token = message->token});
@@ -232,39 +232,39 @@ static void hear(struct node *node, struct peer *peer, const struct message *mes
     case PONG:
         on_pong(node, peer, message->token);
         break;
-    case RECEIPT:
-        flow_on_receipt(node, peer, message);
+    case ACK:
+        pacer_on_ack(node, peer, message);
         break;
     case RUMOR:
-        spread_on_rumor(node, peer, message->bulk.at, message->bulk.count);
+        broadcast_on_rumor(node, peer, message->bulk.at, message->bulk.count);
         break;
     case PRUNE:
-        spread_on_prune(node, peer, message->tag);
+        broadcast_on_prune(node, peer, message->tag);
         break;
     case VERSION:
         on_version(node, peer, message);
         break;
     case WANT:
         if (message->tag == TAG_ALL)
-            compare_show(node, peer, true);
+            anti_entropy_show(node, peer, true);
         else
-            owed_on_want(node, peer, message->tag, message->seq);
+            push_backlog_on_want(node, peer, message->tag, message->seq);
         break;
     case GONE:
-        want_on_gone(node, peer, message->tag, message->seq);
+        repair_on_gone(node, peer, message->tag, message->seq);
         break;
     case TAKE:
-        give_on_take(node, peer);
+        serve_on_take(node, peer);
         break;
     case HISTORY:
-        if (adopt_history(node, peer, message))
+        if (takeover_on_history(node, peer, message))
             on_other_version(node);
         break;
     case FETCH:
-        give_on_fetch(node, peer, message->block, message->count);
+        serve_on_fetch(node, peer, message->block, message->count);
         break;
     case BLOCK:
-        catchup_on_block(node, peer, message);
+        fetch_on_block(node, peer, message);
         break;
     case BYE:
         on_bye(node, peer, message);
@@ -274,7 +274,7 @@ static void hear(struct node *node, struct peer *peer, const struct message *mes
     }
 }
 
-void talk_hear(struct node *node, struct peer *peer, const uint8_t *bytes, size_t count)
+void dispatch_message(struct node *node, struct peer *peer, const uint8_t *bytes, size_t count)
 {
     struct message message;
     if (message_decode(node->reader, bytes, count, &message) != OK)

@@ -111,11 +111,12 @@ struct origin *node_meet(struct node *node, const struct peer *from,
     if ((!origin || is_scarce) && !was_said) {
         char text[160];
         node->full_ns = node->now_ns;
-        (void)snprintf(text, sizeof text,
-                       "%s no room for another life: %u are known, and limits.lives is %u; raise "
-                       "it on all nodes",
-                       origin ? "there will soon be" : "there is", (unsigned)versions->count,
-                       (unsigned)versions->max);
+        (void)snprintf(
+            text, sizeof text,
+            "%s no room for another life: %u are known, and limits.incarnations is %u; raise "
+            "it on all nodes",
+            origin ? "there will soon be" : "there is", (unsigned)versions->count,
+            (unsigned)versions->max);
         (void)node_note(node, from, NOTE_FULL, LEVEL_WARNING, text);
     }
     return origin;
@@ -123,8 +124,8 @@ struct origin *node_meet(struct node *node, const struct peer *from,
 
 uint64_t node_lag_ns(const struct node *node, uint64_t now_ns)
 {
-    if (node->catchup.is_patching)
-        return now_ns - node->catchup.patched_ns;
+    if (node->transfer.is_rolling)
+        return now_ns - node->transfer.rolled_ns;
     uint64_t lag_ns = 0;
     for (uint32_t i = 0; i < node->versions.count && node->behind > 0; i++) {
         const struct origin *origin = &node->versions.origins[i];

@@ -14,7 +14,7 @@ static uint64_t control_bytes(const struct node *node)
     return bytes;
 }
 
-static uint64_t held_bytes(const struct log *log)
+static uint64_t held_bytes(const struct rumor_log *log)
 {
     if (log->oldest == log->newest)
         return 0;
@@ -30,7 +30,7 @@ static void add_peers(const struct node *node, struct node_stats *stats)
         const uint64_t queued = peer_queued_bytes(peer);
         stats->peers_used += peer->state != PEER_FREE;
         stats->sent_bytes += peer->link.sent;
-        stats->received_bytes += peer->link.came;
+        stats->received_bytes += peer->link.received;
         if (queued > stats->queued_bytes_most)
             stats->queued_bytes_most = queued;
     }
@@ -43,16 +43,16 @@ uint64_t node_digest(const struct node *node)
 
 uint64_t node_waiting(const struct node *node)
 {
-    return node->log.newest - node->log.handed + node->applying_rumors;
+    return node->log.newest - node->log.applied + node->applying_rumors;
 }
 
 void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *stats)
 {
     const struct versions *versions = &node->versions;
     *stats = node->stats;
-    stats->interval_s = node->boldness.interval_s;
-    stats->gain = node->boldness.gain;
-    stats->beta = node->boldness.beta;
+    stats->interval_s = node->outer_step.interval_s;
+    stats->gain = node->outer_step.gain;
+    stats->beta = node->outer_step.beta;
     stats->members_live = node->live;
     stats->neighbours = node_neighbours(node);
     stats->origins = versions->telling;
@@ -62,8 +62,8 @@ void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *sta
     stats->waiting = node_waiting(node);
     stats->lag_ns = node_lag_ns(node, now_ns);
     stats->blocks = node->blocks;
-    stats->blocks_held = node->catchup.blocks_written;
-    stats->block_bytes = node->catchup.bytes;
+    stats->blocks_held = node->transfer.blocks_written;
+    stats->block_bytes = node->transfer.bytes;
     stats->log_held_bytes = held_bytes(&node->log);
     stats->control_sent_bytes = control_bytes(node);
     stats->rumors_sent_copies = node->said_count[RUMOR];
@@ -123,7 +123,7 @@ void node_link(const struct node *node, uint32_t i, struct node_link *out)
         .backlog_ns = peer->link.backlog_ns,
         .queued_bytes = peer_queued_bytes(peer),
         .sent_bytes = peer->link.sent,
-        .received_bytes = peer->link.came,
+        .received_bytes = peer->link.received,
         .conn = peer->conn,
         .since_ns = peer->since_ns,
         .listens = member && member->record.address.port != 0,
@@ -160,7 +160,7 @@ enum node_phase node_phase(const struct node *node)
 {
     if (node->stage != STAGE_RUNNING)
         return NODE_LEAVING;
-    if (node_is_catching_up(node) && !(node->catchup.is_patching && node->joined))
+    if (node_is_catching_up(node) && !(node->transfer.is_rolling && node->joined))
         return NODE_CATCHING_UP;
     if (node->joined)
         return NODE_RUNNING;

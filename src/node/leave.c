@@ -8,7 +8,7 @@
  * swarm that is told to stop ends with one model, and a single node that is told to stop goes only
  * when what it told last is known to others. (The last telling is as large as any; what it leaves
  * out stays in the weights of the checkpoint. Where nobody else is there, it is told all the same,
- * in tellings until little is left: the base that stays is what was learned.) Where each
+ * in publications until little is left: the base that stays is what was learned.) Where each
  * talks to each the first is certain, since what a neighbour says comes in its order; in a larger
  * swarm the news that somebody leaves too may take longer than the others linger. Nobody waits
  * longer than the grace time.
@@ -20,14 +20,14 @@
 #define LINGER_MIN_NS  SECOND_NS
 #define LINGER_MAX_NS  (3 * SECOND_NS)
 
-#define ALONE_MOST 32 /* tellings: a fiftieth or so is left then, and there is no end to it */
+#define ALONE_MOST 32 /* publications: a fiftieth or so is left then, and there is no end to it */
 
 #define FRESH_NS (3 * SECOND_NS) /* who leaves with us says so not much later than it promised */
 #define MS_NS    (SECOND_NS / 1000)
 
 void leave_settle(struct node *node)
 {
-    node->tell = TELL_OVER;
+    node->publish = PUBLISH_OVER;
     if (node->stage != STAGE_LEAVING || node_is_catching_up(node))
         return; /* the grace time was over first; others are to wait until our base is whole */
     node->stage = STAGE_SETTLED;
@@ -35,10 +35,10 @@ void leave_settle(struct node *node)
 }
 
 /* The last telling is out, and this is how many entries it told. */
-void leave_on_told(struct node *node, uint32_t entries)
+void leave_on_published(struct node *node, uint32_t entries)
 {
     const bool may_go_on = node->stage == STAGE_LEAVING && node->live == 1 && entries > 0;
-    if (!may_go_on || ++node->told_alone == ALONE_MOST)
+    if (!may_go_on || ++node->published_alone == ALONE_MOST)
         leave_settle(node);
 }
 
@@ -53,7 +53,7 @@ void node_leave(struct node *node, uint64_t now_ns)
                     "leaving: training ends, what was learned is told");
     if (!node->options.trains)
         leave_settle(node);
-    node_consider_telling(node);
+    publish_schedule_consider(node);
 }
 
 bool node_is_leaving(const struct node *node)
@@ -142,8 +142,8 @@ static void leave_now(struct node *node, bool complete)
                            ? "left the swarm; the neighbours have all that was told here"
                            : "left the swarm; no other member of it is alive";
     node->stage = STAGE_LEFT;
-    news_renew(node);
-    news_flush(node);
+    member_gossip_renew(node);
+    member_gossip_flush(node);
     (void)notes_add(&node->notes, node->now_ns, NOTE_LEFT, complete ? LEVEL_INFO : LEVEL_WARNING,
                     "%s", text);
     for (uint32_t i = 0; i < node->options.peers_max; i++) {
@@ -156,7 +156,7 @@ static void leave_now(struct node *node, bool complete)
 void leave_consider(struct node *node)
 {
     const uint64_t since_ns = node->now_ns - node->leave_ns;
-    if (node->tell == TELL_OVER)
+    if (node->publish == PUBLISH_OVER)
         leave_settle(node);
     if (node->stage == STAGE_SETTLED && since_ns >= linger_ns(node) && all_applied(node) &&
         neighbours_have_answered(node) && ours_are_known(node) && leavers_agree(node))

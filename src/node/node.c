@@ -10,43 +10,45 @@
 
 _Static_assert(NODE_PEERS_MAX <= SLOTS_MAX, "a set of slots holds all peers");
 
-#define CLOSING_NS    (2 * SECOND_NS)
-#define RENEW_NS      (600 * SECOND_NS)
-#define TELL_SPAN_NS  (10 * SECOND_NS) /* a budget saves up for so long, or until it is time */
-#define CATCH_UP_NS   (5 * SECOND_NS)  /* after asking for what is missing, it comes for so long */
-#define NOTES_WAITING 256
-#define DEAD_AFTER    5 /* times a neighbour's silence: a member far away */
+#define CLOSING_NS      (2 * SECOND_NS)
+#define RENEW_NS        (600 * SECOND_NS)
+#define PUBLISH_SPAN_NS (10 * SECOND_NS) /* a budget saves up for so long, or until it is time */
+#define CATCH_UP_NS     (5 * SECOND_NS) /* after asking for what is missing, it comes for so long */
+#define NOTES_WAITING   256
+#define DEAD_AFTER      5 /* times a neighbour's silence: a member far away */
 
 size_t node_arena_bytes(const struct node_options *options)
 {
-    const size_t targets = options->members_max + NODE_SEEDS_MAX;
-    const size_t lives = options->lives_max;
+    const size_t candidates = options->members_max + NODE_SEEDS_MAX;
+    const size_t incarnations = options->incarnations_max;
     const size_t per_peer = sizeof(struct peer) + sizeof(struct rapport) +
-                            peer_arena_bytes(options->send_queue_bytes, options->lives_max) +
+                            peer_arena_bytes(options->send_queue_bytes, options->incarnations_max) +
                             bit_words(options->members_max) * 8 + 64;
     const size_t slots = 4 * sizeof(uint32_t); /* open addressing: at most so many for one */
     return sizeof(struct node) + 4096 + options->peers_max * per_peer +
            options->members_max * (sizeof(struct member) + slots) +
-           lives * (sizeof(struct origin) + slots) +
-           targets * (sizeof(struct target) + sizeof(uint32_t)) +
-           log_arena_bytes(options->log_bytes) + catchup_arena_bytes(options) +
-           lives * (sizeof(uint32_t) + sizeof(uint64_t)) + lives / 8 + 64 +
+           incarnations * (sizeof(struct origin) + slots) +
+           candidates * (sizeof(struct candidate) + sizeof(uint32_t)) +
+           rumor_log_arena_bytes(options->log_bytes) + fetch_arena_bytes(options) +
+           incarnations * (sizeof(uint32_t) + sizeof(uint64_t)) + incarnations / 8 + 64 +
            NOTES_WAITING * sizeof(struct note) + decoded_arena_bytes(RUMOR_ENTRIES_MAX) +
            2 * FRAME_MAX + 16 * 64;
 }
 
 bool node_can_restore(const struct node_options *options)
 {
-    return options->history_bytes / HISTORY_ENTRY_BYTES < options->lives_max;
+    return options->history_bytes / HISTORY_ENTRY_BYTES < options->incarnations_max;
 }
 
-static void init_club(struct node *node)
+static void init_credentials(struct node *node)
 {
     const struct node_options *options = &node->options;
     struct introduction ours;
     introduction_make(&ours, options->swarm_id, options->model, options->parameters);
-    peer_club_init(&node->club, options->identity, options->swarm_key, &ours, &node->entropy);
-    secret_blake2b(node->context, CONTEXT_BYTES, node->club.prologue, INTRODUCTION_BYTES, NULL, 0);
+    peer_credentials_init(&node->credentials, options->identity, options->swarm_key, &ours,
+                          &node->entropy);
+    secret_blake2b(node->context, CONTEXT_BYTES, node->credentials.prologue, INTRODUCTION_BYTES,
+                   NULL, 0);
 }
 
 static void init_peers(struct node *node, struct arena *arena)
@@ -55,7 +57,7 @@ static void init_peers(struct node *node, struct arena *arena)
     node->peers = arena_take(arena, options->peers_max, sizeof *node->peers);
     node->rapports = arena_take(arena, options->peers_max, sizeof *node->rapports);
     for (uint32_t i = 0; i < options->peers_max; i++) {
-        peer_init(&node->peers[i], arena, options->send_queue_bytes, options->lives_max);
+        peer_init(&node->peers[i], arena, options->send_queue_bytes, options->incarnations_max);
         node->rapports[i].news =
             arena_take(arena, bit_words(options->members_max), sizeof(uint64_t));
     }
@@ -79,7 +81,7 @@ static void restore(struct node *node)
 struct node *node_new(struct arena *arena, const struct node_options *options, uint64_t now_ns)
 {
     CHECK(options->peers_max > 0 && options->peers_max <= NODE_PEERS_MAX);
-    CHECK(options->members_max > 1 && options->lives_max > 0 && options->parameters > 0);
+    CHECK(options->members_max > 1 && options->incarnations_max > 0 && options->parameters > 0);
     struct node *node = arena_take(arena, 1, sizeof *node);
     node->options = *options;
     node->now_ns = now_ns;
@@ -89,26 +91,27 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
         entropy_bytes(&node->entropy, &seed, sizeof seed);
     node->rng = rng_new(seed, bytes_get(options->identity->id, 8));
     node->waits = rng_new(seed, ~bytes_get(options->identity->id, 8));
-    init_club(node);
+    init_credentials(node);
     node->reader = message_reader_new();
     init_peers(node, arena);
     members_init(&node->members, arena, options->members_max, DEAD_AFTER * options->silence_ns);
-    node->targets_max = options->members_max + NODE_SEEDS_MAX;
-    node->targets = arena_take(arena, node->targets_max, sizeof *node->targets);
-    node->target_hashes = arena_take(arena, node->targets_max, sizeof *node->target_hashes);
-    versions_init(&node->versions, arena, options->lives_max, options->digest);
+    node->candidates_max = options->members_max + NODE_SEEDS_MAX;
+    node->candidates = arena_take(arena, node->candidates_max, sizeof *node->candidates);
+    node->candidate_hashes =
+        arena_take(arena, node->candidates_max, sizeof *node->candidate_hashes);
+    versions_init(&node->versions, arena, options->incarnations_max, options->digest);
     restore(node);
     node->own = versions_add(&node->versions, options->identity->id, options->incarnation);
     node->first_incarnation = options->incarnation;
-    node->seen = arena_take(arena, bit_words(options->lives_max), sizeof *node->seen);
-    catchup_init(node, arena);
-    give_init(node, arena);
-    log_init(&node->log, arena, options->log_bytes);
+    node->seen = arena_take(arena, bit_words(options->incarnations_max), sizeof *node->seen);
+    fetch_init(node, arena);
+    serve_init(node, arena);
+    rumor_log_init(&node->log, arena, options->log_bytes);
     decoded_init(&node->decoded, arena, RUMOR_ENTRIES_MAX);
     node->scratch = arena_take(arena, FRAME_MAX, 1);
     notes_init(&node->notes, arena, NOTES_WAITING, options->notes_per_s);
-    node->told_ns = node->rate_ns = node->reviewed_ns = node->grew_ns = node->born_ns = now_ns;
-    node->flow_ns = UINT64_MAX;
+    node->published_ns = node->rate_ns = node->reviewed_ns = node->grew_ns = node->born_ns = now_ns;
+    node->pacer_wake_ns = UINT64_MAX;
     node->uplink.at_ns = now_ns;
     node->ease = 1;
     node->slowest = LINK_RATE_FIRST;
@@ -118,11 +121,11 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->live = 1;
     node->found = BUDGET_FIRST;
     node->stats.budget = options->bytes_per_s ? (double)options->bytes_per_s : BUDGET_FIRST;
-    news_renew(node);
-    tempo_renew(node);
-    tempo_wait(node, 0, 1);
+    member_gossip_renew(node);
+    publish_schedule_renew(node);
+    publish_schedule_wait(node, 0, 1);
     for (uint32_t i = 0; i < options->seeds_count; i++)
-        dial_add(node, &options->seeds[i], NULL, true);
+        dialer_add(node, &options->seeds[i], NULL, true);
     return node;
 }
 
@@ -186,7 +189,7 @@ void node_on_connected(struct node *node, uint64_t now_ns, uint64_t conn)
     struct peer *peer = peer_at(node, conn);
     if (!peer || peer->state != PEER_DIALLING)
         return;
-    peer_on_connected(peer, &node->club, now_ns);
+    peer_on_connected(peer, &node->credentials, now_ns);
     slots_put(&node->ready, node_slot(node, peer), true);
 }
 
@@ -201,17 +204,17 @@ void node_on_bytes(struct node *node, uint64_t now_ns, uint64_t conn, const uint
         struct problem problem;
         size_t message_bytes;
         const uint8_t *message;
-        switch (peer_take(peer, &node->club, now_ns, &bytes, &count, &problem)) {
+        switch (peer_take(peer, &node->credentials, now_ns, &bytes, &count, &problem)) {
         case PEER_NOTHING:
-            flow_consider_receipt(node, peer);
+            pacer_consider_ack(node, peer);
             return;
         case PEER_MET:
             peer->renew_ns = now_ns + RENEW_NS + rng_below(&node->rng, 60) * SECOND_NS;
-            talk_meet(node, peer);
+            dispatch_meet(node, peer);
             break;
         case PEER_SAID:
             message = peer_message(peer, &message_bytes);
-            talk_hear(node, peer, message, message_bytes);
+            dispatch_message(node, peer, message, message_bytes);
             break;
         case PEER_REFUSED:
             node_hang_up(node, peer, BYE_BROKEN, problem.text);
@@ -228,7 +231,7 @@ void node_on_sent(struct node *node, uint64_t now_ns, uint64_t conn)
         return;
     peer_on_sent(peer);
     slots_put(&node->ready, node_slot(node, peer), true);
-    owed_on_sent(node, peer);
+    push_backlog_on_sent(node, peer);
 }
 
 static bool is_power_of_two(uint32_t n)
@@ -240,13 +243,13 @@ static bool is_power_of_two(uint32_t n)
 static void note_failed(struct node *node, const struct peer *peer, const char *why)
 {
     if (peer->dialled) {
-        const struct target *target = dial_target(node, peer);
-        const uint32_t failures = target ? target->failures : 0;
+        const struct candidate *candidate = dialer_candidate(node, peer);
+        const uint32_t failures = candidate ? candidate->failures : 0;
         if (!is_power_of_two(failures)) /* the same again: say it ever more rarely */
             return;
         struct note *note =
             notes_add(&node->notes, node->now_ns, NOTE_DIAL_FAILED,
-                      target && target->is_seed ? LEVEL_WARNING : LEVEL_DEBUG,
+                      candidate && candidate->is_seed ? LEVEL_WARNING : LEVEL_DEBUG,
                       "cannot be reached: %s (try %u)", why, (unsigned)failures + 1);
         (void)address_text(&peer->address, note->where);
     } else if (notes_allow(&node->notes, node->now_ns)) {
@@ -280,13 +283,13 @@ void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const cha
     if (!reason[0] && peer->state == PEER_ANSWERED)
         reason = PEER_NO_ANSWER;
     note_closed(node, peer, reason[0] ? reason : "the connection ended without a goodbye");
-    dial_on_closed(node, peer);
+    dialer_on_closed(node, peer);
     node->gone_sent_bytes += peer->link.sent;
-    node->gone_received_bytes += peer->link.came;
+    node->gone_received_bytes += peer->link.received;
     slots_put(&node->open, node_slot(node, peer), false);
-    catchup_on_lost(node, conn);
+    fetch_on_lost(node, conn);
     if (peer->retry != RETRY_AT_ONCE) /* else it is back before anybody else has helped */
-        want_on_lost(node, conn);
+        repair_on_lost(node, conn);
     slots_put(&node->ready, node_slot(node, peer), false);
     slots_put(&node->held_up, node_slot(node, peer), false);
     peer_end(peer);
@@ -300,23 +303,23 @@ void node_on_step(struct node *node, uint64_t now_ns, uint32_t steps, uint64_t s
     node->stats.steps += steps;
     node->stats.samples += samples;
     node->steps_since += steps;
-    tempo_on_step(node, steps);
-    node_consider_telling(node);
+    publish_schedule_on_step(node, steps);
+    publish_schedule_consider(node);
 }
 
-void node_on_told(struct node *node, uint64_t now_ns, const struct update *update)
+void node_on_published(struct node *node, uint64_t now_ns, const struct update *update)
 {
-    CHECK(node->tell == TELL_OUT);
+    CHECK(node->publish == PUBLISH_OUT);
     node->now_ns = now_ns;
-    const uint64_t told_bytes = node->stats.told_bytes;
-    spread_told(node, update);
-    budget_on_told(node, node->stats.told_bytes - told_bytes);
-    node->tell = TELL_IDLE;
-    node->tellings++;
-    tempo_wait(node, TEMPO_LEAST, TEMPO_MOST);
-    if (node->telling_last)
-        leave_on_told(node, update->count);
-    node_consider_telling(node);
+    const uint64_t rumor_bytes_published = node->stats.rumor_bytes_published;
+    broadcast_publish(node, update);
+    budget_on_published(node, node->stats.rumor_bytes_published - rumor_bytes_published);
+    node->publish = PUBLISH_IDLE;
+    node->publications++;
+    publish_schedule_wait(node, PUBLISH_WAIT_LEAST, PUBLISH_WAIT_MOST);
+    if (node->publishing_last)
+        leave_on_published(node, update->count);
+    publish_schedule_consider(node);
 }
 
 void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries)
@@ -334,7 +337,7 @@ static bool peer_action(struct node *node, struct peer *peer, struct action *act
 {
     if (peer->state == PEER_FREE || peer->hangup_asked)
         return false;
-    if (flow_next_send(node, peer, &action->bytes, &action->count)) {
+    if (pacer_next_send(node, peer, &action->bytes, &action->count)) {
         action->kind = ACTION_SEND;
         action->conn = peer->conn;
         return true;
@@ -363,9 +366,9 @@ static bool next_peer_action(struct node *node, struct action *action)
 
 static double due_bytes(const struct node *node)
 {
-    const uint64_t span_ns = node->now_ns - node->told_ns;
-    const uint64_t wait_ns = tempo_wait_ns(node);
-    const uint64_t most_ns = wait_ns > TELL_SPAN_NS ? wait_ns : TELL_SPAN_NS;
+    const uint64_t span_ns = node->now_ns - node->published_ns;
+    const uint64_t wait_ns = publish_schedule_wait_ns(node);
+    const uint64_t most_ns = wait_ns > PUBLISH_SPAN_NS ? wait_ns : PUBLISH_SPAN_NS;
     const double seconds = (double)(span_ns < most_ns ? span_ns : most_ns) * 1e-9;
     return node->stats.budget * seconds;
 }
@@ -374,10 +377,10 @@ static double due_bytes(const struct node *node)
  * found on which the others travel. */
 static uint32_t budget_bytes(const struct node *node)
 {
-    const bool is_small = node->own->next == 0 && !node->telling_last;
+    const bool is_small = node->own->next == 0 && !node->publishing_last;
     const double bytes = is_small ? 0 : node->due_bytes;
     const double most = fmin((double)node->options.log_bytes / 8, UINT32_MAX);
-    if (node->telling_last && node->live == 1)
+    if (node->publishing_last && node->live == 1)
         return (uint32_t)most; /* there is no line to spare */
     return (uint32_t)fmin(fmax(bytes, 256), most);
 }
@@ -397,29 +400,29 @@ static bool next_train(struct node *node, struct action *action)
 static double beta(const struct node *node)
 {
     const bool caught_up = node->asked_ns == 0 || node->now_ns - node->asked_ns > CATCH_UP_NS;
-    return caught_up && node->stats.rumors_told > 0 ? node->boldness.beta : 0;
+    return caught_up && node->stats.rumors_published > 0 ? node->outer_step.beta : 0;
 }
 
-static bool next_tell(struct node *node, struct action *action)
+static bool next_publish(struct node *node, struct action *action)
 {
-    if (node->tell != TELL_WANTED || log_is_crowded(&node->log))
+    if (node->publish != PUBLISH_WANTED || rumor_log_is_crowded(&node->log))
         return false;
-    node->telling_last = node->stage == STAGE_LEAVING;
+    node->publishing_last = node->stage == STAGE_LEAVING;
     node->due_bytes = due_bytes(node);
     node->stats.share =
         members_own_share(&node->members, node->options.weigh_throughput, node->now_ns);
     *action = (struct action){
-        .kind = ACTION_TELL,
-        .tell = {.budget_bytes = budget_bytes(node),
-                 .tau = node->options.tau,
-                 .share = node->stats.share,
-                 .gain = node->boldness.gain,
-                 .beta = beta(node),
-                 .swarm_samples = node_swarm_samples(node)},
-        .last = node->telling_last,
+        .kind = ACTION_PUBLISH,
+        .terms = {.budget_bytes = budget_bytes(node),
+                  .tau = node->options.tau,
+                  .share = node->stats.share,
+                  .gain = node->outer_step.gain,
+                  .beta = beta(node),
+                  .swarm_samples = node_swarm_samples(node)},
+        .last = node->publishing_last,
     };
-    node->tell = TELL_OUT;
-    node->told_ns = node->now_ns;
+    node->publish = PUBLISH_OUT;
+    node->published_ns = node->now_ns;
     node->steps_since = 0;
     return true;
 }
@@ -430,10 +433,10 @@ bool node_next(struct node *node, struct action *action)
         action->kind = ACTION_NOTE;
         return true;
     }
-    if (next_peer_action(node, action) || dial_next(node, action) ||
-        catchup_next_write(node, action) || spread_next_apply(node, action) ||
-        next_train(node, action) || next_tell(node, action) || give_next_read(node, action) ||
-        give_next_save(node, action))
+    if (next_peer_action(node, action) || dialer_next(node, action) ||
+        fetch_next_write(node, action) || broadcast_next_apply(node, action) ||
+        next_train(node, action) || next_publish(node, action) || serve_next_read(node, action) ||
+        serve_next_save(node, action))
         return true;
     if (node->must_restart) {
         node->must_restart = false;

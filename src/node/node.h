@@ -14,8 +14,8 @@
  * at most one SEND per connection is outstanding. After every event ask for actions until there
  * are none, and call node_on_time at node_wake_ns at the latest.
  */
-#ifndef HEARSAY_NODE_H
-#define HEARSAY_NODE_H
+#ifndef HEARSAY_NODE_NODE_H
+#define HEARSAY_NODE_NODE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,11 +29,11 @@
 #include "base/update.h"
 
 #define NODE_SEEDS_MAX       64
-#define NODE_LIVES           1024
+#define NODE_INCARNATIONS    1024
 #define NODE_PATIENCE_MAX_NS 10000000000ull /* no neighbour may be silent for longer */
 #define NODE_READ_MAX        65536          /* entries of one READ */
 #define NODE_PEERS_MAX       128
-#define NODE_GIVE_AUTO       UINT64_MAX
+#define NODE_SERVE_AUTO      UINT64_MAX
 
 struct node_options {
     const struct identity *identity;
@@ -44,7 +44,7 @@ struct node_options {
     uint64_t digest;             /* of b0 */
     uint32_t block_entries;      /* the same everywhere: BLOCK_ENTRIES, or less in a small world */
     uint64_t incarnation;        /* higher than in any earlier life; this life may go on counting,
-                                    NODE_LIVES in all */
+                                    NODE_INCARNATIONS in all */
     const uint8_t *history;      /* digest is that of a base saved earlier: of these rumors ... */
     size_t history_bytes;        /* ... as node_on_saved said; 0: it is b0 */
     uint8_t entropy[SEED_BYTES]; /* for keys */
@@ -60,23 +60,23 @@ struct node_options {
     uint64_t uplink_max;  /* bytes per second sent to all together; 0: as links allow */
     uint64_t downlink_max;
     uint64_t neighbour_max; /* ... and to any one */
-    uint64_t interval_ns;   /* between two tellings, in the mean; 0: as boldness.h says */
-    uint32_t steps_min;     /* local steps between two tellings */
+    uint64_t interval_ns;   /* between two publications, in the mean; 0: as boldness.h says */
+    uint32_t steps_min;     /* local steps between two publications */
     float tau;              /* threshold of what is told; 0: what fits */
     double gain;            /* 0: as boldness.h says */
     double beta;            /* < 0: as boldness.h says */
     double momentum;        /* that the learner has itself, in [0, 1) */
-    double apart_s;         /* sides that both learned alone for longer than this merge (apart.c) */
+    double partition_s;     /* sides that both learned alone for longer than this merge (apart.c) */
     bool weigh_throughput;
     size_t log_bytes;
-    uint64_t give_bytes_per_s; /* of blocks, to who catches up, while we train; 0: no bound;
-                                  NODE_GIVE_AUTO: a quarter of what the links carry */
-    uint64_t save_ns;          /* between two checkpoints; 0: none */
-    uint32_t apply_window;     /* entries given to the learner and not yet applied, at most */
+    uint64_t serve_bytes_per_s; /* of blocks, to who catches up, while we train; 0: no bound;
+                                  NODE_SERVE_AUTO: a quarter of what the links carry */
+    uint64_t save_ns;           /* between two checkpoints; 0: none */
+    uint32_t apply_window;      /* entries given to the learner and not yet applied, at most */
 
     uint32_t peers_max;
     uint32_t members_max;
-    uint32_t lives_max;  /* origins: whoever has told something stays in the sum for ever */
+    uint32_t incarnations_max; /* origins: whoever has told something stays in the sum for ever */
     uint32_t listed_max; /* of them, beside a block; 0: as many as may matter (for storms and tests:
                             so few that others are left out) */
     uint32_t half_open_max;
@@ -95,7 +95,7 @@ enum action_kind {
     ACTION_APPLY,   /* update: hear it, then node_on_applied; valid until the next node_next */
     ACTION_TRAIN,   /* swarm_samples: the base is the swarm's: begin to train (once; only if
                        options.trains) */
-    ACTION_TELL,    /* tell: cut, then node_on_told */
+    ACTION_PUBLISH, /* tell: cut, then node_on_published */
     ACTION_READ,    /* first, entries: read that part of the base, then node_on_read */
     ACTION_WRITE,   /* first, entries, units, keep_weights: that part of the base is this from now
                        on (learner_write_block), then node_on_applied; valid like update */
@@ -115,9 +115,9 @@ struct action {
     const struct update *update;
     uint64_t tag; /* APPLY: which rumor */
     uint32_t seq;
-    bool own; /* APPLY: told by an earlier life, whose weights this one has (learner_hear_own) */
+    bool own; /* APPLY: told by an earlier life, whose weights this one has (learner_apply_own) */
     uint64_t swarm_samples; /* TRAIN: learned by all so far */
-    struct tell tell;
+    struct publish_terms terms;
     bool last; /* TELL: end training first; there will be no other */
     uint64_t first;
     uint32_t entries;
@@ -146,7 +146,7 @@ void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const cha
 /* The learner made steps. */
 void node_on_step(struct node *node, uint64_t now_ns, uint32_t steps, uint64_t samples);
 /* The answer to TELL; count 0 when there was nothing to tell. */
-void node_on_told(struct node *node, uint64_t now_ns, const struct update *update);
+void node_on_published(struct node *node, uint64_t now_ns, const struct update *update);
 /* As many entries of the oldest APPLY or WRITE have been heard or written. */
 void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries);
 /* The answer to READ. What is asked of the learner is done in the order in which it was asked, and
@@ -158,7 +158,7 @@ size_t node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out);
 size_t node_history_max(const struct node_options *options);
 /* So many lives can be told of to who takes over a base, while other things wait to be sent, too.
  */
-uint32_t node_lives_max(size_t send_queue_bytes);
+uint32_t node_incarnations_max(size_t send_queue_bytes);
 /* The same of what the learner has now, when nothing it was given waits any more. */
 size_t node_history(const struct node *node, uint8_t *out);
 
@@ -195,17 +195,18 @@ struct node_stats {
     uint64_t digest;
     uint64_t version;      /* sum of all rumors known */
     uint64_t version_hash; /* of the whole version */
-    uint64_t rumors_told, rumors_heard, duplicates;
+    uint64_t rumors_published, rumors_received, duplicates;
     uint64_t rumors_sent_copies; /* RUMOR messages */
     uint64_t wants_sent;
-    uint64_t told_bytes, heard_bytes;    /* rumors: ours once each, others' once each */
+    uint64_t rumor_bytes_published,
+        rumor_bytes_received;            /* rumors: ours once each, others' once each */
     uint64_t sent_bytes, received_bytes; /* everything, as given to the transport */
     uint64_t control_sent_bytes;         /* all messages but rumors, sealed */
     uint64_t queued_bytes_most;          /* in the longest send queue now */
     uint64_t log_held_bytes;
     uint32_t blocks, blocks_held; /* catching up: of the base, and those that are there */
     uint64_t block_bytes;         /* received for it so far, or for the last time */
-    uint64_t given_bytes;         /* blocks sent to others */
+    uint64_t served_bytes;        /* blocks sent to others */
     uint64_t waiting;             /* rumors known and not yet applied */
     uint64_t lag_ns; /* for how long some rumor has been known to exist and been lacking */
     double budget;   /* bytes per second of rumors that may be told (budget.c) */
@@ -218,7 +219,7 @@ void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *sta
 uint64_t node_digest(const struct node *node);
 uint64_t node_waiting(const struct node *node);
 
-/* So long it waits at most between two tellings, as things are now. */
+/* So long it waits at most between two publications, as things are now. */
 uint64_t node_interval_ns_max(const struct node *node);
 
 /* The version, one origin at a time: i < node_origins. */

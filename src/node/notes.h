@@ -3,8 +3,8 @@
  * The core says them, the shell prints them. A stranger can cause notes; those are limited in
  * number per second, and what was held back is counted in a note of its own.
  */
-#ifndef HEARSAY_NOTE_H
-#define HEARSAY_NOTE_H
+#ifndef HEARSAY_NODE_NOTES_H
+#define HEARSAY_NODE_NOTES_H
 
 #include <stdbool.h>
 #include <stdint.h>

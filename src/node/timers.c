@@ -26,7 +26,7 @@ static void measure_rate(struct node *node)
 /* While leaving others wait for us: hurry, as far as the size of the swarm lets us. */
 static uint64_t round_ns(const struct node *node)
 {
-    const uint64_t period_ns = news_period_ns(node);
+    const uint64_t period_ns = member_gossip_period_ns(node);
     return node->stage == STAGE_RUNNING || period_ns > GOSSIP_NS ? GOSSIP_NS : period_ns;
 }
 
@@ -35,11 +35,11 @@ static void gossip(struct node *node)
     node->gossip_ns = node->now_ns + round_ns(node);
     measure_rate(node);
     budget_review(node);
-    tempo_renew(node);
-    news_review(node);
-    news_renew(node);
-    news_flush(node);
-    compare_round(node);
+    publish_schedule_renew(node);
+    member_gossip_review(node);
+    member_gossip_renew(node);
+    member_gossip_flush(node);
+    anti_entropy_round(node);
     node->seen_digest = node->versions.digest;
 }
 
@@ -62,7 +62,7 @@ static void give_up(struct node *node, struct peer *peer)
 static void check_peer(struct node *node, struct peer *peer)
 {
     const uint64_t now_ns = node->now_ns, ping_ns = node->options.silence_ns / PINGS;
-    flow_consider_receipt(node, peer);
+    pacer_consider_ack(node, peer);
     if (peer->state == PEER_CLOSING || peer_waiting_bytes(peer, true) > 0) /* perhaps long enough */
         slots_put(&node->ready, node_slot(node, peer), true);
     if (peer->state < PEER_OPEN && now_ns - peer->born_ns > node->options.handshake_ns)
@@ -82,7 +82,7 @@ static void check_peer(struct node *node, struct peer *peer)
 static void restart(struct node *node)
 {
     node->must_restart = true;
-    node->company_ns = node->catchup.wrote_ns = node->now_ns; /* once */
+    node->company_ns = node->transfer.wrote_ns = node->now_ns; /* once */
     (void)notes_add(&node->notes, node->now_ns, NOTE_CATCHING_UP, LEVEL_WARNING,
                     "nobody is left who has the rest of the base: starting again with what was "
                     "saved here");
@@ -95,7 +95,7 @@ static void consider_joining(struct node *node)
         node->company_ns = node->now_ns;
     const bool is_lost = node->company_ns && node->now_ns - node->company_ns >= NODE_LOST_WAIT_NS;
     const bool is_stuck =
-        node_is_catching_up(node) && node->now_ns - node->catchup.wrote_ns >= NODE_LOST_WAIT_NS;
+        node_is_catching_up(node) && node->now_ns - node->transfer.wrote_ns >= NODE_LOST_WAIT_NS;
     if (node_is_catching_up(node) && (is_lost || is_stuck) && node->stage == STAGE_RUNNING)
         restart(node);
     if (node->joined || node_is_catching_up(node))
@@ -130,7 +130,7 @@ void node_on_time(struct node *node, uint64_t now_ns)
 {
     const uint64_t due_ns = node_wake_ns(node);
     node->now_ns = now_ns;
-    flow_on_time(node);
+    pacer_on_time(node);
     if (now_ns > due_ns + LATE_NS)
         forgive(node, now_ns - due_ns);
     if (now_ns >= node->gossip_ns && node->stage != STAGE_LEFT)
@@ -140,17 +140,17 @@ void node_on_time(struct node *node, uint64_t now_ns)
         for (uint32_t i = 0; i < node->options.peers_max; i++)
             if (node->peers[i].state != PEER_FREE)
                 check_peer(node, &node->peers[i]);
-        news_flush(node);
-        want_review(node);
-        patch_consider(node);
-        catchup_consider(node);
-        dial_shuffle(node);
-        if (node->catchup.is_news)
-            compare_show_all(node);
-        node->catchup.is_news = false;
+        member_gossip_flush(node);
+        repair_review(node);
+        rolling_snapshot_consider(node);
+        fetch_consider(node);
+        dialer_shuffle(node);
+        if (node->transfer.is_news)
+            anti_entropy_show_all(node);
+        node->transfer.is_news = false;
         consider_joining(node);
     }
-    node_consider_telling(node);
+    publish_schedule_consider(node);
     if (node->stage != STAGE_RUNNING)
         leave_consider(node);
 }
@@ -159,5 +159,5 @@ uint64_t node_wake_ns(const struct node *node)
 {
     const bool gossips = node->gossip_ns < node->check_ns && node->stage != STAGE_LEFT;
     const uint64_t wake_ns = gossips ? node->gossip_ns : node->check_ns;
-    return wake_ns < node->flow_ns ? wake_ns : node->flow_ns;
+    return wake_ns < node->pacer_wake_ns ? wake_ns : node->pacer_wake_ns;
 }

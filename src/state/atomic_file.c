@@ -1,55 +1,55 @@
 #include "state/atomic_file.h"
 
-void draft_begin(struct draft *draft, const struct disk *disk, const char *folder, const char *name,
-                 int mode)
+void atomic_file_begin(struct atomic_file *atomic_file, const struct disk *disk, const char *folder,
+                       const char *name, int mode)
 {
     char path[DISK_PATH_MAX];
-    *draft = (struct draft){.disk = disk, .folder = folder, .name = name, .handle = -1};
-    draft->error = disk_path(path, folder, name, DRAFT_SUFFIX);
-    if (draft->error != 0)
+    *atomic_file = (struct atomic_file){.disk = disk, .folder = folder, .name = name, .handle = -1};
+    atomic_file->error = disk_path(path, folder, name, DRAFT_SUFFIX);
+    if (atomic_file->error != 0)
         return;
     (void)disk->remove(disk->self, path); /* if it is there and stays, create says so */
-    draft->handle = disk->create(disk->self, path, mode);
-    if (draft->handle < 0)
-        draft->error = draft->handle;
+    atomic_file->handle = disk->create(disk->self, path, mode);
+    if (atomic_file->handle < 0)
+        atomic_file->error = atomic_file->handle;
 }
 
-void draft_write(struct draft *draft, const void *from, size_t bytes)
+void atomic_file_write(struct atomic_file *atomic_file, const void *from, size_t bytes)
 {
-    if (draft->error == 0)
-        draft->error = disk_write_all(draft->disk, draft->handle, from, bytes);
+    if (atomic_file->error == 0)
+        atomic_file->error = disk_write_all(atomic_file->disk, atomic_file->handle, from, bytes);
 }
 
 /* The file itself is on the disk, or never will be. */
-static void finish_file(struct draft *draft)
+static void finish_file(struct atomic_file *atomic_file)
 {
-    const struct disk *disk = draft->disk;
-    if (draft->error == 0)
-        draft->error = disk->sync(disk->self, draft->handle);
-    const int error = disk->close(disk->self, draft->handle);
-    if (draft->error == 0)
-        draft->error = error;
+    const struct disk *disk = atomic_file->disk;
+    if (atomic_file->error == 0)
+        atomic_file->error = disk->sync(disk->self, atomic_file->handle);
+    const int error = disk->close(disk->self, atomic_file->handle);
+    if (atomic_file->error == 0)
+        atomic_file->error = error;
 }
 
-static void give_name(struct draft *draft)
+static void give_name(struct atomic_file *atomic_file)
 {
-    const struct disk *disk = draft->disk;
+    const struct disk *disk = atomic_file->disk;
     char from[DISK_PATH_MAX], to[DISK_PATH_MAX];
-    (void)disk_path(from, draft->folder, draft->name, DRAFT_SUFFIX);
-    (void)disk_path(to, draft->folder, draft->name, "");
-    if (draft->error == 0)
-        draft->error = disk->rename(disk->self, from, to);
-    if (draft->error == 0)
-        draft->error = disk->sync_folder(disk->self, draft->folder);
+    (void)disk_path(from, atomic_file->folder, atomic_file->name, DRAFT_SUFFIX);
+    (void)disk_path(to, atomic_file->folder, atomic_file->name, "");
+    if (atomic_file->error == 0)
+        atomic_file->error = disk->rename(disk->self, from, to);
+    if (atomic_file->error == 0)
+        atomic_file->error = disk->sync_folder(disk->self, atomic_file->folder);
     else
         (void)disk->remove(disk->self, from);
 }
 
-int draft_end(struct draft *draft)
+int atomic_file_end(struct atomic_file *atomic_file)
 {
-    if (draft->handle >= 0) {
-        finish_file(draft);
-        give_name(draft);
+    if (atomic_file->handle >= 0) {
+        finish_file(atomic_file);
+        give_name(atomic_file);
     }
-    return draft->error;
+    return atomic_file->error;
 }

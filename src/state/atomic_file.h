@@ -8,8 +8,8 @@
  * hold the new file, which a crash may undo.
  * Held by tests/unit/state/test_checkpoint.c and tests/unit/state/test_incarnation.c.
  */
-#ifndef HEARSAY_DRAFT_H
-#define HEARSAY_DRAFT_H
+#ifndef HEARSAY_STATE_ATOMIC_FILE_H
+#define HEARSAY_STATE_ATOMIC_FILE_H
 
 #include <stddef.h>
 
@@ -18,7 +18,7 @@
 
 #define DRAFT_SUFFIX ".new"
 
-struct draft {
+struct atomic_file {
     const struct disk *disk;
     const char *folder; /* this and the next are the caller's, until end */
     const char *name;
@@ -30,11 +30,11 @@ struct draft {
 #define DRAFT_PUBLIC  0644
 
 /* A NAME.new that a crash has left is removed. mode: its permissions. */
-void draft_begin(struct draft *draft, const struct disk *disk, const char *folder, const char *name,
-                 int mode);
+void atomic_file_begin(struct atomic_file *atomic_file, const struct disk *disk, const char *folder,
+                       const char *name, int mode);
 /* Nothing once something has failed. */
-void draft_write(struct draft *draft, const void *from, size_t bytes);
+void atomic_file_write(struct atomic_file *atomic_file, const void *from, size_t bytes);
 /* 0, or the negative errno of the first thing that failed. */
-int draft_end(struct draft *draft) MUST_USE;
+int atomic_file_end(struct atomic_file *atomic_file) MUST_USE;
 
 #endif

@@ -80,21 +80,21 @@ static void remove_before(const struct disk *disk, const char *folder, uint64_t 
     }
 }
 
-enum status checkpoint_save(const struct disk *disk, const char *folder,
-                            const struct checkpoint *checkpoint, struct checkpoint_series *series,
-                            struct problem *problem)
+enum error checkpoint_save(const struct disk *disk, const char *folder,
+                           const struct checkpoint *checkpoint, struct checkpoint_series *series,
+                           struct problem *problem)
 {
     CHECK(series->good < series->next);
     const uint64_t generation = series->next++;
-    const enum status status = checkpoint_write(disk, folder, checkpoint, generation, problem);
-    if (status != OK)
-        return status;
+    const enum error error = checkpoint_write(disk, folder, checkpoint, generation, problem);
+    if (error != OK)
+        return error;
     remove_before(disk, folder, series->good);
     series->good = generation;
     return OK;
 }
 
-static enum status none_of_use(const char *folder, int count, struct problem *problem)
+static enum error none_of_use(const char *folder, int count, struct problem *problem)
 {
     return problem_set(problem, FAILED,
                        "%.200s: none of the checkpoints here (%d) can be used, for the reasons "
@@ -103,9 +103,9 @@ static enum status none_of_use(const char *folder, int count, struct problem *pr
                        folder, count, CHECKPOINT_NAME);
 }
 
-enum status checkpoint_load(const struct disk *disk, const char *folder,
-                            struct checkpoint *checkpoint, struct checkpoint_series *series,
-                            const struct checkpoint_refusal *refusal, struct problem *problem)
+enum error checkpoint_load(const struct disk *disk, const char *folder,
+                           struct checkpoint *checkpoint, struct checkpoint_series *series,
+                           const struct checkpoint_refusal *refusal, struct problem *problem)
 {
     struct look look = {.below = UINT64_MAX};
     for (int refused = 0;; refused++) {

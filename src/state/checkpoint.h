@@ -39,8 +39,8 @@
  * Format 1, which is read too, ends its header at 96: batch and steps are 0, and the swarm has
  * learned what this node has.
  */
-#ifndef HEARSAY_CHECKPOINT_H
-#define HEARSAY_CHECKPOINT_H
+#ifndef HEARSAY_STATE_CHECKPOINT_H
+#define HEARSAY_STATE_CHECKPOINT_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -49,16 +49,16 @@
 #include "training/learner_state.h"
 #include "base/error.h"
 
-#define CHECKPOINT_MODEL_MAX 2048
-#define CHECKPOINT_OWN_MAX   (2u << 20)
-#define CHECKPOINT_APART_MAX 304
+#define CHECKPOINT_MODEL_MAX      2048
+#define CHECKPOINT_OWN_MAX        (2u << 20)
+#define CHECKPOINT_DIFFERENCE_MAX 304
 
 /* All memory is the caller's. */
 struct checkpoint {
     const char *model; /* text: equal texts, equal models; what another wrote is refused */
     /* For a load: of what it is instead, and what to do, as the end of a sentence. NULL: the text
      */
-    void (*tell_apart)(char out[CHECKPOINT_APART_MAX], const char *theirs, const char *ours);
+    void (*difference)(char out[CHECKPOINT_DIFFERENCE_MAX], const char *theirs, const char *ours);
     struct learner_state state;
     uint8_t *own; /* for a load: room for CHECKPOINT_OWN_MAX */
     size_t own_bytes;
@@ -77,9 +77,9 @@ struct checkpoint_series {
  * older generation that cannot be removed is tried again after the next save.
  * It needs 128 KiB of stack, reads what it is given and shares nothing: it may run in a thread of
  * its own, while the owner leaves the checkpoint's memory alone. */
-enum status checkpoint_save(const struct disk *disk, const char *folder,
-                            const struct checkpoint *checkpoint, struct checkpoint_series *series,
-                            struct problem *problem) MUST_USE;
+enum error checkpoint_save(const struct disk *disk, const char *folder,
+                           const struct checkpoint *checkpoint, struct checkpoint_series *series,
+                           struct problem *problem) MUST_USE;
 
 /* Told of each generation that is passed over, newest first: the sentence says what is wrong. */
 struct checkpoint_refusal {
@@ -93,9 +93,9 @@ struct checkpoint_refusal {
  * MISSING: there is none at all, a first start; the series is set. FAILED: there are some and none
  * can be used, or the folder cannot be read; whoever starts stops and tells the user.
  * Unless OK, the vectors and own[] hold nothing of use; all else is written only then. */
-enum status checkpoint_load(const struct disk *disk, const char *folder,
-                            struct checkpoint *checkpoint, struct checkpoint_series *series,
-                            const struct checkpoint_refusal *refusal,
-                            struct problem *problem) MUST_USE;
+enum error checkpoint_load(const struct disk *disk, const char *folder,
+                           struct checkpoint *checkpoint, struct checkpoint_series *series,
+                           const struct checkpoint_refusal *refusal,
+                           struct problem *problem) MUST_USE;
 
 #endif

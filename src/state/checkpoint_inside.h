@@ -1,6 +1,6 @@
 /* One file of the series: what checkpoint.c shares with its reader and its writer. */
-#ifndef HEARSAY_CHECKPOINT_INSIDE_H
-#define HEARSAY_CHECKPOINT_INSIDE_H
+#ifndef HEARSAY_STATE_CHECKPOINT_INSIDE_H
+#define HEARSAY_STATE_CHECKPOINT_INSIDE_H
 
 #include "state/checkpoint.h"
 
@@ -22,7 +22,7 @@ struct checkpoint_header {
     uint64_t digest;
     uint64_t samples;
     uint64_t epoch;
-    uint64_t wander;
+    uint64_t random_walk;
     uint32_t at;
     uint32_t model_bytes;
     uint32_t own_bytes;
@@ -42,12 +42,12 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && sizeof(float) == 4,
 uint64_t checkpoint_total_bytes(const struct checkpoint_header *header);
 
 /* Into the file of this generation; and from it. */
-enum status checkpoint_write(const struct disk *disk, const char *folder,
-                             const struct checkpoint *checkpoint, uint64_t generation,
-                             struct problem *problem) MUST_USE;
-enum status checkpoint_read(const struct disk *disk, const char *folder,
-                            struct checkpoint *checkpoint, uint64_t generation,
+enum error checkpoint_write(const struct disk *disk, const char *folder,
+                            const struct checkpoint *checkpoint, uint64_t generation,
                             struct problem *problem) MUST_USE;
+enum error checkpoint_read(const struct disk *disk, const char *folder,
+                           struct checkpoint *checkpoint, uint64_t generation,
+                           struct problem *problem) MUST_USE;
 
 /* name[CHECKPOINT_NAME_MAX] */
 void checkpoint_name(char *name, uint64_t generation);

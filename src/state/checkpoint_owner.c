@@ -10,13 +10,13 @@
 #define BEFORE_MODEL "\": "
 #define BEFORE_START "; "
 
-void whose_describe(const struct identity *identity, const char *swarm, const char *model,
-                    char text[WHOSE_MAX])
+void checkpoint_owner_describe(const struct identity *identity, const char *swarm,
+                               const char *model, char text[CHECKPOINT_OWNER_MAX])
 {
     char id[ID_TEXT_BYTES];
     identity_text(id, identity->id);
-    (void)snprintf(text, WHOSE_MAX, BEFORE_ID "%s" BEFORE_SWARM "%s" BEFORE_MODEL "%s", id, swarm,
-                   model);
+    (void)snprintf(text, CHECKPOINT_OWNER_MAX, BEFORE_ID "%s" BEFORE_SWARM "%s" BEFORE_MODEL "%s",
+                   id, swarm, model);
 }
 
 struct part {
@@ -70,27 +70,28 @@ static bool take_apart(struct parts *parts, const char *text)
 #define OWN_FOLDER "a folder of its own (node.state_dir)"
 #define PART(part) (part).length, (part).text
 
-void whose_tell_apart(char out[CHECKPOINT_APART_MAX], const char *theirs, const char *ours)
+void checkpoint_owner_difference(char out[CHECKPOINT_DIFFERENCE_MAX], const char *theirs,
+                                 const char *ours)
 {
     struct parts a, b;
     const bool is_known = take_apart(&a, theirs) && take_apart(&b, ours);
     if (is_known && !are_equal(a.id, b.id))
-        (void)snprintf(out, CHECKPOINT_APART_MAX,
+        (void)snprintf(out, CHECKPOINT_DIFFERENCE_MAX,
                        "node %.*s, and this is node %.*s: name the key of that one as "
                        "node.identity, or give each node " OWN_FOLDER,
                        PART(a.id), PART(b.id));
     else if (is_known && !are_equal(a.swarm, b.swarm))
-        (void)snprintf(out, CHECKPOINT_APART_MAX,
+        (void)snprintf(out, CHECKPOINT_DIFFERENCE_MAX,
                        "swarm \"%.*s\", and this is swarm \"%.*s\": name that one as node.swarm, "
                        "or give each swarm " OWN_FOLDER,
                        PART(a.swarm), PART(b.swarm));
     else if (is_known && are_equal(a.model, b.model))
-        (void)snprintf(out, CHECKPOINT_APART_MAX,
+        (void)snprintf(out, CHECKPOINT_DIFFERENCE_MAX,
                        "a swarm that began from %.*s, and this one begins from %.*s: set "
                        "model.seed or model.start as it was, or give each swarm " OWN_FOLDER,
                        PART(a.start), PART(b.start));
     else
-        (void)snprintf(out, CHECKPOINT_APART_MAX,
+        (void)snprintf(out, CHECKPOINT_DIFFERENCE_MAX,
                        "another model (%.160s); give each model " OWN_FOLDER,
                        is_known ? a.model.text : theirs);
 }

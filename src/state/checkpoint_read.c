@@ -12,22 +12,22 @@ struct source {
     uint64_t generation;
     struct checkpoint_header header;
     struct problem *problem;
-    struct chunk_reader reader;
+    struct checksummed_reader reader;
 };
 
-static enum status not_read(const struct source *source, int error)
+static enum error not_read(const struct source *source, int error)
 {
     return problem_set(source->problem, FAILED,
                        "%.300s: cannot be read: %s; check the disk and who may read the file",
                        source->path, strerror(-error));
 }
 
-static enum status take(struct source *source, void *to, size_t bytes)
+static enum error take(struct source *source, void *to, size_t bytes)
 {
-    const enum status status = chunk_read(&source->reader, to, bytes);
-    if (status == FAILED)
+    const enum error error = checksummed_read(&source->reader, to, bytes);
+    if (error == FAILED)
         return not_read(source, source->reader.error);
-    if (status != OK)
+    if (error != OK)
         return problem_set(source->problem, MALFORMED,
                            "%.300s: chunk %" PRIu64 " is damaged or missing (a power cut, a bad "
                            "disk, or a file that was renamed); check the disk if this comes again",
@@ -36,7 +36,7 @@ static enum status take(struct source *source, void *to, size_t bytes)
 }
 
 /* The checksum holds, so this is as it was written: by this program, or by another. */
-static enum status check_format(const struct source *source)
+static enum error check_format(const struct source *source)
 {
     const struct checkpoint_header *header = &source->header;
     if (memcmp(header->magic, CHECKPOINT_MAGIC, sizeof header->magic) != 0)
@@ -50,7 +50,7 @@ static enum status check_format(const struct source *source)
     return OK;
 }
 
-static enum status check_header(const struct source *source, const struct checkpoint *checkpoint)
+static enum error check_header(const struct source *source, const struct checkpoint *checkpoint)
 {
     const struct checkpoint_header *header = &source->header;
     if (header->moments > LEARNER_MOMENTS_MAX || header->model_bytes > CHECKPOINT_MODEL_MAX ||
@@ -67,67 +67,67 @@ static enum status check_header(const struct source *source, const struct checkp
     return OK;
 }
 
-static enum status is_of_another(const struct source *source, const struct checkpoint *checkpoint,
-                                 const char *theirs)
+static enum error is_of_another(const struct source *source, const struct checkpoint *checkpoint,
+                                const char *theirs)
 {
-    char apart[CHECKPOINT_APART_MAX];
-    if (checkpoint->tell_apart)
-        checkpoint->tell_apart(apart, theirs, checkpoint->model);
+    char apart[CHECKPOINT_DIFFERENCE_MAX];
+    if (checkpoint->difference)
+        checkpoint->difference(apart, theirs, checkpoint->model);
     else
         (void)snprintf(apart, sizeof apart,
                        "another model (%.160s); give each model a folder of its own", theirs);
     return problem_set(source->problem, MISMATCH, "%.180s: is of %s", source->path, apart);
 }
 
-static enum status take_header(struct source *source, const struct checkpoint *checkpoint)
+static enum error take_header(struct source *source, const struct checkpoint *checkpoint)
 {
     char model[CHECKPOINT_MODEL_MAX + 1] = "";
     struct checkpoint_header *header = &source->header;
-    enum status status = take(source, header, CHECKPOINT_HEADER_1_BYTES);
-    if (status == OK)
-        status = check_format(source);
+    enum error error = take(source, header, CHECKPOINT_HEADER_1_BYTES);
+    if (error == OK)
+        error = check_format(source);
     header->swarm_samples = header->samples;
-    if (status == OK && header->format == CHECKPOINT_FORMAT)
-        status = take(source, (uint8_t *)header + CHECKPOINT_HEADER_1_BYTES,
-                      sizeof *header - CHECKPOINT_HEADER_1_BYTES);
-    if (status == OK)
-        status = check_header(source, checkpoint);
-    if (status == OK)
-        status = take(source, model, source->header.model_bytes);
-    if (status == OK && strcmp(model, checkpoint->model) != 0)
-        status = is_of_another(source, checkpoint, model);
-    return status;
+    if (error == OK && header->format == CHECKPOINT_FORMAT)
+        error = take(source, (uint8_t *)header + CHECKPOINT_HEADER_1_BYTES,
+                     sizeof *header - CHECKPOINT_HEADER_1_BYTES);
+    if (error == OK)
+        error = check_header(source, checkpoint);
+    if (error == OK)
+        error = take(source, model, source->header.model_bytes);
+    if (error == OK && strcmp(model, checkpoint->model) != 0)
+        error = is_of_another(source, checkpoint, model);
+    return error;
 }
 
-static enum status take_moments(struct source *source, const struct learner_state *state)
+static enum error take_moments(struct source *source, const struct learner_state *state)
 {
     const size_t bytes = state->parameters * sizeof(float);
     const bool are_ours = source->header.moments == state->moments;
-    enum status status = OK;
-    for (uint32_t i = 0; i < source->header.moments && status == OK; i++)
-        status = take(source, are_ours ? state->moment[i] : NULL, bytes);
+    enum error error = OK;
+    for (uint32_t i = 0; i < source->header.moments && error == OK; i++)
+        error = take(source, are_ours ? state->moment[i] : NULL, bytes);
     for (uint32_t i = 0; i < state->moments && !are_ours; i++)
         memset(state->moment[i], 0, bytes);
-    return status;
+    return error;
 }
 
-static enum status take_vectors(struct source *source, const struct learner_state *state)
+static enum error take_vectors(struct source *source, const struct learner_state *state)
 {
     const size_t bytes = state->parameters * sizeof(float);
-    enum status status = take(source, state->base, bytes);
-    if (status == OK)
-        status = take(source, state->since, bytes);
-    if (status == OK)
-        status = take(source, state->weights, bytes);
-    return status == OK ? take_moments(source, state) : status;
+    enum error error = take(source, state->base, bytes);
+    if (error == OK)
+        error = take(source, state->base_at_last_publish, bytes);
+    if (error == OK)
+        error = take(source, state->weights, bytes);
+    return error == OK ? take_moments(source, state) : error;
 }
 
-static enum status take_end(struct source *source, const struct learner_state *state)
+static enum error take_end(struct source *source, const struct learner_state *state)
 {
-    const enum status status = chunk_read_end(&source->reader);
-    if (status == FAILED)
+    const enum error error = checksummed_read_end(&source->reader);
+    if (error == FAILED)
         return not_read(source, source->reader.error);
-    if (status != OK)
+    if (error != OK)
         return problem_set(source->problem, MALFORMED,
                            "%.300s: is longer than its header says; check the disk", source->path);
     if (learner_state_digest(state) != source->header.digest)
@@ -138,16 +138,16 @@ static enum status take_end(struct source *source, const struct learner_state *s
     return OK;
 }
 
-static enum status take_all(struct source *source, struct checkpoint *checkpoint)
+static enum error take_all(struct source *source, struct checkpoint *checkpoint)
 {
-    enum status status = take_header(source, checkpoint);
-    if (status == OK)
-        status = take(source, checkpoint->own, source->header.own_bytes);
-    if (status == OK)
-        status = take_vectors(source, &checkpoint->state);
-    if (status == OK)
-        status = take_end(source, &checkpoint->state);
-    return status;
+    enum error error = take_header(source, checkpoint);
+    if (error == OK)
+        error = take(source, checkpoint->own, source->header.own_bytes);
+    if (error == OK)
+        error = take_vectors(source, &checkpoint->state);
+    if (error == OK)
+        error = take_end(source, &checkpoint->state);
+    return error;
 }
 
 static void give(const struct checkpoint_header *header, struct checkpoint *checkpoint)
@@ -161,12 +161,12 @@ static void give(const struct checkpoint_header *header, struct checkpoint *chec
     checkpoint->state.epoch = header->epoch;
     checkpoint->state.at = header->at;
     checkpoint->state.batch = header->batch;
-    checkpoint->state.wander = header->wander;
+    checkpoint->state.random_walk = header->random_walk;
 }
 
-enum status checkpoint_read(const struct disk *disk, const char *folder,
-                            struct checkpoint *checkpoint, uint64_t generation,
-                            struct problem *problem)
+enum error checkpoint_read(const struct disk *disk, const char *folder,
+                           struct checkpoint *checkpoint, uint64_t generation,
+                           struct problem *problem)
 {
     char name[CHECKPOINT_NAME_MAX], path[DISK_PATH_MAX] = "";
     struct source source = {.path = path, .generation = generation, .problem = problem};
@@ -176,10 +176,10 @@ enum status checkpoint_read(const struct disk *disk, const char *folder,
         handle = disk->open(disk->self, path);
     if (handle < 0)
         return not_read(&source, handle);
-    chunk_reader_init(&source.reader, disk, handle, generation);
-    const enum status status = take_all(&source, checkpoint);
+    checksummed_reader_init(&source.reader, disk, handle, generation);
+    const enum error error = take_all(&source, checkpoint);
     (void)disk->close(disk->self, handle);
-    if (status == OK)
+    if (error == OK)
         give(&source.header, checkpoint);
-    return status;
+    return error;
 }

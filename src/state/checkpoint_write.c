@@ -16,8 +16,8 @@ uint64_t checkpoint_total_bytes(const struct checkpoint_header *header)
 {
     const size_t bytes =
         header->format == CHECKPOINT_FORMAT_1 ? CHECKPOINT_HEADER_1_BYTES : sizeof *header;
-    return chunk_file_bytes(bytes + header->model_bytes + header->own_bytes +
-                            (3 + header->moments) * header->parameters * sizeof(float));
+    return checksummed_file_bytes(bytes + header->model_bytes + header->own_bytes +
+                                  (3 + header->moments) * header->parameters * sizeof(float));
 }
 
 static struct checkpoint_header header_of(const struct checkpoint *checkpoint, uint64_t generation)
@@ -36,7 +36,7 @@ static struct checkpoint_header header_of(const struct checkpoint *checkpoint, u
         .digest = learner_state_digest(state),
         .samples = state->samples,
         .epoch = state->epoch,
-        .wander = state->wander,
+        .random_walk = state->random_walk,
         .at = state->at,
         .model_bytes = (uint32_t)model_bytes,
         .own_bytes = (uint32_t)checkpoint->own_bytes,
@@ -48,36 +48,36 @@ static struct checkpoint_header header_of(const struct checkpoint *checkpoint, u
     return header;
 }
 
-static void write_stream(struct draft *draft, const struct checkpoint *checkpoint,
+static void write_stream(struct atomic_file *atomic_file, const struct checkpoint *checkpoint,
                          uint64_t generation)
 {
     const struct learner_state *state = &checkpoint->state;
     const struct checkpoint_header header = header_of(checkpoint, generation);
     const size_t bytes = state->parameters * sizeof(float);
-    struct chunk_writer writer;
-    chunk_writer_init(&writer, draft, generation);
-    chunk_write(&writer, &header, sizeof header);
-    chunk_write(&writer, checkpoint->model, header.model_bytes);
-    chunk_write(&writer, checkpoint->own, header.own_bytes);
-    chunk_write(&writer, state->base, bytes);
-    chunk_write(&writer, state->since, bytes);
-    chunk_write(&writer, state->weights, bytes);
+    struct checksummed_writer writer;
+    checksummed_writer_init(&writer, atomic_file, generation);
+    checksummed_write(&writer, &header, sizeof header);
+    checksummed_write(&writer, checkpoint->model, header.model_bytes);
+    checksummed_write(&writer, checkpoint->own, header.own_bytes);
+    checksummed_write(&writer, state->base, bytes);
+    checksummed_write(&writer, state->base_at_last_publish, bytes);
+    checksummed_write(&writer, state->weights, bytes);
     for (uint32_t i = 0; i < state->moments; i++)
-        chunk_write(&writer, state->moment[i], bytes);
-    chunk_write_end(&writer);
+        checksummed_write(&writer, state->moment[i], bytes);
+    checksummed_write_end(&writer);
 }
 
-enum status checkpoint_write(const struct disk *disk, const char *folder,
-                             const struct checkpoint *checkpoint, uint64_t generation,
-                             struct problem *problem)
+enum error checkpoint_write(const struct disk *disk, const char *folder,
+                            const struct checkpoint *checkpoint, uint64_t generation,
+                            struct problem *problem)
 {
-    struct draft draft;
+    struct atomic_file atomic_file;
     char name[CHECKPOINT_NAME_MAX], path[DISK_PATH_MAX];
     checkpoint_name(name, generation);
-    draft_begin(&draft, disk, folder, name, DRAFT_PRIVATE);
-    if (draft.error == 0)
-        write_stream(&draft, checkpoint, generation);
-    const int error = draft_end(&draft);
+    atomic_file_begin(&atomic_file, disk, folder, name, DRAFT_PRIVATE);
+    if (atomic_file.error == 0)
+        write_stream(&atomic_file, checkpoint, generation);
+    const int error = atomic_file_end(&atomic_file);
     if (error == 0)
         return OK;
     /* If the name was given but may not last: what is reported as failed is not to come back. */

@@ -15,24 +15,25 @@ static uint32_t checksum(uint64_t series, uint64_t number, const uint8_t *bytes,
     return (uint32_t)crc32(start, bytes, (uInt)count);
 }
 
-void chunk_writer_init(struct chunk_writer *writer, struct draft *draft, uint64_t series)
+void checksummed_writer_init(struct checksummed_writer *writer, struct atomic_file *atomic_file,
+                             uint64_t series)
 {
-    writer->draft = draft;
+    writer->atomic_file = atomic_file;
     writer->series = series;
     writer->number = 0;
     writer->used = 0;
 }
 
-static void flush(struct chunk_writer *writer)
+static void flush(struct checksummed_writer *writer)
 {
     const uint32_t sum = checksum(writer->series, writer->number, writer->bytes, writer->used);
     memcpy(writer->bytes + writer->used, &sum, SUM_BYTES);
-    draft_write(writer->draft, writer->bytes, writer->used + SUM_BYTES);
+    atomic_file_write(writer->atomic_file, writer->bytes, writer->used + SUM_BYTES);
     writer->number++;
     writer->used = 0;
 }
 
-void chunk_write(struct chunk_writer *writer, const void *from, size_t bytes)
+void checksummed_write(struct checksummed_writer *writer, const void *from, size_t bytes)
 {
     const uint8_t *next = from;
     while (bytes > 0) {
@@ -47,14 +48,14 @@ void chunk_write(struct chunk_writer *writer, const void *from, size_t bytes)
     }
 }
 
-void chunk_write_end(struct chunk_writer *writer)
+void checksummed_write_end(struct checksummed_writer *writer)
 {
     if (writer->used > 0)
         flush(writer);
 }
 
-void chunk_reader_init(struct chunk_reader *reader, const struct disk *disk, int handle,
-                       uint64_t series)
+void checksummed_reader_init(struct checksummed_reader *reader, const struct disk *disk, int handle,
+                             uint64_t series)
 {
     reader->disk = disk;
     reader->handle = handle;
@@ -64,7 +65,7 @@ void chunk_reader_init(struct chunk_reader *reader, const struct disk *disk, int
     reader->error = 0;
 }
 
-static enum status next_chunk(struct chunk_reader *reader)
+static enum error next_chunk(struct checksummed_reader *reader)
 {
     const int64_t got = disk_read_all(reader->disk, reader->handle, reader->bytes, CHUNK_BYTES);
     if (got < 0) {
@@ -84,13 +85,13 @@ static enum status next_chunk(struct chunk_reader *reader)
     return OK;
 }
 
-enum status chunk_read(struct chunk_reader *reader, void *to, size_t bytes)
+enum error checksummed_read(struct checksummed_reader *reader, void *to, size_t bytes)
 {
     uint8_t *next = to;
     while (bytes > 0) {
-        const enum status status = reader->at == reader->filled ? next_chunk(reader) : OK;
-        if (status != OK)
-            return status;
+        const enum error error = reader->at == reader->filled ? next_chunk(reader) : OK;
+        if (error != OK)
+            return error;
         const size_t has = reader->filled - reader->at;
         const size_t part = bytes < has ? bytes : has;
         if (next) {
@@ -103,7 +104,7 @@ enum status chunk_read(struct chunk_reader *reader, void *to, size_t bytes)
     return OK;
 }
 
-enum status chunk_read_end(struct chunk_reader *reader)
+enum error checksummed_read_end(struct checksummed_reader *reader)
 {
     uint8_t more;
     if (reader->at < reader->filled)

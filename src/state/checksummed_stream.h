@@ -7,8 +7,8 @@
  * All numbers are little-endian. The series is the caller's number for the file: so a chunk in the
  * place of another, or left there by an older file, is noticed as a flipped bit is.
  */
-#ifndef HEARSAY_CHUNK_H
-#define HEARSAY_CHUNK_H
+#ifndef HEARSAY_STATE_CHECKSUMMED_STREAM_H
+#define HEARSAY_STATE_CHECKSUMMED_STREAM_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,13 +21,13 @@
 #define CHUNK_PAYLOAD (CHUNK_BYTES - 4)
 
 /* What a stream of so many bytes takes as a file. */
-static inline uint64_t chunk_file_bytes(uint64_t stream_bytes)
+static inline uint64_t checksummed_file_bytes(uint64_t stream_bytes)
 {
     return stream_bytes + 4 * ((stream_bytes + CHUNK_PAYLOAD - 1) / CHUNK_PAYLOAD);
 }
 
-struct chunk_writer {
-    struct draft *draft; /* the caller's */
+struct checksummed_writer {
+    struct atomic_file *atomic_file; /* the caller's */
     uint64_t series;
     uint64_t number;
     size_t used;
@@ -35,11 +35,12 @@ struct chunk_writer {
 };
 
 /* What fails is the draft's to tell. */
-void chunk_writer_init(struct chunk_writer *writer, struct draft *draft, uint64_t series);
-void chunk_write(struct chunk_writer *writer, const void *from, size_t bytes);
-void chunk_write_end(struct chunk_writer *writer);
+void checksummed_writer_init(struct checksummed_writer *writer, struct atomic_file *atomic_file,
+                             uint64_t series);
+void checksummed_write(struct checksummed_writer *writer, const void *from, size_t bytes);
+void checksummed_write_end(struct checksummed_writer *writer);
 
-struct chunk_reader {
+struct checksummed_reader {
     const struct disk *disk;
     int handle; /* the caller's */
     uint64_t series;
@@ -50,13 +51,13 @@ struct chunk_reader {
     uint8_t bytes[CHUNK_BYTES];
 };
 
-void chunk_reader_init(struct chunk_reader *reader, const struct disk *disk, int handle,
-                       uint64_t series);
+void checksummed_reader_init(struct checksummed_reader *reader, const struct disk *disk, int handle,
+                             uint64_t series);
 
 /* The next bytes of the stream, or nowhere if `to` is NULL. MALFORMED: a chunk is damaged or the
  * stream ends before; FAILED: the disk refused. `to` may then hold a part of them. */
-enum status chunk_read(struct chunk_reader *reader, void *to, size_t bytes) MUST_USE;
+enum error checksummed_read(struct checksummed_reader *reader, void *to, size_t bytes) MUST_USE;
 /* MALFORMED if the stream goes on. */
-enum status chunk_read_end(struct chunk_reader *reader) MUST_USE;
+enum error checksummed_read_end(struct checksummed_reader *reader) MUST_USE;
 
 #endif

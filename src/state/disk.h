@@ -10,8 +10,8 @@
  * Every operation returns a negative errno where it failed. Nothing here is shared: each thread
  * may use the real disk.
  */
-#ifndef HEARSAY_DISK_H
-#define HEARSAY_DISK_H
+#ifndef HEARSAY_STATE_DISK_H
+#define HEARSAY_STATE_DISK_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -32,8 +32,8 @@ static int64_t read_line(const struct disk *disk, const char *folder, char line[
 }
 
 /* The line is right if it is, byte for byte, how its number is written. */
-static enum status number_in(const char *folder, const char line[LINE_MAX], size_t bytes,
-                             uint64_t *number, struct problem *problem)
+static enum error number_in(const char *folder, const char line[LINE_MAX], size_t bytes,
+                            uint64_t *number, struct problem *problem)
 {
     char right[LINE_MAX], digits[LINE_MAX] = "";
     memcpy(digits, line, bytes < LINE_MAX ? bytes : LINE_MAX - 1);
@@ -50,8 +50,8 @@ static enum status number_in(const char *folder, const char line[LINE_MAX], size
 }
 
 /* What the lives before have left; 0 if there were none. */
-static enum status stored(const struct disk *disk, const char *folder, uint64_t *number,
-                          struct problem *problem)
+static enum error stored(const struct disk *disk, const char *folder, uint64_t *number,
+                         struct problem *problem)
 {
     char line[LINE_MAX];
     const int64_t got = read_line(disk, folder, line);
@@ -65,15 +65,15 @@ static enum status stored(const struct disk *disk, const char *folder, uint64_t 
     return OK;
 }
 
-static enum status store(const struct disk *disk, const char *folder, uint64_t number,
-                         struct problem *problem)
+static enum error store(const struct disk *disk, const char *folder, uint64_t number,
+                        struct problem *problem)
 {
     char line[LINE_MAX];
-    struct draft draft;
+    struct atomic_file atomic_file;
     const int length = line_of(line, number);
-    draft_begin(&draft, disk, folder, NAME, DRAFT_PRIVATE);
-    draft_write(&draft, line, (size_t)length);
-    const int error = draft_end(&draft);
+    atomic_file_begin(&atomic_file, disk, folder, NAME, DRAFT_PRIVATE);
+    atomic_file_write(&atomic_file, line, (size_t)length);
+    const int error = atomic_file_end(&atomic_file);
     if (error != 0)
         return problem_set(problem, FAILED,
                            "%.300s/" NAME ": cannot be written: %s; check that the folder exists, "
@@ -82,14 +82,14 @@ static enum status store(const struct disk *disk, const char *folder, uint64_t n
     return OK;
 }
 
-enum status life_look(const struct disk *disk, const char *folder, uint64_t wall_ms,
-                      uint64_t reserve, uint64_t *incarnation, struct problem *problem)
+enum error incarnation_look(const struct disk *disk, const char *folder, uint64_t wall_ms,
+                            uint64_t reserve, uint64_t *incarnation, struct problem *problem)
 {
     CHECK(reserve >= 1);
     uint64_t first = 0;
-    const enum status status = stored(disk, folder, &first, problem);
-    if (status != OK)
-        return status;
+    const enum error error = stored(disk, folder, &first, problem);
+    if (error != OK)
+        return error;
     if (first < wall_ms)
         first = wall_ms;
     if (first > UINT64_MAX - reserve)
@@ -101,14 +101,14 @@ enum status life_look(const struct disk *disk, const char *folder, uint64_t wall
     return OK;
 }
 
-enum status life_begin(const struct disk *disk, const char *folder, uint64_t wall_ms,
-                       uint64_t reserve, uint64_t *incarnation, struct problem *problem)
+enum error incarnation_begin(const struct disk *disk, const char *folder, uint64_t wall_ms,
+                             uint64_t reserve, uint64_t *incarnation, struct problem *problem)
 {
     uint64_t first = 0;
-    enum status status = life_look(disk, folder, wall_ms, reserve, &first, problem);
-    if (status == OK)
-        status = store(disk, folder, first + reserve, problem);
-    if (status == OK)
+    enum error error = incarnation_look(disk, folder, wall_ms, reserve, &first, problem);
+    if (error == OK)
+        error = store(disk, folder, first + reserve, problem);
+    if (error == OK)
         *incarnation = first;
-    return status;
+    return error;
 }

@@ -8,8 +8,8 @@
  * begins above all of them, even if the clock was set back. Held by
  * tests/unit/state/test_incarnation.c.
  */
-#ifndef HEARSAY_LIFE_H
-#define HEARSAY_LIFE_H
+#ifndef HEARSAY_STATE_INCARNATION_H
+#define HEARSAY_STATE_INCARNATION_H
 
 #include <stdint.h>
 
@@ -20,11 +20,14 @@
  * (milliseconds since 1970) or, if lives before had that, above theirs.
  * MALFORMED: the file is damaged. FAILED: it cannot be read or written. Either way the node must
  * not speak; the sentence says what to do. */
-enum status life_begin(const struct disk *disk, const char *folder, uint64_t wall_ms,
-                       uint64_t reserve, uint64_t *incarnation, struct problem *problem) MUST_USE;
+enum error incarnation_begin(const struct disk *disk, const char *folder, uint64_t wall_ms,
+                             uint64_t reserve, uint64_t *incarnation,
+                             struct problem *problem) MUST_USE;
 
-/* With which a life would begin now. Reads only, and fails as life_begin does before it writes. */
-enum status life_look(const struct disk *disk, const char *folder, uint64_t wall_ms,
-                      uint64_t reserve, uint64_t *incarnation, struct problem *problem) MUST_USE;
+/* With which a life would begin now. Reads only, and fails as incarnation_begin does before it
+ * writes. */
+enum error incarnation_look(const struct disk *disk, const char *folder, uint64_t wall_ms,
+                            uint64_t reserve, uint64_t *incarnation,
+                            struct problem *problem) MUST_USE;
 
 #endif

@@ -40,7 +40,7 @@ static void put(json_t *object, const char *key, json_t *value)
     CHECK(json_object_set_new(object, key, value) == 0);
 }
 
-static json_t *metadata_json(const struct model *model, const struct tensors_about *about,
+static json_t *metadata_json(const struct model *model, const struct safetensors_about *about,
                              uint64_t checksum)
 {
     const struct shape in = model_input(model);
@@ -55,7 +55,7 @@ static json_t *metadata_json(const struct model *model, const struct tensors_abo
     put(metadata, "samples", json_sprintf("%" PRIu64, about->samples));
     put(metadata, "checksum", json_sprintf("%016" PRIx64, checksum));
     if (about->version) {
-        CHECK(strlen(about->version) <= TENSORS_VERSION_MAX);
+        CHECK(strlen(about->version) <= SAFETENSORS_VERSION_MAX);
         put(metadata, "version", json_string(about->version));
     }
     return metadata;
@@ -75,7 +75,7 @@ static json_t *tensor_json(const struct tensor *tensor)
 }
 
 /* The length and the JSON, padded with spaces so that the floats are aligned; free it. */
-static char *header_new(const struct model *model, const struct tensors_about *about,
+static char *header_new(const struct model *model, const struct safetensors_about *about,
                         uint64_t checksum, size_t *header_bytes)
 {
     json_t *json = json_object();
@@ -112,7 +112,7 @@ static bool split_path(const char *path, char folder[static DISK_PATH_MAX], cons
     return length < DISK_PATH_MAX && strlen(path) + sizeof DRAFT_SUFFIX < DISK_PATH_MAX;
 }
 
-uint64_t tensors_checksum(const float *weights, size_t count)
+uint64_t safetensors_checksum(const float *weights, size_t count)
 {
     uint64_t checksum = 0;
     for (size_t c = 0; c < count; c++) {
@@ -123,23 +123,23 @@ uint64_t tensors_checksum(const float *weights, size_t count)
     return checksum;
 }
 
-enum status tensors_save(const char *path, const struct model *model,
-                         const struct tensors_about *about, const float *host_weights,
-                         struct problem *problem)
+enum error safetensors_save(const char *path, const struct model *model,
+                            const struct safetensors_about *about, const float *host_weights,
+                            struct problem *problem)
 {
     char folder[DISK_PATH_MAX];
     const char *name;
     if (!split_path(path, folder, &name))
         return problem_set(problem, TOO_BIG, "%.300s...: this path is too long; use a shorter one",
                            path);
-    const uint64_t checksum = tensors_checksum(host_weights, model_parameters(model));
+    const uint64_t checksum = safetensors_checksum(host_weights, model_parameters(model));
     size_t header_bytes;
     char *header = header_new(model, about, checksum, &header_bytes);
-    struct draft draft;
-    draft_begin(&draft, disk_real(), folder, name, DRAFT_PUBLIC);
-    draft_write(&draft, header, header_bytes);
-    draft_write(&draft, host_weights, model_parameters(model) * sizeof *host_weights);
-    const int error = draft_end(&draft);
+    struct atomic_file atomic_file;
+    atomic_file_begin(&atomic_file, disk_real(), folder, name, DRAFT_PUBLIC);
+    atomic_file_write(&atomic_file, header, header_bytes);
+    atomic_file_write(&atomic_file, host_weights, model_parameters(model) * sizeof *host_weights);
+    const int error = atomic_file_end(&atomic_file);
     free(header);
     if (error == 0)
         return OK;
@@ -164,8 +164,8 @@ static void file_close(struct file *file)
     (void)close(file->fd);
 }
 
-static enum status read_at(const struct file *file, const char *path, void *to, uint64_t bytes,
-                           uint64_t at, struct problem *problem)
+static enum error read_at(const struct file *file, const char *path, void *to, uint64_t bytes,
+                          uint64_t at, struct problem *problem)
 {
     char *next = to;
     while (bytes > 0) {
@@ -182,7 +182,7 @@ static enum status read_at(const struct file *file, const char *path, void *to, 
     return OK;
 }
 
-static enum status read_header(struct file *file, const char *path, struct problem *problem)
+static enum error read_header(struct file *file, const char *path, struct problem *problem)
 {
     uint64_t length;
     struct stat about;
@@ -191,24 +191,24 @@ static enum status read_header(struct file *file, const char *path, struct probl
     const uint64_t size = (uint64_t)about.st_size;
     if (size < LENGTH_BYTES)
         return problem_set(problem, MALFORMED, "%s: is too short for a model; " REMEDY, path);
-    enum status status = read_at(file, path, &length, LENGTH_BYTES, 0, problem);
-    if (status != OK)
-        return status;
+    enum error error = read_at(file, path, &length, LENGTH_BYTES, 0, problem);
+    if (error != OK)
+        return error;
     if (length > HEADER_BYTES_MAX || length > size - LENGTH_BYTES)
         return problem_set(problem, MALFORMED,
                            "%s: is not a safetensors file, or is cut short; " REMEDY, path);
     char *text = malloc(length + 1);
     CHECK(text);
-    status = read_at(file, path, text, length, LENGTH_BYTES, problem);
-    if (status == OK)
+    error = read_at(file, path, text, length, LENGTH_BYTES, problem);
+    if (error == OK)
         file->header = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
     free(text);
-    if (status == OK && !json_is_object(file->header))
+    if (error == OK && !json_is_object(file->header))
         return problem_set(problem, MALFORMED, "%s: its header is not a JSON object; " REMEDY,
                            path);
     file->data_at = LENGTH_BYTES + length;
     file->data_bytes = size - file->data_at;
-    return status;
+    return error;
 }
 
 /* Where a tensor lies, from data_at on. */
@@ -231,7 +231,7 @@ static bool entry_extent(const json_t *entry, uint64_t data_bytes, struct extent
 }
 
 /* Every tensor lies inside the file, and the last ends with it. */
-static enum status check_extents(const struct file *file, const char *path, struct problem *problem)
+static enum error check_extents(const struct file *file, const char *path, struct problem *problem)
 {
     const char *name;
     json_t *entry;
@@ -253,19 +253,19 @@ static enum status check_extents(const struct file *file, const char *path, stru
 }
 
 /* After OK the caller must file_close. */
-static enum status file_open(struct file *file, const char *path, struct problem *problem)
+static enum error file_open(struct file *file, const char *path, struct problem *problem)
 {
     *file = (struct file){.fd = open(path, O_RDONLY | O_CLOEXEC)};
     if (file->fd < 0)
         return problem_set(problem, errno == ENOENT ? MISSING : FAILED,
                            "%s: cannot be opened: %s; name a saved model that you may read", path,
                            strerror(errno));
-    enum status status = read_header(file, path, problem);
-    if (status == OK)
-        status = check_extents(file, path, problem);
-    if (status != OK)
+    enum error error = read_header(file, path, problem);
+    if (error == OK)
+        error = check_extents(file, path, problem);
+    if (error != OK)
         file_close(file);
-    return status;
+    return error;
 }
 
 /* Decimal digits, at least one, for a number of at most `max`; *text moves behind them. */
@@ -345,7 +345,7 @@ static const char *text_of(const json_t *metadata, const char *key)
 }
 
 /* Returns the first key that is wrong, or NULL. */
-static const char *parse_metadata(const json_t *metadata, struct tensors_about *about)
+static const char *parse_metadata(const json_t *metadata, struct safetensors_about *about)
 {
     if (!parse_layers(text_of(metadata, "layers"), about->layers))
         return "layers";
@@ -366,14 +366,14 @@ static const char *parse_metadata(const json_t *metadata, struct tensors_about *
     return NULL;
 }
 
-enum status tensors_read_about(const char *path, struct tensors_about *about,
-                               struct problem *problem)
+enum error safetensors_read_about(const char *path, struct safetensors_about *about,
+                                  struct problem *problem)
 {
     struct file file;
-    struct tensors_about parsed = {0};
-    enum status status = file_open(&file, path, problem);
-    if (status != OK)
-        return status;
+    struct safetensors_about parsed = {0};
+    enum error error = file_open(&file, path, problem);
+    if (error != OK)
+        return error;
     const json_t *metadata = json_object_get(file.header, METADATA);
     const bool ours = strcmp(text_of(metadata, "format"), "hearsay") == 0;
     const char *wrong = ours ? parse_metadata(metadata, &parsed) : NULL;
@@ -403,9 +403,9 @@ static bool same_shape(const json_t *shape, const struct tensor *tensor)
 }
 
 /* Where the file holds this tensor of the model. */
-static enum status find_tensor(const struct file *file, const char *path,
-                               const struct tensor *tensor, struct extent *extent,
-                               struct problem *problem)
+static enum error find_tensor(const struct file *file, const char *path,
+                              const struct tensor *tensor, struct extent *extent,
+                              struct problem *problem)
 {
     const json_t *entry = json_object_get(file->header, tensor->name);
     const char *dtype = json_string_value(json_object_get(entry, "dtype"));
@@ -428,20 +428,20 @@ static enum status find_tensor(const struct file *file, const char *path,
     return OK;
 }
 
-static enum status read_tensors(const struct file *file, const char *path,
-                                const struct model *model, float *floats, struct problem *problem)
+static enum error read_tensors(const struct file *file, const char *path, const struct model *model,
+                               float *floats, struct problem *problem)
 {
     const size_t metadata = json_object_get(file->header, METADATA) != NULL;
     const size_t tensors = json_object_size(file->header) - metadata;
     for (int i = 0; i < model_tensors(model); i++) {
         struct extent extent;
         const struct tensor tensor = model_tensor(model, i);
-        enum status status = find_tensor(file, path, &tensor, &extent, problem);
-        if (status == OK)
-            status = read_at(file, path, floats + tensor.offset, extent.to - extent.from,
-                             file->data_at + extent.from, problem);
-        if (status != OK)
-            return status;
+        enum error error = find_tensor(file, path, &tensor, &extent, problem);
+        if (error == OK)
+            error = read_at(file, path, floats + tensor.offset, extent.to - extent.from,
+                            file->data_at + extent.from, problem);
+        if (error != OK)
+            return error;
     }
     if (tensors != (size_t)model_tensors(model))
         return problem_set(problem, MISMATCH,
@@ -451,20 +451,20 @@ static enum status read_tensors(const struct file *file, const char *path,
     return OK;
 }
 
-enum status tensors_load(const char *path, const struct model *model, float *host_weights,
-                         struct problem *problem)
+enum error safetensors_load(const char *path, const struct model *model, float *host_weights,
+                            struct problem *problem)
 {
     struct file file;
     const size_t bytes = model_parameters(model) * sizeof(float);
-    enum status status = file_open(&file, path, problem);
-    if (status != OK)
-        return status;
+    enum error error = file_open(&file, path, problem);
+    if (error != OK)
+        return error;
     float *floats = malloc(bytes); /* not host_weights: what is wrong may come last */
     CHECK(floats);
-    status = read_tensors(&file, path, model, floats, problem);
-    if (status == OK)
+    error = read_tensors(&file, path, model, floats, problem);
+    if (error == OK)
         memcpy(host_weights, floats, bytes);
     free(floats);
     file_close(&file);
-    return status;
+    return error;
 }

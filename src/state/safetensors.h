@@ -6,8 +6,8 @@
  * At any moment the name holds the old file or the new one, whole (draft.h).
  * Held by tests/unit/state/test_safetensors.c and test_tensors_save.c.
  */
-#ifndef HEARSAY_TENSORS_H
-#define HEARSAY_TENSORS_H
+#ifndef HEARSAY_STATE_SAFETENSORS_H
+#define HEARSAY_STATE_SAFETENSORS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,9 +15,9 @@
 #include "layers/model.h"
 #include "base/error.h"
 
-#define TENSORS_VERSION_MAX (256 * 1024)
+#define SAFETENSORS_VERSION_MAX (256 * 1024)
 
-struct tensors_about {
+struct safetensors_about {
     char layers[MODEL_LINE_MAX]; /* the model's canonical line */
     struct shape in;
     int classes;
@@ -32,21 +32,21 @@ struct tensors_about {
 /* Write host_weights[P] of the model to path. layers and in are the model's; about's are not used.
  * mean and scale are finite. FAILED: errno's words; no temporary file is left, and what the name
  * held before it still holds (but for a failure of the folder's fsync). */
-enum status tensors_save(const char *path, const struct model *model,
-                         const struct tensors_about *about, const float *host_weights,
-                         struct problem *problem) MUST_USE;
+enum error safetensors_save(const char *path, const struct model *model,
+                            const struct safetensors_about *about, const float *host_weights,
+                            struct problem *problem) MUST_USE;
 
 /* Over the bits of weights[count], as digest.h over those of a base: floats round what a base
  * holds. */
-uint64_t tensors_checksum(const float *weights, size_t count);
+uint64_t safetensors_checksum(const float *weights, size_t count);
 
 /* Two steps, because the model is only known after the first. Both refuse a file that is longer or
  * shorter than its header says. */
-enum status tensors_read_about(const char *path, struct tensors_about *about,
-                               struct problem *problem) MUST_USE;
+enum error safetensors_read_about(const char *path, struct safetensors_about *about,
+                                  struct problem *problem) MUST_USE;
 /* host_weights[P]; every tensor of the model must be there, F32, with its shape, inside the file.
  */
-enum status tensors_load(const char *path, const struct model *model, float *host_weights,
-                         struct problem *problem) MUST_USE;
+enum error safetensors_load(const char *path, const struct model *model, float *host_weights,
+                            struct problem *problem) MUST_USE;
 
 #endif

@@ -29,7 +29,7 @@ struct saver *saver_new(const struct saver_options *options)
     saver->options = *options;
     saver->memory = malloc(learner_state_bytes(options->parameters, options->moments));
     saver->checkpoint.model = options->model;
-    saver->checkpoint.tell_apart = whose_tell_apart;
+    saver->checkpoint.difference = checkpoint_owner_difference;
     saver->checkpoint.own = malloc(CHECKPOINT_OWN_MAX);
     CHECK(saver->memory && saver->checkpoint.own);
     learner_state_init(&saver->checkpoint.state, saver->memory, options->parameters,
@@ -38,14 +38,14 @@ struct saver *saver_new(const struct saver_options *options)
     return saver;
 }
 
-enum status saver_load(struct saver *saver, struct learner *learner,
-                       const struct checkpoint_refusal *refusal, const uint8_t **own,
-                       size_t *own_bytes, struct problem *problem)
+enum error saver_load(struct saver *saver, struct learner *learner,
+                      const struct checkpoint_refusal *refusal, const uint8_t **own,
+                      size_t *own_bytes, struct problem *problem)
 {
-    const enum status status = checkpoint_load(
-        disk_real(), saver->options.folder, &saver->checkpoint, &saver->series, refusal, problem);
-    if (status != OK)
-        return status;
+    const enum error error = checkpoint_load(disk_real(), saver->options.folder, &saver->checkpoint,
+                                             &saver->series, refusal, problem);
+    if (error != OK)
+        return error;
     learner_restore(learner, &saver->checkpoint.state);
     *own = saver->checkpoint.own;
     *own_bytes = saver->checkpoint.own_bytes;
@@ -80,12 +80,12 @@ static void *write_thread(void *argument)
     struct saver *saver = argument;
     struct checkpoint *checkpoint = &saver->checkpoint;
     struct saved *saved = &saver->saved;
-    saved->status = checkpoint_save(disk_real(), saver->options.folder, checkpoint, &saver->series,
-                                    &saved->problem);
-    saved->has_checkpoint = saved->status == OK;
+    saved->error = checkpoint_save(disk_real(), saver->options.folder, checkpoint, &saver->series,
+                                   &saved->problem);
+    saved->has_checkpoint = saved->error == OK;
     if (saved->has_checkpoint)
-        saved->status = base_file_save(&saver->options.base, &checkpoint->state, checkpoint->own,
-                                       checkpoint->own_bytes, saver->samples, &saved->problem);
+        saved->error = export_save(&saver->options.base, &checkpoint->state, checkpoint->own,
+                                   checkpoint->own_bytes, saver->samples, &saved->problem);
     atomic_store(&saver->has_ended, true);
     saver->options.wake(saver->options.waker);
     return NULL;
@@ -117,13 +117,13 @@ bool saver_took(struct saver *saver, struct saved *saved)
     return true;
 }
 
-enum status saver_wait(struct saver *saver, struct problem *problem)
+enum error saver_wait(struct saver *saver, struct problem *problem)
 {
     if (!saver->is_running)
         return OK;
     join(saver);
     *problem = saver->saved.problem;
-    return saver->saved.status;
+    return saver->saved.error;
 }
 
 void saver_free(struct saver *saver)

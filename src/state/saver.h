@@ -1,15 +1,15 @@
 /* The saver: the node's checkpoints, written by a thread of their own while training goes on, and
  * after each the base for anybody.
  *
- *   learner ── hatch_save ──► state ─┐
+ *   learner ── learner_thread_save ──► state ─┐
  *   node ──── node_on_saved ─► own ──┴─ saver_write ─► thread ─► checkpoint.h ─► wake, saver_took
- *                                                             └► base_file.h
+ *                                                             └► export.h
  *
  * What is written is a copy, so nobody waits for the disk. One save at a time: while one is under
  * way its memory is the thread's.
  */
-#ifndef HEARSAY_SAVER_H
-#define HEARSAY_SAVER_H
+#ifndef HEARSAY_STATE_SAVER_H
+#define HEARSAY_STATE_SAVER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@
 struct saver_options {
     const char *folder;
     const char *model; /* its description */
-    struct base_file base;
+    struct export base;
     size_t parameters;
     uint32_t moments;          /* of the learner */
     size_t own_max;            /* of the node's own bytes, a history; <= CHECKPOINT_OWN_MAX */
@@ -36,9 +36,9 @@ struct saver *saver_new(const struct saver_options *options);
 
 /* The newest good checkpoint into the learner and *own (*own_bytes; valid until the first save).
  * MISSING: a first start. FAILED: there are some, and none is good. */
-enum status saver_load(struct saver *saver, struct learner *learner,
-                       const struct checkpoint_refusal *refusal, const uint8_t **own,
-                       size_t *own_bytes, struct problem *problem) MUST_USE;
+enum error saver_load(struct saver *saver, struct learner *learner,
+                      const struct checkpoint_refusal *refusal, const uint8_t **own,
+                      size_t *own_bytes, struct problem *problem) MUST_USE;
 
 /* The number of the checkpoint that was loaded or saved last; 0: none. */
 uint64_t saver_generation(const struct saver *saver);
@@ -53,7 +53,7 @@ void saver_write(struct saver *saver, size_t own_bytes, uint64_t incarnation, ui
 /* How a write has ended. The checkpoint may be whole, and the base not saved. */
 struct saved {
     bool has_checkpoint;
-    enum status status;
+    enum error error;
     struct problem problem;
 };
 
@@ -61,7 +61,7 @@ struct saved {
 bool saver_took(struct saver *saver, struct saved *saved);
 
 /* The end of the write under way, if there is one: OK otherwise. */
-enum status saver_wait(struct saver *saver, struct problem *problem);
+enum error saver_wait(struct saver *saver, struct problem *problem);
 
 void saver_free(struct saver *saver); /* waits, too */
 

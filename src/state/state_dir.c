@@ -19,7 +19,7 @@ static bool is_same_file(const char *a, const char *b)
            of_a.st_ino == of_b.st_ino;
 }
 
-enum status state_dir_make(const char *path, struct problem *problem)
+enum error state_dir_make(const char *path, struct problem *problem)
 {
     if (mkdir(path, 0755) != 0 && errno != EEXIST)
         return problem_set(problem, FAILED,
@@ -35,10 +35,10 @@ enum status state_dir_make(const char *path, struct problem *problem)
     return OK;
 }
 
-enum status state_dir_check_start(const char *folder, const char *start, struct problem *problem)
+enum error state_dir_check_start(const char *folder, const char *start, struct problem *problem)
 {
     char base[BASE_PATH_BYTES];
-    base_file_path(base, folder);
+    export_path(base, folder);
     if (!is_same_file(start, base))
         return OK;
     return problem_set(problem, MALFORMED,
@@ -67,12 +67,12 @@ struct state_dir_checkpoint state_dir_checkpoint(const char *path, uint64_t gene
     return said;
 }
 
-enum status state_dir_check_history(const char *path, const struct node_options *options,
-                                    struct problem *problem)
+enum error state_dir_check_history(const char *path, const struct node_options *options,
+                                   struct problem *problem)
 {
     if (node_can_restore(options))
         return OK;
-    return problem_set(problem, TOO_BIG,
-                       "the checkpoint in %s knows more lives than limits.lives allows: raise it",
-                       path);
+    return problem_set(
+        problem, TOO_BIG,
+        "the checkpoint in %s knows more lives than limits.incarnations allows: raise it", path);
 }

@@ -121,9 +121,9 @@ class Hearsay:
         def total(key):
             return sum(line[key] for line in self.last)
 
-        return {"rumors_told": total("rumors_told"), "rumors_heard": total("rumors_heard"),
-                "duplicates": total("duplicates"), "told_bytes": total("told_bytes"),
-                "told_bytes_per_s": round(total("told_bytes") / self.asked.world / self.seconds),
+        return {"rumors_published": total("rumors_published"), "rumors_received": total("rumors_received"),
+                "duplicates": total("duplicates"), "rumor_bytes_published": total("rumor_bytes_published"),
+                "told_bytes_per_s": round(total("rumor_bytes_published") / self.asked.world / self.seconds),
                 "digests": len({line["base_digest"] for line in final})}
 
     def reach(self, reached, bytes_sent):

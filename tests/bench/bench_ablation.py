@@ -42,7 +42,7 @@ SETTINGS = {
     "batches of 16 (of 32), rate 0.01": {"train.batch": "16", "train.rate": "0.01"},
     "no base momentum": {"exchange.beta": "0"},
     "base momentum 0.6": {"exchange.beta": "0.6"},
-    "no bound on the part that is told": {"exchange.told_max": "1"},
+    "no bound on the part that is told": {"exchange.density_max": "1"},
     "gain 1": {"exchange.gain": "1"},
     "plain sum (gain n)": {"exchange.gain": "{nodes}"},
     "ideal, rate 0.01": {"scenario.strategy": "ideal", "train.rate": "0.01"},

@@ -1,12 +1,12 @@
 /* How well a telling meets its byte budget. Three learners train on generated digits and tell each
  * other, the learning rate falls to a tenth on the way, and a fourth joins late; every telling is
  * encoded as a node would, once in rumors of 4 KiB (thin links), once in the largest. Counted are
- * tellings of which the budget decides: those that tell clearly less than a tenth of the
+ * publications of which the budget decides: those that tell clearly less than a tenth of the
  * parameters.
  *
  * Printed: bytes over budget (least, median, most; the part within a tenth), for how many of the
- * tellings one pass over the residuals was enough, and how often tau swung: rose and fell, or fell
- * and rose, by more than a tenth from one telling of a node to its next and the one after. */
+ * publications one pass over the residuals was enough, and how often tau swung: rose and fell, or
+ * fell and rose, by more than a tenth from one telling of a node to its next and the one after. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static struct backend *backend;
 static uint32_t (*plain_survey)(struct backend *, const struct survey *, size_t, float *,
                                 const int32_t *, int32_t *, uint32_t *);
 static uint32_t surveys;
-static struct telling tellings[TELLINGS];
+static struct telling publications[TELLINGS];
 static uint32_t tellings_count;
 
 static uint32_t counted_survey(struct backend *of, const struct survey *survey, size_t count,
@@ -76,12 +76,12 @@ struct swarm {
     struct model *model;
     struct learner *learners[NODES];
     size_t parameters;
-    float tau[NODES][2]; /* of the last tellings */
+    float tau[NODES][2]; /* of the last publications */
 };
 
-static void must(enum status status, const struct problem *problem)
+static void must(enum error error, const struct problem *problem)
 {
-    if (status != OK) {
+    if (error != OK) {
         (void)fprintf(stderr, "bench_budget: %s\n", problem->text);
         exit(1);
     }
@@ -121,7 +121,7 @@ static void swarm_init(struct swarm *swarm, const char *model)
             .model_seed = 1,
             .data_seed = 1,
             .data_node = i,
-            .told_max = (uint32_t)swarm->parameters / 10};
+            .density_max = (uint32_t)swarm->parameters / 10};
         swarm->learners[i] =
             learner_new(&swarm->arena, backend, swarm->model, &data, NULL, &options);
         dataset_free(&data);
@@ -155,21 +155,21 @@ static bool has_swung(float last[static 2], float tau)
     return before * after < 0 && fabs(before) > 0.1 && fabs(after) > 0.1;
 }
 
-static void tell(struct swarm *swarm, uint32_t i, uint32_t round, uint32_t budget_bytes,
-                 const struct identity *identity)
+static void terms(struct swarm *swarm, uint32_t i, uint32_t round, uint32_t budget_bytes,
+                  const struct identity *identity)
 {
     const uint32_t nodes = round < JOIN_ROUND ? NODES - 1 : NODES;
     uint64_t samples = 0;
     for (uint32_t k = 0; k < NODES; k++)
         samples += learner_samples(swarm->learners[k]);
-    const struct tell how = {.budget_bytes = budget_bytes,
-                             .share = 1.0 / nodes,
-                             .gain = 1,
-                             .beta = round == JOIN_ROUND && i == NODES - 1 ? 0 : 0.3,
-                             .swarm_samples = samples};
+    const struct publish_terms how = {.budget_bytes = budget_bytes,
+                                      .share = 1.0 / nodes,
+                                      .gain = 1,
+                                      .beta = round == JOIN_ROUND && i == NODES - 1 ? 0 : 0.3,
+                                      .swarm_samples = samples};
     surveys = 0;
-    const struct update *update = learner_tell(swarm->learners[i], &how);
-    struct telling *telling = &tellings[tellings_count++];
+    const struct update *update = learner_publish(swarm->learners[i], &how);
+    struct telling *telling = &publications[tellings_count++];
     *telling =
         (struct telling){.phase = i == NODES - 1                                       ? JOINING
                                   : round >= FALL_ROUND && round < FALL_ROUND + CHANGE ? FALLING
@@ -184,7 +184,7 @@ static void tell(struct swarm *swarm, uint32_t i, uint32_t round, uint32_t budge
         telling->phase = STEADY;
     for (uint32_t k = 0; k < nodes; k++)
         if (k != i)
-            learner_hear(swarm->learners[k], update);
+            learner_apply(swarm->learners[k], update);
 }
 
 static void play(struct swarm *swarm, uint32_t budget_bytes, const struct identity *identity)
@@ -197,7 +197,7 @@ static void play(struct swarm *swarm, uint32_t budget_bytes, const struct identi
         for (uint32_t i = 0; i < nodes; i++) {
             for (uint32_t step = 0; step < STEPS; step++)
                 (void)learner_step(swarm->learners[i]);
-            tell(swarm, i, round, budget_bytes, identity);
+            terms(swarm, i, round, budget_bytes, identity);
         }
     }
 }
@@ -226,7 +226,7 @@ static void print_phase(const char *model, uint32_t budget_bytes, enum phase pha
     static double small[TELLINGS], large[TELLINGS];
     uint32_t count = 0, one_pass = 0, swung = 0;
     for (uint32_t i = 0; i < tellings_count; i++) {
-        const struct telling *telling = &tellings[i];
+        const struct telling *telling = &publications[i];
         if (telling->phase != phase || !telling->decided)
             continue;
         small[count] = telling->small;

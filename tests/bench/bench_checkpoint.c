@@ -61,8 +61,9 @@ static void measure(struct backend *backend, const struct dataset *train, const 
     CHECK(model_new(&model, &arena, backend, line, train->shape, train->classes, BATCH, &problem) ==
           OK);
     const size_t parameters = model_parameters(model);
-    const struct learner_options options = {
-        .optimizer = {.sgd = {.rate = 0.01f, .momentum = 0.9f}}, .batch = BATCH, .told_max = 1000};
+    const struct learner_options options = {.optimizer = {.sgd = {.rate = 0.01f, .momentum = 0.9f}},
+                                            .batch = BATCH,
+                                            .density_max = 1000};
     struct learner *learner = learner_new(&arena, backend, model, train, NULL, &options);
     const size_t bytes = learner_state_bytes(parameters, 1);
     unsigned char *to = malloc(bytes), *from = malloc(bytes), *there = malloc(bytes);

@@ -54,8 +54,8 @@ done
 printf '%4s %8s %8s %9s %9s %12s %10s %7s\n' node samples rumors 'told kB' 'heard kB' 'exchange s' \
     'loop s' 'steps s'
 for ((i = 1; i <= nodes; i++)); do
-    printf '%d %d %d %d %d %s %s %s\n' "$i" "$(final "$i" samples)" "$(final "$i" rumors_told)" \
-        "$(final "$i" told_bytes)" "$(final "$i" heard_bytes)" "$(final "$i" cpu_exchange_s)" \
+    printf '%d %d %d %d %d %s %s %s\n' "$i" "$(final "$i" samples)" "$(final "$i" rumors_published)" \
+        "$(final "$i" rumor_bytes_published)" "$(final "$i" rumor_bytes_received)" "$(final "$i" cpu_exchange_s)" \
         "${loop[$i]}" "$(final "$i" cpu_steps_s)"
 done | awk '{
     printf "%4d %8d %8d %9.0f %9.0f %12.3f %10.3f %7.2f\n", $1, $2, $3, $4 / 1e3, $5 / 1e3, $6,

@@ -26,7 +26,7 @@
 #include "node/broadcast/version.h"
 
 #define QUEUE_BYTES (1u << 20)
-#define DRAWN       8     /* tellings; then the same again, under other numbers */
+#define DRAWN       8     /* publications; then the same again, under other numbers */
 #define FILLED      0.999 /* of a telling's mean, so that its last entry is a parameter still */
 #define RUMORS_MAX  (1u << 20)
 #define INCARNATION 1
@@ -34,7 +34,7 @@
 struct teller {
     struct identity identity;
     struct entropy entropy;
-    struct club club;
+    struct credentials credentials;
     uint8_t context[CONTEXT_BYTES];
     struct arena arena;
     struct peer peer;
@@ -133,7 +133,7 @@ static void begin(struct teller *teller)
     (void)fflush(stdout);
 }
 
-static void hear(struct teller *teller)
+static void apply(struct teller *teller)
 {
     size_t bytes;
     const uint8_t *at = peer_message(&teller->peer, &bytes);
@@ -152,34 +152,34 @@ static void hear(struct teller *teller)
 }
 
 /* As every node does, or it would soon be sent nothing more. */
-static void give_receipt(struct teller *teller)
+static void give_ack(struct teller *teller)
 {
     struct link *link = &teller->peer.link;
-    if (teller->start_ns == 0 || !link_owes_receipt(link, now_ns()))
+    if (teller->start_ns == 0 || !link_owes_ack(link, now_ns()))
         return;
-    say(teller,
-        &(struct message){.kind = RECEIPT, .came = link->came, .clock = link->came_ns / 1000});
-    link_receipted(link, now_ns());
+    say(teller, &(struct message){
+                    .kind = ACK, .received = link->received, .clock = link->received_ns / 1000});
+    link_acked(link, now_ns());
 }
 
 static void take(struct teller *teller, const uint8_t *bytes, size_t count)
 {
     struct problem problem;
     enum peer_event event;
-    while ((event = peer_take(&teller->peer, &teller->club, now_ns(), &bytes, &count, &problem)) !=
-           PEER_NOTHING) {
+    while ((event = peer_take(&teller->peer, &teller->credentials, now_ns(), &bytes, &count,
+                              &problem)) != PEER_NOTHING) {
         if (event == PEER_REFUSED)
             die(problem.text);
         if (event == PEER_MET)
             introduce(teller);
         else
-            hear(teller);
+            apply(teller);
     }
-    give_receipt(teller);
+    give_ack(teller);
 }
 
 /* How much may have been told by now? */
-static double told_max(const struct teller *teller)
+static double density_max(const struct teller *teller)
 {
     if (teller->start_ns == 0)
         return 0;
@@ -190,7 +190,7 @@ static double told_max(const struct teller *teller)
 /* False: all that may be told now is told. */
 static bool queue_rumors(struct teller *teller)
 {
-    const double most = told_max(teller);
+    const double most = density_max(teller);
     while (teller->next < teller->count && (double)teller->ends[teller->next] <= most) {
         const size_t begin = teller->next ? teller->ends[teller->next - 1] : 0;
         const struct message rumor = {
@@ -246,9 +246,9 @@ static void enter(struct teller *teller, const char *key_path, const char *model
     entropy_bytes(&teller->entropy, seed, sizeof seed);
     identity_from_seed(&teller->identity, seed);
     introduction_make(&ours, "hearsay", model, parameters);
-    peer_club_init(&teller->club, &teller->identity, key, &ours, &teller->entropy);
-    secret_blake2b(teller->context, CONTEXT_BYTES, teller->club.prologue, INTRODUCTION_BYTES, NULL,
-                   0);
+    peer_credentials_init(&teller->credentials, &teller->identity, key, &ours, &teller->entropy);
+    secret_blake2b(teller->context, CONTEXT_BYTES, teller->credentials.prologue, INTRODUCTION_BYTES,
+                   NULL, 0);
 }
 
 static void call(struct teller *teller, uint16_t port)
@@ -264,7 +264,7 @@ static void call(struct teller *teller, uint16_t port)
     arena_init(&teller->arena, peer_arena_bytes(QUEUE_BYTES, 64));
     peer_init(&teller->peer, &teller->arena, QUEUE_BYTES, 64);
     peer_start(&teller->peer, 1, true, &address, now_ns());
-    peer_on_connected(&teller->peer, &teller->club, now_ns());
+    peer_on_connected(&teller->peer, &teller->credentials, now_ns());
 }
 
 int main(int argc, char **argv)

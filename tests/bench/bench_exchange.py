@@ -61,7 +61,7 @@ SETTINGS = {RULE: {}, IDEAL: {}}
 for line in (USUAL, "0.25 s, 10 %, gain 1, beta 0.6, 4 steps",
              "0.25 s, 3 %, gain 2, beta 0, 4 steps", "1 s, 10 %, gain 2, beta 0.3, 4 steps"):
     words = re.findall(r"[\d.]+", line)
-    SETTINGS[line] = dict(interval_s=words[0], told_max=float(words[1]) / 100, gain=words[2],
+    SETTINGS[line] = dict(interval_s=words[0], density_max=float(words[1]) / 100, gain=words[2],
                           beta=words[3], steps_min=words[4])
 
 SCENARIO = """

@@ -55,7 +55,7 @@ static const struct net nets[] = {
     {"wide", "dense 4096, relu, dense 4096, relu, dense 4096, relu, dense 10", 4096, 20},
 };
 
-static struct learner *learner_for(struct arena *arena, const struct net *net, uint32_t told_max,
+static struct learner *learner_for(struct arena *arena, const struct net *net, uint32_t density_max,
                                    struct model **model)
 {
     const struct dataset_options about = {
@@ -65,7 +65,7 @@ static struct learner *learner_for(struct arena *arena, const struct net *net, u
         .batch = net->batch,
         .model_seed = 1,
         .data_seed = 1,
-        .told_max = told_max,
+        .density_max = density_max,
     };
     struct dataset train = {0};
     struct problem problem;
@@ -82,19 +82,20 @@ static struct learner *learner_for(struct arena *arena, const struct net *net, u
 }
 
 /* Over so many seconds; with `tell`, also TELLINGS_S times a second telling and hearing. */
-static double steps_per_second(struct learner *learner, const struct tell *tell, double for_s)
+static double steps_per_second(struct learner *learner, const struct publish_terms *terms,
+                               double for_s)
 {
     const double start = now_seconds();
     double passed = 0;
     int steps = 0;
-    for (int tellings = 0; passed < for_s; passed = now_seconds() - start, steps++) {
+    for (int publications = 0; passed < for_s; passed = now_seconds() - start, steps++) {
         (void)learner_step(learner);
-        if (tell == NULL || passed * TELLINGS_S < tellings)
+        if (terms == NULL || passed * TELLINGS_S < publications)
             continue;
-        const struct update *update = learner_tell(learner, tell);
+        const struct update *update = learner_publish(learner, terms);
         for (int i = 0; i < 3; i++)
-            learner_hear(learner, update);
-        tellings++;
+            learner_apply(learner, update);
+        publications++;
     }
     (void)learner_losses(learner);
     return steps / (now_seconds() - start);
@@ -201,13 +202,15 @@ static double copy_seconds(size_t parameters)
 static double pass_seconds(struct replica *replica, float floor)
 {
     static uint32_t bins[HISTOGRAM_BINS];
-    const struct survey survey = {
-        .beta = 0.3f, .floor = floor, .picks = replica->picks, .picks_max = replica->picks_max};
+    const struct survey survey = {.beta = 0.3f,
+                                  .floor = floor,
+                                  .candidates = replica->candidates,
+                                  .candidates_max = replica->candidates_max};
     double seconds[ROUNDS];
     for (int round = -1; round < ROUNDS; round++) {
         const double start = now_seconds();
         (void)gpu->survey(gpu, &survey, replica->parameters, replica->weights, replica->base,
-                          replica->since, bins);
+                          replica->base_at_last_publish, bins);
         if (round >= 0)
             seconds[round] = now_seconds() - start;
     }
@@ -240,7 +243,7 @@ static void bench_exchange(size_t parameters, double density)
         residuals[c] = laplace(&rng);
     float *zeros = arena_take(&arena, parameters, sizeof *zeros);
     replica_init(&replica, &arena, gpu, parameters, zeros, (uint32_t)(parameters / 10));
-    const struct tell tell = {
+    const struct publish_terms terms = {
         .budget_bytes = (uint32_t)(density * (double)parameters * 1.6), .share = 0.5, .gain = 1};
     double tell_s[ROUNDS], hear_s[ROUNDS];
     uint32_t told = 0;
@@ -249,10 +252,10 @@ static void bench_exchange(size_t parameters, double density)
         replica_write_weights(&replica, residuals); /* something to tell, again and again */
         wait_for(replica.weights);
         const double start = now_seconds();
-        const struct update *update = replica_tell(&replica, &tell);
+        const struct update *update = replica_publish(&replica, &terms);
         bytes = encode(update);
         const double between = now_seconds();
-        replica_hear(&replica, update);
+        replica_apply(&replica, update);
         wait_for(replica.weights);
         if (round >= 0) {
             tell_s[round] = between - start;
@@ -283,20 +286,21 @@ static void bench_both(int part)
     double alone[ROUNDS], both[ROUNDS];
     arena_init(&arena, (size_t)256 << 20);
     struct learner *learner = learner_for(&arena, &ten_million, 1000000, &model);
-    const struct tell tell = {.budget_bytes =
-                                  (uint32_t)(0.01 * (double)model_parameters(model) * 1.6),
-                              .share = 0.5,
-                              .gain = 1,
-                              .beta = 0.3};
-    (void)steps_per_second(learner, &tell, WARM_S / part);
+    const struct publish_terms terms = {
+        .budget_bytes = (uint32_t)(0.01 * (double)model_parameters(model) * 1.6),
+        .share = 0.5,
+        .gain = 1,
+        .beta = 0.3};
+    (void)steps_per_second(learner, &terms, WARM_S / part);
     for (int round = 0; round < ROUNDS; round++) {
         alone[round] = steps_per_second(learner, NULL, 1.0 / part);
-        both[round] = steps_per_second(learner, &tell, 1.0 / part);
+        both[round] = steps_per_second(learner, &terms, 1.0 / part);
     }
     const double alone_s = median(alone, ROUNDS), both_s = median(both, ROUNDS);
-    printf("%zu parameters: %.0f steps/s, and %.0f with %d tellings a second of 1 %%, and three "
-           "times as much heard: %.2f %% fewer\n",
-           model_parameters(model), alone_s, both_s, TELLINGS_S, 100 * (1 - both_s / alone_s));
+    printf(
+        "%zu parameters: %.0f steps/s, and %.0f with %d publications a second of 1 %%, and three "
+        "times as much heard: %.2f %% fewer\n",
+        model_parameters(model), alone_s, both_s, TELLINGS_S, 100 * (1 - both_s / alone_s));
     learner_free(learner);
     model_free(model);
     arena_release(&arena);

@@ -1,7 +1,7 @@
-/* What a node reserves for each neighbour and life, as limits.peers and limits.lives allow for: of
- * the arena that it takes at its birth, without and with the queues. Memory that is never touched
- * costs nothing; what is touched in use is measured by tests/bench/bench_memory.sh, which begins
- * with this. */
+/* What a node reserves for each neighbour and life, as limits.peers and limits.incarnations allow
+ * for: of the arena that it takes at its birth, without and with the queues. Memory that is never
+ * touched costs nothing; what is touched in use is measured by tests/bench/bench_memory.sh, which
+ * begins with this. */
 #include <stdio.h>
 
 #include "wire/block.h"
@@ -11,11 +11,11 @@
 #define LIVES 8192
 
 /* With the defaults of configs/node.conf. */
-static size_t arena_bytes(uint32_t peers, uint32_t lives, size_t queue_bytes)
+static size_t arena_bytes(uint32_t peers, uint32_t incarnations, size_t queue_bytes)
 {
     const struct node_options options = {.peers_max = peers,
                                          .members_max = 256,
-                                         .lives_max = lives,
+                                         .incarnations_max = incarnations,
                                          .send_queue_bytes = queue_bytes,
                                          .log_bytes = (size_t)64 << 20,
                                          .parameters = 215370,

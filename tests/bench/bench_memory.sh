@@ -13,14 +13,14 @@ source "$here/../process/story.sh"
 
 readonly more=15 filled_bytes=4000000
 small=(--set data.source=generated --set data.train_count=600 --set data.test_count=200
-    --set model.name=lenet --set exchange.log_bytes=1M --set node.save_s=0 --set exchange.told_max=1
+    --set model.name=lenet --set exchange.log_bytes=1M --set node.save_s=0 --set exchange.density_max=1
     --set exchange.interval_s=0.1 --set exchange.steps_min=1)
 export OPENBLAS_NUM_THREADS=1
 
 # It has heard enough, and so have those who hear it from there.
 is_filled() {
     local heard
-    heard=$(sed -n 's/.*"note":"status".*"heard_bytes":\([0-9]*\).*/\1/p' "$dir/$1.log" | tail -n 1)
+    heard=$(sed -n 's/.*"note":"status".*"rumor_bytes_received":\([0-9]*\).*/\1/p' "$dir/$1.log" | tail -n 1)
     ((${heard:-0} >= filled_bytes))
 }
 

@@ -42,7 +42,7 @@ folder, nodes = sys.argv[1], int(sys.argv[2])
 with open(folder + "/summary.json") as file:
     found = json.load(file)
 result = found.get("outcome", found)
-told = result["told_bytes"] / nodes / result["seconds"]
+told = result["rumor_bytes_published"] / nodes / result["seconds"]
 print("%6d %9.0f %9.0f %11.0f %7.3f %9.0f %9.2f %8.1f" % (
     nodes, told, told * (nodes - 1), result["control_bytes_per_s"], result["copies"],
     result["events"] / result["cpu_s"], result["rss_bytes_max"] / nodes / 1e6, result["cpu_s"]))

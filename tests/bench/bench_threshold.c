@@ -18,7 +18,7 @@
 
 struct state {
     float *w;
-    int32_t *base, *since;
+    int32_t *base, *base_at_last_publish;
 };
 
 /* |residual| has this density above 0.001 · -log(density). */
@@ -32,7 +32,8 @@ static void fill(const struct state *state)
 {
     struct rng rng = rng_new(1, 1);
     for (uint32_t c = 0; c < P; c++) {
-        state->base[c] = state->since[c] = (int32_t)(rng_next(&rng) >> 44) - (1 << 19);
+        state->base[c] = state->base_at_last_publish[c] =
+            (int32_t)(rng_next(&rng) >> 44) - (1 << 19);
         state->w[c] = QUANTUM * (float)state->base[c] + laplace(&rng);
     }
 }
@@ -44,7 +45,7 @@ static uint32_t read_all(const struct state *state)
     const uint32_t *a = (const uint32_t *)state->w;
     uint32_t sum = 0;
     for (uint32_t c = 0; c < P; c++)
-        sum += a[c] ^ (uint32_t)state->base[c] ^ (uint32_t)state->since[c];
+        sum += a[c] ^ (uint32_t)state->base[c] ^ (uint32_t)state->base_at_last_publish[c];
     return sum;
 }
 
@@ -56,15 +57,16 @@ static void add_all(float *restrict a, const float *restrict b)
 
 /* A telling's pass. */
 
-static uint32_t sweep_all(const struct sweep *sweep, const struct state *state, float floor,
-                          uint32_t bins[static HISTOGRAM_BINS])
+static uint32_t survey_simd_all(const struct survey_simd *sweep, const struct state *state,
+                                float floor, uint32_t bins[static HISTOGRAM_BINS])
 {
     uint32_t at[SWEEP_ROOM], bits[SWEEP_ROOM], floor_bits, picked = 0;
     memcpy(&floor_bits, &floor, sizeof floor_bits);
     for (uint32_t c = 0; c < P; c += SWEEP_MAX) {
         const uint32_t piece = P - c < SWEEP_MAX ? P - c : SWEEP_MAX;
-        const uint32_t found = sweep->survey(piece, 0.3f * QUANTUM, floor_bits, state->w + c,
-                                             state->base + c, state->since + c, at, bits);
+        const uint32_t found =
+            sweep->survey(piece, 0.3f * QUANTUM, floor_bits, state->w + c, state->base + c,
+                          state->base_at_last_publish + c, at, bits);
         for (uint32_t i = 0; i < found; i++)
             bins[bits[i] >> 18]++;
         picked += found;
@@ -87,7 +89,7 @@ static void measure_pass(const struct state *state, float *other)
            12e-9 * P / median(add, ROUNDS));
     printf("%-8s  %13s  %10s  %7s  %s\n", "way", "above a floor", "GB/s: read", "pass",
            "pass / read");
-    for (int i = 0; sweep_way(i); i++)
+    for (int i = 0; survey_simd_way(i); i++)
         for (size_t d = 0; d < sizeof densities / sizeof *densities; d++) {
             double read[ROUNDS], pass[ROUNDS];
             uint32_t picked = 0;
@@ -95,13 +97,14 @@ static void measure_pass(const struct state *state, float *other)
                 const double start = now_seconds();
                 sink = sink + read_all(state);
                 const double between = now_seconds();
-                picked = sweep_all(sweep_way(i), state, (float)(-0.001 * log(densities[d])), bins);
+                picked = survey_simd_all(survey_simd_way(i), state,
+                                         (float)(-0.001 * log(densities[d])), bins);
                 read[round] = between - start;
                 pass[round] = now_seconds() - between;
             }
             const double seconds = median(read, ROUNDS);
-            printf("%-8s  %11.1f %%  %10.1f  %7.1f  %.2f\n", sweep_way(i)->name, 100.0 * picked / P,
-                   12e-9 * P / seconds, 12e-9 * P / median(pass, ROUNDS),
+            printf("%-8s  %11.1f %%  %10.1f  %7.1f  %.2f\n", survey_simd_way(i)->name,
+                   100.0 * picked / P, 12e-9 * P / seconds, 12e-9 * P / median(pass, ROUNDS),
                    seconds / median(pass, ROUNDS));
         }
 }
@@ -124,15 +127,15 @@ static void measure_exchange(double density)
     }
     double tell_ns[ROUNDS], hear_ns[ROUNDS];
     uint32_t told = 0;
-    const struct tell tell = {
+    const struct publish_terms terms = {
         .budget_bytes = (uint32_t)(density * P * 1.3), .share = 0.5, .gain = 1, .beta = 0.3};
     for (int round = -1; round < ROUNDS; round++) {
         for (uint32_t c = 0; c < P; c++) /* some training */
             replicas[0]->weights[c] += 0.1f * laplace(&rng);
         const double start = now_seconds();
-        const struct update *update = replica_tell(replicas[0], &tell);
+        const struct update *update = replica_publish(replicas[0], &terms);
         const double between = now_seconds();
-        replica_hear(replicas[1], update);
+        replica_apply(replicas[1], update);
         const double end = now_seconds();
         told = update->count;
         if (round < 0)
@@ -155,13 +158,13 @@ int main(void)
     struct state state = {aligned_alloc(64, bytes), aligned_alloc(64, bytes),
                           aligned_alloc(64, bytes)};
     float *other = aligned_alloc(64, bytes);
-    CHECK(state.w && state.base && state.since && other);
+    CHECK(state.w && state.base && state.base_at_last_publish && other);
     memset(other, 0, bytes);
     fill(&state);
     measure_pass(&state, other);
     free(state.w);
     free(state.base);
-    free(state.since);
+    free(state.base_at_last_publish);
     free(other);
     printf("\n%10s  %16s  %16s\n", "told", "tell, ns/param", "hear, ns/entry");
     measure_exchange(0.001);

@@ -11,57 +11,59 @@
 
 #define NODES  256
 #define ROUNDS 200
-#define STEPS  16 /* between two tellings */
+#define STEPS  16 /* between two publications */
 
 struct spent {
-    double step, tell, hear, digest; /* seconds */
-    unsigned long told;              /* entries */
+    double step, terms, apply, digest; /* seconds */
+    unsigned long told;                /* entries */
 };
 
 /* One node's turn: it steps and tells, its two neighbours hear, all three are checked. */
-static void play(struct wander **nodes, int i, const struct tell *tell, struct spent *spent)
+static void play(struct random_walk **nodes, int i, const struct publish_terms *terms,
+                 struct spent *spent)
 {
-    struct wander *const near[] = {nodes[i], nodes[(i + 1) % NODES], nodes[(i + 7) % NODES]};
+    struct random_walk *const near[] = {nodes[i], nodes[(i + 1) % NODES], nodes[(i + 7) % NODES]};
     double at[5] = {now_seconds()};
     for (int step = 0; step < STEPS; step++)
-        wander_step(near[0]);
+        random_walk_step(near[0]);
     at[1] = now_seconds();
-    const struct update *update = wander_tell(near[0], tell);
+    const struct update *update = random_walk_publish(near[0], terms);
     at[2] = now_seconds();
-    wander_hear(near[1], update);
-    wander_hear(near[2], update);
+    random_walk_apply(near[1], update);
+    random_walk_apply(near[2], update);
     at[3] = now_seconds();
     for (int j = 0; j < 3; j++)
-        (void)wander_digest(near[j]);
+        (void)random_walk_digest(near[j]);
     at[4] = now_seconds();
     spent->step += at[1] - at[0];
-    spent->tell += at[2] - at[1];
-    spent->hear += at[3] - at[2];
+    spent->terms += at[2] - at[1];
+    spent->apply += at[3] - at[2];
     spent->digest += at[4] - at[3];
     spent->told += update->count;
 }
 
 static void measure(size_t parameters, bool accounted)
 {
-    static struct wander *nodes[NODES];
+    static struct random_walk *nodes[NODES];
     struct arena arena;
     struct spent spent = {0};
     struct backend *backend = backend_cpu(1);
-    const struct tell tell = {.budget_bytes = 1000, .share = 1.0 / 8, .gain = 1, .beta = 0.3};
+    const struct publish_terms terms = {
+        .budget_bytes = 1000, .share = 1.0 / 8, .gain = 1, .beta = 0.3};
     arena_init(&arena, (size_t)1 << 30);
     for (int i = 0; i < NODES; i++)
-        nodes[i] = wander_new(&arena, backend, parameters, (uint64_t)i, (uint32_t)parameters / 10,
-                              accounted);
+        nodes[i] = random_walk_new(&arena, backend, parameters, (uint64_t)i,
+                                   (uint32_t)parameters / 10, accounted);
     for (int round = 0; round < ROUNDS; round++)
         for (int i = 0; i < NODES; i++)
-            play(nodes, i, &tell, &spent);
+            play(nodes, i, &terms, &spent);
     for (int i = 0; i < NODES; i++)
-        wander_free(nodes[i]);
+        random_walk_free(nodes[i]);
     backend->close(backend);
     arena_release(&arena);
     const double turns = (double)NODES * ROUNDS, ns = 1e9 / turns;
     (void)printf("%10zu %9s %6.0f %8.0f %8.0f %8.0f %8.1f\n", parameters, accounted ? "yes" : "no",
-                 spent.step * ns / STEPS, spent.tell * ns, spent.hear * ns / 2,
+                 spent.step * ns / STEPS, spent.terms * ns, spent.apply * ns / 2,
                  spent.digest * ns / 3, (double)spent.told / turns);
 }
 

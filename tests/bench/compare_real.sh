@@ -92,7 +92,7 @@ momentum = 0.9
 bytes_per_s = 70000
 interval_s = 0.25
 steps_min = 16
-told_max = 0.4
+density_max = 0.4
 
 [data]
 source = idx
@@ -199,10 +199,10 @@ def uses($from; $to): # of each link, both ways
     digests: $all | map(.final.base_digest) | unique | length,
     samples: $all | map(.final.samples) | add,
     accuracy: $all[0].final.accuracy,
-    rumors: $all | map(.final.rumors_told) | add,
-    told_bytes: $all | map(.final.told_bytes) | add,
+    rumors: $all | map(.final.rumors_published) | add,
+    rumor_bytes_published: $all | map(.final.rumor_bytes_published) | add,
     sent_bytes: $all | map(.final.bytes_sent) | add,
-    heard: $all | map(.final.rumors_heard) | add,
+    heard: $all | map(.final.rumors_received) | add,
     duplicates: $all | map(.final.duplicates) | add,
     mean_use: uses($links[0]; $links[-1]),
     peak_use: [range(1; $links | length) | uses($links[. - 1]; $links[.])] | max,
@@ -248,8 +248,8 @@ def numbers: map(select(type == "number"));
 ($series | table | map(select(.accuracy != "") | {x: .samples, y: .accuracy}) |
  .[:-1]) as $curve | # the last is of the whole test set
 $summary[0] | {
-    samples, accuracy, rumors, told_bytes, sent_bytes,
-    heard: .nodes | map(.rumors_heard) | add,
+    samples, accuracy, rumors, rumor_bytes_published, sent_bytes,
+    heard: .nodes | map(.rumors_received) | add,
     duplicates: .nodes | map(.duplicates) | add,
     mean_use: .nodes | map(.up_use, .down_use) | max,
     peak_use: $nodes | table | map(.up_use, .down_use) | numbers | max,
@@ -276,13 +276,13 @@ $real[0] as $a | $simulated[0] as $b |
  share("accuracy at the end"; $a.accuracy; $b.accuracy),
  ($pairs[] | share("  after \(.[0].samples | round) samples"; .[0].accuracy; .[1].accuracy)),
  row("rumors told"; $a.rumors; $b.rumors),
- bytes("told"; $a.told_bytes; $b.told_bytes),
+ bytes("told"; $a.rumor_bytes_published; $b.rumor_bytes_published),
  bytes("sent"; $a.sent_bytes; $b.sent_bytes),
  share("duplicates, of those received"; $a | again; $b | again),
  share("busiest link, mean"; $a.mean_use; $b.mean_use),
  share("busiest link, its busiest second"; $a.peak_use; $b.peak_use),
  [(($b.accuracy - $a.accuracy | abs) <= $points / 100 and
-   ($b.told_bytes / $a.told_bytes - 1 | abs) <= $percent / 100)]) | @tsv'
+   ($b.rumor_bytes_published / $a.rumor_bytes_published - 1 | abs) <= $percent / 100)]) | @tsv'
 }
 
 print_table() {

@@ -70,8 +70,8 @@ plant(own_comes_back 2 src/node/broadcast/broadcast_tree.c
   "what we told is heard like anybody's when it comes back")
 
 plant(handed_and_forgotten 2 src/node/broadcast/broadcast_tree.c
-  [[    origin->handed++;
-    log_handed(&node->log);
+  [[    origin->applied++;
+    rumor_log_applied(&node->log);
 ]]
   [[]]
   "what the learner was given does not count")
@@ -80,8 +80,8 @@ plant(handed_too_early 1 src/node/broadcast/broadcast_tree.c
   [[head.count > node->options.apply_window))
         return false;]]
   [[head.count > node->options.apply_window)) {
-        origin->handed++;
-        log_handed(&node->log);
+        origin->applied++;
+        rumor_log_applied(&node->log);
         return false;
     }]]
   "what the learner has no room for is passed over")
@@ -97,7 +97,7 @@ plant(own_digest 1 src/node/broadcast/broadcast_tree.c
   [[                                    .amount = update->amount,
 ]]
   [[]]
-  "our own tellings do not count in the digest")
+  "our own publications do not count in the digest")
 
 plant(want_from_next 5 src/node/broadcast/push_backlog.c
   [[for (uint32_t next = from; next < origin->next; next++) {]]
@@ -105,7 +105,7 @@ plant(want_from_next 5 src/node/broadcast/push_backlog.c
   "who asks for rumor n is answered from n + 1 on")
 
 plant(never_asks 5 src/node/timers.c
-  [[        want_review(node);
+  [[        repair_review(node);
 ]]
   [[]]
   "what did not come by itself is never asked for")
@@ -122,11 +122,11 @@ plant(learner_starves 5 src/node/node.c
   "the learner's room is never given back")
 
 plant(tells_once_alone 8 src/node/node.c
-  [[    node->tell = TELL_IDLE;
-    node->tellings++;]]
+  [[    node->publish = PUBLISH_IDLE;
+    node->publications++;]]
   [[    if (node_neighbours(node) > 0)
-        node->tell = TELL_IDLE;
-    node->tellings++;]]
+        node->publish = PUBLISH_IDLE;
+    node->publications++;]]
   "who tells while nobody is there never tells again")
 
 include("${CMAKE_CURRENT_LIST_DIR}/planted_bases.cmake")
@@ -184,10 +184,9 @@ plant(beta_twice 4 model/backend/cpu/cpu_exchange.c
   "what the base did is gone on with twice as far")
 
 plant(amount_cut_off 1 model/exchange/replica.c
-  [[                 capacity(replica, tell->budget_bytes), told);
-]]
-  [[                 capacity(replica, tell->budget_bytes), told);
-    told->amount = (uint32_t)(tell->gain * tell->share * (double)told->tau / (double)QUANTUM);
+  [[capacity(replica, terms->budget_bytes), told);]]
+  [[                 capacity(replica, terms->budget_bytes), told);
+    told->amount = (uint32_t)(terms->gain * terms->share * (double)told->tau / (double)QUANTUM);
 ]]
   "the amount is rounded for the base and cut off for the others")
 
@@ -206,7 +205,7 @@ plant(handshake_forever 6 src/node/timers.c
   "who begins a conversation and is gone keeps its place for ever")
 
 plant(neighbour_forgotten 5 src/node/membership/dialer.c
-  [[    target->conn = 0;
+  [[    candidate->conn = 0;
 ]]
   [[]]
   "who was called once is never called again")
@@ -239,7 +238,7 @@ plant(pieces_overwrite 5 src/node/connection/peer.c
 # Members.
 
 plant(records_unverified 5 src/node/membership/members.c
-  [[    status = record_verify(bytes, context);
+  [[    error = record_verify(bytes, context);
 ]]
   [[]]
   "anybody speaks for anybody")

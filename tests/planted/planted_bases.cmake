@@ -3,31 +3,31 @@
 # Taking over a base, in blocks.
 
 plant(block_as_it_came 1 src/node/transfer/pending_blocks.c
-  [[        add(held, (uint64_t)held->block * node->options.block_entries, update);
+  [[        add(pending, (uint64_t)pending->block * node->options.block_entries, update);
 ]]
   [[]]
   "a block is written without the rumors that it lacks")
 
 plant(block_counts_twice 1 src/node/transfer/pending_blocks.c
-  [[held->missing += handed - held->version[place];]]
-  [[held->version[place] -= held->version[place] > 0; held->missing += handed - held->version[place];]]
+  [[pending->missing += applied - pending->version[place];]]
+  [[pending->version[place] -= pending->version[place] > 0; pending->missing += applied - pending->version[place];]]
   "the last rumor of each origin that a block is the sum of is added to it again")
 
 plant(block_with_a_gap 1 src/node/transfer/pending_blocks.c
-  [[if (held->missing > 0) {]]
+  [[if (pending->missing > 0) {]]
   [[if (false) {]]
   "a block is written although what it lacks is in no log any more")
 
 plant(block_ahead 1 src/node/transfer/pending_blocks.c
   [[            return false;
-        held->missing +=]]
+        pending->missing +=]]
   [[            continue;
-        held->missing +=]]
+        pending->missing +=]]
   "a block is written that knows more than the learner has been given")
 
 plant(block_while_telling 1 src/node/transfer/pending_blocks.c
-  [[if (!catchup->is_ready && node->tell != TELL_OUT)]]
-  [[if (!catchup->is_ready)]]
+  [[if (!transfer->is_ready && node->publish != PUBLISH_OUT)]]
+  [[if (!transfer->is_ready)]]
   "a block is written while a telling is under way")
 
 plant(negatives_cut_off 1 net/wire/block.c
@@ -40,7 +40,7 @@ plant(read_when_said 1 src/node/transfer/serve.c
         reading->next[place] = 0;
 ]]
   [[    for (uint32_t place = 0; place < node->versions.count; place++)
-        reading->next[place] = node->versions.origins[place].handed;
+        reading->next[place] = node->versions.origins[place].applied;
 ]]
   "a block is said to be of the version of when it is said, not of when it was read")
 
@@ -61,7 +61,7 @@ plant(rest_unknown 1 src/node/broadcast/version.c
   "of what is not listed all but the latest is taken to be known, whatever the hash says")
 
 plant(gives_halves 1 src/node/transfer/serve.c
-  [[    return !node->catchup.is_fetching;]]
+  [[    return !node->transfer.is_fetching;]]
   [[    return node->blocks > 0;]]
   "who is taking over a base gives it, before it is whole")
 
@@ -71,7 +71,7 @@ plant(kept_not_counted 1 src/node/transfer/takeover.c
   "what is kept beyond a base that is taken over does not count in the digest")
 
 plant(life_goes_on 7 src/node/transfer/takeover.c
-  [[if (is_told_lost && !begin_life(node))]]
+  [[if (is_published_lost && !begin_incarnation(node))]]
   [[if (false)]]
   "who drops what it told numbers other rumors the same")
 
@@ -88,24 +88,24 @@ plant(own_is_foreign 4 src/node/transfer/takeover.c
   "who told something before hears it as anybody's")
 
 plant(told_in_vain 4 src/node/transfer/pending_blocks.c
-  [[.keep_weights = catchup->keep_weights]]
+  [[.keep_weights = transfer->keep_weights]]
   [[.keep_weights = false]]
   "what was told and is in nobody's base is not kept")
 
 plant(unlearns_all 4 src/node/transfer/takeover.c
-  [[(rapport->apart && node->training_asked) ||]]
+  [[(rapport->partitioned && node->training_asked) ||]]
   [[true ||]]
   "who has learned nothing tells the difference to the base it takes over")
 
 plant(blocks_counted_on 1 src/node/transfer/fetch.c
-  [[    catchup->cursor = catchup->blocks_written = 0;
+  [[    transfer->cursor = transfer->blocks_written = 0;
 ]]
-  [[    catchup->cursor = 0;
+  [[    transfer->cursor = 0;
 ]]
   "blocks of the base before count for the one after")
 
 plant(blocks_done_before 5 src/node/transfer/fetch.c
-  [[    memset(catchup->from, 0, node->blocks * sizeof *catchup->from);
+  [[    memset(transfer->from, 0, node->blocks * sizeof *transfer->from);
 ]]
   [[]]
   "blocks that were there of the base before are not asked for again")
@@ -117,14 +117,14 @@ plant(samples_forgotten 5 src/node/transfer/takeover.c
   "the samples of a base that was taken over count nothing")
 
 plant(own_not_handed 5 src/node/broadcast/broadcast_tree.c
-  [[        node->own->handed = node->own->next;
+  [[        node->own->applied = node->own->next;
 ]]
   [[]]
   "what we told is not known to be in our base")
 
 plant(passed_by_twice 1 src/node/broadcast/broadcast_tree.c
-  [[if (entry->seq == handed)]]
-  [[if (entry->seq <= handed)]]
+  [[if (entry->seq == applied)]]
+  [[if (entry->seq <= applied)]]
   "what the base taken over has already is given to the learner")
 
 plant(gone_unheard 5 src/node/broadcast/repair.c
@@ -142,7 +142,8 @@ plant(hash_of_before 5 src/node/broadcast/version.c
 # Halves that meet again.
 
 plant(both_win 5 src/node/transfer/partition.c
-  [[contest->ours > contest->theirs : contest->first_is_ours;]]
+  [[contest->ours > contest->theirs
+                                          : contest->first_is_ours;]]
   [[true : true;]]
   "of two halves both keep their base")
 
@@ -155,7 +156,7 @@ plant(own_not_saved 9 src/node/transfer/serve.c
 
 plant(saved_version_late 9 src/node/transfer/serve.c
   [[put_told(origin, reading->next[place], reading->samples[place],]]
-  [[put_told(origin, origin->handed, 0,]]
+  [[put_told(origin, origin->applied, 0,]]
   "a checkpoint has the history of when it was copied")
 
 plant(history_ignored 9 src/node/node.c
@@ -181,13 +182,13 @@ plant(weights_not_restored 9 model/exchange/replica.c
   "the base comes back from a checkpoint, what was learned and not told does not")
 
 plant(since_not_restored 9 model/exchange/replica.c
-  [[    backend->upload(backend, replica->since, state->since, bytes);
+  [[    backend->upload(backend, replica->base_at_last_publish, state->base_at_last_publish, bytes);
 ]]
   [[]]
   "what the base did before the checkpoint is gone on with")
 
 plant(since_not_written 4 model/exchange/replica.c
-  [[    backend->upload(backend, replica->since + first, host, bytes);
+  [[    backend->upload(backend, replica->base_at_last_publish + first, host, bytes);
 ]]
   [[]]
   "the change to another base is gone on with as a step of the swarm")

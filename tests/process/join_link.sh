@@ -81,7 +81,7 @@ begin() {
         --set "node.state_dir=$dir/$name" --set "node.listen=$listen" --set "node.peers=$peers" \
         --set "model.layers=dense $hidden, relu, dense 10" --set data.source=generated \
         --set data.train_count=20000 --set data.test_count=100 --set exchange.log_bytes=1M \
-        --set exchange.bytes_per_s=50000 --set exchange.give_bytes_per_s=0 >"$dir/$name.out" 2>&1 </dev/null &
+        --set exchange.bytes_per_s=50000 --set exchange.serve_bytes_per_s=0 >"$dir/$name.out" 2>&1 </dev/null &
     pid[$name]=$!
 }
 
@@ -96,10 +96,10 @@ wait_for() { # until node $1 has noted something like $2
     done
 }
 
-told_bytes() {
+rumor_bytes_published() {
     local i sum=0
     for ((i = 1; i <= nodes; i++)); do
-        sum=$((sum + $(tail -n 1 "$dir/node$i.log" | jq '.told_bytes // 0')))
+        sum=$((sum + $(tail -n 1 "$dir/node$i.log" | jq '.rumor_bytes_published // 0')))
     done
     printf '%d' "$sum"
 }
@@ -111,7 +111,7 @@ begin_swarm() {
         begin "node$i" "$( ((i == 1)) || printf 10.0.0.1:7001)" "$near_cpu" "10.0.0.1:700$i" env
         wait_for "node$i" '"note":"started"'
     done
-    while (($(told_bytes) < 3000000)); do # three times what a log holds
+    while (($(rumor_bytes_published) < 3000000)); do # three times what a log holds
         sleep 1
     done
 }
@@ -240,7 +240,7 @@ make_network
 begin_swarm
 parameters=$(sed -n 's/.*"note":"started".*(\([0-9]*\) parameters).*/\1/p' "$dir/node1.log")
 printf '%d parameters, %d bytes; told so far: %d bytes; %d Mbit/s down\n' "$parameters" \
-    $((4 * parameters)) "$(told_bytes)" "$rate_mbit"
+    $((4 * parameters)) "$(rumor_bytes_published)" "$rate_mbit"
 watch &
 watcher=$!
 for ((i = 1; i <= joiners; i++)); do

@@ -133,7 +133,7 @@ wait_for 20 'one to say what it held back' notes one 'notes about others were he
 tell 'and a swarm goes on'
 start two --set "node.peers=$address"
 wait_for 20 'the two to be neighbours' notes two '"neighbours":1'
-wait_for 20 'two to hear' notes two '"rumors_heard":[1-9]'
+wait_for 20 'two to hear' notes two '"rumors_received":[1-9]'
 
 tell 'somebody on the way turns bits'
 coproc "$meddle" "$port"
@@ -141,7 +141,7 @@ pid[meddle]=$COPROC_PID
 read -r -u "${COPROC[0]}" between
 start three --set "node.peers=127.0.0.1:$between"
 wait_for 60 'a changed record to be seen' notes one 'a record does not authenticate'
-wait_for 20 'three to hear' notes three '"rumors_heard":[1-9]'
+wait_for 20 'three to hear' notes three '"rumors_received":[1-9]'
 for name in three two one; do
     leave "$name"
 done

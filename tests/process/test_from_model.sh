@@ -58,7 +58,7 @@ address=$(address_of one)
 start two --set "model.start=$base" --set node.swarm=new --set "node.peers=$address"
 start other --set node.swarm=new --set "node.peers=$address"
 wait_for 20 'the other to be told' notes other 'other model: .* seed or start'
-wait_for 30 'two to hear one' has two rumors_heard 1
+wait_for 30 'two to hear one' has two rumors_received 1
 kill -TERM "${pid[one]}" "${pid[two]}"
 reap one 0
 reap two 0

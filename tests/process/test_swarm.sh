@@ -41,13 +41,13 @@ tell 'three nodes reach the target and hold one model'
 run_swarm --target 0.4 --seconds 60
 reap swarm 0
 for key in id accuracy loss version digest samples samples_per_second bytes_sent bytes_received \
-    dense_bytes rumors_told rumors_heard duplicates seconds rss_bytes_max; do
+    dense_bytes rumors_published rumors_received duplicates seconds rss_bytes_max; do
     (($(values "$key" | tail -n 3 | grep -c .) == 3)) || fail "no $key of each node in the JSON"
 done
 [[ $(values ok) == true && $(values same_model) == true ]] || fail 'the JSON says no'
 (($(values digest | sort -u | grep -c '^[0-9a-f]\{16\}$') == 1)) || fail 'digests differ'
 (($(values id | sort -u | grep -c '^[0-9a-f]\{64\}$') == 3)) || fail 'ids do not differ'
-(($(values rumors_told | grep -vcx 0) == 3)) || fail 'a node has told nothing'
+(($(values rumors_published | grep -vcx 0) == 3)) || fail 'a node has told nothing'
 (($(values bytes_sent | head -n 1) * 100 <= $(values dense_bytes | head -n 1))) ||
     fail 'more than one percent of what dense exchange takes was sent'
 out 'All nodes hold the same model, bit for bit' || fail 'no verdict'
@@ -99,7 +99,7 @@ start three --set "node.peers=$address"
 for name in one two three; do
     wait_for 20 "$name to have two neighbours" notes "$name" '"neighbours":2'
 done
-wait_for 20 'all to hear rumors' notes one '"rumors_heard":[1-9]'
+wait_for 20 'all to hear rumors' notes one '"rumors_received":[1-9]'
 
 [[ -z $(grep -h '"note":"status"' "$dir"/*.log | grep -v '"steps":[0-9]') ]] ||
     fail 'a status line without figures'

@@ -242,7 +242,7 @@ no_defect() {
 
 # How long the life whose notes are these took to hear so many bytes, in ms; nothing if it has not.
 warm_up() {
-    awk -v most=$warm_bytes 'match($0, /"heard_bytes":[0-9]+/) {
+    awk -v most=$warm_bytes 'match($0, /"rumor_bytes_received":[0-9]+/) {
         if (substr($0, RSTART + 14, RLENGTH - 14) + 0 < most) next
         match($0, /"t":[0-9.]+/)
         printf "%d\n", 1000 * substr($0, RSTART + 4, RLENGTH - 4)
@@ -302,7 +302,7 @@ table() {
         accuracy=$(final "$name" accuracy)
         printf '%4d  %5d %6d %7d %4d  %9d %7d  %6.2f %%  %s\n' "$i" "${lives[$name]}" \
             "${killed[$i]:-0}" "${stopped[$i]:-0}" "${left[$i]:-0}" "$(final "$name" samples)" \
-            "$(final "$name" rumors_told)" "$(awk "BEGIN { print 100 * $accuracy }")" \
+            "$(final "$name" rumors_published)" "$(awk "BEGIN { print 100 * $accuracy }")" \
             "$(final "$name" digest)"
     done
 }

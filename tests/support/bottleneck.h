@@ -3,8 +3,8 @@
  * millisecond, in virtual time.
  *
  *   begin ─► run_ms ─► use_of, median_wait_ms */
-#ifndef HEARSAY_TEST_BOTTLENECK_H
-#define HEARSAY_TEST_BOTTLENECK_H
+#ifndef HEARSAY_TESTS_SUPPORT_BOTTLENECK_H
+#define HEARSAY_TESTS_SUPPORT_BOTTLENECK_H
 
 #include <math.h>
 #include <stdlib.h>
@@ -83,7 +83,7 @@ static inline void hand_over(struct flow *flow)
         return;
     while (link_is_open(&flow->sender, net.now_ns, INFINITY) &&
            (bytes = link_allows(&flow->sender, net.now_ns, EVER, INFINITY)) > 0) {
-        link_on_handed(&flow->sender, net.now_ns, bytes);
+        link_on_sent(&flow->sender, net.now_ns, bytes);
         for (size_t left = bytes; left > 0;) {
             const size_t piece = left < PIECE ? left : PIECE;
             enter((double)piece);
@@ -96,17 +96,17 @@ static inline void hand_over(struct flow *flow)
 }
 
 /* The clock of the receiver is an hour ahead. */
-static inline void give_receipt(struct flow *flow)
+static inline void give_ack(struct flow *flow)
 {
     struct link *link = &flow->receiver;
-    if (!link_owes_receipt(link, net.now_ns))
+    if (!link_owes_ack(link, net.now_ns))
         return;
     flow->back[flow->back_to++ % AIR_MAX] =
         (struct receipt){.at_ns = net.now_ns + net.delay_ns,
-                         .bytes = link->came,
-                         .clock_us = (link->came_ns + 3600 * SECOND_NS) / 1000,
-                         .held_us = (net.now_ns - link->came_ns) / 1000};
-    link_receipted(link, net.now_ns);
+                         .bytes = link->received,
+                         .clock_us = (link->received_ns + 3600 * SECOND_NS) / 1000,
+                         .held_us = (net.now_ns - link->received_ns) / 1000};
+    link_acked(link, net.now_ns);
 }
 
 static inline void receive(struct flow *flow)
@@ -115,18 +115,18 @@ static inline void receive(struct flow *flow)
         const struct arrival *first = &flow->air[flow->air_from % AIR_MAX];
         if (first->at_ns > net.now_ns)
             break;
-        link_on_came(&flow->receiver, first->at_ns, first->bytes);
+        link_on_received(&flow->receiver, first->at_ns, first->bytes);
         flow->got += first->bytes;
-        give_receipt(flow);
+        give_ack(flow);
     }
     if (net.now_ns % (250 * MILLI_NS) == 0)
-        give_receipt(flow);
+        give_ack(flow);
     for (; flow->back_from < flow->back_to; flow->back_from++) {
         const struct receipt *first = &flow->back[flow->back_from % AIR_MAX];
         if (first->at_ns > net.now_ns)
             break;
-        CHECK(link_on_receipt(&flow->sender, net.now_ns, first->bytes, first->clock_us,
-                              first->held_us));
+        CHECK(
+            link_on_ack(&flow->sender, net.now_ns, first->bytes, first->clock_us, first->held_us));
     }
 }
 

@@ -2,8 +2,8 @@
  * is soon gone from them, and somebody who lacks too much. swarm_world.h tells the rest.
  *
  *   start_busy_swarm ─► join ─► until(has_blocks, …) ─► faults ─► until(is_training, …) */
-#ifndef HEARSAY_TEST_CATCHUP_STORY_H
-#define HEARSAY_TEST_CATCHUP_STORY_H
+#ifndef HEARSAY_TESTS_SUPPORT_CATCHUP_STORY_H
+#define HEARSAY_TESTS_SUPPORT_CATCHUP_STORY_H
 
 #include "support/swarm_world.h"
 #include "node/broadcast/version.h"
@@ -104,7 +104,7 @@ static inline uint32_t bases_of(uint32_t i)
 /* The weights of a mind, and what it has not told. */
 static inline void weights_of(uint32_t i, float out[static PARAMETERS])
 {
-    wander_read_weights(world.nodes[i].mind.wander, out);
+    random_walk_read_weights(world.nodes[i].sim_learner.random_walk, out);
 }
 
 static inline void residual_of(uint32_t i, double out[static PARAMETERS])
@@ -112,7 +112,7 @@ static inline void residual_of(uint32_t i, double out[static PARAMETERS])
     float weights[PARAMETERS];
     int32_t units[PARAMETERS];
     weights_of(i, weights);
-    mind_read_units(&world.nodes[i].mind, units);
+    sim_learner_read_units(&world.nodes[i].sim_learner, units);
     for (uint32_t c = 0; c < PARAMETERS; c++)
         out[c] = (double)weights[c] - (double)QUANTUM * units[c];
 }

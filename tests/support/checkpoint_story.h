@@ -1,6 +1,6 @@
 /* Checkpoints to save and to recognise: every number of generation k follows from k. */
-#ifndef HEARSAY_CHECKPOINT_STORY_H
-#define HEARSAY_CHECKPOINT_STORY_H
+#ifndef HEARSAY_TESTS_SUPPORT_CHECKPOINT_STORY_H
+#define HEARSAY_TESTS_SUPPORT_CHECKPOINT_STORY_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static inline void story_fill(struct story *story, uint64_t generation)
     struct checkpoint *checkpoint = &story->checkpoint;
     struct learner_state *state = &checkpoint->state;
     struct rng rng = rng_new(generation, 5);
-    uint8_t *vectors[] = {(uint8_t *)state->base, (uint8_t *)state->since,
+    uint8_t *vectors[] = {(uint8_t *)state->base, (uint8_t *)state->base_at_last_publish,
                           (uint8_t *)state->weights, (uint8_t *)state->moment[0],
                           (uint8_t *)state->moment[1]};
     for (size_t i = 0; i < OWN; i++)
@@ -51,7 +51,7 @@ static inline void story_fill(struct story *story, uint64_t generation)
     state->samples = rng_next(&rng);
     state->epoch = rng_next(&rng);
     state->at = (uint32_t)rng_next(&rng);
-    state->wander = rng_next(&rng);
+    state->random_walk = rng_next(&rng);
     state->steps = rng_next(&rng);
     state->swarm_samples = rng_next(&rng);
     state->batch = (uint32_t)rng_next(&rng);
@@ -72,13 +72,14 @@ static inline bool story_is(const struct story *loaded, uint64_t generation)
     const struct learner_state *a = &loaded->checkpoint.state, *b = &want.checkpoint.state;
     story_init(&want, a->parameters, a->moments);
     story_fill(&want, generation);
-    return story_vector_is(a->base, b->base, a) && story_vector_is(a->since, b->since, a) &&
+    return story_vector_is(a->base, b->base, a) &&
+           story_vector_is(a->base_at_last_publish, b->base_at_last_publish, a) &&
            story_vector_is(a->weights, b->weights, a) &&
            story_vector_is(a->moment[0], b->moment[0], a) &&
            story_vector_is(a->moment[1], b->moment[1], a) && a->steps == b->steps &&
            a->samples == b->samples && a->swarm_samples == b->swarm_samples &&
            a->batch == b->batch && a->epoch == b->epoch && a->at == b->at &&
-           a->wander == b->wander &&
+           a->random_walk == b->random_walk &&
            loaded->checkpoint.incarnation == want.checkpoint.incarnation &&
            loaded->checkpoint.own_bytes == OWN && memcmp(loaded->own, want.own, OWN) == 0;
 }
@@ -115,13 +116,13 @@ static inline int begin(void **state)
 }
 
 /* Generation series.next, whose content follows from its number. */
-static inline enum status save(struct memory_disk *to)
+static inline enum error save(struct memory_disk *to)
 {
     story_fill(&saved, series.next);
     return checkpoint_save(&to->table, FOLDER, &saved.checkpoint, &series, &problem);
 }
 
-static inline enum status load_with(struct memory_disk *from, size_t parameters, uint32_t moments)
+static inline enum error load_with(struct memory_disk *from, size_t parameters, uint32_t moments)
 {
     const struct checkpoint_refusal refusal = {&refusals, story_refused};
     refusals = (struct story_refusals){0};
@@ -129,7 +130,7 @@ static inline enum status load_with(struct memory_disk *from, size_t parameters,
     return checkpoint_load(&from->table, FOLDER, &loaded.checkpoint, &series, &refusal, &problem);
 }
 
-static inline enum status load(struct memory_disk *from)
+static inline enum error load(struct memory_disk *from)
 {
     return load_with(from, P, 1);
 }

@@ -1,6 +1,6 @@
 /* A group of tests on the CPU, and again on every GPU that there is. */
-#ifndef HEARSAY_TEST_EACH_DEVICE_H
-#define HEARSAY_TEST_EACH_DEVICE_H
+#ifndef HEARSAY_TESTS_SUPPORT_EACH_DEVICE_H
+#define HEARSAY_TESTS_SUPPORT_EACH_DEVICE_H
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Parameters to exchange: weights, base and what may be told of them, for the tests of the
  * threshold and of the backend's operations. */
-#ifndef HEARSAY_TEST_EXCHANGE_STATE_H
-#define HEARSAY_TEST_EXCHANGE_STATE_H
+#ifndef HEARSAY_TESTS_SUPPORT_EXCHANGE_STATE_H
+#define HEARSAY_TESTS_SUPPORT_EXCHANGE_STATE_H
 
 #include <math.h>
 #include <stdint.h>
@@ -13,9 +13,9 @@
 #define P 20000
 
 static float w[P], w_before[P];
-static int32_t base[P], base_before[P], since[P];
+static int32_t base[P], base_before[P], base_at_last_publish[P];
 static uint32_t bins[HISTOGRAM_BINS];
-static uint32_t picks[P];
+static uint32_t candidates[P];
 static uint32_t index_[P];
 static int8_t level[P];
 
@@ -28,16 +28,16 @@ static inline double normal(struct rng *rng)
 /* What a telling looks at, without a step on. */
 static inline uint32_t survey(float floor)
 {
-    const struct survey survey = {.floor = floor, .picks = picks, .picks_max = P};
-    memcpy(since, base, sizeof since);
-    return backend->survey(backend, &survey, P, w, base, since, bins);
+    const struct survey survey = {.floor = floor, .candidates = candidates, .candidates_max = P};
+    memcpy(base_at_last_publish, base, sizeof base_at_last_publish);
+    return backend->survey(backend, &survey, P, w, base, base_at_last_publish, bins);
 }
 
 static inline void cut_all(uint32_t capacity, struct update *cut)
 {
     for (uint32_t c = 0; c < P; c++)
-        picks[c] = c;
-    backend->cut(backend, P, picks, w, base, capacity, cut);
+        candidates[c] = c;
+    backend->cut(backend, P, candidates, w, base, capacity, cut);
 }
 
 #endif

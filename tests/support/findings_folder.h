@@ -1,6 +1,6 @@
 /* An outcome shown: in a folder of its own for every test, and as a terminal would have it. */
-#ifndef HEARSAY_FINDINGS_FOLDER_H
-#define HEARSAY_FINDINGS_FOLDER_H
+#ifndef HEARSAY_TESTS_SUPPORT_FINDINGS_FOLDER_H
+#define HEARSAY_TESTS_SUPPORT_FINDINGS_FOLDER_H
 
 #include <dirent.h>
 #include <unistd.h>
@@ -71,7 +71,7 @@ static inline void assert_lacks(const char *text, const char *unwanted)
 
 static inline void write_folder(void)
 {
-    if (findings_write(folder, &outcome, &problem) != OK)
+    if (report_write(folder, &outcome, &problem) != OK)
         fail_msg("%s", problem.text);
 }
 
@@ -80,7 +80,7 @@ static inline const char *printed(void)
     static char text[65536];
     FILE *out = fmemopen(text, sizeof text, "w");
     assert_non_null(out);
-    findings_print(out, &outcome);
+    report_print(out, &outcome);
     assert_int_equal(fclose(out), 0);
     return text;
 }

@@ -3,8 +3,8 @@
  *
  *   desk/1, desk/2 (400 samples/s, up 1 Mbit/s), box (100 samples/s, no limit), one crash
  */
-#ifndef HEARSAY_FINDINGS_STORY_H
-#define HEARSAY_FINDINGS_STORY_H
+#ifndef HEARSAY_TESTS_SUPPORT_FINDINGS_STORY_H
+#define HEARSAY_TESTS_SUPPORT_FINDINGS_STORY_H
 
 #include <math.h>
 #include <stdio.h>
@@ -57,16 +57,17 @@ static inline void story_begin(double span_s)
 }
 
 static inline void story_moment(struct outcome *outcome, double at_s, double accuracy,
-                                uint64_t told_bytes, uint64_t sent_bytes, uint64_t control_bytes)
+                                uint64_t rumor_bytes_published, uint64_t sent_bytes,
+                                uint64_t control_bytes)
 {
     struct moment *moment = outcome_add(outcome, at_s);
     moment->accuracy = accuracy;
     moment->loss = isfinite(accuracy) ? 1 - accuracy : NAN;
     moment->samples = (uint64_t)(900 * at_s);
-    moment->told_bytes = told_bytes;
+    moment->rumor_bytes_published = rumor_bytes_published;
     moment->sent_bytes = sent_bytes;
     moment->control_bytes = control_bytes;
-    moment->rumors = told_bytes / 100;
+    moment->rumors = rumor_bytes_published / 100;
     moment->running = moment->members = story_scenario.nodes_count;
 }
 
@@ -77,11 +78,11 @@ static inline void story_total(struct node_total *node, uint64_t samples, double
     node->steps_possible = samples / 32;
     node->samples = samples;
     node->share = share;
-    node->rumors_told = 100;
-    node->rumors_heard = 200;
+    node->rumors_published = 100;
+    node->rumors_received = 200;
     node->duplicates = 10;
-    node->told_bytes = 250000;
-    node->heard_bytes = 1500000;
+    node->rumor_bytes_published = 250000;
+    node->rumor_bytes_received = 1500000;
     node->sent_bytes = 510000;
     node->received_bytes = 1600000;
 }

@@ -2,8 +2,8 @@
  * node that knows something, and a puppet that talks to it.
  *
  *   start_talk, start_talk_at_rest ─► puppet_say, fetch ─► must_… */
-#ifndef HEARSAY_TEST_GIVE_STORY_H
-#define HEARSAY_TEST_GIVE_STORY_H
+#ifndef HEARSAY_TESTS_SUPPORT_GIVE_STORY_H
+#define HEARSAY_TESTS_SUPPORT_GIVE_STORY_H
 
 #include "support/catchup_story.h"
 #include "support/puppet.h"
@@ -34,7 +34,7 @@ static inline void start_talk_at_rest(void)
     start_talk(&options);
     world_rest(&world);
     run(SECOND_NS);
-    mind_read_units(&world.nodes[0].mind, base_before);
+    sim_learner_read_units(&world.nodes[0].sim_learner, base_before);
 }
 
 static inline int talk_ends(void **state)
@@ -46,7 +46,7 @@ static inline int talk_ends(void **state)
 static inline void must_have_the_base_it_had(void)
 {
     int32_t units[PARAMETERS];
-    mind_read_units(&world.nodes[0].mind, units);
+    sim_learner_read_units(&world.nodes[0].sim_learner, units);
     assert_memory_equal(units, base_before, sizeof units);
 }
 

@@ -1,6 +1,6 @@
 /* Bytes written as hexadecimal text, for tests with published values. */
-#ifndef HEARSAY_HEX_H
-#define HEARSAY_HEX_H
+#ifndef HEARSAY_TESTS_SUPPORT_HEX_H
+#define HEARSAY_TESTS_SUPPORT_HEX_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * and what it writes is carried back. So one test, written over plain arrays, runs on every device.
  * What is taken is memory of the device, as ever.
  */
-#ifndef HEARSAY_TEST_HOST_BACKEND_H
-#define HEARSAY_TEST_HOST_BACKEND_H
+#ifndef HEARSAY_TESTS_SUPPORT_HOST_BACKEND_H
+#define HEARSAY_TESTS_SUPPORT_HOST_BACKEND_H
 
 #include <stdlib.h>
 #include <string.h>
@@ -213,64 +213,65 @@ static inline void host_gather(struct backend *b_, int batch, size_t sample_size
 }
 
 static inline uint32_t host_survey(struct backend *b_, const struct survey *survey, size_t count,
-                                   float *w, const int32_t *base, int32_t *since,
+                                   float *w, const int32_t *base, int32_t *base_at_last_publish,
                                    uint32_t host_bins[HISTOGRAM_BINS])
 {
     (void)b_;
     struct survey there = *survey;
-    there.picks = carry(survey->picks, survey->picks_max * sizeof *survey->picks);
-    const uint32_t picked =
-        device_of_tests->survey(device_of_tests, &there, count, FLOATS(w, count),
-                                FLOATS(base, count), FLOATS(since, count), host_bins);
+    there.candidates =
+        carry(survey->candidates, survey->candidates_max * sizeof *survey->candidates);
+    const uint32_t picked = device_of_tests->survey(device_of_tests, &there, count,
+                                                    FLOATS(w, count), FLOATS(base, count),
+                                                    FLOATS(base_at_last_publish, count), host_bins);
     carry_back();
     return picked;
 }
 
 /* How much of w and base the picks reach. */
-static inline size_t reach_of(uint32_t picked, const uint32_t *picks)
+static inline size_t reach_of(uint32_t picked, const uint32_t *candidates)
 {
     size_t count = 0;
     for (uint32_t i = 0; i < picked; i++)
-        count = picks[i] >= count ? picks[i] + 1 : count;
+        count = candidates[i] >= count ? candidates[i] + 1 : count;
     return count;
 }
 
-static inline void host_refine(struct backend *b_, uint32_t picked, const uint32_t *picks,
+static inline void host_refine(struct backend *b_, uint32_t picked, const uint32_t *candidates,
                                const float *w, const int32_t *base, uint32_t bin,
                                uint32_t host_parts[BIN_PARTS])
 {
     (void)b_;
-    const size_t count = reach_of(picked, picks);
-    device_of_tests->refine(device_of_tests, picked, carry(picks, picked * sizeof *picks),
+    const size_t count = reach_of(picked, candidates);
+    device_of_tests->refine(device_of_tests, picked, carry(candidates, picked * sizeof *candidates),
                             FLOATS(w, count), FLOATS(base, count), bin, host_parts);
     carry_back();
 }
 
-static inline void host_cut(struct backend *b_, uint32_t picked, const uint32_t *picks, float *w,
-                            int32_t *base, uint32_t capacity, struct update *host_update)
+static inline void host_cut(struct backend *b_, uint32_t picked, const uint32_t *candidates,
+                            float *w, int32_t *base, uint32_t capacity, struct update *host_update)
 {
     (void)b_;
-    const size_t count = reach_of(picked, picks);
-    device_of_tests->cut(device_of_tests, picked, carry(picks, picked * sizeof *picks),
+    const size_t count = reach_of(picked, candidates);
+    device_of_tests->cut(device_of_tests, picked, carry(candidates, picked * sizeof *candidates),
                          FLOATS(w, count), FLOATS(base, count), capacity, host_update);
     carry_back();
 }
 
-static inline void host_hear(struct backend *b_, const struct update *update, float *w,
-                             int32_t *base)
+static inline void host_apply(struct backend *b_, const struct update *update, float *w,
+                              int32_t *base)
 {
     (void)b_;
     const size_t count = reach_of(update->count, update->index);
-    device_of_tests->hear(device_of_tests, update, FLOATS(w, count), FLOATS(base, count));
+    device_of_tests->apply(device_of_tests, update, FLOATS(w, count), FLOATS(base, count));
     carry_back();
 }
 
-static inline void host_hear_own(struct backend *b_, const struct update *update, float *w,
-                                 int32_t *base)
+static inline void host_apply_own(struct backend *b_, const struct update *update, float *w,
+                                  int32_t *base)
 {
     (void)b_;
     const size_t count = reach_of(update->count, update->index);
-    device_of_tests->hear_own(device_of_tests, update, FLOATS(w, count), FLOATS(base, count));
+    device_of_tests->apply_own(device_of_tests, update, FLOATS(w, count), FLOATS(base, count));
     carry_back();
 }
 
@@ -343,8 +344,8 @@ static inline struct backend *host_backend(struct backend *device)
         .survey = host_survey,
         .refine = host_refine,
         .cut = host_cut,
-        .hear = host_hear,
-        .hear_own = host_hear_own,
+        .apply = host_apply,
+        .apply_own = host_apply_own,
         .rebase = host_rebase,
         .digest = host_digest,
     };

@@ -6,8 +6,8 @@
  * changes any selection. Every operation is counted, so that any of them can fail, or be the last
  * before the power goes. One folder; the whole disk can be copied by memory_disk_copy.
  */
-#ifndef HEARSAY_MEMORY_DISK_H
-#define HEARSAY_MEMORY_DISK_H
+#ifndef HEARSAY_TESTS_SUPPORT_MEMORY_DISK_H
+#define HEARSAY_TESTS_SUPPORT_MEMORY_DISK_H
 
 #include <errno.h>
 #include <stdbool.h>

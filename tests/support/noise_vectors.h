@@ -4,8 +4,8 @@
  * sides have the same prologue and psk. The sides take turns, the initiator first; messages 1 to 3
  * are the handshake, the later ones its transport. All values are hexadecimal.
  */
-#ifndef HEARSAY_NOISE_VECTORS_H
-#define HEARSAY_NOISE_VECTORS_H
+#ifndef HEARSAY_TESTS_SUPPORT_NOISE_VECTORS_H
+#define HEARSAY_TESTS_SUPPORT_NOISE_VECTORS_H
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* The operands of one operation, and what its reference says of them: for tests of every backend.
  */
-#ifndef HEARSAY_TEST_OPERANDS_H
-#define HEARSAY_TEST_OPERANDS_H
+#ifndef HEARSAY_TESTS_SUPPORT_OPERANDS_H
+#define HEARSAY_TESTS_SUPPORT_OPERANDS_H
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* One outcome, filled by hand and judged, for tests of verdicts: two desks and a box, and what is
- * expected of them (findings_story.h). To be included last: others call a parameter `outcome`. */
-#ifndef HEARSAY_TESTS_OUTCOME_STORY_H
-#define HEARSAY_TESTS_OUTCOME_STORY_H
+ * expected of them (report_story.h). To be included last: others call a parameter `outcome`. */
+#ifndef HEARSAY_TESTS_SUPPORT_OUTCOME_STORY_H
+#define HEARSAY_TESTS_SUPPORT_OUTCOME_STORY_H
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,8 +3,8 @@
  *   dialer ─ carry: changed? cut off? in pieces? ─► acceptor;   and back
  *
  * Each says some messages when it has met the other; what is heard must be what was said. */
-#ifndef HEARSAY_TESTS_PEER_PAIR_H
-#define HEARSAY_TESTS_PEER_PAIR_H
+#ifndef HEARSAY_TESTS_SUPPORT_PEER_PAIR_H
+#define HEARSAY_TESTS_SUPPORT_PEER_PAIR_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ struct side {
     struct arena arena;
     struct identity identity;
     struct entropy entropy;
-    struct club club;
+    struct credentials credentials;
     struct peer peer;
     bool met, refused;
     uint32_t heard; /* all of them as the other said them, in order */
@@ -65,11 +65,11 @@ static inline void side_init(struct side *side, uint8_t seed, const struct intro
     struct introduction ours;
     introduction_make(&ours, as->swarm, as->model, as->parameters);
     ours.protocol = as->protocol;
-    side->club.identity = &side->identity;
-    side->club.entropy = &side->entropy;
-    gate_init(&side->club.gate, key, &ours);
-    introduction_encode(side->club.prologue, &ours);
-    memcpy(side->club.psk, key, KEY_BYTES);
+    side->credentials.identity = &side->identity;
+    side->credentials.entropy = &side->entropy;
+    gate_init(&side->credentials.gate, key, &ours);
+    introduction_encode(side->credentials.prologue, &ours);
+    memcpy(side->credentials.psk, key, KEY_BYTES);
     arena_init(&side->arena, peer_arena_bytes(QUEUE_MAX, 64) + 1024);
     peer_init(&side->peer, &side->arena, QUEUE_MAX, 64);
 }
@@ -80,7 +80,7 @@ static inline void begin_as(const struct introduced *one, const struct introduce
     side_init(&acceptor, 2, other);
     peer_start(&dialer.peer, 1, true, &ADDRESS, NOW_NS);
     peer_start(&acceptor.peer, 2, false, &ADDRESS, NOW_NS);
-    peer_on_connected(&dialer.peer, &dialer.club, NOW_NS);
+    peer_on_connected(&dialer.peer, &dialer.credentials, NOW_NS);
 }
 
 static inline int begin(void **state)
@@ -122,7 +122,7 @@ static inline void say_some(struct side *side, uint32_t count)
     }
 }
 
-static inline void hear(struct side *side)
+static inline void apply(struct side *side)
 {
     size_t bytes;
     const uint8_t *at = peer_message(&side->peer, &bytes);
@@ -137,7 +137,8 @@ static inline void hear(struct side *side)
 static inline void take(struct side *side, const uint8_t *bytes, size_t count)
 {
     while (count > 0 && !side->refused) {
-        switch (peer_take(&side->peer, &side->club, NOW_NS, &bytes, &count, &side->problem)) {
+        switch (
+            peer_take(&side->peer, &side->credentials, NOW_NS, &bytes, &count, &side->problem)) {
         case PEER_NOTHING:
             assert_int_equal(count, 0);
             break;
@@ -147,7 +148,7 @@ static inline void take(struct side *side, const uint8_t *bytes, size_t count)
             say_some(side, SAID);
             break;
         case PEER_SAID:
-            hear(side);
+            apply(side);
             break;
         case PEER_REFUSED:
             side->refused = true;

@@ -4,8 +4,8 @@
  *   test ─► puppet_say, puppet_shout ─► the node;   the node's bytes ─► puppet ─► counted by kind
  *
  * It has the swarm key and an identity of its own, so it gets as far as any member does. */
-#ifndef HEARSAY_TEST_PUPPET_H
-#define HEARSAY_TEST_PUPPET_H
+#ifndef HEARSAY_TESTS_SUPPORT_PUPPET_H
+#define HEARSAY_TESTS_SUPPORT_PUPPET_H
 
 #include "node/connection/peer.h"
 #include "wire/record.h"
@@ -20,7 +20,7 @@ struct puppet {
     uint32_t calls;
     struct identity identity;
     struct entropy entropy;
-    struct club club;
+    struct credentials credentials;
     uint8_t context[CONTEXT_BYTES];
     struct arena arena;
     struct peer peer;
@@ -70,22 +70,22 @@ static inline void puppet_hear(struct puppet *puppet)
 }
 
 /* As every node does, or it would soon be sent nothing more. */
-static inline void puppet_give_receipt(struct puppet *puppet)
+static inline void puppet_give_ack(struct puppet *puppet)
 {
     struct link *link = &puppet->peer.link;
-    if (puppet->peer.state != PEER_MEETING || !link_owes_receipt(link, world_now_ns(&world)))
+    if (puppet->peer.state != PEER_MEETING || !link_owes_ack(link, world_now_ns(&world)))
         return;
     const struct message receipt = {
-        .kind = RECEIPT, .came = link->came, .clock = world_now_ns(&world) / 1000};
+        .kind = ACK, .received = link->received, .clock = world_now_ns(&world) / 1000};
     CHECK(peer_say(&puppet->peer, &receipt));
-    link_receipted(link, world_now_ns(&world));
+    link_acked(link, world_now_ns(&world));
 }
 
 static inline void puppet_on_connected(void *self, uint64_t conn)
 {
     struct puppet *puppet = self;
     (void)conn;
-    peer_on_connected(&puppet->peer, &puppet->club, world_now_ns(&world));
+    peer_on_connected(&puppet->peer, &puppet->credentials, world_now_ns(&world));
     puppet_pump(puppet);
 }
 
@@ -95,13 +95,13 @@ static inline void puppet_on_bytes(void *self, uint64_t conn, const uint8_t *byt
     struct problem problem;
     enum peer_event event;
     (void)conn;
-    while ((event = peer_take(&puppet->peer, &puppet->club, world_now_ns(&world), &bytes, &count,
-                              &problem)) != PEER_NOTHING) {
+    while ((event = peer_take(&puppet->peer, &puppet->credentials, world_now_ns(&world), &bytes,
+                              &count, &problem)) != PEER_NOTHING) {
         CHECK(event != PEER_REFUSED);
         if (event == PEER_SAID)
             puppet_hear(puppet);
     }
-    puppet_give_receipt(puppet);
+    puppet_give_ack(puppet);
     puppet_pump(puppet);
 }
 
@@ -139,13 +139,14 @@ static inline void puppet_init(struct puppet *puppet, uint32_t node, uint8_t see
     const struct node_options *options = &world.nodes[node].options;
     struct introduction ours;
     introduction_make(&ours, options->swarm_id, options->model, options->parameters);
-    puppet->club.identity = &puppet->identity;
-    puppet->club.entropy = &puppet->entropy;
-    gate_init(&puppet->club.gate, options->swarm_key, &ours);
-    introduction_encode(puppet->club.prologue, &ours);
-    secret_blake2b(puppet->club.psk, KEY_BYTES, "hearsay psk", 11, options->swarm_key, KEY_BYTES);
-    secret_blake2b(puppet->context, CONTEXT_BYTES, puppet->club.prologue, INTRODUCTION_BYTES, NULL,
-                   0);
+    puppet->credentials.identity = &puppet->identity;
+    puppet->credentials.entropy = &puppet->entropy;
+    gate_init(&puppet->credentials.gate, options->swarm_key, &ours);
+    introduction_encode(puppet->credentials.prologue, &ours);
+    secret_blake2b(puppet->credentials.psk, KEY_BYTES, "hearsay psk", 11, options->swarm_key,
+                   KEY_BYTES);
+    secret_blake2b(puppet->context, CONTEXT_BYTES, puppet->credentials.prologue, INTRODUCTION_BYTES,
+                   NULL, 0);
     arena_init(&puppet->arena, peer_arena_bytes(PUPPET_QUEUE_BYTES, 64));
     peer_init(&puppet->peer, &puppet->arena, PUPPET_QUEUE_BYTES, 64);
 }

@@ -1,8 +1,8 @@
 /* Scenarios given as text, played to their end, for tests of what comes out. Include cmocka.h and
  * scenario_text.h first.
  */
-#ifndef HEARSAY_TESTS_SCENARIO_PLAY_H
-#define HEARSAY_TESTS_SCENARIO_PLAY_H
+#ifndef HEARSAY_TESTS_SUPPORT_SCENARIO_PLAY_H
+#define HEARSAY_TESTS_SUPPORT_SCENARIO_PLAY_H
 
 #include "scenario/experiment.h"
 #include "crypto/secret.h"
@@ -19,15 +19,15 @@ static inline void play_out(struct outcome *outcome, const char *lines)
 {
     static struct scenario scenario;
     char text[4096];
-    struct lab lab;
+    struct experiment experiment;
     struct problem problem = {""};
     (void)snprintf(text, sizeof text, "%s%s%s", PLAY_BASE, lines, PLAY_REST);
     scenario = *played(text);
     secret_start();
-    assert_int_equal(lab_open(&lab, &scenario, &problem), OK);
+    assert_int_equal(experiment_open(&experiment, &scenario, &problem), OK);
     outcome_init(outcome, &scenario);
-    lab_finish(&lab, outcome, gossip_play(&lab, outcome));
-    lab_close(&lab);
+    experiment_finish(&experiment, outcome, gossip_play(&experiment, outcome));
+    experiment_close(&experiment);
     assert_string_equal(outcome->violation, "");
 }
 

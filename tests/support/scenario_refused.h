@@ -1,6 +1,6 @@
 /* Scenarios that are refused, and words of the sentence that says why. */
-#ifndef HEARSAY_TESTS_SCENARIO_REFUSED_H
-#define HEARSAY_TESTS_SCENARIO_REFUSED_H
+#ifndef HEARSAY_TESTS_SUPPORT_SCENARIO_REFUSED_H
+#define HEARSAY_TESTS_SUPPORT_SCENARIO_REFUSED_H
 
 #include "support/scenario_text.h"
 

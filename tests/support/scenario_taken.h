@@ -1,6 +1,6 @@
 /* Lines of a scenario that are taken, and what they mean. */
-#ifndef HEARSAY_TESTS_SCENARIO_TAKEN_H
-#define HEARSAY_TESTS_SCENARIO_TAKEN_H
+#ifndef HEARSAY_TESTS_SUPPORT_SCENARIO_TAKEN_H
+#define HEARSAY_TESTS_SUPPORT_SCENARIO_TAKEN_H
 
 #include "scenario/scenario.h"
 

@@ -1,6 +1,6 @@
 /* Scenarios given as text, for tests: loaded from a fresh file, or refused. */
-#ifndef HEARSAY_TESTS_SCENARIO_TEXT_H
-#define HEARSAY_TESTS_SCENARIO_TEXT_H
+#ifndef HEARSAY_TESTS_SUPPORT_SCENARIO_TEXT_H
+#define HEARSAY_TESTS_SUPPORT_SCENARIO_TEXT_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,18 +21,18 @@
     "nodes = 3 lab, 100 samples/s\n"
 
 /* Put bytes in a fresh file, load it, remove it. */
-static inline enum status load_bytes(struct scenario *scenario, const char *bytes, size_t count,
-                                     const char *const *sets, int sets_count,
-                                     struct problem *problem)
+static inline enum error load_bytes(struct scenario *scenario, const char *bytes, size_t count,
+                                    const char *const *sets, int sets_count,
+                                    struct problem *problem)
 {
     char path[] = "/tmp/hearsay-test-XXXXXX";
     int file = mkstemp(path);
     assert_true(file >= 0);
     assert_true(write(file, bytes, count) == (ssize_t)count);
     assert_int_equal(close(file), 0);
-    enum status status = scenario_load(scenario, path, sets, sets_count, problem);
+    enum error error = scenario_load(scenario, path, sets, sets_count, problem);
     assert_int_equal(unlink(path), 0);
-    return status;
+    return error;
 }
 
 /* What the text and the assignments make; valid until the next call. */

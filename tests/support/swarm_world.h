@@ -5,8 +5,8 @@
  *
  * All checks of the world (sim/checks/check.h) are on: what breaks one fails the test at once.
  * Include cmocka.h first. */
-#ifndef HEARSAY_TEST_SWARM_WORLD_H
-#define HEARSAY_TEST_SWARM_WORLD_H
+#ifndef HEARSAY_TESTS_SUPPORT_SWARM_WORLD_H
+#define HEARSAY_TESTS_SUPPORT_SWARM_WORLD_H
 
 #include <string.h>
 
@@ -27,17 +27,18 @@ static struct backend *backend;
 static struct world world;
 static struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX];
 static struct rate up_rates[NODES_MAX];
-static uint32_t told_max; /* entries at once, by the minds made from now on */
+static uint32_t density_max; /* entries at once, by the minds made from now on */
 static uint64_t births;
 
-static inline void make_mind(void *self, uint32_t i, struct mind *mind)
+static inline void make_sim_learner(void *self, uint32_t i, struct sim_learner *sim_learner)
 {
     (void)self;
     (void)i;
-    arena_init(&mind->arena, ((size_t)1 << 20) + PARAMETERS * (size_t)128);
-    mind->parameters = PARAMETERS;
-    mind->is_accounted = true;
-    mind->wander = wander_new(&mind->arena, backend, PARAMETERS, ++births, told_max, true);
+    arena_init(&sim_learner->arena, ((size_t)1 << 20) + PARAMETERS * (size_t)128);
+    sim_learner->parameters = PARAMETERS;
+    sim_learner->is_accounted = true;
+    sim_learner->random_walk =
+        random_walk_new(&sim_learner->arena, backend, PARAMETERS, ++births, density_max, true);
 }
 
 static inline void begin_world(uint64_t seed)
@@ -47,9 +48,9 @@ static inline void begin_world(uint64_t seed)
                                        .outsiders_max = OUTSIDERS_MAX,
                                        .paths = paths,
                                        .regions = REGIONS,
-                                       .maker = {.make = make_mind}};
+                                       .maker = {.make = make_sim_learner}};
     births = 0;
-    told_max = 60;
+    density_max = 60;
     for (int a = 0; a < REGIONS; a++)
         for (int b = 0; b < REGIONS; b++)
             paths[a][b] = (struct path){.delay_ns = a == HERE && b == HERE ? DELAY_NS : NEARBY_NS};
@@ -110,12 +111,12 @@ static inline struct node_options usual_options(void)
         .apply_window = 2000,
         .peers_max = 16,
         .members_max = 64,
-        .lives_max = 512,
+        .incarnations_max = 512,
         .half_open_max = 8,
         .half_open_per_net_max = 4,
         .handshake_ns = 5 * SECOND_NS,
         .block_entries = 100,
-        .apart_s = 30,
+        .partition_s = 30,
         .silence_ns = 3 * SECOND_NS,
         .grace_ns = 20 * SECOND_NS,
         .send_queue_bytes = 1 << 18,
@@ -226,11 +227,11 @@ static inline bool meshed(void)
     return true;
 }
 
-static inline uint64_t rumors_told(void)
+static inline uint64_t rumors_published(void)
 {
     uint64_t told = 0;
     for (uint32_t i = 0; i < world.nodes_count; i++)
-        told += world_is_running(&world, i) ? stats_of(i).rumors_told : 0;
+        told += world_is_running(&world, i) ? stats_of(i).rumors_published : 0;
     return told;
 }
 
@@ -238,8 +239,8 @@ static inline uint64_t rumors_told(void)
 static inline bool same_base(uint32_t a, uint32_t b)
 {
     int32_t x[PARAMETERS], y[PARAMETERS];
-    mind_read_units(&world.nodes[a].mind, x);
-    mind_read_units(&world.nodes[b].mind, y);
+    sim_learner_read_units(&world.nodes[a].sim_learner, x);
+    sim_learner_read_units(&world.nodes[b].sim_learner, y);
     return memcmp(x, y, sizeof x) == 0;
 }
 
@@ -267,7 +268,7 @@ static inline void assert_near(double got, double want, double apart)
 #define STORY(name) cmocka_unit_test_setup_teardown(name, world_begins, world_ends)
 
 /* Its base is not whole, and yet it trains. */
-static inline bool is_patching(uint32_t i)
+static inline bool is_rolling(uint32_t i)
 {
     const struct node *node = world.nodes[i].node;
     return node_is_catching_up(node) && node_phase(node) == NODE_RUNNING;

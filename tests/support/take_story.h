@@ -2,8 +2,8 @@
  * other side. The puppet says that it knows more, is asked, and tells of a history.
  *
  *   start_talk_of_much_more ─► say_history(history_of(…)) ─► must_… */
-#ifndef HEARSAY_TEST_TAKE_STORY_H
-#define HEARSAY_TEST_TAKE_STORY_H
+#ifndef HEARSAY_TESTS_SUPPORT_TAKE_STORY_H
+#define HEARSAY_TESTS_SUPPORT_TAKE_STORY_H
 
 #include "support/give_story.h"
 
@@ -60,10 +60,10 @@ static inline void start_talk_of_much_more(void)
 static uint8_t history_bytes[(HISTORY_ENTRY_BYTES + 1) * 1000];
 
 /* n lives of the puppet, each of which told so much; and all that the node told. */
-static inline size_t history_of(uint32_t lives, uint32_t next)
+static inline size_t history_of(uint32_t incarnations, uint32_t next)
 {
     size_t bytes = 0;
-    for (uint32_t i = 0; i < lives; i++) {
+    for (uint32_t i = 0; i < incarnations; i++) {
         struct history_entry entry = {.incarnation = 1 + i, .next = next, .samples = LEARNED};
         memcpy(entry.id, puppet.identity.id, ID_BYTES);
         history_entry_put(history_bytes + bytes, &entry);

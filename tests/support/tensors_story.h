@@ -1,8 +1,8 @@
 /* Stories of a saved model: two models in one folder, of which one is saved, looked at and loaded.
  *
  *   save ─► read_file, write_changed, … ─► load, read_about */
-#ifndef HEARSAY_TEST_TENSORS_STORY_H
-#define HEARSAY_TEST_TENSORS_STORY_H
+#ifndef HEARSAY_TESTS_SUPPORT_TENSORS_STORY_H
+#define HEARSAY_TESTS_SUPPORT_TENSORS_STORY_H
 
 #include <dirent.h>
 #include <stdio.h>
@@ -32,13 +32,13 @@ struct bytes {
     char at[4096];
 };
 
-static const struct tensors_about ABOUT = {.layers = "not used by a save",
-                                           .classes = 2,
-                                           .mean = 72.9403381f,
-                                           .scale = 1 / 90.0211f,
-                                           .digest = 0x00FEDCBA98765432u,
-                                           .samples = UINT64_MAX,
-                                           .version = "a1/0:17 b2/3:4"};
+static const struct safetensors_about ABOUT = {.layers = "not used by a save",
+                                               .classes = 2,
+                                               .mean = 72.9403381f,
+                                               .scale = 1 / 90.0211f,
+                                               .digest = 0x00FEDCBA98765432u,
+                                               .samples = UINT64_MAX,
+                                               .version = "a1/0:17 b2/3:4"};
 
 static struct world the_world;
 
@@ -86,7 +86,7 @@ static inline int end_world(void **state)
 static inline void save(const struct world *world)
 {
     struct problem problem;
-    if (tensors_save(world->path, world->model, &ABOUT, world->weights, &problem) != OK)
+    if (safetensors_save(world->path, world->model, &ABOUT, world->weights, &problem) != OK)
         fail_msg("%s", problem.text);
 }
 
@@ -110,23 +110,23 @@ static inline void write_file(const char *path, const void *bytes, size_t count)
 }
 
 /* The load must leave the weights alone unless it says OK. */
-static inline enum status load(const struct world *world, float weights[static 64])
+static inline enum error load(const struct world *world, float weights[static 64])
 {
     struct problem problem;
     for (size_t i = 0; i < 64; i++)
         weights[i] = -99;
-    enum status status = tensors_load(world->path, world->model, weights, &problem);
-    if (status != OK && strstr(problem.text, world->path) != problem.text)
+    enum error error = safetensors_load(world->path, world->model, weights, &problem);
+    if (error != OK && strstr(problem.text, world->path) != problem.text)
         fail_msg("no path in: %s", problem.text);
-    for (size_t i = 0; status != OK && i < 64; i++)
+    for (size_t i = 0; error != OK && i < 64; i++)
         assert_true(weights[i] == -99);
-    return status;
+    return error;
 }
 
-static inline enum status read_about(const struct world *world, struct tensors_about *about)
+static inline enum error read_about(const struct world *world, struct safetensors_about *about)
 {
     struct problem problem;
-    return tensors_read_about(world->path, about, &problem);
+    return safetensors_read_about(world->path, about, &problem);
 }
 
 /* Its first `from` gives way to `to`, which is as long. */

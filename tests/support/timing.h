@@ -1,6 +1,6 @@
 /* For benchmarks: a clock, and the middle one of several measurements. */
-#ifndef HEARSAY_TEST_TIMING_H
-#define HEARSAY_TEST_TIMING_H
+#ifndef HEARSAY_TESTS_SUPPORT_TIMING_H
+#define HEARSAY_TESTS_SUPPORT_TIMING_H
 
 #include <stdlib.h>
 #include <time.h>

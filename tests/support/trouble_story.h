@@ -1,8 +1,8 @@
 /* A list of faults happens in a small swarm (swarm_world.h): five nodes that know each other, and a
  * place for a twin of the first. Times are seconds since the world began. Include cmocka.h first.
  */
-#ifndef HEARSAY_TEST_TROUBLE_STORY_H
-#define HEARSAY_TEST_TROUBLE_STORY_H
+#ifndef HEARSAY_TESTS_SUPPORT_TROUBLE_STORY_H
+#define HEARSAY_TESTS_SUPPORT_TROUBLE_STORY_H
 
 #include "support/swarm_world.h"
 #include "faults/fault_injector.h"
@@ -10,16 +10,16 @@
 #define NODES 5
 #define TWIN  NODES /* another process with the identity of node 0 */
 
-static struct trouble *trouble;
+static struct fault_injector *injector;
 
 static inline void on_user(void *self, uint64_t subject, uint64_t amount)
 {
     (void)self;
-    assert_true(trouble_owns(subject));
-    trouble_on_event(trouble, subject, amount);
+    assert_true(fault_injector_owns(subject));
+    fault_injector_on_event(injector, subject, amount);
 }
 
-static inline struct node_options trouble_options(void)
+static inline struct node_options fault_injector_options(void)
 {
     struct node_options options = usual_options();
     options.bytes_per_s = 400;
@@ -32,7 +32,7 @@ static inline struct node_options trouble_options(void)
 
 static inline void begin(const struct fault *faults, uint32_t count, uint64_t seed)
 {
-    const struct node_options options = trouble_options();
+    const struct node_options options = fault_injector_options();
     begin_world(seed);
     world.on_user = on_user;
     paths[HERE][HERE].jitter_ns = 2 * MILLI_NS;
@@ -42,7 +42,7 @@ static inline void begin(const struct fault *faults, uint32_t count, uint64_t se
         for (uint32_t k = 0; k < i; k++)
             world_introduce(&world, i, k);
     }
-    trouble = trouble_new(&world, faults, count, seed);
+    injector = fault_injector_new(&world, faults, count, seed);
     for (uint32_t i = 0; i < NODES; i++)
         world_start(&world, i);
 }
@@ -63,7 +63,7 @@ static inline void run_to(double s)
 static inline void heal(double s)
 {
     run_to(s);
-    trouble_end(trouble);
+    fault_injector_end(injector);
     run_to(s + 20);
     world_rest(&world);
     for (double t = s + 20; t < s + 80 && !world_is_one_version(&world); t += 1)
@@ -76,7 +76,7 @@ static inline void heal(double s)
 
 static inline void leave_world(void)
 {
-    trouble_free(trouble);
+    fault_injector_free(injector);
     world_free(&world);
 }
 

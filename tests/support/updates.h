@@ -1,6 +1,6 @@
 /* Updates to try the codec with: drawn at a density, judged by their entropy, and damaged. */
-#ifndef HEARSAY_UPDATES_H
-#define HEARSAY_UPDATES_H
+#ifndef HEARSAY_TESTS_SUPPORT_UPDATES_H
+#define HEARSAY_TESTS_SUPPORT_UPDATES_H
 
 #include <math.h>
 #include <stdbool.h>

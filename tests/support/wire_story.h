@@ -2,8 +2,8 @@
  *
  * Party 0, 1, 2 .. live in region 0, party 3 in region 1; every path takes 40 ms one way. Time
  * begins at 0. A test dials, sends and hangs up in their name, and looks at what was heard when. */
-#ifndef HEARSAY_TEST_WIRE_STORY_H
-#define HEARSAY_TEST_WIRE_STORY_H
+#ifndef HEARSAY_TESTS_SUPPORT_WIRE_STORY_H
+#define HEARSAY_TESTS_SUPPORT_WIRE_STORY_H
 
 #include <string.h>
 
@@ -36,7 +36,7 @@ struct heard {
     uint8_t bytes[HEARD_MAX];
 };
 
-static struct agenda agenda;
+static struct event_queue event_queue;
 static struct wire wire;
 static struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX];
 static struct rate rates[PARTIES][2]; /* up, down */
@@ -68,14 +68,14 @@ static uint64_t on_accept(void *self, uint32_t party, uint32_t from)
     struct heard *here = open_slot(party, slot);
     here->is_taken = true;
     here->from = from;
-    here->begun_ns = agenda.now_ns;
+    here->begun_ns = event_queue.now_ns;
     return here->conn;
 }
 
 static void on_connected(void *self, uint32_t party, uint64_t conn)
 {
     (void)self;
-    heard_by(party, conn)->begun_ns = agenda.now_ns;
+    heard_by(party, conn)->begun_ns = event_queue.now_ns;
 }
 
 static void on_bytes(void *self, uint32_t party, uint64_t conn, const uint8_t *bytes, size_t count)
@@ -84,8 +84,8 @@ static void on_bytes(void *self, uint32_t party, uint64_t conn, const uint8_t *b
     struct heard *here = heard_by(party, conn);
     CHECK(here->begun_ns && !here->closed_ns && count > 0 && count <= HEARD_MAX - here->count);
     if (here->count == 0)
-        here->first_ns = agenda.now_ns;
-    here->last_ns = agenda.now_ns;
+        here->first_ns = event_queue.now_ns;
+    here->last_ns = event_queue.now_ns;
     here->pieces++;
     memcpy(here->bytes + here->count, bytes, count);
     here->count += count;
@@ -94,7 +94,7 @@ static void on_bytes(void *self, uint32_t party, uint64_t conn, const uint8_t *b
 static void on_sent(void *self, uint32_t party, uint64_t conn)
 {
     (void)self;
-    heard_by(party, conn)->sent_ns = agenda.now_ns;
+    heard_by(party, conn)->sent_ns = event_queue.now_ns;
     heard_by(party, conn)->sends_done++;
 }
 
@@ -103,7 +103,7 @@ static void on_closed(void *self, uint32_t party, uint64_t conn, const char *why
     (void)self;
     struct heard *here = heard_by(party, conn);
     CHECK(!here->closed_ns);
-    here->closed_ns = agenda.now_ns;
+    here->closed_ns = event_queue.now_ns;
     (void)strncpy(here->why, why, sizeof here->why - 1);
 }
 
@@ -119,8 +119,8 @@ static inline void story_begins(uint64_t seed)
     for (int a = 0; a < 2; a++)
         for (int b = 0; b < 2; b++)
             paths[a][b].delay_ns = DELAY_NS;
-    agenda_init(&agenda, 0);
-    wire_init(&wire, &agenda, &owner, BASE, PARTIES, paths, 2, seed);
+    event_queue_init(&event_queue, 0);
+    wire_init(&wire, &event_queue, &owner, BASE, PARTIES, paths, 2, seed);
     for (uint32_t i = 0; i < PARTIES; i++) {
         wire.parties[i].listens = true;
         wire.parties[i].region = i == 3;
@@ -137,16 +137,16 @@ static inline void story_ends(void)
 {
     CHECK(wire.flying <= PARTIES * HEARD_MAX); /* no byte has landed twice */
     wire_free(&wire);
-    agenda_free(&agenda);
+    event_queue_free(&event_queue);
 }
 
 static inline void run_until(uint64_t until_ns)
 {
-    while (agenda_next_ns(&agenda) <= until_ns) {
-        const struct event event = agenda_take(&agenda);
+    while (event_queue_next_ns(&event_queue) <= until_ns) {
+        const struct event event = event_queue_take(&event_queue);
         wire_on_event(&wire, &event);
     }
-    agenda.now_ns = until_ns;
+    event_queue.now_ns = until_ns;
 }
 
 /* A calls b in this slot; what a hears. */

@@ -20,7 +20,7 @@ static void a_rumor_lost_with_its_connection_is_asked_for_again(void **state)
         wire_reset(&world.wire, i % 3, (i + 1) % 3);
     }
     must_agree(8 * SECOND_NS);
-    assert_int_equal(stats_of(1).version, rumors_told());
+    assert_int_equal(stats_of(1).version, rumors_published());
 }
 
 /* Copies received for each rumor, over everybody, since the tally was taken. */
@@ -28,7 +28,7 @@ static double copies(uint64_t heard_before, uint64_t duplicates_before)
 {
     uint64_t heard = 0, duplicates = 0;
     for (uint32_t i = 0; i < world.nodes_count; i++) {
-        heard += stats_of(i).rumors_heard;
+        heard += stats_of(i).rumors_received;
         duplicates += stats_of(i).duplicates;
     }
     heard -= heard_before;
@@ -41,7 +41,7 @@ static double copies_after_warm_up(uint64_t warm_up_ns)
     run(warm_up_ns);
     uint64_t heard = 0, duplicates = 0;
     for (uint32_t i = 0; i < world.nodes_count; i++) {
-        heard += stats_of(i).rumors_heard;
+        heard += stats_of(i).rumors_received;
         duplicates += stats_of(i).duplicates;
     }
     run(20 * SECOND_NS);
@@ -89,7 +89,7 @@ static void rumors_reach_those_who_cannot_reach_their_origin(void **state)
     run(10 * SECOND_NS);
     assert_int_equal(neighbours(0), 1);
     must_agree(5 * SECOND_NS);
-    assert_int_equal(stats_of(0).version, rumors_told());
+    assert_int_equal(stats_of(0).version, rumors_published());
 }
 
 static void a_node_that_comes_late_catches_up(void **state)
@@ -108,7 +108,7 @@ static void a_node_that_comes_late_catches_up(void **state)
     world_start(&world, 2);
     run(5 * SECOND_NS);
     must_agree(5 * SECOND_NS);
-    assert_int_equal(stats_of(2).version, rumors_told());
+    assert_int_equal(stats_of(2).version, rumors_published());
     assert_true(stats_of(2).duplicates * 10 < known); /* not both sent everything */
 }
 
@@ -120,12 +120,12 @@ static void what_a_full_queue_cuts_short_goes_on_as_it_drains(void **state)
     options.bytes_per_s = 100000;
     options.interval_ns = SECOND_NS / 10;
     options.log_bytes = 8 << 20;
-    told_max = PARAMETERS;
+    density_max = PARAMETERS;
     add_swarm(2, &options);
     world_start(&world, 0);
     run(30 * SECOND_NS);
     const struct node_stats before = stats_of(0);
-    assert_true(before.told_bytes > 8 * options.send_queue_bytes);
+    assert_true(before.rumor_bytes_published > 8 * options.send_queue_bytes);
     world_start(&world, 1);
     run(2 * SECOND_NS); /* asking again for each queue took half a second and more */
     assert_true(stats_of(1).version >= before.version);
@@ -139,13 +139,13 @@ static void a_slow_uplink_makes_its_links_lazy_and_loses_nothing(void **state)
     options.bytes_per_s = 100000;
     options.log_bytes = 8 << 20;
     options.interval_ns = SECOND_NS / 10;
-    told_max = PARAMETERS;
+    density_max = PARAMETERS;
     start_swarm(3, &options);
     run(5 * SECOND_NS);
     limit_up(0, 1000);
     run(90 * SECOND_NS);
     const struct node_stats slow = stats_of(0);
-    assert_true(slow.rumors_sent_copies + 300 < slow.rumors_told);
+    assert_true(slow.rumors_sent_copies + 300 < slow.rumors_published);
     limit_up(0, 1000000);
     must_agree(120 * SECOND_NS);
 }
@@ -156,7 +156,7 @@ static void a_stalled_learner_blocks_nobody_and_catches_up(void **state)
     struct node_options options = usual_options();
     options.log_bytes = 1 << 19;
     options.bytes_per_s = 40000;
-    told_max = PARAMETERS;
+    density_max = PARAMETERS;
     start_swarm(3, &options);
     run(4 * SECOND_NS);
     world.nodes[2].step_ns = 201 * SECOND_NS; /* it hears and tells between steps */
@@ -177,7 +177,7 @@ static void make_large_steps(uint32_t i, int steps)
 {
     for (int n = 0; n < steps; n++) {
         for (int part = 0; part < 100; part++)
-            mind_step(&world.nodes[i].mind);
+            sim_learner_step(&world.nodes[i].sim_learner);
         run(world.nodes[i].step_ns);
     }
 }
@@ -192,9 +192,9 @@ static void a_learner_that_hears_too_slowly_is_not_asked_to_tell(void **state)
     options.interval_ns = SECOND_NS / 10;
     options.steps_min = 1;
     options.apply_window = 1;
-    told_max = 4;
+    density_max = 4;
     start_swarm(1, &options);
-    told_max = PARAMETERS;
+    density_max = PARAMETERS;
     options.log_bytes = 1 << 12;
     world_introduce(&world, add(&options), 0);
     world_start(&world, 1);
@@ -208,7 +208,7 @@ static void a_learner_that_hears_too_slowly_is_not_asked_to_tell(void **state)
     make_large_steps(1, 10);
     const struct node_stats later = stats_of(1);
     assert_int_equal(later.steps, crowded.steps + 10); /* each of them enough to tell again */
-    assert_in_range(later.rumors_told - crowded.rumors_told, 1, 5);
+    assert_in_range(later.rumors_published - crowded.rumors_published, 1, 5);
     must_agree(10 * SECOND_NS);
 }
 
@@ -231,7 +231,7 @@ static void new_keys_lose_nothing(void **state)
     assert_int_equal(world.nodes[0].notes[NOTE_NEIGHBOUR], 4);
     assert_int_equal(world.nodes[1].notes[NOTE_NEIGHBOUR], 4);
     must_agree(3 * SECOND_NS);
-    assert_int_equal(stats_of(0).version, rumors_told());
+    assert_int_equal(stats_of(0).version, rumors_published());
 }
 
 int main(void)

@@ -22,7 +22,7 @@ static void limit_down(uint32_t i, uint64_t bytes_per_s)
 static struct node_options eager_options(void)
 {
     struct node_options options = usual_options();
-    told_max = PARAMETERS;
+    density_max = PARAMETERS;
     options.bytes_per_s = 0;
     options.interval_ns = SECOND_NS / 4;
     options.log_bytes = 16 << 20;
@@ -45,7 +45,7 @@ struct traffic {
 static struct traffic traffic_of(uint32_t i)
 {
     const struct node_stats stats = stats_of(i);
-    return (struct traffic){stats.sent_bytes, stats.received_bytes, stats.told_bytes};
+    return (struct traffic){stats.sent_bytes, stats.received_bytes, stats.rumor_bytes_published};
 }
 
 static void a_budget_follows_the_thinnest_link(void **state)
@@ -107,27 +107,27 @@ static void what_is_sent_to_one_is_kept_below_a_cap(void **state)
     caps_are_kept(&options, true, 18000);
 }
 
-struct tellings {
+struct publications {
     uint64_t bytes, rumors;
 };
 
 /* By nodes 0 .. 3 in three quarters of a minute, in a swarm of n. */
-static struct tellings told_by_four(uint32_t n)
+static struct publications told_by_four(uint32_t n)
 {
     struct node_options options = eager_options();
     start_eager(n, &options);
     for (uint32_t i = 0; i < n; i++)
         limit_down(i, i == 4 ? 32000 : 1000000);
     run(30 * SECOND_NS);
-    struct tellings told = {0};
+    struct publications told = {0};
     for (uint32_t i = 0; i < 4; i++) {
-        told.bytes -= stats_of(i).told_bytes;
-        told.rumors -= stats_of(i).rumors_told;
+        told.bytes -= stats_of(i).rumor_bytes_published;
+        told.rumors -= stats_of(i).rumors_published;
     }
     run(45 * SECOND_NS);
     for (uint32_t i = 0; i < 4; i++) {
-        told.bytes += stats_of(i).told_bytes;
-        told.rumors += stats_of(i).rumors_told;
+        told.bytes += stats_of(i).rumor_bytes_published;
+        told.rumors += stats_of(i).rumors_published;
     }
     return told;
 }
@@ -135,10 +135,10 @@ static struct tellings told_by_four(uint32_t n)
 static void one_that_hears_slowly_holds_nobody_back(void **state)
 {
     (void)state;
-    const struct tellings alone = told_by_four(4);
+    const struct publications alone = told_by_four(4);
     world_free(&world);
     begin_world(1);
-    const struct tellings with_it = told_by_four(5);
+    const struct publications with_it = told_by_four(5);
     print_message("told %.3f of before in %.3f of the rumors\n",
                   (double)with_it.bytes / (double)alone.bytes,
                   (double)with_it.rumors / (double)alone.rumors);
@@ -160,7 +160,7 @@ static void where_all_lines_are_too_thin_few_give_up_their_bases(void **state)
         run(SECOND_NS);
         uint32_t patching = 0;
         for (uint32_t i = 0; i < 24; i++)
-            patching += is_patching(i);
+            patching += is_rolling(i);
         most = patching > most ? patching : most;
     }
     for (uint32_t i = 0; i < 24; i++)
@@ -194,7 +194,7 @@ static struct shared_lines play_shared_lines(uint32_t n, uint64_t line, uint32_t
         const struct node_stats stats = stats_of(i);
         mean.use += (double)stats.received_bytes / seconds / (double)line / n;
         twice += (double)stats.duplicates;
-        heard += (double)stats.rumors_heard;
+        heard += (double)stats.rumors_received;
     }
     mean.copies = 1 + twice / heard;
     print_message("lag %.2f s, %.2f of the lines, %.2f copies\n", mean.lag_s, mean.use,
@@ -235,13 +235,13 @@ static void the_first_that_is_told_is_small(void **state)
     struct node_options options = eager_options();
     options.bytes_per_s = 50000;
     start_eager(2, &options);
-    while (stats_of(0).rumors_told == 0)
+    while (stats_of(0).rumors_published == 0)
         run(MILLI_NS);
-    assert_true(stats_of(0).told_bytes < 512);
-    const uint64_t first = stats_of(0).told_bytes;
+    assert_true(stats_of(0).rumor_bytes_published < 512);
+    const uint64_t first = stats_of(0).rumor_bytes_published;
     run(20 * SECOND_NS);
     const struct node_stats stats = stats_of(0);
-    assert_true(stats.told_bytes / stats.rumors_told > 4 * first);
+    assert_true(stats.rumor_bytes_published / stats.rumors_published > 4 * first);
 }
 
 /* Lines carry a megabyte a second, but as long as little is told nobody knows. */
@@ -249,13 +249,13 @@ static void what_was_not_tried_is_not_a_budget(void **state)
 {
     (void)state;
     struct node_options options = eager_options();
-    told_max = 60;
+    density_max = 60;
     start_eager(4, &options);
     run(20 * SECOND_NS);
     const double untried = stats_of(0).budget;
     world_free(&world);
     begin_world(1);
-    told_max = PARAMETERS;
+    density_max = PARAMETERS;
     start_eager(4, &options);
     run(20 * SECOND_NS);
     print_message("untried %.0f B/s, tried %.0f\n", untried, stats_of(0).budget);

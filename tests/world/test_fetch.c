@@ -21,10 +21,10 @@ static void start_busy_swarm(uint32_t n)
 }
 
 /* Donors who train, and give so little at once that much can happen meanwhile. */
-static void start_slow_swarm(uint32_t n, uint64_t give_bytes_per_s)
+static void start_slow_swarm(uint32_t n, uint64_t serve_bytes_per_s)
 {
     struct node_options options = busy_options();
-    options.give_bytes_per_s = give_bytes_per_s;
+    options.serve_bytes_per_s = serve_bytes_per_s;
     start_swarm(n, &options);
     run(LONG_NS);
 }
@@ -44,14 +44,14 @@ static void who_joins_takes_over_the_base_and_has_nothing_to_tell(void **state)
     options.block_entries = 100;
     start_swarm(3, &options);
     run(2 * LONG_NS);
-    assert_true(rumors_told() > 3000);
+    assert_true(rumors_published() > 3000);
     const uint32_t joiner = join(&options, 3);
     until(is_training, joiner, 5 * SECOND_NS);
     const struct node_stats joined = stats_of(joiner);
     assert_int_equal(bases_of(joiner), 1);
     assert_int_equal(joined.blocks_held, 6);
     assert_true(joined.block_bytes * 10 <= 11 * 4 * PARAMETERS);
-    assert_true(joined.rumors_heard < 300);
+    assert_true(joined.rumors_received < 300);
     double residual[PARAMETERS];
     residual_of(joiner, residual);
     int untold = 0;
@@ -59,7 +59,7 @@ static void who_joins_takes_over_the_base_and_has_nothing_to_tell(void **state)
         untold += residual[c] < 0 || residual[c] > 0;
     assert_in_range(untold, 1, WANDER_ENTRIES); /* its first step, which has just begun */
     must_agree(5 * SECOND_NS);
-    assert_int_equal(stats_of(joiner).version, rumors_told());
+    assert_int_equal(stats_of(joiner).version, rumors_published());
 }
 
 /* Though all that was ever told is still to be had: it is in the base. */
@@ -70,12 +70,12 @@ static void who_takes_over_a_base_does_not_hear_what_is_in_it(void **state)
     options.log_bytes = 1 << 22;
     start_swarm(3, &options);
     run(LONG_NS);
-    assert_true(rumors_told() > 1500);
+    assert_true(rumors_published() > 1500);
     const uint32_t joiner = join(&options, 3);
     until(is_training, joiner, 5 * SECOND_NS);
     const struct node_stats joined = stats_of(joiner);
     assert_int_equal(bases_of(joiner), 1);
-    assert_true(joined.rumors_heard + joined.duplicates < 300);
+    assert_true(joined.rumors_received + joined.duplicates < 300);
     must_agree(5 * SECOND_NS);
 }
 
@@ -131,7 +131,7 @@ static void who_takes_over_a_base_is_not_told_everything_by_everybody(void **sta
     const struct node_stats before = stats_of(joiner);
     until(is_training, joiner, 60 * SECOND_NS);
     const struct node_stats after = stats_of(joiner);
-    const uint64_t heard = after.rumors_heard - before.rumors_heard;
+    const uint64_t heard = after.rumors_received - before.rumors_received;
     assert_true(heard > 50);
     assert_true((after.duplicates - before.duplicates) * 5 < heard);
     assert_true(swarm_duplicates(6) - swarm_before < 6);
@@ -165,7 +165,7 @@ static void all_who_have_the_base_give_of_it(void **state)
     const uint32_t joiner = join_busy_swarm(4);
     until(is_training, joiner, 30 * SECOND_NS);
     for (uint32_t i = 0; i < 4; i++)
-        assert_true(stats_of(i).given_bytes > 0);
+        assert_true(stats_of(i).served_bytes > 0);
     must_agree(5 * SECOND_NS);
 }
 
@@ -174,7 +174,7 @@ static void who_waits_for_a_slow_donor_does_not_begin_anew(void **state)
     (void)state;
     struct node_options options = busy_options();
     options.block_entries = 100;
-    options.give_bytes_per_s = 20; /* a block every fifteen to twenty-five seconds */
+    options.serve_bytes_per_s = 20; /* a block every fifteen to twenty-five seconds */
     start_swarm(1, &options);
     run(2 * LONG_NS);
     const uint32_t joiner = join(&options, 1);
@@ -253,7 +253,7 @@ static void two_who_join_at_once_take_nothing_from_each_other_that_is_not_there(
     until(is_training, first, 60 * SECOND_NS);
     until(is_training, second, 60 * SECOND_NS);
     must_agree(10 * SECOND_NS);
-    assert_int_equal(stats_of(first).version, rumors_told());
+    assert_int_equal(stats_of(first).version, rumors_published());
 }
 
 /* Giving. */
@@ -264,10 +264,10 @@ static void who_trains_gives_no_more_than_it_may(void **state)
     start_slow_swarm(1, 600);
     const uint32_t joiner = join_busy_swarm(1);
     until(is_catching_up, joiner, 30 * SECOND_NS);
-    const uint64_t from_ns = world_now_ns(&world), given = stats_of(0).given_bytes;
+    const uint64_t from_ns = world_now_ns(&world), given = stats_of(0).served_bytes;
     until(is_training, joiner, 60 * SECOND_NS);
     const double took_s = (double)(world_now_ns(&world) - from_ns) * 1e-9;
-    const double gave = (double)(stats_of(0).given_bytes - given);
+    const double gave = (double)(stats_of(0).served_bytes - given);
     assert_true(took_s > 3);
     assert_true(gave <= 600 * took_s + 8 * (1 + 4 * SMALL_BLOCK + 2 * VERSION_ENTRY_BYTES));
     assert_true(gave >= 600 * took_s / 2);
@@ -280,7 +280,7 @@ static void who_does_not_train_gives_as_fast_as_the_link_carries(void **state)
     struct node_options options = busy_options();
     (void)add(&options);
     options.trains = false;
-    options.give_bytes_per_s = 600;
+    options.serve_bytes_per_s = 600;
     world_introduce(&world, add(&options), 0);
     start_all();
     run(LONG_NS);
@@ -322,10 +322,10 @@ static void who_lags_keeps_what_it_told_alone_and_what_it_has_not_told(void **st
     assert_int_equal(known_of(1, 2), known_of(2, 2));
     residual_of(2, after);
     assert_true(sum_of_sizes(before) > 0 && sum_of_sizes(after) > 0);
-    assert_true(mind_account_error(&world.nodes[2].mind) <= 0);
+    assert_true(sim_learner_account_error(&world.nodes[2].sim_learner) <= 0);
     assert_int_equal(bases_of(0) + bases_of(1), 0);
     must_agree(5 * SECOND_NS);
-    assert_int_equal(stats_of(2).version, rumors_told());
+    assert_int_equal(stats_of(2).version, rumors_published());
 }
 
 /* Two who have both told what no log holds any more. */
@@ -335,7 +335,7 @@ static void meet_again(uint64_t seed)
     begin_world(seed);
     paths[HERE][HERE].delay_ns = 400 * MILLI_NS; /* so that both may ask before either hears */
     struct node_options options = busy_options();
-    options.apart_s = 1e9;
+    options.partition_s = 1e9;
     start_swarm(2, &options);
     run(3 * SECOND_NS);
     cut(0, 1);

@@ -55,7 +55,7 @@ static bool would_be_first(uint8_t seed)
 static void start_talk_of_another_side(double times)
 {
     struct node_options options = patient_options();
-    options.apart_s = 1;
+    options.partition_s = 1;
     start_swarm(2, &options);
     run(40 * SECOND_NS);
     until(is_training, join(&options, 2), 10 * SECOND_NS);

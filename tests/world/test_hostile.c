@@ -90,7 +90,7 @@ static void an_honest_puppet_is_heard_by_all(void **state)
     still_a_neighbour();
     assert_int_equal(stats_of(0).digest, digest_add(digest_before, digest_of_entry(5, 3000)));
     assert_one_version();
-    assert_true(puppet.heard[NEWS] > 0 && puppet.heard[VERSION] > 0);
+    assert_true(puppet.heard[MEMBER_UPDATE] > 0 && puppet.heard[VERSION] > 0);
 }
 
 static void who_does_not_introduce_itself_first_is_cut_off(void **state)
@@ -145,7 +145,7 @@ static void a_forged_record_among_good_ones_is_noticed(void **state)
     said.stamp = 1000; /* newer than any true one */
     said.stage = STAGE_LEFT;
     record_create(&said, &puppet.identity, puppet.context, records + RECORD_BYTES);
-    puppet_say_bulk(&puppet, MEMBERS, records, sizeof records);
+    puppet_say_bulk(&puppet, MEMBER_LIST, records, sizeof records);
     only_the_villain_is_gone("sent a member record that is not valid");
     assert_int_equal(world.nodes[0].notes[NOTE_MEMBER_LEFT], 0);
 }
@@ -155,7 +155,7 @@ static void records_and_versions_of_impossible_size_are_refused(void **state)
     (void)state;
     static const uint8_t bytes[RECORD_BYTES + 1];
     puppet_hello(&puppet);
-    puppet_say_bulk(&puppet, MEMBERS, bytes, sizeof bytes);
+    puppet_say_bulk(&puppet, MEMBER_LIST, bytes, sizeof bytes);
     only_the_villain_is_gone("sent member records of impossible size");
 }
 
@@ -311,8 +311,8 @@ static void heads_of_unverified_rumors_take_no_room(void **state)
     uint8_t rumor[RUMOR_MAX];
     puppet_hello(&puppet);
     const size_t bytes = puppet_rumor(&puppet, 7, 5, rumor);
-    for (uint64_t life = 1; life <= 200; life++) {
-        bytes_put(rumor + 32, life, 8);
+    for (uint64_t incarnation = 1; incarnation <= 200; incarnation++) {
+        bytes_put(rumor + 32, incarnation, 8);
         puppet_say_bulk(&puppet, RUMOR, rumor, bytes);
     }
     run(SECOND_NS);
@@ -346,7 +346,7 @@ static void a_prune_ends_what_a_want_began(void **state)
     puppet_say(&puppet, &(struct message){.kind = PRUNE, .tag = tag});
     run(40 * SECOND_NS); /* what was queued */
     const uint32_t heard = puppet.heard[RUMOR];
-    assert_in_range(heard, 1, stats_of(1).rumors_told - 1);
+    assert_in_range(heard, 1, stats_of(1).rumors_published - 1);
     run(60 * SECOND_NS);
     assert_int_equal(puppet.heard[RUMOR], heard);
 }
@@ -380,7 +380,7 @@ struct stranger {
     uint32_t let_in;
     const uint8_t *says;
     size_t says_bytes;
-    size_t heard_bytes;
+    size_t rumor_bytes_received;
 };
 
 static void stranger_on_connected(void *self, uint64_t conn)
@@ -396,7 +396,7 @@ static void stranger_on_bytes(void *self, uint64_t conn, const uint8_t *bytes, s
     struct stranger *stranger = self;
     (void)conn;
     (void)bytes;
-    stranger->heard_bytes += count;
+    stranger->rumor_bytes_received += count;
 }
 
 static void stranger_on_end(void *self, uint64_t conn)
@@ -459,7 +459,7 @@ static void notes_that_strangers_cause_are_few(void **state)
     run(SECOND_NS);
     assert_int_equal(stranger.let_in, 1000);
     assert_in_range(world.nodes[0].notes[NOTE_REFUSED] - before, 10, 25);
-    assert_int_equal(stranger.heard_bytes, 0); /* and not a byte in answer */
+    assert_int_equal(stranger.rumor_bytes_received, 0); /* and not a byte in answer */
     stranger.says_bytes = 0;
     stranger_knocks(&stranger);
     run(8 * SECOND_NS);

@@ -18,7 +18,7 @@ static void who_joins_after_many_lives_takes_over_what_all_of_them_told(void **s
     options.listed_max = 5;
     start_swarm(3, &options);
     run(40 * SECOND_NS); /* no log holds so much */
-    for (int lives = 0; lives < 10; lives++) {
+    for (int incarnations = 0; incarnations < 10; incarnations++) {
         world_kill(&world, 2, true);
         world_start(&world, 2);
         until(is_training, 2, 10 * SECOND_NS);
@@ -34,12 +34,12 @@ static void who_joins_after_many_lives_takes_over_what_all_of_them_told(void **s
 }
 
 /* So many lives of others have told something, as node i knows. */
-static void know_lives(uint32_t i, uint32_t count)
+static void know_incarnations(uint32_t i, uint32_t count)
 {
     struct versions *versions = &world.nodes[i].node->versions;
-    for (uint32_t life = 1; life <= count; life++) {
+    for (uint32_t incarnation = 1; incarnation <= count; incarnation++) {
         const uint8_t id[ID_BYTES] = {1};
-        struct origin *origin = versions_add(versions, id, life);
+        struct origin *origin = versions_add(versions, id, incarnation);
         assert_non_null(origin);
         versions_set(versions, origin, 1, 1);
     }
@@ -50,10 +50,10 @@ static void beside_a_block_stand_the_latest_of_many_lives_and_the_hash_of_all(vo
 {
     (void)state;
     struct node_options options = patient_options();
-    options.lives_max = 10000;
+    options.incarnations_max = 10000;
     options.send_queue_bytes = 1u << 20;
     start_talk(&options);
-    know_lives(0, 9000);
+    know_incarnations(0, 9000);
     run(2 * SECOND_NS); /* it tells something itself */
     world_rest(&world);
     run(SECOND_NS);
@@ -73,12 +73,12 @@ static void who_joins_after_very_many_lives_is_told_of_all(void **state)
     (void)state;
     struct node_options options = busy_options();
     options.log_bytes = 1 << 20; /* what is told meanwhile */
-    options.lives_max = 10000;
+    options.incarnations_max = 10000;
     options.send_queue_bytes = 1u << 20;
     add_swarm(2, &options);
     start_all();
-    know_lives(0, 9000);
-    know_lives(1, 9000);
+    know_incarnations(0, 9000);
+    know_incarnations(1, 9000);
     run(40 * SECOND_NS);
     assert_true(meshed());
     limit_up(0, 40000); /* what they tell of the lives takes twelve seconds */
@@ -107,13 +107,13 @@ static void who_comes_back_trains_when_it_has_heard_what_was_told(void **state)
     (void)state;
     struct node_options options = busy_options();
     options.log_bytes = 4 << 20;
-    options.lives_max = 10000;
+    options.incarnations_max = 10000;
     options.send_queue_bytes = 1u << 20;
     options.save_ns = 5 * SECOND_NS;
     add_swarm(3, &options);
     start_all();
     for (uint32_t i = 0; i < 3; i++)
-        know_lives(i, 9000);
+        know_incarnations(i, 9000);
     run(20 * SECOND_NS);
     world_kill(&world, 2, false);
     run(40 * SECOND_NS);
@@ -137,7 +137,7 @@ static void who_tells_nothing_is_asked_for_anew_as_others(void **state)
     const struct origin *quiet = world.nodes[2].node->own;
     const struct peer *fed_by = node_peer_by_id(node, world.nodes[1].identity.id, NULL);
     assert_int_equal(node->versions.telling, 0);
-    versions_find(&node->versions, quiet->tag)->heard_from = fed_by->conn;
+    versions_find(&node->versions, quiet->tag)->parent_conn = fed_by->conn;
     const uint64_t wants = node->said_count[WANT];
     world_kill(&world, 1, false);
     run(SECOND_NS / 2);
@@ -151,12 +151,12 @@ static void a_gap_in_what_is_told_is_found_soon_among_very_many_lives(void **sta
     (void)state;
     struct node_options options = busy_options();
     options.log_bytes = 1 << 20;
-    options.lives_max = 10000;
+    options.incarnations_max = 10000;
     options.send_queue_bytes = 1u << 20;
     add_swarm(3, &options);
     start_all();
     for (uint32_t i = 0; i < 3; i++)
-        know_lives(i, 9000);
+        know_incarnations(i, 9000);
     run(10 * SECOND_NS);
     forget_to_push(0, 0, 1);
     forget_to_push(2, 0, 1);
@@ -175,17 +175,17 @@ static void who_has_much_to_show_is_asked_for_all_now_and_then(void **state)
     (void)state;
     start_talk_at_rest();
     const uint64_t known = stats_of(0).version;
-    for (uint32_t lives = 0; lives < 2; lives++) {
+    for (uint32_t incarnations = 0; incarnations < 2; incarnations++) {
         run(3 * SECOND_NS);
         const struct message version = {
-            .kind = VERSION, .hash = 2, .base = 1, .whole = lives, .rumors = known + 1000};
+            .kind = VERSION, .hash = 2, .base = 1, .whole = incarnations, .rumors = known + 1000};
         const uint32_t asked = puppet.heard[WANT];
         for (int times = 0; times < 5; times++)
             puppet_say(&puppet, &version);
-        assert_int_equal(puppet.heard[WANT] - asked, lives ? 0 : 5);
+        assert_int_equal(puppet.heard[WANT] - asked, incarnations ? 0 : 5);
         assert_int_equal(puppet.last[WANT].tag, TAG_ALL);
-        if (lives == 0)
-            know_lives(0, 300);
+        if (incarnations == 0)
+            know_incarnations(0, 300);
     }
     run(10 * SECOND_NS);
     const uint32_t asked = puppet.heard[WANT];
@@ -199,17 +199,17 @@ static void a_life_too_many_is_not_heard_and_its_neighbour_says_so(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
-    options.lives_max = 16;
+    options.incarnations_max = 16;
     start_swarm(2, &options);
-    for (uint32_t life = 2; life <= 17; life++) {
+    for (uint32_t incarnation = 2; incarnation <= 17; incarnation++) {
         run(2 * SECOND_NS);
-        assert_int_equal(stats_of(0).origins, life < 17 ? life : 16);
-        assert_int_equal(world.nodes[0].notes[NOTE_FULL], life > 14); /* once in a minute */
-        if (life == 15)
+        assert_int_equal(stats_of(0).origins, incarnation < 17 ? incarnation : 16);
+        assert_int_equal(world.nodes[0].notes[NOTE_FULL], incarnation > 14); /* once in a minute */
+        if (incarnation == 15)
             assert_string_equal(world.nodes[0].last[NOTE_FULL].text,
                                 "there will soon be no room for another life: 15 are known, and "
-                                "limits.lives is 16; raise it on all nodes");
-        if (life < 17) {
+                                "limits.incarnations is 16; raise it on all nodes");
+        if (incarnation < 17) {
             world_kill(&world, 1, true);
             world_start(&world, 1);
         }
@@ -217,9 +217,10 @@ static void a_life_too_many_is_not_heard_and_its_neighbour_says_so(void **state)
     run(60 * SECOND_NS);
     assert_int_equal(stats_of(0).origins, 16);
     assert_int_equal(world.nodes[0].notes[NOTE_FULL], 2);
-    assert_string_equal(world.nodes[0].last[NOTE_FULL].text,
-                        "there is no room for another life: 16 are known, and limits.lives is 16; "
-                        "raise it on all nodes");
+    assert_string_equal(
+        world.nodes[0].last[NOTE_FULL].text,
+        "there is no room for another life: 16 are known, and limits.incarnations is 16; "
+        "raise it on all nodes");
 }
 
 int main(void)

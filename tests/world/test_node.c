@@ -18,10 +18,10 @@ static void two_nodes_meet_and_exchange_rumors(void **state)
     run(10 * SECOND_NS);
     assert_int_equal(neighbours(0), 1);
     assert_int_equal(neighbours(1), 1);
-    assert_true(stats_of(0).rumors_told >= 10);
-    assert_true(stats_of(1).rumors_heard >= 10);
+    assert_true(stats_of(0).rumors_published >= 10);
+    assert_true(stats_of(1).rumors_received >= 10);
     must_agree(2 * SECOND_NS);
-    assert_int_equal(stats_of(0).version, rumors_told());
+    assert_int_equal(stats_of(0).version, rumors_published());
     assert_int_not_equal(stats_of(0).digest, world.nodes[0].options.digest);
 }
 
@@ -34,7 +34,7 @@ static void one_address_is_enough_to_meet_all(void **state)
     for (uint32_t i = 0; i < 5; i++)
         assert_int_equal(stats_of(i).members_live, 5);
     must_agree(3 * SECOND_NS);
-    assert_int_equal(stats_of(4).version, rumors_told());
+    assert_int_equal(stats_of(4).version, rumors_published());
 }
 
 static void nodes_that_call_each_other_at_once_keep_one_conversation(void **state)
@@ -146,7 +146,7 @@ static void when_a_node_is_killed_the_others_agree_on_what_it_told(void **state)
     world_kill(&world, 2, false);
     run(5 * SECOND_NS);
     must_agree(5 * SECOND_NS);
-    assert_true(stats_of(0).version > rumors_told());
+    assert_true(stats_of(0).version > rumors_published());
 }
 
 static void a_silent_member_dies_and_lives_again_when_it_comes_back(void **state)
@@ -257,7 +257,7 @@ static void who_died_and_began_a_new_life_is_given_no_more_time(void **state)
     (void)state;
     start_usual_swarm(3);
     run(10 * SECOND_NS);
-    for (int life = 0; life < 3; life++) {
+    for (int incarnation = 0; incarnation < 3; incarnation++) {
         world_kill(&world, 2, true);
         const uint64_t died_ns = world_now_ns(&world);
         assert_true(wait_for_neighbours(0, 1, 20 * SECOND_NS) - died_ns < 4 * SECOND_NS);
@@ -313,7 +313,7 @@ static void shares_follow_throughput_and_sum_to_one(void **state)
     assert_near(share[1] / share[0], 2, 0.1);
     assert_near(share[2] / share[0], 4, 0.2);
     must_agree(3 * SECOND_NS);
-    assert_true(stats_of(3).rumors_heard > 0);
+    assert_true(stats_of(3).rumors_received > 0);
 }
 
 static void a_node_that_has_stopped_learning_leaves_the_share_to_the_others(void **state)

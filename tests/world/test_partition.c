@@ -37,34 +37,34 @@ static void start_apart(uint32_t n, uint32_t first, const struct node_options *o
     learn_apart(first, apart_ns);
 }
 
-static struct node_options apart_options(double apart_s)
+static struct node_options apart_options(double partition_s)
 {
     struct node_options options = usual_options();
     options.block_entries = 100;
-    options.apart_s = apart_s;
+    options.partition_s = partition_s;
     return options;
 }
 
 /* Does it live under another incarnation than the one it was born with? */
-static bool has_new_life(uint32_t i)
+static bool has_new_incarnation(uint32_t i)
 {
     return incarnation_of(i) != world.nodes[i].options.incarnation;
 }
 
-static void must_have_new_lives(uint32_t from, uint32_t to)
+static void must_have_new_incarnations(uint32_t from, uint32_t to)
 {
     for (uint32_t i = 0; i < world.nodes_count; i++)
-        assert_int_equal(has_new_life(i), i >= from && i < to);
+        assert_int_equal(has_new_incarnation(i), i >= from && i < to);
 }
 
 /* Of n, the first `a` were apart from the others for a minute: they take over the others' base. */
-static void the_first_must_take_over(uint32_t n, uint32_t a, double apart_s)
+static void the_first_must_take_over(uint32_t n, uint32_t a, double partition_s)
 {
-    const struct node_options options = apart_options(apart_s);
+    const struct node_options options = apart_options(partition_s);
     start_apart(n, a, &options, 60 * SECOND_NS);
     split(a, heal_cut);
     run(MERGE_NS);
-    must_have_new_lives(0, a);
+    must_have_new_incarnations(0, a);
     for (uint32_t i = 0; i < n; i++)
         assert_int_equal(bases_of(i), i < a);
     assert_true(meshed());
@@ -84,8 +84,8 @@ static void of_two_equal_sides_one_keeps_its_base(void **state)
     start_apart(4, 2, &options, 60 * SECOND_NS);
     split(2, heal_cut);
     run(MERGE_NS);
-    const uint32_t yields = has_new_life(0) ? 0 : 2;
-    must_have_new_lives(yields, yields + 2);
+    const uint32_t yields = has_new_incarnation(0) ? 0 : 2;
+    must_have_new_incarnations(yields, yields + 2);
     must_agree(10 * SECOND_NS);
 }
 
@@ -104,7 +104,7 @@ static void who_yields_keeps_its_weights(void **state)
     split(2, heal_cut);
     run(MERGE_NS);
     assert_one_version();
-    must_have_new_lives(0, 2);
+    must_have_new_incarnations(0, 2);
     for (uint32_t i = 0; i < 5; i++) {
         weights_of(i, after);
         assert_memory_equal(after, before[i], sizeof after);
@@ -138,12 +138,12 @@ static void who_yields_tells_again_what_it_learned_alone(void **state)
     const struct node_options options = apart_options(5);
     start_apart(3, 1, &options, 60 * SECOND_NS);
     weights_of(0, weights);
-    mind_read_units(&world.nodes[1].mind, theirs);
+    sim_learner_read_units(&world.nodes[1].sim_learner, theirs);
     for (int c = 0; c < PARAMETERS; c++)
         alone[c] = (double)weights[c] - (double)QUANTUM * theirs[c];
     split(1, heal_cut);
     run(MERGE_NS);
-    must_have_new_lives(0, 1);
+    must_have_new_incarnations(0, 1);
     assert_true(told_of(0, alone) > 0.7);
     must_agree(10 * SECOND_NS);
 }
@@ -155,11 +155,11 @@ static void what_was_learned_apart_for_a_short_time_is_simply_added(void **state
     start_apart(4, 2, &options, 20 * SECOND_NS);
     split(2, heal_cut);
     run(MERGE_NS);
-    must_have_new_lives(0, 0);
+    must_have_new_incarnations(0, 0);
     for (uint32_t i = 0; i < 4; i++)
         assert_int_equal(bases_of(i), 0);
     must_agree(10 * SECOND_NS);
-    assert_int_equal(stats_of(0).version, rumors_told());
+    assert_int_equal(stats_of(0).version, rumors_published());
 }
 
 /* What it learned was at full share: added to what the others learned, it would count as much as
@@ -184,7 +184,7 @@ static void of_many_strangers_one_keeps_its_base(void **state)
     run(2 * MERGE_NS);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < 6; i++)
-        kept += !has_new_life(i);
+        kept += !has_new_incarnation(i);
     assert_int_equal(kept, 1);
     must_agree(10 * SECOND_NS);
 }
@@ -209,8 +209,8 @@ static bool second_half_yields_when_meet(uint32_t a, uint32_t b)
     cut(a, b);
     split(3, heal_cut);
     run(MERGE_NS);
-    const uint32_t yields = has_new_life(0) ? 0 : 3;
-    must_have_new_lives(yields, yields + 3);
+    const uint32_t yields = has_new_incarnation(0) ? 0 : 3;
+    must_have_new_incarnations(yields, yields + 3);
     must_agree(10 * SECOND_NS);
     return yields == 3;
 }
@@ -240,7 +240,7 @@ static void three_parts_become_one(void **state)
     must_agree(10 * SECOND_NS);
     uint32_t old = 0;
     for (uint32_t i = 0; i < 6; i++)
-        old += !has_new_life(i);
+        old += !has_new_incarnation(i);
     assert_in_range(old, 1, 2); /* of the side whose base is kept; who meets another first may go */
 }
 
@@ -249,7 +249,7 @@ static void who_leaves_while_it_merges_leaves_in_time(void **state)
 {
     (void)state;
     struct node_options options = apart_options(5);
-    options.give_bytes_per_s = 400;
+    options.serve_bytes_per_s = 400;
     start_apart(3, 1, &options, 60 * SECOND_NS);
     split(1, heal_cut);
     until(is_catching_up, 0, MERGE_NS);

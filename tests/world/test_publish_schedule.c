@@ -10,7 +10,7 @@
 
 static uint64_t told_by(uint32_t i)
 {
-    return stats_of(i).rumors_told;
+    return stats_of(i).rumors_published;
 }
 
 static uint64_t told_by_all(void)

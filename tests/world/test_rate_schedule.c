@@ -17,17 +17,17 @@ static struct arena arena;
 static struct dataset cases;
 static struct model *model;
 
-static void make_learner(void *self, uint32_t i, struct mind *mind)
+static void make_learner(void *self, uint32_t i, struct sim_learner *sim_learner)
 {
     (void)self;
     const struct learner_options options = {.optimizer = {.sgd = {.rate = 0.001f}},
                                             .batch = 32,
                                             .model_seed = 1,
                                             .data_node = i,
-                                            .told_max = 20};
-    arena_init(&mind->arena, (size_t)1 << 20);
-    mind->parameters = model_parameters(model);
-    mind->learner = learner_new(&mind->arena, backend, model, &cases, NULL, &options);
+                                            .density_max = 20};
+    arena_init(&sim_learner->arena, (size_t)1 << 20);
+    sim_learner->parameters = model_parameters(model);
+    sim_learner->learner = learner_new(&sim_learner->arena, backend, model, &cases, NULL, &options);
 }
 
 static int begin(void **state)
@@ -57,12 +57,12 @@ static int end(void **state)
 
 static uint64_t place_of(uint32_t i) /* in the schedule */
 {
-    return learner_swarm_samples(world.nodes[i].mind.learner);
+    return learner_swarm_samples(world.nodes[i].sim_learner.learner);
 }
 
 static uint64_t learned_by(uint32_t i)
 {
-    return learner_samples(world.nodes[i].mind.learner);
+    return learner_samples(world.nodes[i].sim_learner.learner);
 }
 
 static uint64_t learned_by_all(void)
@@ -140,7 +140,7 @@ static void who_takes_over_a_base_is_not_counted_twice(void **state)
     (void)state;
     struct node_options options = usual_options();
     options.block_entries = 100;
-    options.apart_s = 5;
+    options.partition_s = 5;
     start_swarm(3, &options);
     run(10 * SECOND_NS);
     for (uint32_t i = 1; i < 3; i++)

@@ -21,14 +21,14 @@ static uint32_t wanted; /* of them, from the shower: a bit for each life */
 static void on_heard(const struct message *message)
 {
     static uint32_t before;
-    if (message->kind == WHO && message->tag)
+    if (message->kind == MEMBER_QUERY && message->tag)
         wanted = before;
     if (message->kind == WANT)
         before = wanted;
     const bool wants = message->kind == WANT && message->seq < shown;
-    for (uint32_t life = 1; wants && life <= LIVES; life++)
-        if (message->tag == origin_tag(teller.identity.id, life))
-            wanted |= 1u << life;
+    for (uint32_t incarnation = 1; wants && incarnation <= LIVES; incarnation++)
+        if (message->tag == origin_tag(teller.identity.id, incarnation))
+            wanted |= 1u << incarnation;
 }
 
 static int puppets_meet(void **state)
@@ -61,14 +61,14 @@ static int puppets_leave(void **state)
 }
 
 /* What the teller says in one of its lives, from the mouth of either. */
-static void say_rumor(struct puppet *mouth, uint64_t life, uint32_t seq)
+static void say_rumor(struct puppet *mouth, uint64_t incarnation, uint32_t seq)
 {
     uint8_t rumor[RUMOR_MAX];
     uint32_t index = 5;
     int8_t level = 1;
     const struct update update = {
         .tau = 0.5f, .amount = 1000, .count = 1, .index = &index, .level = &level};
-    struct rumor_head head = {.incarnation = life, .seq = seq};
+    struct rumor_head head = {.incarnation = incarnation, .seq = seq};
     memcpy(head.origin, teller.identity.id, ID_BYTES);
     uint32_t taken;
     size_t bytes;
@@ -78,14 +78,14 @@ static void say_rumor(struct puppet *mouth, uint64_t life, uint32_t seq)
 }
 
 /* It knows the first so many rumors of each of the first lives. */
-static void show(uint32_t lives, uint32_t next)
+static void show(uint32_t incarnations, uint32_t next)
 {
     uint8_t entries[LIVES * VERSION_ENTRY_BYTES];
     shown = next;
-    for (uint32_t life = 1; life <= lives; life++)
-        version_entry_put(entries + (life - 1) * VERSION_ENTRY_BYTES,
-                          origin_tag(teller.identity.id, life), next);
-    puppet_say_bulk(&shower, VERSION, entries, lives * VERSION_ENTRY_BYTES);
+    for (uint32_t incarnation = 1; incarnation <= incarnations; incarnation++)
+        version_entry_put(entries + (incarnation - 1) * VERSION_ENTRY_BYTES,
+                          origin_tag(teller.identity.id, incarnation), next);
+    puppet_say_bulk(&shower, VERSION, entries, incarnations * VERSION_ENTRY_BYTES);
 }
 
 /* Show two of each life again and again, as a neighbour does; a bit for each that is asked for. */
@@ -104,17 +104,17 @@ static uint32_t asked_in(int seconds)
 static void no_neighbour_is_asked_for_more_than_its_share_at_a_time(void **state)
 {
     (void)state;
-    for (uint32_t life = 1; life <= LIVES; life++)
-        say_rumor(&teller, life, 0);
+    for (uint32_t incarnation = 1; incarnation <= LIVES; incarnation++)
+        say_rumor(&teller, incarnation, 0);
     assert_int_equal(stats_of(0).neighbours, 3);
     for (uint32_t brought = 0; brought < LIVES; brought++) {
         const uint32_t asked = asked_in(3);
-        uint32_t life = 1;
-        while (life < LIVES && asked != 1u << life)
-            life++;
-        assert_int_equal(asked, 1u << life);
-        say_rumor(&shower, life, 1); /* which makes room for another */
-        run(SECOND_NS / 4);          /* what was asked again meanwhile has arrived */
+        uint32_t incarnation = 1;
+        while (incarnation < LIVES && asked != 1u << incarnation)
+            incarnation++;
+        assert_int_equal(asked, 1u << incarnation);
+        say_rumor(&shower, incarnation, 1); /* which makes room for another */
+        run(SECOND_NS / 4);                 /* what was asked again meanwhile has arrived */
     }
     assert_int_equal(asked_in(3), 0);
 }
@@ -123,8 +123,8 @@ static void no_neighbour_is_asked_for_more_than_its_share_at_a_time(void **state
 static void who_brings_nothing_is_asked_for_something_else_in_the_end(void **state)
 {
     (void)state;
-    for (uint32_t life = 1; life <= LIVES; life++)
-        say_rumor(&teller, life, 0);
+    for (uint32_t incarnation = 1; incarnation <= LIVES; incarnation++)
+        say_rumor(&teller, incarnation, 0);
     const uint32_t first = asked_in(3);
     assert_int_not_equal(first, 0);
     assert_int_not_equal(asked_in(20) & ~first, 0);

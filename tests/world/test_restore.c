@@ -41,7 +41,7 @@ static uint64_t rumors_in(const struct saved *saved, const struct identity *of)
 
 static const struct saved *newest_of(uint32_t i)
 {
-    const struct saved *saved = drive_newest(&world.nodes[i].drive);
+    const struct saved *saved = sim_disk_newest(&world.nodes[i].sim_disk);
     assert_non_null(saved);
     return saved;
 }
@@ -52,7 +52,7 @@ static void must_begin_with(uint32_t i, const struct saved *saved)
 {
     int32_t units[PARAMETERS];
     float weights[PARAMETERS];
-    mind_read_units(&world.nodes[i].mind, units);
+    sim_learner_read_units(&world.nodes[i].sim_learner, units);
     weights_of(i, weights);
     assert_memory_equal(units, saved->state.base, sizeof units);
     if (!is_training(i))
@@ -132,7 +132,7 @@ static void a_clock_set_back_makes_no_second_life_of_the_same_number(void **stat
 {
     (void)state;
     start_saving_swarm();
-    for (int life = 0; life < 3; life++) {
+    for (int i = 0; i < 3; i++) {
         const uint64_t incarnation = incarnation_of(2);
         world_kill(&world, 2, false);
         world.nodes[2].clock_ms -= 3600 * 1000;
@@ -151,7 +151,7 @@ static void where_the_newest_checkpoint_is_rotten_the_older_is_taken(void **stat
     start_saving_swarm();
     world_kill(&world, 2, false);
     const uint64_t newest = rumors_in(newest_of(2), NULL);
-    drive_rot(&world.nodes[2].drive);
+    sim_disk_rot(&world.nodes[2].sim_disk);
     assert_true(rumors_in(newest_of(2), NULL) < newest);
     world_start(&world, 2);
     must_begin_with(2, newest_of(2));
@@ -219,7 +219,7 @@ static void who_had_nothing_begins_alone_when_all_are_gone_who_have_the_base(voi
 {
     (void)state;
     struct node_options options = busy_options();
-    options.give_bytes_per_s = 500;
+    options.serve_bytes_per_s = 500;
     start_swarm(2, &options);
     run(30 * SECOND_NS);
     const uint32_t joiner = join(&options, 2);
@@ -238,7 +238,7 @@ static void who_had_a_checkpoint_goes_on_with_it_when_all_are_gone_who_have_the_
 {
     (void)state;
     struct node_options options = busy_options();
-    options.give_bytes_per_s = 500;
+    options.serve_bytes_per_s = 500;
     options.save_ns = 2 * SECOND_NS;
     start_swarm(3, &options);
     run(20 * SECOND_NS);

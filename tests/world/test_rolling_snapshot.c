@@ -33,7 +33,7 @@ static void start_talkative_listing(uint32_t listed_max)
     options.log_bytes = 4 << 20;
     options.apply_window = 20000;
     options.block_entries = 1000;
-    told_max = 5000;
+    density_max = 5000;
     start_swarm(NODES, &options);
 }
 
@@ -57,14 +57,14 @@ static void who_cannot_hear_the_swarm_takes_blocks_and_trains_on(void **state)
     start_talkative();
     limit_down(HUT, THIN);
     run(60 * SECOND_NS);
-    mind_read_units(&world.nodes[0].mind, then);
+    sim_learner_read_units(&world.nodes[0].sim_learner, then);
     const struct node_stats before = stats_of(HUT);
     run(40 * SECOND_NS);
-    mind_read_units(&world.nodes[0].mind, now);
-    mind_read_units(&world.nodes[HUT].mind, there);
-    assert_true(is_patching(HUT));
+    sim_learner_read_units(&world.nodes[0].sim_learner, now);
+    sim_learner_read_units(&world.nodes[HUT].sim_learner, there);
+    assert_true(is_rolling(HUT));
     assert_true(distance(there, now) < distance(then, now)); /* less than so old */
-    assert_true(stats_of(HUT).rumors_told > before.rumors_told + 20);
+    assert_true(stats_of(HUT).rumors_published > before.rumors_published + 20);
     assert_true(stats_of(HUT).lag_ns < 40 * SECOND_NS);
     assert_int_equal(stats_of(HUT).members_live, NODES);
     assert_true(stats_of(0).lag_ns < 5 * SECOND_NS);
@@ -79,11 +79,11 @@ static void who_is_not_listed_beside_a_block_does_not_matter(void **state)
     start_talkative_listing(3);
     limit_down(HUT, THIN);
     run(60 * SECOND_NS);
-    assert_true(is_patching(HUT));
+    assert_true(is_rolling(HUT));
     const uint32_t rounds = node_bases(world.nodes[HUT].node);
     for (int s = 0; s < 60; s++) {
         run(SECOND_NS);
-        assert_true(is_patching(HUT));
+        assert_true(is_rolling(HUT));
     }
     assert_true(node_bases(world.nodes[HUT].node) >= rounds + 2);
 }
@@ -94,7 +94,7 @@ static void who_leaves_does_not_wait_for_it(void **state)
     start_talkative();
     limit_down(HUT, THIN);
     run(60 * SECOND_NS);
-    assert_true(is_patching(HUT));
+    assert_true(is_rolling(HUT));
     world_leave(&world, 0);
     run(10 * SECOND_NS); /* half of the grace time */
     assert_true(world.nodes[0].finished);
@@ -136,7 +136,7 @@ static void who_joins_over_a_thin_line_trains_before_its_base_is_whole(void **st
     run(60 * SECOND_NS);
     assert_true(world.nodes[HUT].training);
     assert_true(node_is_catching_up(world.nodes[HUT].node));
-    assert_true(stats_of(HUT).rumors_told > 0);
+    assert_true(stats_of(HUT).rumors_published > 0);
 }
 
 static void where_all_lag_few_give_up_their_bases(void **state)
@@ -150,7 +150,7 @@ static void where_all_lag_few_give_up_their_bases(void **state)
         run(SECOND_NS);
         uint32_t patching = 0;
         for (uint32_t i = 0; i < NODES; i++)
-            patching += is_patching(i);
+            patching += is_rolling(i);
         most = patching > most ? patching : most;
     }
     assert_true(most <= 2);

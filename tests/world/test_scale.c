@@ -78,7 +78,7 @@ static void many_meet_at_one_address_and_stay_one_swarm(void **state)
         assert_int_equal(world.nodes[i].notes[NOTE_MEMBER_DEAD], 0);
     }
     must_agree(10 * SECOND_NS);
-    assert_int_equal(stats_of(MANY - 1).version, rumors_told());
+    assert_int_equal(stats_of(MANY - 1).version, rumors_published());
 }
 
 static void who_has_neighbours_enough_turns_away_and_says_whom_else_to_call(void **state)
@@ -165,7 +165,7 @@ static void a_silent_neighbour_is_pinged_and_a_talkative_one_is_not(void **state
 }
 
 /* Records that the first node is about to tell others. */
-static uint32_t news_waiting(void)
+static uint32_t member_gossip_waiting(void)
 {
     const struct node *node = world.nodes[0].node;
     uint32_t waiting = 0;
@@ -189,13 +189,14 @@ static void a_list_of_members_is_not_passed_on_and_news_is(void **state)
     identity_from_seed(&somebody, (const uint8_t[SEED_BYTES]){88});
     memcpy(record.id, somebody.id, ID_BYTES);
     record_create(&record, &somebody, puppet.context, bytes);
-    puppet_say_bulk(&puppet, MEMBERS, bytes, sizeof bytes);
+    puppet_say_bulk(&puppet, MEMBER_LIST, bytes, sizeof bytes);
     assert_int_equal(stats_of(0).members_live, 4);
-    const uint32_t before = news_waiting();
+    const uint32_t before = member_gossip_waiting();
     record.stamp++;
     record_create(&record, &somebody, puppet.context, bytes);
-    puppet_say_bulk(&puppet, NEWS, bytes, sizeof bytes);
-    assert_int_equal(news_waiting(), before + 1); /* for the other node, not for the puppet */
+    puppet_say_bulk(&puppet, MEMBER_UPDATE, bytes, sizeof bytes);
+    assert_int_equal(member_gossip_waiting(),
+                     before + 1); /* for the other node, not for the puppet */
     run(SECOND_NS);
     assert_int_equal(stats_of(1).members_live, 4);
     puppet_free(&puppet);
@@ -219,7 +220,7 @@ static void nobody_is_taken_for_dead_while_the_swarm_grows(void **state)
 
 /* The records of who never tells take a tree, too. When a link of it breaks, it is mended before
  * anybody is taken for dead. */
-static void news_of_who_never_tells_finds_another_way(void **state)
+static void member_gossip_of_who_never_tells_finds_another_way(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
@@ -236,7 +237,7 @@ static void news_of_who_never_tells_finds_another_way(void **state)
     }
 }
 
-static void news_is_passed_on_once_and_dies_out(void **state)
+static void member_gossip_is_passed_on_once_and_dies_out(void **state)
 {
     (void)state;
     start_many(12);
@@ -244,10 +245,10 @@ static void news_is_passed_on_once_and_dies_out(void **state)
     run(120 * SECOND_NS); /* the trees stand, the speeds have fallen */
     uint64_t before = 0, after = 0, span = 30;
     for (uint32_t i = 0; i < 12; i++)
-        before += world.nodes[i].node->said_bytes[NEWS];
+        before += world.nodes[i].node->said_bytes[MEMBER_UPDATE];
     run(span * SECOND_NS);
     for (uint32_t i = 0; i < 12; i++)
-        after += world.nodes[i].node->said_bytes[NEWS];
+        after += world.nodes[i].node->said_bytes[MEMBER_UPDATE];
     const uint64_t copies_per_second = (after - before) / RECORD_BYTES / span;
     /* 12 records, each renewed every 3 s at the latest, each heard by 11 others. */
     assert_in_range(copies_per_second, 12 * 11 / 3, 12 * 11 * 2 / 3);
@@ -331,8 +332,8 @@ int main(void)
         STORY(a_silent_neighbour_is_pinged_and_a_talkative_one_is_not),
         STORY(a_list_of_members_is_not_passed_on_and_news_is),
         STORY(nobody_is_taken_for_dead_while_the_swarm_grows),
-        STORY(news_of_who_never_tells_finds_another_way),
-        STORY(news_is_passed_on_once_and_dies_out),
+        STORY(member_gossip_of_who_never_tells_finds_another_way),
+        STORY(member_gossip_is_passed_on_once_and_dies_out),
         STORY(the_oldest_rumor_that_is_lacking_is_the_lag),
         STORY(the_version_can_be_read_origin_by_origin),
         STORY(many_that_leave_together_leave_with_one_base),

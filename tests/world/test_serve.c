@@ -42,12 +42,12 @@ static void who_asks_is_no_longer_owed_what_is_in_the_base(void **state)
     struct peer *peer = node_neighbour(node, &i);
     const uint32_t place = versions_place(&node->versions, node->own);
     const uint32_t heard = puppet.heard[RUMOR];
-    owed_add(peer, place, 0);
+    push_backlog_add(peer, place, 0);
     puppet_say(&puppet, &(struct message){.kind = TAKE});
     run(SECOND_NS);
     assert_int_equal(puppet.heard[HISTORY], 1);
     assert_int_equal(puppet.heard[RUMOR], heard);
-    assert_int_equal(peer->owes_count, 0);
+    assert_int_equal(peer->backlog_count, 0);
     assert_false(bit_get(peer->lazy, place));
 }
 
@@ -94,7 +94,7 @@ static void who_asks_for_more_than_may_wait_is_refused_that(void **state)
 {
     (void)state;
     struct node_options options = patient_options();
-    options.give_bytes_per_s = 50;
+    options.serve_bytes_per_s = 50;
     start_talk(&options);
     run(100 * MILLI_NS);
     fetch(0, 1);
@@ -115,7 +115,7 @@ static void who_asks_for_more_than_may_wait_is_refused_that(void **state)
 /* Bytes per second given, in so many seconds in which it is always asked for more. */
 static double given_in(uint32_t seconds)
 {
-    const uint64_t before = stats_of(0).given_bytes, from_ns = world_now_ns(&world);
+    const uint64_t before = stats_of(0).served_bytes, from_ns = world_now_ns(&world);
     uint32_t asked = puppet.heard[BLOCK];
     while (world_now_ns(&world) - from_ns < seconds * SECOND_NS) {
         if (asked == puppet.heard[BLOCK] + FETCHES_MAX) {
@@ -125,7 +125,7 @@ static double given_in(uint32_t seconds)
         fetch(0, 1);
         asked++;
     }
-    return (double)(stats_of(0).given_bytes - before) * 1e9 /
+    return (double)(stats_of(0).served_bytes - before) * 1e9 /
            (double)(world_now_ns(&world) - from_ns);
 }
 
@@ -134,7 +134,7 @@ static void who_trains_gives_a_quarter_of_what_its_links_carry(void **state)
     (void)state;
     struct node_options options = patient_options();
     options.block_entries = PARAMETERS;
-    options.give_bytes_per_s = NODE_GIVE_AUTO;
+    options.serve_bytes_per_s = NODE_SERVE_AUTO;
     start_talk(&options);
     const double unmeasured = given_in(1);
     assert_true(unmeasured > 0.5 * LINK_RATE_FIRST && unmeasured < LINK_RATE_FIRST);

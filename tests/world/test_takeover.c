@@ -170,10 +170,10 @@ static void who_has_nothing_but_half_a_base_gives_none(void **state)
 /* Donors that are of no use, among others that are. */
 
 /* Another node joins two that train, and the puppet is its neighbour first. */
-static uint32_t join_with_puppet(uint64_t give_bytes_per_s)
+static uint32_t join_with_puppet(uint64_t serve_bytes_per_s)
 {
     struct node_options options = patient_options();
-    options.give_bytes_per_s = give_bytes_per_s;
+    options.serve_bytes_per_s = serve_bytes_per_s;
     start_swarm(2, &options);
     run(30 * SECOND_NS);
     const uint32_t joiner = join(&options, 2);

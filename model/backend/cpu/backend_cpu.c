@@ -215,8 +215,8 @@ static float sum(const float *x, int count)
     float lanes[8] = {0};
     int i = 0;
     for (; i + 8 <= count; i += 8) {
-        for (int lane = 0; lane < 8; lane++)
-            lanes[lane] += x[i + lane];
+        for (int half = 0; half < 8; half++)
+            lanes[half] += x[i + half];
     }
     float rest = 0;
     for (; i < count; i++)
@@ -282,8 +282,8 @@ struct backend *backend_cpu(int threads)
         .survey = cpu_survey,
         .refine = cpu_refine,
         .cut = cpu_cut,
-        .hear = cpu_hear,
-        .hear_own = cpu_hear_own,
+        .apply = cpu_apply,
+        .apply_own = cpu_apply_own,
         .rebase = cpu_rebase,
         .digest = cpu_digest,
     };

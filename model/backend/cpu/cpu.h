@@ -3,8 +3,8 @@
  * None keeps state, so the backend is only passed along to fit the table of backend.h.
  * Here: cpu_layers.c and cpu_exchange.c (over sweep.c). The rest of the CPU is in backend_cpu.c.
  */
-#ifndef HEARSAY_CPU_H
-#define HEARSAY_CPU_H
+#ifndef HEARSAY_MODEL_BACKEND_CPU_CPU_H
+#define HEARSAY_MODEL_BACKEND_CPU_CPU_H
 
 #include "backend/backend.h"
 
@@ -29,14 +29,15 @@ void cpu_gather(struct backend *backend, int batch, size_t sample_size, const ui
 
 /* cpu_exchange.c */
 uint32_t cpu_survey(struct backend *backend, const struct survey *survey, size_t count, float *w,
-                    const int32_t *base, int32_t *since, uint32_t host_bins[HISTOGRAM_BINS]);
-void cpu_refine(struct backend *backend, uint32_t picked, const uint32_t *picks, const float *w,
-                const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS]);
-void cpu_cut(struct backend *backend, uint32_t picked, const uint32_t *picks, float *w,
+                    const int32_t *base, int32_t *base_at_last_publish,
+                    uint32_t host_bins[HISTOGRAM_BINS]);
+void cpu_refine(struct backend *backend, uint32_t picked, const uint32_t *candidates,
+                const float *w, const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS]);
+void cpu_cut(struct backend *backend, uint32_t picked, const uint32_t *candidates, float *w,
              int32_t *base, uint32_t capacity, struct update *host_update);
-void cpu_hear(struct backend *backend, const struct update *host_update, float *w, int32_t *base);
-void cpu_hear_own(struct backend *backend, const struct update *host_update, float *w,
-                  int32_t *base);
+void cpu_apply(struct backend *backend, const struct update *host_update, float *w, int32_t *base);
+void cpu_apply_own(struct backend *backend, const struct update *host_update, float *w,
+                   int32_t *base);
 void cpu_rebase(struct backend *backend, size_t count, const int32_t *host_base, float *w,
                 int32_t *base);
 uint64_t cpu_digest(struct backend *backend, size_t count, const int32_t *base);

@@ -24,34 +24,35 @@ static int32_t add_wrapping(int32_t base, uint32_t units)
 }
 
 uint32_t cpu_survey(struct backend *backend, const struct survey *survey, size_t count, float *w,
-                    const int32_t *base, int32_t *since, uint32_t host_bins[HISTOGRAM_BINS])
+                    const int32_t *base, int32_t *base_at_last_publish,
+                    uint32_t host_bins[HISTOGRAM_BINS])
 {
     (void)backend;
-    const struct sweep *sweep = sweep_way(0);
+    const struct survey_simd *sweep = survey_simd_way(0);
     const float step = survey->beta * QUANTUM;
     uint32_t at[SWEEP_ROOM], bits[SWEEP_ROOM], floor_bits, picked = 0;
     memcpy(&floor_bits, &survey->floor, sizeof floor_bits);
     memset(host_bins, 0, HISTOGRAM_BINS * sizeof *host_bins);
     for (size_t c = 0; c < count; c += SWEEP_MAX) {
         const uint32_t piece = (uint32_t)(count - c < SWEEP_MAX ? count - c : SWEEP_MAX);
-        const uint32_t found =
-            sweep->survey(piece, step, floor_bits, w + c, base + c, since + c, at, bits);
+        const uint32_t found = sweep->survey(piece, step, floor_bits, w + c, base + c,
+                                             base_at_last_publish + c, at, bits);
         for (uint32_t i = 0; i < found; i++)
             host_bins[bits[i] >> BIN_BITS]++;
-        for (uint32_t i = 0; i < found && picked + i < survey->picks_max; i++)
-            survey->picks[picked + i] = (uint32_t)c + at[i];
+        for (uint32_t i = 0; i < found && picked + i < survey->candidates_max; i++)
+            survey->candidates[picked + i] = (uint32_t)c + at[i];
         picked += found;
     }
     return picked;
 }
 
-void cpu_refine(struct backend *backend, uint32_t picked, const uint32_t *picks, const float *w,
-                const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS])
+void cpu_refine(struct backend *backend, uint32_t picked, const uint32_t *candidates,
+                const float *w, const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS])
 {
     (void)backend;
     memset(host_parts, 0, BIN_PARTS * sizeof *host_parts);
     for (uint32_t i = 0; i < picked; i++) {
-        const float size = fabsf(residual(w[picks[i]], base[picks[i]]));
+        const float size = fabsf(residual(w[candidates[i]], base[candidates[i]]));
         uint32_t bits;
         memcpy(&bits, &size, sizeof bits);
         if (bits >> BIN_BITS == bin)
@@ -59,7 +60,7 @@ void cpu_refine(struct backend *backend, uint32_t picked, const uint32_t *picks,
     }
 }
 
-void cpu_cut(struct backend *backend, uint32_t picked, const uint32_t *picks, float *w,
+void cpu_cut(struct backend *backend, uint32_t picked, const uint32_t *candidates, float *w,
              int32_t *base, uint32_t capacity, struct update *host_update)
 {
     (void)backend;
@@ -68,7 +69,7 @@ void cpu_cut(struct backend *backend, uint32_t picked, const uint32_t *picks, fl
     const float step = QUANTUM * (float)amount - tau;
     uint32_t told = 0;
     for (uint32_t i = 0; i < picked && told < capacity; i++) {
-        const uint32_t c = picks[i];
+        const uint32_t c = candidates[i];
         const float r = residual(w[c], base[c]);
         if (!(fabsf(r) >= tau && fabsf(r) <= FLT_MAX)) /* not NaN, not infinite: those stay here */
             continue;
@@ -82,7 +83,7 @@ void cpu_cut(struct backend *backend, uint32_t picked, const uint32_t *picks, fl
     host_update->count = told;
 }
 
-void cpu_hear(struct backend *backend, const struct update *host_update, float *w, int32_t *base)
+void cpu_apply(struct backend *backend, const struct update *host_update, float *w, int32_t *base)
 {
     (void)backend;
     const uint32_t amount = host_update->amount;
@@ -108,8 +109,8 @@ static float own_move(float r, float tau, float step, float level)
     return left > 0 ? step * level - r : step * level;
 }
 
-void cpu_hear_own(struct backend *backend, const struct update *host_update, float *w,
-                  int32_t *base)
+void cpu_apply_own(struct backend *backend, const struct update *host_update, float *w,
+                   int32_t *base)
 {
     (void)backend;
     const uint32_t amount = host_update->amount;

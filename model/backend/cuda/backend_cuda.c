@@ -27,10 +27,10 @@ void cuda_check(cudaError_t error, const char *what)
         cuda_lost(what, cudaGetErrorString(error));
 }
 
-void cuda_check_blas(cublasStatus_t status, const char *what)
+void cuda_check_blas(cublasStatus_t error, const char *what)
 {
-    if (status != CUBLAS_STATUS_SUCCESS)
-        cuda_lost(what, cublasGetStatusString(status));
+    if (error != CUBLAS_STATUS_SUCCESS)
+        cuda_lost(what, cublasGetStatusString(error));
 }
 
 /* Which device a call is for is remembered by each thread; the learner's is not the one that opened
@@ -87,8 +87,8 @@ static const struct backend cuda_table = {
     .survey = cuda_survey,
     .refine = cuda_refine,
     .cut = cuda_cut,
-    .hear = cuda_hear,
-    .hear_own = cuda_hear_own,
+    .apply = cuda_apply,
+    .apply_own = cuda_apply_own,
     .rebase = cuda_rebase,
     .digest = cuda_digest,
 };
@@ -133,12 +133,12 @@ static cudaError_t reach(struct cuda *cuda)
 /* cuBLAS's room is its stream's, and so chosen after that. */
 static cublasStatus_t reach_blas(struct cuda *cuda)
 {
-    cublasStatus_t status = cublasCreate(&cuda->blas);
-    if (status == CUBLAS_STATUS_SUCCESS)
-        status = cublasSetStream(cuda->blas, cuda->stream);
-    if (status == CUBLAS_STATUS_SUCCESS)
-        status = cublasSetWorkspace(cuda->blas, cuda->blas_room, BLAS_ROOM_BYTES);
-    return status;
+    cublasStatus_t error = cublasCreate(&cuda->blas);
+    if (error == CUBLAS_STATUS_SUCCESS)
+        error = cublasSetStream(cuda->blas, cuda->stream);
+    if (error == CUBLAS_STATUS_SUCCESS)
+        error = cublasSetWorkspace(cuda->blas, cuda->blas_room, BLAS_ROOM_BYTES);
+    return error;
 }
 
 /* Of a device that cannot even say that, more is said when it is reached for. */
@@ -151,8 +151,8 @@ static bool is_too_old_for_bf16(int device)
 }
 
 /* What a GPU that is of no use has given already goes back with the process. */
-enum status cuda_open(int i, enum precision precision, struct backend **backend,
-                      struct problem *problem)
+enum error cuda_open(int i, enum precision precision, struct backend **backend,
+                     struct problem *problem)
 {
     struct cuda *cuda = calloc(1, sizeof *cuda);
     CHECK(cuda);
@@ -168,8 +168,9 @@ enum status cuda_open(int i, enum precision precision, struct backend **backend,
                            i);
     }
     const cudaError_t error = reach(cuda);
-    const cublasStatus_t status = error == cudaSuccess ? reach_blas(cuda) : CUBLAS_STATUS_SUCCESS;
-    if (error == cudaSuccess && status == CUBLAS_STATUS_SUCCESS) {
+    const cublasStatus_t blas_status =
+        error == cudaSuccess ? reach_blas(cuda) : CUBLAS_STATUS_SUCCESS;
+    if (error == cudaSuccess && blas_status == CUBLAS_STATUS_SUCCESS) {
         *backend = &cuda->table;
         return OK;
     }
@@ -179,5 +180,5 @@ enum status cuda_open(int i, enum precision precision, struct backend **backend,
         problem, FAILED,
         "GPU %d cannot be used: %s; is another program using all of it? See "
         "'nvidia-smi', or write device = cpu",
-        i, error != cudaSuccess ? cudaGetErrorString(error) : cublasGetStatusString(status));
+        i, error != cudaSuccess ? cudaGetErrorString(error) : cublasGetStatusString(blas_status));
 }

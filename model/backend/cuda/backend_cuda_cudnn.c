@@ -46,15 +46,15 @@ struct convolutions {
     struct room room;
 };
 
-static void check_that(cudnnStatus_t status, const char *what)
+static void check_that(cudnnStatus_t error, const char *what)
 {
-    if (status != CUDNN_STATUS_SUCCESS)
-        cuda_lost(what, cudnnGetErrorString(status));
+    if (error != CUDNN_STATUS_SUCCESS)
+        cuda_lost(what, cudnnGetErrorString(error));
 }
 
-static void check(cudnnStatus_t status)
+static void check(cudnnStatus_t error)
 {
-    check_that(status, "a convolution");
+    check_that(error, "a convolution");
 }
 
 void cuda_conv_describe(char *text, size_t room)

@@ -12,18 +12,18 @@ static void *exchange_room(struct cuda *cuda, size_t bytes)
 
 struct survey_room {
     uint32_t *counts; /* [HISTOGRAM_BINS + 1]: the bins, and how many are picked */
-    struct marks marks;
+    struct u64_set u64_set;
     void *scan;
     size_t scan_bytes;
 };
 
 static struct survey_room lay_survey(struct layout *layout, size_t count)
 {
-    const size_t words = marks_words(count);
+    const size_t words = u64_set_words(count);
     struct survey_room room = {.scan_bytes = kernel_scan_bytes(words)};
     room.counts = cuda_part(layout, (HISTOGRAM_BINS + 1) * sizeof *room.counts);
-    room.marks.bits = cuda_part(layout, words * sizeof *room.marks.bits);
-    room.marks.before = cuda_part(layout, words * sizeof *room.marks.before);
+    room.u64_set.bits = cuda_part(layout, words * sizeof *room.u64_set.bits);
+    room.u64_set.before = cuda_part(layout, words * sizeof *room.u64_set.before);
     room.scan = cuda_part(layout, room.scan_bytes);
     return room;
 }
@@ -37,34 +37,35 @@ static struct survey_room survey_room(struct cuda *cuda, size_t count)
 }
 
 uint32_t cuda_survey(struct backend *backend, const struct survey *survey, size_t count, float *w,
-                     const int32_t *base, int32_t *since, uint32_t host_bins[HISTOGRAM_BINS])
+                     const int32_t *base, int32_t *base_at_last_publish,
+                     uint32_t host_bins[HISTOGRAM_BINS])
 {
     struct cuda *cuda = cuda_on(backend);
     const struct survey_room room = survey_room(cuda, count);
     uint32_t counts[HISTOGRAM_BINS + 1];
     cuda_check(cudaMemsetAsync(room.counts, 0, sizeof counts, cuda->stream), "survey");
-    cuda_check(kernel_survey(cuda->stream, cuda->survey_blocks, survey, count, w, base, since,
-                             room.counts, room.marks),
+    cuda_check(kernel_survey(cuda->stream, cuda->survey_blocks, survey, count, w, base,
+                             base_at_last_publish, room.counts, room.u64_set),
                "survey");
-    cuda_check(kernel_scan(cuda->stream, room.scan, room.scan_bytes, marks_words(count),
-                           room.marks.before),
+    cuda_check(kernel_scan(cuda->stream, room.scan, room.scan_bytes, u64_set_words(count),
+                           room.u64_set.before),
                "survey");
-    cuda_check(kernel_pick(cuda->stream, count, room.marks, survey->picks, survey->picks_max,
-                           room.counts + HISTOGRAM_BINS),
+    cuda_check(kernel_pick(cuda->stream, count, room.u64_set, survey->candidates,
+                           survey->candidates_max, room.counts + HISTOGRAM_BINS),
                "survey");
     cuda_download(backend, counts, room.counts, sizeof counts);
     memcpy(host_bins, counts, HISTOGRAM_BINS * sizeof *host_bins);
     return counts[HISTOGRAM_BINS];
 }
 
-void cuda_refine(struct backend *backend, uint32_t picked, const uint32_t *picks, const float *w,
-                 const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS])
+void cuda_refine(struct backend *backend, uint32_t picked, const uint32_t *candidates,
+                 const float *w, const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS])
 {
     struct cuda *cuda = cuda_on(backend);
     const size_t bytes = BIN_PARTS * sizeof *host_parts;
     uint32_t *parts = exchange_room(cuda, bytes);
     cuda_check(cudaMemsetAsync(parts, 0, bytes, cuda->stream), "refine");
-    cuda_check(kernel_refine(cuda->stream, picked, picks, w, base, bin, parts), "refine");
+    cuda_check(kernel_refine(cuda->stream, picked, candidates, w, base, bin, parts), "refine");
     cuda_download(backend, host_parts, parts, bytes);
 }
 
@@ -95,7 +96,7 @@ static struct cut_room cut_room(struct cuda *cuda, uint32_t picked, uint32_t cap
     return lay_cut(&laid, picked, capacity);
 }
 
-void cuda_cut(struct backend *backend, uint32_t picked, const uint32_t *picks, float *w,
+void cuda_cut(struct backend *backend, uint32_t picked, const uint32_t *candidates, float *w,
               int32_t *base, uint32_t capacity, struct update *host_update)
 {
     struct cuda *cuda = cuda_on(backend);
@@ -105,7 +106,7 @@ void cuda_cut(struct backend *backend, uint32_t picked, const uint32_t *picks, f
     struct cut_room room = cut_room(cuda, picked, capacity < picked ? capacity : picked);
     room.cut.tau = host_update->tau;
     room.cut.amount = host_update->amount;
-    room.cut.picks = picks;
+    room.cut.candidates = candidates;
     cuda_check(kernel_levels(cuda->stream, room.cut, w, base), "cut");
     cuda_check(kernel_scan(cuda->stream, room.scan, room.scan_bytes, picked, room.cut.told_before),
                "cut");
@@ -118,8 +119,8 @@ void cuda_cut(struct backend *backend, uint32_t picked, const uint32_t *picks, f
     cuda_download(backend, host_update->level, room.cut.level, host_update->count);
 }
 
-static void hear(struct backend *backend, const struct update *host_update, bool own, float *w,
-                 int32_t *base)
+static void apply(struct backend *backend, const struct update *host_update, bool own, float *w,
+                  int32_t *base)
 {
     struct cuda *cuda = cuda_on(backend);
     const size_t index_bytes = host_update->count * sizeof *host_update->index;
@@ -128,18 +129,18 @@ static void hear(struct backend *backend, const struct update *host_update, bool
     update.level = (int8_t *)update.index + index_bytes;
     cuda_upload(backend, update.index, host_update->index, index_bytes);
     cuda_upload(backend, update.level, host_update->level, host_update->count);
-    cuda_check(kernel_hear(cuda->stream, &update, own, w, base), "hearing");
+    cuda_check(kernel_apply(cuda->stream, &update, own, w, base), "hearing");
 }
 
-void cuda_hear(struct backend *backend, const struct update *host_update, float *w, int32_t *base)
+void cuda_apply(struct backend *backend, const struct update *host_update, float *w, int32_t *base)
 {
-    hear(backend, host_update, false, w, base);
+    apply(backend, host_update, false, w, base);
 }
 
-void cuda_hear_own(struct backend *backend, const struct update *host_update, float *w,
-                   int32_t *base)
+void cuda_apply_own(struct backend *backend, const struct update *host_update, float *w,
+                    int32_t *base)
 {
-    hear(backend, host_update, true, w, base);
+    apply(backend, host_update, true, w, base);
 }
 
 void cuda_rebase(struct backend *backend, size_t count, const int32_t *host_base, float *w,

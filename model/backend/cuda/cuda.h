@@ -11,8 +11,8 @@
  *
  * All of it over the CUDA runtime, cuBLAS, perhaps cuDNN, and cuda_kernels.h.
  */
-#ifndef HEARSAY_CUDA_H
-#define HEARSAY_CUDA_H
+#ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_H
+#define HEARSAY_MODEL_BACKEND_CUDA_CUDA_H
 
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
@@ -67,8 +67,8 @@ struct cuda {
 };
 
 /* backend_cuda.c; cuda_module.h */
-enum status cuda_open(int i, enum precision precision, struct backend **backend,
-                      struct problem *problem);
+enum error cuda_open(int i, enum precision precision, struct backend **backend,
+                     struct problem *problem);
 
 /* The struct behind the table, for a call from this thread. */
 struct cuda *cuda_on(struct backend *backend);
@@ -76,7 +76,7 @@ struct cuda *cuda_on(struct backend *backend);
 /* The process ends; a check does not return if something went wrong. */
 _Noreturn void cuda_lost(const char *what, const char *why);
 void cuda_check(cudaError_t error, const char *what);
-void cuda_check_blas(cublasStatus_t status, const char *what);
+void cuda_check_blas(cublasStatus_t error, const char *what);
 
 /* backend_cuda_memory.c */
 void *cuda_take(struct backend *backend, size_t bytes);
@@ -148,14 +148,15 @@ void cuda_conv_describe(char *text, size_t room);
 
 /* backend_cuda_exchange.c */
 uint32_t cuda_survey(struct backend *backend, const struct survey *survey, size_t count, float *w,
-                     const int32_t *base, int32_t *since, uint32_t host_bins[HISTOGRAM_BINS]);
-void cuda_refine(struct backend *backend, uint32_t picked, const uint32_t *picks, const float *w,
-                 const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS]);
-void cuda_cut(struct backend *backend, uint32_t picked, const uint32_t *picks, float *w,
+                     const int32_t *base, int32_t *base_at_last_publish,
+                     uint32_t host_bins[HISTOGRAM_BINS]);
+void cuda_refine(struct backend *backend, uint32_t picked, const uint32_t *candidates,
+                 const float *w, const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS]);
+void cuda_cut(struct backend *backend, uint32_t picked, const uint32_t *candidates, float *w,
               int32_t *base, uint32_t capacity, struct update *host_update);
-void cuda_hear(struct backend *backend, const struct update *host_update, float *w, int32_t *base);
-void cuda_hear_own(struct backend *backend, const struct update *host_update, float *w,
-                   int32_t *base);
+void cuda_apply(struct backend *backend, const struct update *host_update, float *w, int32_t *base);
+void cuda_apply_own(struct backend *backend, const struct update *host_update, float *w,
+                    int32_t *base);
 void cuda_rebase(struct backend *backend, size_t count, const int32_t *host_base, float *w,
                  int32_t *base);
 uint64_t cuda_digest(struct backend *backend, size_t count, const int32_t *base);

@@ -1,8 +1,8 @@
 /* How work is shared out among threads: blocks of 256, of which each thread takes every
  * so-manieth element, or each warp every so-manieth line. Elements are counted in 32 bits: 64 make
  * a division several times as long, and no buffer has more than INT32_MAX floats. */
-#ifndef HEARSAY_CUDA_EACH_CUH
-#define HEARSAY_CUDA_EACH_CUH
+#ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_EACH_CUH
+#define HEARSAY_MODEL_BACKEND_CUDA_CUDA_EACH_CUH
 
 #include <climits>
 #include <cuda_runtime.h>

@@ -43,8 +43,8 @@ cudaError_t kernel_scan(cudaStream_t stream, void *room, size_t room_bytes, size
 /* Each block counts into bins of its own, which it adds to those of all at its end. */
 static __global__ void survey_entries(float step, uint32_t floor_bits, size_t count,
                                       float *__restrict__ w, const int32_t *__restrict__ base,
-                                      int32_t *__restrict__ since, uint32_t *bins,
-                                      struct marks marks)
+                                      int32_t *__restrict__ base_at_last_publish, uint32_t *bins,
+                                      struct u64_set u64_set)
 {
     __shared__ uint32_t own[HISTOGRAM_BINS];
     for (unsigned b = threadIdx.x; b < HISTOGRAM_BINS; b += THREADS)
@@ -58,7 +58,7 @@ static __global__ void survey_entries(float step, uint32_t floor_bits, size_t co
         for (int k = 0; k < AT_ONCE; k++) {
             const size_t c = first + (size_t)k * THREADS + threadIdx.x;
             now[k] = c < count ? base[c] : 0;
-            was[k] = c < count ? since[c] : 0;
+            was[k] = c < count ? base_at_last_publish[c] : 0;
             weight[k] = c < count ? w[c] : 0;
         }
 #pragma unroll
@@ -67,7 +67,7 @@ static __global__ void survey_entries(float step, uint32_t floor_bits, size_t co
             if (now[k] != was[k]) {
                 weight[k] += step * (float)add_wrapping(now[k], 0u - (uint32_t)was[k]);
                 w[c] = weight[k];
-                since[c] = now[k];
+                base_at_last_publish[c] = now[k];
             }
             const uint32_t bits = size_bits(residual(weight[k], now[k]));
             const bool marked = c < count && bits >= floor_bits;
@@ -75,8 +75,8 @@ static __global__ void survey_entries(float step, uint32_t floor_bits, size_t co
                 (void)atomicAdd(&own[bits >> BIN_BITS], 1u);
             const uint32_t word = __ballot_sync(0xFFFFFFFFu, marked);
             if (threadIdx.x % WARP == 0 && c < count) {
-                marks.bits[c / WARP] = word;
-                marks.before[c / WARP] = (uint32_t)__popc(word);
+                u64_set.bits[c / WARP] = word;
+                u64_set.before[c / WARP] = (uint32_t)__popc(word);
             }
         }
     }
@@ -99,58 +99,59 @@ cudaError_t kernels_fit(int *survey_blocks)
 }
 
 cudaError_t kernel_survey(cudaStream_t stream, int blocks, const struct survey *survey,
-                          size_t count, float *w, const int32_t *base, int32_t *since,
-                          uint32_t *bins, struct marks marks)
+                          size_t count, float *w, const int32_t *base,
+                          int32_t *base_at_last_publish, uint32_t *bins, struct u64_set u64_set)
 {
     const size_t needed = (count + THREADS * AT_ONCE - 1) / (THREADS * AT_ONCE);
     const size_t most = (size_t)blocks;
     uint32_t floor_bits;
     memcpy(&floor_bits, &survey->floor, sizeof floor_bits);
     return launch(stream, needed < most ? needed : most, survey_entries, survey->beta * QUANTUM,
-                  floor_bits, count, w, base, since, bins, marks);
+                  floor_bits, count, w, base, base_at_last_publish, bins, u64_set);
 }
 
-static __global__ void pick(unsigned words, struct marks marks, uint32_t *picks, uint32_t picks_max,
-                            uint32_t *picked)
+static __global__ void pick(unsigned words, struct u64_set u64_set, uint32_t *candidates,
+                            uint32_t candidates_max, uint32_t *picked)
 {
     EACH (i, words) {
-        uint32_t at = marks.before[i];
-        for (uint32_t left = marks.bits[i]; left != 0; left &= left - 1, at++) {
-            if (at < picks_max)
-                picks[at] = i * WARP + (uint32_t)__ffs((int)left) - 1;
+        uint32_t at = u64_set.before[i];
+        for (uint32_t left = u64_set.bits[i]; left != 0; left &= left - 1, at++) {
+            if (at < candidates_max)
+                candidates[at] = i * WARP + (uint32_t)__ffs((int)left) - 1;
         }
         if (i + 1 == words)
             *picked = at;
     }
 }
 
-cudaError_t kernel_pick(cudaStream_t stream, size_t count, struct marks marks, uint32_t *picks,
-                        uint32_t picks_max, uint32_t *picked)
+cudaError_t kernel_pick(cudaStream_t stream, size_t count, struct u64_set u64_set,
+                        uint32_t *candidates, uint32_t candidates_max, uint32_t *picked)
 {
-    return launch_each(stream, marks_words(count), pick, marks, picks, picks_max, picked);
+    return launch_each(stream, u64_set_words(count), pick, u64_set, candidates, candidates_max,
+                       picked);
 }
 
-static __global__ void refine(unsigned picked, const uint32_t *picks, const float *w,
+static __global__ void refine(unsigned picked, const uint32_t *candidates, const float *w,
                               const int32_t *base, uint32_t bin, uint32_t *parts)
 {
     EACH (i, picked) {
-        const uint32_t c = picks[i];
+        const uint32_t c = candidates[i];
         const uint32_t bits = size_bits(residual(w[c], base[c]));
         if (bits >> BIN_BITS == bin)
             (void)atomicAdd(&parts[bits >> PART_BITS & (BIN_PARTS - 1)], 1u);
     }
 }
 
-cudaError_t kernel_refine(cudaStream_t stream, uint32_t picked, const uint32_t *picks,
+cudaError_t kernel_refine(cudaStream_t stream, uint32_t picked, const uint32_t *candidates,
                           const float *w, const int32_t *base, uint32_t bin, uint32_t *parts)
 {
-    return launch_each(stream, picked, refine, picks, w, base, bin, parts);
+    return launch_each(stream, picked, refine, candidates, w, base, bin, parts);
 }
 
 static __global__ void levels(unsigned picked, struct cut cut, const float *w, const int32_t *base)
 {
     EACH (i, picked) {
-        const uint32_t c = cut.picks[i];
+        const uint32_t c = cut.candidates[i];
         const float r = residual(w[c], base[c]);
         const bool told = fabsf(r) >= cut.tau && fabsf(r) <= FLT_MAX;
         const float level = fmaxf(fminf(r / cut.tau, LEVEL_MAX), -LEVEL_MAX);
@@ -164,12 +165,12 @@ cudaError_t kernel_levels(cudaStream_t stream, struct cut cut, const float *w, c
     return launch_each(stream, cut.picked, levels, cut, w, base);
 }
 
-static __global__ void tell(unsigned picked, struct cut cut, float *w, int32_t *base)
+static __global__ void terms(unsigned picked, struct cut cut, float *w, int32_t *base)
 {
     const float step = QUANTUM * (float)cut.amount - cut.tau;
     EACH (i, picked) {
         const int level = cut.levels[i];
-        const uint32_t at = cut.told_before[i], c = cut.picks[i];
+        const uint32_t at = cut.told_before[i], c = cut.candidates[i];
         if (level != 0 && at < cut.capacity) {
             cut.index[at] = c;
             cut.level[at] = (int8_t)level;
@@ -185,7 +186,7 @@ static __global__ void tell(unsigned picked, struct cut cut, float *w, int32_t *
 
 cudaError_t kernel_cut(cudaStream_t stream, struct cut cut, float *w, int32_t *base)
 {
-    return launch_each(stream, cut.picked, tell, cut, w, base);
+    return launch_each(stream, cut.picked, terms, cut, w, base);
 }
 
 /* How far a weight with residual r moves, of which an earlier life told `level` (cpu_exchange.c).
@@ -199,7 +200,8 @@ static __device__ float own_move(float r, float tau, float step, float level)
 }
 
 /* No entry comes twice in an update, so no two threads meet. */
-static __global__ void hear(unsigned count, struct update update, bool own, float *w, int32_t *base)
+static __global__ void apply(unsigned count, struct update update, bool own, float *w,
+                             int32_t *base)
 {
     const float step = QUANTUM * (float)update.amount;
     EACH (i, count) {
@@ -211,10 +213,10 @@ static __global__ void hear(unsigned count, struct update update, bool own, floa
     }
 }
 
-cudaError_t kernel_hear(cudaStream_t stream, const struct update *update, bool own, float *w,
-                        int32_t *base)
+cudaError_t kernel_apply(cudaStream_t stream, const struct update *update, bool own, float *w,
+                         int32_t *base)
 {
-    return launch_each(stream, update->count, hear, *update, own, w, base);
+    return launch_each(stream, update->count, apply, *update, own, w, base);
 }
 
 static __global__ void rebase(unsigned count, const int32_t *to, float *w, int32_t *base)

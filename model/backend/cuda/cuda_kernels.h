@@ -6,8 +6,8 @@
  * whoever waits for it. Memory is the device's. backend.h says what the operations do; the
  * exchange does the CPU's arithmetic, bit for bit (but for the bits of a NaN).
  */
-#ifndef HEARSAY_CUDA_KERNELS_H
-#define HEARSAY_CUDA_KERNELS_H
+#ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_KERNELS_H
+#define HEARSAY_MODEL_BACKEND_CUDA_CUDA_KERNELS_H
 
 #include <cuda_runtime_api.h>
 
@@ -70,12 +70,12 @@ cudaError_t kernel_gather(cudaStream_t stream, int batch, size_t sample_size, co
 cudaError_t kernels_fit(int *survey_blocks);
 
 /* A bit for each entry, and for each word of 32 how many bits are set before it. */
-struct marks {
-    uint32_t *bits;   /* [marks_words] */
-    uint32_t *before; /* [marks_words] */
+struct u64_set {
+    uint32_t *bits;   /* [u64_set_words] */
+    uint32_t *before; /* [u64_set_words] */
 };
 
-static inline size_t marks_words(size_t count)
+static inline size_t u64_set_words(size_t count)
 {
     return (count + 31) / 32;
 }
@@ -89,13 +89,13 @@ cudaError_t kernel_scan(cudaStream_t stream, void *room, size_t room_bytes, size
 /* The survey: step on, count into bins (cleared before), set marks->bits, and in marks->before how
  * many are set in each word (to be scanned). blocks: as many as the device holds at once. */
 cudaError_t kernel_survey(cudaStream_t stream, int blocks, const struct survey *survey,
-                          size_t count, float *w, const int32_t *base, int32_t *since,
-                          uint32_t *bins, struct marks marks);
+                          size_t count, float *w, const int32_t *base,
+                          int32_t *base_at_last_publish, uint32_t *bins, struct u64_set u64_set);
 /* The marked entries into picks, as many as there is room for; *picked: how many are marked. */
-cudaError_t kernel_pick(cudaStream_t stream, size_t count, struct marks marks, uint32_t *picks,
-                        uint32_t picks_max, uint32_t *picked);
+cudaError_t kernel_pick(cudaStream_t stream, size_t count, struct u64_set u64_set,
+                        uint32_t *candidates, uint32_t candidates_max, uint32_t *picked);
 /* parts (cleared before). */
-cudaError_t kernel_refine(cudaStream_t stream, uint32_t picked, const uint32_t *picks,
+cudaError_t kernel_refine(cudaStream_t stream, uint32_t picked, const uint32_t *candidates,
                           const float *w, const int32_t *base, uint32_t bin, uint32_t *parts);
 
 /* A cut: levels[picked] of all picks, and told_before[picked], 1 where there is one (to be scanned
@@ -105,7 +105,7 @@ struct cut {
     uint32_t amount;
     uint32_t picked;
     uint32_t capacity;
-    const uint32_t *picks;
+    const uint32_t *candidates;
     int8_t *levels;
     uint32_t *told_before;
     uint32_t *index; /* [capacity]: what is told ... */
@@ -116,8 +116,8 @@ cudaError_t kernel_levels(cudaStream_t stream, struct cut cut, const float *w, c
 cudaError_t kernel_cut(cudaStream_t stream, struct cut cut, float *w, int32_t *base);
 
 /* update: its index and level are the device's. */
-cudaError_t kernel_hear(cudaStream_t stream, const struct update *update, bool own, float *w,
-                        int32_t *base);
+cudaError_t kernel_apply(cudaStream_t stream, const struct update *update, bool own, float *w,
+                         int32_t *base);
 cudaError_t kernel_rebase(cudaStream_t stream, size_t count, const int32_t *to, float *w,
                           int32_t *base);
 /* Added to digest[2], low and high lane. */

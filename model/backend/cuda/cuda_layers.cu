@@ -102,17 +102,17 @@ static __global__ void slope_columns(unsigned rows, unsigned columns, const floa
                                      float *sums)
 {
     __shared__ float part[SUM_ROWS][SUM_COLUMNS + 1];
-    const unsigned lane = threadIdx.x % SUM_COLUMNS, line = threadIdx.x / SUM_COLUMNS;
+    const unsigned half = threadIdx.x % SUM_COLUMNS, line = threadIdx.x / SUM_COLUMNS;
     for (unsigned first = blockIdx.x * SUM_COLUMNS; first < columns;
          first += gridDim.x * SUM_COLUMNS) {
-        const unsigned column = first + lane;
+        const unsigned column = first + half;
         const auto at = [=](unsigned row) { return (size_t)row * columns + column; };
         float sum = add_slopes(line, column < columns ? rows : 0, SUM_ROWS, at, y, activation,
                                slope, rounded);
-        part[line][lane] = sum;
+        part[line][half] = sum;
         __syncthreads();
         for (unsigned other = 1; line == 0 && other < SUM_ROWS; other++)
-            sum += part[other][lane];
+            sum += part[other][half];
         if (line == 0 && column < columns)
             sums[column] = sum;
         __syncthreads();

@@ -33,8 +33,8 @@ static bool none_device(int i, struct gpu *gpu)
     return false;
 }
 
-static enum status none_open(int i, enum precision precision, struct backend **backend,
-                             struct problem *problem)
+static enum error none_open(int i, enum precision precision, struct backend **backend,
+                            struct problem *problem)
 {
     (void)i, (void)precision, (void)backend;
     return problem_set(problem, MISSING, "%s", why_not);

@@ -6,8 +6,8 @@
  * It is looked for beside the program and in ../lib/hearsay; HEARSAY_CUDA names another file, such
  * as the one of tests/cuda_on_cpu.
  */
-#ifndef HEARSAY_CUDA_MODULE_H
-#define HEARSAY_CUDA_MODULE_H
+#ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_MODULE_H
+#define HEARSAY_MODEL_BACKEND_CUDA_CUDA_MODULE_H
 
 #include "backend/backend.h"
 #include "backend/device.h"
@@ -19,8 +19,8 @@ struct cuda_module {
     /* False: the driver does not tell. */
     bool (*device)(int i, struct gpu *gpu);
     /* The problem says why GPU i cannot be used. */
-    enum status (*open)(int i, enum precision precision, struct backend **backend,
-                        struct problem *problem);
+    enum error (*open)(int i, enum precision precision, struct backend **backend,
+                       struct problem *problem);
 };
 
 /* The module's only name. */

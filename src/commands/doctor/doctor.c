@@ -42,7 +42,7 @@ void doctor_say(struct doctor *doctor, enum verdict verdict, const char *subject
     (void)fflush(doctor->out); /* the next may take its time */
 }
 
-static enum status parse_option(struct doctor_options *options, int option, struct problem *problem)
+static enum error parse_option(struct doctor_options *options, int option, struct problem *problem)
 {
     switch (option) {
     case 'c':
@@ -61,8 +61,8 @@ static enum status parse_option(struct doctor_options *options, int option, stru
     }
 }
 
-static enum status parse_options(struct doctor_options *options, int argc, char **argv,
-                                 struct problem *problem)
+static enum error parse_options(struct doctor_options *options, int argc, char **argv,
+                                struct problem *problem)
 {
     static const struct option known[] = {{"config", required_argument, NULL, 'c'},
                                           {"set", required_argument, NULL, 's'},
@@ -71,9 +71,9 @@ static enum status parse_options(struct doctor_options *options, int argc, char 
                                           {NULL, 0, NULL, 0}};
     int option;
     while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        const enum status status = parse_option(options, option, problem);
-        if (status != OK || options->help)
-            return status;
+        const enum error error = parse_option(options, option, problem);
+        if (error != OK || options->help)
+            return error;
     }
     if (optind < argc)
         return problem_set(problem, MALFORMED,

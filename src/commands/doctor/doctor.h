@@ -8,8 +8,8 @@
  *   doctor_visit.c  calling on them, with the code of the node itself
  *   doctor_place.c  what kind of address an address is
  */
-#ifndef HEARSAY_DOCTOR_H
-#define HEARSAY_DOCTOR_H
+#ifndef HEARSAY_COMMANDS_DOCTOR_DOCTOR_H
+#define HEARSAY_COMMANDS_DOCTOR_DOCTOR_H
 
 #include "config/config.h"
 #include "crypto/identity.h"

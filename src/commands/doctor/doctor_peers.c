@@ -254,7 +254,8 @@ void doctor_look_at_peers(struct doctor *doctor)
         struct introduction ours;
         introduction_make(&ours, doctor->config.node.swarm, doctor->model, doctor->parameters);
         entropy_from_system(&round.entropy);
-        peer_club_init(&round.club, &doctor->identity, doctor->swarm_key, &ours, &round.entropy);
+        peer_credentials_init(&round.credentials, &doctor->identity, doctor->swarm_key, &ours,
+                              &round.entropy);
     }
     if (peers->count > 0) {
         find_numbers(&round);

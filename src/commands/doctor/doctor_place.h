@@ -1,6 +1,6 @@
 /* What kind of address an address is, and which of them are ours. */
-#ifndef HEARSAY_DOCTOR_PLACE_H
-#define HEARSAY_DOCTOR_PLACE_H
+#ifndef HEARSAY_COMMANDS_DOCTOR_DOCTOR_PLACE_H
+#define HEARSAY_COMMANDS_DOCTOR_DOCTOR_PLACE_H
 
 #include "socket/address.h"
 

@@ -18,14 +18,14 @@ static void look_at_incarnation(struct doctor *doctor)
     struct problem problem;
     uint64_t number;
     const uint64_t wall_ms = (uint64_t)time(NULL) * 1000;
-    if (life_look(disk_real(), doctor->config.node.state_dir, wall_ms, NODE_LIVES, &number,
-                  &problem) != OK)
+    if (incarnation_look(disk_real(), doctor->config.node.state_dir, wall_ms, NODE_INCARNATIONS,
+                         &number, &problem) != OK)
         doctor_say(doctor, VERDICT_FAIL, "incarnation", "%s", problem.text);
 }
 
 /* Is there room for the lives that it knows? */
-static enum status check_history(const struct doctor *doctor, const struct checkpoint *checkpoint,
-                                 struct problem *problem)
+static enum error check_history(const struct doctor *doctor, const struct checkpoint *checkpoint,
+                                struct problem *problem)
 {
     struct node_options options = setup_plain_options(&doctor->config);
     options.history = checkpoint->own;
@@ -39,12 +39,12 @@ static void look_at_checkpoints(struct doctor *doctor, struct checkpoint *checkp
     const struct checkpoint_refusal refusal = {.context = doctor, .refused = say_refused};
     struct checkpoint_series series;
     struct problem problem;
-    enum status status = checkpoint_load(disk_real(), dir, checkpoint, &series, &refusal, &problem);
-    if (status == MISSING)
+    enum error error = checkpoint_load(disk_real(), dir, checkpoint, &series, &refusal, &problem);
+    if (error == MISSING)
         return;
-    if (status == OK)
-        status = check_history(doctor, checkpoint, &problem);
-    if (status != OK)
+    if (error == OK)
+        error = check_history(doctor, checkpoint, &problem);
+    if (error != OK)
         doctor_say(doctor, VERDICT_FAIL, "checkpoint", "%s", problem.text);
     else
         doctor_say(doctor, VERDICT_OK, "checkpoint", "%s: the node goes on from it",
@@ -53,12 +53,13 @@ static void look_at_checkpoints(struct doctor *doctor, struct checkpoint *checkp
 
 void doctor_look_at_state(struct doctor *doctor)
 {
-    char model[WHOSE_MAX];
+    char model[CHECKPOINT_OWNER_MAX];
     void *memory = malloc(learner_state_bytes(doctor->parameters, 0));
-    struct checkpoint checkpoint = {
-        .model = model, .tell_apart = whose_tell_apart, .own = malloc(CHECKPOINT_OWN_MAX)};
+    struct checkpoint checkpoint = {.model = model,
+                                    .difference = checkpoint_owner_difference,
+                                    .own = malloc(CHECKPOINT_OWN_MAX)};
     CHECK(memory && checkpoint.own);
-    whose_describe(&doctor->identity, doctor->config.node.swarm, doctor->model, model);
+    checkpoint_owner_describe(&doctor->identity, doctor->config.node.swarm, doctor->model, model);
     learner_state_init(&checkpoint.state, memory, doctor->parameters, 0);
     look_at_checkpoints(doctor, &checkpoint);
     look_at_incarnation(doctor);

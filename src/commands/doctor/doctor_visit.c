@@ -56,7 +56,7 @@ static void on_connected(void *self, uint64_t conn)
         transport_hang_up(round->transport, conn);
         return;
     }
-    peer_on_connected(&visit->peer, &round->club, now_ns);
+    peer_on_connected(&visit->peer, &round->credentials, now_ns);
     flush(round, visit);
     set_timer(round);
 }
@@ -75,7 +75,8 @@ static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t cou
     struct round *round = self;
     struct visit *visit = visit_at(round, conn);
     struct problem problem;
-    switch (peer_take(&visit->peer, &round->club, transport_now_ns(), &bytes, &count, &problem)) {
+    switch (peer_take(&visit->peer, &round->credentials, transport_now_ns(), &bytes, &count,
+                      &problem)) {
     case PEER_MET:
         visit->is_through = true;
         memcpy(visit->id, visit->peer.id, ID_BYTES);

@@ -6,8 +6,8 @@
  * It is the conversation of a node (peer.h) over a node's transport, ended as soon as the other has
  * proved who it is: so we never become a member, and nothing is noted there.
  */
-#ifndef HEARSAY_DOCTOR_VISIT_H
-#define HEARSAY_DOCTOR_VISIT_H
+#ifndef HEARSAY_COMMANDS_DOCTOR_DOCTOR_VISIT_H
+#define HEARSAY_COMMANDS_DOCTOR_DOCTOR_VISIT_H
 
 #include "commands/doctor/doctor.h"
 #include "node/connection/peer.h"
@@ -44,7 +44,7 @@ struct visit {
 struct round {
     struct doctor *doctor;
     struct transport *transport;
-    struct club club;
+    struct credentials credentials;
     struct entropy entropy;
     bool can_greet; /* keys and model are there */
     struct visit *visits;

@@ -38,7 +38,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static enum status no_node(const char *dir, struct problem *problem)
+static enum error no_node(const char *dir, struct problem *problem)
 {
     if (status_door_is_taken(dir))
         return problem_set(problem, FAILED,
@@ -51,7 +51,7 @@ static enum status no_node(const char *dir, struct problem *problem)
                        dir);
 }
 
-static enum status connect_failed(const char *dir, int reason, struct problem *problem)
+static enum error connect_failed(const char *dir, int reason, struct problem *problem)
 {
     if (reason == ENOENT || reason == ECONNREFUSED || reason == ENOTDIR)
         return no_node(dir, problem);
@@ -70,7 +70,7 @@ static enum status connect_failed(const char *dir, int reason, struct problem *p
 }
 
 /* A socket connected to the node. */
-static enum status reach(const char *dir, int *out, struct problem *problem)
+static enum error reach(const char *dir, int *out, struct problem *problem)
 {
     struct status_place place;
     const int asking = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -102,7 +102,7 @@ struct answer {
     bool ended;
 };
 
-static enum status too_late(const struct answer *answer, struct problem *problem)
+static enum error too_late(const struct answer *answer, struct problem *problem)
 {
     struct ucred node = {0};
     socklen_t bytes = sizeof node;
@@ -113,7 +113,7 @@ static enum status too_late(const struct answer *answer, struct problem *problem
                        answer->dir, (int)node.pid, answer->wait_ms * 1e-3);
 }
 
-static enum status read_more(struct answer *answer, struct problem *problem)
+static enum error read_more(struct answer *answer, struct problem *problem)
 {
     const int64_t left_ms = answer->until_ms - now_ms();
     struct pollfd ready = {.fd = answer->asking, .events = POLLIN};
@@ -134,11 +134,11 @@ static enum status read_more(struct answer *answer, struct problem *problem)
     return OK;
 }
 
-enum status status_ask(const char *dir, int wait_ms, char **bytes, size_t *count,
-                       struct problem *problem)
+enum error status_ask(const char *dir, int wait_ms, char **bytes, size_t *count,
+                      struct problem *problem)
 {
     struct answer answer = {.dir = dir, .wait_ms = wait_ms, .until_ms = now_ms() + wait_ms};
-    enum status status = reach(dir, &answer.asking, problem);
+    enum error status = reach(dir, &answer.asking, problem);
     if (status != OK)
         return status;
     while (status == OK && !answer.ended)

@@ -1,6 +1,6 @@
 /* Asking the node of a state folder how it is, over the socket in it (status_door.h). */
-#ifndef HEARSAY_STATUS_ASK_H
-#define HEARSAY_STATUS_ASK_H
+#ifndef HEARSAY_COMMANDS_STATUS_STATUS_ASK_H
+#define HEARSAY_COMMANDS_STATUS_STATUS_ASK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,8 +15,8 @@
 
 /* The answer, as it came (then a zero), to be freed; within wait_ms. MISSING: no node answers
  * there, FAILED: it is there and does not answer; the sentence says what to do. */
-enum status status_ask(const char *dir, int wait_ms, char **bytes, size_t *count,
-                       struct problem *problem) MUST_USE;
+enum error status_ask(const char *dir, int wait_ms, char **bytes, size_t *count,
+                      struct problem *problem) MUST_USE;
 
 /* The name of a unix socket holds 108 bytes, a path of a state folder more: it goes through the
  * open folder. False, with errno, when there is no such folder. */

@@ -24,18 +24,18 @@ static const char usage[] =
     "2 wrong usage, 3 it is there, but still joins or catches up.\n";
 
 /* Where the configuration says. */
-static enum status read_config(struct status_options *options, struct problem *problem)
+static enum error read_config(struct status_options *options, struct problem *problem)
 {
     struct config config;
     config_defaults(&config);
-    const enum status status = config_load(&config, options->config, problem);
+    const enum error status = config_load(&config, options->config, problem);
     if (status == OK)
         (void)snprintf(options->dir, sizeof options->dir, "%s", config.node.state_dir);
     return status;
 }
 
-static enum status parse_option(struct status_options *options, int option, const char *command,
-                                struct problem *problem)
+static enum error parse_option(struct status_options *options, int option, const char *command,
+                               struct problem *problem)
 {
     switch (option) {
     case 's':
@@ -58,8 +58,8 @@ static enum status parse_option(struct status_options *options, int option, cons
     }
 }
 
-enum status status_options_parse(struct status_options *options, int argc, char **argv,
-                                 bool knows_json, struct problem *problem)
+enum error status_options_parse(struct status_options *options, int argc, char **argv,
+                                bool knows_json, struct problem *problem)
 {
     static const struct option known[] = {{"state", required_argument, NULL, 's'},
                                           {"config", required_argument, NULL, 'c'},
@@ -74,7 +74,7 @@ enum status status_options_parse(struct status_options *options, int argc, char 
     int option, named = 0;
     while ((option = getopt_long(argc, argv, "h", taken, NULL)) != -1) {
         named += option == 's' || option == 'c';
-        const enum status status = parse_option(options, option, argv[0], problem);
+        const enum error status = parse_option(options, option, argv[0], problem);
         if (status != OK || options->help)
             return status;
     }
@@ -87,12 +87,12 @@ enum status status_options_parse(struct status_options *options, int argc, char 
     return options->config ? read_config(options, problem) : OK;
 }
 
-enum status status_page_ask(struct status_page *page, const char *dir, int wait_ms,
-                            struct problem *problem)
+enum error status_page_ask(struct status_page *page, const char *dir, int wait_ms,
+                           struct problem *problem)
 {
     char *bytes;
     size_t count;
-    enum status status = status_ask(dir, wait_ms, &bytes, &count, problem);
+    enum error status = status_ask(dir, wait_ms, &bytes, &count, problem);
     if (status != OK)
         return status;
     status = status_page_decode(page, bytes, count, problem);

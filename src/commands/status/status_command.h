@@ -1,6 +1,6 @@
 /* hearsay status: how the node of this machine is, for people, scripts and health probes. */
-#ifndef HEARSAY_STATUS_COMMAND_H
-#define HEARSAY_STATUS_COMMAND_H
+#ifndef HEARSAY_COMMANDS_STATUS_STATUS_COMMAND_H
+#define HEARSAY_COMMANDS_STATUS_STATUS_COMMAND_H
 
 #include "config/config.h"
 #include "commands/status/status_page.h"
@@ -15,12 +15,12 @@ struct status_options {
 
 /* --state DIR or --config FILE, which names it; --json only where it is known. command: as in
  * messages, "hearsay status". */
-enum status status_options_parse(struct status_options *options, int argc, char **argv,
-                                 bool knows_json, struct problem *problem) MUST_USE;
+enum error status_options_parse(struct status_options *options, int argc, char **argv,
+                                bool knows_json, struct problem *problem) MUST_USE;
 
 /* Ask the node of dir and read its answer; status_page_free it. */
-enum status status_page_ask(struct status_page *page, const char *dir, int wait_ms,
-                            struct problem *problem) MUST_USE;
+enum error status_page_ask(struct status_page *page, const char *dir, int wait_ms,
+                           struct problem *problem) MUST_USE;
 
 /* argv[0] is "hearsay status". Returns the exit code: 0 healthy, 1 no answer, 2 wrong usage,
  * 3 not yet: it joins, or catches up. */

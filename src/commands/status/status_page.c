@@ -45,8 +45,8 @@ static const struct field PAGE_FIELDS[] = {
     WHOLE(status_page, parameters),
     TEXT(status_page, digest),
     WHOLE(status_page, rumors_known),
-    WHOLE(status_page, rumors_told),
-    WHOLE(status_page, rumors_heard),
+    WHOLE(status_page, rumors_published),
+    WHOLE(status_page, rumors_received),
     WHOLE(status_page, duplicates),
     WHOLE(status_page, waiting),
     REAL(status_page, lag_s),
@@ -197,8 +197,8 @@ static void *decode_list(const struct field *fields, size_t count, size_t record
     return records;
 }
 
-enum status status_page_decode(struct status_page *page, const char *bytes, size_t count,
-                               struct problem *problem)
+enum error status_page_decode(struct status_page *page, const char *bytes, size_t count,
+                              struct problem *problem)
 {
     json_t *object = json_loadb(bytes, count, 0, NULL);
     if (!json_is_string(json_object_get(object, "stage"))) {

@@ -7,8 +7,8 @@
  * What is not known is null there, and not a number (or "") here.
  * Held by tests/unit/commands/test_status_page.c: what is encoded is decoded, equal.
  */
-#ifndef HEARSAY_STATUS_PAGE_H
-#define HEARSAY_STATUS_PAGE_H
+#ifndef HEARSAY_COMMANDS_STATUS_STATUS_PAGE_H
+#define HEARSAY_COMMANDS_STATUS_STATUS_PAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,7 +66,7 @@ struct status_page {
 
     uint64_t parameters;
     char digest[STATUS_WORD_BYTES + 1];
-    uint64_t rumors_known, rumors_told, rumors_heard, duplicates, waiting;
+    uint64_t rumors_known, rumors_published, rumors_received, duplicates, waiting;
     double lag_s;
     uint64_t steps, samples;
     double samples_per_second, loss, share;
@@ -89,8 +89,8 @@ char *status_page_encode(const struct status_page *page, size_t *count);
 
 /* MALFORMED and a sentence when it is not a page. A field that is missing is taken as not known:
  * the node may be of another version. To be freed with status_page_free. */
-enum status status_page_decode(struct status_page *page, const char *bytes, size_t count,
-                               struct problem *problem) MUST_USE;
+enum error status_page_decode(struct status_page *page, const char *bytes, size_t count,
+                              struct problem *problem) MUST_USE;
 
 /* The page's lists. */
 void status_page_free(struct status_page *page);

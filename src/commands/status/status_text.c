@@ -79,7 +79,7 @@ static void print_model(FILE *out, const struct status_page *page)
                   is_behind ? "lags by " : "lags behind nobody",
                   is_behind ? amount_span(page->lag_s).text : "");
     (void)fprintf(out, "             %s told, %s heard, %s duplicates\n",
-                  whole_text(page->rumors_told).text, whole_text(page->rumors_heard).text,
+                  whole_text(page->rumors_published).text, whole_text(page->rumors_received).text,
                   whole_text(page->duplicates).text);
 }
 

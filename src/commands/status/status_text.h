@@ -1,6 +1,6 @@
 /* A page for people: lines of at most 80 columns, aligned, with units one can read. */
-#ifndef HEARSAY_STATUS_TEXT_H
-#define HEARSAY_STATUS_TEXT_H
+#ifndef HEARSAY_COMMANDS_STATUS_STATUS_TEXT_H
+#define HEARSAY_COMMANDS_STATUS_STATUS_TEXT_H
 
 #include <stdio.h>
 

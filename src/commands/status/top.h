@@ -1,6 +1,6 @@
 /* hearsay top: the status of the node of this machine, live, on a whole terminal. */
-#ifndef HEARSAY_TOP_H
-#define HEARSAY_TOP_H
+#ifndef HEARSAY_COMMANDS_STATUS_TOP_H
+#define HEARSAY_COMMANDS_STATUS_TOP_H
 
 #include "commands/status/status_page.h"
 

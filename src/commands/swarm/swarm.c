@@ -52,8 +52,8 @@ static double now_s(void)
 }
 
 /* The configuration of node i (from 1). */
-static enum status make_config(const struct swarm *swarm, int i, const char *seed_peer,
-                               struct config *config, struct problem *problem)
+static enum error make_config(const struct swarm *swarm, int i, const char *seed_peer,
+                              struct config *config, struct problem *problem)
 {
     struct config_node *node = &config->node;
     const struct slice slice = {(uint32_t)i - 1, (uint32_t)swarm->options.nodes};
@@ -71,14 +71,14 @@ static enum status make_config(const struct swarm *swarm, int i, const char *see
     if (gpus > 0) /* in turn; none has them all on the first */
         (void)snprintf(config->train.device, sizeof config->train.device, "cuda:%d",
                        (i - 1) % gpus);
-    enum status status = OK;
+    enum error error = OK;
     if (seed_peer) {
         node->peers.count = 1;
-        status = address_parse(&node->peers.item[0], seed_peer, problem);
+        error = address_parse(&node->peers.item[0], seed_peer, problem);
     }
-    for (int s = 0; s < swarm->options.sets && status == OK; s++)
-        status = config_set(config, swarm->options.set[s], problem);
-    return status == OK ? config_check(config, problem) : status;
+    for (int s = 0; s < swarm->options.sets && error == OK; s++)
+        error = config_set(config, swarm->options.set[s], problem);
+    return error == OK ? config_check(config, problem) : error;
 }
 
 /* Processes. */
@@ -97,17 +97,17 @@ _Noreturn static void become_node(const struct swarm *swarm, int i, int log)
     _exit(127);
 }
 
-static enum status start_node(struct swarm *swarm, int i, const char *seed_peer,
-                              struct problem *problem)
+static enum error start_node(struct swarm *swarm, int i, const char *seed_peer,
+                             struct problem *problem)
 {
     struct swarm_node *node = &swarm->nodes[i - 1];
     struct config config;
     int ends[2];
-    enum status status = make_config(swarm, i, seed_peer, &config, problem);
-    if (status == OK)
-        status = folder_write_config(swarm->dir, i, &config, problem);
-    if (status != OK)
-        return status;
+    enum error error = make_config(swarm, i, seed_peer, &config, problem);
+    if (error == OK)
+        error = folder_write_config(swarm->dir, i, &config, problem);
+    if (error != OK)
+        return error;
     node->line = malloc(SWARM_LINE_MAX);
     if (!node->line || pipe2(ends, O_CLOEXEC) != 0)
         return problem_set(problem, FAILED, "cannot make a pipe: %s", strerror(errno));
@@ -190,18 +190,18 @@ static void signal_nodes(const struct swarm *swarm, int number)
 }
 
 /* The first node says where it listens; the others get that one address and meet the rest. */
-static enum status start_nodes(struct swarm *swarm, struct problem *problem)
+static enum error start_nodes(struct swarm *swarm, struct problem *problem)
 {
     struct swarm_node *first = &swarm->nodes[0];
-    enum status status = start_node(swarm, 1, NULL, problem);
+    enum error error = start_node(swarm, 1, NULL, problem);
     const double until = now_s() + START_WAIT_S;
-    while (status == OK && !first->address[0] && first->pid && now_s() < until && !interrupted)
+    while (error == OK && !first->address[0] && first->pid && now_s() < until && !interrupted)
         listen_for(swarm, 0.05);
-    if (status == OK && !first->address[0] && !interrupted)
+    if (error == OK && !first->address[0] && !interrupted)
         return problem_set(problem, FAILED, "the first node did not start");
-    for (int i = 2; i <= swarm->options.nodes && status == OK && !interrupted; i++)
-        status = start_node(swarm, i, first->address, problem);
-    return status;
+    for (int i = 2; i <= swarm->options.nodes && error == OK && !interrupted; i++)
+        error = start_node(swarm, i, first->address, problem);
+    return error;
 }
 
 /* Watching. */
@@ -357,10 +357,10 @@ static void say_what(const struct swarm *swarm)
     (void)fflush(stdout);
 }
 
-static enum status prepare(struct swarm *swarm, struct problem *problem)
+static enum error prepare(struct swarm *swarm, struct problem *problem)
 {
-    enum status status = folder_make(swarm->dir, swarm->options.dir, problem);
-    return status == OK ? folder_make_keys(swarm->dir, swarm->options.nodes, problem) : status;
+    enum error error = folder_make(swarm->dir, swarm->options.dir, problem);
+    return error == OK ? folder_make_keys(swarm->dir, swarm->options.nodes, problem) : error;
 }
 
 /* From the first node to the verdict. */
@@ -375,7 +375,7 @@ static bool live(struct swarm *swarm, struct problem *problem)
 }
 
 /* Opened at the start: nobody wants to learn at the end that it cannot be written. */
-static enum status open_json(FILE **json, const char *path, struct problem *problem)
+static enum error open_json(FILE **json, const char *path, struct problem *problem)
 {
     *json = fopen(path, "we");
     if (!*json)
@@ -384,8 +384,8 @@ static enum status open_json(FILE **json, const char *path, struct problem *prob
     return OK;
 }
 
-static enum status close_json(FILE *json, const struct swarm *swarm, bool ok,
-                              struct problem *problem)
+static enum error close_json(FILE *json, const struct swarm *swarm, bool ok,
+                             struct problem *problem)
 {
     const struct swarm_options *options = &swarm->options;
     const bool written = swarm_write_json(json, swarm->nodes, options->nodes, options->target, ok);
@@ -400,12 +400,12 @@ static int run(struct swarm *swarm)
     struct problem problem = {""};
     FILE *json = NULL;
     bool ok = false;
-    enum status status = OK;
+    enum error error = OK;
     if (swarm->options.json)
-        status = open_json(&json, swarm->options.json, &problem);
-    if (status == OK)
-        status = prepare(swarm, &problem);
-    if (status == OK)
+        error = open_json(&json, swarm->options.json, &problem);
+    if (error == OK)
+        error = prepare(swarm, &problem);
+    if (error == OK)
         ok = live(swarm, &problem);
     if (json && close_json(json, swarm, ok, &problem) != OK)
         ok = false;

@@ -5,8 +5,8 @@
  *
  * The nodes are the same daemons that run anywhere; this only starts, watches and stops them.
  */
-#ifndef HEARSAY_SWARM_H
-#define HEARSAY_SWARM_H
+#ifndef HEARSAY_COMMANDS_SWARM_SWARM_H
+#define HEARSAY_COMMANDS_SWARM_SWARM_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,7 +27,7 @@ struct swarm_node {
     char address[72]; /* from "started" */
     uint64_t steps, samples;
     double samples_per_second, loss;
-    uint64_t rumors_told, rumors_heard, duplicates;
+    uint64_t rumors_published, rumors_received, duplicates;
     uint64_t bytes_sent, bytes_received;
     uint64_t tested, correct;
     uint64_t evaluations;

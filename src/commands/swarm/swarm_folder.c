@@ -10,14 +10,14 @@
 
 #include "crypto/identity.h"
 
-static enum status make_dir(const char *path, struct problem *problem)
+static enum error make_dir(const char *path, struct problem *problem)
 {
     if (mkdir(path, 0755) != 0 && errno != EEXIST)
         return problem_set(problem, FAILED, "cannot make the folder %s: %s", path, strerror(errno));
     return OK;
 }
 
-enum status folder_make(char dir[static FOLDER_BYTES], const char *wanted, struct problem *problem)
+enum error folder_make(char dir[static FOLDER_BYTES], const char *wanted, struct problem *problem)
 {
     if (wanted) {
         if (snprintf(dir, FOLDER_BYTES, "%s", wanted) >= FOLDER_BYTES)
@@ -33,7 +33,7 @@ enum status folder_make(char dir[static FOLDER_BYTES], const char *wanted, struc
     return OK;
 }
 
-enum status folder_make_keys(const char *dir, int nodes, struct problem *problem)
+enum error folder_make_keys(const char *dir, int nodes, struct problem *problem)
 {
     struct entropy entropy;
     uint8_t seed[SEED_BYTES];
@@ -41,21 +41,21 @@ enum status folder_make_keys(const char *dir, int nodes, struct problem *problem
     entropy_from_system(&entropy);
     entropy_bytes(&entropy, seed, sizeof seed);
     (void)snprintf(path, sizeof path, "%s/swarm.key", dir);
-    enum status status = swarm_key_save(seed, path, problem);
-    for (int i = 1; i <= nodes && status == OK; i++) {
+    enum error error = swarm_key_save(seed, path, problem);
+    for (int i = 1; i <= nodes && error == OK; i++) {
         struct identity identity;
         entropy_bytes(&entropy, seed, sizeof seed);
         identity_from_seed(&identity, seed);
         (void)snprintf(path, sizeof path, "%s/node%d", dir, i);
-        status = make_dir(path, problem);
+        error = make_dir(path, problem);
         (void)snprintf(path, sizeof path, "%s/node%d/node.key", dir, i);
-        if (status == OK)
-            status = identity_save(&identity, path, problem);
+        if (error == OK)
+            error = identity_save(&identity, path, problem);
         secret_wipe(&identity, sizeof identity);
     }
     secret_wipe(seed, sizeof seed);
     secret_wipe(&entropy, sizeof entropy);
-    return status;
+    return error;
 }
 
 void folder_fill_config(const char *dir, int i, struct config *config)
@@ -66,8 +66,8 @@ void folder_fill_config(const char *dir, int i, struct config *config)
     (void)snprintf(node->state_dir, sizeof node->state_dir, "%s/node%d", dir, i);
 }
 
-enum status folder_write_config(const char *dir, int i, const struct config *config,
-                                struct problem *problem)
+enum error folder_write_config(const char *dir, int i, const struct config *config,
+                               struct problem *problem)
 {
     char path[FOLDER_BYTES + 64];
     (void)snprintf(path, sizeof path, "%s/node%d/node.conf", dir, i);

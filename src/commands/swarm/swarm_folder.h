@@ -4,8 +4,8 @@
  *   DIR/node1/  node.key  node.conf  node.err (its lines for people)  base.safetensors
  *   DIR/node2/  ...
  */
-#ifndef HEARSAY_SWARM_FOLDER_H
-#define HEARSAY_SWARM_FOLDER_H
+#ifndef HEARSAY_COMMANDS_SWARM_SWARM_FOLDER_H
+#define HEARSAY_COMMANDS_SWARM_SWARM_FOLDER_H
 
 #include "config/config.h"
 #include "base/error.h"
@@ -13,16 +13,16 @@
 #define FOLDER_BYTES 512 /* of its path */
 
 /* The folder `wanted`, or a fresh temporary one if that is NULL; its path into dir. */
-enum status folder_make(char dir[static FOLDER_BYTES], const char *wanted,
-                        struct problem *problem) MUST_USE;
+enum error folder_make(char dir[static FOLDER_BYTES], const char *wanted,
+                       struct problem *problem) MUST_USE;
 
 /* A fresh swarm key, and a folder with a fresh identity for each node. */
-enum status folder_make_keys(const char *dir, int nodes, struct problem *problem) MUST_USE;
+enum error folder_make_keys(const char *dir, int nodes, struct problem *problem) MUST_USE;
 
 /* The paths in the configuration of node i (from 1), and its file. */
 void folder_fill_config(const char *dir, int i, struct config *config);
-enum status folder_write_config(const char *dir, int i, const struct config *config,
-                                struct problem *problem) MUST_USE;
+enum error folder_write_config(const char *dir, int i, const struct config *config,
+                               struct problem *problem) MUST_USE;
 
 /* Remove what this program and its nodes have put there, and nothing else. */
 void folder_remove(const char *dir, int nodes);

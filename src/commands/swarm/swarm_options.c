@@ -29,8 +29,8 @@ const char swarm_options_usage[] =
     "Exit codes: 0 all nodes hold the same model and it reaches the target, 1 not so,\n"
     "2 wrong usage.\n";
 
-static enum status set_key(struct swarm_options *options, const char *key, const char *value,
-                           struct problem *problem)
+static enum error set_key(struct swarm_options *options, const char *key, const char *value,
+                          struct problem *problem)
 {
     char assignment[MODEL_LINE_MAX + 64];
     if (snprintf(assignment, sizeof assignment, "%s=%s", key, value) >= (int)sizeof assignment)
@@ -38,8 +38,8 @@ static enum status set_key(struct swarm_options *options, const char *key, const
     return config_set(&options->config, assignment, problem);
 }
 
-static enum status parse_number(double *value, const char *name, double low, double high,
-                                struct problem *problem)
+static enum error parse_number(double *value, const char *name, double low, double high,
+                               struct problem *problem)
 {
     char *end;
     double parsed = strtod(optarg, &end);
@@ -50,27 +50,27 @@ static enum status parse_number(double *value, const char *name, double low, dou
     return OK;
 }
 
-static enum status parse_whole(uint64_t *value, const char *name, double low, double high,
-                               struct problem *problem)
+static enum error parse_whole(uint64_t *value, const char *name, double low, double high,
+                              struct problem *problem)
 {
     double parsed = 0;
-    enum status status = parse_number(&parsed, name, low, high, problem);
-    if (status == OK && parsed != floor(parsed))
+    enum error error = parse_number(&parsed, name, low, high, problem);
+    if (error == OK && parsed != floor(parsed))
         return problem_set(problem, MALFORMED, "--%s %.40s: must be a whole number", name, optarg);
-    if (status == OK)
+    if (error == OK)
         *value = (uint64_t)parsed;
-    return status;
+    return error;
 }
 
-static enum status parse_option(struct swarm_options *options, int option, struct problem *problem)
+static enum error parse_option(struct swarm_options *options, int option, struct problem *problem)
 {
     uint64_t nodes = 0;
-    enum status status;
+    enum error error;
     switch (option) {
     case 'n':
-        status = parse_whole(&nodes, "nodes", 1, SWARM_NODES_MAX, problem);
+        error = parse_whole(&nodes, "nodes", 1, SWARM_NODES_MAX, problem);
         options->nodes = (int)nodes;
-        return status;
+        return error;
     case 'm':
         return set_key(options, "model.name", optarg, problem);
     case 'L':
@@ -109,8 +109,8 @@ bool swarm_options_has_files(const struct config *config)
     return access(path, R_OK) == 0;
 }
 
-enum status swarm_options_parse(struct swarm_options *options, int argc, char **argv,
-                                struct problem *problem)
+enum error swarm_options_parse(struct swarm_options *options, int argc, char **argv,
+                               struct problem *problem)
 {
     static const struct option known[] = {
         {"nodes", required_argument, NULL, 'n'},  {"model", required_argument, NULL, 'm'},
@@ -125,9 +125,9 @@ enum status swarm_options_parse(struct swarm_options *options, int argc, char **
         options->config.data.source = DATASET_GENERATED;
     int option;
     while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        enum status status = parse_option(options, option, problem);
-        if (status != OK || options->help)
-            return status;
+        enum error error = parse_option(options, option, problem);
+        if (error != OK || options->help)
+            return error;
     }
     if (optind < argc)
         return problem_set(problem, MALFORMED,

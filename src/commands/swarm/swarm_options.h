@@ -1,6 +1,6 @@
 /* What `hearsay swarm` was asked to do. */
-#ifndef HEARSAY_SWARM_OPTIONS_H
-#define HEARSAY_SWARM_OPTIONS_H
+#ifndef HEARSAY_COMMANDS_SWARM_SWARM_OPTIONS_H
+#define HEARSAY_COMMANDS_SWARM_SWARM_OPTIONS_H
 
 #include "config/config.h"
 #include "base/error.h"
@@ -23,8 +23,8 @@ struct swarm_options {
 extern const char swarm_options_usage[];
 
 /* MALFORMED and a sentence for what cannot be. Points into argv. */
-enum status swarm_options_parse(struct swarm_options *options, int argc, char **argv,
-                                struct problem *problem) MUST_USE;
+enum error swarm_options_parse(struct swarm_options *options, int argc, char **argv,
+                               struct problem *problem) MUST_USE;
 
 /* Are the IDX files where the configuration says? */
 bool swarm_options_has_files(const struct config *config);

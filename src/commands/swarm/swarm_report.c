@@ -30,8 +30,8 @@ static void read_stats(struct swarm_node *node, const json_t *line)
     node->steps = number(line, "steps");
     node->samples = number(line, "samples");
     node->samples_per_second = real(line, "samples_per_second");
-    node->rumors_told = number(line, "rumors_told");
-    node->rumors_heard = number(line, "rumors_heard");
+    node->rumors_published = number(line, "rumors_published");
+    node->rumors_received = number(line, "rumors_received");
     node->duplicates = number(line, "duplicates");
     node->bytes_sent = number(line, "bytes_sent");
     node->bytes_received = number(line, "bytes_received");
@@ -173,8 +173,8 @@ static struct totals add_up(const struct swarm_node *nodes, int count)
     for (int i = 0; i < count; i++) {
         const struct swarm_node *node = &nodes[i];
         totals.steps += node->steps;
-        totals.told += node->rumors_told;
-        totals.heard += node->rumors_heard;
+        totals.told += node->rumors_published;
+        totals.heard += node->rumors_received;
         totals.sent += node->bytes_sent;
         if (node->pid == 0)
             continue;
@@ -288,11 +288,11 @@ static json_t *node_json(const struct swarm_node *node, int count)
                      node->seconds > 0 ? (double)node->samples / node->seconds : 0.0, "bytes_sent",
                      (json_int_t)node->bytes_sent, "bytes_received",
                      (json_int_t)node->bytes_received, "dense_bytes",
-                     (json_int_t)swarm_dense_bytes(node, count), "rumors_told",
-                     (json_int_t)node->rumors_told, "rumors_heard", (json_int_t)node->rumors_heard,
-                     "duplicates", (json_int_t)node->duplicates, "seconds", node->seconds,
-                     "rss_bytes_max", (json_int_t)node->rss_bytes_max, "steps",
-                     (json_int_t)node->steps, "finished", (int)swarm_node_finished(node));
+                     (json_int_t)swarm_dense_bytes(node, count), "rumors_published",
+                     (json_int_t)node->rumors_published, "rumors_received",
+                     (json_int_t)node->rumors_received, "duplicates", (json_int_t)node->duplicates,
+                     "seconds", node->seconds, "rss_bytes_max", (json_int_t)node->rss_bytes_max,
+                     "steps", (json_int_t)node->steps, "finished", (int)swarm_node_finished(node));
 }
 
 bool swarm_write_json(FILE *out, const struct swarm_node *nodes, int count, double target, bool ok)

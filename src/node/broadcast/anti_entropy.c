@@ -59,7 +59,7 @@ static size_t put_slice(struct node *node, const struct peer *peer)
     return entries + put_awake(node, node->scratch + entries * VERSION_ENTRY_BYTES);
 }
 
-void compare_show(struct node *node, struct peer *peer, bool whole)
+void anti_entropy_show(struct node *node, struct peer *peer, bool whole)
 {
     struct versions *versions = &node->versions;
     uint8_t *learned = NULL;
@@ -84,7 +84,7 @@ static void ask_for_all(struct node *node, struct peer *peer)
 {
     struct rapport *rapport = node_rapport(node, peer);
     const bool is_long = node->versions.telling > AWAKE_MIN;
-    if (node_is_catching_up(node) || node->catchup.is_asked ||
+    if (node_is_catching_up(node) || node->transfer.is_asked ||
         (is_long && rapport->asked_ns && node->now_ns - rapport->asked_ns < LONG_NS))
         return;
     if (node_say(node, peer, &(struct message){.kind = WANT, .tag = TAG_ALL}))
@@ -104,7 +104,7 @@ static void ask_to_confirm(struct node *node)
 }
 
 /* While running: one random neighbour a second. While leaving: everyone, more often. */
-void compare_round(struct node *node)
+void anti_entropy_round(struct node *node)
 {
     struct peer *peer;
     if (!node->joined && !node_is_catching_up(node))
@@ -112,18 +112,18 @@ void compare_round(struct node *node)
     if (node->stage == STAGE_RUNNING) {
         peer = node_random_neighbour(node);
         if (peer)
-            compare_show(node, peer, node_rapport(node, peer)->apart);
+            anti_entropy_show(node, peer, node_rapport(node, peer)->partitioned);
         return;
     }
     for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++)
-        compare_show(node, peer, false);
+        anti_entropy_show(node, peer, false);
 }
 
-void compare_show_all(struct node *node)
+void anti_entropy_show_all(struct node *node)
 {
     struct peer *peer;
     for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++)
-        compare_show(node, peer, true);
+        anti_entropy_show(node, peer, true);
 }
 
 /* A neighbour has shown what it knows. One that joins as we do may know less than we: so what
@@ -166,9 +166,9 @@ static void want_slice(struct node *node, struct peer *from, const uint8_t *slic
         const struct version_entry entry = version_entry_at(slice, i);
         struct origin *origin = versions_find(&node->versions, entry.tag);
         if (origin && origin != node->own && entry.next > origin->next)
-            want_lack(node, origin, entry.next, from);
+            repair_note_missing(node, origin, entry.next, from);
         else if (!origin && strangers++ < STRANGERS_AT_ONCE)
-            want_first(node, from, entry.tag);
+            repair_ask_first(node, from, entry.tag);
     }
 }
 
@@ -179,7 +179,7 @@ static bool is_far(const struct node *node, uint64_t missing)
     return missing > FAR_RUMORS + node->blocks + each;
 }
 
-void compare_on_version(struct node *node, struct peer *from, const struct message *version)
+void anti_entropy_on_version(struct node *node, struct peer *from, const struct message *version)
 {
     const size_t entries = version->bulk.count / VERSION_ENTRY_BYTES;
     if (version->bulk.count % VERSION_ENTRY_BYTES != 0 ||
@@ -191,17 +191,17 @@ void compare_on_version(struct node *node, struct peer *from, const struct messa
     struct rapport *rapport = node_rapport(node, from);
     rapport->hash = version->hash;
     from->knows = version->base ? version->rumors : 0; /* or else it only knows of them */
-    const bool was_apart = rapport->apart;
+    const bool was_partitioned = rapport->partitioned;
     if (version->whole)
-        apart_judge(node, from, version);
-    if (was_apart && !rapport->apart)
-        compare_show(node, from, true); /* what was said meanwhile it has not heard */
+        partition_judge(node, from, version);
+    if (was_partitioned && !rapport->partitioned)
+        anti_entropy_show(node, from, true); /* what was said meanwhile it has not heard */
     rapport->compared = true;
-    news_compare(node, from, version->members);
-    if (rapport->apart && rapport->yields)
+    member_gossip_compare(node, from, version->members);
+    if (rapport->partitioned && rapport->peer_yields)
         from->knows = 0; /* nothing that counts */
-    if (rapport->apart) {
-        if (!node->joined && rapport->yields)
+    if (rapport->partitioned) {
+        if (!node->joined && rapport->peer_yields)
             consider_knowledge(node, from, 0);
         return;
     }
@@ -210,8 +210,8 @@ void compare_on_version(struct node *node, struct peer *from, const struct messa
         ask_for_all(node, from);
     rapport->ahead = version->base && (is_far(node, missing) || (rapport->ahead && missing > 0));
     if (rapport->ahead && !node->joined)
-        catchup_consider(node);                  /* now: there is nothing else to do */
-    if (node->joined || !node->catchup.is_asked) /* what is in the base that comes is not wanted */
+        fetch_consider(node);                     /* now: there is nothing else to do */
+    if (node->joined || !node->transfer.is_asked) /* what is in the base that comes is not wanted */
         want_slice(node, from, version->bulk.at, entries);
     const bool same = version->hash == ours->hash;
     if (same)

@@ -16,13 +16,13 @@
 #define RUMOR_USUAL  4096
 #define APPLYING_MAX 256 /* rumors with the learner at once */
 
-bool spread_say(struct node *node, struct peer *peer, const struct origin *origin,
-                const uint8_t *rumor, size_t bytes)
+bool broadcast_say(struct node *node, struct peer *peer, const struct origin *origin,
+                   const uint8_t *rumor, size_t bytes)
 {
-    if (flow_is_full(node, peer) ||
+    if (pacer_is_full(node, peer) ||
         !node_say(node, peer, &(struct message){.kind = RUMOR, .bulk = {rumor, bytes}}))
         return false;
-    node_rapport(node, peer)->told_bytes += origin == node->own ? bytes : 0;
+    node_rapport(node, peer)->rumor_bytes_published += origin == node->own ? bytes : 0;
     return true;
 }
 
@@ -35,8 +35,8 @@ static void push(struct node *node, const struct origin *origin, const struct pe
         if (peer == from || bit_get(peer->lazy, place) || peer_is_origin(peer, origin) ||
             !node_is_together(node, peer))
             continue;
-        if (!spread_say(node, peer, origin, rumor, bytes))
-            owed_add(peer, place, origin->next - 1);
+        if (!broadcast_say(node, peer, origin, rumor, bytes))
+            push_backlog_add(peer, place, origin->next - 1);
     }
 }
 
@@ -47,10 +47,10 @@ static void know(struct node *node, struct origin *origin, const struct rumor_he
     versions_advance(&node->versions, origin, digest_of_update(update));
     node->advanced_ns = node->now_ns;
     origin->samples = head->samples;
-    want_on_known(node, origin);
+    repair_on_known(node, origin);
 }
 
-void spread_prune(struct node *node, struct peer *peer, const struct origin *origin)
+void broadcast_prune(struct node *node, struct peer *peer, const struct origin *origin)
 {
     const uint32_t place = versions_place(&node->versions, origin);
     if (!bit_get(peer->pruned, place) &&
@@ -61,50 +61,50 @@ void spread_prune(struct node *node, struct peer *peer, const struct origin *ori
 /* Who takes over a base hears what others say from its donor, and passes nothing on until it is
  * asked: on a thin link there is no room for what either side has anyway. Who has a base of patches
  * hears nothing from anybody. */
-void spread_hold_back(struct node *node, struct peer *peer)
+void broadcast_hold_back(struct node *node, struct peer *peer)
 {
     for (uint32_t i = 1; i < node->members.count; i++) {
         const struct member *member = &node->members.members[i];
         if (!member->known_live || member->place == PLACE_NONE)
             continue;
-        if (node->catchup.is_patching || memcmp(peer->id, member->record.id, ID_BYTES) != 0)
-            spread_prune(node, peer, &node->versions.origins[member->place]);
+        if (node->transfer.is_rolling || memcmp(peer->id, member->record.id, ID_BYTES) != 0)
+            broadcast_prune(node, peer, &node->versions.origins[member->place]);
         bit_set(peer->lazy, member->place, true);
-        owed_forget(peer, member->place);
+        push_backlog_forget(peer, member->place);
     }
 }
 
-void spread_lean_on(struct node *node, const struct peer *donor)
+void broadcast_lean_on(struct node *node, const struct peer *donor)
 {
     struct peer *peer;
     for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++)
         if (peer != donor)
-            spread_hold_back(node, peer);
+            broadcast_hold_back(node, peer);
     for (uint32_t place = 0; place < node->versions.count; place++)
-        node->versions.origins[place].heard_from = donor->conn;
+        node->versions.origins[place].parent_conn = donor->conn;
 }
 
 /* This neighbour was the first with what this origin says now. What a pruned one sends was under
  * way already: if it counted, the other would be pruned next, and nobody were left. */
-void spread_on_first(struct node *node, const struct peer *from, struct origin *origin)
+void broadcast_on_first(struct node *node, const struct peer *from, struct origin *origin)
 {
     if (!bit_get(from->pruned, versions_place(&node->versions, origin)))
-        origin->heard_from = from->conn;
+        origin->parent_conn = from->conn;
 }
 
 /* Two send us what this origin says: one must stop, as long as both are there. The origin itself is
  * never sent away for being slower once than somebody who passes it on. */
-void spread_on_twice(struct node *node, struct peer *from, struct origin *origin)
+void broadcast_on_twice(struct node *node, struct peer *from, struct origin *origin)
 {
-    struct peer *other = node_open_peer(node, origin->heard_from);
+    struct peer *other = node_open_peer(node, origin->parent_conn);
     if (!peer_is_origin(from, origin)) {
         if (other && other != from)
-            spread_prune(node, from, origin);
+            broadcast_prune(node, from, origin);
         return;
     }
-    origin->heard_from = from->conn;
+    origin->parent_conn = from->conn;
     if (other && !peer_is_origin(other, origin))
-        spread_prune(node, other, origin);
+        broadcast_prune(node, other, origin);
 }
 
 /* What lies between must come first, from one neighbour. That others push what cannot be heard yet
@@ -112,12 +112,12 @@ void spread_on_twice(struct node *node, struct peer *from, struct origin *origin
  * up. */
 static void on_gap(struct node *node, struct peer *from, struct origin *origin, uint32_t seq)
 {
-    const struct peer *asked = origin->lacking ? node_open_peer(node, origin->lacking_from) : NULL;
-    if (asked && asked != from && asked->conn == origin->heard_from &&
+    const struct peer *asked = origin->missing ? node_open_peer(node, origin->missing_from) : NULL;
+    if (asked && asked != from && asked->conn == origin->parent_conn &&
         !peer_is_origin(from, origin))
-        spread_prune(node, from, origin);
+        broadcast_prune(node, from, origin);
     else
-        want_lack(node, origin, seq + 1, from);
+        repair_note_missing(node, origin, seq + 1, from);
 }
 
 /* What it claims may be more than any rumor has; then it is not decoded. */
@@ -127,7 +127,7 @@ static uint32_t room_for(const struct rumor_head *head)
 }
 
 /* A rumor that stands in the log, once more: valid until another is decoded. */
-const struct update *spread_logged(struct node *node, const uint8_t *rumor, uint32_t bytes)
+const struct update *broadcast_logged(struct node *node, const uint8_t *rumor, uint32_t bytes)
 {
     struct rumor_head head;
     CHECK(rumor_peek(rumor, bytes, &head) == OK);
@@ -136,14 +136,14 @@ const struct update *spread_logged(struct node *node, const uint8_t *rumor, uint
     return update;
 }
 
-static void refuse(struct node *node, struct peer *from, enum status status)
+static void refuse(struct node *node, struct peer *from, enum error error)
 {
     struct problem problem;
-    (void)problem_set(&problem, status, "sent a rumor that is not valid (%s)", status_name(status));
+    (void)problem_set(&problem, error, "sent a rumor that is not valid (%s)", error_name(error));
     node_hang_up(node, from, BYE_BROKEN, problem.text);
 }
 
-void spread_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor, size_t bytes)
+void broadcast_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor, size_t bytes)
 {
     struct rumor_head head;
     if (!node_is_together(node, from))
@@ -154,14 +154,14 @@ void spread_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor,
     }
     struct origin *origin =
         versions_find(&node->versions, origin_tag(head.origin, head.incarnation));
-    if (node->catchup.is_patching) { /* it is in some of our blocks already, and not in others */
+    if (node->transfer.is_rolling) { /* it is in some of our blocks already, and not in others */
         if (origin)
-            spread_prune(node, from, origin);
+            broadcast_prune(node, from, origin);
         return;
     }
     if (origin && head.seq < origin->next) {
         node->stats.duplicates++;
-        spread_on_twice(node, from, origin);
+        broadcast_on_twice(node, from, origin);
         return;
     }
     if (head.seq > (origin ? origin->next : 0)) {
@@ -170,36 +170,37 @@ void spread_on_rumor(struct node *node, struct peer *from, const uint8_t *rumor,
         return;
     }
     struct update *update = decoded_room(&node->decoded, room_for(&head));
-    enum status status = rumor_decode(rumor, bytes, node->context, node->options.parameters,
-                                      RUMOR_ENTRIES_MAX, update);
-    if (status != OK) {
-        refuse(node, from, status);
+    enum error error = rumor_decode(rumor, bytes, node->context, node->options.parameters,
+                                    RUMOR_ENTRIES_MAX, update);
+    if (error != OK) {
+        refuse(node, from, error);
         return;
     }
     if (!origin && !(origin = node_meet(node, from, head.origin, head.incarnation)))
         return;
     const uint32_t place = versions_place(&node->versions, origin);
-    if (!log_append(&node->log, place, head.seq, false, rumor, (uint32_t)bytes)) {
-        want_lack(node, origin, head.seq + 1, from); /* the learner is behind: hear it later */
+    if (!rumor_log_append(&node->log, place, head.seq, false, rumor, (uint32_t)bytes)) {
+        repair_note_missing(node, origin, head.seq + 1,
+                            from); /* the learner is behind: hear it later */
         return;
     }
     decoded_keep(&node->decoded, node->log.newest);
     know(node, origin, &head, update);
-    members_heard(&node->members, origin->id, origin->incarnation, node->now_ns);
-    spread_on_first(node, from, origin);
-    node->stats.rumors_heard++;
-    node->stats.heard_bytes += bytes;
+    members_on_rumor(&node->members, origin->id, origin->incarnation, node->now_ns);
+    broadcast_on_first(node, from, origin);
+    node->stats.rumors_received++;
+    node->stats.rumor_bytes_received += bytes;
     push(node, origin, from, rumor, bytes);
 }
 
-void spread_on_prune(struct node *node, struct peer *from, uint64_t tag)
+void broadcast_on_prune(struct node *node, struct peer *from, uint64_t tag)
 {
     const struct origin *origin = versions_find(&node->versions, tag);
     if (!origin)
         return;
     const uint32_t place = versions_place(&node->versions, origin);
     bit_set(from->lazy, place, true);
-    owed_forget(from, place);
+    push_backlog_forget(from, place);
 }
 
 /* What is urgent waits behind a rumor under way: so the slowest link should not be busy with one
@@ -209,7 +210,7 @@ static size_t rumor_bytes(const struct node *node)
     return (size_t)fmin(fmax(node->slowest * RUMOR_S, RUMOR_USUAL), RUMOR_MAX);
 }
 
-void spread_told(struct node *node, const struct update *update)
+void broadcast_publish(struct node *node, const struct update *update)
 {
     const size_t most = rumor_bytes(node);
     uint32_t from = 0;
@@ -225,17 +226,17 @@ void spread_told(struct node *node, const struct update *update)
         rumor_encode(&head, update, from, most, node->options.identity, node->context,
                      node->scratch, &taken, &bytes);
         const uint32_t place = versions_place(&node->versions, node->own);
-        CHECK(log_append(&node->log, place, head.seq, true, node->scratch, (uint32_t)bytes));
+        CHECK(rumor_log_append(&node->log, place, head.seq, true, node->scratch, (uint32_t)bytes));
         const struct update part = {.tau = update->tau,
                                     .amount = update->amount,
                                     .count = taken,
                                     .index = update->index + from,
                                     .level = update->level + from};
         know(node, node->own, &head, &part);
-        node->own->handed = node->own->next;
-        node->own->handed_samples = node->own->samples;
-        node->stats.rumors_told++;
-        node->stats.told_bytes += bytes;
+        node->own->applied = node->own->next;
+        node->own->applied_samples = node->own->samples;
+        node->stats.rumors_published++;
+        node->stats.rumor_bytes_published += bytes;
         push(node, node->own, NULL, node->scratch, bytes);
         from += taken;
     }
@@ -247,37 +248,37 @@ static bool is_ours(const struct node *node, const struct origin *origin)
 }
 
 /* What came before a base was taken over that has it is passed by. */
-static const struct log_entry *next_to_hand(struct node *node)
+static const struct rumor_log_entry *next_to_apply(struct node *node)
 {
-    const struct log_entry *entry;
-    while ((entry = log_next_to_hand(&node->log))) {
-        const uint32_t handed = node->versions.origins[entry->place].handed;
-        CHECK(entry->seq <= handed);
-        if (entry->seq == handed)
+    const struct rumor_log_entry *entry;
+    while ((entry = rumor_log_next_to_apply(&node->log))) {
+        const uint32_t applied = node->versions.origins[entry->place].applied;
+        CHECK(entry->seq <= applied);
+        if (entry->seq == applied)
             return entry;
-        log_handed(&node->log);
+        rumor_log_applied(&node->log);
     }
     return NULL;
 }
 
-bool spread_next_apply(struct node *node, struct action *action)
+bool broadcast_next_apply(struct node *node, struct action *action)
 {
-    const struct log_entry *entry = next_to_hand(node);
+    const struct rumor_log_entry *entry = next_to_apply(node);
     if (!entry)
         return false;
     struct origin *origin = &node->versions.origins[entry->place];
-    const uint8_t *rumor = log_bytes(&node->log, entry);
+    const uint8_t *rumor = rumor_log_bytes(&node->log, entry);
     struct rumor_head head;
     CHECK(rumor_peek(rumor, entry->bytes, &head) == OK);
     if (node->applying_rumors == APPLYING_MAX ||
         (node->applying > 0 && node->applying + head.count > node->options.apply_window))
         return false;
-    const struct update *update = decoded_at(&node->decoded, node->log.handed + 1);
+    const struct update *update = decoded_at(&node->decoded, node->log.applied + 1);
     if (!update)
-        update = spread_logged(node, rumor, entry->bytes);
-    origin->handed_samples = head.samples;
-    origin->handed++;
-    log_handed(&node->log);
+        update = broadcast_logged(node, rumor, entry->bytes);
+    origin->applied_samples = head.samples;
+    origin->applied++;
+    rumor_log_applied(&node->log);
     node->applying += update->count;
     node->applying_rumors++;
     *action = (struct action){.kind = ACTION_APPLY,

@@ -5,8 +5,8 @@
  *
  * They have as much memory as one of the largest. When it is used up all are dropped, and who needs
  * one decodes it again: they stand in the log (log.h). Held by tests/unit/node/test_decoded.c. */
-#ifndef HEARSAY_DECODED_H
-#define HEARSAY_DECODED_H
+#ifndef HEARSAY_NODE_BROADCAST_DECODED_H
+#define HEARSAY_NODE_BROADCAST_DECODED_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -9,26 +9,26 @@
  */
 #include "node/inside.h"
 
-void owed_add(struct peer *peer, uint32_t place, uint32_t from)
+void push_backlog_add(struct peer *peer, uint32_t place, uint32_t from)
 {
-    peer->owes_count += !bit_get(peer->owes, place);
-    bit_set(peer->owes, place, true);
+    peer->backlog_count += !bit_get(peer->backlog, place);
+    bit_set(peer->backlog, place, true);
     bit_set(peer->lazy, place, true);
-    peer->owed[place] = from;
+    peer->backlog_from[place] = from;
 }
 
-void owed_forget(struct peer *peer, uint32_t place)
+void push_backlog_forget(struct peer *peer, uint32_t place)
 {
-    peer->owes_count -= bit_get(peer->owes, place);
-    bit_set(peer->owes, place, false);
+    peer->backlog_count -= bit_get(peer->backlog, place);
+    bit_set(peer->backlog, place, false);
 }
 
-void owed_forget_all(const struct node *node, struct peer *peer)
+void push_backlog_forget_all(const struct node *node, struct peer *peer)
 {
-    for (uint32_t place = 0; place < node->versions.count && peer->owes_count > 0; place++) {
-        if (!bit_get(peer->owes, place))
+    for (uint32_t place = 0; place < node->versions.count && peer->backlog_count > 0; place++) {
+        if (!bit_get(peer->backlog, place))
             continue;
-        owed_forget(peer, place);
+        push_backlog_forget(peer, place);
         bit_set(peer->lazy, place, false);
     }
 }
@@ -38,19 +38,19 @@ void owed_forget_all(const struct node *node, struct peer *peer)
 static bool pay(struct node *node, struct peer *peer, uint32_t place, uint32_t from)
 {
     const struct origin *origin = &node->versions.origins[place];
-    owed_forget(peer, place);
+    push_backlog_forget(peer, place);
     const bool has_blocks = queue_bytes(&peer->blocks) > 0;
     peer->blocks_left = queue_bytes(&peer->blocks);
     for (uint32_t next = from; next < origin->next; next++) {
         uint32_t bytes;
-        const uint8_t *rumor = log_find(&node->log, place, next, &bytes);
+        const uint8_t *rumor = rumor_log_find(&node->log, place, next, &bytes);
         if (!rumor) {
             (void)node_say(node, peer,
                            &(struct message){.kind = GONE, .tag = origin->tag, .seq = next});
             return true;
         }
-        if ((has_blocks && next > from) || !spread_say(node, peer, origin, rumor, bytes)) {
-            owed_add(peer, place, next);
+        if ((has_blocks && next > from) || !broadcast_say(node, peer, origin, rumor, bytes)) {
+            push_backlog_add(peer, place, next);
             return next > from;
         }
     }
@@ -58,30 +58,30 @@ static bool pay(struct node *node, struct peer *peer, uint32_t place, uint32_t f
     return true;
 }
 
-void owed_on_want(struct node *node, struct peer *from, uint64_t tag, uint64_t seq)
+void push_backlog_on_want(struct node *node, struct peer *from, uint64_t tag, uint64_t seq)
 {
     const struct origin *origin = versions_find(&node->versions, tag);
-    if (origin && !node_rapport(node, from)->apart && seq <= UINT32_MAX)
+    if (origin && !node_rapport(node, from)->partitioned && seq <= UINT32_MAX)
         (void)pay(node, from, versions_place(&node->versions, origin), (uint32_t)seq);
 }
 
 static bool may_pay(const struct node *node, const struct peer *peer)
 {
     const size_t blocks = queue_bytes(&peer->blocks);
-    return peer->owes_count > 0 && peer->state == PEER_OPEN && !flow_is_full(node, peer) &&
-           !node_rapport(node, peer)->apart && (blocks == 0 || blocks != peer->blocks_left);
+    return peer->backlog_count > 0 && peer->state == PEER_OPEN && !pacer_is_full(node, peer) &&
+           !node_rapport(node, peer)->partitioned && (blocks == 0 || blocks != peer->blocks_left);
 }
 
 /* One origin after the other. */
-void owed_on_sent(struct node *node, struct peer *peer)
+void push_backlog_on_sent(struct node *node, struct peer *peer)
 {
-    uint32_t place = peer->owes_cursor;
+    uint32_t place = peer->backlog_cursor;
     while (may_pay(node, peer)) {
         do
             place = place + 1 < node->versions.count ? place + 1 : 0;
-        while (!bit_get(peer->owes, place));
-        peer->owes_cursor = place;
-        if (!pay(node, peer, place, peer->owed[place]))
+        while (!bit_get(peer->backlog, place));
+        peer->backlog_cursor = place;
+        if (!pay(node, peer, place, peer->backlog_from[place]))
             break;
     }
 }

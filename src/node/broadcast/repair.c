@@ -16,31 +16,33 @@
 #define COMING_NS   (10 * SECOND_NS)
 #define GONE_ENOUGH 4 /* neighbours that no longer have it, if most are not fewer */
 
-static void set_lacking(struct node *node, struct origin *origin, bool lacking)
+static void set_missing(struct node *node, struct origin *origin, bool missing)
 {
-    node->lacking += lacking ? !origin->lacking : -(uint32_t)origin->lacking;
-    origin->lacking = lacking;
+    node->missing += missing ? !origin->missing : -(uint32_t)origin->missing;
+    origin->missing = missing;
 }
 
 static void look_again(struct node *node, struct origin *origin)
 {
-    origin->lacking_at = origin->next;
-    origin->lacking_gap = origin->lacking_to - origin->next;
-    origin->lacking_since_ns = node->now_ns;
+    origin->missing_at = origin->next;
+    origin->missing_gap = origin->missing_to - origin->next;
+    origin->missing_since_ns = node->now_ns;
 }
 
-void want_lack(struct node *node, struct origin *origin, uint32_t to, const struct peer *from)
+void repair_note_missing(struct node *node, struct origin *origin, uint32_t to,
+                         const struct peer *from)
 {
-    const bool is_first = !origin->lacking;
+    const bool is_first = !origin->missing;
     if (is_first) {
-        set_lacking(node, origin, true);
-        origin->lacking_to = to;
+        set_missing(node, origin, true);
+        origin->missing_to = to;
         look_again(node, origin);
     }
-    if (to > origin->lacking_to)
-        origin->lacking_to = to;
-    if (is_first || from->conn != origin->heard_from || !node_open_peer(node, origin->lacking_from))
-        origin->lacking_from = from->conn; /* rather somebody else than who feeds us already */
+    if (to > origin->missing_to)
+        origin->missing_to = to;
+    if (is_first || from->conn != origin->parent_conn ||
+        !node_open_peer(node, origin->missing_from))
+        origin->missing_from = from->conn; /* rather somebody else than who feeds us already */
     origin->shown_ns = node->now_ns;
     if (origin->behind_ns == 0) {
         origin->behind_ns = node->now_ns;
@@ -49,14 +51,14 @@ void want_lack(struct node *node, struct origin *origin, uint32_t to, const stru
     }
 }
 
-void want_on_known(struct node *node, struct origin *origin)
+void repair_on_known(struct node *node, struct origin *origin)
 {
     origin->gone = 0;
-    if (origin->lacking && origin->next >= origin->lacking_to)
-        set_lacking(node, origin, false);
+    if (origin->missing && origin->next >= origin->missing_to)
+        set_missing(node, origin, false);
     if (origin->behind_ns && origin->next >= origin->behind_to) { /* and what was shown since? */
-        origin->behind_ns = origin->next < origin->lacking_to ? node->now_ns : 0;
-        origin->behind_to = origin->lacking_to;
+        origin->behind_ns = origin->next < origin->missing_to ? node->now_ns : 0;
+        origin->behind_to = origin->missing_to;
         node->behind -= origin->behind_ns == 0;
     }
 }
@@ -64,12 +66,12 @@ void want_on_known(struct node *node, struct origin *origin)
 /* A base of patches has no use for rumors. */
 static bool want(struct node *node, struct peer *peer, uint64_t tag, uint32_t seq)
 {
-    return !node->catchup.is_patching &&
+    return !node->transfer.is_rolling &&
            node_say(node, peer, &(struct message){.kind = WANT, .tag = tag, .seq = seq});
 }
 
 /* Ask this neighbour for all that comes next from this origin: now, and as soon as it has it. */
-bool want_from(struct node *node, struct peer *peer, struct origin *origin)
+bool repair_ask(struct node *node, struct peer *peer, struct origin *origin)
 {
     if (!want(node, peer, origin->tag, origin->next))
         return false;
@@ -78,7 +80,7 @@ bool want_from(struct node *node, struct peer *peer, struct origin *origin)
 }
 
 /* An origin not known yet: ask one neighbour for all of it, not each that shows it. */
-void want_first(struct node *node, struct peer *peer, uint64_t tag)
+void repair_ask_first(struct node *node, struct peer *peer, uint64_t tag)
 {
     for (uint32_t i = 0; i < ASKED_MAX; i++) {
         const struct asked *asked = &node->asked[i];
@@ -93,7 +95,7 @@ void want_first(struct node *node, struct peer *peer, uint64_t tag)
 
 /* Who took over a base has nothing in its log of what is in it, so the next is asked. If most no
  * longer have a rumor, or some of very many, it is to be had in a base only. */
-void want_on_gone(struct node *node, struct peer *from, uint64_t tag, uint64_t seq)
+void repair_on_gone(struct node *node, struct peer *from, uint64_t tag, uint64_t seq)
 {
     struct origin *origin = versions_find(&node->versions, tag);
     if (!node_is_together(node, from) || (origin && seq < origin->next))
@@ -104,35 +106,35 @@ void want_on_gone(struct node *node, struct peer *from, uint64_t tag, uint64_t s
     }
     struct peer *other = node_random_neighbour(node);
     if (other != from)
-        (void)want_from(node, other, origin);
+        (void)repair_ask(node, other, origin);
     origin->changed_ns = 0; /* it is not to bring it any more */
 }
 
 /* Who brought us what these origins say is gone: somebody else must. */
-void want_on_lost(struct node *node, uint64_t conn)
+void repair_on_lost(struct node *node, uint64_t conn)
 {
     uint32_t left = node_latest(node);
     for (struct origin *origin = versions_older(&node->versions, NULL); origin && left > 0;
          origin = versions_older(&node->versions, origin), left--) {
-        struct peer *peer = origin->heard_from == conn ? node_random_neighbour(node) : NULL;
+        struct peer *peer = origin->parent_conn == conn ? node_random_neighbour(node) : NULL;
         if (peer)
-            (void)want_from(node, peer, origin);
+            (void)repair_ask(node, peer, origin);
     }
 }
 
 /* Who is ahead of us is not fed by us: it may take the place of who has fed us too late. */
 static bool change_to(struct node *node, struct peer *peer, struct origin *origin)
 {
-    struct peer *before = node_open_peer(node, origin->heard_from);
-    if (!want_from(node, peer, origin))
+    struct peer *before = node_open_peer(node, origin->parent_conn);
+    if (!repair_ask(node, peer, origin))
         return false;
     if (before && before != peer && !peer_is_origin(before, origin))
-        spread_prune(node, before, origin);
-    if (origin->heard_from != peer->conn) {
+        broadcast_prune(node, before, origin);
+    if (origin->parent_conn != peer->conn) {
         origin->changed_ns = node->now_ns;
-        origin->changed_to = origin->lacking_to;
+        origin->changed_to = origin->missing_to;
     }
-    origin->heard_from = peer->conn;
+    origin->parent_conn = peer->conn;
     origin->asked_ns = node->now_ns;
     return true;
 }
@@ -140,7 +142,7 @@ static bool change_to(struct node *node, struct peer *peer, struct origin *origi
 /* It may have much to send us before that. */
 static bool is_awaited(const struct node *node, const struct origin *origin)
 {
-    const struct peer *asked = node_open_peer(node, origin->heard_from);
+    const struct peer *asked = node_open_peer(node, origin->parent_conn);
     return asked && origin->asked_ns > 0 &&
            node->now_ns - origin->asked_ns < AGAIN_NS + asked->rtt_ns;
 }
@@ -156,10 +158,10 @@ static uint64_t after_ns(const struct peer *peer)
  * more. */
 static bool is_too_slow(const struct node *node, const struct origin *origin)
 {
-    return origin->next == origin->lacking_at ||
-           (origin->lacking_from != origin->heard_from &&
+    return origin->next == origin->missing_at ||
+           (origin->missing_from != origin->parent_conn &&
             node->now_ns - origin->behind_ns > SLOW_NS &&
-            origin->lacking_to - origin->next >= origin->lacking_gap);
+            origin->missing_to - origin->next >= origin->missing_gap);
 }
 
 /* Who feeds us was asked lately for what has not come yet. What never comes binds nobody for ever.
@@ -175,7 +177,7 @@ static void count_to_come(const struct node *node, uint32_t to_come[static NODE_
 {
     for (uint32_t i = 0; i < node->versions.count; i++) {
         const struct origin *origin = &node->versions.origins[i];
-        const struct peer *peer = node_open_peer(node, origin->heard_from);
+        const struct peer *peer = node_open_peer(node, origin->parent_conn);
         if (peer && is_to_come(node, origin))
             to_come[node_slot(node, peer)]++;
     }
@@ -187,29 +189,29 @@ static bool has_its_share(const struct node *node, uint32_t to_come)
 }
 
 /* One origin after the other, each time from another one on: no place comes first for ever. */
-void want_review(struct node *node)
+void repair_review(struct node *node)
 {
     uint32_t to_come[NODE_PEERS_MAX] = {0};
-    if (node->lacking > 0)
+    if (node->missing > 0)
         count_to_come(node, to_come);
-    const uint32_t count = node->versions.count, first = node->want_turn++;
-    for (uint32_t i = 0; i < count && node->lacking > 0; i++) {
+    const uint32_t count = node->versions.count, first = node->repair_turn++;
+    for (uint32_t i = 0; i < count && node->missing > 0; i++) {
         struct origin *origin = &node->versions.origins[(first + i) % count];
-        struct peer *peer = origin->lacking ? node_open_peer(node, origin->lacking_from) : NULL;
-        if (origin->lacking && !peer)
-            set_lacking(node, origin, false); /* the next VERSION says who else has it */
-        if (!peer || node->now_ns - origin->lacking_since_ns < after_ns(peer) ||
+        struct peer *peer = origin->missing ? node_open_peer(node, origin->missing_from) : NULL;
+        if (origin->missing && !peer)
+            set_missing(node, origin, false); /* the next VERSION says who else has it */
+        if (!peer || node->now_ns - origin->missing_since_ns < after_ns(peer) ||
             is_awaited(node, origin))
             continue;
         if (is_too_slow(node, origin)) {
-            const bool is_asked = origin->heard_from == peer->conn;
+            const bool is_asked = origin->parent_conn == peer->conn;
             uint32_t *of = &to_come[node_slot(node, peer)];
             if (!is_asked && has_its_share(node, *of))
                 continue; /* another may show it, or this one have less to bring */
             *of += !is_asked;
             if (change_to(node, peer, origin) && node_lags(node))
                 node->asked_ns = node->now_ns;
-            set_lacking(node, origin, false); /* if it does not help, the next VERSION says so */
+            set_missing(node, origin, false); /* if it does not help, the next VERSION says so */
         }
         look_again(node, origin);
     }

@@ -15,15 +15,15 @@ static uint64_t entries_for(size_t ring_bytes)
     return entries;
 }
 
-size_t log_arena_bytes(size_t ring_bytes)
+size_t rumor_log_arena_bytes(size_t ring_bytes)
 {
-    return ring_bytes + entries_for(ring_bytes) * (sizeof(struct log_entry) + 8) + 1024;
+    return ring_bytes + entries_for(ring_bytes) * (sizeof(struct rumor_log_entry) + 8) + 1024;
 }
 
-void log_init(struct log *log, struct arena *arena, size_t ring_bytes)
+void rumor_log_init(struct rumor_log *log, struct arena *arena, size_t ring_bytes)
 {
     const uint64_t entries = entries_for(ring_bytes);
-    *log = (struct log){
+    *log = (struct rumor_log){
         .ring = arena_take(arena, ring_bytes, 1),
         .ring_bytes = ring_bytes,
         .entries = arena_take(arena, entries, sizeof *log->entries),
@@ -33,20 +33,20 @@ void log_init(struct log *log, struct arena *arena, size_t ring_bytes)
     };
 }
 
-static struct log_entry *entry_at(const struct log *log, uint64_t position)
+static struct rumor_log_entry *entry_at(const struct rumor_log *log, uint64_t position)
 {
     return &log->entries[position & (log->entries_max - 1)];
 }
 
-static uint64_t *bucket_of(const struct log *log, uint32_t place, uint32_t seq)
+static uint64_t *bucket_of(const struct rumor_log *log, uint32_t place, uint32_t seq)
 {
     return &log->buckets[rng_mix((uint64_t)place << 32 | seq) & log->buckets_mask];
 }
 
 /* The oldest entry stands at the end of its bucket's chain: cut it off there. */
-static void drop_oldest(struct log *log)
+static void drop_oldest(struct rumor_log *log)
 {
-    const struct log_entry *entry = entry_at(log, log->oldest);
+    const struct rumor_log_entry *entry = entry_at(log, log->oldest);
     uint64_t *link = bucket_of(log, entry->place, entry->seq);
     while (*link != log->oldest + 1)
         link = &entry_at(log, *link - 1)->chain;
@@ -54,20 +54,20 @@ static void drop_oldest(struct log *log)
     log->oldest++;
 }
 
-static bool overlaps(const struct log *log, size_t offset, uint32_t bytes)
+static bool overlaps(const struct rumor_log *log, size_t offset, uint32_t bytes)
 {
     if (log->oldest == log->newest)
         return false;
-    const struct log_entry *oldest = entry_at(log, log->oldest);
+    const struct rumor_log_entry *oldest = entry_at(log, log->oldest);
     return oldest->offset < offset + bytes && offset < oldest->offset + oldest->bytes;
 }
 
 /* Drop from the oldest on until [offset, offset + bytes) and an entry are free. Entries lie in the
  * ring in order, so the oldest is always the next one in the way. */
-static bool make_room(struct log *log, size_t offset, uint32_t bytes)
+static bool make_room(struct rumor_log *log, size_t offset, uint32_t bytes)
 {
     while (overlaps(log, offset, bytes) || log->newest - log->oldest == log->entries_max) {
-        if (log->oldest == log->handed)
+        if (log->oldest == log->applied)
             return false;
         drop_oldest(log);
     }
@@ -76,11 +76,11 @@ static bool make_room(struct log *log, size_t offset, uint32_t bytes)
 
 /* A rumor is never split: what is left at the end of the ring is skipped, and so are the entries
  * that still lie there. */
-static bool skip_tail(struct log *log)
+static bool skip_tail(struct rumor_log *log)
 {
     while (log->oldest != log->newest && entry_at(log, log->oldest)->offset >= log->write_offset &&
            log->write_offset > 0) {
-        if (log->oldest == log->handed)
+        if (log->oldest == log->applied)
             return false;
         drop_oldest(log);
     }
@@ -88,29 +88,29 @@ static bool skip_tail(struct log *log)
     return true;
 }
 
-bool log_is_crowded(const struct log *log)
+bool rumor_log_is_crowded(const struct rumor_log *log)
 {
-    if (log->handed == log->newest)
+    if (log->applied == log->newest)
         return false;
-    const size_t from = entry_at(log, log->handed)->offset;
+    const size_t from = entry_at(log, log->applied)->offset;
     const size_t held = log->write_offset > from ? log->write_offset - from
                                                  : log->ring_bytes - from + log->write_offset;
-    return held > log->ring_bytes / 4 * 3 || log->newest - log->handed > log->entries_max / 4 * 3;
+    return held > log->ring_bytes / 4 * 3 || log->newest - log->applied > log->entries_max / 4 * 3;
 }
 
-bool log_append(struct log *log, uint32_t place, uint32_t seq, bool own, const uint8_t *rumor,
-                uint32_t bytes)
+bool rumor_log_append(struct rumor_log *log, uint32_t place, uint32_t seq, bool own,
+                      const uint8_t *rumor, uint32_t bytes)
 {
     CHECK(bytes <= log->ring_bytes);
     if (!own && (log->waiting_bytes + bytes > log->ring_bytes / 2 ||
-                 log->newest - log->handed > log->entries_max / 2 || log_is_crowded(log)))
+                 log->newest - log->applied > log->entries_max / 2 || rumor_log_is_crowded(log)))
         return false;
     if (bytes > log->ring_bytes - log->write_offset && !skip_tail(log))
         return false;
     if (!make_room(log, log->write_offset, bytes))
         return false;
     uint64_t *bucket = bucket_of(log, place, seq);
-    *entry_at(log, log->newest) = (struct log_entry){
+    *entry_at(log, log->newest) = (struct rumor_log_entry){
         .chain = *bucket,
         .offset = log->write_offset,
         .bytes = bytes,
@@ -126,10 +126,11 @@ bool log_append(struct log *log, uint32_t place, uint32_t seq, bool own, const u
     return true;
 }
 
-const uint8_t *log_find(const struct log *log, uint32_t place, uint32_t seq, uint32_t *bytes)
+const uint8_t *rumor_log_find(const struct rumor_log *log, uint32_t place, uint32_t seq,
+                              uint32_t *bytes)
 {
     for (uint64_t link = *bucket_of(log, place, seq); link; link = entry_at(log, link - 1)->chain) {
-        const struct log_entry *entry = entry_at(log, link - 1);
+        const struct rumor_log_entry *entry = entry_at(log, link - 1);
         if (entry->place == place && entry->seq == seq) {
             *bytes = entry->bytes;
             return log->ring + entry->offset;
@@ -138,34 +139,34 @@ const uint8_t *log_find(const struct log *log, uint32_t place, uint32_t seq, uin
     return NULL;
 }
 
-const struct log_entry *log_next_to_hand(struct log *log)
+const struct rumor_log_entry *rumor_log_next_to_apply(struct rumor_log *log)
 {
-    while (log->handed != log->newest && entry_at(log, log->handed)->own)
-        log->handed++;
-    return log->handed == log->newest ? NULL : entry_at(log, log->handed);
+    while (log->applied != log->newest && entry_at(log, log->applied)->own)
+        log->applied++;
+    return log->applied == log->newest ? NULL : entry_at(log, log->applied);
 }
 
-const uint8_t *log_bytes(const struct log *log, const struct log_entry *entry)
+const uint8_t *rumor_log_bytes(const struct rumor_log *log, const struct rumor_log_entry *entry)
 {
     return log->ring + entry->offset;
 }
 
-void log_handed(struct log *log)
+void rumor_log_applied(struct rumor_log *log)
 {
-    CHECK(log->handed < log->newest);
-    log->waiting_bytes -= entry_at(log, log->handed)->bytes;
-    log->handed++;
+    CHECK(log->applied < log->newest);
+    log->waiting_bytes -= entry_at(log, log->applied)->bytes;
+    log->applied++;
 }
 
-void log_clear(struct log *log)
+void rumor_log_clear(struct rumor_log *log)
 {
     memset(log->buckets, 0, (log->buckets_mask + 1) * sizeof *log->buckets);
-    log->oldest = log->handed = log->newest;
+    log->oldest = log->applied = log->newest;
     log->write_offset = 0;
     log->waiting_bytes = 0;
 }
 
-const struct log_entry *log_at(const struct log *log, uint64_t position)
+const struct rumor_log_entry *rumor_log_at(const struct rumor_log *log, uint64_t position)
 {
     CHECK(position >= log->oldest && position < log->newest);
     return entry_at(log, position);

@@ -1,6 +1,6 @@
 /* The log: the last rumors heard or told, as the bytes that came, up to a cap.
  *
- *   oldest ──────────────── handed ─────────────── newest
+ *   oldest ──────────────── applied ─────────────── newest
  *     │ kept for neighbours    │ not yet given to     │
  *     │ that ask               │ the learner          │
  *
@@ -8,8 +8,8 @@
  * heard are refused when half the log waits for the learner (anti-entropy brings them again
  * later) or it is crowded, and no telling is begun here then: what is told always has room.
  */
-#ifndef HEARSAY_LOG_H
-#define HEARSAY_LOG_H
+#ifndef HEARSAY_NODE_BROADCAST_RUMOR_LOG_H
+#define HEARSAY_NODE_BROADCAST_RUMOR_LOG_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 #include "base/arena.h"
 
-struct log_entry {
+struct rumor_log_entry {
     uint64_t chain; /* position + 1 of the next older entry in the same bucket, 0: none */
     size_t offset;  /* in the ring */
     uint32_t bytes;
@@ -26,51 +26,53 @@ struct log_entry {
     bool own; /* told here: the learner has it already */
 };
 
-struct log {
+struct rumor_log {
     uint8_t *ring;
     size_t ring_bytes;
     size_t write_offset;
-    struct log_entry *entries; /* [entries_max], a position modulo entries_max */
+    struct rumor_log_entry *entries; /* [entries_max], a position modulo entries_max */
     uint64_t entries_max;
     uint64_t oldest;      /* positions count up for ever */
     uint64_t newest;      /* one past the last */
-    uint64_t handed;      /* next to give to the learner */
-    size_t waiting_bytes; /* heard and not handed yet */
+    uint64_t applied;     /* next to give to the learner */
+    size_t waiting_bytes; /* heard and not applied yet */
     uint64_t *buckets;    /* position + 1 */
     uint64_t buckets_mask;
 };
 
-void log_init(struct log *log, struct arena *arena, size_t ring_bytes);
+void rumor_log_init(struct rumor_log *log, struct arena *arena, size_t ring_bytes);
 
-/* Room for everything log_init takes. */
-size_t log_arena_bytes(size_t ring_bytes);
+/* Room for everything rumor_log_init takes. */
+size_t rumor_log_arena_bytes(size_t ring_bytes);
 
 /* Copy a rumor in. False when too much waits for the learner. */
-bool log_append(struct log *log, uint32_t place, uint32_t seq, bool own, const uint8_t *rumor,
-                uint32_t bytes);
+bool rumor_log_append(struct rumor_log *log, uint32_t place, uint32_t seq, bool own,
+                      const uint8_t *rumor, uint32_t bytes);
 
-/* Is so much not yet handed to the learner, ours among it, that another telling (an eighth of the
+/* Is so much not yet applied to the learner, ours among it, that another telling (an eighth of the
  * log at most) might not fit? */
-bool log_is_crowded(const struct log *log);
+bool rumor_log_is_crowded(const struct rumor_log *log);
 
 /* The rumor, or NULL when it is not (any more) here. The pointer is good until the next append. */
-const uint8_t *log_find(const struct log *log, uint32_t place, uint32_t seq, uint32_t *bytes);
+const uint8_t *rumor_log_find(const struct rumor_log *log, uint32_t place, uint32_t seq,
+                              uint32_t *bytes);
 
-/* The next rumor the learner must be given, or NULL; log_handed moves on to the one after it. */
-const struct log_entry *log_next_to_hand(struct log *log);
-const uint8_t *log_bytes(const struct log *log, const struct log_entry *entry);
-void log_handed(struct log *log);
+/* The next rumor the learner must be given, or NULL; rumor_log_applied moves on to the one after
+ * it. */
+const struct rumor_log_entry *rumor_log_next_to_apply(struct rumor_log *log);
+const uint8_t *rumor_log_bytes(const struct rumor_log *log, const struct rumor_log_entry *entry);
+void rumor_log_applied(struct rumor_log *log);
 
 /* Does the learner still have to be given a quarter of the log? */
-static inline bool log_is_waiting(const struct log *log)
+static inline bool rumor_log_is_waiting(const struct rumor_log *log)
 {
     return log->waiting_bytes > log->ring_bytes / 4;
 }
 
 /* Forget everything. */
-void log_clear(struct log *log);
+void rumor_log_clear(struct rumor_log *log);
 
 /* The entries that are here, by position: oldest <= position < newest. */
-const struct log_entry *log_at(const struct log *log, uint64_t position);
+const struct rumor_log_entry *rumor_log_at(const struct rumor_log *log, uint64_t position);
 
 #endif

@@ -117,8 +117,8 @@ void versions_set(struct versions *versions, struct origin *origin, uint32_t nex
         (origin->next == 0 && next > 0) - (uint32_t)(origin->next > 0 && next == 0);
     versions->hash += hash_of(origin->tag, next) - hash_of(origin->tag, origin->next);
     versions->rumors += (uint64_t)next - origin->next;
-    origin->next = origin->handed = next;
-    origin->samples = origin->handed_samples = samples;
+    origin->next = origin->applied = next;
+    origin->samples = origin->applied_samples = samples;
 }
 
 void version_entry_put(uint8_t *out, uint64_t tag, uint32_t next)

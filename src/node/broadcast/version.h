@@ -25,8 +25,8 @@
  *       40    4 next
  *       44    8 samples
  */
-#ifndef HEARSAY_VERSION_H
-#define HEARSAY_VERSION_H
+#ifndef HEARSAY_NODE_BROADCAST_VERSION_H
+#define HEARSAY_NODE_BROADCAST_VERSION_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,19 +48,19 @@ struct origin {
     uint32_t newer;   /* place + 1 of the origin that told next after this one ... */
     uint32_t older;   /* ... and next before it, as far as we heard; 0: none */
     uint64_t samples; /* as its latest rumor says */
-    uint32_t handed;  /* rumors before are in the learner's base, or on their way into it ... */
-    uint64_t handed_samples; /* ... and the samples that the last of those says */
-    float rate;              /* samples per second, the most it has said so far; 0: not known */
-    uint64_t heard_from;     /* conn that brought its latest rumor or record, or was asked to */
+    uint32_t applied; /* rumors before are in the learner's base, or on their way into it ... */
+    uint64_t applied_samples; /* ... and the samples that the last of those says */
+    float rate;               /* samples per second, the most it has said so far; 0: not known */
+    uint64_t parent_conn;     /* conn that brought its latest rumor or record, or was asked to */
 
-    /* Somebody has more of it than we do: how much, and who. At the last look we had lacking_at,
+    /* Somebody has more of it than we do: how much, and who. At the last look we had missing_at,
      * and so many were lacking. */
-    bool lacking;
-    uint32_t lacking_to;
-    uint32_t lacking_at;
-    uint32_t lacking_gap;
-    uint64_t lacking_since_ns;
-    uint64_t lacking_from; /* conn */
+    bool missing;
+    uint32_t missing_to;
+    uint32_t missing_at;
+    uint32_t missing_gap;
+    uint64_t missing_since_ns;
+    uint64_t missing_from; /* conn */
     uint64_t asked_ns;     /* when somebody was asked to bring it ... */
     uint64_t changed_ns;   /* ... who did not before ... */
     uint32_t changed_to;   /* ... and had it up to there */
@@ -106,7 +106,7 @@ static inline uint32_t versions_place(const struct versions *versions, const str
 /* The next rumor of this origin is known from now on, and adds so much to the digest. */
 void versions_advance(struct versions *versions, struct origin *origin, uint64_t digest);
 
-/* From now on this is what is known of the origin, more or less than before; handed, too. The
+/* From now on this is what is known of the origin, more or less than before; applied, too. The
  * digest is the caller's to put right. */
 void versions_set(struct versions *versions, struct origin *origin, uint32_t next,
                   uint64_t samples);

@@ -20,23 +20,23 @@ static const unsigned MOVES[PEER_STATES] = {
     [PEER_CLOSING] = MAY(PEER_FREE),
 };
 
-void peer_club_init(struct club *club, const struct identity *identity,
-                    const uint8_t swarm_key[static KEY_BYTES], const struct introduction *ours,
-                    struct entropy *entropy)
+void peer_credentials_init(struct credentials *credentials, const struct identity *identity,
+                           const uint8_t swarm_key[static KEY_BYTES],
+                           const struct introduction *ours, struct entropy *entropy)
 {
-    *club = (struct club){.identity = identity, .entropy = entropy};
-    gate_init(&club->gate, swarm_key, ours);
-    introduction_encode(club->prologue, ours);
-    secret_blake2b(club->psk, KEY_BYTES, "hearsay psk", 11, swarm_key, KEY_BYTES);
+    *credentials = (struct credentials){.identity = identity, .entropy = entropy};
+    gate_init(&credentials->gate, swarm_key, ours);
+    introduction_encode(credentials->prologue, ours);
+    secret_blake2b(credentials->psk, KEY_BYTES, "hearsay psk", 11, swarm_key, KEY_BYTES);
 }
 
-size_t peer_arena_bytes(size_t queue_max, uint32_t lives_max)
+size_t peer_arena_bytes(size_t queue_max, uint32_t incarnations_max)
 {
     return FRAME_MAX + LENGTH_BYTES + SENDING_BYTES + 2 * queue_max + URGENT_BYTES +
-           3 * bit_words(lives_max) * 8 + lives_max * sizeof(uint32_t) + 9 * 64;
+           3 * bit_words(incarnations_max) * 8 + incarnations_max * sizeof(uint32_t) + 9 * 64;
 }
 
-void peer_init(struct peer *peer, struct arena *arena, size_t queue_max, uint32_t lives_max)
+void peer_init(struct peer *peer, struct arena *arena, size_t queue_max, uint32_t incarnations_max)
 {
     *peer = (struct peer){
         .in = arena_take(arena, FRAME_MAX + LENGTH_BYTES, 1),
@@ -44,11 +44,11 @@ void peer_init(struct peer *peer, struct arena *arena, size_t queue_max, uint32_
         .queue = {.at = arena_take(arena, queue_max, 1), .max = queue_max},
         .urgent = {.at = arena_take(arena, URGENT_BYTES, 1), .max = URGENT_BYTES},
         .blocks = {.at = arena_take(arena, queue_max, 1), .max = queue_max},
-        .lazy = arena_take(arena, bit_words(lives_max), sizeof(uint64_t)),
-        .pruned = arena_take(arena, bit_words(lives_max), sizeof(uint64_t)),
-        .owes = arena_take(arena, bit_words(lives_max), sizeof(uint64_t)),
-        .owed = arena_take(arena, lives_max, sizeof(uint32_t)),
-        .words = bit_words(lives_max),
+        .lazy = arena_take(arena, bit_words(incarnations_max), sizeof(uint64_t)),
+        .pruned = arena_take(arena, bit_words(incarnations_max), sizeof(uint64_t)),
+        .backlog = arena_take(arena, bit_words(incarnations_max), sizeof(uint64_t)),
+        .backlog_from = arena_take(arena, incarnations_max, sizeof(uint32_t)),
+        .words = bit_words(incarnations_max),
     };
 }
 
@@ -88,55 +88,58 @@ static void send_frame(struct peer *peer, size_t content_bytes)
     peer->out_bytes += LENGTH_BYTES + content_bytes;
 }
 
-static void begin_handshake(struct peer *peer, const struct club *club)
+static void begin_handshake(struct peer *peer, const struct credentials *credentials)
 {
     uint8_t ephemeral[DH_BYTES];
-    entropy_bytes(club->entropy, ephemeral, sizeof ephemeral);
-    handshake_init(&peer->handshake, peer->dialled, club->prologue, sizeof club->prologue,
-                   club->psk, club->identity->noise_secret, ephemeral);
+    entropy_bytes(credentials->entropy, ephemeral, sizeof ephemeral);
+    handshake_init(&peer->handshake, peer->dialled, credentials->prologue,
+                   sizeof credentials->prologue, credentials->psk,
+                   credentials->identity->noise_secret, ephemeral);
     secret_wipe(ephemeral, sizeof ephemeral);
 }
 
-void peer_on_connected(struct peer *peer, const struct club *club, uint64_t now_ns)
+void peer_on_connected(struct peer *peer, const struct credentials *credentials, uint64_t now_ns)
 {
-    begin_handshake(peer, club);
+    begin_handshake(peer, credentials);
     uint8_t *content = frame_content(peer);
     uint8_t *message = content + GATE_BYTES;
     size_t bytes;
     CHECK(handshake_create(&peer->handshake, NULL, 0, message, &bytes) == OK);
-    gate_create(&club->gate, content, message, bytes);
+    gate_create(&credentials->gate, content, message, bytes);
     send_frame(peer, GATE_BYTES + bytes);
     peer->heard_ns = peer->framed_ns = now_ns;
     peer_move(peer, PEER_ANSWERED, now_ns);
 }
 
 /* Acceptor: gate and message 1 arrived. */
-static enum status on_greeting(struct peer *peer, const struct club *club, const uint8_t *frame,
-                               size_t bytes, struct problem *problem)
+static enum error on_greeting(struct peer *peer, const struct credentials *credentials,
+                              const uint8_t *frame, size_t bytes, struct problem *problem)
 {
     struct introduction theirs;
     if (bytes != GATE_BYTES + HANDSHAKE_1_BYTES ||
-        gate_consume(&club->gate, frame, frame + GATE_BYTES, HANDSHAKE_1_BYTES, &theirs) != OK)
+        gate_consume(&credentials->gate, frame, frame + GATE_BYTES, HANDSHAKE_1_BYTES, &theirs) !=
+            OK)
         return problem_set(problem, FORGED,
                            "did not show the swarm key: a stranger, or a node with another key");
-    if (introduction_compare(&club->gate.ours, &theirs, problem) != OK) {
-        refusal_create(&club->gate, club->entropy, frame + GATE_BYTES, frame_content(peer));
+    if (introduction_compare(&credentials->gate.ours, &theirs, problem) != OK) {
+        refusal_create(&credentials->gate, credentials->entropy, frame + GATE_BYTES,
+                       frame_content(peer));
         send_frame(peer, REFUSAL_BYTES);
         return MISMATCH;
     }
-    begin_handshake(peer, club);
+    begin_handshake(peer, credentials);
     uint8_t payload[HANDSHAKE_PAYLOAD_MAX];
     size_t payload_bytes, out_bytes;
     if (handshake_consume(&peer->handshake, frame + GATE_BYTES, HANDSHAKE_1_BYTES, payload,
                           &payload_bytes) != OK ||
-        handshake_create(&peer->handshake, club->identity->certificate, CERTIFICATE_BYTES,
+        handshake_create(&peer->handshake, credentials->identity->certificate, CERTIFICATE_BYTES,
                          frame_content(peer), &out_bytes) != OK)
         return problem_set(problem, FORGED, "its first handshake message is not valid");
     send_frame(peer, out_bytes);
     return OK;
 }
 
-static enum status learn_identity(struct peer *peer, const uint8_t *payload, size_t bytes)
+static enum error learn_identity(struct peer *peer, const uint8_t *payload, size_t bytes)
 {
     if (bytes != CERTIFICATE_BYTES)
         return MALFORMED;
@@ -153,13 +156,14 @@ static void begin_session(struct peer *peer)
 }
 
 /* Dialer: message 2 or a refusal arrived. */
-static enum status on_answer(struct peer *peer, const struct club *club, const uint8_t *frame,
-                             size_t bytes, struct problem *problem)
+static enum error on_answer(struct peer *peer, const struct credentials *credentials,
+                            const uint8_t *frame, size_t bytes, struct problem *problem)
 {
     struct introduction theirs;
     if (bytes == REFUSAL_BYTES &&
-        refusal_consume(&club->gate, frame, peer->handshake.ephemeral_public, &theirs) == OK) {
-        if (introduction_compare(&club->gate.ours, &theirs, problem) == OK)
+        refusal_consume(&credentials->gate, frame, peer->handshake.ephemeral_public, &theirs) ==
+            OK) {
+        if (introduction_compare(&credentials->gate.ours, &theirs, problem) == OK)
             return problem_set(problem, MISMATCH, "it refused without a difference");
         return MISMATCH;
     }
@@ -167,7 +171,7 @@ static enum status on_answer(struct peer *peer, const struct club *club, const u
     size_t payload_bytes, out_bytes;
     if (handshake_consume(&peer->handshake, frame, bytes, payload, &payload_bytes) != OK ||
         learn_identity(peer, payload, payload_bytes) != OK ||
-        handshake_create(&peer->handshake, club->identity->certificate, CERTIFICATE_BYTES,
+        handshake_create(&peer->handshake, credentials->identity->certificate, CERTIFICATE_BYTES,
                          frame_content(peer), &out_bytes) != OK)
         return problem_set(problem, FORGED,
                            "its answer to the handshake is not valid: no hearsay node, or "
@@ -178,8 +182,8 @@ static enum status on_answer(struct peer *peer, const struct club *club, const u
 }
 
 /* Acceptor: message 3 arrived. */
-static enum status on_proof(struct peer *peer, const uint8_t *frame, size_t bytes,
-                            struct problem *problem)
+static enum error on_proof(struct peer *peer, const uint8_t *frame, size_t bytes,
+                           struct problem *problem)
 {
     uint8_t payload[HANDSHAKE_PAYLOAD_MAX];
     size_t payload_bytes;
@@ -191,38 +195,38 @@ static enum status on_proof(struct peer *peer, const uint8_t *frame, size_t byte
 }
 
 /* A whole frame before the session. */
-static enum peer_event on_greeting_frame(struct peer *peer, const struct club *club,
+static enum peer_event on_greeting_frame(struct peer *peer, const struct credentials *credentials,
                                          uint64_t now_ns, const uint8_t *frame, size_t bytes,
                                          struct problem *problem)
 {
-    enum status status;
+    enum error error;
     switch (peer->state) {
     case PEER_GREETED:
-        status = on_greeting(peer, club, frame, bytes, problem);
+        error = on_greeting(peer, credentials, frame, bytes, problem);
         break;
     case PEER_ANSWERED:
-        status = on_answer(peer, club, frame, bytes, problem);
+        error = on_answer(peer, credentials, frame, bytes, problem);
         break;
     case PEER_PROVED:
-        status = on_proof(peer, frame, bytes, problem);
+        error = on_proof(peer, frame, bytes, problem);
         break;
     default: /* peer_take collects frames in these three states only */
         CHECK(false);
     }
-    if (status != OK)
+    if (error != OK)
         return PEER_REFUSED;
     const bool greeted = peer->state == PEER_GREETED;
     peer_move(peer, greeted ? PEER_PROVED : PEER_MEETING, now_ns);
     return greeted ? PEER_NOTHING : PEER_MET;
 }
 
-static enum peer_event on_frame(struct peer *peer, const struct club *club, uint64_t now_ns,
-                                size_t content_bytes, struct problem *problem)
+static enum peer_event on_frame(struct peer *peer, const struct credentials *credentials,
+                                uint64_t now_ns, size_t content_bytes, struct problem *problem)
 {
     uint8_t *frame = peer->in + LENGTH_BYTES;
     peer->heard_ns = peer->framed_ns = now_ns;
     if (peer->state < PEER_MEETING)
-        return on_greeting_frame(peer, club, now_ns, frame, content_bytes, problem);
+        return on_greeting_frame(peer, credentials, now_ns, frame, content_bytes, problem);
     size_t message_bytes;
     if (session_open(&peer->session, frame, content_bytes, &message_bytes) != OK) {
         (void)problem_set(problem, FORGED,
@@ -246,7 +250,7 @@ static bool fill(struct peer *peer, size_t want, const uint8_t **data, size_t *b
     return peer->in_bytes >= want;
 }
 
-enum peer_event peer_take(struct peer *peer, const struct club *club, uint64_t now_ns,
+enum peer_event peer_take(struct peer *peer, const struct credentials *credentials, uint64_t now_ns,
                           const uint8_t **data, size_t *bytes, struct problem *problem)
 {
     const size_t before = *bytes;
@@ -264,21 +268,21 @@ enum peer_event peer_take(struct peer *peer, const struct club *club, uint64_t n
             break;
         const size_t limit = peer->state < PEER_MEETING ? GREETING_MAX : FRAME_MAX;
         size_t content = 0;
-        enum status status = frame_first(peer->in, peer->in_bytes, limit, &content);
-        if (status == TOO_BIG) {
+        enum error error = frame_first(peer->in, peer->in_bytes, limit, &content);
+        if (error == TOO_BIG) {
             (void)problem_set(problem, TOO_BIG, "a frame of impossible size: not a hearsay node");
             return PEER_REFUSED;
         }
-        if (status == MISSING) {
+        if (error == MISSING) {
             const size_t size = LENGTH_BYTES + ((size_t)peer->in[0] << 8 | peer->in[1]);
             if (!fill(peer, size, data, bytes))
                 break;
             CHECK(frame_first(peer->in, peer->in_bytes, limit, &content) == OK);
         }
         peer->in_used = peer->in_bytes;
-        event = on_frame(peer, club, now_ns, content, problem);
+        event = on_frame(peer, credentials, now_ns, content, problem);
     }
-    link_on_came(&peer->link, now_ns, before - *bytes); /* what is left comes again */
+    link_on_received(&peer->link, now_ns, before - *bytes); /* what is left comes again */
     return event;
 }
 
@@ -296,7 +300,7 @@ bool peer_can_say(const struct peer *peer)
 /* What keeps a conversation going is not to wait behind what it carries. */
 static bool is_urgent(enum message_kind kind)
 {
-    return kind == PING || kind == PONG || kind == RECEIPT || kind == WANT || kind == PRUNE;
+    return kind == PING || kind == PONG || kind == ACK || kind == WANT || kind == PRUNE;
 }
 
 bool peer_say(struct peer *peer, const struct message *message)
@@ -357,7 +361,7 @@ bool peer_next_send(struct peer *peer, uint64_t now_ns, size_t most, bool is_ope
         return false;
     peer->sending = true;
     peer->sending_bytes = peer->out_bytes < most ? peer->out_bytes : most;
-    link_on_handed(&peer->link, now_ns, peer->sending_bytes);
+    link_on_sent(&peer->link, now_ns, peer->sending_bytes);
     *bytes = peer->out;
     *count = peer->sending_bytes;
     return true;
@@ -388,12 +392,12 @@ void peer_end(struct peer *peer)
         .blocks = {.at = peer->blocks.at, .max = peer->blocks.max},
         .lazy = peer->lazy,
         .pruned = peer->pruned,
-        .owes = peer->owes,
-        .owed = peer->owed,
+        .backlog = peer->backlog,
+        .backlog_from = peer->backlog_from,
         .words = peer->words,
     };
     memset(peer->lazy, 0, peer->words * sizeof *peer->lazy);
     memset(peer->pruned, 0, peer->words * sizeof *peer->pruned);
-    memset(peer->owes, 0, peer->words * sizeof *peer->owes);
+    memset(peer->backlog, 0, peer->words * sizeof *peer->backlog);
     *peer = empty;
 }

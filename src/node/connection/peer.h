@@ -16,8 +16,8 @@
  *     acceptor Noise message 2 (payload: certificate)  |  REFUSAL
  *     dialer   Noise message 3 (payload: certificate)
  */
-#ifndef HEARSAY_PEER_H
-#define HEARSAY_PEER_H
+#ifndef HEARSAY_NODE_CONNECTION_PEER_H
+#define HEARSAY_NODE_CONNECTION_PEER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,11 +56,11 @@ enum retry {
 #define GREETING_MAX 512
 /* On a thin link a frame may take longer than anybody may be silent, but not longer than this. */
 #define FRAME_NS ((uint64_t)10000000000)
-/* Sealed bytes handed to the transport at once. */
+/* Sealed bytes applied to the transport at once. */
 #define SENDING_BYTES (2 * (FRAME_MAX + LENGTH_BYTES))
 
 /* What a conversation needs to know of the node it belongs to. */
-struct club {
+struct credentials {
     const struct identity *identity;
     struct gate gate;
     uint8_t psk[KEY_BYTES];
@@ -69,9 +69,9 @@ struct club {
 };
 
 /* identity and entropy must outlive the club. */
-void peer_club_init(struct club *club, const struct identity *identity,
-                    const uint8_t swarm_key[static KEY_BYTES], const struct introduction *ours,
-                    struct entropy *entropy);
+void peer_credentials_init(struct credentials *credentials, const struct identity *identity,
+                           const uint8_t swarm_key[static KEY_BYTES],
+                           const struct introduction *ours, struct entropy *entropy);
 
 /* The sentence for who was connected and got no answer to its gate. */
 #define PEER_NO_ANSWER "it closed without an answer: another swarm key, or no hearsay node"
@@ -117,26 +117,26 @@ struct peer {
     struct queue urgent;  /* ... those that go first: small, and in no order with the others ... */
     struct queue blocks;  /* ... and those that go when nothing else waits */
 
-    uint64_t *lazy;   /* bit per origin: it asked us not to push (or could not take more) */
-    uint64_t *pruned; /* bit per origin: we asked it not to push */
-    uint64_t *owes;   /* bit per origin: its queue had no room for what it is to have of it ... */
-    uint32_t *owed;   /* ... from this one on */
-    uint32_t owes_count;  /* of them */
-    uint32_t owes_cursor; /* whose turn it is */
-    size_t blocks_left;   /* so much of blocks waited when something owed went last */
-    size_t words;         /* of lazy, pruned, owes */
+    uint64_t *lazy;    /* bit per origin: it asked us not to push (or could not take more) */
+    uint64_t *pruned;  /* bit per origin: we asked it not to push */
+    uint64_t *backlog; /* bit per origin: its queue had no room for what it is to have of it ... */
+    uint32_t *backlog_from;  /* ... from this one on */
+    uint32_t backlog_count;  /* of them */
+    uint32_t backlog_cursor; /* whose turn it is */
+    size_t blocks_left;      /* so much of blocks waited when something owed went last */
+    size_t words;            /* of lazy, pruned, owes */
 };
 
 /* Buffers for one peer; for so many origins. */
-void peer_init(struct peer *peer, struct arena *arena, size_t queue_max, uint32_t lives_max);
-size_t peer_arena_bytes(size_t queue_max, uint32_t lives_max);
+void peer_init(struct peer *peer, struct arena *arena, size_t queue_max, uint32_t incarnations_max);
+size_t peer_arena_bytes(size_t queue_max, uint32_t incarnations_max);
 
 /* A new conversation in this slot. */
 void peer_start(struct peer *peer, uint64_t conn, bool dialled, const struct address *address,
                 uint64_t now_ns);
 
 /* The dialled connection stands: the gate and message 1 go into out. */
-void peer_on_connected(struct peer *peer, const struct club *club, uint64_t now_ns);
+void peer_on_connected(struct peer *peer, const struct credentials *credentials, uint64_t now_ns);
 
 enum peer_event {
     PEER_NOTHING, /* the data is used up */
@@ -146,7 +146,7 @@ enum peer_event {
 };
 
 /* Take bytes from data until something happens; *data and *bytes move on. */
-enum peer_event peer_take(struct peer *peer, const struct club *club, uint64_t now_ns,
+enum peer_event peer_take(struct peer *peer, const struct credentials *credentials, uint64_t now_ns,
                           const uint8_t **data, size_t *bytes, struct problem *problem);
 const uint8_t *peer_message(const struct peer *peer, size_t *bytes);
 
@@ -164,7 +164,7 @@ static inline size_t peer_queued_bytes(const struct peer *peer)
     return queue_bytes(&peer->queue) + queue_bytes(&peer->urgent) + queue_bytes(&peer->blocks);
 }
 
-/* Bytes that could be handed over now, about: sealed, or to be sealed. */
+/* Bytes that could be applied over now, about: sealed, or to be sealed. */
 static inline size_t peer_waiting_bytes(const struct peer *peer, bool is_open)
 {
     const size_t first = peer->out_bytes + queue_bytes(&peer->urgent);

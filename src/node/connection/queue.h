@@ -1,6 +1,6 @@
 /* Messages that wait to be sent to a peer, in their order: each with its 2-byte length. */
-#ifndef HEARSAY_QUEUE_H
-#define HEARSAY_QUEUE_H
+#ifndef HEARSAY_NODE_CONNECTION_QUEUE_H
+#define HEARSAY_NODE_CONNECTION_QUEUE_H
 
 #include <stdbool.h>
 #include <stddef.h>

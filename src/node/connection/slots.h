@@ -1,7 +1,7 @@
 /* A set of slots, each a small number: the conversations of a node that are in some state. So that
  * nobody has to look at all of them to find those few. */
-#ifndef HEARSAY_SLOTS_H
-#define HEARSAY_SLOTS_H
+#ifndef HEARSAY_NODE_CONNECTION_SLOTS_H
+#define HEARSAY_NODE_CONNECTION_SLOTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -28,11 +28,11 @@ static uint64_t about_ns(struct node *node, uint64_t span_ns)
     return (uint64_t)((double)span_ns * (0.75 + 0.5 * rng_uniform(&node->rng)));
 }
 
-struct target *dial_target(const struct node *node, const struct peer *peer)
+struct candidate *dialer_candidate(const struct node *node, const struct peer *peer)
 {
-    for (uint32_t i = 0; i < node->targets_count; i++)
-        if (node->targets[i].conn == peer->conn)
-            return &node->targets[i];
+    for (uint32_t i = 0; i < node->candidates_count; i++)
+        if (node->candidates[i].conn == peer->conn)
+            return &node->candidates[i];
     return NULL;
 }
 
@@ -44,49 +44,50 @@ static uint32_t address_hash(const struct address *address)
     return (uint32_t)hash;
 }
 
-static struct target *find(const struct node *node, const struct address *address)
+static struct candidate *find(const struct node *node, const struct address *address)
 {
     const uint32_t hash = address_hash(address);
-    for (uint32_t i = 0; i < node->targets_count; i++)
-        if (node->target_hashes[i] == hash && address_equal(&node->targets[i].address, address))
-            return &node->targets[i];
+    for (uint32_t i = 0; i < node->candidates_count; i++)
+        if (node->candidate_hashes[i] == hash &&
+            address_equal(&node->candidates[i].address, address))
+            return &node->candidates[i];
     return NULL;
 }
 
-static void set(struct node *node, struct target *target, const struct address *address,
+static void set(struct node *node, struct candidate *candidate, const struct address *address,
                 const uint8_t *id, bool is_seed)
 {
-    *target = (struct target){
+    *candidate = (struct candidate){
         .address = *address, .is_seed = is_seed, .has_id = id != NULL, .next_ns = node->now_ns};
     if (id)
-        memcpy(target->id, id, ID_BYTES);
-    node->target_hashes[target - node->targets] = address_hash(address);
+        memcpy(candidate->id, id, ID_BYTES);
+    node->candidate_hashes[candidate - node->candidates] = address_hash(address);
     node->dial_ns = node->now_ns;
 }
 
-void dial_add(struct node *node, const struct address *address, const uint8_t *id, bool is_seed)
+void dialer_add(struct node *node, const struct address *address, const uint8_t *id, bool is_seed)
 {
     if (!address->host[0] || address->port == 0)
         return;
-    struct target *target = find(node, address);
-    if (!target && node->targets_count < node->targets_max)
-        set(node, &node->targets[node->targets_count++], address, id, is_seed);
-    if (target && id && !target->conn && !target->is_self) {
-        memcpy(target->id, id, ID_BYTES);
-        target->has_id = true;
+    struct candidate *candidate = find(node, address);
+    if (!candidate && node->candidates_count < node->candidates_max)
+        set(node, &node->candidates[node->candidates_count++], address, id, is_seed);
+    if (candidate && id && !candidate->conn && !candidate->is_self) {
+        memcpy(candidate->id, id, ID_BYTES);
+        candidate->has_id = true;
     }
 }
 
 /* A member says that it is to be called elsewhere now; it had no address before if from is "". */
-void dial_moved(struct node *node, const struct address *from, const struct address *to,
-                const uint8_t id[static ID_BYTES])
+void dialer_moved(struct node *node, const struct address *from, const struct address *to,
+                  const uint8_t id[static ID_BYTES])
 {
-    struct target *target = from->host[0] ? find(node, from) : NULL;
-    const bool is_its = target && target->has_id && memcmp(target->id, id, ID_BYTES) == 0;
-    if (is_its && !target->is_seed && !target->conn && to->host[0] && !find(node, to))
-        set(node, target, to, id, false);
+    struct candidate *candidate = from->host[0] ? find(node, from) : NULL;
+    const bool is_its = candidate && candidate->has_id && memcmp(candidate->id, id, ID_BYTES) == 0;
+    if (is_its && !candidate->is_seed && !candidate->conn && to->host[0] && !find(node, to))
+        set(node, candidate, to, id, false);
     else
-        dial_add(node, to, id, false);
+        dialer_add(node, to, id, false);
 }
 
 /* Conversations that are or may become neighbours; strangers at the door do not count. */
@@ -122,18 +123,19 @@ static bool wants_more(const struct node *node)
 }
 
 /* Nobody there that we know to be in the swarm. */
-static bool is_lost(const struct node *node, const struct target *target)
+static bool is_lost(const struct node *node, const struct candidate *candidate)
 {
-    const struct member *member = target->has_id ? members_find(&node->members, target->id) : NULL;
+    const struct member *member =
+        candidate->has_id ? members_find(&node->members, candidate->id) : NULL;
     return !member || !member->known_live;
 }
 
 /* A node that left said so; it is called again only if the user named it and we stay. */
-static bool is_gone(const struct node *node, const struct target *target)
+static bool is_gone(const struct node *node, const struct candidate *candidate)
 {
-    if (!target->has_id || (target->is_seed && node->stage == STAGE_RUNNING))
+    if (!candidate->has_id || (candidate->is_seed && node->stage == STAGE_RUNNING))
         return false;
-    const struct member *member = members_find(&node->members, target->id);
+    const struct member *member = members_find(&node->members, candidate->id);
     return member && member->record.stage == STAGE_LEFT;
 }
 
@@ -150,20 +152,20 @@ static bool is_talked_to(const struct node *node, const uint8_t id[static ID_BYT
 }
 
 /* The lost are called in their own time, or when there are few to call at all. */
-static struct target *due(struct node *node, bool lost)
+static struct candidate *due(struct node *node, bool lost)
 {
-    if (node->targets_count == 0)
+    if (node->candidates_count == 0)
         return NULL;
-    const uint32_t start = rng_below(&node->rng, node->targets_count);
-    for (uint32_t i = 0; i < node->targets_count; i++) {
-        struct target *target = &node->targets[(start + i) % node->targets_count];
-        if (target->is_self || target->conn || node->now_ns < target->next_ns)
+    const uint32_t start = rng_below(&node->rng, node->candidates_count);
+    for (uint32_t i = 0; i < node->candidates_count; i++) {
+        struct candidate *candidate = &node->candidates[(start + i) % node->candidates_count];
+        if (candidate->is_self || candidate->conn || node->now_ns < candidate->next_ns)
             continue;
-        if (is_gone(node, target) || (target->has_id && is_talked_to(node, target->id)))
+        if (is_gone(node, candidate) || (candidate->has_id && is_talked_to(node, candidate->id)))
             continue;
-        const bool is_wanted = lost == is_lost(node, target);
-        if (is_wanted || (!lost && (is_mesh(node) || target->is_seed)))
-            return target;
+        const bool is_wanted = lost == is_lost(node, candidate);
+        if (is_wanted || (!lost && (is_mesh(node) || candidate->is_seed)))
+            return candidate;
     }
     return NULL;
 }
@@ -176,35 +178,35 @@ static struct peer *free_peer(const struct node *node)
     return NULL;
 }
 
-static struct target *next_target(struct node *node)
+static struct candidate *next_candidate(struct node *node)
 {
-    struct target *target = wants_more(node) ? due(node, false) : NULL;
-    if (target || node->now_ns < node->reach_ns || node->stage == STAGE_LEFT)
-        return target;
+    struct candidate *candidate = wants_more(node) ? due(node, false) : NULL;
+    if (candidate || node->now_ns < node->reach_ns || node->stage == STAGE_LEFT)
+        return candidate;
     node->reach_ns = node->now_ns + about_ns(node, REACH_NS);
     return due(node, true);
 }
 
-bool dial_next(struct node *node, struct action *action)
+bool dialer_next(struct node *node, struct action *action)
 {
     if (node->now_ns < node->dial_ns)
         return false;
     struct peer *peer = free_peer(node);
-    struct target *target = peer ? next_target(node) : NULL;
-    if (!target) {
+    struct candidate *candidate = peer ? next_candidate(node) : NULL;
+    if (!candidate) {
         node->dial_ns = node->now_ns + LOOK_NS;
         return false;
     }
     const uint64_t slot = (uint64_t)(peer - node->peers);
-    target->conn = (uint64_t)++node->generation << 32 | slot;
-    peer_start(peer, target->conn, true, &target->address, node->now_ns);
-    *action =
-        (struct action){.kind = ACTION_DIAL, .conn = target->conn, .address = target->address};
+    candidate->conn = (uint64_t)++node->generation << 32 | slot;
+    peer_start(peer, candidate->conn, true, &candidate->address, node->now_ns);
+    *action = (struct action){
+        .kind = ACTION_DIAL, .conn = candidate->conn, .address = candidate->address};
     return true;
 }
 
 /* Leave one neighbour of those we called, if there are others to call. */
-void dial_shuffle(struct node *node)
+void dialer_shuffle(struct node *node)
 {
     if (node->now_ns < node->shuffle_ns)
         return;
@@ -222,53 +224,53 @@ void dial_shuffle(struct node *node)
         node_hang_up(node, chosen, BYE_FULL, "other neighbours are to be tried");
 }
 
-void dial_on_met(struct node *node, const struct peer *peer)
+void dialer_on_met(struct node *node, const struct peer *peer)
 {
-    struct target *target = dial_target(node, peer);
-    if (!target)
+    struct candidate *candidate = dialer_candidate(node, peer);
+    if (!candidate)
         return;
-    memcpy(target->id, peer->id, ID_BYTES);
-    target->has_id = true;
+    memcpy(candidate->id, peer->id, ID_BYTES);
+    candidate->has_id = true;
 }
 
-void dial_on_open(struct node *node, const struct peer *peer)
+void dialer_on_open(struct node *node, const struct peer *peer)
 {
-    struct target *target = dial_target(node, peer);
-    if (target)
-        target->failures = 0;
+    struct candidate *candidate = dialer_candidate(node, peer);
+    if (candidate)
+        candidate->failures = 0;
 }
 
-void dial_on_self(struct node *node, const struct peer *peer)
+void dialer_on_self(struct node *node, const struct peer *peer)
 {
-    struct target *target = dial_target(node, peer);
-    if (target)
-        target->is_self = true;
+    struct candidate *candidate = dialer_candidate(node, peer);
+    if (candidate)
+        candidate->is_self = true;
 }
 
 /* New keys are fetched by the one who called: if both did, one call would be in vain. */
 static void leave_it_to_the_caller(struct node *node, const struct peer *peer)
 {
-    for (uint32_t i = 0; i < node->targets_count; i++) {
-        struct target *target = &node->targets[i];
-        if (target->has_id && !target->conn && memcmp(target->id, peer->id, ID_BYTES) == 0)
-            target->next_ns = node->now_ns + SECOND_NS;
+    for (uint32_t i = 0; i < node->candidates_count; i++) {
+        struct candidate *candidate = &node->candidates[i];
+        if (candidate->has_id && !candidate->conn && memcmp(candidate->id, peer->id, ID_BYTES) == 0)
+            candidate->next_ns = node->now_ns + SECOND_NS;
     }
 }
 
-void dial_on_closed(struct node *node, const struct peer *peer)
+void dialer_on_closed(struct node *node, const struct peer *peer)
 {
-    struct target *target = dial_target(node, peer);
-    if (!target && peer->retry == RETRY_AT_ONCE)
+    struct candidate *candidate = dialer_candidate(node, peer);
+    if (!candidate && peer->retry == RETRY_AT_ONCE)
         leave_it_to_the_caller(node, peer);
-    if (!target)
+    if (!candidate)
         return;
-    target->conn = 0;
-    target->next_ns = node->dial_ns = node->now_ns;
+    candidate->conn = 0;
+    candidate->next_ns = node->dial_ns = node->now_ns;
     if (peer->retry == RETRY_AT_ONCE)
         return;
-    if (peer->retry == RETRY_LATE && target->failures < LATE_FAILURES)
-        target->failures = LATE_FAILURES;
-    double wait = (double)BACKOFF_MIN_NS * pow(1.6, fmin(target->failures, LATE_FAILURES));
-    target->failures++;
-    target->next_ns += about_ns(node, (uint64_t)fmin(wait, (double)BACKOFF_MAX_NS));
+    if (peer->retry == RETRY_LATE && candidate->failures < LATE_FAILURES)
+        candidate->failures = LATE_FAILURES;
+    double wait = (double)BACKOFF_MIN_NS * pow(1.6, fmin(candidate->failures, LATE_FAILURES));
+    candidate->failures++;
+    candidate->next_ns += about_ns(node, (uint64_t)fmin(wait, (double)BACKOFF_MAX_NS));
 }

@@ -14,17 +14,17 @@
 
 #include "node/inside.h"
 
-#define MS_NS         (SECOND_NS / 1000)
-#define RENEW_MIN_NS  SECOND_NS
-#define LEAVE_MIN_NS  (SECOND_NS / 5)
-#define PER_MEMBER_NS (SECOND_NS / 4)
-#define LEAVE_FASTER  8    /* who leaves says more often how far it is */
-#define RATE_CHANGE   2.0f /* a speed that changed so much is news */
-#define NEWS_AT_ONCE  64
-#define SIGNS_AT_ONCE 16
-#define LIST_WAIT_NS  (2 * SECOND_NS)
+#define MS_NS           (SECOND_NS / 1000)
+#define RENEW_MIN_NS    SECOND_NS
+#define LEAVE_MIN_NS    (SECOND_NS / 5)
+#define PER_MEMBER_NS   (SECOND_NS / 4)
+#define LEAVE_FASTER    8    /* who leaves says more often how far it is */
+#define RATE_CHANGE     2.0f /* a speed that changed so much is news */
+#define UPDATES_AT_ONCE 64
+#define SIGNS_AT_ONCE   16
+#define LIST_WAIT_NS    (2 * SECOND_NS)
 
-uint64_t news_period_ns(const struct node *node)
+uint64_t member_gossip_period_ns(const struct node *node)
 {
     const uint64_t longest_ns = RENEW_MS_MAX * MS_NS;
     const bool running = node->stage == STAGE_RUNNING;
@@ -71,7 +71,7 @@ static bool rate_differs(float before, float now)
 /* When the next record is due: as now seems right, but no later than the last one promised. */
 static uint64_t due_after_ns(const struct node *node, const struct record *said)
 {
-    const uint64_t promised_ns = said->renew_ms * MS_NS, period_ns = news_period_ns(node);
+    const uint64_t promised_ns = said->renew_ms * MS_NS, period_ns = member_gossip_period_ns(node);
     const uint64_t most_ns = promised_ns < period_ns ? promised_ns : period_ns;
     return most_ns - (uint64_t)(node->renew_early * (double)most_ns);
 }
@@ -87,7 +87,7 @@ static bool is_outdated(const struct node *node, const struct record *said,
            said->stage != now->stage || said->trains != now->trains ||
            !address_equal(&said->address, &now->address) ||
            (rests && said->digest != now->digest) ||
-           (age_ns >= news_period_ns(node) / 2 &&
+           (age_ns >= member_gossip_period_ns(node) / 2 &&
             rate_differs(said->samples_per_second, now->samples_per_second));
 }
 
@@ -99,7 +99,7 @@ static uint32_t lag_ms(const struct node *node)
 }
 
 /* Sign a new record if the last one is old or wrong. */
-void news_renew(struct node *node)
+void member_gossip_renew(struct node *node)
 {
     const struct member *own = &node->members.members[0];
     struct record record = {
@@ -111,7 +111,7 @@ void news_renew(struct node *node)
         .uplink = (float)node->stats.uplink,
         .ingress = (float)node->stats.ingress,
         .lag_ms = lag_ms(node),
-        .renew_ms = (uint32_t)(news_period_ns(node) / MS_NS),
+        .renew_ms = (uint32_t)(member_gossip_period_ns(node) / MS_NS),
         .stage = node->stage,
         .trains = node->options.trains && node->joined,
         .address = own_address(node),
@@ -186,7 +186,7 @@ static void on_news(struct node *node, struct peer *from, struct member *member,
     if (!pass_on)
         return;
     if (origin)
-        spread_on_first(node, from, origin);
+        broadcast_on_first(node, from, origin);
     mark(node, member, from);
 }
 
@@ -202,7 +202,7 @@ static void on_known(struct node *node, struct peer *from, const uint8_t *bytes)
     const bool lately =
         node->now_ns - member->advanced_ns < member_silence_ns(&node->members, member) / 4;
     if (lately && member->place != PLACE_NONE)
-        spread_on_twice(node, from, &node->versions.origins[member->place]);
+        broadcast_on_twice(node, from, &node->versions.origins[member->place]);
 }
 
 /* False when the record shows that the sender is broken. */
@@ -210,22 +210,23 @@ static bool hear_record(struct node *node, struct peer *from, const uint8_t *byt
 {
     struct member *member = members_find(&node->members, bytes);
     const struct address before = member ? member->record.address : (struct address){0};
-    enum status status = members_learn(&node->members, bytes, node->context, node->now_ns, &member);
-    if (status == MALFORMED || status == FORGED) {
+    enum error error = members_learn(&node->members, bytes, node->context, node->now_ns, &member);
+    if (error == MALFORMED || error == FORGED) {
         node_hang_up(node, from, BYE_BROKEN, "sent a member record that is not valid");
         return false;
     }
-    if (status == MISSING && pass_on && from->state == PEER_OPEN)
+    if (error == MISSING && pass_on && from->state == PEER_OPEN)
         on_known(node, from, bytes);
-    if (status != OK)
+    if (error != OK)
         return true;
     on_news(node, from, member, pass_on);
     if (!address_equal(&before, &member->record.address))
-        dial_moved(node, &before, &member->record.address, member->record.id);
+        dialer_moved(node, &before, &member->record.address, member->record.id);
     return true;
 }
 
-bool news_hear(struct node *node, struct peer *from, const struct bytes *records, bool pass_on)
+bool member_gossip_on_records(struct node *node, struct peer *from, const struct bytes *records,
+                              bool pass_on)
 {
     if (records->count % RECORD_BYTES != 0) {
         node_hang_up(node, from, BYE_BROKEN, "sent member records of impossible size");
@@ -247,8 +248,8 @@ static bool say_records(struct node *node, struct peer *peer, enum message_kind 
 static void flush_to(struct node *node, struct peer *peer)
 {
     struct rapport *rapport = node_rapport(node, peer);
-    uint32_t taken[NEWS_AT_ONCE], count = 0;
-    for (uint32_t i = 0; i < node->members.count && count < NEWS_AT_ONCE; i++) {
+    uint32_t taken[UPDATES_AT_ONCE], count = 0;
+    for (uint32_t i = 0; i < node->members.count && count < UPDATES_AT_ONCE; i++) {
         if (rapport->news[i / 64] == 0)
             i |= 63; /* none of these 64 */
         else if (bit_get(rapport->news, i))
@@ -257,11 +258,11 @@ static void flush_to(struct node *node, struct peer *peer)
     for (uint32_t i = 0; i < count; i++)
         memcpy(node->scratch + i * RECORD_BYTES, node->members.members[taken[i]].bytes,
                RECORD_BYTES);
-    if (count > 0 && !say_records(node, peer, NEWS, count * RECORD_BYTES))
+    if (count > 0 && !say_records(node, peer, MEMBER_UPDATE, count * RECORD_BYTES))
         return; /* a full queue: next time */
     for (uint32_t i = 0; i < count; i++)
         bit_set(rapport->news, taken[i], false);
-    rapport->has_news = count == NEWS_AT_ONCE;
+    rapport->has_news = count == UPDATES_AT_ONCE;
 }
 
 static void list_to(struct node *node, struct peer *peer)
@@ -270,11 +271,11 @@ static void list_to(struct node *node, struct peer *peer)
     uint32_t next = rapport->list_next;
     const size_t bytes =
         members_encode(&node->members, node->now_ns, &next, RECORDS_AT_ONCE, node->scratch);
-    if (bytes == 0 || say_records(node, peer, MEMBERS, bytes))
+    if (bytes == 0 || say_records(node, peer, MEMBER_LIST, bytes))
         rapport->list_next = next;
 }
 
-void news_flush(struct node *node)
+void member_gossip_flush(struct node *node)
 {
     struct peer *peer;
     for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++) {
@@ -286,7 +287,7 @@ void news_flush(struct node *node)
 }
 
 /* Tag 0: it wants to know us all. Otherwise a sign of life of this one. */
-void news_on_who(struct node *node, struct peer *from, uint64_t tag)
+void member_gossip_on_query(struct node *node, struct peer *from, uint64_t tag)
 {
     struct rapport *rapport = node_rapport(node, from);
     const struct origin *origin = versions_find(&node->versions, tag);
@@ -302,13 +303,13 @@ void news_on_who(struct node *node, struct peer *from, uint64_t tag)
 
 /* A neighbour knows so many live members. If it is clearly more than we do, it shall list them; but
  * what it takes for alive may be dead, so a large swarm is not listed again soon. */
-void news_compare(struct node *node, struct peer *from, uint64_t members)
+void member_gossip_compare(struct node *node, struct peer *from, uint64_t members)
 {
     const uint64_t wait_ns = LIST_WAIT_NS + node->live * PER_MEMBER_NS;
     if (members <= node->live + node->live / 8 ||
         (node->listed_ns && node->now_ns - node->listed_ns < wait_ns))
         return;
-    if (node_say(node, from, &(struct message){.kind = WHO}))
+    if (node_say(node, from, &(struct message){.kind = MEMBER_QUERY}))
         node->listed_ns = node->now_ns;
 }
 
@@ -334,14 +335,14 @@ static bool ask_for_sign(struct node *node, struct member *member)
         return false;
     struct peer *peer = node_random_neighbour(node);
     struct origin *origin = &node->versions.origins[member->place];
-    if (!peer || !want_from(node, peer, origin) ||
-        !node_say(node, peer, &(struct message){.kind = WHO, .tag = origin->tag}))
+    if (!peer || !repair_ask(node, peer, origin) ||
+        !node_say(node, peer, &(struct message){.kind = MEMBER_QUERY, .tag = origin->tag}))
         return false;
     member->asked_ns = node->now_ns;
     return true;
 }
 
-void news_review(struct node *node)
+void member_gossip_review(struct node *node)
 {
     uint32_t asked = 0;
     node->reachable = node->members.members[0].record.address.port != 0;

@@ -79,20 +79,20 @@ static bool is_newer(const struct record *record, const struct record *than)
                                                     : record->stamp > than->stamp;
 }
 
-enum status members_learn(struct members *members, const uint8_t bytes[static RECORD_BYTES],
-                          const uint8_t context[static CONTEXT_BYTES], uint64_t now_ns,
-                          struct member **changed)
+enum error members_learn(struct members *members, const uint8_t bytes[static RECORD_BYTES],
+                         const uint8_t context[static CONTEXT_BYTES], uint64_t now_ns,
+                         struct member **changed)
 {
     struct record record;
-    enum status status = record_parse(bytes, &record);
-    if (status != OK)
-        return status;
+    enum error error = record_parse(bytes, &record);
+    if (error != OK)
+        return error;
     struct member *member = members_find(members, record.id);
     if (member == members->members || (member && !is_newer(&record, &member->record)))
         return MISSING;
-    status = record_verify(bytes, context);
-    if (status != OK)
-        return status;
+    error = record_verify(bytes, context);
+    if (error != OK)
+        return error;
     const bool is_new = !member;
     if (is_new && !(member = make_room(members, now_ns)))
         return TOO_BIG;
@@ -124,8 +124,8 @@ void members_update_own(struct members *members, const struct record *record,
     record_create(record, identity, context, own->bytes);
 }
 
-void members_heard(struct members *members, const uint8_t id[static ID_BYTES], uint64_t incarnation,
-                   uint64_t now_ns)
+void members_on_rumor(struct members *members, const uint8_t id[static ID_BYTES],
+                      uint64_t incarnation, uint64_t now_ns)
 {
     struct member *member = members_find(members, id);
     if (member && member->known_live && member->record.incarnation == incarnation)

@@ -6,8 +6,8 @@
  * it does not matter how large each thinks the swarm is. What is dead stays known, so that it is
  * dialled again, until its place is needed for somebody new.
  */
-#ifndef HEARSAY_MEMBERS_H
-#define HEARSAY_MEMBERS_H
+#ifndef HEARSAY_NODE_MEMBERSHIP_MEMBERS_H
+#define HEARSAY_NODE_MEMBERSHIP_MEMBERS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,14 +44,14 @@ struct member *members_find(const struct members *members, const uint8_t id[stat
 /* A signed record from outside (its structure not yet looked at). OK: it was news, *changed points
  * to its member. MISSING: known already, or older. MALFORMED, FORGED: as record.h. TOO_BIG: no
  * room for another member. */
-enum status members_learn(struct members *members, const uint8_t bytes[static RECORD_BYTES],
-                          const uint8_t context[static CONTEXT_BYTES], uint64_t now_ns,
-                          struct member **changed) MUST_USE;
+enum error members_learn(struct members *members, const uint8_t bytes[static RECORD_BYTES],
+                         const uint8_t context[static CONTEXT_BYTES], uint64_t now_ns,
+                         struct member **changed) MUST_USE;
 
 /* A rumor of this life of the member has come: it is no more silent. The dead are brought back by a
  * record only, since a rumor may be old. */
-void members_heard(struct members *members, const uint8_t id[static ID_BYTES], uint64_t incarnation,
-                   uint64_t now_ns);
+void members_on_rumor(struct members *members, const uint8_t id[static ID_BYTES],
+                      uint64_t incarnation, uint64_t now_ns);
 
 /* Our own record, freshly signed. */
 void members_update_own(struct members *members, const struct record *record,

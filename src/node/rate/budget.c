@@ -59,13 +59,14 @@ static void count_traffic(struct node *node, struct peer *peer, double span_s)
 {
     struct rapport *rapport = node_rapport(node, peer);
     const struct link *link = &peer->link;
-    const double other = (double)(link->sent - rapport->sent_seen) - (double)rapport->told_bytes;
+    const double other =
+        (double)(link->sent - rapport->sent_seen) - (double)rapport->rumor_bytes_published;
     rapport->other = 0.5 * rapport->other + 0.5 * fmax(other, 0) / span_s;
     rapport->incoming =
-        0.5 * rapport->incoming + 0.5 * (double)(link->came - rapport->came_seen) / span_s;
+        0.5 * rapport->incoming + 0.5 * (double)(link->received - rapport->received_seen) / span_s;
     rapport->sent_seen = link->sent;
-    rapport->came_seen = link->came;
-    rapport->told_bytes = 0;
+    rapport->received_seen = link->received;
+    rapport->rumor_bytes_published = 0;
 }
 
 /* Links that rumors take: how much room each has, what it carries, and whether rumors wait. */
@@ -118,7 +119,7 @@ static double link_budget(struct node *node, double span_s, bool *is_crowded)
         copies += !bit_get(peer->lazy, own);
         if (!node_is_together(node, peer)) /* ... though too much may wait for it just now */
             continue;
-        rooms.is_crowded[rooms.count] = flow_is_crowded(node, peer);
+        rooms.is_crowded[rooms.count] = pacer_is_crowded(node, peer);
         rooms.rate[rooms.count] = rate;
         rooms.room[rooms.count++] = fmax(UTILISATION * rate - other, ROOM_LEAST * rate);
     }
@@ -147,7 +148,7 @@ double budget_lagging(const struct node *node, bool with_us)
     return learning > 0 ? (double)lagging / learning : 0;
 }
 
-void budget_on_told(struct node *node, uint64_t bytes)
+void budget_on_published(struct node *node, uint64_t bytes)
 {
     node->is_tried |= (double)bytes >= TRIED * node->due_bytes;
 }

@@ -10,65 +10,65 @@
 #define MOMENTUM_TAKEN (1.0 / 3) /* of a learner's own */
 #define HEAD_BYTES     150.0     /* of a rumor, its signature, record and message (threshold.c) */
 #define HEAD_PART      0.05      /* of what is told */
-#define BEGINNING      6.0       /* tellings */
+#define BEGINNING      6.0       /* publications */
 
-double boldness_hops(uint32_t live, uint32_t mesh, uint32_t degree)
+double outer_step_hops(uint32_t live, uint32_t mesh, uint32_t degree)
 {
     CHECK(mesh > 0 && degree > 1);
     return live <= mesh ? 1 : 1 + log((double)live / mesh) / log(degree);
 }
 
-static double news_s(const struct boldness_measured *measured)
+static double member_gossip_s(const struct outer_step_measured *measured)
 {
-    return measured->delay_s * measured->hops + BOLDNESS_STEPS * measured->step_s;
+    return measured->delay_s * measured->hops + OUTER_STEP_STEPS * measured->step_s;
 }
 
 /* The gain for which it is worth to tell more rarely: averaging over many leaves room for it. */
-static double usual_gain(const struct boldness_measured *measured)
+static double usual_gain(const struct outer_step_measured *measured)
 {
     return fmax(sqrt(measured->learners) / 2, 1);
 }
 
-/* Between two tellings: for that gain, or because there would be too little to tell. */
-static double due_s(const struct boldness_measured *measured, double gain)
+/* Between two publications: for that gain, or because there would be too little to tell. */
+static double due_s(const struct outer_step_measured *measured, double gain)
 {
     const double heads_s = HEAD_BYTES / HEAD_PART / measured->bytes_per_s;
-    return fmax(gain * news_s(measured), heads_s);
+    return fmax(gain * member_gossip_s(measured), heads_s);
 }
 
-static double interval_s(const struct boldness_measured *measured)
+static double interval_s(const struct outer_step_measured *measured)
 {
-    const double begun = fmin((1 + (double)measured->tellings) / BEGINNING, 1);
+    const double begun = fmin((1 + (double)measured->publications) / BEGINNING, 1);
     const double due = due_s(measured, fmax(usual_gain(measured) * begun, 1));
-    return fmin(fmax(due, BOLDNESS_S), INTERVAL_S_MAX);
+    return fmin(fmax(due, OUTER_STEP_S), INTERVAL_S_MAX);
 }
 
-static double gain(const struct boldness_measured *measured, double wait_s)
+static double gain(const struct outer_step_measured *measured, double wait_s)
 {
-    return fmax(fmin(wait_s / news_s(measured), sqrt(measured->learners)), 1);
+    return fmax(fmin(wait_s / member_gossip_s(measured), sqrt(measured->learners)), 1);
 }
 
-static double beta(const struct boldness_measured *measured, double gain)
+static double beta(const struct outer_step_measured *measured, double gain)
 {
     return (MOMENTUM - MOMENTUM_TAKEN * measured->momentum) / gain;
 }
 
-struct boldness boldness_of(const struct boldness_measured *measured)
+struct outer_step outer_step_of(const struct outer_step_measured *measured)
 {
     CHECK(measured->learners > 0 && measured->hops >= 1 && measured->bytes_per_s > 0);
     CHECK(measured->delay_s >= 0 && measured->step_s >= 0 && measured->interval_s >= 0);
     CHECK(measured->momentum >= 0 && measured->momentum < 1);
     const bool is_fixed = measured->interval_s > 0;
-    struct boldness boldness = {
+    struct outer_step outer_step = {
         .interval_s = is_fixed ? measured->interval_s : interval_s(measured),
         .gain = measured->gain > 0 ? measured->gain : 1,
     };
     if (measured->step_s == 0 || measured->learners <= 1)
-        return boldness;
+        return outer_step;
     const double due = due_s(measured, usual_gain(measured));
     const double wait = fmin(is_fixed ? measured->interval_s : INTERVAL_S_MAX, due);
     if (measured->gain == 0)
-        boldness.gain = gain(measured, wait);
-    boldness.beta = wait / due * beta(measured, boldness.gain);
-    return boldness;
+        outer_step.gain = gain(measured, wait);
+    outer_step.beta = wait / due * beta(measured, outer_step.gain);
+    return outer_step;
 }

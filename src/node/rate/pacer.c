@@ -1,5 +1,5 @@
-/* When a neighbour is handed bytes: as its link lets us (link.h), and as the user does. What waits,
- * waits here, where the next message is still to be chosen, and not in queues on the way. */
+/* When a neighbour is applied bytes: as its link lets us (link.h), and as the user does. What
+ * waits, waits here, where the next message is still to be chosen, and not in queues on the way. */
 #include <math.h>
 
 #include "node/inside.h"
@@ -30,7 +30,7 @@ static uint64_t cap_wake_ns(const struct node *node, double wanted)
 static size_t wait_until(struct node *node, const struct peer *peer, uint64_t wake_ns)
 {
     slots_put(&node->held_up, node_slot(node, peer), true);
-    node->flow_ns = wake_ns < node->flow_ns ? wake_ns : node->flow_ns;
+    node->pacer_wake_ns = wake_ns < node->pacer_wake_ns ? wake_ns : node->pacer_wake_ns;
     return 0;
 }
 
@@ -51,7 +51,7 @@ static size_t allows(struct node *node, struct peer *peer, bool is_open, double 
     return (double)most < cap ? most : (size_t)cap;
 }
 
-bool flow_next_send(struct node *node, struct peer *peer, const uint8_t **bytes, size_t *count)
+bool pacer_next_send(struct node *node, struct peer *peer, const uint8_t **bytes, size_t *count)
 {
     size_t most = SIZE_MAX;
     bool is_open = true;
@@ -69,11 +69,11 @@ bool flow_next_send(struct node *node, struct peer *peer, const uint8_t **bytes,
 }
 
 /* Those who waited may try again. */
-void flow_on_time(struct node *node)
+void pacer_on_time(struct node *node)
 {
-    if (node->now_ns < node->flow_ns)
+    if (node->now_ns < node->pacer_wake_ns)
         return;
-    node->flow_ns = UINT64_MAX;
+    node->pacer_wake_ns = UINT64_MAX;
     for (uint32_t i = 0; (i = slots_next(&node->held_up, i)) < SLOTS_MAX;) {
         slots_put(&node->held_up, i, false);
         slots_put(&node->ready, i, true);
@@ -82,27 +82,27 @@ void flow_on_time(struct node *node)
 
 /* Receipts. */
 
-void flow_say_receipt(struct node *node, struct peer *peer)
+void pacer_say_ack(struct node *node, struct peer *peer)
 {
     struct link *link = &peer->link;
-    const struct message receipt = {.kind = RECEIPT,
-                                    .came = link->came,
-                                    .clock = (link->came_ns - link->born_ns) / 1000,
-                                    .held = (node->now_ns - link->came_ns) / 1000,
+    const struct message receipt = {.kind = ACK,
+                                    .received = link->received,
+                                    .clock = (link->received_ns - link->born_ns) / 1000,
+                                    .held = (node->now_ns - link->received_ns) / 1000,
                                     .most = budget_downlink_part(node, peer)};
     if (node_say(node, peer, &receipt))
-        link_receipted(link, node->now_ns);
+        link_acked(link, node->now_ns);
 }
 
-void flow_consider_receipt(struct node *node, struct peer *peer)
+void pacer_consider_ack(struct node *node, struct peer *peer)
 {
-    if (peer->state == PEER_OPEN && link_owes_receipt(&peer->link, node->now_ns))
-        flow_say_receipt(node, peer);
+    if (peer->state == PEER_OPEN && link_owes_ack(&peer->link, node->now_ns))
+        pacer_say_ack(node, peer);
 }
 
-void flow_on_receipt(struct node *node, struct peer *peer, const struct message *receipt)
+void pacer_on_ack(struct node *node, struct peer *peer, const struct message *receipt)
 {
-    if (!link_on_receipt(&peer->link, node->now_ns, receipt->came, receipt->clock, receipt->held)) {
+    if (!link_on_ack(&peer->link, node->now_ns, receipt->received, receipt->clock, receipt->held)) {
         node_hang_up(node, peer, BYE_BROKEN, "sent a receipt for what was not sent");
         return;
     }
@@ -118,19 +118,19 @@ static bool takes_longer(const struct node *node, const struct peer *peer, size_
 }
 
 /* No more rumors are to wait for a neighbour than it can be sent soon ... */
-bool flow_is_full(const struct node *node, const struct peer *peer)
+bool pacer_is_full(const struct node *node, const struct peer *peer)
 {
     return takes_longer(node, peer, queue_bytes(&peer->queue), FULL_S);
 }
 
 /* ... which is to be seldom. */
-bool flow_is_crowded(const struct node *node, const struct peer *peer)
+bool pacer_is_crowded(const struct node *node, const struct peer *peer)
 {
     return takes_longer(node, peer, queue_bytes(&peer->queue), CROWDED_S);
 }
 
 /* ... and no more blocks if there is enough to do for now. */
-bool flow_is_busy(const struct node *node, const struct peer *peer)
+bool pacer_is_busy(const struct node *node, const struct peer *peer)
 {
     return takes_longer(node, peer, peer_queued_bytes(peer), BUSY_S);
 }

@@ -24,7 +24,7 @@ static double delay_s(const struct node *node)
     return count > 0 ? (double)trips_ns[count / 2] / 2 * 1e-9 : 0;
 }
 
-void tempo_on_step(struct node *node, uint32_t steps)
+void publish_schedule_on_step(struct node *node, uint32_t steps)
 {
     const double span_s = (double)(node->now_ns - node->stepped_ns) * 1e-9;
     if (node->stepped_ns > 0 && steps > 0) {
@@ -35,50 +35,50 @@ void tempo_on_step(struct node *node, uint32_t steps)
     node->stepped_ns = node->now_ns;
 }
 
-void tempo_renew(struct node *node)
+void publish_schedule_renew(struct node *node)
 {
     const struct node_options *options = &node->options;
-    const struct boldness_measured measured = {
+    const struct outer_step_measured measured = {
         .learners = members_learners(&node->members, options->weigh_throughput, node->now_ns),
         .delay_s = delay_s(node),
-        .hops = boldness_hops(node->live, MESH_MAX, DEGREE),
+        .hops = outer_step_hops(node->live, MESH_MAX, DEGREE),
         .step_s = node->step_s,
         .bytes_per_s = node->stats.budget,
         .momentum = options->momentum,
         .interval_s = (double)options->interval_ns * 1e-9,
         .gain = options->gain,
-        .tellings = node->tellings,
+        .publications = node->publications,
     };
-    node->boldness = boldness_of(&measured);
+    node->outer_step = outer_step_of(&measured);
     if (options->beta >= 0)
-        node->boldness.beta = options->beta;
+        node->outer_step.beta = options->beta;
 }
 
 /* Drawn anew for each telling, so that nodes which began together do not tell together: what all
  * say at once nobody can answer before it has been said. */
-void tempo_wait(struct node *node, double least, double most)
+void publish_schedule_wait(struct node *node, double least, double most)
 {
     const double drawn = (double)rng_below(&node->waits, 1u << 20) * 0x1p-20;
     node->wait = least + (most - least) * drawn;
 }
 
 /* As things are now: where a moment has been bad, its interval is not waited for. */
-uint64_t tempo_wait_ns(const struct node *node)
+uint64_t publish_schedule_wait_ns(const struct node *node)
 {
-    return (uint64_t)(1e9 * node->boldness.interval_s * node->wait);
+    return (uint64_t)(1e9 * node->outer_step.interval_s * node->wait);
 }
 
 uint64_t node_interval_ns_max(const struct node *node)
 {
-    return (uint64_t)(1e9 * node->boldness.interval_s * TEMPO_MOST);
+    return (uint64_t)(1e9 * node->outer_step.interval_s * PUBLISH_WAIT_MOST);
 }
 
-void node_consider_telling(struct node *node)
+void publish_schedule_consider(struct node *node)
 {
-    if (!node->options.trains || node->tell != TELL_IDLE)
+    if (!node->options.trains || node->publish != PUBLISH_IDLE)
         return;
     if (node->stage == STAGE_LEAVING ||
         (node->stage == STAGE_RUNNING && node->steps_since >= node->options.steps_min &&
-         node->now_ns - node->told_ns >= tempo_wait_ns(node)))
-        node->tell = TELL_WANTED;
+         node->now_ns - node->published_ns >= publish_schedule_wait_ns(node)))
+        node->publish = PUBLISH_WANTED;
 }

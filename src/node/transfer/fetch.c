@@ -25,37 +25,39 @@
 #define PROGRESS_NS (10 * SECOND_NS)
 #define SPANS_MIN   2 /* asked for at once, of somebody new; who gives gets more to do */
 
-size_t catchup_arena_bytes(const struct node_options *options)
+size_t fetch_arena_bytes(const struct node_options *options)
 {
-    const size_t lives = options->lives_max;
-    return lives * (HISTORY_ENTRY_BYTES + sizeof(uint32_t)) +
+    const size_t incarnations = options->incarnations_max;
+    return incarnations * (HISTORY_ENTRY_BYTES + sizeof(uint32_t)) +
            block_count(options->parameters, options->block_entries) * sizeof(uint64_t) +
-           HELD_MAX * (options->block_entries * sizeof(int32_t) + lives * sizeof(uint32_t) + 128) +
+           PENDING_MAX *
+               (options->block_entries * sizeof(int32_t) + incarnations * sizeof(uint32_t) + 128) +
            256;
 }
 
-void catchup_init(struct node *node, struct arena *arena)
+void fetch_init(struct node *node, struct arena *arena)
 {
-    struct catchup *catchup = &node->catchup;
-    const uint32_t lives = node->options.lives_max;
+    struct transfer *transfer = &node->transfer;
+    const uint32_t incarnations = node->options.incarnations_max;
     node->blocks = block_count(node->options.parameters, node->options.block_entries);
-    catchup->history = arena_take(arena, lives, HISTORY_ENTRY_BYTES);
-    catchup->next = arena_take(arena, lives, sizeof *catchup->next);
-    catchup->from = arena_take(arena, node->blocks, sizeof *catchup->from);
-    for (uint32_t i = 0; i < HELD_MAX; i++) {
-        catchup->held[i].units = arena_take(arena, node->options.block_entries, sizeof(int32_t));
-        catchup->held[i].version = arena_take(arena, lives, sizeof(uint32_t));
+    transfer->history = arena_take(arena, incarnations, HISTORY_ENTRY_BYTES);
+    transfer->next = arena_take(arena, incarnations, sizeof *transfer->next);
+    transfer->from = arena_take(arena, node->blocks, sizeof *transfer->from);
+    for (uint32_t i = 0; i < PENDING_MAX; i++) {
+        transfer->pending[i].units =
+            arena_take(arena, node->options.block_entries, sizeof(int32_t));
+        transfer->pending[i].version = arena_take(arena, incarnations, sizeof(uint32_t));
     }
 }
 
 bool node_is_catching_up(const struct node *node)
 {
-    return node->catchup.is_fetching;
+    return node->transfer.is_fetching;
 }
 
 uint32_t node_bases(const struct node *node)
 {
-    return node->catchup.bases;
+    return node->transfer.bases;
 }
 
 /* Whom to ask. */
@@ -77,11 +79,11 @@ static bool is_waiting(const struct node *node)
  * blocks, or what came was of no use. To wait for somebody slow is another thing. */
 static bool is_stuck(const struct node *node)
 {
-    const struct catchup *catchup = &node->catchup;
-    if (!catchup->is_fetching || node->now_ns - catchup->moved_ns <= STUCK_NS)
+    const struct transfer *transfer = &node->transfer;
+    if (!transfer->is_fetching || node->now_ns - transfer->moved_ns <= STUCK_NS)
         return false;
-    if (catchup->came_ns)
-        return node->now_ns - catchup->came_ns > STUCK_NS;
+    if (transfer->received_ns)
+        return node->now_ns - transfer->received_ns > STUCK_NS;
     return !is_waiting(node);
 }
 
@@ -90,8 +92,8 @@ static bool is_stuck(const struct node *node)
  * to more learning only, until the sides have become fewer. */
 static bool may_yield(const struct node *node, const struct rapport *rapport)
 {
-    const struct catchup *catchup = &node->catchup;
-    return rapport->clearly || (!catchup->is_fetching && node->now_ns >= catchup->rest_ns);
+    const struct transfer *transfer = &node->transfer;
+    return rapport->decisive || (!transfer->is_fetching && node->now_ns >= transfer->rest_ns);
 }
 
 /* Whose base is better than ours: who knows much more, or wins. When we are stuck it is anybody's.
@@ -100,20 +102,20 @@ static bool is_better(const struct node *node, const struct rapport *rapport)
 {
     if (!rapport->compared || has_refused(node, rapport))
         return false;
-    if (is_stuck(node) || (node->catchup.is_patching && !rapport->apart))
+    if (is_stuck(node) || (node->transfer.is_rolling && !rapport->partitioned))
         return true;
     if (!may_yield(node, rapport))
         return false;
-    if (rapport->apart)
-        return !rapport->yields;
-    return rapport->ahead && !rapport->wins && !node->catchup.is_fetching;
+    if (rapport->partitioned)
+        return !rapport->peer_yields;
+    return rapport->ahead && !rapport->ours_preferred && !node->transfer.is_fetching;
 }
 
 /* Who has blocks of the base that we take over: as far as one can tell, all that is in it. */
-bool catchup_may_ask(const struct node *node, const struct peer *peer)
+bool fetch_may_ask(const struct node *node, const struct peer *peer)
 {
     const struct rapport *rapport = node_rapport(node, peer);
-    return rapport->compared && !rapport->apart && peer->knows >= node->catchup.rumors &&
+    return rapport->compared && !rapport->partitioned && peer->knows >= node->transfer.rumors &&
            !has_refused(node, rapport);
 }
 
@@ -131,68 +133,68 @@ static struct peer *choose_donor(struct node *node)
  * the same reason who has asked gives nothing, and not both ask all the time. */
 static void ask(struct node *node)
 {
-    const bool gives = node->gave_ns && node->now_ns - node->gave_ns < GIVING_NS;
-    if ((gives && !node->catchup.is_fetching) || (node->joined && rng_below(&node->rng, 2) == 0))
+    const bool gives = node->served_ns && node->now_ns - node->served_ns < GIVING_NS;
+    if ((gives && !node->transfer.is_fetching) || (node->joined && rng_below(&node->rng, 2) == 0))
         return;
     struct peer *donor = choose_donor(node);
-    if (log_is_waiting(&node->log))
+    if (rumor_log_is_waiting(&node->log))
         return; /* the learner is what we wait for */
     if (!donor || !node_say(node, donor, &(struct message){.kind = TAKE}))
         return;
-    struct catchup *catchup = &node->catchup;
-    catchup->is_asked = true;
-    catchup->donor = donor->conn;
-    catchup->asked_ns = node->now_ns;
-    catchup->parts = 0;
-    catchup->history_entries = 0;
+    struct transfer *transfer = &node->transfer;
+    transfer->is_asked = true;
+    transfer->donor = donor->conn;
+    transfer->asked_ns = node->now_ns;
+    transfer->parts = 0;
+    transfer->history_entries = 0;
 }
 
 /* Fetching. */
 
-void catchup_begin(struct node *node, uint64_t rumors)
+void fetch_begin(struct node *node, uint64_t rumors)
 {
-    struct catchup *catchup = &node->catchup;
-    if (!catchup->is_fetching)
-        catchup->wrote_ns = node->now_ns;
-    catchup->is_fetching = true;
-    catchup->is_patching = false;
-    catchup->bases++;
-    catchup->rumors = rumors;
-    catchup->began_ns = catchup->noted_ns = catchup->moved_ns = node->now_ns;
-    catchup->came_ns = 0;
-    catchup->cursor = catchup->blocks_written = 0;
-    catchup->bytes = 0;
-    memset(catchup->from, 0, node->blocks * sizeof *catchup->from);
-    held_clear(node);
+    struct transfer *transfer = &node->transfer;
+    if (!transfer->is_fetching)
+        transfer->wrote_ns = node->now_ns;
+    transfer->is_fetching = true;
+    transfer->is_rolling = false;
+    transfer->bases++;
+    transfer->rumors = rumors;
+    transfer->began_ns = transfer->noted_ns = transfer->moved_ns = node->now_ns;
+    transfer->received_ns = 0;
+    transfer->cursor = transfer->blocks_written = 0;
+    transfer->bytes = 0;
+    memset(transfer->from, 0, node->blocks * sizeof *transfer->from);
+    pending_clear(node);
 }
 
 /* The next blocks that nobody was asked for. */
-static struct span next_span(struct catchup *catchup, uint32_t blocks)
+static struct span next_span(struct transfer *transfer, uint32_t blocks)
 {
-    const uint32_t most = catchup->is_patching ? 1 : READ_BLOCKS;
+    const uint32_t most = transfer->is_rolling ? 1 : READ_BLOCKS;
     struct span span = {0};
-    while (catchup->cursor < blocks && catchup->from[catchup->cursor] != BLOCK_MISSING)
-        catchup->cursor++;
-    span.block = catchup->cursor;
+    while (transfer->cursor < blocks && transfer->from[transfer->cursor] != BLOCK_MISSING)
+        transfer->cursor++;
+    span.block = transfer->cursor;
     while (span.count < most && span.block + span.count < blocks &&
-           catchup->from[span.block + span.count] == BLOCK_MISSING)
+           transfer->from[span.block + span.count] == BLOCK_MISSING)
         span.count++;
     return span;
 }
 
-static void set_from(struct catchup *catchup, struct span span, uint64_t from)
+static void set_from(struct transfer *transfer, struct span span, uint64_t from)
 {
     for (uint32_t i = 0; i < span.count; i++)
-        catchup->from[span.block + i] = from;
+        transfer->from[span.block + i] = from;
 }
 
 /* Its blocks must come from somebody else. */
 static void release(struct node *node, uint64_t conn)
 {
     for (uint32_t i = 0; i < node->blocks; i++)
-        if (node->catchup.from[i] == conn)
-            node->catchup.from[i] = BLOCK_MISSING;
-    node->catchup.cursor = 0;
+        if (node->transfer.from[i] == conn)
+            node->transfer.from[i] = BLOCK_MISSING;
+    node->transfer.cursor = 0;
 }
 
 static void give_up(struct node *node, struct peer *donor)
@@ -211,7 +213,7 @@ static void take_from_slow(struct node *node, const struct peer *free_one)
     for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++) {
         const struct rapport *rapport = &node->rapports[i];
         if (peer == free_one || rapport->asked_blocks == 0 ||
-            node->now_ns - rapport->gave_ns < SLOW_NS)
+            node->now_ns - rapport->served_ns < SLOW_NS)
             continue;
         release(node, peer->conn);
         return;
@@ -222,18 +224,18 @@ static void take_from_slow(struct node *node, const struct peer *free_one)
 static bool has_room_for_span(const struct node *node)
 {
     uint32_t taken = 0;
-    for (uint32_t i = 0; i < HELD_MAX; i++)
-        taken += node->catchup.held[i].entries > 0;
+    for (uint32_t i = 0; i < PENDING_MAX; i++)
+        taken += node->transfer.pending[i].entries > 0;
     for (uint32_t i = 0; node_neighbour(node, &i); i++)
         taken += node->rapports[i].asked_blocks;
-    return taken + READ_BLOCKS <= HELD_MAX;
+    return taken + READ_BLOCKS <= PENDING_MAX;
 }
 
 static void fetch_from(struct node *node, struct peer *donor)
 {
     struct rapport *rapport = node_rapport(node, donor);
     while (rapport->asked_spans < rapport->spans_max && has_room_for_span(node)) {
-        const struct span span = next_span(&node->catchup, node->blocks);
+        const struct span span = next_span(&node->transfer, node->blocks);
         if (span.count == 0) {
             if (rapport->asked_blocks == 0)
                 take_from_slow(node, donor);
@@ -242,9 +244,9 @@ static void fetch_from(struct node *node, struct peer *donor)
         const struct message fetch = {.kind = FETCH, .block = span.block, .count = span.count};
         if (!node_say(node, donor, &fetch))
             return;
-        set_from(&node->catchup, span, donor->conn);
+        set_from(&node->transfer, span, donor->conn);
         if (rapport->asked_blocks == 0)
-            rapport->gave_ns = node->now_ns;
+            rapport->served_ns = node->now_ns;
         rapport->asked_blocks += span.count;
         rapport->asked[rapport->asked_spans++] = span.count;
     }
@@ -253,131 +255,131 @@ static void fetch_from(struct node *node, struct peer *donor)
 static void consider_fetching_from(struct node *node, struct peer *peer)
 {
     struct rapport *rapport = node_rapport(node, peer);
-    if (rapport->asked_blocks > 0 && node->now_ns - rapport->gave_ns > STALL_NS)
+    if (rapport->asked_blocks > 0 && node->now_ns - rapport->served_ns > STALL_NS)
         give_up(node, peer);
     if (rapport->spans_max == 0)
         rapport->spans_max = SPANS_MIN;
-    if (catchup_may_ask(node, peer) &&
-        (!node->catchup.is_patching || peer->conn == node->catchup.from_conn))
+    if (fetch_may_ask(node, peer) &&
+        (!node->transfer.is_rolling || peer->conn == node->transfer.from_conn))
         fetch_from(node, peer);
 }
 
 /* First from whose version we took over: others may know as many rumors, and not the same ones. */
 static void fetch(struct node *node)
 {
-    struct peer *peer = node_open_peer(node, node->catchup.donor);
+    struct peer *peer = node_open_peer(node, node->transfer.donor);
     if (peer)
         consider_fetching_from(node, peer);
     for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++)
         consider_fetching_from(node, peer);
 }
 
-void catchup_on_block(struct node *node, struct peer *from, const struct message *block)
+void fetch_on_block(struct node *node, struct peer *from, const struct message *block)
 {
-    struct catchup *catchup = &node->catchup;
+    struct transfer *transfer = &node->transfer;
     struct rapport *rapport = node_rapport(node, from);
-    if (!catchup->is_fetching)
+    if (!transfer->is_fetching)
         return;
-    catchup->bytes += block->text.count + block->bulk.count;
+    transfer->bytes += block->text.count + block->bulk.count;
     if (block->bulk.count == 0) {
         give_up(node, from);
         return;
     }
-    rapport->gave_ns = node->now_ns;
-    if (!catchup->came_ns)
-        catchup->came_ns = node->now_ns;
+    rapport->served_ns = node->now_ns;
+    if (!transfer->received_ns)
+        transfer->received_ns = node->now_ns;
     rapport->asked_blocks -= rapport->asked_blocks > 0;
     if (rapport->asked_spans > 0 && --rapport->asked[0] == 0)
         memmove(rapport->asked, rapport->asked + 1, --rapport->asked_spans * sizeof(uint32_t));
-    if (block->block >= node->blocks || catchup->from[block->block] == BLOCK_HELD ||
-        catchup->from[block->block] == BLOCK_WRITTEN)
+    if (block->block >= node->blocks || transfer->from[block->block] == BLOCK_PENDING ||
+        transfer->from[block->block] == BLOCK_WRITTEN)
         return;
     if (rapport->asked_blocks % READ_BLOCKS == 0 && rapport->spans_max < FETCHES_MAX)
         rapport->spans_max++;
-    const enum status status = held_put(node, from, block);
-    catchup->from[block->block] = status == OK ? BLOCK_HELD : BLOCK_MISSING;
-    if (status == MALFORMED)
+    const enum error error = pending_put(node, from, block);
+    transfer->from[block->block] = error == OK ? BLOCK_PENDING : BLOCK_MISSING;
+    if (error == MALFORMED)
         node_hang_up(node, from, BYE_BROKEN, "sent a block that is not valid");
-    if (status == MISMATCH)
+    if (error == MISMATCH)
         rapport->refused_ns = node->now_ns;
-    if (status != OK && block->block < catchup->cursor)
-        catchup->cursor = (uint32_t)block->block;
+    if (error != OK && block->block < transfer->cursor)
+        transfer->cursor = (uint32_t)block->block;
     fetch(node);
 }
 
-void catchup_on_lost(struct node *node, uint64_t conn)
+void fetch_on_lost(struct node *node, uint64_t conn)
 {
-    if (node->catchup.is_fetching)
+    if (node->transfer.is_fetching)
         release(node, conn);
-    if (node->catchup.is_asked && node->catchup.donor == conn)
-        node->catchup.is_asked = false;
+    if (node->transfer.is_asked && node->transfer.donor == conn)
+        node->transfer.is_asked = false;
 }
 
 static void finish(struct node *node)
 {
-    struct catchup *catchup = &node->catchup;
-    const uint64_t took_ns = node->now_ns - catchup->began_ns;
-    catchup->is_fetching = false;
-    catchup->is_news = true;
-    catchup->rest_ns = node->now_ns + (RESTS * took_ns > REST_NS ? RESTS * took_ns : REST_NS);
+    struct transfer *transfer = &node->transfer;
+    const uint64_t took_ns = node->now_ns - transfer->began_ns;
+    transfer->is_fetching = false;
+    transfer->is_news = true;
+    transfer->rest_ns = node->now_ns + (RESTS * took_ns > REST_NS ? RESTS * took_ns : REST_NS);
     node->save_ns = node->now_ns; /* soon */
     (void)notes_add(&node->notes, node->now_ns, NOTE_CATCHING_UP, LEVEL_INFO,
                     "holds the base of the swarm: %u blocks, %.3f MB, in %.1f s",
-                    (unsigned)node->blocks, (double)catchup->bytes * 1e-6,
-                    (double)(node->now_ns - catchup->began_ns) * 1e-9);
+                    (unsigned)node->blocks, (double)transfer->bytes * 1e-6,
+                    (double)(node->now_ns - transfer->began_ns) * 1e-9);
     node_join(node, "holds what the swarm knows");
 }
 
-bool catchup_next_write(struct node *node, struct action *action)
+bool fetch_next_write(struct node *node, struct action *action)
 {
-    struct catchup *catchup = &node->catchup;
-    if (!catchup->is_fetching)
+    struct transfer *transfer = &node->transfer;
+    if (!transfer->is_fetching)
         return false;
-    if (!held_next_write(node, action))
+    if (!pending_next_write(node, action))
         return false;
     node->applying += action->entries;
     node->applying_rumors++;
-    catchup->moved_ns = catchup->wrote_ns = node->now_ns;
-    catchup->came_ns = 0;
-    if (++catchup->blocks_written == node->blocks && !catchup->is_patching)
+    transfer->moved_ns = transfer->wrote_ns = node->now_ns;
+    transfer->received_ns = 0;
+    if (++transfer->blocks_written == node->blocks && !transfer->is_rolling)
         finish(node);
     return true;
 }
 
 static void note_progress(struct node *node)
 {
-    struct catchup *catchup = &node->catchup;
-    const double seconds = (double)(node->now_ns - catchup->began_ns) * 1e-9;
-    const double part = (double)catchup->blocks_written / (double)node->blocks;
-    if (node->now_ns - catchup->noted_ns < PROGRESS_NS)
+    struct transfer *transfer = &node->transfer;
+    const double seconds = (double)(node->now_ns - transfer->began_ns) * 1e-9;
+    const double part = (double)transfer->blocks_written / (double)node->blocks;
+    if (node->now_ns - transfer->noted_ns < PROGRESS_NS)
         return;
-    catchup->noted_ns = node->now_ns;
+    transfer->noted_ns = node->now_ns;
     char left[32] = "unknown";
     if (part > 0)
         (void)snprintf(left, sizeof left, "%.0f s", seconds / part - seconds);
     (void)notes_add(&node->notes, node->now_ns, NOTE_CATCHING_UP, LEVEL_INFO,
                     "catching up: %u of %u blocks, %.3f MB, %.3f MB/s, time left %s",
-                    (unsigned)catchup->blocks_written, (unsigned)node->blocks,
-                    (double)catchup->bytes * 1e-6, (double)catchup->bytes * 1e-6 / seconds, left);
+                    (unsigned)transfer->blocks_written, (unsigned)node->blocks,
+                    (double)transfer->bytes * 1e-6, (double)transfer->bytes * 1e-6 / seconds, left);
 }
 
-void catchup_consider(struct node *node)
+void fetch_consider(struct node *node)
 {
-    struct catchup *catchup = &node->catchup;
-    if (node->stage != STAGE_RUNNING && !catchup->is_fetching)
+    struct transfer *transfer = &node->transfer;
+    if (node->stage != STAGE_RUNNING && !transfer->is_fetching)
         return;
-    if (catchup->is_asked && node->now_ns - catchup->asked_ns > ANSWER_NS) {
-        struct peer *donor = &node->peers[(uint32_t)catchup->donor];
-        if (donor->conn == catchup->donor)
+    if (transfer->is_asked && node->now_ns - transfer->asked_ns > ANSWER_NS) {
+        struct peer *donor = &node->peers[(uint32_t)transfer->donor];
+        if (donor->conn == transfer->donor)
             node_rapport(node, donor)->refused_ns = node->now_ns;
-        catchup->is_asked = false;
+        transfer->is_asked = false;
     }
-    if (!catchup->is_asked && (!catchup->is_patching || catchup->wants_whole))
+    if (!transfer->is_asked && (!transfer->is_rolling || transfer->wants_whole))
         ask(node);
-    if (catchup->is_fetching) {
-        held_drop_old(node);
+    if (transfer->is_fetching) {
+        pending_drop_old(node);
         fetch(node);
-        if (!catchup->is_patching)
+        if (!transfer->is_rolling)
             note_progress(node);
     }
 }

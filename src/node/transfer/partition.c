@@ -1,6 +1,6 @@
 /* When halves meet: have two neighbours learned for so long without each other that simply adding
  * it up would be wrong? Within each half the shares summed to one; both halves' progress together
- * would be counted twice. So where both have learned alone for longer than `apart_s` no rumor
+ * would be counted twice. So where both have learned alone for longer than `partition_s` no rumor
  * passes between the two, until one of them has taken over the other's base (catchup.c).
  *
  * For how long a side has learned alone its members say: the samples of each that the other side
@@ -18,7 +18,7 @@
 
 /* Whose base is kept must be the same for all who meet, whoever they are and however long it takes:
  * so if neither side has clearly learned more, it is that of the smallest origin. */
-void apart_count(struct contest *contest, uint64_t tag, uint64_t ours, uint64_t theirs)
+void partition_count(struct contest *contest, uint64_t tag, uint64_t ours, uint64_t theirs)
 {
     if (ours > theirs)
         contest->ours += (double)(ours - theirs);
@@ -30,18 +30,19 @@ void apart_count(struct contest *contest, uint64_t tag, uint64_t ours, uint64_t 
     }
 }
 
-bool apart_is_clear(const struct contest *contest)
+bool partition_is_decisive(const struct contest *contest)
 {
     return fmax(contest->ours, contest->theirs) > CLEARLY * fmin(contest->ours, contest->theirs);
 }
 
-bool apart_wins(const struct contest *contest)
+bool partition_ours_preferred(const struct contest *contest)
 {
-    return apart_is_clear(contest) ? contest->ours > contest->theirs : contest->first_is_ours;
+    return partition_is_decisive(contest) ? contest->ours > contest->theirs
+                                          : contest->first_is_ours;
 }
 
 /* For how long either side has learned what the other has not heard of, in seconds. */
-struct apart {
+struct partitioned {
     double ours, theirs;
 };
 
@@ -52,19 +53,20 @@ static double seconds_of(uint64_t samples, float rate)
     return rate > 0 && isfinite(rate) ? (double)samples / (double)rate : 0;
 }
 
-static void count_time(struct apart *apart, const struct origin *ours, const struct learned *theirs)
+static void count_time(struct partitioned *partitioned, const struct origin *ours,
+                       const struct learned *theirs)
 {
     const uint64_t here = ours ? ours->samples : 0, there = theirs ? theirs->samples : 0;
     if (here > there)
-        apart->ours = fmax(apart->ours, seconds_of(here - there, ours->rate));
+        partitioned->ours = fmax(partitioned->ours, seconds_of(here - there, ours->rate));
     else if (there > here)
-        apart->theirs = fmax(apart->theirs, seconds_of(there - here, theirs->rate));
+        partitioned->theirs = fmax(partitioned->theirs, seconds_of(there - here, theirs->rate));
 }
 
 /* Of every origin that either side has heard of: those it lists, and those of ours that it does not
  * know; of all others it knows as much as we. */
-static void compare_all(struct node *node, const struct message *version, struct apart *apart,
-                        struct contest *contest)
+static void compare_all(struct node *node, const struct message *version,
+                        struct partitioned *partitioned, struct contest *contest)
 {
     const struct versions *versions = &node->versions;
     const size_t entries = version->bulk.count / VERSION_ENTRY_BYTES;
@@ -73,26 +75,27 @@ static void compare_all(struct node *node, const struct message *version, struct
         const uint64_t tag = version_entry_at(version->bulk.at, i).tag;
         const struct learned learned = learned_at(version->text.at, i);
         const struct origin *origin = versions_find(versions, tag);
-        count_time(apart, origin, &learned);
-        apart_count(contest, tag, origin ? origin->samples : 0, learned.samples);
+        count_time(partitioned, origin, &learned);
+        partition_count(contest, tag, origin ? origin->samples : 0, learned.samples);
     }
     for (uint32_t place = 0; place < versions->count; place++) {
         const struct origin *origin = &versions->origins[place];
         if (bit_get(node->seen, place) || origin->next == 0)
             continue;
-        count_time(apart, origin, NULL);
-        apart_count(contest, origin->tag, origin->samples, 0);
+        count_time(partitioned, origin, NULL);
+        partition_count(contest, origin->tag, origin->samples, 0);
     }
 }
 
-void apart_judge(struct node *node, struct peer *from, const struct message *version)
+void partition_judge(struct node *node, struct peer *from, const struct message *version)
 {
     struct rapport *rapport = node_rapport(node, from);
-    struct apart apart = {0};
+    struct partitioned partitioned = {0};
     struct contest contest = CONTEST;
-    compare_all(node, version, &apart, &contest);
-    rapport->apart = fmin(apart.ours, apart.theirs) > node->options.apart_s;
-    rapport->wins = apart_wins(&contest);
-    rapport->clearly = apart_is_clear(&contest);
-    rapport->yields = rapport->wins || !version->base; /* there is nothing to take over yet */
+    compare_all(node, version, &partitioned, &contest);
+    rapport->partitioned = fmin(partitioned.ours, partitioned.theirs) > node->options.partition_s;
+    rapport->ours_preferred = partition_ours_preferred(&contest);
+    rapport->decisive = partition_is_decisive(&contest);
+    rapport->peer_yields =
+        rapport->ours_preferred || !version->base; /* there is nothing to take over yet */
 }

@@ -51,27 +51,28 @@ static bool is_too_slow(const struct node *node)
 {
     return members_training(&node->members, node->now_ns) > 2 && has_company(node) &&
            node_lags(node) && node_lag_ns(node, node->now_ns) > LAG_NS &&
-           budget_lagging(node, false) <= FEW && others_hear(node) && !log_is_waiting(&node->log) &&
-           !node->catchup.is_asked && (!node->gave_ns || node->now_ns - node->gave_ns > GIVING_NS);
+           budget_lagging(node, false) <= FEW && others_hear(node) &&
+           !rumor_log_is_waiting(&node->log) && !node->transfer.is_asked &&
+           (!node->served_ns || node->now_ns - node->served_ns > GIVING_NS);
 }
 
 static void begin_round(struct node *node)
 {
-    node->catchup.patched_ns = node->catchup.began_ns;
-    node->catchup.rumors_before = node_most_shown(node, false);
-    catchup_begin(node, 0);
-    node->catchup.is_patching = true;
+    node->transfer.rolled_ns = node->transfer.began_ns;
+    node->transfer.rumors_before = node_most_shown(node, false);
+    fetch_begin(node, 0);
+    node->transfer.is_rolling = true;
 }
 
 static void begin(struct node *node)
 {
     const uint64_t lag_ns = node_lag_ns(node, node->now_ns);
     struct peer *peer;
-    node->catchup.began_ns = node->now_ns - lag_ns; /* so old is what there is */
-    node->catchup.wants_whole = false;
+    node->transfer.began_ns = node->now_ns - lag_ns; /* so old is what there is */
+    node->transfer.wants_whole = false;
     begin_round(node);
     for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++)
-        spread_hold_back(node, peer);
+        broadcast_hold_back(node, peer);
     (void)notes_add(&node->notes, node->now_ns, NOTE_CATCHING_UP, LEVEL_WARNING,
                     "hears less than the swarm tells, and is %.0f s behind: it is brought up to "
                     "date block by block from now on, trains on and tells as before",
@@ -81,14 +82,14 @@ static void begin(struct node *node)
 /* Would this line carry what the swarm tells, as it was during the last round? */
 static bool could_hear(const struct node *node)
 {
-    const struct catchup *catchup = &node->catchup;
+    const struct transfer *transfer = &node->transfer;
     const struct node_stats *stats = &node->stats;
     const uint64_t shown = node_most_shown(node, false);
-    const double seconds = (double)(node->now_ns - catchup->began_ns) * 1e-9;
+    const double seconds = (double)(node->now_ns - transfer->began_ns) * 1e-9;
     const double rumors =
-        shown > catchup->rumors_before ? (double)(shown - catchup->rumors_before) : 0;
-    const double each = stats->rumors_heard > 0
-                            ? (double)stats->heard_bytes / (double)stats->rumors_heard
+        shown > transfer->rumors_before ? (double)(shown - transfer->rumors_before) : 0;
+    const double each = stats->rumors_received > 0
+                            ? (double)stats->rumor_bytes_received / (double)stats->rumors_received
                             : USUAL_BYTES;
     return shown > 0 && rumors * each <= ENOUGH * stats->ingress * seconds;
 }
@@ -96,40 +97,40 @@ static bool could_hear(const struct node *node)
 static void end_round(struct node *node)
 {
     node_join(node, "holds what the swarm knew lately");
-    node->catchup.wants_whole = could_hear(node);
-    node->catchup.keep_weights = false; /* what was learned apart is in the residual now */
+    node->transfer.wants_whole = could_hear(node);
+    node->transfer.keep_weights = false; /* what was learned apart is in the residual now */
     begin_round(node);
 }
 
 /* From whom blocks come: one neighbour, as long as it has any. */
 static void choose_donor(struct node *node)
 {
-    struct catchup *catchup = &node->catchup;
-    const struct peer *peer = &node->peers[(uint32_t)catchup->from_conn];
-    if (peer->conn == catchup->from_conn && peer->state == PEER_OPEN && catchup_may_ask(node, peer))
+    struct transfer *transfer = &node->transfer;
+    const struct peer *peer = &node->peers[(uint32_t)transfer->from_conn];
+    if (peer->conn == transfer->from_conn && peer->state == PEER_OPEN && fetch_may_ask(node, peer))
         return;
     struct peer *other = node_random_neighbour(node);
-    catchup->from_conn = other ? other->conn : 0;
+    transfer->from_conn = other ? other->conn : 0;
 }
 
 /* Records of members take the trees of rumors: here they must be asked for. */
 static void ask_for_members(struct node *node)
 {
-    struct peer *donor = &node->peers[(uint32_t)node->catchup.from_conn];
-    if (donor->conn == node->catchup.from_conn && donor->state == PEER_OPEN &&
-        node->now_ns - node->listed_ns >= PERIODS * news_period_ns(node) &&
-        node_say(node, donor, &(struct message){.kind = WHO}))
+    struct peer *donor = &node->peers[(uint32_t)node->transfer.from_conn];
+    if (donor->conn == node->transfer.from_conn && donor->state == PEER_OPEN &&
+        node->now_ns - node->listed_ns >= PERIODS * member_gossip_period_ns(node) &&
+        node_say(node, donor, &(struct message){.kind = MEMBER_QUERY}))
         node->listed_ns = node->now_ns;
 }
 
-void patch_consider(struct node *node)
+void rolling_snapshot_consider(struct node *node)
 {
-    const struct catchup *catchup = &node->catchup;
-    if (!catchup->is_patching && node->stage == STAGE_RUNNING && is_too_slow(node))
+    const struct transfer *transfer = &node->transfer;
+    if (!transfer->is_rolling && node->stage == STAGE_RUNNING && is_too_slow(node))
         begin(node);
-    if (!catchup->is_patching)
+    if (!transfer->is_rolling)
         return;
-    if (catchup->blocks_written == node->blocks)
+    if (transfer->blocks_written == node->blocks)
         end_round(node);
     choose_donor(node);
     ask_for_members(node);

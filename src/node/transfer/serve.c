@@ -18,12 +18,12 @@
 
 #define HISTORY_AT_ONCE ((MESSAGE_MAX - MESSAGE_ADDS) / HISTORY_ENTRY_BYTES)
 #define TURN_S          5
-#define GIVE_PART       0.25 /* of what all links carry: the rest is for rumors */
+#define SERVE_PART      0.25 /* of what all links carry: the rest is for rumors */
 #define LISTED_MAX      ((MESSAGE_MAX - MESSAGE_ADDS - BLOCK_MAX) / VERSION_ENTRY_BYTES)
 
 _Static_assert(READ_BLOCKS *BLOCK_ENTRIES == NODE_READ_MAX, "the owner gives room for a READ");
 
-void give_init(struct node *node, struct arena *arena)
+void serve_init(struct node *node, struct arena *arena)
 {
     node->reading.next = arena_take(arena, node->versions.max, sizeof *node->reading.next);
     node->reading.samples = arena_take(arena, node->versions.max, sizeof *node->reading.samples);
@@ -31,17 +31,17 @@ void give_init(struct node *node, struct arena *arena)
 }
 
 /* A base that is being taken over is nobody's. */
-static bool may_give(const struct node *node)
+static bool may_serve(const struct node *node)
 {
-    return !node->catchup.is_fetching;
+    return !node->transfer.is_fetching;
 }
 
 /* History. */
 
 /* Its parts must all be of one moment: they are said at once or not at all. */
-static size_t history_room(size_t lives)
+static size_t history_room(size_t incarnations)
 {
-    return (lives + HISTORY_AT_ONCE - 1) / HISTORY_AT_ONCE * FRAME_MAX;
+    return (incarnations + HISTORY_AT_ONCE - 1) / HISTORY_AT_ONCE * FRAME_MAX;
 }
 
 static bool has_room_for_history(const struct node *node, const struct peer *peer)
@@ -49,7 +49,7 @@ static bool has_room_for_history(const struct node *node, const struct peer *pee
     return peer_queued_bytes(peer) + history_room(node->versions.telling) <= peer->queue.max;
 }
 
-uint32_t node_lives_max(size_t send_queue_bytes)
+uint32_t node_incarnations_max(size_t send_queue_bytes)
 {
     return (uint32_t)(send_queue_bytes / 2 / FRAME_MAX * HISTORY_AT_ONCE);
 }
@@ -85,12 +85,12 @@ static void say_history(struct node *node, struct peer *to)
     }
 }
 
-void give_on_take(struct node *node, struct peer *from)
+void serve_on_take(struct node *node, struct peer *from)
 {
-    if (may_give(node) && !node->catchup.is_asked && node->versions.telling > 0 &&
+    if (may_serve(node) && !node->transfer.is_asked && node->versions.telling > 0 &&
         has_room_for_history(node, from)) {
-        node->gave_ns = node->now_ns;
-        owed_forget_all(node, from); /* it is all in the base */
+        node->served_ns = node->now_ns;
+        push_backlog_forget_all(node, from); /* it is all in the base */
         say_history(node, from);
         return;
     }
@@ -104,17 +104,17 @@ static void refuse(struct node *node, struct peer *to)
     (void)node_say(node, to, &(struct message){.kind = BLOCK});
 }
 
-void give_on_fetch(struct node *node, struct peer *from, uint64_t block, uint64_t count)
+void serve_on_fetch(struct node *node, struct peer *from, uint64_t block, uint64_t count)
 {
     struct rapport *rapport = node_rapport(node, from);
     if (count == 0 || count > READ_BLOCKS || block >= node->blocks || count > node->blocks - block)
         node_hang_up(node, from, BYE_BROKEN, "asked for blocks that no base has");
-    else if (!may_give(node) || rapport->fetches_count == FETCHES_MAX)
+    else if (!may_serve(node) || rapport->fetches_count == FETCHES_MAX)
         refuse(node, from);
     else
         rapport->fetches[rapport->fetches_count++] =
             (struct span){.block = (uint32_t)block, .count = (uint32_t)count};
-    node->gave_ns = node->now_ns;
+    node->served_ns = node->now_ns;
 }
 
 /* How many blocks its queue has room for. */
@@ -125,13 +125,13 @@ static uint32_t room_for(const struct peer *peer)
 }
 
 /* Bytes per second. */
-static double give_rate(const struct node *node)
+static double serve_rate(const struct node *node)
 {
-    const uint64_t fixed = node->options.give_bytes_per_s;
+    const uint64_t fixed = node->options.serve_bytes_per_s;
     if (fixed == 0 || !node->training_asked)
         return INFINITY;
-    return fixed == NODE_GIVE_AUTO ? fmax(GIVE_PART * node->stats.uplink, LINK_RATE_FIRST)
-                                   : (double)fixed;
+    return fixed == NODE_SERVE_AUTO ? fmax(SERVE_PART * node->stats.uplink, LINK_RATE_FIRST)
+                                    : (double)fixed;
 }
 
 /* Entries of a version beside a block: all who are telling must be among them. */
@@ -149,7 +149,7 @@ static uint32_t fair_turn(const struct node *node)
         takers += node->rapports[i].fetches_count > 0;
     const uint64_t block_bytes =
         node->options.block_entries * sizeof(int32_t) + listed(node) * (size_t)VERSION_ENTRY_BYTES;
-    const double blocks = give_rate(node) * TURN_S / (double)(block_bytes * (takers ? takers : 1));
+    const double blocks = serve_rate(node) * TURN_S / (double)(block_bytes * (takers ? takers : 1));
     return (uint32_t)fmin(fmax(blocks, 1), READ_BLOCKS);
 }
 
@@ -184,12 +184,12 @@ static struct peer *next_taker(struct node *node)
 {
     const uint32_t places = node->options.peers_max;
     for (uint32_t i = 1; i <= places; i++) {
-        const uint32_t place = (node->give_at + i) % places;
+        const uint32_t place = (node->serve_turn + i) % places;
         struct peer *peer = &node->peers[place];
         if (peer->state != PEER_OPEN || node->rapports[place].fetches_count == 0 ||
-            flow_is_busy(node, peer) || room_for(peer) == 0)
+            pacer_is_busy(node, peer) || room_for(peer) == 0)
             continue;
-        node->give_at = place;
+        node->serve_turn = place;
         return peer;
     }
     return NULL;
@@ -201,12 +201,12 @@ static void begin_reading(struct node *node, uint64_t conn, struct span span, bo
     reading->is_out = true;
     reading->is_save = is_save;
     reading->conn = conn;
-    reading->bases = node->catchup.bases;
+    reading->bases = node->transfer.bases;
     reading->span = span;
     reading->origins = node->versions.count;
     for (uint32_t i = 0; i < reading->origins; i++) {
-        reading->next[i] = node->versions.origins[i].handed;
-        reading->samples[i] = node->versions.origins[i].handed_samples;
+        reading->next[i] = node->versions.origins[i].applied;
+        reading->samples[i] = node->versions.origins[i].applied_samples;
     }
 }
 
@@ -223,14 +223,14 @@ static void end_reading(struct node *node)
     reading->samples[own] = node->own->samples;
 }
 
-bool give_next_read(struct node *node, struct action *action)
+bool serve_next_read(struct node *node, struct action *action)
 {
-    if (node->reading.is_out || node->now_ns < node->give_ns)
+    if (node->reading.is_out || node->now_ns < node->serve_next_ns)
         return false;
     struct peer *peer = next_taker(node);
     if (!peer)
         return false;
-    if (!may_give(node)) { /* it is no base any more that was asked for */
+    if (!may_serve(node)) { /* it is no base any more that was asked for */
         node_rapport(node, peer)->fetches_count = 0;
         refuse(node, peer);
         return false;
@@ -247,8 +247,8 @@ bool give_next_read(struct node *node, struct action *action)
 
 static void pay(struct node *node, uint64_t bytes)
 {
-    node->stats.given_bytes += bytes;
-    node->give_ns = node->now_ns + (uint64_t)((double)bytes * 1e9 / give_rate(node));
+    node->stats.served_bytes += bytes;
+    node->serve_next_ns = node->now_ns + (uint64_t)((double)bytes * 1e9 / serve_rate(node));
 }
 
 static void say_blocks(struct node *node, struct peer *to, struct span span, const int32_t *units)
@@ -285,7 +285,7 @@ void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units)
     struct peer *peer = &node->peers[(uint32_t)reading->conn];
     if (peer->conn != reading->conn || peer->state != PEER_OPEN)
         return;
-    if (may_give(node) && reading->bases == node->catchup.bases)
+    if (may_serve(node) && reading->bases == node->transfer.bases)
         say_blocks(node, peer, reading->span, units);
     else
         refuse(node, peer);
@@ -293,10 +293,10 @@ void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units)
 
 /* Checkpoints. */
 
-bool give_next_save(struct node *node, struct action *action)
+bool serve_next_save(struct node *node, struct action *action)
 {
     if (node->options.save_ns == 0 || node->now_ns < node->save_ns || node->reading.is_out ||
-        !node->joined || node->catchup.is_fetching || node->stage != STAGE_RUNNING)
+        !node->joined || node->transfer.is_fetching || node->stage != STAGE_RUNNING)
         return false;
     begin_reading(node, 0, (struct span){0}, true);
     node->save_ns = node->now_ns + node->options.save_ns;
@@ -306,7 +306,7 @@ bool give_next_save(struct node *node, struct action *action)
 
 size_t node_history_max(const struct node_options *options)
 {
-    return (size_t)options->lives_max * HISTORY_ENTRY_BYTES;
+    return (size_t)options->incarnations_max * HISTORY_ENTRY_BYTES;
 }
 
 static size_t put_told(const struct origin *origin, uint32_t next, uint64_t samples, uint8_t *out)
@@ -323,7 +323,7 @@ size_t node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out)
     CHECK(reading->is_out && reading->is_save);
     node->now_ns = now_ns;
     end_reading(node);
-    if (reading->bases != node->catchup.bases)
+    if (reading->bases != node->transfer.bases)
         return 0;
     size_t bytes = 0;
     for (const struct origin *origin = versions_newer(&node->versions, NULL); origin;
@@ -339,6 +339,6 @@ size_t node_history(const struct node *node, uint8_t *out)
     size_t bytes = 0;
     for (const struct origin *origin = versions_newer(&node->versions, NULL); origin;
          origin = versions_newer(&node->versions, origin))
-        bytes += put_told(origin, origin->handed, origin->handed_samples, out + bytes);
+        bytes += put_told(origin, origin->applied, origin->applied_samples, out + bytes);
     return bytes;
 }

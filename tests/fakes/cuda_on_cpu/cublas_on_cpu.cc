@@ -9,9 +9,9 @@ struct stand_in_blas {
     cudaStream_t stream;
 };
 
-const char *cublasGetStatusString(cublasStatus_t status)
+const char *cublasGetStatusString(cublasStatus_t error)
 {
-    return status == CUBLAS_STATUS_SUCCESS ? "success" : "an invalid value was passed";
+    return error == CUBLAS_STATUS_SUCCESS ? "success" : "an invalid value was passed";
 }
 
 cublasStatus_t cublasCreate(cublasHandle_t *blas)

@@ -15,7 +15,7 @@ typedef enum { CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_32F_FAST_TF32 } cublasComputeT
 typedef enum { CUBLAS_GEMM_DEFAULT = -1 } cublasGemmAlgo_t;
 typedef struct stand_in_blas *cublasHandle_t;
 
-const char *cublasGetStatusString(cublasStatus_t status);
+const char *cublasGetStatusString(cublasStatus_t error);
 cublasStatus_t cublasCreate(cublasHandle_t *blas);
 cublasStatus_t cublasDestroy(cublasHandle_t blas);
 cublasStatus_t cublasSetStream(cublasHandle_t blas, cudaStream_t stream);

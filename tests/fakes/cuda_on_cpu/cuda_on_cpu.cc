@@ -183,8 +183,8 @@ uint32_t __ballot_sync(uint32_t mask, bool vote)
     threads[self].votes[turn] = vote;
     wait_for_others(WAITS_FOR_WARP);
     uint32_t word = 0;
-    for (unsigned lane = 0; lane < WARP; lane++)
-        word |= threads[self / WARP * WARP + lane].votes[turn] << lane;
+    for (unsigned half = 0; half < WARP; half++)
+        word |= threads[self / WARP * WARP + half].votes[turn] << half;
     return word;
 }
 

@@ -46,7 +46,7 @@ typedef struct stand_in_way cudnnConvolutionBwdDataAlgoPerf_t;
 typedef struct stand_in_way cudnnConvolutionBwdFilterAlgoPerf_t;
 
 size_t cudnnGetVersion(void);
-const char *cudnnGetErrorString(cudnnStatus_t status);
+const char *cudnnGetErrorString(cudnnStatus_t error);
 cudnnStatus_t cudnnCreate(cudnnHandle_t *dnn);
 cudnnStatus_t cudnnDestroy(cudnnHandle_t dnn);
 cudnnStatus_t cudnnSetStream(cudnnHandle_t dnn, cudaStream_t stream);

@@ -23,9 +23,9 @@ size_t cudnnGetVersion()
     return 90000;
 }
 
-const char *cudnnGetErrorString(cudnnStatus_t status)
+const char *cudnnGetErrorString(cudnnStatus_t error)
 {
-    return status == CUDNN_STATUS_NOT_SUPPORTED ? "CUDNN_STATUS_NOT_SUPPORTED"
+    return error == CUDNN_STATUS_NOT_SUPPORTED ? "CUDNN_STATUS_NOT_SUPPORTED"
                                                 : "CUDNN_STATUS_BAD_PARAM";
 }
 

@@ -98,8 +98,8 @@ static void we_would_call_ourselves_from_here(void **state)
 
 #define ARGUMENTS_MAX 8
 
-static enum status parse(struct status_options *options, struct problem *problem, bool knows_json,
-                         const char *a, const char *b, const char *c)
+static enum error parse(struct status_options *options, struct problem *problem, bool knows_json,
+                        const char *a, const char *b, const char *c)
 {
     static char words[ARGUMENTS_MAX][256];
     char *argv[ARGUMENTS_MAX] = {words[0]};

@@ -79,8 +79,8 @@ static struct status_page whole_page(void)
         .parameters = 215370,
         .digest = "ed6f8d11bc06fd07",
         .rumors_known = 5120,
-        .rumors_told = 1280,
-        .rumors_heard = 3840,
+        .rumors_published = 1280,
+        .rumors_received = 3840,
         .duplicates = 12,
         .waiting = 3,
         .lag_s = 1.5,
@@ -187,14 +187,14 @@ static void assert_same_head(struct status_page a, struct status_page b)
     assert_int_equal(a.healthy, b.healthy);
     assert_int_equal(a.trains, b.trains);
     const uint64_t wholes_a[] = {
-        a.incarnation,  a.parameters,     a.rumors_known, a.rumors_told, a.rumors_heard,
-        a.duplicates,   a.waiting,        a.steps,        a.samples,     a.budget_bytes_per_s,
-        a.sent_bytes,   a.received_bytes, a.log_bytes,    a.rss_bytes,   a.neighbours,
+        a.incarnation,  a.parameters,     a.rumors_known, a.rumors_published, a.rumors_received,
+        a.duplicates,   a.waiting,        a.steps,        a.samples,          a.budget_bytes_per_s,
+        a.sent_bytes,   a.received_bytes, a.log_bytes,    a.rss_bytes,        a.neighbours,
         a.members_live, a.members_count,  a.links_count};
     const uint64_t wholes_b[] = {
-        b.incarnation,  b.parameters,     b.rumors_known, b.rumors_told, b.rumors_heard,
-        b.duplicates,   b.waiting,        b.steps,        b.samples,     b.budget_bytes_per_s,
-        b.sent_bytes,   b.received_bytes, b.log_bytes,    b.rss_bytes,   b.neighbours,
+        b.incarnation,  b.parameters,     b.rumors_known, b.rumors_published, b.rumors_received,
+        b.duplicates,   b.waiting,        b.steps,        b.samples,          b.budget_bytes_per_s,
+        b.sent_bytes,   b.received_bytes, b.log_bytes,    b.rss_bytes,        b.neighbours,
         b.members_live, b.members_count,  b.links_count};
     assert_memory_equal(wholes_a, wholes_b, sizeof wholes_a);
 }
@@ -384,8 +384,8 @@ static void no_line_is_longer_than_a_terminal(void **state)
     struct status_page page = whole_page();
     memset(page.swarm, 'W', sizeof page.swarm - 1);
     memset(page.address, 'a', sizeof page.address - 1);
-    page.samples = page.rumors_known = page.rumors_told = page.rumors_heard = page.duplicates =
-        page.parameters = 999999999999;
+    page.samples = page.rumors_known = page.rumors_published = page.rumors_received =
+        page.duplicates = page.parameters = 999999999999;
     page.sent_bytes = page.waiting = page.log_bytes = page.rss_bytes = 999999999999;
     page.samples_per_second = page.sent_bytes_per_s = 999499999;
     page.uptime_s = 86400.0 * 999 - 1;

@@ -199,8 +199,8 @@ static bool taken(const struct config_key *key, const char *format, double value
     struct problem problem = {""};
     config_defaults(&config);
     (void)snprintf(text, sizeof text, format, value);
-    enum status status = config_value_set(&config, key, text, &problem);
-    if (status == OK)
+    enum error error = config_value_set(&config, key, text, &problem);
+    if (error == OK)
         return true;
     assert_says(&problem, value < key->min ? "too small; allowed: " : "too large; allowed: ");
     return false;
@@ -253,6 +253,8 @@ static void a_misspelt_name_is_answered_with_the_nearest(void **state)
     assert_set_refused("node.batch=1", "unknown key [node] batch; did you mean [train] batch?");
     assert_set_refused("model.zzzzzzzz=1",
                        "unknown key [model] zzzzzzzz; known there: name, layers");
+    assert_set_refused("limits.lives=100", "the key [limits] lives is called incarnations now");
+    assert_set_refused("exchange.told_max=0.1", "called density_max now");
     assert_set_refused("trian.batch=1", "unknown section [trian]; did you mean [train]?");
     assert_set_refused("zzzzzzzz.batch=1", "known: node, model, data, train, exchange, limits");
     assert_set_refused("batch=1", "section.key=value");
@@ -282,8 +284,9 @@ static void settings_that_contradict_each_other_are_refused(void **state)
     assert_contradicts("train.schedule=step", "train.period_samples=0", "needs period_samples");
     assert_contradicts("limits.half_open=4", "limits.half_open_per_net=5", "half_open_per_net (5)");
     assert_contradicts("limits.members=2", "limits.peers=3", "peers (3)");
-    assert_contradicts("limits.lives=30000", "limits.send_queue_bytes=1M", "lives (30000)");
-    assert_contradicts("limits.lives=8192", "limits.send_queue_bytes=512K", "send_queue_bytes");
+    assert_contradicts("limits.incarnations=30000", "limits.send_queue_bytes=1M", "lives (30000)");
+    assert_contradicts("limits.incarnations=8192", "limits.send_queue_bytes=512K",
+                       "send_queue_bytes");
     struct config config;
     struct problem problem = {""};
     config_defaults(&config);
@@ -319,13 +322,13 @@ static void a_number_may_be_left_to_the_node_where_its_key_says_so(void **state)
     (void)fclose(out);
     assert_string_equal(text, "auto");
     assert_set_refused("exchange.beta=-1", "allowed: 0 to 0.99, or auto");
-    assert_true(config.exchange.give_bytes_per_s == CONFIG_AUTO_OF_0);
-    set(&config, "exchange.give_bytes_per_s=0");
-    assert_int_equal(config.exchange.give_bytes_per_s, 0);
-    set(&config, "exchange.give_bytes_per_s=auto");
-    assert_true(config.exchange.give_bytes_per_s == CONFIG_AUTO_OF_0);
-    assert_set_refused("exchange.give_bytes_per_s=65G", "0 to 64G bytes per second, or auto");
-    assert_set_refused("exchange.told_max=auto", "not a number");
+    assert_true(config.exchange.serve_bytes_per_s == CONFIG_AUTO_OF_0);
+    set(&config, "exchange.serve_bytes_per_s=0");
+    assert_int_equal(config.exchange.serve_bytes_per_s, 0);
+    set(&config, "exchange.serve_bytes_per_s=auto");
+    assert_true(config.exchange.serve_bytes_per_s == CONFIG_AUTO_OF_0);
+    assert_set_refused("exchange.serve_bytes_per_s=65G", "0 to 64G bytes per second, or auto");
+    assert_set_refused("exchange.density_max=auto", "not a number");
 }
 
 int main(void)

@@ -63,16 +63,16 @@ static const char *const others[] = {
     "exchange.neighbour_max=4000",
     "exchange.interval_s=1",
     "exchange.steps_min=1",
-    "exchange.told_max=1",
+    "exchange.density_max=1",
     "exchange.gain=4",
     "exchange.beta=0.5",
     "exchange.tau=0.001",
     "exchange.weigh_throughput=no",
     "exchange.log_bytes=3G",
-    "exchange.give_bytes_per_s=0",
+    "exchange.serve_bytes_per_s=0",
     "limits.peers=8",
     "limits.members=4096",
-    "limits.lives=2000",
+    "limits.incarnations=2000",
     "limits.half_open=9",
     "limits.half_open_per_net=9",
     "limits.handshake_s=1.5",
@@ -124,20 +124,20 @@ static char *printed(const struct config *config)
 }
 
 /* Put bytes in a fresh file, load it over config, remove it. */
-static enum status load_bytes(struct config *config, const void *bytes, size_t count,
-                              struct problem *problem)
+static enum error load_bytes(struct config *config, const void *bytes, size_t count,
+                             struct problem *problem)
 {
     char path[] = "/tmp/hearsay-test-XXXXXX";
     int file = mkstemp(path);
     assert_true(file >= 0);
     assert_true(write(file, bytes, count) == (ssize_t)count);
     assert_int_equal(close(file), 0);
-    enum status status = config_load(config, path, problem);
+    enum error error = config_load(config, path, problem);
     assert_int_equal(unlink(path), 0);
-    return status;
+    return error;
 }
 
-static enum status load_text(struct config *config, const char *text, struct problem *problem)
+static enum error load_text(struct config *config, const char *text, struct problem *problem)
 {
     return load_bytes(config, text, strlen(text), problem);
 }
@@ -306,8 +306,8 @@ static void assert_check(const char *text, const char *assignment, const char *w
     assert_int_equal(config_load_file(&load, path, &problem), OK);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(config_load_set(&load, assignment, &problem), OK);
-    const enum status status = config_load_check(&load, "FILE", &problem);
-    assert_int_equal(status, words ? MALFORMED : OK);
+    const enum error error = config_load_check(&load, "FILE", &problem);
+    assert_int_equal(error, words ? MALFORMED : OK);
     if (words && strncmp(problem.text, words, strlen(words)) != 0)
         fail_msg("\"%s\" does not begin with \"%s\"", problem.text, words);
 }
@@ -319,7 +319,7 @@ static void a_contradiction_is_named_with_the_line_of_its_key(void **state)
     assert_check(cosine, "train.batch=8", "FILE:3: [train] schedule needs period_samples");
     assert_check(cosine, "train.period_samples=9", NULL);
     assert_check("[model]\nname = resnet\n", "train.batch=8", "FILE:2: [model] name = resnet: no");
-    assert_check("[limits]\nlives = 30000\n", "train.batch=8", "FILE:2: [limits] lives (30000)");
+    assert_check("[limits]\nincarnations = 30000\n", "train.batch=8", "FILE:2: [limits] incarnations (30000)");
 }
 
 static void a_contradiction_that_does_not_stand_in_the_file_has_no_line(void **state)

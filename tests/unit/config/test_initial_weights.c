@@ -60,14 +60,15 @@ static int end(void **state)
 static void save(const struct world *world)
 {
     struct problem problem;
-    const struct tensors_about about = {.mean = 0, .scale = 1, .version = ""};
-    assert_int_equal(tensors_save(world->path, world->model, &about, world->weights, &problem), OK);
+    const struct safetensors_about about = {.mean = 0, .scale = 1, .version = ""};
+    assert_int_equal(safetensors_save(world->path, world->model, &about, world->weights, &problem),
+                     OK);
 }
 
 static struct learner *learner_from(struct world *world, const float *start)
 {
     const struct learner_options options = {
-        .batch = 1, .model_seed = 3, .start = start, .told_max = 4};
+        .batch = 1, .model_seed = 3, .start = start, .density_max = 4};
     return learner_new(&world->arena, world->backend, world->model, NULL, NULL, &options);
 }
 
@@ -88,7 +89,7 @@ static void a_learner_begins_with_what_was_saved(void **state)
     memcpy(world->weights, base, parameters * sizeof *base);
     save(world);
 
-    assert_int_equal(start_load(world->path, world->model, read, &digest, &problem), OK);
+    assert_int_equal(initial_weights_load(world->path, world->model, read, &digest, &problem), OK);
     struct learner *second = learner_from(world, read);
     learner_read_base(second, held);
     assert_memory_equal(held, base, parameters * sizeof *held);
@@ -105,14 +106,15 @@ static void a_learner_begins_with_what_was_saved(void **state)
 }
 
 /* ... and writes nothing. */
-static void must_refuse(const struct world *world, enum status want, const char *words)
+static void must_refuse(const struct world *world, enum error want, const char *words)
 {
     struct problem problem = {""};
     uint64_t digest = 0;
     float read[64] = {0};
     const float nothing[64] = {0};
     assert_true(model_parameters(world->model) <= 64);
-    assert_int_equal(start_load(world->path, world->model, read, &digest, &problem), want);
+    assert_int_equal(initial_weights_load(world->path, world->model, read, &digest, &problem),
+                     want);
     if (!strstr(problem.text, words))
         fail_msg("\"%s\" does not say \"%s\"", problem.text, words);
     assert_memory_equal(read, nothing, sizeof read);
@@ -133,7 +135,7 @@ static void weights_that_no_base_can_hold_are_refused(void **state)
     struct problem problem;
     uint64_t digest;
     float read[64];
-    assert_int_equal(start_load(world->path, world->model, read, &digest, &problem), OK);
+    assert_int_equal(initial_weights_load(world->path, world->model, read, &digest, &problem), OK);
     assert_true(read[model_parameters(world->model) - 1] == -100);
 }
 
@@ -148,11 +150,11 @@ static void a_base_beyond_one_is_started_from_as_near_as_a_float_is(void **state
     int8_t level[] = {1};
     world->weights[0] = 1.5f;
     struct learner *first = learner_from(world, world->weights);
-    learner_hear(first, &(struct update){
-                            .amount = 1, .tau = 0.1f, .count = 1, .index = index, .level = level});
+    learner_apply(first, &(struct update){
+                             .amount = 1, .tau = 0.1f, .count = 1, .index = index, .level = level});
     learner_read_base(first, world->weights);
     save(world);
-    assert_int_equal(start_load(world->path, world->model, read, &digest, &problem), OK);
+    assert_int_equal(initial_weights_load(world->path, world->model, read, &digest, &problem), OK);
     assert_true(learner_digest(first) != digest);
     struct learner *second = learner_from(world, read);
     assert_true(learner_digest(second) == digest);

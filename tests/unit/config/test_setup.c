@@ -43,10 +43,10 @@ static const struct way to_node[] = {
     TO("exchange.beta=0.7", node_options, beta),
     TO("exchange.weigh_throughput=no", node_options, weigh_throughput),
     TO("exchange.log_bytes=7M", node_options, log_bytes),
-    TO("exchange.give_bytes_per_s=7000", node_options, give_bytes_per_s),
+    TO("exchange.serve_bytes_per_s=7000", node_options, serve_bytes_per_s),
     TO("limits.peers=7", node_options, peers_max),
     TO("limits.members=7", node_options, members_max),
-    TO("limits.lives=77", node_options, lives_max),
+    TO("limits.incarnations=77", node_options, incarnations_max),
     TO("limits.half_open=7", node_options, half_open_max),
     TO("limits.half_open_per_net=7", node_options, half_open_per_net_max),
     TO("limits.handshake_s=7", node_options, handshake_ns),
@@ -71,7 +71,7 @@ static const struct way to_learner[] = {
     TO("train.decay=0.7", learner_options, optimizer.decay),
     TO("train.evaluate_part=2/7", learner_options, test_from),
     TO("train.evaluate_part=1/7", learner_options, test_to),
-    TO("exchange.told_max=0.7", learner_options, told_max),
+    TO("exchange.density_max=0.7", learner_options, density_max),
 };
 
 #define COUNT(ways) (sizeof(ways) / sizeof((ways)[0]))

@@ -105,7 +105,7 @@ static int stop(void **state)
 /* Asks from a thread of its own, as another process would; then wakes the transport. */
 struct question {
     pthread_t thread;
-    enum status status;
+    enum error status;
     char *bytes;
     size_t count;
     struct problem problem;
@@ -243,7 +243,7 @@ static void the_socket_of_the_dead_is_replaced(void **state)
     free(question.bytes);
 }
 
-static void assert_no_answer(enum status expected, const char *sentence)
+static void assert_no_answer(enum error expected, const char *sentence)
 {
     char *bytes;
     size_t count;

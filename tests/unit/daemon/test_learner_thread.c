@@ -166,7 +166,7 @@ static void between_two_threads_nothing_is_lost_or_turned_round(void **state)
 static struct backend *backend;
 static struct model *model;
 static struct learner *learner;
-static struct hatch *hatch;
+static struct learner_thread *worker;
 
 /* Rung by the learner's thread when there are events. */
 static struct bell {
@@ -186,14 +186,14 @@ static void ring_bell(void *waker)
     (void)pthread_mutex_unlock(&bell.mutex);
 }
 
-static struct hatch_event next_event(void)
+static struct learner_thread_event next_event(void)
 {
     for (;;) {
-        struct hatch_event event;
+        struct learner_thread_event event;
         (void)pthread_mutex_lock(&bell.mutex);
         const uint64_t before = bell.count;
         (void)pthread_mutex_unlock(&bell.mutex);
-        if (hatch_next(hatch, &event))
+        if (learner_thread_next(worker, &event))
             return event;
         (void)pthread_mutex_lock(&bell.mutex);
         while (bell.count == before)
@@ -203,12 +203,12 @@ static struct hatch_event next_event(void)
 }
 
 /* The next one that is not STEPPED. */
-static struct hatch_event next_answer(void)
+static struct learner_thread_event next_answer(void)
 {
-    struct hatch_event event;
+    struct learner_thread_event event;
     do
         event = next_event();
-    while (event.kind == HATCH_STEPPED);
+    while (event.kind == LEARNER_THREAD_STEPPED);
     return event;
 }
 
@@ -231,7 +231,7 @@ static struct learner *learner_of_xor(void)
                                train.classes, 4, &problem),
                      OK);
     options.test_to = test.count;
-    options.told_max = (uint32_t)model_parameters(model) / 2;
+    options.density_max = (uint32_t)model_parameters(model) / 2;
     struct learner *made = learner_new(&arena, backend, model, &train, &test, &options);
     dataset_free(&train);
     dataset_free(&test);
@@ -257,14 +257,14 @@ static int learner_stop(void **state)
 
 static void open_hatch(bool train, uint64_t samples_max)
 {
-    const struct hatch_options options = {.samples_max = samples_max,
-                                          .apply_window = APPLY_WINDOW,
-                                          .wake = ring_bell,
-                                          .waker = &bell};
-    assert_true(hatch_arena_bytes(&options) < ARENA_BYTES / 2);
-    hatch = hatch_new(&arena, learner, &options);
+    const struct learner_thread_options options = {.samples_max = samples_max,
+                                                   .apply_window = APPLY_WINDOW,
+                                                   .wake = ring_bell,
+                                                   .waker = &bell};
+    assert_true(learner_thread_arena_bytes(&options) < ARENA_BYTES / 2);
+    worker = learner_thread_new(&arena, learner, &options);
     if (train)
-        hatch_train(hatch, 0);
+        learner_thread_train(worker, 0);
 }
 
 /* Some entries, one step each. */
@@ -280,31 +280,31 @@ static struct update update_of(uint32_t count, uint32_t amount)
                            .level = (int8_t *)(uintptr_t)levels};
 }
 
-static const struct tell whole = {.budget_bytes = 100000, .share = 1, .gain = 1};
+static const struct publish_terms whole = {.budget_bytes = 100000, .share = 1, .gain = 1};
 
 static void commands_are_answered_in_order(void **state)
 {
     (void)state;
     const struct update small = update_of(2, 10), large = update_of(4, 1000);
     open_hatch(false, 0);
-    hatch_hear(hatch, &small, false);
-    hatch_hear(hatch, &large, false);
-    hatch_tell(hatch, &whole, false);
-    hatch_evaluate(hatch);
-    struct hatch_event event = next_event();
-    assert_int_equal(event.kind, HATCH_APPLIED);
+    learner_thread_apply(worker, &small, false);
+    learner_thread_apply(worker, &large, false);
+    learner_thread_publish(worker, &whole, false);
+    learner_thread_evaluate(worker);
+    struct learner_thread_event event = next_event();
+    assert_int_equal(event.kind, LEARNER_THREAD_APPLIED);
     assert_int_equal(event.entries, 2);
     event = next_event();
-    assert_int_equal(event.kind, HATCH_APPLIED);
+    assert_int_equal(event.kind, LEARNER_THREAD_APPLIED);
     assert_int_equal(event.entries, 4);
     event = next_event();
-    assert_int_equal(event.kind, HATCH_TOLD);
+    assert_int_equal(event.kind, LEARNER_THREAD_TOLD);
     assert_int_equal(event.update->count, 0); /* it has learned nothing of its own */
     event = next_event();
-    assert_int_equal(event.kind, HATCH_EVALUATED);
+    assert_int_equal(event.kind, LEARNER_THREAD_EVALUATED);
     assert_int_equal(event.evaluation.samples, 4);
-    hatch_stop(hatch);
-    assert_false(hatch_next(hatch, &event));
+    learner_thread_stop(worker);
+    assert_false(learner_thread_next(worker, &event));
 }
 
 static uint64_t digest_of(const struct update *update)
@@ -331,11 +331,11 @@ static void everything_heard_is_applied_once_however_much_it_is(void **state)
         digest = digest_add(digest, digest_of(&update));
         while (under_way + update.count > APPLY_WINDOW)
             under_way -= next_answer().entries;
-        hatch_hear(hatch, &update, false);
+        learner_thread_apply(worker, &update, false);
         under_way += update.count;
     }
-    hatch_stop(hatch);
-    for (struct hatch_event event; hatch_next(hatch, &event);)
+    learner_thread_stop(worker);
+    for (struct learner_thread_event event; learner_thread_next(worker, &event);)
         under_way -= event.entries;
     assert_int_equal(under_way, 0);
     assert_true(learner_digest(learner) == digest);
@@ -348,8 +348,8 @@ static void the_learner_learns_on_its_own_thread(void **state)
     open_hatch(true, SAMPLES);
     uint64_t samples = 0, steps = 0;
     while (samples < SAMPLES) {
-        const struct hatch_event event = next_event();
-        assert_int_equal(event.kind, HATCH_STEPPED);
+        const struct learner_thread_event event = next_event();
+        assert_int_equal(event.kind, LEARNER_THREAD_STEPPED);
         assert_true(isfinite(event.loss_sum));
         samples += event.samples;
         steps += event.steps;
@@ -357,13 +357,13 @@ static void the_learner_learns_on_its_own_thread(void **state)
     assert_int_equal(samples, SAMPLES); /* and no step more */
     assert_int_equal(steps, SAMPLES / 4);
     for (int i = 0; i < 50; i++) { /* half of the entries at a time */
-        hatch_tell(hatch, &whole, false);
-        assert_int_equal(next_answer().kind, HATCH_TOLD);
+        learner_thread_publish(worker, &whole, false);
+        assert_int_equal(next_answer().kind, LEARNER_THREAD_TOLD);
     }
-    hatch_evaluate(hatch);
-    const struct hatch_event event = next_answer();
-    hatch_stop(hatch);
-    assert_int_equal(event.kind, HATCH_EVALUATED);
+    learner_thread_evaluate(worker);
+    const struct learner_thread_event event = next_answer();
+    learner_thread_stop(worker);
+    assert_int_equal(event.kind, LEARNER_THREAD_EVALUATED);
     assert_int_equal(event.evaluation.correct, 4);
     assert_true(event.evaluation.loss < 0.1);
 }
@@ -376,15 +376,15 @@ static void what_is_told_is_what_the_base_moved_by(void **state)
     uint32_t told = 0;
     open_hatch(true, 0);
     for (int round = 0; round < 50; round++) {
-        while (next_event().kind != HATCH_STEPPED)
+        while (next_event().kind != LEARNER_THREAD_STEPPED)
             ;
-        hatch_tell(hatch, &whole, round == 49);
-        const struct hatch_event event = next_answer();
-        assert_int_equal(event.kind, HATCH_TOLD);
+        learner_thread_publish(worker, &whole, round == 49);
+        const struct learner_thread_event event = next_answer();
+        assert_int_equal(event.kind, LEARNER_THREAD_TOLD);
         digest = digest_add(digest, digest_of(event.update));
         told += event.update->count;
     }
-    hatch_stop(hatch);
+    learner_thread_stop(worker);
     assert_true(told > 0);
     assert_true(learner_digest(learner) == digest);
 }
@@ -393,11 +393,11 @@ static void nothing_is_learned_before_training_is_allowed(void **state)
 {
     (void)state;
     open_hatch(false, 0);
-    hatch_evaluate(hatch);
-    assert_int_equal(next_event().kind, HATCH_EVALUATED);
-    hatch_train(hatch, 0);
-    assert_int_equal(next_event().kind, HATCH_STEPPED);
-    hatch_stop(hatch);
+    learner_thread_evaluate(worker);
+    assert_int_equal(next_event().kind, LEARNER_THREAD_EVALUATED);
+    learner_thread_train(worker, 0);
+    assert_int_equal(next_event().kind, LEARNER_THREAD_STEPPED);
+    learner_thread_stop(worker);
 }
 
 /* The kernel's letter for a thread: R runs, S sleeps. */
@@ -428,32 +428,32 @@ static void the_last_telling_ends_the_training(void **state)
 {
     (void)state;
     uint64_t samples = 0;
-    struct hatch_event event;
+    struct learner_thread_event event;
     open_hatch(true, 0);
     for (int i = 0; i < 3; i++)
         samples += next_event().samples;
-    hatch_tell(hatch, &whole, true);
-    while ((event = next_event()).kind == HATCH_STEPPED)
+    learner_thread_publish(worker, &whole, true);
+    while ((event = next_event()).kind == LEARNER_THREAD_STEPPED)
         samples += event.samples;
-    assert_int_equal(event.kind, HATCH_TOLD);
+    assert_int_equal(event.kind, LEARNER_THREAD_TOLD);
     assert_falls_asleep();
-    hatch_evaluate(hatch);
+    learner_thread_evaluate(worker);
     event = next_event();
-    assert_int_equal(event.kind, HATCH_EVALUATED);
-    hatch_stop(hatch);
-    assert_false(hatch_next(hatch, &event));
+    assert_int_equal(event.kind, LEARNER_THREAD_EVALUATED);
+    learner_thread_stop(worker);
+    assert_false(learner_thread_next(worker, &event));
     assert_true(learner_samples(learner) == samples); /* every sample was reported before */
 }
 
 static void a_training_learner_stops_when_told_to(void **state)
 {
     (void)state;
-    struct hatch_event event;
+    struct learner_thread_event event;
     open_hatch(true, 0);
-    assert_int_equal(next_event().kind, HATCH_STEPPED);
-    hatch_stop(hatch);
+    assert_int_equal(next_event().kind, LEARNER_THREAD_STEPPED);
+    learner_thread_stop(worker);
     const uint64_t samples = learner_samples(learner);
-    while (hatch_next(hatch, &event))
+    while (learner_thread_next(worker, &event))
         ;
     assert_true(learner_samples(learner) == samples);
 }
@@ -463,11 +463,11 @@ static void an_idle_learner_sleeps_and_can_be_woken(void **state)
     (void)state;
     open_hatch(false, 0);
     for (int round = 0; round < 3; round++) {
-        hatch_evaluate(hatch);
-        assert_int_equal(next_event().kind, HATCH_EVALUATED);
+        learner_thread_evaluate(worker);
+        assert_int_equal(next_event().kind, LEARNER_THREAD_EVALUATED);
         assert_falls_asleep();
     }
-    hatch_stop(hatch);
+    learner_thread_stop(worker);
 }
 
 int main(void)

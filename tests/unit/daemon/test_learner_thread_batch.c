@@ -14,7 +14,7 @@ static struct backend *backend;
 static struct arena arena;
 static struct model *model;
 static struct learner *learner;
-static struct hatch_used used; /* by the last hatch */
+static struct learner_thread_used used; /* by the last hatch */
 
 static int begin(void **state)
 {
@@ -24,7 +24,7 @@ static int begin(void **state)
                                             .batch = 32,
                                             .batch_max = 64,
                                             .model_seed = 1,
-                                            .told_max = 1};
+                                            .density_max = 1};
     struct dataset train;
     struct problem problem;
     arena_init(&arena, (size_t)64 << 20);
@@ -57,21 +57,22 @@ static void nobody_is_woken(void *waker)
 static uint32_t train(uint64_t step_ns, uint64_t swarm_samples)
 {
     enum { SAMPLES = 6400 };
-    const struct hatch_options options = {.pace = {.step_ns = step_ns, .batch_max = 64},
-                                          .samples_max = SAMPLES,
-                                          .apply_window = 10,
-                                          .wake = nobody_is_woken};
-    struct hatch *hatch = hatch_new(&arena, learner, &options);
-    struct hatch_event event = {.batch = 0};
-    hatch_train(hatch, swarm_samples);
+    const struct learner_thread_options options = {
+        .batch_size = {.step_ns = step_ns, .batch_max = 64},
+        .samples_max = SAMPLES,
+        .apply_window = 10,
+        .wake = nobody_is_woken};
+    struct learner_thread *worker = learner_thread_new(&arena, learner, &options);
+    struct learner_thread_event event = {.batch = 0};
+    learner_thread_train(worker, swarm_samples);
     for (uint64_t samples = 0; samples < SAMPLES;) {
-        if (hatch_next(hatch, &event))
+        if (learner_thread_next(worker, &event))
             samples += event.samples;
         else
             (void)sched_yield();
     }
-    hatch_stop(hatch);
-    used = hatch_used(hatch);
+    learner_thread_stop(worker);
+    used = learner_thread_used(worker);
     assert_int_equal(event.batch, step_ns > 0 ? learner_batch(learner) : 0);
     return learner_batch(learner);
 }
@@ -104,21 +105,21 @@ static void training_begins_where_the_swarm_is(void **state)
 /* A hatch through which something is heard, and nobody trains. */
 static void hear_ten_times(void)
 {
-    const struct hatch_options options = {
-        .pace.batch_max = 64, .apply_window = 10, .wake = nobody_is_woken};
+    const struct learner_thread_options options = {
+        .batch_size.batch_max = 64, .apply_window = 10, .wake = nobody_is_woken};
     uint32_t index = 0;
     int8_t level = 1;
     const struct update update = {
         .tau = 1, .amount = 1, .count = 1, .index = &index, .level = &level};
-    struct hatch *hatch = hatch_new(&arena, learner, &options);
-    struct hatch_event event;
+    struct learner_thread *worker = learner_thread_new(&arena, learner, &options);
+    struct learner_thread_event event;
     for (int i = 0; i < 10; i++) {
-        hatch_hear(hatch, &update, false);
-        while (!hatch_next(hatch, &event))
+        learner_thread_apply(worker, &update, false);
+        while (!learner_thread_next(worker, &event))
             (void)sched_yield();
     }
-    hatch_stop(hatch);
-    used = hatch_used(hatch);
+    learner_thread_stop(worker);
+    used = learner_thread_used(worker);
 }
 
 static void the_time_of_steps_and_of_the_exchange_is_counted_apart(void **state)

@@ -71,17 +71,17 @@ static const char *heard(void)
 
 static void says_ready_once(const char *name)
 {
-    struct notify notify;
+    struct sd_notify sd_notify;
     listen_at(name);
-    notify_open(&notify);
-    assert_int_equal(notify_wake_ns(&notify), 0);
+    sd_notify_open(&sd_notify);
+    assert_int_equal(sd_notify_wake_ns(&sd_notify), 0);
     assert_string_equal(heard(), "");
-    notify_on_time(&notify, 5 * SECOND_NS);
+    sd_notify_on_time(&sd_notify, 5 * SECOND_NS);
     assert_string_equal(heard(), "READY=1");
-    assert_int_equal(notify_wake_ns(&notify), UINT64_MAX);
-    notify_on_time(&notify, 1000 * SECOND_NS);
+    assert_int_equal(sd_notify_wake_ns(&sd_notify), UINT64_MAX);
+    sd_notify_on_time(&sd_notify, 1000 * SECOND_NS);
     assert_string_equal(heard(), "");
-    notify_close(&notify);
+    sd_notify_close(&sd_notify);
 }
 
 static void who_runs_is_ready_and_says_so_once(void **state)
@@ -102,42 +102,42 @@ static void with_no_address_nobody_is_told(void **state)
 {
     (void)state;
     const struct node_stats stats = {.steps = 1};
-    struct notify notify;
+    struct sd_notify sd_notify;
     assert_int_equal(setenv("WATCHDOG_USEC", "1000000", 1), 0);
-    notify_open(&notify);
-    assert_int_equal(notify.socket, -1);
-    assert_int_equal(notify_wake_ns(&notify), UINT64_MAX);
-    notify_on_time(&notify, SECOND_NS);
-    notify_status(&notify, &stats, 1);
-    notify_stopping(&notify);
-    assert_false(notify.complained);
-    notify_close(&notify);
+    sd_notify_open(&sd_notify);
+    assert_int_equal(sd_notify.socket, -1);
+    assert_int_equal(sd_notify_wake_ns(&sd_notify), UINT64_MAX);
+    sd_notify_on_time(&sd_notify, SECOND_NS);
+    sd_notify_status(&sd_notify, &stats, 1);
+    sd_notify_stopping(&sd_notify);
+    assert_false(sd_notify.complained);
+    sd_notify_close(&sd_notify);
     assert_int_equal(setenv("NOTIFY_SOCKET", "", 1), 0);
-    notify_open(&notify);
-    assert_int_equal(notify_wake_ns(&notify), UINT64_MAX);
-    assert_false(notify.complained);
-    notify_close(&notify);
+    sd_notify_open(&sd_notify);
+    assert_int_equal(sd_notify_wake_ns(&sd_notify), UINT64_MAX);
+    assert_false(sd_notify.complained);
+    sd_notify_close(&sd_notify);
 }
 
 static void a_sign_of_life_comes_twice_in_the_time_allowed(void **state)
 {
     (void)state;
-    struct notify notify;
+    struct sd_notify sd_notify;
     listen_at(manager.name);
     assert_int_equal(setenv("WATCHDOG_USEC", "30000000", 1), 0);
-    notify_open(&notify);
-    notify_on_time(&notify, 100 * SECOND_NS);
+    sd_notify_open(&sd_notify);
+    sd_notify_on_time(&sd_notify, 100 * SECOND_NS);
     assert_string_equal(heard(), "READY=1");
-    assert_int_equal(notify_wake_ns(&notify), 115 * SECOND_NS);
-    notify_on_time(&notify, 115 * SECOND_NS - 1);
+    assert_int_equal(sd_notify_wake_ns(&sd_notify), 115 * SECOND_NS);
+    sd_notify_on_time(&sd_notify, 115 * SECOND_NS - 1);
     assert_string_equal(heard(), "");
-    notify_on_time(&notify, 115 * SECOND_NS);
+    sd_notify_on_time(&sd_notify, 115 * SECOND_NS);
     assert_string_equal(heard(), "WATCHDOG=1");
     assert_string_equal(heard(), "");
-    notify_on_time(&notify, 200 * SECOND_NS);
+    sd_notify_on_time(&sd_notify, 200 * SECOND_NS);
     assert_string_equal(heard(), "WATCHDOG=1");
-    assert_int_equal(notify_wake_ns(&notify), 215 * SECOND_NS);
-    notify_close(&notify);
+    assert_int_equal(sd_notify_wake_ns(&sd_notify), 215 * SECOND_NS);
+    sd_notify_close(&sd_notify);
 }
 
 static void only_whom_the_watchdog_means_answers_it(void **state)
@@ -159,79 +159,79 @@ static void only_whom_the_watchdog_means_answers_it(void **state)
         {"", 0, 0},
         {"18446744073709551615", 0, 0},
     };
-    struct notify notify;
+    struct sd_notify sd_notify;
     listen_at(manager.name);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char pid[16];
         (void)snprintf(pid, sizeof pid, "%d", (int)getpid() + cases[i].pid_offset);
         assert_int_equal(setenv("WATCHDOG_USEC", cases[i].usec, 1), 0);
         assert_int_equal(setenv("WATCHDOG_PID", pid, 1), 0);
-        notify_open(&notify);
-        assert_int_equal(notify.watchdog_ns, cases[i].watchdog_ns);
-        notify_close(&notify);
+        sd_notify_open(&sd_notify);
+        assert_int_equal(sd_notify.watchdog_ns, cases[i].watchdog_ns);
+        sd_notify_close(&sd_notify);
     }
 }
 
 static void the_status_is_one_line_for_a_person(void **state)
 {
     (void)state;
-    struct node_stats stats = {.neighbours = 3, .members_live = 5, .rumors_heard = 17};
-    struct notify notify;
+    struct node_stats stats = {.neighbours = 3, .members_live = 5, .rumors_received = 17};
+    struct sd_notify sd_notify;
     listen_at(manager.name);
-    notify_open(&notify);
-    notify_status(&notify, &stats, 0);
+    sd_notify_open(&sd_notify);
+    sd_notify_status(&sd_notify, &stats, 0);
     assert_string_equal(heard(),
                         "STATUS=not training yet, neighbours 3, members 5, told 0, heard 17");
     stats.steps = 40;
     stats.samples_per_second = 812.4;
-    stats.rumors_told = 9;
-    notify_status(&notify, &stats, 0.31234);
+    stats.rumors_published = 9;
+    sd_notify_status(&sd_notify, &stats, 0.31234);
     assert_string_equal(heard(), "STATUS=812 samples/s, loss 0.3123, neighbours 3, members 5, "
                                  "told 9, heard 17");
-    notify_close(&notify);
+    sd_notify_close(&sd_notify);
 }
 
 static void who_leaves_says_so(void **state)
 {
     (void)state;
-    struct notify notify;
+    struct sd_notify sd_notify;
     listen_at(manager.name);
-    notify_open(&notify);
-    notify_stopping(&notify);
+    sd_notify_open(&sd_notify);
+    sd_notify_stopping(&sd_notify);
     assert_int_equal(strncmp(heard(), "STOPPING=1\nSTATUS=", 18), 0);
-    notify_close(&notify);
+    sd_notify_close(&sd_notify);
 }
 
 static void ready_is_said_again_until_it_is_heard(void **state)
 {
     (void)state;
-    struct notify notify;
+    struct sd_notify sd_notify;
     assert_int_equal(setenv("NOTIFY_SOCKET", manager.name, 1), 0);
-    notify_open(&notify);
-    notify_on_time(&notify, SECOND_NS);
-    assert_true(notify.complained);
-    assert_int_equal(notify_wake_ns(&notify), 2 * SECOND_NS);
+    sd_notify_open(&sd_notify);
+    sd_notify_on_time(&sd_notify, SECOND_NS);
+    assert_true(sd_notify.complained);
+    assert_int_equal(sd_notify_wake_ns(&sd_notify), 2 * SECOND_NS);
     listen_at(manager.name);
-    notify_on_time(&notify, 2 * SECOND_NS);
+    sd_notify_on_time(&sd_notify, 2 * SECOND_NS);
     assert_string_equal(heard(), "READY=1");
-    notify_close(&notify);
+    sd_notify_close(&sd_notify);
 }
 
 static void who_does_not_read_blocks_nobody(void **state)
 {
     (void)state;
     const struct node_stats stats = {.steps = 1};
-    struct notify notify;
+    struct sd_notify sd_notify;
     listen_at(manager.name);
-    notify_open(&notify);
-    for (int i = 0; i < 100000 && !notify.complained; i++)
-        notify_status(&notify, &stats, 1);
-    assert_true(notify.complained);
+    sd_notify_open(&sd_notify);
+    for (int i = 0; i < 100000 && !sd_notify.complained; i++)
+        sd_notify_status(&sd_notify, &stats, 1);
+    assert_true(sd_notify.complained);
     while (heard()[0])
         ;
-    notify_stopping(&notify);
+    sd_notify_stopping(&sd_notify);
     assert_int_equal(strncmp(heard(), "STOPPING=1", 10), 0);
-    notify_close(&notify);
+    sd_notify_close(&sd_notify);
 }
 
 static void what_is_no_address_is_told_of_and_left_alone(void **state)
@@ -243,13 +243,13 @@ static void what_is_no_address_is_told_of_and_left_alone(void **state)
     path[sizeof path - 1] = '\0';
     const char *const names[] = {"vsock:2:1234", "relative", "/", "@", path};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        struct notify notify;
+        struct sd_notify sd_notify;
         assert_int_equal(setenv("NOTIFY_SOCKET", names[i], 1), 0);
-        notify_open(&notify);
-        assert_int_equal(notify.socket, -1);
-        assert_true(notify.complained);
-        assert_int_equal(notify_wake_ns(&notify), UINT64_MAX);
-        notify_close(&notify);
+        sd_notify_open(&sd_notify);
+        assert_int_equal(sd_notify.socket, -1);
+        assert_true(sd_notify.complained);
+        assert_int_equal(sd_notify_wake_ns(&sd_notify), UINT64_MAX);
+        sd_notify_close(&sd_notify);
     }
 }
 

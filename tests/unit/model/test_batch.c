@@ -11,14 +11,14 @@
 #define COUNT 13
 
 /* The first `count` picks, taken `size` at a time. */
-static void take(uint32_t *picks, uint32_t count, uint32_t size, uint64_t seed, uint64_t node)
+static void take(uint32_t *candidates, uint32_t count, uint32_t size, uint64_t seed, uint64_t node)
 {
     struct arena arena;
     struct batch batch;
     arena_init(&arena, 4096);
     batch_init(&batch, &arena, COUNT, seed, node);
     for (uint32_t at = 0; at < count; at += size)
-        batch_next(&batch, size, picks + at);
+        batch_next(&batch, size, candidates + at);
     arena_release(&arena);
 }
 
@@ -26,12 +26,12 @@ static void every_sample_comes_once_in_each_epoch_whatever_the_batch(void **stat
 {
     (void)state;
     for (uint32_t size = 1; size <= 4 * COUNT; size++) {
-        uint32_t picks[8 * COUNT];
-        take(picks, 4 * COUNT, size, 1, 2);
+        uint32_t candidates[8 * COUNT];
+        take(candidates, 4 * COUNT, size, 1, 2);
         for (uint32_t epoch = 0; epoch < 4; epoch++) {
             uint32_t seen[COUNT] = {0};
             for (uint32_t i = 0; i < COUNT; i++)
-                seen[picks[epoch * COUNT + i]]++;
+                seen[candidates[epoch * COUNT + i]]++;
             for (uint32_t i = 0; i < COUNT; i++)
                 assert_int_equal(seen[i], 1);
         }

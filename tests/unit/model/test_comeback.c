@@ -23,8 +23,10 @@ static struct arena arena;
 static float init[P], w[P], w_other[P];
 static int32_t base[P], base_other[P];
 
-static const struct tell TELL = {.budget_bytes = 100000, .share = 0.25, .gain = 1, .beta = 0.3};
-static const struct tell STILL = {.budget_bytes = 100000, .share = 0.25, .gain = 1, .beta = 0};
+static const struct publish_terms TELL = {
+    .budget_bytes = 100000, .share = 0.25, .gain = 1, .beta = 0.3};
+static const struct publish_terms STILL = {
+    .budget_bytes = 100000, .share = 0.25, .gain = 1, .beta = 0};
 
 static int begin(void **state)
 {
@@ -94,10 +96,10 @@ static void what_was_told_after_the_save_is_not_told_twice(void **state)
     struct rng rng = rng_new(4, 4);
     learn_something(&first, &rng);
     replica_save(&first, &saved);
-    const struct update *update = replica_tell(&first, &STILL);
+    const struct update *update = replica_publish(&first, &STILL);
     assert_true(update->count > P / 2);
     replica_restore(&second, &saved);
-    replica_hear_own(&second, update);
+    replica_apply_own(&second, update);
     look_at_both(&first, &second);
     assert_memory_equal(base, base_other, sizeof base);
     assert_memory_equal(w, w_other, sizeof w);
@@ -116,14 +118,14 @@ static void what_was_learned_after_the_save_and_told_stays_in_the_base(void **st
     replica_save(&first, &saved);
     learn_something(&first, &rng);
     learn_something(&first, &rng);
-    const struct update *update = replica_tell(&first, &STILL);
+    const struct update *update = replica_publish(&first, &STILL);
     replica_restore(&second, &saved);
     replica_read_weights(&second, before);
     replica_read_units(&second, base);
     double residual_before[P];
     for (int c = 0; c < P; c++)
         residual_before[c] = residual(before[c], base[c]);
-    replica_hear_own(&second, update);
+    replica_apply_own(&second, update);
     look_at_both(&first, &second);
     assert_memory_equal(base, base_other, sizeof base);
     int eaten = 0;
@@ -154,7 +156,7 @@ static struct replica replica_far_away(struct rng *rng)
     struct replica replica = replica_new();
     for (int i = 0; i < 3; i++) {
         learn_something(&replica, rng);
-        (void)replica_tell(&replica, &TELL);
+        (void)replica_publish(&replica, &TELL);
     }
     return replica;
 }
@@ -170,7 +172,7 @@ static void who_knows_nothing_takes_blocks_and_has_nothing_to_tell(void **state)
     look_at_both(&donor, &joiner);
     for (int c = 0; c < P; c++)
         assert_true(w_other[c] == QUANTUM * (float)base[c]);
-    assert_int_equal(replica_tell(&joiner, &TELL)->count, 0); /* not even the move of the base */
+    assert_int_equal(replica_publish(&joiner, &TELL)->count, 0); /* not even the move of the base */
     replica_free(&donor);
     replica_free(&joiner);
 }
@@ -207,8 +209,8 @@ static void who_keeps_its_weights_tells_what_it_learned_alone(void **state)
     assert_memory_equal(w_other, before, sizeof before);
     assert_memory_equal(base_other, base, sizeof base);
     double told[P] = {0};
-    const struct tell tell = {.budget_bytes = 600, .share = 0.25, .gain = 1, .beta = 0.9};
-    const struct update *update = replica_tell(&alone, &tell);
+    const struct publish_terms terms = {.budget_bytes = 600, .share = 0.25, .gain = 1, .beta = 0.9};
+    const struct update *update = replica_publish(&alone, &terms);
     assert_true(update->count > 20);
     for (uint32_t i = 0; i < update->count; i++)
         told[update->index[i]] = (double)update->tau * update->level[i];
@@ -248,7 +250,7 @@ static struct trained trained_with(uint64_t node, enum optimizer_kind kind)
         .model_seed = 3,
         .data_seed = 4,
         .data_node = node,
-        .told_max = (uint32_t)model_parameters(trained.model) / 10,
+        .density_max = (uint32_t)model_parameters(trained.model) / 10,
     };
     trained.learner = learner_new(&arena, backend, trained.model, &train, NULL, &options);
     dataset_free(&train);
@@ -284,10 +286,10 @@ static void go_on_alike(struct learner *a, struct learner *b, struct learner *ot
             (void)learner_step(a), (void)learner_step(b), (void)learner_step(other);
             assert_true(learner_losses(a) == learner_losses(b));
         }
-        must_be_the_same_update(learner_tell(a, &TELL), learner_tell(b, &TELL));
-        const struct update *heard = learner_tell(other, &TELL);
-        learner_hear(a, heard);
-        learner_hear(b, heard);
+        must_be_the_same_update(learner_publish(a, &TELL), learner_publish(b, &TELL));
+        const struct update *heard = learner_publish(other, &TELL);
+        learner_apply(a, heard);
+        learner_apply(b, heard);
         assert_int_equal(learner_digest(a), learner_digest(b));
         assert_int_equal(learner_samples(a), learner_samples(b));
         assert_int_equal(learner_swarm_samples(a), learner_swarm_samples(b));
@@ -307,7 +309,7 @@ static void must_go_on_bit_for_bit(enum optimizer_kind kind)
     for (int step = 0; step < 17; step++) { /* into the second epoch */
         (void)learner_step(one.learner);
         if (step % 5 == 4)
-            (void)learner_tell(one.learner, &TELL);
+            (void)learner_publish(one.learner, &TELL);
     }
     learner_follow(one.learner, 500); /* of the 2000 of the schedule */
     learner_set_batch(one.learner, 8);
@@ -349,7 +351,7 @@ static void a_learner_without_data_has_a_state_without_momentum(void **state)
 {
     (void)state;
     struct trained one = trained_new(1);
-    const struct learner_options options = {.batch = 16, .model_seed = 9, .told_max = 10};
+    const struct learner_options options = {.batch = 16, .model_seed = 9, .density_max = 10};
     struct learner *idle = learner_new(&arena, backend, one.model, NULL, NULL, &options);
     struct learner_state saved = state_new(learner_parameters(idle), 0);
     const uint64_t digest = learner_digest(idle);
@@ -368,35 +370,35 @@ static void a_learner_without_data_has_a_state_without_momentum(void **state)
 static void a_wanderer_restored_goes_on_bit_for_bit(void **state)
 {
     (void)state;
-    struct wander *one = wander_new(&arena, backend, P, 1, P / 10, true);
-    struct wander *again = wander_new(&arena, backend, P, 99, P / 10, true);
+    struct random_walk *one = random_walk_new(&arena, backend, P, 1, P / 10, true);
+    struct random_walk *again = random_walk_new(&arena, backend, P, 99, P / 10, true);
     struct learner_state saved = state_new(P, 0);
     double bound;
     for (int turn = 0; turn < 40; turn++) {
         for (int step = 0; step < 10; step++) {
-            wander_step(one);
+            random_walk_step(one);
             if (turn >= 20)
-                wander_step(again);
+                random_walk_step(again);
         }
-        const struct update *update = wander_tell(one, &TELL);
+        const struct update *update = random_walk_publish(one, &TELL);
         if (turn >= 20) {
-            must_be_the_same_update(update, wander_tell(again, &TELL));
-            assert_int_equal(wander_digest(one), wander_digest(again));
-            assert_true(wander_account_error(again, &bound) <= bound);
+            must_be_the_same_update(update, random_walk_publish(again, &TELL));
+            assert_int_equal(random_walk_digest(one), random_walk_digest(again));
+            assert_true(random_walk_account_error(again, &bound) <= bound);
         }
         if (turn == 19) {
             for (int step = 0; step < 5; step++)
-                wander_step(one);
-            wander_save(one, &saved);
-            wander_restore(again, &saved);
-            assert_true(wander_account_error(again, &bound) <= bound);
+                random_walk_step(one);
+            random_walk_save(one, &saved);
+            random_walk_restore(again, &saved);
+            assert_true(random_walk_account_error(again, &bound) <= bound);
         }
     }
-    wander_read_weights(one, w);
-    wander_read_weights(again, w_other);
+    random_walk_read_weights(one, w);
+    random_walk_read_weights(again, w_other);
     assert_memory_equal(w, w_other, sizeof w);
-    wander_free(one);
-    wander_free(again);
+    random_walk_free(one);
+    random_walk_free(again);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)

@@ -123,13 +123,13 @@ static struct dataset_options all_of_it(void)
         .source = DATASET_IDX, .directory = folder, .seed = 3, .train_count = 200, .shards = 1};
 }
 
-static enum status load_train(struct dataset *dataset, struct problem *problem)
+static enum error load_train(struct dataset *dataset, struct problem *problem)
 {
     const struct dataset_options options = all_of_it();
     return dataset_load_train(dataset, &options, problem);
 }
 
-static void assert_refused_because(enum status expected, const char *text)
+static void assert_refused_because(enum error expected, const char *text)
 {
     struct dataset untouched = {.count = 77};
     struct problem problem;
@@ -298,7 +298,7 @@ static void a_wrong_header_is_refused_with_its_reason(void **state)
     static const struct {
         size_t at;
         uint8_t value;
-        enum status status;
+        enum error error;
         const char *reason;
     } wrongs[] = {
         {0, 1, MALFORMED, "is not an IDX file"},
@@ -321,7 +321,7 @@ static void a_wrong_header_is_refused_with_its_reason(void **state)
         write_train(COUNT);
         images.at[wrongs[i].at] = wrongs[i].value;
         write_file(IMAGES, "", images.at, images.count);
-        assert_refused_because(wrongs[i].status, wrongs[i].reason);
+        assert_refused_because(wrongs[i].error, wrongs[i].reason);
     }
 }
 

@@ -118,9 +118,8 @@ static void a_gpu_that_cannot_multiply_bfloat16_says_so(void **state)
     for (int capability = 7; capability <= 8; capability++) {
         char digit[] = {(char)('0' + capability), '\0'};
         assert_int_equal(setenv("CUDA_ON_CPU_CAPABILITY", digit, 1), 0);
-        const enum status status =
-            device_open("cuda:0", 1, PRECISION_BF16, &backend, text, &problem);
-        assert_int_equal(status, capability == 7 ? FAILED : OK);
+        const enum error error = device_open("cuda:0", 1, PRECISION_BF16, &backend, text, &problem);
+        assert_int_equal(error, capability == 7 ? FAILED : OK);
     }
     backend->close(backend);
     assert_non_null(strstr(problem.text, "write precision = fp32"));
@@ -182,7 +181,7 @@ struct trained {
     struct backend *backend;
     struct model *model;
     struct learner *learner;
-    struct exam *exam;
+    struct evaluator *evaluator;
 };
 
 static struct trained trained_on(struct backend *backend, enum optimizer_kind kind, uint64_t node)
@@ -213,10 +212,10 @@ static struct trained trained_on(struct backend *backend, enum optimizer_kind ki
         .model_seed = 3,
         .data_seed = 4,
         .data_node = node,
-        .told_max = (uint32_t)model_parameters(trained.model) / 4,
+        .density_max = (uint32_t)model_parameters(trained.model) / 4,
     };
     trained.learner = learner_new(&arena, backend, trained.model, &train, NULL, &options);
-    trained.exam = exam_new(&arena, backend, trained.model, &test);
+    trained.evaluator = evaluator_new(&arena, backend, trained.model, &test);
     dataset_free(&train);
     dataset_free(&test);
     return trained;
@@ -225,7 +224,7 @@ static struct trained trained_on(struct backend *backend, enum optimizer_kind ki
 static void trained_free(struct trained *trained)
 {
     learner_free(trained->learner);
-    exam_free(trained->exam);
+    evaluator_free(trained->evaluator);
     model_free(trained->model);
     trained->backend->close(trained->backend);
 }
@@ -253,7 +252,7 @@ static void steps_on_both(struct trained *one, struct trained *other)
                 learner_set_batch(both[i]->learner, step == 8 ? 32 : 16);
             if (step == 12) {
                 learner_read_weights(both[i]->learner, weights);
-                (void)exam_mark(both[i]->exam, weights, 0, 100);
+                (void)evaluator_mark(both[i]->evaluator, weights, 0, 100);
             }
             (void)learner_step(both[i]->learner);
         }
@@ -277,8 +276,8 @@ static void must_learn_alike(enum optimizer_kind kind)
         fail_msg("NMSE %g after 24 steps", nmse);
     const double gpu_losses = learner_losses(gpu.learner), losses = learner_losses(cpu.learner);
     assert_true(fabs(gpu_losses - losses) < 1e-3 * losses);
-    const struct evaluation mark = exam_mark(gpu.exam, on_cpu, 0, 100);
-    const struct evaluation same = exam_mark(cpu.exam, on_cpu, 0, 100);
+    const struct evaluation mark = evaluator_mark(gpu.evaluator, on_cpu, 0, 100);
+    const struct evaluation same = evaluator_mark(cpu.evaluator, on_cpu, 0, 100);
     assert_true(fabs(mark.loss - same.loss) < 1e-5);
     assert_int_equal(mark.samples, same.samples);
     trained_free(&gpu);
@@ -297,7 +296,7 @@ static void a_gpu_and_a_cpu_hold_the_same_base(void **state)
 {
     (void)state;
     static int32_t units[2][P_MAX];
-    const struct tell tell = {.budget_bytes = 1500, .share = 0.5, .gain = 1, .beta = 0.3};
+    const struct publish_terms terms = {.budget_bytes = 1500, .share = 0.5, .gain = 1, .beta = 0.3};
     struct trained both[2] = {trained_on(open_gpu(), OPTIMIZER_SGD, 1),
                               trained_on(backend_cpu(1), OPTIMIZER_SGD, 2)};
     uint32_t told = 0;
@@ -305,9 +304,9 @@ static void a_gpu_and_a_cpu_hold_the_same_base(void **state)
         for (int i = 0; i < 2; i++) {
             for (int step = 0; step < 3; step++)
                 (void)learner_step(both[i].learner);
-            const struct update *update = learner_tell(both[i].learner, &tell);
+            const struct update *update = learner_publish(both[i].learner, &terms);
             told += update->count;
-            learner_hear(both[1 - i].learner, update);
+            learner_apply(both[1 - i].learner, update);
         }
         assert_int_equal(learner_digest(both[0].learner), learner_digest(both[1].learner));
     }

@@ -73,23 +73,23 @@ static void weights_of_zero_know_nothing(void **state)
     struct dataset train, test;
     load(&options, &train, &test);
     struct model *model = model_on(backend, "dense 3, tanh, dense 2", &test);
-    struct exam *exam = exam_new(&arena, backend, model, &test);
+    struct evaluator *evaluator = evaluator_new(&arena, backend, model, &test);
     dataset_free(&train);
     dataset_free(&test);
-    assert_int_equal(exam_samples(exam), 4);
+    assert_int_equal(evaluator_samples(evaluator), 4);
     /* from, to, samples, correct */
     static const uint32_t cases[][4] = {{0, 4, 4, 2}, {1, 3, 2, 0}, {3, 4, 1, 1}, {0, 1, 1, 1}};
     for (int i = 0; i < 4; i++) {
-        const struct evaluation mark = exam_mark(exam, zeros, cases[i][0], cases[i][1]);
+        const struct evaluation mark = evaluator_mark(evaluator, zeros, cases[i][0], cases[i][1]);
         assert_int_equal(mark.samples, cases[i][2]);
         assert_int_equal(mark.correct, cases[i][3]);
         assert_true(fabs(mark.loss - log(2)) < 1e-7);
     }
     for (uint32_t at = 0; at <= 4; at++) {
-        const struct evaluation none = exam_mark(exam, zeros, at, at);
+        const struct evaluation none = evaluator_mark(evaluator, zeros, at, at);
         assert_true(none.samples == 0 && none.correct == 0 && none.loss == 0);
     }
-    exam_free(exam);
+    evaluator_free(evaluator);
     model_free(model);
 }
 
@@ -100,22 +100,22 @@ static void the_marks_of_the_parts_are_the_mark_of_the_whole(void **state)
     struct dataset train, test;
     load_glyphs(&train, &test);
     struct model *model = model_on(backend, "maxpool 4, dense 10", &test);
-    struct exam *exam = exam_new(&arena, backend, model, &test);
+    struct evaluator *evaluator = evaluator_new(&arena, backend, model, &test);
     dataset_free(&train);
     dataset_free(&test);
     model_init(model, 1, weights);
-    const struct evaluation whole = exam_mark(exam, weights, 0, TESTS);
+    const struct evaluation whole = evaluator_mark(evaluator, weights, 0, TESTS);
     assert_int_equal(whole.samples, TESTS);
     assert_in_range(whole.correct, 1, TESTS - 1);
     for (uint32_t cut = 1; cut < TESTS; cut += 13) {
-        const struct evaluation left = exam_mark(exam, weights, 0, cut);
-        const struct evaluation right = exam_mark(exam, weights, cut, TESTS);
+        const struct evaluation left = evaluator_mark(evaluator, weights, 0, cut);
+        const struct evaluation right = evaluator_mark(evaluator, weights, cut, TESTS);
         assert_int_equal(left.samples + right.samples, TESTS);
         assert_int_equal(left.correct + right.correct, whole.correct);
         const double loss = left.loss * cut + right.loss * (TESTS - cut);
         assert_true(fabs(loss - whole.loss * TESTS) < 1e-4);
     }
-    exam_free(exam);
+    evaluator_free(evaluator);
     model_free(model);
 }
 
@@ -124,7 +124,7 @@ struct company {
     float weights[2][P_MAX];
     int32_t units[2][P_MAX];
     double losses[2][ROUNDS];
-    struct evaluation marks[2][ROUNDS];
+    struct evaluation u64_set[2][ROUNDS];
 };
 
 static struct learner *learner_on(struct backend *on, struct model *model,
@@ -136,7 +136,7 @@ static struct learner *learner_on(struct backend *on, struct model *model,
         .model_seed = 3,
         .data_seed = 4,
         .data_node = i,
-        .told_max = (uint32_t)model_parameters(model) / 4,
+        .density_max = (uint32_t)model_parameters(model) / 4,
     };
     return learner_new(&arena, on, model, train, NULL, &options);
 }
@@ -146,7 +146,8 @@ static void keep_company(struct company *company, bool share)
 {
     static const char line[] =
         "conv 4 5x5 pad 2, relu, maxpool 2, conv 3 3x3 pad 1, tanh, maxpool 2, dense 10";
-    static const struct tell tell = {.budget_bytes = 900, .share = 0.5, .gain = 1, .beta = 0.3};
+    static const struct publish_terms terms = {
+        .budget_bytes = 900, .share = 0.5, .gain = 1, .beta = 0.3};
     struct backend *backends[3] = {backend, backend, backend};
     struct model *models[3];
     struct learner *learners[2];
@@ -157,7 +158,7 @@ static void keep_company(struct company *company, bool share)
             backends[i] = open_device();
         models[i] = i > 0 && share ? models[0] : model_on(backends[i], line, &train);
     }
-    struct exam *exam = exam_new(&arena, backends[2], models[2], &test);
+    struct evaluator *evaluator = evaluator_new(&arena, backends[2], models[2], &test);
     for (uint32_t i = 0; i < 2; i++)
         learners[i] = learner_on(backends[i], models[i], &train, i);
     for (int round = 0; round < ROUNDS; round++) {
@@ -166,13 +167,13 @@ static void keep_company(struct company *company, bool share)
         for (int i = 0; i < 2; i++)
             company->losses[i][round] = learner_losses(learners[i]);
         for (int i = 0; i < 2; i++) {
-            learner_hear(learners[1 - i], learner_tell(learners[i], &tell));
+            learner_apply(learners[1 - i], learner_publish(learners[i], &terms));
             learner_read_weights(learners[i], company->weights[i]);
             learner_read_units(learners[i], company->units[i]);
-            company->marks[i][round] = exam_mark(exam, company->weights[i], 0, 50);
+            company->u64_set[i][round] = evaluator_mark(evaluator, company->weights[i], 0, 50);
         }
     }
-    exam_free(exam);
+    evaluator_free(evaluator);
     for (int i = 0; i < 2; i++)
         learner_free(learners[i]);
     for (int i = 0; i < (share ? 1 : 3); i++)
@@ -192,7 +193,7 @@ static void learners_and_exam_share_a_model_as_if_each_had_its_own(void **state)
     assert_memory_equal(together.weights, apart.weights, sizeof apart.weights);
     assert_memory_equal(together.units, apart.units, sizeof apart.units);
     assert_memory_equal(together.losses, apart.losses, sizeof apart.losses);
-    assert_memory_equal(together.marks, apart.marks, sizeof apart.marks);
+    assert_memory_equal(together.u64_set, apart.u64_set, sizeof apart.u64_set);
     for (int i = 0; i < 2; i++) /* they did learn: there was something that could differ */
         assert_true(apart.losses[i][ROUNDS - 1] < 0.9 * apart.losses[i][0]);
     assert_memory_not_equal(apart.weights[0], apart.weights[1], sizeof apart.weights[0]);
@@ -206,20 +207,20 @@ static void the_same_weights_get_the_same_mark_whatever_happens_between(void **s
     struct dataset train, test;
     load_glyphs(&train, &test);
     struct model *model = model_on(backend, "conv 2 5x5, relu, maxpool 2, dense 10", &train);
-    struct exam *exam = exam_new(&arena, backend, model, &test);
+    struct evaluator *evaluator = evaluator_new(&arena, backend, model, &test);
     struct learner *learner = learner_on(backend, model, &train, 0);
     dataset_free(&train);
     dataset_free(&test);
     model_init(model, 1, weights);
     model_init(model, 2, others);
-    const struct evaluation first = exam_mark(exam, weights, 0, TESTS);
-    const struct evaluation other = exam_mark(exam, others, 0, TESTS);
+    const struct evaluation first = evaluator_mark(evaluator, weights, 0, TESTS);
+    const struct evaluation other = evaluator_mark(evaluator, others, 0, TESTS);
     assert_true(other.loss != first.loss);
     (void)learner_step(learner);
-    const struct evaluation again = exam_mark(exam, weights, 0, TESTS);
+    const struct evaluation again = evaluator_mark(evaluator, weights, 0, TESTS);
     assert_true(again.loss == first.loss && again.correct == first.correct);
     learner_free(learner);
-    exam_free(exam);
+    evaluator_free(evaluator);
     model_free(model);
 }
 

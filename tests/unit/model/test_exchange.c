@@ -22,7 +22,7 @@ static void random_state(uint64_t seed)
     struct rng rng = rng_new(seed, 3);
     for (uint32_t c = 0; c < P; c++) {
         base[c] = (int32_t)(rng_next(&rng) >> 40) - (1 << 23);
-        since[c] = (int32_t)(rng_next(&rng) >> 40) - (1 << 23);
+        base_at_last_publish[c] = (int32_t)(rng_next(&rng) >> 40) - (1 << 23);
         w[c] = QUANTUM * (float)base[c] + (float)(0.01 * normal(&rng));
     }
     w[7] = NAN;
@@ -56,7 +56,7 @@ static void a_survey_counts_and_picks_what_is_not_below_the_floor(void **state)
             if (bits_at(c) < floor_bits)
                 continue;
             expected[bits_at(c) >> 18]++;
-            assert_int_equal(picks[at++], c);
+            assert_int_equal(candidates[at++], c);
         }
         assert_int_equal(picked, at);
         assert_memory_equal(bins, expected, sizeof bins);
@@ -69,11 +69,11 @@ static void a_survey_notes_no_more_than_there_is_room_for(void **state)
     random_state(1);
     const uint32_t all = survey(0.01f);
     assert_true(all > 2000);
-    const struct survey some = {.floor = 0.01f, .picks = picks, .picks_max = 1500};
-    picks[1500] = 0xABCD;
-    assert_int_equal(backend->survey(backend, &some, P, w, base, since, bins), all);
-    assert_int_equal(picks[1500], 0xABCD);
-    assert_in_range(picks[1499], 1499, P - 1);
+    const struct survey some = {.floor = 0.01f, .candidates = candidates, .candidates_max = 1500};
+    candidates[1500] = 0xABCD;
+    assert_int_equal(backend->survey(backend, &some, P, w, base, base_at_last_publish, bins), all);
+    assert_int_equal(candidates[1500], 0xABCD);
+    assert_in_range(candidates[1499], 1499, P - 1);
 }
 
 static void a_refinement_counts_the_parts_of_one_bin_among_the_picks(void **state)
@@ -89,14 +89,14 @@ static void a_refinement_counts_the_parts_of_one_bin_among_the_picks(void **stat
         const float size = fabsf(w[c] - QUANTUM * (float)base[c]);
         uint32_t bits;
         memcpy(&bits, &size, sizeof bits);
-        picks[c / 2] = c;
+        candidates[c / 2] = c;
         if (bits / (1u << 18) != bin)
             continue;
         expected[bits % (1u << 18) / 1024]++;
         in_it++;
     }
     assert_true(in_it > 100 && in_it < bins[bin]);
-    backend->refine(backend, P / 2, picks, w, base, bin, parts);
+    backend->refine(backend, P / 2, candidates, w, base, bin, parts);
     assert_memory_equal(parts, expected, sizeof parts);
 }
 
@@ -170,7 +170,7 @@ static void hearing_moves_base_and_weights_alike(void **state)
     int8_t levels[] = {1, -3, LEVEL_MAX, -LEVEL_MAX};
     const struct update update = {
         .tau = 0.1f, .amount = 5000, .count = 4, .index = at, .level = levels};
-    backend->hear(backend, &update, w, base);
+    backend->apply(backend, &update, w, base);
     uint32_t next = 0;
     for (uint32_t c = 0; c < P; c++) {
         const int k = next < 4 && at[next] == c ? levels[next++] : 0;
@@ -188,18 +188,20 @@ static void a_survey_steps_on_with_the_base_first(void **state)
     (void)state;
     random_state(7);
     base[20] = INT32_MIN; /* the base wrapped since: a step of 3 */
-    since[20] = INT32_MAX - 2;
-    since[21] = base[21];
+    base_at_last_publish[20] = INT32_MAX - 2;
+    base_at_last_publish[21] = base[21];
     memcpy(base_before, base, sizeof base);
     static int32_t since_before[P];
-    memcpy(since_before, since, sizeof since);
-    const struct survey survey = {.beta = 0.3f, .floor = 1000, .picks = picks, .picks_max = P};
-    const uint32_t picked = backend->survey(backend, &survey, P, w, base, since, bins);
+    memcpy(since_before, base_at_last_publish, sizeof base_at_last_publish);
+    const struct survey survey = {
+        .beta = 0.3f, .floor = 1000, .candidates = candidates, .candidates_max = P};
+    const uint32_t picked =
+        backend->survey(backend, &survey, P, w, base, base_at_last_publish, bins);
     assert_int_equal(picked, 3); /* what is no number, after the step */
     for (uint32_t c = 0; c < P; c++) {
         const double step = c == 20 ? 3 : (double)base[c] - (double)since_before[c];
         assert_int_equal(base[c], base_before[c]);
-        assert_int_equal(since[c], base[c]);
+        assert_int_equal(base_at_last_publish[c], base[c]);
         if (isfinite(w_before[c]))
             assert_true(fabs((double)w[c] - (double)w_before[c] - 0.3 * (double)QUANTUM * step) <
                         1e-6);

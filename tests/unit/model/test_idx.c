@@ -82,19 +82,19 @@ static struct bytes images(void)
     return bytes;
 }
 
-static enum status open_and_read(struct problem *problem)
+static enum error open_and_read(struct problem *problem)
 {
     struct idx idx;
     uint8_t item[SIZE];
-    enum status status = idx_open(&idx, folder, "train", IDX_IMAGES, problem);
-    if (status != OK)
-        return status;
-    while (status == OK && idx.at < idx.count)
-        status = idx_next(&idx, item, problem);
-    if (status == OK)
-        status = idx_end(&idx, problem);
+    enum error error = idx_open(&idx, folder, "train", IDX_IMAGES, problem);
+    if (error != OK)
+        return error;
+    while (error == OK && idx.at < idx.count)
+        error = idx_next(&idx, item, problem);
+    if (error == OK)
+        error = idx_end(&idx, problem);
     idx_close(&idx);
-    return status;
+    return error;
 }
 
 static void channels_come_one_after_the_other(void **state)
@@ -139,7 +139,7 @@ static void every_truncation_is_noticed(void **state)
     assert_int_equal(open_and_read(&problem), MALFORMED);
 }
 
-static void must_refuse(uint8_t dimensions, const uint32_t *sizes, enum status want,
+static void must_refuse(uint8_t dimensions, const uint32_t *sizes, enum error want,
                         const char *words)
 {
     struct bytes bytes = header_of(dimensions, sizes);

@@ -39,7 +39,7 @@ static struct learner *learner_on(const char *line, struct model **model,
         .model_seed = 3,
         .data_seed = 4,
         .data_node = node,
-        .told_max = (uint32_t)model_parameters(*model),
+        .density_max = (uint32_t)model_parameters(*model),
     };
     return learner_new(&arena, backend, *model, train, test, &options);
 }
@@ -56,13 +56,13 @@ static void a_learner_alone_learns_through_its_own_tellings(void **state)
     test.scale = train.scale;
     struct model *model;
     struct learner *learner = learner_on(model_preset("xor"), &model, &train, &test, 0, 0.1f);
-    const struct tell tell = {.budget_bytes = 400, .share = 1, .gain = 1};
+    const struct publish_terms terms = {.budget_bytes = 400, .share = 1, .gain = 1};
     const double loss_before = learner_evaluate(learner, true).loss;
     uint32_t told = 0;
     for (int round = 0; round < 200; round++) {
         for (int step = 0; step < 5; step++)
             (void)learner_step(learner);
-        told += learner_tell(learner, &tell)->count > 0;
+        told += learner_publish(learner, &terms)->count > 0;
     }
     assert_true(told > 100);
     const struct evaluation after = learner_evaluate(learner, true);
@@ -94,17 +94,17 @@ static uint32_t train_two(bool exchange, uint32_t correct[2])
         dataset_free(&train);
         dataset_free(&test);
     }
-    const struct tell tell = {
+    const struct publish_terms terms = {
         .budget_bytes = 4000, .share = exchange ? 0.5 : 1, .gain = 1, .beta = exchange ? 0.3 : 0};
     for (int round = 0; round < 60; round++) {
         const struct update *update[2];
         for (int i = 0; i < 2; i++) {
             for (int step = 0; step < 10; step++)
                 (void)learner_step(learner[i]);
-            update[i] = learner_tell(learner[i], &tell);
+            update[i] = learner_publish(learner[i], &terms);
         }
         for (int i = 0; i < 2 && exchange; i++)
-            learner_hear(learner[i], update[1 - i]);
+            learner_apply(learner[i], update[1 - i]);
     }
     if (exchange)
         assert_int_equal(learner_digest(learner[0]), learner_digest(learner[1]));

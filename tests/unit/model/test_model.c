@@ -73,9 +73,9 @@ static struct problem refusal(const char *line, struct shape in, int batch_max)
 {
     struct model *model = NULL;
     struct problem problem = {""};
-    enum status status =
+    enum error error =
         model_new(&model, &arena, &counting.table, line, in, CLASSES, batch_max, &problem);
-    if (status != MALFORMED)
+    if (error != MALFORMED)
         fail_msg("'%.60s' was not refused", line);
     assert_null(model);
     assert_int_equal(counting.taken, 0);

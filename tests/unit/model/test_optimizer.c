@@ -57,7 +57,8 @@ static struct trained trained_on(enum dataset_source source, const char *line,
                                             .model_seed = 1,
                                             .data_seed = 1,
                                             .test_to = test.count,
-                                            .told_max = (uint32_t)model_parameters(trained.model)};
+                                            .density_max =
+                                                (uint32_t)model_parameters(trained.model)};
     trained.learner = learner_new(&arena, backend, trained.model, &train, &test, &options);
     dataset_free(&train);
     dataset_free(&test);
@@ -70,7 +71,7 @@ static void trained_free(struct trained *trained)
     model_free(trained->model);
 }
 
-static const struct tell ALL = {.budget_bytes = 1000000, .share = 1, .gain = 1};
+static const struct publish_terms ALL = {.budget_bytes = 1000000, .share = 1, .gain = 1};
 
 static void a_net_learns_with_adam(void **state)
 {
@@ -85,8 +86,8 @@ static void a_net_learns_with_adam(void **state)
             (void)learner_step(four.learner);
             (void)learner_step(digits.learner);
         }
-        (void)learner_tell(four.learner, &ALL);
-        (void)learner_tell(digits.learner, &ALL);
+        (void)learner_publish(four.learner, &ALL);
+        (void)learner_publish(digits.learner, &ALL);
     }
     const struct evaluation cases = learner_evaluate(four.learner, true);
     assert_int_equal(cases.correct, 4);
@@ -140,11 +141,11 @@ static void alone_the_schedule_counts_own_samples(void **state)
 {
     (void)state;
     struct trained one = short_one();
-    struct tell tell = ALL;
+    struct publish_terms terms = ALL;
     while (learner_samples(one.learner) < 1000) {
         assert_true(still_learns(&one));
-        tell.swarm_samples = learner_samples(one.learner) - 16; /* the news is always old */
-        (void)learner_tell(one.learner, &tell);
+        terms.swarm_samples = learner_samples(one.learner) - 16; /* the news is always old */
+        (void)learner_publish(one.learner, &terms);
         assert_int_equal(learner_swarm_samples(one.learner), learner_samples(one.learner));
     }
     assert_false(still_learns(&one));
@@ -158,10 +159,10 @@ static void two_are_through_the_schedule_when_each_has_learned_half(void **state
     while (learner_samples(one.learner) < 500) {
         assert_true(still_learns(&one));
         assert_true(still_learns(&other));
-        struct tell tell = ALL;
-        tell.swarm_samples = learner_samples(one.learner) + learner_samples(other.learner);
-        (void)learner_tell(one.learner, &tell);
-        (void)learner_tell(other.learner, &tell);
+        struct publish_terms terms = ALL;
+        terms.swarm_samples = learner_samples(one.learner) + learner_samples(other.learner);
+        (void)learner_publish(one.learner, &terms);
+        (void)learner_publish(other.learner, &terms);
     }
     assert_false(still_learns(&one));
     assert_false(still_learns(&other));
@@ -185,10 +186,10 @@ static void old_news_does_not_lead_back(void **state)
 {
     (void)state;
     struct trained one = short_one();
-    struct tell tell = ALL;
+    struct publish_terms terms = ALL;
     learner_follow(one.learner, 2000);
-    tell.swarm_samples = 100;
-    (void)learner_tell(one.learner, &tell);
+    terms.swarm_samples = 100;
+    (void)learner_publish(one.learner, &terms);
     assert_int_equal(learner_swarm_samples(one.learner), 2000);
     assert_false(still_learns(&one));
     assert_int_equal(learner_swarm_samples(one.learner), 2016);

@@ -22,7 +22,8 @@ static struct backend broken; /* a copy of the backend with one operation replac
 static float weights[P], others[P];
 static int32_t units[P], other_units[P];
 
-static const struct tell TELL = {.budget_bytes = 400, .share = 0.25, .gain = 1, .beta = 0.3};
+static const struct publish_terms TELL = {
+    .budget_bytes = 400, .share = 0.25, .gain = 1, .beta = 0.3};
 
 static int begin(void **state)
 {
@@ -41,40 +42,40 @@ static int end(void **state)
     return 0;
 }
 
-static struct wander *one(uint64_t seed)
+static struct random_walk *one(uint64_t seed)
 {
-    return wander_new(&arena, &broken, P, seed, P / 10, true);
+    return random_walk_new(&arena, &broken, P, seed, P / 10, true);
 }
 
 static void where_it_wanders_follows_from_the_seed(void **state)
 {
     (void)state;
-    struct wander *a = one(1), *same = one(1), *other = one(2);
+    struct random_walk *a = one(1), *same = one(1), *other = one(2);
     for (int step = 0; step < 10; step++) {
-        wander_step(a);
-        wander_step(same);
-        wander_step(other);
+        random_walk_step(a);
+        random_walk_step(same);
+        random_walk_step(other);
     }
-    wander_read_weights(a, weights);
-    wander_read_weights(same, others);
+    random_walk_read_weights(a, weights);
+    random_walk_read_weights(same, others);
     assert_memory_equal(weights, others, sizeof weights);
-    wander_read_weights(other, others);
+    random_walk_read_weights(other, others);
     assert_memory_not_equal(weights, others, sizeof weights);
-    wander_free(a);
-    wander_free(same);
-    wander_free(other);
+    random_walk_free(a);
+    random_walk_free(same);
+    random_walk_free(other);
 }
 
 static void a_step_moves_some_weights_by_very_different_amounts(void **state)
 {
     (void)state;
     enum { STEPS = 2000 };
-    struct wander *wander = one(1);
+    struct random_walk *random_walk = one(1);
     int moved = 0, little = 0, much = 0;
     for (int step = 0; step < STEPS; step++) {
-        wander_read_weights(wander, weights);
-        wander_step(wander);
-        wander_read_weights(wander, others);
+        random_walk_read_weights(random_walk, weights);
+        random_walk_step(random_walk);
+        random_walk_read_weights(random_walk, others);
         for (int c = 0; c < P; c++) {
             const double by = fabs((double)others[c] - (double)weights[c]);
             moved += by > 0;
@@ -88,68 +89,68 @@ static void a_step_moves_some_weights_by_very_different_amounts(void **state)
     assert_in_range(moved, STEPS * 11.3, STEPS * 12);
     assert_in_range(little, STEPS * 2.4, STEPS * 3.2);
     assert_in_range(much, STEPS * 1.45, STEPS * 1.65);
-    wander_free(wander);
+    random_walk_free(random_walk);
 }
 
-static uint64_t digest_from_units(const struct wander *wander)
+static uint64_t digest_from_units(const struct random_walk *random_walk)
 {
     uint64_t digest = 0;
-    wander_read_units(wander, units);
+    random_walk_read_units(random_walk, units);
     for (uint32_t c = 0; c < P; c++)
         digest = digest_add(digest, digest_of_entry(c, (uint32_t)units[c]));
     return digest;
 }
 
 /* One steps and tells, the others hear it. Shares, budgets and so on as they come. */
-static uint32_t play(struct wander *const *nodes, struct rng *rng)
+static uint32_t play(struct random_walk *const *nodes, struct rng *rng)
 {
     const uint32_t teller = rng_below(rng, NODES);
-    const struct tell tell = {.budget_bytes = 20 + rng_below(rng, 1000),
-                              .share = 0.01 + 0.99 * rng_uniform(rng),
-                              .gain = 0.5 + rng_uniform(rng),
-                              .beta = 0.9 * rng_uniform(rng)};
+    const struct publish_terms terms = {.budget_bytes = 20 + rng_below(rng, 1000),
+                                        .share = 0.01 + 0.99 * rng_uniform(rng),
+                                        .gain = 0.5 + rng_uniform(rng),
+                                        .beta = 0.9 * rng_uniform(rng)};
     for (uint32_t step = rng_below(rng, 20); step > 0; step--)
-        wander_step(nodes[teller]);
-    const struct update *update = wander_tell(nodes[teller], &tell);
+        random_walk_step(nodes[teller]);
+    const struct update *update = random_walk_publish(nodes[teller], &terms);
     for (uint32_t i = 0; i < NODES; i++)
         if (i != teller)
-            wander_hear(nodes[i], update);
+            random_walk_apply(nodes[i], update);
     return update->count;
 }
 
 static void those_who_heard_the_same_hold_the_same(void **state)
 {
     (void)state;
-    struct wander *const nodes[NODES] = {one(1), one(2), one(3)};
+    struct random_walk *const nodes[NODES] = {one(1), one(2), one(3)};
     struct rng rng = rng_new(1, 1);
     uint32_t told = 0;
     for (int turn = 0; turn < 500; turn++) {
         told += play(nodes, &rng);
         for (int i = 0; i < NODES; i++)
-            assert_true(wander_digest(nodes[i]) == digest_from_units(nodes[0]));
+            assert_true(random_walk_digest(nodes[i]) == digest_from_units(nodes[0]));
     }
     assert_true(told > 10000);
     for (int i = 1; i < NODES; i++) {
-        wander_read_units(nodes[0], units);
-        wander_read_units(nodes[i], other_units);
+        random_walk_read_units(nodes[0], units);
+        random_walk_read_units(nodes[i], other_units);
         assert_memory_equal(units, other_units, sizeof units);
     }
     for (int i = 0; i < NODES; i++)
-        wander_free(nodes[i]);
+        random_walk_free(nodes[i]);
 }
 
 static void told_and_residual_are_what_was_produced(void **state)
 {
     (void)state;
-    struct wander *const nodes[NODES] = {one(4), one(5), one(6)};
+    struct random_walk *const nodes[NODES] = {one(4), one(5), one(6)};
     struct rng rng = rng_new(2, 2);
     double bound, worst = 0, worst_bound = 0;
     for (int i = 0; i < NODES; i++)
-        assert_true(wander_account_error(nodes[i], &bound) == 0 && bound == 0);
+        assert_true(random_walk_account_error(nodes[i], &bound) == 0 && bound == 0);
     for (int turn = 0; turn < 3000; turn++) {
         (void)play(nodes, &rng);
         for (int i = 0; i < NODES; i++) {
-            const double error = wander_account_error(nodes[i], &bound);
+            const double error = random_walk_account_error(nodes[i], &bound);
             assert_true(error <= bound);
             worst = fmax(worst, error);
             worst_bound = fmax(worst_bound, bound);
@@ -159,37 +160,37 @@ static void told_and_residual_are_what_was_produced(void **state)
     assert_true(worst > 0 && worst < 1e-6);
     assert_true(worst_bound < 1e-4);
     for (int i = 0; i < NODES; i++)
-        wander_free(nodes[i]);
+        random_walk_free(nodes[i]);
 }
 
 /* Catching up and coming back: blocks of another, with or without its own weights, and what it told
  * itself in an earlier life, all mixed with what play does. */
-static void come_back(struct wander *const *nodes, struct rng *rng)
+static void come_back(struct random_walk *const *nodes, struct rng *rng)
 {
-    struct wander *to = nodes[rng_below(rng, NODES)], *from = nodes[rng_below(rng, NODES)];
+    struct random_walk *to = nodes[rng_below(rng, NODES)], *from = nodes[rng_below(rng, NODES)];
     const size_t first = rng_below(rng, P), count = rng_below(rng, (uint32_t)(P - first) + 1);
-    wander_read_block(from, first, count, units);
-    wander_write_block(to, first, count, units, rng_below(rng, 2) != 0);
+    random_walk_read_block(from, first, count, units);
+    random_walk_write_block(to, first, count, units, rng_below(rng, 2) != 0);
     for (uint32_t step = rng_below(rng, 20); step > 0; step--)
-        wander_step(from);
-    const struct tell tell = {
+        random_walk_step(from);
+    const struct publish_terms terms = {
         .budget_bytes = 20 + rng_below(rng, 1000), .share = 0.3, .gain = 1, .beta = 0.3};
-    const struct update *update = wander_tell(from, &tell);
+    const struct update *update = random_walk_publish(from, &terms);
     if (to != from)
-        wander_hear_own(to, update);
+        random_walk_apply_own(to, update);
 }
 
 static void the_account_holds_through_catching_up_and_coming_back(void **state)
 {
     (void)state;
-    struct wander *const nodes[NODES] = {one(10), one(11), one(12)};
+    struct random_walk *const nodes[NODES] = {one(10), one(11), one(12)};
     struct rng rng = rng_new(5, 5);
     double bound, worst = 0, worst_bound = 0;
     for (int turn = 0; turn < 2000; turn++) {
         (void)play(nodes, &rng);
         come_back(nodes, &rng);
         for (int i = 0; i < NODES; i++) {
-            const double error = wander_account_error(nodes[i], &bound);
+            const double error = random_walk_account_error(nodes[i], &bound);
             assert_true(error <= bound);
             worst = fmax(worst, error);
             worst_bound = fmax(worst_bound, bound);
@@ -199,7 +200,7 @@ static void the_account_holds_through_catching_up_and_coming_back(void **state)
     assert_true(worst > 0 && worst < 1e-6);
     assert_true(worst_bound < 1e-3);
     for (int i = 0; i < NODES; i++)
-        wander_free(nodes[i]);
+        random_walk_free(nodes[i]);
 }
 
 /* Defects planted in the backend, each of which the account must show. */
@@ -207,7 +208,7 @@ static void the_account_holds_through_catching_up_and_coming_back(void **state)
 static void hear_own_without_charging(struct backend *on, const struct update *update, float *w,
                                       int32_t *base)
 {
-    backend->hear(on, update, w, base);
+    backend->apply(on, update, w, base);
 }
 
 static void rebase_base_alone(struct backend *on, size_t count, const int32_t *host_base, float *w,
@@ -222,38 +223,38 @@ static void hear_base_alone(struct backend *on, const struct update *update, flo
 {
     (void)w;
     float nowhere[P] = {0};
-    backend->hear(on, update, nowhere, base);
+    backend->apply(on, update, nowhere, base);
 }
 
 static void cut_without_telling_own_weights(struct backend *on, uint32_t picked,
-                                            const uint32_t *picks, float *w, int32_t *base,
+                                            const uint32_t *candidates, float *w, int32_t *base,
                                             uint32_t capacity, struct update *update)
 {
     float nowhere[P];
     memcpy(nowhere, w, sizeof nowhere);
-    backend->cut(on, picked, picks, nowhere, base, capacity, update);
+    backend->cut(on, picked, candidates, nowhere, base, capacity, update);
 }
 
 static uint32_t step_on_twice_as_far(struct backend *on, const struct survey *survey, size_t count,
-                                     float *w, const int32_t *base, int32_t *since,
+                                     float *w, const int32_t *base, int32_t *base_at_last_publish,
                                      uint32_t bins[HISTOGRAM_BINS])
 {
     struct survey farther = *survey;
     farther.beta *= 2;
-    return backend->survey(on, &farther, count, w, base, since, bins);
+    return backend->survey(on, &farther, count, w, base, base_at_last_publish, bins);
 }
 
-static void cut_and_lose_the_last(struct backend *on, uint32_t picked, const uint32_t *picks,
+static void cut_and_lose_the_last(struct backend *on, uint32_t picked, const uint32_t *candidates,
                                   float *w, int32_t *base, uint32_t capacity, struct update *update)
 {
-    backend->cut(on, picked, picks, w, base, capacity, update);
+    backend->cut(on, picked, candidates, w, base, capacity, update);
     if (update->count > 1)
         update->count--;
 }
 
 static bool account_holds(void)
 {
-    struct wander *const nodes[NODES] = {one(7), one(8), one(9)};
+    struct random_walk *const nodes[NODES] = {one(7), one(8), one(9)};
     struct rng rng = rng_new(3, 3);
     bool holds = true;
     for (int turn = 0; turn < 20; turn++) {
@@ -262,8 +263,8 @@ static bool account_holds(void)
     }
     for (int i = 0; i < NODES; i++) {
         double bound;
-        holds = holds && wander_account_error(nodes[i], &bound) <= bound;
-        wander_free(nodes[i]);
+        holds = holds && random_walk_account_error(nodes[i], &bound) <= bound;
+        random_walk_free(nodes[i]);
     }
     return holds;
 }
@@ -272,7 +273,7 @@ static void the_account_shows_every_defect_of_the_exchange(void **state)
 {
     (void)state;
     assert_true(account_holds());
-    broken.hear = hear_base_alone;
+    broken.apply = hear_base_alone;
     assert_false(account_holds());
     broken = *backend;
     broken.cut = cut_without_telling_own_weights;
@@ -284,7 +285,7 @@ static void the_account_shows_every_defect_of_the_exchange(void **state)
     broken.cut = cut_and_lose_the_last;
     assert_false(account_holds());
     broken = *backend;
-    broken.hear_own = hear_own_without_charging;
+    broken.apply_own = hear_own_without_charging;
     assert_false(account_holds());
     broken = *backend;
     broken.rebase = rebase_base_alone;
@@ -293,7 +294,7 @@ static void the_account_shows_every_defect_of_the_exchange(void **state)
 
 static void hear_and_spill(struct backend *on, const struct update *update, float *w, int32_t *base)
 {
-    backend->hear(on, update, w, base);
+    backend->apply(on, update, w, base);
     base[P - 1]++;
 }
 
@@ -304,35 +305,36 @@ static void the_digest_shows_a_write_that_no_update_speaks_of(void **state)
     int8_t level[] = {-2};
     const struct update update = {
         .tau = 0.5f, .amount = 100, .count = 1, .index = at, .level = level};
-    struct wander *wander = one(1);
-    wander_hear(wander, &update);
-    assert_true(wander_digest(wander) == digest_of_entry(3, (uint32_t)-200));
-    broken.hear = hear_and_spill;
-    wander_hear(wander, &update);
-    assert_true(wander_digest(wander) ==
+    struct random_walk *random_walk = one(1);
+    random_walk_apply(random_walk, &update);
+    assert_true(random_walk_digest(random_walk) == digest_of_entry(3, (uint32_t)-200));
+    broken.apply = hear_and_spill;
+    random_walk_apply(random_walk, &update);
+    assert_true(random_walk_digest(random_walk) ==
                 digest_add(digest_of_entry(3, (uint32_t)-400), digest_of_entry(P - 1, 1)));
-    wander_free(wander);
+    random_walk_free(random_walk);
 }
 
 static void without_an_account_it_wanders_the_same_way(void **state)
 {
     (void)state;
-    struct wander *with = one(1);
-    struct wander *without = wander_new(&arena, backend, P, 1, P / 10, false);
+    struct random_walk *with = one(1);
+    struct random_walk *without = random_walk_new(&arena, backend, P, 1, P / 10, false);
     for (int turn = 0; turn < 50; turn++) {
-        wander_step(with);
-        wander_step(without);
-        const struct update *a = wander_tell(with, &TELL), *b = wander_tell(without, &TELL);
+        random_walk_step(with);
+        random_walk_step(without);
+        const struct update *a = random_walk_publish(with, &TELL),
+                            *b = random_walk_publish(without, &TELL);
         assert_int_equal(a->count, b->count);
-        wander_hear(with, b);
-        wander_hear(without, a);
-        assert_true(wander_digest(with) == wander_digest(without));
+        random_walk_apply(with, b);
+        random_walk_apply(without, a);
+        assert_true(random_walk_digest(with) == random_walk_digest(without));
     }
-    wander_read_weights(with, weights);
-    wander_read_weights(without, others);
+    random_walk_read_weights(with, weights);
+    random_walk_read_weights(without, others);
     assert_memory_equal(weights, others, sizeof weights);
-    wander_free(with);
-    wander_free(without);
+    random_walk_free(with);
+    random_walk_free(without);
 }
 
 /* The same account of real learners, kept from outside as learner.h says. */
@@ -342,7 +344,7 @@ struct observed {
     struct learner *learner;
     double produced[P];
     double told[P];
-    int32_t since[P];
+    int32_t base_at_last_publish[P];
 };
 
 static void observe(struct observed *observed, const struct dataset *train, uint64_t node)
@@ -354,9 +356,9 @@ static void observe(struct observed *observed, const struct dataset *train, uint
     assert_int_equal(model_new(&observed->model, &arena, backend, "dense 8, tanh, dense 2",
                                train->shape, train->classes, 4, &problem),
                      OK);
-    options.told_max = (uint32_t)model_parameters(observed->model);
+    options.density_max = (uint32_t)model_parameters(observed->model);
     observed->learner = learner_new(&arena, backend, observed->model, train, NULL, &options);
-    learner_read_units(observed->learner, observed->since);
+    learner_read_units(observed->learner, observed->base_at_last_publish);
 }
 
 static void observe_step(struct observed *observed)
@@ -368,14 +370,16 @@ static void observe_step(struct observed *observed)
         observed->produced[c] += (double)others[c] - (double)weights[c];
 }
 
-static const struct update *observe_tell(struct observed *observed, const struct tell *tell)
+static const struct update *observe_tell(struct observed *observed,
+                                         const struct publish_terms *terms)
 {
     learner_read_units(observed->learner, units);
     for (size_t c = 0; c < learner_parameters(observed->learner); c++) {
-        observed->produced[c] += tell->beta * (double)QUANTUM * (units[c] - observed->since[c]);
-        observed->since[c] = units[c];
+        observed->produced[c] +=
+            terms->beta * (double)QUANTUM * (units[c] - observed->base_at_last_publish[c]);
+        observed->base_at_last_publish[c] = units[c];
     }
-    const struct update *update = learner_tell(observed->learner, tell);
+    const struct update *update = learner_publish(observed->learner, terms);
     for (uint32_t i = 0; i < update->count; i++)
         observed->told[update->index[i]] += (double)update->tau * update->level[i];
     return update;
@@ -406,12 +410,12 @@ static void a_learner_can_be_held_to_account_from_outside(void **state)
     dataset_free(&train);
     double told = 0;
     for (int round = 0; round < 200; round++) {
-        const struct tell tell = {
+        const struct publish_terms terms = {
             .budget_bytes = 300, .share = 0.4, .gain = 1.1, .beta = 0.1 * (round % 5)};
         struct observed *teller = &both[round % 2], *hearer = &both[1 - round % 2];
         observe_step(teller);
-        const struct update *update = observe_tell(teller, &tell);
-        learner_hear(hearer->learner, update);
+        const struct update *update = observe_tell(teller, &terms);
+        learner_apply(hearer->learner, update);
         told += update->count;
         for (int i = 0; i < 2; i++)
             assert_true(observed_error(&both[i]) < 2e-6);

@@ -39,7 +39,7 @@ static void hear_own_agrees_with_the_reference(void **state)
         w[c] = (float)((double)QUANTUM * base[c] + 0.1 * rng_uniform(&rng) - 0.05);
         w_before[c] = w[c];
     }
-    backend->hear_own(backend, &update, w, base);
+    backend->apply_own(backend, &update, w, base);
     for (int c = 0; c < P; c++) {
         const double r = residual(w_before[c], base_before[c]), t = (double)update.tau * level[c];
         const double charged = r * t <= 0 ? 0 : fabs(r) < fabs(t) ? r : t;
@@ -62,8 +62,8 @@ static void hear_own_leaves_what_is_not_a_number_and_lets_the_base_wrap(void **s
     w[1] = INFINITY;
     w[2] = 0;
     base[0] = base[1] = base[2] = 0;
-    backend->hear_own(backend, &update, w, base);
-    backend->hear_own(backend, &update, w, base);
+    backend->apply_own(backend, &update, w, base);
+    backend->apply_own(backend, &update, w, base);
     assert_true(isnan(w[0]) && isinf(w[1]));
     assert_int_equal(base[0], 2 * AMOUNT_MAX);
     assert_int_equal(base[2], (int32_t)(2u * LEVEL_MAX * AMOUNT_MAX));

@@ -23,7 +23,8 @@ static struct arena arena;
 static float init[P], w_before[P], w[P];
 static int32_t base_before[P], base[P];
 
-static const struct tell TELL = {.budget_bytes = 100000, .share = 0.25, .gain = 1, .beta = 0.3};
+static const struct publish_terms TELL = {
+    .budget_bytes = 100000, .share = 0.25, .gain = 1, .beta = 0.3};
 
 static int begin(void **state)
 {
@@ -42,10 +43,10 @@ static int end(void **state)
     return 0;
 }
 
-static struct replica replica_new(uint32_t told_max)
+static struct replica replica_new(uint32_t density_max)
 {
     struct replica replica;
-    replica_init(&replica, &arena, backend, P, init, told_max);
+    replica_init(&replica, &arena, backend, P, init, density_max);
     return replica;
 }
 
@@ -93,7 +94,7 @@ static void a_replica_begins_with_no_residual(void **state)
         assert_true(w[c] == QUANTUM * (float)base[c]);
         assert_true(fabsf(w[c] - init[c]) <= QUANTUM);
     }
-    assert_int_equal(replica_tell(&replica, &TELL)->count, 0);
+    assert_int_equal(replica_publish(&replica, &TELL)->count, 0);
     replica_free(&replica);
 }
 
@@ -107,7 +108,7 @@ static int hear_in_every_order(struct replica *as, int *order, int length, int *
         struct replica replica = replica_new(P);
         int at[ORIGINS] = {0};
         for (int i = 0; i < length; i++)
-            replica_hear(&replica, &said[order[i]][at[order[i]]++]);
+            replica_apply(&replica, &said[order[i]][at[order[i]]++]);
         must_be_equal(&replica, as);
         replica_free(&replica);
         return 1;
@@ -133,14 +134,14 @@ static void in_whatever_order_rumors_are_heard_the_base_is_the_same(void **state
         origins[i] = replica_new(P);
         for (int t = 0; t < TELLS; t++) {
             learn_something(&origins[i], &rng);
-            said[i][t] = copy_of(replica_tell(&origins[i], &TELL));
+            said[i][t] = copy_of(replica_publish(&origins[i], &TELL));
             assert_true(said[i][t].count > P / 2);
         }
     }
     for (int i = 0; i < ORIGINS; i++) /* each hears the others after it told, last first */
         for (int j = ORIGINS - 1; j >= 0; j--)
             for (int t = 0; t < TELLS && j != i; t++)
-                replica_hear(&origins[i], &said[j][t]);
+                replica_apply(&origins[i], &said[j][t]);
     for (int i = 1; i < ORIGINS; i++)
         must_be_equal(&origins[0], &origins[i]);
     int order[ORIGINS * TELLS], next[ORIGINS] = {0};
@@ -157,10 +158,10 @@ static void learners_that_tell_and_hear_by_turns_stay_equal(void **state)
     for (int turn = 0; turn < 50; turn++) {
         learn_something(&one, &rng);
         learn_something(&other, &rng);
-        const struct update *a = replica_tell(&one, &TELL);
-        const struct update *b = replica_tell(&other, &TELL);
-        replica_hear(&one, b);
-        replica_hear(&other, a);
+        const struct update *a = replica_publish(&one, &TELL);
+        const struct update *b = replica_publish(&other, &TELL);
+        replica_apply(&one, b);
+        replica_apply(&other, a);
         must_be_equal(&one, &other);
     }
     replica_free(&one);
@@ -169,20 +170,20 @@ static void learners_that_tell_and_hear_by_turns_stay_equal(void **state)
 
 /* A telling by a replica whose base has moved since it told last, so that it drifts: told[c] is
  * tau · level. Returns the update; before and after are in w_before, base_before, w, base. */
-static struct update tell_after_hearing(struct replica *replica, const struct tell *tell,
+static struct update tell_after_hearing(struct replica *replica, const struct publish_terms *terms,
                                         double *drift, double *told)
 {
     struct rng rng = rng_new(4, 4);
     struct replica other = replica_new(P);
     learn_something(&other, &rng);
-    const struct update *heard = replica_tell(&other, tell);
-    replica_hear(replica, heard);
+    const struct update *heard = replica_publish(&other, terms);
+    replica_apply(replica, heard);
     memset(drift, 0, P * sizeof *drift);
     for (uint32_t i = 0; i < heard->count; i++)
-        drift[heard->index[i]] = tell->beta * (double)QUANTUM * heard->amount * heard->level[i];
+        drift[heard->index[i]] = terms->beta * (double)QUANTUM * heard->amount * heard->level[i];
     learn_something(replica, &rng);
     look(replica, w_before, base_before);
-    const struct update update = copy_of(replica_tell(replica, tell));
+    const struct update update = copy_of(replica_publish(replica, terms));
     look(replica, w, base);
     memset(told, 0, P * sizeof *told);
     for (uint32_t i = 0; i < update.count; i++)
@@ -199,9 +200,9 @@ static void told_and_residual_are_what_was_produced(void **state)
     const double betas[] = {0, 0.3, 0.7};
     for (int i = 0; i < 3; i++) {
         struct replica replica = replica_new(P);
-        const struct tell tell = {
+        const struct publish_terms terms = {
             .budget_bytes = budgets[i], .share = 0.3, .gain = 1, .beta = betas[i]};
-        const struct update update = tell_after_hearing(&replica, &tell, drift, told);
+        const struct update update = tell_after_hearing(&replica, &terms, drift, told);
         assert_true(update.count > 20);
         for (int c = 0; c < P; c++) {
             const double produced =
@@ -218,8 +219,8 @@ static void the_base_moves_by_the_share_and_own_progress_falls_to_it(void **stat
     (void)state;
     static double drift[P], told[P];
     struct replica replica = replica_new(P);
-    const struct tell tell = {.budget_bytes = 600, .share = 0.2, .gain = 1.5, .beta = 0};
-    const struct update update = tell_after_hearing(&replica, &tell, drift, told);
+    const struct publish_terms terms = {.budget_bytes = 600, .share = 0.2, .gain = 1.5, .beta = 0};
+    const struct update update = tell_after_hearing(&replica, &terms, drift, told);
     assert_int_equal(update.amount, lrint(0.3 * (double)update.tau / (double)QUANTUM));
     uint32_t at = 0;
     for (uint32_t c = 0; c < P; c++) {
@@ -237,11 +238,11 @@ static void no_more_is_told_than_allowed(void **state)
 {
     (void)state;
     struct rng rng = rng_new(5, 5);
-    for (uint32_t told_max = 1; told_max <= P; told_max += 1 + told_max) {
-        struct replica replica = replica_new(told_max);
+    for (uint32_t density_max = 1; density_max <= P; density_max += 1 + density_max) {
+        struct replica replica = replica_new(density_max);
         learn_something(&replica, &rng);
-        const struct update *update = replica_tell(&replica, &TELL);
-        assert_in_range(update->count, told_max < 10 ? 0 : told_max / 2, told_max);
+        const struct update *update = replica_publish(&replica, &TELL);
+        assert_in_range(update->count, density_max < 10 ? 0 : density_max / 2, density_max);
         if (update->count > 10) /* the strongest, wherever they are */
             assert_true(update->index[update->count - 1] > P / 2);
         replica_free(&replica);
@@ -258,7 +259,7 @@ static void what_is_too_small_for_its_share_is_kept(void **state)
         w[c] += 1e-8f * (float)(c % 3);
     replica_write_weights(&replica, w);
     const uint64_t digest = replica_digest(&replica);
-    assert_int_equal(replica_tell(&replica, &TELL)->count, 0);
+    assert_int_equal(replica_publish(&replica, &TELL)->count, 0);
     assert_int_equal(replica_digest(&replica), digest);
     replica_free(&replica);
 }
@@ -273,7 +274,7 @@ static void the_digest_follows_from_the_updates_even_where_the_base_wraps(void *
     const struct update update = {
         .tau = 1, .amount = AMOUNT_MAX, .count = 3, .index = at, .level = levels};
     for (int times = 0; times < 2; times++) {
-        replica_hear(&replica, &update);
+        replica_apply(&replica, &update);
         for (int i = 0; i < 3; i++) {
             const int level = levels[i];
             digest = digest_add(digest, digest_of_entry(at[i], AMOUNT_MAX * (uint32_t)level));
@@ -300,7 +301,7 @@ static void what_is_not_a_number_is_never_told(void **state)
         w[1] = INFINITY;
         w[2] = -INFINITY;
         replica_write_weights(&replica, w);
-        const struct update *update = replica_tell(&replica, &TELL);
+        const struct update *update = replica_publish(&replica, &TELL);
         assert_true(update->count > 0);
         assert_true(update->index[0] > 2);
     }
@@ -330,7 +331,7 @@ static void weights_written_leave_the_base_and_are_told(void **state)
     look(&replica, w_before, base);
     assert_memory_equal(w_before, w, sizeof w);
     assert_memory_equal(base_before, base, sizeof base);
-    const struct update *update = replica_tell(&replica, &TELL);
+    const struct update *update = replica_publish(&replica, &TELL);
     assert_int_equal(update->count, 1);
     assert_int_equal(update->index[0], 5);
     assert_true(fabsf(update->tau * (float)update->level[0] - 0.25f) < 0.01f);
@@ -345,10 +346,10 @@ static void a_fixed_threshold_is_told_down_to_whatever_that_takes(void **state)
     for (uint32_t c = 0; c < P; c++)
         w[c] += c % 2 ? 0.011f : 0.009f;
     replica_write_weights(&replica, w);
-    struct tell tell = TELL;
-    tell.tau = 0.01f;
-    tell.budget_bytes = 256;
-    const struct update *update = replica_tell(&replica, &tell);
+    struct publish_terms terms = TELL;
+    terms.tau = 0.01f;
+    terms.budget_bytes = 256;
+    const struct update *update = replica_publish(&replica, &terms);
     assert_true(update->tau == 0.01f);
     assert_int_equal(update->count, P / 2);
     for (uint32_t i = 0; i < update->count; i++)
@@ -359,18 +360,18 @@ static void a_fixed_threshold_is_told_down_to_whatever_that_takes(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 /* All weights grow alike, so all residuals come to lie just below tau. */
-static void must_tell_evenly(uint32_t told_max, uint32_t budget_bytes)
+static void must_tell_evenly(uint32_t density_max, uint32_t budget_bytes)
 {
-    struct replica replica = replica_new(told_max);
+    struct replica replica = replica_new(density_max);
     struct rng rng = rng_new(4, 1);
-    const struct tell tell = {.budget_bytes = budget_bytes, .share = 1, .gain = 1};
+    const struct publish_terms terms = {.budget_bytes = budget_bytes, .share = 1, .gain = 1};
     uint32_t least = P, most = 0;
     for (int round = 0; round < 100; round++) {
         look(&replica, w, base);
         for (int c = 0; c < P; c++)
             w[c] += (float)(0.001 + 0.0005 * rng_uniform(&rng));
         replica_write_weights(&replica, w);
-        const uint32_t count = replica_tell(&replica, &tell)->count;
+        const uint32_t count = replica_publish(&replica, &terms)->count;
         least = round >= 20 && count < least ? count : least;
         most = round >= 20 && count > most ? count : most;
     }

@@ -14,7 +14,7 @@
 
 struct piece {
     float w[SWEEP_MAX];
-    int32_t base[SWEEP_MAX], since[SWEEP_MAX];
+    int32_t base[SWEEP_MAX], base_at_last_publish[SWEEP_MAX];
     uint32_t at[SWEEP_ROOM], bits[SWEEP_ROOM];
     uint32_t picked;
 };
@@ -37,39 +37,41 @@ static void draw_piece(uint64_t seed, uint32_t moved_one_in)
         start.base[c] = (int32_t)(rng_next(&rng) >> (rng_below(&rng, 20) ? 40 : 32));
         if (rng_below(&rng, 10) == 0)
             start.base[c] = 0;
-        start.since[c] = moved_one_in && rng_below(&rng, moved_one_in) == 0
-                             ? (int32_t)(rng_next(&rng) >> 32)
-                             : start.base[c];
+        start.base_at_last_publish[c] = moved_one_in && rng_below(&rng, moved_one_in) == 0
+                                            ? (int32_t)(rng_next(&rng) >> 32)
+                                            : start.base[c];
         start.w[c] = some_float(&rng);
         if (start.base[c] != 0) /* else -0 would become 0 */
             start.w[c] += QUANTUM * (float)start.base[c];
     }
 }
 
-static void survey(const struct sweep *sweep, uint32_t count, float floor, struct piece *piece)
+static void survey(const struct survey_simd *sweep, uint32_t count, float floor,
+                   struct piece *piece)
 {
     uint32_t floor_bits;
     memcpy(&floor_bits, &floor, sizeof floor_bits);
     *piece = start;
     piece->picked = sweep->survey(count, 0.3f * QUANTUM, floor_bits, piece->w, piece->base,
-                                  piece->since, piece->at, piece->bits);
+                                  piece->base_at_last_publish, piece->at, piece->bits);
 }
 
-static const struct sweep *plain(void)
+static const struct survey_simd *plain(void)
 {
     int i = 0;
-    while (sweep_way(i + 1))
+    while (survey_simd_way(i + 1))
         i++;
-    return sweep_way(i);
+    return survey_simd_way(i);
 }
 
-static void must_be_the_same(const struct sweep *sweep, uint32_t count, float floor)
+static void must_be_the_same(const struct survey_simd *sweep, uint32_t count, float floor)
 {
     survey(plain(), count, floor, &expected);
     survey(sweep, count, floor, &found);
     if (memcmp(found.w, expected.w, sizeof found.w) != 0 ||
         memcmp(found.base, expected.base, sizeof found.base) != 0 ||
-        memcmp(found.since, expected.since, sizeof found.since) != 0 ||
+        memcmp(found.base_at_last_publish, expected.base_at_last_publish,
+               sizeof found.base_at_last_publish) != 0 ||
         found.picked != expected.picked ||
         memcmp(found.at, expected.at, found.picked * sizeof *found.at) != 0 ||
         memcmp(found.bits, expected.bits, found.picked * sizeof *found.bits) != 0)
@@ -83,13 +85,13 @@ static void every_way_gives_the_same_bits(void **state)
     static const float floors[] = {0, 1e-45f, 0.001f, 0.0045f, 1, INFINITY};
     static const uint32_t counts[] = {0, 1, 7, 8, 9, 15, 16, 17, 31, 33, 1000, 1023, SWEEP_MAX};
     static const uint32_t moved[] = {0, 1, 3, 100};
-    for (int i = 0; sweep_way(i); i++) {
-        print_message("%s\n", sweep_way(i)->name);
+    for (int i = 0; survey_simd_way(i); i++) {
+        print_message("%s\n", survey_simd_way(i)->name);
         for (uint64_t seed = 0; seed < 40; seed++) {
             draw_piece(seed, moved[seed % 4]);
             for (size_t f = 0; f < sizeof floors / sizeof *floors; f++)
                 for (size_t n = 0; n < sizeof counts / sizeof *counts; n++)
-                    must_be_the_same(sweep_way(i), counts[n], floors[f]);
+                    must_be_the_same(survey_simd_way(i), counts[n], floors[f]);
         }
     }
 }
@@ -102,10 +104,11 @@ static void plain_c_picks_by_size_and_steps_where_the_base_moved(void **state)
     survey(plain(), SWEEP_MAX, 0.002f, &found);
     uint32_t at = 0;
     for (uint32_t c = 0; c < SWEEP_MAX; c++) {
-        const int32_t by = (int32_t)((uint32_t)start.base[c] - (uint32_t)start.since[c]);
+        const int32_t by =
+            (int32_t)((uint32_t)start.base[c] - (uint32_t)start.base_at_last_publish[c]);
         const float w = by ? start.w[c] + 0.3f * QUANTUM * (float)by : start.w[c];
         assert_memory_equal(&found.w[c], &w, sizeof w);
-        assert_int_equal(found.since[c], start.base[c]);
+        assert_int_equal(found.base_at_last_publish[c], start.base[c]);
         const float r = fabsf(w - QUANTUM * (float)start.base[c]);
         if (r < 0.002f)
             continue;

@@ -22,7 +22,7 @@ static void the_generated_bytes_are_the_same_everywhere(void **state)
     uint64_t hash = 0xCBF29CE484222325u;
     for (uint32_t i = 0; i < 20; i++) {
         uint8_t pixels[GLYPH_PIXELS];
-        const uint8_t label = glyphs_draw(7, GLYPHS_TRAIN, i, pixels);
+        const uint8_t label = synthetic_digits_draw(7, GLYPHS_TRAIN, i, pixels);
         hash = fnv(fnv(hash, &label, 1), pixels, sizeof pixels);
     }
     if (hash != 0xba41b9bb0374809bu)
@@ -58,10 +58,10 @@ static void generated_samples_differ_by_seed_set_and_number(void **state)
 {
     (void)state;
     uint8_t drawn[4][GLYPH_PIXELS];
-    (void)glyphs_draw(1, GLYPHS_TRAIN, 5, drawn[0]);
-    (void)glyphs_draw(1, GLYPHS_TEST, 5, drawn[1]);
-    (void)glyphs_draw(1, GLYPHS_TRAIN, 6, drawn[2]);
-    (void)glyphs_draw(2, GLYPHS_TRAIN, 5, drawn[3]);
+    (void)synthetic_digits_draw(1, GLYPHS_TRAIN, 5, drawn[0]);
+    (void)synthetic_digits_draw(1, GLYPHS_TEST, 5, drawn[1]);
+    (void)synthetic_digits_draw(1, GLYPHS_TRAIN, 6, drawn[2]);
+    (void)synthetic_digits_draw(2, GLYPHS_TRAIN, 5, drawn[3]);
     for (size_t i = 0; i < 4; i++)
         for (size_t j = 0; j < i; j++)
             assert_memory_not_equal(drawn[i], drawn[j], GLYPH_PIXELS);
@@ -73,7 +73,7 @@ static void the_ten_digits_are_equally_frequent(void **state)
     uint32_t frequency[GLYPH_CLASSES] = {0};
     uint8_t pixels[GLYPH_PIXELS];
     for (uint32_t i = 0; i < 2000; i++)
-        frequency[glyphs_draw(1, GLYPHS_TEST, i, pixels)]++;
+        frequency[synthetic_digits_draw(1, GLYPHS_TEST, i, pixels)]++;
     for (size_t i = 0; i < GLYPH_CLASSES; i++)
         assert_in_range(frequency[i], 150, 250);
 }

@@ -62,13 +62,13 @@ static void an_entry_takes_the_bits_of_the_largest(void **state)
     assert_int_equal(block_encode(units, BLOCK_ENTRIES, bytes), 1 + 4 * BLOCK_ENTRIES / 8);
 }
 
-static enum status decode_exactly(size_t size, uint32_t count)
+static enum error decode_exactly(size_t size, uint32_t count)
 {
     uint8_t *copy = malloc(size ? size : 1); /* so that the sanitizer sees one byte too far */
     memcpy(copy, bytes, size);
-    const enum status status = block_decode(copy, size, back, count);
+    const enum error error = block_decode(copy, size, back, count);
     free(copy);
-    return status;
+    return error;
 }
 
 static void other_sizes_are_refused(void **state)

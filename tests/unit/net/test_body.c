@@ -47,13 +47,13 @@ static bool is_accepted(const uint8_t *in, size_t bytes, uint32_t count)
     heard.level = malloc(count);
     assert_true(exact != NULL && heard.index != NULL && heard.level != NULL);
     memcpy(exact, in, bytes + BITS_TAIL_BYTES);
-    enum status status = body_decode(exact, bytes, 200, count, heard.index, heard.level);
-    if (status == OK)
+    enum error error = body_decode(exact, bytes, 200, count, heard.index, heard.level);
+    if (error == OK)
         assert_true(update_is_valid(&heard, 200));
     free(exact);
     free(heard.level);
     free(heard.index);
-    return status == OK;
+    return error == OK;
 }
 
 static void a_body_that_runs_on_into_its_tail_is_refused(void **state)

@@ -64,7 +64,7 @@ static size_t create(struct sides *sides, int message, uint8_t *out)
     return bytes;
 }
 
-static enum status consume(struct sides *sides, int message, const uint8_t *in, size_t bytes)
+static enum error consume(struct sides *sides, int message, const uint8_t *in, size_t bytes)
 {
     uint8_t payload[HANDSHAKE_PAYLOAD_MAX];
     size_t payload_bytes;

@@ -57,7 +57,7 @@ static void write_file(const char *path, const char *text, size_t bytes, mode_t 
 }
 
 /* Loading node.key as a swarm key gives this status and leaves the key alone. */
-static void assert_load(enum status expected, struct problem *problem)
+static void assert_load(enum error expected, struct problem *problem)
 {
     uint8_t key[KEY_BYTES] = {42};
     static const uint8_t untouched[KEY_BYTES] = {42};

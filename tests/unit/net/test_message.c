@@ -44,14 +44,14 @@ static struct message sample_of(enum message_kind kind)
     case PING:
     case PONG:
         return (struct message){.kind = kind, .token = 1ull << 32};
-    case RECEIPT:
+    case ACK:
         return (struct message){
-            .kind = kind, .came = UINT64_MAX, .clock = 1ull << 40, .held = 128, .most = 65536};
-    case NEWS:
-    case MEMBERS:
+            .kind = kind, .received = UINT64_MAX, .clock = 1ull << 40, .held = 128, .most = 65536};
+    case MEMBER_UPDATE:
+    case MEMBER_LIST:
     case RUMOR:
         return (struct message){.kind = kind, .bulk = bulk};
-    case WHO:
+    case MEMBER_QUERY:
     case PRUNE:
         return (struct message){.kind = kind, .tag = 0};
     case VERSION:
@@ -96,7 +96,7 @@ static void assert_same(const struct message *a, const struct message *b)
 {
     assert_int_equal(a->kind, b->kind);
     assert_true(a->incarnation == b->incarnation && a->port == b->port && a->token == b->token);
-    assert_true(a->came == b->came && a->clock == b->clock && a->held == b->held &&
+    assert_true(a->received == b->received && a->clock == b->clock && a->held == b->held &&
                 a->most == b->most);
     assert_true(a->tag == b->tag && a->seq == b->seq && a->digest == b->digest);
     assert_true(a->hash == b->hash && a->rumors == b->rumors && a->members == b->members);
@@ -108,19 +108,19 @@ static void assert_same(const struct message *a, const struct message *b)
 }
 
 /* On the heap and exactly so long, so that reading one byte too far is seen by the sanitizer. */
-static enum status decode_exactly(const uint8_t *in, size_t bytes, struct message *message)
+static enum error decode_exactly(const uint8_t *in, size_t bytes, struct message *message)
 {
     uint8_t *copy = malloc(bytes ? bytes : 1);
     memcpy(copy, in, bytes);
-    const enum status status = message_decode(reader, copy, bytes, message);
-    if (status == OK) {
+    const enum error error = message_decode(reader, copy, bytes, message);
+    if (error == OK) {
         const struct bytes parts[] = {message->text, message->bulk};
         for (int i = 0; i < 2; i++)
             if (parts[i].count > 0)
                 assert_true(parts[i].at >= copy && parts[i].at + parts[i].count <= copy + bytes);
     }
     free(copy);
-    return status;
+    return error;
 }
 
 static void assert_refused(const uint8_t *in, size_t bytes)

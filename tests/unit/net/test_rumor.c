@@ -290,7 +290,7 @@ static size_t small_rumor(struct world *world, uint64_t seed)
     return bytes;
 }
 
-static enum status hear(struct world *world, size_t bytes)
+static enum error apply(struct world *world, size_t bytes)
 {
     return rumor_decode(world->wire, bytes, context, 1000, RUMOR_ENTRIES_MAX, &world->heard);
 }
@@ -303,11 +303,11 @@ static void every_bit_flip_is_refused(void **state)
     world.heard.count = 12345;
     for (size_t bit = 0; bit < 8 * bytes; bit++) {
         world.wire[bit / 8] ^= (uint8_t)(1 << bit % 8);
-        assert_int_not_equal(hear(&world, bytes), OK);
+        assert_int_not_equal(apply(&world, bytes), OK);
         world.wire[bit / 8] ^= (uint8_t)(1 << bit % 8);
     }
     assert_int_equal(world.heard.count, 12345);
-    assert_int_equal(hear(&world, bytes), OK);
+    assert_int_equal(apply(&world, bytes), OK);
     world_free(&world);
 }
 
@@ -319,8 +319,8 @@ static void every_truncation_and_extension_is_refused(void **state)
     memset(world.wire + bytes, 0, 100);
     for (size_t length = 0; length < bytes + 100; length++)
         if (length != bytes)
-            assert_int_not_equal(hear(&world, length), OK);
-    assert_int_equal(hear(&world, bytes), OK);
+            assert_int_not_equal(apply(&world, length), OK);
+    assert_int_equal(apply(&world, bytes), OK);
     world_free(&world);
 }
 
@@ -337,7 +337,7 @@ static void another_context_or_another_signer_is_refused(void **state)
         FORGED);
     identity_from_seed(&other, other_seed);
     memcpy(world.wire, other.id, ID_BYTES);
-    assert_int_equal(hear(&world, bytes), FORGED);
+    assert_int_equal(apply(&world, bytes), FORGED);
     world_free(&world);
 }
 
@@ -356,10 +356,10 @@ static void assert_head_refused(struct world *world, size_t bytes, size_t at, co
     memcpy(saved, world->wire + at, field_bytes);
     memcpy(world->wire + at, field, field_bytes);
     sign_again(world->wire, bytes);
-    assert_int_equal(hear(world, bytes), MALFORMED);
+    assert_int_equal(apply(world, bytes), MALFORMED);
     memcpy(world->wire + at, saved, field_bytes);
     sign_again(world->wire, bytes);
-    assert_int_equal(hear(world, bytes), OK);
+    assert_int_equal(apply(world, bytes), OK);
 }
 
 static void a_signed_head_beyond_its_limits_is_refused(void **state)
@@ -387,7 +387,7 @@ static void a_signed_rumor_of_no_entries_is_refused(void **state)
     memset(world.wire + 44, 0, 4);
     world.wire[RUMOR_HEAD_BYTES] = 0; /* a parameter, and nothing for it */
     sign_again(world.wire, RUMOR_MIN);
-    assert_int_equal(hear(&world, RUMOR_MIN), MALFORMED);
+    assert_int_equal(apply(&world, RUMOR_MIN), MALFORMED);
     world_free(&world);
 }
 
@@ -425,14 +425,14 @@ static void a_signed_rumor_with_bits_left_over_is_refused(void **state)
         for (uint64_t bit = plan.bits; bit % 8 != 0; bit++, seen++) {
             *last ^= (uint8_t)(1 << bit % 8);
             sign_again(world.wire, bytes);
-            assert_int_equal(hear(&world, bytes), MALFORMED);
+            assert_int_equal(apply(&world, bytes), MALFORMED);
             *last ^= (uint8_t)(1 << bit % 8);
         }
         last[1] = 0;
         sign_again(world.wire, bytes + 1);
-        assert_int_equal(hear(&world, bytes + 1), MALFORMED);
+        assert_int_equal(apply(&world, bytes + 1), MALFORMED);
         sign_again(world.wire, bytes - 1);
-        assert_int_equal(hear(&world, bytes - 1), MALFORMED);
+        assert_int_equal(apply(&world, bytes - 1), MALFORMED);
     }
     assert_true(seen > 20);
     world_free(&world);

@@ -40,17 +40,17 @@ static void seal_small(struct session *session, uint8_t number, uint8_t *record)
     session_seal(session, message, sizeof message, record);
 }
 
-static enum status open_small(struct session *session, const uint8_t *record, uint8_t *number)
+static enum error open_small(struct session *session, const uint8_t *record, uint8_t *number)
 {
     uint8_t frame[SMALL + TAG_BYTES];
     size_t bytes;
     memcpy(frame, record + LENGTH_BYTES, sizeof frame);
-    enum status status = session_open(session, frame, sizeof frame, &bytes);
-    if (status == OK) {
+    enum error error = session_open(session, frame, sizeof frame, &bytes);
+    if (error == OK) {
         assert_int_equal(bytes, SMALL);
         *number = frame[SMALL - 1];
     }
-    return status;
+    return error;
 }
 
 static void assert_dead(struct session *session)

@@ -98,15 +98,15 @@ static void who_gives_no_receipts_is_given_little(void **state)
     (void)state;
     struct link link;
     link_init(&link, 0);
-    size_t handed = 0;
+    size_t applied = 0;
     for (uint64_t now_ns = 0; now_ns < 60 * SECOND_NS; now_ns += MILLI_NS) {
         const size_t bytes = link_allows(&link, now_ns, EVER, INFINITY);
         if (bytes == 0 || !link_is_open(&link, now_ns, INFINITY))
             continue;
-        link_on_handed(&link, now_ns, bytes);
-        handed += bytes;
+        link_on_sent(&link, now_ns, bytes);
+        applied += bytes;
     }
-    assert_in_range(handed, 4096, 32768);
+    assert_in_range(applied, 4096, 32768);
 }
 
 /* Hand over what may be; how much is under way then? */
@@ -115,7 +115,7 @@ static uint64_t filled(struct link *link, uint64_t *now_ns)
     for (int ms = 0; ms < 20000; ms++, *now_ns += MILLI_NS) {
         const size_t bytes = link_allows(link, *now_ns, EVER, INFINITY);
         if (bytes > 0 && link_is_open(link, *now_ns, INFINITY))
-            link_on_handed(link, *now_ns, bytes);
+            link_on_sent(link, *now_ns, bytes);
     }
     return link->sent - link->arrived;
 }
@@ -127,7 +127,7 @@ static void little_is_under_way_at_first_however_long_the_trip(void **state)
     uint64_t now_ns = 0;
     link_init(&link, now_ns);
     assert_in_range(filled(&link, &now_ns), 8000, 12500);
-    assert_true(link_on_receipt(&link, now_ns, 4000, now_ns / 1000, 0)); /* after 20 s */
+    assert_true(link_on_ack(&link, now_ns, 4000, now_ns / 1000, 0)); /* after 20 s */
     assert_in_range(filled(&link, &now_ns), 16000, 20500);
 }
 
@@ -136,16 +136,16 @@ static void a_cap_is_kept(void **state)
     (void)state;
     struct link link;
     link_init(&link, 0);
-    size_t handed = 0;
+    size_t applied = 0;
     for (uint64_t now_ns = MILLI_NS; now_ns <= 100 * SECOND_NS; now_ns += MILLI_NS) {
         const size_t bytes = link_allows(&link, now_ns, EVER, 20000);
         if (bytes == 0)
             continue;
-        link_on_handed(&link, now_ns, bytes);
-        handed += bytes;
-        assert_true(link_on_receipt(&link, now_ns, handed, now_ns / 1000, 0));
+        link_on_sent(&link, now_ns, bytes);
+        applied += bytes;
+        assert_true(link_on_ack(&link, now_ns, applied, now_ns / 1000, 0));
     }
-    assert_in_range(handed, 1960000, 2040000);
+    assert_in_range(applied, 1960000, 2040000);
 }
 
 static void the_rate_of_a_link_that_is_hardly_used_stays_as_it_is(void **state)
@@ -157,7 +157,7 @@ static void the_rate_of_a_link_that_is_hardly_used_stays_as_it_is(void **state)
     for (int i = 0; i < 400; i++) {
         run_ms(50);
         assert_int_equal(link_allows(link, net.now_ns, 300, INFINITY), 300);
-        link_on_handed(link, net.now_ns, 300);
+        link_on_sent(link, net.now_ns, 300);
         net.flows[0].air[net.flows[0].air_to++ % AIR_MAX] =
             (struct arrival){.at_ns = net.now_ns + net.delay_ns, .bytes = 300};
     }
@@ -208,7 +208,7 @@ static void a_link_that_is_as_it_was_is_soon_used_as_before(void **state)
     begin_after_silence(3600, 1);
     run_ms(1000);
     assert_true(use_of(0, 1000) > 0.7);
-    assert_true(net.flows[0].sender.trust >= 1);
+    assert_true(net.flows[0].sender.confidence >= 1);
 }
 
 static void a_receipt_that_cannot_be_is_refused(void **state)
@@ -216,16 +216,16 @@ static void a_receipt_that_cannot_be_is_refused(void **state)
     (void)state;
     struct link link;
     link_init(&link, 0);
-    link_on_handed(&link, 0, 1000);
-    assert_false(link_on_receipt(&link, 1, 1001, 1, 0)); /* more than was sent */
-    assert_false(link_on_receipt(&link, 1, 0, 1, 0));
-    assert_false(link_on_receipt(&link, 1, 10, INT64_MAX / 4000 + 1, 0));
-    assert_false(link_on_receipt(&link, 1, 10, 1, UINT64_MAX));
-    assert_true(link_on_receipt(&link, 1, 500, 1, 0));
-    assert_true(link_on_receipt(&link, 1, 600, INT64_MAX / 4000, INT64_MAX / 4000)); /* mad, but */
-    assert_true(link_on_receipt(&link, 1, 700, 0, 0));
-    assert_true(link_on_receipt(&link, 1, 1000, 1, 0));
-    assert_false(link_on_receipt(&link, 2, 1000, 2, 0)); /* said already */
+    link_on_sent(&link, 0, 1000);
+    assert_false(link_on_ack(&link, 1, 1001, 1, 0)); /* more than was sent */
+    assert_false(link_on_ack(&link, 1, 0, 1, 0));
+    assert_false(link_on_ack(&link, 1, 10, INT64_MAX / 4000 + 1, 0));
+    assert_false(link_on_ack(&link, 1, 10, 1, UINT64_MAX));
+    assert_true(link_on_ack(&link, 1, 500, 1, 0));
+    assert_true(link_on_ack(&link, 1, 600, INT64_MAX / 4000, INT64_MAX / 4000)); /* mad, but */
+    assert_true(link_on_ack(&link, 1, 700, 0, 0));
+    assert_true(link_on_ack(&link, 1, 1000, 1, 0));
+    assert_false(link_on_ack(&link, 2, 1000, 2, 0)); /* said already */
 }
 
 static void a_receipt_is_due_when_it_is_worth_it_and_not_too_often(void **state)
@@ -233,13 +233,13 @@ static void a_receipt_is_due_when_it_is_worth_it_and_not_too_often(void **state)
     (void)state;
     struct link link;
     link_init(&link, 0);
-    link_on_came(&link, RECEIPT_NS, RECEIPT_BYTES - 1);
-    assert_false(link_owes_receipt(&link, RECEIPT_NS));
-    link_on_came(&link, RECEIPT_NS, 1);
-    assert_false(link_owes_receipt(&link, RECEIPT_NS - 1));
-    assert_true(link_owes_receipt(&link, RECEIPT_NS));
-    link_receipted(&link, RECEIPT_NS);
-    assert_false(link_owes_receipt(&link, 10 * SECOND_NS));
+    link_on_received(&link, ACK_NS, ACK_BYTES - 1);
+    assert_false(link_owes_ack(&link, ACK_NS));
+    link_on_received(&link, ACK_NS, 1);
+    assert_false(link_owes_ack(&link, ACK_NS - 1));
+    assert_true(link_owes_ack(&link, ACK_NS));
+    link_acked(&link, ACK_NS);
+    assert_false(link_owes_ack(&link, 10 * SECOND_NS));
 }
 
 int main(void)

@@ -34,8 +34,8 @@ static struct record record_of(uint8_t number, uint64_t incarnation, uint64_t st
     return record;
 }
 
-static enum status learn(uint8_t number, const struct record *record, uint64_t now_ns,
-                         struct member **changed)
+static enum error learn(uint8_t number, const struct record *record, uint64_t now_ns,
+                        struct member **changed)
 {
     const struct identity identity = identity_of(number);
     uint8_t bytes[RECORD_BYTES];
@@ -109,7 +109,7 @@ static void a_later_stamp_or_life_replaces_and_an_older_never(void **state)
     (void)state;
     static const struct {
         uint64_t incarnation, stamp;
-        enum status expected;
+        enum error expected;
     } STORY[] = {{2, 5, OK},       {2, 6, OK}, {2, 5, MISSING},
                  {1, 99, MISSING}, {3, 0, OK}, {2, 100, MISSING}};
     struct member *changed;
@@ -282,12 +282,12 @@ static void a_rumor_keeps_alive_and_raises_nobody_from_the_dead(void **state)
     const struct identity identity = identity_of(2);
     struct member *member = members_find(&members, identity.id);
     member->known_live = true;
-    members_heard(&members, identity.id, 1, 900);
+    members_on_rumor(&members, identity.id, 1, 900);
     assert_true(member_is_live(&members, member, 900 + SILENCE_NS - 1));
-    members_heard(&members, identity.id, 2, 1500); /* another life */
+    members_on_rumor(&members, identity.id, 2, 1500); /* another life */
     assert_int_equal(member->advanced_ns, 900);
     member->known_live = false;
-    members_heard(&members, identity.id, 1, 5000);
+    members_on_rumor(&members, identity.id, 1, 5000);
     assert_int_equal(member->advanced_ns, 900);
 }
 

@@ -10,15 +10,15 @@
 #include "node/rate/outer_step.h"
 
 /* Four nodes, 200 ms apart, 80 steps a second, a line that is wide enough. */
-static struct boldness_measured usual(void)
+static struct outer_step_measured usual(void)
 {
-    return (struct boldness_measured){.learners = 4,
-                                      .delay_s = 0.2,
-                                      .hops = 1,
-                                      .step_s = 0.0125,
-                                      .bytes_per_s = 1e6,
-                                      .momentum = 0.9,
-                                      .tellings = 100};
+    return (struct outer_step_measured){.learners = 4,
+                                        .delay_s = 0.2,
+                                        .hops = 1,
+                                        .step_s = 0.0125,
+                                        .bytes_per_s = 1e6,
+                                        .momentum = 0.9,
+                                        .publications = 100};
 }
 
 static void assert_near(double is, double should_be)
@@ -30,152 +30,152 @@ static void assert_near(double is, double should_be)
 static void the_interval_is_as_long_as_news_takes(void **state)
 {
     (void)state;
-    struct boldness_measured measured = usual();
-    assert_near(boldness_of(&measured).interval_s, 0.2 + 8 * 0.0125);
+    struct outer_step_measured measured = usual();
+    assert_near(outer_step_of(&measured).interval_s, 0.2 + 8 * 0.0125);
     measured.delay_s = 0.8;
-    assert_near(boldness_of(&measured).interval_s, 0.8 + 8 * 0.0125);
+    assert_near(outer_step_of(&measured).interval_s, 0.8 + 8 * 0.0125);
     measured.hops = 2;
-    assert_near(boldness_of(&measured).interval_s, 1.6 + 8 * 0.0125);
+    assert_near(outer_step_of(&measured).interval_s, 1.6 + 8 * 0.0125);
     measured.step_s = 1;
-    assert_near(boldness_of(&measured).interval_s, 1.6 + 8);
+    assert_near(outer_step_of(&measured).interval_s, 1.6 + 8);
 }
 
 static void up_to_four_average_and_more_are_bolder_and_tell_more_rarely(void **state)
 {
     (void)state;
-    struct boldness_measured measured = usual();
+    struct outer_step_measured measured = usual();
     for (measured.learners = 2; measured.learners <= 4; measured.learners++)
-        assert_near(boldness_of(&measured).gain, 1);
+        assert_near(outer_step_of(&measured).gain, 1);
     measured.learners = 16;
-    assert_near(boldness_of(&measured).gain, 2);
-    assert_near(boldness_of(&measured).interval_s, 2 * (0.2 + 8 * 0.0125));
+    assert_near(outer_step_of(&measured).gain, 2);
+    assert_near(outer_step_of(&measured).interval_s, 2 * (0.2 + 8 * 0.0125));
     measured.learners = 64;
-    assert_near(boldness_of(&measured).gain, 4);
-    assert_near(boldness_of(&measured).interval_s, 4 * (0.2 + 8 * 0.0125));
+    assert_near(outer_step_of(&measured).gain, 4);
+    assert_near(outer_step_of(&measured).interval_s, 4 * (0.2 + 8 * 0.0125));
 }
 
 static void many_tell_often_at_first_and_as_boldly(void **state)
 {
     (void)state;
-    struct boldness_measured measured = usual();
+    struct outer_step_measured measured = usual();
     measured.learners = 64;
     static const double intervals[] = {1, 4 / 3.0, 2, 8 / 3.0, 10 / 3.0, 4, 4};
-    for (measured.tellings = 0; measured.tellings < 7; measured.tellings++) {
-        assert_near(boldness_of(&measured).interval_s,
-                    intervals[measured.tellings] * (0.2 + 8 * 0.0125));
-        assert_near(boldness_of(&measured).gain, 4);
-        assert_near(boldness_of(&measured).beta, 0.3 / 4);
+    for (measured.publications = 0; measured.publications < 7; measured.publications++) {
+        assert_near(outer_step_of(&measured).interval_s,
+                    intervals[measured.publications] * (0.2 + 8 * 0.0125));
+        assert_near(outer_step_of(&measured).gain, 4);
+        assert_near(outer_step_of(&measured).beta, 0.3 / 4);
     }
-    measured.tellings = 0;
+    measured.publications = 0;
     measured.bytes_per_s = 3000; /* a head is a twentieth of a second's */
-    assert_near(boldness_of(&measured).interval_s, 1);
+    assert_near(outer_step_of(&measured).interval_s, 1);
     measured.learners = 4;
     measured.bytes_per_s = 1e6;
-    assert_near(boldness_of(&measured).interval_s, 0.2 + 8 * 0.0125);
+    assert_near(outer_step_of(&measured).interval_s, 0.2 + 8 * 0.0125);
 }
 
 static void the_less_momentum_learners_have_the_more_has_the_swarm(void **state)
 {
     (void)state;
-    struct boldness_measured measured = usual();
+    struct outer_step_measured measured = usual();
     for (measured.momentum = 0; measured.momentum < 1; measured.momentum += 0.3)
         for (measured.learners = 2; measured.learners <= 256; measured.learners *= 2) {
-            const struct boldness boldness = boldness_of(&measured);
-            assert_near(boldness.gain * boldness.beta, 0.6 - measured.momentum / 3);
+            const struct outer_step outer_step = outer_step_of(&measured);
+            assert_near(outer_step.gain * outer_step.beta, 0.6 - measured.momentum / 3);
         }
 }
 
 static void on_a_thin_line_it_waits_for_something_worth_a_head_and_is_bolder(void **state)
 {
     (void)state;
-    struct boldness_measured measured = usual();
+    struct outer_step_measured measured = usual();
     measured.bytes_per_s = 6000; /* a head of 150 bytes is a twentieth of half a second's */
-    assert_near(boldness_of(&measured).interval_s, 0.5);
-    assert_near(boldness_of(&measured).gain, 0.5 / 0.3);
+    assert_near(outer_step_of(&measured).interval_s, 0.5);
+    assert_near(outer_step_of(&measured).gain, 0.5 / 0.3);
 }
 
 static void the_gain_is_at_most_the_root_of_how_many_train(void **state)
 {
     (void)state;
-    struct boldness_measured measured = usual();
+    struct outer_step_measured measured = usual();
     measured.bytes_per_s = 1000;
-    assert_near(boldness_of(&measured).gain, 2);
+    assert_near(outer_step_of(&measured).gain, 2);
     measured.learners = 81;
-    assert_near(boldness_of(&measured).gain, 9);
+    assert_near(outer_step_of(&measured).gain, 9);
 }
 
-static void news_that_takes_no_time_makes_nobody_bolder(void **state)
+static void member_gossip_that_takes_no_time_makes_nobody_bolder(void **state)
 {
     (void)state;
-    struct boldness_measured measured = usual();
+    struct outer_step_measured measured = usual();
     measured.delay_s = 0.001;
     measured.step_s = 0.001;
-    assert_near(boldness_of(&measured).interval_s, 0.25);
-    assert_near(boldness_of(&measured).gain, 1);
+    assert_near(outer_step_of(&measured).interval_s, 0.25);
+    assert_near(outer_step_of(&measured).gain, 1);
 }
 
 static void what_is_fixed_is_kept_and_the_rest_follows(void **state)
 {
     (void)state;
-    struct boldness_measured measured = usual();
+    struct outer_step_measured measured = usual();
     measured.learners = 16;
     measured.interval_s = 0.45;
-    assert_near(boldness_of(&measured).interval_s, 0.45);
-    assert_near(boldness_of(&measured).gain, 1.5);
-    assert_near(boldness_of(&measured).beta, 0.45 / 0.6 * 0.3 / 1.5);
+    assert_near(outer_step_of(&measured).interval_s, 0.45);
+    assert_near(outer_step_of(&measured).gain, 1.5);
+    assert_near(outer_step_of(&measured).beta, 0.45 / 0.6 * 0.3 / 1.5);
     measured.interval_s = 5;
-    assert_near(boldness_of(&measured).gain, 2);
+    assert_near(outer_step_of(&measured).gain, 2);
     measured.gain = 4;
-    assert_near(boldness_of(&measured).gain, 4);
-    assert_near(boldness_of(&measured).beta, 0.3 / 4);
+    assert_near(outer_step_of(&measured).gain, 4);
+    assert_near(outer_step_of(&measured).beta, 0.3 / 4);
 }
 
 static void who_tells_before_the_news_is_there_averages_with_little_momentum(void **state)
 {
     (void)state;
-    struct boldness_measured measured = usual();
+    struct outer_step_measured measured = usual();
     measured.learners = 16;
     measured.interval_s = 0.12;
-    assert_near(boldness_of(&measured).gain, 1);
-    assert_near(boldness_of(&measured).beta, 0.12 / 0.6 * 0.3);
+    assert_near(outer_step_of(&measured).gain, 1);
+    assert_near(outer_step_of(&measured).beta, 0.12 / 0.6 * 0.3);
 }
 
 static void who_has_measured_nothing_is_not_bold(void **state)
 {
     (void)state;
-    const struct boldness_measured measured = {.learners = 64, .hops = 1, .bytes_per_s = 1000};
-    assert_near(boldness_of(&measured).interval_s, 3);
-    assert_near(boldness_of(&measured).gain, 1);
-    assert_near(boldness_of(&measured).beta, 0);
+    const struct outer_step_measured measured = {.learners = 64, .hops = 1, .bytes_per_s = 1000};
+    assert_near(outer_step_of(&measured).interval_s, 3);
+    assert_near(outer_step_of(&measured).gain, 1);
+    assert_near(outer_step_of(&measured).beta, 0);
 }
 
 static void who_trains_alone_keeps_its_own_momentum_only(void **state)
 {
     (void)state;
-    struct boldness_measured measured = usual();
+    struct outer_step_measured measured = usual();
     measured.learners = 1;
-    assert_near(boldness_of(&measured).gain, 1);
-    assert_near(boldness_of(&measured).beta, 0);
+    assert_near(outer_step_of(&measured).gain, 1);
+    assert_near(outer_step_of(&measured).beta, 0);
 }
 
 static void the_interval_has_bounds(void **state)
 {
     (void)state;
-    struct boldness_measured measured = usual();
+    struct outer_step_measured measured = usual();
     measured.delay_s = 0;
     measured.step_s = 1e-6;
-    assert_near(boldness_of(&measured).interval_s, 0.25);
+    assert_near(outer_step_of(&measured).interval_s, 0.25);
     measured.step_s = 1e6;
-    assert_near(boldness_of(&measured).interval_s, 60);
+    assert_near(outer_step_of(&measured).interval_s, 60);
 }
 
 static void where_not_all_talk_to_all_news_takes_more_hops(void **state)
 {
     (void)state;
-    assert_near(boldness_hops(2, 10, 8), 1);
-    assert_near(boldness_hops(10, 10, 8), 1);
-    assert_near(boldness_hops(80, 10, 8), 2);
-    assert_near(boldness_hops(640, 10, 8), 3);
+    assert_near(outer_step_hops(2, 10, 8), 1);
+    assert_near(outer_step_hops(10, 10, 8), 1);
+    assert_near(outer_step_hops(80, 10, 8), 2);
+    assert_near(outer_step_hops(640, 10, 8), 3);
 }
 
 int main(void)
@@ -187,7 +187,7 @@ int main(void)
         cmocka_unit_test(the_less_momentum_learners_have_the_more_has_the_swarm),
         cmocka_unit_test(on_a_thin_line_it_waits_for_something_worth_a_head_and_is_bolder),
         cmocka_unit_test(the_gain_is_at_most_the_root_of_how_many_train),
-        cmocka_unit_test(news_that_takes_no_time_makes_nobody_bolder),
+        cmocka_unit_test(member_gossip_that_takes_no_time_makes_nobody_bolder),
         cmocka_unit_test(what_is_fixed_is_kept_and_the_rest_follows),
         cmocka_unit_test(who_tells_before_the_news_is_there_averages_with_little_momentum),
         cmocka_unit_test(who_has_measured_nothing_is_not_bold),

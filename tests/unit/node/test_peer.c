@@ -30,7 +30,7 @@ static void they_meet_however_the_bytes_are_cut(void **state)
         way.chunk = chunks[i];
         converse();
         both_must_have_met_and_heard(SAID);
-        assert_int_equal(dialer.peer.link.came, acceptor.out_bytes);
+        assert_int_equal(dialer.peer.link.received, acceptor.out_bytes);
         assert_int_equal(dialer.peer.link.sent, dialer.out_bytes);
     }
 }
@@ -109,7 +109,7 @@ static uint32_t arrive(bool is_open, enum message_kind kinds[static 8])
     size_t count;
     uint32_t heard = 0;
     while (peer_next_send(&dialer.peer, 0, SIZE_MAX, is_open, &bytes, &count)) {
-        while (peer_take(&acceptor.peer, &acceptor.club, NOW_NS, &bytes, &count,
+        while (peer_take(&acceptor.peer, &acceptor.credentials, NOW_NS, &bytes, &count,
                          &acceptor.problem) == PEER_SAID) {
             size_t message_bytes;
             struct message message;
@@ -140,9 +140,9 @@ static void what_is_urgent_goes_first_and_blocks_go_last(void **state)
     say_kind(PING);
     assert_int_equal(arrive(false, kinds), 1); /* too much is under way for anything else */
     assert_int_equal(kinds[0], PING);
-    say_kind(RECEIPT);
+    say_kind(ACK);
     assert_int_equal(arrive(true, kinds), 3);
-    assert_int_equal(kinds[0], RECEIPT);
+    assert_int_equal(kinds[0], ACK);
     assert_int_equal(kinds[1], RUMOR);
     assert_int_equal(kinds[2], BLOCK);
 }
@@ -176,7 +176,7 @@ static void a_full_queue_says_no_and_loses_nothing(void **state)
     uint32_t heard = 0;
     while (peer_next_send(&dialer.peer, 0, SIZE_MAX, true, &bytes, &count)) {
         size_t left = count;
-        while (peer_take(&acceptor.peer, &acceptor.club, NOW_NS, &bytes, &left,
+        while (peer_take(&acceptor.peer, &acceptor.credentials, NOW_NS, &bytes, &left,
                          &acceptor.problem) == PEER_SAID) {
             size_t message_bytes;
             struct message message;
@@ -203,14 +203,14 @@ static void every_byte_that_comes_is_a_sign_of_life(void **state)
     assert_true(peer_next_send(&dialer.peer, 0, SIZE_MAX, true, &bytes, &count));
     for (uint64_t now_ns = NOW_NS + 1; now_ns <= NOW_NS + 5; now_ns++) {
         size_t one = 1;
-        assert_int_equal(
-            peer_take(&acceptor.peer, &acceptor.club, now_ns, &bytes, &one, &acceptor.problem),
-            PEER_NOTHING);
+        assert_int_equal(peer_take(&acceptor.peer, &acceptor.credentials, now_ns, &bytes, &one,
+                                   &acceptor.problem),
+                         PEER_NOTHING);
         assert_int_equal(acceptor.peer.heard_ns, now_ns);
     }
     size_t one = 1;
-    assert_int_equal(peer_take(&acceptor.peer, &acceptor.club, NOW_NS + FRAME_NS, &bytes, &one,
-                               &acceptor.problem),
+    assert_int_equal(peer_take(&acceptor.peer, &acceptor.credentials, NOW_NS + FRAME_NS, &bytes,
+                               &one, &acceptor.problem),
                      PEER_NOTHING);
     assert_int_equal(acceptor.peer.heard_ns, NOW_NS + 5); /* it goes too slowly */
 }
@@ -228,7 +228,7 @@ static void the_largest_message_passes(void **state)
     size_t count, message_bytes;
     assert_true(peer_next_send(&dialer.peer, 0, SIZE_MAX, true, &bytes, &count));
     assert_int_equal(
-        peer_take(&acceptor.peer, &acceptor.club, NOW_NS, &bytes, &count, &acceptor.problem),
+        peer_take(&acceptor.peer, &acceptor.credentials, NOW_NS, &bytes, &count, &acceptor.problem),
         PEER_SAID);
     struct message message;
     const uint8_t *at = peer_message(&acceptor.peer, &message_bytes);
@@ -267,7 +267,7 @@ static void a_slot_is_as_new_when_its_conversation_has_ended(void **state)
     peer_end(&acceptor.peer);
     peer_start(&dialer.peer, 3, true, &ADDRESS, NOW_NS);
     peer_start(&acceptor.peer, 4, false, &ADDRESS, NOW_NS);
-    peer_on_connected(&dialer.peer, &dialer.club, NOW_NS);
+    peer_on_connected(&dialer.peer, &dialer.credentials, NOW_NS);
     converse();
     both_must_have_met_and_heard(SAID);
 }

@@ -15,13 +15,13 @@
 #define BYTES_MAX 5000
 
 static struct arena arena;
-static struct log rumors;
+static struct rumor_log rumors;
 
 static int start(void **state)
 {
     (void)state;
-    arena_init(&arena, log_arena_bytes(RING));
-    log_init(&rumors, &arena, RING);
+    arena_init(&arena, rumor_log_arena_bytes(RING));
+    rumor_log_init(&rumors, &arena, RING);
     return 0;
 }
 
@@ -44,7 +44,7 @@ static bool append(uint32_t place, uint32_t seq, bool own, uint32_t bytes)
 {
     static uint8_t rumor[RING];
     fill(rumor, place, seq, bytes);
-    return log_append(&rumors, place, seq, own, rumor, bytes);
+    return rumor_log_append(&rumors, place, seq, own, rumor, bytes);
 }
 
 /* Is it there? If so, it must be right. */
@@ -52,7 +52,7 @@ static bool has(uint32_t place, uint32_t seq, uint32_t bytes)
 {
     static uint8_t rumor[RING];
     uint32_t found_bytes;
-    const uint8_t *found = log_find(&rumors, place, seq, &found_bytes);
+    const uint8_t *found = rumor_log_find(&rumors, place, seq, &found_bytes);
     if (!found)
         return false;
     fill(rumor, place, seq, bytes);
@@ -63,16 +63,16 @@ static bool has(uint32_t place, uint32_t seq, uint32_t bytes)
 
 static void hand_all(void)
 {
-    while (log_next_to_hand(&rumors))
-        log_handed(&rumors);
+    while (rumor_log_next_to_apply(&rumors))
+        rumor_log_applied(&rumors);
 }
 
 static void an_empty_log_has_nothing(void **state)
 {
     (void)state;
     uint32_t bytes;
-    assert_null(log_find(&rumors, 0, 0, &bytes));
-    assert_null(log_next_to_hand(&rumors));
+    assert_null(rumor_log_find(&rumors, 0, 0, &bytes));
+    assert_null(rumor_log_next_to_apply(&rumors));
 }
 
 static void what_went_in_is_found(void **state)
@@ -92,16 +92,17 @@ static void the_learner_is_given_what_was_heard_in_order(void **state)
     for (uint32_t seq = 0; seq < 6; seq++)
         assert_true(append(1, seq, seq % 2 == 0, 100));
     for (uint32_t seq = 1; seq < 6; seq += 2) {
-        const struct log_entry *entry = log_next_to_hand(&rumors);
+        const struct rumor_log_entry *entry = rumor_log_next_to_apply(&rumors);
         assert_non_null(entry);
         assert_int_equal(entry->seq, seq);
         uint8_t rumor[100];
         fill(rumor, 1, seq, 100);
-        assert_memory_equal(log_bytes(&rumors, entry), rumor, 100);
-        assert_ptr_equal(log_next_to_hand(&rumors), entry); /* the same until it is handed */
-        log_handed(&rumors);
+        assert_memory_equal(rumor_log_bytes(&rumors, entry), rumor, 100);
+        assert_ptr_equal(rumor_log_next_to_apply(&rumors),
+                         entry); /* the same until it is applied */
+        rumor_log_applied(&rumors);
     }
-    assert_null(log_next_to_hand(&rumors));
+    assert_null(rumor_log_next_to_apply(&rumors));
     assert_int_equal(rumors.waiting_bytes, 0);
 }
 
@@ -153,7 +154,7 @@ static void what_the_learner_has_not_got_is_never_dropped(void **state)
         seq++;
     assert_int_equal(seq, RING / 1000 - 1);
     assert_true(has(1, 0, 1000));
-    log_handed(&rumors);
+    rumor_log_applied(&rumors);
     assert_true(append(2, seq, true, 1000));
     assert_false(has(1, 0, 1000));
 }
@@ -168,8 +169,8 @@ static void heard_rumors_are_refused_when_half_the_log_waits(void **state)
     assert_int_equal(heard, RING / 2 / 1000);
     for (uint32_t seq = 0; seq < heard / 2; seq++)
         assert_true(append(2, seq, true, 1000));
-    (void)log_next_to_hand(&rumors);
-    log_handed(&rumors);
+    (void)rumor_log_next_to_apply(&rumors);
+    rumor_log_applied(&rumors);
     assert_true(append(1, heard, false, 1000));
 }
 
@@ -181,7 +182,7 @@ static void a_telling_that_has_begun_has_room_whatever_is_heard(void **state)
     uint32_t told = 0, heard = 1;
     for (; told < 70; told++)
         assert_true(append(2, told, true, 1000));
-    assert_false(log_is_crowded(&rumors)); /* it begins */
+    assert_false(rumor_log_is_crowded(&rumors)); /* it begins */
     while (append(1, heard, false, 1000))
         heard++;
     for (uint32_t seq = told; seq < told + RING / 8 / 1000; seq++)
@@ -204,12 +205,12 @@ static void the_learner_is_behind_when_a_quarter_of_the_log_waits(void **state)
         assert_true(append(2, seq, true, 1000));
     for (uint32_t seq = 0; seq < RING / 4 / 1000; seq++)
         assert_true(append(1, seq, false, 1000));
-    assert_false(log_is_waiting(&rumors));
+    assert_false(rumor_log_is_waiting(&rumors));
     assert_true(append(1, RING / 4 / 1000, false, 1));
-    assert_true(log_is_waiting(&rumors));
-    (void)log_next_to_hand(&rumors);
-    log_handed(&rumors);
-    assert_false(log_is_waiting(&rumors));
+    assert_true(rumor_log_is_waiting(&rumors));
+    (void)rumor_log_next_to_apply(&rumors);
+    rumor_log_applied(&rumors);
+    assert_false(rumor_log_is_waiting(&rumors));
 }
 
 static void entries_are_there_from_the_oldest_to_the_newest(void **state)
@@ -221,12 +222,12 @@ static void entries_are_there_from_the_oldest_to_the_newest(void **state)
     }
     assert_int_equal(rumors.newest - rumors.oldest, 100);
     for (uint64_t at = rumors.oldest; at < rumors.newest; at++) {
-        const struct log_entry *entry = log_at(&rumors, at);
+        const struct rumor_log_entry *entry = rumor_log_at(&rumors, at);
         assert_int_equal(entry->place, 3);
         assert_int_equal(entry->seq, at);
         uint8_t rumor[1000];
         fill(rumor, 3, entry->seq, 1000);
-        assert_memory_equal(log_bytes(&rumors, entry), rumor, 1000);
+        assert_memory_equal(rumor_log_bytes(&rumors, entry), rumor, 1000);
     }
 }
 
@@ -238,12 +239,12 @@ static void a_cleared_log_has_forgotten_everything_and_takes_as_much_again(void 
         if (seq < 120)
             hand_all();
     }
-    log_clear(&rumors);
+    rumor_log_clear(&rumors);
     for (uint32_t seq = 0; seq < 140; seq++)
         assert_false(has(1, seq, 1000));
-    assert_null(log_next_to_hand(&rumors));
+    assert_null(rumor_log_next_to_apply(&rumors));
     assert_int_equal(rumors.waiting_bytes, 0);
-    assert_false(log_is_crowded(&rumors));
+    assert_false(rumor_log_is_crowded(&rumors));
     for (uint32_t seq = 0; seq < 100; seq++) {
         assert_true(append(1, seq, true, 1000));
         hand_all();
@@ -251,7 +252,7 @@ static void a_cleared_log_has_forgotten_everything_and_takes_as_much_again(void 
     for (uint32_t seq = 0; seq < 100; seq++)
         assert_true(has(1, seq, 1000));
     assert_true(append(1, 100, false, 1000));
-    assert_int_equal(log_next_to_hand(&rumors)->seq, 100);
+    assert_int_equal(rumor_log_next_to_apply(&rumors)->seq, 100);
 }
 
 /* What must hold after every step of a long random story: of what was taken, the newest that fit
@@ -265,7 +266,7 @@ static void a_long_random_story_keeps_its_account(void **state)
         bool own;
     } taken[STEPS];
     struct rng rng = rng_new(3, 0);
-    uint32_t next[ORIGINS] = {0}, count = 0, handed = 0, refused = 0;
+    uint32_t next[ORIGINS] = {0}, count = 0, applied = 0, refused = 0;
     for (int step = 0; step < STEPS; step++) {
         const uint32_t place = rng_below(&rng, ORIGINS), bytes = 1 + rng_below(&rng, BYTES_MAX);
         const bool own = place == 0;
@@ -276,20 +277,20 @@ static void a_long_random_story_keeps_its_account(void **state)
             taken[count++].own = own;
         } else {
             refused++;
-            assert_true(handed < count);
+            assert_true(applied < count);
         }
         const bool slow = step / 500 % 2; /* the learner takes less than comes */
         for (uint32_t some = rng_below(&rng, slow ? 2 : 3); some > 0; some--) {
-            while (handed < count && taken[handed].own)
-                handed++;
-            const struct log_entry *entry = log_next_to_hand(&rumors);
-            assert_true((entry != NULL) == (handed < count));
+            while (applied < count && taken[applied].own)
+                applied++;
+            const struct rumor_log_entry *entry = rumor_log_next_to_apply(&rumors);
+            assert_true((entry != NULL) == (applied < count));
             if (!entry)
                 break;
-            assert_int_equal(entry->seq, taken[handed].seq);
-            assert_int_equal(entry->place, taken[handed].place);
-            log_handed(&rumors);
-            handed++;
+            assert_int_equal(entry->seq, taken[applied].seq);
+            assert_int_equal(entry->place, taken[applied].place);
+            rumor_log_applied(&rumors);
+            applied++;
         }
         uint32_t kept = 0, missing = 0;
         for (uint32_t i = count; i-- > 0 && missing < 3;) {
@@ -297,7 +298,7 @@ static void a_long_random_story_keeps_its_account(void **state)
                 assert_int_equal(missing, 0); /* only the oldest are gone */
                 kept += taken[i].bytes;
             } else {
-                assert_true(i < handed);
+                assert_true(i < applied);
                 missing++;
             }
         }

@@ -391,7 +391,7 @@ static void what_is_set_counts_as_if_it_had_been_heard(void **state)
     for (uint32_t next = 9; next > 0; next--) {
         versions_set(&versions, origin, next, 10 * next);
         assert_int_equal(origin->next, next);
-        assert_int_equal(origin->handed, next);
+        assert_int_equal(origin->applied, next);
         assert_int_equal(origin->samples, 10 * next);
         assert_int_equal(versions.rumors, 3 + 5 + next);
         assert_int_equal(versions.telling, 3);

@@ -35,7 +35,7 @@ static const char text[] = "[scenario]\n"
 
 struct played {
     struct scenario *scenario;
-    struct lab lab;
+    struct experiment experiment;
     struct outcome outcome;
 };
 
@@ -64,14 +64,15 @@ static struct played play_with(const char *strategy, const char *const *set, int
     if (scenario_load(played.scenario, path, sets, 1 + count, &problem) != OK)
         fail_msg("%s", problem.text);
     (void)unlink(path);
-    assert_int_equal(lab_open(&played.lab, played.scenario, &problem), OK);
+    assert_int_equal(experiment_open(&played.experiment, played.scenario, &problem), OK);
     watched = 0;
-    played.lab.watcher = &watched;
-    played.lab.on_moment = on_moment;
+    played.experiment.watcher = &watched;
+    played.experiment.on_moment = on_moment;
     outcome_init(&played.outcome, played.scenario);
     const struct strategy *chosen = strategy_of(played.scenario->strategy);
     assert_string_equal(chosen->name, strategy);
-    lab_finish(&played.lab, &played.outcome, chosen->play(&played.lab, &played.outcome));
+    experiment_finish(&played.experiment, &played.outcome,
+                      chosen->play(&played.experiment, &played.outcome));
     assert_true(watched >= 10);
     return played;
 }
@@ -84,7 +85,7 @@ static struct played play(const char *strategy, const char *set)
 static void end(struct played *played)
 {
     outcome_free(&played->outcome);
-    lab_close(&played->lab);
+    experiment_close(&played->experiment);
     free(played->scenario);
 }
 
@@ -97,7 +98,7 @@ static void an_ideal_cluster_is_as_fast_as_all_its_nodes_together(void **state)
 {
     (void)state;
     struct played played = play("ideal", NULL);
-    assert_int_equal(played.lab.batch, 96);
+    assert_int_equal(played.experiment.batch, 96);
     assert_int_equal(last(&played)->samples, 66u * 96); /* 640 samples/s: a step each 0.15 s */
     assert_int_equal(last(&played)->sent_bytes, 0);
     assert_true(played.outcome.accuracy > 0.25);
@@ -149,14 +150,15 @@ static void gossip_trains_at_full_speed_and_ends_with_one_version(void **state)
         const struct node_total *node = &outcome->nodes[i];
         assert_true(node->steps + 1 >= node->steps_possible);
         assert_true(node->steps_possible >= (i < 2 ? 35u : 70u)); /* they meet first */
-        assert_true(node->rumors_told > 0 && node->rumors_heard > 0);
+        assert_true(node->rumors_published > 0 && node->rumors_received > 0);
         assert_true(isfinite(node->up_use) && node->up_use > 0 && node->up_use < 1);
     }
     const struct moment *moment = last(&played);
     assert_int_equal(moment->behind, 0);
     assert_int_equal(moment->running, 3);
     assert_int_equal(moment->members, 3);
-    assert_true(moment->told_bytes > 0 && moment->sent_bytes > 2 * moment->told_bytes);
+    assert_true(moment->rumor_bytes_published > 0 &&
+                moment->sent_bytes > 2 * moment->rumor_bytes_published);
     assert_true(outcome->accuracy > 0.25);
     assert_true(outcome->copies >= 1 && outcome->copies < 1.5);
     end(&played);

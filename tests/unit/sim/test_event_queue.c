@@ -11,33 +11,33 @@
 
 #define MANY 5000
 
-static struct agenda agenda;
+static struct event_queue event_queue;
 
 static int begin(void **state)
 {
     (void)state;
-    agenda_init(&agenda, 100);
+    event_queue_init(&event_queue, 100);
     return 0;
 }
 
 static int end(void **state)
 {
     (void)state;
-    agenda_free(&agenda);
+    event_queue_free(&event_queue);
     return 0;
 }
 
 static void put(uint64_t at_ns, uint64_t subject)
 {
-    agenda_put(&agenda, at_ns, 3, 4, subject, 5);
+    event_queue_put(&event_queue, at_ns, 3, 4, subject, 5);
 }
 
 static void an_event_comes_back_as_it_was_put(void **state)
 {
     (void)state;
-    agenda_put(&agenda, 250, 1, 2, 3, 4);
-    assert_int_equal(agenda_next_ns(&agenda), 250);
-    const struct event event = agenda_take(&agenda);
+    event_queue_put(&event_queue, 250, 1, 2, 3, 4);
+    assert_int_equal(event_queue_next_ns(&event_queue), 250);
+    const struct event event = event_queue_take(&event_queue);
     assert_int_equal(event.at_ns, 250);
     assert_int_equal(event.kind, 1);
     assert_int_equal(event.who, 2);
@@ -48,10 +48,10 @@ static void an_event_comes_back_as_it_was_put(void **state)
 static void an_empty_agenda_has_nothing_ever(void **state)
 {
     (void)state;
-    assert_true(agenda_next_ns(&agenda) == NEVER_NS);
+    assert_true(event_queue_next_ns(&event_queue) == NEVER_NS);
     put(300, 1);
-    (void)agenda_take(&agenda);
-    assert_true(agenda_next_ns(&agenda) == NEVER_NS);
+    (void)event_queue_take(&event_queue);
+    assert_true(event_queue_next_ns(&event_queue) == NEVER_NS);
 }
 
 static void the_earliest_comes_first_and_is_now(void **state)
@@ -60,26 +60,26 @@ static void the_earliest_comes_first_and_is_now(void **state)
     put(300, 1);
     put(200, 2);
     put(400, 3);
-    assert_int_equal(agenda.now_ns, 100);
-    assert_int_equal(agenda_take(&agenda).subject, 2);
-    assert_int_equal(agenda.now_ns, 200);
-    assert_int_equal(agenda_take(&agenda).subject, 1);
-    assert_int_equal(agenda_take(&agenda).subject, 3);
-    assert_int_equal(agenda.now_ns, 400);
-    assert_int_equal(agenda.taken, 3);
+    assert_int_equal(event_queue.now_ns, 100);
+    assert_int_equal(event_queue_take(&event_queue).subject, 2);
+    assert_int_equal(event_queue.now_ns, 200);
+    assert_int_equal(event_queue_take(&event_queue).subject, 1);
+    assert_int_equal(event_queue_take(&event_queue).subject, 3);
+    assert_int_equal(event_queue.now_ns, 400);
+    assert_int_equal(event_queue.taken, 3);
 }
 
 static void what_is_put_into_the_past_happens_now(void **state)
 {
     (void)state;
     put(500, 1);
-    (void)agenda_take(&agenda);
+    (void)event_queue_take(&event_queue);
     put(500, 2);
     put(7, 3);
-    assert_int_equal(agenda_next_ns(&agenda), 500);
-    assert_int_equal(agenda_take(&agenda).subject, 2);
-    assert_int_equal(agenda_take(&agenda).subject, 3);
-    assert_int_equal(agenda.now_ns, 500);
+    assert_int_equal(event_queue_next_ns(&event_queue), 500);
+    assert_int_equal(event_queue_take(&event_queue).subject, 2);
+    assert_int_equal(event_queue_take(&event_queue).subject, 3);
+    assert_int_equal(event_queue.now_ns, 500);
 }
 
 static void of_one_moment_the_first_put_comes_first(void **state)
@@ -88,7 +88,7 @@ static void of_one_moment_the_first_put_comes_first(void **state)
     for (uint64_t i = 0; i < MANY; i++)
         put(200, i);
     for (uint64_t i = 0; i < MANY; i++)
-        assert_int_equal(agenda_take(&agenda).subject, i);
+        assert_int_equal(event_queue_take(&event_queue).subject, i);
 }
 
 static void many_come_in_the_order_of_time_and_of_putting(void **state)
@@ -98,20 +98,20 @@ static void many_come_in_the_order_of_time_and_of_putting(void **state)
     uint64_t last_ns = 0, last_order = 0, left = 0;
     for (int i = 0; i < 2 * MANY; i++) {
         if (left > 0 && (i >= MANY || rng_below(&rng, 3) == 0)) {
-            const struct event event = agenda_take(&agenda);
+            const struct event event = event_queue_take(&event_queue);
             assert_true(event.at_ns > last_ns || event.order > last_order);
             assert_true(event.at_ns >= last_ns);
             last_ns = event.at_ns;
             last_order = event.order;
             left--;
         } else {
-            put(agenda.now_ns + rng_below(&rng, 40), 0);
+            put(event_queue.now_ns + rng_below(&rng, 40), 0);
             left++;
         }
     }
-    while (agenda.count > 0) {
-        assert_true(agenda_next_ns(&agenda) >= last_ns);
-        last_ns = agenda_take(&agenda).at_ns;
+    while (event_queue.count > 0) {
+        assert_true(event_queue_next_ns(&event_queue) >= last_ns);
+        last_ns = event_queue_take(&event_queue).at_ns;
     }
 }
 

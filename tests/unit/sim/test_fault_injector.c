@@ -24,7 +24,7 @@ static void who_crashes_is_down_and_comes_back_in_a_new_life(void **state)
     assert_false(world_is_running(&world, 2));
     run_to(15.1);
     assert_true(world_is_running(&world, 2));
-    assert_int_equal(world.nodes[2].life, 2);
+    assert_int_equal(world.nodes[2].incarnation, 2);
     end_well(20);
 }
 
@@ -65,7 +65,7 @@ static void a_crash_that_has_not_come_when_it_is_over_does_not_come(void **state
     begin(&crash, 1, 1);
     run_to(10);
     assert_int_equal(world.nodes[1].dies_in, 0);
-    assert_int_equal(world.nodes[1].life, 1);
+    assert_int_equal(world.nodes[1].incarnation, 1);
     end_well(10);
 }
 
@@ -87,7 +87,7 @@ static void who_is_down_already_is_left_alone(void **state)
     run_to(20);
     assert_false(world_is_running(&world, 2));
     run_to(31);
-    assert_int_equal(world.nodes[2].life, 2);
+    assert_int_equal(world.nodes[2].incarnation, 2);
     end_well(31);
 }
 
@@ -163,7 +163,7 @@ static void when_all_is_well_who_stands_still_goes_on_within_a_second(void **sta
     begin(&pause, 1, 1);
     run_to(20);
     const uint64_t steps = world.nodes[2].steps;
-    trouble_end(trouble);
+    fault_injector_end(injector);
     run_to(22);
     assert_true(world.nodes[2].steps > steps);
     end_well(22);
@@ -178,7 +178,7 @@ static void a_new_life_does_not_stand_still(void **state)
     run_to(12.35);
     assert_true(world.wire.parties[2].paused_ns < world_now_ns(&world));
     run_to(20);
-    assert_int_equal(world.nodes[2].life, 2);
+    assert_int_equal(world.nodes[2].incarnation, 2);
     assert_true(world.nodes[2].steps > 0);
     end_well(20);
 }
@@ -192,7 +192,7 @@ static void churn_takes_one_after_the_other_and_brings_them_back(void **state)
     churn.every_ns = seconds(5);
     churn.away_ns = seconds(3);
     begin(&churn, 1, 1);
-    uint32_t lives = 0;
+    uint32_t incarnations = 0;
     for (double t = 9; t < 30; t += 5) {
         run_to(t + 1);
         assert_int_equal(world_is_running(&world, 1) + world_is_running(&world, 2) +
@@ -203,8 +203,8 @@ static void churn_takes_one_after_the_other_and_brings_them_back(void **state)
             assert_true(world_is_running(&world, i));
     }
     for (uint32_t i = 0; i < NODES; i++)
-        lives += world.nodes[i].life;
-    assert_int_equal(lives, NODES + 5);
+        incarnations += world.nodes[i].incarnation;
+    assert_int_equal(incarnations, NODES + 5);
     end_well(35);
 }
 
@@ -230,7 +230,7 @@ static void of_two_with_one_identity_the_first_is_turned_away_and_starts_again(v
     assert_true(world.nodes[0].notes[NOTE_IDENTITY_TAKEN] > 0);
     run_to(21);
     assert_false(world_is_running(&world, TWIN));
-    assert_int_equal(world.nodes[0].life, 2);
+    assert_int_equal(world.nodes[0].incarnation, 2);
     end_well(22);
 }
 
@@ -267,7 +267,7 @@ static void what_would_begin_when_all_is_well_does_not(void **state)
     const struct fault crash = fault(FAULT_CRASH, 10, 60, 2);
     begin(&crash, 1, 1);
     heal(9);
-    assert_int_equal(world.nodes[2].life, 1);
+    assert_int_equal(world.nodes[2].incarnation, 1);
     leave_world();
 }
 

@@ -90,12 +90,12 @@ static void told_of_a_group_is_held_against_as_long_a_time_before(void **state)
     assert_verdict(false, "told of desk >= 90 %: not measured");
     for (uint32_t s = 1; s <= 8; s++) {
         (void)add(s, NAN);
-        outcome_nodes(&outcome)[0].told_bytes = s <= 2 ? 9000 : s <= 4 ? 100 : 80;
-        outcome_nodes(&outcome)[1].told_bytes = s <= 6 ? 100 : 9000;
-        outcome_nodes(&outcome)[2].told_bytes = (float)(1000 * s);
+        outcome_nodes(&outcome)[0].rumor_bytes_published = s <= 2 ? 9000 : s <= 4 ? 100 : 80;
+        outcome_nodes(&outcome)[1].rumor_bytes_published = s <= 6 ? 100 : 9000;
+        outcome_nodes(&outcome)[2].rumor_bytes_published = (float)(1000 * s);
     }
     assert_verdict(true, "told of desk >= 90 %: 90.0 % (360 B, 400 B before)");
-    outcome_nodes(&outcome)[-6].told_bytes = 79; /* desk/1 at 6 s */
+    outcome_nodes(&outcome)[-6].rumor_bytes_published = 79; /* desk/1 at 6 s */
     assert_verdict(false, "told of desk >= 90 %: 89.8 % (359 B, 400 B before)");
 }
 
@@ -241,7 +241,7 @@ static void what_a_disk_keeps_is_not_heard_again(void **state)
                        DISKS[i]);
         play_out(&outcome, lines);
         assert_true(outcome.verdicts[0].met);
-        heard[i] = outcome.nodes[4].rumors_heard;
+        heard[i] = outcome.nodes[4].rumors_received;
         taken[i] = outcome.nodes[4].block_bytes;
         outcome_free(&outcome);
     }

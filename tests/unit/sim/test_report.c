@@ -145,13 +145,14 @@ static void the_series_hold_a_line_per_moment_and_nothing_where_nothing_was_meas
     story_short(&outcome);
     write_folder();
     const char *text = text_of("series.csv");
-    assert_holds(text, "at_s,accuracy,loss,samples,rumors,told_bytes,sent_bytes,control_bytes,"
-                       "rumor_bytes_per_s,control_bytes_per_s,behind,in_flight_bytes,running,"
-                       "members,share_median,share_max,lag_s_median,lag_s_max,up_use_median,"
-                       "up_use_max,down_use_median,down_use_max\n"
-                       "0,0.1,0.9,0,0,0,0,0,,,0,0,3,3,0.375,0.5,0.5,1.5,0.75,0.95,,\n"
-                       "1,,,900,1000,100000,250000,10000,240000,10000,0,0,3,3,0.375,0.5,0.5,1.5,"
-                       "0.75,0.95,,\n");
+    assert_holds(text,
+                 "at_s,accuracy,loss,samples,rumors,rumor_bytes_published,sent_bytes,control_bytes,"
+                 "rumor_bytes_per_s,control_bytes_per_s,behind,in_flight_bytes,running,"
+                 "members,share_median,share_max,lag_s_median,lag_s_max,up_use_median,"
+                 "up_use_max,down_use_median,down_use_max\n"
+                 "0,0.1,0.9,0,0,0,0,0,,,0,0,3,3,0.375,0.5,0.5,1.5,0.75,0.95,,\n"
+                 "1,,,900,1000,100000,250000,10000,240000,10000,0,0,3,3,0.375,0.5,0.5,1.5,"
+                 "0.75,0.95,,\n");
     assert_holds(text, "\n3,0.85,0.15,2700,3000,300000,750000,30000,240000,10000,0,0,3,3,0.125,"
                        "0.5,0.25,0.5,0.75,0.75,,\n");
     text = text_of("nodes.csv");
@@ -345,17 +346,17 @@ static void a_folder_that_cannot_be_made_is_refused_with_its_name(void **state)
     char below[512];
     story_short(&outcome);
     (void)snprintf(below, sizeof below, "%s/none/below", folder);
-    assert_int_equal(findings_ready(below, &problem), FAILED);
+    assert_int_equal(report_ready(below, &problem), FAILED);
     assert_holds(problem.text, "/none/below: No such file or directory; choose another");
-    assert_int_equal(findings_write(below, &outcome, &problem), FAILED);
+    assert_int_equal(report_write(below, &outcome, &problem), FAILED);
     assert_holds(problem.text, "/none/below: No such file or directory");
     (void)snprintf(below, sizeof below, "%s/file", folder);
     FILE *file = fopen(below, "we");
     assert_non_null(file);
     assert_int_equal(fclose(file), 0);
-    assert_int_equal(findings_write(below, &outcome, &problem), FAILED);
+    assert_int_equal(report_write(below, &outcome, &problem), FAILED);
     assert_holds(problem.text, "/file: a file of this name is in the way");
-    assert_int_equal(findings_ready(below, &problem), FAILED);
+    assert_int_equal(report_ready(below, &problem), FAILED);
     assert_holds(problem.text, "/file: a file of this name is in the way");
 }
 
@@ -366,7 +367,7 @@ static void a_full_disk_is_not_passed_over(void **state)
     story_short(&outcome);
     for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
         assert_int_equal(symlink("/dev/full", in_folder(NAMES[i])), 0);
-        assert_int_equal(findings_write(folder, &outcome, &problem), FAILED);
+        assert_int_equal(report_write(folder, &outcome, &problem), FAILED);
         assert_holds(problem.text, NAMES[i]);
         assert_holds(problem.text, "No space left on device");
         assert_int_equal(unlink(in_folder(NAMES[i])), 0);
@@ -383,7 +384,7 @@ static void a_folder_in_the_way_of_a_plot_is_told(void **state)
     FILE *file = fopen(below, "we");
     assert_non_null(file);
     assert_int_equal(fclose(file), 0);
-    assert_int_equal(findings_write(folder, &outcome, &problem), FAILED);
+    assert_int_equal(report_write(folder, &outcome, &problem), FAILED);
     assert_holds(problem.text, "gnuplot");
     assert_int_equal(unlink(below), 0);
     assert_int_equal(rmdir(in_folder("accuracy.png")), 0);
@@ -405,20 +406,20 @@ static void a_missing_or_failing_gnuplot_is_named_with_what_it_said(void **state
     char search[4096];
     (void)snprintf(search, sizeof search, "%s", getenv("PATH"));
     story_short(&outcome);
-    assert_int_equal(findings_ready(folder, &problem), OK);
+    assert_int_equal(report_ready(folder, &problem), OK);
     assert_int_equal(setenv("PATH", folder, 1), 0);
-    assert_int_equal(findings_ready(folder, &problem), MISSING);
+    assert_int_equal(report_ready(folder, &problem), MISSING);
     assert_holds(problem.text, "apt-get install gnuplot-nox");
-    assert_int_equal(findings_write(folder, &outcome, &problem), FAILED);
+    assert_int_equal(report_write(folder, &outcome, &problem), FAILED);
     assert_holds(problem.text, "gnuplot does not start");
     with_gnuplot("#!/bin/sh\necho 'at first' >&2\necho '  line 3: no such colour' >&2\nexit 1\n");
-    assert_int_equal(findings_write(folder, &outcome, &problem), FAILED);
+    assert_int_equal(report_write(folder, &outcome, &problem), FAILED);
     assert_holds(problem.text, "plot.gp: line 3: no such colour");
     with_gnuplot("#!/bin/sh\nexit 0\n");
-    assert_int_equal(findings_write(folder, &outcome, &problem), FAILED);
+    assert_int_equal(report_write(folder, &outcome, &problem), FAILED);
     assert_holds(problem.text, "accuracy.png unfinished");
     with_gnuplot("#!/bin/sh\nprintf 'a picture cut off' >accuracy.png\n");
-    assert_int_equal(findings_write(folder, &outcome, &problem), FAILED);
+    assert_int_equal(report_write(folder, &outcome, &problem), FAILED);
     assert_holds(problem.text, "accuracy.png unfinished");
     assert_int_equal(setenv("PATH", search, 1), 0);
 }
@@ -442,12 +443,12 @@ static void sixty_four_nodes_are_drawn_and_with_more_the_page_says_why_not(void 
 static int write_for_looking(const char *dir, const char *nodes)
 {
     story_long(&outcome, (uint32_t)strtoul(nodes, NULL, 10));
-    findings_print(stdout, &outcome);
-    const enum status status = findings_write(dir, &outcome, &problem);
-    if (status != OK)
+    report_print(stdout, &outcome);
+    const enum error error = report_write(dir, &outcome, &problem);
+    if (error != OK)
         (void)fprintf(stderr, "%s\n", problem.text);
     outcome_free(&outcome);
-    return status == OK ? 0 : 1;
+    return error == OK ? 0 : 1;
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)

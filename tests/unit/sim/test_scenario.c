@@ -286,8 +286,8 @@ static void assert_bearable(const char *bytes, size_t count)
 {
     static struct scenario scenario;
     struct problem problem = {""};
-    enum status status = load_bytes(&scenario, bytes, count, NULL, 0, &problem);
-    if (status == OK)
+    enum error error = load_bytes(&scenario, bytes, count, NULL, 0, &problem);
+    if (error == OK)
         assert_true(scenario.nodes_count > 0);
     else
         assert_true(strlen(problem.text) > strlen("/tmp/hearsay-test-XXXXXX: "));

@@ -254,7 +254,7 @@ static void a_clog_that_ends_early_keeps_nobody_else(void **state)
     pipe_clog(&wire.parties[0].up, 60 * SECOND_NS);
     say(0, a, TEN_KB);
     run_until(SECOND_NS);
-    pipe_unclog(&wire.parties[0].up, agenda.now_ns);
+    pipe_unclog(&wire.parties[0].up, event_queue.now_ns);
     struct heard *other = dial(0, 1, 2);
     run_until(2 * SECOND_NS);
     say(0, other, TEN_KB);
@@ -270,7 +270,7 @@ static void nothing_overtakes_what_is_still_in_a_clog(void **state)
     pipe_clog(&wire.parties[1].down, 60 * SECOND_NS);
     say(0, a, 1000); /* 10 s at 100 bytes per second */
     run_until(SECOND_NS);
-    pipe_unclog(&wire.parties[1].down, agenda.now_ns);
+    pipe_unclog(&wire.parties[1].down, event_queue.now_ns);
     wire_send(&wire, 0, a->conn, text + 1000, 500);
     run_until(MS(10139));
     assert_int_equal(b->count, 0);

@@ -30,7 +30,7 @@ static void what_is_saved_is_loaded_bit_for_bit(void **state)
         story_init(&saved, parameters, moments);
         assert_int_equal(save(&disk), OK);
         assert_int_equal(file_of(&disk, 1)->size,
-                         chunk_file_bytes(rest + (12 + 4 * moments) * parameters));
+                         checksummed_file_bytes(rest + (12 + 4 * moments) * parameters));
         assert_int_equal(load_with(&disk, parameters, moments), OK);
         assert_true(story_is(&loaded, 1));
         assert_true(loaded.checkpoint.digest == learner_state_digest(&saved.checkpoint.state));
@@ -65,26 +65,26 @@ static void moments_that_are_not_of_this_optimizer_are_left_out_and_begin_at_zer
 /* Generation 1 as a program wrote it that knew SGD only. */
 static void put_old_format(void)
 {
-    static struct chunk_writer writer;
+    static struct checksummed_writer writer;
     const struct learner_state *s = &saved.checkpoint.state;
-    const void *const vectors[] = {s->base, s->since, s->weights, s->moment[0]};
+    const void *const vectors[] = {s->base, s->base_at_last_publish, s->weights, s->moment[0]};
     struct checkpoint_header header;
-    struct draft draft;
+    struct atomic_file atomic_file;
     assert_int_equal(save(&disk), OK);
     memcpy(&header, file_of(&disk, 1)->bytes, sizeof header);
     header.format = 1;
     header.batch = 0;
-    header.total_bytes = chunk_file_bytes(96 + strlen(MODEL) + OWN + 16 * P);
+    header.total_bytes = checksummed_file_bytes(96 + strlen(MODEL) + OWN + 16 * P);
     memory_disk_init(&disk);
-    draft_begin(&draft, &disk.table, FOLDER, "checkpoint-1", DRAFT_PRIVATE);
-    chunk_writer_init(&writer, &draft, 1);
-    chunk_write(&writer, &header, 96);
-    chunk_write(&writer, MODEL, strlen(MODEL));
-    chunk_write(&writer, saved.own, OWN);
+    atomic_file_begin(&atomic_file, &disk.table, FOLDER, "checkpoint-1", DRAFT_PRIVATE);
+    checksummed_writer_init(&writer, &atomic_file, 1);
+    checksummed_write(&writer, &header, 96);
+    checksummed_write(&writer, MODEL, strlen(MODEL));
+    checksummed_write(&writer, saved.own, OWN);
     for (int i = 0; i < 4; i++)
-        chunk_write(&writer, vectors[i], P * sizeof(float));
-    chunk_write_end(&writer);
-    assert_int_equal(draft_end(&draft), 0);
+        checksummed_write(&writer, vectors[i], P * sizeof(float));
+    checksummed_write_end(&writer);
+    assert_int_equal(atomic_file_end(&atomic_file), 0);
 }
 
 static void a_checkpoint_of_the_first_format_is_read(void **state)
@@ -160,10 +160,9 @@ static void after_a_rotten_one_the_older_that_was_loaded_is_kept(void **state)
 /* Goes on from the crash as a next life would: loads k or k+1, saves, loads that. */
 static void live_on(struct memory_disk *after, uint64_t oldest, uint64_t newest)
 {
-    const enum status status = load(after);
-    if (status != OK || series.good < oldest || series.good > newest)
-        fail_msg("after a crash: %d %s, generation %d", (int)status, problem.text,
-                 (int)series.good);
+    const enum error error = load(after);
+    if (error != OK || series.good < oldest || series.good > newest)
+        fail_msg("after a crash: %d %s, generation %d", (int)error, problem.text, (int)series.good);
     assert_true(story_is(&loaded, series.good));
     const uint64_t next = series.next;
     assert_int_equal(save(after), OK);
@@ -216,25 +215,25 @@ static void after_a_crash_anywhere_the_last_or_the_new_generation_loads(void **s
 /* Removing what is left over may fail: it is tried again after the next save. */
 #define MAY_FAIL (OPERATION(REMOVE) | OPERATION(LIST))
 
-static bool fail_save_at(int at, int error, bool is_short, bool all_after)
+static bool fail_save_at(int at, int errno_wanted, bool is_short, bool all_after)
 {
     memory_disk_copy(&tried, &disk);
     memory_disk_heal(&tried);
     series = (struct checkpoint_series){.next = 3, .good = 2};
     tried.fail_at = at;
-    tried.fail_error = error;
+    tried.fail_error = errno_wanted;
     tried.fail_short = is_short;
     tried.fail_on = all_after;
-    const enum status status = save(&tried);
+    const enum error error = save(&tried);
     const bool has_failed = tried.has_failed;
     const bool bears_it = !has_failed || OPERATION(tried.failed_in) & MAY_FAIL;
     memory_disk_heal(&tried);
-    if (status == OK) {
+    if (error == OK) {
         assert_true(bears_it);
         assert_int_equal(series.good, 3);
         must_load(&tried, 3, 0);
     } else {
-        assert_int_equal(status, FAILED);
+        assert_int_equal(error, FAILED);
         assert_non_null(strstr(problem.text, strerror(error)));
         assert_int_equal(series.good, 2);
         assert_int_equal(series.next, 4);
@@ -316,11 +315,11 @@ static void whatever_operation_fails_in_a_load_nothing_wrong_is_loaded(void **st
         memory_disk_heal(&disk);
         disk.fail_at = at;
         disk.fail_error = EIO;
-        const enum status status = load(&disk);
+        const enum error error = load(&disk);
         goes_on = disk.has_failed;
-        assert_true(status == OK || (status == FAILED && disk.failed_in == LIST));
-        assert_true(status != OK || story_is(&loaded, series.good));
-        if (status == OK && goes_on && disk.failed_in != CLOSE) {
+        assert_true(error == OK || (error == FAILED && disk.failed_in == LIST));
+        assert_true(error != OK || story_is(&loaded, series.good));
+        if (error == OK && goes_on && disk.failed_in != CLOSE) {
             older++;
             assert_int_equal(series.good, 1);
             assert_int_equal(refusals.count, 1);

@@ -135,19 +135,19 @@ static void a_folder_lists_its_names(void **state)
 static void a_draft_takes_the_place_of_what_had_its_name(void **state)
 {
     (void)state;
-    struct draft draft;
+    struct atomic_file atomic_file;
     put("a", "old");
     put("a" DRAFT_SUFFIX, "left by a crash");
-    draft_begin(&draft, disk, folder, "a", DRAFT_PRIVATE);
-    draft_write(&draft, "new ", 4);
-    draft_write(&draft, "words", 5);
+    atomic_file_begin(&atomic_file, disk, folder, "a", DRAFT_PRIVATE);
+    atomic_file_write(&atomic_file, "new ", 4);
+    atomic_file_write(&atomic_file, "words", 5);
     must_hold("a", "old");
-    assert_int_equal(draft_end(&draft), 0);
+    assert_int_equal(atomic_file_end(&atomic_file), 0);
     must_hold("a", "new words");
     assert_int_equal(disk->open(disk->self, in_folder("a" DRAFT_SUFFIX)), -ENOENT);
-    draft_begin(&draft, disk, "/nowhere/at/all", "a", DRAFT_PRIVATE);
-    draft_write(&draft, "x", 1);
-    assert_int_equal(draft_end(&draft), -ENOENT);
+    atomic_file_begin(&atomic_file, disk, "/nowhere/at/all", "a", DRAFT_PRIVATE);
+    atomic_file_write(&atomic_file, "x", 1);
+    assert_int_equal(atomic_file_end(&atomic_file), -ENOENT);
 }
 
 static void must_not_be_refused(void *context, const struct problem *problem)

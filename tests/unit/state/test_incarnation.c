@@ -27,7 +27,8 @@ static int begin(void **state)
 static uint64_t live(struct memory_disk *on, uint64_t wall_ms)
 {
     uint64_t incarnation = 0;
-    assert_int_equal(life_begin(&on->table, FOLDER, wall_ms, RESERVE, &incarnation, &problem), OK);
+    assert_int_equal(
+        incarnation_begin(&on->table, FOLDER, wall_ms, RESERVE, &incarnation, &problem), OK);
     return incarnation;
 }
 
@@ -70,7 +71,8 @@ static void after_a_crash_anywhere_the_next_life_is_above_every_life_begun(void 
         memory_disk_heal(&tried);
         tried.cut_at = cut;
         uint64_t second = 0;
-        const bool begun = life_begin(&tried.table, FOLDER, 0, RESERVE, &second, &problem) == OK;
+        const bool begun =
+            incarnation_begin(&tried.table, FOLDER, 0, RESERVE, &second, &problem) == OK;
         assert_true(begun == (second == NOW + RESERVE));
         goes_on = tried.has_failed;
         for (int kind = 0; kind < CRASH_KINDS; kind++) {
@@ -99,14 +101,14 @@ static void whatever_operation_fails_no_number_is_given_and_none_is_lost(void **
             tried.fail_short = i % 4 / 2;
             tried.fail_on = i / 4;
             uint64_t second = 0;
-            const enum status status =
-                life_begin(&tried.table, FOLDER, 0, RESERVE, &second, &problem);
+            const enum error error =
+                incarnation_begin(&tried.table, FOLDER, 0, RESERVE, &second, &problem);
             goes_on = tried.has_failed;
-            failures += status != OK;
-            assert_true(status == OK ? second == NOW + RESERVE : second == 0 && status == FAILED);
-            assert_true(status == OK || strstr(problem.text, strerror(errors[i % 2])));
+            failures += error != OK;
+            assert_true(error == OK ? second == NOW + RESERVE : second == 0 && error == FAILED);
+            assert_true(error == OK || strstr(problem.text, strerror(errors[i % 2])));
             memory_disk_heal(&tried);
-            assert_true(live(&tried, 0) >= NOW + RESERVE + (status == OK ? RESERVE : 0));
+            assert_true(live(&tried, 0) >= NOW + RESERVE + (error == OK ? RESERVE : 0));
         }
         assert_true(failures >= 6 && at > 8);
     }
@@ -121,16 +123,16 @@ static void a_damaged_line_is_refused_and_stays(void **state)
     uint64_t incarnation = 7;
     for (size_t i = 0; i < whole.size * 8; i++) {
         file->bytes[i / 8] ^= (uint8_t)(1 << i % 8);
-        assert_int_equal(life_begin(&disk.table, FOLDER, NOW, 1, &incarnation, &problem),
+        assert_int_equal(incarnation_begin(&disk.table, FOLDER, NOW, 1, &incarnation, &problem),
                          MALFORMED);
         assert_non_null(strstr(problem.text, FOLDER "/" NAME ": is damaged"));
         file->bytes[i / 8] = whole.bytes[i / 8];
     }
     for (file->size = 0; file->size < whole.size; file->size++)
-        assert_int_equal(life_begin(&disk.table, FOLDER, NOW, 1, &incarnation, &problem),
+        assert_int_equal(incarnation_begin(&disk.table, FOLDER, NOW, 1, &incarnation, &problem),
                          MALFORMED);
     for (file->size++; file->size < 100; file->size++)
-        assert_int_equal(life_begin(&disk.table, FOLDER, NOW, 1, &incarnation, &problem),
+        assert_int_equal(incarnation_begin(&disk.table, FOLDER, NOW, 1, &incarnation, &problem),
                          MALFORMED);
     assert_int_equal(incarnation, 7);
     file->size = whole.size;
@@ -141,12 +143,13 @@ static void at_the_end_of_the_numbers_there_is_no_life(void **state)
 {
     (void)state;
     uint64_t incarnation = 7;
-    assert_int_equal(life_begin(&disk.table, FOLDER, UINT64_MAX - 9, 10, &incarnation, &problem),
-                     FAILED);
+    assert_int_equal(
+        incarnation_begin(&disk.table, FOLDER, UINT64_MAX - 9, 10, &incarnation, &problem), FAILED);
     assert_int_equal(incarnation, 7);
-    assert_int_equal(life_begin(&disk.table, FOLDER, UINT64_MAX - 10, 10, &incarnation, &problem),
-                     OK);
-    assert_int_equal(life_begin(&disk.table, FOLDER, NOW, 1, &incarnation, &problem), FAILED);
+    assert_int_equal(
+        incarnation_begin(&disk.table, FOLDER, UINT64_MAX - 10, 10, &incarnation, &problem), OK);
+    assert_int_equal(incarnation_begin(&disk.table, FOLDER, NOW, 1, &incarnation, &problem),
+                     FAILED);
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, begin)

@@ -88,20 +88,22 @@ static void a_chunk_in_the_place_of_another_is_noticed(void **state)
     (void)state;
     uint8_t bytes[100], back[100];
     memory_disk_init(&disk);
-    struct draft draft;
-    static struct chunk_writer writer;
-    static struct chunk_reader reader;
+    struct atomic_file atomic_file;
+    static struct checksummed_writer writer;
+    static struct checksummed_reader reader;
     memset(bytes, 7, sizeof bytes);
     for (uint64_t number = 0; number < 3; number++) {
-        draft_begin(&draft, &disk.table, FOLDER, number == 1 ? "one" : "zero", DRAFT_PRIVATE);
-        chunk_writer_init(&writer, &draft, number == 2 ? 6 : 5);
+        atomic_file_begin(&atomic_file, &disk.table, FOLDER, number == 1 ? "one" : "zero",
+                          DRAFT_PRIVATE);
+        checksummed_writer_init(&writer, &atomic_file, number == 2 ? 6 : 5);
         writer.number = number == 1 ? 1 : 0;
-        chunk_write(&writer, bytes, sizeof bytes);
-        chunk_write_end(&writer);
-        assert_int_equal(draft_end(&draft), 0);
+        checksummed_write(&writer, bytes, sizeof bytes);
+        checksummed_write_end(&writer);
+        assert_int_equal(atomic_file_end(&atomic_file), 0);
         const int handle = disk.table.open(&disk, number == 1 ? FOLDER "/one" : FOLDER "/zero");
-        chunk_reader_init(&reader, &disk.table, handle, 5);
-        assert_int_equal(chunk_read(&reader, back, sizeof back), number == 0 ? OK : MALFORMED);
+        checksummed_reader_init(&reader, &disk.table, handle, 5);
+        assert_int_equal(checksummed_read(&reader, back, sizeof back),
+                         number == 0 ? OK : MALFORMED);
         assert_int_equal(disk.table.close(&disk, handle), 0);
     }
 }
@@ -137,22 +139,22 @@ static void what_another_model_wrote_is_refused_and_named(void **state)
 /* Generation 2, well summed: this header, and behind it what was saved last and some more bytes. */
 static void put_second(const struct checkpoint_header *header, size_t more)
 {
-    static struct chunk_writer writer;
+    static struct checksummed_writer writer;
     static const uint8_t bytes[16];
     const struct learner_state *s = &saved.checkpoint.state;
-    const void *const vectors[] = {s->base, s->since, s->weights, s->moment[0]};
-    struct draft draft;
+    const void *const vectors[] = {s->base, s->base_at_last_publish, s->weights, s->moment[0]};
+    struct atomic_file atomic_file;
     disk.file_count = 2; /* in the room of the one before */
-    draft_begin(&draft, &disk.table, FOLDER, "checkpoint-2", DRAFT_PRIVATE);
-    chunk_writer_init(&writer, &draft, 2);
-    chunk_write(&writer, header, sizeof *header);
-    chunk_write(&writer, MODEL, strlen(MODEL));
-    chunk_write(&writer, saved.own, OWN);
+    atomic_file_begin(&atomic_file, &disk.table, FOLDER, "checkpoint-2", DRAFT_PRIVATE);
+    checksummed_writer_init(&writer, &atomic_file, 2);
+    checksummed_write(&writer, header, sizeof *header);
+    checksummed_write(&writer, MODEL, strlen(MODEL));
+    checksummed_write(&writer, saved.own, OWN);
     for (int i = 0; i < 4; i++)
-        chunk_write(&writer, vectors[i], P * sizeof(float));
-    chunk_write(&writer, bytes, more);
-    chunk_write_end(&writer);
-    assert_int_equal(draft_end(&draft), 0);
+        checksummed_write(&writer, vectors[i], P * sizeof(float));
+    checksummed_write(&writer, bytes, more);
+    checksummed_write_end(&writer);
+    assert_int_equal(atomic_file_end(&atomic_file), 0);
 }
 
 static struct checkpoint_header second_header(void)

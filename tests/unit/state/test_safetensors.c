@@ -25,7 +25,7 @@ static void a_model_comes_back_as_it_was_saved(void **state)
 static void what_was_said_about_it_comes_back_too(void **state)
 {
     const struct world *world = *state;
-    struct tensors_about about;
+    struct safetensors_about about;
     save(world);
     assert_int_equal(read_about(world, &about), OK);
     assert_string_equal(about.layers, model_line(world->model));
@@ -57,7 +57,7 @@ static void tensors_may_lie_in_any_order(void **state)
 static void every_truncation_is_refused(void **state)
 {
     const struct world *world = *state;
-    struct tensors_about about;
+    struct safetensors_about about;
     float weights[64];
     save(world);
     const struct bytes bytes = read_file(world->path);
@@ -74,7 +74,7 @@ static void every_truncation_is_refused(void **state)
 static void no_flipped_bit_of_the_header_does_harm(void **state)
 {
     const struct world *world = *state;
-    struct tensors_about about;
+    struct safetensors_about about;
     float weights[64];
     size_t refused = 0;
     save(world);
@@ -94,7 +94,7 @@ static void a_header_that_lies_is_refused(void **state)
     const struct world *world = *state;
     static const struct {
         const char *from, *to;
-        enum status status;
+        enum error error;
     } lies[] = {
         {"[0,72]", "[0,73]", MALFORMED},
         {"[0,72]", "[4,72]", MALFORMED},
@@ -115,7 +115,7 @@ static void a_header_that_lies_is_refused(void **state)
     for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
         float weights[64];
         write_changed(world, lies[i].from, lies[i].to);
-        if (load(world, weights) != lies[i].status)
+        if (load(world, weights) != lies[i].error)
             fail_msg("lie %zu: %s", i, lies[i].to);
     }
 }
@@ -136,7 +136,7 @@ static void a_length_beyond_the_file_or_the_limit_is_refused(void **state)
 }
 
 /* The saved file with spaces behind its header, up to this length. */
-static enum status load_padded(const struct world *world, uint64_t length)
+static enum error load_padded(const struct world *world, uint64_t length)
 {
     float weights[64];
     save(world);
@@ -179,7 +179,7 @@ static void metadata_that_makes_no_sense_is_refused(void **state)
         {"\"checksum\"", "\"chucksum\""},
     };
     for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
-        struct tensors_about about = {.classes = 77};
+        struct safetensors_about about = {.classes = 77};
         write_changed(world, wrongs[i][0], wrongs[i][1]);
         if (read_about(world, &about) != MALFORMED)
             fail_msg("wrong %zu: %s", i, wrongs[i][1]);
@@ -190,7 +190,7 @@ static void metadata_that_makes_no_sense_is_refused(void **state)
 static void a_file_of_somebody_else_is_called_so(void **state)
 {
     const struct world *world = *state;
-    struct tensors_about about;
+    struct safetensors_about about;
     write_changed(world, "\"hearsay\"", "\"pytorch\"");
     assert_int_equal(read_about(world, &about), MISMATCH);
 }
@@ -202,14 +202,15 @@ static void a_file_of_another_model_is_refused(void **state)
     struct problem problem;
     assert_true(model_parameters(world->other) <= 64);
     save(world);
-    assert_int_equal(tensors_load(world->path, world->other, weights, &problem), MISMATCH);
-    assert_int_equal(tensors_save(world->path, world->other, &ABOUT, world->weights, &problem), OK);
+    assert_int_equal(safetensors_load(world->path, world->other, weights, &problem), MISMATCH);
+    assert_int_equal(safetensors_save(world->path, world->other, &ABOUT, world->weights, &problem),
+                     OK);
     assert_int_equal(load(world, weights), MISMATCH);
 }
 
 static void what_is_not_there_is_missing(void **state)
 {
-    struct tensors_about about;
+    struct safetensors_about about;
     float weights[64];
     assert_int_equal(load(*state, weights), MISSING);
     assert_int_equal(read_about(*state, &about), MISSING);

@@ -37,14 +37,15 @@ static void the_file_is_laid_out_as_others_expect(void **state)
 static void the_longest_version_fits(void **state)
 {
     const struct world *world = *state;
-    struct tensors_about about = ABOUT;
+    struct safetensors_about about = ABOUT;
     struct problem problem;
     float weights[64];
-    char *version = calloc(TENSORS_VERSION_MAX + 1, 1);
+    char *version = calloc(SAFETENSORS_VERSION_MAX + 1, 1);
     assert_non_null(version);
-    memset(version, 'v', TENSORS_VERSION_MAX);
+    memset(version, 'v', SAFETENSORS_VERSION_MAX);
     about.version = version;
-    assert_int_equal(tensors_save(world->path, world->model, &about, world->weights, &problem), OK);
+    assert_int_equal(safetensors_save(world->path, world->model, &about, world->weights, &problem),
+                     OK);
     free(version);
     assert_int_equal(load(world, weights), OK);
     assert_int_equal(read_about(world, &about), OK);
@@ -54,12 +55,12 @@ static void the_longest_version_fits(void **state)
 /* The sum over the weights, as it is written down and as it is worked out, of a saved file. */
 static void load_both(const struct world *world, uint64_t *said, uint64_t *found)
 {
-    struct tensors_about about;
+    struct safetensors_about about;
     float weights[64];
     assert_int_equal(load(world, weights), OK);
     assert_int_equal(read_about(world, &about), OK);
     *said = about.checksum;
-    *found = tensors_checksum(weights, model_parameters(world->model));
+    *found = safetensors_checksum(weights, model_parameters(world->model));
 }
 
 static void no_flipped_bit_of_a_weight_goes_unseen(void **state)
@@ -94,7 +95,8 @@ static void a_saved_file_is_for_everyone_to_read(void **state)
 static void refuse_to_save(const struct world *world, const char *path)
 {
     struct problem problem;
-    assert_int_equal(tensors_save(path, world->model, &ABOUT, world->weights, &problem), FAILED);
+    assert_int_equal(safetensors_save(path, world->model, &ABOUT, world->weights, &problem),
+                     FAILED);
     assert_ptr_equal(strstr(problem.text, path), problem.text);
 }
 
@@ -122,10 +124,10 @@ static void a_save_that_fails_leaves_the_old_file_and_no_other(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
     world->weights[0] = 1234;
     struct problem problem;
-    const enum status status =
-        tensors_save(world->path, world->model, &ABOUT, world->weights, &problem);
+    const enum error error =
+        safetensors_save(world->path, world->model, &ABOUT, world->weights, &problem);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-    assert_int_equal(status, FAILED);
+    assert_int_equal(error, FAILED);
     assert_non_null(strstr(problem.text, "File too large"));
     assert_int_equal(files_in(world->folder), 1);
     assert_int_equal(load(world, weights), OK);
