@@ -75,7 +75,7 @@ static enum error check_limits(const struct config_limits *limits, struct findin
     if (limits->incarnations > most)
         return against(finding, "limits", "incarnations",
                        " (%u) are more than a joiner can be told of at once, "
-                       "%u with this send_queue_bytes; raise that, or lower lives",
+                       "%u with this send_queue_bytes; raise that, or lower incarnations",
                        limits->incarnations, most);
     return OK;
 }

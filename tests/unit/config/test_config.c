@@ -284,7 +284,7 @@ static void settings_that_contradict_each_other_are_refused(void **state)
     assert_contradicts("train.schedule=step", "train.period_samples=0", "needs period_samples");
     assert_contradicts("limits.half_open=4", "limits.half_open_per_net=5", "half_open_per_net (5)");
     assert_contradicts("limits.members=2", "limits.peers=3", "peers (3)");
-    assert_contradicts("limits.incarnations=30000", "limits.send_queue_bytes=1M", "lives (30000)");
+    assert_contradicts("limits.incarnations=30000", "limits.send_queue_bytes=1M", "incarnations (30000)");
     assert_contradicts("limits.incarnations=8192", "limits.send_queue_bytes=512K",
                        "send_queue_bytes");
     struct config config;

@@ -385,7 +385,7 @@ static void find_example(char *path, size_t room)
 {
     const char *here = strrchr(__FILE__, '/');
     assert_non_null(here);
-    (void)snprintf(path, room, "%.*s/../configs/node.conf", (int)(here - __FILE__), __FILE__);
+    (void)snprintf(path, room, "%.*s/../../../configs/node.conf", (int)(here - __FILE__), __FILE__);
 }
 
 static void the_example_holds_every_key_at_its_default_but_peers(void **state)

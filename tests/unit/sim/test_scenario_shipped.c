@@ -17,7 +17,7 @@ static void configs_folder(char *path, size_t room)
 {
     const char *here = strrchr(__FILE__, '/');
     assert_non_null(here);
-    (void)snprintf(path, room, "%.*s/../configs", (int)(here - __FILE__), __FILE__);
+    (void)snprintf(path, room, "%.*s/../../../configs", (int)(here - __FILE__), __FILE__);
 }
 
 static void load_shipped(struct scenario *scenario, const char *file)

@@ -234,7 +234,7 @@ static bool fail_save_at(int at, int errno_wanted, bool is_short, bool all_after
         must_load(&tried, 3, 0);
     } else {
         assert_int_equal(error, FAILED);
-        assert_non_null(strstr(problem.text, strerror(error)));
+        assert_non_null(strstr(problem.text, strerror(errno_wanted)));
         assert_int_equal(series.good, 2);
         assert_int_equal(series.next, 4);
         if (!all_after) {
