@@ -204,9 +204,9 @@ static void check_caps(struct check *check, uint32_t i, const struct world_node 
                        const struct node_stats *stats)
 {
     const struct node_options *options = &at->options;
-    if (stats->peers_used > options->peers_max)
+    if (stats->peers_used > options->limits.peers_max)
         check_fail(check, "6: node %u has %u conversations", i, (unsigned)stats->peers_used);
-    if (stats->queued_bytes_most > options->send_queue_bytes)
+    if (stats->queued_bytes_most > options->limits.send_queue_bytes)
         check_fail(check, "6: node %u queues %llu bytes", i,
                    (unsigned long long)stats->queued_bytes_most);
     if (stats->log_held_bytes > options->log_bytes)
@@ -267,9 +267,10 @@ static void check_ghost(struct world *world, const struct line *line, int end)
     const struct node_options *options = &world->nodes[mine->party].options;
     const uint64_t arrived_ns = later(later(half->arrive_ns, half->clear_ns), line->since_ns);
     const uint64_t heard_ns = later(arrived_ns, later(party->paused_ns, party->deaf_ns));
-    if (world_now_ns(world) >
-        heard_ns + later(later(options->silence_ns, NODE_PATIENCE_MAX_NS), options->handshake_ns) +
-            SLACK_NS)
+    if (world_now_ns(world) > heard_ns +
+                                  later(later(options->limits.silence_ns, NODE_PATIENCE_MAX_NS),
+                                        options->limits.handshake_ns) +
+                                  SLACK_NS)
         check_fail(&world->check, "6: node %u does not notice who is gone", mine->party);
 }
 

@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 #include "world/u64_set.h"
-#include "node/node.h"
+#include "node/inspect.h"
 #include "crypto/secret.h"
 #include "base/update.h"
 

@@ -89,7 +89,7 @@ static void pump(struct hostile *hostile)
     const uint8_t *bytes;
     size_t count;
     if (hostile->sending || hostile->hung_up ||
-        !peer_next_send(&hostile->peer, 0, SIZE_MAX, true, &bytes, &count))
+        !peer_next_send(&hostile->peer, SIZE_MAX, true, &bytes, &count))
         return;
     if (hostile->peer.state == PEER_ANSWERED)
         keep(hostile->old_greeting, &hostile->old_greeting_bytes, bytes, count);
@@ -113,7 +113,7 @@ static void send_bad_greeting(struct hostile *hostile)
     const uint8_t *bytes;
     size_t count;
     peer_on_connected(&hostile->peer, &hostile->credentials, now_ns(hostile));
-    CHECK(peer_next_send(&hostile->peer, 0, SIZE_MAX, true, &bytes, &count));
+    CHECK(peer_next_send(&hostile->peer, SIZE_MAX, true, &bytes, &count));
     memcpy(hostile->out, bytes, count);
     if (hostile->manner == AT_DOOR_HALF)
         count = 1 + rng_below(&hostile->rng, (uint32_t)count - 1);
@@ -292,8 +292,8 @@ struct hostile *hostile_enter(struct world *world, enum hostile_kind kind, uint3
     entropy_from_seed(&hostile->entropy, secret);
     init_credentials(hostile);
     hostile->reader = message_reader_new();
-    arena_init(&hostile->arena, peer_arena_bytes(QUEUE_BYTES, 64));
-    peer_init(&hostile->peer, &hostile->arena, QUEUE_BYTES, 64);
+    arena_init(&hostile->arena, peer_arena_bytes(QUEUE_BYTES));
+    peer_init(&hostile->peer, &hostile->arena, QUEUE_BYTES);
     sleep_for(hostile, 0);
     return hostile;
 }

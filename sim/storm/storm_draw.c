@@ -56,41 +56,52 @@ static uint64_t give_least(const struct storm_plan *plan)
     return plan->nodes * blocks * (entries * sizeof(int32_t) + version_bytes) / GIVING_S;
 }
 
-static void draw_options(struct storm_plan *plan, struct rng *rng)
+/* Each number is drawn in a statement of its own: the order of draws is the storm. */
+static void draw_limits(struct storm_plan *plan, struct rng *rng)
 {
     const uint32_t peers_min = plan->nodes + 8; /* everybody, strangers, and what is closing */
+    const uint32_t peers_most = peers_min < 24 ? 32 : peers_min + 8;
+    struct node_options *options = &plan->options;
+    struct node_limits *limits = &options->limits;
+    limits->members_max = 128;
+    limits->incarnations_max = 1024;
+    limits->listed_max =
+        plan->nodes + 2 + (uint32_t)(plan->seed % 8); /* all who publish, if not more */
+    limits->notes_per_s = 10;
+    limits->peers_max = (uint32_t)between(rng, peers_min, peers_most);
+    limits->half_open_max = (uint32_t)between(rng, 8, 32);
+    limits->half_open_per_net_max = (uint32_t)between(rng, 2, 8);
+    limits->handshake_ns = between(rng, 5, 10) * SECOND_NS;
+    limits->silence_ns = between(rng, 2, 6) * SECOND_NS;
+    options->grace_ns = between(rng, 20, 30) * SECOND_NS;
+    limits->send_queue_bytes = (size_t)(66 << 10) << rng_below(rng, 5); /* a message at least */
+}
+
+static void draw_options(struct storm_plan *plan, struct rng *rng)
+{
     const bool is_bold = one_in(rng, 4);
-    plan->options = (struct node_options){
+    struct node_options *options = &plan->options;
+    *options = (struct node_options){
         .swarm_id = "storm",
         .model = "numbers that wander",
         .listen_port = WORLD_PORT,
         .trains = true,
-        .bytes_per_s = between(rng, 100, 400),
-        .interval_ns = between(rng, 500, 3000) * MILLI_NS,
-        .steps_min = (uint32_t)between(rng, 1, 8),
-        .block_entries = (uint32_t)spread_between(rng, 20, 1000),
-        .partition_s = (double)spread_between(rng, 1, 40),
-        .save_ns = one_in(rng, 4) ? 0 : spread_between(rng, 500, 20000) * MILLI_NS,
-        .gain = is_bold ? 2 : 1,
-        .beta = is_bold ? 0 : 0.5 * rng_uniform(rng),
-        .weigh_throughput = !one_in(rng, 4),
         .log_bytes = 2u << 20,
-        .apply_window = (uint32_t)between(rng, 200, 4000),
-        .peers_max = (uint32_t)between(rng, peers_min, peers_min < 24 ? 32 : peers_min + 8),
-        .members_max = 128,
-        .incarnations_max = 1024,
-        .listed_max = plan->nodes + 2 + (uint32_t)(plan->seed % 8), /* all who tell, if not more */
-        .half_open_max = (uint32_t)between(rng, 8, 32),
-        .half_open_per_net_max = (uint32_t)between(rng, 2, 8),
-        .handshake_ns = between(rng, 5, 10) * SECOND_NS,
-        .silence_ns = between(rng, 2, 6) * SECOND_NS,
-        .grace_ns = between(rng, 20, 30) * SECOND_NS,
-        .send_queue_bytes = (size_t)(66 << 10) << rng_below(rng, 5), /* a message at least */
-        .notes_per_s = 10,
+        .gain = is_bold ? 2 : 1,
     };
+    options->block_entries = (uint32_t)spread_between(rng, 20, 1000);
+    options->bytes_per_s = between(rng, 100, 400);
+    options->interval_ns = between(rng, 500, 3000) * MILLI_NS;
+    options->steps_min = (uint32_t)between(rng, 1, 8);
+    options->beta = is_bold ? 0 : 0.5 * rng_uniform(rng);
+    options->partition_s = (double)spread_between(rng, 1, 40);
+    options->weigh_throughput = !one_in(rng, 4);
+    options->save_ns = one_in(rng, 4) ? 0 : spread_between(rng, 500, 20000) * MILLI_NS;
+    options->apply_window = (uint32_t)between(rng, 200, 4000);
+    draw_limits(plan, rng);
     if (one_in(rng, 2))
-        plan->options.serve_bytes_per_s = (uint64_t)spread_between(rng, give_least(plan), 1000000);
-    plan->options.swarm_key[0] = 1;
+        options->serve_bytes_per_s = (uint64_t)spread_between(rng, give_least(plan), 1000000);
+    options->swarm_key[0] = 1;
 }
 
 static void draw_swarm(struct storm_plan *plan)

@@ -7,7 +7,7 @@
 #define HEARSAY_SIM_WORLD_SIM_DISK_H
 
 #include "world/sim_learner.h"
-#include "node/node.h"
+#include "node/inspect.h"
 
 #define SIM_DISK_GENERATIONS 3 /* two, and the one being written */
 

@@ -20,7 +20,7 @@
 #include "world/sim_disk.h"
 #include "faults/fault.h"
 #include "world/sim_learner.h"
-#include "node/node.h"
+#include "node/inspect.h"
 #include "training/batch_size.h"
 #include "network/wire.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config/config.h"
+#include "node/broadcast/history.h"
 #include "node/broadcast/version.h"
 #include "state/checkpoint.h"
 

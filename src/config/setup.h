@@ -6,7 +6,7 @@
 #include "config/config.h"
 #include "backend/device.h"
 #include "training/learner.h"
-#include "node/node.h"
+#include "node/inspect.h"
 #include "training/batch_size.h"
 
 /* Entries with the learner and not yet applied, at most. */

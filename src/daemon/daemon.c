@@ -11,7 +11,7 @@
 #include "daemon/startup_notes.h"
 #include "daemon/learner_thread.h"
 #include "state/incarnation.h"
-#include "node/node.h"
+#include "node/inspect.h"
 #include "daemon/sd_notify.h"
 #include "daemon/event_log.h"
 #include "state/saver.h"

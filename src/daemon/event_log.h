@@ -14,7 +14,7 @@
 
 #include "daemon/learner_thread.h"
 #include "training/learner.h"
-#include "node/node.h"
+#include "node/inspect.h"
 
 struct event_log {
     FILE *log; /* or NULL */

@@ -19,7 +19,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "node/node.h"
+#include "node/inspect.h"
 
 struct sd_notify {
     int socket; /* -1: nobody is told */

@@ -7,6 +7,7 @@
 
 #include "state/safetensors.h"
 #include "socket/transport.h"
+#include "node/broadcast/history.h"
 #include "node/broadcast/version.h"
 
 static void hear(const struct shutdown *closing, const struct action *action)

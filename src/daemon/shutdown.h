@@ -5,7 +5,7 @@
 
 #include "config/config.h"
 #include "daemon/learner_thread.h"
-#include "node/node.h"
+#include "node/inspect.h"
 #include "daemon/event_log.h"
 #include "state/saver.h"
 #include "config/setup.h"

@@ -3,7 +3,7 @@
 #ifndef HEARSAY_DAEMON_STATUS_WATCH_H
 #define HEARSAY_DAEMON_STATUS_WATCH_H
 
-#include "node/node.h"
+#include "node/inspect.h"
 #include "commands/status/status_page.h"
 
 #define WATCH_SECONDS 5 /* rates are those of so many seconds, at most */

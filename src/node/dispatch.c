@@ -1,136 +1,152 @@
-/* What is said, and what is done when it is heard: one function per message. */
+#include "node/dispatch.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "node/inside.h"
+#include "node/broadcast/broadcast.h"
+#include "node/discovery/discovery.h"
+#include "node/join.h"
+#include "node/lifecycle/lifecycle.h"
+#include "node/membership/membership.h"
+#include "node/rate/rate.h"
+#include "node/transfer/transfer.h"
+
+#define QUIET_NS         (2 * SECOND_NS) /* nothing new for so long: what is missing does not come */
+#define RECORDS_IN_A_BYE 16
+
+/* Meeting. */
 
 /* In a large swarm a node that has neighbours enough says at once whom else to call: twice as many
- * as a node looks for, and more where few can be called. Who is a neighbour already and comes back
- * over another connection is let in. So is, while there is any room, a member that has been
- * training somewhere without our knowing that it lives: there may be a whole swarm behind it. */
+ * as a node looks for, and more where few can be called. A neighbour that comes back over another
+ * connection is let in. So is, while there is any room, a member that has been training somewhere
+ * without our knowing that it lives: there may be a whole swarm behind it. */
 static bool is_full(const struct node *node, const struct peer *peer, bool is_lost)
 {
-    const uint32_t most = node->options.peers_max / 4 * 3;
-    const uint32_t reachable = node->reachable ? node->reachable : 1;
-    const uint64_t enough = is_lost ? most : 2ull * DEGREE * node->live / reachable;
-    return !peer->dialled && node->live > MESH_MAX &&
-           node_neighbours(node) >= (enough < most ? enough : most) &&
-           !node_peer_by_id(node, peer->id, peer);
+    const uint32_t most = node->options.limits.peers_max / 4 * 3, live = membership_live(node);
+    const uint32_t reachable = membership_reachable(node) ? membership_reachable(node) : 1;
+    const uint64_t enough = is_lost ? most : 2ull * DEGREE * live / reachable;
+    return !peer->dialled && live > MESH_MAX &&
+           connection_neighbours(node) >= (enough < most ? enough : most) &&
+           !connection_by_id(node, peer->id, peer);
 }
 
-static void turn_away(struct node *node, struct peer *peer)
+static void turn_away(struct node *node, const struct peer *peer)
 {
     static const char why[] = "has neighbours enough; others are to be called";
-    const uint32_t others = node->members.count - 1;
+    const struct members *members = membership_members(node);
+    const uint32_t others = members->count - 1;
     uint32_t from = 1;
-    if (others > RECORDS_AT_ONCE)
-        from += rng_below(&node->rng, others - RECORDS_AT_ONCE + 1);
+    if (others > RECORDS_IN_A_BYE)
+        from += rng_below(&node->rng, others - RECORDS_IN_A_BYE + 1);
     const size_t bytes =
-        members_encode(&node->members, node->now_ns, &from, RECORDS_AT_ONCE, node->scratch);
+        members_encode(members, node->now_ns, &from, RECORDS_IN_A_BYE, node->scratch);
     const struct message bye = {.kind = BYE,
                                 .reason = BYE_FULL,
                                 .text = {(const uint8_t *)why, sizeof why - 1},
                                 .bulk = {node->scratch, bytes}};
-    CHECK(node_say(node, peer, &bye));
-    node_close(node, peer, BYE_FULL, why);
+    CHECK(connection_say(node, peer, &bye));
+    connection_close(node, peer, BYE_FULL, why);
 }
 
-static void say_hello(struct node *node, struct peer *peer)
+static void say_hello(struct node *node, const struct peer *peer)
 {
     const struct message hello = {
         .kind = HELLO,
-        .incarnation = node->options.incarnation,
+        .incarnation = broadcast_own(node)->incarnation,
         .port = node->options.listen_port,
         .text = {(const uint8_t *)peer->address.host, strlen(peer->address.host)},
-        .bulk = {node->members.members[0].bytes, RECORD_BYTES},
+        .bulk = {membership_at(node, 0)->bytes, RECORD_BYTES},
     };
-    CHECK(node_say(node, peer, &hello));
+    CHECK(connection_say(node, peer, &hello));
 }
 
-/* The session stands. Who called introduces itself first (with its proof, so that no time is
- * lost): so who is called knows, before it answers, whether there is room. */
-void dispatch_meet(struct node *node, struct peer *peer)
+/* So a node that is called knows, before it answers, whether there is room. */
+void dispatch_met(struct node *node, const struct peer *peer)
 {
     dialer_on_met(node, peer);
     if (peer->dialled)
         say_hello(node, peer);
 }
 
-/* Another life or another machine with this peer's identity? The later life stays. */
-static bool settle_duplicate(struct node *node, struct peer *peer)
+/* Another incarnation or another machine with this peer's identity? The later one stays. */
+static bool settle_duplicate(struct node *node, const struct peer *peer)
 {
-    struct peer *other = node_peer_by_id(node, peer->id, peer);
+    const struct peer *other = connection_by_id(node, peer->id, peer);
     if (!other)
         return true;
     if (peer->incarnation != other->incarnation) {
-        struct peer *older = peer->incarnation < other->incarnation ? peer : other;
-        node_hang_up(node, older, BYE_IDENTITY_TAKEN, "a later start of the same node is here");
+        const struct peer *older = peer->incarnation < other->incarnation ? peer : other;
+        connection_hang_up(node, older, BYE_IDENTITY_TAKEN,
+                           "a later start of the same node is here");
         return older != peer;
     }
-    /* Both sides called each other: both keep the call of the smaller id. Who called twice has lost
-     * the first connection, even if we have not noticed: the newer one stays. */
-    const bool own_is_smaller = memcmp(node->own->id, peer->id, ID_BYTES) < 0;
+    /* Both sides called each other: both keep the call of the smaller id. A node that called twice
+     * has lost the first connection, even if we have not noticed: the newer one stays. */
+    const bool own_is_smaller = memcmp(broadcast_own(node)->id, peer->id, ID_BYTES) < 0;
     const bool crossed = peer->dialled != other->dialled;
-    struct peer *extra = crossed && peer->dialled != own_is_smaller ? peer : other;
-    node_hang_up(node, extra, BYE_DUPLICATE, "");
+    const struct peer *extra = crossed && peer->dialled != own_is_smaller ? peer : other;
+    connection_hang_up(node, extra, BYE_DUPLICATE, "");
     return extra != peer;
 }
 
-static bool is_self(struct node *node, struct peer *peer, uint64_t incarnation)
+static bool is_self(struct node *node, const struct peer *peer, uint64_t incarnation)
 {
-    if (memcmp(peer->id, node->own->id, ID_BYTES) != 0)
+    const struct origin *own = broadcast_own(node);
+    if (memcmp(peer->id, own->id, ID_BYTES) != 0)
         return false;
-    if (incarnation >= node->first_incarnation && incarnation <= node->options.incarnation) {
+    if (incarnation >= node->options.incarnation && incarnation <= own->incarnation) {
         dialer_on_self(node, peer);
-        node_hang_up(node, peer, BYE_SELF, "");
+        connection_hang_up(node, peer, BYE_SELF, "");
         return true;
     }
-    (void)node_note(node, peer, NOTE_IDENTITY_TAKEN, LEVEL_ERROR,
-                    "is another running node with our identity: give each machine its own key "
-                    "file (hearsay keygen)");
-    node_hang_up(node, peer, BYE_IDENTITY_TAKEN, "");
+    (void)connection_note(node, peer, NOTE_IDENTITY_TAKEN, LEVEL_ERROR,
+                          "is another running node with our identity: give each machine its own "
+                          "key file (hearsay keygen)");
+    connection_hang_up(node, peer, BYE_IDENTITY_TAKEN, "");
     return true;
 }
 
-/* How others reach us, as far as they can tell: kept if it is better than what we knew. */
-static void learn_observed(struct node *node, const struct bytes *host)
+static bool is_introduction(const struct peer *peer, const struct message *hello,
+                            struct record *record)
 {
-    struct address seen = {.port = node->options.listen_port};
-    if (host->count == 0 || host->count >= HOST_BYTES || seen.port == 0)
-        return;
-    memcpy(seen.host, host->at, host->count);
-    if (address_network(&seen) == 0)
-        return;
-    if (!node->observed.host[0] ||
-        (address_is_loopback(&node->observed) && !address_is_loopback(&seen)))
-        node->observed = seen;
+    return peer->state == PEER_MEETING && hello->bulk.count == RECORD_BYTES &&
+           record_parse(hello->bulk.at, record) == OK && hello->port <= UINT16_MAX &&
+           memcmp(record->id, peer->id, ID_BYTES) == 0 && record->incarnation == hello->incarnation;
 }
 
-/* It is back, and was not dead when it was given up. */
-static void learn_patience(struct node *node, const struct peer *peer)
+static void open_neighbour(struct node *node, const struct peer *peer)
 {
-    struct member *member = members_find(&node->members, peer->id);
-    if (!member || !member->given_up_ns || member->record.incarnation != peer->incarnation)
-        return;
-    const uint64_t before_ns = member->patience_ns ? member->patience_ns : node->options.silence_ns;
-    member->patience_ns =
-        2 * before_ns < NODE_PATIENCE_MAX_NS ? 2 * before_ns : NODE_PATIENCE_MAX_NS;
-    member->given_up_ns = 0;
+    dialer_on_open(node, peer);
+    connection_open(node, peer);
+    join_on_company(node);
+    CHECK(peer->state == PEER_OPEN);
 }
 
-static void on_hello(struct node *node, struct peer *peer, const struct message *hello)
+/* What a new neighbour is told first. */
+static void welcome(struct node *node, const struct peer *peer)
+{
+    (void)connection_note(node, peer, NOTE_NEIGHBOUR, LEVEL_INFO,
+                          peer->dialled ? "is a neighbour (we called)"
+                                        : "is a neighbour (it called)");
+    connection_ping(node, peer);
+    pacer_say_ack(node, peer);
+    member_gossip_renew(node);
+    anti_entropy_show(node, peer, true);
+    if (!base_is_whole(node))
+        broadcast_hold_back(node, peer);
+}
+
+static void on_hello(struct node *node, const struct peer *peer, const struct message *hello)
 {
     struct record record;
-    if (peer->state != PEER_MEETING || hello->bulk.count != RECORD_BYTES ||
-        record_parse(hello->bulk.at, &record) != OK || hello->port > UINT16_MAX ||
-        memcmp(record.id, peer->id, ID_BYTES) != 0 || record.incarnation != hello->incarnation) {
-        node_hang_up(node, peer, BYE_BROKEN, "introduced itself wrongly");
+    if (!is_introduction(peer, hello, &record)) {
+        connection_hang_up(node, peer, BYE_BROKEN, "introduced itself wrongly");
         return;
     }
     if (is_self(node, peer, hello->incarnation))
         return;
-    peer->incarnation = hello->incarnation;
-    const struct member *known = members_find(&node->members, peer->id);
+    connection_set_incarnation(node, peer, hello->incarnation);
+    const struct member *known = membership_find(node, peer->id);
     const bool is_lost = record.trains && !(known && known->known_live);
     if (!member_gossip_on_records(node, peer, &hello->bulk, true))
         return;
@@ -142,75 +158,131 @@ static void on_hello(struct node *node, struct peer *peer, const struct message 
         return;
     if (!peer->dialled)
         say_hello(node, peer);
-    dialer_on_open(node, peer);
-    node_open(node, peer);
-    learn_patience(node, peer);
-    learn_observed(node, &hello->text);
-    (void)node_note(node, peer, NOTE_NEIGHBOUR, LEVEL_INFO,
-                    peer->dialled ? "is a neighbour (we called)" : "is a neighbour (it called)");
-    if (node_say(node, peer, &(struct message){.kind = PING, .token = node->now_ns}))
-        peer->pinged_ns = node->now_ns;
-    pacer_say_ack(node, peer);
-    member_gossip_renew(node);
-    anti_entropy_show(node, peer, true);
-    if (node_is_catching_up(node))
-        broadcast_hold_back(node, peer);
+    open_neighbour(node, peer);
+    membership_on_return(node, peer->id, peer->incarnation);
+    member_gossip_on_observed(node, &hello->text);
+    welcome(node, peer);
 }
 
-/* Who leaves waits until all its neighbours have shown that they hold what it told, and we send our
- * version to one neighbour a second: answer. Who leaves too sends it to everyone anyway. */
-static void on_version(struct node *node, struct peer *peer, const struct message *version)
+/* Versions. */
+
+static void ask_for_all(struct node *node, const struct peer *peer)
 {
-    anti_entropy_on_version(node, peer, version);
-    const struct member *member = members_find(&node->members, peer->id);
-    if (peer->state == PEER_OPEN && node->stage == STAGE_RUNNING && member &&
+    if (!fetch_is_asking(node))
+        anti_entropy_ask_for_all(node, peer);
+}
+
+/* It and we have learned much without each other: nothing passes until one has taken over. */
+static void on_partitioned(struct node *node, const struct peer *from)
+{
+    if (!partition_peer_yields(node, from))
+        return;
+    broadcast_set_knows(node, from, 0); /* nothing that counts */
+    join_on_knowledge(node, from, 0);
+}
+
+/* What its version, or the slice of it, has and we lack. */
+static void on_slice(struct node *node, const struct peer *from, const struct message *version)
+{
+    const struct versions *ours = broadcast_versions(node);
+    const uint64_t missing = anti_entropy_missing(node, from, version);
+    if (fetch_is_ahead(node, from) && !version->whole)
+        ask_for_all(node, from);
+    if (fetch_on_missing(node, from, version->base, missing) && !joining_has_joined(node))
+        fetch_consider(node);                               /* now: there is nothing else to do */
+    if (joining_has_joined(node) || !fetch_is_asking(node)) /* else it is in the base that comes */
+        repair_slice(node, from, version);
+    if (version->hash == ours->hash)
+        anti_entropy_on_same(node, from, version);
+    else if (missing == 0 && version->rumors > ours->rumors &&
+             node->now_ns - broadcast_advanced_ns(node) >= QUIET_NS)
+        ask_for_all(node, from);
+    join_on_knowledge(node, from, version->base ? missing : 0);
+    anti_entropy_check_digest(node, from, version);
+}
+
+static void compare(struct node *node, const struct peer *from, const struct message *version)
+{
+    if (!anti_entropy_on_version(node, from, version))
+        return;
+    const bool was_partitioned = broadcast_is_partitioned(node, from);
+    if (version->whole)
+        partition_judge(node, from, version);
+    if (was_partitioned && !broadcast_is_partitioned(node, from))
+        anti_entropy_show(node, from, true); /* what was said meanwhile it has not heard */
+    anti_entropy_on_compared(node, from);
+    member_gossip_compare(node, from, version->members);
+    if (broadcast_is_partitioned(node, from))
+        on_partitioned(node, from);
+    else
+        on_slice(node, from, version);
+}
+
+/* A node that leaves waits until all its neighbours have shown that they hold what it published,
+ * and we send our version to one neighbour a second: answer. One that leaves too sends it to
+ * everyone. */
+static void on_version(struct node *node, const struct peer *peer, const struct message *version)
+{
+    compare(node, peer, version);
+    const struct member *member = membership_find(node, peer->id);
+    if (peer->state == PEER_OPEN && leaving_stage(node) == STAGE_RUNNING && member &&
         member->record.stage != STAGE_RUNNING)
         anti_entropy_show(node, peer, false);
 }
 
-/* Our version has become another one: neighbours shall know at once, and who we are now. */
-static void on_other_version(struct node *node)
+static void on_history(struct node *node, const struct peer *peer, const struct message *history)
 {
-    member_gossip_renew(node);
+    if (!takeover_on_history(node, peer, history))
+        return;
+    member_gossip_renew(node); /* neighbours are to know at once, and who we are now */
     member_gossip_flush(node);
     anti_entropy_show_all(node);
 }
 
-static void on_pong(struct node *node, struct peer *peer, uint64_t token)
+static void on_want(struct node *node, const struct peer *peer, const struct message *want)
 {
-    if (token == peer->pinged_ns && node->now_ns >= token)
-        peer->rtt_ns = node->now_ns - token;
-    if (token <= peer->pinged_ns)
-        peer->answered_ns = token;
+    if (want->tag == TAG_ALL)
+        anti_entropy_show(node, peer, true);
+    else
+        push_backlog_on_want(node, peer, want->tag, want->seq);
 }
 
-static void on_bye(struct node *node, struct peer *peer, const struct message *bye)
+/* Goodbye. */
+
+/* What a stranger wrote, for a note: printable, and not much of it. */
+static void put_reason(char *out, size_t room, const struct message *bye)
+{
+    const size_t most = room - 1 < bye->text.count ? room - 1 : bye->text.count;
+    for (size_t i = 0; i < most; i++)
+        out[i] = bye->text.at[i] >= ' ' && bye->text.at[i] < 127 ? (char)bye->text.at[i] : '?';
+    out[most] = '\0';
+}
+
+static void on_bye(struct node *node, const struct peer *peer, const struct message *bye)
 {
     if (bye->reason == BYE_SELF)
         dialer_on_self(node, peer);
     if (bye->reason == BYE_IDENTITY_TAKEN && notes_allow(&node->notes, node->now_ns))
-        (void)node_note(node, peer, NOTE_IDENTITY_TAKEN, LEVEL_ERROR,
-                        "knows another running node with our identity: give each machine its own "
-                        "key file (hearsay keygen)");
+        (void)connection_note(node, peer, NOTE_IDENTITY_TAKEN, LEVEL_ERROR,
+                              "knows another running node with our identity: give each machine "
+                              "its own key file (hearsay keygen)");
     if (bye->reason == BYE_FULL) {
-        node->company_ns = node->now_ns; /* there is a swarm */
+        join_on_company(node); /* there is a swarm */
         if (!member_gossip_on_records(node, peer, &bye->bulk, false))
             return;
     }
-    int count = (int)(bye->text.count < 64 ? bye->text.count : 64);
-    char text[65] = "";
-    for (int i = 0; i < count; i++)
-        text[i] = bye->text.at[i] >= ' ' && bye->text.at[i] < 127 ? (char)bye->text.at[i] : '?';
+    char text[65];
+    put_reason(text, sizeof text, bye);
     char why[sizeof peer->why];
     (void)snprintf(why, sizeof why, "%s%s",
                    bye->reason == BYE_LEAVING ? "left"
                    : text[0]                  ? "it said: "
                                               : "",
                    bye->reason == BYE_LEAVING ? "" : text);
-    node_close(node, peer, bye->reason, why);
+    connection_close(node, peer, bye->reason, why);
 }
 
-static void hear(struct node *node, struct peer *peer, const struct message *message)
+static void dispatch(struct node *node, const struct peer *peer, const struct message *message)
 {
     switch (message->kind) {
     case HELLO:
@@ -223,14 +295,14 @@ static void hear(struct node *node, struct peer *peer, const struct message *mes
         member_gossip_on_query(node, peer, message->tag);
         break;
     case MEMBER_LIST:
-        node->listed_ns = node->now_ns;
+        member_gossip_on_list(node);
         (void)member_gossip_on_records(node, peer, &message->bulk, false);
         break;
     case PING:
-        (void)node_say(node, peer, &(struct message){.kind = PONG, .token = message->token});
+        (void)connection_say(node, peer, &(struct message){.kind = PONG, .token = message->token});
         break;
     case PONG:
-        on_pong(node, peer, message->token);
+        connection_on_pong(node, peer, message->token);
         break;
     case ACK:
         pacer_on_ack(node, peer, message);
@@ -245,20 +317,17 @@ static void hear(struct node *node, struct peer *peer, const struct message *mes
         on_version(node, peer, message);
         break;
     case WANT:
-        if (message->tag == TAG_ALL)
-            anti_entropy_show(node, peer, true);
-        else
-            push_backlog_on_want(node, peer, message->tag, message->seq);
+        on_want(node, peer, message);
         break;
     case GONE:
-        repair_on_gone(node, peer, message->tag, message->seq);
+        if (repair_on_gone(node, peer, message->tag, message->seq))
+            fetch_set_ahead(node, peer);
         break;
     case TAKE:
         serve_on_take(node, peer);
         break;
     case HISTORY:
-        if (takeover_on_history(node, peer, message))
-            on_other_version(node);
+        on_history(node, peer, message);
         break;
     case FETCH:
         serve_on_fetch(node, peer, message->block, message->count);
@@ -274,13 +343,14 @@ static void hear(struct node *node, struct peer *peer, const struct message *mes
     }
 }
 
-void dispatch_message(struct node *node, struct peer *peer, const uint8_t *bytes, size_t count)
+void dispatch_message(struct node *node, const struct peer *peer, const uint8_t *bytes,
+                      size_t count)
 {
     struct message message;
-    if (message_decode(node->reader, bytes, count, &message) != OK)
-        node_hang_up(node, peer, BYE_BROKEN, "sent a message that is not valid");
+    if (connection_decode(node, bytes, count, &message) != OK)
+        connection_hang_up(node, peer, BYE_BROKEN, "sent a message that is not valid");
     else if (peer->state == PEER_MEETING && message.kind != HELLO && message.kind != BYE)
-        node_hang_up(node, peer, BYE_BROKEN, "did not introduce itself first");
+        connection_hang_up(node, peer, BYE_BROKEN, "did not introduce itself first");
     else
-        hear(node, peer, &message);
+        dispatch(node, peer, &message);
 }

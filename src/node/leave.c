@@ -1,75 +1,94 @@
-/* How a node leaves.
- *
- *   RUNNING ── node_leave ──► LEAVING ── last telling out ──► SETTLED ── all agree ──► LEFT
- *                                └────────────── grace time over ─────────────────────►
- *
- * A settled node trains no more but passes on what it hears. It leaves when every neighbour has all
- * its rumors, and every member that is leaving too has settled and holds the same base: so a whole
- * swarm that is told to stop ends with one model, and a single node that is told to stop goes only
- * when what it told last is known to others. (The last telling is as large as any; what it leaves
- * out stays in the weights of the checkpoint. Where nobody else is there, it is told all the same,
- * in publications until little is left: the base that stays is what was learned.) Where each
- * talks to each the first is certain, since what a neighbour says comes in its order; in a larger
- * swarm the news that somebody leaves too may take longer than the others linger. Nobody waits
- * longer than the grace time.
- */
-#include "node/inside.h"
+#include "node/leave.h"
+
+#include "node/broadcast/broadcast.h"
+#include "node/discovery/discovery.h"
+#include "node/lifecycle/lifecycle.h"
+#include "node/membership/membership.h"
+#include "node/rate/rate.h"
 
 /* Others may be told to leave a little later than we. */
-#define LINGER_EACH_NS (SECOND_NS / 8)
+#define LINGER_EACH_NS (SECOND_NS / 8) /* for each live member */
 #define LINGER_MIN_NS  SECOND_NS
 #define LINGER_MAX_NS  (3 * SECOND_NS)
 
-#define ALONE_MOST 32 /* publications: a fiftieth or so is left then, and there is no end to it */
+#define ALONE_MOST 32              /* publications: a fiftieth or so of the residual is left then */
+#define FRESH_NS   (3 * SECOND_NS) /* a member that leaves with us says so not much later */
 
-#define FRESH_NS (3 * SECOND_NS) /* who leaves with us says so not much later than it promised */
-#define MS_NS    (SECOND_NS / 1000)
+struct leave {
+    uint64_t began_ns;        /* when leaving began */
+    uint64_t hurry_ns;        /* gossip is to come at this moment; 0: when it is due */
+    uint32_t published_alone; /* publications since, while nobody else was there */
+    bool ours_known;          /* all we published is with others, and we publish no more */
+    bool is_finished;         /* every conversation has ended */
+    bool is_finished_said;    /* FINISHED was given out */
+};
 
-void leave_settle(struct node *node)
+size_t leave_arena_bytes(void)
 {
-    node->publish = PUBLISH_OVER;
-    if (node->stage != STAGE_LEAVING || node_is_catching_up(node))
-        return; /* the grace time was over first; others are to wait until our base is whole */
-    node->stage = STAGE_SETTLED;
-    node->gossip_ns = node->now_ns + 1; /* very soon, but not in this call */
+    return sizeof(struct leave) + 64;
 }
 
-/* The last telling is out, and this is how many entries it told. */
+struct leave *leave_new(struct arena *arena)
+{
+    return arena_take(arena, 1, sizeof(struct leave));
+}
+
+static void settle(struct node *node)
+{
+    if (publishing_state(node) != PUBLISHING_OVER)
+        publishing_move(node, PUBLISHING_OVER);
+    if (leaving_stage(node) != STAGE_LEAVING || !base_is_whole(node))
+        return; /* the grace time was over first; others are to wait until our base is whole */
+    leaving_move(node, STAGE_SETTLED);
+    node->leave->hurry_ns = node->now_ns + 1; /* very soon, but not in this call */
+}
+
 void leave_on_published(struct node *node, uint32_t entries)
 {
-    const bool may_go_on = node->stage == STAGE_LEAVING && node->live == 1 && entries > 0;
-    if (!may_go_on || ++node->published_alone == ALONE_MOST)
-        leave_settle(node);
+    const bool may_go_on =
+        leaving_stage(node) == STAGE_LEAVING && membership_live(node) == 1 && entries > 0;
+    if (!may_go_on || ++node->leave->published_alone == ALONE_MOST)
+        settle(node);
 }
 
 void node_leave(struct node *node, uint64_t now_ns)
 {
-    if (node->stage != STAGE_RUNNING)
+    if (leaving_stage(node) != STAGE_RUNNING)
         return;
-    node->now_ns = node->leave_ns = now_ns;
-    node->stage = STAGE_LEAVING;
-    node->gossip_ns = now_ns; /* say so at once */
+    node->now_ns = node->leave->began_ns = now_ns;
+    leaving_move(node, STAGE_LEAVING);
+    node->leave->hurry_ns = now_ns; /* say so at once */
     (void)notes_add(&node->notes, now_ns, NOTE_LEAVING, LEVEL_INFO,
                     "leaving: training ends, what was learned is told");
     if (!node->options.trains)
-        leave_settle(node);
+        settle(node);
     publish_schedule_consider(node);
 }
 
 bool node_is_leaving(const struct node *node)
 {
-    return node->stage != STAGE_RUNNING;
+    return leaving_stage(node) != STAGE_RUNNING;
 }
 
-/* Have all neighbours shown that they have all our rumors? Whose base is not whole shows nothing:
- * it is not waited for where another has them. */
+uint64_t leave_hurry_ns(const struct node *node)
+{
+    return node->leave->hurry_ns;
+}
+
+void leave_on_gossip(struct node *node)
+{
+    node->leave->hurry_ns = 0;
+}
+
+/* Have all neighbours shown that they have all our rumors? One whose base is not whole shows
+ * nothing: it is not waited for where another has them. */
 static bool neighbours_have_ours(const struct node *node)
 {
     uint32_t have = 0, lack = 0;
     const struct peer *peer;
-    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++) {
-        const bool has = peer->own_next >= node->own->next;
-        if (!has && peer->knows > 0)
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
+        const bool has = broadcast_has_ours(node, peer);
+        if (!has && broadcast_knows(node, peer) > 0)
             return false;
         have += has;
         lack += !has;
@@ -84,15 +103,15 @@ static bool ours_are_known(struct node *node)
 {
     if (!neighbours_have_ours(node))
         return false;
-    if (node->stage == STAGE_SETTLED && node_neighbours(node) > 0)
-        node->ours_known = true; /* nothing is told any more */
-    return node->ours_known || node->live == 1;
+    if (leaving_stage(node) == STAGE_SETTLED && connection_neighbours(node) > 0)
+        node->leave->ours_known = true; /* nothing is told any more */
+    return node->leave->ours_known || membership_live(node) == 1;
 }
 
 /* News of who leaves takes longer in a larger swarm. */
 static uint64_t linger_ns(const struct node *node)
 {
-    const uint64_t linger_ns = node->live * LINGER_EACH_NS;
+    const uint64_t linger_ns = membership_live(node) * LINGER_EACH_NS;
     return linger_ns < LINGER_MIN_NS   ? LINGER_MIN_NS
            : linger_ns < LINGER_MAX_NS ? linger_ns
                                        : LINGER_MAX_NS;
@@ -102,13 +121,12 @@ static uint64_t linger_ns(const struct node *node)
  * leave and lingered, all has come that it said before, and that it leaves too. */
 static bool neighbours_have_answered(struct node *node)
 {
-    const uint64_t after_ns = node->leave_ns + linger_ns(node);
+    const uint64_t after_ns = node->leave->began_ns + linger_ns(node);
     bool all = true;
-    struct peer *peer;
-    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++) {
-        if (peer->pinged_ns < after_ns &&
-            node_say(node, peer, &(struct message){.kind = PING, .token = node->now_ns}))
-            peer->pinged_ns = node->now_ns;
+    const struct peer *peer;
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
+        if (peer->pinged_ns < after_ns)
+            connection_ping(node, peer);
         all = all && peer->answered_ns >= after_ns;
     }
     return all;
@@ -117,55 +135,62 @@ static bool neighbours_have_answered(struct node *node)
 /* Do all who are leaving too hold the base that we hold? */
 static bool leavers_agree(const struct node *node)
 {
-    for (uint32_t i = 1; i < node->members.count; i++) {
-        const struct member *member = &node->members.members[i];
+    const struct members *members = membership_members(node);
+    for (uint32_t i = 1; i < members->count; i++) {
+        const struct member *member = &members->members[i];
         const enum stage stage = member->record.stage;
         if (stage == STAGE_RUNNING || stage == STAGE_LEFT ||
             node->now_ns - member->advanced_ns > FRESH_NS + member->record.renew_ms * 2 * MS_NS)
             continue;
-        if (stage == STAGE_LEAVING || member->record.digest != node->versions.digest)
+        if (stage == STAGE_LEAVING || member->record.digest != broadcast_versions(node)->digest)
             return false;
     }
     return true;
-}
-
-static bool all_applied(const struct node *node)
-{
-    return node->log.waiting_bytes == 0 && node->applying_rumors == 0 && !node_is_catching_up(node);
 }
 
 static void leave_now(struct node *node, bool complete)
 {
     const char *text = !complete ? "left the swarm when the grace time was over: not every "
                                    "neighbour is known to have all that was told here"
-                       : node_neighbours(node) > 0
+                       : connection_neighbours(node) > 0
                            ? "left the swarm; the neighbours have all that was told here"
                            : "left the swarm; no other member of it is alive";
-    node->stage = STAGE_LEFT;
+    leaving_move(node, STAGE_LEFT);
     member_gossip_renew(node);
     member_gossip_flush(node);
     (void)notes_add(&node->notes, node->now_ns, NOTE_LEFT, complete ? LEVEL_INFO : LEVEL_WARNING,
                     "%s", text);
-    for (uint32_t i = 0; i < node->options.peers_max; i++) {
-        struct peer *peer = &node->peers[i];
+    for (uint32_t i = 0; i < node->options.limits.peers_max; i++) {
+        const struct peer *peer = connection_at(node, i);
         if (peer->state != PEER_FREE)
-            node_hang_up(node, peer, BYE_LEAVING, "we leave the swarm");
+            connection_hang_up(node, peer, BYE_LEAVING, "we leave the swarm");
     }
 }
 
 void leave_consider(struct node *node)
 {
-    const uint64_t since_ns = node->now_ns - node->leave_ns;
-    if (node->publish == PUBLISH_OVER)
-        leave_settle(node);
-    if (node->stage == STAGE_SETTLED && since_ns >= linger_ns(node) && all_applied(node) &&
+    const uint64_t since_ns = node->now_ns - node->leave->began_ns;
+    CHECK(leaving_stage(node) != STAGE_RUNNING);
+    if (publishing_state(node) == PUBLISHING_OVER)
+        settle(node);
+    const bool is_done = broadcast_is_all_applied(node) && base_is_whole(node);
+    if (leaving_stage(node) == STAGE_SETTLED && since_ns >= linger_ns(node) && is_done &&
         neighbours_have_answered(node) && ours_are_known(node) && leavers_agree(node))
         leave_now(node, true);
-    else if (node->stage != STAGE_LEFT && since_ns >= node->options.grace_ns)
+    else if (leaving_stage(node) != STAGE_LEFT && since_ns >= node->options.grace_ns)
         leave_now(node, false);
-    if (node->stage != STAGE_LEFT)
+    if (leaving_stage(node) != STAGE_LEFT)
         return;
-    node->finished = true;
-    for (uint32_t i = 0; i < node->options.peers_max; i++)
-        node->finished &= node->peers[i].state == PEER_FREE;
+    node->leave->is_finished = true;
+    for (uint32_t i = 0; i < node->options.limits.peers_max; i++)
+        node->leave->is_finished &= connection_at(node, i)->state == PEER_FREE;
+}
+
+bool leave_next_finished(struct node *node, struct action *action)
+{
+    if (!node->leave->is_finished || node->leave->is_finished_said)
+        return false;
+    node->leave->is_finished_said = true;
+    action->kind = ACTION_FINISHED;
+    return true;
 }

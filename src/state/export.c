@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "node/broadcast/history.h"
 #include "node/broadcast/version.h"
 
 void export_path(char path[static BASE_PATH_BYTES], const char *folder)

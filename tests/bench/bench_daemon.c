@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "node/connection/peer.h"
+#include "node/rate/link.h"
 #include "wire/record.h"
 #include "wire/rumor.h"
 #include "support/updates.h"
@@ -38,6 +39,7 @@ struct teller {
     uint8_t context[CONTEXT_BYTES];
     struct arena arena;
     struct peer peer;
+    struct link link; /* what came, for acknowledgements */
     struct message_reader *reader;
     int socket;
 
@@ -154,7 +156,7 @@ static void apply(struct teller *teller)
 /* As every node does, or it would soon be sent nothing more. */
 static void give_ack(struct teller *teller)
 {
-    struct link *link = &teller->peer.link;
+    struct link *link = &teller->link;
     if (teller->start_ns == 0 || !link_owes_ack(link, now_ns()))
         return;
     say(teller, &(struct message){
@@ -166,6 +168,7 @@ static void take(struct teller *teller, const uint8_t *bytes, size_t count)
 {
     struct problem problem;
     enum peer_event event;
+    link_on_received(&teller->link, now_ns(), count);
     while ((event = peer_take(&teller->peer, &teller->credentials, now_ns(), &bytes, &count,
                               &problem)) != PEER_NOTHING) {
         if (event == PEER_REFUSED)
@@ -206,7 +209,7 @@ static void send_all(struct teller *teller)
 {
     const uint8_t *bytes;
     size_t count;
-    while (peer_next_send(&teller->peer, now_ns(), SIZE_MAX, true, &bytes, &count)) {
+    while (peer_next_send(&teller->peer, SIZE_MAX, true, &bytes, &count)) {
         while (count > 0) {
             const ssize_t wrote = write(teller->socket, bytes, count);
             if (wrote <= 0)
@@ -261,9 +264,10 @@ static void call(struct teller *teller, uint16_t port)
     if (teller->socket < 0 || connect(teller->socket, (const struct sockaddr *)&to, sizeof to) != 0)
         die("cannot connect");
     (void)setsockopt(teller->socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    arena_init(&teller->arena, peer_arena_bytes(QUEUE_BYTES, 64));
-    peer_init(&teller->peer, &teller->arena, QUEUE_BYTES, 64);
+    arena_init(&teller->arena, peer_arena_bytes(QUEUE_BYTES));
+    peer_init(&teller->peer, &teller->arena, QUEUE_BYTES);
     peer_start(&teller->peer, 1, true, &address, now_ns());
+    link_init(&teller->link, now_ns());
     peer_on_connected(&teller->peer, &teller->credentials, now_ns());
 }
 

@@ -13,10 +13,10 @@
 /* With the defaults of configs/node.conf. */
 static size_t arena_bytes(uint32_t peers, uint32_t incarnations, size_t queue_bytes)
 {
-    const struct node_options options = {.peers_max = peers,
-                                         .members_max = 256,
-                                         .incarnations_max = incarnations,
-                                         .send_queue_bytes = queue_bytes,
+    const struct node_options options = {.limits.peers_max = peers,
+                                         .limits.members_max = 256,
+                                         .limits.incarnations_max = incarnations,
+                                         .limits.send_queue_bytes = queue_bytes,
                                          .log_bytes = (size_t)64 << 20,
                                          .parameters = 215370,
                                          .block_entries = BLOCK_ENTRIES};

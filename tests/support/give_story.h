@@ -14,7 +14,7 @@ static int32_t base_before[PARAMETERS];
 static inline struct node_options patient_options(void)
 {
     struct node_options options = busy_options();
-    options.silence_ns = 600 * SECOND_NS; /* puppets do not answer */
+    options.limits.silence_ns = 600 * SECOND_NS; /* puppets do not answer */
     return options;
 }
 

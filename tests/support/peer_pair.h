@@ -70,8 +70,8 @@ static inline void side_init(struct side *side, uint8_t seed, const struct intro
     gate_init(&side->credentials.gate, key, &ours);
     introduction_encode(side->credentials.prologue, &ours);
     memcpy(side->credentials.psk, key, KEY_BYTES);
-    arena_init(&side->arena, peer_arena_bytes(QUEUE_MAX, 64) + 1024);
-    peer_init(&side->peer, &side->arena, QUEUE_MAX, 64);
+    arena_init(&side->arena, peer_arena_bytes(QUEUE_MAX) + 1024);
+    peer_init(&side->peer, &side->arena, QUEUE_MAX);
 }
 
 static inline void begin_as(const struct introduced *one, const struct introduced *other)
@@ -183,7 +183,7 @@ static inline bool send_once(struct side *from, struct side *to)
 {
     const uint8_t *bytes;
     size_t count;
-    if (!peer_next_send(&from->peer, 0, SIZE_MAX, true, &bytes, &count))
+    if (!peer_next_send(&from->peer, SIZE_MAX, true, &bytes, &count))
         return false;
     carry(from, to, bytes, count);
     peer_on_sent(&from->peer);

@@ -8,6 +8,7 @@
 #define HEARSAY_TESTS_SUPPORT_PUPPET_H
 
 #include "node/connection/peer.h"
+#include "node/rate/link.h"
 #include "wire/record.h"
 #include "wire/rumor.h"
 #include "support/swarm_world.h"
@@ -24,6 +25,8 @@ struct puppet {
     uint8_t context[CONTEXT_BYTES];
     struct arena arena;
     struct peer peer;
+    struct link link;   /* what came, for acknowledgements */
+    bool gives_no_acks; /* so that it is soon sent nothing more */
     struct message_reader *reader;
     bool sending; /* bytes are with the wires */
     bool closed;
@@ -47,7 +50,7 @@ static inline void puppet_pump(struct puppet *puppet)
 {
     const uint8_t *bytes;
     size_t count;
-    if (!puppet->sending && peer_next_send(&puppet->peer, 0, SIZE_MAX, true, &bytes, &count))
+    if (!puppet->sending && peer_next_send(&puppet->peer, SIZE_MAX, true, &bytes, &count))
         puppet_send(puppet, bytes, count);
 }
 
@@ -72,12 +75,13 @@ static inline void puppet_hear(struct puppet *puppet)
 /* As every node does, or it would soon be sent nothing more. */
 static inline void puppet_give_ack(struct puppet *puppet)
 {
-    struct link *link = &puppet->peer.link;
-    if (puppet->peer.state != PEER_MEETING || !link_owes_ack(link, world_now_ns(&world)))
+    struct link *link = &puppet->link;
+    if (puppet->gives_no_acks || puppet->peer.state != PEER_MEETING ||
+        !link_owes_ack(link, world_now_ns(&world)))
         return;
-    const struct message receipt = {
+    const struct message ack = {
         .kind = ACK, .received = link->received, .clock = world_now_ns(&world) / 1000};
-    CHECK(peer_say(&puppet->peer, &receipt));
+    CHECK(peer_say(&puppet->peer, &ack));
     link_acked(link, world_now_ns(&world));
 }
 
@@ -95,6 +99,7 @@ static inline void puppet_on_bytes(void *self, uint64_t conn, const uint8_t *byt
     struct problem problem;
     enum peer_event event;
     (void)conn;
+    link_on_received(&puppet->link, world_now_ns(&world), count);
     while ((event = peer_take(&puppet->peer, &puppet->credentials, world_now_ns(&world), &bytes,
                               &count, &problem)) != PEER_NOTHING) {
         CHECK(event != PEER_REFUSED);
@@ -147,8 +152,8 @@ static inline void puppet_init(struct puppet *puppet, uint32_t node, uint8_t see
                    KEY_BYTES);
     secret_blake2b(puppet->context, CONTEXT_BYTES, puppet->credentials.prologue, INTRODUCTION_BYTES,
                    NULL, 0);
-    arena_init(&puppet->arena, peer_arena_bytes(PUPPET_QUEUE_BYTES, 64));
-    peer_init(&puppet->peer, &puppet->arena, PUPPET_QUEUE_BYTES, 64);
+    arena_init(&puppet->arena, peer_arena_bytes(PUPPET_QUEUE_BYTES));
+    peer_init(&puppet->peer, &puppet->arena, PUPPET_QUEUE_BYTES);
 }
 
 /* Call, again if the last call has ended: the whole way to a session; HELLO not yet said. */
@@ -161,6 +166,7 @@ static inline void puppet_meet(struct puppet *puppet)
     puppet->bye[0] = '\0';
     peer_start(&puppet->peer, (uint64_t)++puppet->calls << 32, true, &address,
                world_now_ns(&world));
+    link_init(&puppet->link, world_now_ns(&world));
     wire_dial(&world.wire, puppet->party, puppet->peer.conn, puppet->node);
     run(6 * NEARBY_NS); /* to connect and to greet takes two round trips, and the proof is there */
     CHECK(puppet->peer.state == PEER_MEETING);

@@ -5,6 +5,7 @@
 #ifndef HEARSAY_TESTS_SUPPORT_TAKE_STORY_H
 #define HEARSAY_TESTS_SUPPORT_TAKE_STORY_H
 
+#include "node/broadcast/history.h"
 #include "support/give_story.h"
 
 #define MANY    10000   /* rumors that the puppet says there are ... */

@@ -25,8 +25,8 @@ static inline struct node_options fault_injector_options(void)
     options.bytes_per_s = 400;
     options.interval_ns = SECOND_NS;
     options.beta = 0;
-    options.half_open_per_net_max = 8;
-    options.notes_per_s = 100;
+    options.limits.half_open_per_net_max = 8;
+    options.limits.notes_per_s = 100;
     return options;
 }
 

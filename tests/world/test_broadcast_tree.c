@@ -116,7 +116,7 @@ static void what_a_full_queue_cuts_short_goes_on_as_it_drains(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
-    options.send_queue_bytes = 1 << 13;
+    options.limits.send_queue_bytes = 1 << 13;
     options.bytes_per_s = 100000;
     options.interval_ns = SECOND_NS / 10;
     options.log_bytes = 8 << 20;
@@ -125,7 +125,7 @@ static void what_a_full_queue_cuts_short_goes_on_as_it_drains(void **state)
     world_start(&world, 0);
     run(30 * SECOND_NS);
     const struct node_stats before = stats_of(0);
-    assert_true(before.rumor_bytes_published > 8 * options.send_queue_bytes);
+    assert_true(before.rumor_bytes_published > 8 * options.limits.send_queue_bytes);
     world_start(&world, 1);
     run(2 * SECOND_NS); /* asking again for each queue took half a second and more */
     assert_true(stats_of(1).version >= before.version);
@@ -135,7 +135,7 @@ static void a_slow_uplink_makes_its_links_lazy_and_loses_nothing(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
-    options.send_queue_bytes = 1 << 16;
+    options.limits.send_queue_bytes = 1 << 16;
     options.bytes_per_s = 100000;
     options.log_bytes = 8 << 20;
     options.interval_ns = SECOND_NS / 10;

@@ -26,7 +26,7 @@ static struct node_options eager_options(void)
     options.bytes_per_s = 0;
     options.interval_ns = SECOND_NS / 4;
     options.log_bytes = 16 << 20;
-    options.send_queue_bytes = 1 << 20;
+    options.limits.send_queue_bytes = 1 << 20;
     return options;
 }
 

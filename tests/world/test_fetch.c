@@ -231,9 +231,9 @@ static void a_donor_that_stands_still_holds_up_nobody(void **state)
     (void)state;
     start_slow_swarm(3, 1500);
     for (uint32_t i = 0; i < 3; i++) /* or else it would be given up first */
-        world.nodes[i].options.silence_ns = 60 * SECOND_NS;
+        world.nodes[i].options.limits.silence_ns = 60 * SECOND_NS;
     struct node_options options = busy_options();
-    options.silence_ns = 60 * SECOND_NS;
+    options.limits.silence_ns = 60 * SECOND_NS;
     const uint32_t joiner = join(&options, 3);
     until_blocks(joiner, SMALL_BLOCKS / 10, 30 * SECOND_NS);
     world_pause(&world, 1, world_now_ns(&world) + 100 * SECOND_NS);

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "node/inside.h"
+#include "node/broadcast/broadcast.h"
 #include "support/take_story.h"
 
 static void who_is_told_by_most_that_a_rumor_is_gone_takes_over_a_base(void **state)
@@ -196,8 +196,8 @@ static void a_history_says_who_told_later(void **state)
 {
     (void)state;
     start_talk_of_much_more();
-    const struct versions *versions = &world.nodes[0].node->versions;
-    const uint64_t own = world.nodes[0].node->own->incarnation;
+    const struct versions *versions = broadcast_versions(world.nodes[0].node);
+    const uint64_t own = broadcast_own(world.nodes[0].node)->incarnation;
     assert_int_equal(versions->count, 2); /* the puppet's, too */
     assert_int_equal(incarnation_at(versions, 0), own);
     say_history(0, 1, history_of(3, MANY));

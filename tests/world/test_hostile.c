@@ -42,7 +42,7 @@ static int curious_villain_begins(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
-    options.send_queue_bytes = 1 << 16;
+    options.limits.send_queue_bytes = 1 << 16;
     return villain_meets(&options, 200 * SECOND_NS);
 }
 
@@ -366,7 +366,7 @@ static void greedy_wants_are_bounded_by_the_queue(void **state)
     puppet_send(&puppet, out, out_bytes); /* all there before anything of the answer is sent */
     run(SECOND_NS);
     /* None has less than 128 bytes. */
-    assert_in_range(puppet.heard[RUMOR], 1, world.nodes[0].options.send_queue_bytes / 128);
+    assert_in_range(puppet.heard[RUMOR], 1, world.nodes[0].options.limits.send_queue_bytes / 128);
     assert_one_version();
 }
 
@@ -433,16 +433,16 @@ static void half_open_conversations_are_few_and_end_in_time(void **state)
         stranger_enter(&strangers[i]);
     for (int i = 0; i < 6; i++)
         stranger_knocks(&strangers[0]);
-    assert_int_equal(strangers[0].let_in, world.nodes[0].options.half_open_per_net_max);
+    assert_int_equal(strangers[0].let_in, world.nodes[0].options.limits.half_open_per_net_max);
     for (int i = 1; i < 7; i++)
         stranger_knocks(&strangers[i]);
     for (int i = 0; i < 7; i++)
         let_in += strangers[i].let_in;
-    assert_int_equal(let_in, world.nodes[0].options.half_open_max);
+    assert_int_equal(let_in, world.nodes[0].options.limits.half_open_max);
     run(6 * SECOND_NS); /* handshake_ns is 5 s */
     assert_int_equal(world.nodes[0].notes[NOTE_REFUSED], 8);
     stranger_knocks(&strangers[0]);
-    assert_int_equal(strangers[0].let_in, world.nodes[0].options.half_open_per_net_max + 1);
+    assert_int_equal(strangers[0].let_in, world.nodes[0].options.limits.half_open_per_net_max + 1);
 }
 
 static void notes_that_strangers_cause_are_few(void **state)

@@ -8,14 +8,14 @@
 #include <cmocka.h>
 
 #include "support/give_story.h"
-#include "node/inside.h"
+#include "node/broadcast/broadcast.h"
 
 /* More lives have told than stand beside a block: who takes it has the same of the others. */
 static void who_joins_after_many_lives_takes_over_what_all_of_them_told(void **state)
 {
     (void)state;
     struct node_options options = busy_options();
-    options.listed_max = 5;
+    options.limits.listed_max = 5;
     start_swarm(3, &options);
     run(40 * SECOND_NS); /* no log holds so much */
     for (int incarnations = 0; incarnations < 10; incarnations++) {
@@ -33,10 +33,16 @@ static void who_joins_after_many_lives_takes_over_what_all_of_them_told(void **s
     must_agree(5 * SECOND_NS);
 }
 
+/* What node i knows, for a test that plays a past which did not happen. */
+static struct versions *versions_of(uint32_t i)
+{
+    return (struct versions *)(uintptr_t)broadcast_versions(world.nodes[i].node);
+}
+
 /* So many lives of others have told something, as node i knows. */
 static void know_incarnations(uint32_t i, uint32_t count)
 {
-    struct versions *versions = &world.nodes[i].node->versions;
+    struct versions *versions = versions_of(i);
     for (uint32_t incarnation = 1; incarnation <= count; incarnation++) {
         const uint8_t id[ID_BYTES] = {1};
         struct origin *origin = versions_add(versions, id, incarnation);
@@ -50,8 +56,8 @@ static void beside_a_block_stand_the_latest_of_many_lives_and_the_hash_of_all(vo
 {
     (void)state;
     struct node_options options = patient_options();
-    options.incarnations_max = 10000;
-    options.send_queue_bytes = 1u << 20;
+    options.limits.incarnations_max = 10000;
+    options.limits.send_queue_bytes = 1u << 20;
     start_talk(&options);
     know_incarnations(0, 9000);
     run(2 * SECOND_NS); /* it tells something itself */
@@ -73,8 +79,8 @@ static void who_joins_after_very_many_lives_is_told_of_all(void **state)
     (void)state;
     struct node_options options = busy_options();
     options.log_bytes = 1 << 20; /* what is told meanwhile */
-    options.incarnations_max = 10000;
-    options.send_queue_bytes = 1u << 20;
+    options.limits.incarnations_max = 10000;
+    options.limits.send_queue_bytes = 1u << 20;
     add_swarm(2, &options);
     start_all();
     know_incarnations(0, 9000);
@@ -96,9 +102,8 @@ static void who_joins_after_very_many_lives_is_told_of_all(void **state)
 static void forget_to_push(uint32_t i, uint32_t of, uint32_t to)
 {
     struct node *node = world.nodes[i].node;
-    const struct origin *origin = versions_find(&node->versions, world.nodes[of].node->own->tag);
-    struct peer *peer = node_peer_by_id(node, world.nodes[to].identity.id, NULL);
-    bit_set(peer->lazy, versions_place(&node->versions, origin), true);
+    const struct peer *peer = connection_by_id(node, world.nodes[to].identity.id, NULL);
+    broadcast_on_prune(node, peer, broadcast_own(world.nodes[of].node)->tag);
 }
 
 /* A few rumors may be missing when it begins: as many as there are who tell, not who ever told. */
@@ -107,8 +112,8 @@ static void who_comes_back_trains_when_it_has_heard_what_was_told(void **state)
     (void)state;
     struct node_options options = busy_options();
     options.log_bytes = 4 << 20;
-    options.incarnations_max = 10000;
-    options.send_queue_bytes = 1u << 20;
+    options.limits.incarnations_max = 10000;
+    options.limits.send_queue_bytes = 1u << 20;
     options.save_ns = 5 * SECOND_NS;
     add_swarm(3, &options);
     start_all();
@@ -134,15 +139,15 @@ static void who_tells_nothing_is_asked_for_anew_as_others(void **state)
     start_swarm(3, &options);
     run(5 * SECOND_NS);
     struct node *node = world.nodes[0].node;
-    const struct origin *quiet = world.nodes[2].node->own;
-    const struct peer *fed_by = node_peer_by_id(node, world.nodes[1].identity.id, NULL);
-    assert_int_equal(node->versions.telling, 0);
-    versions_find(&node->versions, quiet->tag)->parent_conn = fed_by->conn;
-    const uint64_t wants = node->said_count[WANT];
+    const struct origin *quiet = broadcast_own(world.nodes[2].node);
+    const struct peer *fed_by = connection_by_id(node, world.nodes[1].identity.id, NULL);
+    assert_int_equal(versions_of(0)->telling, 0);
+    versions_find(versions_of(0), quiet->tag)->parent_conn = fed_by->conn;
+    const uint64_t wants = connection_said(node, WANT).count;
     world_kill(&world, 1, false);
     run(SECOND_NS / 2);
     assert_int_equal(neighbours(0), 1);
-    assert_true(node->said_count[WANT] > wants);
+    assert_true(connection_said(node, WANT).count > wants);
 }
 
 /* Others go on telling, so nobody asks for all; and what ended long ago is shown, too. */
@@ -151,8 +156,8 @@ static void a_gap_in_what_is_told_is_found_soon_among_very_many_lives(void **sta
     (void)state;
     struct node_options options = busy_options();
     options.log_bytes = 1 << 20;
-    options.incarnations_max = 10000;
-    options.send_queue_bytes = 1u << 20;
+    options.limits.incarnations_max = 10000;
+    options.limits.send_queue_bytes = 1u << 20;
     add_swarm(3, &options);
     start_all();
     for (uint32_t i = 0; i < 3; i++)
@@ -199,7 +204,7 @@ static void a_life_too_many_is_not_heard_and_its_neighbour_says_so(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
-    options.incarnations_max = 16;
+    options.limits.incarnations_max = 16;
     start_swarm(2, &options);
     for (uint32_t incarnation = 2; incarnation <= 17; incarnation++) {
         run(2 * SECOND_NS);

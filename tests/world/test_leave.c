@@ -59,7 +59,7 @@ static void a_neighbour_that_hears_nothing_holds_a_leaver_no_longer_than_the_gra
 {
     (void)state;
     struct node_options options = usual_options();
-    options.silence_ns = 60 * SECOND_NS;
+    options.limits.silence_ns = 60 * SECOND_NS;
     start_swarm(2, &options);
     run(5 * SECOND_NS);
     cut(0, 1);

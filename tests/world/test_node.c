@@ -211,7 +211,7 @@ static uint64_t wait_for_neighbours(uint32_t i, uint32_t count, uint64_t within_
 static void who_dies_without_a_word_is_noticed_in_time(void **state)
 {
     (void)state;
-    const uint64_t silence_ns = usual_options().silence_ns;
+    const uint64_t silence_ns = usual_options().limits.silence_ns;
     start_usual_swarm(3);
     run(10 * SECOND_NS);
     world_kill(&world, 2, true);
@@ -272,9 +272,9 @@ static void who_stood_still_itself_blames_nobody(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
-    options.silence_ns = 60 * SECOND_NS;
+    options.limits.silence_ns = 60 * SECOND_NS;
     start_swarm(3, &options);
-    options.silence_ns = 3 * SECOND_NS;
+    options.limits.silence_ns = 3 * SECOND_NS;
     world_introduce(&world, add(&options), 0);
     world_start(&world, 3);
     run(20 * SECOND_NS);

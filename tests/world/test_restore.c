@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "node/broadcast/history.h"
 #include "support/catchup_story.h"
 
 static struct node_options saving_options(void)

@@ -28,7 +28,7 @@ static void limit_down(uint32_t i, uint64_t bytes_per_s)
 static void start_talkative_listing(uint32_t listed_max)
 {
     struct node_options options = usual_options();
-    options.listed_max = listed_max;
+    options.limits.listed_max = listed_max;
     options.bytes_per_s = 20000;
     options.log_bytes = 4 << 20;
     options.apply_window = 20000;

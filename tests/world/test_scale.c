@@ -8,7 +8,8 @@
 #include <cmocka.h>
 
 #include "wire/bytes.h"
-#include "node/inside.h"
+#include "node/broadcast/broadcast.h"
+#include "node/discovery/discovery.h"
 #include "support/puppet.h"
 
 /* So many that some are turned away, and a list takes several rounds. */
@@ -19,8 +20,8 @@ static struct puppet puppet;
 static void start_many(uint32_t n)
 {
     struct node_options options = usual_options();
-    options.peers_max = 64;
-    options.half_open_max = 64;
+    options.limits.peers_max = 64;
+    options.limits.half_open_max = 64;
     options.interval_ns = 2 * SECOND_NS;
     start_swarm(n, &options);
     for (uint32_t i = 0; i < n; i++)
@@ -56,11 +57,11 @@ static uint32_t links_called(uint32_t i)
 static void nobody_has_sent_everyone_away(uint32_t i)
 {
     const struct node *node = world.nodes[i].node;
-    for (uint32_t place = 1; place < node->versions.count; place++) { /* 0: its own */
+    for (uint32_t place = 1; place < broadcast_versions(node)->count; place++) { /* 0: its own */
         uint32_t left = 0;
         const struct peer *peer;
-        for (uint32_t slot = 0; (peer = node_neighbour(node, &slot)); slot++)
-            left += !bit_get(peer->pruned, place);
+        for (uint32_t slot = 0; (peer = connection_neighbour(node, &slot)); slot++)
+            left += !broadcast_is_pruned(node, peer, place);
         assert_true(left > 0);
     }
 }
@@ -108,8 +109,8 @@ static void where_few_can_be_called_they_take_all(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
-    options.peers_max = 64;
-    options.half_open_max = 64;
+    options.limits.peers_max = 64;
+    options.limits.half_open_max = 64;
     for (uint32_t i = 0; i < 20; i++) {
         options.listen_port = i < 3 ? WORLD_PORT : 0;
         (void)add(&options);
@@ -158,21 +159,16 @@ static void a_silent_neighbour_is_pinged_and_a_talkative_one_is_not(void **state
     world.nodes[0].step_ns = SECOND_NS / 8;
     run(10 * SECOND_NS);
     const struct node *node = world.nodes[1].node; /* hears a rumor every two seconds, and gossip */
-    assert_int_equal(node->said_count[PING], 1);
+    assert_int_equal(connection_said(node, PING).count, 1);
     struct node_link link;
     node_link(node, 0, &link);
     assert_int_equal(link.rtt_ns, 2 * DELAY_NS);
 }
 
 /* Records that the first node is about to tell others. */
-static uint32_t member_gossip_waiting(void)
+static uint32_t updates_waiting(void)
 {
-    const struct node *node = world.nodes[0].node;
-    uint32_t waiting = 0;
-    for (uint32_t i = 0; node_neighbour(node, &i); i++)
-        for (uint32_t m = 0; m < node->members.count; m++)
-            waiting += bit_get(node->rapports[i].news, m);
-    return waiting;
+    return member_gossip_waiting(world.nodes[0].node);
 }
 
 static void a_list_of_members_is_not_passed_on_and_news_is(void **state)
@@ -191,12 +187,11 @@ static void a_list_of_members_is_not_passed_on_and_news_is(void **state)
     record_create(&record, &somebody, puppet.context, bytes);
     puppet_say_bulk(&puppet, MEMBER_LIST, bytes, sizeof bytes);
     assert_int_equal(stats_of(0).members_live, 4);
-    const uint32_t before = member_gossip_waiting();
+    const uint32_t before = updates_waiting();
     record.stamp++;
     record_create(&record, &somebody, puppet.context, bytes);
     puppet_say_bulk(&puppet, MEMBER_UPDATE, bytes, sizeof bytes);
-    assert_int_equal(member_gossip_waiting(),
-                     before + 1); /* for the other node, not for the puppet */
+    assert_int_equal(updates_waiting(), before + 1); /* for the other node, not for the puppet */
     run(SECOND_NS);
     assert_int_equal(stats_of(1).members_live, 4);
     puppet_free(&puppet);
@@ -208,9 +203,9 @@ static void nobody_is_taken_for_dead_while_the_swarm_grows(void **state)
     (void)state;
     struct node_options options = usual_options();
     options.trains = false; /* so that no rumor is a sign of life */
-    options.peers_max = 64;
-    options.half_open_max = 64;
-    options.silence_ns = 4 * SECOND_NS;
+    options.limits.peers_max = 64;
+    options.limits.half_open_max = 64;
+    options.limits.silence_ns = 4 * SECOND_NS;
     start_swarm(36, &options);
     run(30 * SECOND_NS);
     everybody_knows_everybody(36);
@@ -245,10 +240,10 @@ static void member_gossip_is_passed_on_once_and_dies_out(void **state)
     run(120 * SECOND_NS); /* the trees stand, the speeds have fallen */
     uint64_t before = 0, after = 0, span = 30;
     for (uint32_t i = 0; i < 12; i++)
-        before += world.nodes[i].node->said_bytes[MEMBER_UPDATE];
+        before += connection_said(world.nodes[i].node, MEMBER_UPDATE).bytes;
     run(span * SECOND_NS);
     for (uint32_t i = 0; i < 12; i++)
-        after += world.nodes[i].node->said_bytes[MEMBER_UPDATE];
+        after += connection_said(world.nodes[i].node, MEMBER_UPDATE).bytes;
     const uint64_t copies_per_second = (after - before) / RECORD_BYTES / span;
     /* 12 records, each renewed every 3 s at the latest, each heard by 11 others. */
     assert_in_range(copies_per_second, 12 * 11 / 3, 12 * 11 * 2 / 3);

@@ -8,7 +8,9 @@
 #include <cmocka.h>
 
 #include "support/give_story.h"
-#include "node/inside.h"
+#include "node/broadcast/broadcast.h"
+#include "node/broadcast/history.h"
+#include "node/transfer/transfer.h"
 
 static void must_hang_up(void)
 {
@@ -39,16 +41,18 @@ static void who_asks_is_no_longer_owed_what_is_in_the_base(void **state)
     start_talk_at_rest();
     struct node *node = world.nodes[0].node;
     uint32_t i = 0;
-    struct peer *peer = node_neighbour(node, &i);
-    const uint32_t place = versions_place(&node->versions, node->own);
-    const uint32_t heard = puppet.heard[RUMOR];
-    push_backlog_add(peer, place, 0);
+    const struct peer *peer = connection_neighbour(node, &i);
+    const struct origin *own = broadcast_own(node);
+    const uint32_t place = versions_place(broadcast_versions(node), own);
+    puppet.gives_no_acks = true;
+    for (int times = 0; times < 50 && broadcast_backlog(node, peer) == 0; times++)
+        puppet_say(&puppet, &(struct message){.kind = WANT, .tag = own->tag});
+    assert_int_equal(broadcast_backlog(node, peer), 1);
+    assert_true(broadcast_is_lazy(node, peer, place));
     puppet_say(&puppet, &(struct message){.kind = TAKE});
-    run(SECOND_NS);
-    assert_int_equal(puppet.heard[HISTORY], 1);
-    assert_int_equal(puppet.heard[RUMOR], heard);
-    assert_int_equal(peer->backlog_count, 0);
-    assert_false(bit_get(peer->lazy, place));
+    assert_int_equal(broadcast_backlog(node, peer), 0);
+    assert_false(broadcast_is_lazy(node, peer, place));
+    puppet.gives_no_acks = false;
 }
 
 static void who_knows_nothing_has_nothing_to_give(void **state)

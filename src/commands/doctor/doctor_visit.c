@@ -28,7 +28,7 @@ static void flush(struct round *round, struct visit *visit)
 {
     const uint8_t *bytes;
     size_t count;
-    if (peer_next_send(&visit->peer, 0, SIZE_MAX, true, &bytes, &count))
+    if (peer_next_send(&visit->peer, SIZE_MAX, true, &bytes, &count))
         transport_send(round->transport, visit->peer.conn, bytes, count);
     else if (visit->peer.state == PEER_MEETING && peer_is_flushed(&visit->peer))
         transport_hang_up(round->transport, visit->peer.conn);
@@ -180,7 +180,7 @@ static void start_visits(struct round *round, struct arena *arena)
 {
     for (uint32_t i = 0; i < round->count; i++) {
         struct visit *visit = &round->visits[i];
-        peer_init(&visit->peer, arena, QUEUE_BYTES, 64);
+        peer_init(&visit->peer, arena, QUEUE_BYTES);
         visit->is_over = visit->is_self || visit->numbers == 0;
         if (!visit->is_over)
             begin(round, visit);
@@ -197,7 +197,7 @@ void visit_all(struct round *round)
                                           .on_timer = on_timer,
                                           .on_signal = on_signal};
     struct arena arena;
-    arena_init(&arena, round->count * peer_arena_bytes(QUEUE_BYTES, 64) + 4096);
+    arena_init(&arena, round->count * peer_arena_bytes(QUEUE_BYTES) + 4096);
     round->transport = transport_new(&owner);
     round->end_ns = transport_now_ns() + VISIT_NS;
     start_visits(round, &arena);

@@ -4,84 +4,110 @@
  *
  * Nothing is kept but that number, and while it is kept nothing else of that origin is pushed.
  * PRUNE ends it: another was faster; TAKE ends it for all: it is in the base. So a tree bends where
- * a line is full, and does not break: who is fed late is fed, and looks for somebody else only if
- * nothing comes at all.
+ * a line is full, and does not break: a neighbour that is fed late is fed, and looks for another
+ * parent only if nothing comes at all. Held by tests/world/test_repair.c.
  */
-#include "node/inside.h"
+#include <string.h>
 
-void push_backlog_add(struct peer *peer, uint32_t place, uint32_t from)
-{
-    peer->backlog_count += !bit_get(peer->backlog, place);
-    bit_set(peer->backlog, place, true);
-    bit_set(peer->lazy, place, true);
-    peer->backlog_from[place] = from;
-}
+#include "node/broadcast/broadcast_private.h"
+#include "node/rate/rate.h"
 
-void push_backlog_forget(struct peer *peer, uint32_t place)
+bool push_backlog_say(struct node *node, const struct peer *peer, const struct origin *origin,
+                      const uint8_t *rumor, size_t bytes)
 {
-    peer->backlog_count -= bit_get(peer->backlog, place);
-    bit_set(peer->backlog, place, false);
-}
-
-void push_backlog_forget_all(const struct node *node, struct peer *peer)
-{
-    for (uint32_t place = 0; place < node->versions.count && peer->backlog_count > 0; place++) {
-        if (!bit_get(peer->backlog, place))
-            continue;
-        push_backlog_forget(peer, place);
-        bit_set(peer->lazy, place, false);
-    }
-}
-
-/* Says what this origin says from there on, until the queue is full, and pushes what comes. While
- * blocks wait, which let all before them, one rumor goes after each. False: there is no room. */
-static bool pay(struct node *node, struct peer *peer, uint32_t place, uint32_t from)
-{
-    const struct origin *origin = &node->versions.origins[place];
-    push_backlog_forget(peer, place);
-    const bool has_blocks = queue_bytes(&peer->blocks) > 0;
-    peer->blocks_left = queue_bytes(&peer->blocks);
-    for (uint32_t next = from; next < origin->next; next++) {
-        uint32_t bytes;
-        const uint8_t *rumor = rumor_log_find(&node->log, place, next, &bytes);
-        if (!rumor) {
-            (void)node_say(node, peer,
-                           &(struct message){.kind = GONE, .tag = origin->tag, .seq = next});
-            return true;
-        }
-        if ((has_blocks && next > from) || !broadcast_say(node, peer, origin, rumor, bytes)) {
-            push_backlog_add(peer, place, next);
-            return next > from;
-        }
-    }
-    bit_set(peer->lazy, place, false);
+    if (pacer_is_full(node, peer) ||
+        !connection_say(node, peer, &(struct message){.kind = RUMOR, .bulk = {rumor, bytes}}))
+        return false;
+    if (origin == node->broadcast->own)
+        budget_on_own(node, peer, bytes);
     return true;
 }
 
-void push_backlog_on_want(struct node *node, struct peer *from, uint64_t tag, uint64_t seq)
+void push_backlog_add(struct broadcast_neighbour *neighbour, uint32_t place, uint32_t from)
 {
-    const struct origin *origin = versions_find(&node->versions, tag);
-    if (origin && !node_rapport(node, from)->partitioned && seq <= UINT32_MAX)
-        (void)pay(node, from, versions_place(&node->versions, origin), (uint32_t)seq);
+    neighbour->backlog_count += !bit_get(neighbour->backlog, place);
+    bit_set(neighbour->backlog, place, true);
+    bit_set(neighbour->lazy, place, true);
+    neighbour->backlog_from[place] = from;
 }
 
-static bool may_pay(const struct node *node, const struct peer *peer)
+void push_backlog_forget(struct broadcast_neighbour *neighbour, uint32_t place)
 {
+    const bool is_there = bit_get(neighbour->backlog, place);
+    CHECK(!is_there || neighbour->backlog_count > 0);
+    neighbour->backlog_count -= is_there;
+    bit_set(neighbour->backlog, place, false);
+}
+
+uint32_t broadcast_backlog(const struct node *node, const struct peer *peer)
+{
+    return broadcast_neighbour(node, peer)->backlog_count;
+}
+
+void broadcast_forget_backlog(struct node *node, const struct peer *peer)
+{
+    struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);
+    const uint32_t count = node->broadcast->versions.count;
+    for (uint32_t place = 0; place < count && neighbour->backlog_count > 0; place++) {
+        if (!bit_get(neighbour->backlog, place))
+            continue;
+        push_backlog_forget(neighbour, place);
+        bit_set(neighbour->lazy, place, false);
+    }
+}
+
+/* Says this origin's rumors from there on, until the queue is full, and pushes what comes. While
+ * blocks wait, which let all before them, one rumor goes after each. False: there is no room. */
+static bool serve(struct node *node, const struct peer *peer, uint32_t place, uint32_t from)
+{
+    struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);
+    const struct origin *origin = &node->broadcast->versions.origins[place];
+    push_backlog_forget(neighbour, place);
+    const bool has_blocks = queue_bytes(&peer->blocks) > 0;
+    neighbour->blocks_left = queue_bytes(&peer->blocks);
+    for (uint32_t next = from; next < origin->next; next++) {
+        uint32_t bytes;
+        const uint8_t *rumor = rumor_log_find(&node->broadcast->log, place, next, &bytes);
+        if (!rumor) {
+            (void)connection_say(node, peer,
+                                 &(struct message){.kind = GONE, .tag = origin->tag, .seq = next});
+            return true;
+        }
+        if ((has_blocks && next > from) || !push_backlog_say(node, peer, origin, rumor, bytes)) {
+            push_backlog_add(neighbour, place, next);
+            return next > from;
+        }
+    }
+    bit_set(neighbour->lazy, place, false);
+    return true;
+}
+
+void push_backlog_on_want(struct node *node, const struct peer *from, uint64_t tag, uint64_t seq)
+{
+    const struct origin *origin = versions_find(&node->broadcast->versions, tag);
+    if (origin && !broadcast_is_partitioned(node, from) && seq <= UINT32_MAX)
+        (void)serve(node, from, broadcast_place(node, origin), (uint32_t)seq);
+}
+
+static bool may_serve(const struct node *node, const struct peer *peer)
+{
+    const struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);
     const size_t blocks = queue_bytes(&peer->blocks);
-    return peer->backlog_count > 0 && peer->state == PEER_OPEN && !pacer_is_full(node, peer) &&
-           !node_rapport(node, peer)->partitioned && (blocks == 0 || blocks != peer->blocks_left);
+    return neighbour->backlog_count > 0 && peer->state == PEER_OPEN && !pacer_is_full(node, peer) &&
+           !neighbour->is_partitioned && (blocks == 0 || blocks != neighbour->blocks_left);
 }
 
 /* One origin after the other. */
-void push_backlog_on_sent(struct node *node, struct peer *peer)
+void broadcast_on_sent(struct node *node, const struct peer *peer)
 {
-    uint32_t place = peer->backlog_cursor;
-    while (may_pay(node, peer)) {
+    struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);
+    uint32_t place = neighbour->backlog_cursor;
+    while (may_serve(node, peer)) {
         do
-            place = place + 1 < node->versions.count ? place + 1 : 0;
-        while (!bit_get(peer->backlog, place));
-        peer->backlog_cursor = place;
-        if (!pay(node, peer, place, peer->backlog_from[place]))
+            place = place + 1 < node->broadcast->versions.count ? place + 1 : 0;
+        while (!bit_get(neighbour->backlog, place));
+        neighbour->backlog_cursor = place;
+        if (!serve(node, peer, place, neighbour->backlog_from[place]))
             break;
     }
 }

@@ -1,150 +1,187 @@
-/* What did not come by itself is asked for.
+/* Repair: what did not come by itself is asked for.
  *
  * VERSION shows that a neighbour has more of an origin than we do. If that does not come soon, or
- * comes more slowly than the origin tells, it is asked for: WANT says from which rumor on. Asking
- * also grafts: who is asked pushes from now on, and who pushed so far is to stop, so the tree
- * (spread.c) grows around a thin or broken branch. No neighbour takes the place of others for more
- * than its share of the origins at a time: the link of one does not carry what all say, and what it
- * brings late would be asked of the next one, all at once again.
+ * comes more slowly than the origin publishes, it is asked for: WANT says from which rumor on.
+ * Asking also grafts the tree (Plumtree): the neighbour asked pushes from now on, and our parent so
+ * far is to stop, so the tree grows around a thin or broken branch. No neighbour takes the place of
+ * others for more than its share of the origins at a time: the link of one does not carry what all
+ * say, and what it brings late would be asked of the next one, all at once again.
  */
-#include "node/inside.h"
+#include <string.h>
 
-#define AFTER_NS    (SECOND_NS / 2) /* or a round trip, on a longer way ... */
-#define LATEST_NS   (5 * SECOND_NS) /* ... but no later */
-#define AGAIN_NS    (2 * SECOND_NS)
-#define SLOW_NS     (3 * SECOND_NS)
-#define COMING_NS   (10 * SECOND_NS)
-#define GONE_ENOUGH 4 /* neighbours that no longer have it, if most are not fewer */
+#include "node/broadcast/broadcast_private.h"
+
+#define AFTER_NS          (SECOND_NS / 2) /* a gap is given so long, or a round trip if longer */
+#define LATEST_NS         (5 * SECOND_NS) /* but no longer than this */
+#define AGAIN_NS          (2 * SECOND_NS) /* between two requests for the same */
+#define SLOW_NS           (3 * SECOND_NS) /* a gap that does not shrink in so long: another parent */
+#define COMING_NS         (10 * SECOND_NS) /* a new parent is counted on for so long */
+#define GONE_ENOUGH       4  /* neighbours that no longer have it, if most are not fewer */
+#define STRANGERS_AT_ONCE 64 /* origins not known yet, asked for after one slice */
 
 static void set_missing(struct node *node, struct origin *origin, bool missing)
 {
-    node->missing += missing ? !origin->missing : -(uint32_t)origin->missing;
-    origin->missing = missing;
+    struct repair *repair = &node->broadcast->repair;
+    CHECK(missing || !origin->gap.missing || repair->missing > 0);
+    repair->missing += missing ? !origin->gap.missing : -(uint32_t)origin->gap.missing;
+    origin->gap.missing = missing;
 }
 
 static void look_again(struct node *node, struct origin *origin)
 {
-    origin->missing_at = origin->next;
-    origin->missing_gap = origin->missing_to - origin->next;
-    origin->missing_since_ns = node->now_ns;
+    struct gap *gap = &origin->gap;
+    gap->missing_at = origin->next;
+    gap->missing_gap = gap->missing_to - origin->next;
+    gap->missing_since_ns = node->now_ns;
 }
 
 void repair_note_missing(struct node *node, struct origin *origin, uint32_t to,
                          const struct peer *from)
 {
-    const bool is_first = !origin->missing;
+    struct gap *gap = &origin->gap;
+    const bool is_first = !gap->missing;
     if (is_first) {
         set_missing(node, origin, true);
-        origin->missing_to = to;
+        gap->missing_to = to;
         look_again(node, origin);
     }
-    if (to > origin->missing_to)
-        origin->missing_to = to;
+    if (to > gap->missing_to)
+        gap->missing_to = to;
     if (is_first || from->conn != origin->parent_conn ||
-        !node_open_peer(node, origin->missing_from))
-        origin->missing_from = from->conn; /* rather somebody else than who feeds us already */
-    origin->shown_ns = node->now_ns;
-    if (origin->behind_ns == 0) {
-        origin->behind_ns = node->now_ns;
-        origin->behind_to = to;
-        node->behind++;
+        !connection_open_peer(node, gap->missing_from))
+        gap->missing_from = from->conn; /* rather another than the one that feeds us already */
+    gap->shown_ns = node->now_ns;
+    if (gap->behind_ns == 0) {
+        gap->behind_ns = node->now_ns;
+        gap->behind_to = to;
+        node->broadcast->repair.behind++;
     }
 }
 
 void repair_on_known(struct node *node, struct origin *origin)
 {
-    origin->gone = 0;
-    if (origin->missing && origin->next >= origin->missing_to)
+    struct gap *gap = &origin->gap;
+    gap->gone = 0;
+    if (gap->missing && origin->next >= gap->missing_to)
         set_missing(node, origin, false);
-    if (origin->behind_ns && origin->next >= origin->behind_to) { /* and what was shown since? */
-        origin->behind_ns = origin->next < origin->missing_to ? node->now_ns : 0;
-        origin->behind_to = origin->missing_to;
-        node->behind -= origin->behind_ns == 0;
+    if (gap->behind_ns && origin->next >= gap->behind_to) { /* and what was shown since? */
+        gap->behind_ns = origin->next < gap->missing_to ? node->now_ns : 0;
+        gap->behind_to = gap->missing_to;
+        node->broadcast->repair.behind -= gap->behind_ns == 0;
     }
 }
 
-/* A base of patches has no use for rumors. */
-static bool want(struct node *node, struct peer *peer, uint64_t tag, uint32_t seq)
+void repair_forget(struct node *node)
 {
-    return !node->transfer.is_rolling &&
-           node_say(node, peer, &(struct message){.kind = WANT, .tag = tag, .seq = seq});
+    struct versions *versions = &node->broadcast->versions;
+    for (uint32_t place = 0; place < versions->count; place++) {
+        struct gap *gap = &versions->origins[place].gap;
+        gap->missing = false;
+        gap->behind_ns = 0;
+        gap->asked_ns = gap->changed_ns = 0;
+    }
+    node->broadcast->repair.missing = node->broadcast->repair.behind = 0;
 }
 
-/* Ask this neighbour for all that comes next from this origin: now, and as soon as it has it. */
-bool repair_ask(struct node *node, struct peer *peer, struct origin *origin)
+/* A base that is ROLLING has no use for rumors. */
+static bool want(struct node *node, const struct peer *peer, uint64_t tag, uint32_t seq)
 {
+    return base_state(node) != BASE_ROLLING &&
+           connection_say(node, peer, &(struct message){.kind = WANT, .tag = tag, .seq = seq});
+}
+
+bool repair_ask(struct node *node, const struct peer *peer, uint32_t place)
+{
+    const struct origin *origin = &node->broadcast->versions.origins[place];
     if (!want(node, peer, origin->tag, origin->next))
         return false;
-    bit_set(peer->pruned, versions_place(&node->versions, origin), false);
+    bit_set(broadcast_neighbour(node, peer)->pruned, place, false);
     return true;
 }
 
 /* An origin not known yet: ask one neighbour for all of it, not each that shows it. */
-void repair_ask_first(struct node *node, struct peer *peer, uint64_t tag)
+static void ask_first(struct node *node, const struct peer *peer, uint64_t tag)
 {
+    struct repair *repair = &node->broadcast->repair;
     for (uint32_t i = 0; i < ASKED_MAX; i++) {
-        const struct asked *asked = &node->asked[i];
+        const struct asked *asked = &repair->asked[i];
         if (asked->tag == tag && asked->at_ns && node->now_ns - asked->at_ns < AGAIN_NS)
             return;
     }
     if (!want(node, peer, tag, 0))
         return;
-    node->asked_ns = node->now_ns;
-    node->asked[node->asked_next++ % ASKED_MAX] = (struct asked){.tag = tag, .at_ns = node->now_ns};
+    repair->asked_ns = node->now_ns;
+    repair->asked[repair->asked_next++ % ASKED_MAX] =
+        (struct asked){.tag = tag, .at_ns = node->now_ns};
 }
 
-/* Who took over a base has nothing in its log of what is in it, so the next is asked. If most no
- * longer have a rumor, or some of very many, it is to be had in a base only. */
-void repair_on_gone(struct node *node, struct peer *from, uint64_t tag, uint64_t seq)
+void repair_slice(struct node *node, const struct peer *from, const struct message *version)
 {
-    struct origin *origin = versions_find(&node->versions, tag);
-    if (!node_is_together(node, from) || (origin && seq < origin->next))
-        return;
-    if (!origin || ++origin->gone >= GONE_ENOUGH || origin->gone * 2 > node_neighbours(node)) {
-        node_rapport(node, from)->ahead = true;
-        return;
+    const size_t entries = version->bulk.count / VERSION_ENTRY_BYTES;
+    uint32_t strangers = 0;
+    for (size_t i = 0; i < entries; i++) {
+        const struct version_entry entry = version_entry_at(version->bulk.at, i);
+        struct origin *origin = versions_find(&node->broadcast->versions, entry.tag);
+        if (origin && origin != node->broadcast->own && entry.next > origin->next)
+            repair_note_missing(node, origin, entry.next, from);
+        else if (!origin && strangers++ < STRANGERS_AT_ONCE)
+            ask_first(node, from, entry.tag);
     }
-    struct peer *other = node_random_neighbour(node);
-    if (other != from)
-        (void)repair_ask(node, other, origin);
-    origin->changed_ns = 0; /* it is not to bring it any more */
 }
 
-/* Who brought us what these origins say is gone: somebody else must. */
+/* A node that took over a base has nothing in its log of what is in it, so the next neighbour is
+ * asked. If most no longer have a rumor, or some of very many, it is to be had in a base only. */
+bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, uint64_t seq)
+{
+    struct origin *origin = versions_find(&node->broadcast->versions, tag);
+    if (!broadcast_is_together(node, from) || (origin && seq < origin->next))
+        return false;
+    if (!origin || ++origin->gap.gone >= GONE_ENOUGH ||
+        origin->gap.gone * 2 > connection_neighbours(node))
+        return true;
+    const struct peer *other = connection_random(node);
+    if (other != from)
+        (void)repair_ask(node, other, broadcast_place(node, origin));
+    origin->gap.changed_ns = 0; /* this one is not to bring it any more */
+    return false;
+}
+
 void repair_on_lost(struct node *node, uint64_t conn)
 {
-    uint32_t left = node_latest(node);
-    for (struct origin *origin = versions_older(&node->versions, NULL); origin && left > 0;
-         origin = versions_older(&node->versions, origin), left--) {
-        struct peer *peer = origin->parent_conn == conn ? node_random_neighbour(node) : NULL;
+    uint32_t left = broadcast_latest_origins(node);
+    const struct versions *versions = &node->broadcast->versions;
+    for (const struct origin *origin = versions_older(versions, NULL); origin && left > 0;
+         origin = versions_older(versions, origin), left--) {
+        const struct peer *peer = origin->parent_conn == conn ? connection_random(node) : NULL;
         if (peer)
-            (void)repair_ask(node, peer, origin);
+            (void)repair_ask(node, peer, broadcast_place(node, origin));
     }
 }
 
-/* Who is ahead of us is not fed by us: it may take the place of who has fed us too late. */
-static bool change_to(struct node *node, struct peer *peer, struct origin *origin)
+/* A neighbour that is ahead of us is not fed by us: it may become our parent for this origin, in
+ * place of one that has fed us too late. */
+static bool change_parent(struct node *node, const struct peer *peer, struct origin *origin)
 {
-    struct peer *before = node_open_peer(node, origin->parent_conn);
-    if (!repair_ask(node, peer, origin))
+    const struct peer *before = connection_open_peer(node, origin->parent_conn);
+    if (!repair_ask(node, peer, broadcast_place(node, origin)))
         return false;
     if (before && before != peer && !peer_is_origin(before, origin))
-        broadcast_prune(node, before, origin);
+        tree_prune(node, before, origin);
     if (origin->parent_conn != peer->conn) {
-        origin->changed_ns = node->now_ns;
-        origin->changed_to = origin->missing_to;
+        origin->gap.changed_ns = node->now_ns;
+        origin->gap.changed_to = origin->gap.missing_to;
     }
     origin->parent_conn = peer->conn;
-    origin->asked_ns = node->now_ns;
+    origin->gap.asked_ns = node->now_ns;
     return true;
 }
 
-/* It may have much to send us before that. */
+/* Our parent was asked lately, and may have much to send us before that. */
 static bool is_awaited(const struct node *node, const struct origin *origin)
 {
-    const struct peer *asked = node_open_peer(node, origin->parent_conn);
-    return asked && origin->asked_ns > 0 &&
-           node->now_ns - origin->asked_ns < AGAIN_NS + asked->rtt_ns;
+    const struct peer *asked = connection_open_peer(node, origin->parent_conn);
+    return asked && origin->gap.asked_ns > 0 &&
+           node->now_ns - origin->gap.asked_ns < AGAIN_NS + asked->rtt_ns;
 }
 
 /* What a neighbour far away has heard may be on its way to us from another as far away. */
@@ -154,65 +191,79 @@ static uint64_t after_ns(const struct peer *peer)
     return after_ns < LATEST_NS ? after_ns : LATEST_NS;
 }
 
-/* Nothing has come since the last look; or for long less than was said meanwhile, and another has
- * more. */
+/* Nothing has come since the last look; or for long less than was published meanwhile, and another
+ * has more. */
 static bool is_too_slow(const struct node *node, const struct origin *origin)
 {
-    return origin->next == origin->missing_at ||
-           (origin->missing_from != origin->parent_conn &&
-            node->now_ns - origin->behind_ns > SLOW_NS &&
-            origin->missing_to - origin->next >= origin->missing_gap);
+    const struct gap *gap = &origin->gap;
+    return origin->next == gap->missing_at ||
+           (gap->missing_from != origin->parent_conn && node->now_ns - gap->behind_ns > SLOW_NS &&
+            gap->missing_to - origin->next >= gap->missing_gap);
 }
 
-/* Who feeds us was asked lately for what has not come yet. What never comes binds nobody for ever.
- */
+/* A parent was changed lately, and has not brought yet what it had. What never comes binds nobody
+ * for ever. */
 static bool is_to_come(const struct node *node, const struct origin *origin)
 {
-    return origin->next < origin->changed_to && origin->changed_ns > 0 &&
-           node->now_ns - origin->changed_ns < COMING_NS;
+    const struct gap *gap = &origin->gap;
+    return origin->next < gap->changed_to && gap->changed_ns > 0 &&
+           node->now_ns - gap->changed_ns < COMING_NS;
 }
 
 /* How many origins each neighbour, by slot, is still to bring. */
 static void count_to_come(const struct node *node, uint32_t to_come[static NODE_PEERS_MAX])
 {
-    for (uint32_t i = 0; i < node->versions.count; i++) {
-        const struct origin *origin = &node->versions.origins[i];
-        const struct peer *peer = node_open_peer(node, origin->parent_conn);
+    const struct versions *versions = &node->broadcast->versions;
+    for (uint32_t i = 0; i < versions->count; i++) {
+        const struct origin *origin = &versions->origins[i];
+        const struct peer *peer = connection_open_peer(node, origin->parent_conn);
         if (peer && is_to_come(node, origin))
-            to_come[node_slot(node, peer)]++;
+            to_come[connection_slot(node, peer)]++;
     }
 }
 
 static bool has_its_share(const struct node *node, uint32_t to_come)
 {
-    return to_come > 0 && (to_come + 1) * node_neighbours(node) > node->live;
+    return to_come > 0 && (to_come + 1) * connection_neighbours(node) > membership_live(node);
+}
+
+/* True: there was something to do, and the next look at the gap begins now. */
+static bool close_gap(struct node *node, const struct peer *peer, struct origin *origin,
+                      uint32_t to_come[static NODE_PEERS_MAX])
+{
+    if (!is_too_slow(node, origin))
+        return true;
+    const bool is_parent = origin->parent_conn == peer->conn;
+    uint32_t *of = &to_come[connection_slot(node, peer)];
+    if (!is_parent && has_its_share(node, *of))
+        return false; /* another may show it, or this one have less to bring */
+    *of += !is_parent;
+    if (change_parent(node, peer, origin) && broadcast_lags(node))
+        node->broadcast->repair.asked_ns = node->now_ns;
+    set_missing(node, origin, false); /* if it does not help, the next VERSION says so */
+    return true;
 }
 
 /* One origin after the other, each time from another one on: no place comes first for ever. */
 void repair_review(struct node *node)
 {
+    struct repair *repair = &node->broadcast->repair;
+    struct versions *versions = &node->broadcast->versions;
     uint32_t to_come[NODE_PEERS_MAX] = {0};
-    if (node->missing > 0)
+    if (repair->missing > 0)
         count_to_come(node, to_come);
-    const uint32_t count = node->versions.count, first = node->repair_turn++;
-    for (uint32_t i = 0; i < count && node->missing > 0; i++) {
-        struct origin *origin = &node->versions.origins[(first + i) % count];
-        struct peer *peer = origin->missing ? node_open_peer(node, origin->missing_from) : NULL;
-        if (origin->missing && !peer)
+    const uint32_t count = versions->count, first = repair->turn++;
+    for (uint32_t i = 0; i < count && repair->missing > 0; i++) {
+        struct origin *origin = &versions->origins[(first + i) % count];
+        const struct gap *gap = &origin->gap;
+        const struct peer *peer =
+            gap->missing ? connection_open_peer(node, gap->missing_from) : NULL;
+        if (gap->missing && !peer)
             set_missing(node, origin, false); /* the next VERSION says who else has it */
-        if (!peer || node->now_ns - origin->missing_since_ns < after_ns(peer) ||
+        if (!peer || node->now_ns - gap->missing_since_ns < after_ns(peer) ||
             is_awaited(node, origin))
             continue;
-        if (is_too_slow(node, origin)) {
-            const bool is_asked = origin->parent_conn == peer->conn;
-            uint32_t *of = &to_come[node_slot(node, peer)];
-            if (!is_asked && has_its_share(node, *of))
-                continue; /* another may show it, or this one have less to bring */
-            *of += !is_asked;
-            if (change_to(node, peer, origin) && node_lags(node))
-                node->asked_ns = node->now_ns;
-            set_missing(node, origin, false); /* if it does not help, the next VERSION says so */
-        }
-        look_again(node, origin);
+        if (close_gap(node, peer, origin, to_come))
+            look_again(node, origin);
     }
 }

@@ -1,29 +1,21 @@
-/* The version: for each origin, the number of the next rumor expected from it.
+/* The version vector: for each origin, the number of the next rumor expected from it.
  *
- * An origin is one life (incarnation) of one node; its tag is a 64-bit hash of both. Neighbours
- * compare versions by a 64-bit hash of the whole, whatever the order, and by slices of it that go
- * round. The digest of all that is known rides along: since rumors are sums, it follows from the
- * rumors alone, and two nodes with equal versions must have equal ones.
+ * An origin is one incarnation of one node; its tag is a 64-bit hash of both. Neighbours compare
+ * versions by a 64-bit hash of the whole, whatever the order, and by slices of it that go round.
+ * The digest of all that is known rides along: since rumors are sums, it follows from the rumors
+ * alone, and two nodes with equal versions must have equal ones.
  *
- * Lives that ended stay in the sum for ever, and everybody knows the same of them. So a version is
- * shown by its latest entries and the hash of all: who has the rest as well finds out by the hash.
+ * Incarnations that ended stay in the sum for ever. So a version is shown by its latest entries and
+ * the hash of all, which tells whether the rest is known, too.
  *
  *   OFFSET SIZE MEANING       (one entry of a slice, little-endian, 12 bytes)
  *        0    8 tag
  *        8    4 next
  *
- * Who meets somebody also says of each entry, in the same order, what the origin had learned:
+ * Nodes that meet also say of each entry, in the same order, what the origin had learned:
  *
  *        0    8 samples
  *        8    4 samples per second, the most it has said so far, float32; 0: not known
- *
- * Who takes over a base takes over its version: the history, in which origins have their names.
- *
- *   OFFSET SIZE MEANING       (one entry of a history, little-endian, 52 bytes)
- *        0   32 id
- *       32    8 incarnation
- *       40    4 next
- *       44    8 samples
  */
 #ifndef HEARSAY_NODE_BROADCAST_VERSION_H
 #define HEARSAY_NODE_BROADCAST_VERSION_H
@@ -37,54 +29,53 @@
 
 #define VERSION_ENTRY_BYTES 12
 #define LEARNED_BYTES       12
-#define HISTORY_ENTRY_BYTES 52
+
+/* What is known to exist of an origin and has not come: the gap that repair.h closes. */
+struct gap {
+    bool missing;              /* somebody has shown more of it than we hold */
+    uint32_t missing_to;       /* rumors before this one are known to exist */
+    uint32_t missing_at;       /* what was next to come at the last look */
+    uint32_t missing_gap;      /* how many were missing at the last look */
+    uint64_t missing_since_ns; /* when that look was */
+    uint64_t missing_from;     /* the conn that showed more, and can be asked */
+    uint64_t asked_ns;         /* when the neighbour that feeds us was last asked to go on */
+    uint64_t changed_ns;       /* when another neighbour took its place; 0: never */
+    uint32_t changed_to;       /* how much was known to exist then */
+    uint32_t behind_to;        /* rumors before this one were known to exist at behind_ns */
+    uint64_t behind_ns;        /* since when something is missing; 0: nothing that was shown is */
+    uint64_t shown_ns;         /* when more than we hold was shown last */
+    uint32_t gone;             /* neighbours in turn that no longer had what comes next */
+};
 
 struct origin {
-    uint64_t tag;
-    uint64_t tag_after; /* of the next incarnation */
-    uint8_t id[ID_BYTES];
-    uint64_t incarnation;
-    uint32_t next;    /* 0: it is known, and has told nothing that we know of */
-    uint32_t newer;   /* place + 1 of the origin that told next after this one ... */
-    uint32_t older;   /* ... and next before it, as far as we heard; 0: none */
-    uint64_t samples; /* as its latest rumor says */
-    uint32_t applied; /* rumors before are in the learner's base, or on their way into it ... */
-    uint64_t applied_samples; /* ... and the samples that the last of those says */
-    float rate;               /* samples per second, the most it has said so far; 0: not known */
-    uint64_t parent_conn;     /* conn that brought its latest rumor or record, or was asked to */
-
-    /* Somebody has more of it than we do: how much, and who. At the last look we had missing_at,
-     * and so many were lacking. */
-    bool missing;
-    uint32_t missing_to;
-    uint32_t missing_at;
-    uint32_t missing_gap;
-    uint64_t missing_since_ns;
-    uint64_t missing_from; /* conn */
-    uint64_t asked_ns;     /* when somebody was asked to bring it ... */
-    uint64_t changed_ns;   /* ... who did not before ... */
-    uint32_t changed_to;   /* ... and had it up to there */
-
-    /* Rumors before behind_to were known to exist at behind_ns; 0: we hold all that was shown. */
-    uint32_t behind_to;
-    uint64_t behind_ns;
-    uint64_t shown_ns; /* when more than we hold was shown last */
-    uint32_t gone;     /* neighbours in turn that no longer had what comes next */
+    uint64_t tag;             /* names the origin on the wire */
+    uint64_t tag_after;       /* the tag of the next incarnation of the same node */
+    uint8_t id[ID_BYTES];     /* the node */
+    uint64_t incarnation;     /* which life of that node */
+    uint32_t next;            /* the next rumor expected; 0: we know of none */
+    uint32_t newer;           /* place + 1 of the origin that published next after it; 0: none */
+    uint32_t older;           /* place + 1 of the origin that published next before it; 0: none */
+    uint64_t samples;         /* that it has learned, as its latest rumor says */
+    uint32_t applied;         /* rumors before this one are in the learner's base, or on the way */
+    uint64_t applied_samples; /* the samples that the last of those says */
+    float rate;               /* samples per second, the most it has said; 0: not known */
+    uint64_t parent_conn;     /* the neighbour that feeds us with it: our parent in its tree */
+    struct gap gap;           /* what of it has not come */
 };
 
 struct versions {
     struct origin *origins; /* [max], in the order they were met; an origin keeps its place */
-    uint32_t count;
-    uint32_t max;
-    uint32_t *slots; /* open addressing: place + 1, 0 is free */
-    uint32_t slots_mask;
-    uint32_t newest;  /* place + 1 of the origin that told last ... */
-    uint32_t oldest;  /* ... and of the one that has been silent for longest */
-    uint32_t cursor;  /* where the next slice begins */
-    uint32_t telling; /* origins that we know rumors of */
-    uint64_t rumors;  /* known in all */
-    uint64_t hash;    /* the sum of a hash of each entry: of the whole, not of its order */
-    uint64_t digest;
+    uint32_t count;         /* origins that are known */
+    uint32_t max;           /* room for so many */
+    uint32_t *slots;        /* hash table by tag, open addressing: place + 1; 0 is free */
+    uint32_t slots_mask;    /* its size less 1 */
+    uint32_t newest;        /* place + 1 of the origin that published last */
+    uint32_t oldest;        /* place + 1 of the one that has been silent for longest */
+    uint32_t cursor;        /* where the next slice begins */
+    uint32_t telling;       /* origins that we know rumors of */
+    uint64_t rumors;        /* rumors known in all */
+    uint64_t hash;          /* the sum of a hash of each entry: of the whole, not of its order */
+    uint64_t digest;        /* of the base that these rumors make */
 };
 
 uint64_t origin_tag(const uint8_t id[static ID_BYTES], uint64_t incarnation);
@@ -156,18 +147,5 @@ struct learned {
 };
 struct learned learned_at(const uint8_t *vector, size_t i);
 void learned_put(uint8_t *out, const struct learned *learned);
-
-/* One origin of a history. */
-struct history_entry {
-    uint8_t id[ID_BYTES];
-    uint64_t incarnation;
-    uint32_t next;
-    uint64_t samples;
-};
-void history_entry_put(uint8_t *out, const struct history_entry *entry);
-struct history_entry history_entry_at(const uint8_t *at);
-/* "id/incarnation:next" of every origin, separated by blanks, the last of the history first, as
- * many as there is room for. */
-void history_text(const uint8_t *history, size_t history_bytes, char *out, size_t room);
 
 #endif

@@ -30,13 +30,12 @@ void peer_credentials_init(struct credentials *credentials, const struct identit
     secret_blake2b(credentials->psk, KEY_BYTES, "hearsay psk", 11, swarm_key, KEY_BYTES);
 }
 
-size_t peer_arena_bytes(size_t queue_max, uint32_t incarnations_max)
+size_t peer_arena_bytes(size_t queue_max)
 {
-    return FRAME_MAX + LENGTH_BYTES + SENDING_BYTES + 2 * queue_max + URGENT_BYTES +
-           3 * bit_words(incarnations_max) * 8 + incarnations_max * sizeof(uint32_t) + 9 * 64;
+    return FRAME_MAX + LENGTH_BYTES + SENDING_BYTES + 2 * queue_max + URGENT_BYTES + 9 * 64;
 }
 
-void peer_init(struct peer *peer, struct arena *arena, size_t queue_max, uint32_t incarnations_max)
+void peer_init(struct peer *peer, struct arena *arena, size_t queue_max)
 {
     *peer = (struct peer){
         .in = arena_take(arena, FRAME_MAX + LENGTH_BYTES, 1),
@@ -44,11 +43,6 @@ void peer_init(struct peer *peer, struct arena *arena, size_t queue_max, uint32_
         .queue = {.at = arena_take(arena, queue_max, 1), .max = queue_max},
         .urgent = {.at = arena_take(arena, URGENT_BYTES, 1), .max = URGENT_BYTES},
         .blocks = {.at = arena_take(arena, queue_max, 1), .max = queue_max},
-        .lazy = arena_take(arena, bit_words(incarnations_max), sizeof(uint64_t)),
-        .pruned = arena_take(arena, bit_words(incarnations_max), sizeof(uint64_t)),
-        .backlog = arena_take(arena, bit_words(incarnations_max), sizeof(uint64_t)),
-        .backlog_from = arena_take(arena, incarnations_max, sizeof(uint32_t)),
-        .words = bit_words(incarnations_max),
     };
 }
 
@@ -70,7 +64,6 @@ void peer_start(struct peer *peer, uint64_t conn, bool dialled, const struct add
     peer->heard_ns = now_ns;
     peer->framed_ns = now_ns;
     peer->pinged_ns = now_ns;
-    link_init(&peer->link, now_ns);
 }
 
 /* Before the session, frames go out in the clear. The answer to one may come before the transport
@@ -253,7 +246,6 @@ static bool fill(struct peer *peer, size_t want, const uint8_t **data, size_t *b
 enum peer_event peer_take(struct peer *peer, const struct credentials *credentials, uint64_t now_ns,
                           const uint8_t **data, size_t *bytes, struct problem *problem)
 {
-    const size_t before = *bytes;
     if (*bytes > 0 && now_ns - peer->framed_ns < FRAME_NS)
         peer->heard_ns = now_ns;
     enum peer_event event = PEER_NOTHING;
@@ -282,7 +274,6 @@ enum peer_event peer_take(struct peer *peer, const struct credentials *credentia
         peer->in_used = peer->in_bytes;
         event = on_frame(peer, credentials, now_ns, content, problem);
     }
-    link_on_received(&peer->link, now_ns, before - *bytes); /* what is left comes again */
     return event;
 }
 
@@ -350,8 +341,8 @@ static void seal_queued(struct peer *peer, size_t most, bool is_open)
     }
 }
 
-bool peer_next_send(struct peer *peer, uint64_t now_ns, size_t most, bool is_open,
-                    const uint8_t **bytes, size_t *count)
+bool peer_next_send(struct peer *peer, size_t most, bool is_open, const uint8_t **bytes,
+                    size_t *count)
 {
     if (peer->sending || peer->state == PEER_FREE)
         return false;
@@ -361,7 +352,6 @@ bool peer_next_send(struct peer *peer, uint64_t now_ns, size_t most, bool is_ope
         return false;
     peer->sending = true;
     peer->sending_bytes = peer->out_bytes < most ? peer->out_bytes : most;
-    link_on_sent(&peer->link, now_ns, peer->sending_bytes);
     *bytes = peer->out;
     *count = peer->sending_bytes;
     return true;
@@ -390,14 +380,6 @@ void peer_end(struct peer *peer)
         .queue = {.at = peer->queue.at, .max = peer->queue.max},
         .urgent = {.at = peer->urgent.at, .max = peer->urgent.max},
         .blocks = {.at = peer->blocks.at, .max = peer->blocks.max},
-        .lazy = peer->lazy,
-        .pruned = peer->pruned,
-        .backlog = peer->backlog,
-        .backlog_from = peer->backlog_from,
-        .words = peer->words,
     };
-    memset(peer->lazy, 0, peer->words * sizeof *peer->lazy);
-    memset(peer->pruned, 0, peer->words * sizeof *peer->pruned);
-    memset(peer->backlog, 0, peer->words * sizeof *peer->backlog);
     *peer = empty;
 }

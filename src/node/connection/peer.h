@@ -28,7 +28,6 @@
 #include "crypto/gate.h"
 #include "crypto/handshake.h"
 #include "crypto/identity.h"
-#include "node/rate/link.h"
 #include "wire/message.h"
 #include "node/connection/queue.h"
 #include "crypto/session.h"
@@ -84,9 +83,6 @@ struct peer {
     uint8_t id[ID_BYTES];   /* from MEETING on */
     uint64_t incarnation;   /* from OPEN on */
 
-    uint32_t own_next; /* how many of our rumors it has, as it said last ... */
-    uint64_t knows;    /* ... and how many rumors in all */
-
     uint64_t born_ns;     /* when the conversation began */
     uint64_t since_ns;    /* when this state began */
     uint64_t heard_ns;    /* when bytes came last, of a frame that is not too slow ... */
@@ -94,7 +90,6 @@ struct peer {
     uint64_t pinged_ns;   /* when it was last sent a PING ... */
     uint64_t answered_ns; /* ... and when the last one that it has answered was */
     uint64_t rtt_ns;      /* last measured; 0: not yet */
-    struct link link;     /* what it carries; counts the bytes sent and received */
     uint64_t renew_ns;    /* when this session is worn out by age */
 
     bool sending;      /* a SEND is with the transport */
@@ -116,20 +111,11 @@ struct peer {
     struct queue queue;   /* messages waiting ... */
     struct queue urgent;  /* ... those that go first: small, and in no order with the others ... */
     struct queue blocks;  /* ... and those that go when nothing else waits */
-
-    uint64_t *lazy;    /* bit per origin: it asked us not to push (or could not take more) */
-    uint64_t *pruned;  /* bit per origin: we asked it not to push */
-    uint64_t *backlog; /* bit per origin: its queue had no room for what it is to have of it ... */
-    uint32_t *backlog_from;  /* ... from this one on */
-    uint32_t backlog_count;  /* of them */
-    uint32_t backlog_cursor; /* whose turn it is */
-    size_t blocks_left;      /* so much of blocks waited when something owed went last */
-    size_t words;            /* of lazy, pruned, owes */
 };
 
-/* Buffers for one peer; for so many origins. */
-void peer_init(struct peer *peer, struct arena *arena, size_t queue_max, uint32_t incarnations_max);
-size_t peer_arena_bytes(size_t queue_max, uint32_t incarnations_max);
+/* Buffers for one peer. */
+void peer_init(struct peer *peer, struct arena *arena, size_t queue_max);
+size_t peer_arena_bytes(size_t queue_max);
 
 /* A new conversation in this slot. */
 void peer_start(struct peer *peer, uint64_t conn, bool dialled, const struct address *address,
@@ -155,8 +141,8 @@ bool peer_say(struct peer *peer, const struct message *message);
 
 /* Something to send and nothing under way? Seals and gives out at most so many bytes; they stay the
  * peer's until peer_on_sent. is_open: not only what is urgent, or begun. */
-bool peer_next_send(struct peer *peer, uint64_t now_ns, size_t most, bool is_open,
-                    const uint8_t **bytes, size_t *count);
+bool peer_next_send(struct peer *peer, size_t most, bool is_open, const uint8_t **bytes,
+                    size_t *count);
 void peer_on_sent(struct peer *peer);
 
 static inline size_t peer_queued_bytes(const struct peer *peer)

@@ -18,6 +18,11 @@ static inline void slots_put(struct slots *slots, uint32_t slot, bool in)
     slots->words[slot / 64] = (slots->words[slot / 64] & ~bit) | (in ? bit : 0);
 }
 
+static inline bool slots_has(const struct slots *slots, uint32_t slot)
+{
+    return slots->words[slot / 64] >> slot % 64 & 1;
+}
+
 /* The first slot of the set that is not before `from`; SLOTS_MAX if there is none. */
 static inline uint32_t slots_next(const struct slots *slots, uint32_t from)
 {

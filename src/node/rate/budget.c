@@ -1,52 +1,39 @@
-/* How much a node may tell: what its links can take, as they are measured (link.h), and what the
- * others can hear.
+/* How much a node may publish: what its links carry, as they are measured (link.h), and what the
+ * others can take in.
  *
  *   room of a link = 0.7 of its rate, less what it carries beside our own rumors
- *   budget         = the least room of the links in good standing, times ease; from very little
- *                    on, it doubles each second at most, if what might be told was told: what has
- *                    not been tried may be too much
- *   ease           falls by three tenths a second while rumors wait for a third of our neighbours,
- *                  or most members lag; rises by a tenth while not
+ *   rate_estimate  = the least room of the links in good standing; from very little on, it doubles
+ *                    each second at most, and only if what might be published was: what has not
+ *                    been tried may be too much
+ *   backoff        falls by three tenths a second while rumors wait for a third of our neighbours,
+ *                  or most members lag; rises by a tenth a second while not
+ *   budget         = rate_estimate * backoff
  *
- * A link that has less than a quarter of the room of the middle one is not in good standing: it is
- * told what it can take, lacks the rest, and is brought up to date from logs and by blocks at its
- * own pace. So one slow member holds nobody back. For the same reason the lag that counts is that
- * of the middle member.
+ * A link with less than a quarter of the middle link's room is not in good standing: it is sent
+ * what it can take, lacks the rest, and is brought up to date from logs and by blocks at its own
+ * pace. So one slow member holds nobody back. For the same reason the lag that counts is that of
+ * the middle member. Held by tests/world/test_budget.c.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/inside.h"
+#include "node/rate/rate_private.h"
 
-#define UTILISATION  0.7
-#define ROOM_LEAST   0.1       /* of its rate: our own progress is never crowded out altogether */
-#define STANDING     0.25      /* of the middle link's room */
-#define CROWDED      (1.0 / 3) /* so many of the links */
-#define LAG_MS       2000
-#define LEARNING_MAX 64
-#define MOST         0.5
-#define EASE_LEAST   0.02
-#define EASE_FALLS   0.7 /* per second */
-#define EASE_RISES   1.1
-#define INGRESS_FADE 0.97
-#define GROWTH       2   /* per second, at most ... */
-#define TRIED        0.5 /* ... if so much of it is made use of */
-#define CAP_USED     0.9 /* of what the user allows to be sent: the rest is for what is asked for */
-
-double budget_rate_max(const struct node *node, const struct peer *peer)
-{
-    const double asked = node_rapport(node, peer)->most;
-    const double own = (double)node->options.neighbour_max;
-    return fmin(asked > 0 ? asked : INFINITY, own > 0 ? own : INFINITY);
-}
-
-double budget_link_rate(const struct node *node, const struct peer *peer)
-{
-    const double cap = (double)node->options.uplink_max;
-    const double part = cap > 0 ? cap / fmax(node_neighbours(node), 1) : INFINITY;
-    return fmin(fmin(peer->link.rate, part), budget_rate_max(node, peer));
-}
+#define UTILISATION   0.7       /* of a link's rate: the rest absorbs what is not foreseen */
+#define ROOM_LEAST    0.1       /* of its rate: our own progress is never crowded out altogether */
+#define STANDING      0.25      /* of the middle link's room */
+#define CROWDED       (1.0 / 3) /* of the links: rumors wait for so many */
+#define LAG_MS        2000      /* a member that says so much lags */
+#define LEARNING_MAX  64        /* members looked at */
+#define MOST          0.5       /* of the members that train */
+#define BACKOFF_LEAST 0.02
+#define BACKOFF_FALLS 0.7 /* per second */
+#define BACKOFF_RISES 1.1 /* per second */
+#define INGRESS_FADE  0.97
+#define GROWTH        2   /* per second, at most */
+#define TRIED         0.5 /* of what might be published: enough to see whether it is carried */
+#define CAP_USED      0.9 /* of uplink_max: the rest is for what is asked for */
 
 static int compare(const void *a, const void *b)
 {
@@ -55,18 +42,17 @@ static int compare(const void *a, const void *b)
 }
 
 /* What passed since the last look: to us, and to it beside our own rumors. */
-static void count_traffic(struct node *node, struct peer *peer, double span_s)
+static void count_traffic(struct rate_neighbour *neighbour, double span_s)
 {
-    struct rapport *rapport = node_rapport(node, peer);
-    const struct link *link = &peer->link;
-    const double other =
-        (double)(link->sent - rapport->sent_seen) - (double)rapport->rumor_bytes_published;
-    rapport->other = 0.5 * rapport->other + 0.5 * fmax(other, 0) / span_s;
-    rapport->incoming =
-        0.5 * rapport->incoming + 0.5 * (double)(link->received - rapport->received_seen) / span_s;
-    rapport->sent_seen = link->sent;
-    rapport->received_seen = link->received;
-    rapport->rumor_bytes_published = 0;
+    CHECK(span_s > 0);
+    const struct link *link = &neighbour->link;
+    const double other = (double)(link->sent - neighbour->sent_seen) - (double)neighbour->own_bytes;
+    const double incoming = (double)(link->received - neighbour->received_seen);
+    neighbour->other = 0.5 * neighbour->other + 0.5 * fmax(other, 0) / span_s;
+    neighbour->incoming = 0.5 * neighbour->incoming + 0.5 * incoming / span_s;
+    neighbour->sent_seen = link->sent;
+    neighbour->received_seen = link->received;
+    neighbour->own_bytes = 0;
 }
 
 /* Links that rumors take: how much room each has, what it carries, and whether rumors wait. */
@@ -101,46 +87,48 @@ static struct standing standing_of(const struct rooms *rooms)
     return standing;
 }
 
-/* Bytes per second that may be told, as far as our links go; and whether rumors wait for many of
- * our neighbours: of lines that several links share, that is the first sign that they are full. */
-static double link_budget(struct node *node, double span_s, bool *is_crowded)
+/* Bytes per second that may be published, as far as our links go; and whether rumors wait for many
+ * of our neighbours: of lines that several links share, that is the first sign that they are full.
+ */
+static double link_budget(struct node *node, double span_s, const struct slots *eager,
+                          const struct slots *together, bool *is_crowded)
 {
-    const uint32_t own = versions_place(&node->versions, node->own);
+    struct budget *budget = &node->rate->budget;
     struct rooms rooms = {.count = 0};
     double uplink = 0, incoming = 0, others = 0;
-    uint32_t copies = 0;
-    struct peer *peer;
-    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++) {
-        count_traffic(node, peer, span_s);
-        const double rate = budget_link_rate(node, peer), other = node->rapports[i].other;
+    const struct peer *peer;
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
+        struct rate_neighbour *neighbour = &node->rate->neighbours[i];
+        count_traffic(neighbour, span_s);
+        const double rate = line_rate(node, peer);
         uplink += rate;
-        others += other;
-        incoming += node->rapports[i].incoming;
-        copies += !bit_get(peer->lazy, own);
-        if (!node_is_together(node, peer)) /* ... though too much may wait for it just now */
+        others += neighbour->other;
+        incoming += neighbour->incoming;
+        if (!slots_has(together, i)) /* though too much may wait for it just now */
             continue;
         rooms.is_crowded[rooms.count] = pacer_is_crowded(node, peer);
         rooms.rate[rooms.count] = rate;
-        rooms.room[rooms.count++] = fmax(UTILISATION * rate - other, ROOM_LEAST * rate);
+        rooms.room[rooms.count++] = fmax(UTILISATION * rate - neighbour->other, ROOM_LEAST * rate);
     }
     const double cap = (double)node->options.uplink_max;
-    node->stats.uplink = cap > 0 ? fmin(uplink, cap) : uplink;
-    node->stats.ingress = fmax(incoming, INGRESS_FADE * node->stats.ingress);
+    budget->uplink = cap > 0 ? fmin(uplink, cap) : uplink;
+    budget->ingress = fmax(incoming, INGRESS_FADE * budget->ingress);
     if (rooms.count == 0)
-        return node->found;
+        return budget->rate_estimate;
     const struct standing standing = standing_of(&rooms);
-    node->slowest = standing.rate;
+    budget->slowest = standing.rate;
     *is_crowded = standing.crowded >= CROWDED * standing.links;
-    const double left = fmax(CAP_USED * cap - others, ROOM_LEAST * cap) / fmax(copies, 1);
+    const double copies = fmax(slots_count(eager), 1);
+    const double left = fmax(CAP_USED * cap - others, ROOM_LEAST * cap) / copies;
     return cap > 0 ? fmin(standing.room, left) : standing.room;
 }
 
-/* What part of those who learn lags, with us among them or not. */
 double budget_lagging(const struct node *node, bool with_us)
 {
+    const struct members *members = membership_members(node);
     uint32_t lagging = 0, learning = 0; /* of a large swarm, some are enough to know */
-    for (uint32_t i = with_us ? 0 : 1; i < node->members.count && learning < LEARNING_MAX; i++) {
-        const struct member *member = &node->members.members[i];
+    for (uint32_t i = with_us ? 0 : 1; i < members->count && learning < LEARNING_MAX; i++) {
+        const struct member *member = &members->members[i];
         const bool learns = member->known_live && member->record.trains;
         learning += learns;
         lagging += learns && member->record.lag_ms > LAG_MS;
@@ -148,49 +136,60 @@ double budget_lagging(const struct node *node, bool with_us)
     return learning > 0 ? (double)lagging / learning : 0;
 }
 
-void budget_on_published(struct node *node, uint64_t bytes)
+void budget_on_own(struct node *node, const struct peer *peer, size_t bytes)
 {
-    node->is_tried |= (double)bytes >= TRIED * node->due_bytes;
+    rate_neighbour(node, peer)->own_bytes += bytes;
 }
 
-static double let_grow(struct node *node)
+void budget_on_published(struct node *node, uint64_t bytes)
 {
-    if (!node->is_tried)
+    struct budget *budget = &node->rate->budget;
+    budget->is_tried |= (double)bytes >= TRIED * budget->due_bytes;
+}
+
+/* By which factor the estimate may grow. */
+static double let_grow(struct budget *budget, uint64_t now_ns)
+{
+    if (!budget->is_tried)
         return 1;
-    const double span_s = (double)(node->now_ns - node->grew_ns) * 1e-9;
-    node->grew_ns = node->now_ns;
-    node->is_tried = false;
+    const double span_s = (double)(now_ns - budget->grew_ns) * 1e-9;
+    budget->grew_ns = now_ns;
+    budget->is_tried = false;
     return pow(GROWTH, fmin(span_s, 1));
 }
 
-void budget_review(struct node *node)
+void budget_review(struct node *node, struct slots eager, struct slots together)
 {
-    const double span_s = (double)(node->now_ns - node->reviewed_ns) * 1e-9;
+    struct budget *budget = &node->rate->budget;
+    const double span_s = (double)(node->now_ns - budget->reviewed_ns) * 1e-9;
     if (span_s <= 0)
         return;
-    node->reviewed_ns = node->now_ns;
-    const double most = let_grow(node) * node->found;
+    budget->reviewed_ns = node->now_ns;
+    const double most = let_grow(budget, node->now_ns) * budget->rate_estimate;
     bool is_crowded = false;
-    const double found = fmin(link_budget(node, span_s, &is_crowded), most);
+    const double room = link_budget(node, span_s, &eager, &together, &is_crowded);
+    const double found = fmin(room, most);
     const double factor =
-        is_crowded || budget_lagging(node, true) >= MOST ? EASE_FALLS : EASE_RISES;
-    node->ease = fmin(fmax(node->ease * pow(factor, fmin(span_s, 2)), EASE_LEAST), 1);
-    node->found = found < node->found ? 0.5 * (node->found + found) : found;
+        is_crowded || budget_lagging(node, true) >= MOST ? BACKOFF_FALLS : BACKOFF_RISES;
+    budget->backoff = fmin(fmax(budget->backoff * pow(factor, fmin(span_s, 2)), BACKOFF_LEAST), 1);
+    budget->rate_estimate =
+        found < budget->rate_estimate ? 0.5 * (budget->rate_estimate + found) : found;
     const uint64_t fixed = node->options.bytes_per_s;
-    node->stats.budget = fixed ? (double)fixed : node->found * node->ease;
+    budget->bytes_per_s = fixed ? (double)fixed : budget->rate_estimate * budget->backoff;
+    CHECK(budget->bytes_per_s > 0);
 }
 
-/* What this neighbour may send us: half by what it sends now, half the same for all. */
-uint64_t budget_downlink_part(const struct node *node, const struct peer *peer)
+double budget_uplink(const struct node *node)
 {
-    const double cap = (double)node->options.downlink_max;
-    if (cap <= 0)
-        return 0;
-    double sum = 0;
-    for (uint32_t i = 0; node_neighbour(node, &i); i++)
-        sum += node->rapports[i].incoming;
-    const uint32_t neighbours = node_neighbours(node);
-    const double equal = 1.0 / (neighbours ? neighbours : 1);
-    const double used = sum > 0 ? node_rapport(node, peer)->incoming / sum : equal;
-    return (uint64_t)fmax(cap * 0.5 * (equal + used), 1);
+    return node->rate->budget.uplink;
+}
+
+double budget_ingress(const struct node *node)
+{
+    return node->rate->budget.ingress;
+}
+
+double budget_slowest(const struct node *node)
+{
+    return node->rate->budget.slowest;
 }

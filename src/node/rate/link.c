@@ -10,10 +10,10 @@
 #define DEPTH_MIN     4096.0
 #define ROUND_NS      50000000u  /* at least */
 #define LOOK_NS       100000000u /* the backlog is the least in so long */
-#define WINDOW_S      0.1        /* beyond the round trip: receipts wait */
+#define WINDOW_S      0.1        /* beyond the round trip: acknowledgements wait */
 #define WINDOW_MIN    8192.0
 #define TRIP_FIRST_NS 200000000u
-#define LEAST_NS      30000000000u /* half of a minute */
+#define BASE_NS       30000000000u /* half of a minute */
 #define TARGET_S      0.005        /* what pace and clocks add to the delay themselves */
 #define TARGET_BULK_S 0.060
 #define TARGET_MORE_S 0.040 /* at 64 kB/s; falls with the root of the rate */
@@ -47,8 +47,8 @@ void link_init(struct link *link, uint64_t now_ns)
                           .acked_ns = now_ns};
 }
 
-/* How fast bytes may be applied over: the rate, as far as it is to be trusted. */
-static double batch_size_of(const struct link *link, uint64_t now_ns)
+/* How fast bytes may be handed over: the rate, as far as it is to be trusted. */
+static double pace_of(const struct link *link, uint64_t now_ns)
 {
     const double rate = link->rate, trusted = rate * link->confidence;
     const double age = (double)(now_ns - link->tried_ns) / SECOND_NS / FRESH_S;
@@ -60,7 +60,7 @@ static double depth_of(double rate)
     return fmax(rate * DEPTH_S, DEPTH_MIN);
 }
 
-/* The least that is applied over while so much waits. */
+/* The least that is handed over while so much waits. */
 static double quantum_of(double rate, size_t waiting)
 {
     return fmin(fmax(rate * QUANTUM_S, SEGMENT_BYTES), (double)waiting);
@@ -68,18 +68,18 @@ static double quantum_of(double rate, size_t waiting)
 
 bool link_is_open(struct link *link, uint64_t now_ns, double rate_max)
 {
-    const double rate = fmin(batch_size_of(link, now_ns), rate_max);
+    const double rate = fmin(pace_of(link, now_ns), rate_max);
     const double window = fmax(rate * ((double)link->trip_ns / SECOND_NS + WINDOW_S), WINDOW_MIN);
     const double proven = WINDOW_MIN + 2 * (double)link->arrived; /* triples with each trip */
     const bool is_open = (double)(link->sent - link->arrived) < fmin(window, proven) &&
-                         link->u64_set_count < LINK_MARKS / 2;
+                         link->marks_count < LINK_MARKS / 2;
     link->is_pressed |= !is_open;
     return is_open;
 }
 
 size_t link_allows(struct link *link, uint64_t now_ns, size_t waiting, double rate_max)
 {
-    const double rate = fmin(batch_size_of(link, now_ns), rate_max);
+    const double rate = fmin(pace_of(link, now_ns), rate_max);
     bucket_fill(&link->bucket, now_ns, rate, depth_of(rate));
     const double most = link->bucket.credit;
     if (most < quantum_of(rate, waiting)) {
@@ -92,7 +92,7 @@ size_t link_allows(struct link *link, uint64_t now_ns, size_t waiting, double ra
 
 uint64_t link_wake_ns(const struct link *link, uint64_t now_ns, size_t waiting, double rate_max)
 {
-    const double rate = fmin(batch_size_of(link, now_ns), rate_max);
+    const double rate = fmin(pace_of(link, now_ns), rate_max);
     const double missing = quantum_of(rate, waiting) - link->bucket.credit;
     return now_ns + 1 + (uint64_t)ceil(missing / rate * SECOND_NS);
 }
@@ -101,38 +101,37 @@ void link_on_sent(struct link *link, uint64_t now_ns, size_t bytes)
 {
     link->bucket.credit -= (double)bytes;
     link->sent += bytes;
-    if (link->u64_set_count ==
-        LINK_MARKS) { /* as if applied over with the last: a delay too long */
-        link->u64_set[(link->u64_set_first + LINK_MARKS - 1) % LINK_MARKS].bytes = link->sent;
+    if (link->marks_count == LINK_MARKS) { /* as if handed over with the last: a delay too long */
+        link->marks[(link->marks_first + LINK_MARKS - 1) % LINK_MARKS].bytes = link->sent;
         return;
     }
-    link->u64_set[(link->u64_set_first + link->u64_set_count++) % LINK_MARKS] =
+    link->marks[(link->marks_first + link->marks_count++) % LINK_MARKS] =
         (struct mark){.bytes = link->sent, .at_ns = now_ns};
 }
 
-/* When the byte that arrived last was applied over; what was before it is done with. */
+/* When the byte that arrived last was handed over; what was before it is done with. */
 static bool take_mark(struct link *link, uint64_t bytes, uint64_t *handed_ns)
 {
-    while (link->u64_set_count > 0) {
-        const struct mark *first = &link->u64_set[link->u64_set_first];
+    while (link->marks_count > 0) {
+        const struct mark *first = &link->marks[link->marks_first];
         if (first->bytes >= bytes) {
             *handed_ns = first->at_ns;
             return true;
         }
-        link->u64_set_first = (link->u64_set_first + 1) % LINK_MARKS;
-        link->u64_set_count--;
+        link->marks_first = (link->marks_first + 1) % LINK_MARKS;
+        link->marks_count--;
     }
     return false;
 }
 
-static void learn_least(struct link *link, uint64_t now_ns, int64_t delay_ns)
+static void learn_base_delay(struct link *link, uint64_t now_ns, int64_t delay_ns)
 {
     if (!link->has_base_delay) {
         link->has_base_delay = true;
         link->base_delay[0] = link->base_delay[1] = delay_ns;
         link->base_delay_ns = now_ns;
     }
-    if (now_ns - link->base_delay_ns > LEAST_NS) {
+    if (now_ns - link->base_delay_ns > BASE_NS) {
         link->base_delay[1] = link->base_delay[0];
         link->base_delay[0] = delay_ns;
         link->base_delay_ns = now_ns;
@@ -141,7 +140,7 @@ static void learn_least(struct link *link, uint64_t now_ns, int64_t delay_ns)
         link->base_delay[0] = delay_ns;
 }
 
-/* The least delay lately: the way itself. */
+/* The base delay: the least one lately, which is the way itself. */
 static int64_t way_of(const struct link *link)
 {
     return link->base_delay[0] < link->base_delay[1] ? link->base_delay[0] : link->base_delay[1];
@@ -165,9 +164,9 @@ static bool is_made_use_of(const struct link *link, double round_s)
  * second (0: not known). While what waits is getting less, it is known already. */
 static double next_rate(const struct link *link, double backlog_s, double round_s, double delivered)
 {
-    const double rate = link->rate, candidate = target_s(link);
+    const double rate = link->rate, target = target_s(link);
     const bool is_used = is_made_use_of(link, round_s);
-    const double room = 1 - backlog_s / candidate;
+    const double room = 1 - backlog_s / target;
     if (room >= 0) {
         const double growth =
             link->is_starting && link->is_pressed ? 1 : fmin(GROWTH * round_s, link->stride) * room;
@@ -183,12 +182,12 @@ static double next_rate(const struct link *link, double backlog_s, double round_
  * up to the rate, or the rate is forgotten. True: the rate itself is not to be changed. */
 static bool regain_confidence(struct link *link, uint64_t now_ns, bool is_good)
 {
-    const double batch_size = batch_size_of(link, now_ns);
-    const bool is_below = batch_size < link->rate;
+    const double pace = pace_of(link, now_ns);
+    const bool is_below = pace < link->rate;
     link->tried_ns = now_ns;
-    link->confidence = is_good ? fmin(2 * batch_size / link->rate, 1) : 1;
+    link->confidence = is_good ? fmin(2 * pace / link->rate, 1) : 1;
     if (!is_good)
-        link->rate = batch_size;
+        link->rate = pace;
     return is_good && is_below;
 }
 
@@ -208,7 +207,7 @@ static void begin_round(struct link *link, uint64_t now_ns)
 static void end_round(struct link *link, uint64_t now_ns, const struct mark *received)
 {
     const int64_t way = way_of(link);
-    const double backlog_s = (double)(link->look_base_delay - way) / SECOND_NS;
+    const double backlog_s = (double)(link->look_delay_ns - way) / SECOND_NS;
     const double round_s = (double)(now_ns - link->round_ns) / SECOND_NS;
     const double span_s = (double)(received->at_ns - link->round_from.at_ns) / SECOND_NS;
     const double bytes = (double)(received->bytes - link->round_from.bytes);
@@ -222,33 +221,33 @@ static void end_round(struct link *link, uint64_t now_ns, const struct mark *rec
     if (is_used || !is_good)
         link->stride = next_stride(link, round_s, is_good);
     link->is_starting &= is_good;
-    link->backlog_ns = link->look_base_delay > way ? (uint64_t)(link->look_base_delay - way) : 0;
+    link->backlog_ns = link->look_delay_ns > way ? (uint64_t)(link->look_delay_ns - way) : 0;
     begin_round(link, now_ns);
 }
 
 bool link_on_ack(struct link *link, uint64_t now_ns, uint64_t bytes, uint64_t clock_us,
-                 uint64_t held_us)
+                 uint64_t ack_delay_us)
 {
     uint64_t handed_ns;
     if (bytes > link->sent || bytes <= link->arrived || clock_us > CLOCK_US_MAX ||
-        held_us > CLOCK_US_MAX)
+        ack_delay_us > CLOCK_US_MAX)
         return false;
     link->arrived = bytes;
     if (!take_mark(link, bytes, &handed_ns))
         return true;
     const struct mark received = {.bytes = bytes, .at_ns = clock_us * 1000};
     const int64_t delay_ns = (int64_t)received.at_ns - (int64_t)handed_ns;
-    learn_least(link, now_ns, delay_ns);
+    learn_base_delay(link, now_ns, delay_ns);
     const int64_t trip_ns =
-        (int64_t)(now_ns - handed_ns) - (int64_t)held_us * 1000 - (delay_ns - way_of(link));
+        (int64_t)(now_ns - handed_ns) - (int64_t)ack_delay_us * 1000 - (delay_ns - way_of(link));
     link->trip_ns = trip_ns > 0 ? (uint64_t)trip_ns : 0;
     if ((double)(delay_ns - way_of(link)) / SECOND_NS <= target_s(link))
         link->round_from = (struct mark){0};
     else if (link->round_from.bytes == 0)
         link->round_from = received;
-    if (now_ns - link->look_ns > LOOK_NS || delay_ns < link->look_base_delay) {
+    if (now_ns - link->look_ns > LOOK_NS || delay_ns < link->look_delay_ns) {
         link->look_ns = now_ns - link->look_ns > LOOK_NS ? now_ns : link->look_ns;
-        link->look_base_delay = delay_ns;
+        link->look_delay_ns = delay_ns;
     }
     if (bytes > link->round_ends && now_ns - link->round_ns >= ROUND_NS)
         end_round(link, now_ns, &received);

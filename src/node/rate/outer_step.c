@@ -18,22 +18,22 @@ double outer_step_hops(uint32_t live, uint32_t mesh, uint32_t degree)
     return live <= mesh ? 1 : 1 + log((double)live / mesh) / log(degree);
 }
 
-static double member_gossip_s(const struct outer_step_measured *measured)
+static double reaction_s(const struct outer_step_measured *measured)
 {
     return measured->delay_s * measured->hops + OUTER_STEP_STEPS * measured->step_s;
 }
 
-/* The gain for which it is worth to tell more rarely: averaging over many leaves room for it. */
+/* The gain for which publishing more rarely pays: averaging over many leaves room for it. */
 static double usual_gain(const struct outer_step_measured *measured)
 {
     return fmax(sqrt(measured->learners) / 2, 1);
 }
 
-/* Between two publications: for that gain, or because there would be too little to tell. */
+/* Between two publications: for that gain, or because there would be too little to publish. */
 static double due_s(const struct outer_step_measured *measured, double gain)
 {
     const double heads_s = HEAD_BYTES / HEAD_PART / measured->bytes_per_s;
-    return fmax(gain * member_gossip_s(measured), heads_s);
+    return fmax(gain * reaction_s(measured), heads_s);
 }
 
 static double interval_s(const struct outer_step_measured *measured)
@@ -45,7 +45,7 @@ static double interval_s(const struct outer_step_measured *measured)
 
 static double gain(const struct outer_step_measured *measured, double wait_s)
 {
-    return fmax(fmin(wait_s / member_gossip_s(measured), sqrt(measured->learners)), 1);
+    return fmax(fmin(wait_s / reaction_s(measured), sqrt(measured->learners)), 1);
 }
 
 static double beta(const struct outer_step_measured *measured, double gain)

@@ -1,57 +1,60 @@
-/* How boldly to tell: how often, how much at once, and with what weight.
+/* The outer step: how often to publish, with what gain, and with how much outer momentum.
  *
  *   members that train ─┐
- *   round trips ────────┼──► outer_step_of ──► interval, gain, beta
- *   time of a step ─────┤
+ *   round trips ────────┤
+ *   time of a step ─────┼──► outer_step_of ──► interval, gain, beta
  *   bytes per second ───┤
  *   local momentum ─────┘
  *
- * A pure function of what a node measures. The rule for n members that train (where some learn more
- * than others, n is as many as would leave as much noise in the mean: members.h):
+ * A pure function of what a node measures. n is the number of members that train, as if all learned
+ * equally much (members.h, members_learners). The rule:
  *
- *   news      = how long it takes until the others work with what was told: the one-way delay,
+ *   reaction  = how long it takes until the others work with what was published: the one-way delay,
  *               times the hops to most of them, and OUTER_STEP_STEPS steps, in which they react.
- *   interval  = news, times half the square root of n if that is more than 1; at least so long that
- *               a rumor's head is a twentieth of what is told, and OUTER_STEP_S, below which
- * nothing is gained. The first six are shorter, the first of them news: then all learn the same,
- * and hearing of it is worth more than averaging noise. gain      = interval / news, between 1 and
- * the square root of n (but OUTER_STEP_S buys none; with the first six publications it is what it
- * will be). beta      = 0.6, less a third of the momentum that a learner has itself, of the gain's
- * inverse; less where the interval was fixed to be shorter.
+ *   interval  = reaction, times half the square root of n if that is more than 1. It is at least so
+ *               long that a rumor's head is a twentieth of what is published, and at least
+ *               OUTER_STEP_S, below which nothing is gained. The first six intervals are shorter,
+ *               the first of them one reaction: then all learn the same, and hearing of it is worth
+ *               more than averaging noise.
+ *   gain      = interval / reaction, between 1 and the square root of n. OUTER_STEP_S buys none;
+ *               during the first six publications it is already what it will be.
+ *   beta      = (0.6 - a third of the local momentum) / gain; less where a shorter interval was
+ *               configured.
  *
- * Why: what is told gain times over in an interval is answered only after the news has come. A
- * loop with a delay swings where gain · news / interval comes near pi/2; at 1 it settles quickly.
- * The more nodes are averaged, the less noise there is to fear, and the further the swarm may go
- * on. gain·beta is the swarm's momentum (heavy ball: Polyak 1964): where learners have 0.9 of their
- * own, a half diverged nowhere, and in long runs of a convolutional network 0.3 was better; where
- * they have none, 0.6 was.
+ * Why: what is published gain times over in an interval is answered only after the reaction. A loop
+ * with a delay oscillates where gain · reaction / interval comes near pi/2; at 1 it settles
+ * quickly. The more nodes are averaged, the less noise there is to fear, and the further the swarm
+ * may go on. gain · beta is the swarm's momentum (heavy ball: Polyak 1964), what DiLoCo calls the
+ * outer momentum: where learners have 0.9 of their own, a half diverged nowhere, and in long runs
+ * of a convolutional network 0.3 was better; where they have none, 0.6 was.
  *
- * What is measured of it: README, "How boldly", by tests/bench/bench_exchange.py.
+ * Measured in tests/README.md, by tests/bench/bench_exchange.py. Held by
+ * tests/unit/node/test_outer_step.c.
  */
 #ifndef HEARSAY_NODE_RATE_OUTER_STEP_H
 #define HEARSAY_NODE_RATE_OUTER_STEP_H
 
 #include <stdint.h>
 
-#define OUTER_STEP_STEPS 8.0
-#define OUTER_STEP_S     0.25
+#define OUTER_STEP_STEPS 8.0  /* local steps in which a node reacts to what it applied */
+#define OUTER_STEP_S     0.25 /* the shortest interval, in seconds */
 
 struct outer_step_measured {
-    double learners;    /* live members that train, as if all learned equally much; >= 1 */
-    double delay_s;     /* one way to a neighbour; 0: not measured yet */
-    double hops;        /* to most members; >= 1 */
-    double step_s;      /* of one local step; 0: not measured yet */
-    double bytes_per_s; /* that may be told; > 0 */
-    double momentum;    /* of a learner itself, in [0, 1) */
-    double interval_s;  /* these two may be fixed; 0: to be chosen */
-    double gain;
+    double learners;       /* live members that train, as if all learned equally much; >= 1 */
+    double delay_s;        /* one way to a neighbour; 0: not measured yet */
+    double hops;           /* to most members; >= 1 */
+    double step_s;         /* seconds of one local step; 0: not measured yet */
+    double bytes_per_s;    /* that may be published; > 0 */
+    double momentum;       /* of the local optimizer, in [0, 1) */
+    double interval_s;     /* a configured interval; 0: to be chosen */
+    double gain;           /* a configured gain; 0: to be chosen */
     uint32_t publications; /* so far */
 };
 
 struct outer_step {
-    double interval_s;
-    double gain;
-    double beta;
+    double interval_s; /* seconds between two publications, in the mean */
+    double gain;       /* weight of everybody's progress together: 1 averages */
+    double beta;       /* outer momentum, before the gain */
 };
 
 struct outer_step outer_step_of(const struct outer_step_measured *measured);

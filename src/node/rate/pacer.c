@@ -1,41 +1,46 @@
-/* When a neighbour is applied bytes: as its link lets us (link.h), and as the user does. What
- * waits, waits here, where the next message is still to be chosen, and not in queues on the way. */
+/* When a neighbour is handed bytes: as its link lets us (link.h), and as the user does. What waits,
+ * waits here, where the next message is still to be chosen, and not in queues on the way. */
 #include <math.h>
 
-#include "node/inside.h"
+#include "node/rate/rate_private.h"
 
-#define CAP_DEPTH_S   0.02
-#define SEGMENT_BYTES 1448
-#define FULL_S        0.5
-#define BUSY_S        0.2
-#define CROWDED_S     0.3
-#define WAITS_LEAST   8192
+#define CAP_DEPTH_S   0.02 /* what uplink_max did not use for so long may be made up for */
+#define SEGMENT_BYTES 1448 /* less is not worth a call, if more waits */
+#define FULL_S        0.5  /* of a link: rumors that may wait for it */
+#define CROWDED_S     0.3  /* the same: more than should usually wait */
+#define BUSY_S        0.2  /* the same of everything, when blocks are to be added */
+#define WAITS_LEAST   8192 /* bytes that may wait however slow the link is */
 
-/* Of all that is sent, at most uplink_max. */
+/* Bytes that uplink_max allows to be sent now. */
 static double cap_allows(struct node *node)
 {
     const double cap = (double)node->options.uplink_max;
     if (cap <= 0)
         return INFINITY;
-    bucket_fill(&node->uplink, node->now_ns, cap, fmax(cap * CAP_DEPTH_S, 2 * SEGMENT_BYTES));
-    return node->uplink.credit;
+    bucket_fill(&node->rate->pacer.uplink, node->now_ns, cap,
+                fmax(cap * CAP_DEPTH_S, 2 * SEGMENT_BYTES));
+    return node->rate->pacer.uplink.credit;
 }
 
 static uint64_t cap_wake_ns(const struct node *node, double wanted)
 {
-    const double missing = wanted - node->uplink.credit;
+    const double missing = wanted - node->rate->pacer.uplink.credit;
     return node->now_ns + 1 + (uint64_t)(missing * 1e9 / (double)node->options.uplink_max);
 }
 
+/* Not before that moment. */
 static size_t wait_until(struct node *node, const struct peer *peer, uint64_t wake_ns)
 {
-    slots_put(&node->held_up, node_slot(node, peer), true);
-    node->pacer_wake_ns = wake_ns < node->pacer_wake_ns ? wake_ns : node->pacer_wake_ns;
+    slots_put(&node->rate->pacer.held_up, connection_slot(node, peer), true);
+    struct pacer *pacer = &node->rate->pacer;
+    pacer->wake_ns = wake_ns < pacer->wake_ns ? wake_ns : pacer->wake_ns;
     return 0;
 }
 
-static size_t allows(struct node *node, struct peer *peer, bool is_open, double rate_max)
+static size_t allows(struct node *node, const struct peer *peer, bool is_open, double rate_max)
 {
+    struct link *link = &rate_neighbour(node, peer)->link;
+    CHECK(rate_max > 0);
     const size_t waiting = peer_waiting_bytes(peer, is_open);
     if (waiting == 0)
         return 0;
@@ -43,93 +48,132 @@ static size_t allows(struct node *node, struct peer *peer, bool is_open, double 
     const double wanted = fmin((double)waiting, SEGMENT_BYTES);
     if (cap < wanted)
         return wait_until(node, peer, cap_wake_ns(node, wanted));
-    const size_t most = link_allows(&peer->link, node->now_ns, waiting, rate_max);
+    const size_t most = link_allows(link, node->now_ns, waiting, rate_max);
     if (most == 0)
-        return wait_until(node, peer, link_wake_ns(&peer->link, node->now_ns, waiting, rate_max));
+        return wait_until(node, peer, link_wake_ns(link, node->now_ns, waiting, rate_max));
     if (most == waiting && (double)most <= cap)
         return SIZE_MAX; /* all of it, and what sealing adds */
     return (double)most < cap ? most : (size_t)cap;
 }
 
-bool pacer_next_send(struct node *node, struct peer *peer, const uint8_t **bytes, size_t *count)
+/* Something to send to this peer, as much of it as may go now. */
+static bool next_send(struct node *node, const struct peer *peer, struct action *action)
 {
+    struct link *link = &rate_neighbour(node, peer)->link;
     size_t most = SIZE_MAX;
     bool is_open = true;
-    if (peer_can_say(peer)) { /* not greetings, nor goodbyes */
-        const double rate_max = budget_rate_max(node, peer);
-        peer->link.is_bulk = queue_bytes(&peer->blocks) > 0;
-        is_open = link_is_open(&peer->link, node->now_ns, rate_max);
+    if (peer_can_say(peer)) { /* greetings and goodbyes are not held back */
+        const double rate_max = line_rate_max(node, peer);
+        link->is_bulk = queue_bytes(&peer->blocks) > 0;
+        is_open = link_is_open(link, node->now_ns, rate_max);
         most = allows(node, peer, is_open, rate_max);
     }
-    if (!peer_next_send(peer, node->now_ns, most, is_open, bytes, count))
+    if (!connection_next_send(node, peer, most, is_open, &action->bytes, &action->count))
         return false;
-    node->uplink.credit -= (double)*count;
-    node->turn++;
+    CHECK(action->count > 0 && action->count <= most);
+    action->kind = ACTION_SEND;
+    action->conn = peer->conn;
+    link_on_sent(link, node->now_ns, action->count);
+    node->rate->pacer.uplink.credit -= (double)action->count;
+    node->rate->pacer.turn++;
     return true;
 }
 
-/* Those who waited may try again. */
+/* Has this peer something to send, or is it done? */
+static bool peer_action(struct node *node, const struct peer *peer, struct action *action)
+{
+    if (peer->state == PEER_FREE || peer->hangup_asked)
+        return false;
+    if (next_send(node, peer, action))
+        return true;
+    if (!connection_next_hangup(node, peer))
+        return false;
+    *action = (struct action){.kind = ACTION_HANGUP, .conn = peer->conn};
+    return true;
+}
+
+bool pacer_next_action(struct node *node, struct action *action)
+{
+    uint32_t *turn = &node->rate->pacer.turn;
+    while (connection_next_ready(node, 0) < SLOTS_MAX) {
+        uint32_t i = connection_next_ready(node, *turn % SLOTS_MAX);
+        i = i < SLOTS_MAX ? i : connection_next_ready(node, 0);
+        *turn = i;
+        if (peer_action(node, connection_at(node, i), action))
+            return true;
+        connection_set_ready(node, i, false);
+    }
+    return false;
+}
+
 void pacer_on_time(struct node *node)
 {
-    if (node->now_ns < node->pacer_wake_ns)
+    struct pacer *pacer = &node->rate->pacer;
+    if (node->now_ns < pacer->wake_ns)
         return;
-    node->pacer_wake_ns = UINT64_MAX;
-    for (uint32_t i = 0; (i = slots_next(&node->held_up, i)) < SLOTS_MAX;) {
-        slots_put(&node->held_up, i, false);
-        slots_put(&node->ready, i, true);
+    pacer->wake_ns = UINT64_MAX;
+    for (uint32_t i = 0; (i = slots_next(&pacer->held_up, i)) < SLOTS_MAX;) {
+        slots_put(&pacer->held_up, i, false);
+        connection_set_ready(node, i, true);
     }
 }
 
-/* Receipts. */
-
-void pacer_say_ack(struct node *node, struct peer *peer)
+uint64_t pacer_wake_ns(const struct node *node)
 {
-    struct link *link = &peer->link;
-    const struct message receipt = {.kind = ACK,
-                                    .received = link->received,
-                                    .clock = (link->received_ns - link->born_ns) / 1000,
-                                    .held = (node->now_ns - link->received_ns) / 1000,
-                                    .most = budget_downlink_part(node, peer)};
-    if (node_say(node, peer, &receipt))
+    return node->rate->pacer.wake_ns;
+}
+
+/* Acknowledgements. */
+
+void pacer_say_ack(struct node *node, const struct peer *peer)
+{
+    struct link *link = &rate_neighbour(node, peer)->link;
+    const struct message ack = {.kind = ACK,
+                                .received = link->received,
+                                .clock = (link->received_ns - link->born_ns) / 1000,
+                                .held = (node->now_ns - link->received_ns) / 1000,
+                                .most = line_downlink_part(node, peer)};
+    if (connection_say(node, peer, &ack))
         link_acked(link, node->now_ns);
 }
 
-void pacer_consider_ack(struct node *node, struct peer *peer)
+void pacer_consider_ack(struct node *node, const struct peer *peer)
 {
-    if (peer->state == PEER_OPEN && link_owes_ack(&peer->link, node->now_ns))
+    if (peer->state == PEER_OPEN && link_owes_ack(rate_link(node, peer), node->now_ns))
         pacer_say_ack(node, peer);
 }
 
-void pacer_on_ack(struct node *node, struct peer *peer, const struct message *receipt)
+void pacer_on_ack(struct node *node, const struct peer *peer, const struct message *ack)
 {
-    if (!link_on_ack(&peer->link, node->now_ns, receipt->received, receipt->clock, receipt->held)) {
-        node_hang_up(node, peer, BYE_BROKEN, "sent a receipt for what was not sent");
+    struct rate_neighbour *neighbour = rate_neighbour(node, peer);
+    if (!link_on_ack(&neighbour->link, node->now_ns, ack->received, ack->clock, ack->held)) {
+        connection_hang_up(node, peer, BYE_BROKEN, "sent a receipt for what was not sent");
         return;
     }
-    node_rapport(node, peer)->most = (double)receipt->most;
-    slots_put(&node->ready, node_slot(node, peer), true);
+    neighbour->allowed = (double)ack->most;
+    connection_set_ready(node, connection_slot(node, peer), true);
 }
 
+/* Queues. */
+
+/* Would so many bytes take longer than that? */
 static bool takes_longer(const struct node *node, const struct peer *peer, size_t bytes,
                          double span_s)
 {
-    const double most = fmax(span_s * budget_link_rate(node, peer), WAITS_LEAST);
+    const double most = fmax(span_s * line_rate(node, peer), WAITS_LEAST);
     return (double)bytes > fmin(most, (double)peer->queue.max / 2);
 }
 
-/* No more rumors are to wait for a neighbour than it can be sent soon ... */
 bool pacer_is_full(const struct node *node, const struct peer *peer)
 {
     return takes_longer(node, peer, queue_bytes(&peer->queue), FULL_S);
 }
 
-/* ... which is to be seldom. */
 bool pacer_is_crowded(const struct node *node, const struct peer *peer)
 {
     return takes_longer(node, peer, queue_bytes(&peer->queue), CROWDED_S);
 }
 
-/* ... and no more blocks if there is enough to do for now. */
 bool pacer_is_busy(const struct node *node, const struct peer *peer)
 {
     return takes_longer(node, peer, peer_queued_bytes(peer), BUSY_S);

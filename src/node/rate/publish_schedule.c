@@ -1,8 +1,15 @@
-/* When a node tells, and how boldly: what its configuration fixes, and the rest by boldness.h. */
+/* When a node publishes, how much, and with which gain and outer momentum: what its configuration
+ * fixes, and the rest by outer_step.h. */
 #include <math.h>
 #include <stdlib.h>
 
-#include "node/inside.h"
+#include "node/rate/rate_private.h"
+
+#define SPAN_NS     (10 * SECOND_NS) /* a budget saves up for so long, or until it is time */
+#define BYTES_LEAST 256              /* a publication may always take this */
+#define WAIT_LEAST  0.5              /* of the interval, between two publications */
+#define WAIT_MOST   1.5              /* of the interval */
+#define RATE_MIN    1e-6 /* of who has stopped: 0 would mean that the rate is not known yet */
 
 static int compare(const void *a, const void *b)
 {
@@ -10,75 +17,172 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of the neighbours whose round trip is known, the middle one: half of it. Nobody waits for one who
+/* One way to the middle one of the neighbours whose round trip is known: nobody waits for one that
  * is far away. */
 static double delay_s(const struct node *node)
 {
     const struct peer *peer;
     uint64_t trips_ns[NODE_PEERS_MAX];
     uint32_t count = 0;
-    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++)
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
         if (peer->rtt_ns > 0)
             trips_ns[count++] = peer->rtt_ns;
     qsort(trips_ns, count, sizeof *trips_ns, compare);
     return count > 0 ? (double)trips_ns[count / 2] / 2 * 1e-9 : 0;
 }
 
-void publish_schedule_on_step(struct node *node, uint32_t steps)
+static void measure_step(struct publish_schedule *schedule, uint64_t now_ns, uint32_t steps)
 {
-    const double span_s = (double)(node->now_ns - node->stepped_ns) * 1e-9;
-    if (node->stepped_ns > 0 && steps > 0) {
+    const double span_s = (double)(now_ns - schedule->stepped_ns) * 1e-9;
+    if (schedule->stepped_ns > 0 && steps > 0) {
         const double each_s = span_s / steps;
-        double *smooth = &node->step_s;
+        double *smooth = &schedule->step_s;
         *smooth = *smooth > 0 ? fmin(0.9 * *smooth + 0.1 * each_s, 2 * *smooth) : each_s;
     }
-    node->stepped_ns = node->now_ns;
+    schedule->stepped_ns = now_ns;
+}
+
+void publish_schedule_on_step(struct node *node, uint32_t steps, uint64_t samples)
+{
+    struct publish_schedule *schedule = &node->rate->schedule;
+    schedule->steps += steps;
+    schedule->samples += samples;
+    schedule->steps_since += steps;
+    measure_step(schedule, node->now_ns, steps);
+    publish_schedule_consider(node);
+}
+
+void publish_schedule_measure(struct node *node)
+{
+    struct publish_schedule *schedule = &node->rate->schedule;
+    const uint64_t span_ns = node->now_ns - schedule->measured_ns;
+    if (span_ns < SECOND_NS)
+        return;
+    CHECK(schedule->samples >= schedule->measured_samples);
+    const double rate =
+        (double)(schedule->samples - schedule->measured_samples) / ((double)span_ns * 1e-9);
+    double *smooth = &schedule->samples_per_s;
+    *smooth = *smooth > 0 ? fmax(0.7 * *smooth + 0.3 * rate, RATE_MIN) : rate;
+    schedule->measured_ns = node->now_ns;
+    schedule->measured_samples = schedule->samples;
 }
 
 void publish_schedule_renew(struct node *node)
 {
+    struct publish_schedule *schedule = &node->rate->schedule;
     const struct node_options *options = &node->options;
     const struct outer_step_measured measured = {
-        .learners = members_learners(&node->members, options->weigh_throughput, node->now_ns),
+        .learners =
+            members_learners(membership_members(node), options->weigh_throughput, node->now_ns),
         .delay_s = delay_s(node),
-        .hops = outer_step_hops(node->live, MESH_MAX, DEGREE),
-        .step_s = node->step_s,
-        .bytes_per_s = node->stats.budget,
+        .hops = outer_step_hops(membership_live(node), MESH_MAX, DEGREE),
+        .step_s = schedule->step_s,
+        .bytes_per_s = node->rate->budget.bytes_per_s,
         .momentum = options->momentum,
         .interval_s = (double)options->interval_ns * 1e-9,
         .gain = options->gain,
-        .publications = node->publications,
+        .publications = schedule->publications,
     };
-    node->outer_step = outer_step_of(&measured);
+    schedule->outer_step = outer_step_of(&measured);
     if (options->beta >= 0)
-        node->outer_step.beta = options->beta;
+        schedule->outer_step.beta = options->beta;
 }
 
-/* Drawn anew for each telling, so that nodes which began together do not tell together: what all
- * say at once nobody can answer before it has been said. */
-void publish_schedule_wait(struct node *node, double least, double most)
+/* Drawn anew for each publication, so that nodes which began together do not publish together: what
+ * all say at once nobody can answer before it has been said. */
+void publish_schedule_draw_wait(struct publish_schedule *schedule, double least, double most)
 {
-    const double drawn = (double)rng_below(&node->waits, 1u << 20) * 0x1p-20;
-    node->wait = least + (most - least) * drawn;
+    CHECK(least <= most);
+    const double drawn = (double)rng_below(&schedule->waits, 1u << 20) * 0x1p-20;
+    schedule->wait = least + (most - least) * drawn;
 }
 
 /* As things are now: where a moment has been bad, its interval is not waited for. */
 uint64_t publish_schedule_wait_ns(const struct node *node)
 {
-    return (uint64_t)(1e9 * node->outer_step.interval_s * node->wait);
+    const struct publish_schedule *schedule = &node->rate->schedule;
+    return (uint64_t)(1e9 * schedule->outer_step.interval_s * schedule->wait);
 }
 
 uint64_t node_interval_ns_max(const struct node *node)
 {
-    return (uint64_t)(1e9 * node->outer_step.interval_s * PUBLISH_WAIT_MOST);
+    return (uint64_t)(1e9 * node->rate->schedule.outer_step.interval_s * WAIT_MOST);
 }
 
 void publish_schedule_consider(struct node *node)
 {
-    if (!node->options.trains || node->publish != PUBLISH_IDLE)
+    const struct publish_schedule *schedule = &node->rate->schedule;
+    const enum stage stage = leaving_stage(node);
+    if (!node->options.trains || publishing_state(node) != PUBLISHING_IDLE)
         return;
-    if (node->stage == STAGE_LEAVING ||
-        (node->stage == STAGE_RUNNING && node->steps_since >= node->options.steps_min &&
-         node->now_ns - node->published_ns >= publish_schedule_wait_ns(node)))
-        node->publish = PUBLISH_WANTED;
+    if (stage == STAGE_LEAVING ||
+        (stage == STAGE_RUNNING && schedule->steps_since >= node->options.steps_min &&
+         node->now_ns - schedule->published_ns >= publish_schedule_wait_ns(node)))
+        publishing_move(node, PUBLISHING_WANTED);
+}
+
+/* What the budget has saved up since the last publication. */
+static double due_bytes(const struct node *node)
+{
+    const uint64_t span_ns = node->now_ns - node->rate->schedule.published_ns;
+    const uint64_t wait_ns = publish_schedule_wait_ns(node);
+    const uint64_t most_ns = wait_ns > SPAN_NS ? wait_ns : SPAN_NS;
+    const double seconds = (double)(span_ns < most_ns ? span_ns : most_ns) * 1e-9;
+    return node->rate->budget.bytes_per_s * seconds;
+}
+
+/* The first is small: it goes to everybody from everywhere, and by who was second the trees are
+ * found on which the others travel. */
+static uint32_t budget_bytes(const struct node *node, bool is_first)
+{
+    const struct rate *rate = node->rate;
+    const bool is_small = is_first && !rate->schedule.is_last;
+    const double bytes = is_small ? 0 : rate->budget.due_bytes;
+    const double most = fmin((double)node->options.log_bytes / 8, UINT32_MAX);
+    if (rate->schedule.is_last && membership_live(node) == 1)
+        return (uint32_t)most; /* there is no line to spare */
+    return (uint32_t)fmin(fmax(bytes, BYTES_LEAST), most);
+}
+
+void publish_schedule_begin(struct node *node, const struct publish_facts *facts,
+                            struct action *action)
+{
+    CHECK(facts->share > 0 && facts->share <= 1);
+    struct publish_schedule *schedule = &node->rate->schedule;
+    schedule->is_last = leaving_stage(node) == STAGE_LEAVING;
+    node->rate->budget.due_bytes = due_bytes(node);
+    schedule->share = facts->share;
+    *action = (struct action){
+        .kind = ACTION_PUBLISH,
+        .terms = {.budget_bytes = budget_bytes(node, facts->is_first),
+                  .tau = node->options.tau,
+                  .share = facts->share,
+                  .gain = schedule->outer_step.gain,
+                  .beta = facts->has_momentum ? schedule->outer_step.beta : 0,
+                  .swarm_samples = facts->swarm_samples},
+        .last = schedule->is_last,
+    };
+    publishing_move(node, PUBLISHING_OUT);
+    schedule->published_ns = node->now_ns;
+    schedule->steps_since = 0;
+}
+
+bool publish_schedule_end(struct node *node, uint64_t bytes)
+{
+    struct publish_schedule *schedule = &node->rate->schedule;
+    budget_on_published(node, bytes);
+    publishing_move(node, PUBLISHING_IDLE);
+    schedule->publications++;
+    publish_schedule_draw_wait(schedule, WAIT_LEAST, WAIT_MOST);
+    return schedule->is_last;
+}
+
+uint64_t publish_schedule_samples(const struct node *node)
+{
+    return node->rate->schedule.samples;
+}
+
+double publish_schedule_samples_per_s(const struct node *node)
+{
+    return node->rate->schedule.samples_per_s;
 }

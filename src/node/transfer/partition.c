@@ -1,20 +1,19 @@
-/* When halves meet: have two neighbours learned for so long without each other that simply adding
- * it up would be wrong? Within each half the shares summed to one; both halves' progress together
- * would be counted twice. So where both have learned alone for longer than `partition_s` no rumor
- * passes between the two, until one of them has taken over the other's base (catchup.c).
+/* A partition that ends: have two neighbours learned for so long without each other that simply
+ * adding it up would be wrong? Within each half the shares summed to one; both halves' progress
+ * together would be counted twice. So where both have learned alone for longer than `partition_s`
+ * no rumor passes between the two, until one of them has taken over the other's base (fetch.c).
  *
  * For how long a side has learned alone its members say: the samples of each that the other side
  * has not heard of, over its samples per second, and of these times the longest. How many members
  * either side has or had does not matter: neither one machine's hour nor a thousand machines' can
- * be added to the other.
- * Both find the same, from the same two versions, if what differs is among the latest entries, of
- * which some 2,700 are shown.
+ * be added to the other. Both find the same, from the same two versions, if what differs is among
+ * the latest entries, of which some 2,700 are shown. Held by tests/world/test_partition.c.
  */
 #include <math.h>
 
-#include "node/inside.h"
+#include "node/transfer/transfer_private.h"
 
-#define CLEARLY 1.25 /* times as much learned alone wins by itself */
+#define DECISIVE 1.25 /* times as much learned alone wins by itself */
 
 /* Whose base is kept must be the same for all who meet, whoever they are and however long it takes:
  * so if neither side has clearly learned more, it is that of the smallest origin. */
@@ -32,7 +31,7 @@ void partition_count(struct contest *contest, uint64_t tag, uint64_t ours, uint6
 
 bool partition_is_decisive(const struct contest *contest)
 {
-    return fmax(contest->ours, contest->theirs) > CLEARLY * fmin(contest->ours, contest->theirs);
+    return fmax(contest->ours, contest->theirs) > DECISIVE * fmin(contest->ours, contest->theirs);
 }
 
 bool partition_ours_preferred(const struct contest *contest)
@@ -42,8 +41,9 @@ bool partition_ours_preferred(const struct contest *contest)
 }
 
 /* For how long either side has learned what the other has not heard of, in seconds. */
-struct partitioned {
-    double ours, theirs;
+struct alone_s {
+    double ours;
+    double theirs;
 };
 
 /* How fast it learns is what the side says that has heard more of it: the other may not know, or
@@ -53,49 +53,56 @@ static double seconds_of(uint64_t samples, float rate)
     return rate > 0 && isfinite(rate) ? (double)samples / (double)rate : 0;
 }
 
-static void count_time(struct partitioned *partitioned, const struct origin *ours,
+static void count_time(struct alone_s *alone, const struct origin *ours,
                        const struct learned *theirs)
 {
     const uint64_t here = ours ? ours->samples : 0, there = theirs ? theirs->samples : 0;
     if (here > there)
-        partitioned->ours = fmax(partitioned->ours, seconds_of(here - there, ours->rate));
+        alone->ours = fmax(alone->ours, seconds_of(here - there, ours->rate));
     else if (there > here)
-        partitioned->theirs = fmax(partitioned->theirs, seconds_of(there - here, theirs->rate));
+        alone->theirs = fmax(alone->theirs, seconds_of(there - here, theirs->rate));
 }
 
 /* Of every origin that either side has heard of: those it lists, and those of ours that it does not
  * know; of all others it knows as much as we. */
-static void compare_all(struct node *node, const struct message *version,
-                        struct partitioned *partitioned, struct contest *contest)
+static void compare_all(struct node *node, const struct message *version, struct alone_s *alone,
+                        struct contest *contest)
 {
-    const struct versions *versions = &node->versions;
+    const struct versions *versions = broadcast_versions(node);
     const size_t entries = version->bulk.count / VERSION_ENTRY_BYTES;
-    (void)versions_known(versions, version->bulk.at, entries, version->hash, node->seen);
+    (void)versions_known(versions, version->bulk.at, entries, version->hash, node->transfer->seen);
     for (size_t i = 0; i < entries; i++) {
         const uint64_t tag = version_entry_at(version->bulk.at, i).tag;
         const struct learned learned = learned_at(version->text.at, i);
         const struct origin *origin = versions_find(versions, tag);
-        count_time(partitioned, origin, &learned);
+        count_time(alone, origin, &learned);
         partition_count(contest, tag, origin ? origin->samples : 0, learned.samples);
     }
     for (uint32_t place = 0; place < versions->count; place++) {
         const struct origin *origin = &versions->origins[place];
-        if (bit_get(node->seen, place) || origin->next == 0)
+        if (bit_get(node->transfer->seen, place) || origin->next == 0)
             continue;
-        count_time(partitioned, origin, NULL);
+        count_time(alone, origin, NULL);
         partition_count(contest, origin->tag, origin->samples, 0);
     }
 }
 
-void partition_judge(struct node *node, struct peer *from, const struct message *version)
+void partition_judge(struct node *node, const struct peer *from, const struct message *version)
 {
-    struct rapport *rapport = node_rapport(node, from);
-    struct partitioned partitioned = {0};
+    struct transfer_neighbour *neighbour = transfer_neighbour(node, from);
+    struct alone_s alone = {0};
     struct contest contest = CONTEST;
-    compare_all(node, version, &partitioned, &contest);
-    rapport->partitioned = fmin(partitioned.ours, partitioned.theirs) > node->options.partition_s;
-    rapport->ours_preferred = partition_ours_preferred(&contest);
-    rapport->decisive = partition_is_decisive(&contest);
-    rapport->peer_yields =
-        rapport->ours_preferred || !version->base; /* there is nothing to take over yet */
+    compare_all(node, version, &alone, &contest);
+    broadcast_set_partitioned(node, from,
+                              fmin(alone.ours, alone.theirs) > node->options.partition_s);
+    neighbour->ours_preferred = partition_ours_preferred(&contest);
+    neighbour->is_decisive = partition_is_decisive(&contest);
+    neighbour->peer_yields =
+        neighbour->ours_preferred || !version->base; /* there is nothing to take over yet */
+    CHECK(alone.ours >= 0 && alone.theirs >= 0);
+}
+
+bool partition_peer_yields(const struct node *node, const struct peer *peer)
+{
+    return transfer_neighbour(node, peer)->peer_yields;
 }

@@ -1,45 +1,48 @@
 /* Blocks that came, until they are part of our base.
  *
- *   BLOCK ──► held ── our learner was given all it knows ──► + the rumors it lacks ──► WRITE
+ *   BLOCK ──► pending ── our learner was given all it knows ──► + the rumors it lacks ──► WRITE
  *
- * A block is the sum of the rumors of its version, our base of those applied to the learner. Where
+ * A block is the sum of the rumors of its version, our base of those given to the learner. Where
  * the block knows more, it waits until they come: neighbours push them anyway. What it lacks is
  * added here, from the log, at the moment when it is given out; so WRITE comes between what the
- * learner has heard before and what it will hear after, and each entry has every rumor once. A
+ * learner has applied before and what it will apply after, and each entry has every rumor once. A
  * block that lacks what is no longer in the log is asked for again.
+ * Held by tests/world/test_fetch.c.
  */
 #include <string.h>
 
-#include "node/inside.h"
+#include "node/transfer/transfer_private.h"
 
-#define HELD_NS (5 * SECOND_NS)
+#define WAIT_NS (5 * SECOND_NS) /* for the rumors that a block knows and we do not */
 
-static struct pending_block *free_place(struct transfer *transfer)
+static struct pending_block *free_place(const struct node *node)
 {
+    struct pending_blocks *pending = &node->transfer->pending;
     for (uint32_t i = 0; i < PENDING_MAX; i++)
-        if (transfer->pending[i].entries == 0)
-            return &transfer->pending[i];
+        if (pending->blocks[i].entries == 0)
+            return &pending->blocks[i];
     return NULL;
 }
 
-/* Somebody else: this neighbour's base is not of our version, and its next block would not be. */
-static void ask_again(struct node *node, struct pending_block *pending)
+/* Of another: this neighbour's base is not of our version, and its next block would not be. */
+static void ask_again(struct node *node, struct pending_block *block)
 {
-    struct transfer *transfer = &node->transfer;
-    const uint32_t slot = (uint32_t)pending->conn;
-    if (node->peers[slot].conn == pending->conn)
-        node->rapports[slot].refused_ns = node->now_ns;
-    transfer->from[pending->block] = BLOCK_MISSING;
-    if (pending->block < transfer->cursor)
-        transfer->cursor = pending->block;
-    pending->entries = 0;
+    struct fetch *fetch = &node->transfer->fetch;
+    const struct peer *peer = connection_at(node, (uint32_t)block->conn);
+    if (peer->conn == block->conn)
+        transfer_neighbour(node, peer)->refused_ns = node->now_ns;
+    fetch->from[block->block] = BLOCK_MISSING;
+    if (block->block < fetch->cursor)
+        fetch->cursor = block->block;
+    block->entries = 0;
 }
 
-/* Must the block be as new as our base in what this origin told? One of many patches needs only
- * what we have told ourselves. */
+/* Must the block be as new as our base in what this origin published? A block of a rolling snapshot
+ * needs only what we have published ourselves. */
 static bool matters(const struct node *node, uint32_t place)
 {
-    return !node->transfer.is_rolling || place == versions_place(&node->versions, node->own);
+    return base_state(node) != BASE_ROLLING ||
+           place == versions_place(broadcast_versions(node), broadcast_own(node));
 }
 
 /* Of what rumors is it the sum? MISSING: of some of an origin that we do not know yet. MISMATCH: of
@@ -47,89 +50,92 @@ static bool matters(const struct node *node, uint32_t place)
 static enum error read_version(const struct node *node, const struct message *block,
                                uint32_t *version)
 {
-    const struct versions *versions = &node->versions;
+    const struct versions *versions = broadcast_versions(node);
+    const struct origin *own = broadcast_own(node);
+    uint64_t *seen = node->transfer->seen;
     const size_t entries = block->text.count / VERSION_ENTRY_BYTES;
-    const bool is_sure = versions_known(versions, block->text.at, entries, block->hash, node->seen);
-    bool are_known = true, is_sure_of_us = is_sure || node->own->next == 0;
+    const bool is_sure = versions_known(versions, block->text.at, entries, block->hash, seen);
+    bool are_known = true, is_sure_of_us = is_sure || own->next == 0;
     for (uint32_t place = 0; place < versions->count; place++)
-        version[place] = bit_get(node->seen, place) ? versions->origins[place].next : 0;
+        version[place] = bit_get(seen, place) ? versions->origins[place].next : 0;
     for (size_t i = 0; i < entries; i++) {
         const struct version_entry entry = version_entry_at(block->text.at, i);
         const struct origin *origin = versions_find(versions, entry.tag);
         if (origin)
             version[versions_place(versions, origin)] = entry.next;
         are_known &= origin != NULL;
-        is_sure_of_us |= origin == node->own;
+        is_sure_of_us |= origin == own;
     }
-    if (node->transfer.is_rolling)
+    if (base_state(node) == BASE_ROLLING)
         return is_sure_of_us ? OK : MISMATCH;
     return !are_known ? MISSING : is_sure ? OK : MISMATCH;
 }
 
-/* MISSING: there is no room, or we do not know all its origins: ask again. MISMATCH: ask somebody
- * else, or later. MALFORMED: no block. */
 enum error pending_put(struct node *node, const struct peer *from, const struct message *message)
 {
-    const uint32_t block = (uint32_t)message->block;
-    struct pending_block *pending = free_place(&node->transfer);
+    const uint32_t number = (uint32_t)message->block;
+    CHECK(number < node->transfer->blocks);
+    struct pending_block *block = free_place(node);
     if (message->text.count % VERSION_ENTRY_BYTES != 0)
         return MALFORMED;
-    const enum error known = pending ? read_version(node, message, pending->version) : MISSING;
+    const enum error known = block ? read_version(node, message, block->version) : MISSING;
     if (known != OK)
         return known;
-    const uint32_t entries = node_block_entries(node, block);
-    if (block_decode(message->bulk.at, message->bulk.count, pending->units, entries) != OK)
+    const uint32_t entries = transfer_block_entries(node, number);
+    if (block_decode(message->bulk.at, message->bulk.count, block->units, entries) != OK)
         return MALFORMED;
-    pending->block = block;
-    pending->entries = entries;
-    pending->received_ns = node->now_ns;
-    pending->conn = from->conn;
+    block->block = number;
+    block->entries = entries;
+    block->came_ns = node->now_ns;
+    block->conn = from->conn;
     return OK;
 }
 
 void pending_clear(struct node *node)
 {
+    struct pending_blocks *pending = &node->transfer->pending;
     for (uint32_t i = 0; i < PENDING_MAX; i++)
-        node->transfer.pending[i].entries = 0;
-    node->transfer.is_ready = false;
+        pending->blocks[i].entries = 0;
+    pending->is_ready = false;
 }
 
 /* Has the learner been given all that the block is the sum of? Then how much does the block lack?
  */
-static bool is_covered(const struct node *node, struct pending_block *pending)
+static bool is_covered(const struct node *node, struct pending_block *block)
 {
-    pending->missing = 0;
-    for (uint32_t place = 0; place < node->versions.count; place++) {
-        const uint32_t applied = node->versions.origins[place].applied;
+    const struct versions *versions = broadcast_versions(node);
+    block->missing = 0;
+    for (uint32_t place = 0; place < versions->count; place++) {
+        const uint32_t applied = versions->origins[place].applied;
         if (!matters(node, place))
             continue;
-        if (pending->version[place] > applied)
+        if (block->version[place] > applied)
             return false;
-        pending->missing += applied - pending->version[place];
+        block->missing += applied - block->version[place];
     }
     return true;
 }
 
-static void add(struct pending_block *pending, uint64_t first, const struct update *update)
+static void add(struct pending_block *block, uint64_t first, const struct update *update)
 {
     for (uint32_t i = 0; i < update->count; i++) {
         const uint64_t at = update->index[i] - first;
-        if (update->index[i] < first || at >= pending->entries)
+        if (update->index[i] < first || at >= block->entries)
             continue;
         uint32_t units;
-        memcpy(&units, &pending->units[at], sizeof units);
+        memcpy(&units, &block->units[at], sizeof units);
         const int level = update->level[i];
         units += update->amount * (uint32_t)level;
-        memcpy(&pending->units[at], &units, sizeof units);
+        memcpy(&block->units[at], &units, sizeof units);
     }
 }
 
-static bool lacks(const struct node *node, const struct pending_block *pending,
+static bool lacks(const struct node *node, const struct pending_block *block,
                   const struct rumor_log_entry *entry)
 {
-    return pending->is_covered && matters(node, entry->place) &&
-           entry->seq >= pending->version[entry->place] &&
-           entry->seq < node->versions.origins[entry->place].applied;
+    return block->is_covered && matters(node, entry->place) &&
+           entry->seq >= block->version[entry->place] &&
+           entry->seq < broadcast_versions(node)->origins[entry->place].applied;
 }
 
 /* One rumor of the log, for all the blocks that lack it. */
@@ -137,78 +143,83 @@ static void replay(struct node *node, const struct rumor_log_entry *entry)
 {
     const struct update *update = NULL;
     for (uint32_t i = 0; i < PENDING_MAX; i++) {
-        struct pending_block *pending = &node->transfer.pending[i];
-        if (pending->entries == 0 || !lacks(node, pending, entry))
+        struct pending_block *block = &node->transfer->pending.blocks[i];
+        if (block->entries == 0 || !lacks(node, block, entry))
             continue;
         if (!update)
-            update = broadcast_logged(node, rumor_log_bytes(&node->log, entry), entry->bytes);
-        add(pending, (uint64_t)pending->block * node->options.block_entries, update);
-        pending->missing--;
+            update =
+                broadcast_logged(node, rumor_log_bytes(broadcast_log(node), entry), entry->bytes);
+        add(block, (uint64_t)block->block * node->options.block_entries, update);
+        CHECK(block->missing > 0);
+        block->missing--;
     }
 }
 
 /* How many entries may the learner be given now? One block when it has nothing else to do. */
 static uint32_t room_of(const struct node *node)
 {
-    const uint32_t window = node->options.apply_window,
-                   least = node->applying ? 0 : node->options.block_entries;
-    const uint32_t room = node->applying < window ? window - node->applying : 0;
+    const uint32_t window = node->options.apply_window, applying = broadcast_applying(node);
+    const uint32_t least = applying ? 0 : node->options.block_entries;
+    const uint32_t room = applying < window ? window - applying : 0;
     return room > least ? room : least;
 }
 
 /* Make blocks as new as our base is now, as many as the learner may be given at once. */
 static void make_ready(struct node *node)
 {
-    struct transfer *transfer = &node->transfer;
+    struct pending_blocks *pending = &node->transfer->pending;
+    const struct rumor_log *log = broadcast_log(node);
     uint32_t covered = 0, room = room_of(node);
     for (uint32_t i = 0; i < PENDING_MAX; i++) {
-        struct pending_block *pending = &transfer->pending[i];
-        pending->is_covered =
-            pending->entries > 0 && pending->entries <= room && is_covered(node, pending);
-        covered += pending->is_covered;
-        room -= pending->is_covered ? pending->entries : 0;
+        struct pending_block *block = &pending->blocks[i];
+        block->is_covered = block->entries > 0 && block->entries <= room && is_covered(node, block);
+        covered += block->is_covered;
+        room -= block->is_covered ? block->entries : 0;
     }
-    for (uint64_t at = node->log.oldest; covered > 0 && at < node->log.newest; at++)
-        replay(node, rumor_log_at(&node->log, at));
-    transfer->is_ready = covered > 0;
-    transfer->ready_at = 0;
+    for (uint64_t at = log->oldest; covered > 0 && at < log->newest; at++)
+        replay(node, rumor_log_at(log, at));
+    pending->is_ready = covered > 0;
+    pending->ready_at = 0;
 }
 
-/* It is the sum of rumors that do not come: perhaps nobody has them any more. */
 void pending_drop_old(struct node *node)
 {
-    struct transfer *transfer = &node->transfer;
     for (uint32_t i = 0; i < PENDING_MAX; i++) {
-        struct pending_block *pending = &transfer->pending[i];
-        if (pending->entries > 0 && node->now_ns - pending->received_ns > HELD_NS)
-            ask_again(node, pending);
+        struct pending_block *block = &node->transfer->pending.blocks[i];
+        if (block->entries > 0 && node->now_ns - block->came_ns > WAIT_NS)
+            ask_again(node, block);
     }
 }
 
-/* No telling must be under way: what it takes out of the residual would not be in the block. */
+static struct action write_of(struct node *node, struct pending_block *block)
+{
+    const struct action action = {.kind = ACTION_WRITE,
+                                  .first = (uint64_t)block->block * node->options.block_entries,
+                                  .entries = block->entries,
+                                  .units = block->units,
+                                  .keep_weights = node->transfer->fetch.keep_weights};
+    node->transfer->fetch.from[block->block] = BLOCK_WRITTEN;
+    block->entries = 0;
+    return action;
+}
+
+/* No publication must be under way: what it takes out of the residual would not be in the block. */
 bool pending_next_write(struct node *node, struct action *action)
 {
-    struct transfer *transfer = &node->transfer;
-    if (!transfer->is_ready && node->publish != PUBLISH_OUT)
+    struct pending_blocks *pending = &node->transfer->pending;
+    if (!pending->is_ready && publishing_state(node) != PUBLISHING_OUT)
         make_ready(node);
-    while (transfer->is_ready && transfer->ready_at < PENDING_MAX) {
-        struct pending_block *pending = &transfer->pending[transfer->ready_at++];
-        if (pending->entries == 0 || !pending->is_covered)
+    while (pending->is_ready && pending->ready_at < PENDING_MAX) {
+        struct pending_block *block = &pending->blocks[pending->ready_at++];
+        if (block->entries == 0 || !block->is_covered)
             continue;
-        if (pending->missing > 0) {
-            ask_again(node, pending);
+        if (block->missing > 0) {
+            ask_again(node, block);
             continue;
         }
-        const uint32_t entries = pending->entries;
-        transfer->from[pending->block] = BLOCK_WRITTEN;
-        pending->entries = 0;
-        *action = (struct action){.kind = ACTION_WRITE,
-                                  .first = (uint64_t)pending->block * node->options.block_entries,
-                                  .entries = entries,
-                                  .units = pending->units,
-                                  .keep_weights = transfer->keep_weights};
+        *action = write_of(node, block);
         return true;
     }
-    transfer->is_ready = false;
+    pending->is_ready = false;
     return false;
 }

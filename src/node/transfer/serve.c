@@ -1,4 +1,4 @@
-/* Our base, given to who catches up, and copied for a checkpoint.
+/* Our base, served to a node that catches up, and copied for a checkpoint.
  *
  *   TAKE  ──► HISTORY, in parts                  what our base is the sum of
  *   FETCH ──► READ ──► learner ──► BLOCK ...     some blocks of it, and the latest of their version
@@ -7,14 +7,15 @@
  * Nothing is kept for anybody: each block is as new as when it was read. What the learner was asked
  * before, it has done before it reads; so which rumors are in a block is known when READ is given
  * out, but for our own, which are counted when it answers. Beside a block stand the latest entries
- * of its version and the hash of all.
- * Blocks are many bytes: while this node trains, it gives no more than options say, or than a
- * quarter of what its links carry.
+ * of its version and the hash of all. Blocks are many bytes: while this node trains, it serves no
+ * more than options say, or than a quarter of what its links carry.
+ * Held by tests/world/test_serve.c and test_take.c.
  */
 #include <math.h>
 #include <string.h>
 
-#include "node/inside.h"
+#include "node/rate/rate.h"
+#include "node/transfer/transfer_private.h"
 
 #define HISTORY_AT_ONCE ((MESSAGE_MAX - MESSAGE_ADDS) / HISTORY_ENTRY_BYTES)
 #define TURN_S          5
@@ -23,17 +24,10 @@
 
 _Static_assert(READ_BLOCKS *BLOCK_ENTRIES == NODE_READ_MAX, "the owner gives room for a READ");
 
-void serve_init(struct node *node, struct arena *arena)
-{
-    node->reading.next = arena_take(arena, node->versions.max, sizeof *node->reading.next);
-    node->reading.samples = arena_take(arena, node->versions.max, sizeof *node->reading.samples);
-    node->save_ns = node->now_ns + node->options.save_ns;
-}
-
 /* A base that is being taken over is nobody's. */
 static bool may_serve(const struct node *node)
 {
-    return !node->transfer.is_fetching;
+    return base_is_whole(node);
 }
 
 /* History. */
@@ -46,7 +40,8 @@ static size_t history_room(size_t incarnations)
 
 static bool has_room_for_history(const struct node *node, const struct peer *peer)
 {
-    return peer_queued_bytes(peer) + history_room(node->versions.telling) <= peer->queue.max;
+    return peer_queued_bytes(peer) + history_room(broadcast_versions(node)->telling) <=
+           peer->queue.max;
 }
 
 uint32_t node_incarnations_max(size_t send_queue_bytes)
@@ -62,9 +57,9 @@ static struct history_entry told_of(const struct origin *origin, uint32_t next, 
     return told;
 }
 
-static void say_history(struct node *node, struct peer *to)
+static void say_history(struct node *node, const struct peer *to)
 {
-    const struct versions *versions = &node->versions;
+    const struct versions *versions = broadcast_versions(node);
     struct message history = {.kind = HISTORY,
                               .digest = versions->digest,
                               .parts = (versions->telling + HISTORY_AT_ONCE - 1) / HISTORY_AT_ONCE,
@@ -79,42 +74,43 @@ static void say_history(struct node *node, struct peer *to)
         history.bulk.count += HISTORY_ENTRY_BYTES;
         if (--left > 0 && history.bulk.count < HISTORY_AT_ONCE * HISTORY_ENTRY_BYTES)
             continue;
-        CHECK(node_say(node, to, &history));
+        CHECK(connection_say(node, to, &history));
         history.part++;
         history.bulk.count = 0;
     }
 }
 
-void serve_on_take(struct node *node, struct peer *from)
+void serve_on_take(struct node *node, const struct peer *from)
 {
-    if (may_serve(node) && !node->transfer.is_asked && node->versions.telling > 0 &&
+    if (may_serve(node) && !fetch_is_asking(node) && broadcast_versions(node)->telling > 0 &&
         has_room_for_history(node, from)) {
-        node->served_ns = node->now_ns;
-        push_backlog_forget_all(node, from); /* it is all in the base */
+        node->transfer->serve.served_ns = node->now_ns;
+        broadcast_forget_backlog(node, from); /* it is all in the base */
         say_history(node, from);
         return;
     }
-    (void)node_say(node, from, &(struct message){.kind = HISTORY});
+    (void)connection_say(node, from, &(struct message){.kind = HISTORY});
 }
 
 /* Blocks. */
 
-static void refuse(struct node *node, struct peer *to)
+static void refuse(struct node *node, const struct peer *to)
 {
-    (void)node_say(node, to, &(struct message){.kind = BLOCK});
+    (void)connection_say(node, to, &(struct message){.kind = BLOCK});
 }
 
-void serve_on_fetch(struct node *node, struct peer *from, uint64_t block, uint64_t count)
+void serve_on_fetch(struct node *node, const struct peer *from, uint64_t block, uint64_t count)
 {
-    struct rapport *rapport = node_rapport(node, from);
-    if (count == 0 || count > READ_BLOCKS || block >= node->blocks || count > node->blocks - block)
-        node_hang_up(node, from, BYE_BROKEN, "asked for blocks that no base has");
-    else if (!may_serve(node) || rapport->fetches_count == FETCHES_MAX)
+    struct transfer_neighbour *neighbour = transfer_neighbour(node, from);
+    if (count == 0 || count > READ_BLOCKS || block >= node->transfer->blocks ||
+        count > node->transfer->blocks - block)
+        connection_hang_up(node, from, BYE_BROKEN, "asked for blocks that no base has");
+    else if (!may_serve(node) || neighbour->fetches_count == FETCHES_MAX)
         refuse(node, from);
     else
-        rapport->fetches[rapport->fetches_count++] =
+        neighbour->fetches[neighbour->fetches_count++] =
             (struct span){.block = (uint32_t)block, .count = (uint32_t)count};
-    node->served_ns = node->now_ns;
+    node->transfer->serve.served_ns = node->now_ns;
 }
 
 /* How many blocks its queue has room for. */
@@ -128,25 +124,26 @@ static uint32_t room_for(const struct peer *peer)
 static double serve_rate(const struct node *node)
 {
     const uint64_t fixed = node->options.serve_bytes_per_s;
-    if (fixed == 0 || !node->training_asked)
+    if (fixed == 0 || joining_state(node) != JOINING_TRAINING)
         return INFINITY;
-    return fixed == NODE_SERVE_AUTO ? fmax(SERVE_PART * node->stats.uplink, LINK_RATE_FIRST)
+    return fixed == NODE_SERVE_AUTO ? fmax(SERVE_PART * budget_uplink(node), LINK_RATE_FIRST)
                                     : (double)fixed;
 }
 
 /* Entries of a version beside a block: all who are telling must be among them. */
 static uint32_t listed(const struct node *node)
 {
-    const uint32_t most = node->options.listed_max ? node->options.listed_max : LISTED_MAX;
-    return node_awake(node) < most ? node_awake(node) : most;
+    const uint32_t most =
+        node->options.limits.listed_max ? node->options.limits.listed_max : LISTED_MAX;
+    return broadcast_active_origins(node) < most ? broadcast_active_origins(node) : most;
 }
 
 /* So many that, at the rate at which we give, all who wait have a turn within TURN_S. */
 static uint32_t fair_turn(const struct node *node)
 {
     uint32_t takers = 0;
-    for (uint32_t i = 0; node_neighbour(node, &i); i++)
-        takers += node->rapports[i].fetches_count > 0;
+    for (uint32_t i = 0; connection_neighbour(node, &i); i++)
+        takers += node->transfer->neighbours[i].fetches_count > 0;
     const uint64_t block_bytes =
         node->options.block_entries * sizeof(int32_t) + listed(node) * (size_t)VERSION_ENTRY_BYTES;
     const double blocks = serve_rate(node) * TURN_S / (double)(block_bytes * (takers ? takers : 1));
@@ -154,42 +151,42 @@ static uint32_t fair_turn(const struct node *node)
 }
 
 /* The first blocks it asked for, at most so many. */
-static struct span take_fetch(struct rapport *rapport, uint32_t most)
+static struct span take_fetch(struct transfer_neighbour *neighbour, uint32_t most)
 {
-    struct span first = rapport->fetches[0];
+    struct span first = neighbour->fetches[0];
     if (first.count > most) {
         first.count = most;
-        rapport->fetches[0].block += most;
-        rapport->fetches[0].count -= most;
+        neighbour->fetches[0].block += most;
+        neighbour->fetches[0].count -= most;
         return first;
     }
-    rapport->fetches_count--;
-    memmove(rapport->fetches, rapport->fetches + 1,
-            rapport->fetches_count * sizeof *rapport->fetches);
+    neighbour->fetches_count--;
+    memmove(neighbour->fetches, neighbour->fetches + 1,
+            neighbour->fetches_count * sizeof *neighbour->fetches);
     return first;
 }
 
-static void put_back(struct rapport *rapport, struct span span)
+static void put_back(struct transfer_neighbour *neighbour, struct span span)
 {
-    if (rapport->fetches_count == FETCHES_MAX)
+    if (neighbour->fetches_count == FETCHES_MAX)
         return; /* it will ask again */
-    memmove(rapport->fetches + 1, rapport->fetches,
-            rapport->fetches_count * sizeof *rapport->fetches);
-    rapport->fetches[0] = span;
-    rapport->fetches_count++;
+    memmove(neighbour->fetches + 1, neighbour->fetches,
+            neighbour->fetches_count * sizeof *neighbour->fetches);
+    neighbour->fetches[0] = span;
+    neighbour->fetches_count++;
 }
 
 /* Whose turn is it? One after the other, and only who has had most of the last. */
-static struct peer *next_taker(struct node *node)
+static const struct peer *next_taker(struct node *node)
 {
-    const uint32_t places = node->options.peers_max;
+    const uint32_t places = node->options.limits.peers_max;
     for (uint32_t i = 1; i <= places; i++) {
-        const uint32_t place = (node->serve_turn + i) % places;
-        struct peer *peer = &node->peers[place];
-        if (peer->state != PEER_OPEN || node->rapports[place].fetches_count == 0 ||
+        const uint32_t place = (node->transfer->serve.turn + i) % places;
+        const struct peer *peer = connection_at(node, place);
+        if (peer->state != PEER_OPEN || node->transfer->neighbours[place].fetches_count == 0 ||
             pacer_is_busy(node, peer) || room_for(peer) == 0)
             continue;
-        node->serve_turn = place;
+        node->transfer->serve.turn = place;
         return peer;
     }
     return NULL;
@@ -197,16 +194,16 @@ static struct peer *next_taker(struct node *node)
 
 static void begin_reading(struct node *node, uint64_t conn, struct span span, bool is_save)
 {
-    struct reading *reading = &node->reading;
+    struct reading *reading = &node->transfer->serve.reading;
     reading->is_out = true;
     reading->is_save = is_save;
     reading->conn = conn;
-    reading->bases = node->transfer.bases;
+    reading->bases = node->transfer->fetch.bases;
     reading->span = span;
-    reading->origins = node->versions.count;
+    reading->origins = broadcast_versions(node)->count;
     for (uint32_t i = 0; i < reading->origins; i++) {
-        reading->next[i] = node->versions.origins[i].applied;
-        reading->samples[i] = node->versions.origins[i].applied_samples;
+        reading->next[i] = broadcast_versions(node)->origins[i].applied;
+        reading->samples[i] = broadcast_versions(node)->origins[i].applied_samples;
     }
 }
 
@@ -214,59 +211,61 @@ static void begin_reading(struct node *node, uint64_t conn, struct span span, bo
  * met since it was asked for are not. */
 static void end_reading(struct node *node)
 {
-    struct reading *reading = &node->reading;
-    const uint32_t own = versions_place(&node->versions, node->own);
+    struct reading *reading = &node->transfer->serve.reading;
+    const uint32_t own = versions_place(broadcast_versions(node), broadcast_own(node));
     reading->is_out = false;
-    for (uint32_t place = reading->origins; place < node->versions.count; place++)
+    for (uint32_t place = reading->origins; place < broadcast_versions(node)->count; place++)
         reading->next[place] = 0;
-    reading->next[own] = node->own->next;
-    reading->samples[own] = node->own->samples;
+    reading->next[own] = broadcast_own(node)->next;
+    reading->samples[own] = broadcast_own(node)->samples;
 }
 
 bool serve_next_read(struct node *node, struct action *action)
 {
-    if (node->reading.is_out || node->now_ns < node->serve_next_ns)
+    if (node->transfer->serve.reading.is_out || node->now_ns < node->transfer->serve.next_ns)
         return false;
-    struct peer *peer = next_taker(node);
+    const struct peer *peer = next_taker(node);
     if (!peer)
         return false;
     if (!may_serve(node)) { /* it is no base any more that was asked for */
-        node_rapport(node, peer)->fetches_count = 0;
+        transfer_neighbour(node, peer)->fetches_count = 0;
         refuse(node, peer);
         return false;
     }
     const uint32_t room = room_for(peer), turn = fair_turn(node);
-    const struct span span = take_fetch(node_rapport(node, peer), room < turn ? room : turn);
+    const struct span span = take_fetch(transfer_neighbour(node, peer), room < turn ? room : turn);
     begin_reading(node, peer->conn, span, false);
     *action = (struct action){.kind = ACTION_READ,
                               .first = (uint64_t)span.block * node->options.block_entries};
     for (uint32_t i = 0; i < span.count; i++)
-        action->entries += node_block_entries(node, span.block + i);
+        action->entries += transfer_block_entries(node, span.block + i);
     return true;
 }
 
 static void pay(struct node *node, uint64_t bytes)
 {
-    node->stats.served_bytes += bytes;
-    node->serve_next_ns = node->now_ns + (uint64_t)((double)bytes * 1e9 / serve_rate(node));
+    node->transfer->serve.bytes += bytes;
+    node->transfer->serve.next_ns =
+        node->now_ns + (uint64_t)((double)bytes * 1e9 / serve_rate(node));
 }
 
-static void say_blocks(struct node *node, struct peer *to, struct span span, const int32_t *units)
+static void say_blocks(struct node *node, const struct peer *to, struct span span,
+                       const int32_t *units)
 {
-    const uint32_t *next = node->reading.next;
+    const uint32_t *next = node->transfer->serve.reading.next;
     const size_t entries_listed =
-        versions_latest(&node->versions, next, 0, listed(node), node->scratch, NULL);
+        versions_latest(broadcast_versions(node), next, 0, listed(node), node->scratch, NULL);
     struct message message = {.kind = BLOCK,
-                              .hash = versions_hash(&node->versions, next),
+                              .hash = versions_hash(broadcast_versions(node), next),
                               .text = {node->scratch, entries_listed * VERSION_ENTRY_BYTES}};
     uint8_t *body = node->scratch + message.text.count;
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < span.count; i++) {
-        const uint32_t entries = node_block_entries(node, span.block + i);
+        const uint32_t entries = transfer_block_entries(node, span.block + i);
         message.block = span.block + i;
         message.bulk = (struct bytes){body, block_encode(units, entries, body)};
-        if (!node_say(node, to, &message)) {
-            put_back(node_rapport(node, to),
+        if (!connection_say(node, to, &message)) {
+            put_back(transfer_neighbour(node, to),
                      (struct span){.block = span.block + i, .count = span.count - i});
             break; /* rumors were first */
         }
@@ -278,14 +277,14 @@ static void say_blocks(struct node *node, struct peer *to, struct span span, con
 
 void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units)
 {
-    struct reading *reading = &node->reading;
+    struct reading *reading = &node->transfer->serve.reading;
     CHECK(reading->is_out && !reading->is_save);
     node->now_ns = now_ns;
     end_reading(node);
-    struct peer *peer = &node->peers[(uint32_t)reading->conn];
+    const struct peer *peer = connection_at(node, (uint32_t)reading->conn);
     if (peer->conn != reading->conn || peer->state != PEER_OPEN)
         return;
-    if (may_serve(node) && reading->bases == node->transfer.bases)
+    if (may_serve(node) && reading->bases == node->transfer->fetch.bases)
         say_blocks(node, peer, reading->span, units);
     else
         refuse(node, peer);
@@ -295,18 +294,19 @@ void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units)
 
 bool serve_next_save(struct node *node, struct action *action)
 {
-    if (node->options.save_ns == 0 || node->now_ns < node->save_ns || node->reading.is_out ||
-        !node->joined || node->transfer.is_fetching || node->stage != STAGE_RUNNING)
+    if (node->options.save_ns == 0 || node->now_ns < node->transfer->serve.save_ns ||
+        node->transfer->serve.reading.is_out || !joining_has_joined(node) || !base_is_whole(node) ||
+        leaving_stage(node) != STAGE_RUNNING)
         return false;
     begin_reading(node, 0, (struct span){0}, true);
-    node->save_ns = node->now_ns + node->options.save_ns;
+    node->transfer->serve.save_ns = node->now_ns + node->options.save_ns;
     *action = (struct action){.kind = ACTION_SAVE};
     return true;
 }
 
 size_t node_history_max(const struct node_options *options)
 {
-    return (size_t)options->incarnations_max * HISTORY_ENTRY_BYTES;
+    return (size_t)options->limits.incarnations_max * HISTORY_ENTRY_BYTES;
 }
 
 static size_t put_told(const struct origin *origin, uint32_t next, uint64_t samples, uint8_t *out)
@@ -319,16 +319,16 @@ static size_t put_told(const struct origin *origin, uint32_t next, uint64_t samp
 
 size_t node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out)
 {
-    const struct reading *reading = &node->reading;
+    const struct reading *reading = &node->transfer->serve.reading;
     CHECK(reading->is_out && reading->is_save);
     node->now_ns = now_ns;
     end_reading(node);
-    if (reading->bases != node->transfer.bases)
+    if (reading->bases != node->transfer->fetch.bases)
         return 0;
     size_t bytes = 0;
-    for (const struct origin *origin = versions_newer(&node->versions, NULL); origin;
-         origin = versions_newer(&node->versions, origin)) {
-        const uint32_t place = versions_place(&node->versions, origin);
+    for (const struct origin *origin = versions_newer(broadcast_versions(node), NULL); origin;
+         origin = versions_newer(broadcast_versions(node), origin)) {
+        const uint32_t place = versions_place(broadcast_versions(node), origin);
         bytes += put_told(origin, reading->next[place], reading->samples[place], out + bytes);
     }
     return bytes;
@@ -337,8 +337,19 @@ size_t node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out)
 size_t node_history(const struct node *node, uint8_t *out)
 {
     size_t bytes = 0;
-    for (const struct origin *origin = versions_newer(&node->versions, NULL); origin;
-         origin = versions_newer(&node->versions, origin))
+    for (const struct origin *origin = versions_newer(broadcast_versions(node), NULL); origin;
+         origin = versions_newer(broadcast_versions(node), origin))
         bytes += put_told(origin, origin->applied, origin->applied_samples, out + bytes);
     return bytes;
+}
+
+void serve_save_soon(struct node *node)
+{
+    node->transfer->serve.save_ns = node->now_ns;
+}
+
+bool serve_has_served_lately(const struct node *node)
+{
+    const uint64_t served_ns = node->transfer->serve.served_ns;
+    return served_ns && node->now_ns - served_ns < SERVING_NS;
 }

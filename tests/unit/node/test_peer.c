@@ -30,8 +30,6 @@ static void they_meet_however_the_bytes_are_cut(void **state)
         way.chunk = chunks[i];
         converse();
         both_must_have_met_and_heard(SAID);
-        assert_int_equal(dialer.peer.link.received, acceptor.out_bytes);
-        assert_int_equal(dialer.peer.link.sent, dialer.out_bytes);
     }
 }
 
@@ -41,16 +39,16 @@ static void an_answer_may_come_before_the_question_is_reported_as_sent(void **st
     const uint8_t *question, *answer, *proof;
     size_t count, answer_count, proof_count;
     uint8_t copy[GREETING_MAX];
-    assert_true(peer_next_send(&dialer.peer, 0, SIZE_MAX, true, &question, &count));
+    assert_true(peer_next_send(&dialer.peer, SIZE_MAX, true, &question, &count));
     memcpy(copy, question, count);
     carry(&dialer, &acceptor, question, count);
-    assert_true(peer_next_send(&acceptor.peer, 0, SIZE_MAX, true, &answer, &answer_count));
+    assert_true(peer_next_send(&acceptor.peer, SIZE_MAX, true, &answer, &answer_count));
     carry(&acceptor, &dialer, answer, answer_count);
     assert_true(dialer.met);
     assert_memory_equal(question, copy, count); /* lent until sent */
-    assert_false(peer_next_send(&dialer.peer, 0, SIZE_MAX, true, &proof, &proof_count));
+    assert_false(peer_next_send(&dialer.peer, SIZE_MAX, true, &proof, &proof_count));
     peer_on_sent(&dialer.peer);
-    assert_true(peer_next_send(&dialer.peer, 0, SIZE_MAX, true, &proof, &proof_count));
+    assert_true(peer_next_send(&dialer.peer, SIZE_MAX, true, &proof, &proof_count));
     carry(&dialer, &acceptor, proof, proof_count);
     assert_true(acceptor.met);
     peer_on_sent(&acceptor.peer);
@@ -108,7 +106,7 @@ static uint32_t arrive(bool is_open, enum message_kind kinds[static 8])
     const uint8_t *bytes;
     size_t count;
     uint32_t heard = 0;
-    while (peer_next_send(&dialer.peer, 0, SIZE_MAX, is_open, &bytes, &count)) {
+    while (peer_next_send(&dialer.peer, SIZE_MAX, is_open, &bytes, &count)) {
         while (peer_take(&acceptor.peer, &acceptor.credentials, NOW_NS, &bytes, &count,
                          &acceptor.problem) == PEER_SAID) {
             size_t message_bytes;
@@ -154,8 +152,8 @@ static void no_more_is_handed_over_than_may_be(void **state)
     size_t count;
     converse();
     say_kind(RUMOR);
-    assert_false(peer_next_send(&dialer.peer, 0, 0, true, &bytes, &count));
-    assert_true(peer_next_send(&dialer.peer, 0, 10, true, &bytes, &count));
+    assert_false(peer_next_send(&dialer.peer, 0, true, &bytes, &count));
+    assert_true(peer_next_send(&dialer.peer, 10, true, &bytes, &count));
     assert_int_equal(count, 10);
 }
 
@@ -174,7 +172,7 @@ static void a_full_queue_says_no_and_loses_nothing(void **state)
     const uint8_t *bytes;
     size_t count;
     uint32_t heard = 0;
-    while (peer_next_send(&dialer.peer, 0, SIZE_MAX, true, &bytes, &count)) {
+    while (peer_next_send(&dialer.peer, SIZE_MAX, true, &bytes, &count)) {
         size_t left = count;
         while (peer_take(&acceptor.peer, &acceptor.credentials, NOW_NS, &bytes, &left,
                          &acceptor.problem) == PEER_SAID) {
@@ -200,7 +198,7 @@ static void every_byte_that_comes_is_a_sign_of_life(void **state)
     say_some(&dialer, 1);
     const uint8_t *bytes;
     size_t count;
-    assert_true(peer_next_send(&dialer.peer, 0, SIZE_MAX, true, &bytes, &count));
+    assert_true(peer_next_send(&dialer.peer, SIZE_MAX, true, &bytes, &count));
     for (uint64_t now_ns = NOW_NS + 1; now_ns <= NOW_NS + 5; now_ns++) {
         size_t one = 1;
         assert_int_equal(peer_take(&acceptor.peer, &acceptor.credentials, now_ns, &bytes, &one,
@@ -226,7 +224,7 @@ static void the_largest_message_passes(void **state)
     assert_true(peer_say(&dialer.peer, &large));
     const uint8_t *bytes;
     size_t count, message_bytes;
-    assert_true(peer_next_send(&dialer.peer, 0, SIZE_MAX, true, &bytes, &count));
+    assert_true(peer_next_send(&dialer.peer, SIZE_MAX, true, &bytes, &count));
     assert_int_equal(
         peer_take(&acceptor.peer, &acceptor.credentials, NOW_NS, &bytes, &count, &acceptor.problem),
         PEER_SAID);
@@ -255,12 +253,9 @@ static void a_slot_is_as_new_when_its_conversation_has_ended(void **state)
     static const struct session none;
     converse();
     say_some(&dialer, 2);
-    dialer.peer.lazy[0] = dialer.peer.pruned[0] = 5;
     peer_end(&dialer.peer);
     assert_int_equal(dialer.peer.state, PEER_FREE);
     assert_memory_equal(dialer.peer.session.send_key, none.send_key, KEY_BYTES);
-    assert_int_equal(dialer.peer.lazy[0], 0);
-    assert_int_equal(dialer.peer.pruned[0], 0);
     assert_int_equal(peer_queued_bytes(&dialer.peer), 0);
     dialer.met = acceptor.met = false;
     dialer.heard = acceptor.heard = 0;

@@ -89,7 +89,7 @@ static void a_greeting_of_another_size_is_refused(void **state)
     begin_again(); /* a good one, with a byte more */
     const uint8_t *greeting;
     size_t count;
-    assert_true(peer_next_send(&dialer.peer, 0, SIZE_MAX, true, &greeting, &count));
+    assert_true(peer_next_send(&dialer.peer, SIZE_MAX, true, &greeting, &count));
     memcpy(frame, greeting, count);
     frame[1]++;
     take(&acceptor, frame, count + 1);
@@ -115,7 +115,7 @@ static size_t record(struct side *from, struct side *to, uint8_t *out)
 {
     const uint8_t *bytes;
     size_t count;
-    assert_true(peer_next_send(&from->peer, 0, SIZE_MAX, true, &bytes, &count));
+    assert_true(peer_next_send(&from->peer, SIZE_MAX, true, &bytes, &count));
     memcpy(out, bytes, count);
     carry(from, to, bytes, count);
     peer_on_sent(&from->peer);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "node/broadcast/history.h"
 #include "node/broadcast/version.h"
 
 #define MAX 40

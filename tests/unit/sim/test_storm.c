@@ -105,7 +105,7 @@ static void everybody_can_be_reached_in_what_is_drawn(void **state)
         storm_draw(&plan, seed);
         assert_true(plan.nodes >= 2 && plan.nodes <= STORM_NODES_MAX);
         assert_true(plan.node[0].trains && !plan.node[0].dials_only && !plan.node[0].leave_ns);
-        assert_true(plan.options.peers_max > plan.nodes);
+        assert_true(plan.options.limits.peers_max > plan.nodes);
         assert_int_equal(reached_from_first(&plan), (1u << plan.nodes) - 1);
         for (uint32_t i = 0; i < plan.nodes; i++) {
             assert_true(i == 0 || plan.node[i].knows);

@@ -1,19 +1,21 @@
 /* Whom to call: addresses given by the user, and those of members, retried for ever.
  *
- * Every address is a target. A failed call waits BACKOFF_MIN · 1.6^failures, at most BACKOFF_MAX,
- * ± 25 % so that a swarm does not call in step. A target whose node we talk to already (over
- * whatever connection) is left alone. Small swarms are fully meshed; in larger ones a node dials
- * until it has DEGREE neighbours, half of them called by itself: so each hangs on to some that it
- * chose at random, however many have called it, and the whole does not fall apart. And were it in
- * two, after a partition, or because it was begun in two places, each part would have neighbours
- * enough: so now and then a node calls somebody it has lost or never met, however many it has. And
- * so that nobody's neighbours stay those of the first hour, it leaves one that it has called, from
- * time to time, and calls somebody else.
+ * Every address is a candidate. A failed call waits BACKOFF_MIN · 1.6^failures, at most
+ * BACKOFF_MAX, ± 25 % so that a swarm does not call in step. A candidate whose node we talk to
+ * already, over whatever connection, is left alone. Small swarms are fully meshed; in larger ones a
+ * node dials until it has DEGREE neighbours, half of them called by itself: so each hangs on to
+ * some that it chose at random, however many have called it, and the whole does not fall apart.
+ * Were it in two, after a partition or because it was begun in two places, each part would have
+ * neighbours enough: so now and then a node calls one that it has lost or never met, however many
+ * neighbours it has. And so that nobody's neighbours stay those of the first hour, it leaves one
+ * that it has called, from time to time, and calls another.
  */
 #include <math.h>
 #include <string.h>
 
-#include "node/inside.h"
+#include "node/broadcast/broadcast.h"
+#include "node/discovery/discovery_private.h"
+#include "node/rate/rate.h"
 
 #define BACKOFF_MIN_NS (SECOND_NS / 2)
 #define BACKOFF_MAX_NS (30 * SECOND_NS)
@@ -28,11 +30,11 @@ static uint64_t about_ns(struct node *node, uint64_t span_ns)
     return (uint64_t)((double)span_ns * (0.75 + 0.5 * rng_uniform(&node->rng)));
 }
 
-struct candidate *dialer_candidate(const struct node *node, const struct peer *peer)
+static struct candidate *called(const struct node *node, const struct peer *peer)
 {
-    for (uint32_t i = 0; i < node->candidates_count; i++)
-        if (node->candidates[i].conn == peer->conn)
-            return &node->candidates[i];
+    for (uint32_t i = 0; i < node->discovery->dialer.count; i++)
+        if (node->discovery->dialer.candidates[i].conn == peer->conn)
+            return &node->discovery->dialer.candidates[i];
     return NULL;
 }
 
@@ -47,10 +49,10 @@ static uint32_t address_hash(const struct address *address)
 static struct candidate *find(const struct node *node, const struct address *address)
 {
     const uint32_t hash = address_hash(address);
-    for (uint32_t i = 0; i < node->candidates_count; i++)
-        if (node->candidate_hashes[i] == hash &&
-            address_equal(&node->candidates[i].address, address))
-            return &node->candidates[i];
+    for (uint32_t i = 0; i < node->discovery->dialer.count; i++)
+        if (node->discovery->dialer.hashes[i] == hash &&
+            address_equal(&node->discovery->dialer.candidates[i].address, address))
+            return &node->discovery->dialer.candidates[i];
     return NULL;
 }
 
@@ -61,8 +63,9 @@ static void set(struct node *node, struct candidate *candidate, const struct add
         .address = *address, .is_seed = is_seed, .has_id = id != NULL, .next_ns = node->now_ns};
     if (id)
         memcpy(candidate->id, id, ID_BYTES);
-    node->candidate_hashes[candidate - node->candidates] = address_hash(address);
-    node->dial_ns = node->now_ns;
+    node->discovery->dialer.hashes[candidate - node->discovery->dialer.candidates] =
+        address_hash(address);
+    node->discovery->dialer.dial_ns = node->now_ns;
 }
 
 void dialer_add(struct node *node, const struct address *address, const uint8_t *id, bool is_seed)
@@ -70,15 +73,15 @@ void dialer_add(struct node *node, const struct address *address, const uint8_t 
     if (!address->host[0] || address->port == 0)
         return;
     struct candidate *candidate = find(node, address);
-    if (!candidate && node->candidates_count < node->candidates_max)
-        set(node, &node->candidates[node->candidates_count++], address, id, is_seed);
+    if (!candidate && node->discovery->dialer.count < node->discovery->dialer.max)
+        set(node, &node->discovery->dialer.candidates[node->discovery->dialer.count++], address, id,
+            is_seed);
     if (candidate && id && !candidate->conn && !candidate->is_self) {
         memcpy(candidate->id, id, ID_BYTES);
         candidate->has_id = true;
     }
 }
 
-/* A member says that it is to be called elsewhere now; it had no address before if from is "". */
 void dialer_moved(struct node *node, const struct address *from, const struct address *to,
                   const uint8_t id[static ID_BYTES])
 {
@@ -95,8 +98,8 @@ static uint32_t calls(const struct node *node, uint32_t *dialled)
 {
     uint32_t calls = 0;
     *dialled = 0;
-    for (uint32_t i = 0; i < node->options.peers_max; i++) {
-        const struct peer *peer = &node->peers[i];
+    for (uint32_t i = 0; i < node->options.limits.peers_max; i++) {
+        const struct peer *peer = connection_at(node, i);
         const bool under_way = peer->dialled && peer->state != PEER_FREE;
         if (peer->state == PEER_CLOSING ||
             !(under_way || peer->state == PEER_MEETING || peer->state == PEER_OPEN))
@@ -109,7 +112,7 @@ static uint32_t calls(const struct node *node, uint32_t *dialled)
 
 static bool is_mesh(const struct node *node)
 {
-    return node->live <= MESH_MAX;
+    return membership_live(node) <= MESH_MAX;
 }
 
 /* A node that is leaving calls too: what it told must reach somebody. */
@@ -117,33 +120,33 @@ static bool wants_more(const struct node *node)
 {
     uint32_t dialled;
     const uint32_t open = calls(node, &dialled);
-    if (node->stage == STAGE_LEFT)
+    if (leaving_stage(node) == STAGE_LEFT)
         return false;
-    return is_mesh(node) ? open < node->options.peers_max : open < DEGREE || dialled < DEGREE / 2;
+    return is_mesh(node) ? open < node->options.limits.peers_max
+                         : open < DEGREE || dialled < DEGREE / 2;
 }
 
 /* Nobody there that we know to be in the swarm. */
 static bool is_lost(const struct node *node, const struct candidate *candidate)
 {
-    const struct member *member =
-        candidate->has_id ? members_find(&node->members, candidate->id) : NULL;
+    const struct member *member = candidate->has_id ? membership_find(node, candidate->id) : NULL;
     return !member || !member->known_live;
 }
 
 /* A node that left said so; it is called again only if the user named it and we stay. */
 static bool is_gone(const struct node *node, const struct candidate *candidate)
 {
-    if (!candidate->has_id || (candidate->is_seed && node->stage == STAGE_RUNNING))
+    if (!candidate->has_id || (candidate->is_seed && leaving_stage(node) == STAGE_RUNNING))
         return false;
-    const struct member *member = members_find(&node->members, candidate->id);
+    const struct member *member = membership_find(node, candidate->id);
     return member && member->record.stage == STAGE_LEFT;
 }
 
 /* Over whatever connection; one that is closing has not ended yet. */
 static bool is_talked_to(const struct node *node, const uint8_t id[static ID_BYTES])
 {
-    for (uint32_t i = 0; i < node->options.peers_max; i++) {
-        const struct peer *peer = &node->peers[i];
+    for (uint32_t i = 0; i < node->options.limits.peers_max; i++) {
+        const struct peer *peer = connection_at(node, i);
         const bool is_open = peer->state == PEER_OPEN;
         if ((is_open || peer->state == PEER_CLOSING) && memcmp(peer->id, id, ID_BYTES) == 0)
             return true;
@@ -154,11 +157,12 @@ static bool is_talked_to(const struct node *node, const uint8_t id[static ID_BYT
 /* The lost are called in their own time, or when there are few to call at all. */
 static struct candidate *due(struct node *node, bool lost)
 {
-    if (node->candidates_count == 0)
+    if (node->discovery->dialer.count == 0)
         return NULL;
-    const uint32_t start = rng_below(&node->rng, node->candidates_count);
-    for (uint32_t i = 0; i < node->candidates_count; i++) {
-        struct candidate *candidate = &node->candidates[(start + i) % node->candidates_count];
+    const uint32_t start = rng_below(&node->rng, node->discovery->dialer.count);
+    for (uint32_t i = 0; i < node->discovery->dialer.count; i++) {
+        struct candidate *candidate =
+            &node->discovery->dialer.candidates[(start + i) % node->discovery->dialer.count];
         if (candidate->is_self || candidate->conn || node->now_ns < candidate->next_ns)
             continue;
         if (is_gone(node, candidate) || (candidate->has_id && is_talked_to(node, candidate->id)))
@@ -170,63 +174,55 @@ static struct candidate *due(struct node *node, bool lost)
     return NULL;
 }
 
-static struct peer *free_peer(const struct node *node)
-{
-    for (uint32_t i = 0; i < node->options.peers_max; i++)
-        if (node->peers[i].state == PEER_FREE)
-            return &node->peers[i];
-    return NULL;
-}
-
 static struct candidate *next_candidate(struct node *node)
 {
     struct candidate *candidate = wants_more(node) ? due(node, false) : NULL;
-    if (candidate || node->now_ns < node->reach_ns || node->stage == STAGE_LEFT)
+    if (candidate || node->now_ns < node->discovery->dialer.reach_ns ||
+        leaving_stage(node) == STAGE_LEFT)
         return candidate;
-    node->reach_ns = node->now_ns + about_ns(node, REACH_NS);
+    node->discovery->dialer.reach_ns = node->now_ns + about_ns(node, REACH_NS);
     return due(node, true);
 }
 
 bool dialer_next(struct node *node, struct action *action)
 {
-    if (node->now_ns < node->dial_ns)
+    if (node->now_ns < node->discovery->dialer.dial_ns)
         return false;
-    struct peer *peer = free_peer(node);
-    struct candidate *candidate = peer ? next_candidate(node) : NULL;
+    struct candidate *candidate = connection_has_room(node) ? next_candidate(node) : NULL;
     if (!candidate) {
-        node->dial_ns = node->now_ns + LOOK_NS;
+        node->discovery->dialer.dial_ns = node->now_ns + LOOK_NS;
         return false;
     }
-    const uint64_t slot = (uint64_t)(peer - node->peers);
-    candidate->conn = (uint64_t)++node->generation << 32 | slot;
-    peer_start(peer, candidate->conn, true, &candidate->address, node->now_ns);
+    CHECK(candidate->conn == 0 && !candidate->is_self);
+    const struct peer *peer = connection_dial(node, &candidate->address);
+    rate_on_start(node, peer);
+    candidate->conn = peer->conn;
     *action = (struct action){
         .kind = ACTION_DIAL, .conn = candidate->conn, .address = candidate->address};
     return true;
 }
 
-/* Leave one neighbour of those we called, if there are others to call. */
 void dialer_shuffle(struct node *node)
 {
-    if (node->now_ns < node->shuffle_ns)
+    if (node->now_ns < node->discovery->dialer.shuffle_ns)
         return;
-    const bool is_first = node->shuffle_ns == 0;
-    node->shuffle_ns = node->now_ns + about_ns(node, SHUFFLE_NS);
-    if (is_first || is_mesh(node) || node->stage != STAGE_RUNNING || !node->joined ||
-        node->reachable <= node_neighbours(node) + 1)
+    const bool is_first = node->discovery->dialer.shuffle_ns == 0;
+    node->discovery->dialer.shuffle_ns = node->now_ns + about_ns(node, SHUFFLE_NS);
+    if (is_first || is_mesh(node) || leaving_stage(node) != STAGE_RUNNING ||
+        !joining_has_joined(node) || membership_reachable(node) <= connection_neighbours(node) + 1)
         return;
-    struct peer *peer, *chosen = NULL;
+    const struct peer *peer, *chosen = NULL;
     uint32_t called = 0;
-    for (uint32_t i = 0; (peer = node_neighbour(node, &i)); i++)
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
         if (peer->dialled && rng_below(&node->rng, ++called) == 0)
             chosen = peer;
     if (called >= DEGREE / 2)
-        node_hang_up(node, chosen, BYE_FULL, "other neighbours are to be tried");
+        connection_hang_up(node, chosen, BYE_FULL, "other neighbours are to be tried");
 }
 
 void dialer_on_met(struct node *node, const struct peer *peer)
 {
-    struct candidate *candidate = dialer_candidate(node, peer);
+    struct candidate *candidate = called(node, peer);
     if (!candidate)
         return;
     memcpy(candidate->id, peer->id, ID_BYTES);
@@ -235,14 +231,14 @@ void dialer_on_met(struct node *node, const struct peer *peer)
 
 void dialer_on_open(struct node *node, const struct peer *peer)
 {
-    struct candidate *candidate = dialer_candidate(node, peer);
+    struct candidate *candidate = called(node, peer);
     if (candidate)
         candidate->failures = 0;
 }
 
 void dialer_on_self(struct node *node, const struct peer *peer)
 {
-    struct candidate *candidate = dialer_candidate(node, peer);
+    struct candidate *candidate = called(node, peer);
     if (candidate)
         candidate->is_self = true;
 }
@@ -250,8 +246,8 @@ void dialer_on_self(struct node *node, const struct peer *peer)
 /* New keys are fetched by the one who called: if both did, one call would be in vain. */
 static void leave_it_to_the_caller(struct node *node, const struct peer *peer)
 {
-    for (uint32_t i = 0; i < node->candidates_count; i++) {
-        struct candidate *candidate = &node->candidates[i];
+    for (uint32_t i = 0; i < node->discovery->dialer.count; i++) {
+        struct candidate *candidate = &node->discovery->dialer.candidates[i];
         if (candidate->has_id && !candidate->conn && memcmp(candidate->id, peer->id, ID_BYTES) == 0)
             candidate->next_ns = node->now_ns + SECOND_NS;
     }
@@ -259,13 +255,13 @@ static void leave_it_to_the_caller(struct node *node, const struct peer *peer)
 
 void dialer_on_closed(struct node *node, const struct peer *peer)
 {
-    struct candidate *candidate = dialer_candidate(node, peer);
+    struct candidate *candidate = called(node, peer);
     if (!candidate && peer->retry == RETRY_AT_ONCE)
         leave_it_to_the_caller(node, peer);
     if (!candidate)
         return;
     candidate->conn = 0;
-    candidate->next_ns = node->dial_ns = node->now_ns;
+    candidate->next_ns = node->discovery->dialer.dial_ns = node->now_ns;
     if (peer->retry == RETRY_AT_ONCE)
         return;
     if (peer->retry == RETRY_LATE && candidate->failures < LATE_FAILURES)
@@ -273,4 +269,12 @@ void dialer_on_closed(struct node *node, const struct peer *peer)
     double wait = (double)BACKOFF_MIN_NS * pow(1.6, fmin(candidate->failures, LATE_FAILURES));
     candidate->failures++;
     candidate->next_ns += about_ns(node, (uint64_t)fmin(wait, (double)BACKOFF_MAX_NS));
+}
+
+struct dialed dialer_dialed(const struct node *node, const struct peer *peer)
+{
+    const struct candidate *candidate = called(node, peer);
+    if (!candidate)
+        return (struct dialed){0};
+    return (struct dialed){.is_seed = candidate->is_seed, .failures = candidate->failures};
 }

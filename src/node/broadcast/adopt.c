@@ -1,0 +1,145 @@
+/* Another version becomes ours: that of a base which is taken over from now on (transfer/takeover.c
+ * decides whether). What we know beyond it is kept, if all of that is in our log. */
+#include <string.h>
+
+#include "base/digest.h"
+#include "node/broadcast/broadcast_private.h"
+#include "node/broadcast/history.h"
+
+#define NEXT_MAX (1u << 28) /* rumors of one incarnation: no more is believed */
+
+static struct history_entry entry_at(const uint8_t *history, uint32_t i)
+{
+    return history_entry_at(history + i * (size_t)HISTORY_ENTRY_BYTES);
+}
+
+static struct origin *find(const struct node *node, const struct history_entry *told)
+{
+    return versions_find(&node->broadcast->versions, origin_tag(told->id, told->incarnation));
+}
+
+/* Nothing is kept of a history that there is no room for, or that says more than there can be. */
+static bool has_room_for(const struct node *node, const uint8_t *history, uint32_t entries)
+{
+    const struct versions *versions = &node->broadcast->versions;
+    uint32_t origins = versions->count;
+    for (uint32_t i = 0; i < entries; i++) {
+        const struct history_entry told = entry_at(history, i);
+        origins += !find(node, &told);
+        if (told.next > NEXT_MAX)
+            return false;
+    }
+    return origins <= versions->max;
+}
+
+bool adopt_read(struct node *node, const uint8_t *history, uint32_t entries, uint32_t *next)
+{
+    struct versions *versions = &node->broadcast->versions;
+    if (!has_room_for(node, history, entries))
+        return false;
+    memset(next, 0, versions->max * sizeof *next);
+    for (uint32_t i = 0; i < entries; i++) {
+        const struct history_entry told = entry_at(history, i);
+        struct origin *origin = find(node, &told);
+        if (!origin)
+            origin = versions_add(versions, told.id, told.incarnation);
+        next[versions_place(versions, origin)] = told.next;
+    }
+    return true;
+}
+
+bool adopt_can_keep(const struct node *node, const uint32_t *next)
+{
+    const struct versions *versions = &node->broadcast->versions;
+    for (uint32_t place = 0; place < versions->count; place++) {
+        uint32_t bytes;
+        for (uint32_t seq = next[place]; seq < versions->origins[place].next; seq++)
+            if (!rumor_log_find(&node->broadcast->log, place, seq, &bytes))
+                return false;
+    }
+    return true;
+}
+
+bool adopt_begin_incarnation(struct node *node)
+{
+    struct broadcast *broadcast = node->broadcast;
+    const uint64_t incarnation = broadcast->own->incarnation + 1;
+    CHECK(incarnation > node->options.incarnation);
+    if (incarnation == node->options.incarnation + NODE_INCARNATIONS)
+        return false;
+    struct origin *own = versions_add(&broadcast->versions, broadcast->own->id, incarnation);
+    if (!own)
+        return false;
+    broadcast->own = own;
+    broadcast->remembers = true;
+    return true;
+}
+
+static uint64_t digest_of_logged(struct node *node, uint32_t place, uint32_t seq)
+{
+    uint32_t bytes;
+    const uint8_t *rumor = rumor_log_find(&node->broadcast->log, place, seq, &bytes);
+    CHECK(rumor);
+    return digest_of_update(broadcast_logged(node, rumor, bytes));
+}
+
+/* Who published later: as the history says, and then whoever is not in it. */
+static void set_order(struct node *node, const uint8_t *history, uint32_t entries)
+{
+    struct versions *versions = &node->broadcast->versions;
+    uint64_t *seen = node->broadcast->seen;
+    uint32_t others = versions->count;
+    memset(seen, 0, bit_words(versions->count) * sizeof *seen);
+    for (uint32_t i = 0; i < entries; i++) {
+        const struct history_entry told = entry_at(history, i);
+        struct origin *origin = find(node, &told);
+        others -= !bit_get(seen, versions_place(versions, origin));
+        bit_set(seen, versions_place(versions, origin), true);
+        versions_touch(versions, origin);
+    }
+    for (; others > 0; others--)
+        versions_touch(versions, versions_newer(versions, NULL));
+}
+
+static void set_samples(struct node *node, const uint8_t *history, uint32_t entries)
+{
+    for (uint32_t i = 0; i < entries; i++) {
+        const struct history_entry told = entry_at(history, i);
+        struct origin *origin = find(node, &told);
+        if (origin->next == told.next)
+            origin->samples = told.samples;
+        if (origin->applied == told.next)
+            origin->applied_samples = told.samples;
+    }
+}
+
+/* What we know beyond the history counts on top of it. */
+static void keep(struct node *node, uint32_t place, uint32_t next)
+{
+    struct versions *versions = &node->broadcast->versions;
+    struct origin *origin = &versions->origins[place];
+    for (uint32_t seq = next; seq < origin->next; seq++)
+        versions->digest = digest_add(versions->digest, digest_of_logged(node, place, seq));
+    if (origin->applied < next)
+        origin->applied = next;
+}
+
+void adopt_version(struct node *node, const uint8_t *history, uint32_t entries, uint64_t digest,
+                   const uint32_t *next, bool keep_ours)
+{
+    struct versions *versions = &node->broadcast->versions;
+    if (!keep_ours)
+        rumor_log_clear(&node->broadcast->log);
+    versions->digest = digest;
+    for (uint32_t place = 0; place < versions->count; place++) {
+        struct origin *origin = &versions->origins[place];
+        if (keep_ours && origin->next >= next[place])
+            keep(node, place, next[place]);
+        else
+            versions_set(versions, origin, next[place], 0); /* samples follow */
+    }
+    set_samples(node, history, entries);
+    node->broadcast->advanced_ns = node->now_ns;
+    set_order(node, history, entries);
+    repair_forget(node);
+}

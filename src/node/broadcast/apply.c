@@ -1,0 +1,99 @@
+/* Rumors to the learner: from the log, in their order, as many at once as it may be given. */
+#include <string.h>
+
+#include "node/broadcast/broadcast_private.h"
+
+#define APPLYING_MAX 256 /* rumors with the learner at once */
+
+const struct update *broadcast_logged(struct node *node, const uint8_t *rumor, uint32_t bytes)
+{
+    struct rumor_head head;
+    CHECK(rumor_peek(rumor, bytes, &head) == OK);
+    struct update *update = decoded_room(&node->broadcast->apply.decoded, head.count);
+    rumor_decode_again(rumor, bytes, node->options.parameters, update);
+    return update;
+}
+
+/* What came before a base was taken over that has it is passed by. */
+static const struct rumor_log_entry *next_to_apply(struct broadcast *broadcast)
+{
+    const struct rumor_log_entry *entry;
+    while ((entry = rumor_log_next_to_apply(&broadcast->log))) {
+        const uint32_t applied = broadcast->versions.origins[entry->place].applied;
+        CHECK(entry->seq <= applied);
+        if (entry->seq == applied)
+            return entry;
+        rumor_log_applied(&broadcast->log);
+    }
+    return NULL;
+}
+
+static bool may_give(const struct node *node, uint32_t entries)
+{
+    const struct apply *apply = &node->broadcast->apply;
+    return apply->rumors < APPLYING_MAX &&
+           (apply->entries == 0 || apply->entries + entries <= node->options.apply_window);
+}
+
+bool broadcast_next_apply(struct node *node, struct action *action)
+{
+    struct broadcast *broadcast = node->broadcast;
+    const struct rumor_log_entry *entry = next_to_apply(broadcast);
+    if (!entry)
+        return false;
+    struct origin *origin = &broadcast->versions.origins[entry->place];
+    const uint8_t *rumor = rumor_log_bytes(&broadcast->log, entry);
+    struct rumor_head head;
+    CHECK(rumor_peek(rumor, entry->bytes, &head) == OK);
+    if (!may_give(node, head.count))
+        return false;
+    const struct update *update = decoded_at(&broadcast->apply.decoded, broadcast->log.applied + 1);
+    if (!update)
+        update = broadcast_logged(node, rumor, entry->bytes);
+    origin->applied_samples = head.samples;
+    origin->applied++;
+    rumor_log_applied(&broadcast->log);
+    broadcast_on_given(node, update->count);
+    const bool is_ours = memcmp(origin->id, broadcast->own->id, ID_BYTES) == 0;
+    *action = (struct action){.kind = ACTION_APPLY,
+                              .update = update,
+                              .tag = origin->tag,
+                              .seq = head.seq,
+                              .own = broadcast->remembers && is_ours};
+    return true;
+}
+
+void broadcast_on_given(struct node *node, uint32_t entries)
+{
+    node->broadcast->apply.entries += entries;
+    node->broadcast->apply.rumors++;
+}
+
+void broadcast_on_applied(struct node *node, uint32_t entries)
+{
+    struct apply *apply = &node->broadcast->apply;
+    CHECK(entries <= apply->entries && apply->rumors > 0);
+    apply->entries -= entries;
+    apply->rumors--;
+}
+
+uint32_t broadcast_applying(const struct node *node)
+{
+    return node->broadcast->apply.entries;
+}
+
+uint64_t broadcast_applying_rumors(const struct node *node)
+{
+    return node->broadcast->apply.rumors;
+}
+
+bool broadcast_is_all_applied(const struct node *node)
+{
+    return node->broadcast->log.waiting_bytes == 0 && node->broadcast->apply.rumors == 0;
+}
+
+uint64_t node_waiting(const struct node *node)
+{
+    const struct rumor_log *log = &node->broadcast->log;
+    return log->newest - log->applied + node->broadcast->apply.rumors;
+}

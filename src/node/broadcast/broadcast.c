@@ -1,0 +1,306 @@
+#include "node/broadcast/broadcast.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "node/broadcast/broadcast_private.h"
+#include "node/broadcast/history.h"
+
+#define SHOWN_NS   (60 * SECOND_NS) /* what nobody has shown for so long is lost, not late */
+#define FULL_NS    (60 * SECOND_NS) /* between two warnings that there is no room */
+#define SCARCE     8                /* only one part in so many of the room is left */
+#define ACTIVE_MIN 256              /* origins, if there are so many */
+
+size_t broadcast_arena_bytes(const struct node_options *options)
+{
+    const size_t origins = options->limits.incarnations_max;
+    const size_t slots = 4 * sizeof(uint32_t); /* open addressing: at most so many for one */
+    const size_t per_peer = sizeof(struct broadcast_neighbour) + 3 * bit_words(origins) * 8 +
+                            origins * sizeof(uint32_t) + 5 * 64;
+    return sizeof(struct broadcast) + options->limits.peers_max * per_peer +
+           origins * (sizeof(struct origin) + slots) + bit_words(origins) * 8 +
+           rumor_log_arena_bytes(options->log_bytes) + decoded_arena_bytes(RUMOR_ENTRIES_MAX) +
+           16 * 64;
+}
+
+/* The version of a base that was saved by an earlier incarnation. */
+static void restore(struct node *node, struct broadcast *broadcast)
+{
+    const struct node_options *options = &node->options;
+    for (size_t at = 0; at + HISTORY_ENTRY_BYTES <= options->history_bytes;
+         at += HISTORY_ENTRY_BYTES) {
+        const struct history_entry told = history_entry_at(options->history + at);
+        struct origin *origin = versions_add(&broadcast->versions, told.id, told.incarnation);
+        CHECK(origin);
+        versions_set(&broadcast->versions, origin, told.next, told.samples);
+    }
+    broadcast->remembers = options->history_bytes > 0;
+    node->options.history = NULL;
+}
+
+bool node_can_restore(const struct node_options *options)
+{
+    return options->history_bytes / HISTORY_ENTRY_BYTES < options->limits.incarnations_max;
+}
+
+static void init_neighbours(struct broadcast *broadcast, struct arena *arena,
+                            const struct node_options *options)
+{
+    const size_t words = bit_words(options->limits.incarnations_max);
+    broadcast->neighbours =
+        arena_take(arena, options->limits.peers_max, sizeof *broadcast->neighbours);
+    for (uint32_t i = 0; i < options->limits.peers_max; i++)
+        broadcast->neighbours[i] = (struct broadcast_neighbour){
+            .lazy = arena_take(arena, words, sizeof(uint64_t)),
+            .pruned = arena_take(arena, words, sizeof(uint64_t)),
+            .backlog = arena_take(arena, words, sizeof(uint64_t)),
+            .backlog_from = arena_take(arena, options->limits.incarnations_max, sizeof(uint32_t)),
+        };
+}
+
+struct broadcast *broadcast_new(struct arena *arena, struct node *node)
+{
+    const struct node_options *options = &node->options;
+    CHECK(options->limits.incarnations_max > 0);
+    struct broadcast *broadcast = arena_take(arena, 1, sizeof *broadcast);
+    versions_init(&broadcast->versions, arena, options->limits.incarnations_max, options->digest);
+    restore(node, broadcast);
+    broadcast->own =
+        versions_add(&broadcast->versions, options->identity->id, options->incarnation);
+    CHECK(broadcast->own);
+    broadcast->seen =
+        arena_take(arena, bit_words(options->limits.incarnations_max), sizeof(uint64_t));
+    rumor_log_init(&broadcast->log, arena, options->log_bytes);
+    decoded_init(&broadcast->apply.decoded, arena, RUMOR_ENTRIES_MAX);
+    init_neighbours(broadcast, arena, options);
+    return broadcast;
+}
+
+void broadcast_on_end(struct node *node, const struct peer *peer)
+{
+    struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);
+    const size_t bytes = bit_words(node->options.limits.incarnations_max) * sizeof(uint64_t);
+    memset(neighbour->lazy, 0, bytes);
+    memset(neighbour->pruned, 0, bytes);
+    memset(neighbour->backlog, 0, bytes);
+    *neighbour = (struct broadcast_neighbour){.lazy = neighbour->lazy,
+                                              .pruned = neighbour->pruned,
+                                              .backlog = neighbour->backlog,
+                                              .backlog_from = neighbour->backlog_from};
+}
+
+static uint64_t log_bytes_held(const struct rumor_log *log)
+{
+    if (log->oldest == log->newest)
+        return 0;
+    const size_t from = log->entries[log->oldest & (log->entries_max - 1)].offset;
+    return log->write_offset > from ? log->write_offset - from
+                                    : log->ring_bytes - from + log->write_offset;
+}
+
+void broadcast_stats(const struct node *node, struct node_stats *stats)
+{
+    const struct broadcast *broadcast = node->broadcast;
+    const struct rumor_counts *counts = &broadcast->counts;
+    stats->origins = broadcast->versions.telling;
+    stats->digest = broadcast->versions.digest;
+    stats->version = broadcast->versions.rumors;
+    stats->version_hash = broadcast->versions.hash;
+    stats->waiting = node_waiting(node);
+    stats->rumors_published = counts->published;
+    stats->rumor_bytes_published = counts->published_bytes;
+    stats->rumors_received = counts->received;
+    stats->rumor_bytes_received = counts->received_bytes;
+    stats->duplicates = counts->duplicates;
+    stats->log_held_bytes = log_bytes_held(&broadcast->log);
+}
+
+/* What is known. */
+
+const struct versions *broadcast_versions(const struct node *node)
+{
+    return &node->broadcast->versions;
+}
+
+const struct origin *broadcast_own(const struct node *node)
+{
+    return node->broadcast->own;
+}
+
+const struct rumor_log *broadcast_log(const struct node *node)
+{
+    return &node->broadcast->log;
+}
+
+/* With those that have published nothing, whose records travel along their trees, too. */
+uint32_t broadcast_latest_origins(const struct node *node)
+{
+    const uint32_t live = membership_live(node);
+    return 2 * live > ACTIVE_MIN ? 2 * live : ACTIVE_MIN;
+}
+
+uint32_t broadcast_active_origins(const struct node *node)
+{
+    const uint32_t telling = node->broadcast->versions.telling;
+    const uint32_t latest = broadcast_latest_origins(node);
+    return telling < latest ? telling : latest;
+}
+
+struct origin *broadcast_meet(struct node *node, const struct peer *from,
+                              const uint8_t id[static ID_BYTES], uint64_t incarnation)
+{
+    struct broadcast *broadcast = node->broadcast;
+    struct versions *versions = &broadcast->versions;
+    struct origin *origin = versions_add(versions, id, incarnation);
+    const bool is_scarce = versions->count > versions->max - versions->max / SCARCE;
+    const bool was_said = broadcast->full_ns && node->now_ns - broadcast->full_ns < FULL_NS;
+    if ((!origin || is_scarce) && !was_said) {
+        char text[160];
+        broadcast->full_ns = node->now_ns;
+        (void)snprintf(text, sizeof text,
+                       "%s no room for another incarnation: %u are known, and "
+                       "limits.incarnations is %u; raise it on all nodes",
+                       origin ? "there will soon be" : "there is", (unsigned)versions->count,
+                       (unsigned)versions->max);
+        (void)connection_note(node, from, NOTE_FULL, LEVEL_WARNING, text);
+    }
+    return origin;
+}
+
+const struct origin *broadcast_origin_of(struct node *node, const struct peer *from,
+                                         const struct record *record)
+{
+    const struct origin *origin =
+        versions_find(&node->broadcast->versions, origin_tag(record->id, record->incarnation));
+    return origin ? origin : broadcast_meet(node, from, record->id, record->incarnation);
+}
+
+void broadcast_on_rate(struct node *node, const struct origin *origin, float samples_per_second)
+{
+    struct origin *own = &node->broadcast->versions.origins[broadcast_place(node, origin)];
+    own->rate = fmaxf(own->rate, samples_per_second);
+}
+
+uint64_t broadcast_advanced_ns(const struct node *node)
+{
+    return node->broadcast->advanced_ns;
+}
+
+/* Does the count of this origin go on under the next incarnation, in the same process? */
+static bool is_continued(const struct versions *versions, const struct origin *origin)
+{
+    const struct origin *next = versions_find(versions, origin->tag_after);
+    return next && next->samples >= origin->samples;
+}
+
+uint64_t broadcast_swarm_samples(const struct node *node)
+{
+    const struct versions *versions = &node->broadcast->versions;
+    uint64_t samples = 0;
+    for (uint32_t i = 0; i < versions->count; i++) {
+        const struct origin *origin = &versions->origins[i];
+        samples += is_continued(versions, origin) ? 0 : origin->samples;
+    }
+    return samples;
+}
+
+uint64_t broadcast_lag_ns(const struct node *node, uint64_t now_ns)
+{
+    const struct broadcast *broadcast = node->broadcast;
+    if (base_state(node) == BASE_ROLLING)
+        return now_ns - broadcast->fresh_ns;
+    uint64_t lag_ns = 0;
+    for (uint32_t i = 0; i < broadcast->versions.count && broadcast->repair.behind > 0; i++) {
+        const struct gap *gap = &broadcast->versions.origins[i].gap;
+        if (gap->behind_ns && now_ns - gap->shown_ns < SHOWN_NS && now_ns - gap->behind_ns > lag_ns)
+            lag_ns = now_ns - gap->behind_ns;
+    }
+    return lag_ns;
+}
+
+/* A gap of one origin suggests a lost neighbour; gaps of most suggest that this node cannot take in
+ * so much, or was away. */
+bool broadcast_lags(const struct node *node)
+{
+    return base_state(node) == BASE_ROLLING ||
+           2 * node->broadcast->repair.behind >= membership_live(node);
+}
+
+uint64_t broadcast_asked_ns(const struct node *node)
+{
+    return node->broadcast->repair.asked_ns;
+}
+
+void broadcast_set_fresh(struct node *node, uint64_t fresh_ns)
+{
+    CHECK(fresh_ns <= node->now_ns);
+    node->broadcast->fresh_ns = fresh_ns;
+}
+
+/* What a neighbour has shown. */
+
+uint64_t broadcast_knows(const struct node *node, const struct peer *peer)
+{
+    return broadcast_neighbour(node, peer)->knows;
+}
+
+void broadcast_set_knows(struct node *node, const struct peer *peer, uint64_t rumors)
+{
+    broadcast_neighbour(node, peer)->knows = rumors;
+}
+
+bool broadcast_has_ours(const struct node *node, const struct peer *peer)
+{
+    return broadcast_neighbour(node, peer)->own_next >= node->broadcast->own->next;
+}
+
+uint64_t broadcast_most_shown(const struct node *node, bool joined_only)
+{
+    uint64_t most = 0;
+    const struct peer *peer;
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
+        const uint64_t knows = broadcast_knows(node, peer);
+        if (knows > most && (!joined_only || membership_has_joined(node, peer->id)))
+            most = knows;
+    }
+    return most;
+}
+
+bool broadcast_is_compared(const struct node *node, const struct peer *peer)
+{
+    return broadcast_neighbour(node, peer)->is_compared;
+}
+
+bool broadcast_is_partitioned(const struct node *node, const struct peer *peer)
+{
+    return broadcast_neighbour(node, peer)->is_partitioned;
+}
+
+void broadcast_set_partitioned(struct node *node, const struct peer *peer, bool is_partitioned)
+{
+    broadcast_neighbour(node, peer)->is_partitioned = is_partitioned;
+}
+
+bool broadcast_is_together(const struct node *node, const struct peer *peer)
+{
+    return broadcast_is_compared(node, peer) && !broadcast_is_partitioned(node, peer);
+}
+
+struct slots broadcast_together(const struct node *node)
+{
+    struct slots together = {0};
+    const struct peer *peer;
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
+        slots_put(&together, i, broadcast_is_together(node, peer));
+    return together;
+}
+
+struct slots broadcast_eager(const struct node *node)
+{
+    const uint32_t own = broadcast_place(node, node->broadcast->own);
+    struct slots eager = {0};
+    for (uint32_t i = 0; connection_neighbour(node, &i); i++)
+        slots_put(&eager, i, !bit_get(node->broadcast->neighbours[i].lazy, own));
+    return eager;
+}

@@ -1,0 +1,171 @@
+/* A rumor that comes, or is our own: into the log and the version, and on to the neighbours. */
+#include <math.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "node/broadcast/broadcast_private.h"
+#include "node/rate/rate.h"
+
+#define RUMOR_S     0.2  /* of the slowest link: urgent messages wait behind a rumor no longer */
+#define RUMOR_USUAL 4096 /* bytes that a rumor may have however slow that is */
+
+static void push(struct node *node, const struct origin *origin, const struct peer *from,
+                 const uint8_t *rumor, size_t bytes)
+{
+    const uint32_t place = broadcast_place(node, origin);
+    const struct peer *peer;
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
+        struct broadcast_neighbour *neighbour = &node->broadcast->neighbours[i];
+        if (peer == from || bit_get(neighbour->lazy, place) || peer_is_origin(peer, origin) ||
+            !broadcast_is_together(node, peer))
+            continue;
+        if (!push_backlog_say(node, peer, origin, rumor, bytes))
+            push_backlog_add(neighbour, place, origin->next - 1);
+    }
+}
+
+/* It is the next of its origin and stands in the log: it is known from now on. */
+static void know(struct node *node, struct origin *origin, const struct rumor_head *head,
+                 const struct update *update)
+{
+    CHECK(head->seq == origin->next);
+    versions_advance(&node->broadcast->versions, origin, digest_of_update(update));
+    node->broadcast->advanced_ns = node->now_ns;
+    origin->samples = head->samples;
+    repair_on_known(node, origin);
+}
+
+/* What lies between must come first, from one neighbour. What others push meanwhile would only take
+ * the link from it: a node that joins a busy swarm over a thin link would never catch up. */
+static void on_gap(struct node *node, const struct peer *from, struct origin *origin, uint32_t seq)
+{
+    const struct gap *gap = &origin->gap;
+    const struct peer *asked = gap->missing ? connection_open_peer(node, gap->missing_from) : NULL;
+    if (asked && asked != from && asked->conn == origin->parent_conn &&
+        !peer_is_origin(from, origin))
+        tree_prune(node, from, origin);
+    else
+        repair_note_missing(node, origin, seq + 1, from);
+}
+
+static void refuse(struct node *node, const struct peer *from, enum error error)
+{
+    struct problem problem;
+    (void)problem_set(&problem, error, "sent a rumor that is not valid (%s)", error_name(error));
+    connection_hang_up(node, from, BYE_BROKEN, problem.text);
+}
+
+/* A rumor that is the next of its origin, as far as its head says. */
+static void take(struct node *node, const struct peer *from, struct origin *origin,
+                 const struct rumor_head *head, const uint8_t *rumor, size_t bytes)
+{
+    struct broadcast *broadcast = node->broadcast;
+    /* A head may claim more entries than any rumor has: then it is not decoded. */
+    const uint32_t entries = head->count < RUMOR_ENTRIES_MAX ? head->count : RUMOR_ENTRIES_MAX;
+    struct update *update = decoded_room(&broadcast->apply.decoded, entries);
+    const enum error error = rumor_decode(rumor, bytes, node->context, node->options.parameters,
+                                          RUMOR_ENTRIES_MAX, update);
+    if (error != OK) {
+        refuse(node, from, error);
+        return;
+    }
+    if (!origin && !(origin = broadcast_meet(node, from, head->origin, head->incarnation)))
+        return;
+    const uint32_t place = broadcast_place(node, origin);
+    if (!rumor_log_append(&broadcast->log, place, head->seq, false, rumor, (uint32_t)bytes)) {
+        repair_note_missing(node, origin, head->seq + 1, from); /* the learner is behind: later */
+        return;
+    }
+    decoded_keep(&broadcast->apply.decoded, broadcast->log.newest);
+    know(node, origin, head, update);
+    membership_on_rumor(node, origin->id, origin->incarnation);
+    broadcast_on_first(node, from, place);
+    broadcast->counts.received++;
+    broadcast->counts.received_bytes += bytes;
+    push(node, origin, from, rumor, bytes);
+}
+
+void broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_t *rumor,
+                        size_t bytes)
+{
+    struct rumor_head head;
+    if (!broadcast_is_together(node, from))
+        return; /* under way when the partition was found */
+    if (rumor_peek(rumor, bytes, &head) != OK) {
+        refuse(node, from, MALFORMED);
+        return;
+    }
+    struct origin *origin =
+        versions_find(&node->broadcast->versions, origin_tag(head.origin, head.incarnation));
+    if (base_state(node) == BASE_ROLLING) { /* some of our blocks have it already, others not */
+        if (origin)
+            tree_prune(node, from, origin);
+        return;
+    }
+    if (origin && head.seq < origin->next) {
+        node->broadcast->counts.duplicates++;
+        broadcast_on_twice(node, from, broadcast_place(node, origin));
+        return;
+    }
+    if (head.seq > (origin ? origin->next : 0)) {
+        if (origin) /* nothing is kept of a stranger's word: its first rumor or VERSION comes */
+            on_gap(node, from, origin, head.seq);
+        return;
+    }
+    take(node, from, origin, &head, rumor, bytes);
+}
+
+/* What is urgent waits behind a rumor under way: so the slowest link should not be busy with one
+ * for long. */
+static size_t rumor_bytes_max(const struct node *node)
+{
+    return (size_t)fmin(fmax(budget_slowest(node) * RUMOR_S, RUMOR_USUAL), RUMOR_MAX);
+}
+
+/* A part of the update, from there on, as one rumor; returns how many entries it took. */
+static uint32_t publish_part(struct node *node, const struct update *update, uint32_t from,
+                             size_t bytes_max)
+{
+    struct broadcast *broadcast = node->broadcast;
+    struct origin *own = broadcast->own;
+    struct rumor_head head = {
+        .incarnation = own->incarnation,
+        .seq = own->next,
+        .samples = publish_schedule_samples(node),
+    };
+    memcpy(head.origin, own->id, ID_BYTES);
+    uint32_t taken;
+    size_t bytes;
+    rumor_encode(&head, update, from, bytes_max, node->options.identity, node->context,
+                 node->scratch, &taken, &bytes);
+    const uint32_t place = broadcast_place(node, own);
+    CHECK(rumor_log_append(&broadcast->log, place, head.seq, true, node->scratch, (uint32_t)bytes));
+    const struct update part = {.tau = update->tau,
+                                .amount = update->amount,
+                                .count = taken,
+                                .index = update->index + from,
+                                .level = update->level + from};
+    know(node, own, &head, &part);
+    own->applied = own->next;
+    own->applied_samples = own->samples;
+    broadcast->counts.published++;
+    broadcast->counts.published_bytes += bytes;
+    push(node, own, NULL, node->scratch, bytes);
+    return taken;
+}
+
+bool broadcast_has_published(const struct node *node)
+{
+    return node->broadcast->counts.published > 0;
+}
+
+uint64_t broadcast_publish(struct node *node, const struct update *update)
+{
+    const uint64_t before = node->broadcast->counts.published_bytes;
+    const size_t bytes_max = rumor_bytes_max(node);
+    uint32_t from = 0;
+    while (from < update->count)
+        from += publish_part(node, update, from, bytes_max);
+    CHECK(from == update->count);
+    return node->broadcast->counts.published_bytes - before;
+}

@@ -1,0 +1,372 @@
+#include "node/connection/connection.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define CLOSING_NS (2 * SECOND_NS)   /* what was said before a goodbye may take so long to go */
+#define LASTED_NS  (60 * SECOND_NS)  /* a younger conversation has not worn out its keys */
+#define RENEW_NS   (600 * SECOND_NS) /* keys are renewed about this often, +- chance */
+#define PINGS      3                 /* in the time after which silence is an end */
+#define RTT_NS     (30 * SECOND_NS)  /* the round trip is measured at least this often */
+
+_Static_assert(NODE_PEERS_MAX <= SLOTS_MAX, "a set of slots holds all peers");
+
+struct connections {
+    struct peer *peers;             /* [peers_max] one a slot */
+    struct slots open;              /* slots of peers that are neighbours */
+    struct slots ready;             /* slots of peers that may have something to send or end */
+    struct credentials credentials; /* what a handshake needs of this node */
+    struct message_reader *reader;  /* decodes messages */
+    uint32_t generation;            /* conversations so far; the upper half of a conn */
+    struct connection_said said[MESSAGE_KINDS]; /* messages and bytes of each kind */
+};
+
+size_t connections_arena_bytes(const struct node_options *options)
+{
+    return sizeof(struct connections) + 128 +
+           options->limits.peers_max *
+               (sizeof(struct peer) + peer_arena_bytes(options->limits.send_queue_bytes) + 64);
+}
+
+struct connections *connections_new(struct arena *arena, struct node *node)
+{
+    const struct node_options *options = &node->options;
+    CHECK(options->limits.peers_max > 0 && options->limits.peers_max <= NODE_PEERS_MAX);
+    struct connections *connections = arena_take(arena, 1, sizeof *connections);
+    struct introduction ours;
+    introduction_make(&ours, options->swarm_id, options->model, options->parameters);
+    peer_credentials_init(&connections->credentials, options->identity, options->swarm_key, &ours,
+                          &node->entropy);
+    secret_blake2b(node->context, CONTEXT_BYTES, connections->credentials.prologue,
+                   INTRODUCTION_BYTES, NULL, 0);
+    connections->reader = message_reader_new();
+    connections->peers = arena_take(arena, options->limits.peers_max, sizeof *connections->peers);
+    for (uint32_t i = 0; i < options->limits.peers_max; i++)
+        peer_init(&connections->peers[i], arena, options->limits.send_queue_bytes);
+    return connections;
+}
+
+void connections_free(struct node *node)
+{
+    message_reader_free(node->connections->reader);
+    for (uint32_t i = 0; i < node->options.limits.peers_max; i++)
+        peer_end(&node->connections->peers[i]);
+    secret_wipe(node->connections, sizeof *node->connections);
+}
+
+/* Finding. */
+
+const struct peer *connection_at(const struct node *node, uint32_t slot)
+{
+    CHECK(slot < node->options.limits.peers_max);
+    return &node->connections->peers[slot];
+}
+
+uint32_t connection_slot(const struct node *node, const struct peer *peer)
+{
+    return (uint32_t)(peer - node->connections->peers);
+}
+
+/* This room may change what others only look at. */
+static struct peer *own(struct node *node, const struct peer *peer)
+{
+    return &node->connections->peers[connection_slot(node, peer)];
+}
+
+const struct peer *connection_find(const struct node *node, uint64_t conn)
+{
+    const uint32_t slot = (uint32_t)conn;
+    if (slot >= node->options.limits.peers_max)
+        return NULL;
+    const struct peer *peer = &node->connections->peers[slot];
+    return peer->state != PEER_FREE && peer->conn == conn ? peer : NULL;
+}
+
+const struct peer *connection_open_peer(const struct node *node, uint64_t conn)
+{
+    const struct peer *peer = &node->connections->peers[(uint32_t)conn];
+    return peer->conn == conn && peer->state == PEER_OPEN ? peer : NULL;
+}
+
+const struct peer *connection_by_id(const struct node *node, const uint8_t id[static ID_BYTES],
+                                    const struct peer *except)
+{
+    const struct peer *peer;
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
+        if (peer != except && memcmp(peer->id, id, ID_BYTES) == 0)
+            return peer;
+    return NULL;
+}
+
+const struct peer *connection_neighbour(const struct node *node, uint32_t *slot)
+{
+    const struct connections *connections = node->connections;
+    *slot = *slot < SLOTS_MAX ? slots_next(&connections->open, *slot) : SLOTS_MAX;
+    return *slot < SLOTS_MAX ? &connections->peers[*slot] : NULL;
+}
+
+uint32_t connection_neighbours(const struct node *node)
+{
+    return slots_count(&node->connections->open);
+}
+
+const struct peer *connection_random(struct node *node)
+{
+    const uint32_t open = connection_neighbours(node);
+    uint32_t chosen = open ? rng_below(&node->rng, open) : 0;
+    const struct peer *peer;
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)) && chosen > 0; i++)
+        chosen--;
+    return peer;
+}
+
+/* Beginning. */
+
+bool connection_may_knock(const struct node *node, const struct address *from)
+{
+    const uint64_t network = address_network(from);
+    uint32_t half_open = 0, same_network = 0;
+    for (uint32_t i = 0; i < node->options.limits.peers_max; i++) {
+        const struct peer *peer = &node->connections->peers[i];
+        if (peer->state != PEER_GREETED && peer->state != PEER_PROVED)
+            continue;
+        half_open++;
+        same_network += address_network(&peer->address) == network;
+    }
+    return half_open < node->options.limits.half_open_max &&
+           half_open <= node->options.limits.peers_max / 2 &&
+           same_network < node->options.limits.half_open_per_net_max;
+}
+
+bool connection_has_room(const struct node *node)
+{
+    for (uint32_t i = 0; i < node->options.limits.peers_max; i++)
+        if (node->connections->peers[i].state == PEER_FREE)
+            return true;
+    return false;
+}
+
+static struct peer *start(struct node *node, bool dialled, const struct address *address)
+{
+    struct connections *connections = node->connections;
+    for (uint32_t i = 0; i < node->options.limits.peers_max; i++) {
+        struct peer *peer = &connections->peers[i];
+        if (peer->state != PEER_FREE)
+            continue;
+        peer_start(peer, (uint64_t)++connections->generation << 32 | i, dialled, address,
+                   node->now_ns);
+        return peer;
+    }
+    return NULL;
+}
+
+uint64_t connection_accept(struct node *node, const struct address *from)
+{
+    const struct peer *peer = start(node, false, from);
+    return peer ? peer->conn : 0;
+}
+
+const struct peer *connection_dial(struct node *node, const struct address *address)
+{
+    return start(node, true, address);
+}
+
+void connection_on_dialled(struct node *node, const struct peer *peer)
+{
+    if (peer->state != PEER_DIALLING)
+        return;
+    peer_on_connected(own(node, peer), &node->connections->credentials, node->now_ns);
+    connection_set_ready(node, connection_slot(node, peer), true);
+}
+
+enum peer_event connection_take(struct node *node, const struct peer *peer, const uint8_t **bytes,
+                                size_t *count, struct problem *problem)
+{
+    struct peer *ours = own(node, peer);
+    const enum peer_event event =
+        peer_take(ours, &node->connections->credentials, node->now_ns, bytes, count, problem);
+    if (event == PEER_MET)
+        ours->renew_ns = node->now_ns + RENEW_NS + rng_below(&node->rng, 60) * SECOND_NS;
+    return event;
+}
+
+enum error connection_decode(struct node *node, const uint8_t *bytes, size_t count,
+                             struct message *message)
+{
+    return message_decode(node->connections->reader, bytes, count, message);
+}
+
+/* Sending. */
+
+bool connection_say(struct node *node, const struct peer *peer, const struct message *message)
+{
+    CHECK(message->kind < MESSAGE_KINDS);
+    const size_t before = peer_queued_bytes(peer);
+    if (!peer_say(own(node, peer), message))
+        return false;
+    struct connection_said *said = &node->connections->said[message->kind];
+    said->count++;
+    said->bytes += peer_queued_bytes(peer) - before - LENGTH_BYTES + RECORD_OVERHEAD;
+    connection_set_ready(node, connection_slot(node, peer), true);
+    return true;
+}
+
+bool connection_next_send(struct node *node, const struct peer *peer, size_t most, bool is_open,
+                          const uint8_t **bytes, size_t *count)
+{
+    return peer_next_send(own(node, peer), most, is_open, bytes, count);
+}
+
+void connection_on_sent(struct node *node, const struct peer *peer)
+{
+    peer_on_sent(own(node, peer));
+    connection_set_ready(node, connection_slot(node, peer), true);
+}
+
+uint32_t connection_next_ready(const struct node *node, uint32_t from)
+{
+    return slots_next(&node->connections->ready, from);
+}
+
+void connection_set_ready(struct node *node, uint32_t slot, bool is_ready)
+{
+    CHECK(slot < node->options.limits.peers_max);
+    slots_put(&node->connections->ready, slot, is_ready);
+}
+
+bool connection_next_hangup(struct node *node, const struct peer *peer)
+{
+    if (peer->state != PEER_CLOSING ||
+        !(peer_is_flushed(peer) || node->now_ns - peer->since_ns > CLOSING_NS))
+        return false;
+    own(node, peer)->hangup_asked = true;
+    return true;
+}
+
+struct connection_said connection_said(const struct node *node, enum message_kind kind)
+{
+    CHECK(kind < MESSAGE_KINDS);
+    return node->connections->said[kind];
+}
+
+/* Opening and closing. */
+
+void connection_open(struct node *node, const struct peer *peer)
+{
+    peer_move(own(node, peer), PEER_OPEN, node->now_ns);
+    slots_put(&node->connections->open, connection_slot(node, peer), true);
+}
+
+static enum retry retry_after(const struct node *node, const struct peer *peer, uint64_t reason)
+{
+    if (reason == BYE_IDENTITY_TAKEN)
+        return RETRY_LATE;
+    const bool lasted = node->now_ns - peer->born_ns > LASTED_NS;
+    return reason == BYE_RENEW && lasted ? RETRY_AT_ONCE : RETRY_USUAL;
+}
+
+void connection_close(struct node *node, const struct peer *peer, uint64_t reason, const char *why)
+{
+    struct peer *ours = own(node, peer);
+    (void)snprintf(ours->why, sizeof ours->why, "%s", why);
+    ours->retry = retry_after(node, peer, reason);
+    ours->was_open = peer->state == PEER_OPEN;
+    ours->quiet = reason == BYE_SELF || reason == BYE_DUPLICATE || reason == BYE_FULL;
+    peer_move(ours, PEER_CLOSING, node->now_ns);
+    slots_put(&node->connections->open, connection_slot(node, peer), false);
+    connection_set_ready(node, connection_slot(node, peer), true);
+}
+
+void connection_hang_up(struct node *node, const struct peer *peer, enum bye_reason reason,
+                        const char *why)
+{
+    if (peer->state == PEER_CLOSING)
+        return;
+    if (peer_can_say(peer)) {
+        const struct message bye = {
+            .kind = BYE, .reason = reason, .text = {(const uint8_t *)why, strlen(why)}};
+        (void)connection_say(node, peer, &bye);
+    }
+    connection_close(node, peer, reason, why);
+    own(node, peer)->quiet |= reason == BYE_LEAVING;
+}
+
+void connection_end(struct node *node, const struct peer *peer)
+{
+    const uint32_t slot = connection_slot(node, peer);
+    slots_put(&node->connections->open, slot, false);
+    connection_set_ready(node, slot, false);
+    peer_end(own(node, peer));
+}
+
+/* Time. */
+
+void connection_set_incarnation(struct node *node, const struct peer *peer, uint64_t incarnation)
+{
+    CHECK(incarnation >= peer->incarnation);
+    own(node, peer)->incarnation = incarnation;
+}
+
+void connection_ping(struct node *node, const struct peer *peer)
+{
+    if (connection_say(node, peer, &(struct message){.kind = PING, .token = node->now_ns}))
+        own(node, peer)->pinged_ns = node->now_ns;
+}
+
+void connection_on_pong(struct node *node, const struct peer *peer, uint64_t token)
+{
+    struct peer *ours = own(node, peer);
+    if (token == peer->pinged_ns && node->now_ns >= token)
+        ours->rtt_ns = node->now_ns - token;
+    if (token <= peer->pinged_ns)
+        ours->answered_ns = token;
+}
+
+static bool is_ping_due(const struct node *node, const struct peer *peer)
+{
+    const uint64_t now_ns = node->now_ns, ping_ns = node->options.limits.silence_ns / PINGS;
+    return now_ns - peer->pinged_ns > ping_ns &&
+           (now_ns - peer->heard_ns > ping_ns || now_ns - peer->pinged_ns > RTT_NS);
+}
+
+bool connection_check(struct node *node, const struct peer *peer, uint64_t patience_ns)
+{
+    const uint64_t now_ns = node->now_ns;
+    if (peer->state == PEER_CLOSING || peer_waiting_bytes(peer, true) > 0) /* perhaps long enough */
+        connection_set_ready(node, connection_slot(node, peer), true);
+    if (peer->state < PEER_OPEN && now_ns - peer->born_ns > node->options.limits.handshake_ns)
+        connection_hang_up(node, peer, BYE_SILENT, "it did not finish the handshake in time");
+    if (peer->state != PEER_OPEN)
+        return true;
+    if (now_ns - peer->heard_ns > patience_ns)
+        return false;
+    if (session_worn_out(&peer->session) || now_ns > peer->renew_ns)
+        connection_hang_up(node, peer, BYE_RENEW, "new keys");
+    else if (is_ping_due(node, peer))
+        connection_ping(node, peer);
+    return true;
+}
+
+static uint64_t later(const struct node *node, uint64_t at_ns, uint64_t by_ns)
+{
+    return at_ns + by_ns < node->now_ns ? at_ns + by_ns : node->now_ns;
+}
+
+void connection_forgive(struct node *node, uint64_t late_ns)
+{
+    for (uint32_t i = 0; i < node->options.limits.peers_max; i++) {
+        struct peer *peer = &node->connections->peers[i];
+        peer->heard_ns = later(node, peer->heard_ns, late_ns);
+        peer->born_ns = later(node, peer->born_ns, late_ns);
+    }
+}
+
+struct note *connection_note(struct node *node, const struct peer *peer, enum note_kind kind,
+                             enum note_level level, const char *text)
+{
+    struct note *note = notes_add(&node->notes, node->now_ns, kind, level, "%s", text);
+    if (peer->state >= PEER_MEETING)
+        identity_text(note->who, peer->id);
+    (void)address_text(&peer->address, note->where);
+    return note;
+}

@@ -1,0 +1,379 @@
+/* Member gossip: how members hear of each other.
+ *
+ * A MEMBER_UPDATE takes the tree of its origin (broadcast/broadcast_tree.c), so that everyone gets
+ * each record about once. Where the tree is broken a member falls silent; before it is taken for
+ * dead some neighbour is asked for it, which mends the tree. With n live members each renews every
+ * n / 4 seconds, so what a node sends for it does not grow with the swarm.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "node/broadcast/broadcast.h"
+#include "node/discovery/discovery_private.h"
+#include "node/rate/rate.h"
+
+#define RENEW_MIN_NS    SECOND_NS       /* between two records of a member, at least */
+#define LEAVE_MIN_NS    (SECOND_NS / 5) /* the same while it leaves */
+#define PER_MEMBER_NS   (SECOND_NS / 4) /* the same, for each live member */
+#define LEAVE_FASTER    8               /* times as often a leaving member says how far it is */
+#define RATE_CHANGE     2.0f            /* a speed that changed by this factor is news */
+#define UPDATES_AT_ONCE 64              /* records in a MEMBER_UPDATE */
+#define LISTED_AT_ONCE  16              /* records in a MEMBER_LIST */
+#define SIGNS_AT_ONCE   16              /* members asked for in one review */
+#define LIST_PERIODS    2               /* in which each member renews its record */
+#define LIST_WAIT_NS    (2 * SECOND_NS) /* between two lists, at least */
+
+static struct discovery_neighbour *neighbour_of(const struct node *node, const struct peer *peer)
+{
+    return &node->discovery->neighbours[connection_slot(node, peer)];
+}
+
+uint64_t member_gossip_period_ns(const struct node *node)
+{
+    const uint64_t longest_ns = RENEW_MS_MAX * MS_NS;
+    const bool running = leaving_stage(node) == STAGE_RUNNING;
+    const uint64_t least_ns = running ? RENEW_MIN_NS : LEAVE_MIN_NS;
+    const uint64_t period_ns = membership_live(node) * PER_MEMBER_NS / (running ? 1 : LEAVE_FASTER);
+    return period_ns < least_ns ? least_ns : period_ns < longest_ns ? period_ns : longest_ns;
+}
+
+/* The record of this member is new to us, so it will be to others. Our own (0) is for all
+ * neighbours: one that hears no rumors of ours may have no other sign of life. */
+static void mark(struct node *node, const struct member *member, const struct peer *from)
+{
+    const uint32_t number = membership_number(node, member);
+    const struct peer *peer;
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
+        if (peer == from || memcmp(peer->id, member->record.id, ID_BYTES) == 0 ||
+            (number > 0 && member->place != PLACE_NONE &&
+             broadcast_is_lazy(node, peer, member->place)))
+            continue;
+        struct discovery_neighbour *neighbour = &node->discovery->neighbours[i];
+        bit_set(neighbour->updates, number, true);
+        neighbour->has_updates = true;
+    }
+}
+
+/* Our own record. */
+
+/* Without a host as long as nobody has told us how we are reached. */
+static struct address own_address(const struct node *node)
+{
+    struct address address = node->options.advertise.host[0] ? node->options.advertise
+                                                             : node->discovery->gossip.observed;
+    if (!address.host[0])
+        address.port = node->options.listen_port;
+    return node->options.listen_port ? address : (struct address){0};
+}
+
+/* A node that learns less than a sample a second has stopped: how it slows down is no news. */
+static bool rate_differs(float before, float now)
+{
+    before = fmaxf(before, 1);
+    now = fmaxf(now, 1);
+    return now > before * RATE_CHANGE || now < before / RATE_CHANGE;
+}
+
+/* When the next record is due: as now seems right, but no later than the last one promised. */
+static uint64_t due_after_ns(const struct node *node, const struct record *said)
+{
+    const uint64_t promised_ns = said->renew_ms * MS_NS, period_ns = member_gossip_period_ns(node);
+    const uint64_t most_ns = promised_ns < period_ns ? promised_ns : period_ns;
+    return most_ns - (uint64_t)(node->discovery->gossip.renew_early * (double)most_ns);
+}
+
+/* Does our last record still say what is so? A node that leaves waits for others to hold its base:
+ * a base that has come to rest is news. */
+static bool is_outdated(const struct node *node, const struct record *said,
+                        const struct record *now)
+{
+    const uint64_t age_ns = node->now_ns - node->discovery->gossip.renewed_ns;
+    const bool rests =
+        now->stage != STAGE_RUNNING && now->digest == node->discovery->gossip.seen_digest;
+    return age_ns >= due_after_ns(node, said) || said->incarnation != now->incarnation ||
+           said->stage != now->stage || said->trains != now->trains ||
+           !address_equal(&said->address, &now->address) ||
+           (rests && said->digest != now->digest) ||
+           (age_ns >= member_gossip_period_ns(node) / 2 &&
+            rate_differs(said->samples_per_second, now->samples_per_second));
+}
+
+static uint32_t lag_ms(const struct node *node)
+{
+    if (!broadcast_lags(node))
+        return 0;
+    return (uint32_t)fmin((double)(broadcast_lag_ns(node, node->now_ns) / MS_NS), UINT32_MAX);
+}
+
+static struct record own_record(const struct node *node, uint64_t stamp)
+{
+    const struct origin *own = broadcast_own(node);
+    struct record record = {
+        .incarnation = own->incarnation,
+        .stamp = stamp,
+        .samples = publish_schedule_samples(node),
+        .digest = broadcast_versions(node)->digest,
+        .samples_per_second = (float)publish_schedule_samples_per_s(node),
+        .uplink = (float)budget_uplink(node),
+        .ingress = (float)budget_ingress(node),
+        .lag_ms = lag_ms(node),
+        .renew_ms = (uint32_t)(member_gossip_period_ns(node) / MS_NS),
+        .stage = leaving_stage(node),
+        .trains = node->options.trains && joining_has_joined(node),
+        .address = own_address(node),
+    };
+    memcpy(record.id, own->id, ID_BYTES);
+    return record;
+}
+
+void member_gossip_renew(struct node *node)
+{
+    const struct members *members = membership_members(node);
+    const struct record *said = &members->members[0].record;
+    const struct record record = own_record(node, said->stamp + 1);
+    broadcast_on_rate(node, broadcast_own(node), record.samples_per_second);
+    if (members->count > 0 && !is_outdated(node, said, &record))
+        return;
+    membership_update_own(node, &record);
+    CHECK(members->count > 0 && members->members[0].record.stamp == record.stamp);
+    node->discovery->gossip.renewed_ns = node->now_ns;
+    node->discovery->gossip.renew_early = 0.25 * rng_uniform(&node->rng);
+    membership_set_place(node, &members->members[0],
+                         versions_place(broadcast_versions(node), broadcast_own(node)));
+    mark(node, &members->members[0], NULL);
+}
+
+/* Records of others. */
+
+/* It goes on under a new incarnation. */
+static void renew_peer(struct node *node, const struct record *record)
+{
+    const struct peer *peer = connection_by_id(node, record->id, NULL);
+    if (peer && peer->incarnation < record->incarnation)
+        connection_set_incarnation(node, peer, record->incarnation);
+}
+
+/* Every incarnation of a member is an origin, so that its records have a tree even if it never
+ * publishes. */
+static const struct origin *origin_of(struct node *node, const struct peer *from,
+                                      const struct member *member)
+{
+    const struct origin *origin = member->place == PLACE_NONE
+                                      ? broadcast_origin_of(node, from, &member->record)
+                                      : &broadcast_versions(node)->origins[member->place];
+    if (origin && origin->incarnation != member->record.incarnation)
+        origin = broadcast_origin_of(node, from, &member->record);
+    return origin;
+}
+
+static void on_update(struct node *node, const struct peer *from, const struct member *member,
+                      bool pass_on)
+{
+    if (from->state == PEER_OPEN && memcmp(from->id, member->record.id, ID_BYTES) == 0)
+        renew_peer(node, &member->record);
+    const struct origin *origin = origin_of(node, from, member);
+    const uint32_t place = origin ? versions_place(broadcast_versions(node), origin) : PLACE_NONE;
+    membership_set_place(node, member, place);
+    if (origin)
+        broadcast_on_rate(node, origin, member->record.samples_per_second);
+    membership_on_change(node, member);
+    if (!pass_on)
+        return;
+    if (origin)
+        broadcast_on_first(node, from, place);
+    mark(node, member, from);
+}
+
+/* We knew it already. A neighbour that has shown us a record need not be sent it; and if we heard
+ * it lately, need not send us more from this origin: somebody else is quicker. */
+static void on_known(struct node *node, const struct peer *from, const uint8_t *bytes)
+{
+    const struct members *members = membership_members(node);
+    const struct member *member = members_find(members, bytes);
+    if (!member || member == members->members)
+        return;
+    if (memcmp(member->bytes, bytes, RECORD_BYTES) == 0)
+        bit_set(neighbour_of(node, from)->updates, membership_number(node, member), false);
+    const bool lately = node->now_ns - member->advanced_ns < member_silence_ns(members, member) / 4;
+    if (lately && member->place != PLACE_NONE)
+        broadcast_on_twice(node, from, member->place);
+}
+
+/* False when the record shows that the sender is broken. */
+static bool on_record(struct node *node, const struct peer *from, const uint8_t *bytes,
+                      bool pass_on)
+{
+    const struct member *member;
+    struct address before;
+    const enum error error = membership_learn(node, bytes, &member, &before);
+    if (error == MALFORMED || error == FORGED) {
+        connection_hang_up(node, from, BYE_BROKEN, "sent a member record that is not valid");
+        return false;
+    }
+    if (error == MISSING && pass_on && from->state == PEER_OPEN)
+        on_known(node, from, bytes);
+    if (error != OK)
+        return true;
+    on_update(node, from, member, pass_on);
+    if (!address_equal(&before, &member->record.address))
+        dialer_moved(node, &before, &member->record.address, member->record.id);
+    return true;
+}
+
+bool member_gossip_on_records(struct node *node, const struct peer *from,
+                              const struct bytes *records, bool pass_on)
+{
+    if (records->count % RECORD_BYTES != 0) {
+        connection_hang_up(node, from, BYE_BROKEN, "sent member records of impossible size");
+        return false;
+    }
+    for (size_t at = 0; at < records->count; at += RECORD_BYTES)
+        if (!on_record(node, from, records->at + at, pass_on))
+            return false;
+    return true;
+}
+
+void member_gossip_on_list(struct node *node)
+{
+    node->discovery->gossip.listed_ns = node->now_ns;
+}
+
+void member_gossip_on_observed(struct node *node, const struct bytes *host)
+{
+    struct address *observed = &node->discovery->gossip.observed;
+    struct address seen = {.port = node->options.listen_port};
+    if (host->count == 0 || host->count >= HOST_BYTES || seen.port == 0)
+        return;
+    memcpy(seen.host, host->at, host->count);
+    if (address_network(&seen) == 0)
+        return;
+    if (!observed->host[0] || (address_is_loopback(observed) && !address_is_loopback(&seen)))
+        *observed = seen;
+}
+
+/* Sending. */
+
+static bool say_records(struct node *node, const struct peer *peer, enum message_kind kind,
+                        size_t bytes)
+{
+    return connection_say(node, peer,
+                          &(struct message){.kind = kind, .bulk = {node->scratch, bytes}});
+}
+
+static void flush_to(struct node *node, const struct peer *peer)
+{
+    struct discovery_neighbour *neighbour = neighbour_of(node, peer);
+    const struct members *members = membership_members(node);
+    uint32_t taken[UPDATES_AT_ONCE], count = 0;
+    for (uint32_t i = 0; i < members->count && count < UPDATES_AT_ONCE; i++) {
+        if (neighbour->updates[i / 64] == 0)
+            i |= 63; /* none of these 64 */
+        else if (bit_get(neighbour->updates, i))
+            taken[count++] = i;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        memcpy(node->scratch + i * RECORD_BYTES, members->members[taken[i]].bytes, RECORD_BYTES);
+    if (count > 0 && !say_records(node, peer, MEMBER_UPDATE, count * RECORD_BYTES))
+        return; /* a full queue: next time */
+    for (uint32_t i = 0; i < count; i++)
+        bit_set(neighbour->updates, taken[i], false);
+    neighbour->has_updates = count == UPDATES_AT_ONCE;
+}
+
+static void list_to(struct node *node, const struct peer *peer)
+{
+    struct discovery_neighbour *neighbour = neighbour_of(node, peer);
+    uint32_t next = neighbour->list_next;
+    const size_t bytes = members_encode(membership_members(node), node->now_ns, &next,
+                                        LISTED_AT_ONCE, node->scratch);
+    if (bytes == 0 || say_records(node, peer, MEMBER_LIST, bytes))
+        neighbour->list_next = next;
+}
+
+void member_gossip_flush(struct node *node)
+{
+    const struct peer *peer;
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
+        const struct discovery_neighbour *neighbour = &node->discovery->neighbours[i];
+        if (neighbour->has_updates)
+            flush_to(node, peer);
+        if (neighbour->list_next < neighbour->list_end)
+            list_to(node, peer);
+    }
+}
+
+uint32_t member_gossip_waiting(const struct node *node)
+{
+    uint32_t waiting = 0;
+    for (uint32_t i = 0; connection_neighbour(node, &i); i++)
+        for (uint32_t number = 0; number < membership_members(node)->count; number++)
+            waiting += bit_get(node->discovery->neighbours[i].updates, number);
+    return waiting;
+}
+
+void member_gossip_on_query(struct node *node, const struct peer *from, uint64_t tag)
+{
+    struct discovery_neighbour *neighbour = neighbour_of(node, from);
+    const struct origin *origin = versions_find(broadcast_versions(node), tag);
+    const struct member *member = origin ? membership_find(node, origin->id) : NULL;
+    if (member) {
+        bit_set(neighbour->updates, membership_number(node, member), true);
+        neighbour->has_updates = true;
+    } else if (tag == 0) {
+        neighbour->list_next = 1; /* we have introduced ourselves */
+        neighbour->list_end = membership_members(node)->count;
+    }
+}
+
+static void ask_for_list(struct node *node, const struct peer *from)
+{
+    if (connection_say(node, from, &(struct message){.kind = MEMBER_QUERY}))
+        node->discovery->gossip.listed_ns = node->now_ns;
+}
+
+/* What a neighbour takes for alive may be dead, so a large swarm is not listed again soon. */
+void member_gossip_compare(struct node *node, const struct peer *from, uint64_t members)
+{
+    const uint32_t live = membership_live(node);
+    const uint64_t listed_ns = node->discovery->gossip.listed_ns;
+    const uint64_t wait_ns = LIST_WAIT_NS + live * PER_MEMBER_NS;
+    if (members > live + live / 8 && (!listed_ns || node->now_ns - listed_ns >= wait_ns))
+        ask_for_list(node, from);
+}
+
+void member_gossip_ask_for_list(struct node *node, const struct peer *from)
+{
+    if (node->now_ns - node->discovery->gossip.listed_ns >=
+        LIST_PERIODS * member_gossip_period_ns(node))
+        ask_for_list(node, from);
+}
+
+/* Silence. */
+
+/* Half its time is over: ask some neighbour, and again another. */
+static bool ask_for_sign(struct node *node, const struct member *member)
+{
+    if (!membership_is_sign_due(node, member))
+        return false;
+    const struct peer *peer = connection_random(node);
+    const struct origin *origin = &broadcast_versions(node)->origins[member->place];
+    if (!peer || !repair_ask(node, peer, member->place) ||
+        !connection_say(node, peer, &(struct message){.kind = MEMBER_QUERY, .tag = origin->tag}))
+        return false;
+    membership_on_sign_asked(node, member);
+    return true;
+}
+
+void member_gossip_review(struct node *node)
+{
+    uint32_t asked = 0;
+    membership_begin_review(node);
+    for (uint32_t i = 1; i < membership_members(node)->count; i++)
+        if (membership_review(node, i) && asked < SIGNS_AT_ONCE)
+            asked += ask_for_sign(node, membership_at(node, i));
+}
+
+void member_gossip_end_round(struct node *node)
+{
+    node->discovery->gossip.seen_digest = broadcast_versions(node)->digest;
+}

@@ -1,0 +1,103 @@
+#include "node/join.h"
+
+#include "node/broadcast/broadcast.h"
+#include "node/lifecycle/lifecycle.h"
+#include "node/membership/membership.h"
+#include "node/transfer/transfer.h"
+
+#define MEET_NS                                                                                    \
+    (2 * SECOND_NS) /* to meet others, before the word of one that has not joined counts */
+
+struct join {
+    uint64_t company_ns; /* when we last had a neighbour; 0: never */
+    bool must_restart;   /* what is on disk is the best there is */
+};
+
+size_t join_arena_bytes(void)
+{
+    return sizeof(struct join) + 64;
+}
+
+struct join *join_new(struct arena *arena)
+{
+    return arena_take(arena, 1, sizeof(struct join));
+}
+
+void join_on_company(struct node *node)
+{
+    node->join->company_ns = node->now_ns;
+    if (joining_state(node) == JOINING_CALLING)
+        joining_move(node, JOINING_HEARING);
+}
+
+void join_ask_to_confirm(struct node *node)
+{
+    if (joining_has_joined(node) || !base_is_whole(node))
+        return;
+    const struct peer *chosen = NULL, *peer;
+    uint32_t joined = 0;
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
+        if (membership_has_joined(node, peer->id) && rng_below(&node->rng, ++joined) == 0)
+            chosen = peer;
+    const uint64_t known = broadcast_versions(node)->rumors;
+    if (chosen && known + broadcast_active_origins(node) >= broadcast_most_shown(node, false) &&
+        !fetch_is_asking(node))
+        anti_entropy_ask_for_all(node, chosen);
+}
+
+/* A neighbour that is joining as we are may know less than we. So what counts is the most that any
+ * of them has shown (but for a few rumors that are on their way, one of each origin), and, while
+ * there has been little time to meet others, only the word of those who have joined. Who knows
+ * nothing, as we do, is no swarm. */
+void join_on_knowledge(struct node *node, const struct peer *from, uint64_t missing)
+{
+    const uint64_t few = broadcast_active_origins(node);
+    if (joining_has_joined(node) || !base_is_whole(node))
+        return; /* it joins when it holds the base */
+    const uint64_t alone_ns = broadcast_knows(node, from) > 0 ? MEET_NS : NODE_JOIN_WAIT_NS;
+    const bool is_trusted =
+        membership_has_joined(node, from->id) || node->now_ns - node->born_ns >= alone_ns;
+    if (is_trusted && missing <= few &&
+        broadcast_versions(node)->rumors + few >= broadcast_most_shown(node, false))
+        joining_join(node, "holds what the swarm knows");
+}
+
+static void restart(struct node *node)
+{
+    node->join->must_restart = true;
+    node->join->company_ns = node->now_ns;
+    fetch_wait_anew(node); /* once */
+    (void)notes_add(&node->notes, node->now_ns, NOTE_CATCHING_UP, LEVEL_WARNING,
+                    "nobody is left who has the rest of the base: starting again with what was "
+                    "saved here");
+}
+
+/* Whoever had a neighbour knows that there is a swarm, and waits longer. */
+void join_consider(struct node *node)
+{
+    struct join *join = node->join;
+    if (connection_neighbours(node) > 0)
+        join_on_company(node);
+    CHECK(join->company_ns <= node->now_ns);
+    const bool is_lost = join->company_ns && node->now_ns - join->company_ns >= NODE_LOST_WAIT_NS;
+    const bool is_stuck =
+        !base_is_whole(node) && node->now_ns - fetch_wrote_ns(node) >= NODE_LOST_WAIT_NS;
+    if (!base_is_whole(node) && (is_lost || is_stuck) && leaving_stage(node) == STAGE_RUNNING)
+        restart(node);
+    if (joining_has_joined(node) || !base_is_whole(node))
+        return;
+    if (join->company_ns == 0 && node->now_ns - node->born_ns >= NODE_JOIN_WAIT_NS)
+        joining_join(node, "nobody has answered: going on alone, and calling on");
+    else if (is_lost)
+        joining_join(node,
+                     "no neighbour is left: going on alone with what was heard, and calling on");
+}
+
+bool join_next_restart(struct node *node, struct action *action)
+{
+    if (!node->join->must_restart)
+        return false;
+    node->join->must_restart = false;
+    action->kind = ACTION_RESTART;
+    return true;
+}

@@ -1,0 +1,108 @@
+#include "node/lifecycle/lifecycle.h"
+
+#define MAY(state) (1u << (state))
+
+struct lifecycle {
+    enum joining joining;       /* whether it holds what the swarm knows */
+    enum stage stage;           /* whether it leaves */
+    enum publishing publishing; /* where the present publication is */
+    enum base_state base;       /* whether its base is the sum of its version */
+};
+
+static const unsigned JOINING_MOVES[JOINING_STATES] = {
+    [JOINING_CALLING] = MAY(JOINING_HEARING) | MAY(JOINING_JOINED),
+    [JOINING_HEARING] = MAY(JOINING_JOINED),
+    [JOINING_JOINED] = MAY(JOINING_TRAINING),
+};
+
+static const unsigned LEAVING_MOVES[STAGES] = {
+    [STAGE_RUNNING] = MAY(STAGE_LEAVING),
+    [STAGE_LEAVING] = MAY(STAGE_SETTLED) | MAY(STAGE_LEFT),
+    [STAGE_SETTLED] = MAY(STAGE_LEFT),
+};
+
+static const unsigned PUBLISHING_MOVES[PUBLISHING_STATES] = {
+    [PUBLISHING_IDLE] = MAY(PUBLISHING_WANTED) | MAY(PUBLISHING_OVER),
+    [PUBLISHING_WANTED] = MAY(PUBLISHING_OUT) | MAY(PUBLISHING_OVER),
+    [PUBLISHING_OUT] = MAY(PUBLISHING_IDLE),
+};
+
+static const unsigned BASE_MOVES[BASE_STATES] = {
+    [BASE_WHOLE] = MAY(BASE_FETCHING) | MAY(BASE_ROLLING),
+    [BASE_FETCHING] = MAY(BASE_FETCHING) | MAY(BASE_ROLLING) | MAY(BASE_WHOLE),
+    [BASE_ROLLING] = MAY(BASE_ROLLING) | MAY(BASE_FETCHING),
+};
+
+size_t lifecycle_arena_bytes(void)
+{
+    return sizeof(struct lifecycle) + 64;
+}
+
+struct lifecycle *lifecycle_new(struct arena *arena, const struct node_options *options)
+{
+    struct lifecycle *lifecycle = arena_take(arena, 1, sizeof *lifecycle);
+    lifecycle->joining = options->seeds_count == 0 ? JOINING_JOINED : JOINING_CALLING;
+    return lifecycle;
+}
+
+enum joining joining_state(const struct node *node)
+{
+    return node->lifecycle->joining;
+}
+
+void joining_move(struct node *node, enum joining to)
+{
+    CHECK(JOINING_MOVES[node->lifecycle->joining] & MAY(to));
+    node->lifecycle->joining = to;
+}
+
+bool joining_has_joined(const struct node *node)
+{
+    return node->lifecycle->joining >= JOINING_JOINED;
+}
+
+void joining_join(struct node *node, const char *why)
+{
+    if (joining_has_joined(node))
+        return;
+    joining_move(node, JOINING_JOINED);
+    (void)notes_add(&node->notes, node->now_ns, NOTE_JOINED, LEVEL_INFO, "%s", why);
+}
+
+enum stage leaving_stage(const struct node *node)
+{
+    return node->lifecycle->stage;
+}
+
+void leaving_move(struct node *node, enum stage to)
+{
+    CHECK(LEAVING_MOVES[node->lifecycle->stage] & MAY(to));
+    node->lifecycle->stage = to;
+}
+
+enum publishing publishing_state(const struct node *node)
+{
+    return node->lifecycle->publishing;
+}
+
+void publishing_move(struct node *node, enum publishing to)
+{
+    CHECK(PUBLISHING_MOVES[node->lifecycle->publishing] & MAY(to));
+    node->lifecycle->publishing = to;
+}
+
+enum base_state base_state(const struct node *node)
+{
+    return node->lifecycle->base;
+}
+
+void base_move(struct node *node, enum base_state to)
+{
+    CHECK(BASE_MOVES[node->lifecycle->base] & MAY(to));
+    node->lifecycle->base = to;
+}
+
+bool base_is_whole(const struct node *node)
+{
+    return node->lifecycle->base == BASE_WHOLE;
+}

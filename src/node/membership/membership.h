@@ -1,0 +1,54 @@
+/* Who is in the swarm: the table of members (members.h), which of them live as last noticed, and
+ * the failure detector: who is silent for longer than it promised is dead, and who was given up
+ * too early is given more time (Dadgar, Phillips, Currey 2018: Lifeguard).
+ *
+ * How news of members travels is discovery/member_gossip.h's.
+ */
+#ifndef HEARSAY_NODE_MEMBERSHIP_MEMBERSHIP_H
+#define HEARSAY_NODE_MEMBERSHIP_MEMBERSHIP_H
+
+#include "node/core.h"
+#include "node/membership/members.h"
+
+struct membership *membership_new(struct arena *arena, const struct node *node);
+size_t membership_arena_bytes(const struct node_options *options);
+
+/* The table. Number 0 is this node itself. */
+const struct members *membership_members(const struct node *node);
+const struct member *membership_at(const struct node *node, uint32_t number);
+uint32_t membership_number(const struct node *node, const struct member *member);
+const struct member *membership_find(const struct node *node, const uint8_t id[static ID_BYTES]);
+
+uint32_t membership_live(const struct node *node);      /* members that live, this node included */
+uint32_t membership_reachable(const struct node *node); /* those of them that listen */
+/* Does the member with this id train, so that it has joined? */
+bool membership_has_joined(const struct node *node, const uint8_t id[static ID_BYTES]);
+
+/* A record came: members_learn. *member: whose it is; *before: where it could be dialled so far. */
+enum error membership_learn(struct node *node, const uint8_t *bytes, const struct member **member,
+                            struct address *before) MUST_USE;
+/* After a record that was new: count and note whether the member lives. */
+void membership_on_change(struct node *node, const struct member *member);
+void membership_on_rumor(struct node *node, const uint8_t id[static ID_BYTES],
+                         uint64_t incarnation);
+void membership_update_own(struct node *node, const struct record *record);
+/* The place of its origin among the versions (broadcast/version.h). */
+void membership_set_place(struct node *node, const struct member *member, uint32_t place);
+
+/* Once a second: begin, then each member by its number. True: it is taken to live still. */
+void membership_begin_review(struct node *node);
+bool membership_review(struct node *node, uint32_t number);
+/* Is half of its time over, and was nobody asked for a sign of life of it lately? */
+bool membership_is_sign_due(const struct node *node, const struct member *member);
+void membership_on_sign_asked(struct node *node, const struct member *member);
+
+/* For how long this one may be silent as a neighbour. */
+uint64_t membership_patience_ns(const struct node *node, const uint8_t id[static ID_BYTES]);
+/* As a neighbour it was given up for its silence; and it is back, without having died. */
+void membership_on_given_up(struct node *node, const uint8_t id[static ID_BYTES]);
+void membership_on_return(struct node *node, const uint8_t id[static ID_BYTES],
+                          uint64_t incarnation);
+/* We stood still for so long: nobody is to be taken for dead for that time. */
+void membership_forgive(struct node *node, uint64_t late_ns);
+
+#endif

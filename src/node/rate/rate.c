@@ -1,0 +1,87 @@
+#include "node/rate/rate.h"
+
+#include "node/rate/rate_private.h"
+#include "wire/bytes.h"
+
+size_t rate_arena_bytes(const struct node_options *options)
+{
+    return sizeof(struct rate) + options->limits.peers_max * sizeof(struct rate_neighbour) + 128;
+}
+
+/* The stream that waits are drawn from is this node's own, like its choices. */
+static struct rng waits_of(const struct node *node)
+{
+    return rng_new(node->seed, ~bytes_get(node->options.identity->id, 8));
+}
+
+struct rate *rate_new(struct arena *arena, struct node *node)
+{
+    const struct node_options *options = &node->options;
+    struct rate *rate = arena_take(arena, 1, sizeof *rate);
+    rate->neighbours = arena_take(arena, options->limits.peers_max, sizeof *rate->neighbours);
+    rate->pacer = (struct pacer){.wake_ns = UINT64_MAX, .uplink = {.at_ns = node->now_ns}};
+    rate->budget = (struct budget){
+        .reviewed_ns = node->now_ns,
+        .grew_ns = node->now_ns,
+        .rate_estimate = BUDGET_FIRST,
+        .backoff = 1,
+        .bytes_per_s = options->bytes_per_s ? (double)options->bytes_per_s : BUDGET_FIRST,
+        .slowest = LINK_RATE_FIRST,
+    };
+    rate->schedule = (struct publish_schedule){
+        .published_ns = node->now_ns, .measured_ns = node->now_ns, .waits = waits_of(node)};
+    publish_schedule_draw_wait(&rate->schedule, 0, 1);
+    return rate;
+}
+
+void rate_on_start(struct node *node, const struct peer *peer)
+{
+    link_init(&rate_neighbour(node, peer)->link, node->now_ns);
+}
+
+void rate_on_received(struct node *node, const struct peer *peer, size_t bytes)
+{
+    link_on_received(&rate_neighbour(node, peer)->link, node->now_ns, bytes);
+}
+
+void rate_on_end(struct node *node, const struct peer *peer)
+{
+    const struct link *link = rate_link(node, peer);
+    struct pacer *pacer = &node->rate->pacer;
+    pacer->ended_sent += link->sent;
+    pacer->ended_received += link->received;
+    slots_put(&pacer->held_up, connection_slot(node, peer), false);
+    *rate_neighbour(node, peer) = (struct rate_neighbour){.allowed = 0};
+}
+
+const struct link *rate_link(const struct node *node, const struct peer *peer)
+{
+    return &rate_neighbour(node, peer)->link;
+}
+
+static void add_links(const struct node *node, struct node_stats *stats)
+{
+    stats->sent_bytes = node->rate->pacer.ended_sent;
+    stats->received_bytes = node->rate->pacer.ended_received;
+    for (uint32_t i = 0; i < node->options.limits.peers_max; i++) {
+        stats->sent_bytes += node->rate->neighbours[i].link.sent;
+        stats->received_bytes += node->rate->neighbours[i].link.received;
+    }
+}
+
+void rate_stats(const struct node *node, struct node_stats *stats)
+{
+    const struct budget *budget = &node->rate->budget;
+    const struct publish_schedule *schedule = &node->rate->schedule;
+    stats->steps = schedule->steps;
+    stats->samples = schedule->samples;
+    stats->samples_per_second = schedule->samples_per_s;
+    stats->share = schedule->share;
+    stats->interval_s = schedule->outer_step.interval_s;
+    stats->gain = schedule->outer_step.gain;
+    stats->beta = schedule->outer_step.beta;
+    stats->budget = budget->bytes_per_s;
+    stats->uplink = budget->uplink;
+    stats->ingress = budget->ingress;
+    add_links(node, stats);
+}

@@ -1,0 +1,10 @@
+/* What a node does because time has passed: gossip, look after its conversations, notice deaths. */
+#ifndef HEARSAY_NODE_TIMERS_H
+#define HEARSAY_NODE_TIMERS_H
+
+#include "node/core.h"
+
+struct timers *timers_new(struct arena *arena, struct node *node);
+size_t timers_arena_bytes(void);
+
+#endif

@@ -1,0 +1,146 @@
+/* The state of the room; nobody outside this folder includes this. */
+#ifndef HEARSAY_NODE_TRANSFER_TRANSFER_PRIVATE_H
+#define HEARSAY_NODE_TRANSFER_TRANSFER_PRIVATE_H
+
+#include "base/bits.h"
+#include "node/broadcast/broadcast.h"
+#include "node/broadcast/history.h"
+#include "node/lifecycle/lifecycle.h"
+#include "node/membership/membership.h"
+#include "node/transfer/pending_blocks_private.h"
+#include "node/transfer/transfer.h"
+#include "wire/block.h"
+
+#define SERVING_NS  (10 * SECOND_NS) /* a node that has served within this may be asked for more */
+#define READ_BLOCKS 8                /* blocks asked for, or read, at once */
+
+/* Blocks in a row. */
+struct span {
+    uint32_t block; /* the first */
+    uint32_t count; /* how many */
+};
+
+/* What this room keeps of a neighbour, by slot. */
+struct transfer_neighbour {
+    bool is_ahead;       /* it knows more than rumors will bring us */
+    bool ours_preferred; /* of its base and ours, ours is the one to be kept */
+    bool is_decisive;    /* because one side has clearly learned more */
+    bool peer_yields;    /* across a partition: it takes over our base, or else we its */
+    uint64_t refused_ns; /* when it had nothing of use to give; 0: never */
+
+    uint32_t asked_blocks;             /* of its base, that have not come */
+    uint32_t asked_spans[FETCHES_MAX]; /* the same in spans, the oldest first */
+    uint32_t asked_spans_count;        /* how many spans those are */
+    uint32_t spans_max;                /* so many spans may be asked for at once */
+    uint64_t gave_ns;                  /* when a block of it came, or the first was asked for */
+
+    struct span fetches[FETCHES_MAX]; /* blocks of our base that it wants */
+    uint32_t fetches_count;           /* how many spans those are */
+};
+
+/* fetch.c's and takeover.c's: a history that was asked for. */
+struct history_request {
+    bool is_asked;  /* a neighbour was asked, and has not said all of it */
+    uint64_t donor; /* that neighbour's conn; later, that of the one whose version we took over */
+    uint64_t asked_ns; /* when it was asked, or said a part last */
+    uint64_t parts;    /* of it that have come */
+    uint8_t *history;  /* [incarnations_max] entries, as far as they have come */
+    uint32_t entries;  /* how many those are */
+    uint64_t digest;   /* of the base it is the history of */
+    uint32_t *next;    /* [incarnations_max] rumors of each origin, by place, that it says */
+};
+
+/* fetch.c's. */
+struct fetch {
+    uint64_t rumors;         /* that the base taken over is the sum of */
+    uint32_t bases;          /* taken over, or begun to be */
+    bool keep_weights;       /* what was learned apart becomes residual */
+    bool is_news;            /* the base is whole, and neighbours do not know yet */
+    uint64_t began_ns;       /* when this base, or this round, began */
+    uint64_t noted_ns;       /* when progress was last noted */
+    uint64_t moved_ns;       /* when a block was last written, or this began */
+    uint64_t came_ns;        /* when the first one since then came; 0: none has */
+    uint64_t wrote_ns;       /* as moved_ns, but not when a base that is not whole begins anew */
+    uint64_t rest_ns;        /* until then we yield only to those who clearly learned more */
+    uint64_t *from;          /* [blocks] the conn that each was asked of, or BLOCK_... */
+    uint32_t cursor;         /* no block before it is missing */
+    uint32_t blocks_written; /* blocks that the learner has been given */
+    uint64_t bytes;          /* received for it */
+};
+
+#define BLOCK_MISSING 0
+#define BLOCK_PENDING 1
+#define BLOCK_WRITTEN 2 /* conns are greater */
+
+/* rolling_snapshot.c's. */
+struct rolling_snapshot {
+    bool wants_whole;       /* the line would carry what the swarm publishes: fetch a whole base */
+    uint64_t rumors_before; /* rumors known of when this round began */
+    uint64_t donor;         /* the conn whose blocks it takes */
+};
+
+/* Entries of our base, or all that the learner is, on their way to serve.c. */
+struct reading {
+    bool is_out;       /* asked for, and not answered */
+    bool is_save;      /* for a checkpoint */
+    uint32_t bases;    /* taken over when it was asked for: of another one it is of no use */
+    uint64_t conn;     /* the neighbour it is for */
+    struct span span;  /* the blocks */
+    uint32_t origins;  /* known when it was asked for */
+    uint32_t *next;    /* [incarnations_max] rumors of each origin that are in it, by place */
+    uint64_t *samples; /* [incarnations_max] samples of each origin by then */
+};
+
+/* serve.c's. */
+struct serve {
+    struct reading reading;
+    uint64_t served_ns; /* when a neighbour was last told of our base, or took of it; 0: never */
+    uint64_t next_ns;   /* no block is read for others before */
+    uint32_t turn;      /* the neighbour after this slot comes first */
+    uint64_t save_ns;   /* when to save next */
+    uint64_t bytes;     /* of blocks given to others */
+};
+
+struct transfer {
+    uint32_t blocks; /* of a base */
+    uint64_t *seen;  /* bit per origin: scratch */
+    struct history_request request;
+    struct fetch fetch;
+    struct rolling_snapshot rolling;
+    struct pending_blocks pending;
+    struct serve serve;
+    struct transfer_neighbour *neighbours; /* [peers_max], by slot */
+};
+
+static inline struct transfer_neighbour *transfer_neighbour(const struct node *node,
+                                                            const struct peer *peer)
+{
+    return &node->transfer->neighbours[connection_slot(node, peer)];
+}
+
+static inline uint32_t transfer_block_entries(const struct node *node, uint32_t block)
+{
+    return block_entries(node->options.parameters, node->options.block_entries, block);
+}
+
+/* Samples learned on either side and not heard of on the other. */
+struct contest {
+    double ours, theirs; /* how many, on either side */
+    uint64_t first_tag;  /* the smallest of the origins of which one side has heard more */
+    bool first_is_ours;  /* which side that is */
+};
+#define CONTEST ((struct contest){.first_tag = UINT64_MAX})
+void partition_count(struct contest *contest, uint64_t tag, uint64_t ours, uint64_t theirs);
+bool partition_is_decisive(const struct contest *contest);
+bool partition_ours_preferred(const struct contest *contest);
+
+/* Fetch all blocks, of a base of so many rumors (FETCHING), or anew (ROLLING). */
+void fetch_begin(struct node *node, enum base_state state, uint64_t rumors);
+bool fetch_may_ask(const struct node *node, const struct peer *peer);
+
+/* Save soon: what there was before is of another base. */
+void serve_save_soon(struct node *node);
+/* Did we serve lately? A node that serves its base does not give it up. */
+bool serve_has_served_lately(const struct node *node);
+
+#endif
