@@ -1,23 +1,58 @@
 #!/usr/bin/env bash
 # Are the invariants of the storms alive? The program is built once with each mistake of
-# planted.cmake, and storms 1, 2, 3, ... are played until one finds it:
+# tests/planted/*.patch, and storms 1, 2, 3, ... are played until one finds it:
 #
-#   tests/planted/test_planted.sh [SEEDS [BUILD]]    at most SEEDS storms (1000) for each; the folder
-#                                            BUILD (build-planted) is made and kept
+#   tests/planted/test_planted.sh [--quarter COMMIT] [--list] [SEEDS [BUILD]]
+#
+#     SEEDS             at most so many storms for each mistake (1000)
+#     BUILD             the folder in which the programs are built (build-planted); it is kept
+#     --quarter COMMIT  a quarter of the mistakes, which follows from the commit; the four quarters
+#                       share no mistake and leave none out
+#     --list            prints the names of the mistakes and stops
 #
 # A line for each: its name, the invariant (sim/checks/check.h) that broke, after how many storms. An
 # invariant "-" is a CHECK in the program, or another sign of death. Fails when a mistake is not
-# found, or when an invariant is broken by none of them.
+# found or, with all of them played, when an invariant is broken by none.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-readonly seeds=${1:-1000} build=${2:-build-planted}
 readonly invariants=(1 2 3 4 5 6 7 8 9 10)
-export OPENBLAS_NUM_THREADS=1
+export LC_ALL=C OPENBLAS_NUM_THREADS=1 # names have one order
 
 fail() { printf 'test_planted: %s\n' "$*" >&2; exit 1; }
 
+commit='' list=no
+while [[ ${1:-} == --* ]]; do
+    case $1 in
+    --quarter) commit=${2:?"--quarter wants a commit"} && shift 2 ;;
+    --list) list=yes && shift ;;
+    *) fail "unknown option $1" ;;
+    esac
+done
+readonly seeds=${1:-1000} build=${2:-build-planted}
+
+# 0 to 3: a commit has one quarter under all its names.
+quarter_of() {
+    local full
+    full=$(git rev-parse --verify --quiet "$1^{commit}" 2>/dev/null) || full=$1
+    full=$(cksum <<<"$full")
+    echo $((${full%% *} % 4))
+}
+
+shopt -s nullglob
+names=()
+quarter=$([[ -z $commit ]] || quarter_of "$commit")
+at=0
+for patch in tests/planted/*.patch; do
+    ((${quarter:-at % 4} != at % 4)) || names+=("$(basename -- "$patch" .patch)")
+    at=$((at + 1))
+done
+if [[ $list == yes ]]; then
+    printf '%s\n' "${names[@]}"
+    exit
+fi
+
 cmake -G Ninja -S . -B "$build" -DPLANTED=ON -DTESTS=OFF -DCMAKE_BUILD_TYPE=Release >/dev/null
-ninja -C "$build" --quiet hearsay planted
+ninja -C "$build" --quiet hearsay "${names[@]/#/planted_}"
 
 # What stands after "seed N:" of the lowest seed that failed: those before it have been played.
 first_failure() { awk '$1 == "seed" && $2 ~ /:$/ && (!n || $2 + 0 < n) { n = $2 + 0; line = $0 }
@@ -30,22 +65,24 @@ invariant_of() {
 
 declare -A broken=()
 survivors=()
-while read -r name expected _ options; do
+for name in "${names[@]}"; do
+    read -r _ expected _ options < <(grep "^$name " "$build/planted/list.txt")
     # shellcheck disable=SC2086 # options are words
     said=$("$build/planted/$name/planted_$name" sim --faults --seeds "1..$seeds" --stop \
         $options 2>&1) && survivors+=("$name")
     line=$(first_failure "$said")
     if [[ -z $line ]]; then
-        printf '%-22s %2s  not found in %s storms\n' "$name" "$expected" "$seeds"
+        printf '%-30s %2s  not found in %s storms\n' "$name" "$expected" "$seeds"
         continue
     fi
     invariant=$(invariant_of "$line")
     broken[$invariant]=1
     count=${line#seed }
-    printf '%-22s %2s  %4s  %.90s\n' "$name" "$invariant" "${count%%:*}" "${line#*: }"
-done <"$build/planted.txt"
+    printf '%-30s %2s  %4s  %.90s\n' "$name" "$invariant" "${count%%:*}" "${line#*: }"
+done
 
 ((${#survivors[@]} == 0)) || fail "not found: ${survivors[*]}"
+[[ -z $commit ]] || exit 0
 for invariant in "${invariants[@]}"; do
     [[ -n ${broken[$invariant]:-} ]] || fail "nothing has broken invariant $invariant"
 done

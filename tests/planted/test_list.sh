@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Does each planted mistake still apply to its file, is a patch that does not apply refused, and are
+# the quarters that test_planted.sh plays a partition of the mistakes? Needs git, else it is skipped.
+set -euo pipefail
+export LC_ALL=C
+cd "$(dirname "${BASH_SOURCE[0]}")"
+command -v git >/dev/null || { echo 'skipped: no git to apply patches with'; exit 77; }
+
+fail() { printf 'planted_list: %s\n' "$*" >&2; exit 1; }
+
+work=$(mktemp -d)
+trap 'rm -rf -- "$work"' EXIT
+
+bash apply.sh "$work/all"
+bash test_planted.sh --list >"$work/names"
+[[ $(cut -d ' ' -f 1 "$work/all/list.txt") == "$(<"$work/names")" ]] || fail 'a patch was left out'
+
+# Of patches like the first one, but damaged.
+refused() {
+    local said
+    mkdir -p -- "$work/bad"
+    sed "$2" "$(head -n 1 "$work/names").patch" >"$work/bad/bad.patch"
+    ! said=$(bash apply.sh "$work/made" "$work/bad" 2>&1) || fail "taken although $1"
+    [[ $said == *"bad.patch: $3"* ]] || fail "where $1, it said: $said"
+}
+refused 'its context is gone' 's/^ .*[a-z].*/ gone/' 'does not apply to'
+refused 'it has no invariant' '/^Invariant/d' 'no "Invariant: N"'
+refused 'it does not say what is wrong' '/^Wrong/d' 'no "Wrong: ..."'
+refused 'its file is gone' 's|^--- a/|--- a/gone/|' 'there is no gone/'
+
+# Commits 1, 2, 3, ... until each quarter has come.
+declare -A quarters=()
+for ((commit = 1; ${#quarters[@]} < 4; commit++)); do
+    ((commit <= 100)) || fail "100 commits play ${#quarters[@]} quarters"
+    part=$(bash test_planted.sh --quarter "no-commit-$commit" --list)
+    quarters[$part]=1
+done
+diff "$work/names" <(printf '%s\n' "${!quarters[@]}" | sort) || fail 'the quarters are no partition'
