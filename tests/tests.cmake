@@ -37,6 +37,21 @@ add_test(NAME page
 add_test(NAME sweep_neon COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_sweep_neon.sh)
 set_tests_properties(page sweep_neon planted_list PROPERTIES SKIP_RETURN_CODE 77)
 
+# The test of the house: sizes, arrows, words (house), calls (house_calls), and whether these see
+# what they are to see (house_rules).
+find_package(Python3 3.7 COMPONENTS Interpreter)
+if(Python3_FOUND)
+  add_test(NAME house COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/house/house.py)
+  add_test(NAME house_calls COMMAND Python3::Interpreter
+                                    ${CMAKE_SOURCE_DIR}/tests/house/house_calls.py ${CMAKE_BINARY_DIR})
+  add_test(NAME house_rules
+           COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/house/test_house.py)
+  set_tests_properties(house house_calls house_rules PROPERTIES
+                       ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;CC=${CMAKE_C_COMPILER}")
+else()
+  message(STATUS "No python3: the tests house, house_calls and house_rules are left out")
+endif()
+
 # The GPU's backend and kernels once more, on a stand-in for CUDA that needs no GPU.
 include(tests/fakes/cuda_on_cpu/cuda_on_cpu.cmake)
 

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""The test of the house, the part that needs no build: fast enough for a pre-commit hook.
+
+    tests/house/house.py [ROOT]
+
+Sizes, guards, which room may include which, private headers, headers of .c files, retired words,
+and how densely the core is checked. Prints FILE:LINE: and a sentence for each break of a rule, and
+fails if there is one. house_calls.py holds what needs object files; test_house.py breaks each rule.
+"""
+import pathlib
+import re
+import sys
+
+sys.dont_write_bytecode = True
+
+import rooms  # noqa: E402
+from source import Source  # noqa: E402
+
+TOPS = ('include', 'src', 'net', 'model', 'sim', 'tests')
+ENDS = ('.c', '.h', '.cu', '.cuh', '.cc')
+
+FUNCTION_LINES = 70
+FILE_LINES = 500
+HEADER_LINES = 150
+HEADER_EXCEPTIONS = {'src/node/node.h': 200, 'model/backend/backend.h': FILE_LINES}
+STRUCT_MEMBERS = 40
+FAKES = 'tests/fakes/'  # they have the shape of somebody else's headers
+CHECKS_PER_FUNCTION = 0.5
+
+# Words that the field has another word for, wherever they stand in a name ...
+RETIRED = {
+    'hatch': 'learner_thread', 'rapport': 'neighbour', 'club': 'credentials',
+    'tempo': 'publish_schedule', 'boldness': 'outer_step', 'catchup': 'fetch',
+    'owed': 'push_backlog', 'adopt': 'takeover', 'adopted': 'takeover', 'agenda': 'event_queue',
+    'mind': 'sim_learner', 'wander': 'random_walk_learner', 'lab': 'experiment',
+    'trouble': 'fault_injector', 'lane': 'half_connection', 'findings': 'report',
+    'exam': 'evaluation', 'shelf': 'device_dataset', 'lives': 'incarnations', 'life': 'incarnation',
+    'news': 'member_gossip', 'receipt': 'ack', 'receipts': 'acks',
+    'lacking': 'missing', 'clearly': 'decisive', 'ease': 'backoff', 'tell': 'publish',
+    'tells': 'publishes', 'hear': 'apply', 'hears': 'applies',
+}
+# ... and as the first word of a file or of a function that others see.
+RETIRED_FIRST = {
+    'held': 'pending_blocks', 'give': 'serve', 'want': 'repair', 'spread': 'broadcast_tree',
+    'talk': 'dispatch', 'clock': 'timers', 'compare': 'anti_entropy', 'flow': 'pacer',
+    'apart': 'partition', 'patch': 'rolling_snapshot', 'dial': 'dialer', 'tensors': 'safetensors',
+    'sweep': 'survey_simd', 'marks': 'u64_set', 'pace': 'batch_size', 'picks': 'candidates',
+    'since': 'base_at_last_publish', 'whose': 'checkpoint_owner', 'greeting': 'startup_notes',
+    'ending': 'shutdown', 'inside': 'private', 'draft': 'atomic_file', 'glyph': 'synthetic_digits',
+    'glyphs': 'synthetic_digits',
+}
+SENTENCE_WORDS = 5  # a name of so many words is a test's sentence
+
+
+def read_tree(root):
+    """{path: Source}, sorted by path."""
+    paths = [path.relative_to(root).as_posix() for top in TOPS
+             for path in (root / top).rglob('*') if path.suffix in ENDS and path.is_file()]
+    return {path: Source(root, path) for path in sorted(paths)}
+
+
+def check_sizes(tree):
+    for path, source in tree.items():
+        if path.startswith(FAKES):
+            continue
+        for function in source.functions():
+            if function.lines > FUNCTION_LINES:
+                yield (path, function.line,
+                       f'{function.name} has {function.lines} lines, over {FUNCTION_LINES}')
+        limit = FILE_LINES
+        if source.is_header:
+            limit = HEADER_EXCEPTIONS.get(path, HEADER_LINES)
+        if source.lines > limit:
+            yield path, limit + 1, f'{source.lines} lines, over {limit}'
+        for line, name, count in source.structs():
+            if count > STRUCT_MEMBERS:
+                yield path, line, f'struct {name} has {count} members, over {STRUCT_MEMBERS}'
+
+
+def check_top(tree):
+    for path in tree:
+        if re.fullmatch(r'src/[^/]+', path) and path != 'src/main.c':
+            yield path, 1, 'only main.c lies in src itself: a file belongs in a room'
+
+
+def guard_of(path):
+    name = re.sub(r'^(include|src)/', '', path)
+    return 'HEARSAY_' + re.sub(r'[^A-Za-z0-9]', '_', name).upper()
+
+
+def check_guards(tree):
+    for path, source in tree.items():
+        if not source.is_header or path.startswith(FAKES):
+            continue
+        directives = [(source.line_of(m.start()), m.group(1)) for m in
+                      re.finditer(r'^[ \t]*#[ \t]*(.*?)[ \t]*$', source.bare, re.M)]
+        guard = guard_of(path)
+        texts = [text for _, text in directives[:2]]
+        if texts != [f'ifndef {guard}', f'define {guard}'] or directives[-1][1] != 'endif':
+            yield path, directives[0][0] if directives else 1, f'its one guard is to be {guard}'
+
+
+def resolve(tree, name):
+    """The file of the tree that an include "name" means, or None."""
+    return next((f'{top}/{name}' for top in TOPS if f'{top}/{name}' in tree), None)
+
+
+def check_arrows(tree):
+    for path, source in tree.items():
+        for line, name, is_system in source.includes():
+            if is_system:
+                why = rooms.why_no_library(path, name)
+            else:
+                target = resolve(tree, name)
+                why = target and rooms.why_not(path, target)
+            if why:
+                yield path, line, f'includes {name}: {why}'
+
+
+def check_private(tree):
+    for path, source in tree.items():
+        for line, name, is_system in source.includes():
+            target = None if is_system else resolve(tree, name)
+            if target and re.search(r'_(private|inside)\.h$', target) and \
+                    target.rpartition('/')[0] != path.rpartition('/')[0]:
+                yield path, line, f'includes {name}, which is private to its folder'
+
+
+def declared_by_folder(tree):
+    """{folder: names that its headers declare}; those of include/base count for src/base."""
+    names = {}
+    for path, source in tree.items():
+        if source.is_header:
+            folder = re.sub(r'^include/', 'src/', path.rpartition('/')[0])
+            declared = re.findall(r'\b(\w+)\s*\(', source.code)
+            names.setdefault(folder, set()).update(declared)
+    return names
+
+
+def check_headers(tree):
+    names = declared_by_folder(tree)
+    for path, source in tree.items():
+        if not path.endswith('.c') or path.startswith('tests/') and \
+                not path.startswith('tests/support/'):
+            continue
+        folders = path.split('/')[:-1]
+        above = ['/'.join(folders[:count]) for count in range(1, len(folders) + 1)]
+        declared = set().union(*(names.get(folder, set()) for folder in above), {'main'})
+        for function in source.functions():
+            if not function.is_static and function.name not in declared:
+                yield (path, function.line,
+                       f'no header of {above[-1]} or above declares {function.name}')
+
+
+def words_of(name):
+    return [word for word in re.sub(r'([a-z0-9])([A-Z])', r'\1_\2', name).lower().split('_') if word]
+
+
+def retired_in(name, is_public):
+    words = words_of(name)
+    if len(words) >= SENTENCE_WORDS:
+        return
+    for word in words:
+        if word in RETIRED:
+            yield word, RETIRED[word]
+    first = words[1] if words[:1] == ['test'] and len(words) > 1 else words[0] if words else ''
+    if is_public and first in RETIRED_FIRST:
+        yield first, RETIRED_FIRST[first]
+
+
+def check_words(tree):
+    for path, source in tree.items():
+        if path.startswith(FAKES):
+            continue
+        stem = path.rpartition('/')[2].partition('.')[0]
+        for word, better in retired_in(stem, True):
+            yield path, 1, f'the word "{word}" in its name is retired: {better}'
+        public = {f.name for f in source.functions() if not f.is_static}
+        seen = set()
+        for line, name in source.identifiers():
+            if name in seen:
+                continue
+            seen.add(name)
+            for word, better in retired_in(name, name in public):
+                yield path, line, f'the word "{word}" in {name} is retired: {better}'
+
+
+def density(tree):
+    """(CHECKs, functions) of the core; an inline function of one statement needs none."""
+    checks = functions = 0
+    for path, source in tree.items():
+        if not path.startswith('src/node/'):
+            continue
+        checks += len(re.findall(r'\bCHECK\s*\(', source.code))
+        functions += sum(not (f.is_inline and f.body.count(';') <= 1) for f in source.functions())
+    return checks, functions
+
+
+def check_density(tree):
+    checks, functions = density(tree)
+    if checks < CHECKS_PER_FUNCTION * functions:
+        yield ('src/node', 1, f'{checks} CHECKs in {functions} functions, less than '
+               f'{CHECKS_PER_FUNCTION:g} for each')
+
+
+RULES = (check_sizes, check_top, check_guards, check_arrows, check_private, check_headers,
+         check_words, check_density)
+
+
+def broken(root):
+    """(file, line, sentence) of everything that breaks a rule, and the tree."""
+    tree = read_tree(pathlib.Path(root))
+    return [(path, line, what) for rule in RULES for path, line, what in rule(tree)], tree
+
+
+def main():
+    here = pathlib.Path(__file__).resolve().parents[2]
+    found, tree = broken(sys.argv[1] if len(sys.argv) > 1 else here)
+    for path, line, what in found:
+        print(f'{path}:{line}: {what}')
+    checks, functions = density(tree)
+    print(f'{len(tree)} files; src/node: {checks} CHECKs in {functions} functions '
+          f'({checks / max(functions, 1):.2f} each); rules broken: {len(found)}')
+    sys.exit(bool(found))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,74 @@
+"""Which room may see which: of files, by their paths.
+
+    base ◄─ net ◄─ node ◄─ state ◄─ config ◄─┬─ daemon ◄─ commands ◄─ main
+    base ◄─ model ◄──────── state            └─ sim ◄───────────────── main
+
+    inside src/node, a line may see those before it and itself:
+        what all share (node.h, notes.h, other headers of no room)
+        connection
+        rate
+        broadcast
+        membership · transfer     (which do not see each other)
+        leave
+        dispatch · timers
+        node, inspect             (the doors)
+"""
+
+SEES = {
+    'base': {'base'},
+    'net': {'base', 'net'},
+    'model': {'base', 'model'},
+    'node': {'base', 'net', 'node'},
+    'state': {'base', 'net', 'model', 'node', 'state'},
+    'config': {'base', 'net', 'model', 'node', 'state', 'config'},
+    'sim': {'base', 'net', 'model', 'node', 'state', 'config', 'sim'},
+    'daemon': {'base', 'net', 'socket', 'model', 'node', 'state', 'config', 'daemon'},
+    'commands': {'base', 'net', 'socket', 'model', 'node', 'state', 'config', 'daemon', 'commands'},
+    'socket': {'base', 'net', 'socket'},
+}
+LEVEL_OF_ROOM = {'connection': 1, 'rate': 2, 'broadcast': 3, 'membership': 4, 'transfer': 4}
+LEVEL_OF_FILE = {'leave': 5, 'dispatch': 6, 'timers': 6, 'node': 7, 'inspect': 7}
+COMMON = 0
+
+
+def room_of(path):
+    """The room of a file: of main.c and of tests, which see everything, None."""
+    parts = path.split('/')
+    if path.startswith('net/socket/transport.'):
+        return 'socket'  # the part of net that knows libuv
+    if parts[0] in ('include', 'src'):
+        return parts[1] if len(parts) > 2 else None
+    return parts[0] if parts[0] in SEES else None
+
+
+def level_of(path):
+    """(level, folder) of a file of src/node. Its public header is seen by all."""
+    parts = path.split('/')
+    if len(parts) > 3:
+        return LEVEL_OF_ROOM.get(parts[2], COMMON), parts[2]
+    if parts[2] == 'node.h':
+        return COMMON, ''
+    return LEVEL_OF_FILE.get(parts[2].partition('.')[0], COMMON), ''
+
+
+def why_not(path, target):
+    """Why `path` may not see `target`, or None where it may."""
+    room, other = room_of(path), room_of(target)
+    if room is None or other is None:
+        return None
+    if other not in SEES[room]:
+        return f'{room} does not see {other}'
+    if room == other == 'node':
+        (level, folder), (upper, there) = level_of(path), level_of(target)
+        if upper > level:
+            return f'{target} is above {path}'
+        if upper == level and there != folder:
+            return f'{target} is beside {path}: neither sees the other'
+    return None
+
+
+def why_no_library(path, name):
+    room = room_of(path)
+    if name == 'uv.h' and room and room not in ('socket', 'daemon', 'commands'):
+        return f'{room} works without libuv'
+    return None

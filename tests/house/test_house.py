@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Does the test of the house see what it is to see? A small tree that keeps every rule is made in a
+temporary folder; each test breaks one rule in it and looks for the sentence, with file and line."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
+
+import house  # noqa: E402
+import house_calls  # noqa: E402
+
+GOOD = {
+    'include/base/error.h': ('HEARSAY_BASE_ERROR_H', '#define CHECK(x) ((void)(x))\n'),
+    'src/main.c': 'int main(void)\n{\n    return 0;\n}\n',
+    'src/node/node.h': ('HEARSAY_NODE_NODE_H', 'struct node;\nint node_new(int n);\n'),
+    'src/node/node.c': '#include "node/node.h"\n#include "base/error.h"\n'
+                       '#include "node/rate/link.h"\n'
+                       'int node_new(int n)\n{\n    CHECK(n);\n    return link_new(n);\n}\n',
+    'src/node/rate/link.h': ('HEARSAY_NODE_RATE_LINK_H', 'int link_new(int n);\n'),
+    'src/node/rate/rate_private.h': ('HEARSAY_NODE_RATE_RATE_PRIVATE_H', 'struct rate {\n'
+                                     '    int a, b;\n    union {\n        int c;\n    };\n};\n'),
+    'src/node/rate/link.c': '#include "node/rate/link.h"\n#include "node/rate/rate_private.h"\n'
+                            '#include "base/error.h"\nstatic int twice(int n)\n{\n    return 2 * n; /* hatch */\n}\n\n'
+                            'int link_new(int n)\n{\n    CHECK(n);\n    return twice(n);\n}\n',
+    'src/state/disk.h': ('HEARSAY_STATE_DISK_H', 'int disk_new(int n);\n'),
+    'net/wire/frame.h': ('HEARSAY_NET_WIRE_FRAME_H', 'int frame_head(int n);\n'),
+    'tests/unit/node/test_link.c': '#include "node/rate/link.h"\nint main(void)\n{\n'
+                                   '    return link_new(1);\n}\n',
+}
+
+
+def text_of(content):
+    if isinstance(content, str):
+        return content
+    guard, body = content
+    return f'#ifndef {guard}\n#define {guard}\n\n{body}\n#endif\n'
+
+
+class TreeTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        for path, content in GOOD.items():
+            self.write(path, text_of(content))
+
+    def write(self, path, text):
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(text)
+
+    def replace(self, path, old, new):
+        text = (self.root / path).read_text()
+        self.assertEqual(text.count(old), 1)
+        self.write(path, text.replace(old, new))
+
+
+class HouseTest(TreeTest):
+    def assert_broken(self, *expected):
+        """Nothing is broken but these: FILE:LINE: and how the sentence begins."""
+        said = [f'{path}:{line}: {what}' for path, line, what in house.broken(self.root)[0]]
+        self.assertEqual(len(said), len(expected), said)
+        for line, begin in zip(said, expected):
+            self.assertTrue(line.startswith(begin), f'{line}\n is not {begin}')
+
+    def test_a_good_tree_breaks_no_rule(self):
+        self.assert_broken()
+
+    def test_the_program_names_what_is_broken_and_fails(self):
+        self.write('src/alone.h', text_of(('HEARSAY_ALONE_H', '')))
+        ran = subprocess.run([sys.executable, HERE / 'house.py', self.root], text=True,
+                             capture_output=True)
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn('src/alone.h:1: only main.c', ran.stdout)
+
+    def test_long_functions(self):
+        self.replace('src/node/rate/link.c', '    return twice(n);\n', '    n++;\n' * 67)
+        self.assert_broken('src/node/rate/link.c:9: link_new has 71 lines, over 70')
+
+    def test_a_function_of_just_the_limit_is_fine(self):
+        self.replace('src/node/rate/link.c', '    return twice(n);\n', '    n++;\n' * 66)
+        self.assert_broken()
+
+    def test_long_files_and_headers(self):
+        self.write('src/state/disk.c', '\n' * 501)
+        self.write('src/state/disk.h', text_of(('HEARSAY_STATE_DISK_H', '\n' * 150)))
+        self.write('src/node/node.h', text_of(('HEARSAY_NODE_NODE_H', 'int node_new(int);' +
+                                               '\n' * 150)))
+        self.assert_broken('src/state/disk.c:501: 501 lines, over 500',
+                           'src/state/disk.h:151: 155 lines, over 150')
+
+    def test_structs_of_many_members(self):
+        self.replace('src/node/rate/rate_private.h', 'int a, b;\n',
+                     'int a, b;\n    int (*f)(int x, int y), d[3][2];\n' + '    int e;\n' * 36)
+        self.assert_broken('src/node/rate/rate_private.h:4: struct rate has 41 members, over 40')
+
+    def test_files_beside_main(self):
+        self.write('src/alone.c', '\n')
+        self.assert_broken('src/alone.c:1: only main.c lies in src itself')
+
+    def test_guards_that_are_not_of_their_path(self):
+        self.replace('net/wire/frame.h', '#define HEARSAY_NET', '#define HEARSAY')
+        self.write('src/state/disk.h', '#pragma once\nint disk_new(int n);\n')
+        self.assert_broken('net/wire/frame.h:1: its one guard is to be HEARSAY_NET_WIRE_FRAME_H',
+                           'src/state/disk.h:1: its one guard is to be HEARSAY_STATE_DISK_H')
+
+    def test_arrows_between_rooms(self):
+        self.write('net/wire/frame.c', '#include "wire/frame.h"\n#include "node/node.h"\n')
+        self.write('model/data/idx.c', '#include "wire/frame.h"\n')
+        self.write('sim/world/world.c', '#include "daemon/ring.h"\n#include "node/node.h"\n')
+        self.write('src/daemon/ring.h', text_of(('HEARSAY_DAEMON_RING_H', '')))
+        self.replace('src/node/rate/link.c', '#include "node/rate/link.h"\n',
+                     '#include "node/rate/link.h"\n#include "state/disk.h"\n#include <uv.h>\n')
+        self.assert_broken('model/data/idx.c:1: includes wire/frame.h: model does not see net',
+                           'net/wire/frame.c:2: includes node/node.h: net does not see node',
+                           'sim/world/world.c:1: includes daemon/ring.h: sim does not see daemon',
+                           'src/node/rate/link.c:2: includes state/disk.h: node does not see state',
+                           'src/node/rate/link.c:3: includes uv.h: node works without libuv')
+
+    def test_arrows_inside_the_node(self):
+        self.write('src/node/broadcast/repair.h', text_of(('HEARSAY_NODE_BROADCAST_REPAIR_H', '')))
+        self.write('src/node/membership/members.h',
+                   text_of(('HEARSAY_NODE_MEMBERSHIP_MEMBERS_H', '')))
+        self.write('src/node/leave.h', text_of(('HEARSAY_NODE_LEAVE_H', '')))
+        self.write('src/node/transfer/fetch.c', '#include "node/broadcast/repair.h"\n'
+                   '#include "node/membership/members.h"\n#include "node/leave.h"\n')
+        self.write('src/node/broadcast/repair.c', '#include "node/membership/members.h"\n')
+        self.assert_broken('src/node/broadcast/repair.c:1: includes node/membership/members.h: '
+                           'src/node/membership/members.h is above src/node/broadcast/repair.c',
+                           'src/node/transfer/fetch.c:2: includes node/membership/members.h: '
+                           'src/node/membership/members.h is beside src/node/transfer/fetch.c',
+                           'src/node/transfer/fetch.c:3: includes node/leave.h: '
+                           'src/node/leave.h is above src/node/transfer/fetch.c')
+
+    def test_private_headers_elsewhere_even_in_tests(self):
+        self.replace('src/node/node.c', '#include "base/error.h"\n',
+                     '#include "base/error.h"\n#include "node/rate/rate_private.h"\n')
+        self.replace('tests/unit/node/test_link.c', '#include "node/rate/link.h"\n',
+                     '#include "node/rate/link.h"\n#include "node/rate/rate_private.h"\n')
+        why = 'includes node/rate/rate_private.h, which is private to its folder'
+        self.assert_broken(f'src/node/node.c:3: {why}', f'tests/unit/node/test_link.c:2: {why}')
+
+    def test_functions_that_no_header_declares(self):
+        self.replace('src/node/rate/link.c', 'static int twice', 'int twice')
+        self.assert_broken('src/node/rate/link.c:4: no header of src/node/rate or above declares '
+                           'twice')
+
+    def test_retired_words(self):
+        self.replace('src/node/rate/link.c', 'static int twice', '#define HATCH\nstatic int twice')
+        self.replace('net/wire/frame.h', 'frame_head(int n)', 'frame_head(int tempo_ns)')
+        self.write('sim/world/agenda.h', text_of(('HEARSAY_SIM_WORLD_AGENDA_H', '')))
+        self.write('src/state/give.h', text_of(('HEARSAY_STATE_GIVE_H', 'int may_give(int n);')))
+        self.write('tests/unit/node/test_link.c', 'static void who_tells_it_hears_it(void)\n{\n}\n')
+        self.assert_broken('net/wire/frame.h:4: the word "tempo" in tempo_ns is retired',
+                           'sim/world/agenda.h:1: the word "agenda" in its name is retired',
+                           'src/node/rate/link.c:4: the word "hatch" in HATCH is retired',
+                           'src/state/give.h:1: the word "give" in its name is retired: serve')
+
+    def test_a_core_with_few_checks(self):
+        self.replace('src/node/node.c', '    CHECK(n);\n', '    /* CHECK(n); */\n')
+        self.assert_broken('src/node:1: 1 CHECKs in 3 functions, less than 0.5 for each')
+
+
+class CallsTest(TreeTest):
+    def setUp(self):
+        super().setUp()
+        self.build = self.root / 'build'
+
+    def compile(self, path, text, room='node'):
+        self.write(path, text)
+        made = self.build / 'CMakeFiles' / f'{room}.dir' / f'{path}.o'
+        made.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run([os.environ.get('CC', 'cc'), '-c', '-o', made, self.root / path], check=True)
+
+    def calls_broken(self):
+        return [f'{path}:{line}: {what}'
+                for path, line, what in house_calls.broken(self.build, self.root)]
+
+    def test_calls_down_break_no_rule(self):
+        self.compile('src/node/node.c', 'int low(void);\nint up(void);\n'
+                                        'int up(void)\n{\n    return low();\n}\n')
+        self.compile('src/node/rate/link.c', 'int low(void);\nint low(void)\n{\n    return 1;\n}\n')
+        self.assertEqual(self.calls_broken(), [])
+
+    def test_circles_through_three_files(self):
+        for caller, callee in ('ab', 'bc', 'ca'):
+            self.compile(f'src/state/{caller}.c', f'int {callee}(void);\nint {caller}(void);\n'
+                         f'int {caller}(void)\n{{\n    return {callee}();\n}}\n', 'state')
+        said = self.calls_broken()
+        self.assertEqual(len(said), 1, said)
+        self.assertTrue(said[0].startswith('src/state/a.c:1: calls src/state/b.c, in a circle: '
+                                           '3 call each other'), said)
+        self.assertIn('src/state/c.c -> src/state/a.c: a', said[0])
+
+    def test_calls_up_and_into_rooms_unseen(self):
+        self.compile('src/node/node.c', 'int door = 1;\n')
+        self.compile('src/state/disk.c', 'int disk = 1;\n', 'state')
+        self.compile('src/node/rate/link.c', '\nextern int door, disk;\n'
+                     'int low(void);\nint low(void)\n{\n    return door + disk;\n}\n')
+        self.assertEqual(self.calls_broken(), [
+            'src/node/rate/link.c:2: calls door: src/node/node.c is above src/node/rate/link.c',
+            'src/node/rate/link.c:2: calls disk: node does not see state'])
+
+    def test_objects_whose_source_is_gone_do_not_count(self):
+        self.compile('src/node/node.c', 'int door = 1;\n')
+        self.compile('src/node/rate/gone.c', 'extern int door;\nint *at = &door;\n')
+        (self.root / 'src/node/rate/gone.c').unlink()
+        self.assertEqual(self.calls_broken(), [])
+
+
+if __name__ == '__main__':
+    unittest.main()
