@@ -9,7 +9,7 @@
 
 #include "state/checkpoint.h"
 #include "training/learner.h"
-#include "support/timing.h"
+#include "support/base/timing.h"
 
 #define ROUNDS 41
 #define BATCH  32

@@ -23,7 +23,7 @@
 #include "node/rate/link.h"
 #include "wire/record.h"
 #include "wire/rumor.h"
-#include "support/updates.h"
+#include "support/base/updates.h"
 #include "node/broadcast/version.h"
 
 #define QUEUE_BYTES (1u << 20)

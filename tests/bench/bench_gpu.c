@@ -20,7 +20,7 @@
 #include "base/rng.h"
 #include "wire/rumor.h"
 #include "crypto/secret.h"
-#include "support/timing.h"
+#include "support/base/timing.h"
 
 #define ROUNDS     9
 #define TELLINGS_S 4

@@ -5,7 +5,7 @@
 
 #include "layers/model.h"
 #include "base/rng.h"
-#include "support/timing.h"
+#include "support/base/timing.h"
 
 #define BATCH  32
 #define ROUNDS 15

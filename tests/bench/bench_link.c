@@ -2,11 +2,11 @@
  * they send waits; and how two share it. Virtual time: the same everywhere. */
 #include <stdio.h>
 
-#include "support/bottleneck.h"
+#include "support/node/bottleneck.h"
 
 static void one(double rate, uint64_t delay_ms, double duty)
 {
-    begin(1, rate, delay_ms);
+    bottleneck_begin(1, rate, delay_ms);
     net.flows[0].duty = duty;
     run_ms(30000);
     const double use = use_of(0, 30000);
@@ -16,7 +16,7 @@ static void one(double rate, uint64_t delay_ms, double duty)
 
 static void two(double rate, uint64_t delay_ms)
 {
-    begin(2, rate, delay_ms);
+    bottleneck_begin(2, rate, delay_ms);
     net.flows[1].begins_ns = 10 * SECOND_NS;
     run_ms(60000);
     const double first = net.flows[0].got, second = net.flows[1].got;
@@ -28,7 +28,7 @@ static void two(double rate, uint64_t delay_ms)
 /* Seconds until it is used to four fifths of the new rate. */
 static double follows_s(double before, double after)
 {
-    begin(1, before, 20);
+    bottleneck_begin(1, before, 20);
     run_ms(20000);
     net.rate = after;
     uint32_t ms = 0;
@@ -42,7 +42,7 @@ static double follows_s(double before, double after)
  * third. */
 static void after_silence(double part)
 {
-    begin(1, 12.5e6, 20);
+    bottleneck_begin(1, 12.5e6, 20);
     run_ms(10000);
     net.flows[0].duty = 0;
     run_ms(120000);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "wire/block.h"
-#include "node/node.h"
+#include "node/inspect.h"
 
 #define MIB   1048576.0
 #define LIVES 8192

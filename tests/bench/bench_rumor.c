@@ -10,8 +10,8 @@
 
 #include "wire/body.h"
 #include "wire/rumor.h"
-#include "support/updates.h"
-#include "support/timing.h"
+#include "support/base/updates.h"
+#include "support/base/timing.h"
 
 #define ENTRIES    400000
 #define RUNS       11

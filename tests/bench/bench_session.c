@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "crypto/session.h"
-#include "support/timing.h"
+#include "support/base/timing.h"
 
 #define RECORDS       200
 #define RUNS          15

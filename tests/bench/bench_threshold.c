@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "base/error.h"
 #include "exchange/survey_simd.h"
-#include "support/timing.h"
+#include "support/base/timing.h"
 
 #define P      10000000u
 #define ROUNDS 15

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "training/random_walk_learner.h"
-#include "support/timing.h"
+#include "support/base/timing.h"
 
 #define NODES  256
 #define ROUNDS 200

@@ -8,7 +8,7 @@
 
 #define PARAMETERS 20000
 
-#include "support/swarm_world.h"
+#include "support/sim/swarm_world.h"
 
 static struct rate down_rates[NODES_MAX];
 
@@ -267,6 +267,7 @@ static void what_was_not_tried_is_not_a_budget(void **state)
 
 int main(void)
 {
+    parameters = PARAMETERS;
     const struct CMUnitTest tests[] = {
         STORY(what_is_sent_to_all_is_kept_below_a_cap),
         STORY(what_is_received_of_all_is_kept_below_a_cap),

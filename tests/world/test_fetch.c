@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "support/catchup_story.h"
+#include "support/sim/fetch_story.h"
 
 /* The swarm has told so much that no log holds it. */
 #define LONG_NS (40 * SECOND_NS)

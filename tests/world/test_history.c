@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "node/broadcast/broadcast.h"
-#include "support/take_story.h"
+#include "support/sim/takeover_story.h"
 
 static void who_is_told_by_most_that_a_rumor_is_gone_takes_over_a_base(void **state)
 {

@@ -10,7 +10,7 @@
 
 #include "wire/bytes.h"
 #include "base/digest.h"
-#include "support/puppet.h"
+#include "support/sim/puppet.h"
 #include "node/broadcast/version.h"
 
 static struct puppet puppet;

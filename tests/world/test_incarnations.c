@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "support/give_story.h"
 #include "node/broadcast/broadcast.h"
+#include "support/sim/serve_story.h"
 
 /* More lives have told than stand beside a block: who takes it has the same of the others. */
 static void who_joins_after_many_lives_takes_over_what_all_of_them_told(void **state)

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "support/catchup_story.h"
+#include "support/sim/fetch_story.h"
 
 /* Leaving. */
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "support/swarm_world.h"
+#include "support/sim/swarm_world.h"
 
 /* Meeting. */
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "support/catchup_story.h"
+#include "support/sim/fetch_story.h"
 
 #define MERGE_NS (40 * SECOND_NS) /* to call each other again, to take over, to tell */
 

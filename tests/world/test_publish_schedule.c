@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "support/swarm_world.h"
+#include "support/sim/swarm_world.h"
 
 static uint64_t told_by(uint32_t i)
 {

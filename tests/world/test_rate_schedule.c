@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "support/catchup_story.h"
+#include "support/sim/fetch_story.h"
 #include "scenario/experiment.h"
 
 /* The learners of all nodes share one model. */

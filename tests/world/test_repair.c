@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "support/puppet.h"
+#include "support/sim/puppet.h"
 #include "node/broadcast/version.h"
 
 #define LIVES 6

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "node/broadcast/history.h"
-#include "support/catchup_story.h"
+#include "support/sim/fetch_story.h"
 
 static struct node_options saving_options(void)
 {

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #define PARAMETERS 20000
-#include "support/swarm_world.h"
+#include "support/sim/swarm_world.h"
 
 #define NODES 5
 #define HUT   4    /* on a line ... */
@@ -159,6 +159,7 @@ static void where_all_lag_few_give_up_their_bases(void **state)
 
 int main(void)
 {
+    parameters = PARAMETERS;
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_begins, world_ends)
     const struct CMUnitTest tests[] = {
         TEST(who_cannot_hear_the_swarm_takes_blocks_and_trains_on),

@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-#include "support/give_story.h"
 #include "node/broadcast/broadcast.h"
 #include "node/broadcast/history.h"
 #include "node/transfer/transfer.h"
+#include "support/sim/serve_story.h"
 
 static void must_hang_up(void)
 {

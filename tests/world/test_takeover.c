@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "support/take_story.h"
+#include "support/sim/takeover_story.h"
 
 static void who_has_not_joined_and_asks_for_a_base_wants_no_rumors(void **state)
 {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "support/host_backend.h"
+#include "support/model/host_backend.h"
 #include "base/rng.h"
 
 #define COUNT 1003

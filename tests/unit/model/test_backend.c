@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "support/operands.h"
+#include "support/model/operands.h"
 
 /* Round after round, so that what was given back dirty is taken again. */
 static void taken_memory_is_zero_and_aligned_and_can_be_given_back(void **state)

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "support/operands.h"
+#include "support/model/operands.h"
 
 static const enum activation activations[] = {LINEAR, RELU, SIGMOID, TANH};
 

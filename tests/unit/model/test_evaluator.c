@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "support/each_device.h"
+#include "support/model/each_device.h"
 #include "training/evaluator.h"
 #include "training/learner.h"
 

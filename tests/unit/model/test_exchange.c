@@ -10,11 +10,11 @@
 #include <cmocka.h>
 
 #include "base/digest.h"
-#include "support/exchange_state.h"
+#include "support/model/exchange_state.h"
 
 static float residual_at(uint32_t c)
 {
-    return w[c] - QUANTUM * (float)base[c];
+    return weights[c] - QUANTUM * (float)base[c];
 }
 
 static void random_state(uint64_t seed)
@@ -23,12 +23,12 @@ static void random_state(uint64_t seed)
     for (uint32_t c = 0; c < P; c++) {
         base[c] = (int32_t)(rng_next(&rng) >> 40) - (1 << 23);
         base_at_last_publish[c] = (int32_t)(rng_next(&rng) >> 40) - (1 << 23);
-        w[c] = QUANTUM * (float)base[c] + (float)(0.01 * normal(&rng));
+        weights[c] = QUANTUM * (float)base[c] + (float)(0.01 * normal(&rng));
     }
-    w[7] = NAN;
-    w[8] = INFINITY;
-    w[9] = -INFINITY;
-    memcpy(w_before, w, sizeof w);
+    weights[7] = NAN;
+    weights[8] = INFINITY;
+    weights[9] = -INFINITY;
+    memcpy(w_before, weights, sizeof weights);
     memcpy(base_before, base, sizeof base);
 }
 
@@ -71,7 +71,8 @@ static void a_survey_notes_no_more_than_there_is_room_for(void **state)
     assert_true(all > 2000);
     const struct survey some = {.floor = 0.01f, .candidates = candidates, .candidates_max = 1500};
     candidates[1500] = 0xABCD;
-    assert_int_equal(backend->survey(backend, &some, P, w, base, base_at_last_publish, bins), all);
+    assert_int_equal(backend->survey(backend, &some, P, weights, base, base_at_last_publish, bins),
+                     all);
     assert_int_equal(candidates[1500], 0xABCD);
     assert_in_range(candidates[1499], 1499, P - 1);
 }
@@ -86,7 +87,7 @@ static void a_refinement_counts_the_parts_of_one_bin_among_the_picks(void **stat
     for (uint32_t b = 1; b < HISTOGRAM_BINS; b++)
         bin = bins[b] > bins[bin] ? b : bin;
     for (uint32_t c = 1; c < P; c += 2) { /* of which every second is picked */
-        const float size = fabsf(w[c] - QUANTUM * (float)base[c]);
+        const float size = fabsf(weights[c] - QUANTUM * (float)base[c]);
         uint32_t bits;
         memcpy(&bits, &size, sizeof bits);
         candidates[c / 2] = c;
@@ -96,7 +97,7 @@ static void a_refinement_counts_the_parts_of_one_bin_among_the_picks(void **stat
         in_it++;
     }
     assert_true(in_it > 100 && in_it < bins[bin]);
-    backend->refine(backend, P / 2, candidates, w, base, bin, parts);
+    backend->refine(backend, P / 2, candidates, weights, base, bin, parts);
     assert_memory_equal(parts, expected, sizeof parts);
 }
 
@@ -105,9 +106,9 @@ static void a_cut_looks_at_nothing_else_than_what_was_picked(void **state)
     (void)state;
     random_state(1);
     const uint32_t some[] = {3, 7, 1000, P - 1};
-    w[3] = w[1000] = w[P - 1] = 500;
+    weights[3] = weights[1000] = weights[P - 1] = 500;
     struct update cut = {.tau = 0.1f, .amount = 1, .index = index_, .level = level};
-    backend->cut(backend, 4, some, w, base, P, &cut);
+    backend->cut(backend, 4, some, weights, base, P, &cut);
     assert_int_equal(cut.count, 3);
     assert_int_equal(cut.index[1], 1000);
 }
@@ -136,13 +137,13 @@ static void a_cut_tells_the_large_residuals_in_order(void **state)
             const int k = level_expected(c, taus[t]);
             assert_int_equal(base[c], base_before[c] + (int32_t)amount * k);
             if (k == 0) {
-                assert_memory_equal(&w[c], &w_before[c], sizeof w[c]);
+                assert_memory_equal(&weights[c], &w_before[c], sizeof weights[c]);
                 continue;
             }
             assert_int_equal(cut.index[at], c);
             assert_int_equal(cut.level[at++], k);
             const double moved = ((double)QUANTUM * amount - (double)taus[t]) * k;
-            assert_true(fabs((double)w[c] - (double)w_before[c] - moved) < 1e-6);
+            assert_true(fabs((double)weights[c] - (double)w_before[c] - moved) < 1e-6);
         }
         assert_int_equal(cut.count, at);
         assert_true(at > 100);
@@ -170,16 +171,16 @@ static void hearing_moves_base_and_weights_alike(void **state)
     int8_t levels[] = {1, -3, LEVEL_MAX, -LEVEL_MAX};
     const struct update update = {
         .tau = 0.1f, .amount = 5000, .count = 4, .index = at, .level = levels};
-    backend->apply(backend, &update, w, base);
+    backend->apply(backend, &update, weights, base);
     uint32_t next = 0;
     for (uint32_t c = 0; c < P; c++) {
         const int k = next < 4 && at[next] == c ? levels[next++] : 0;
         assert_int_equal(base[c], base_before[c] + 5000 * k);
         if (k == 0)
-            assert_memory_equal(&w[c], &w_before[c], sizeof w[c]);
+            assert_memory_equal(&weights[c], &w_before[c], sizeof weights[c]);
         else
-            assert_true(fabs((double)w[c] - (double)w_before[c] - 5000.0 * (double)QUANTUM * k) <
-                        1e-6);
+            assert_true(fabs((double)weights[c] - (double)w_before[c] -
+                             5000.0 * (double)QUANTUM * k) < 1e-6);
     }
 }
 
@@ -196,17 +197,17 @@ static void a_survey_steps_on_with_the_base_first(void **state)
     const struct survey survey = {
         .beta = 0.3f, .floor = 1000, .candidates = candidates, .candidates_max = P};
     const uint32_t picked =
-        backend->survey(backend, &survey, P, w, base, base_at_last_publish, bins);
+        backend->survey(backend, &survey, P, weights, base, base_at_last_publish, bins);
     assert_int_equal(picked, 3); /* what is no number, after the step */
     for (uint32_t c = 0; c < P; c++) {
         const double step = c == 20 ? 3 : (double)base[c] - (double)since_before[c];
         assert_int_equal(base[c], base_before[c]);
         assert_int_equal(base_at_last_publish[c], base[c]);
         if (isfinite(w_before[c]))
-            assert_true(fabs((double)w[c] - (double)w_before[c] - 0.3 * (double)QUANTUM * step) <
-                        1e-6);
+            assert_true(fabs((double)weights[c] - (double)w_before[c] -
+                             0.3 * (double)QUANTUM * step) < 1e-6);
     }
-    assert_memory_equal(&w[21], &w_before[21], sizeof w[21]);
+    assert_memory_equal(&weights[21], &w_before[21], sizeof weights[21]);
 }
 
 static void the_digest_is_that_of_its_entries(void **state)

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "support/each_device.h"
+#include "support/model/each_device.h"
 #include "training/learner.h"
 #include "base/rng.h"
 #include "base/error.h"

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/digest.h"
-#include "support/each_device.h"
+#include "support/model/each_device.h"
 #include "exchange/replica.h"
 #include "base/rng.h"
 #include "base/error.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "support/exchange_state.h"
+#include "support/model/exchange_state.h"
 #include "exchange/threshold.h"
 
 enum shape_of { GAUSS, LAPLACE, HEAVY, EQUAL, TWO_SIZES, TINY, HUGE_ONES, SHAPES };
@@ -41,7 +41,7 @@ static void fill(enum shape_of shape)
 {
     struct rng rng = rng_new(11, (uint64_t)shape);
     for (uint32_t c = 0; c < P; c++) {
-        w[c] = residual_of(shape, &rng);
+        weights[c] = residual_of(shape, &rng);
         base[c] = 0;
     }
 }
@@ -81,18 +81,18 @@ static float choose_finely(uint32_t count_max, size_t budget_bytes)
     const struct threshold chosen = threshold_choose(bins, 0, P, count_max, budget_bytes);
     if (chosen.split == 0)
         return chosen.tau;
-    backend->refine(backend, picked, candidates, w, base, chosen.split, parts);
+    backend->refine(backend, picked, candidates, weights, base, chosen.split, parts);
     return threshold_split(&chosen, bins, parts, P, count_max, budget_bytes);
 }
 
 /* Cut a copy at tau, at most so many entries. */
 static struct update cut_some(float tau, uint32_t capacity)
 {
-    memcpy(w_before, w, sizeof w);
+    memcpy(w_before, weights, sizeof weights);
     memcpy(base_before, base, sizeof base);
     struct update cut = {.tau = tau, .amount = 1, .index = index_, .level = level};
     cut_all(capacity, &cut);
-    memcpy(w, w_before, sizeof w);
+    memcpy(weights, w_before, sizeof weights);
     memcpy(base, base_before, sizeof base);
     return cut;
 }
@@ -137,7 +137,7 @@ static void more_residuals_above_tau_max_than_may_be_told_give_tau_max(void **st
     (void)state;
     for (uint32_t c = 0; c < P; c++) {
         base[c] = 0;
-        w[c] = c % 2 ? -40.0f : 40.0f;
+        weights[c] = c % 2 ? -40.0f : 40.0f;
     }
     assert_true(choose(P / 10, 20000) == TAU_MAX);
     assert_int_equal(cut_some(TAU_MAX, P / 10).count, P / 10);
@@ -184,13 +184,13 @@ static void of_a_bin_that_does_not_fit_a_part_is_told(void **state)
     struct rng rng = rng_new(5, 1);
     memset(base, 0, sizeof base);
     for (uint32_t c = 0; c < P; c++) /* a bin reaches from 0.01001 to 0.01025 */
-        w[c] = c % 2 ? (float)(0.0101 + 0.00005 * rng_uniform(&rng)) : 0;
+        weights[c] = c % 2 ? (float)(0.0101 + 0.00005 * rng_uniform(&rng)) : 0;
     assert_true(choose(P, 2000) == 0);
     const struct update by_bytes = cut_at(choose_finely(P, 2000));
     assert_true(rumor_bytes(&by_bytes) > 1900 && rumor_bytes(&by_bytes) <= 2010);
     const struct update by_count = cut_at(choose_finely(2000, 1 << 20));
     assert_in_range(by_count.count, 1900, 2000);
-    w[7] = 0.02f; /* by whole bins, only this one is told */
+    weights[7] = 0.02f; /* by whole bins, only this one is told */
     assert_int_equal(cut_at(choose(P, 2000)).count, 1);
     const struct update with_one_above = cut_at(choose_finely(P, 2000));
     assert_true(rumor_bytes(&with_one_above) > 1900 && rumor_bytes(&with_one_above) <= 2010);
@@ -202,7 +202,7 @@ static void a_split_that_would_tell_less_is_not_made(void **state)
     (void)state;
     memset(base, 0, sizeof base);
     for (uint32_t c = 0; c < P; c++)
-        w[c] = c < 50 ? 0.5f : 0.0001f + 1e-9f * (float)c;
+        weights[c] = c < 50 ? 0.5f : 0.0001f + 1e-9f * (float)c;
     const float tau = choose(60, 1 << 20);
     assert_true(tau > 0.003f);
     assert_float_equal(choose_finely(60, 1 << 20), tau, 0);
@@ -253,11 +253,11 @@ static void more_budget_or_more_entries_never_raise_tau(void **state)
 static void nothing_is_chosen_where_nothing_can_be_told(void **state)
 {
     (void)state;
-    memset(w, 0, sizeof w);
+    memset(weights, 0, sizeof weights);
     memset(base, 0, sizeof base);
     assert_true(choose(P, 1 << 20) == 0);
     for (uint32_t c = 0; c < P; c++)
-        w[c] = c % 2 ? NAN : INFINITY;
+        weights[c] = c % 2 ? NAN : INFINITY;
     assert_true(choose(P, 1 << 20) == 0);
     fill(EQUAL);
     assert_true(choose(P - 1, 1 << 20) == 0); /* all or none */
@@ -270,9 +270,9 @@ static void one_residual_alone_is_told(void **state)
     (void)state;
     const float sizes[] = {1e-7f, 0.001f, 0.5f, -0.5f, 1.0f, 3.0f};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        memset(w, 0, sizeof w);
+        memset(weights, 0, sizeof weights);
         memset(base, 0, sizeof base);
-        w[P / 2] = sizes[i];
+        weights[P / 2] = sizes[i];
         const struct update cut = cut_at(choose(1, 300));
         assert_int_equal(cut.count, 1);
         assert_int_equal(cut.index[0], P / 2);

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "wire/body.h"
-#include "support/updates.h"
+#include "support/base/updates.h"
 
 #define PARAMETERS ((uint64_t)1 << 32)
 

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "crypto/handshake.h"
-#include "support/hex.h"
-#include "support/noise_vectors.h"
+#include "support/base/hex.h"
+#include "support/net/noise_vectors.h"
 
 #define MESSAGES          3
 #define MESSAGE_BYTES_MAX (HANDSHAKE_2_BYTES + HANDSHAKE_PAYLOAD_MAX)
@@ -175,7 +175,7 @@ static void check_transport_messages(const struct noise_vector *vector, struct s
 static void handshake_hash_and_transport_agree_with_published_vectors(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof noise_vectors / sizeof noise_vectors[0]; i++) {
+    for (size_t i = 0; i < noise_vectors_count; i++) {
         const struct noise_vector *vector = &noise_vectors[i];
         uint8_t hash[HASH_BYTES];
         struct sides sides = sides_of_vector(vector);

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "support/hex.h"
+#include "support/base/hex.h"
 #include "crypto/identity.h"
 
 #define SWARM_LABEL "hearsay-swarm-key-1 "

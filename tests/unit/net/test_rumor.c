@@ -12,7 +12,7 @@
 
 #include "wire/body.h"
 #include "wire/rumor.h"
-#include "support/updates.h"
+#include "support/base/updates.h"
 
 #define ENTRIES_MAX 300000
 #define PARAMETERS  ((uint64_t)1 << 32)

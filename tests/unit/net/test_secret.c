@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "support/hex.h"
+#include "support/base/hex.h"
 #include "crypto/secret.h"
 
 static void assert_hex(const uint8_t *bytes, const char *expected)

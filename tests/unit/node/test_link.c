@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "support/bottleneck.h"
+#include "support/node/bottleneck.h"
 
 static void a_link_is_used_from_64_kbit_to_10_gbit(void **state)
 {
@@ -21,7 +21,7 @@ static void a_link_is_used_from_64_kbit_to_10_gbit(void **state)
         {12.5e6, 100, 15000, 0.8}, {125e6, 5, 10000, 0.85},   {1.25e9, 1, 6000, 0.85},
     };
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
-        begin(1, ways[i].rate, ways[i].delay_ms);
+        bottleneck_begin(1, ways[i].rate, ways[i].delay_ms);
         run_ms(ways[i].learn_ms);
         const double use = use_of(0, 20000);
         if (use < ways[i].least || use > 1.03)
@@ -35,14 +35,14 @@ static void what_waits_on_the_way_stays_short(void **state)
     (void)state;
     static const double duties[] = {1, 0.7, 0.3};
     for (int i = 0; i < 3; i++) {
-        begin(1, 625e3, 40);
+        bottleneck_begin(1, 625e3, 40);
         net.flows[0].duty = duties[i];
         run_ms(40000);
         assert_true(median_wait_ms(30000) <= 50);
     }
     static const uint64_t far_ms[] = {200, 400, 800};
     for (int i = 0; i < 3; i++) {
-        begin(1, 625e3, far_ms[i]);
+        bottleneck_begin(1, 625e3, far_ms[i]);
         run_ms(30000);
         assert_true(use_of(0, 60000) > 0.7);
         assert_true(median_wait_ms(60000) <= 50);
@@ -54,7 +54,7 @@ static void two_on_one_link_share_it(void **state)
     (void)state;
     static const uint64_t delays_ms[] = {5, 40, 100};
     for (int i = 0; i < 3; i++) {
-        begin(2, 1.25e6, delays_ms[i]);
+        bottleneck_begin(2, 1.25e6, delays_ms[i]);
         net.flows[1].begins_ns = 10 * SECOND_NS; /* when the other has it all */
         run_ms(50000);
         const double first = net.flows[0].got, second = net.flows[1].got;
@@ -68,7 +68,7 @@ static void two_on_one_link_share_it(void **state)
 static void a_rate_that_changes_tenfold_is_followed_within_five_seconds(void **state)
 {
     (void)state;
-    begin(1, 2.5e6, 20);
+    bottleneck_begin(1, 2.5e6, 20);
     run_ms(15000);
     net.rate = 2.5e5;
     run_ms(5000);
@@ -82,7 +82,7 @@ static void a_rate_that_changes_tenfold_is_followed_within_five_seconds(void **s
 static void traffic_that_fills_the_queue_is_yielded_to(void **state)
 {
     (void)state;
-    begin(1, 1.25e6, 20);
+    bottleneck_begin(1, 1.25e6, 20);
     run_ms(10000);
     net.other_rate = 0.9 * net.rate; /* of somebody who does not care how long it waits */
     run_ms(10000);
@@ -151,7 +151,7 @@ static void a_cap_is_kept(void **state)
 static void the_rate_of_a_link_that_is_hardly_used_stays_as_it_is(void **state)
 {
     (void)state;
-    begin(1, 1.25e6, 20);
+    bottleneck_begin(1, 1.25e6, 20);
     struct link *link = &net.flows[0].sender;
     net.flows[0].duty = 0;
     for (int i = 0; i < 400; i++) {
@@ -169,7 +169,7 @@ static void the_rate_of_a_link_that_is_hardly_used_stays_as_it_is(void **state)
 static void it_is_known_when_the_rate_was_last_made_use_of(void **state)
 {
     (void)state;
-    begin(1, 1.25e6, 20);
+    bottleneck_begin(1, 1.25e6, 20);
     const struct link *link = &net.flows[0].sender;
     run_ms(5000);
     assert_in_range(link->tried_ns, net.now_ns - SECOND_NS / 2, net.now_ns);
@@ -181,7 +181,7 @@ static void it_is_known_when_the_rate_was_last_made_use_of(void **state)
 /* Used, silent for so long, then used again where it carries so much less. */
 static void begin_after_silence(uint32_t silent_s, double part)
 {
-    begin(1, 12.5e6, 20);
+    bottleneck_begin(1, 12.5e6, 20);
     run_ms(10000);
     net.flows[0].duty = 0;
     run_ms(1000 * silent_s);

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "support/peer_pair.h"
+#include "support/node/peer_pair.h"
 
 static void both_must_have_met_and_heard(uint32_t messages)
 {
@@ -62,7 +62,7 @@ static void a_stranger_without_the_key_gets_no_byte(void **state)
     (void)state;
     struct introduced other = USUAL;
     other.key = 2;
-    (void)end(NULL);
+    (void)pair_end(NULL);
     begin_as(&other, &USUAL);
     converse();
     assert_true(acceptor.refused);
@@ -73,7 +73,7 @@ static void a_stranger_without_the_key_gets_no_byte(void **state)
 
 static void must_refuse_each_other(const struct introduced *other, const char *why)
 {
-    (void)end(NULL);
+    (void)pair_end(NULL);
     begin_as(other, &USUAL);
     converse();
     assert_true(dialer.refused && acceptor.refused);
@@ -152,7 +152,7 @@ static void no_more_is_handed_over_than_may_be(void **state)
     size_t count;
     converse();
     say_kind(RUMOR);
-    assert_false(peer_next_send(&dialer.peer, 0, true, &bytes, &count));
+    assert_false(peer_next_send(&dialer.peer, true, &bytes, &count));
     assert_true(peer_next_send(&dialer.peer, 10, true, &bytes, &count));
     assert_int_equal(count, 10);
 }

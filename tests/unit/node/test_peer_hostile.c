@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "support/peer_pair.h"
+#include "support/node/peer_pair.h"
 #include "base/rng.h"
 
 /* Nobody may have heard all if a byte on the way to him was changed. */
@@ -146,7 +146,7 @@ static void a_conversation_said_again_to_another_gets_nowhere(void **state)
         (void)send_once(&acceptor, &dialer);
     }
     assert_true(acceptor.met);
-    (void)end(NULL);
+    (void)pair_end(NULL);
     side_init(&dialer, 1, &USUAL);
     side_init(&acceptor, 3, &USUAL);
     peer_start(&acceptor.peer, 2, false, &ADDRESS, NOW_NS);

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "support/wire_story.h"
+#include "support/sim/wire_story.h"
 
 static int begin(void **state)
 {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "support/trouble_story.h"
+#include "support/sim/fault_story.h"
 
 /* Processes. */
 
@@ -16,7 +16,7 @@ static void who_crashes_is_down_and_comes_back_in_a_new_life(void **state)
 {
     (void)state;
     const struct fault crash = fault(FAULT_CRASH, 10, 15, 2);
-    begin(&crash, 1, 1);
+    begin_faults(&crash, 1, 1);
     run_to(10.5);
     assert_false(world_is_running(&world, 2));
     assert_int_equal(neighbours(0), NODES - 2); /* told at once */
@@ -33,7 +33,7 @@ static void a_silent_crash_is_noticed_by_its_silence_alone(void **state)
     (void)state;
     struct fault crash = fault(FAULT_CRASH, 10, 0, 2);
     crash.value = 1;
-    begin(&crash, 1, 1);
+    begin_faults(&crash, 1, 1);
     run_to(11.9); /* three seconds after it was last heard it is given up, not before */
     assert_false(world_is_running(&world, 2));
     assert_int_equal(neighbours(0), NODES - 1);
@@ -48,7 +48,7 @@ static void a_crash_can_come_with_any_action(void **state)
     for (uint32_t actions = 1; actions <= 40; actions++) {
         struct fault crash = fault(FAULT_CRASH, 8, 12, 1);
         crash.actions = actions;
-        begin(&crash, 1, actions);
+        begin_faults(&crash, 1, actions);
         run_to(7.99);
         assert_true(world_is_running(&world, 1));
         run_to(11.9);
@@ -62,7 +62,7 @@ static void a_crash_that_has_not_come_when_it_is_over_does_not_come(void **state
     (void)state;
     struct fault crash = fault(FAULT_CRASH, 8, 9, 1);
     crash.actions = 1000000;
-    begin(&crash, 1, 1);
+    begin_faults(&crash, 1, 1);
     run_to(10);
     assert_int_equal(world.nodes[1].dies_in, 0);
     assert_int_equal(world.nodes[1].incarnation, 1);
@@ -73,7 +73,7 @@ static void who_crashed_for_good_is_back_when_all_is_well(void **state)
 {
     (void)state;
     const struct fault crash = fault(FAULT_CRASH, 10, 10, 2);
-    begin(&crash, 1, 1);
+    begin_faults(&crash, 1, 1);
     run_to(30);
     assert_false(world_is_running(&world, 2));
     end_well(30);
@@ -83,7 +83,7 @@ static void who_is_down_already_is_left_alone(void **state)
 {
     (void)state;
     const struct fault crashes[2] = {fault(FAULT_CRASH, 10, 30, 2), fault(FAULT_CRASH, 12, 15, 2)};
-    begin(crashes, 2, 1);
+    begin_faults(crashes, 2, 1);
     run_to(20);
     assert_false(world_is_running(&world, 2));
     run_to(31);
@@ -96,7 +96,7 @@ static void who_is_to_die_with_some_action_is_left_alone_until_then(void **state
     (void)state;
     struct fault crashes[2] = {fault(FAULT_CRASH, 10, 30, 2), fault(FAULT_CRASH, 12, 15, 2)};
     crashes[0].actions = 1000000;
-    begin(crashes, 2, 1);
+    begin_faults(crashes, 2, 1);
     run_to(13);
     assert_true(world_is_running(&world, 2));
     end_well(16);
@@ -113,7 +113,7 @@ static void any_strikes_one_and_the_seed_says_whom(void **state)
     for (uint32_t k = 0; k < 6; k++) {
         uint32_t down = 0;
         crash.seed = k / 2;
-        begin(&crash, 1, 1);
+        begin_faults(&crash, 1, 1);
         run_to(6);
         for (uint32_t i = 0; i < NODES; i++)
             if (!world_is_running(&world, i)) {
@@ -132,7 +132,7 @@ static void who_stands_still_makes_no_step(void **state)
 {
     (void)state;
     const struct fault pause = fault(FAULT_PAUSE, 10, 16, 2);
-    begin(&pause, 1, 1);
+    begin_faults(&pause, 1, 1);
     run_to(10.1);
     const uint64_t steps = world.nodes[2].steps;
     run_to(15.9);
@@ -146,7 +146,7 @@ static void a_short_pause_lasts_as_long_as_it_says(void **state)
 {
     (void)state;
     const struct fault pause = fault(FAULT_PAUSE, 10, 10.25, 2);
-    begin(&pause, 1, 1);
+    begin_faults(&pause, 1, 1);
     run_to(10.1);
     const uint64_t steps = world.nodes[2].steps;
     run_to(10.24);
@@ -160,7 +160,7 @@ static void when_all_is_well_who_stands_still_goes_on_within_a_second(void **sta
 {
     (void)state;
     const struct fault pause = fault(FAULT_PAUSE, 10, 70, 2);
-    begin(&pause, 1, 1);
+    begin_faults(&pause, 1, 1);
     run_to(20);
     const uint64_t steps = world.nodes[2].steps;
     fault_injector_end(injector);
@@ -174,7 +174,7 @@ static void a_new_life_does_not_stand_still(void **state)
     (void)state;
     const struct fault faults[2] = {fault(FAULT_PAUSE, 10, 40, 2),
                                     fault(FAULT_CRASH, 12.1, 12.3, 2)};
-    begin(faults, 2, 1);
+    begin_faults(faults, 2, 1);
     run_to(12.35);
     assert_true(world.wire.parties[2].paused_ns < world_now_ns(&world));
     run_to(20);
@@ -191,7 +191,7 @@ static void churn_takes_one_after_the_other_and_brings_them_back(void **state)
     node_set_add(&churn.a, 3);
     churn.every_ns = seconds(5);
     churn.away_ns = seconds(3);
-    begin(&churn, 1, 1);
+    begin_faults(&churn, 1, 1);
     uint32_t incarnations = 0;
     for (double t = 9; t < 30; t += 5) {
         run_to(t + 1);
@@ -213,7 +213,7 @@ static void a_clock_jump_shows_in_the_next_life(void **state)
     (void)state;
     struct fault faults[2] = {fault(FAULT_CLOCK, 8, 8, 2), fault(FAULT_CRASH, 10, 11, 2)};
     faults[0].value = 100;
-    begin(faults, 2, 1);
+    begin_faults(faults, 2, 1);
     const uint64_t before = world.nodes[2].options.incarnation;
     run_to(12);
     assert_int_equal(world.nodes[2].options.incarnation, before + 11000 + 100000);
@@ -224,7 +224,7 @@ static void of_two_with_one_identity_the_first_is_turned_away_and_starts_again(v
 {
     (void)state;
     const struct fault duplicate = fault(FAULT_DUPLICATE, 10, 20, 0);
-    begin(&duplicate, 1, 1);
+    begin_faults(&duplicate, 1, 1);
     run_to(19);
     assert_true(world_is_running(&world, 0) && world_is_running(&world, TWIN));
     assert_true(world.nodes[0].notes[NOTE_IDENTITY_TAKEN] > 0);
@@ -248,7 +248,7 @@ static uint64_t play_all(uint64_t seed)
         for (uint32_t i = 0; i < NODES && faults[kind].any; i++)
             node_set_add(&faults[kind].a, i);
     }
-    begin(faults, FAULT_KINDS, seed);
+    begin_faults(faults, FAULT_KINDS, seed);
     end_well(40);
     return world.trace;
 }
@@ -265,7 +265,7 @@ static void what_would_begin_when_all_is_well_does_not(void **state)
 {
     (void)state;
     const struct fault crash = fault(FAULT_CRASH, 10, 60, 2);
-    begin(&crash, 1, 1);
+    begin_faults(&crash, 1, 1);
     heal(9);
     assert_int_equal(world.nodes[2].incarnation, 1);
     leave_world();

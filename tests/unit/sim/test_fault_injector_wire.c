@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "support/trouble_story.h"
+#include "support/sim/fault_story.h"
 
 /* Which of these a node has said, and how often. */
 enum text {
@@ -54,7 +54,7 @@ static void on_note(void *self, uint32_t i, const struct note *note)
 static void begin_listening(const struct fault *faults, uint32_t count, uint64_t seed)
 {
     memset(said, 0, sizeof said);
-    begin(faults, count, seed);
+    begin_faults(faults, count, seed);
     world.on_note = on_note;
 }
 
@@ -88,7 +88,7 @@ static void a_partition_lets_nothing_pass_until_it_heals(void **state)
 {
     (void)state;
     const struct fault partition = west_from_east(10, 20);
-    begin(&partition, 1, 1);
+    begin_faults(&partition, 1, 1);
     run_to(10);
     const uint64_t known = rumors_of(2);
     run_to(19.9);
@@ -105,7 +105,7 @@ static void a_partition_can_have_one_direction(void **state)
     (void)state;
     struct fault partition = west_from_east(10, 20);
     partition.one_way = true;
-    begin(&partition, 1, 1);
+    begin_faults(&partition, 1, 1);
     run_to(15);
     assert_true(wire_is_cut(&world.wire, 0, 2));
     assert_false(wire_is_cut(&world.wire, 2, 0));
@@ -119,7 +119,7 @@ static void a_partition_can_come_and_go(void **state)
     (void)state;
     struct fault partition = west_from_east(10, 21);
     partition.every_ns = seconds(4);
-    begin(&partition, 1, 1);
+    begin_faults(&partition, 1, 1);
     for (double t = 10; t < 20; t += 4) {
         run_to(t + 1);
         assert_true(wire_is_cut(&world.wire, 0, 2));
@@ -135,7 +135,7 @@ static void without_another_side_one_is_cut_off_from_all(void **state)
 {
     (void)state;
     const struct fault partition = fault(FAULT_PARTITION, 10, 30, 3);
-    begin(&partition, 1, 1);
+    begin_faults(&partition, 1, 1);
     run_to(29);
     assert_int_equal(neighbours(3), 0);
     assert_int_equal(neighbours(0), NODES - 2);
@@ -146,7 +146,7 @@ static void a_clogged_node_hears_next_to_nothing(void **state)
 {
     (void)state;
     const struct fault clog = fault(FAULT_CLOG, 10, 16, 3);
-    begin(&clog, 1, 1);
+    begin_faults(&clog, 1, 1);
     run_to(11);
     const uint64_t known = rumors_of(3), others = rumors_of(0);
     run_to(15.9);
@@ -160,7 +160,7 @@ static void a_clog_that_ends_early_is_gone(void **state)
 {
     (void)state;
     const struct fault clog = fault(FAULT_CLOG, 10, 300, 3);
-    begin(&clog, 1, 1);
+    begin_faults(&clog, 1, 1);
     run_to(12);
     assert_true(world.wire.parties[3].up.clogged_ns > world_now_ns(&world));
     heal(12);
@@ -173,7 +173,7 @@ static void a_reset_breaks_the_connections_between_two(void **state)
     (void)state;
     struct fault reset = fault(FAULT_RESET, 10, 10, 1);
     node_set_add(&reset.b, 2);
-    begin(&reset, 1, 1);
+    begin_faults(&reset, 1, 1);
     run_to(9.9);
     const uint32_t before[3] = {lost_by(1), lost_by(2), lost_by(3)};
     run_to(10.1);
@@ -189,7 +189,7 @@ static void of_a_half_open_connection_one_end_knows(void **state)
 {
     (void)state;
     const struct fault half_open = fault(FAULT_HALF_OPEN, 10, 10, 1);
-    begin(&half_open, 1, 1);
+    begin_faults(&half_open, 1, 1);
     run_to(9.9);
     const uint32_t before = lost_by(1), others = lost_by(3);
     run_to(10.05);
@@ -202,7 +202,7 @@ static void a_slow_reader_hears_nothing_until_it_reads(void **state)
 {
     (void)state;
     const struct fault slow = fault(FAULT_SLOW_READER, 10, 15, 2);
-    begin(&slow, 1, 1);
+    begin_faults(&slow, 1, 1);
     run_to(10.1);
     const uint64_t heard = world.nodes[2].heard, steps = world.nodes[2].steps;
     run_to(14.9);
@@ -217,7 +217,7 @@ static void fragments_disturb_nobody(void **state)
 {
     (void)state;
     const struct fault fragment = fault(FAULT_FRAGMENT, 2, 20, 2);
-    begin(&fragment, 1, 1);
+    begin_faults(&fragment, 1, 1);
     run_to(10);
     const uint32_t lost = lost_by(2);
     assert_true(world.wire.parties[2].fragment_ns > world_now_ns(&world));
@@ -289,7 +289,7 @@ static void one_that_answers_no_want_keeps_nothing_from_the_others(void **state)
 {
     (void)state;
     const struct fault mute = fault(FAULT_MUTE, 10, 40, 1);
-    begin(&mute, 1, 1);
+    begin_faults(&mute, 1, 1);
     for (double t = 12; t < 40; t += 1) {
         run_to(t);
         assert_int_equal(neighbours(1), NODES); /* it is one of them */
@@ -307,7 +307,7 @@ static void who_finds_no_place_does_not_enter(void **state)
     struct fault crowd[OUTSIDERS_MAX + 2];
     for (uint32_t i = 0; i < OUTSIDERS_MAX + 2; i++)
         crowd[i] = fault(FAULT_MUTE, 5, 20, i % NODES);
-    begin(crowd, OUTSIDERS_MAX + 2, 1);
+    begin_faults(crowd, OUTSIDERS_MAX + 2, 1);
     run_to(10);
     uint32_t entered = 0;
     for (uint32_t i = 0; i < world.outsiders_max; i++)

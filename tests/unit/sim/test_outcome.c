@@ -6,36 +6,36 @@
 
 #include <cmocka.h>
 
-#include "support/outcome_story.h"
+#include "support/sim/outcome_story.h"
 
 static void what_nobody_has_measured_is_not_a_number(void **state)
 {
     (void)state;
-    begin();
-    const struct moment *moment = outcome_add(&outcome, 0);
-    const struct node_moment *nodes = outcome_nodes(&outcome);
+    outcome_begin();
+    const struct moment *moment = outcome_add(&judged, 0);
+    const struct node_moment *nodes = outcome_nodes(&judged);
     assert_true(isnan(moment->accuracy) && isnan(moment->loss));
     assert_int_equal(moment->sent_bytes, 0);
     assert_true(isnan(nodes[0].up_use) && isnan(nodes[2].lag_s));
-    assert_true(isnan(outcome.accuracy) && isnan(outcome.copies) && isnan(outcome.one_version_s));
-    assert_true(isnan(outcome.nodes[1].accuracy));
-    assert_string_equal(outcome.nodes[1].name, "desk/2");
+    assert_true(isnan(judged.accuracy) && isnan(judged.copies) && isnan(judged.one_version_s));
+    assert_true(isnan(judged.nodes[1].accuracy));
+    assert_string_equal(judged.nodes[1].name, "desk/2");
 }
 
 static void a_thousand_moments_are_all_kept_with_their_nodes(void **state)
 {
     (void)state;
-    begin();
+    outcome_begin();
     for (uint32_t i = 0; i < 1000; i++) {
-        outcome_add(&outcome, i)->samples = 3 * i;
-        outcome_nodes(&outcome)[2].behind = (float)i;
+        outcome_add(&judged, i)->samples = 3 * i;
+        outcome_nodes(&judged)[2].behind = (float)i;
     }
-    assert_int_equal(outcome.moments_count, 1000);
+    assert_int_equal(judged.moments_count, 1000);
     for (uint32_t i = 0; i < 1000; i++) {
-        assert_true(outcome.moments[i].at_s == i);
-        assert_int_equal(outcome.moments[i].samples, 3 * i);
-        assert_true(outcome.node_moments[3 * i + 2].behind == (float)i);
-        assert_true(isnan(outcome.node_moments[3 * i + 1].behind));
+        assert_true(judged.moments[i].at_s == i);
+        assert_int_equal(judged.moments[i].samples, 3 * i);
+        assert_true(judged.node_moments[3 * i + 2].behind == (float)i);
+        assert_true(isnan(judged.node_moments[3 * i + 1].behind));
     }
 }
 
@@ -44,38 +44,38 @@ static void the_moments_of_more_than_sixty_four_nodes_are_not_kept(void **state)
     (void)state;
     story_begin(10);
     story_group("desk", 64, 0);
-    outcome_init(&outcome, &story_scenario);
-    (void)outcome_add(&outcome, 0);
-    assert_non_null(outcome_nodes(&outcome));
-    outcome_free(&outcome);
+    outcome_init(&judged, &story_scenario);
+    (void)outcome_add(&judged, 0);
+    assert_non_null(outcome_nodes(&judged));
+    outcome_free(&judged);
     story_group("box", 1, 0);
-    outcome_init(&outcome, &story_scenario);
-    (void)outcome_add(&outcome, 0);
-    assert_null(outcome_nodes(&outcome));
+    outcome_init(&judged, &story_scenario);
+    (void)outcome_add(&judged, 0);
+    assert_null(outcome_nodes(&judged));
 }
 
 static void accuracy_by_a_time_counts_the_first_moment_that_has_it(void **state)
 {
     (void)state;
-    begin();
+    outcome_begin();
     story_expect(METRIC_ACCURACY, true, 0.8, 6, "accuracy >= 0.8 by 6 s");
-    (void)add(2, 0.5);
-    (void)add(4, NAN);
-    add(5, 0.8)->sent_bytes = 12300;
-    (void)add(6, 0.9);
+    (void)outcome_moment(2, 0.5);
+    (void)outcome_moment(4, NAN);
+    outcome_moment(5, 0.8)->sent_bytes = 12300;
+    (void)outcome_moment(6, 0.9);
     assert_verdict(true, "accuracy >= 0.8 by 6 s: 0.8000 at 5 s, after 12.3 kB");
-    assert_true(outcome.verdicts[0].value == 0.8);
+    assert_true(judged.verdicts[0].value == 0.8);
 }
 
 static void accuracy_a_moment_too_late_is_not_met_and_the_best_before_is_told(void **state)
 {
     (void)state;
-    begin();
+    outcome_begin();
     story_expect(METRIC_ACCURACY, true, 0.8, 6, "accuracy >= 0.8 by 6 s");
-    (void)add(2, 0.7);
-    (void)add(5, 0.6);
-    (void)add(6.5, 0.9);
-    outcome.accuracy = 0.95;
+    (void)outcome_moment(2, 0.7);
+    (void)outcome_moment(5, 0.6);
+    (void)outcome_moment(6.5, 0.9);
+    judged.accuracy = 0.95;
     assert_verdict(false, "accuracy >= 0.8 by 6 s: 0.7000 at 2 s");
     story_scenario.expects[0].by_ns = 6500000000;
     assert_verdict(true, "accuracy >= 0.8 by 6 s: 0.9000 at 6.5 s");
@@ -84,46 +84,46 @@ static void accuracy_a_moment_too_late_is_not_met_and_the_best_before_is_told(vo
 static void accuracy_without_a_time_is_that_of_the_end(void **state)
 {
     (void)state;
-    begin();
+    outcome_begin();
     story_expect(METRIC_ACCURACY, true, 0.8, 0, "accuracy >= 0.8");
-    (void)add(2, 0.9);
+    (void)outcome_moment(2, 0.9);
     assert_verdict(false, "accuracy >= 0.8: not measured");
-    outcome.accuracy = 0.79;
+    judged.accuracy = 0.79;
     assert_verdict(false, "accuracy >= 0.8: 0.7900");
-    outcome.accuracy = 0.8;
+    judged.accuracy = 0.8;
     assert_verdict(true, "accuracy >= 0.8: 0.8000");
 }
 
 static void one_version_counts_from_the_end_of_training(void **state)
 {
     (void)state;
-    begin();
+    outcome_begin();
     story_expect(METRIC_ONE_VERSION, false, 0, 5, "one version by 5 s after training");
     assert_verdict(false, "one version by 5 s after training: never");
     story_scenario.strategy = STRATEGY_IDEAL;
     assert_verdict(false, "one version by 5 s after training: not measured");
     story_scenario.strategy = STRATEGY_GOSSIP;
-    outcome.one_version_s = 5;
+    judged.one_version_s = 5;
     assert_verdict(true, "one version by 5 s after training: 5.00 s after training");
-    outcome.one_version_s = 5.01;
+    judged.one_version_s = 5.01;
     assert_verdict(false, "one version by 5 s after training: 5.01 s after training");
 }
 
 static void copies_and_control_are_held_against_their_bounds(void **state)
 {
     (void)state;
-    begin();
+    outcome_begin();
     story_expect(METRIC_COPIES, false, 1.1, 0, "copies <= 1.1");
     assert_verdict(false, "copies <= 1.1: not measured");
-    outcome.copies = 1.2;
+    judged.copies = 1.2;
     assert_verdict(false, "copies <= 1.1: 1.200");
-    outcome.copies = 1.1;
+    judged.copies = 1.1;
     assert_verdict(true, "copies <= 1.1: 1.100");
     story_scenario.expects_count = 0;
     story_expect(METRIC_CONTROL, false, 2000, 0, "control <= 2 kB/s");
-    outcome.control_bytes_per_s = 2001;
+    judged.control_bytes_per_s = 2001;
     assert_verdict(false, "control <= 2 kB/s: 2.0 kB/s");
-    outcome.control_bytes_per_s = 320;
+    judged.control_bytes_per_s = 320;
     assert_verdict(true, "control <= 2 kB/s: 320 B/s");
 }
 
@@ -131,32 +131,32 @@ static void copies_and_control_are_held_against_their_bounds(void **state)
 static void link_use_is_that_of_the_busiest_in_the_second_half_of_training(void **state)
 {
     (void)state;
-    begin();
+    outcome_begin();
     story_expect(METRIC_LINK_USE, false, 0.7, 0, "link use <= 70 %");
     assert_verdict(false, "link use <= 70 %: not measured");
     for (uint32_t s = 1; s <= 12; s++) {
-        (void)add(s, NAN);
-        outcome_nodes(&outcome)[0].up_use = s <= 5 || s > 10 ? 1 : 0.5f;
-        outcome_nodes(&outcome)[1].down_use = 0.25f;
+        (void)outcome_moment(s, NAN);
+        outcome_nodes(&judged)[0].up_use = s <= 5 || s > 10 ? 1 : 0.5f;
+        outcome_nodes(&judged)[1].down_use = 0.25f;
     }
     assert_verdict(true, "link use <= 70 %: 50.0 % (desk/1 up)");
-    outcome.links = calloc(1, sizeof *outcome.links);
-    assert_non_null(outcome.links);
-    outcome.links[0] = (struct link_total){.from = "desk", .to = "box", .use = 0.71};
-    outcome.links_count = 1;
+    judged.links = calloc(1, sizeof *judged.links);
+    assert_non_null(judged.links);
+    judged.links[0] = (struct link_total){.from = "desk", .to = "box", .use = 0.71};
+    judged.links_count = 1;
     assert_verdict(false, "link use <= 70 %: 71.0 % (desk > box)");
 }
 
 static void links_are_sorted_by_use_and_those_without_a_limit_left_out(void **state)
 {
     (void)state;
-    begin();
-    (void)add(8, NAN);
-    struct node_moment *nodes = outcome_nodes(&outcome);
+    outcome_begin();
+    (void)outcome_moment(8, NAN);
+    struct node_moment *nodes = outcome_nodes(&judged);
     nodes[0].up_use = 0.25f;
     nodes[1].up_use = 0.5f;
     uint32_t count;
-    struct link_use *uses = outcome_uses(&outcome, &count);
+    struct link_use *uses = outcome_uses(&judged, &count);
     assert_int_equal(count, 2);
     assert_string_equal(uses[0].name, "desk/2 up");
     assert_true(uses[0].use == 0.5 && uses[0].rate_bytes_per_s == 125000);
@@ -167,10 +167,10 @@ static void links_are_sorted_by_use_and_those_without_a_limit_left_out(void **st
 static void members_by_a_time_are_those_of_the_node_that_knows_fewest(void **state)
 {
     (void)state;
-    begin();
+    outcome_begin();
     story_expect(METRIC_MEMBERS, true, 3, 4, "members >= 3 by 4 s");
-    add(2, NAN)->members = 2;
-    add(5, NAN)->members = 3;
+    outcome_moment(2, NAN)->members = 2;
+    outcome_moment(5, NAN)->members = 3;
     assert_verdict(false, "members >= 3 by 4 s: 2 at 2 s");
     story_scenario.expects[0].by_ns = 5000000000;
     assert_verdict(true, "members >= 3 by 4 s: 3 at 5 s");
@@ -181,69 +181,69 @@ static void members_by_a_time_are_those_of_the_node_that_knows_fewest(void **sta
 static void steps_are_those_of_the_node_that_made_the_smallest_part(void **state)
 {
     (void)state;
-    begin();
+    outcome_begin();
     story_expect(METRIC_STEPS, true, 0.99, 0, "steps >= 99 %");
     assert_verdict(false, "steps >= 99 %: not measured");
-    outcome.nodes[0].steps = outcome.nodes[0].steps_possible = 1000000;
-    outcome.nodes[1].steps = 98;
-    outcome.nodes[1].steps_possible = 100;
+    judged.nodes[0].steps = judged.nodes[0].steps_possible = 1000000;
+    judged.nodes[1].steps = 98;
+    judged.nodes[1].steps_possible = 100;
     assert_verdict(false, "steps >= 99 %: 98.00 % (desk/2)");
-    outcome.nodes[1].steps = 99;
+    judged.nodes[1].steps = 99;
     assert_verdict(true, "steps >= 99 %: 99.00 % (desk/2)");
 }
 
 static void one_miss_or_a_broken_invariant_is_enough(void **state)
 {
     (void)state;
-    begin();
-    outcome_judge(&outcome);
-    assert_true(outcome_is_met(&outcome));
+    outcome_begin();
+    outcome_judge(&judged);
+    assert_true(outcome_is_met(&judged));
     story_expect(METRIC_COPIES, false, 1.1, 0, "copies <= 1.1");
     story_expect(METRIC_CONTROL, false, 100, 0, "control <= 100 B/s");
-    outcome.copies = 1;
-    outcome.control_bytes_per_s = 50;
-    outcome_judge(&outcome);
-    assert_true(outcome_is_met(&outcome));
-    outcome.control_bytes_per_s = 150;
-    outcome_judge(&outcome);
-    assert_true(outcome.verdicts[0].met && !outcome.verdicts[1].met);
-    assert_false(outcome_is_met(&outcome));
-    outcome.control_bytes_per_s = 50;
-    outcome_judge(&outcome);
-    (void)snprintf(outcome.violation, sizeof outcome.violation, "a base is not its rumors");
-    assert_false(outcome_is_met(&outcome));
+    judged.copies = 1;
+    judged.control_bytes_per_s = 50;
+    outcome_judge(&judged);
+    assert_true(outcome_is_met(&judged));
+    judged.control_bytes_per_s = 150;
+    outcome_judge(&judged);
+    assert_true(judged.verdicts[0].met && !judged.verdicts[1].met);
+    assert_false(outcome_is_met(&judged));
+    judged.control_bytes_per_s = 50;
+    outcome_judge(&judged);
+    (void)snprintf(judged.violation, sizeof judged.violation, "a base is not its rumors");
+    assert_false(outcome_is_met(&judged));
 }
 
 static void blocks_are_those_of_the_node_that_received_most(void **state)
 {
     (void)state;
-    begin();
+    outcome_begin();
     story_expect(METRIC_BLOCKS, false, 1.1, 0, "blocks <= 1.1 x base");
-    outcome.base_bytes = 4000;
+    judged.base_bytes = 4000;
     assert_verdict(false, "blocks <= 1.1 x base: nobody took over a base");
-    outcome.nodes[0].block_bytes = 4000;
-    outcome.nodes[1].block_bytes = 4400;
+    judged.nodes[0].block_bytes = 4000;
+    judged.nodes[1].block_bytes = 4400;
     assert_verdict(true, "blocks <= 1.1 x base: 1.100 x base (4.4 kB, desk/2)");
-    outcome.nodes[1].block_bytes = 4404;
+    judged.nodes[1].block_bytes = 4404;
     assert_verdict(false, "blocks <= 1.1 x base: 1.101 x base (4.4 kB, desk/2)");
 }
 
 static void joining_is_that_of_the_slowest_of_those_who_came_later(void **state)
 {
     (void)state;
-    begin();
+    outcome_begin();
     story_expect(METRIC_JOINING, false, 1.15, 0, "joining <= 1.15 x blocks / rate");
-    outcome.nodes[0].block_bytes = outcome.nodes[2].block_bytes = 250000;
-    outcome.nodes[0].joining_s = outcome.nodes[2].joining_s = 9;
+    judged.nodes[0].block_bytes = judged.nodes[2].block_bytes = 250000;
+    judged.nodes[0].joining_s = judged.nodes[2].joining_s = 9;
     story_scenario.groups[0].down.bytes_per_s = 125000;
     assert_verdict(false, "joining <= 1.15 x blocks / rate: not measured"); /* were there before */
     story_scenario.groups[0].down.bytes_per_s = 0;
     story_scenario.groups[0].start_ns = story_scenario.groups[1].start_ns = 1;
     assert_verdict(false, "joining <= 1.15 x blocks / rate: not measured"); /* have no limit */
     story_scenario.groups[0].down.bytes_per_s = 125000;
-    outcome.nodes[0].joining_s = 2.25;
+    judged.nodes[0].joining_s = 2.25;
     assert_verdict(true, "joining <= 1.15 x blocks / rate: 1.125 x blocks / rate (2.25 s, desk/1)");
-    outcome.nodes[1].block_bytes = 125000;
+    judged.nodes[1].block_bytes = 125000;
     assert_verdict(false, "joining <= 1.15 x blocks / rate: never (desk/2)");
 }
 

@@ -7,11 +7,11 @@
 
 #include <cmocka.h>
 
-#include "support/scenario_text.h"
+#include "support/sim/scenario_text.h"
 
-#include "support/scenario_play.h"
+#include "support/sim/scenario_play.h"
 
-#include "support/outcome_story.h"
+#include "support/sim/outcome_story.h"
 
 static void expect_between(enum metric metric, double value, double from_s, double by_s,
                            const char *text)
@@ -24,14 +24,14 @@ static void expect_between(enum metric metric, double value, double from_s, doub
 static void one_component_holds_when_the_last_moment_has_it_and_since_when_is_told(void **state)
 {
     (void)state;
-    begin();
+    outcome_begin();
     expect_between(METRIC_COMPONENT, 0, 2, 6, "one component within 4 s of 2 s");
     assert_verdict(false, "one component within 4 s of 2 s: not measured");
     static const uint32_t COMPONENTS[] = {1, 1, 1, 1, 2, 1, 1, 3};
     for (uint32_t s = 0; s < 8; s++)
-        add(s, NAN)->components = COMPONENTS[s];
+        outcome_moment(s, NAN)->components = COMPONENTS[s];
     assert_verdict(true, "one component within 4 s of 2 s: from 5 s on");
-    assert_true(outcome.verdicts[0].value == 3);
+    assert_true(judged.verdicts[0].value == 3);
     story_scenario.expects[0].by_ns = 4000000000;
     assert_verdict(false, "one component within 4 s of 2 s: 2 at 4 s");
 }
@@ -39,11 +39,11 @@ static void one_component_holds_when_the_last_moment_has_it_and_since_when_is_to
 static void joined_are_all_that_run(void **state)
 {
     (void)state;
-    begin();
+    outcome_begin();
     expect_between(METRIC_JOINED, 0, 0, 3, "joined by 3 s");
     assert_verdict(false, "joined by 3 s: not measured");
     for (uint32_t s = 1; s <= 4; s++) {
-        struct moment *moment = add(s, NAN);
+        struct moment *moment = outcome_moment(s, NAN);
         moment->running = s < 4 ? 2 : 3;
         moment->joined = s < 2 ? 1 : 2;
     }
@@ -55,11 +55,11 @@ static void joined_are_all_that_run(void **state)
 static void one_healthy_node_removed_is_too_many(void **state)
 {
     (void)state;
-    begin();
+    outcome_begin();
     story_expect(METRIC_REMOVED, false, 0, 0, "no healthy node removed");
     assert_verdict(true, "no healthy node removed: none");
-    outcome.removed = 2;
-    (void)snprintf(outcome.removed_text, sizeof outcome.removed_text, "box/1 by desk/1 at 3.0 s");
+    judged.removed = 2;
+    (void)snprintf(judged.removed_text, sizeof judged.removed_text, "box/1 by desk/1 at 3.0 s");
     assert_verdict(false, "no healthy node removed: 2 times; first box/1 by desk/1 at 3.0 s");
 }
 
@@ -67,15 +67,15 @@ static void one_healthy_node_removed_is_too_many(void **state)
 static void steps_of_a_group_are_its_slowest_nodes_in_that_time_alone(void **state)
 {
     (void)state;
-    begin();
+    outcome_begin();
     story_scenario.groups[0].samples_per_s = 400;
     expect_between(METRIC_STEPS_OF, 0.95, 2, 6, "steps of desk >= 95 %");
     assert_verdict(false, "steps of desk >= 95 %: not measured");
     for (uint32_t s = 1; s <= 8; s++) {
-        (void)add(s, NAN);
-        outcome_nodes(&outcome)[0].samples_per_s = s <= 2 ? 0 : 400;
-        outcome_nodes(&outcome)[1].samples_per_s = s == 4 || s == 5 ? 200 : 400;
-        outcome_nodes(&outcome)[2].samples_per_s = 0;
+        (void)outcome_moment(s, NAN);
+        outcome_nodes(&judged)[0].samples_per_s = s <= 2 ? 0 : 400;
+        outcome_nodes(&judged)[1].samples_per_s = s == 4 || s == 5 ? 200 : 400;
+        outcome_nodes(&judged)[2].samples_per_s = 0;
     }
     assert_verdict(false, "steps of desk >= 95 %: 75.00 % (desk/2)");
     story_scenario.expects[0].by_ns = 3000000000;
@@ -85,37 +85,37 @@ static void steps_of_a_group_are_its_slowest_nodes_in_that_time_alone(void **sta
 static void told_of_a_group_is_held_against_as_long_a_time_before(void **state)
 {
     (void)state;
-    begin();
+    outcome_begin();
     expect_between(METRIC_TOLD_OF, 0.9, 4, 6, "told of desk >= 90 %");
     assert_verdict(false, "told of desk >= 90 %: not measured");
     for (uint32_t s = 1; s <= 8; s++) {
-        (void)add(s, NAN);
-        outcome_nodes(&outcome)[0].rumor_bytes_published = s <= 2 ? 9000 : s <= 4 ? 100 : 80;
-        outcome_nodes(&outcome)[1].rumor_bytes_published = s <= 6 ? 100 : 9000;
-        outcome_nodes(&outcome)[2].rumor_bytes_published = (float)(1000 * s);
+        (void)outcome_moment(s, NAN);
+        outcome_nodes(&judged)[0].rumor_bytes_published = s <= 2 ? 9000 : s <= 4 ? 100 : 80;
+        outcome_nodes(&judged)[1].rumor_bytes_published = s <= 6 ? 100 : 9000;
+        outcome_nodes(&judged)[2].rumor_bytes_published = (float)(1000 * s);
     }
     assert_verdict(true, "told of desk >= 90 %: 90.0 % (360 B, 400 B before)");
-    outcome_nodes(&outcome)[-6].rumor_bytes_published = 79; /* desk/1 at 6 s */
+    outcome_nodes(&judged)[-6].rumor_bytes_published = 79; /* desk/1 at 6 s */
     assert_verdict(false, "told of desk >= 90 %: 89.8 % (359 B, 400 B before)");
 }
 
 static void mark(double at_s, double first, double second, double box)
 {
-    (void)add(at_s, NAN);
-    outcome_nodes(&outcome)[0].accuracy = (float)first;
-    outcome_nodes(&outcome)[1].accuracy = (float)second;
-    outcome_nodes(&outcome)[2].accuracy = (float)box;
+    (void)outcome_moment(at_s, NAN);
+    outcome_nodes(&judged)[0].accuracy = (float)first;
+    outcome_nodes(&judged)[1].accuracy = (float)second;
+    outcome_nodes(&judged)[2].accuracy = (float)box;
 }
 
 static void accuracy_of_all_is_that_of_the_worst_node_at_every_moment_or_at_one(void **state)
 {
     (void)state;
-    begin();
+    outcome_begin();
     expect_between(METRIC_ACCURACY_OF_ALL, 0.5, 1, 5, "accuracy of all >= 0.5");
     assert_verdict(false, "accuracy of all >= 0.5: not measured");
     mark(1, 0.25, 0.25, 0.25);
     mark(2, 0.75, NAN, 0.625);
-    (void)add(3, NAN);
+    (void)outcome_moment(3, NAN);
     mark(4, 0.75, 0.5, 0.625);
     assert_verdict(true, "accuracy of all >= 0.5: 0.5000 at 4 s (desk/2), bound 0.5000");
     mark(5, 0.375, 0.75, 0.5);
@@ -131,7 +131,7 @@ static void accuracy_of_all_is_that_of_the_worst_node_at_every_moment_or_at_one(
 static void the_bound_of_a_half_is_what_its_nodes_had_when_the_partition_was_over(void **state)
 {
     (void)state;
-    begin();
+    outcome_begin();
     story_fault(FAULT_PARTITION, 2, 4, 0);
     node_set_add(&story_scenario.faults[0].a, 1);
     node_set_add(&story_scenario.faults[0].b, 2);
@@ -154,7 +154,7 @@ static void the_bound_of_a_half_is_what_its_nodes_had_when_the_partition_was_ove
 static void nodes_are_measured_in_the_time_asked_for_and_just_before(void **state)
 {
     (void)state;
-    begin();
+    outcome_begin();
     story_scenario.evaluate_ns = 2000000000;
     expect_between(METRIC_ACCURACY_OF_ALL, 0.5, 5, 8, "accuracy of all >= 0.5");
     assert_false(outcome_wants_nodes(&story_scenario, 3000000000));
@@ -171,60 +171,60 @@ static void nodes_are_measured_in_the_time_asked_for_and_just_before(void **stat
 static void who_is_given_up_without_a_fault_was_healthy(void **state)
 {
     (void)state;
-    play_out(&outcome, "link = west east, rtt 20 ms, rate 1 MB/s, at 10 s rate 1 B/s\n"
-                       "expect = no healthy node removed\n"
-                       "expect = one component within 10 s of 20 s\n"
-                       "expect = joined by 10 s\n");
-    assert_true(outcome.removed > 0 && !outcome.verdicts[0].met);
-    assert_string_equal(outcome.verdicts[1].text, "one component within 10 s of 20 s: 2 at 30 s");
-    assert_true(outcome.verdicts[2].met);
+    play_out(&judged, "link = west east, rtt 20 ms, rate 1 MB/s, at 10 s rate 1 B/s\n"
+                      "expect = no healthy node removed\n"
+                      "expect = one component within 10 s of 20 s\n"
+                      "expect = joined by 10 s\n");
+    assert_true(judged.removed > 0 && !judged.verdicts[0].met);
+    assert_string_equal(judged.verdicts[1].text, "one component within 10 s of 20 s: 2 at 30 s");
+    assert_true(judged.verdicts[2].met);
 }
 
 /* The others have hung up on them, and they do not know it yet. */
 static void one_component_needs_links_that_both_ends_have(void **state)
 {
     (void)state;
-    play_out(&outcome, "fault = pause west, at 10 s, for 15 s\n"
-                       "expect = one component within 10 s of 14 s\n"
-                       "expect = one component within 10 s of 26 s\n"
-                       "expect = no healthy node removed\n");
-    assert_string_equal(outcome.verdicts[0].text, "one component within 10 s of 14 s: 2 at 24 s");
-    assert_true(outcome.verdicts[1].met && outcome.verdicts[2].met);
+    play_out(&judged, "fault = pause west, at 10 s, for 15 s\n"
+                      "expect = one component within 10 s of 14 s\n"
+                      "expect = one component within 10 s of 26 s\n"
+                      "expect = no healthy node removed\n");
+    assert_string_equal(judged.verdicts[0].text, "one component within 10 s of 14 s: 2 at 24 s");
+    assert_true(judged.verdicts[1].met && judged.verdicts[2].met);
 }
 
 /* Nothing reaches the relay, which after a while goes on alone. */
 static void who_only_passes_on_has_joined_when_somebody_has_answered(void **state)
 {
     (void)state;
-    play_out(&outcome, "nodes = 1 relay\nlink = relay west, rate 1 B/s\n"
-                       "link = relay east, rate 1 B/s\nexpect = joined by 8 s\n");
-    assert_string_equal(outcome.verdicts[0].text, "joined by 8 s: 8 of 9 at 8 s");
+    play_out(&judged, "nodes = 1 relay\nlink = relay west, rate 1 B/s\n"
+                      "link = relay east, rate 1 B/s\nexpect = joined by 8 s\n");
+    assert_string_equal(judged.verdicts[0].text, "joined by 8 s: 8 of 9 at 8 s");
 }
 
 static void who_is_cut_off_dead_or_leaves_is_given_up_with_reason(void **state)
 {
     (void)state;
-    play_out(&outcome, "fault = partition west | east, from 8 s to 14 s\n"
-                       "fault = crash west/2, at 20 s, silently\n"
-                       "fault = clog west/3, from 20 s to 28 s\n"
-                       "nodes = 1 guest, until 22 s\n"
-                       "expect = no healthy node removed\n"
-                       "expect = one component within 10 s of 30 s\n");
-    assert_string_equal(outcome.verdicts[0].text, "no healthy node removed: none");
-    assert_true(outcome.verdicts[1].met);
+    play_out(&judged, "fault = partition west | east, from 8 s to 14 s\n"
+                      "fault = crash west/2, at 20 s, silently\n"
+                      "fault = clog west/3, from 20 s to 28 s\n"
+                      "nodes = 1 guest, until 22 s\n"
+                      "expect = no healthy node removed\n"
+                      "expect = one component within 10 s of 30 s\n");
+    assert_string_equal(judged.verdicts[0].text, "no healthy node removed: none");
+    assert_true(judged.verdicts[1].met);
 }
 
 /* Every ten seconds west stands still for half to all of a second. */
 static void who_stands_still_again_and_again_makes_fewer_steps(void **state)
 {
     (void)state;
-    play_out(&outcome, "fault = pause west, every 2 s, for 0.5 s to 1 s, from 10 s to 30 s\n"
-                       "expect = steps of west >= 80 % from 10 s to 30 s\n"
-                       "expect = steps of east >= 99 % from 10 s to 30 s\n"
-                       "expect = steps of west >= 99 % from 30 s to 40 s\n"
-                       "expect = no healthy node removed\n");
-    assert_true(outcome.verdicts[0].value > 0.45 && outcome.verdicts[0].value < 0.8);
-    assert_true(outcome.verdicts[1].met && outcome.verdicts[2].met && outcome.verdicts[3].met);
+    play_out(&judged, "fault = pause west, every 2 s, for 0.5 s to 1 s, from 10 s to 30 s\n"
+                      "expect = steps of west >= 80 % from 10 s to 30 s\n"
+                      "expect = steps of east >= 99 % from 10 s to 30 s\n"
+                      "expect = steps of west >= 99 % from 30 s to 40 s\n"
+                      "expect = no healthy node removed\n");
+    assert_true(judged.verdicts[0].value > 0.45 && judged.verdicts[0].value < 0.8);
+    assert_true(judged.verdicts[1].met && judged.verdicts[2].met && judged.verdicts[3].met);
 }
 
 /* A checkpoint every 4 s; who comes back without its own takes over a base. */
@@ -239,11 +239,11 @@ static void what_a_disk_keeps_is_not_heard_again(void **state)
                        "fault = crash east/1, at 30 s, back at 32 s, disk %s\n"
                        "expect = joined by 40 s\n[node]\nsave_s = 4\n",
                        DISKS[i]);
-        play_out(&outcome, lines);
-        assert_true(outcome.verdicts[0].met);
-        heard[i] = outcome.nodes[4].rumors_received;
-        taken[i] = outcome.nodes[4].block_bytes;
-        outcome_free(&outcome);
+        play_out(&judged, lines);
+        assert_true(judged.verdicts[0].met);
+        heard[i] = judged.nodes[4].rumors_received;
+        taken[i] = judged.nodes[4].block_bytes;
+        outcome_free(&judged);
     }
     assert_true(heard[0] < heard[1] && taken[0] == 0 && taken[1] == 0);
     assert_true(heard[2] < heard[0] && taken[2] > 0);
@@ -252,12 +252,12 @@ static void what_a_disk_keeps_is_not_heard_again(void **state)
 static void of_two_with_one_key_one_is_turned_away_and_nobody_else_suffers(void **state)
 {
     (void)state;
-    play_out(&outcome, "fault = duplicate west/2, at 10 s, until 20 s\n"
-                       "expect = no healthy node removed\n"
-                       "expect = steps of east >= 99 % from 10 s to 20 s\n"
-                       "expect = one component within 10 s of 20 s\n");
-    assert_true(outcome_is_met(&outcome));
-    assert_true(outcome.origins > 8); /* turned away, the original has begun another life */
+    play_out(&judged, "fault = duplicate west/2, at 10 s, until 20 s\n"
+                      "expect = no healthy node removed\n"
+                      "expect = steps of east >= 99 % from 10 s to 20 s\n"
+                      "expect = one component within 10 s of 20 s\n");
+    assert_true(outcome_is_met(&judged));
+    assert_true(judged.origins > 8); /* turned away, the original has begun another life */
 }
 
 int main(void)

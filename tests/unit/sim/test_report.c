@@ -13,7 +13,7 @@
 #include <jansson.h>
 #include <sys/stat.h>
 
-#include "support/findings_folder.h"
+#include "support/sim/report_folder.h"
 
 static void a_terminal_is_told_verdict_nodes_links_and_faults(void **state)
 {

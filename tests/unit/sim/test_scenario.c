@@ -11,8 +11,8 @@
 #include "world/event_queue.h"
 #include "base/rng.h"
 #include "scenario/scenario.h"
-#include "support/scenario_taken.h"
-#include "support/scenario_text.h"
+#include "support/sim/scenario_taken.h"
+#include "support/sim/scenario_text.h"
 
 static void single_values_have_the_defaults_of_the_contract(void **state)
 {
@@ -168,7 +168,7 @@ static void assert_lasts(const struct fault *fault, double from_s, double to_s)
 static void every_fault_is_read(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof taken_faults / sizeof taken_faults[0]; i++) {
+    for (size_t i = 0; i < taken_faults_count; i++) {
         char text[256];
         (void)snprintf(text, sizeof text, SCENARIO_BASE "fault = %s\n", taken_faults[i].line);
         const struct scenario *scenario = played(text);
@@ -236,7 +236,7 @@ static void every_fault_has_a_name_of_its_own(void **state)
 static void every_expectation_is_read(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof taken_expects / sizeof taken_expects[0]; i++) {
+    for (size_t i = 0; i < taken_expects_count; i++) {
         char text[256];
         (void)snprintf(text, sizeof text,
                        SCENARIO_BASE "fault = partition desk | lab, from 10 s to 30 s\n"

@@ -9,13 +9,13 @@
 #include <cmocka.h>
 
 #include "scenario/scenario.h"
-#include "support/scenario_refused.h"
-#include "support/scenario_text.h"
+#include "support/sim/scenario_refused.h"
+#include "support/sim/scenario_text.h"
 
 static void a_faulty_line_is_named_with_file_and_line_and_what_may_stand_there(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+    for (size_t i = 0; i < refused_count; i++)
         assert_refused(refused[i].text, refused[i].words);
 }
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "support/wire_story.h"
+#include "support/sim/wire_story.h"
 
 #define SEGMENT 1448
 
@@ -77,7 +77,7 @@ static void what_the_called_says_first_waits_for_the_connection(void **state)
     for (uint64_t seed = 1; seed <= 50; seed++) {
         story_ends();
         story_begins(seed);
-        paths[0][0].jitter_ns = MS(30);
+        wire_paths[0][0].jitter_ns = MS(30);
         a = dial(0, 0, 1);
         run_until(MS(70)); /* taken by then, and perhaps connected */
         b = taken_by(1);
@@ -134,7 +134,7 @@ static void a_fast_sender_does_not_wait_for_a_slow_one_where_they_meet(void **st
 {
     (void)state;
     rates[0][0].bytes_per_s = MBIT / 10;
-    paths[0][1].rate.bytes_per_s = 10 * MBIT;
+    wire_paths[0][1].rate.bytes_per_s = 10 * MBIT;
     struct heard *slow = dial(0, 0, 3), *fast = dial(1, 0, 3);
     run_until(MS(100));
     say(0, slow, TEN_KB);
@@ -151,8 +151,8 @@ static void order_is_kept_with_jitter_and_loss(void **state)
 {
     (void)state;
     rates[0][0].bytes_per_s = 10 * MBIT;
-    paths[0][0].jitter_ns = MS(30);
-    paths[0][0].loss = 0.2;
+    wire_paths[0][0].jitter_ns = MS(30);
+    wire_paths[0][0].loss = 0.2;
     a = dial(0, 0, 1);
     run_until(MS(1000));
     b = taken_by(1);
@@ -176,7 +176,7 @@ static void a_lost_segment_comes_a_round_trip_later_and_the_rest_waits(void **st
         story_ends();
         story_begins(seed);
         rates[0][0].bytes_per_s = MBIT;
-        paths[0][0].loss = 0.5;
+        wire_paths[0][0].loss = 0.5;
         meet();
         say(0, a, 2 * SEGMENT); /* lost n times: again after 81, 162, 324 .. ms, which add up */
         run_until(100 * SECOND_NS);

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "state/checkpoint_inside.h"
-#include "support/checkpoint_story.h"
+#include "support/state/checkpoint_story.h"
 #include "state/checksummed_stream.h"
 #include "state/atomic_file.h"
 

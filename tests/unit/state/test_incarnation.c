@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "state/incarnation.h"
-#include "support/memory_disk.h"
+#include "support/state/memory_disk.h"
 
 #define NOW     1700000000000u
 #define RESERVE 1000

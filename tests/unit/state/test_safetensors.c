@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "support/tensors_story.h"
+#include "support/state/safetensors_story.h"
 
 static void a_model_comes_back_as_it_was_saved(void **state)
 {
@@ -17,8 +17,8 @@ static void a_model_comes_back_as_it_was_saved(void **state)
     world->weights[3] = NAN;
     world->weights[4] = -INFINITY;
     world->weights[5] = -0.0f;
-    save(world);
-    assert_int_equal(load(world, weights), OK);
+    save_model(world);
+    assert_int_equal(load_model(world, weights), OK);
     assert_memory_equal(weights, world->weights, model_parameters(world->model) * sizeof(float));
 }
 
@@ -26,7 +26,7 @@ static void what_was_said_about_it_comes_back_too(void **state)
 {
     const struct world *world = *state;
     struct safetensors_about about;
-    save(world);
+    save_model(world);
     assert_int_equal(read_about(world, &about), OK);
     assert_string_equal(about.layers, model_line(world->model));
     assert_int_equal(about.in.channels, 1);
@@ -42,7 +42,7 @@ static void tensors_may_lie_in_any_order(void **state)
 {
     const struct world *world = *state;
     float weights[64];
-    save(world);
+    save_model(world);
     struct bytes bytes = read_file(world->path);
     char *data = bytes.at + 8 + header_length(&bytes);
     replace(&bytes, "[0,72]", "[8,80]");
@@ -50,7 +50,7 @@ static void tensors_may_lie_in_any_order(void **state)
     memmove(data + 8, data, 72);
     memcpy(data, world->weights + 18, 8);
     write_file(world->path, bytes.at, bytes.count);
-    assert_int_equal(load(world, weights), OK);
+    assert_int_equal(load_model(world, weights), OK);
     assert_memory_equal(weights, world->weights, model_parameters(world->model) * sizeof(float));
 }
 
@@ -59,15 +59,15 @@ static void every_truncation_is_refused(void **state)
     const struct world *world = *state;
     struct safetensors_about about;
     float weights[64];
-    save(world);
+    save_model(world);
     const struct bytes bytes = read_file(world->path);
     for (size_t length = 0; length < bytes.count; length++) {
         write_file(world->path, bytes.at, length);
-        assert_int_equal(load(world, weights), MALFORMED);
+        assert_int_equal(load_model(world, weights), MALFORMED);
         assert_int_equal(read_about(world, &about), MALFORMED);
     }
     write_file(world->path, bytes.at, bytes.count + 1);
-    assert_int_equal(load(world, weights), MALFORMED);
+    assert_int_equal(load_model(world, weights), MALFORMED);
 }
 
 /* A flipped bit in a name or a number may still be a good file; the tensors must then be whole. */
@@ -77,14 +77,14 @@ static void no_flipped_bit_of_the_header_does_harm(void **state)
     struct safetensors_about about;
     float weights[64];
     size_t refused = 0;
-    save(world);
+    save_model(world);
     struct bytes bytes = read_file(world->path);
     const size_t bits = 8 * (8 + header_length(&bytes));
     for (size_t bit = 0; bit < bits; bit++) {
         bytes.at[bit / 8] = (char)(bytes.at[bit / 8] ^ 1 << bit % 8);
         write_file(world->path, bytes.at, bytes.count);
         bytes.at[bit / 8] = (char)(bytes.at[bit / 8] ^ 1 << bit % 8);
-        refused += load(world, weights) != OK || read_about(world, &about) != OK;
+        refused += load_model(world, weights) != OK || read_about(world, &about) != OK;
     }
     assert_true(refused > bits / 2);
 }
@@ -115,7 +115,7 @@ static void a_header_that_lies_is_refused(void **state)
     for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
         float weights[64];
         write_changed(world, lies[i].from, lies[i].to);
-        if (load(world, weights) != lies[i].error)
+        if (load_model(world, weights) != lies[i].error)
             fail_msg("lie %zu: %s", i, lies[i].to);
     }
 }
@@ -125,13 +125,13 @@ static void a_length_beyond_the_file_or_the_limit_is_refused(void **state)
     const struct world *world = *state;
     static const uint64_t lengths[] = {0, 2, 1024 * 1024 + 1, 1ull << 63, UINT64_MAX};
     float weights[64];
-    save(world);
+    save_model(world);
     const struct bytes saved = read_file(world->path);
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         struct bytes bytes = saved;
         memcpy(bytes.at, &lengths[i], 8);
         write_file(world->path, bytes.at, bytes.count);
-        assert_int_equal(load(world, weights), MALFORMED);
+        assert_int_equal(load_model(world, weights), MALFORMED);
     }
 }
 
@@ -139,7 +139,7 @@ static void a_length_beyond_the_file_or_the_limit_is_refused(void **state)
 static enum error load_padded(const struct world *world, uint64_t length)
 {
     float weights[64];
-    save(world);
+    save_model(world);
     const struct bytes saved = read_file(world->path);
     const uint64_t before = header_length(&saved);
     char *padded = malloc(length + sizeof saved.at);
@@ -150,7 +150,7 @@ static enum error load_padded(const struct world *world, uint64_t length)
     memcpy(padded + 8 + length, saved.at + 8 + before, saved.count - 8 - before);
     write_file(world->path, padded, saved.count - before + length);
     free(padded);
-    return load(world, weights);
+    return load_model(world, weights);
 }
 
 static void a_header_of_one_mebibyte_is_the_longest(void **state)
@@ -201,18 +201,18 @@ static void a_file_of_another_model_is_refused(void **state)
     float weights[64];
     struct problem problem;
     assert_true(model_parameters(world->other) <= 64);
-    save(world);
+    save_model(world);
     assert_int_equal(safetensors_load(world->path, world->other, weights, &problem), MISMATCH);
     assert_int_equal(safetensors_save(world->path, world->other, &ABOUT, world->weights, &problem),
                      OK);
-    assert_int_equal(load(world, weights), MISMATCH);
+    assert_int_equal(load_model(world, weights), MISMATCH);
 }
 
 static void what_is_not_there_is_missing(void **state)
 {
     struct safetensors_about about;
     float weights[64];
-    assert_int_equal(load(*state, weights), MISSING);
+    assert_int_equal(load_model(*state, weights), MISSING);
     assert_int_equal(read_about(*state, &about), MISSING);
 }
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "support/tensors_story.h"
+#include "support/state/safetensors_story.h"
 
 static void the_file_is_laid_out_as_others_expect(void **state)
 {
@@ -23,7 +23,7 @@ static void the_file_is_laid_out_as_others_expect(void **state)
     static const char tensor[] =
         "\"0.conv.weight\":{\"dtype\":\"F32\",\"shape\":[2,1,3,3],\"data_offsets\":[0,72]},"
         "\"0.conv.bias\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[72,80]},";
-    save(world);
+    save_model(world);
     const struct bytes bytes = read_file(world->path);
     const uint64_t length = header_length(&bytes);
     const size_t data_bytes = model_parameters(world->model) * sizeof(float);
@@ -47,7 +47,7 @@ static void the_longest_version_fits(void **state)
     assert_int_equal(safetensors_save(world->path, world->model, &about, world->weights, &problem),
                      OK);
     free(version);
-    assert_int_equal(load(world, weights), OK);
+    assert_int_equal(load_model(world, weights), OK);
     assert_int_equal(read_about(world, &about), OK);
     assert_null(about.version);
 }
@@ -57,7 +57,7 @@ static void load_both(const struct world *world, uint64_t *said, uint64_t *found
 {
     struct safetensors_about about;
     float weights[64];
-    assert_int_equal(load(world, weights), OK);
+    assert_int_equal(load_model(world, weights), OK);
     assert_int_equal(read_about(world, &about), OK);
     *said = about.checksum;
     *found = safetensors_checksum(weights, model_parameters(world->model));
@@ -67,7 +67,7 @@ static void no_flipped_bit_of_a_weight_goes_unseen(void **state)
 {
     const struct world *world = *state;
     uint64_t said, found;
-    save(world);
+    save_model(world);
     struct bytes bytes = read_file(world->path);
     load_both(world, &said, &found);
     assert_true(said == found);
@@ -85,7 +85,7 @@ static void a_saved_file_is_for_everyone_to_read(void **state)
     const struct world *world = *state;
     struct stat about;
     const mode_t mask = umask(077); /* as a service has it */
-    save(world);
+    save_model(world);
     (void)umask(mask);
     assert_int_equal(stat(world->path, &about), 0);
     assert_int_equal(about.st_mode & 0777, 0644);
@@ -117,7 +117,7 @@ static void a_save_that_fails_leaves_the_old_file_and_no_other(void **state)
     struct world *world = *state;
     struct rlimit before;
     float weights[64];
-    save(world);
+    save_model(world);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     const struct rlimit limit = {.rlim_cur = 300, .rlim_max = before.rlim_max};
     assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
@@ -130,7 +130,7 @@ static void a_save_that_fails_leaves_the_old_file_and_no_other(void **state)
     assert_int_equal(error, FAILED);
     assert_non_null(strstr(problem.text, "File too large"));
     assert_int_equal(files_in(world->folder), 1);
-    assert_int_equal(load(world, weights), OK);
+    assert_int_equal(load_model(world, weights), OK);
     assert_true(weights[0] == -5);
 }
 

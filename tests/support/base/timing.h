@@ -1,0 +1,13 @@
+/* For benchmarks: a clock, and the middle one of several measurements. */
+#ifndef HEARSAY_TESTS_SUPPORT_BASE_TIMING_H
+#define HEARSAY_TESTS_SUPPORT_BASE_TIMING_H
+
+#include <stdlib.h>
+#include <time.h>
+
+double now_seconds(void);
+
+/* Sorts them. */
+double median(double *values, size_t count);
+
+#endif

@@ -1,0 +1,28 @@
+#include "support/model/exchange_state.h"
+
+float weights[P], w_before[P];
+int32_t base[P], base_before[P], base_at_last_publish[P];
+uint32_t bins[HISTOGRAM_BINS];
+uint32_t candidates[P];
+uint32_t index_[P];
+int8_t level[P];
+
+double normal(struct rng *rng)
+{
+    const double u = 1 - rng_uniform(rng), v = rng_uniform(rng);
+    return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
+}
+
+uint32_t survey(float floor)
+{
+    const struct survey survey = {.floor = floor, .candidates = candidates, .candidates_max = P};
+    memcpy(base_at_last_publish, base, sizeof base_at_last_publish);
+    return backend->survey(backend, &survey, P, weights, base, base_at_last_publish, bins);
+}
+
+void cut_all(uint32_t capacity, struct update *cut)
+{
+    for (uint32_t c = 0; c < P; c++)
+        candidates[c] = c;
+    backend->cut(backend, P, candidates, weights, base, capacity, cut);
+}

@@ -1,0 +1,336 @@
+#include "support/model/host_backend.h"
+
+struct backend *device_of_tests;
+static struct carried carried[CARRIED_MAX];
+static int carried_count;
+
+void *carry_past(const void *host, size_t bytes, size_t past)
+{
+    struct backend *device = device_of_tests;
+    if (host == NULL)
+        return NULL;
+    for (int i = 0; i < carried_count; i++) {
+        if (carried[i].host == host && carried[i].bytes >= bytes)
+            return carried[i].device; /* y may be x */
+    }
+    if (carried_count == CARRIED_MAX)
+        abort();
+    struct carried *one = &carried[carried_count++];
+    memcpy(&one->host, &host, sizeof host);
+    one->bytes = bytes;
+    one->past = past;
+    one->device = (char *)device->take(device, past + bytes) + past;
+    device->upload(device, one->device, host, bytes);
+    return one->device;
+}
+
+void *carry(const void *host, size_t bytes)
+{
+    return carry_past(host, bytes, 0);
+}
+
+/* Everything comes back, as it is now: what was only read comes back as it went. */
+static void carry_back(void)
+{
+    struct backend *device = device_of_tests;
+    for (int i = 0; i < carried_count; i++) {
+        void *now = malloc(carried[i].bytes + 1);
+        device->download(device, now, carried[i].device, carried[i].bytes);
+        if (carried[i].bytes > 0 && memcmp(now, carried[i].host, carried[i].bytes) != 0)
+            memcpy(carried[i].host, now, carried[i].bytes);
+        free(now);
+        device->give(device, carried[i].device - carried[i].past);
+    }
+    carried_count = 0;
+}
+
+static void host_dense_forward(struct backend *b_, int batch, int in, int out, const float *x,
+                               const float *w, const float *b, enum activation activation, float *y)
+{
+    (void)b_;
+    const size_t n = (size_t)batch, i = (size_t)in, o = (size_t)out;
+    device_of_tests->dense_forward(device_of_tests, batch, in, out, FLOATS(x, n * i),
+                                   WEIGHTS(w, o * i), WEIGHTS(b, o), activation, FLOATS(y, n * o));
+    carry_back();
+}
+
+static void host_dense_backward(struct backend *b_, int batch, int in, int out, const float *x,
+                                const float *w, const float *y, enum activation activation,
+                                float *dy, float *dx, float *dw, float *db)
+{
+    (void)b_;
+    const size_t n = (size_t)batch, i = (size_t)in, o = (size_t)out;
+    device_of_tests->dense_backward(
+        device_of_tests, batch, in, out, FLOATS(x, n * i), WEIGHTS(w, o * i), FLOATS(y, n * o),
+        activation, FLOATS(dy, n * o), FLOATS(dx, n * i), WEIGHTS(dw, o * i), WEIGHTS(db, o));
+    carry_back();
+}
+
+static size_t filter_weights(const struct conv *conv)
+{
+    return (size_t)conv->filters * (size_t)conv->in.channels * (size_t)conv->kernel *
+           (size_t)conv->kernel;
+}
+
+static void host_conv_forward(struct backend *b_, const struct conv *conv, int batch,
+                              const float *x, const float *w, const float *b,
+                              enum activation activation, float *y)
+{
+    (void)b_;
+    const size_t n = (size_t)batch;
+    device_of_tests->conv_forward(device_of_tests, conv, batch, FLOATS(x, n * shape_size(conv->in)),
+                                  WEIGHTS(w, filter_weights(conv)),
+                                  WEIGHTS(b, (size_t)conv->filters), activation,
+                                  FLOATS(y, n * shape_size(conv_output(conv))));
+    carry_back();
+}
+
+static void host_conv_backward(struct backend *b_, const struct conv *conv, int batch,
+                               const float *x, const float *w, const float *y,
+                               enum activation activation, float *dy, float *dx, float *dw,
+                               float *db)
+{
+    (void)b_;
+    const size_t n = (size_t)batch, in = n * shape_size(conv->in);
+    const size_t out = n * shape_size(conv_output(conv));
+    device_of_tests->conv_backward(
+        device_of_tests, conv, batch, FLOATS(x, in), WEIGHTS(w, filter_weights(conv)),
+        FLOATS(y, out), activation, FLOATS(dy, out), FLOATS(dx, in),
+        WEIGHTS(dw, filter_weights(conv)), WEIGHTS(db, (size_t)conv->filters));
+    carry_back();
+}
+
+static void host_pool_forward(struct backend *b_, const struct pool *pool, int batch,
+                              const float *x, float *y, uint8_t *winner)
+{
+    (void)b_;
+    const size_t n = (size_t)batch, out = n * shape_size(pool_output(pool));
+    device_of_tests->pool_forward(device_of_tests, pool, batch, FLOATS(x, n * shape_size(pool->in)),
+                                  FLOATS(y, out), carry(winner, out));
+    carry_back();
+}
+
+static void host_pool_backward(struct backend *b_, const struct pool *pool, int batch,
+                               const float *dy, const uint8_t *winner, float *dx)
+{
+    (void)b_;
+    const size_t n = (size_t)batch, out = n * shape_size(pool_output(pool));
+    device_of_tests->pool_backward(device_of_tests, pool, batch, FLOATS(dy, out),
+                                   carry(winner, out), FLOATS(dx, n * shape_size(pool->in)));
+    carry_back();
+}
+
+static void host_activate(struct backend *b_, enum activation activation, size_t count,
+                          const float *x, float *y)
+{
+    (void)b_;
+    device_of_tests->activate(device_of_tests, activation, count, FLOATS(x, count),
+                              FLOATS(y, count));
+    carry_back();
+}
+
+static void host_activate_backward(struct backend *b_, enum activation activation, size_t count,
+                                   const float *y, const float *dy, float *dx)
+{
+    (void)b_;
+    device_of_tests->activate_backward(device_of_tests, activation, count, FLOATS(y, count),
+                                       FLOATS(dy, count), FLOATS(dx, count));
+    carry_back();
+}
+
+static void host_cross_entropy(struct backend *b_, int batch, int classes, const float *logits,
+                               const uint8_t *labels, float *dlogits, struct score *score)
+{
+    (void)b_;
+    const size_t n = (size_t)batch, all = n * (size_t)classes;
+    device_of_tests->cross_entropy(device_of_tests, batch, classes, FLOATS(logits, all),
+                                   carry(labels, n), FLOATS(dlogits, all),
+                                   carry(score, sizeof *score));
+    carry_back();
+}
+
+static void host_sgd(struct backend *b_, const struct sgd *sgd, size_t count, float *w,
+                     const float *g, float *m)
+{
+    (void)b_;
+    device_of_tests->sgd(device_of_tests, carry(sgd, sizeof *sgd), count, FLOATS(w, count),
+                         FLOATS(g, count), FLOATS(m, count));
+    carry_back();
+}
+
+static void host_adam(struct backend *b_, const struct adam *adam, size_t count, float *w,
+                      const float *g, float *m, float *v)
+{
+    (void)b_;
+    device_of_tests->adam(device_of_tests, carry(adam, sizeof *adam), count, FLOATS(w, count),
+                          FLOATS(g, count), FLOATS(m, count), FLOATS(v, count));
+    carry_back();
+}
+
+static void host_gather(struct backend *b_, int batch, size_t sample_size, const uint8_t *pixels,
+                        const uint8_t *labels, const uint32_t *pick, float mean, float scale,
+                        float *x, uint8_t *y)
+{
+    (void)b_;
+    const size_t n = (size_t)batch;
+    size_t samples = 0;
+    for (size_t i = 0; i < n; i++)
+        samples = pick[i] >= samples ? pick[i] + 1 : samples;
+    device_of_tests->gather(device_of_tests, batch, sample_size,
+                            carry(pixels, samples * sample_size), carry(labels, samples),
+                            carry(pick, n * sizeof *pick), mean, scale, FLOATS(x, n * sample_size),
+                            carry(y, n));
+    carry_back();
+}
+
+static uint32_t host_survey(struct backend *b_, const struct survey *survey, size_t count, float *w,
+                            const int32_t *base, int32_t *base_at_last_publish,
+                            uint32_t host_bins[HISTOGRAM_BINS])
+{
+    (void)b_;
+    struct survey there = *survey;
+    there.candidates =
+        carry(survey->candidates, survey->candidates_max * sizeof *survey->candidates);
+    const uint32_t picked = device_of_tests->survey(device_of_tests, &there, count,
+                                                    FLOATS(w, count), FLOATS(base, count),
+                                                    FLOATS(base_at_last_publish, count), host_bins);
+    carry_back();
+    return picked;
+}
+
+/* How much of w and base the picks reach. */
+static size_t reach_of(uint32_t picked, const uint32_t *candidates)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < picked; i++)
+        count = candidates[i] >= count ? candidates[i] + 1 : count;
+    return count;
+}
+
+static void host_refine(struct backend *b_, uint32_t picked, const uint32_t *candidates,
+                        const float *w, const int32_t *base, uint32_t bin,
+                        uint32_t host_parts[BIN_PARTS])
+{
+    (void)b_;
+    const size_t count = reach_of(picked, candidates);
+    device_of_tests->refine(device_of_tests, picked, carry(candidates, picked * sizeof *candidates),
+                            FLOATS(w, count), FLOATS(base, count), bin, host_parts);
+    carry_back();
+}
+
+static void host_cut(struct backend *b_, uint32_t picked, const uint32_t *candidates, float *w,
+                     int32_t *base, uint32_t capacity, struct update *host_update)
+{
+    (void)b_;
+    const size_t count = reach_of(picked, candidates);
+    device_of_tests->cut(device_of_tests, picked, carry(candidates, picked * sizeof *candidates),
+                         FLOATS(w, count), FLOATS(base, count), capacity, host_update);
+    carry_back();
+}
+
+static void host_apply(struct backend *b_, const struct update *update, float *w, int32_t *base)
+{
+    (void)b_;
+    const size_t count = reach_of(update->count, update->index);
+    device_of_tests->apply(device_of_tests, update, FLOATS(w, count), FLOATS(base, count));
+    carry_back();
+}
+
+static void host_apply_own(struct backend *b_, const struct update *update, float *w, int32_t *base)
+{
+    (void)b_;
+    const size_t count = reach_of(update->count, update->index);
+    device_of_tests->apply_own(device_of_tests, update, FLOATS(w, count), FLOATS(base, count));
+    carry_back();
+}
+
+static void host_rebase(struct backend *b_, size_t count, const int32_t *host_base, float *w,
+                        int32_t *base)
+{
+    (void)b_;
+    device_of_tests->rebase(device_of_tests, count, host_base, FLOATS(w, count),
+                            FLOATS(base, count));
+    carry_back();
+}
+
+static uint64_t host_digest(struct backend *b_, size_t count, const int32_t *base)
+{
+    (void)b_;
+    const uint64_t digest = device_of_tests->digest(device_of_tests, count, FLOATS(base, count));
+    carry_back();
+    return digest;
+}
+
+static void *host_take(struct backend *b_, size_t bytes)
+{
+    (void)b_;
+    return device_of_tests->take(device_of_tests, bytes);
+}
+
+static void host_give(struct backend *b_, void *memory)
+{
+    (void)b_;
+    device_of_tests->give(device_of_tests, memory);
+}
+
+static void host_upload(struct backend *b_, void *to, const void *from, size_t bytes)
+{
+    (void)b_;
+    device_of_tests->upload(device_of_tests, to, from, bytes);
+}
+
+static void host_download(struct backend *b_, void *to, const void *from, size_t bytes)
+{
+    (void)b_;
+    device_of_tests->download(device_of_tests, to, from, bytes);
+}
+
+struct backend *host_backend(struct backend *device)
+{
+    static struct backend table;
+    if (strcmp(device->name, "cpu") == 0)
+        return device;
+    device_of_tests = device;
+    table = (struct backend){
+        .name = device->name,
+        .take = host_take,
+        .give = host_give,
+        .upload = host_upload,
+        .download = host_download,
+        .dense_forward = host_dense_forward,
+        .dense_backward = host_dense_backward,
+        .conv_forward = host_conv_forward,
+        .conv_backward = host_conv_backward,
+        .pool_forward = host_pool_forward,
+        .pool_backward = host_pool_backward,
+        .activate = host_activate,
+        .activate_backward = host_activate_backward,
+        .cross_entropy = host_cross_entropy,
+        .sgd = host_sgd,
+        .adam = host_adam,
+        .gather = host_gather,
+        .survey = host_survey,
+        .refine = host_refine,
+        .cut = host_cut,
+        .apply = host_apply,
+        .apply_own = host_apply_own,
+        .rebase = host_rebase,
+        .digest = host_digest,
+    };
+    return &table;
+}
+
+int host_backend_opens(void **state)
+{
+    (void)state;
+    backend = host_backend(open_device());
+    return 0;
+}
+
+int host_backend_closes(void **state)
+{
+    (void)state;
+    struct backend *device = gpu_under_test < 0 ? backend : device_of_tests;
+    device->close(device);
+    return 0;
+}

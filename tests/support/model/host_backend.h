@@ -1,0 +1,39 @@
+/* Any backend, whose operations take memory of the host: around each, what it reads is carried over
+ * and what it writes is carried back. So one test, written over plain arrays, runs on every device.
+ * What is taken is memory of the device, as ever.
+ */
+#ifndef HEARSAY_TESTS_SUPPORT_MODEL_HOST_BACKEND_H
+#define HEARSAY_TESTS_SUPPORT_MODEL_HOST_BACKEND_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/model/each_device.h"
+
+#define CARRIED_MAX 8
+
+/* One array of an operation. */
+struct carried {
+    void *host;
+    char *device;
+    size_t bytes;
+    size_t past; /* where its memory begins, the device's by so much before */
+};
+
+extern struct backend *device_of_tests; /* behind host_backend() */
+
+/* So many bytes past where memory is taken. */
+void *carry_past(const void *host, size_t bytes, size_t past);
+void *carry(const void *host, size_t bytes);
+
+#define FLOATS(pointer, count) carry(pointer, (count) * sizeof(float))
+
+/* A layer's weights and biases begin where those of the layer before end: anywhere. */
+#define WEIGHTS(pointer, count) carry_past(pointer, (count) * sizeof(float), sizeof(float))
+
+/* The backend to test with: the CPU as it is, any other through the above. */
+struct backend *host_backend(struct backend *device);
+int host_backend_opens(void **state);
+int host_backend_closes(void **state);
+
+#endif

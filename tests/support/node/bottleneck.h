@@ -1,0 +1,65 @@
+/* Links over one bottleneck: a queue that drains at a fixed rate, and a fixed delay each way.
+ * Senders hand over what their link allows, receivers acknowledge. Virtual time advances by steps
+ * of a millisecond.
+ *
+ *   bottleneck_begin ─► run_ms ─► use_of, median_wait_ms */
+#ifndef HEARSAY_TESTS_SUPPORT_NODE_BOTTLENECK_H
+#define HEARSAY_TESTS_SUPPORT_NODE_BOTTLENECK_H
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "node/rate/link.h"
+#include "base/error.h"
+
+#define MILLI_NS  1000000ull
+#define SECOND_NS 1000000000ull
+#define FLOWS_MAX 2
+#define AIR_MAX   65536
+#define PIECE     4096
+#define EVER      (1u << 20) /* bytes that always wait to be sent */
+
+struct arrival {
+    uint64_t at_ns;
+    uint32_t bytes;
+};
+
+struct ack {
+    uint64_t at_ns, bytes, clock_us, held_us;
+};
+
+struct flow {
+    struct link sender, receiver;
+    struct arrival air[AIR_MAX]; /* rings */
+    struct ack back[AIR_MAX];
+    uint32_t air_from, air_to, back_from, back_to;
+    uint64_t begins_ns;
+    double duty; /* part of every quarter of a second in which it has data to send */
+    double got;
+};
+
+struct net {
+    struct flow flows[FLOWS_MAX];
+    uint32_t count;
+    uint64_t now_ns;
+    double rate;
+    uint64_t delay_ns;
+    double free_ns;        /* when the bottleneck will be empty */
+    double other_rate;     /* other traffic in the queue, bytes per second */
+    uint32_t waits[60000]; /* microseconds in the queue, each millisecond */
+    uint32_t waits_count;
+};
+
+extern struct net net;
+
+void bottleneck_begin(uint32_t flows, double rate, uint64_t delay_ms);
+void run_ms(uint32_t ms);
+
+/* The part of the bottleneck's capacity over the next `ms` that delivers data of flow i. */
+double use_of(uint32_t i, uint32_t ms);
+
+/* Time in the queue over the last `ms`. */
+double median_wait_ms(uint32_t ms);
+double most_wait_ms(uint32_t ms);
+
+#endif

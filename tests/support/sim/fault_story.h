@@ -1,0 +1,31 @@
+/* A list of faults happens in a small swarm (swarm_world.h): five nodes that know each other, and a
+ * place for a twin of the first. Times are seconds since the world began. */
+#ifndef HEARSAY_TESTS_SUPPORT_SIM_FAULT_STORY_H
+#define HEARSAY_TESTS_SUPPORT_SIM_FAULT_STORY_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support/sim/swarm_world.h"
+#include "faults/fault_injector.h"
+
+#define NODES 5
+#define TWIN  NODES /* another process with the identity of node 0 */
+
+extern struct fault_injector *injector;
+
+void begin_faults(const struct fault *faults, uint32_t count, uint64_t seed);
+uint64_t seconds(double s);
+void run_to(double s);
+
+/* All is well at `s`; everybody runs, and some time later all hold one version. */
+void heal(double s);
+void leave_world(void);
+void end_well(double s);
+struct fault fault(enum fault_kind kind, double from_s, double to_s, uint32_t victim);
+
+#endif

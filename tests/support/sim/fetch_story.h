@@ -1,0 +1,51 @@
+/* Stories in which a base is taken over: a busy swarm whose logs are so small that rumors soon
+ * leave them, and a node that lacks too much. swarm_world.h has the rest.
+ *
+ *   start_busy_swarm ─► join ─► until(has_blocks, …) ─► faults ─► until(is_training, …) */
+#ifndef HEARSAY_TESTS_SUPPORT_SIM_FETCH_STORY_H
+#define HEARSAY_TESTS_SUPPORT_SIM_FETCH_STORY_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support/sim/swarm_world.h"
+#include "node/broadcast/version.h"
+
+#define SMALL_BLOCK  10
+#define SMALL_BLOCKS (PARAMETERS / SMALL_BLOCK)
+
+/* 128 rumors in the log, about two seconds of three nodes, and blocks so small that a fetch takes
+ * many of them. */
+struct node_options busy_options(void);
+
+/* Adds and starts a node that knows the addresses of the swarm. Returns its number. */
+uint32_t join(const struct node_options *options, uint32_t swarm);
+
+/* Conditions for until(). */
+
+bool is_training(uint32_t i);
+bool is_catching_up(uint32_t i);
+bool has_base(uint32_t i);
+bool is_finished(uint32_t i);
+
+/* Runs until the condition holds for node i, checked every millisecond, or fails the test. */
+void until(bool (*holds)(uint32_t i), uint32_t i, uint64_t within_ns);
+
+/* Runs until node i has so many blocks of the base that it takes over. */
+void until_blocks(uint32_t i, uint32_t blocks, uint64_t within_ns);
+
+/* How many rumors of the present incarnation of node `of` node i knows. */
+uint32_t known_of(uint32_t i, uint32_t of);
+uint64_t incarnation_of(uint32_t i);
+uint32_t bases_of(uint32_t i);
+
+/* A learner's weights, and its residual. */
+void weights_of(uint32_t i, float out[static PARAMETERS]);
+void residual_of(uint32_t i, double out[static PARAMETERS]);
+double sum_of_sizes(const double residual[static PARAMETERS]);
+
+#endif

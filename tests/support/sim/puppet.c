@@ -1,0 +1,195 @@
+#include "support/sim/puppet.h"
+
+void puppet_send(struct puppet *puppet, const uint8_t *bytes, size_t count)
+{
+    CHECK(!puppet->sending);
+    puppet->sending = true;
+    wire_send(&world.wire, puppet->party, puppet->peer.conn, bytes, count);
+}
+
+void puppet_pump(struct puppet *puppet)
+{
+    const uint8_t *bytes;
+    size_t count;
+    if (!puppet->sending && peer_next_send(&puppet->peer, SIZE_MAX, true, &bytes, &count))
+        puppet_send(puppet, bytes, count);
+}
+
+static void puppet_hear(struct puppet *puppet)
+{
+    size_t bytes;
+    const uint8_t *at = peer_message(&puppet->peer, &bytes);
+    struct message message;
+    CHECK(message_decode(puppet->reader, at, bytes, &message) == OK);
+    puppet->heard[message.kind]++;
+    puppet->last_seq[message.kind] = message.seq;
+    puppet->last[message.kind] = message;
+    if (puppet->on_heard)
+        puppet->on_heard(&message);
+    if (message.kind == BYE) {
+        puppet->bye_reason = message.reason;
+        (void)snprintf(puppet->bye, sizeof puppet->bye, "%.*s", (int)message.text.count,
+                       (const char *)message.text.at);
+    }
+}
+
+/* As every node does, or it would soon be sent nothing more. */
+static void puppet_give_ack(struct puppet *puppet)
+{
+    struct link *link = &puppet->link;
+    if (puppet->gives_no_acks || puppet->peer.state != PEER_MEETING ||
+        !link_owes_ack(link, world_now_ns(&world)))
+        return;
+    const struct message ack = {
+        .kind = ACK, .received = link->received, .clock = world_now_ns(&world) / 1000};
+    CHECK(peer_say(&puppet->peer, &ack));
+    link_acked(link, world_now_ns(&world));
+}
+
+static void puppet_on_connected(void *self, uint64_t conn)
+{
+    struct puppet *puppet = self;
+    (void)conn;
+    peer_on_connected(&puppet->peer, &puppet->credentials, world_now_ns(&world));
+    puppet_pump(puppet);
+}
+
+static void puppet_on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t count)
+{
+    struct puppet *puppet = self;
+    struct problem problem;
+    enum peer_event event;
+    (void)conn;
+    link_on_received(&puppet->link, world_now_ns(&world), count);
+    while ((event = peer_take(&puppet->peer, &puppet->credentials, world_now_ns(&world), &bytes,
+                              &count, &problem)) != PEER_NOTHING) {
+        CHECK(event != PEER_REFUSED);
+        if (event == PEER_SAID)
+            puppet_hear(puppet);
+    }
+    puppet_give_ack(puppet);
+    puppet_pump(puppet);
+}
+
+static void puppet_on_sent(void *self, uint64_t conn)
+{
+    struct puppet *puppet = self;
+    (void)conn;
+    puppet->sending = false;
+    if (puppet->peer.sending)
+        peer_on_sent(&puppet->peer);
+    puppet_pump(puppet);
+}
+
+static void puppet_on_closed(void *self, uint64_t conn)
+{
+    struct puppet *puppet = self;
+    (void)conn;
+    puppet->closed = true;
+    peer_end(&puppet->peer);
+}
+
+void puppet_init(struct puppet *puppet, uint32_t node, uint8_t seed)
+{
+    const struct outsider outsider = {.self = puppet,
+                                      .on_connected = puppet_on_connected,
+                                      .on_bytes = puppet_on_bytes,
+                                      .on_sent = puppet_on_sent,
+                                      .on_closed = puppet_on_closed};
+    *puppet = (struct puppet){.node = node, .reader = message_reader_new()};
+    puppet->party = world_enter(&world, &outsider);
+    CHECK(puppet->party != WIRE_NOBODY);
+    const uint8_t secret[SEED_BYTES] = {seed, 0x77}, entropy[SEED_BYTES] = {seed, 0x99};
+    identity_from_seed(&puppet->identity, secret);
+    entropy_from_seed(&puppet->entropy, entropy);
+    const struct node_options *options = &world.nodes[node].options;
+    struct introduction ours;
+    introduction_make(&ours, options->swarm_id, options->model, options->parameters);
+    puppet->credentials.identity = &puppet->identity;
+    puppet->credentials.entropy = &puppet->entropy;
+    gate_init(&puppet->credentials.gate, options->swarm_key, &ours);
+    introduction_encode(puppet->credentials.prologue, &ours);
+    secret_blake2b(puppet->credentials.psk, KEY_BYTES, "hearsay psk", 11, options->swarm_key,
+                   KEY_BYTES);
+    secret_blake2b(puppet->context, CONTEXT_BYTES, puppet->credentials.prologue, INTRODUCTION_BYTES,
+                   NULL, 0);
+    arena_init(&puppet->arena, peer_arena_bytes(PUPPET_QUEUE_BYTES));
+    peer_init(&puppet->peer, &puppet->arena, PUPPET_QUEUE_BYTES);
+}
+
+void puppet_meet(struct puppet *puppet)
+{
+    const struct address address = world_address(puppet->node);
+    puppet->closed = puppet->sending = false;
+    memset(puppet->heard, 0, sizeof puppet->heard);
+    puppet->bye_reason = 0;
+    puppet->bye[0] = '\0';
+    peer_start(&puppet->peer, (uint64_t)++puppet->calls << 32, true, &address,
+               world_now_ns(&world));
+    link_init(&puppet->link, world_now_ns(&world));
+    wire_dial(&world.wire, puppet->party, puppet->peer.conn, puppet->node);
+    run(6 * NEARBY_NS); /* to connect and to greet takes two round trips, and the proof is there */
+    CHECK(puppet->peer.state == PEER_MEETING);
+}
+
+void puppet_say(struct puppet *puppet, const struct message *message)
+{
+    CHECK(peer_say(&puppet->peer, message));
+    puppet_pump(puppet);
+    run(3 * NEARBY_NS);
+}
+
+void puppet_say_bulk(struct puppet *puppet, enum message_kind kind, const uint8_t *bulk,
+                     size_t bytes)
+{
+    puppet_say(puppet, &(struct message){.kind = kind, .bulk = {bulk, bytes}});
+}
+
+void puppet_shout(struct puppet *puppet, const uint8_t *bytes, size_t count)
+{
+    static uint8_t out[MESSAGE_MAX + RECORD_OVERHEAD];
+    session_seal(&puppet->peer.session, bytes, count, out);
+    puppet_send(puppet, out, count + RECORD_OVERHEAD);
+    run(3 * NEARBY_NS);
+}
+
+struct record puppet_record(const struct puppet *puppet)
+{
+    struct record record = {.incarnation = 1, .stamp = 1};
+    memcpy(record.id, puppet->identity.id, ID_BYTES);
+    return record;
+}
+
+size_t puppet_rumor(const struct puppet *puppet, uint32_t seq, uint32_t index,
+                    uint8_t out[static RUMOR_MAX])
+{
+    int8_t level = 1;
+    const struct update update = {
+        .tau = 0.5f, .amount = 1000, .count = 1, .index = &index, .level = &level};
+    struct rumor_head head = {.incarnation = 1, .seq = seq};
+    memcpy(head.origin, puppet->identity.id, ID_BYTES);
+    uint32_t taken;
+    size_t bytes;
+    rumor_encode(&head, &update, 0, RUMOR_MAX, &puppet->identity, puppet->context, out, &taken,
+                 &bytes);
+    return bytes;
+}
+
+void puppet_hello(struct puppet *puppet)
+{
+    uint8_t record[RECORD_BYTES];
+    const struct record said = puppet_record(puppet);
+    record_create(&said, &puppet->identity, puppet->context, record);
+    puppet_say(puppet,
+               &(struct message){.kind = HELLO, .incarnation = 1, .bulk = {record, RECORD_BYTES}});
+    if (!puppet->closed && puppet->peer.state != PEER_CLOSING) /* it knows nothing */
+        puppet_say(puppet, &(struct message){.kind = VERSION, .hash = 1, .base = 1, .whole = 1});
+}
+
+void puppet_free(struct puppet *puppet)
+{
+    world_exit(&world, puppet->party);
+    peer_end(&puppet->peer);
+    message_reader_free(puppet->reader);
+    arena_release(&puppet->arena);
+}

@@ -1,0 +1,68 @@
+/* A puppet: an outsider (swarm_world.h) whose messages to a node are all written by the test.
+ *
+ *   test ─► puppet_say, puppet_shout ─► the node;   the node's bytes ─► puppet ─► counted by kind
+ *
+ * It has the swarm key and its own identity, so it gets as far as any member does. */
+#ifndef HEARSAY_TESTS_SUPPORT_SIM_PUPPET_H
+#define HEARSAY_TESTS_SUPPORT_SIM_PUPPET_H
+
+#include "node/connection/peer.h"
+#include "node/rate/link.h"
+#include "wire/record.h"
+#include "wire/rumor.h"
+#include "support/sim/swarm_world.h"
+
+#define PUPPET_QUEUE_BYTES (1u << 18)
+
+struct puppet {
+    uint32_t node; /* the one it dials */
+    uint32_t party;
+    uint32_t calls;
+    struct identity identity;
+    struct entropy entropy;
+    struct credentials credentials;
+    uint8_t context[CONTEXT_BYTES];
+    struct arena arena;
+    struct peer peer;
+    struct link link;   /* what came, for acknowledgements */
+    bool gives_no_acks; /* so that it is soon sent nothing more */
+    struct message_reader *reader;
+    bool sending; /* bytes are on the wire */
+    bool closed;
+    uint32_t heard[MESSAGE_KINDS]; /* received on this connection */
+    uint64_t last_seq[MESSAGE_KINDS];
+    struct message last[MESSAGE_KINDS]; /* of each kind; of text and bulk only the sizes are good */
+    uint64_t bye_reason;
+    char bye[64];
+    void (*on_heard)(const struct message *message); /* or NULL */
+};
+
+void puppet_send(struct puppet *puppet, const uint8_t *bytes, size_t count);
+
+/* Say what waits to be said. */
+void puppet_pump(struct puppet *puppet);
+void puppet_init(struct puppet *puppet, uint32_t node, uint8_t seed);
+
+/* Dials, again if the last connection has ended, up to a session; HELLO is not yet sent. */
+void puppet_meet(struct puppet *puppet);
+
+/* Sends, and runs until immediate answers have arrived. */
+void puppet_say(struct puppet *puppet, const struct message *message);
+void puppet_say_bulk(struct puppet *puppet, enum message_kind kind, const uint8_t *bulk,
+                     size_t bytes);
+
+/* Sends any bytes, correctly sealed. */
+void puppet_shout(struct puppet *puppet, const uint8_t *bytes, size_t count);
+
+/* The puppet's member record, without an address. */
+struct record puppet_record(const struct puppet *puppet);
+
+/* A rumor of the puppet's own, its number `seq`, one entry: base[index] += amount. */
+size_t puppet_rumor(const struct puppet *puppet, uint32_t seq, uint32_t index,
+                    uint8_t out[static RUMOR_MAX]);
+void puppet_hello(struct puppet *puppet);
+
+/* Ends the puppet and its connection. */
+void puppet_free(struct puppet *puppet);
+
+#endif

@@ -1,0 +1,17 @@
+/* Scenarios that are refused, and words of the sentence that says why. */
+#ifndef HEARSAY_TESTS_SUPPORT_SIM_SCENARIO_REFUSED_H
+#define HEARSAY_TESTS_SUPPORT_SIM_SCENARIO_REFUSED_H
+
+#include <stddef.h>
+
+#include "support/sim/scenario_text.h"
+
+struct refused {
+    const char *text;
+    const char *words;
+};
+
+extern const struct refused refused[];
+extern const size_t refused_count;
+
+#endif

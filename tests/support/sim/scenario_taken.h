@@ -1,0 +1,38 @@
+/* Lines of a scenario that are taken, and what they mean. */
+#ifndef HEARSAY_TESTS_SUPPORT_SIM_SCENARIO_TAKEN_H
+#define HEARSAY_TESTS_SUPPORT_SIM_SCENARIO_TAKEN_H
+
+#include <stddef.h>
+
+#include "scenario/scenario.h"
+
+/* strikes: a digit per node of SCENARIO_BASE, in a: 1, in b: 2, in both: 3. */
+struct taken_fault {
+    const char *line;
+    enum fault_kind kind;
+    double from_s, to_s;
+    const char *strikes;
+};
+
+extern const struct taken_fault taken_faults[];
+extern const size_t taken_faults_count;
+
+struct taken_expect {
+    const char *line;
+    enum metric metric;
+    bool at_least;
+    double value;
+    double by_s;
+    double from_s;
+    enum bound bound;
+    bool once;
+    uint32_t group;
+};
+
+extern const struct taken_expect taken_expects[];
+extern const size_t taken_expects_count;
+
+/* One of every kind of line. */
+const char *everything(void);
+
+#endif

@@ -1,0 +1,33 @@
+/* Stories of a base that is served or taken over, with the other end played by the test: one node
+ * that knows something, and a puppet (puppet.h) connected to it.
+ *
+ *   start_talk, start_talk_at_rest ─► puppet_say, fetch ─► must_… */
+#ifndef HEARSAY_TESTS_SUPPORT_SIM_SERVE_STORY_H
+#define HEARSAY_TESTS_SUPPORT_SIM_SERVE_STORY_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support/sim/fetch_story.h"
+#include "support/sim/puppet.h"
+
+extern struct puppet puppet;
+
+struct node_options patient_options(void);
+
+/* One node that knows something, with the puppet connected to it. */
+void start_talk(const struct node_options *options);
+void start_talk_at_rest(void);
+int talk_ends(void **state);
+void must_have_the_base_it_had(void);
+
+/* The puppet requests blocks. */
+void fetch(uint64_t block, uint64_t count);
+
+#define TALK(name) cmocka_unit_test_setup_teardown(name, world_begins, talk_ends)
+
+#endif

@@ -1,0 +1,91 @@
+/* A simulated swarm (sim/world/world.h) for stories: nodes 20 ms apart, each with a learner that
+ * walks at random, and room for outsiders, a tenth of a millisecond away from every node.
+ *
+ *   begin_world ─► start_swarm, or add, world_introduce, world_start ─► run, cut … ─► must_agree
+ *
+ * All invariants (sim/checks/check.h) are checked: a broken one fails the test at once.
+ */
+#ifndef HEARSAY_TESTS_SUPPORT_SIM_SWARM_WORLD_H
+#define HEARSAY_TESTS_SUPPORT_SIM_SWARM_WORLD_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "backend/backend.h"
+#include "world/world.h"
+
+#define NODES_MAX      40
+#define OUTSIDERS_MAX  8
+#define PARAMETERS_MAX 20000
+#ifndef PARAMETERS
+#define PARAMETERS 600
+#endif
+#define DELAY_NS  (20 * MILLI_NS)
+#define NEARBY_NS (MILLI_NS / 10)
+
+enum region { HERE, NEARBY, REGIONS }; /* of the nodes, of the outsiders */
+
+extern struct backend *backend;
+extern uint32_t parameters; /* of every model; a test with larger models sets it */
+extern struct world world;
+extern struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX];
+extern uint32_t density_max; /* entries per step of the learners made from now on */
+
+void begin_world(uint64_t seed);
+int world_begins(void **state);
+int world_ends(void **state);
+int open_all(void **state);
+int close_all(void **state);
+
+/* Nodes. */
+
+struct node_options usual_options(void);
+
+/* Adds a node that does not run yet. Nodes with one identity are one member to the others. */
+uint32_t add_as(const struct node_options *options, uint64_t identity);
+uint32_t add(const struct node_options *options);
+void start_all(void);
+
+/* n nodes; each knows the address of the first. */
+void add_swarm(uint32_t n, const struct node_options *options);
+void start_swarm(uint32_t n, const struct node_options *options);
+void start_usual_swarm(uint32_t n);
+
+/* What happens to them. */
+
+void run(uint64_t span_ns);
+
+/* From now on nothing passes between these two, and no connection breaks. */
+void cut(uint32_t a, uint32_t b);
+void heal_cut(uint32_t a, uint32_t b);
+
+/* 0: no limit. */
+void limit_up(uint32_t i, uint64_t bytes_per_s);
+
+/* What a story asks. */
+
+struct node_stats stats_of(uint32_t i);
+uint32_t neighbours(uint32_t i);
+bool meshed(void);
+uint64_t rumors_published(void);
+
+/* Whether these two bases are equal, byte for byte. A learner outlives its process. */
+bool same_base(uint32_t a, uint32_t b);
+void assert_one_version(void);
+
+/* Training pauses; within this time every node holds the same base. */
+void must_agree(uint64_t within_ns);
+void assert_near(double got, double want, double apart);
+
+#define STORY(name) cmocka_unit_test_setup_teardown(name, world_begins, world_ends)
+
+/* Whether it trains while its base is still incomplete. */
+bool is_rolling(uint32_t i);
+
+#endif

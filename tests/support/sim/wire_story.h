@@ -1,0 +1,67 @@
+/* A few parties on simulated wires that record what arrives and when: for stories about time.
+ *
+ * Party 0, 1, 2 .. live in region 0, party 3 in region 1; every path takes 40 ms one way. Time
+ * begins at 0. A test dials, sends and hangs up for them, and looks at what arrived when. */
+#ifndef HEARSAY_TESTS_SUPPORT_SIM_WIRE_STORY_H
+#define HEARSAY_TESTS_SUPPORT_SIM_WIRE_STORY_H
+
+#include <string.h>
+
+#include "base/error.h"
+#include "network/wire.h"
+
+#define PARTIES   4
+#define BASE      10 /* of the kinds of the wire's events */
+#define SLOTS     16
+#define HEARD_MAX (1u << 18)
+#define DELAY_NS  (40 * MILLI_NS)
+#define MS(n)     ((n)*MILLI_NS)
+#define MBIT      125000u /* bytes per second */
+#define TEN_KB    10000
+
+/* What has arrived at a party on one of its connections. */
+struct heard {
+    uint64_t conn;
+    bool is_taken; /* the other called */
+    uint32_t from;
+    uint64_t begun_ns;   /* accepted, or connected; 0: not yet */
+    uint64_t first_ns;   /* byte */
+    uint64_t last_ns;    /* byte */
+    uint64_t sent_ns;    /* last SEND done */
+    uint64_t closed_ns;  /* 0: not yet */
+    uint32_t sends_done; /* how often */
+    uint32_t pieces;
+    char why[32];
+    size_t count;
+    uint8_t bytes[HEARD_MAX];
+};
+
+extern struct event_queue event_queue;
+extern struct wire wire;
+extern struct path wire_paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX];
+extern struct rate rates[PARTIES][2]; /* up, down */
+extern struct heard heard[PARTIES][SLOTS];
+extern uint8_t text[HEARD_MAX];
+
+void story_begins(uint64_t seed);
+void story_ends(void);
+void run_until(uint64_t until_ns);
+
+/* One party dials another in this slot. Returns what arrives at the dialer. */
+struct heard *dial(uint32_t from, uint32_t slot, uint32_t to);
+
+/* What arrives at a party on the connection that it accepted last. */
+struct heard *taken_by(uint32_t party);
+
+extern struct heard *a, *b; /* the ends of the call of party 0 to party 1 */
+
+/* Party 0 dials party 1: connected from 80 ms on; it is 100 ms afterwards. */
+void meet(void);
+
+/* The first `count` of the text. */
+void say(uint32_t party, const struct heard *here, size_t count);
+
+/* Whether the first `count` bytes of the text have arrived, and nothing else. */
+bool has_text(const struct heard *here, size_t count);
+
+#endif

@@ -1,0 +1,61 @@
+/* Checkpoints to save and to recognise: every number of generation k follows from k. */
+#ifndef HEARSAY_TESTS_SUPPORT_STATE_CHECKPOINT_STORY_H
+#define HEARSAY_TESTS_SUPPORT_STATE_CHECKPOINT_STORY_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "state/checkpoint_inside.h"
+#include "support/state/memory_disk.h"
+#include "base/rng.h"
+
+#define P_MAX  5500
+#define P      4090 /* so that a file takes a little more than one chunk */
+#define OWN    108
+#define MODEL  "1x28x28: dense 5, relu, dense 10"
+#define OTHERS "1x28x28: dense 6, relu, dense 10"
+
+struct story {
+    struct checkpoint checkpoint;
+    int32_t vectors[5 * P_MAX + 64];
+    uint8_t own[CHECKPOINT_OWN_MAX];
+};
+
+/* Nothing in it yet: as for a load. */
+void story_init(struct story *story, size_t parameters, uint32_t moments);
+void story_fill(struct story *story, uint64_t generation);
+
+/* All that was loaded is, bit for bit, what generation k has. */
+bool story_is(const struct story *got, uint64_t generation);
+
+/* How many were passed over in a load, and why the last was. */
+struct story_refusals {
+    int count;
+    struct problem last;
+};
+
+/* One story on one disk. */
+
+extern struct memory_disk disk;
+extern struct story saved, loaded;
+extern struct checkpoint_series series;
+extern struct story_refusals refusals;
+extern struct problem problem;
+
+int begin(void **state);
+
+/* Generation series.next, whose content follows from its number. */
+enum error save(struct memory_disk *to);
+enum error load_with(struct memory_disk *from, size_t parameters, uint32_t moments);
+enum error load(struct memory_disk *from);
+void save_two(void);
+struct memory_file *file_of(struct memory_disk *on, uint64_t generation);
+void must_load(struct memory_disk *from, uint64_t generation, int refused);
+
+#endif

@@ -1,0 +1,64 @@
+/* Stories of a saved model: two models in one folder, of which one is saved, looked at and loaded.
+ *
+ *   save ─► read_file, write_changed, … ─► load, read_about */
+#ifndef HEARSAY_TESTS_SUPPORT_STATE_SAFETENSORS_STORY_H
+#define HEARSAY_TESTS_SUPPORT_STATE_SAFETENSORS_STORY_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "state/safetensors.h"
+
+#define LINE      "conv 2 3x3, relu, dense 2"
+#define LINE_SAME "conv   2 3x3 ,relu,dense 2"
+#define LINE_MORE LINE ", relu, dense 2"
+
+/* Two models in one folder: the other is the first with one layer more. */
+struct world {
+    char folder[64];
+    char path[96];
+    struct arena arena;
+    struct model *model;
+    struct model *other;
+    float weights[64];
+};
+
+/* The bytes of a file. */
+struct bytes {
+    size_t count;
+    char at[4096];
+};
+
+extern const struct safetensors_about ABOUT;
+
+int make_world(void **state);
+int end_world(void **state);
+void save_model(const struct world *world);
+struct bytes read_file(const char *path);
+void write_file(const char *path, const void *bytes, size_t count);
+
+/* The load must leave the weights alone unless it says OK. */
+enum error load_model(const struct world *world, float weights[static 64]);
+enum error read_about(const struct world *world, struct safetensors_about *about);
+
+/* Its first `from` gives way to `to`, which is as long. */
+void replace(struct bytes *bytes, const char *from, const char *to);
+
+/* The saved file with `from` in its header replaced by `to`, which is as long. */
+void write_changed(const struct world *world, const char *from, const char *to);
+uint64_t header_length(const struct bytes *bytes);
+int files_in(const char *folder);
+
+#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, make_world, end_world)
+
+#endif
