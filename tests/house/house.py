@@ -153,7 +153,8 @@ def check_headers(tree):
 
 
 def words_of(name):
-    return [word for word in re.sub(r'([a-z0-9])([A-Z])', r'\1_\2', name).lower().split('_') if word]
+    apart = re.sub(r'([a-z0-9])([A-Z])', r'\1_\2', name)
+    return [word for word in apart.lower().split('_') if word]
 
 
 def retired_in(name, is_public):

@@ -1,7 +1,9 @@
 """Which room may see which: of files, by their paths.
 
     base ◄─ net ◄─ node ◄─ state ◄─ config ◄─┬─ daemon ◄─ commands ◄─ main
-    base ◄─ model ◄──────── state            └─ sim ◄───────────────── main
+    base ◄─ model ◄─────── state             └─ sim ◄──────────────── main
+
+    tests/unit/ROOM, tests/support/ROOM: as the room
 
     inside src/node, a line may see those before it and itself:
         what all share (node.h, notes.h, other headers of no room)
@@ -32,8 +34,11 @@ COMMON = 0
 
 
 def room_of(path):
-    """The room of a file: of main.c and of tests, which see everything, None."""
+    """The room of a file: of a unit test and of what helps it, that of its folder; of main.c and of
+    the other tests, which see everything, None."""
     parts = path.split('/')
+    if parts[0] == 'tests' and parts[1] in ('unit', 'support'):
+        return parts[2] if len(parts) > 3 else None
     if path.startswith('net/socket/transport.'):
         return 'socket'  # the part of net that knows libuv
     if parts[0] in ('include', 'src'):
@@ -54,11 +59,11 @@ def level_of(path):
 def why_not(path, target):
     """Why `path` may not see `target`, or None where it may."""
     room, other = room_of(path), room_of(target)
-    if room is None or other is None:
+    if room not in SEES or other not in SEES:
         return None
     if other not in SEES[room]:
         return f'{room} does not see {other}'
-    if room == other == 'node':
+    if path.startswith('src/node/') and target.startswith('src/node/'):
         (level, folder), (upper, there) = level_of(path), level_of(target)
         if upper > level:
             return f'{target} is above {path}'

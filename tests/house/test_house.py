@@ -25,7 +25,8 @@ GOOD = {
     'src/node/rate/rate_private.h': ('HEARSAY_NODE_RATE_RATE_PRIVATE_H', 'struct rate {\n'
                                      '    int a, b;\n    union {\n        int c;\n    };\n};\n'),
     'src/node/rate/link.c': '#include "node/rate/link.h"\n#include "node/rate/rate_private.h"\n'
-                            '#include "base/error.h"\nstatic int twice(int n)\n{\n    return 2 * n; /* hatch */\n}\n\n'
+                            '#include "base/error.h"\nstatic int twice(int n)\n{\n'
+                            '    return 2 * n; /* hatch */\n}\n\n'
                             'int link_new(int n)\n{\n    CHECK(n);\n    return twice(n);\n}\n',
     'src/state/disk.h': ('HEARSAY_STATE_DISK_H', 'int disk_new(int n);\n'),
     'net/wire/frame.h': ('HEARSAY_NET_WIRE_FRAME_H', 'int frame_head(int n);\n'),
@@ -120,6 +121,17 @@ class HouseTest(TreeTest):
                            'sim/world/world.c:1: includes daemon/ring.h: sim does not see daemon',
                            'src/node/rate/link.c:2: includes state/disk.h: node does not see state',
                            'src/node/rate/link.c:3: includes uv.h: node works without libuv')
+
+    def test_arrows_of_unit_tests(self):
+        self.write('tests/support/node/link_story.h',
+                   text_of(('HEARSAY_TESTS_SUPPORT_NODE_LINK_STORY_H', '')))
+        self.write('tests/unit/net/test_frame.c', '#include "support/node/link_story.h"\n')
+        self.write('tests/unit/node/test_node.c', '#include "support/node/link_story.h"\n'
+                   '#include "node/rate/link.h"\n#include "state/disk.h"\n')
+        self.assert_broken('tests/unit/net/test_frame.c:1: includes support/node/link_story.h: '
+                           'net does not see node',
+                           'tests/unit/node/test_node.c:3: includes state/disk.h: '
+                           'node does not see state')
 
     def test_arrows_inside_the_node(self):
         self.write('src/node/broadcast/repair.h', text_of(('HEARSAY_NODE_BROADCAST_REPAIR_H', '')))
