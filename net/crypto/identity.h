@@ -1,6 +1,6 @@
 /* Who a node is, and which swarm it may enter.
  *
- *   identity   32 random bytes ─► Ed25519 pair (its public key is the node's id, it signs rumors)
+ *   identity   32 random bytes ─► Ed25519 pair (its public key is the node's id; it signs rumors)
  *                              └► X25519 pair (Noise's static key)
  *              certificate = Ed25519 signature over "hearsay noise key" ‖ X25519 public key
  *   swarm key  32 random bytes, shared by all nodes of a swarm
@@ -8,6 +8,7 @@
  * Both live in text files of one line, "hearsay-identity-1 <hex>" / "hearsay-swarm-key-1 <hex>",
  * mode 0600; a file that others may read is refused. The id is the signing key, not the Noise key,
  * so that a rumor can be checked from its origin's id alone.
+ * Held by tests/unit/net/test_identity.c.
  */
 #ifndef HEARSAY_NET_CRYPTO_IDENTITY_H
 #define HEARSAY_NET_CRYPTO_IDENTITY_H
@@ -19,23 +20,25 @@
 #define CERTIFICATE_BYTES (ID_BYTES + SIGNATURE_BYTES) /* id ‖ signature */
 
 struct identity {
-    uint8_t seed[SEED_BYTES];
-    uint8_t id[ID_BYTES];
-    uint8_t sign_secret[SIGN_SECRET_BYTES];
-    uint8_t noise_public[DH_BYTES];
-    uint8_t noise_secret[DH_BYTES];
-    uint8_t certificate[CERTIFICATE_BYTES];
+    uint8_t seed[SEED_BYTES];               /* the 32 random bytes all else follows from */
+    uint8_t id[ID_BYTES];                   /* public signing key */
+    uint8_t sign_secret[SIGN_SECRET_BYTES]; /* secret signing key */
+    uint8_t noise_public[DH_BYTES];         /* public half of Noise's static key */
+    uint8_t noise_secret[DH_BYTES];         /* secret half of Noise's static key */
+    uint8_t certificate[CERTIFICATE_BYTES]; /* proves that noise_public belongs to id */
 };
 
 void identity_from_seed(struct identity *identity, const uint8_t seed[static SEED_BYTES]);
 
-/* The id that the certificate proves for this Noise key, or FORGED. */
+/* Gives the id that the certificate proves for this Noise key. FORGED: it proves none. */
 enum error identity_check(uint8_t id[static ID_BYTES],
                           const uint8_t certificate[static CERTIFICATE_BYTES],
                           const uint8_t noise_public[static DH_BYTES]) MUST_USE;
 
-/* Load: MISSING (with what to type), FAILED, MALFORMED (another kind of file), FORGED (wrong mode
- * or owner). Save: never overwrites (FAILED and a sentence), creates with mode 0600, fsyncs. */
+/* Load. MISSING: no such file; the sentence says what to type. FAILED: it cannot be read.
+ * MALFORMED: it is another kind of file. FORGED: wrong mode or owner.
+ * Save creates the file with mode 0600 and fsyncs it. FAILED: it exists already (nothing is ever
+ * overwritten), or cannot be written. */
 enum error identity_load(struct identity *identity, const char *path,
                          struct problem *problem) MUST_USE;
 enum error identity_save(const struct identity *identity, const char *path,
@@ -45,7 +48,7 @@ enum error swarm_key_load(uint8_t key[static KEY_BYTES], const char *path,
 enum error swarm_key_save(const uint8_t key[static KEY_BYTES], const char *path,
                           struct problem *problem) MUST_USE;
 
-/* First 8 hex digits of an id, for people. */
+/* The first 8 hex digits of an id, for people. */
 #define ID_TEXT_BYTES 9
 void identity_text(char text[static ID_TEXT_BYTES], const uint8_t id[static ID_BYTES]);
 

@@ -1,8 +1,9 @@
 /* The cryptographic primitives, and the only file that knows libsodium (secret.c).
  *
- * Nothing here holds state but struct entropy, which is the caller's (and who watches, below): a
- * node in a simulation with the same seed makes the same keys, a node in the world seeds it from
- * the system once.
+ * Nothing here holds state, except struct entropy, which is the caller's, and the watcher below. A
+ * node in a simulation makes the same keys from the same seed; a daemon seeds its entropy from the
+ * system once.
+ * Held by tests/unit/net/test_secret.c, by published vectors where there are some.
  */
 #ifndef HEARSAY_NET_CRYPTO_SECRET_H
 #define HEARSAY_NET_CRYPTO_SECRET_H
@@ -28,32 +29,32 @@ void secret_wipe(void *memory, size_t bytes);
 
 /* A stream of random bytes from a seed (ChaCha20 in counter mode). */
 struct entropy {
-    uint8_t seed[SEED_BYTES];
-    uint64_t used_blocks;
+    uint8_t seed[SEED_BYTES]; /* the key of the stream */
+    uint64_t used_blocks;     /* its position, in blocks of 64 bytes */
 };
 void entropy_from_system(struct entropy *entropy);
 void entropy_from_seed(struct entropy *entropy, const uint8_t seed[static SEED_BYTES]);
 void entropy_bytes(struct entropy *entropy, void *out, size_t bytes);
 
-/* BLAKE2b (RFC 7693), 1..64 bytes out; key may be NULL with key_bytes 0. */
+/* BLAKE2b (RFC 7693) with a digest of 1 .. 64 bytes; key may be NULL with key_bytes 0. */
 void secret_blake2b(uint8_t *out, size_t out_bytes, const void *in, size_t in_bytes,
                     const uint8_t *key, size_t key_bytes);
 
-/* For Noise with SHA256: SHA-256 of a ‖ b, and HMAC-SHA-256 of a ‖ b (b may be empty). */
+/* SHA-256 of a ‖ b, and HMAC-SHA-256 of a ‖ b, for Noise; b may be empty. */
 void secret_sha256(uint8_t out[static HASH_BYTES], const void *a, size_t a_bytes, const void *b,
                    size_t b_bytes);
 void secret_hmac(uint8_t out[static HASH_BYTES], const uint8_t key[static HASH_BYTES],
                  const void *a, size_t a_bytes, const void *b, size_t b_bytes);
 
-/* X25519 (RFC 7748). dh: FORGED when the result would be all zero (a low-order public key). */
+/* X25519 (RFC 7748). FORGED: the result would be all zero (a public key of low order). */
 void secret_dh_public(uint8_t public_key[static DH_BYTES], const uint8_t secret[static DH_BYTES]);
 enum error secret_dh(uint8_t shared[static DH_BYTES], const uint8_t secret[static DH_BYTES],
                      const uint8_t public_key[static DH_BYTES]) MUST_USE;
 
 /* ChaCha20-Poly1305 (RFC 8439) with Noise's nonce: 4 zero bytes ‖ counter, little-endian.
- * seal: bytes of message in, bytes + TAG_BYTES out. open: the reverse; `bytes` counts what goes in,
- * tag included. FORGED when the tag does not hold: no plaintext is written, out may hold zeros.
- * In place (out == in) is allowed. */
+ * seal turns `bytes` bytes into bytes + TAG_BYTES. open is the reverse; its `bytes` includes the
+ * tag. FORGED: the tag does not hold; no plaintext is written, and out may hold zeros. In place
+ * (out == in) is allowed. */
 void secret_seal(uint8_t *out, const uint8_t key[static KEY_BYTES], uint64_t counter,
                  const void *associated, size_t associated_bytes, const uint8_t *in, size_t bytes);
 enum error secret_open(uint8_t *out, const uint8_t key[static KEY_BYTES], uint64_t counter,
@@ -79,17 +80,20 @@ enum error secret_verify(const uint8_t signature[static SIGNATURE_BYTES],
                          const uint8_t public_key[static SIGN_PUBLIC_BYTES], const void *message,
                          size_t bytes) MUST_USE;
 
-/* A simulation plays many nodes in one process. It may watch every seal, and remember which
- * signatures hold (those that were made or checked here): that follows from their bytes alone, so
- * none is computed twice. mark is a hash over key, signature and message. One watcher, kept by
- * reference; NULL: none, as in any process that is one node. */
+/* For a simulation, which plays many nodes in one process and one thread. It may watch every seal,
+ * and remember which signatures hold, so that none is checked twice: whether one holds follows from
+ * its bytes alone. mark is a hash over key, signature and message. */
 #define SECRET_MARK_BYTES 16
 struct secret_watch {
-    void *self;
+    void *self; /* passed to each call below */
+    /* A message was sealed with this key and counter. */
     void (*on_seal)(void *self, const uint8_t key[static KEY_BYTES], uint64_t counter);
+    /* Was `held` called with this mark before? Then the signature is not checked again. */
     bool (*has_held)(void *self, const uint8_t mark[static SECRET_MARK_BYTES]);
+    /* A signature with this mark was made, or was checked and holds. */
     void (*held)(void *self, const uint8_t mark[static SECRET_MARK_BYTES]);
 };
+/* One watcher, kept by reference; NULL: none, as in any process that is one node. */
 void secret_watch(const struct secret_watch *watch);
 
 #endif

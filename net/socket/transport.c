@@ -11,47 +11,47 @@
 
 /* One connection. It lives until its handle is closed and no lookup is under way. */
 struct link {
-    struct transport *transport;
-    struct link *next;
-    uint64_t conn;
+    struct transport *transport; /* it belongs to */
+    struct link *next;           /* in the list of all */
+    uint64_t conn;               /* the owner's id; 0: refused by the owner */
     uv_tcp_t tcp;
-    bool has_tcp;
-    bool resolving;
-    bool closing;
-    uv_getaddrinfo_t lookup;
-    struct addrinfo *found;  /* what the name resolved to ... */
-    struct addrinfo *trying; /* ... and which of it is being tried */
+    bool has_tcp;            /* tcp is open, or being closed */
+    bool resolving;          /* lookup is under way */
+    bool closing;            /* it is to end as soon as both are over */
+    uv_getaddrinfo_t lookup; /* of the name that was dialled */
+    struct addrinfo *found;  /* what the name resolved to */
+    struct addrinfo *trying; /* the address of it that is being tried */
     uv_connect_t connect;
-    uv_write_t write;
-    char why[128];
+    uv_write_t write; /* the one send under way */
+    char why[128];    /* why it closes, or why the last attempt failed */
 };
 
-/* Somebody on this machine who asks: a slot, free while it has no handles. */
+/* A program on this machine that asks. */
 struct asker {
-    struct transport *transport;
-    int handles;
+    struct transport *transport; /* it belongs to */
+    int handles;                 /* open or being closed; 0: this slot is free */
     uv_pipe_t pipe;
-    uv_timer_t patience;
+    uv_timer_t patience; /* when it is over, the asker is dropped */
     uv_write_t write;
-    char *answer;
+    char *answer; /* malloc */
 };
 
 struct transport {
     struct transport_owner owner;
     uv_loop_t loop;
     uv_tcp_t listener;
-    bool listens;
+    bool listens; /* listener is in use */
     uv_timer_t timer;
     uv_async_t wake;
-    uv_signal_t interrupt;
-    uv_signal_t terminate;
-    struct link *links;
-    uv_pipe_t door;
-    bool answers;
-    bool asker_waits; /* at the door, for a free slot */
+    uv_signal_t interrupt; /* SIGINT */
+    uv_signal_t terminate; /* SIGTERM */
+    struct link *links;    /* all connections */
+    uv_pipe_t door;        /* the unix socket of transport_answer */
+    bool answers;          /* door is in use */
+    bool asker_waits;      /* at the door, for a free slot */
     struct asker askers[TRANSPORT_ASKERS_MAX];
-    char *buffer;
-    bool freeing; /* the owner hears nothing more */
+    char *buffer; /* [READ_BYTES] for the read under way */
+    bool freeing; /* the owner is called no more */
 };
 
 static void on_timer(uv_timer_t *timer)
@@ -368,7 +368,7 @@ void transport_hang_up(struct transport *transport, uint64_t conn)
         link_close(link, "");
 }
 
-/* Answering who asks on this machine. */
+/* Answering programs on this machine. */
 
 static void on_asker(uv_stream_t *door, int status);
 
@@ -393,7 +393,7 @@ static void asker_close(struct asker *asker)
 
 static void on_answered(uv_write_t *write, int error)
 {
-    (void)error; /* whoever asked has gone: nothing to do about it */
+    (void)error; /* the asker has gone: nothing to do about it */
     asker_close(write->data);
 }
 

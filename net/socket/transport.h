@@ -1,8 +1,12 @@
-/* The transport: sockets, names, the timer, signals. The only file that knows libuv.
+/* The transport: sockets, names, the timer, signals. Only transport.c knows libuv.
  *
- * It carries bytes for whoever owns it and calls the owner back on the one thread that runs it.
- * Connections are named by the owner's 64-bit ids, one at a time for each. What is called here
- * never calls back before it returns, so the owner may act from inside a callback.
+ *   owner ── dial, send, hang_up, set_timer ──► transport ──► the system
+ *   owner ◄── on_accept, on_bytes, on_sent, on_closed, on_timer ... ──┘
+ *
+ * It carries bytes for its owner and calls the owner back on the one thread that runs it.
+ * Connections are named by the owner's 64-bit ids; each id names one connection at a time. No
+ * function here calls back before it returns, so the owner may act from inside a callback.
+ * Held by tests/unit/daemon/test_transport.c and test_answer.c.
  */
 #ifndef HEARSAY_NET_SOCKET_TRANSPORT_H
 #define HEARSAY_NET_SOCKET_TRANSPORT_H
@@ -16,53 +20,60 @@
 struct transport;
 
 struct transport_owner {
-    void *self;
-    /* Somebody connected: the id to use, or 0 to close at once. */
+    void *self; /* passed to each call below */
+    /* A connection was accepted. Returns the id to use, or 0 to close it at once. */
     uint64_t (*on_accept)(void *self, const struct address *from);
+    /* The connection that transport_dial asked for stands. */
     void (*on_connected)(void *self, uint64_t conn);
-    /* bytes are borrowed for the call */
+    /* Bytes were received; they are borrowed for the call. */
     void (*on_bytes)(void *self, uint64_t conn, const uint8_t *bytes, size_t count);
+    /* The bytes of transport_send are with the system: the next may be sent. */
     void (*on_sent)(void *self, uint64_t conn);
-    /* The last word about conn, whoever ended it. why: "" or a reason for a person. */
+    /* The connection is over, whoever ended it; nothing follows about conn. why: "" or a reason. */
     void (*on_closed)(void *self, uint64_t conn, const char *why);
+    /* The time of transport_set_timer has come. */
     void (*on_timer)(void *self);
+    /* transport_wake was called, once or more often. */
     void (*on_wake)(void *self);
+    /* SIGINT or SIGTERM was received. */
     void (*on_signal)(void *self, int signal);
-    /* Somebody on this machine asks (transport_answer): the answer, made with malloc, freed here.
-     */
+    /* A program on this machine asks (transport_answer). Returns the answer, made with malloc;
+     * the transport frees it. */
     char *(*on_asked)(void *self, size_t *count);
 };
 
 struct transport *transport_new(const struct transport_owner *owner);
 
-/* Listen there; *port is the port it got. FAILED and a sentence if it cannot be. */
+/* Listens there; *port is the port that it got. FAILED and a sentence: it cannot. */
 enum error transport_listen(struct transport *transport, const struct address *address,
                             uint16_t *port, struct problem *problem) MUST_USE;
 
-/* Answer who connects to this bound unix socket, which is the transport's from now on: what
- * on_asked says is written, then the connection is closed. TRANSPORT_ASKERS_MAX at once, others
- * wait; who does not read is dropped after TRANSPORT_ASKER_MS. */
+/* Answers each connection to this bound unix socket, which is the transport's from now on: it
+ * writes what on_asked returns and closes the connection. TRANSPORT_ASKERS_MAX are answered at
+ * once, others wait; one that does not read is dropped after TRANSPORT_ASKER_MS. */
 #define TRANSPORT_ASKERS_MAX 4
 #define TRANSPORT_ASKER_MS   2000
 void transport_answer(struct transport *transport, int socket);
 
-/* Resolve, connect; on_connected or on_closed follows. */
+/* Resolves and connects; on_connected or on_closed follows. */
 void transport_dial(struct transport *transport, uint64_t conn, const struct address *address);
-/* bytes must stay until on_sent or on_closed. */
+/* One send per connection at a time; bytes must stay until on_sent or on_closed. */
 void transport_send(struct transport *transport, uint64_t conn, const uint8_t *bytes, size_t count);
-/* on_closed follows. */
+/* Closes the connection; on_closed follows. */
 void transport_hang_up(struct transport *transport, uint64_t conn);
 
-/* Monotonic time, and one on_timer at that time (or as soon as it is past). */
+/* Monotonic time. set_timer asks for one on_timer at that time, or at once if it is past; it
+ * replaces an earlier request. */
 uint64_t transport_now_ns(void);
 void transport_set_timer(struct transport *transport, uint64_t at_ns);
 
-/* Call on_wake soon; from any thread. */
+/* Asks for on_wake soon; may be called from any thread. */
 void transport_wake(struct transport *transport);
 
-/* Run until transport_stop; then close everything that is open. */
+/* Runs until transport_stop. */
 void transport_run(struct transport *transport);
 void transport_stop(struct transport *transport);
+/* Closes everything that is open, without further callbacks. */
 void transport_free(struct transport *transport);
 
 #endif

@@ -17,18 +17,18 @@
 
 #include "base/error.h"
 
-#define BLOCK_ENTRIES 8192 /* the largest fits one message, with the latest of its version */
+#define BLOCK_ENTRIES 8192 /* the largest block fits one message, beside its version */
 #define BLOCK_MAX     (1 + BLOCK_ENTRIES * 4)
 
-/* How many blocks of `each` entries a base has, and how many entries this one has. */
+/* How many blocks of `each` entries a base has, and how many entries block number `block` has. */
 uint32_t block_count(uint64_t parameters, uint32_t each);
 uint32_t block_entries(uint64_t parameters, uint32_t each, uint32_t block);
 
-/* units[count] into out[BLOCK_MAX]; returns the size. 1 <= count <= BLOCK_ENTRIES. */
+/* Writes units[count] into out[BLOCK_MAX] and returns the size. 1 <= count <= BLOCK_ENTRIES. */
 size_t block_encode(const int32_t *units, uint32_t count, uint8_t *out);
 
-/* MALFORMED unless it is exactly what block_encode makes of some count entries (units may have been
- * written to). */
+/* MALFORMED unless the bytes are exactly what block_encode makes of some `count` entries; units may
+ * have been written to even then. */
 enum error block_decode(const uint8_t *in, size_t bytes, int32_t *units, uint32_t count) MUST_USE;
 
 #endif

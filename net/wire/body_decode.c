@@ -1,4 +1,4 @@
-/* Reading a body: bits that may be anybody's. Writing one is in body.c. */
+/* Reading a body, whose bits nobody has checked yet. Writing one is in body.c. */
 #include "wire/body.h"
 #include "wire/levels.h"
 

@@ -1,4 +1,4 @@
-/* Little-endian numbers in byte layouts. */
+/* Little-endian numbers of up to 8 bytes, and floats, in byte layouts. */
 #ifndef HEARSAY_NET_WIRE_BYTES_H
 #define HEARSAY_NET_WIRE_BYTES_H
 

@@ -1,5 +1,7 @@
-/* Levels, eight at a time: one to a byte of a word. A set of them is a word with the top bit of
- * each member's byte set. */
+/* Levels, eight at a time, one in each byte of a word.
+ *
+ * A set of levels is a word in which the top bit of each member's byte is set. Private to body.c
+ * and body_decode.c. */
 #ifndef HEARSAY_NET_WIRE_LEVELS_H
 #define HEARSAY_NET_WIRE_LEVELS_H
 
@@ -11,7 +13,7 @@
 #define EACH_ONE 0x0101010101010101u
 #define EACH_TOP 0x8080808080808080u
 
-/* Levels number at .. at + 7; beyond the last, zeros. */
+/* Levels number at .. at + 7; zeros beyond the last. */
 static inline uint64_t levels_load(const int8_t *level, uint32_t count, uint32_t at)
 {
     if (count - at >= 8)
@@ -27,7 +29,7 @@ static inline uint64_t levels_magnitudes(uint64_t levels)
     return (levels ^ negative * 0xFF) + negative;
 }
 
-/* Those of at least `bound` (1 .. 127), among bytes of 0 .. 127. */
+/* The set of bytes that are at least `bound` (1 .. 127); all bytes are 0 .. 127. */
 static inline uint64_t levels_at_least(uint64_t bytes, unsigned bound)
 {
     return (bytes + EACH_ONE * (128 - bound)) & EACH_TOP;

@@ -1,39 +1,32 @@
 /* What two nodes say to each other inside a session: one message per record.
  *
- * A message is a msgpack array [kind, fields ...]; small fields are numbers, bulk is one raw bin.
+ * A message is a msgpack array [kind, fields ...]: numbers, one text, and bulk as raw bytes.
  *
- *   KIND     FIELDS                       MEANING
- *   HELLO    incarnation port text bulk   first message both ways, the caller's before the other's:
- *                                         port we listen on (0: none), the address we see the other
- *                                         at, our record (record.h)
- *   NEWS     bulk                         records just renewed, back to back: to be passed on
- *   WHO      tag                          0: list the members you know; or give news of this one
- *   MEMBERS  bulk                         a part of that list: not to be passed on
- *   PING     token                        answer with PONG and the same token
- *   PONG     token
- *   RECEIPT  came clock held most         so many bytes have come from you, the last when my clock
- *                                         stood at `clock`, which I have kept for myself for `held`
- *                                         (both microseconds, link.h); send me at most `most` bytes
- *                                         per second, 0: as you like
- *   RUMOR    bulk                         one rumor (rumor.h)
- *   PRUNE    tag                          we get this origin's rumors from elsewhere: stop pushing
- *   VERSION  digest hash rumors members   what we know: the digest of our base, hash of the whole
- *            base whole text bulk         vector, how many rumors there are, how many live members;
- *                                         base: 0, as long as we still take it over from others; a
- *                                         slice of the vector (version.h); whole: its latest
- *                                         entries, and in text how much each has learned
- *   WANT     tag seq                      send this origin's rumors from seq on, and push again;
- *                                         TAG_ALL: show your whole version
- *   GONE     tag seq                      our log begins at seq only: we cannot
- *   TAKE                                  we are to take over your base: what is it made of?
- *   HISTORY  digest part parts bulk       of these rumors, with this digest (version.h); in parts,
- *                                         one right after the other. parts 0: we have none to give
- *   FETCH    block count                  send these blocks of it
- *   BLOCK    block hash text bulk         one, as it is now (block.h), with the hash of the version
- *                                         it is of; text: the latest entries of that. No bulk: we
- *                                         cannot
- *   BYE      reason text bulk             last message; the connection closes after it. Bulk:
- *                                         records of members, for who must look elsewhere
+ *   KIND           FIELDS                  MEANING
+ *   HELLO          incarnation port text   the first message in both directions
+ *                  bulk
+ *   MEMBER_UPDATE  bulk                    records just renewed, to be passed on
+ *   MEMBER_QUERY   tag                     list the live members, or send the record of one
+ *   MEMBER_LIST    bulk                    a part of that list, not to be passed on
+ *   PING           token                   answer with PONG and the same token
+ *   PONG           token
+ *   ACK            received clock held     so many bytes have come from you (link.h)
+ *                  most
+ *   RUMOR          bulk                    one rumor (rumor.h)
+ *   PRUNE          tag                     stop pushing this origin's rumors
+ *   VERSION        digest hash rumors      what the sender knows (version.h)
+ *                  members base whole
+ *                  text bulk
+ *   WANT           tag seq                 send this origin's rumors from seq on, and push again
+ *   GONE           tag seq                 rumor number seq is no longer in the log
+ *   TAKE                                   of what is your base the sum?
+ *   HISTORY        digest part parts bulk  of these rumors; parts 0: there is none to give
+ *   FETCH          block count             send these blocks of the base
+ *   BLOCK          block hash text bulk    one block and its version; no bulk: refused
+ *   BYE            reason text bulk        the last message
+ *
+ * net/README.md says who may say what and when, and what each field is.
+ * Held by tests/unit/net/test_message.c.
  */
 #ifndef HEARSAY_NET_WIRE_MESSAGE_H
 #define HEARSAY_NET_WIRE_MESSAGE_H
@@ -65,17 +58,17 @@ enum message_kind {
     MESSAGE_KINDS
 };
 
-#define TAG_ALL 0 /* instead of an origin's tag */
+#define TAG_ALL 0 /* in place of an origin's tag: all of them */
 
 enum bye_reason {
-    BYE_LEAVING = 1,    /* this node leaves the swarm */
-    BYE_DUPLICATE,      /* we already talk over another connection */
-    BYE_SELF,           /* this is the node itself */
-    BYE_IDENTITY_TAKEN, /* another running node uses the same identity */
-    BYE_BROKEN,         /* the other sent something invalid */
-    BYE_SILENT,         /* nothing heard for too long */
-    BYE_RENEW,          /* the session is worn out; dial again */
-    BYE_FULL            /* neighbours enough: try others */
+    BYE_LEAVING = 1,    /* the sender leaves the swarm */
+    BYE_DUPLICATE,      /* another connection between the two is kept */
+    BYE_SELF,           /* the caller has called itself */
+    BYE_IDENTITY_TAKEN, /* another running node has the same identity */
+    BYE_BROKEN,         /* the receiver sent something invalid */
+    BYE_SILENT,         /* nothing was received for too long */
+    BYE_RENEW,          /* new keys are due: dial again */
+    BYE_FULL            /* the sender has neighbours enough: try others */
 };
 
 struct bytes {
@@ -83,31 +76,31 @@ struct bytes {
     size_t count;
 };
 
-/* The fields of every kind; those a kind does not have are ignored and read as zero. */
+/* The fields of every kind. Those that a kind does not have are ignored and read as zero. */
 struct message {
     enum message_kind kind;
-    uint64_t incarnation;
-    uint64_t port;
-    uint64_t token;
-    uint64_t received;
-    uint64_t clock;
-    uint64_t held;
-    uint64_t most;
-    uint64_t tag;
-    uint64_t seq;
-    uint64_t digest;
-    uint64_t hash;
-    uint64_t rumors;
-    uint64_t members;
-    uint64_t base;
-    uint64_t whole;
-    uint64_t part;
-    uint64_t parts;
-    uint64_t block;
-    uint64_t count;
-    uint64_t reason;
-    struct bytes text;
-    struct bytes bulk;
+    uint64_t incarnation; /* of the sender */
+    uint64_t port;        /* TCP port that the sender listens on; 0: it only dials */
+    uint64_t token;       /* a PONG repeats that of its PING */
+    uint64_t received;    /* bytes read from this connection so far */
+    uint64_t clock;       /* when the last of them came, microseconds of the sender's clock */
+    uint64_t held;        /* how long the ACK was kept since then, microseconds */
+    uint64_t most;        /* bytes per second that the sender wants at most; 0: any */
+    uint64_t tag;         /* of an origin (version.h) */
+    uint64_t seq;         /* number of a rumor in its origin's stream */
+    uint64_t digest;      /* of a base (base/digest.h) */
+    uint64_t hash;        /* of a whole version (version.h) */
+    uint64_t rumors;      /* how many rumors there are */
+    uint64_t members;     /* live members that the sender knows */
+    uint64_t base;        /* 0: the sender's base is not whole yet */
+    uint64_t whole;       /* 1: bulk shows the latest entries and text what each has learned */
+    uint64_t part;        /* number of this part, from 0 */
+    uint64_t parts;       /* how many parts there are */
+    uint64_t block;       /* number of a block, from 0 */
+    uint64_t count;       /* blocks wanted, from that one on */
+    uint64_t reason;      /* enum bye_reason */
+    struct bytes text;    /* HELLO: the other's address; BYE: a sentence; else entries */
+    struct bytes bulk;    /* records, a rumor, entries or a block, as the kind says */
 };
 
 /* How much larger a message is than its text and bulk, at most. */
