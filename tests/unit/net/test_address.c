@@ -94,7 +94,7 @@ static void a_port_that_is_too_large_is_called_so(void **state)
     }
 }
 
-static void a_number_is_told_from_a_name(void **state)
+static void a_number_is_not_a_name(void **state)
 {
     (void)state;
     static const char *const NUMBERS[] = {"192.0.2.7:1", "0.0.0.0:0", "[::]:1", "[fe80::1%eth0]:1"};
@@ -168,7 +168,7 @@ int main(void)
         cmocka_unit_test(a_good_address_is_read_and_written_back),
         cmocka_unit_test(what_is_no_address_is_refused_with_an_example),
         cmocka_unit_test(a_port_that_is_too_large_is_called_so),
-        cmocka_unit_test(a_number_is_told_from_a_name),
+        cmocka_unit_test(a_number_is_not_a_name),
         cmocka_unit_test(the_longest_address_fits_its_text),
         cmocka_unit_test(addresses_are_equal_by_host_and_port),
         cmocka_unit_test(neighbours_share_a_network_and_strangers_do_not),

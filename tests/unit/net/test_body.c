@@ -42,17 +42,17 @@ static void a_body_has_the_bits_of_its_description(void **state)
 static bool is_accepted(const uint8_t *in, size_t bytes, uint32_t count)
 {
     uint8_t *exact = malloc(bytes + BITS_TAIL_BYTES);
-    struct update heard = {.tau = 1, .amount = 1, .count = count};
-    heard.index = malloc(count * sizeof *heard.index);
-    heard.level = malloc(count);
-    assert_true(exact != NULL && heard.index != NULL && heard.level != NULL);
+    struct update decoded = {.tau = 1, .amount = 1, .count = count};
+    decoded.index = malloc(count * sizeof *decoded.index);
+    decoded.level = malloc(count);
+    assert_true(exact != NULL && decoded.index != NULL && decoded.level != NULL);
     memcpy(exact, in, bytes + BITS_TAIL_BYTES);
-    enum error error = body_decode(exact, bytes, 200, count, heard.index, heard.level);
+    enum error error = body_decode(exact, bytes, 200, count, decoded.index, decoded.level);
     if (error == OK)
-        assert_true(update_is_valid(&heard, 200));
+        assert_true(update_is_valid(&decoded, 200));
     free(exact);
-    free(heard.level);
-    free(heard.index);
+    free(decoded.level);
+    free(decoded.index);
     return error == OK;
 }
 
@@ -62,8 +62,8 @@ static void a_body_that_runs_on_into_its_tail_is_refused(void **state)
     uint32_t index[40];
     int8_t level[40];
     uint8_t wire[1000 + BITS_TAIL_BYTES] = {0};
-    struct update told = {.tau = 1, .amount = 1, .index = index, .level = level};
-    (void)draw_update(&told, 40, 0.3, LAPLACE, 1);
+    struct update sent = {.tau = 1, .amount = 1, .index = index, .level = level};
+    (void)draw_update(&sent, 40, 0.3, LAPLACE, 1);
     struct body_plan plan;
     body_plan_make(&plan, index, level, 40, 1000);
     size_t bytes = body_encode(&plan, index, level, wire);
@@ -86,16 +86,16 @@ static void a_plan_fills_its_room_and_never_more(void **state)
     (void)state;
     uint32_t index[3000];
     int8_t level[3000];
-    struct update told = {.tau = 1, .amount = 1, .index = index, .level = level};
+    struct update sent = {.tau = 1, .amount = 1, .index = index, .level = level};
     for (enum levels levels = LAPLACE; levels <= TWO_SIDES; levels++)
         for (size_t room = 64; room < 2000; room += 13) {
             struct body_plan plan;
-            (void)draw_update(&told, 3000, 0.3, levels, room);
+            (void)draw_update(&sent, 3000, 0.3, levels, room);
             body_plan_make(&plan, index, level, 3000, room);
             assert_true(plan.bits <= 8 * room);
-            assert_int_equal(plan.bits, bits_of(&told, plan.count));
+            assert_int_equal(plan.bits, bits_of(&sent, plan.count));
             if (plan.count < 3000 && plan.bits < 8 * room - room / 4)
-                assert_true(bits_of(&told, plan.count + 1) > 8 * room);
+                assert_true(bits_of(&sent, plan.count + 1) > 8 * room);
         }
 }
 
@@ -122,13 +122,13 @@ static void a_mutated_body_is_refused_or_valid(void **state)
     uint32_t index[40];
     int8_t level[40];
     uint8_t wire[1000 + BITS_TAIL_BYTES];
-    struct update told = {.tau = 1, .amount = 1, .index = index, .level = level};
+    struct update sent = {.tau = 1, .amount = 1, .index = index, .level = level};
     struct rng rng = rng_new(5, 0);
     int accepted = 0;
     for (int i = 0; i < 100000; i++) {
         uint32_t count = 1 + rng_below(&rng, 40);
         struct body_plan plan;
-        (void)draw_update(&told, count, 0.3, i % 2 == 0 ? LAPLACE : UNIFORM, (uint64_t)i);
+        (void)draw_update(&sent, count, 0.3, i % 2 == 0 ? LAPLACE : UNIFORM, (uint64_t)i);
         body_plan_make(&plan, index, level, count, 1000);
         size_t bytes = body_encode(&plan, index, level, wire);
         memset(wire + bytes, (int)rng_below(&rng, 256), BITS_TAIL_BYTES);
@@ -147,12 +147,12 @@ static void a_body_of_noise_is_refused_or_valid(void **state)
     int8_t level[256];
     int accepted = 0;
     for (int i = 0; i < 100000; i++) {
-        struct update heard = {1, 1, 1 + rng_below(&rng, 4), index, level};
+        struct update decoded = {1, 1, 1 + rng_below(&rng, 4), index, level};
         size_t bytes = 1 + rng_below(&rng, 8);
         for (size_t at = 0; at < sizeof in; at++)
             in[at] = (uint8_t)rng_below(&rng, 256);
-        if (body_decode(in, bytes, PARAMETERS, heard.count, index, level) == OK) {
-            assert_true(update_is_valid(&heard, PARAMETERS));
+        if (body_decode(in, bytes, PARAMETERS, decoded.count, index, level) == OK) {
+            assert_true(update_is_valid(&decoded, PARAMETERS));
             accepted++;
         }
     }

@@ -1,4 +1,4 @@
-/* The gate: what opens it, what it says, and how two introductions are told apart. */
+/* The gate: what opens it, what it says, and how two introductions are compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -139,7 +139,7 @@ static void a_refusal_introduces_and_every_bit_flip_in_it_is_refused(void **stat
     }
 }
 
-static void introductions_that_differ_are_told_apart_in_one_sentence(void **state)
+static void a_difference_of_introductions_is_one_sentence(void **state)
 {
     (void)state;
     struct problem problem;
@@ -181,7 +181,7 @@ int main(void)
         cmocka_unit_test(a_gate_is_refused_with_a_shorter_or_too_short_message),
         cmocka_unit_test(a_gate_of_another_swarm_key_stays_shut),
         cmocka_unit_test(a_refusal_introduces_and_every_bit_flip_in_it_is_refused),
-        cmocka_unit_test(introductions_that_differ_are_told_apart_in_one_sentence),
+        cmocka_unit_test(a_difference_of_introductions_is_one_sentence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

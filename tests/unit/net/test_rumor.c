@@ -1,4 +1,5 @@
-/* Rumors: what is told arrives exactly, in few bytes, and nothing that was changed is accepted. */
+/* Rumors: what is published arrives exactly, in few bytes, and nothing that was changed is
+ * accepted. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,10 +24,10 @@ static struct identity identity;
 
 static const char *const levels_name[] = {"Laplace", "ones", "uniform", "two sides"};
 
-/* One update told and one heard; the arrays are of ENTRIES_MAX. */
+/* One update to send and one decoded; the arrays are of ENTRIES_MAX. */
 struct world {
-    struct update told;
-    struct update heard;
+    struct update sent;
+    struct update decoded;
     uint8_t *wire; /* RUMOR_MAX */
 };
 
@@ -39,21 +40,21 @@ static void *memory(size_t bytes)
 
 static struct world world_new(void)
 {
-    struct world world = {.told = {.tau = 0.01f, .amount = 77}};
-    world.told.index = memory(ENTRIES_MAX * sizeof *world.told.index);
-    world.told.level = memory(ENTRIES_MAX);
-    world.heard.index = memory(ENTRIES_MAX * sizeof *world.heard.index);
-    world.heard.level = memory(ENTRIES_MAX);
+    struct world world = {.sent = {.tau = 0.01f, .amount = 77}};
+    world.sent.index = memory(ENTRIES_MAX * sizeof *world.sent.index);
+    world.sent.level = memory(ENTRIES_MAX);
+    world.decoded.index = memory(ENTRIES_MAX * sizeof *world.decoded.index);
+    world.decoded.level = memory(ENTRIES_MAX);
     world.wire = memory(RUMOR_MAX);
     return world;
 }
 
 static void world_free(struct world *world)
 {
-    free(world->told.index);
-    free(world->told.level);
-    free(world->heard.index);
-    free(world->heard.level);
+    free(world->sent.index);
+    free(world->sent.level);
+    free(world->decoded.index);
+    free(world->decoded.level);
     free(world->wire);
 }
 
@@ -64,24 +65,24 @@ static struct rumor_head head_number(uint32_t seq)
     return head;
 }
 
-/* Tell the entries from `from` on and hear them again; returns how many one rumor took. */
+/* Encodes the entries from `from` on and decodes them again; returns how many one rumor took. */
 static uint32_t assert_round_trip(struct world *world, uint32_t from, size_t *bytes)
 {
     uint32_t taken = 0;
     struct rumor_head head = head_number(5);
-    rumor_encode(&head, &world->told, from, RUMOR_MAX, &identity, context, world->wire, &taken,
+    rumor_encode(&head, &world->sent, from, RUMOR_MAX, &identity, context, world->wire, &taken,
                  bytes);
-    assert_in_range(taken, 1, world->told.count - from);
+    assert_in_range(taken, 1, world->sent.count - from);
     assert_in_range(*bytes, RUMOR_MIN, RUMOR_MAX);
     assert_int_equal(
-        rumor_decode(world->wire, *bytes, context, PARAMETERS, RUMOR_ENTRIES_MAX, &world->heard),
+        rumor_decode(world->wire, *bytes, context, PARAMETERS, RUMOR_ENTRIES_MAX, &world->decoded),
         OK);
-    assert_int_equal(world->heard.count, taken);
-    assert_int_equal(world->heard.amount, world->told.amount);
-    assert_true(world->heard.tau == world->told.tau);
-    assert_memory_equal(world->heard.index, world->told.index + from,
-                        taken * sizeof *world->heard.index);
-    assert_memory_equal(world->heard.level, world->told.level + from, taken);
+    assert_int_equal(world->decoded.count, taken);
+    assert_int_equal(world->decoded.amount, world->sent.amount);
+    assert_true(world->decoded.tau == world->sent.tau);
+    assert_memory_equal(world->decoded.index, world->sent.index + from,
+                        taken * sizeof *world->decoded.index);
+    assert_memory_equal(world->decoded.level, world->sent.level + from, taken);
     return taken;
 }
 
@@ -90,11 +91,11 @@ static uint64_t assert_all_round_trip(struct world *world, uint32_t *rumors)
 {
     uint64_t body_bytes = 0;
     uint32_t from = 0;
-    for (*rumors = 0; from < world->told.count; ++*rumors) {
+    for (*rumors = 0; from < world->sent.count; ++*rumors) {
         size_t bytes;
         from += assert_round_trip(world, from, &bytes);
         body_bytes += bytes - FIXED_BYTES;
-        if (from < world->told.count)
+        if (from < world->sent.count)
             assert_in_range(bytes, RUMOR_MAX - RUMOR_MAX / 25, RUMOR_MAX);
     }
     return body_bytes;
@@ -109,9 +110,9 @@ static void updates_of_every_density_arrive_and_stay_within_5_percent_of_their_e
         for (size_t i = 0; i < sizeof densities / sizeof densities[0]; i++) {
             uint32_t rumors;
             uint64_t parameters =
-                draw_update(&world.told, 100000, densities[i], levels, 100 * levels + i);
+                draw_update(&world.sent, 100000, densities[i], levels, 100 * levels + i);
             uint64_t bytes = assert_all_round_trip(&world, &rumors);
-            double ratio = 8 * (double)bytes / entropy_bits(&world.told, parameters);
+            double ratio = 8 * (double)bytes / entropy_bits(&world.sent, parameters);
             if (!(ratio < 1.05))
                 print_error("%s at %g: %.4f of the entropy\n", levels_name[levels], densities[i],
                             ratio);
@@ -126,9 +127,9 @@ static void a_small_update_costs_few_bits_beyond_its_entropy(void **state)
     (void)state;
     struct world world = world_new();
     uint32_t rumors;
-    uint64_t parameters = draw_update(&world.told, 500, 1e-2, LAPLACE, 3);
+    uint64_t parameters = draw_update(&world.sent, 500, 1e-2, LAPLACE, 3);
     double bits = 8 * (double)assert_all_round_trip(&world, &rumors);
-    assert_true(bits < 1.05 * entropy_bits(&world.told, parameters) + 64);
+    assert_true(bits < 1.05 * entropy_bits(&world.sent, parameters) + 64);
     assert_int_equal(rumors, 1);
     world_free(&world);
 }
@@ -138,7 +139,7 @@ static void a_large_update_is_split_into_rumors_complete_in_themselves(void **st
     (void)state;
     struct world world = world_new();
     uint32_t rumors;
-    (void)draw_update(&world.told, ENTRIES_MAX, 1e-2, LAPLACE, 1);
+    (void)draw_update(&world.sent, ENTRIES_MAX, 1e-2, LAPLACE, 1);
     (void)assert_all_round_trip(&world, &rumors);
     assert_in_range(rumors, 5, 7);
     world_free(&world);
@@ -149,15 +150,15 @@ static void an_update_whose_start_misleads_about_its_rest_is_split_well(void **s
     (void)state;
     struct world world = world_new();
     uint32_t rumors;
-    (void)draw_update(&world.told, ENTRIES_MAX, 0.5, ONES, 1);
+    (void)draw_update(&world.sent, ENTRIES_MAX, 0.5, ONES, 1);
     for (uint32_t i = 4000; i < ENTRIES_MAX; i++) {
-        world.told.index[i] = world.told.index[i - 1] + 1 + i % 9000;
-        world.told.level[i] = (int8_t)(1 + i * i % LEVEL_MAX);
+        world.sent.index[i] = world.sent.index[i - 1] + 1 + i % 9000;
+        world.sent.level[i] = (int8_t)(1 + i * i % LEVEL_MAX);
     }
     (void)assert_all_round_trip(&world, &rumors);
     for (uint32_t i = 0; i < ENTRIES_MAX; i++) { /* and the other way round */
-        world.told.index[i] = i < 4000 ? i * 1000 : 4000000 + i;
-        world.told.level[i] = i < 4000 ? (int8_t)(1 + i * i % LEVEL_MAX) : 1;
+        world.sent.index[i] = i < 4000 ? i * 1000 : 4000000 + i;
+        world.sent.level[i] = i < 4000 ? (int8_t)(1 + i * i % LEVEL_MAX) : 1;
     }
     (void)assert_all_round_trip(&world, &rumors);
     world_free(&world);
@@ -172,9 +173,9 @@ static void single_entries_at_either_end_arrive(void **state)
     for (size_t i = 0; i < sizeof indices / sizeof indices[0]; i++)
         for (size_t j = 0; j < sizeof levels / sizeof levels[0]; j++) {
             size_t bytes;
-            world.told.count = 1;
-            world.told.index[0] = indices[i];
-            world.told.level[0] = levels[j];
+            world.sent.count = 1;
+            world.sent.index[0] = indices[i];
+            world.sent.level[0] = levels[j];
             assert_int_equal(assert_round_trip(&world, 0, &bytes), 1);
             assert_true(bytes <= FIXED_BYTES + 42); /* 126 layers of two bits, and a gap */
         }
@@ -188,14 +189,14 @@ static void gaps_of_all_sizes_in_one_update_arrive(void **state)
     size_t bytes;
     uint32_t count = 0;
     for (uint32_t i = 0; i < 1000; i++)
-        world.told.index[count++] = i;
+        world.sent.index[count++] = i;
     for (uint32_t shift = 10; shift < 32; shift++)
-        world.told.index[count++] = 1u << shift;
-    world.told.index[count++] = UINT32_MAX - 1;
-    world.told.index[count++] = UINT32_MAX;
+        world.sent.index[count++] = 1u << shift;
+    world.sent.index[count++] = UINT32_MAX - 1;
+    world.sent.index[count++] = UINT32_MAX;
     for (uint32_t i = 0; i < count; i++)
-        world.told.level[i] = (int8_t)(i % 3 == 0 ? -LEVEL_MAX : 1 + (int)i % LEVEL_MAX);
-    world.told.count = count;
+        world.sent.level[i] = (int8_t)(i % 3 == 0 ? -LEVEL_MAX : 1 + (int)i % LEVEL_MAX);
+    world.sent.count = count;
     assert_int_equal(assert_round_trip(&world, 0, &bytes), count);
     world_free(&world);
 }
@@ -209,10 +210,10 @@ static void every_small_number_of_entries_and_every_level_arrives(void **state)
             size_t bytes;
             for (uint32_t i = 0; i < count; i++) {
                 int level = 1 + (int)(i * 7 + count) % top;
-                world.told.index[i] = i * count;
-                world.told.level[i] = (int8_t)(i % 2 == 0 ? level : -level);
+                world.sent.index[i] = i * count;
+                world.sent.level[i] = (int8_t)(i % 2 == 0 ? level : -level);
             }
-            world.told.count = count;
+            world.sent.count = count;
             assert_int_equal(assert_round_trip(&world, 0, &bytes), count);
         }
     world_free(&world);
@@ -224,12 +225,12 @@ static void the_densest_update_arrives(void **state)
     struct world world = world_new();
     uint32_t rumors;
     for (uint32_t i = 0; i < ENTRIES_MAX; i++) {
-        world.told.index[i] = i;
-        world.told.level[i] = 1;
+        world.sent.index[i] = i;
+        world.sent.level[i] = 1;
     }
-    world.told.count = ENTRIES_MAX;
+    world.sent.count = ENTRIES_MAX;
     assert_true(assert_all_round_trip(&world, &rumors) <= ENTRIES_MAX / 4 + 100);
-    memset(world.told.level, -LEVEL_MAX, ENTRIES_MAX);
+    memset(world.sent.level, -LEVEL_MAX, ENTRIES_MAX);
     assert_true(assert_all_round_trip(&world, &rumors) <= ENTRIES_MAX / 4 + 300);
     assert_int_equal(rumors, 2);
     world_free(&world);
@@ -240,12 +241,12 @@ static void the_limits_of_tau_and_amount_arrive(void **state)
     (void)state;
     struct world world = world_new();
     size_t bytes;
-    (void)draw_update(&world.told, 10, 0.1, LAPLACE, 1);
-    world.told.tau = TAU_MAX;
-    world.told.amount = AMOUNT_MAX;
+    (void)draw_update(&world.sent, 10, 0.1, LAPLACE, 1);
+    world.sent.tau = TAU_MAX;
+    world.sent.amount = AMOUNT_MAX;
     assert_int_equal(assert_round_trip(&world, 0, &bytes), 10);
-    world.told.tau = 1e-40f;
-    world.told.amount = 1;
+    world.sent.tau = 1e-40f;
+    world.sent.amount = 1;
     assert_int_equal(assert_round_trip(&world, 0, &bytes), 10);
     world_free(&world);
 }
@@ -255,9 +256,9 @@ static void a_head_has_the_layout_of_its_table(void **state)
     (void)state;
     struct world world = world_new();
     size_t bytes;
-    (void)draw_update(&world.told, 258, 0.1, ONES, 1);
-    world.told.tau = 0.5f;
-    world.told.amount = 0x010203;
+    (void)draw_update(&world.sent, 258, 0.1, ONES, 1);
+    world.sent.tau = 0.5f;
+    world.sent.amount = 0x010203;
     assert_int_equal(assert_round_trip(&world, 0, &bytes), 258);
     static const uint8_t rest[] = {0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, /* incarnation */
                                    5,    0,    0,    0,    2,    1,    0,    0,    /* seq, count */
@@ -283,8 +284,8 @@ static size_t small_rumor(struct world *world, uint64_t seed)
     uint32_t taken;
     size_t bytes;
     struct rumor_head head = head_number(0);
-    (void)draw_update(&world->told, 60, 0.1, LAPLACE, seed);
-    rumor_encode(&head, &world->told, 0, RUMOR_MAX, &identity, context, world->wire, &taken,
+    (void)draw_update(&world->sent, 60, 0.1, LAPLACE, seed);
+    rumor_encode(&head, &world->sent, 0, RUMOR_MAX, &identity, context, world->wire, &taken,
                  &bytes);
     assert_int_equal(taken, 60);
     return bytes;
@@ -292,7 +293,7 @@ static size_t small_rumor(struct world *world, uint64_t seed)
 
 static enum error apply(struct world *world, size_t bytes)
 {
-    return rumor_decode(world->wire, bytes, context, 1000, RUMOR_ENTRIES_MAX, &world->heard);
+    return rumor_decode(world->wire, bytes, context, 1000, RUMOR_ENTRIES_MAX, &world->decoded);
 }
 
 static void every_bit_flip_is_refused(void **state)
@@ -300,13 +301,13 @@ static void every_bit_flip_is_refused(void **state)
     (void)state;
     struct world world = world_new();
     size_t bytes = small_rumor(&world, 1);
-    world.heard.count = 12345;
+    world.decoded.count = 12345;
     for (size_t bit = 0; bit < 8 * bytes; bit++) {
         world.wire[bit / 8] ^= (uint8_t)(1 << bit % 8);
         assert_int_not_equal(apply(&world, bytes), OK);
         world.wire[bit / 8] ^= (uint8_t)(1 << bit % 8);
     }
-    assert_int_equal(world.heard.count, 12345);
+    assert_int_equal(world.decoded.count, 12345);
     assert_int_equal(apply(&world, bytes), OK);
     world_free(&world);
 }
@@ -333,7 +334,7 @@ static void another_context_or_another_signer_is_refused(void **state)
     struct world world = world_new();
     size_t bytes = small_rumor(&world, 1);
     assert_int_equal(
-        rumor_decode(world.wire, bytes, other_context, 1000, RUMOR_ENTRIES_MAX, &world.heard),
+        rumor_decode(world.wire, bytes, other_context, 1000, RUMOR_ENTRIES_MAX, &world.decoded),
         FORGED);
     identity_from_seed(&other, other_seed);
     memcpy(world.wire, other.id, ID_BYTES);
@@ -396,8 +397,8 @@ static void more_entries_than_there_is_room_for_are_refused(void **state)
     (void)state;
     struct world world = world_new();
     size_t bytes = small_rumor(&world, 1);
-    assert_int_equal(rumor_decode(world.wire, bytes, context, 1000, 59, &world.heard), TOO_BIG);
-    assert_int_equal(rumor_decode(world.wire, bytes, context, 1000, 60, &world.heard), OK);
+    assert_int_equal(rumor_decode(world.wire, bytes, context, 1000, 59, &world.decoded), TOO_BIG);
+    assert_int_equal(rumor_decode(world.wire, bytes, context, 1000, 60, &world.decoded), OK);
     world_free(&world);
 }
 
@@ -406,9 +407,9 @@ static void an_index_beyond_the_parameters_is_refused(void **state)
     (void)state;
     struct world world = world_new();
     size_t bytes = small_rumor(&world, 1);
-    uint64_t last = world.told.index[59];
-    assert_int_equal(rumor_decode(world.wire, bytes, context, last, 60, &world.heard), MALFORMED);
-    assert_int_equal(rumor_decode(world.wire, bytes, context, last + 1, 60, &world.heard), OK);
+    uint64_t last = world.sent.index[59];
+    assert_int_equal(rumor_decode(world.wire, bytes, context, last, 60, &world.decoded), MALFORMED);
+    assert_int_equal(rumor_decode(world.wire, bytes, context, last + 1, 60, &world.decoded), OK);
     world_free(&world);
 }
 
@@ -421,7 +422,7 @@ static void a_signed_rumor_with_bits_left_over_is_refused(void **state)
     for (uint64_t seed = 0; seed < 20; seed++) {
         size_t bytes = small_rumor(&world, seed);
         uint8_t *last = world.wire + bytes - SIGNATURE_BYTES - 1;
-        body_plan_make(&plan, world.told.index, world.told.level, 60, 1000);
+        body_plan_make(&plan, world.sent.index, world.sent.level, 60, 1000);
         for (uint64_t bit = plan.bits; bit % 8 != 0; bit++, seen++) {
             *last ^= (uint8_t)(1 << bit % 8);
             sign_again(world.wire, bytes);
@@ -451,8 +452,8 @@ static void mutated_and_signed_again_a_rumor_is_refused_or_valid(void **state)
         sign_again(world.wire, bytes);
         uint8_t *exact = memory(bytes); /* so that a byte read beyond it is seen */
         memcpy(exact, world.wire, bytes);
-        if (rumor_decode(exact, bytes, context, 1000, RUMOR_ENTRIES_MAX, &world.heard) == OK) {
-            assert_true(update_is_valid(&world.heard, 1000));
+        if (rumor_decode(exact, bytes, context, 1000, RUMOR_ENTRIES_MAX, &world.decoded) == OK) {
+            assert_true(update_is_valid(&world.decoded, 1000));
             accepted++;
         }
         free(exact);

@@ -191,7 +191,7 @@ static void every_truncation_is_refused(void **state)
     }
 }
 
-static void after_a_changed_record_the_reason_can_still_be_told(void **state)
+static void after_a_changed_record_the_reason_can_still_be_sent(void **state)
 {
     (void)state;
     uint8_t record[SMALL + RECORD_OVERHEAD];
@@ -333,7 +333,7 @@ int main(void)
         cmocka_unit_test(a_record_sent_back_to_its_sender_is_refused),
         cmocka_unit_test(every_bit_flip_is_refused),
         cmocka_unit_test(every_truncation_is_refused),
-        cmocka_unit_test(after_a_changed_record_the_reason_can_still_be_told),
+        cmocka_unit_test(after_a_changed_record_the_reason_can_still_be_sent),
         cmocka_unit_test(a_session_is_worn_out_at_its_limit_in_either_direction),
         cmocka_unit_test(a_wiped_session_keeps_no_key),
         cmocka_unit_test(a_nonce_never_wraps_and_a_wiped_session_never_seals),
