@@ -29,6 +29,8 @@ foreach(ROOM base net model node state sim)
   add_unit_tests(unit/${ROOM} support_${ROOM})
 endforeach()
 add_unit_tests(unit/config config)
+target_compile_definitions(test_protocol PRIVATE
+  PROTOCOL_PAGE="${CMAKE_SOURCE_DIR}/net/README.md") # it looks up its test vectors
 add_unit_tests(unit/daemon commands)
 add_unit_tests(unit/commands commands)
 add_unit_tests(world support_sim)
