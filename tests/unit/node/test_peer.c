@@ -152,7 +152,7 @@ static void no_more_is_handed_over_than_may_be(void **state)
     size_t count;
     converse();
     say_kind(RUMOR);
-    assert_false(peer_next_send(&dialer.peer, true, &bytes, &count));
+    assert_false(peer_next_send(&dialer.peer, 0, true, &bytes, &count));
     assert_true(peer_next_send(&dialer.peer, 10, true, &bytes, &count));
     assert_int_equal(count, 10);
 }
