@@ -11,7 +11,7 @@
  *   anti_entropy     neighbours show each other what they know (Demers and others 1987)
  *   repair           what did not come is asked for
  *   push_backlog     what a full queue put off
- *   adopt            another version becomes ours: the base that is taken over
+ *   replace_version  another version becomes ours: the base that is taken over
  *
  * A version is read by everybody and written here only.
  */
@@ -144,13 +144,14 @@ void repair_review(struct node *node);                 /* a few times a second *
 
 /* How many rumors of each origin the history has, into next[incarnations_max]; origins that are new
  * are met. False: there is no room for them, or it says more than there can be. */
-bool adopt_read(struct node *node, const uint8_t *history, uint32_t entries, uint32_t *next);
+bool replace_version_read(struct node *node, const uint8_t *history, uint32_t entries,
+                          uint32_t *next);
 /* Is all that we know beyond next[] in our log? */
-bool adopt_can_keep(const struct node *node, const uint32_t *next);
+bool replace_version_can_keep(const struct node *node, const uint32_t *next);
 /* What is published from now on is another incarnation's. False: there is no room for it. */
-bool adopt_begin_incarnation(struct node *node);
+bool replace_version_begin_incarnation(struct node *node);
 /* Our version becomes the history's, and with keep_ours what we know beyond it. */
-void adopt_version(struct node *node, const uint8_t *history, uint32_t entries, uint64_t digest,
-                   const uint32_t *next, bool keep_ours);
+void replace_version(struct node *node, const uint8_t *history, uint32_t entries, uint64_t digest,
+                     const uint32_t *next, bool keep_ours);
 
 #endif

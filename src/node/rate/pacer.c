@@ -139,7 +139,7 @@ void pacer_say_ack(struct node *node, const struct peer *peer)
 
 void pacer_consider_ack(struct node *node, const struct peer *peer)
 {
-    if (peer->state == PEER_OPEN && link_owes_ack(rate_link(node, peer), node->now_ns))
+    if (peer->state == PEER_OPEN && link_owes_ack(&rate_neighbour(node, peer)->link, node->now_ns))
         pacer_say_ack(node, peer);
 }
 

@@ -346,7 +346,7 @@ static void finish(struct node *node)
     struct fetch *fetch = &node->transfer->fetch;
     const uint64_t took_ns = node->now_ns - fetch->began_ns;
     base_move(node, BASE_WHOLE);
-    fetch->is_news = true;
+    fetch->is_unannounced = true;
     fetch->rest_ns = node->now_ns + (RESTS * took_ns > REST_NS ? RESTS * took_ns : REST_NS);
     serve_save_soon(node);
     (void)notes_add(&node->notes, node->now_ns, NOTE_CATCHING_UP, LEVEL_INFO,
@@ -370,11 +370,11 @@ bool fetch_next_write(struct node *node, struct action *action)
     return true;
 }
 
-bool fetch_take_news(struct node *node)
+bool fetch_take_announcement(struct node *node)
 {
-    const bool is_news = node->transfer->fetch.is_news;
-    node->transfer->fetch.is_news = false;
-    return is_news;
+    const bool is_unannounced = node->transfer->fetch.is_unannounced;
+    node->transfer->fetch.is_unannounced = false;
+    return is_unannounced;
 }
 
 uint64_t fetch_wrote_ns(const struct node *node)

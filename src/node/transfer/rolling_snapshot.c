@@ -34,7 +34,7 @@ static bool has_company(const struct node *node)
 
 /* Do most neighbours have half of what we lack, by what they showed last? What members say of
  * themselves comes late where it matters: when all lag, so do their records. */
-static bool others_hear(const struct node *node)
+static bool others_keep_up(const struct node *node)
 {
     const uint64_t own = broadcast_versions(node)->rumors;
     const uint64_t most = broadcast_most_shown(node, false);
@@ -53,7 +53,7 @@ static bool is_too_slow(const struct node *node)
 {
     return members_training(membership_members(node), node->now_ns) > 2 && has_company(node) &&
            broadcast_lags(node) && broadcast_lag_ns(node, node->now_ns) > LAG_NS &&
-           budget_lagging(node, false) <= FEW && others_hear(node) &&
+           budget_lagging(node, false) <= FEW && others_keep_up(node) &&
            !rumor_log_is_waiting(broadcast_log(node)) && !fetch_is_asking(node) &&
            !serve_has_served_lately(node);
 }
@@ -81,7 +81,7 @@ static void begin(struct node *node)
 }
 
 /* Would this line carry what the swarm publishes, as it was during the last round? */
-static bool could_hear(const struct node *node)
+static bool could_keep_up(const struct node *node)
 {
     struct node_stats stats = {0};
     broadcast_stats(node, &stats);
@@ -98,7 +98,7 @@ static bool could_hear(const struct node *node)
 static void end_round(struct node *node)
 {
     joining_join(node, "holds what the swarm knew lately");
-    node->transfer->rolling.wants_whole = could_hear(node);
+    node->transfer->rolling.wants_whole = could_keep_up(node);
     node->transfer->fetch.keep_weights = false; /* what was learned apart is in the residual now */
     begin_round(node, node->transfer->fetch.began_ns);
 }

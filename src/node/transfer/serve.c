@@ -82,8 +82,8 @@ static void say_history(struct node *node, const struct peer *to)
 
 void serve_on_take(struct node *node, const struct peer *from)
 {
-    if (may_serve(node) && !fetch_is_asking(node) && broadcast_versions(node)->telling > 0 &&
-        has_room_for_history(node, from)) {
+    if (may_serve(node) && !node->transfer->request.is_asked &&
+        broadcast_versions(node)->telling > 0 && has_room_for_history(node, from)) {
         node->transfer->serve.served_ns = node->now_ns;
         broadcast_forget_backlog(node, from); /* it is all in the base */
         say_history(node, from);

@@ -78,21 +78,21 @@ static enum takeover take_over(struct node *node, const struct peer *donor)
     const struct history_request *request = &transfer->request;
     uint32_t *next = request->next;
     const bool is_partitioned = broadcast_is_partitioned(node, donor);
-    if (!adopt_read(node, request->history, request->entries, next))
+    if (!replace_version_read(node, request->history, request->entries, next))
         return TAKEOVER_NO_ROOM;
     const struct versions *versions = broadcast_versions(node);
     const struct origin *own = broadcast_own(node);
     const uint64_t rumors = sum_of(next, versions->count);
-    const bool keep_ours = !is_partitioned && adopt_can_keep(node, next);
+    const bool keep_ours = !is_partitioned && replace_version_can_keep(node, next);
     if (!is_partitioned && !keep_ours && base_is_whole(node) && would_lose_more(node, next))
         return TAKEOVER_NOT;
     const bool is_published_lost = !keep_ours && next[versions_place(versions, own)] < own->next;
-    if (is_published_lost && !adopt_begin_incarnation(node))
+    if (is_published_lost && !replace_version_begin_incarnation(node))
         return TAKEOVER_NO_ROOM;
     transfer->fetch.keep_weights = is_published_lost ||
                                    (is_partitioned && joining_state(node) == JOINING_TRAINING) ||
                                    (!base_is_whole(node) && transfer->fetch.keep_weights);
-    adopt_version(node, request->history, request->entries, request->digest, next, keep_ours);
+    replace_version(node, request->history, request->entries, request->digest, next, keep_ours);
     broadcast_set_knows(node, donor, rumors);
     fetch_begin(node, BASE_FETCHING, rumors);
     ask_anew(node, donor);

@@ -42,7 +42,7 @@ void fetch_on_block(struct node *node, const struct peer *from, const struct mes
 void fetch_on_lost(struct node *node, uint64_t conn); /* the conversation has ended */
 bool fetch_next_write(struct node *node, struct action *action);
 /* True once after a base has become whole: neighbours are to know. */
-bool fetch_take_news(struct node *node);
+bool fetch_take_announcement(struct node *node);
 /* When a block was last given to the learner, or we began to wait for one. */
 uint64_t fetch_wrote_ns(const struct node *node);
 void fetch_wait_anew(struct node *node);

@@ -55,7 +55,7 @@ struct fetch {
     uint64_t rumors;         /* that the base taken over is the sum of */
     uint32_t bases;          /* taken over, or begun to be */
     bool keep_weights;       /* what was learned apart becomes residual */
-    bool is_news;            /* the base is whole, and neighbours do not know yet */
+    bool is_unannounced;     /* the base is whole, and neighbours do not know yet */
     uint64_t began_ns;       /* when this base, or this round, began */
     uint64_t noted_ns;       /* when progress was last noted */
     uint64_t moved_ns;       /* when a block was last written, or this began */

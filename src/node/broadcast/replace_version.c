@@ -32,7 +32,8 @@ static bool has_room_for(const struct node *node, const uint8_t *history, uint32
     return origins <= versions->max;
 }
 
-bool adopt_read(struct node *node, const uint8_t *history, uint32_t entries, uint32_t *next)
+bool replace_version_read(struct node *node, const uint8_t *history, uint32_t entries,
+                          uint32_t *next)
 {
     struct versions *versions = &node->broadcast->versions;
     if (!has_room_for(node, history, entries))
@@ -48,7 +49,7 @@ bool adopt_read(struct node *node, const uint8_t *history, uint32_t entries, uin
     return true;
 }
 
-bool adopt_can_keep(const struct node *node, const uint32_t *next)
+bool replace_version_can_keep(const struct node *node, const uint32_t *next)
 {
     const struct versions *versions = &node->broadcast->versions;
     for (uint32_t place = 0; place < versions->count; place++) {
@@ -60,7 +61,7 @@ bool adopt_can_keep(const struct node *node, const uint32_t *next)
     return true;
 }
 
-bool adopt_begin_incarnation(struct node *node)
+bool replace_version_begin_incarnation(struct node *node)
 {
     struct broadcast *broadcast = node->broadcast;
     const uint64_t incarnation = broadcast->own->incarnation + 1;
@@ -124,8 +125,8 @@ static void keep(struct node *node, uint32_t place, uint32_t next)
         origin->applied = next;
 }
 
-void adopt_version(struct node *node, const uint8_t *history, uint32_t entries, uint64_t digest,
-                   const uint32_t *next, bool keep_ours)
+void replace_version(struct node *node, const uint8_t *history, uint32_t entries, uint64_t digest,
+                     const uint32_t *next, bool keep_ours)
 {
     struct versions *versions = &node->broadcast->versions;
     if (!keep_ours)
