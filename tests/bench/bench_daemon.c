@@ -249,7 +249,7 @@ static void enter(struct teller *teller, const char *key_path, const char *model
     entropy_bytes(&teller->entropy, seed, sizeof seed);
     identity_from_seed(&teller->identity, seed);
     introduction_make(&ours, "hearsay", model, parameters);
-    peer_credentials_init(&teller->credentials, &teller->identity, key, &ours, &teller->entropy);
+    credentials_init(&teller->credentials, &teller->identity, key, &ours, &teller->entropy);
     secret_blake2b(teller->context, CONTEXT_BYTES, teller->credentials.prologue, INTRODUCTION_BYTES,
                    NULL, 0);
 }

@@ -6,12 +6,14 @@
     tests/unit/ROOM, tests/support/ROOM: as the room
 
     inside src/node, a line may see those before it and itself:
-        what all share (node.h, notes.h, other headers of no room)
-        connection
+        what all share (node.h, inspect.h, notes.h, core.h)
+        lifecycle
+        connection · membership   (which do not see each other)
         rate
         broadcast
-        membership · transfer     (which do not see each other)
-        leave
+        discovery
+        transfer
+        join · leave
         dispatch · timers
         node, inspect             (the doors)
 """
@@ -28,8 +30,9 @@ SEES = {
     'commands': {'base', 'net', 'socket', 'model', 'node', 'state', 'config', 'daemon', 'commands'},
     'socket': {'base', 'net', 'socket'},
 }
-LEVEL_OF_ROOM = {'connection': 1, 'rate': 2, 'broadcast': 3, 'membership': 4, 'transfer': 4}
-LEVEL_OF_FILE = {'leave': 5, 'dispatch': 6, 'timers': 6, 'node': 7, 'inspect': 7}
+LEVEL_OF_ROOM = {'lifecycle': 1, 'connection': 2, 'membership': 2, 'rate': 3, 'broadcast': 4,
+                 'discovery': 5, 'transfer': 6}
+LEVEL_OF_FILE = {'join': 7, 'leave': 7, 'dispatch': 8, 'timers': 8, 'node': 9, 'inspect': 9}
 COMMON = 0
 
 
@@ -51,7 +54,7 @@ def level_of(path):
     parts = path.split('/')
     if len(parts) > 3:
         return LEVEL_OF_ROOM.get(parts[2], COMMON), parts[2]
-    if parts[2] == 'node.h':
+    if parts[2] in ('node.h', 'inspect.h'):
         return COMMON, ''
     return LEVEL_OF_FILE.get(parts[2].partition('.')[0], COMMON), ''
 

@@ -212,7 +212,7 @@ static void a_life_too_many_is_not_heard_and_its_neighbour_says_so(void **state)
         assert_int_equal(world.nodes[0].notes[NOTE_FULL], incarnation > 14); /* once in a minute */
         if (incarnation == 15)
             assert_string_equal(world.nodes[0].last[NOTE_FULL].text,
-                                "there will soon be no room for another life: 15 are known, and "
+                                "there will soon be no room for another incarnation: 15 are known, and "
                                 "limits.incarnations is 16; raise it on all nodes");
         if (incarnation < 17) {
             world_kill(&world, 1, true);

@@ -254,7 +254,7 @@ void doctor_look_at_peers(struct doctor *doctor)
         struct introduction ours;
         introduction_make(&ours, doctor->config.node.swarm, doctor->model, doctor->parameters);
         entropy_from_system(&round.entropy);
-        peer_credentials_init(&round.credentials, &doctor->identity, doctor->swarm_key, &ours,
+        credentials_init(&round.credentials, &doctor->identity, doctor->swarm_key, &ours,
                               &round.entropy);
     }
     if (peers->count > 0) {

@@ -140,18 +140,4 @@ bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, ui
 void repair_on_lost(struct node *node, uint64_t conn); /* the neighbour that fed us is gone */
 void repair_review(struct node *node);                 /* a few times a second */
 
-/* Another version becomes ours. history: entries as in history.h. */
-
-/* How many rumors of each origin the history has, into next[incarnations_max]; origins that are new
- * are met. False: there is no room for them, or it says more than there can be. */
-bool replace_version_read(struct node *node, const uint8_t *history, uint32_t entries,
-                          uint32_t *next);
-/* Is all that we know beyond next[] in our log? */
-bool replace_version_can_keep(const struct node *node, const uint32_t *next);
-/* What is published from now on is another incarnation's. False: there is no room for it. */
-bool replace_version_begin_incarnation(struct node *node);
-/* Our version becomes the history's, and with keep_ours what we know beyond it. */
-void replace_version(struct node *node, const uint8_t *history, uint32_t entries, uint64_t digest,
-                     const uint32_t *next, bool keep_ours);
-
 #endif

@@ -1,5 +1,5 @@
-/* Another version becomes ours: that of a base which is taken over from now on (transfer/takeover.c
- * decides whether). What we know beyond it is kept, if all of that is in our log. */
+#include "node/broadcast/replace_version.h"
+
 #include <string.h>
 
 #include "base/digest.h"

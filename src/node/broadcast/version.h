@@ -82,8 +82,7 @@ uint64_t origin_tag(const uint8_t id[static ID_BYTES], uint64_t incarnation);
 
 void versions_init(struct versions *versions, struct arena *arena, uint32_t max, uint64_t digest);
 
-/* NULL if not known. */
-struct origin *versions_find(const struct versions *versions, uint64_t tag);
+struct origin *versions_find(const struct versions *versions, uint64_t tag); /* or NULL */
 
 /* It is the latest from now on. NULL when the table is full. */
 struct origin *versions_add(struct versions *versions, const uint8_t id[static ID_BYTES],

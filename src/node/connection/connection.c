@@ -35,8 +35,8 @@ struct connections *connections_new(struct arena *arena, struct node *node)
     struct connections *connections = arena_take(arena, 1, sizeof *connections);
     struct introduction ours;
     introduction_make(&ours, options->swarm_id, options->model, options->parameters);
-    peer_credentials_init(&connections->credentials, options->identity, options->swarm_key, &ours,
-                          &node->entropy);
+    credentials_init(&connections->credentials, options->identity, options->swarm_key, &ours,
+                     &node->entropy);
     secret_blake2b(node->context, CONTEXT_BYTES, connections->credentials.prologue,
                    INTRODUCTION_BYTES, NULL, 0);
     connections->reader = message_reader_new();

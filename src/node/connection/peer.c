@@ -20,16 +20,6 @@ static const unsigned MOVES[PEER_STATES] = {
     [PEER_CLOSING] = MAY(PEER_FREE),
 };
 
-void peer_credentials_init(struct credentials *credentials, const struct identity *identity,
-                           const uint8_t swarm_key[static KEY_BYTES],
-                           const struct introduction *ours, struct entropy *entropy)
-{
-    *credentials = (struct credentials){.identity = identity, .entropy = entropy};
-    gate_init(&credentials->gate, swarm_key, ours);
-    introduction_encode(credentials->prologue, ours);
-    secret_blake2b(credentials->psk, KEY_BYTES, "hearsay psk", 11, swarm_key, KEY_BYTES);
-}
-
 size_t peer_arena_bytes(size_t queue_max)
 {
     return FRAME_MAX + LENGTH_BYTES + SENDING_BYTES + 2 * queue_max + URGENT_BYTES + 9 * 64;

@@ -8,8 +8,8 @@
  *                                     │ HELLO
  *                                    OPEN ──── BYE, silence, an invalid byte ──► CLOSING
  *
- * Bytes in, bytes out; no socket, no clock, no allocation. A peer knows nothing of rumors or
- * members: it turns a stream of bytes into authenticated messages and back, within bounds.
+ * Bytes in, bytes out; no socket, no clock, no allocation. A peer turns a stream of bytes into
+ * authenticated messages and back, within bounds. It knows nothing of rumors, members or rates.
  *
  *   Frames before the session (each with its 2-byte length):
  *     dialer   GATE ‖ Noise message 1 (no payload)
@@ -25,10 +25,10 @@
 
 #include "socket/address.h"
 #include "base/arena.h"
-#include "crypto/gate.h"
 #include "crypto/handshake.h"
 #include "crypto/identity.h"
 #include "wire/message.h"
+#include "node/connection/credentials.h"
 #include "node/connection/queue.h"
 #include "crypto/session.h"
 
@@ -58,59 +58,41 @@ enum retry {
 /* Sealed bytes applied to the transport at once. */
 #define SENDING_BYTES (2 * (FRAME_MAX + LENGTH_BYTES))
 
-/* What a conversation needs to know of the node it belongs to. */
-struct credentials {
-    const struct identity *identity;
-    struct gate gate;
-    uint8_t psk[KEY_BYTES];
-    uint8_t prologue[INTRODUCTION_BYTES];
-    struct entropy *entropy;
-};
-
-/* identity and entropy must outlive the club. */
-void peer_credentials_init(struct credentials *credentials, const struct identity *identity,
-                           const uint8_t swarm_key[static KEY_BYTES],
-                           const struct introduction *ours, struct entropy *entropy);
-
 /* The sentence for who was connected and got no answer to its gate. */
 #define PEER_NO_ANSWER "it closed without an answer: another swarm key, or no hearsay node"
 
 struct peer {
-    enum peer_state state;
-    uint64_t conn; /* generation << 32 | slot */
-    bool dialled;
-    struct address address; /* dialled, or where it came from */
-    uint8_t id[ID_BYTES];   /* from MEETING on */
-    uint64_t incarnation;   /* from OPEN on */
-
-    uint64_t born_ns;     /* when the conversation began */
-    uint64_t since_ns;    /* when this state began */
-    uint64_t heard_ns;    /* when bytes came last, of a frame that is not too slow ... */
-    uint64_t framed_ns;   /* ... and the last byte of a whole one */
-    uint64_t pinged_ns;   /* when it was last sent a PING ... */
-    uint64_t answered_ns; /* ... and when the last one that it has answered was */
-    uint64_t rtt_ns;      /* last measured; 0: not yet */
-    uint64_t renew_ns;    /* when this session is worn out by age */
-
-    bool sending;      /* a SEND is with the transport */
-    bool hangup_asked; /* HANGUP was given out */
-    enum retry retry;  /* when to dial again */
-    bool was_open;     /* before it began to close */
-    bool quiet;        /* its end is nothing to tell a person */
-    char why[96];      /* why it is closing, for the note */
-
-    struct handshake handshake;
-    struct session session;
-
-    uint8_t *in; /* [FRAME_MAX + 2] the frame being received */
-    size_t in_bytes;
-    size_t in_used; /* of it, the frame handled last */
-    uint8_t *out;   /* [SENDING_BYTES] sealed, with the transport */
-    size_t out_bytes;
-    size_t sending_bytes; /* of them, with the transport now */
-    struct queue queue;   /* messages waiting ... */
-    struct queue urgent;  /* ... those that go first: small, and in no order with the others ... */
-    struct queue blocks;  /* ... and those that go when nothing else waits */
+    enum peer_state state;      /* where the conversation is, as drawn above */
+    uint64_t conn;              /* its number: generation << 32 | slot */
+    bool dialled;               /* we called */
+    struct address address;     /* dialled, or where it came from */
+    uint8_t id[ID_BYTES];       /* who it is; from MEETING on */
+    uint64_t incarnation;       /* which life of that node; from OPEN on */
+    uint64_t born_ns;           /* when the conversation began */
+    uint64_t since_ns;          /* when this state began */
+    uint64_t heard_ns;          /* when bytes came last, of a frame that is not too slow */
+    uint64_t framed_ns;         /* when the last byte of a whole frame came */
+    uint64_t pinged_ns;         /* when it was last sent a PING */
+    uint64_t answered_ns;       /* when the last PING was sent that it has answered */
+    uint64_t rtt_ns;            /* round trip, as measured last; 0: not yet */
+    uint64_t renew_ns;          /* when this session is worn out by age */
+    bool sending;               /* a SEND is with the transport */
+    bool hangup_asked;          /* HANGUP was given out */
+    enum retry retry;           /* when to dial again */
+    bool was_open;              /* it was a neighbour before it began to close */
+    bool quiet;                 /* its end is nothing to tell a person */
+    char why[96];               /* why it is closing, for the note */
+    struct handshake handshake; /* the Noise state; wiped when the session stands */
+    struct session session;     /* keys and counters; from MEETING on */
+    uint8_t *in;                /* [FRAME_MAX + 2] the frame being received */
+    size_t in_bytes;            /* of it, what has come */
+    size_t in_used;             /* of it, the frame handled last */
+    uint8_t *out;               /* [SENDING_BYTES] sealed, to be handed over */
+    size_t out_bytes;           /* how much that is */
+    size_t sending_bytes;       /* of it, what is with the transport now */
+    struct queue queue;         /* messages that wait, in their order */
+    struct queue urgent;        /* small messages that go first */
+    struct queue blocks;        /* blocks: they go when nothing else waits */
 };
 
 /* Buffers for one peer. */

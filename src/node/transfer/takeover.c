@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "node/broadcast/replace_version.h"
 #include "node/transfer/transfer_private.h"
 
 /* Two may each know a little that is in no log any more. Then what one of them knows is lost, and
