@@ -355,6 +355,13 @@ void peer_on_sent(struct peer *peer)
     memmove(peer->out, peer->out + peer->sending_bytes, peer->out_bytes);
 }
 
+size_t peer_waiting_bytes(const struct peer *peer, bool is_open)
+{
+    const size_t first = peer->out_bytes + queue_bytes(&peer->urgent);
+    const size_t rest = is_open ? queue_bytes(&peer->queue) + queue_bytes(&peer->blocks) : 0;
+    return peer->sending ? 0 : first + rest;
+}
+
 bool peer_is_flushed(const struct peer *peer)
 {
     return !peer->sending && peer->out_bytes == 0 && peer_queued_bytes(peer) == 0;

@@ -133,13 +133,7 @@ static inline size_t peer_queued_bytes(const struct peer *peer)
 }
 
 /* Bytes that could be applied over now, about: sealed, or to be sealed. */
-static inline size_t peer_waiting_bytes(const struct peer *peer, bool is_open)
-{
-    const size_t first = peer->out_bytes + queue_bytes(&peer->urgent);
-    return peer->sending
-               ? 0
-               : first + (is_open ? queue_bytes(&peer->queue) + queue_bytes(&peer->blocks) : 0);
-}
+size_t peer_waiting_bytes(const struct peer *peer, bool is_open);
 
 /* All that was said is with the system. */
 bool peer_is_flushed(const struct peer *peer);
