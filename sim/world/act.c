@@ -1,4 +1,4 @@
-/* What a node asks for is done: calls and bytes go to the wires, hearing and telling to its mind.
+/* What a node asks for is done: calls and bytes go to the wires, orders to its learner.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,104 +10,31 @@
 #define SAVE_NS_MAX SECOND_NS /* a checkpoint takes up to so long to be written */
 #define ACTIONS_MAX 100000    /* at one moment: a node that asks for more never ends */
 
-/* What a mind is asked for is done between its steps; what comes during one waits. */
-struct command {
-    struct command *next;
-    struct action action;
-    uint32_t bases;       /* that the node had taken over when it asked */
-    struct update update; /* APPLY: a copy */
-    int32_t *units;       /* WRITE: a copy */
+/* An order is performed between two steps; one that comes during a step waits. */
+struct waiting_order {
+    struct waiting_order *next;
+    uint32_t bases;        /* that the node had taken over when it asked */
+    struct action order[]; /* one, and what it points to */
 };
 
-static void *copy_of(const void *from, size_t bytes)
+static struct waiting_order *waiting_order_new(const struct action *order, uint32_t bases)
 {
-    void *copy = malloc(bytes + 1);
-    CHECK(copy);
-    memcpy(copy, from, bytes);
-    return copy;
+    struct waiting_order *waiting = malloc(sizeof *waiting + order_bytes(order));
+    CHECK(waiting);
+    waiting->next = NULL;
+    waiting->bases = bases;
+    (void)order_copy(waiting->order, order);
+    return waiting;
 }
 
-static struct command *command_new(const struct action *action, uint32_t bases)
+void orders_drop(struct world_node *at)
 {
-    struct command *command = calloc(1, sizeof *command);
-    CHECK(command);
-    command->action = *action;
-    command->bases = bases;
-    if (action->kind == ACTION_WRITE) {
-        command->units = copy_of(action->units, action->entries * sizeof *action->units);
-        command->action.units = command->units;
+    while (at->orders) {
+        struct waiting_order *waiting = at->orders;
+        at->orders = waiting->next;
+        free(waiting);
     }
-    if (action->kind == ACTION_APPLY) {
-        const struct update *update = action->update;
-        command->update = *update;
-        command->update.index = copy_of(update->index, update->count * sizeof *update->index);
-        command->update.level = copy_of(update->level, update->count);
-        command->action.update = &command->update;
-    }
-    return command;
-}
-
-static void command_free(struct command *command)
-{
-    free(command->update.index);
-    free(command->update.level);
-    free(command->units);
-    free(command);
-}
-
-void commands_drop(struct world_node *at)
-{
-    while (at->commands) {
-        struct command *command = at->commands;
-        at->commands = command->next;
-        command_free(command);
-    }
-    at->commands_end = &at->commands;
-}
-
-static void hear(struct world *world, uint32_t i, const struct action *action, uint32_t bases)
-{
-    struct world_node *at = &world->nodes[i];
-    check_heard(world, i, action, bases);
-    if (action->own)
-        sim_learner_apply_own(&at->sim_learner, action->update);
-    else
-        sim_learner_apply(&at->sim_learner, action->update);
-    at->heard++;
-    node_on_applied(at->node, world_now_ns(world), action->update->count);
-}
-
-static void terms(struct world *world, uint32_t i, const struct action *action)
-{
-    struct world_node *at = &world->nodes[i];
-    const struct update *update = sim_learner_publish(&at->sim_learner, &action->terms);
-    struct node_origin before, after;
-    node_own(at->node, &before);
-    at->ended |= action->last;
-    at->published_ns = world_now_ns(world);
-    node_on_published(at->node, world_now_ns(world), update);
-    node_own(at->node, &after);
-    if (update->count > 0)
-        check_told(world, i, before.next, &after, update);
-}
-
-static void read_part(struct world *world, uint32_t i, const struct action *action)
-{
-    struct world_node *at = &world->nodes[i];
-    int32_t *units = malloc(action->entries * sizeof *units);
-    CHECK(units);
-    sim_learner_read_block(&at->sim_learner, action->first, action->entries, units);
-    node_on_read(at->node, world_now_ns(world), units);
-    free(units);
-}
-
-static void write_part(struct world *world, uint32_t i, const struct action *action, uint32_t bases)
-{
-    struct world_node *at = &world->nodes[i];
-    check_written(world, i, action, bases);
-    sim_learner_write_block(&at->sim_learner, action->first, action->entries, action->units,
-                            action->keep_weights);
-    node_on_applied(at->node, world_now_ns(world), action->entries);
+    at->orders_end = &at->orders;
 }
 
 static void save(struct world *world, uint32_t i)
@@ -119,28 +46,48 @@ static void save(struct world *world, uint32_t i)
                   now_ns + takes_ns);
 }
 
-/* The mind does it now. */
-static void do_command(struct world *world, uint32_t i, const struct action *action, uint32_t bases)
+/* What the checks want to see before it is done. */
+static void look_before(struct world *world, uint32_t i, const struct action *order, uint32_t bases)
 {
-    switch (action->kind) {
-    case ACTION_APPLY:
-        hear(world, i, action, bases);
-        break;
-    case ACTION_PUBLISH:
-        terms(world, i, action);
-        break;
-    case ACTION_READ:
-        read_part(world, i, action);
-        break;
-    case ACTION_WRITE:
-        write_part(world, i, action, bases);
-        break;
-    case ACTION_SAVE:
+    if (order->kind == ACTION_APPLY)
+        check_heard(world, i, order, bases);
+    if (order->kind == ACTION_WRITE)
+        check_written(world, i, order, bases);
+}
+
+static void answer_node(struct world *world, uint32_t i, const struct action *order,
+                        const struct answer *answer)
+{
+    struct world_node *at = &world->nodes[i];
+    const uint64_t now_ns = world_now_ns(world);
+    struct node_origin before, after;
+    node_own(at->node, &before);
+    executor_answer(at->node, now_ns, answer);
+    node_own(at->node, &after);
+    at->heard += order->kind == ACTION_APPLY;
+    if (order->kind != ACTION_PUBLISH)
+        return;
+    at->ended |= order->last;
+    at->published_ns = now_ns;
+    if (answer->update->count > 0)
+        check_told(world, i, before.next, &after, answer->update);
+}
+
+/* The learner does it now. */
+static void perform(struct world *world, uint32_t i, const struct action *order, uint32_t bases)
+{
+    struct world_node *at = &world->nodes[i];
+    if (order->kind == ACTION_SAVE) {
         save(world, i);
-        break;
-    default:
-        CHECK(false);
+        return;
     }
+    int32_t *units = order->kind == ACTION_READ ? malloc(order->entries * sizeof *units) : NULL;
+    CHECK(units || order->kind != ACTION_READ);
+    const struct executor executor = sim_learner_executor(&at->sim_learner, units);
+    look_before(world, i, order, bases);
+    const struct answer answer = executor_perform(&executor, order);
+    answer_node(world, i, order, &answer);
+    free(units);
 }
 
 static void step_begins(struct world *world, uint32_t i)
@@ -180,37 +127,38 @@ void world_on_step(struct world *world, uint32_t i)
     at->steps++;
     node_on_step(at->node, world_now_ns(world), 1, at->step_samples);
     batch_size_step(at);
-    while (at->commands) {
-        struct command *command = at->commands;
-        at->commands = command->next;
-        if (!at->commands)
-            at->commands_end = &at->commands;
-        do_command(world, i, &command->action, command->bases);
-        command_free(command);
+    while (at->orders) {
+        struct waiting_order *waiting = at->orders;
+        at->orders = waiting->next;
+        if (!at->orders)
+            at->orders_end = &at->orders;
+        perform(world, i, waiting->order, waiting->bases);
+        free(waiting);
     }
     if (!at->ended)
         step_begins(world, i);
     world_pump(world, i);
 }
 
-static void train(struct world *world, uint32_t i, uint64_t swarm_samples)
+static void train(struct world *world, uint32_t i, const struct action *action)
 {
     struct world_node *at = &world->nodes[i];
+    const struct executor executor = sim_learner_executor(&at->sim_learner, NULL);
     at->training = true;
     at->began_ns = world_now_ns(world);
-    sim_learner_follow(&at->sim_learner, swarm_samples);
+    (void)executor_perform(&executor, action);
     if (at->step_ns > 0 && !at->ended)
         step_begins(world, i);
 }
 
-static void command(struct world *world, uint32_t i, const struct action *action)
+static void order(struct world *world, uint32_t i, const struct action *action)
 {
     struct world_node *at = &world->nodes[i];
     if (at->stepping) {
-        *at->commands_end = command_new(action, node_bases(at->node));
-        at->commands_end = &(*at->commands_end)->next;
+        *at->orders_end = waiting_order_new(action, node_bases(at->node));
+        at->orders_end = &(*at->orders_end)->next;
     } else {
-        do_command(world, i, action, node_bases(at->node));
+        perform(world, i, action, node_bases(at->node));
     }
 }
 
@@ -279,14 +227,14 @@ static void act(struct world *world, uint32_t i, const struct action *action)
         wire_hang_up(&world->wire, i, action->conn);
         break;
     case ACTION_TRAIN:
-        train(world, i, action->swarm_samples);
+        train(world, i, action);
         break;
     case ACTION_APPLY:
     case ACTION_PUBLISH:
     case ACTION_READ:
     case ACTION_WRITE:
     case ACTION_SAVE:
-        command(world, i, action);
+        order(world, i, action);
         break;
     case ACTION_NOTE:
         note(world, i, &action->note);

@@ -33,22 +33,26 @@ void sim_learner_set_batch(struct sim_learner *sim_learner, uint32_t batch)
         learner_set_batch(sim_learner->learner, batch);
 }
 
-void sim_learner_follow(struct sim_learner *sim_learner, uint64_t swarm_samples)
+/* As an executor sees it. */
+
+static void follow(void *self, uint64_t swarm_samples)
 {
+    struct sim_learner *sim_learner = self;
     if (sim_learner->learner)
         learner_follow(sim_learner->learner, swarm_samples);
 }
 
-const struct update *sim_learner_publish(struct sim_learner *sim_learner,
-                                         const struct publish_terms *terms)
+static const struct update *publish(void *self, const struct publish_terms *terms)
 {
+    struct sim_learner *sim_learner = self;
     sim_learner->has_changed = true;
     return sim_learner->random_walk ? random_walk_publish(sim_learner->random_walk, terms)
                                     : learner_publish(sim_learner->learner, terms);
 }
 
-void sim_learner_apply(struct sim_learner *sim_learner, const struct update *update)
+static void apply(void *self, const struct update *update)
 {
+    struct sim_learner *sim_learner = self;
     sim_learner->has_changed = true;
     if (sim_learner->random_walk)
         random_walk_apply(sim_learner->random_walk, update);
@@ -56,8 +60,9 @@ void sim_learner_apply(struct sim_learner *sim_learner, const struct update *upd
         learner_apply(sim_learner->learner, update);
 }
 
-void sim_learner_apply_own(struct sim_learner *sim_learner, const struct update *update)
+static void apply_own(void *self, const struct update *update)
 {
+    struct sim_learner *sim_learner = self;
     sim_learner->has_changed = true;
     if (sim_learner->random_walk)
         random_walk_apply_own(sim_learner->random_walk, update);
@@ -65,23 +70,41 @@ void sim_learner_apply_own(struct sim_learner *sim_learner, const struct update 
         learner_apply_own(sim_learner->learner, update);
 }
 
-void sim_learner_read_block(const struct sim_learner *sim_learner, size_t first, size_t count,
-                            int32_t *host)
+static void read_block(void *self, size_t first, size_t count, int32_t *units)
 {
+    const struct sim_learner *sim_learner = self;
     if (sim_learner->random_walk)
-        random_walk_read_block(sim_learner->random_walk, first, count, host);
+        random_walk_read_block(sim_learner->random_walk, first, count, units);
     else
-        learner_read_block(sim_learner->learner, first, count, host);
+        learner_read_block(sim_learner->learner, first, count, units);
 }
 
-void sim_learner_write_block(struct sim_learner *sim_learner, size_t first, size_t count,
-                             const int32_t *host, bool keep_weights)
+static void write_block(void *self, size_t first, size_t count, const int32_t *units,
+                        bool keep_weights)
 {
+    struct sim_learner *sim_learner = self;
     sim_learner->has_changed = true;
     if (sim_learner->random_walk)
-        random_walk_write_block(sim_learner->random_walk, first, count, host, keep_weights);
+        random_walk_write_block(sim_learner->random_walk, first, count, units, keep_weights);
     else
-        learner_write_block(sim_learner->learner, first, count, host, keep_weights);
+        learner_write_block(sim_learner->learner, first, count, units, keep_weights);
+}
+
+static void save(void *self, struct learner_state *state)
+{
+    sim_learner_save(self, state);
+}
+
+struct executor sim_learner_executor(struct sim_learner *sim_learner, int32_t *units)
+{
+    static const struct executor_ops OPS = {.follow = follow,
+                                            .publish = publish,
+                                            .apply = apply,
+                                            .apply_own = apply_own,
+                                            .read_block = read_block,
+                                            .write_block = write_block,
+                                            .save = save};
+    return (struct executor){.ops = &OPS, .learner = sim_learner, .units = units};
 }
 
 uint32_t sim_learner_moments(const struct sim_learner *sim_learner)

@@ -149,7 +149,7 @@ uint32_t world_add(struct world *world, const struct node_options *options, uint
     memcpy(seed + 8, &identity, sizeof identity);
     identity_from_seed(&at->identity, seed);
     at->options = *options;
-    at->commands_end = &at->commands;
+    at->orders_end = &at->orders;
     world->wire.parties[i].region = region;
     return i;
 }
@@ -219,7 +219,7 @@ void world_stop(struct world *world, uint32_t i)
     arena_release(&at->arena);
     at->node = NULL;
     world->wire.parties[i].listens = false;
-    commands_drop(at);
+    orders_drop(at);
 }
 
 void world_kill(struct world *world, uint32_t i, bool silently)

@@ -38,7 +38,7 @@ struct outsider {
     void (*on_time)(void *self); /* as asked with world_call_outsider */
 };
 
-struct command; /* for a mind: hear or tell */
+struct waiting_order; /* for the learner */
 
 struct world_node {
     struct node *node; /* NULL: not running */
@@ -59,15 +59,15 @@ struct world_node {
     struct batch_size
         batch_size;   /* of its learner: sizes its steps, if there is a time that one is to take */
     double sample_ns; /* ... by how long a sample takes */
-    uint64_t step_ns_most;    /* ... and the longest that one was, in this life */
-    bool training;            /* since ACTION_TRAIN */
-    bool stepping;            /* a step is under way: the mind hears nothing */
-    bool ended;               /* trains no more */
-    uint64_t began_ns;        /* when training began */
-    uint64_t published_ns;    /* when it was last asked to tell, and did */
-    uint64_t interval_ns;     /* the longest between two publications, as last checked */
-    struct command *commands; /* waiting for the end of the step, oldest first */
-    struct command **commands_end;
+    uint64_t step_ns_most;             /* ... and the longest that one was, in this life */
+    bool training;                     /* since ACTION_TRAIN */
+    bool stepping;                     /* a step is under way: the mind hears nothing */
+    bool ended;                        /* trains no more */
+    uint64_t began_ns;                 /* when training began */
+    uint64_t published_ns;             /* when it was last asked to tell, and did */
+    uint64_t interval_ns;              /* the longest between two publications, as last checked */
+    struct waiting_order *orders;      /* waiting for the end of the step, oldest first */
+    struct waiting_order **orders_end; /* where the next goes */
 
     bool has_met;      /* somebody called it or answered its call, in this life */
     bool starts_again; /* it has asked to */

@@ -12,7 +12,7 @@ void world_stop(struct world *world, uint32_t i);
 /* act.c */
 void world_pump(struct world *world, uint32_t i);    /* do what node i asks for */
 void world_on_step(struct world *world, uint32_t i); /* its local step is over */
-void world_size_step(struct world_node *at);         /* by the batch of its mind */
-void commands_drop(struct world_node *at);
+void world_size_step(struct world_node *at);         /* by the batch of its learner */
+void orders_drop(struct world_node *at);
 
 #endif

@@ -28,9 +28,9 @@ struct daemon {
     const struct config *config;
     struct setup setup;
     struct node_options node_options;
-    struct arena arena; /* of node and hatch */
+    struct arena arena; /* of the node and of the learner thread */
     struct node *node;
-    struct learner_thread *worker;
+    struct learner_thread *learner;
     struct transport *transport;
     struct saver *saver;
     char saves[CHECKPOINT_OWNER_MAX]; /* what its checkpoints are of */
@@ -52,12 +52,12 @@ struct daemon {
 };
 
 /* A disk that is slower than the checkpoints come gets fewer. */
-static void begin_saving(struct daemon *daemon)
+static void begin_saving(struct daemon *daemon, const struct action *save)
 {
     if (saver_is_busy(daemon->saver))
         (void)node_on_saved(daemon->node, transport_now_ns(), daemon->history);
     else
-        learner_thread_save(daemon->worker, saver_state(daemon->saver));
+        learner_thread_order(daemon->learner, save);
 }
 
 static void on_saved(struct daemon *daemon, uint64_t now_ns)
@@ -98,24 +98,15 @@ static void pump(struct daemon *daemon)
         case ACTION_HANGUP:
             transport_hang_up(daemon->transport, action.conn);
             break;
-        case ACTION_APPLY:
-            learner_thread_apply(daemon->worker, action.update, action.own);
-            break;
-        case ACTION_READ:
-            learner_thread_read(daemon->worker, action.first, action.entries);
-            break;
-        case ACTION_WRITE:
-            learner_thread_write(daemon->worker, action.first, action.entries, action.units,
-                                 action.keep_weights);
-            break;
         case ACTION_SAVE:
-            begin_saving(daemon);
+            begin_saving(daemon, &action);
             break;
+        case ACTION_APPLY:
+        case ACTION_READ:
+        case ACTION_WRITE:
         case ACTION_TRAIN:
-            learner_thread_train(daemon->worker, action.swarm_samples);
-            break;
         case ACTION_PUBLISH:
-            learner_thread_publish(daemon->worker, &action.terms, action.last);
+            learner_thread_order(daemon->learner, &action);
             break;
         case ACTION_NOTE:
             event_log_note(&daemon->report, &action.note);
@@ -199,7 +190,7 @@ static void on_timer(void *self)
         say_status(daemon, now_ns);
     if (now_ns >= daemon->evaluate_ns) {
         daemon->evaluate_ns = UINT64_MAX;
-        learner_thread_evaluate(daemon->worker);
+        learner_thread_evaluate(daemon->learner);
     }
     pump(daemon);
 }
@@ -231,22 +222,16 @@ static void drain(struct daemon *daemon)
 {
     const uint64_t now_ns = transport_now_ns();
     struct learner_thread_event event;
-    while (learner_thread_next(daemon->worker, &event)) {
+    while (learner_thread_next(daemon->learner, &event)) {
         switch (event.kind) {
         case LEARNER_THREAD_STEPPED:
             on_stepped(daemon, now_ns, &event);
             break;
-        case LEARNER_THREAD_TOLD:
-            node_on_published(daemon->node, now_ns, event.update);
-            break;
-        case LEARNER_THREAD_APPLIED:
-            node_on_applied(daemon->node, now_ns, event.entries);
-            break;
-        case LEARNER_THREAD_READ:
-            node_on_read(daemon->node, now_ns, event.units);
-            break;
-        case LEARNER_THREAD_SAVED:
-            on_saved(daemon, now_ns);
+        case LEARNER_THREAD_ANSWERED:
+            if (event.answer.to == ACTION_SAVE)
+                on_saved(daemon, now_ns);
+            else
+                executor_answer(daemon->node, now_ns, &event.answer);
             break;
         case LEARNER_THREAD_EVALUATED:
             event_log_evaluated(&daemon->report, now_ns, &event.evaluation);
@@ -379,7 +364,7 @@ static void start(struct daemon *daemon)
         .batch_size = setup_batch_size(config, daemon->setup.model),
         .samples_max = config->train.samples_max,
         .apply_window = SETUP_APPLY_WINDOW,
-        .read_max = NODE_READ_MAX,
+        .state = saver_state(daemon->saver),
         .wake = wake,
         .waker = daemon->transport,
     };
@@ -391,7 +376,7 @@ static void start(struct daemon *daemon)
     startup_notes_say(&daemon->report, now_ns, config, &daemon->setup, &daemon->node_options);
     startup_notes_resumed(&daemon->report, now_ns, config, saver_generation(daemon->saver),
                           daemon->refused > 0, daemon->node);
-    daemon->worker =
+    daemon->learner =
         learner_thread_new(&daemon->arena, daemon->setup.learner, &learner_thread_options);
     daemon->status_ns = now_ns + SECOND_NS;
     daemon->evaluate_ns = next_evaluation(daemon, now_ns);
@@ -428,11 +413,11 @@ static int run(struct daemon *daemon)
     pump(daemon);
     transport_run(daemon->transport);
     status_door_shut(&daemon->door);
-    learner_thread_stop(daemon->worker);
+    learner_thread_stop(daemon->learner);
     drain(daemon);
     const struct shutdown closing = {.config = daemon->config,
                                      .setup = &daemon->setup,
-                                     .worker = daemon->worker,
+                                     .learner = daemon->learner,
                                      .node = daemon->node,
                                      .saver = daemon->saver,
                                      .history = daemon->history,

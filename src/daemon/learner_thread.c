@@ -1,56 +1,38 @@
 #include "daemon/learner_thread.h"
 
 #include <pthread.h>
-#include <string.h>
 #include <time.h>
 
-#include "daemon/ring.h"
 #include "base/error.h"
+#include "daemon/ring.h"
 
 #define EVENT_RING_BYTES (256 * 1024)
-#define OTHER_EVENTS     512
+#define OTHER_EVENTS     512      /* that must still fit when progress is said */
 #define PROGRESS_NS      20000000 /* STEPPED is said no more often than this */
 
-enum command_kind {
-    COMMAND_HEAR,
-    COMMAND_TRAIN,
-    COMMAND_TELL,
-    COMMAND_READ,
-    COMMAND_WRITE,
-    COMMAND_SAVE,
-    COMMAND_EVALUATE,
-    COMMAND_STOP
-};
+enum request_kind { REQUEST_ORDER, REQUEST_EVALUATE, REQUEST_STOP };
 
-struct command {
-    enum command_kind kind;
-    bool last; /* TELL: and train no more */
-    struct publish_terms terms;
-    uint64_t swarm_samples; /* TRAIN */
-    bool own;               /* HEAR: told by an earlier life */
-    struct update heard;    /* HEAR: count indexes and levels follow this struct */
-    uint64_t first;         /* READ, WRITE; the units written follow this struct */
-    uint32_t entries;
-    bool keep_weights;
-    struct learner_state *state; /* SAVE */
+struct request {
+    enum request_kind kind;
+    struct action order[]; /* ORDER: one, and what it points to */
 };
 
 struct learner_thread {
     struct learner *learner;
     struct learner_thread_options options;
-    struct ring commands;
-    struct ring events;
-    pthread_t thread;
+    struct executor executor; /* performs the orders */
+    struct ring requests;     /* from the loop's thread */
+    struct ring events;       /* to it */
+    pthread_t pthread;
     pthread_mutex_t mutex; /* only for falling asleep and waking up */
     pthread_cond_t woken;
-    int32_t *units; /* [read_max] what was read last: between READ and its answer the learner's */
 
-    /* The learner thread's own: */
-    bool training;
-    bool stopped;
+    /* The learner thread's own. */
+    bool is_training;
+    bool is_stopped;
     struct batch_size batch_size;
     struct learner_thread_event progress; /* STEPPED, not yet said */
-    uint64_t said_ns;
+    uint64_t said_ns;                     /* when that was said last */
     struct learner_thread_used used;
 };
 
@@ -73,290 +55,192 @@ static uint64_t thread_ns(void)
 
 /* The learner's thread. */
 
-static void say(struct learner_thread *worker, const struct learner_thread_event *event)
+static void say(struct learner_thread *thread, const struct learner_thread_event *event)
 {
-    struct learner_thread_event *room = ring_room(&worker->events, sizeof *event);
+    struct learner_thread_event *room = ring_room(&thread->events, sizeof *event);
     CHECK(room);
     *room = *event;
-    ring_put(&worker->events, sizeof *event);
-    worker->options.wake(worker->options.waker);
+    ring_put(&thread->events, sizeof *event);
+    thread->options.wake(thread->options.waker);
 }
 
-static void say_progress(struct learner_thread *worker)
+/* Progress can wait and add up while the loop is busy; the rest of the ring is for the other
+ * events, of which a bounded number is under way. */
+static void say_progress(struct learner_thread *thread)
 {
-    /* Progress can wait and add up while the loop is busy; the rest of the ring is for the others,
-     * of which a bounded number is under way. */
-    if (worker->progress.steps == 0 ||
-        !ring_room(&worker->events, OTHER_EVENTS * sizeof(struct learner_thread_event)))
+    if (thread->progress.steps == 0 ||
+        !ring_room(&thread->events, OTHER_EVENTS * sizeof(struct learner_thread_event)))
         return;
-    worker->progress.loss_sum = learner_losses(worker->learner);
-    say(worker, &worker->progress);
-    worker->progress = (struct learner_thread_event){.kind = LEARNER_THREAD_STEPPED};
-    worker->said_ns = now_ns();
+    thread->progress.loss_sum = learner_losses(thread->learner);
+    say(thread, &thread->progress);
+    thread->progress = (struct learner_thread_event){.kind = LEARNER_THREAD_STEPPED};
+    thread->said_ns = now_ns();
 }
 
-static void do_hear(struct learner_thread *worker, const struct command *command)
+static void perform(struct learner_thread *thread, const struct action *order)
 {
-    struct update update = command->heard;
-    update.index = (uint32_t *)(uintptr_t)(command + 1);
-    update.level = (int8_t *)(update.index + update.count);
-    if (command->own)
-        learner_apply_own(worker->learner, &update);
+    if (order->kind == ACTION_PUBLISH && order->last)
+        thread->is_training = false;
+    if (order->kind == ACTION_PUBLISH)
+        say_progress(thread); /* rumors say how many samples are behind them */
+    const uint64_t from_ns = thread_ns();
+    const struct answer answer = executor_perform(&thread->executor, order);
+    if (order->kind != ACTION_TRAIN && order->kind != ACTION_SAVE)
+        thread->used.exchange_ns += thread_ns() - from_ns;
+    if (order->kind == ACTION_TRAIN)
+        thread->is_training = learner_can_step(thread->learner);
     else
-        learner_apply(worker->learner, &update);
-    say(worker,
-        &(struct learner_thread_event){.kind = LEARNER_THREAD_APPLIED, .entries = update.count});
+        say(thread,
+            &(struct learner_thread_event){.kind = LEARNER_THREAD_ANSWERED, .answer = answer});
 }
 
-static void do_tell(struct learner_thread *worker, const struct command *command)
+static void do_request(struct learner_thread *thread, const struct request *request)
 {
-    if (command->last)
-        worker->training = false;
-    say_progress(worker); /* the rumors say how many samples are behind them */
-    const struct update *update = learner_publish(worker->learner, &command->terms);
-    say(worker, &(struct learner_thread_event){.kind = LEARNER_THREAD_TOLD, .update = update});
-}
-
-static void do_read(struct learner_thread *worker, const struct command *command)
-{
-    learner_read_block(worker->learner, command->first, command->entries, worker->units);
-    say(worker,
-        &(struct learner_thread_event){.kind = LEARNER_THREAD_READ, .units = worker->units});
-}
-
-static void do_write(struct learner_thread *worker, const struct command *command)
-{
-    learner_write_block(worker->learner, command->first, command->entries,
-                        (const int32_t *)(command + 1), command->keep_weights);
-    say(worker, &(struct learner_thread_event){.kind = LEARNER_THREAD_APPLIED,
-                                               .entries = command->entries});
-}
-
-static void do_save(struct learner_thread *worker, const struct command *command)
-{
-    learner_save(worker->learner, command->state);
-    say(worker, &(struct learner_thread_event){.kind = LEARNER_THREAD_SAVED});
-}
-
-static void do_command(struct learner_thread *worker, const struct command *command)
-{
-    switch (command->kind) {
-    case COMMAND_HEAR:
-        do_hear(worker, command);
+    switch (request->kind) {
+    case REQUEST_ORDER:
+        perform(thread, request->order);
         break;
-    case COMMAND_TRAIN:
-        learner_follow(worker->learner, command->swarm_samples);
-        worker->training = learner_can_step(worker->learner);
-        break;
-    case COMMAND_TELL:
-        do_tell(worker, command);
-        break;
-    case COMMAND_READ:
-        do_read(worker, command);
-        break;
-    case COMMAND_WRITE:
-        do_write(worker, command);
-        break;
-    case COMMAND_SAVE:
-        do_save(worker, command);
-        break;
-    case COMMAND_EVALUATE:
-        say(worker,
+    case REQUEST_EVALUATE:
+        say(thread,
             &(struct learner_thread_event){.kind = LEARNER_THREAD_EVALUATED,
-                                           .evaluation = learner_evaluate(worker->learner, false)});
+                                           .evaluation = learner_evaluate(thread->learner, false)});
         break;
-    case COMMAND_STOP:
-        worker->stopped = true;
+    case REQUEST_STOP:
+        thread->is_stopped = true;
         break;
     }
-}
-
-static bool is_exchange(enum command_kind kind)
-{
-    return kind == COMMAND_HEAR || kind == COMMAND_TELL || kind == COMMAND_READ ||
-           kind == COMMAND_WRITE;
-}
-
-static void do_next_command(struct learner_thread *worker, const struct command *command)
-{
-    const uint64_t from_ns = thread_ns();
-    do_command(worker, command);
-    if (is_exchange(command->kind))
-        worker->used.exchange_ns += thread_ns() - from_ns;
-    ring_done(&worker->commands);
+    ring_done(&thread->requests);
 }
 
 /* How many samples the next step has follows from how long this one took. */
-static uint32_t paced_step(struct learner_thread *worker)
+static uint32_t sized_step(struct learner_thread *thread)
 {
     const uint64_t from_ns = now_ns();
-    const uint32_t samples = learner_step(worker->learner);
-    const uint32_t batch = batch_size_on_step(&worker->batch_size, samples, now_ns() - from_ns);
+    const uint32_t samples = learner_step(thread->learner);
+    const uint32_t batch = batch_size_on_step(&thread->batch_size, samples, now_ns() - from_ns);
     if (batch != samples)
-        learner_set_batch(worker->learner, batch);
+        learner_set_batch(thread->learner, batch);
     return samples;
 }
 
-static void do_step(struct learner_thread *worker)
+static void do_step(struct learner_thread *thread)
 {
     const uint64_t from_ns = thread_ns();
-    const uint32_t samples = paced_step(worker);
-    worker->used.steps_ns += thread_ns() - from_ns;
-    worker->progress.steps++;
-    worker->progress.samples += samples;
-    worker->progress.batch = worker->batch_size.step_ns > 0 ? learner_batch(worker->learner) : 0;
-    const uint64_t most = worker->options.samples_max;
-    if (most && learner_samples(worker->learner) >= most)
-        worker->training = false;
-    if (!worker->training || now_ns() - worker->said_ns >= PROGRESS_NS)
-        say_progress(worker);
+    const uint32_t samples = sized_step(thread);
+    thread->used.steps_ns += thread_ns() - from_ns;
+    thread->progress.steps++;
+    thread->progress.samples += samples;
+    thread->progress.batch = thread->batch_size.step_ns > 0 ? learner_batch(thread->learner) : 0;
+    const uint64_t most = thread->options.samples_max;
+    if (most && learner_samples(thread->learner) >= most)
+        thread->is_training = false;
+    if (!thread->is_training || now_ns() - thread->said_ns >= PROGRESS_NS)
+        say_progress(thread);
 }
 
-static void sleep_until_woken(struct learner_thread *worker)
+static void sleep_until_woken(struct learner_thread *thread)
 {
-    CHECK(pthread_mutex_lock(&worker->mutex) == 0);
-    while (!ring_peek(&worker->commands))
-        CHECK(pthread_cond_wait(&worker->woken, &worker->mutex) == 0);
-    CHECK(pthread_mutex_unlock(&worker->mutex) == 0);
+    CHECK(pthread_mutex_lock(&thread->mutex) == 0);
+    while (!ring_peek(&thread->requests))
+        CHECK(pthread_cond_wait(&thread->woken, &thread->mutex) == 0);
+    CHECK(pthread_mutex_unlock(&thread->mutex) == 0);
 }
 
-static void *learner_thread(void *argument)
+static void *run(void *argument)
 {
-    struct learner_thread *worker = argument;
-    while (!worker->stopped) {
-        const struct command *command = ring_peek(&worker->commands);
-        if (command) {
-            do_next_command(worker, command);
-        } else if (worker->training) {
-            do_step(worker);
-        } else {
-            sleep_until_woken(worker);
-        }
+    struct learner_thread *thread = argument;
+    while (!thread->is_stopped) {
+        const struct request *request = ring_peek(&thread->requests);
+        if (request)
+            do_request(thread, request);
+        else if (thread->is_training)
+            do_step(thread);
+        else
+            sleep_until_woken(thread);
     }
     return NULL;
 }
 
 /* The loop's thread. */
 
-static struct command *command_room(struct learner_thread *worker, uint32_t bytes)
-{
-    struct command *command = ring_room(&worker->commands, bytes);
-    CHECK(command);
-    return command;
-}
-
-static void command_put(struct learner_thread *worker, uint32_t bytes)
-{
-    ring_put(&worker->commands, bytes);
-    CHECK(pthread_mutex_lock(&worker->mutex) == 0);
-    CHECK(pthread_cond_signal(&worker->woken) == 0);
-    CHECK(pthread_mutex_unlock(&worker->mutex) == 0);
-}
-
-static void put_simple(struct learner_thread *worker, const struct command *command)
-{
-    *command_room(worker, sizeof *command) = *command;
-    command_put(worker, sizeof *command);
-}
-
 /* Twice what may be under way (a record must fit one half), and room for the small ones. */
-static uint64_t command_ring_bytes(const struct learner_thread_options *options)
+static uint64_t request_ring_bytes(const struct learner_thread_options *options)
 {
     return (uint64_t)options->apply_window * 10 + 1024 * 1024;
 }
 
 size_t learner_thread_arena_bytes(const struct learner_thread_options *options)
 {
-    return sizeof(struct learner_thread) + 2 * command_ring_bytes(options) + EVENT_RING_BYTES +
-           options->read_max * sizeof(int32_t) + 4096;
+    return sizeof(struct learner_thread) + 2 * request_ring_bytes(options) + EVENT_RING_BYTES +
+           NODE_READ_MAX * sizeof(int32_t) + 4096;
 }
 
 struct learner_thread *learner_thread_new(struct arena *arena, struct learner *learner,
                                           const struct learner_thread_options *options)
 {
-    struct learner_thread *worker = arena_take(arena, 1, sizeof *worker);
-    worker->learner = learner;
-    worker->options = *options;
-    worker->batch_size = options->batch_size;
-    worker->progress.kind = LEARNER_THREAD_STEPPED;
-    ring_init(&worker->commands, arena, command_ring_bytes(options));
-    worker->units = arena_take(arena, options->read_max, sizeof *worker->units);
-    ring_init(&worker->events, arena, EVENT_RING_BYTES);
-    CHECK(pthread_mutex_init(&worker->mutex, NULL) == 0);
-    CHECK(pthread_cond_init(&worker->woken, NULL) == 0);
-    CHECK(pthread_create(&worker->thread, NULL, learner_thread, worker) == 0);
-    return worker;
+    CHECK(learner && options->wake);
+    struct learner_thread *thread = arena_take(arena, 1, sizeof *thread);
+    thread->learner = learner;
+    thread->options = *options;
+    thread->batch_size = options->batch_size;
+    thread->progress.kind = LEARNER_THREAD_STEPPED;
+    thread->executor = (struct executor){.ops = &executor_learner_ops,
+                                         .learner = learner,
+                                         .units = arena_take(arena, NODE_READ_MAX, sizeof(int32_t)),
+                                         .state = options->state};
+    ring_init(&thread->requests, arena, request_ring_bytes(options));
+    ring_init(&thread->events, arena, EVENT_RING_BYTES);
+    CHECK(pthread_mutex_init(&thread->mutex, NULL) == 0);
+    CHECK(pthread_cond_init(&thread->woken, NULL) == 0);
+    CHECK(pthread_create(&thread->pthread, NULL, run, thread) == 0);
+    return thread;
 }
 
-void learner_thread_apply(struct learner_thread *worker, const struct update *update, bool own)
+/* Puts a request into the ring, with an order or without, and wakes the thread. */
+static void put(struct learner_thread *thread, enum request_kind kind, const struct action *order)
 {
-    const uint32_t bytes =
-        (uint32_t)(sizeof(struct command) + update->count * (sizeof(uint32_t) + sizeof(int8_t)));
-    struct command *command = command_room(worker, bytes);
-    *command = (struct command){.kind = COMMAND_HEAR, .heard = *update, .own = own};
-    uint32_t *index = (uint32_t *)(command + 1);
-    memcpy(index, update->index, update->count * sizeof *index);
-    memcpy(index + update->count, update->level, update->count);
-    command_put(worker, bytes);
+    const size_t bytes = sizeof(struct request) + (order ? order_bytes(order) : 0);
+    CHECK(bytes <= UINT32_MAX);
+    struct request *request = ring_room(&thread->requests, (uint32_t)bytes);
+    CHECK(request);
+    request->kind = kind;
+    if (order)
+        (void)order_copy(request->order, order);
+    ring_put(&thread->requests, (uint32_t)bytes);
+    CHECK(pthread_mutex_lock(&thread->mutex) == 0);
+    CHECK(pthread_cond_signal(&thread->woken) == 0);
+    CHECK(pthread_mutex_unlock(&thread->mutex) == 0);
 }
 
-void learner_thread_read(struct learner_thread *worker, uint64_t first, uint32_t entries)
+void learner_thread_order(struct learner_thread *thread, const struct action *order)
 {
-    CHECK(entries <= worker->options.read_max);
-    put_simple(worker, &(struct command){.kind = COMMAND_READ, .first = first, .entries = entries});
+    put(thread, REQUEST_ORDER, order);
 }
 
-void learner_thread_write(struct learner_thread *worker, uint64_t first, uint32_t entries,
-                          const int32_t *units, bool keep_weights)
+void learner_thread_evaluate(struct learner_thread *thread)
 {
-    const uint32_t bytes = (uint32_t)(sizeof(struct command) + entries * sizeof *units);
-    struct command *command = command_room(worker, bytes);
-    *command = (struct command){
-        .kind = COMMAND_WRITE, .first = first, .entries = entries, .keep_weights = keep_weights};
-    memcpy(command + 1, units, entries * sizeof *units);
-    command_put(worker, bytes);
+    put(thread, REQUEST_EVALUATE, NULL);
 }
 
-void learner_thread_save(struct learner_thread *worker, struct learner_state *state)
+bool learner_thread_next(struct learner_thread *thread, struct learner_thread_event *event)
 {
-    put_simple(worker, &(struct command){.kind = COMMAND_SAVE, .state = state});
-}
-
-void learner_thread_train(struct learner_thread *worker, uint64_t swarm_samples)
-{
-    put_simple(worker, &(struct command){.kind = COMMAND_TRAIN, .swarm_samples = swarm_samples});
-}
-
-void learner_thread_publish(struct learner_thread *worker, const struct publish_terms *terms,
-                            bool last)
-{
-    put_simple(worker, &(struct command){.kind = COMMAND_TELL, .terms = *terms, .last = last});
-}
-
-void learner_thread_evaluate(struct learner_thread *worker)
-{
-    put_simple(worker, &(struct command){.kind = COMMAND_EVALUATE});
-}
-
-bool learner_thread_next(struct learner_thread *worker, struct learner_thread_event *event)
-{
-    const struct learner_thread_event *oldest = ring_peek(&worker->events);
+    const struct learner_thread_event *oldest = ring_peek(&thread->events);
     if (!oldest)
         return false;
     *event = *oldest;
-    ring_done(&worker->events);
+    ring_done(&thread->events);
     return true;
 }
 
-void learner_thread_stop(struct learner_thread *worker)
+void learner_thread_stop(struct learner_thread *thread)
 {
-    put_simple(worker, &(struct command){.kind = COMMAND_STOP});
-    CHECK(pthread_join(worker->thread, NULL) == 0);
-    CHECK(pthread_mutex_destroy(&worker->mutex) == 0);
-    CHECK(pthread_cond_destroy(&worker->woken) == 0);
+    put(thread, REQUEST_STOP, NULL);
+    CHECK(pthread_join(thread->pthread, NULL) == 0);
+    CHECK(pthread_mutex_destroy(&thread->mutex) == 0);
+    CHECK(pthread_cond_destroy(&thread->woken) == 0);
 }
 
-struct learner_thread_used learner_thread_used(const struct learner_thread *worker)
+struct learner_thread_used learner_thread_used(const struct learner_thread *thread)
 {
-    return worker->used;
+    return thread->used;
 }

@@ -1,12 +1,12 @@
-/* The hatch: the only place where two threads meet.
+/* The learner's thread, and the only place where two threads meet.
  *
- *   loop thread (node)  ── HEAR TRAIN TELL READ WRITE SAVE EVALUATE STOP ──►  learner thread
- *                       ◄─ STEPPED TOLD APPLIED READ SAVED EVALUATED ─────────
+ *   loop thread (node)  ── orders (executor.h), evaluate, stop ──►  learner thread
+ *                       ◄── stepped, answered, evaluated ─────────
  *
- * The learner's thread makes steps for as long as it may train, and between two steps does what
- * was put through the hatch, in order. Nothing here ever waits for the network: a step waits for
- * at most the commands that are already there. The owner bounds what is under way (node.h:
- * apply_window), so the rings never overflow.
+ * The learner's thread makes steps for as long as it may train, and between two steps does what it
+ * was ordered, in order. Nothing here ever waits for the network: a step waits for at most the
+ * orders that are already there. The node bounds what is under way (node.h, apply_window), so the
+ * rings never overflow. Held by tests/unit/daemon/test_learner_thread.c.
  */
 #ifndef HEARSAY_DAEMON_LEARNER_THREAD_H
 #define HEARSAY_DAEMON_LEARNER_THREAD_H
@@ -14,36 +14,32 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "training/learner.h"
+#include "executor/executor.h"
 #include "training/batch_size.h"
+#include "training/learner.h"
 
 struct learner_thread_options {
     struct batch_size batch_size; /* how many samples a step has */
     uint64_t samples_max;         /* train no more than so many samples; 0: no end */
     uint32_t apply_window;        /* entries under way at most, see node.h */
-    uint32_t read_max;            /* entries of one READ; one is under way at a time */
+    struct learner_state *state;  /* where SAVE puts its copy: the thread's until it is answered */
     void (*wake)(void *waker);    /* called on the learner's thread when there are events */
-    void *waker;
+    void *waker;                  /* passed to it */
 };
 
 enum learner_thread_event_kind {
-    LEARNER_THREAD_STEPPED,
-    LEARNER_THREAD_TOLD,
-    LEARNER_THREAD_APPLIED, /* heard, or written */
-    LEARNER_THREAD_READ,
-    LEARNER_THREAD_SAVED,
-    LEARNER_THREAD_EVALUATED
+    LEARNER_THREAD_STEPPED,  /* steps, samples, batch, loss_sum */
+    LEARNER_THREAD_ANSWERED, /* answer */
+    LEARNER_THREAD_EVALUATED /* evaluation */
 };
 
 struct learner_thread_event {
     enum learner_thread_event_kind kind;
-    uint32_t steps; /* STEPPED: since the last such event */
-    uint64_t samples;
-    uint32_t batch;              /* STEPPED: samples of the steps that follow; 0: always as many */
-    double loss_sum;             /* of all samples */
-    const struct update *update; /* TOLD: the learner's, until the next learner_thread_publish */
-    uint32_t entries;            /* APPLIED */
-    const int32_t *units;        /* READ: the hatch's, until the next learner_thread_read */
+    uint32_t steps;       /* since the last such event */
+    uint64_t samples;     /* in those steps */
+    uint32_t batch;       /* samples of the steps that follow; 0: always as many */
+    double loss_sum;      /* of all those samples */
+    struct answer answer; /* to an order; what it points to is good until the next such order */
     struct evaluation evaluation;
 };
 
@@ -52,33 +48,23 @@ struct learner_thread;
 /* What learner_thread_new takes from its arena. */
 size_t learner_thread_arena_bytes(const struct learner_thread_options *options);
 
-/* Starts the learner's thread. The learner must not be touched again before learner_thread_stop. */
+/* Starts the thread. The learner must not be touched again before learner_thread_stop. */
 struct learner_thread *learner_thread_new(struct arena *arena, struct learner *learner,
                                           const struct learner_thread_options *options);
 
-/* From the loop's thread: */
-void learner_thread_apply(struct learner_thread *worker, const struct update *update,
-                          bool own); /* copied */
-void learner_thread_train(struct learner_thread *worker,
-                          uint64_t swarm_samples); /* make steps (learner_follow) */
-void learner_thread_read(struct learner_thread *worker, uint64_t first, uint32_t entries);
-void learner_thread_write(struct learner_thread *worker, uint64_t first, uint32_t entries,
-                          const int32_t *units, bool keep_weights); /* copied */
-void learner_thread_save(struct learner_thread *worker,
-                         struct learner_state *state); /* ours until SAVED */
-void learner_thread_publish(struct learner_thread *worker, const struct publish_terms *terms,
-                            bool last);
-void learner_thread_evaluate(struct learner_thread *worker);
-bool learner_thread_next(struct learner_thread *worker, struct learner_thread_event *event);
+/* From the loop's thread. An order is copied, with all that it points to. */
+void learner_thread_order(struct learner_thread *thread, const struct action *order);
+void learner_thread_evaluate(struct learner_thread *thread);
+bool learner_thread_next(struct learner_thread *thread, struct learner_thread_event *event);
 
-/* End the thread after the step and the commands under way, and wait for it. */
-void learner_thread_stop(struct learner_thread *worker);
+/* End the thread after the step and the orders under way, and wait for it. */
+void learner_thread_stop(struct learner_thread *thread);
 
-/* Processor time of the learner's thread, when it has ended. */
+/* Processor time of the thread, when it has ended. */
 struct learner_thread_used {
-    uint64_t steps_ns;
-    uint64_t exchange_ns; /* HEAR, TELL, READ, WRITE */
+    uint64_t steps_ns;    /* in local steps */
+    uint64_t exchange_ns; /* in APPLY, PUBLISH, READ and WRITE */
 };
-struct learner_thread_used learner_thread_used(const struct learner_thread *worker);
+struct learner_thread_used learner_thread_used(const struct learner_thread *thread);
 
 #endif

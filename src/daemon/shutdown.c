@@ -10,34 +10,20 @@
 #include "node/broadcast/history.h"
 #include "node/broadcast/version.h"
 
-static void hear(const struct shutdown *closing, const struct action *action)
-{
-    if (action->own)
-        learner_apply_own(closing->setup->learner, action->update);
-    else
-        learner_apply(closing->setup->learner, action->update);
-    node_on_applied(closing->node, transport_now_ns(), action->update->count);
-}
-
-static void write_part(const struct shutdown *closing, const struct action *action)
-{
-    learner_write_block(closing->setup->learner, action->first, action->entries, action->units,
-                        action->keep_weights);
-    node_on_applied(closing->node, transport_now_ns(), action->entries);
-}
-
-/* The learner's thread has ended and the learner is ours: what still waits is heard now, so that
+/* The learner's thread has ended and the learner is ours: what still waits is applied now, so that
  * the base is the one of the version it is saved with. */
-static void hear_the_rest(const struct shutdown *closing)
+static void apply_the_rest(const struct shutdown *closing)
 {
+    const struct executor executor = {.ops = &executor_learner_ops,
+                                      .learner = closing->setup->learner};
     struct action action;
     while (node_next(closing->node, &action)) {
         if (action.kind == ACTION_NOTE)
             event_log_note(closing->report, &action.note);
-        if (action.kind == ACTION_APPLY)
-            hear(closing, &action);
-        if (action.kind == ACTION_WRITE)
-            write_part(closing, &action);
+        if (action.kind != ACTION_APPLY && action.kind != ACTION_WRITE)
+            continue;
+        const struct answer answer = executor_perform(&executor, &action);
+        executor_answer(closing->node, transport_now_ns(), &answer);
     }
 }
 
@@ -81,13 +67,13 @@ int shutdown_run(const struct shutdown *closing)
 {
     struct rusage usage;
     struct problem problem;
-    hear_the_rest(closing);
+    apply_the_rest(closing);
     char *version = version_of(closing);
     struct final final = {
         .learner_digest = learner_digest(closing->setup->learner),
         .version = version,
         .parameters = learner_parameters(closing->setup->learner),
-        .used = learner_thread_used(closing->worker),
+        .used = learner_thread_used(closing->learner),
     };
     int code = save_all(closing, &problem) == OK ? 0 : 1;
     if (code != 0)

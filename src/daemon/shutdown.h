@@ -13,7 +13,7 @@
 struct shutdown {
     const struct config *config;
     struct setup *setup;
-    const struct learner_thread *worker; /* stopped */
+    const struct learner_thread *learner; /* stopped */
     struct node *node;
     struct saver *saver;
     uint8_t *history; /* [node_history_max], scratch */

@@ -203,6 +203,12 @@ static struct learner_thread_event next_event(void)
 }
 
 /* The next one that is not STEPPED. */
+static void assert_answers(struct learner_thread_event event, enum action_kind order)
+{
+    assert_int_equal(event.kind, LEARNER_THREAD_ANSWERED);
+    assert_int_equal(event.answer.to, order);
+}
+
 static struct learner_thread_event next_answer(void)
 {
     struct learner_thread_event event;
@@ -255,7 +261,7 @@ static int learner_stop(void **state)
     return arena_stop(state);
 }
 
-static void open_hatch(bool train, uint64_t samples_max)
+static void open_thread(bool train, uint64_t samples_max)
 {
     const struct learner_thread_options options = {.samples_max = samples_max,
                                                    .apply_window = APPLY_WINDOW,
@@ -264,7 +270,7 @@ static void open_hatch(bool train, uint64_t samples_max)
     assert_true(learner_thread_arena_bytes(&options) < ARENA_BYTES / 2);
     worker = learner_thread_new(&arena, learner, &options);
     if (train)
-        learner_thread_train(worker, 0);
+        learner_thread_order(worker, &(struct action){.kind = ACTION_TRAIN});
 }
 
 /* Some entries, one step each. */
@@ -286,20 +292,21 @@ static void commands_are_answered_in_order(void **state)
 {
     (void)state;
     const struct update small = update_of(2, 10), large = update_of(4, 1000);
-    open_hatch(false, 0);
-    learner_thread_apply(worker, &small, false);
-    learner_thread_apply(worker, &large, false);
-    learner_thread_publish(worker, &whole, false);
+    open_thread(false, 0);
+    learner_thread_order(worker, &(struct action){.kind = ACTION_APPLY, .update = &small});
+    learner_thread_order(worker, &(struct action){.kind = ACTION_APPLY, .update = &large});
+    learner_thread_order(worker,
+                         &(struct action){.kind = ACTION_PUBLISH, .terms = whole, .last = false});
     learner_thread_evaluate(worker);
     struct learner_thread_event event = next_event();
-    assert_int_equal(event.kind, LEARNER_THREAD_APPLIED);
-    assert_int_equal(event.entries, 2);
+    assert_answers(event, ACTION_APPLY);
+    assert_int_equal(event.answer.entries, 2);
     event = next_event();
-    assert_int_equal(event.kind, LEARNER_THREAD_APPLIED);
-    assert_int_equal(event.entries, 4);
+    assert_answers(event, ACTION_APPLY);
+    assert_int_equal(event.answer.entries, 4);
     event = next_event();
-    assert_int_equal(event.kind, LEARNER_THREAD_TOLD);
-    assert_int_equal(event.update->count, 0); /* it has learned nothing of its own */
+    assert_answers(event, ACTION_PUBLISH);
+    assert_int_equal(event.answer.update->count, 0); /* it has learned nothing of its own */
     event = next_event();
     assert_int_equal(event.kind, LEARNER_THREAD_EVALUATED);
     assert_int_equal(event.evaluation.samples, 4);
@@ -325,18 +332,18 @@ static void everything_heard_is_applied_once_however_much_it_is(void **state)
     const uint32_t heard = 60000;
     uint64_t digest = learner_digest(learner);
     uint32_t under_way = 0;
-    open_hatch(false, 0);
+    open_thread(false, 0);
     for (uint32_t i = 0; i < heard; i++) {
         const struct update update = update_of(1 + i % 4, 1 + i);
         digest = digest_add(digest, digest_of(&update));
         while (under_way + update.count > APPLY_WINDOW)
             under_way -= next_answer().entries;
-        learner_thread_apply(worker, &update, false);
+        learner_thread_order(worker, &(struct action){.kind = ACTION_APPLY, .update = &update});
         under_way += update.count;
     }
     learner_thread_stop(worker);
     for (struct learner_thread_event event; learner_thread_next(worker, &event);)
-        under_way -= event.entries;
+        under_way -= event.answer.entries;
     assert_int_equal(under_way, 0);
     assert_true(learner_digest(learner) == digest);
 }
@@ -345,7 +352,7 @@ static void the_learner_learns_on_its_own_thread(void **state)
 {
     (void)state;
     enum { SAMPLES = 8000 };
-    open_hatch(true, SAMPLES);
+    open_thread(true, SAMPLES);
     uint64_t samples = 0, steps = 0;
     while (samples < SAMPLES) {
         const struct learner_thread_event event = next_event();
@@ -357,8 +364,9 @@ static void the_learner_learns_on_its_own_thread(void **state)
     assert_int_equal(samples, SAMPLES); /* and no step more */
     assert_int_equal(steps, SAMPLES / 4);
     for (int i = 0; i < 50; i++) { /* half of the entries at a time */
-        learner_thread_publish(worker, &whole, false);
-        assert_int_equal(next_answer().kind, LEARNER_THREAD_TOLD);
+        learner_thread_order(
+            worker, &(struct action){.kind = ACTION_PUBLISH, .terms = whole, .last = false});
+        assert_answers(next_answer(), ACTION_PUBLISH);
     }
     learner_thread_evaluate(worker);
     const struct learner_thread_event event = next_answer();
@@ -374,15 +382,16 @@ static void what_is_told_is_what_the_base_moved_by(void **state)
     (void)state;
     uint64_t digest = learner_digest(learner);
     uint32_t told = 0;
-    open_hatch(true, 0);
+    open_thread(true, 0);
     for (int round = 0; round < 50; round++) {
         while (next_event().kind != LEARNER_THREAD_STEPPED)
             ;
-        learner_thread_publish(worker, &whole, round == 49);
+        learner_thread_order(
+            worker, &(struct action){.kind = ACTION_PUBLISH, .terms = whole, .last = round == 49});
         const struct learner_thread_event event = next_answer();
-        assert_int_equal(event.kind, LEARNER_THREAD_TOLD);
-        digest = digest_add(digest, digest_of(event.update));
-        told += event.update->count;
+        assert_answers(event, ACTION_PUBLISH);
+        digest = digest_add(digest, digest_of(event.answer.update));
+        told += event.answer.update->count;
     }
     learner_thread_stop(worker);
     assert_true(told > 0);
@@ -392,10 +401,10 @@ static void what_is_told_is_what_the_base_moved_by(void **state)
 static void nothing_is_learned_before_training_is_allowed(void **state)
 {
     (void)state;
-    open_hatch(false, 0);
+    open_thread(false, 0);
     learner_thread_evaluate(worker);
     assert_int_equal(next_event().kind, LEARNER_THREAD_EVALUATED);
-    learner_thread_train(worker, 0);
+    learner_thread_order(worker, &(struct action){.kind = ACTION_TRAIN});
     assert_int_equal(next_event().kind, LEARNER_THREAD_STEPPED);
     learner_thread_stop(worker);
 }
@@ -429,13 +438,14 @@ static void the_last_telling_ends_the_training(void **state)
     (void)state;
     uint64_t samples = 0;
     struct learner_thread_event event;
-    open_hatch(true, 0);
+    open_thread(true, 0);
     for (int i = 0; i < 3; i++)
         samples += next_event().samples;
-    learner_thread_publish(worker, &whole, true);
+    learner_thread_order(worker,
+                         &(struct action){.kind = ACTION_PUBLISH, .terms = whole, .last = true});
     while ((event = next_event()).kind == LEARNER_THREAD_STEPPED)
         samples += event.samples;
-    assert_int_equal(event.kind, LEARNER_THREAD_TOLD);
+    assert_answers(event, ACTION_PUBLISH);
     assert_falls_asleep();
     learner_thread_evaluate(worker);
     event = next_event();
@@ -449,7 +459,7 @@ static void a_training_learner_stops_when_told_to(void **state)
 {
     (void)state;
     struct learner_thread_event event;
-    open_hatch(true, 0);
+    open_thread(true, 0);
     assert_int_equal(next_event().kind, LEARNER_THREAD_STEPPED);
     learner_thread_stop(worker);
     const uint64_t samples = learner_samples(learner);
@@ -461,7 +471,7 @@ static void a_training_learner_stops_when_told_to(void **state)
 static void an_idle_learner_sleeps_and_can_be_woken(void **state)
 {
     (void)state;
-    open_hatch(false, 0);
+    open_thread(false, 0);
     for (int round = 0; round < 3; round++) {
         learner_thread_evaluate(worker);
         assert_int_equal(next_event().kind, LEARNER_THREAD_EVALUATED);
@@ -472,22 +482,22 @@ static void an_idle_learner_sleeps_and_can_be_woken(void **state)
 
 int main(void)
 {
-#define RING(name)  cmocka_unit_test_setup_teardown(name, ring_start, ring_stop)
-#define HATCH(name) cmocka_unit_test_setup_teardown(name, learner_start, learner_stop)
+#define RING(name)   cmocka_unit_test_setup_teardown(name, ring_start, ring_stop)
+#define THREAD(name) cmocka_unit_test_setup_teardown(name, learner_start, learner_stop)
     const struct CMUnitTest tests[] = {
         RING(an_empty_ring_has_nothing),
         RING(a_full_ring_takes_no_more_until_something_is_taken),
         RING(room_is_aligned_and_asking_twice_changes_nothing),
         RING(the_largest_record_fits_at_every_place),
         RING(between_two_threads_nothing_is_lost_or_turned_round),
-        HATCH(commands_are_answered_in_order),
-        HATCH(everything_heard_is_applied_once_however_much_it_is),
-        HATCH(the_learner_learns_on_its_own_thread),
-        HATCH(what_is_told_is_what_the_base_moved_by),
-        HATCH(nothing_is_learned_before_training_is_allowed),
-        HATCH(the_last_telling_ends_the_training),
-        HATCH(a_training_learner_stops_when_told_to),
-        HATCH(an_idle_learner_sleeps_and_can_be_woken),
+        THREAD(commands_are_answered_in_order),
+        THREAD(everything_heard_is_applied_once_however_much_it_is),
+        THREAD(the_learner_learns_on_its_own_thread),
+        THREAD(what_is_told_is_what_the_base_moved_by),
+        THREAD(nothing_is_learned_before_training_is_allowed),
+        THREAD(the_last_telling_ends_the_training),
+        THREAD(a_training_learner_stops_when_told_to),
+        THREAD(an_idle_learner_sleeps_and_can_be_woken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ static struct backend *backend;
 static struct arena arena;
 static struct model *model;
 static struct learner *learner;
-static struct learner_thread_used used; /* by the last hatch */
+static struct learner_thread_used used; /* by the last thread */
 
 static int begin(void **state)
 {
@@ -64,7 +64,8 @@ static uint32_t train(uint64_t step_ns, uint64_t swarm_samples)
         .wake = nobody_is_woken};
     struct learner_thread *worker = learner_thread_new(&arena, learner, &options);
     struct learner_thread_event event = {.batch = 0};
-    learner_thread_train(worker, swarm_samples);
+    learner_thread_order(worker,
+                         &(struct action){.kind = ACTION_TRAIN, .swarm_samples = swarm_samples});
     for (uint64_t samples = 0; samples < SAMPLES;) {
         if (learner_thread_next(worker, &event))
             samples += event.samples;
@@ -114,7 +115,7 @@ static void hear_ten_times(void)
     struct learner_thread *worker = learner_thread_new(&arena, learner, &options);
     struct learner_thread_event event;
     for (int i = 0; i < 10; i++) {
-        learner_thread_apply(worker, &update, false);
+        learner_thread_order(worker, &(struct action){.kind = ACTION_APPLY, .update = &update});
         while (!learner_thread_next(worker, &event))
             (void)sched_yield();
     }

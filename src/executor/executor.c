@@ -1,0 +1,137 @@
+#include "executor/executor.h"
+
+#include <string.h>
+
+static void follow(void *learner, uint64_t swarm_samples)
+{
+    learner_follow(learner, swarm_samples);
+}
+
+static const struct update *publish(void *learner, const struct publish_terms *terms)
+{
+    return learner_publish(learner, terms);
+}
+
+static void apply(void *learner, const struct update *update)
+{
+    learner_apply(learner, update);
+}
+
+static void apply_own(void *learner, const struct update *update)
+{
+    learner_apply_own(learner, update);
+}
+
+static void read_block(void *learner, size_t first, size_t count, int32_t *units)
+{
+    learner_read_block(learner, first, count, units);
+}
+
+static void write_block(void *learner, size_t first, size_t count, const int32_t *units,
+                        bool keep_weights)
+{
+    learner_write_block(learner, first, count, units, keep_weights);
+}
+
+static void save(void *learner, struct learner_state *state)
+{
+    learner_save(learner, state);
+}
+
+const struct executor_ops executor_learner_ops = {.follow = follow,
+                                                  .publish = publish,
+                                                  .apply = apply,
+                                                  .apply_own = apply_own,
+                                                  .read_block = read_block,
+                                                  .write_block = write_block,
+                                                  .save = save};
+
+bool executor_is_order(enum action_kind kind)
+{
+    return kind == ACTION_APPLY || kind == ACTION_TRAIN || kind == ACTION_PUBLISH ||
+           kind == ACTION_READ || kind == ACTION_WRITE || kind == ACTION_SAVE;
+}
+
+struct answer executor_perform(const struct executor *executor, const struct action *order)
+{
+    const struct executor_ops *ops = executor->ops;
+    void *learner = executor->learner;
+    struct answer answer = {.to = order->kind};
+    switch (order->kind) {
+    case ACTION_APPLY:
+        (order->own ? ops->apply_own : ops->apply)(learner, order->update);
+        answer.entries = order->update->count;
+        break;
+    case ACTION_TRAIN:
+        ops->follow(learner, order->swarm_samples);
+        break;
+    case ACTION_PUBLISH:
+        answer.update = ops->publish(learner, &order->terms);
+        break;
+    case ACTION_READ:
+        CHECK(order->entries <= NODE_READ_MAX && executor->units);
+        ops->read_block(learner, order->first, order->entries, executor->units);
+        answer.units = executor->units;
+        break;
+    case ACTION_WRITE:
+        ops->write_block(learner, order->first, order->entries, order->units, order->keep_weights);
+        answer.entries = order->entries;
+        break;
+    case ACTION_SAVE:
+        CHECK(executor->state);
+        ops->save(learner, executor->state);
+        break;
+    default:
+        CHECK(executor_is_order(order->kind));
+    }
+    return answer;
+}
+
+void executor_answer(struct node *node, uint64_t now_ns, const struct answer *answer)
+{
+    CHECK(answer->to != ACTION_SAVE && executor_is_order(answer->to));
+    if (answer->to == ACTION_APPLY || answer->to == ACTION_WRITE)
+        node_on_applied(node, now_ns, answer->entries);
+    else if (answer->to == ACTION_PUBLISH)
+        node_on_published(node, now_ns, answer->update);
+    else if (answer->to == ACTION_READ)
+        node_on_read(node, now_ns, answer->units);
+}
+
+size_t order_bytes(const struct action *order)
+{
+    CHECK(executor_is_order(order->kind));
+    size_t bytes = sizeof *order;
+    if (order->kind == ACTION_APPLY)
+        bytes += sizeof *order->update + order->update->count * (sizeof *order->update->index +
+                                                                 sizeof *order->update->level);
+    if (order->kind == ACTION_WRITE)
+        bytes += order->entries * sizeof *order->units;
+    return bytes;
+}
+
+/* An update behind the order: the struct, the indexes, the levels. */
+static void copy_update(struct action *copy, const struct update *update)
+{
+    struct update *ours = (struct update *)(copy + 1);
+    *ours = *update;
+    ours->index = (uint32_t *)(ours + 1);
+    ours->level = (int8_t *)(ours->index + update->count);
+    memcpy(ours->index, update->index, update->count * sizeof *update->index);
+    memcpy(ours->level, update->level, update->count);
+    copy->update = ours;
+}
+
+const struct action *order_copy(void *room, const struct action *order)
+{
+    CHECK(executor_is_order(order->kind));
+    struct action *copy = room;
+    *copy = *order;
+    if (order->kind == ACTION_APPLY)
+        copy_update(copy, order->update);
+    if (order->kind == ACTION_WRITE) {
+        copy->units = (int32_t *)(copy + 1);
+        memcpy(copy + 1, order->units, order->entries * sizeof *order->units);
+    }
+    return copy;
+}

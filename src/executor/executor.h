@@ -1,0 +1,57 @@
+/* What a node asks of its learner, done in one place: for the daemon's learner thread, for its
+ * shutdown, and for simulated nodes.
+ *
+ *   node_next ─► action ─► executor_perform ─► answer ─► executor_answer ─► node_on_…
+ *                  └ order_copy: kept until the learner is between two steps
+ *
+ * APPLY, TRAIN, PUBLISH, READ, WRITE and SAVE are performed in the order in which they were asked
+ * for; that is what lets the node know of which rumors a block is the sum (node.h).
+ */
+#ifndef HEARSAY_EXECUTOR_EXECUTOR_H
+#define HEARSAY_EXECUTOR_EXECUTOR_H
+
+#include "node/node.h"
+#include "training/learner.h"
+
+/* A learner, as an executor sees it. */
+struct executor_ops {
+    void (*follow)(void *learner, uint64_t swarm_samples);
+    const struct update *(*publish)(void *learner, const struct publish_terms *terms);
+    void (*apply)(void *learner, const struct update *update);
+    void (*apply_own)(void *learner, const struct update *update);
+    void (*read_block)(void *learner, size_t first, size_t count, int32_t *units);
+    void (*write_block)(void *learner, size_t first, size_t count, const int32_t *units,
+                        bool keep_weights);
+    void (*save)(void *learner, struct learner_state *state);
+};
+extern const struct executor_ops executor_learner_ops; /* of a struct learner */
+
+struct executor {
+    const struct executor_ops *ops; /* how it is talked to */
+    void *learner;                  /* whom */
+    int32_t *units;                 /* [NODE_READ_MAX] where READ puts what it read */
+    struct learner_state *state;    /* where SAVE puts its copy */
+};
+
+/* What came of an action. */
+struct answer {
+    enum action_kind to;         /* the action's kind */
+    const struct update *update; /* PUBLISH: the learner's, until its next publication */
+    uint32_t entries;            /* APPLY, WRITE: how many are done */
+    const int32_t *units;        /* READ: the executor's, until the next READ */
+};
+
+/* Is it an order for the learner? The others are for the network and the owner. */
+bool executor_is_order(enum action_kind kind);
+
+/* Performs an order. A TRAIN has no answer for the node; beginning to step is the caller's. */
+struct answer executor_perform(const struct executor *executor, const struct action *order);
+
+/* Tells the node. A SAVE is answered by the owner, who has room for the history (node_on_saved). */
+void executor_answer(struct node *node, uint64_t now_ns, const struct answer *answer);
+
+/* An order and all that it points to, in one piece. */
+size_t order_bytes(const struct action *order);
+const struct action *order_copy(void *room, const struct action *order); /* room[order_bytes] */
+
+#endif
