@@ -70,8 +70,9 @@ struct path {
     uint64_t delay_ns;  /* rtt 80 ms: half of it each way; delay 40 ms: this way */
     uint64_t jitter_ns; /* jitter 5 ms: up to so much more, uniform, never out of order */
     double loss;        /* loss 0.1 %: of the segments, sent again one round trip later */
-    struct rate rate;   /* rate 20 Mbit/s: shared by everything between the two regions, each way;
-                           at 60 s rate 5 Mbit/s */
+    struct rate rate;   /* rate 20 Mbit/s: shared by all nodes of the two regions, each way;
+                           up 20 Mbit/s, down 100 Mbit/s: from the first region to the second, and
+                           back; at 60 s rate (or up, or down) 5 Mbit/s */
 };
 
 enum metric {

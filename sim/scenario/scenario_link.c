@@ -6,11 +6,12 @@
 
 /* What a link line says, before it is known to be right. */
 struct reading {
-    struct path path;
-    bool all;
-    bool one_way;
-    uint32_t from;
-    uint32_t to;
+    struct path path; /* from the first region to the second, or for every pair (all) */
+    struct rate back; /* rate from the second region to the first */
+    bool all;         /* link = all */
+    bool one_way;     /* link = west > east */
+    uint32_t from;    /* first region */
+    uint32_t to;      /* second region */
 };
 
 static enum error read_region(const struct scenario *scenario, struct clause *clause,
@@ -88,10 +89,34 @@ static enum error read_loss(struct reading *reading, struct clause *clause, stru
 
 static enum error read_rate(struct reading *reading, struct clause *clause, struct problem *problem)
 {
-    return clause_rate(clause, &reading->path.rate.bytes_per_s, problem);
+    const enum error error = clause_rate(clause, &reading->path.rate.bytes_per_s, problem);
+    reading->back.bytes_per_s = reading->path.rate.bytes_per_s;
+    return error;
 }
 
-/* at 60 s rate 5 Mbit/s */
+/* A direction has a name only where a line names both ends and both ways. */
+static enum error check_directed(const struct reading *reading, const struct clause *clause,
+                                 struct problem *problem)
+{
+    if (!reading->all && !reading->one_way && reading->from != reading->to)
+        return OK;
+    return clause_fail(clause, problem,
+                       "up and down are the two ways between two regions; this link has a rate");
+}
+
+static enum error read_up(struct reading *reading, struct clause *clause, struct problem *problem)
+{
+    const enum error error = check_directed(reading, clause, problem);
+    return error == OK ? clause_rate(clause, &reading->path.rate.bytes_per_s, problem) : error;
+}
+
+static enum error read_down(struct reading *reading, struct clause *clause, struct problem *problem)
+{
+    const enum error error = check_directed(reading, clause, problem);
+    return error == OK ? clause_rate(clause, &reading->back.bytes_per_s, problem) : error;
+}
+
+/* at 60 s rate 5 Mbit/s; at 60 s up 5 Mbit/s; at 60 s down 5 Mbit/s */
 static enum error read_change(struct reading *reading, struct clause *clause,
                               struct problem *problem)
 {
@@ -100,21 +125,29 @@ static enum error read_change(struct reading *reading, struct clause *clause,
     enum error error = clause_time(clause, &at_ns, problem);
     if (error != OK)
         return error;
-    if (!clause_take(clause, "rate"))
+    const bool both = clause_take(clause, "rate");
+    const bool up = both || clause_take(clause, "up");
+    const bool down = both || (!up && clause_take(clause, "down"));
+    if (!up && !down)
         return clause_fail(clause, problem,
                            "what changes then is missing, such as: at 60 s rate 5 Mbit/s");
-    error = clause_rate(clause, &bytes_per_s, problem);
-    if (error != OK)
-        return error;
-    return clause_rate_change(clause, &reading->path.rate, at_ns, bytes_per_s, problem);
+    error = both ? OK : check_directed(reading, clause, problem);
+    if (error == OK)
+        error = clause_rate(clause, &bytes_per_s, problem);
+    if (error == OK && up)
+        error = clause_rate_change(clause, &reading->path.rate, at_ns, bytes_per_s, problem);
+    if (error == OK && down)
+        error = clause_rate_change(clause, &reading->back, at_ns, bytes_per_s, problem);
+    return error;
 }
 
-enum { RTT, DELAY, JITTER, LOSS, RATE, CHANGE, WORDS };
+enum { RTT, DELAY, JITTER, LOSS, RATE, UP, DOWN, CHANGE, WORDS };
 
-static const char *const words[WORDS] = {"rtt", "delay", "jitter", "loss", "rate", "at"};
+static const char *const words[WORDS] = {"rtt",  "delay", "jitter", "loss",
+                                         "rate", "up",    "down",   "at"};
 
 static enum error (*const reads[WORDS])(struct reading *, struct clause *, struct problem *) = {
-    read_rtt, read_delay, read_jitter, read_loss, read_rate, read_change,
+    read_rtt, read_delay, read_jitter, read_loss, read_rate, read_up, read_down, read_change,
 };
 
 static enum error read_clause(struct reading *reading, struct clause *clause, uint32_t *seen,
@@ -130,6 +163,8 @@ static enum error read_clause(struct reading *reading, struct clause *clause, ui
     *seen |= 1u << i;
     if ((*seen >> RTT & 1) && (*seen >> DELAY & 1))
         return clause_fail(clause, problem, "rtt and delay say the same; give one of them");
+    if ((*seen >> RATE & 1) && (*seen >> UP & 1 || *seen >> DOWN & 1))
+        return clause_fail(clause, problem, "rate is both up and down; give rate, or up and down");
     enum error error = reads[i](reading, clause, problem);
     return error == OK ? clause_end(clause, problem) : error;
 }
@@ -182,7 +217,9 @@ static enum error read_line(const struct scenario *scenario, struct reading *rea
         if (error == OK)
             error = read_clause(reading, &clause, &seen, problem);
     }
-    return error == OK ? check_end(scenario, &reading->path.rate, problem) : error;
+    if (error == OK)
+        error = check_end(scenario, &reading->path.rate, problem);
+    return error == OK ? check_end(scenario, &reading->back, problem) : error;
 }
 
 enum error scenario_link_add(struct scenario *scenario, struct scenario_links *links,
@@ -204,8 +241,11 @@ enum error scenario_link_add(struct scenario *scenario, struct scenario_links *l
     if (error != OK)
         return error;
     scenario->paths[reading.from][reading.to] = reading.path;
-    if (!reading.one_way)
-        scenario->paths[reading.to][reading.from] = reading.path;
+    if (reading.one_way || reading.from == reading.to)
+        return OK;
+    struct path *back = &scenario->paths[reading.to][reading.from];
+    *back = reading.path;
+    back->rate = reading.back;
     return OK;
 }
 

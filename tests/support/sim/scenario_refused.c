@@ -73,6 +73,12 @@ const struct refused refused[] = {
     {SCENARIO_BASE "link = desk lab\nlink = lab > desk\n",
      ":5: link: this link already stands in line 4"},
     {SCENARIO_BASE "link = all\nlink = all\n", ":5: link: this link already stands in line 4"},
+    {SCENARIO_BASE "link = desk > lab, up 9 MB/s\n", "up and down are the two ways between two"},
+    {SCENARIO_BASE "link = all, down 9 MB/s\n", "this link has a rate"},
+    {SCENARIO_BASE "link = lab lab, at 5 s up 9 MB/s\n", "this link has a rate"},
+    {SCENARIO_BASE "link = desk lab, up 1 MB/s, rate 9 MB/s\n",
+     "rate is both up and down; give rate, or up and down"},
+    {SCENARIO_BASE "link = desk lab, at 500 s down 9 MB/s\n", "comes after the end"},
     {SCENARIO_BASE "link = desk lab, rtt 1 ms, rtt 1 ms\n", "rtt stands twice in this line"},
     /* fault */
     {SCENARIO_BASE "fault = crsh desk, at 1 s\n",

@@ -150,6 +150,24 @@ static void links_hold_both_ways_one_way_or_for_all_others(void **state)
     assert_true(scenario->paths[1][1].delay_ns == 500000);
 }
 
+static void a_link_may_carry_more_one_way_than_the_other(void **state)
+{
+    (void)state;
+    const struct scenario *scenario =
+        played("[scenario]\nnodes = 1 a\nnodes = 1 b\nnodes = 1 c\n"
+               "link = a b, rtt 80 ms, up 2 MB/s, down 20 MB/s, at 60 s up 1 MB/s\n"
+               "link = b c, at 60 s down 3 MB/s, rate 4 MB/s, at 70 s rate 5 MB/s\n");
+    const struct rate *up = &scenario->paths[0][1].rate, *down = &scenario->paths[1][0].rate;
+    assert_true(rate_at(up, 59 * SECOND_NS) == 2000000 && rate_at(up, 60 * SECOND_NS) == 1000000);
+    assert_true(rate_at(down, 0) == 20000000 && rate_at(down, 60 * SECOND_NS) == 20000000);
+    assert_true(scenario->paths[1][0].delay_ns == 40 * MILLI_NS);
+    up = &scenario->paths[1][2].rate;
+    down = &scenario->paths[2][1].rate;
+    assert_true(rate_at(up, 60 * SECOND_NS) == 4000000 && rate_at(up, 70 * SECOND_NS) == 5000000);
+    assert_true(rate_at(down, 0) == 4000000 && rate_at(down, 60 * SECOND_NS) == 3000000);
+    assert_true(rate_at(down, 70 * SECOND_NS) == 5000000);
+}
+
 /* The digits of scenario_taken.h. */
 static void assert_strikes(const struct fault *fault, const char *digits)
 {
@@ -336,6 +354,7 @@ int main(void)
         cmocka_unit_test(nodes_are_numbered_through_all_groups),
         cmocka_unit_test(a_group_sets_keys_for_its_nodes_alone),
         cmocka_unit_test(links_hold_both_ways_one_way_or_for_all_others),
+        cmocka_unit_test(a_link_may_carry_more_one_way_than_the_other),
         cmocka_unit_test(every_fault_is_read),
         cmocka_unit_test(the_details_of_faults_are_read),
         cmocka_unit_test(a_name_is_a_group_or_a_region_and_never_both_with_other_nodes),
