@@ -41,7 +41,7 @@ static void print_verdicts(FILE *out, const struct outcome *outcome)
         (void)fputc('\n', out);
     for (uint32_t i = 0; i < count; i++) {
         const struct verdict *verdict = &outcome->verdicts[i];
-        (void)fprintf(out, "%-9s", verdict->met ? "met" : "NOT MET");
+        (void)fprintf(out, "%-9s", report_verdict(outcome, i));
         table_print_words(out, verdict->text, 9);
     }
 }
@@ -58,12 +58,13 @@ void report_print(FILE *out, const struct outcome *outcome)
     print_verdicts(out, outcome);
 }
 
-static enum error make_dir(const char *dir, struct problem *problem)
+static enum error make_dir(const char *dir, bool *made, struct problem *problem)
 {
     struct stat found;
     if (strlen(dir) >= CONFIG_PATH_BYTES)
         return problem_set(problem, TOO_BIG, "the name of the folder is too long: %.100s...", dir);
-    if (mkdir(dir, 0777) == 0)
+    *made = mkdir(dir, 0777) == 0;
+    if (*made)
         return OK;
     const int error = errno;
     if (error == EEXIST && stat(dir, &found) == 0 && S_ISDIR(found.st_mode)) {
@@ -203,16 +204,17 @@ static enum error write_page(const char *dir, const struct outcome *outcome,
     return close_file(file, path, problem);
 }
 
-enum error report_ready(const char *dir, struct problem *problem)
+enum error report_ready(const char *dir, bool *made, struct problem *problem)
 {
     const enum error error = gnuplot_ready(problem);
-    return error == OK ? make_dir(dir, problem) : error;
+    return error == OK ? make_dir(dir, made, problem) : error;
 }
 
 enum error report_write(const char *dir, const struct outcome *outcome, struct problem *problem)
 {
     char *drawings[FINDINGS_PLOTS] = {NULL};
-    enum error error = make_dir(dir, problem);
+    bool made;
+    enum error error = make_dir(dir, &made, problem);
     if (error == OK)
         error = write_files(dir, outcome, problem);
     if (error == OK)

@@ -20,10 +20,10 @@
 
 #include "scenario/outcome.h"
 
-/* Whether there will be a report, asked before the work is done. MISSING, and how to get it: there
- * is no gnuplot. FAILED or TOO_BIG: DIR is made if it is not there, and it can be neither made nor
- * written to. */
-enum error report_ready(const char *dir, struct problem *problem) MUST_USE;
+/* Checks before the play that there can be a report, and makes DIR if it is not there (*made: it
+ * was not). MISSING: there is no gnuplot, and how to get it. FAILED or TOO_BIG: DIR can be neither
+ * made nor written to. */
+enum error report_ready(const char *dir, bool *made, struct problem *problem) MUST_USE;
 
 /* Within 80 columns. Of an outcome that was judged. */
 void report_print(FILE *out, const struct outcome *outcome);

@@ -68,6 +68,13 @@ const char *report_strategy(const struct outcome *outcome)
     return NAMES[outcome->scenario->strategy];
 }
 
+const char *report_verdict(const struct outcome *outcome, uint32_t i)
+{
+    if (outcome_is_stopped(outcome))
+        return "open";
+    return outcome->verdicts[i].met ? "met" : "NOT MET";
+}
+
 const struct moment *report_last(const struct outcome *outcome)
 {
     return outcome->moments_count ? &outcome->moments[outcome->moments_count - 1] : NULL;

@@ -33,6 +33,8 @@ bool report_has_figure(const struct outcome *outcome, enum figure figure);
 double report_quantile(double *values, uint32_t count, double q);
 
 const char *report_strategy(const struct outcome *outcome); /* as a scenario writes it */
+/* "met", "NOT MET", or "open": it was interrupted. */
+const char *report_verdict(const struct outcome *outcome, uint32_t i);
 const struct moment *report_last(const struct outcome *outcome);
 bool report_has_wires(const struct outcome *outcome);
 bool report_has_accuracy(const struct outcome *outcome);

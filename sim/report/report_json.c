@@ -221,11 +221,13 @@ static json_t *link_json(const struct link_total *link)
     return object;
 }
 
-static json_t *verdict_json(const struct expect *expect, const struct verdict *verdict)
+static json_t *verdict_json(const struct outcome *outcome, uint32_t i)
 {
+    const struct expect *expect = &outcome->scenario->expects[i];
+    const struct verdict *verdict = &outcome->verdicts[i];
     json_t *object = json_object();
     put_text(object, "expect", expect->text);
-    put(object, "met", json_boolean(verdict->met));
+    put(object, "met", outcome_is_stopped(outcome) ? json_null() : json_boolean(verdict->met));
     put_real(object, "found", verdict->value);
     put_text(object, "text", verdict->text);
     return object;
@@ -235,7 +237,7 @@ static void put_lists(json_t *root, const struct outcome *outcome)
 {
     json_t *nodes = json_array(), *links = json_array(), *verdicts = json_array();
     for (uint32_t i = 0; i < outcome->scenario->expects_count; i++)
-        append(verdicts, verdict_json(&outcome->scenario->expects[i], &outcome->verdicts[i]));
+        append(verdicts, verdict_json(outcome, i));
     for (uint32_t i = 0; i < outcome->scenario->nodes_count; i++)
         append(nodes, node_json(&outcome->nodes[i]));
     for (uint32_t i = 0; i < outcome->links_count; i++)
@@ -249,6 +251,7 @@ static void put_end(json_t *root, const struct outcome *outcome)
 {
     const struct moment none = {.at_s = 0}, *last = report_last(outcome);
     const struct moment *end = last ? last : &none;
+    put_real(root, "interrupted_s", outcome->stopped_s);
     put_real(root, "accuracy", outcome->accuracy);
     put_real(root, "loss", outcome->loss);
     put_count(root, "tested", outcome->tested);

@@ -65,8 +65,9 @@ static void write_verdicts(FILE *out, const struct outcome *outcome)
     (void)fputs("<ul class=\"verdicts\">\n", out);
     for (uint32_t i = 0; i < outcome->scenario->expects_count; i++) {
         const struct verdict *verdict = &outcome->verdicts[i];
-        (void)fprintf(out, "<li class=\"%s\"><b>%s</b> ", verdict->met ? "met" : "missed",
-                      verdict->met ? "met" : "NOT MET");
+        const char *class = verdict->met ? "met" : "missed";
+        (void)fprintf(out, "<li class=\"%s\"><b>%s</b> ",
+                      outcome_is_stopped(outcome) ? "note" : class, report_verdict(outcome, i));
         escape_html(out, verdict->text);
         (void)fputs("</li>\n", out);
     }

@@ -21,6 +21,15 @@ static void fact_setting(struct table *table, const struct outcome *outcome)
               scenario->nodes_count, scenario->nodes_count == 1 ? "" : "s");
 }
 
+static void fact_stopped(struct table *table, const struct outcome *outcome)
+{
+    if (!outcome_is_stopped(outcome))
+        return;
+    table_add(table, "interrupted");
+    table_add(table, "after %.6g virtual seconds; all that follows is of that part alone",
+              outcome_span_s(outcome));
+}
+
 static void fact_accuracy(struct table *table, const struct outcome *outcome)
 {
     table_add(table, "accuracy");
@@ -45,7 +54,7 @@ static void fact_best(struct table *table, const struct outcome *outcome)
     if (!best)
         return;
     const uint32_t some = outcome->scenario->evaluate_samples, all = outcome->tested;
-    const bool on_all = best == report_last(outcome) || some == 0 || some > all;
+    const bool on_all = all > 0 && (best == report_last(outcome) || some == 0 || some > all);
     table_add(table, "best");
     table_add(table, "%.2f %% of %u test samples at %.4g s%s%s", 100 * best->accuracy,
               on_all ? all : some, best->at_s, best->sent_bytes ? ", after " : "",
@@ -95,10 +104,11 @@ static void fact_spreading(struct table *table, const struct outcome *outcome)
     char control[AMOUNT_BYTES];
     if (outcome->scenario->strategy != STRATEGY_GOSSIP)
         return;
-    table_add(table, "one version");
+    if (isfinite(outcome->one_version_s) || !outcome_is_stopped(outcome))
+        table_add(table, "one version");
     if (isfinite(outcome->one_version_s))
         table_add(table, "%.2f s after training ended", outcome->one_version_s);
-    else
+    else if (!outcome_is_stopped(outcome))
         table_add(table, "never: at the end, nodes held different models");
     if (isfinite(outcome->copies)) {
         table_add(table, "copies");
@@ -147,6 +157,7 @@ void report_facts(struct table *table, const struct outcome *outcome)
 {
     table_init(table, "What happened", (const char *const[]){"", "", NULL}, 2);
     fact_setting(table, outcome);
+    fact_stopped(table, outcome);
     fact_accuracy(table, outcome);
     fact_best(table, outcome);
     fact_traffic(table, outcome);

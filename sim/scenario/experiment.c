@@ -158,13 +158,38 @@ struct evaluation experiment_mark(struct experiment *experiment, const float *ho
 bool experiment_is_evaluation(const struct experiment *experiment, uint64_t at_ns)
 {
     const uint64_t every_ns = experiment->scenario->evaluate_ns;
-    return experiment->evaluator && every_ns > 0 && at_ns > 0 && at_ns % every_ns < SECOND_NS;
+    return experiment->evaluator && every_ns > 0 && at_ns > 0 && at_ns % every_ns < SECOND_NS &&
+           !experiment_is_stopped(experiment);
 }
 
-void experiment_enter(struct moment *moment, const struct evaluation *evaluation)
+static void enter(struct moment *moment, const struct evaluation *evaluation)
 {
     moment->accuracy = (double)evaluation->correct / evaluation->samples;
     moment->loss = evaluation->loss;
+}
+
+void experiment_evaluate(struct experiment *experiment, struct outcome *outcome, uint64_t at_ns,
+                         const float *host_weights)
+{
+    CHECK(outcome->moments_count > 0);
+    if (!experiment_is_evaluation(experiment, at_ns))
+        return;
+    const struct evaluation evaluation =
+        experiment_mark(experiment, host_weights, experiment->scenario->evaluate_samples);
+    enter(&outcome->moments[outcome->moments_count - 1], &evaluation);
+}
+
+void experiment_show(const struct experiment *experiment, const struct outcome *outcome,
+                     uint64_t at_ns)
+{
+    if (experiment->on_moment)
+        experiment->on_moment(experiment->watcher, outcome,
+                              (double)at_ns / (double)experiment->scenario->span_ns);
+}
+
+bool experiment_is_stopped(const struct experiment *experiment)
+{
+    return experiment->is_stopped && experiment->is_stopped(experiment->watcher);
 }
 
 static uint64_t memory_bytes(void)
@@ -177,13 +202,13 @@ static uint64_t memory_bytes(void)
 void experiment_finish(struct experiment *experiment, struct outcome *outcome,
                        const float *host_weights)
 {
-    if (experiment->evaluator && host_weights) {
+    if (experiment->evaluator && host_weights && !outcome_is_stopped(outcome)) {
         const struct evaluation evaluation = experiment_mark(experiment, host_weights, 0);
         outcome->accuracy = (double)evaluation.correct / evaluation.samples;
         outcome->loss = evaluation.loss;
         outcome->tested = evaluation.samples;
         if (outcome->moments_count > 0)
-            experiment_enter(&outcome->moments[outcome->moments_count - 1], &evaluation);
+            enter(&outcome->moments[outcome->moments_count - 1], &evaluation);
     }
     outcome->evaluate_cpu_s = experiment->evaluate_cpu_s;
     outcome->cpu_s = sim_learner_cpu_s() - experiment->begin_cpu_s;

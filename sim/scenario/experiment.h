@@ -31,8 +31,10 @@ struct experiment {
     double begin_cpu_s;
     FILE *trace; /* NULL: none */
     void *watcher;
-    /* After each moment; progress counts from 0 to 1. */
+    /* Called after each moment; progress counts from 0 to 1. NULL: nobody watches. */
     void (*on_moment)(void *watcher, const struct outcome *outcome, double progress);
+    /* Asked between events; true ends the play early. NULL: it is played to its end. */
+    bool (*is_stopped)(void *watcher);
 };
 
 enum error experiment_open(struct experiment *experiment, const struct scenario *scenario,
@@ -56,11 +58,19 @@ void experiment_mind(void *experiment, uint32_t i,
 struct evaluation experiment_mark(struct experiment *experiment, const float *host_weights,
                                   uint32_t samples);
 
-/* Is this second one to evaluate at? */
+/* Is this second one to evaluate at? Not once the play was interrupted. */
 bool experiment_is_evaluation(const struct experiment *experiment, uint64_t at_ns);
 
-/* Enter an evaluation into a moment. */
-void experiment_enter(struct moment *moment, const struct evaluation *evaluation);
+/* Evaluate host_weights[P] into the last moment, if this second is one to evaluate at. */
+void experiment_evaluate(struct experiment *experiment, struct outcome *outcome, uint64_t at_ns,
+                         const float *host_weights);
+
+/* Show the last moment, at virtual time at_ns, to the watcher. */
+void experiment_show(const struct experiment *experiment, const struct outcome *outcome,
+                     uint64_t at_ns);
+
+/* The watcher wants the play to end now. */
+bool experiment_is_stopped(const struct experiment *experiment);
 
 /* The end of every strategy: the whole test set, the processor's time, verdicts. */
 void experiment_finish(struct experiment *experiment, struct outcome *outcome,

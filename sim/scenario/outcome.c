@@ -14,6 +14,7 @@ void outcome_init(struct outcome *outcome, const struct scenario *scenario)
 {
     *outcome = (struct outcome){
         .scenario = scenario,
+        .stopped_s = NAN,
         .accuracy = NAN,
         .loss = NAN,
         .one_version_s = NAN,
@@ -377,7 +378,9 @@ void outcome_judge(struct outcome *outcome)
 {
     for (uint32_t i = 0; i < outcome->scenario->expects_count; i++) {
         const struct expect *expect = &outcome->scenario->expects[i];
-        const struct found found = find(outcome, expect);
+        const struct found found = outcome_is_stopped(outcome)
+                                       ? (struct found){NAN, false, "interrupted before the end"}
+                                       : find(outcome, expect);
         struct verdict *verdict = &outcome->verdicts[i];
         verdict->met = found.met;
         verdict->value = found.value;
@@ -385,9 +388,20 @@ void outcome_judge(struct outcome *outcome)
     }
 }
 
+bool outcome_is_stopped(const struct outcome *outcome)
+{
+    return isfinite(outcome->stopped_s);
+}
+
+double outcome_span_s(const struct outcome *outcome)
+{
+    return fmin(outcome_is_stopped(outcome) ? outcome->stopped_s : INFINITY,
+                seconds(outcome->scenario->span_ns));
+}
+
 bool outcome_is_met(const struct outcome *outcome)
 {
-    bool met = outcome->violation[0] == 0;
+    bool met = outcome->violation[0] == 0 && !outcome_is_stopped(outcome);
     for (uint32_t i = 0; i < outcome->scenario->expects_count; i++)
         met &= outcome->verdicts[i].met;
     return met;

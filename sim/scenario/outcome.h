@@ -92,6 +92,7 @@ struct outcome {
     struct link_total *links;         /* [links_count], from malloc; NULL: no wires */
     uint32_t links_count;
     struct verdict verdicts[SCENARIO_EXPECTS_MAX];
+    double stopped_s;      /* Virtual time at which the play was interrupted; NAN: it was not. */
     double accuracy, loss; /* of the base on the whole test set; NAN: no training */
     uint32_t tested;
     double one_version_s;       /* after training ended, when all held the same; NAN: never */
@@ -128,6 +129,12 @@ void outcome_judge(struct outcome *outcome);
 
 /* Is every node to be measured at that time (METRIC_ACCURACY_OF_ALL)? */
 bool outcome_wants_nodes(const struct scenario *scenario, uint64_t at_ns);
+
+/* The play was interrupted: no expectation is judged, and none counts as met. */
+bool outcome_is_stopped(const struct outcome *outcome);
+
+/* Virtual seconds of training that were played. */
+double outcome_span_s(const struct outcome *outcome);
 
 /* Every expectation holds and no invariant broke. */
 bool outcome_is_met(const struct outcome *outcome);

@@ -11,13 +11,14 @@
 #include "base/amount.h"
 #include "report/report.h"
 #include "crypto/secret.h"
+#include "scenario/interrupt.h"
 #include "storm/storm.h"
 #include "strategies/strategy.h"
 
 #define SETS_MAX  64
 #define BAR_WIDTH 16
 
-enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_SIGNAL = 128 };
 
 static const char usage[] =
     "hearsay sim FILE [options]: play a scenario: the same nodes and learners, virtual time\n"
@@ -39,8 +40,9 @@ static const char usage[] =
     "  --help             print this\n"
     "\n"
     "Ready scenarios are in configs/sim-*.conf. Strategies: gossip, single (each node alone),\n"
-    "ideal (synchronous SGD, free network), localsgd. Exit codes: 0 every expectation is met and\n"
-    "no invariant broke, 1 not so, 2 wrong usage or scenario.\n";
+    "ideal (synchronous SGD, free network), localsgd. Ctrl+C ends a scenario early, with a report\n"
+    "of what was played; a second one ends at once. Exit codes: 0 every expectation is met and no\n"
+    "invariant broke, 1 not so, 2 wrong usage or scenario, 128 + signal interrupted.\n";
 
 struct sim_options {
     const char *file;
@@ -218,30 +220,65 @@ static void on_moment(void *watcher, const struct outcome *outcome, double progr
 
 /* A scenario. */
 
+static bool is_stopped(void *watcher)
+{
+    (void)watcher;
+    return interrupt_signal() != 0;
+}
+
+/* Play, judge, and report what was played. */
+static enum error play_opened(struct experiment *experiment, const struct sim_options *options,
+                              struct outcome *outcome, struct problem *problem)
+{
+    const struct live *live = experiment->watcher;
+    const float *weights = strategy_of(experiment->scenario->strategy)->play(experiment, outcome);
+    experiment_finish(experiment, outcome, weights);
+    if (live->terminal)
+        (void)fputs("\r\033[K", stderr);
+    if (outcome->moments_count == 0)
+        return OK;
+    report_print(stdout, outcome);
+    if (options->no_report)
+        return OK;
+    const enum error error = report_write(options->out, outcome, problem);
+    if (error == OK)
+        (void)printf("The report is in %s/report.html\n", options->out);
+    return error;
+}
+
+/* What a person who interrupted it is told. */
+static void say_interrupted(const struct sim_options *options, const struct outcome *outcome)
+{
+    (void)fflush(stdout);
+    (void)fprintf(stderr, "hearsay: interrupted after %.6g of %.6g virtual seconds; %s\n",
+                  outcome_span_s(outcome), (double)outcome->scenario->span_ns * 1e-9,
+                  outcome->moments_count == 0 ? "there is nothing to report"
+                  : options->no_report        ? "the figures are of that part alone"
+                                              : "the report is of that part alone");
+}
+
+/* *code: the exit code where no error is returned. */
 static enum error play(const struct scenario *scenario, const struct sim_options *options,
-                       const char *command, bool *met, struct problem *problem)
+                       const char *command, int *code, struct problem *problem)
 {
     struct live live = {.out = stderr, .terminal = isatty(STDERR_FILENO) == 1, .begin_s = wall_s()};
     struct experiment experiment;
     enum error error = experiment_open(&experiment, scenario, problem);
     experiment.watcher = &live;
     experiment.on_moment = on_moment;
+    experiment.is_stopped = is_stopped;
     if (error == OK && options->trace && !(experiment.trace = fopen(options->trace, "w")))
         error = problem_set(problem, FAILED, "--trace %s: cannot be written", options->trace);
     if (error == OK) {
         struct outcome outcome;
         outcome_init(&outcome, scenario);
         outcome.command = command;
-        const float *weights = strategy_of(scenario->strategy)->play(&experiment, &outcome);
-        experiment_finish(&experiment, &outcome, weights);
-        if (live.terminal)
-            (void)fputs("\r\033[K", stderr);
-        report_print(stdout, &outcome);
-        if (!options->no_report)
-            error = report_write(options->out, &outcome, problem);
-        if (error == OK && !options->no_report)
-            (void)printf("The report is in %s/report.html\n", options->out);
-        *met = outcome_is_met(&outcome);
+        error = play_opened(&experiment, options, &outcome, problem);
+        *code = outcome_is_met(&outcome) ? EXIT_OK : EXIT_FAILED;
+        if (outcome_is_stopped(&outcome)) {
+            say_interrupted(options, &outcome);
+            *code = EXIT_SIGNAL + interrupt_signal();
+        }
         outcome_free(&outcome);
     }
     if (experiment.trace && (ferror(experiment.trace) || fclose(experiment.trace) != 0) &&
@@ -265,8 +302,9 @@ static int run_scenario(struct sim_options *options)
     struct problem problem;
     struct scenario *scenario = calloc(1, sizeof *scenario);
     CHECK(scenario);
-    bool met = false;
+    bool made = false;
     int code = EXIT_USAGE;
+    interrupt_watch();
     enum error error =
         scenario_load(scenario, options->file, options->set, options->sets, &problem);
     if (error == OK) {
@@ -275,12 +313,16 @@ static int run_scenario(struct sim_options *options)
         if (!options->out)
             options->out = folder;
         if (!options->no_report)
-            error = report_ready(options->out, &problem);
+            error = report_ready(options->out, &made, &problem);
     }
     if (error == OK) {
-        error = play(scenario, options, command, &met, &problem);
-        code = error == OK && met ? EXIT_OK : EXIT_FAILED;
+        interrupt_remove(made ? options->out : NULL);
+        code = EXIT_FAILED;
+        error = play(scenario, options, command, &code, &problem);
+        interrupt_remove(NULL);
     }
+    if (made)
+        (void)rmdir(options->out); /* only if nothing was written to it */
     free(scenario);
     return error == OK ? code : complain(code, &problem);
 }

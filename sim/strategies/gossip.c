@@ -10,8 +10,8 @@
 #include "faults/fault_injector.h"
 #include "world/world.h"
 
-#define OUTSIDERS_MAX  8
-#define SETTLE_STEP_NS (SECOND_NS / 20)
+#define OUTSIDERS_MAX 8
+#define SLICE_NS      (SECOND_NS / 20)
 
 enum subject { SUBJECT_START, SUBJECT_LEAVE }; /* amount: the node */
 
@@ -309,16 +309,11 @@ static void measure(struct gossip *gossip, double span_s)
     }
     const float *base =
         experiment_is_evaluation(gossip->experiment, ns_of(gossip)) ? base_of_first(gossip) : NULL;
-    if (base) {
-        const struct evaluation evaluation =
-            experiment_mark(gossip->experiment, base, scenario->evaluate_samples);
-        experiment_enter(moment, &evaluation);
-    }
+    if (base)
+        experiment_evaluate(gossip->experiment, gossip->outcome, ns_of(gossip), base);
     if (base && nodes && outcome_wants_nodes(scenario, ns_of(gossip)))
         measure_accuracies(gossip, nodes);
-    if (gossip->experiment->on_moment)
-        gossip->experiment->on_moment(gossip->experiment->watcher, gossip->outcome,
-                                      (double)ns_of(gossip) / (double)scenario->span_ns);
+    experiment_show(gossip->experiment, gossip->outcome, ns_of(gossip));
 }
 
 /* The end. */
@@ -345,7 +340,7 @@ static void total_nodes(struct gossip *gossip)
         const struct world_node *at = &gossip->world.nodes[i];
         const struct party *party = &gossip->world.wire.parties[i];
         struct node_total *total = &gossip->outcome->nodes[i];
-        const double span_s = (double)scenario->span_ns * 1e-9;
+        const double span_s = outcome_span_s(gossip->outcome);
         total->running = at->node != NULL;
         total->steps = stats.steps;
         total->samples = stats.samples;
@@ -387,7 +382,7 @@ static void total_links(struct gossip *gossip)
         *link = (struct link_total){
             .bytes = crossing->bytes,
             .rate_bytes_per_s = (double)rate_at(pipe->rate, scenario->span_ns),
-            .use = pipe_is_limited(pipe) ? pipe->busy_s / ((double)scenario->span_ns * 1e-9) : NAN,
+            .use = pipe_is_limited(pipe) ? pipe->busy_s / outcome_span_s(outcome) : NAN,
             .delay_s = crossing->delay_s / (double)crossing->bytes,
             .resent = crossing->resent,
         };
@@ -424,6 +419,32 @@ static void total_removed(struct gossip *gossip)
                        (double)(health->at_ns - WORLD_BEGIN_NS) * 1e-9);
 }
 
+/* In slices, so that an interruption is answered soon. */
+static void run_until(struct gossip *gossip, uint64_t until_ns)
+{
+    struct world *world = &gossip->world;
+    while (world_now_ns(world) < until_ns && !world->check.violation[0] &&
+           !experiment_is_stopped(gossip->experiment)) {
+        const uint64_t next_ns = world_now_ns(world) + SLICE_NS;
+        world_run_until(world, next_ns < until_ns ? next_ns : until_ns);
+    }
+}
+
+/* Training, second by second. */
+static void train(struct gossip *gossip)
+{
+    const struct world *world = &gossip->world;
+    const uint64_t end_ns = WORLD_BEGIN_NS + gossip->experiment->scenario->span_ns;
+    while (world_now_ns(world) < end_ns && !world->check.violation[0] &&
+           !experiment_is_stopped(gossip->experiment)) {
+        const uint64_t then_ns = world_now_ns(world), next_ns = then_ns + SECOND_NS;
+        run_until(gossip, next_ns < end_ns ? next_ns : end_ns);
+        check_second(&gossip->world);
+        count_time(gossip, then_ns);
+        measure(gossip, (double)(world_now_ns(world) - then_ns) * 1e-9);
+    }
+}
+
 /* Training has ended: how long until all hold the same? */
 static void settle(struct gossip *gossip)
 {
@@ -432,8 +453,8 @@ static void settle(struct gossip *gossip)
     const uint64_t until_ns = from_ns + gossip->experiment->scenario->settle_ns;
     world_rest(world);
     while (!world_is_one_version(world) && world_now_ns(world) < until_ns &&
-           !world->check.violation[0])
-        world_run_until(world, world_now_ns(world) + SETTLE_STEP_NS);
+           !world->check.violation[0] && !experiment_is_stopped(gossip->experiment))
+        world_run_until(world, world_now_ns(world) + SLICE_NS);
     if (!world_is_one_version(world))
         return;
     gossip->outcome->one_version_s = (double)(world_now_ns(world) - from_ns) * 1e-9;
@@ -451,20 +472,15 @@ const float *gossip_play(struct experiment *experiment, struct outcome *outcome)
     world->user = gossip;
     world->on_user = on_user;
     world->on_note = on_note;
-    const uint64_t end_ns = WORLD_BEGIN_NS + experiment->scenario->span_ns;
-    while (world_now_ns(world) < end_ns && !world->check.violation[0]) {
-        uint64_t next_ns = world_now_ns(world) + SECOND_NS;
-        next_ns = next_ns < end_ns ? next_ns : end_ns;
-        const uint64_t then_ns = world_now_ns(world);
-        world_run_until(world, next_ns);
-        check_second(world);
-        count_time(gossip, then_ns);
-        measure(gossip, (double)(next_ns - then_ns) * 1e-9);
+    train(gossip);
+    if (!experiment_is_stopped(experiment)) {
+        total_traffic(gossip);
+        fault_injector_end(gossip->injector);
+        settle(gossip);
+        measure(gossip, 0);
     }
-    total_traffic(gossip);
-    fault_injector_end(gossip->injector);
-    settle(gossip);
-    measure(gossip, 0);
+    if (experiment_is_stopped(experiment))
+        outcome->stopped_s = (double)ns_of(gossip) * 1e-9;
     total_nodes(gossip);
     total_links(gossip);
     total_removed(gossip);

@@ -23,7 +23,8 @@ const float *ideal_play(struct experiment *experiment, struct outcome *outcome)
     struct learner *learner = learner_new(&arena, experiment->backend, experiment->made.model,
                                           &experiment->train, NULL, &options);
     const double step_s = experiment->batch / samples_per_s(scenario);
-    for (uint64_t now_ns = SECOND_NS; now_ns <= scenario->span_ns; now_ns += SECOND_NS) {
+    uint64_t now_ns = SECOND_NS;
+    for (; now_ns <= scenario->span_ns && !experiment_is_stopped(experiment); now_ns += SECOND_NS) {
         const double begin_s = sim_learner_cpu_s();
         while (((double)learner_samples(learner) / experiment->batch + 1) * step_s <=
                (double)now_ns * 1e-9)
@@ -33,15 +34,11 @@ const float *ideal_play(struct experiment *experiment, struct outcome *outcome)
         moment->samples = learner_samples(learner);
         moment->running = scenario->nodes_count;
         learner_read_weights(learner, experiment->weights);
-        if (experiment_is_evaluation(experiment, now_ns)) {
-            const struct evaluation evaluation =
-                experiment_mark(experiment, experiment->weights, scenario->evaluate_samples);
-            experiment_enter(moment, &evaluation);
-        }
-        if (experiment->on_moment)
-            experiment->on_moment(experiment->watcher, outcome,
-                                  (double)now_ns / (double)scenario->span_ns);
+        experiment_evaluate(experiment, outcome, now_ns, experiment->weights);
+        experiment_show(experiment, outcome, now_ns);
     }
+    if (now_ns <= scenario->span_ns)
+        outcome->stopped_s = (double)(now_ns - SECOND_NS) * 1e-9;
     learner_free(learner);
     arena_release(&arena);
     return experiment->weights;

@@ -113,7 +113,7 @@ static double slowest_step_s(const struct localsgd *local)
 static void train(struct localsgd *local, uint64_t rounds, double *cpu_s)
 {
     const double begin_s = sim_learner_cpu_s();
-    for (uint32_t i = 0; i < local->count; i++) {
+    for (uint32_t i = 0; i < local->count && !experiment_is_stopped(local->experiment); i++) {
         learner_write_weights(local->learners[i], local->common);
         learner_follow(local->learners[i], rounds * local->round_samples);
         for (uint32_t step = 0; step < local->experiment->scenario->local_steps; step++)
@@ -146,20 +146,16 @@ static void show_until(struct localsgd *local, struct outcome *outcome, double u
     struct experiment *experiment = local->experiment;
     const struct scenario *scenario = experiment->scenario;
     const double span_s = (double)scenario->span_ns * 1e-9;
-    for (double at_s = outcome->moments_count + 1; at_s <= span_s && at_s < until_s; at_s++) {
+    for (double at_s = outcome->moments_count + 1;
+         at_s <= span_s && at_s < until_s && !experiment_is_stopped(experiment); at_s++) {
         struct moment *moment = outcome_add(outcome, at_s);
         moment->samples = rounds * local->round_samples;
         moment->sent_bytes =
             rounds * 2 * (local->count - 1) * 4 * (uint64_t)experiment_parameters(experiment);
         moment->rumor_bytes_published = moment->sent_bytes;
         moment->running = scenario->nodes_count;
-        if (experiment_is_evaluation(experiment, (uint64_t)(at_s * 1e9))) {
-            const struct evaluation evaluation =
-                experiment_mark(experiment, local->common, scenario->evaluate_samples);
-            experiment_enter(moment, &evaluation);
-        }
-        if (experiment->on_moment)
-            experiment->on_moment(experiment->watcher, outcome, at_s / span_s);
+        experiment_evaluate(experiment, outcome, (uint64_t)(at_s * 1e9), local->common);
+        experiment_show(experiment, outcome, (uint64_t)(at_s * 1e9));
     }
 }
 
@@ -175,7 +171,9 @@ const float *localsgd_play(struct experiment *experiment, struct outcome *outcom
         const double next_s =
             now_s + compute_s + ring_s(&local, (uint64_t)((now_s + compute_s) * 1e9));
         show_until(&local, outcome, next_s, rounds);
-        if (next_s > span_s)
+        if (experiment_is_stopped(experiment))
+            outcome->stopped_s = outcome->moments_count;
+        if (outcome_is_stopped(outcome) || next_s > span_s)
             break;
         train(&local, rounds, &outcome->gradient_cpu_s);
         reduce(&local);

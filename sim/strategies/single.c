@@ -70,7 +70,8 @@ const float *single_play(struct experiment *experiment, struct outcome *outcome)
     CHECK(all);
     for (uint32_t i = 0; i < scenario->nodes_count; i++)
         make(experiment, i, &all[i]);
-    for (uint64_t now_ns = SECOND_NS; now_ns <= scenario->span_ns; now_ns += SECOND_NS) {
+    uint64_t now_ns = SECOND_NS;
+    for (; now_ns <= scenario->span_ns && !experiment_is_stopped(experiment); now_ns += SECOND_NS) {
         struct moment *moment = outcome_add(outcome, (double)now_ns * 1e-9);
         for (uint32_t i = 0; i < scenario->nodes_count; i++) {
             train_until(&all[i], now_ns, &outcome->gradient_cpu_s);
@@ -82,10 +83,10 @@ const float *single_play(struct experiment *experiment, struct outcome *outcome)
             evaluate(experiment, outcome, all, last ? 0 : scenario->evaluate_samples);
         outcome->accuracy = moment->accuracy;
         outcome->loss = moment->loss;
-        if (experiment->on_moment)
-            experiment->on_moment(experiment->watcher, outcome,
-                                  (double)now_ns / (double)scenario->span_ns);
+        experiment_show(experiment, outcome, now_ns);
     }
+    if (now_ns <= scenario->span_ns)
+        outcome->stopped_s = (double)(now_ns - SECOND_NS) * 1e-9;
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
         outcome->nodes[i].steps = outcome->nodes[i].steps_possible = all[i].steps;
         outcome->nodes[i].samples = all[i].steps * all[i].batch;

@@ -66,6 +66,74 @@ mistake 'cannot make the folder' "$work/tiny.conf" --out "$work/none/report"
 printf 'nodes = 3 b, 100 smaples/s\n' >>"$work/tiny.conf"
 mistake 'tiny.conf:7' "$work/tiny.conf"
 
+# Interrupted while it plays: the report of what was played, which says so. The live line shows that
+# the play has begun, so nothing here depends on speed.
+cat >"$work/long.conf" <<'TEXT'
+[scenario]
+seconds = 800000
+updates = made up
+nodes = 3 a, 100 samples/s
+link = all, rtt 20 ms
+expect = one version by 5 s after training
+TEXT
+mkfifo "$work/live"
+"$program" sim "$work/long.conf" --out "$work/part" >"$work/out" 2>"$work/live" &
+exec {live}<"$work/live"
+read -r -u "$live"
+kill -TERM $!
+code=0
+wait $! || code=$?
+said=$(cat <&"$live")
+exec {live}<&-
+((code == 143)) || fail "interrupted, it ends with $code"
+grep -q 'interrupted after' <<<"$said" || fail "interrupted, it says: $said"
+grep -q 'NOT MET' "$work/out" && fail 'an expectation was judged on a part'
+grep -q '"interrupted_s": [1-9]' "$work/part/summary.json" || fail 'summary.json tells a whole run'
+grep -q '<dt>interrupted</dt>' "$work/part/report.html" || fail 'report.html tells a whole run'
+
+# gnuplot is asked for before the play and draws after it: one that waits holds the program there.
+mkdir "$work/bin"
+cat >"$work/bin/gnuplot" <<'TEXT'
+#!/bin/sh
+[ -e "$HELD/at_$1" ] || exit 0
+echo here >"$HELD/at_$1"
+read -r _ <"$HELD/go"
+TEXT
+chmod +x "$work/bin/gnuplot"
+mkfifo "$work/at_--version" "$work/at_-d" "$work/go"
+
+# Plays a scenario with the gnuplot above, which says in $1 that it holds the program.
+begin_held() {
+    HELD=$work PATH=$work/bin:$PATH "$program" sim "${@:2}" >"$work/out" 2>"$work/err" &
+    read -r _ <"$1"
+}
+
+# Interrupted before anything was played: no folder stays behind, one that was there does.
+for folder in new there; do
+    [[ $folder == new ]] || mkdir "$work/there"
+    begin_held "$work/at_--version" "$work/long.conf" --out "$work/$folder"
+    kill -TERM $!
+    echo go >"$work/go"
+    code=0
+    wait $! || code=$?
+    ((code == 143)) || fail "interrupted at once, it ends with $code"
+    grep -q 'nothing to report' "$work/err" || fail "interrupted at once, it says: $(cat "$work/err")"
+done
+[[ ! -e $work/new ]] || fail 'interrupted at once, it leaves the folder that it made'
+[[ -d $work/there ]] || fail 'interrupted at once, it removes a folder that it did not make'
+rm "$work/at_--version"
+
+# A second signal does not wait for the report.
+sed 's/800000/20/' "$work/long.conf" >"$work/short.conf"
+begin_held "$work/at_-d" "$work/short.conf" --out "$work/drawn"
+kill -TERM $!
+until grep -q '^ShdPnd:[[:space:]]*0*$' "/proc/$!/status"; do :; done # else two would be one
+kill -TERM $!
+code=0
+wait $! || code=$?
+((code == 143)) || fail "a second signal ends it with $code"
+echo go >"$work/go"
+
 code=0
 "$program" sim "$work/tiny.conf" --trace "$work/none/trace" >/dev/null 2>&1 || code=$?
 ((code != 0)) || fail 'a trace that cannot be written is no failure'

@@ -24,6 +24,7 @@ static const char text[] = "[scenario]\n"
                            "nodes = 2 slow, 160 samples/s, up 1 Mbit/s, down 8 Mbit/s\n"
                            "nodes = 1 fast, 320 samples/s, up 1 Mbit/s, down 8 Mbit/s\n"
                            "link = all, rtt 80 ms\n"
+                           "expect = steps >= 0 %\n"
                            "[model]\n"
                            "layers = dense 10\n"
                            "[data]\n"
@@ -40,12 +41,19 @@ struct played {
 };
 
 static int watched;
+static int stop_after; /* moments; 0: never */
 
 static void on_moment(void *watcher, const struct outcome *outcome, double progress)
 {
     assert_ptr_equal(watcher, &watched);
     assert_true(outcome->moments_count > 0 && progress > 0);
     watched++;
+}
+
+static bool is_stopped(void *watcher)
+{
+    assert_ptr_equal(watcher, &watched);
+    return stop_after > 0 && watched >= stop_after;
 }
 
 static struct played play_with(const char *strategy, const char *const *set, int count)
@@ -68,12 +76,13 @@ static struct played play_with(const char *strategy, const char *const *set, int
     watched = 0;
     played.experiment.watcher = &watched;
     played.experiment.on_moment = on_moment;
+    played.experiment.is_stopped = is_stopped;
     outcome_init(&played.outcome, played.scenario);
     const struct strategy *chosen = strategy_of(played.scenario->strategy);
     assert_string_equal(chosen->name, strategy);
     experiment_finish(&played.experiment, &played.outcome,
                       chosen->play(&played.experiment, &played.outcome));
-    assert_true(watched >= 10);
+    assert_true(watched >= (stop_after ? stop_after : 10));
     return played;
 }
 
@@ -211,6 +220,31 @@ static void the_same_seed_is_the_same_run_and_another_is_not(void **state)
     end(&other);
 }
 
+static void a_play_that_is_interrupted_ends_there_and_nothing_is_judged(void **state)
+{
+    (void)state;
+    static const char *const strategies[] = {"gossip", "single", "ideal", "localsgd"};
+    stop_after = 6;
+    for (size_t i = 0; i < sizeof strategies / sizeof strategies[0]; i++) {
+        struct played played = play(strategies[i], NULL);
+        const struct outcome *outcome = &played.outcome;
+        assert_int_equal(watched, 6);
+        assert_true(outcome_is_stopped(outcome) && !outcome_is_met(outcome));
+        assert_true(fabs(outcome_span_s(outcome) - 6) < 1e-9);
+        assert_true(fabs(last(&played)->at_s - 6) < 1e-9);
+        assert_string_equal(outcome->verdicts[0].text, "steps >= 0 %: interrupted before the end");
+        assert_true(isnan(outcome->verdicts[0].value));
+        assert_true(isfinite(outcome->moments[4].accuracy)); /* at 5 s, as ever */
+        assert_true(isnan(outcome->one_version_s) && isnan(outcome->copies));
+        end(&played);
+    }
+    stop_after = 0;
+    struct played whole = play("single", NULL);
+    assert_true(!outcome_is_stopped(&whole.outcome) && outcome_is_met(&whole.outcome));
+    assert_true(outcome_span_s(&whole.outcome) == 10);
+    end(&whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +254,7 @@ int main(void)
         cmocka_unit_test(gossip_trains_at_full_speed_and_ends_with_one_version),
         cmocka_unit_test(a_batch_that_follows_the_speed_makes_small_steps_where_there_is_little),
         cmocka_unit_test(alone_each_node_has_the_batch_of_its_speed_from_the_start),
+        cmocka_unit_test(a_play_that_is_interrupted_ends_there_and_nothing_is_judged),
         cmocka_unit_test(the_same_seed_is_the_same_run_and_another_is_not),
     };
     secret_start();

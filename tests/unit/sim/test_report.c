@@ -344,9 +344,10 @@ static void a_folder_that_cannot_be_made_is_refused_with_its_name(void **state)
 {
     (void)state;
     char below[512];
+    bool made;
     story_short(&outcome);
     (void)snprintf(below, sizeof below, "%s/none/below", folder);
-    assert_int_equal(report_ready(below, &problem), FAILED);
+    assert_int_equal(report_ready(below, &made, &problem), FAILED);
     assert_holds(problem.text, "/none/below: No such file or directory; choose another");
     assert_int_equal(report_write(below, &outcome, &problem), FAILED);
     assert_holds(problem.text, "/none/below: No such file or directory");
@@ -356,7 +357,7 @@ static void a_folder_that_cannot_be_made_is_refused_with_its_name(void **state)
     assert_int_equal(fclose(file), 0);
     assert_int_equal(report_write(below, &outcome, &problem), FAILED);
     assert_holds(problem.text, "/file: a file of this name is in the way");
-    assert_int_equal(report_ready(below, &problem), FAILED);
+    assert_int_equal(report_ready(below, &made, &problem), FAILED);
     assert_holds(problem.text, "/file: a file of this name is in the way");
 }
 
@@ -404,11 +405,16 @@ static void a_missing_or_failing_gnuplot_is_named_with_what_it_said(void **state
 {
     (void)state;
     char search[4096];
+    bool made;
     (void)snprintf(search, sizeof search, "%s", getenv("PATH"));
     story_short(&outcome);
-    assert_int_equal(report_ready(folder, &problem), OK);
+    assert_int_equal(report_ready(folder, &made, &problem), OK);
+    assert_false(made);
+    assert_int_equal(report_ready(in_folder("new"), &made, &problem), OK);
+    assert_true(made);
+    assert_int_equal(rmdir(in_folder("new")), 0);
     assert_int_equal(setenv("PATH", folder, 1), 0);
-    assert_int_equal(report_ready(folder, &problem), MISSING);
+    assert_int_equal(report_ready(folder, &made, &problem), MISSING);
     assert_holds(problem.text, "apt-get install gnuplot-nox");
     assert_int_equal(report_write(folder, &outcome, &problem), FAILED);
     assert_holds(problem.text, "gnuplot does not start");
