@@ -256,16 +256,16 @@ static void check_batch_size(struct world *world, uint32_t i)
 }
 
 /* Nobody is at the other end any more, and nothing is on its way from there. */
-static void check_ghost(struct world *world, const struct line *line, int end)
+static void check_ghost(struct world *world, const struct connection *connection, int end)
 {
-    const struct line_end *mine = &line->end[end];
-    const struct half_connection *half = &line->half[end];
-    if (!line->end[1 - end].ghost || !mine->up || mine->party >= world->nodes_count ||
+    const struct connection_end *mine = &connection->end[end];
+    const struct half_connection *half = &connection->half[end];
+    if (!connection->end[1 - end].ghost || !mine->up || mine->party >= world->nodes_count ||
         half->held > 0)
         return;
     const struct party *party = &world->wire.parties[mine->party];
     const struct node_options *options = &world->nodes[mine->party].options;
-    const uint64_t arrived_ns = later(later(half->arrive_ns, half->clear_ns), line->since_ns);
+    const uint64_t arrived_ns = later(later(half->arrive_ns, half->clear_ns), connection->since_ns);
     const uint64_t heard_ns = later(arrived_ns, later(party->paused_ns, party->deaf_ns));
     if (world_now_ns(world) > heard_ns +
                                   later(later(options->limits.silence_ns, NODE_PATIENCE_MAX_NS),
@@ -295,9 +295,9 @@ void check_second(struct world *world)
             check_fail(check, "4: node %u: what it told and what it kept is not what it produced",
                        i);
     }
-    for (uint32_t k = 0; k < world->wire.lines_count; k++)
-        for (int end = 0; end < 2 && world->wire.lines[k].generation; end++)
-            check_ghost(world, &world->wire.lines[k], end);
+    for (uint32_t k = 0; k < world->wire.connections_count; k++)
+        for (int end = 0; end < 2 && world->wire.connections[k].generation; end++)
+            check_ghost(world, &world->wire.connections[k], end);
 }
 
 /* At the end. */

@@ -1,29 +1,29 @@
-/* What goes wrong on the wires. */
+/* Faults of the network: partitions, resets, half-open connections, dead hosts. */
 #include "base/error.h"
-#include "network/wire_inside.h"
+#include "network/wire_private.h"
 
-#define PATIENCE_NS (200 * MILLI_NS)
+#define TIMEOUT_NS (200 * MILLI_NS) /* first retransmission timeout */
 
-/* The line in this slot of a party, and which end of it is the party's; NULL: the slot is free. */
-static struct line *line_in(struct wire *wire, uint32_t party, uint32_t slot, uint32_t *at,
-                            int *end)
+/* The connection in this slot of a party, and the party's end of it; NULL: the slot is free. */
+static struct connection *tcp_in(struct wire *wire, uint32_t party, uint32_t slot, uint32_t *at,
+                                 int *end)
 {
-    if (wire->parties[party].line[slot] == 0)
+    if (wire->parties[party].connection[slot] == 0)
         return NULL;
-    *at = wire->parties[party].line[slot] - 1;
-    struct line *line = &wire->lines[*at];
-    const struct line_end *first = &line->end[0];
+    *at = wire->parties[party].connection[slot] - 1;
+    struct connection *connection = &wire->connections[*at];
+    const struct connection_end *first = &connection->end[0];
     *end = first->party == party && (uint32_t)first->conn == slot ? 0 : 1;
-    return line;
+    return connection;
 }
 
 static void close_with_reset(struct wire *wire, uint32_t at, int end, uint64_t at_ns)
 {
-    struct line *line = &wire->lines[at];
-    if (line->end[end].conn == 0)
-        line->end[end].gone = true; /* it has not heard of the call yet, and will not */
+    struct connection *connection = &wire->connections[at];
+    if (connection->end[end].conn == 0)
+        connection->end[end].gone = true; /* the call has not reached it, and will not */
     else
-        wire_close_end(wire, at, end, at_ns, "connection reset");
+        tcp_close(wire, at, end, at_ns, "connection reset");
 }
 
 void wire_die(struct wire *wire, uint32_t party, bool silently)
@@ -31,14 +31,14 @@ void wire_die(struct wire *wire, uint32_t party, bool silently)
     uint32_t at;
     int end;
     for (uint32_t slot = 0; slot < WIRE_SLOTS; slot++) {
-        struct line *line = line_in(wire, party, slot, &at, &end);
-        if (!line)
+        struct connection *connection = tcp_in(wire, party, slot, &at, &end);
+        if (!connection)
             continue;
-        struct line_end *other = &line->end[1 - end];
-        line->end[end].ghost = silently || wire_is_cut(wire, party, other->party);
-        if (!line->end[end].ghost || other->conn == 0)
-            close_with_reset(wire, at, 1 - end, wire_behind_ns(wire, line, 1 - end));
-        wire_leave(wire, at, end);
+        struct connection_end *other = &connection->end[1 - end];
+        connection->end[end].ghost = silently || wire_is_cut(wire, party, other->party);
+        if (!connection->end[end].ghost || other->conn == 0)
+            close_with_reset(wire, at, 1 - end, tcp_behind_ns(wire, connection, 1 - end));
+        tcp_leave(wire, at, end);
     }
 }
 
@@ -47,26 +47,26 @@ void wire_half_open(struct wire *wire, uint32_t party)
     uint32_t at;
     int end;
     for (uint32_t slot = 0; slot < WIRE_SLOTS; slot++) {
-        struct line *line = line_in(wire, party, slot, &at, &end);
-        if (!line || !line->end[end].up)
+        struct connection *connection = tcp_in(wire, party, slot, &at, &end);
+        if (!connection || !connection->end[end].up)
             continue;
-        line->end[end].up = false;
-        line->end[end].ghost = true;
-        wire_close_end(wire, at, end, wire->event_queue->now_ns, "connection timed out");
+        connection->end[end].up = false;
+        connection->end[end].ghost = true;
+        tcp_close(wire, at, end, wire->event_queue->now_ns, "connection timed out");
     }
 }
 
-/* Those lines to b that a knows of. */
+/* The connections to b that a knows of. */
 static void reset_to(struct wire *wire, uint32_t a, uint32_t b)
 {
     uint32_t at;
     int end;
     for (uint32_t slot = 0; slot < WIRE_SLOTS; slot++) {
-        struct line *line = line_in(wire, a, slot, &at, &end);
-        if (!line || line->end[1 - end].party != b)
+        struct connection *connection = tcp_in(wire, a, slot, &at, &end);
+        if (!connection || connection->end[1 - end].party != b)
             continue;
         for (int i = 0; i < 2; i++) {
-            line->end[i].up = false;
+            connection->end[i].up = false;
             close_with_reset(wire, at, i, wire->event_queue->now_ns);
         }
     }
@@ -78,16 +78,10 @@ void wire_reset(struct wire *wire, uint32_t a, uint32_t b)
     reset_to(wire, b, a);
 }
 
-bool wire_is_cut(const struct wire *wire, uint32_t from, uint32_t to)
-{
-    return from != WIRE_NOBODY && to != WIRE_NOBODY &&
-           wire->cuts[(size_t)from * wire->parties_count + to] > 0;
-}
-
-/* A sender that heard nothing tries again after 0.2 s, 0.4 s, 0.8 s, ... */
+/* Retransmission after 0.2 s, 0.4 s, 0.8 s and so on since the cut. */
 static uint64_t next_try_ns(uint64_t cut_ns, uint64_t now_ns)
 {
-    uint64_t wait_ns = PATIENCE_NS, try_ns = cut_ns + wait_ns;
+    uint64_t wait_ns = TIMEOUT_NS, try_ns = cut_ns + wait_ns;
     while (try_ns < now_ns) {
         wait_ns *= 2;
         try_ns += wait_ns;
@@ -97,14 +91,14 @@ static uint64_t next_try_ns(uint64_t cut_ns, uint64_t now_ns)
 
 static void heal_half(struct wire *wire, uint32_t at, int to, uint64_t since_ns)
 {
-    struct line *line = &wire->lines[at];
-    struct half_connection *half = &line->half[to], *back = &line->half[1 - to];
+    struct connection *connection = &wire->connections[at];
+    struct half_connection *half = &connection->half[to], *back = &connection->half[1 - to];
     back->unacked = 0;
     const bool waits = half->held > half->flying;
     half->try_ns =
         waits ? next_try_ns(since_ns, wire->event_queue->now_ns) : wire->event_queue->now_ns;
-    wire_put(wire, half->try_ns, WIRE_DELIVER, at, to, 0); /* nothing arrives: sending goes on */
-    wire_put(wire, wire->event_queue->now_ns, WIRE_DELIVER, at, 1 - to, 0);
+    tcp_put(wire, half->try_ns, WIRE_DELIVER, at, to, 0); /* no bytes: sending resumes */
+    tcp_put(wire, wire->event_queue->now_ns, WIRE_DELIVER, at, 1 - to, 0);
 }
 
 void wire_cut(struct wire *wire, uint32_t from, uint32_t to, bool cut)
@@ -117,12 +111,13 @@ void wire_cut(struct wire *wire, uint32_t from, uint32_t to, bool cut)
     uint32_t at;
     int end;
     for (uint32_t slot = 0; slot < WIRE_SLOTS; slot++) {
-        struct line *line = line_in(wire, to, slot, &at, &end);
-        if (!line || line->end[1 - end].party != from)
+        struct connection *connection = tcp_in(wire, to, slot, &at, &end);
+        if (!connection || connection->end[1 - end].party != from)
             continue;
         if (cut)
-            line->half[end].try_ns = wire->event_queue->now_ns; /* when it began, until it heals */
+            connection->half[end].try_ns =
+                wire->event_queue->now_ns; /* the time of the cut, until it heals */
         else
-            heal_half(wire, at, end, line->half[end].try_ns);
+            heal_half(wire, at, end, connection->half[end].try_ns);
     }
 }

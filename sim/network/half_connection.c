@@ -1,44 +1,29 @@
-/* One way of a connection: bytes held, a window of them under way, applied over in order. */
+/* One direction of a connection: a send buffer, a window of it in flight, delivery in order. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "network/wire_inside.h"
+#include "network/wire_private.h"
 
 #define SEGMENT_MAX   16384
 #define SEGMENT_MIN   1448
-#define SEGMENT_NS    (10 * MILLI_NS) /* a segment takes a pipe about so long */
+#define SEGMENT_NS    (10 * MILLI_NS) /* a segment takes the slowest pipe about this long */
 #define WINDOW_MAX    (4u << 20)
-#define FRAGMENT_BITS 16 /* pieces up to 2^16 bytes, small ones as likely as large ones */
+#define FRAGMENT_BITS 16 /* fragments of up to 2^16 bytes, uniform in the logarithm */
 #define TAMPER_ONE_IN 8
 
-size_t half_connection_crossing(const struct wire *wire, const struct line *line, int to)
+uint64_t half_connection_travel_ns(struct wire *wire, const struct connection *connection, int to)
 {
-    const uint32_t from = line_from(line, to), at = line->end[to].party;
-    const uint32_t there =
-        at == WIRE_NOBODY ? wire->parties[from].region : wire->parties[at].region;
-    const uint32_t here = from == WIRE_NOBODY ? there : wire->parties[from].region;
-    return (size_t)here * wire->regions + there;
-}
-
-const struct path *half_connection_path(const struct wire *wire, const struct line *line, int to)
-{
-    const size_t crossing = half_connection_crossing(wire, line, to);
-    return &wire->paths[crossing / wire->regions][crossing % wire->regions];
-}
-
-uint64_t half_connection_travel_ns(struct wire *wire, const struct line *line, int to)
-{
-    const struct path *path = half_connection_path(wire, line, to);
+    const struct path *path = tcp_path(wire, connection, to);
     if (path->jitter_ns == 0)
         return path->delay_ns;
     return path->delay_ns + (uint64_t)(rng_uniform(&wire->rng) * (double)path->jitter_ns);
 }
 
-uint64_t half_connection_round_trip_ns(const struct wire *wire, const struct line *line)
+uint64_t half_connection_round_trip_ns(const struct wire *wire, const struct connection *connection)
 {
-    return half_connection_path(wire, line, 0)->delay_ns +
-           half_connection_path(wire, line, 1)->delay_ns + MILLI_NS;
+    return tcp_path(wire, connection, 0)->delay_ns + tcp_path(wire, connection, 1)->delay_ns +
+           MILLI_NS;
 }
 
 static void ring_grow(struct half_connection *half, size_t bytes)
@@ -73,14 +58,15 @@ void half_connection_put(struct half_connection *half, const uint8_t *bytes, siz
     half->held += count;
 }
 
-/* The slowest pipe on the way to this end, bytes per second; 0: none has a limit. */
-static uint64_t slowest(const struct wire *wire, const struct line *line, int to)
+/* Bottleneck rate of the route to this end, bytes per second; 0: no pipe has a limit. */
+static uint64_t slowest(const struct wire *wire, const struct connection *connection, int to)
 {
-    const uint32_t from = line_from(line, to);
+    const uint32_t from = tcp_from(connection, to);
     const struct pipe *way[3] = {
         from == WIRE_NOBODY ? NULL : &wire->parties[from].up,
-        &wire->region_pipes[half_connection_crossing(wire, line, to)],
-        line->end[to].party == WIRE_NOBODY ? NULL : &wire->parties[line->end[to].party].down,
+        &wire->region_pipes[tcp_crossing(wire, connection, to)],
+        connection->end[to].party == WIRE_NOBODY ? NULL
+                                                 : &wire->parties[connection->end[to].party].down,
     };
     uint64_t least = 0;
     for (int i = 0; i < 3; i++) {
@@ -116,31 +102,31 @@ static void count_segment(struct wire *wire, size_t crossing, size_t bytes, uint
         (double)(at_ns - wire->event_queue->now_ns) * 1e-9 * (double)bytes;
 }
 
-/* A segment has left its sender's up at at_ns: through the pipe between the regions, and it travels
- * to its receiver's down. */
+/* A segment that left its sender's uplink at at_ns passes the region pipe and travels to the
+ * receiver's downlink. */
 static void cross(struct wire *wire, uint32_t at, int to, size_t bytes, uint64_t at_ns, bool lost)
 {
-    struct line *line = &wire->lines[at];
-    struct half_connection *half = &line->half[to];
-    const uint32_t party = line->end[to].party;
-    const size_t crossing = half_connection_crossing(wire, line, to);
-    const struct path *path = half_connection_path(wire, line, to);
-    const uint64_t again_ns = half_connection_round_trip_ns(wire, line);
+    struct connection *connection = &wire->connections[at];
+    struct half_connection *half = &connection->half[to];
+    const uint32_t party = connection->end[to].party;
+    const size_t crossing = tcp_crossing(wire, connection, to);
+    const struct path *path = tcp_path(wire, connection, to);
+    const uint64_t again_ns = half_connection_round_trip_ns(wire, connection);
     at_ns = pipe_pass(&wire->region_pipes[crossing], at_ns, bytes, again_ns, &lost);
     for (uint64_t wait_ns = again_ns; path->loss > 0 && rng_uniform(&wire->rng) < path->loss;
          wait_ns *= 2) {
         at_ns += wait_ns;
         lost = true;
     }
-    at_ns += half_connection_travel_ns(wire, line, to);
+    at_ns += half_connection_travel_ns(wire, connection, to);
     const bool waits = party != WIRE_NOBODY && pipe_is_limited(&wire->parties[party].down);
     if (at_ns < half->arrive_ns)
         at_ns = half->arrive_ns;
-    if (!waits && at_ns < half->clear_ns) /* there was a limit until now */
+    if (!waits && at_ns < half->clear_ns) /* the down pipe has lost its limit meanwhile */
         at_ns = half->clear_ns;
     half->arrive_ns = at_ns;
     count_segment(wire, crossing, bytes, at_ns, lost);
-    wire_put(wire, at_ns, waits ? WIRE_ARRIVE : WIRE_DELIVER, at, to, bytes);
+    tcp_put(wire, at_ns, waits ? WIRE_ARRIVE : WIRE_DELIVER, at, to, bytes);
 }
 
 void half_connection_cross(struct wire *wire, uint32_t at, int to, size_t bytes)
@@ -148,20 +134,20 @@ void half_connection_cross(struct wire *wire, uint32_t at, int to, size_t bytes)
     cross(wire, at, to, bytes, wire->event_queue->now_ns, false);
 }
 
-/* One segment enters the network. Others use the pipe between the regions too, and it must be
- * entered in the order of time: so where it has a limit, the segment gets there in an event. */
+/* One segment enters the network. Several senders share the region pipe, which must be entered in
+ * order of time: where it has a limit, the segment gets there in an event of its own. */
 static void launch(struct wire *wire, uint32_t at, int to, size_t bytes)
 {
-    struct line *line = &wire->lines[at];
-    const uint32_t from = line_from(line, to);
-    const size_t crossing = half_connection_crossing(wire, line, to);
+    struct connection *connection = &wire->connections[at];
+    const uint32_t from = tcp_from(connection, to);
+    const size_t crossing = tcp_crossing(wire, connection, to);
     const uint64_t now_ns = wire->event_queue->now_ns;
     bool lost = false;
     uint64_t at_ns = now_ns;
     if (from != WIRE_NOBODY)
         at_ns = pipe_pass(&wire->parties[from].up, at_ns, bytes,
-                          half_connection_round_trip_ns(wire, line), &lost);
-    line->half[to].flying += bytes;
+                          half_connection_round_trip_ns(wire, connection), &lost);
+    connection->half[to].flying += bytes;
     wire->flying += bytes;
     wire->crossings[crossing].bytes += bytes;
     if (at_ns == now_ns || !pipe_is_limited(&wire->region_pipes[crossing])) {
@@ -169,18 +155,17 @@ static void launch(struct wire *wire, uint32_t at, int to, size_t bytes)
         return;
     }
     count_segment(wire, crossing, bytes, at_ns, lost);
-    wire_put(wire, at_ns, WIRE_CROSS, at, to, bytes);
+    tcp_put(wire, at_ns, WIRE_CROSS, at, to, bytes);
 }
 
-/* Send what the window allows. */
 void half_connection_advance(struct wire *wire, uint32_t at, int to)
 {
-    struct line *line = &wire->lines[at];
-    struct half_connection *half = &line->half[to];
+    struct connection *connection = &wire->connections[at];
+    struct half_connection *half = &connection->half[to];
     if (half->held > half->flying && wire->event_queue->now_ns >= half->try_ns &&
-        !wire_is_cut(wire, line_from(line, to), line->end[to].party)) {
-        const uint64_t rate = slowest(wire, line, to);
-        const size_t window = window_of(rate, half_connection_path(wire, line, to)),
+        !wire_is_cut(wire, tcp_from(connection, to), connection->end[to].party)) {
+        const uint64_t rate = slowest(wire, connection, to);
+        const size_t window = window_of(rate, tcp_path(wire, connection, to)),
                      most = segment_of(rate);
         while (half->held > half->flying && half->flying + half->unacked < window) {
             const size_t waiting = half->held - half->flying;
@@ -189,35 +174,35 @@ void half_connection_advance(struct wire *wire, uint32_t at, int to)
     }
     if (half->sending && half->held == half->flying) {
         half->sending = false;
-        wire_put(wire, wire->event_queue->now_ns, WIRE_SENT, at, 1 - to, 0);
+        tcp_put(wire, wire->event_queue->now_ns, WIRE_SENT, at, 1 - to, 0);
     }
 }
 
 void half_connection_arrive(struct wire *wire, uint32_t at, int to, size_t bytes)
 {
-    struct line *line = &wire->lines[at];
-    struct half_connection *half = &line->half[to];
-    const size_t crossing = half_connection_crossing(wire, line, to);
+    struct connection *connection = &wire->connections[at];
+    struct half_connection *half = &connection->half[to];
+    const size_t crossing = tcp_crossing(wire, connection, to);
     bool lost = false;
-    uint64_t at_ns = pipe_pass(&wire->parties[line->end[to].party].down, wire->event_queue->now_ns,
-                               bytes, half_connection_round_trip_ns(wire, line), &lost);
+    uint64_t at_ns =
+        pipe_pass(&wire->parties[connection->end[to].party].down, wire->event_queue->now_ns, bytes,
+                  half_connection_round_trip_ns(wire, connection), &lost);
     if (at_ns < half->clear_ns)
         at_ns = half->clear_ns;
     half->clear_ns = at_ns;
     count_segment(wire, crossing, bytes, at_ns, lost);
-    wire_put(wire, at_ns, WIRE_DELIVER, at, to, bytes);
+    tcp_put(wire, at_ns, WIRE_DELIVER, at, to, bytes);
 }
 
-/* Hand over the next bytes: whole, or in pieces, or changed on the way. */
 void half_connection_hand_over(struct wire *wire, uint32_t at, int to, size_t bytes)
 {
-    const uint32_t party = wire->lines[at].end[to].party;
-    const uint64_t conn = wire->lines[at].end[to].conn;
-    const uint32_t generation = wire->lines[at].generation;
+    const uint32_t party = wire->connections[at].end[to].party;
+    const uint64_t conn = wire->connections[at].end[to].conn;
+    const uint32_t generation = wire->connections[at].generation;
     const uint64_t now_ns = wire->event_queue->now_ns;
     while (bytes > 0) {
-        struct line *line = &wire->lines[at];
-        struct half_connection *half = &line->half[to];
+        struct connection *connection = &wire->connections[at];
+        struct half_connection *half = &connection->half[to];
         const size_t from = half->first & (half->ring_bytes - 1);
         size_t run = half->ring_bytes - from < bytes ? half->ring_bytes - from : bytes;
         if (now_ns < wire->parties[party].fragment_ns) {
@@ -231,9 +216,9 @@ void half_connection_hand_over(struct wire *wire, uint32_t at, int to, size_t by
         half->first += run;
         half->held -= run;
         bytes -= run;
-        if (line->end[to].up)
+        if (connection->end[to].up)
             wire->owner.on_bytes(wire->owner.self, party, conn, half->ring + from, run);
-        if (wire->lines[at].generation != generation)
+        if (wire->connections[at].generation != generation)
             return;
     }
 }

@@ -10,17 +10,18 @@ static uint64_t rate_of(const struct pipe *pipe, uint64_t now_ns)
     return bytes_per_s && bytes_per_s < CLOGGED_BYTES_PER_S ? bytes_per_s : CLOGGED_BYTES_PER_S;
 }
 
-/* The first moment from now on at which it does not stand still. */
+/* The first moment from now on that is not within a stall. */
 static uint64_t after_stall(const struct pipe *pipe, uint64_t now_ns)
 {
     if (pipe->stall_every_ns == 0)
         return now_ns;
     const uint64_t phase = now_ns % pipe->stall_every_ns;
-    const uint64_t begin = pipe->stall_every_ns - pipe->stall_ns; /* it ends with a stall */
+    const uint64_t begin =
+        pipe->stall_every_ns - pipe->stall_ns; /* each period ends with its stall */
     return phase < begin ? now_ns : now_ns - phase + pipe->stall_every_ns;
 }
 
-/* Until when the pipe goes on as it does now. */
+/* Until when rate and state of the pipe stay as they are now. */
 static uint64_t until_change(const struct pipe *pipe, uint64_t now_ns)
 {
     uint64_t until_ns = now_ns < pipe->clogged_ns ? pipe->clogged_ns : NEVER_NS;
@@ -34,7 +35,7 @@ static uint64_t until_change(const struct pipe *pipe, uint64_t now_ns)
     return stall_ns < until_ns ? stall_ns : until_ns;
 }
 
-/* When bytes that begin to leave now have left, whatever changes meanwhile. */
+/* When bytes whose service begins now have left, whatever changes meanwhile. */
 static uint64_t work(struct pipe *pipe, uint64_t now_ns, double bytes)
 {
     for (;;) {
@@ -61,7 +62,7 @@ uint64_t pipe_pass(struct pipe *pipe, uint64_t now_ns, uint64_t bytes, uint64_t 
     if (!pipe_is_limited(pipe))
         return now_ns;
     uint64_t begin = now_ns;
-    if (pipe->free_ns > now_ns + PIPE_QUEUE_NS) { /* full: comes again, by when there is room */
+    if (pipe->free_ns > now_ns + PIPE_QUEUE_NS) { /* full: sent again, when there is room */
         *lost = true;
         begin += again_ns;
     }

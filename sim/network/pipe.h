@@ -1,11 +1,11 @@
-/* A pipe: one bottleneck. What enters leaves in its order, at the pipe's rate.
+/* A pipe: a bottleneck link, a FIFO queue with tail drop before a server of a given rate.
  *
- *   now ─► [ waiting ≤ QUEUE_NS of work ] ─► bytes / rate ─► leaves
- *                 └ no room: lost, sent again one round trip later
+ *   now ─► [ queue ≤ PIPE_QUEUE_NS of work ] ─► bytes / rate ─► leaves
+ *                 └ full: dropped, sent again one round trip later
  *
- * A node has one up and one down; a pair of regions may share one each way. A pipe without a rate
- * is as fast as you like. The time of leaving is known when something enters, so a pipe costs no
- * event; therefore enter in the order of time. Held by tests/unit/sim/test_wire.c.
+ * A node has an up and a down pipe; each ordered pair of regions has one that all their nodes
+ * share. A pipe without a rate is infinitely fast. The departure is known on arrival, so a pipe
+ * costs no event, and must be entered in order of time. Held by tests/unit/sim/test_wire.c.
  */
 #ifndef HEARSAY_SIM_NETWORK_PIPE_H
 #define HEARSAY_SIM_NETWORK_PIPE_H
@@ -13,26 +13,26 @@
 #include "world/event_queue.h"
 #include "scenario/scenario.h"
 
-#define PIPE_QUEUE_NS (MILLI_NS * 400) /* of work that may wait: about what home routers hold */
+#define PIPE_QUEUE_NS (MILLI_NS * 400) /* work that may wait: about the queue of a home router */
 
 struct pipe {
-    const struct rate *rate; /* NULL: no limit */
-    uint64_t stall_ns;       /* stands still so long ... */
-    uint64_t stall_every_ns; /* ... each time so much has passed; 0: never */
-    uint64_t clogged_ns;     /* carries next to nothing until then */
-    uint64_t free_ns;        /* when what is in it will have left */
-    uint64_t bytes;          /* carried so far */
-    double busy_s;           /* time it was at work, for its use */
+    const struct rate *rate; /* rate over time; NULL: no limit */
+    uint64_t stall_ns;       /* length of a periodic stall */
+    uint64_t stall_every_ns; /* period of the stalls; 0: none */
+    uint64_t clogged_ns;     /* a clog lets next to nothing pass until then */
+    uint64_t free_ns;        /* when everything inside will have left */
+    uint64_t bytes;          /* bytes carried so far */
+    double busy_s;           /* seconds of work so far, from which utilisation follows */
 };
 
-/* When `bytes` that enter now leave. A loss adds again_ns and sets *lost. */
+/* When `bytes` that arrive now depart. A drop adds again_ns and sets *lost. */
 uint64_t pipe_pass(struct pipe *pipe, uint64_t now_ns, uint64_t bytes, uint64_t again_ns,
                    bool *lost);
 
-/* It carries next to nothing until then. */
+/* Begin a clog that lasts until then. */
 void pipe_clog(struct pipe *pipe, uint64_t until_ns);
-/* The clog is gone earlier: what enters from now on is not kept, what is in it leaves when it would
- * have. */
+/* End the clog now. What is inside departs when it would have; what enters now does not wait for
+ * it. */
 void pipe_unclog(struct pipe *pipe, uint64_t now_ns);
 
 static inline bool pipe_is_limited(const struct pipe *pipe)

@@ -1,17 +1,18 @@
-/* The wires: connections as TCP offers them, between the parties of a world, under virtual time.
+/* The simulated network: TCP-like connections between the hosts of a world, in virtual time.
  *
- *   wire_send ─► window ─► up ─► region to region ─► delay, jitter, loss ─► down ─► on_bytes
- *               (held      └─ shared by all of ─┘                          └ shared by all
- *                back)        this sender                                    of this receiver)
+ *   wire_send ─► window ─► up pipe ─► region pipe ─► delay, jitter, loss ─► down pipe ─► on_bytes
+ *                          one per    one per ordered                       one per
+ *                          sender     pair of regions                       receiver
  *
- * Bytes arrive in order, each once, or the connection breaks: a lost segment comes one round trip
- * later and what is behind it waits. At most a window of bytes is under way (one delay's worth of
- * the route's rate and 64 KiB, as a TCP that tunes itself); a SEND is done when its last byte is
- * in the window. A cut lets nothing pass and tells nobody; afterwards sending goes on when the
- * sender next tries, with doubled patience, as TCP does; a call is tried again every second.
+ * Bytes are delivered in order, each once, or the connection breaks. A lost segment is sent again
+ * one round trip later, and what is behind it waits (head-of-line blocking). The window is the
+ * bandwidth-delay product of the route plus 64 KiB, as with an autotuning TCP; a send completes
+ * when its last byte is in the window. A cut drops everything and signals nothing; after it heals,
+ * sending resumes at the sender's next retransmission timeout, which doubles each time. A dropped
+ * SYN is sent again every second.
  *
- * A party is a node or an outsider. Its connections are named by its own ids (their low 32 bits
- * are a slot < WIRE_SLOTS). Held by tests/unit/sim/test_wire.c and test_cut.c.
+ * A party is a host: a node or an outsider. It names its connections by its own ids, whose low 32
+ * bits are a slot below WIRE_SLOTS. Held by tests/unit/sim/test_wire.c and test_cut.c.
  */
 #ifndef HEARSAY_SIM_NETWORK_WIRE_H
 #define HEARSAY_SIM_NETWORK_WIRE_H
@@ -27,10 +28,10 @@
 #define WIRE_NOBODY UINT32_MAX
 #define WIRE_WINDOW 65536
 
-/* What a party hears; the calls may act on the wires. */
+/* Callbacks to the hosts; they may call back into the network. */
 struct wire_owner {
-    void *self;
-    /* `from` calls: an id for the connection, or 0: no. */
+    void *self; /* passed back */
+    /* An incoming call: the id that the party gives the connection, 0: refused. */
     uint64_t (*on_accept)(void *self, uint32_t party, uint32_t from);
     void (*on_connected)(void *self, uint32_t party, uint64_t conn);
     void (*on_bytes)(void *self, uint32_t party, uint64_t conn, const uint8_t *bytes, size_t count);
@@ -50,92 +51,100 @@ enum wire_event {
 };
 
 struct party {
-    bool listens; /* answers calls */
-    uint32_t region;
-    struct pipe up, down;
-    uint64_t paused_ns;        /* hears nothing until then */
-    uint64_t deaf_ns;          /* takes no bytes from its sockets until then */
-    uint64_t fragment_ns;      /* gets bytes in pieces until then */
-    uint64_t tamper_ns;        /* gets flipped bits until then */
-    uint32_t line[WIRE_SLOTS]; /* line + 1; 0: none */
+    bool listens;                    /* accepts calls */
+    uint32_t region;                 /* index of its region */
+    struct pipe up;                  /* its uplink, shared by all its connections */
+    struct pipe down;                /* its downlink, shared by all its connections */
+    uint64_t paused_ns;              /* the process stands still until then */
+    uint64_t deaf_ns;                /* the process reads nothing from its sockets until then */
+    uint64_t fragment_ns;            /* bytes are delivered in small pieces until then */
+    uint64_t tamper_ns;              /* bits of what it receives are flipped until then */
+    uint32_t connection[WIRE_SLOTS]; /* index + 1 of the connection in each slot; 0: none */
 };
 
-/* Bytes towards one end of a line. */
+/* The bytes of a connection towards one of its ends. */
 struct half_connection {
-    uint8_t *ring;
-    size_t ring_bytes;  /* a power of two */
+    uint8_t *ring;      /* send buffer; freed with the wire */
+    size_t ring_bytes;  /* size of the buffer, a power of two */
     size_t first;       /* position of the oldest byte */
-    size_t held;        /* bytes in it: under way and waiting for the window */
-    size_t flying;      /* of them, under way */
-    size_t unacked;     /* delivered, but the news of it was cut off */
-    uint64_t arrive_ns; /* when what flies is at the down pipe: nothing overtakes */
-    uint64_t clear_ns;  /* when it has been applied over */
-    uint64_t try_ns;    /* nothing is sent before: patience after a cut */
+    size_t held;        /* bytes in the buffer: in flight, or waiting for the window */
+    size_t flying;      /* bytes in flight */
+    size_t unacked;     /* bytes delivered whose acknowledgement a cut has dropped */
+    uint64_t arrive_ns; /* when the last byte in flight reaches the down pipe: nothing overtakes */
+    uint64_t clear_ns;  /* when the last byte in flight is delivered */
+    uint64_t try_ns;    /* retransmission timeout after a cut: nothing is sent before */
     bool sending;       /* the sender waits for WIRE_SENT */
-    bool fin;           /* the sender has hung up: closes after the last byte */
+    bool fin;           /* the sender has hung up: closed after the last byte */
 };
 
-struct line_end {
-    uint32_t party;
-    uint64_t conn;
-    bool up;    /* may send and receive */
-    bool gone;  /* will hear nothing more of this line */
-    bool ghost; /* gone without a word to the other */
+struct connection_end {
+    uint32_t party; /* WIRE_NOBODY: no host has this address */
+    uint64_t conn;  /* the party's id of the connection; 0: not accepted yet */
+    bool up;        /* open: may send and receive */
+    bool gone;      /* the party has forgotten the connection */
+    bool ghost;     /* the party has gone without a FIN or a reset */
 };
 
-struct line {
-    uint32_t generation; /* 0: free */
-    struct line_end end[2];
-    struct half_connection half[2]; /* towards end[i] */
+struct connection {
+    uint32_t generation;            /* tells events of an earlier connection apart; 0: free */
+    struct connection_end end[2];   /* caller, callee */
+    struct half_connection half[2]; /* the bytes towards end[i] */
     uint64_t since_ns;              /* when it was accepted */
-    const char *why;                /* the reason both ends will hear */
+    const char *why;                /* the reason that both ends are told at its close */
 };
 
-/* Bytes from one region to another, so far. */
+/* Counters of the traffic from one region to another. */
 struct crossing {
-    uint64_t bytes;
-    uint64_t resent; /* segments */
-    double delay_s;  /* sum over bytes */
+    uint64_t bytes;  /* bytes sent */
+    uint64_t resent; /* segments sent again */
+    double delay_s;  /* delay of each byte, queueing included, summed over all bytes */
 };
 
 struct wire {
-    struct event_queue *event_queue;
-    struct wire_owner owner;
-    struct rng rng;
-    uint32_t kind_base; /* events of the agenda from kind_base + WIRE_SYN on are ours */
-    struct party *parties;
-    uint32_t parties_count;
-    struct path (*paths)[SCENARIO_REGIONS_MAX]; /* from, to */
-    uint32_t regions;
-    struct pipe *region_pipes; /* [regions][regions] */
-    struct crossing *crossings;
-    uint8_t *cuts; /* [parties][parties]: how many faults cut this way */
-    struct line *lines;
-    uint32_t lines_count, lines_max;
-    uint32_t free_line; /* + 1; chained through end[0].party */
-    uint32_t generation;
-    uint64_t flying; /* bytes, all lines */
+    struct event_queue *event_queue;            /* the world's */
+    struct wire_owner owner;                    /* callbacks */
+    struct rng rng;                             /* draws jitter, loss and tampering */
+    uint32_t kind_base;                         /* number of WIRE_SYN among the world's events */
+    struct party *parties;                      /* [parties_count] */
+    uint32_t parties_count;                     /* nodes and outsiders */
+    struct path (*paths)[SCENARIO_REGIONS_MAX]; /* [from][to] */
+    uint32_t regions;                           /* number of regions */
+    struct pipe *region_pipes;                  /* [from][to] */
+    struct crossing *crossings;                 /* [from][to] */
+    uint8_t *cuts;                              /* [from][to] party: faults that cut this way */
+    struct connection *connections;             /* [connections_count] */
+    uint32_t connections_count;                 /* connections used so far */
+    uint32_t connections_max;                   /* room in the table */
+    uint32_t free_connection;                   /* index + 1; chained through end[0].party */
+    uint32_t generation;                        /* of the newest connection */
+    uint64_t flying;                            /* bytes in flight on all connections */
 };
 
-/* Paths are the caller's and may change while it runs. */
+/* The paths stay the caller's, and may change while the world runs. */
 void wire_init(struct wire *wire, struct event_queue *event_queue, const struct wire_owner *owner,
                uint32_t kind_base, uint32_t parties, struct path (*paths)[SCENARIO_REGIONS_MAX],
                uint32_t regions, uint64_t seed);
 void wire_free(struct wire *wire);
 
-/* `to` WIRE_NOBODY: nobody is there. */
+/* Calls of a party. A call to WIRE_NOBODY is refused after a round trip. */
 void wire_dial(struct wire *wire, uint32_t party, uint64_t conn, uint32_t to);
 void wire_send(struct wire *wire, uint32_t party, uint64_t conn, const uint8_t *bytes,
                size_t count);
 void wire_hang_up(struct wire *wire, uint32_t party, uint64_t conn);
-
 void wire_on_event(struct wire *wire, const struct event *event);
 
-/* Faults. */
-void wire_die(struct wire *wire, uint32_t party, bool silently); /* all its connections end */
-void wire_half_open(struct wire *wire, uint32_t party); /* it loses them, the others keep theirs */
+/* die: the host dies; its peers get resets, or, silently, nothing. half_open: it loses its ends of
+ * all connections, unknown to its peers. reset: every connection between the two breaks. cut:
+ * nothing passes from one to the other until as many cuts have been taken back. */
+void wire_die(struct wire *wire, uint32_t party, bool silently);
+void wire_half_open(struct wire *wire, uint32_t party);
 void wire_reset(struct wire *wire, uint32_t a, uint32_t b);
 void wire_cut(struct wire *wire, uint32_t from, uint32_t to, bool cut);
-bool wire_is_cut(const struct wire *wire, uint32_t from, uint32_t to);
+
+static inline bool wire_is_cut(const struct wire *wire, uint32_t from, uint32_t to)
+{
+    return from != WIRE_NOBODY && to != WIRE_NOBODY &&
+           wire->cuts[(size_t)from * wire->parties_count + to] > 0;
+}
 
 #endif

@@ -27,7 +27,7 @@ static uint64_t on_accept(void *self, uint32_t party, uint32_t from)
 {
     (void)self;
     uint32_t slot = 0;
-    while (wire.parties[party].line[slot])
+    while (wire.parties[party].connection[slot])
         slot++;
     struct heard *here = open_slot(party, slot);
     here->is_taken = true;

@@ -266,7 +266,7 @@ static void a_half_open_connection_swallows_what_it_is_told(void **state)
     assert_int_equal(wire.flying, 0);
 }
 
-static void no_event_of_an_old_line_reaches_a_new_one(void **state)
+static void no_event_of_an_old_connection_reaches_a_new_one(void **state)
 {
     (void)state;
     meet();
@@ -276,7 +276,7 @@ static void no_event_of_an_old_line_reaches_a_new_one(void **state)
     wire_reset(&wire, 0, 1);
     run_until(MS(101)); /* both ends are gone; the bytes would come at 140 ms */
     a = dial(0, 0, 1);
-    assert_int_equal(wire.lines_count, 1); /* the same line again */
+    assert_int_equal(wire.connections_count, 1); /* the same connection again */
     run_until(SECOND_NS);
     b = taken_by(1);
     assert_true(b->conn != first.conn);
@@ -359,7 +359,7 @@ int main(void)
         STORY(a_death_is_heard_behind_the_last_bytes),
         STORY(a_silent_death_is_never_heard),
         STORY(a_half_open_connection_swallows_what_it_is_told),
-        STORY(no_event_of_an_old_line_reaches_a_new_one),
+        STORY(no_event_of_an_old_connection_reaches_a_new_one),
         STORY(who_stands_still_hears_all_of_it_later_in_order),
         STORY(fragments_add_up_to_the_same_bytes),
         STORY(tampering_changes_a_single_bit_now_and_then),
