@@ -3,18 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "faults/hostile_inside.h"
+#include "faults/hostile_private.h"
 
-#define QUEUE_BYTES    (1u << 18)
-#define CALL_MAX_NS    (12 * SECOND_NS)
-#define PAUSE_MIN_NS   (SECOND_NS / 5)
-#define PAUSE_NS       (3 * SECOND_NS)
-#define TICK_MIN_NS    (50 * MILLI_NS)
-#define TICK_NS        (400 * MILLI_NS)
-#define MUTE_NS        SECOND_NS
-#define DAMAGED_ONE_IN 3 /* of what is said on a wire that damages */
-#define DOOR_NOISE_MAX 1500
-#define RUMOR_MANNERS  3 /* from SAYS_EARLY_RUMORS on */
+#define QUEUE_BYTES         (1u << 18)
+#define CALL_MAX_NS         (12 * SECOND_NS)
+#define PAUSE_MIN_NS        (SECOND_NS / 5)
+#define PAUSE_NS            (3 * SECOND_NS)
+#define TICK_MIN_NS         (50 * MILLI_NS)
+#define TICK_NS             (400 * MILLI_NS)
+#define MUTE_NS             SECOND_NS
+#define DAMAGED_ONE_IN      3 /* sealed records of a STREAM attack */
+#define HANDSHAKE_NOISE_MAX 1500
+#define RUMOR_ATTACKS       3 /* from SENDS_EARLY_RUMORS on */
 
 static uint64_t now_ns(const struct hostile *hostile)
 {
@@ -32,9 +32,9 @@ static void sleep_for(struct hostile *hostile, uint64_t wait_ns)
     world_call_outsider(hostile->world, hostile->party, hostile->next_ns);
 }
 
-static bool is_at_door(const struct hostile *hostile)
+static bool is_in_handshake(const struct hostile *hostile)
 {
-    return hostile->manner <= AT_DOOR_OLD;
+    return hostile->attack <= HANDSHAKE_REPLAYED;
 }
 
 static void hang_up(struct hostile *hostile)
@@ -44,8 +44,6 @@ static void hang_up(struct hostile *hostile)
     hostile->hung_up = true;
     wire_hang_up(&hostile->world->wire, hostile->party, hostile->conn);
 }
-
-/* Bytes out. */
 
 static void send(struct hostile *hostile, const uint8_t *bytes, size_t count)
 {
@@ -61,16 +59,16 @@ static void flip(struct hostile *hostile, uint8_t *bytes, size_t count)
         (uint8_t)(1u << rng_below(&hostile->rng, 8));
 }
 
-/* What is ready to be sent, as it is or damaged. The greeting alone is never damaged here. */
+/* Send these bytes, as they are or, once the session stands, damaged. */
 static void send_damaged(struct hostile *hostile, const uint8_t *bytes, size_t count)
 {
     memcpy(hostile->out, bytes, count);
-    if (hostile->met && rng_below(&hostile->rng, DAMAGED_ONE_IN) == 0) {
-        if (hostile->manner == ON_WIRE_FLIPS)
+    if (hostile->established && rng_below(&hostile->rng, DAMAGED_ONE_IN) == 0) {
+        if (hostile->attack == STREAM_FLIPPED)
             flip(hostile, hostile->out, count);
-        if (hostile->manner == ON_WIRE_CUTS)
+        if (hostile->attack == STREAM_TRUNCATED)
             count = 1 + rng_below(&hostile->rng, (uint32_t)count);
-        if (hostile->manner == ON_WIRE_REPEATS) {
+        if (hostile->attack == STREAM_REPEATED) {
             memcpy(hostile->out + count, bytes, count);
             count *= 2;
         }
@@ -93,21 +91,19 @@ static void pump(struct hostile *hostile)
         return;
     if (hostile->peer.state == PEER_ANSWERED)
         keep(hostile->old_greeting, &hostile->old_greeting_bytes, bytes, count);
-    else if (!hostile->met)
+    else if (!hostile->established)
         keep(hostile->old_proof, &hostile->old_proof_bytes, bytes, count);
     send_damaged(hostile, bytes, count);
 }
 
-/* One call. */
-
 static void send_noise(struct hostile *hostile)
 {
-    const size_t count = 1 + rng_below(&hostile->rng, DOOR_NOISE_MAX);
+    const size_t count = 1 + rng_below(&hostile->rng, HANDSHAKE_NOISE_MAX);
     hostile_random_bytes(hostile, hostile->out, count);
     send(hostile, hostile->out, count);
 }
 
-/* A greeting of now, not as it should be. */
+/* A fresh greeting, truncated or with a flipped bit. */
 static void send_bad_greeting(struct hostile *hostile)
 {
     const uint8_t *bytes;
@@ -115,7 +111,7 @@ static void send_bad_greeting(struct hostile *hostile)
     peer_on_connected(&hostile->peer, &hostile->credentials, now_ns(hostile));
     CHECK(peer_next_send(&hostile->peer, SIZE_MAX, true, &bytes, &count));
     memcpy(hostile->out, bytes, count);
-    if (hostile->manner == AT_DOOR_HALF)
+    if (hostile->attack == HANDSHAKE_TRUNCATED)
         count = 1 + rng_below(&hostile->rng, (uint32_t)count - 1);
     else
         flip(hostile, hostile->out, count);
@@ -126,17 +122,17 @@ static void on_connected(void *self, uint64_t conn)
 {
     struct hostile *hostile = self;
     (void)conn;
-    switch (hostile->manner) {
-    case AT_DOOR_SILENT:
+    switch (hostile->attack) {
+    case HANDSHAKE_SILENT:
         break;
-    case AT_DOOR_NOISE:
+    case HANDSHAKE_NOISE:
         send_noise(hostile);
         break;
-    case AT_DOOR_HALF:
-    case AT_DOOR_FLIPPED:
+    case HANDSHAKE_TRUNCATED:
+    case HANDSHAKE_FLIPPED:
         send_bad_greeting(hostile);
         break;
-    case AT_DOOR_OLD:
+    case HANDSHAKE_REPLAYED:
         send(hostile, hostile->old_greeting, hostile->old_greeting_bytes);
         break;
     default:
@@ -146,7 +142,7 @@ static void on_connected(void *self, uint64_t conn)
     }
 }
 
-static void hear(struct hostile *hostile, const uint8_t *bytes, size_t count)
+static void receive(struct hostile *hostile, const uint8_t *bytes, size_t count)
 {
     struct problem problem;
     enum peer_event event;
@@ -158,12 +154,12 @@ static void hear(struct hostile *hostile, const uint8_t *bytes, size_t count)
             return;
         }
         if (event == PEER_MET) {
-            pump(hostile); /* the proof, alone */
+            pump(hostile); /* the proof goes out alone */
             hostile_introduce(hostile);
-            hostile->met = true;
+            hostile->established = true;
         } else {
             const uint8_t *message = peer_message(&hostile->peer, &message_bytes);
-            hostile_overhear(hostile, message, message_bytes);
+            hostile_observe(hostile, message, message_bytes);
         }
     }
     pump(hostile);
@@ -173,9 +169,9 @@ static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t cou
 {
     struct hostile *hostile = self;
     (void)conn;
-    if (!is_at_door(hostile))
-        hear(hostile, bytes, count);
-    else if (hostile->manner == AT_DOOR_OLD && !hostile->sending)
+    if (!is_in_handshake(hostile))
+        receive(hostile, bytes, count);
+    else if (hostile->attack == HANDSHAKE_REPLAYED && !hostile->sending)
         send(hostile, hostile->old_proof, hostile->old_proof_bytes);
 }
 
@@ -186,7 +182,7 @@ static void on_sent(void *self, uint64_t conn)
     hostile->sending = false;
     if (hostile->peer.sending)
         peer_on_sent(&hostile->peer);
-    if (!is_at_door(hostile))
+    if (!is_in_handshake(hostile))
         pump(hostile);
 }
 
@@ -199,29 +195,29 @@ static void on_closed(void *self, uint64_t conn)
     sleep_for(hostile, draw_ns(hostile, PAUSE_MIN_NS, PAUSE_NS));
 }
 
-static enum manner draw_manner(struct hostile *hostile)
+static enum attack draw_attack(struct hostile *hostile)
 {
     if (hostile->kind == HOSTILE_STRANGER)
-        return SAYS_NO_HELLO; /* it will not get there */
+        return SENDS_NO_HELLO; /* never reached: its handshake fails */
     if (hostile->kind == HOSTILE_MUTE)
-        return SAYS_ALL_BUT_RUMORS;
-    if (rng_below(&hostile->rng, 2)) /* mostly about what matters most */
-        return (enum manner)(SAYS_EARLY_RUMORS + rng_below(&hostile->rng, RUMOR_MANNERS));
-    const enum manner manner = (enum manner)rng_below(&hostile->rng, MANNERS);
-    return manner == AT_DOOR_OLD && hostile->old_proof_bytes == 0 ? AT_DOOR_NOISE : manner;
+        return SENDS_ALL_BUT_RUMORS;
+    if (rng_below(&hostile->rng, 2)) /* half of the attacks are rumors, which matter most */
+        return (enum attack)(SENDS_EARLY_RUMORS + rng_below(&hostile->rng, RUMOR_ATTACKS));
+    const enum attack attack = (enum attack)rng_below(&hostile->rng, ATTACKS);
+    return attack == HANDSHAKE_REPLAYED && hostile->old_proof_bytes == 0 ? HANDSHAKE_NOISE : attack;
 }
 
 static void call(struct hostile *hostile)
 {
     const struct address address = world_address(hostile->victim);
     hostile->conn = (uint64_t)++hostile->calls << 32;
-    hostile->manner = draw_manner(hostile);
+    hostile->attack = draw_attack(hostile);
     hostile->call_ns = now_ns(hostile);
-    hostile->lasts_ns = hostile->kind == HOSTILE_VILLAIN
+    hostile->lasts_ns = hostile->kind == HOSTILE_MEMBER
                             ? draw_ns(hostile, SECOND_NS, CALL_MAX_NS - SECOND_NS)
                             : CALL_MAX_NS;
-    hostile->met = hostile->sending = hostile->hung_up = false;
-    hostile->overheard = (struct overheard){0};
+    hostile->established = hostile->sending = hostile->hung_up = false;
+    hostile->observed = (struct observed){0};
     peer_start(&hostile->peer, hostile->conn, true, &address, hostile->call_ns);
     wire_dial(&hostile->world->wire, hostile->party, hostile->conn, hostile->victim);
 }
@@ -230,21 +226,19 @@ static void on_time(void *self)
 {
     struct hostile *hostile = self;
     if (now_ns(hostile) < hostile->next_ns)
-        return; /* said to whoever was in this place before, or to be done later by now */
-    const bool stays = hostile->kind == HOSTILE_MUTE && hostile->met;
+        return; /* meant for an earlier outsider in this place, or put off meanwhile */
+    const bool stays = hostile->kind == HOSTILE_MUTE && hostile->established;
     if (hostile->conn == 0)
         call(hostile);
     else if (!stays && now_ns(hostile) - hostile->call_ns > hostile->lasts_ns)
         hang_up(hostile);
-    else if (hostile->met && !hostile->hung_up)
-        hostile_speak(hostile);
-    if (!is_at_door(hostile))
+    else if (hostile->established && !hostile->hung_up)
+        hostile_send(hostile);
+    if (!is_in_handshake(hostile))
         pump(hostile);
     sleep_for(hostile,
               hostile->kind == HOSTILE_MUTE ? MUTE_NS : draw_ns(hostile, TICK_MIN_NS, TICK_NS));
 }
-
-/* Coming and going. */
 
 static void init_credentials(struct hostile *hostile)
 {

@@ -1,10 +1,10 @@
-/* Rumors that nobody must hear. Those under the outsider's own name all break a rule: a valid one
- * would be a contribution like any other. */
+/* Rumors that every node must reject. Those with the attacker's own origin all break a rule: a
+ * valid one would be a contribution like any other. */
 #include <math.h>
 #include <string.h>
 
 #include "wire/bytes.h"
-#include "faults/hostile_inside.h"
+#include "faults/hostile_private.h"
 
 #define SEQ_AT    40
 #define COUNT_AT  44
@@ -25,7 +25,7 @@ static size_t own_rumor(struct hostile *hostile, uint32_t seq, uint32_t index,
     return bytes;
 }
 
-/* Signed again by the outsider, after a change. */
+/* The attacker's signature over a changed rumor. */
 static void sign(const struct hostile *hostile, uint8_t *rumor, size_t bytes)
 {
     uint8_t hash[64];
@@ -70,10 +70,10 @@ size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUM
     case 1:
         bytes_put(out + AMOUNT_AT, rng_below(rng, 2) ? 0 : AMOUNT_MAX + 1, 4);
         break;
-    case 2: /* the body has one */
+    case 2: /* the body has one entry */
         bytes_put(out + COUNT_AT, rng_below(rng, 2) ? 1000 : UINT32_MAX, 4);
         break;
-    default: /* a byte is left over */
+    default: /* a byte too many */
         memset(out + bytes - SIGNATURE_BYTES, 0, 1);
         bytes++;
         break;
@@ -82,28 +82,27 @@ size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUM
     return bytes;
 }
 
-/* Somebody else's rumor: changed, or made up and signed by the outsider, or as it was, once more.
- */
+/* Another origin's rumor: changed, or renumbered and signed by the attacker, or repeated. */
 size_t hostile_rumor_forged(struct hostile *hostile, uint8_t out[static RUMOR_MAX])
 {
-    const struct overheard *heard = &hostile->overheard;
+    const struct observed *observed = &hostile->observed;
     struct rng *rng = &hostile->rng;
-    if (heard->rumor_bytes == 0) {
+    if (observed->rumor_bytes == 0) {
         const size_t bytes = own_rumor(hostile, 0, 5, hostile->context, out);
         memcpy(out, hostile->world->nodes[hostile->victim].identity.id, ID_BYTES);
         return bytes;
     }
-    memcpy(out, heard->rumor, heard->rumor_bytes);
+    memcpy(out, observed->rumor, observed->rumor_bytes);
     switch (rng_below(rng, 3)) {
     case 0:
-        out[rng_below(rng, (uint32_t)heard->rumor_bytes)] ^= (uint8_t)(1u << rng_below(rng, 8));
+        out[rng_below(rng, (uint32_t)observed->rumor_bytes)] ^= (uint8_t)(1u << rng_below(rng, 8));
         break;
     case 1:
         bytes_put(out + SEQ_AT, bytes_get(out + SEQ_AT, 4) + 1 + rng_below(rng, 3), 4);
-        sign(hostile, out, heard->rumor_bytes);
+        sign(hostile, out, observed->rumor_bytes);
         break;
     default:
         break;
     }
-    return heard->rumor_bytes;
+    return observed->rumor_bytes;
 }

@@ -1,0 +1,99 @@
+/* What the files of an attacker share: hostile.c (its calls), hostile_send.c (what it sends in a
+ * session), hostile_rumor.c (the rumors it makes up). Nobody else includes this. */
+#ifndef HEARSAY_SIM_FAULTS_HOSTILE_PRIVATE_H
+#define HEARSAY_SIM_FAULTS_HOSTILE_PRIVATE_H
+
+#include "faults/hostile.h"
+#include "wire/message.h"
+#include "node/connection/peer.h"
+#include "wire/record.h"
+#include "wire/rumor.h"
+#include "node/broadcast/version.h"
+
+#define OBSERVED_ENTRIES 64
+#define OBSERVED_RECORDS 16
+
+/* The attack of one call. */
+enum attack {
+    HANDSHAKE_SILENT,
+    HANDSHAKE_NOISE,
+    HANDSHAKE_TRUNCATED,
+    HANDSHAKE_FLIPPED,
+    HANDSHAKE_REPLAYED,
+    STREAM_FLIPPED,
+    STREAM_TRUNCATED,
+    STREAM_REPEATED,
+    SENDS_NO_HELLO,
+    SENDS_WRONG_HELLO,
+    SENDS_NOISE,
+    SENDS_RANDOM_MESSAGES,
+    SENDS_EARLY_RUMORS,
+    SENDS_RUMORS_OVER_LIMITS,
+    SENDS_FORGED_RUMORS,
+    SENDS_FORGED_RECORDS,
+    SENDS_UNTRUE_RECORDS,
+    SENDS_HUGE_VERSIONS,
+    SENDS_WANTS,
+    SENDS_FLOODS,
+    ATTACKS,
+    SENDS_ALL_BUT_RUMORS = ATTACKS /* of HOSTILE_MUTE */
+};
+
+/* What the victim has sent in this call, to be passed on damaged. */
+struct observed {
+    uint8_t entries[OBSERVED_ENTRIES * VERSION_ENTRY_BYTES]; /* of its version */
+    size_t entries_count;
+    uint64_t digest;  /* of its base */
+    uint64_t hash;    /* of its version */
+    uint64_t rumors;  /* number of rumors in its version */
+    uint64_t members; /* live members that it knows */
+    bool has_version; /* a VERSION has come */
+    uint8_t records[OBSERVED_RECORDS * RECORD_BYTES];
+    size_t records_count;
+    uint8_t rumor[RUMOR_MAX]; /* its newest rumor */
+    size_t rumor_bytes;       /* 0: no rumor has come */
+};
+
+struct hostile {
+    struct world *world;
+    enum hostile_kind kind;
+    uint32_t victim; /* node that it calls */
+    uint32_t party;  /* its host in the network */
+    struct rng rng;
+    struct identity identity;
+    struct entropy entropy;
+    struct credentials credentials;
+    uint8_t context[CONTEXT_BYTES]; /* signing context of the swarm */
+    struct arena arena;             /* the peer's memory */
+    struct peer peer;               /* the same protocol engine as a node's */
+    struct message_reader *reader;
+    uint32_t calls;                     /* calls so far */
+    enum attack attack;                 /* of this call */
+    uint64_t conn;                      /* id of this call; 0: none is under way */
+    uint64_t call_ns;                   /* when the call began */
+    uint64_t lasts_ns;                  /* longest duration of the call */
+    bool established;                   /* the session stands, and the introduction is sent */
+    bool sending;                       /* a wire_send has not completed */
+    bool hung_up;                       /* this call has ended on this side */
+    uint64_t next_ns;                   /* when it acts next */
+    uint64_t stamp;                     /* of its newest record */
+    struct observed observed;           /* in this call */
+    uint8_t old_greeting[GREETING_MAX]; /* greeting of an earlier call, to be replayed */
+    size_t old_greeting_bytes;
+    uint8_t old_proof[GREETING_MAX]; /* second handshake message of an earlier call */
+    size_t old_proof_bytes;
+    uint8_t out[2 * SENDING_BYTES]; /* bytes on their way to wire_send, damaged */
+};
+
+/* hostile_send.c */
+void hostile_introduce(struct hostile *hostile);
+void hostile_send(struct hostile *hostile);
+void hostile_observe(struct hostile *hostile, const uint8_t *bytes, size_t count);
+void hostile_random_bytes(struct hostile *hostile, uint8_t *out, size_t count);
+
+/* hostile_rumor.c: a rumor that must be rejected; its size. */
+size_t hostile_rumor_early(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);
+size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);
+size_t hostile_rumor_forged(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);
+
+#endif
