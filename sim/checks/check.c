@@ -10,7 +10,7 @@
 #include "node/broadcast/version.h"
 #include "world/world.h"
 
-#define SLACK_NS (4 * SECOND_NS) /* to notice, to say goodbye, to close */
+#define SLACK_NS (4 * SECOND_NS) /* to notice, to send LEAVE, to close */
 
 void check_fail(struct check *check, const char *format, ...)
 {
@@ -22,9 +22,7 @@ void check_fail(struct check *check, const char *format, ...)
     va_end(arguments);
 }
 
-/* Secrets. */
-
-/* A key is used with rising counters only. */
+/* Each key is used with rising counters only. */
 static void on_seal(void *self, const uint8_t key[static KEY_BYTES], uint64_t counter)
 {
     struct check *check = self;
@@ -34,23 +32,23 @@ static void on_seal(void *self, const uint8_t key[static KEY_BYTES], uint64_t co
     *next = counter + 1;
 }
 
-static bool has_held(void *self, const uint8_t mark[static SECRET_MARK_BYTES])
+static bool is_verified(void *self, const uint8_t mark[static SECRET_MARK_BYTES])
 {
     struct check *check = self;
-    return u64_set_get(&check->held, u64_set_of(mark, SECRET_MARK_BYTES)) != NULL;
+    return u64_set_get(&check->verified, u64_set_of(mark, SECRET_MARK_BYTES)) != NULL;
 }
 
-static void held(void *self, const uint8_t mark[static SECRET_MARK_BYTES])
+static void verified(void *self, const uint8_t mark[static SECRET_MARK_BYTES])
 {
     struct check *check = self;
-    *u64_set_put(&check->held, u64_set_of(mark, SECRET_MARK_BYTES)) = 1;
+    *u64_set_put(&check->verified, u64_set_of(mark, SECRET_MARK_BYTES)) = 1;
 }
 
 void check_init(struct check *check)
 {
     *check = (struct check){
         .enabled = true,
-        .watch = {.self = check, .on_seal = on_seal, .has_held = has_held, .held = held},
+        .watch = {.self = check, .on_seal = on_seal, .has_held = is_verified, .held = verified},
     };
     secret_watch(&check->watch);
 }
@@ -58,20 +56,18 @@ void check_init(struct check *check)
 void check_free(struct check *check)
 {
     secret_watch(NULL);
-    for (uint32_t i = 0; i < check->told_count; i++) {
-        free(check->told[i].update.index);
-        free(check->told[i].update.level);
+    for (uint32_t i = 0; i < check->published_count; i++) {
+        free(check->published[i].update.index);
+        free(check->published[i].update.level);
     }
-    free(check->told);
-    free(check->born);
+    free(check->published);
+    free(check->initial);
     u64_set_free(&check->incarnations);
-    u64_set_free(&check->told_marks);
-    u64_set_free(&check->heard_marks);
+    u64_set_free(&check->rumors_published);
+    u64_set_free(&check->rumors_applied);
     u64_set_free(&check->nonces);
-    u64_set_free(&check->held);
+    u64_set_free(&check->verified);
 }
-
-/* Updates, told and heard. */
 
 static uint64_t hash_of_update(const struct update *update)
 {
@@ -81,7 +77,7 @@ static uint64_t hash_of_update(const struct update *update)
     return hash;
 }
 
-static uint64_t mark_of_rumor(uint64_t tag, uint32_t seq)
+static uint64_t rumor_key(uint64_t tag, uint32_t seq)
 {
     return rng_mix(tag ^ rng_mix(seq)) | 1;
 }
@@ -93,86 +89,87 @@ void check_told(struct world *world, uint32_t i, uint32_t first_seq,
     struct check *check = &world->check;
     if (!check->enabled)
         return;
-    if (check->told_count == check->density_max) {
-        check->density_max = check->density_max ? 2 * check->density_max : 256;
-        check->told = realloc(check->told, check->density_max * sizeof *check->told);
-        CHECK(check->told);
+    if (check->published_count == check->published_max) {
+        check->published_max = check->published_max ? 2 * check->published_max : 256;
+        check->published =
+            realloc(check->published, check->published_max * sizeof *check->published);
+        CHECK(check->published);
     }
-    struct told *told = &check->told[check->told_count++];
-    *told = (struct told){.node = i,
-                          .incarnation = origin->incarnation,
-                          .first_seq = first_seq,
-                          .next_seq = next_seq,
-                          .update = *update};
-    told->update.index = malloc(update->count * sizeof *update->index);
-    told->update.level = malloc(update->count);
-    CHECK(told->update.index && told->update.level);
-    memcpy(told->update.index, update->index, update->count * sizeof *update->index);
-    memcpy(told->update.level, update->level, update->count);
+    struct published *published = &check->published[check->published_count++];
+    *published = (struct published){.node = i,
+                                    .incarnation = origin->incarnation,
+                                    .first_seq = first_seq,
+                                    .next_seq = next_seq,
+                                    .update = *update};
+    published->update.index = malloc(update->count * sizeof *update->index);
+    published->update.level = malloc(update->count);
+    CHECK(published->update.index && published->update.level);
+    memcpy(published->update.index, update->index, update->count * sizeof *update->index);
+    memcpy(published->update.level, update->level, update->count);
     for (uint32_t seq = first_seq; seq < next_seq; seq++)
-        *u64_set_put(&check->told_marks, mark_of_rumor(origin_tag(origin->id, origin->incarnation),
-                                                       seq)) = check->told_count;
+        *u64_set_put(&check->rumors_published,
+                     rumor_key(origin_tag(origin->id, origin->incarnation), seq)) =
+            check->published_count;
 }
 
-/* Has the mind that node i has now told this, or was it told by one that this one was copied of? */
-static bool has_told(const struct world_node *at, uint32_t i, const struct told *told)
+/* Whether this learner of node i, or the one that it was restored from, published this update. */
+static bool has_published(const struct world_node *at, uint32_t i,
+                          const struct published *published)
 {
-    return told->node == i &&
-           (at->options.history_bytes > 0 || told->incarnation >= at->options.incarnation);
+    return published->node == i &&
+           (at->options.history_bytes > 0 || published->incarnation >= at->options.incarnation);
 }
 
-void check_heard(struct world *world, uint32_t i, const struct action *heard, uint32_t bases)
+void check_heard(struct world *world, uint32_t i, const struct action *applied, uint32_t bases)
 {
     struct check *check = &world->check;
     if (!check->enabled)
         return;
     const struct world_node *at = &world->nodes[i];
-    const uint64_t rumor = mark_of_rumor(heard->tag, heard->seq);
-    const uint64_t *number = u64_set_get(&check->told_marks, rumor);
-    const struct told *told = number ? &check->told[*number - 1] : NULL;
+    const uint64_t rumor = rumor_key(applied->tag, applied->seq);
+    const uint64_t *number = u64_set_get(&check->rumors_published, rumor);
+    const struct published *published = number ? &check->published[*number - 1] : NULL;
     const uint64_t base = rng_mix((uint64_t)i << 40 ^ (uint64_t)at->incarnation << 20 ^ bases);
-    uint64_t *mark = u64_set_put(&check->heard_marks, rng_mix(base ^ rumor) | 1);
+    uint64_t *mark = u64_set_put(&check->rumors_applied, rng_mix(base ^ rumor) | 1);
     struct node_origin own;
     node_own(at->node, &own);
-    if (!told && !check->outsiders_tell)
-        check_fail(check, "7: node %u heard what no node has told", i);
-    if (told && told->next_seq - told->first_seq == 1 &&
-        hash_of_update(&told->update) != hash_of_update(heard->update))
-        check_fail(check, "7: node %u heard something else than was told", i);
-    if (told && has_told(at, i, told) && !heard->own)
-        check_fail(check, "4: node %u heard what it has told as another's", i);
+    if (!published && !check->outsiders_publish)
+        check_fail(check, "7: node %u applies what no node has published", i);
+    if (published && published->next_seq - published->first_seq == 1 &&
+        hash_of_update(&published->update) != hash_of_update(applied->update))
+        check_fail(check, "7: node %u applies something else than was published", i);
+    if (published && has_published(at, i, published) && !applied->own)
+        check_fail(check, "4: node %u applies its own update as another's", i);
     if (*mark)
-        check_fail(check, "2: node %u heard rumor %u of %016llx twice", i, heard->seq,
-                   (unsigned long long)heard->tag);
-    if (origin_tag(own.id, own.incarnation) == heard->tag)
-        check_fail(check, "2: node %u was given its own rumor %u", i, heard->seq);
+        check_fail(check, "2: node %u applies rumor %u of %016llx twice", i, applied->seq,
+                   (unsigned long long)applied->tag);
+    if (origin_tag(own.id, own.incarnation) == applied->tag)
+        check_fail(check, "2: node %u receives its own rumor %u", i, applied->seq);
     *mark = 1;
 }
 
-/* Bases that are taken over. */
-
-static uint64_t mark_of_base(const struct world *world, uint32_t i, uint32_t bases)
+static uint64_t base_key(const struct world *world, uint32_t i, uint32_t bases)
 {
     return rng_mix((uint64_t)i << 40 ^ (uint64_t)world->nodes[i].incarnation << 20 ^ bases) | 1;
 }
 
-/* The incarnation that node i had with this base: at first, it is the one it began with. */
+/* The incarnation that node i had with this base; before any, the one that it started with. */
 static uint64_t incarnation_at(const struct world *world, uint32_t i, uint32_t bases)
 {
-    const uint64_t *seen = u64_set_get(&world->check.incarnations, mark_of_base(world, i, bases));
+    const uint64_t *seen = u64_set_get(&world->check.incarnations, base_key(world, i, bases));
     return seen ? *seen : world->nodes[i].options.incarnation;
 }
 
-static void see_incarnation(struct world *world, uint32_t i)
+static void note_incarnation(struct world *world, uint32_t i)
 {
     const uint32_t bases = node_bases(world->nodes[i].node);
     if (bases > 0)
-        *u64_set_put(&world->check.incarnations, mark_of_base(world, i, bases)) =
+        *u64_set_put(&world->check.incarnations, base_key(world, i, bases)) =
             node_incarnation(world->nodes[i].node);
 }
 
-/* Who begins to tell anew must still have what it told in vain; who has nothing must not take the
- * whole base for something to be unlearned. */
+/* A node that takes a new incarnation keeps in its weights what it published in vain. One that has
+ * learned nothing must not take the whole base for progress of its own. */
 void check_written(struct world *world, uint32_t i, const struct action *write, uint32_t bases)
 {
     const struct world_node *at = &world->nodes[i];
@@ -181,18 +178,16 @@ void check_written(struct world *world, uint32_t i, const struct action *write, 
     const bool is_new_incarnation =
         node_incarnation(at->node) > incarnation_at(world, i, bases > 0 ? bases - 1 : 0);
     if (is_new_incarnation && bases == node_bases(at->node) && !write->keep_weights)
-        check_fail(&world->check, "4: node %u loses what it told in vain", i);
+        check_fail(&world->check, "4: node %u loses what it published in vain", i);
     if (write->keep_weights && !at->training && at->options.history_bytes == 0)
         check_fail(&world->check, "4: node %u keeps weights that have learned nothing", i);
 }
-
-/* At every event and every second. */
 
 void check_event(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
     if (world->check.enabled)
-        see_incarnation(world, i);
+        note_incarnation(world, i);
     if (!world->check.enabled || !sim_learner_digest_is_cheap(&at->sim_learner) ||
         node_waiting(at->node) > 0 || node_is_catching_up(at->node))
         return;
@@ -205,7 +200,7 @@ static void check_caps(struct check *check, uint32_t i, const struct world_node 
 {
     const struct node_options *options = &at->options;
     if (stats->peers_used > options->limits.peers_max)
-        check_fail(check, "6: node %u has %u conversations", i, (unsigned)stats->peers_used);
+        check_fail(check, "6: node %u has %u connections", i, (unsigned)stats->peers_used);
     if (stats->queued_bytes_most > options->limits.send_queue_bytes)
         check_fail(check, "6: node %u queues %llu bytes", i,
                    (unsigned long long)stats->queued_bytes_most);
@@ -213,7 +208,7 @@ static void check_caps(struct check *check, uint32_t i, const struct world_node 
         check_fail(check, "6: the log of node %u holds %llu bytes", i,
                    (unsigned long long)stats->log_held_bytes);
     if (at->arena.used_bytes > node_arena_bytes(options))
-        check_fail(check, "6: node %u takes more memory than it said", i);
+        check_fail(check, "6: node %u takes more memory than it announced", i);
 }
 
 static uint64_t later(uint64_t a_ns, uint64_t b_ns)
@@ -221,8 +216,8 @@ static uint64_t later(uint64_t a_ns, uint64_t b_ns)
     return a_ns > b_ns ? a_ns : b_ns;
 }
 
-/* Training begins, with whoever is there or alone; whom nobody has answered does not wait long. */
-static void check_beginning(struct world *world, uint32_t i)
+/* Training begins, alone if need be; a node that nobody has answered does not wait long. */
+static void check_training_begins(struct world *world, uint32_t i)
 {
     const struct world_node *at = &world->nodes[i];
     const uint64_t now_ns = world_now_ns(world);
@@ -234,10 +229,10 @@ static void check_beginning(struct world *world, uint32_t i)
         check_fail(&world->check, "8: node %u waits for the network and does not train", i);
 }
 
-/* The mind of a node that trains steps on at its own pace, whatever the network does: at any
- * moment the end of a step is in the agenda, no further away than one step. And it tells, after the
- * interval of now or of a moment ago, which it heeded until its next step. */
-static void check_batch_size(struct world *world, uint32_t i)
+/* Training goes on at its own pace, whatever the network does: at any time the end of a step is in
+ * the event queue, at most one step away. And it publishes after the interval of now, or of the
+ * last second, which it kept to until its next step. */
+static void check_progress(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
     const uint64_t before_ns = at->interval_ns, now_ns = node_interval_ns_max(at->node);
@@ -252,10 +247,10 @@ static void check_batch_size(struct world *world, uint32_t i)
     if (!at->stepping)
         check_fail(&world->check, "8: node %u does not train", i);
     if (world_now_ns(world) > published_ns + most_ns + 2 * step_ns + SLACK_NS)
-        check_fail(&world->check, "8: node %u learns and does not tell", i);
+        check_fail(&world->check, "8: node %u trains and does not publish", i);
 }
 
-/* Nobody is at the other end any more, and nothing is on its way from there. */
+/* A peer that is gone silently, with nothing of it in flight, is noticed in time. */
 static void check_ghost(struct world *world, const struct connection *connection, int end)
 {
     const struct connection_end *mine = &connection->end[end];
@@ -266,12 +261,12 @@ static void check_ghost(struct world *world, const struct connection *connection
     const struct party *party = &world->wire.parties[mine->party];
     const struct node_options *options = &world->nodes[mine->party].options;
     const uint64_t arrived_ns = later(later(half->arrive_ns, half->clear_ns), connection->since_ns);
-    const uint64_t heard_ns = later(arrived_ns, later(party->paused_ns, party->deaf_ns));
-    if (world_now_ns(world) > heard_ns +
+    const uint64_t received_ns = later(arrived_ns, later(party->paused_ns, party->deaf_ns));
+    if (world_now_ns(world) > received_ns +
                                   later(later(options->limits.silence_ns, NODE_PATIENCE_MAX_NS),
                                         options->limits.handshake_ns) +
                                   SLACK_NS)
-        check_fail(&world->check, "6: node %u does not notice who is gone", mine->party);
+        check_fail(&world->check, "6: node %u does not notice that its peer is gone", mine->party);
 }
 
 void check_second(struct world *world)
@@ -286,23 +281,20 @@ void check_second(struct world *world)
         struct node_stats stats;
         node_stats(at->node, world_now_ns(world), &stats);
         check_caps(check, i, at, &stats);
-        check_beginning(world, i);
-        check_batch_size(world, i);
+        check_training_begins(world, i);
+        check_progress(world, i);
         if (stats.waiting == 0 && !node_is_catching_up(at->node) &&
             stats.digest != sim_learner_digest_now(&at->sim_learner))
             check_fail(check, "1: the base of node %u is not the sum of its rumors", i);
         if (sim_learner_account_error(&at->sim_learner) > 0)
-            check_fail(check, "4: node %u: what it told and what it kept is not what it produced",
-                       i);
+            check_fail(check, "4: node %u: published plus residual is not what it produced", i);
     }
     for (uint32_t k = 0; k < world->wire.connections_count; k++)
         for (int end = 0; end < 2 && world->wire.connections[k].generation; end++)
             check_ghost(world, &world->wire.connections[k], end);
 }
 
-/* At the end. */
-
-/* How many rumors of that node's life this one knows. */
+/* How many rumors of that incarnation this node holds. */
 static uint32_t known_of(const struct world_node *at, const struct identity *identity,
                          uint64_t incarnation)
 {
@@ -315,8 +307,8 @@ static uint32_t known_of(const struct world_node *at, const struct identity *ide
     return 0;
 }
 
-/* Add all that node i's version says; false when that cannot be told: a large update is
- * known in part, or somebody who is no node has told something. */
+/* Add every rumor in node i's version. False: unknown, as it holds a large update in part, or
+ * rumors of an outsider. */
 static bool sum_of_rumors(const struct world *world, uint32_t i, int32_t *sum)
 {
     const struct check *check = &world->check;
@@ -324,33 +316,34 @@ static bool sum_of_rumors(const struct world *world, uint32_t i, int32_t *sum)
     uint64_t rumors = 0;
     struct node_stats stats;
     node_stats(at->node, world_now_ns(world), &stats);
-    for (uint32_t k = 0; k < check->told_count; k++) {
-        const struct told *told = &check->told[k];
-        const uint32_t known = known_of(at, &world->nodes[told->node].identity, told->incarnation);
-        if (known > told->first_seq && known < told->next_seq)
+    for (uint32_t k = 0; k < check->published_count; k++) {
+        const struct published *published = &check->published[k];
+        const uint32_t known =
+            known_of(at, &world->nodes[published->node].identity, published->incarnation);
+        if (known > published->first_seq && known < published->next_seq)
             return false;
-        if (known < told->next_seq)
+        if (known < published->next_seq)
             continue;
-        rumors += told->next_seq - told->first_seq;
-        for (uint32_t c = 0; c < told->update.count; c++) {
+        rumors += published->next_seq - published->first_seq;
+        for (uint32_t c = 0; c < published->update.count; c++) {
             uint32_t units;
-            memcpy(&units, &sum[told->update.index[c]], sizeof units);
-            const int level = told->update.level[c];
-            units += told->update.amount * (uint32_t)level;
-            memcpy(&sum[told->update.index[c]], &units, sizeof units);
+            memcpy(&units, &sum[published->update.index[c]], sizeof units);
+            const int level = published->update.level[c];
+            units += published->update.amount * (uint32_t)level;
+            memcpy(&sum[published->update.index[c]], &units, sizeof units);
         }
     }
     return rumors == stats.version;
 }
 
-/* Is its base what its version says? As far as that can be told. */
+/* Whether its base is b0 plus the rumors in its version, as far as that is known. */
 static bool is_sum(const struct world *world, uint32_t i)
 {
     const struct sim_learner *sim_learner = &world->nodes[i].sim_learner;
     const size_t bytes = sim_learner_parameters(sim_learner) * sizeof(int32_t);
     int32_t *sum = malloc(bytes), *units = malloc(bytes);
     CHECK(sum && units);
-    memcpy(sum, world->check.born, bytes);
+    memcpy(sum, world->check.initial, bytes);
     sim_learner_read_units(sim_learner, units);
     const bool is_sum = !sum_of_rumors(world, i, sum) || memcmp(sum, units, bytes) == 0;
     free(sum);
@@ -358,8 +351,8 @@ static bool is_sum(const struct world *world, uint32_t i)
     return is_sum;
 }
 
-/* Base, and weights, and the base at the last telling. */
-static bool is_as_saved(const struct sim_learner *sim_learner, const struct saved *saved)
+/* Whether base, weights and the base at the last publication are as in the checkpoint. */
+static bool is_restored(const struct sim_learner *sim_learner, const struct saved *saved)
 {
     const size_t parameters = sim_learner_parameters(sim_learner),
                  bytes = parameters * sizeof(float);
@@ -383,15 +376,15 @@ void check_started(struct world *world, uint32_t i)
     const struct saved *saved = sim_disk_newest(&at->sim_disk);
     if (!check->enabled)
         return;
-    if (!check->born) {
-        check->born = malloc(sim_learner_parameters(&at->sim_learner) * sizeof *check->born);
-        CHECK(check->born);
-        sim_learner_read_units(&at->sim_learner, check->born);
+    if (!check->initial) {
+        check->initial = malloc(sim_learner_parameters(&at->sim_learner) * sizeof *check->initial);
+        CHECK(check->initial);
+        sim_learner_read_units(&at->sim_learner, check->initial);
     }
-    if (saved && !is_as_saved(&at->sim_learner, saved))
-        check_fail(check, "9: node %u begins with something else than it saved", i);
+    if (saved && !is_restored(&at->sim_learner, saved))
+        check_fail(check, "9: node %u starts with something else than it saved", i);
     if (!is_sum(world, i))
-        check_fail(check, "9: node %u begins with a base that is not the sum of its rumors", i);
+        check_fail(check, "9: node %u starts with a base that is not the sum of its rumors", i);
 }
 
 void check_end(struct world *world)

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 
-/* For so long after its trouble a node is no healthy one: until the last record that told of it
- * before has grown too old (four of its periods), or its patience with a neighbour is over. */
+/* How long after a fault a removal is still explained by it: until the last record from before is
+ * too old (four periods), or the timeout of a neighbour is over. */
 #define MEMBER_NS    (60 * SECOND_NS)
 #define NEIGHBOUR_NS (NODE_PATIENCE_MAX_NS + 5 * SECOND_NS)
 
@@ -33,16 +33,14 @@ void health_free(struct health *health)
     u64_set_free(&health->ids);
 }
 
-/* The node of this name, or WIRE_NOBODY. */
+/* The node with this id, or WIRE_NOBODY. */
 static uint32_t node_called(const struct health *health, const char *text)
 {
     const uint64_t *number = u64_set_get(&health->ids, mark_of_text(text));
     return number ? (uint32_t)*number - 1 : WIRE_NOBODY;
 }
 
-/* How it hangs together. */
-
-/* With whom node i has a conversation open: a byte per node. */
+/* The nodes to which node i has an open connection, a byte each. */
 static void mark_neighbours(const struct health *health, uint32_t i, uint8_t *is_neighbour)
 {
     const struct node *node = health->world->nodes[i].node;
@@ -57,7 +55,7 @@ static void mark_neighbours(const struct health *health, uint32_t i, uint8_t *is
     }
 }
 
-/* All that can be reached from node i; todo is room for so many numbers. */
+/* Mark all nodes reachable from node i; todo has room for every node. */
 static void reach(const uint8_t *is_neighbour, uint32_t nodes, uint32_t i, bool *reached,
                   uint32_t *todo)
 {
@@ -97,8 +95,6 @@ uint32_t health_components(const struct health *health)
     free(todo);
     return components;
 }
-
-/* One node. */
 
 bool health_has_joined(const struct health *health, uint32_t i)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "checks/health.h"
-#include "world/past.h"
+#include "world/lifetime.h"
 #include "strategies/strategy.h"
 #include "faults/fault_injector.h"
 #include "world/world.h"
@@ -23,7 +23,7 @@ struct gossip {
     struct fault_injector *injector;
     struct health health;
     uint32_t twin_of[SCENARIO_TWINS_MAX]; /* whose double the nodes behind the scenario's are */
-    struct past *past;                    /* [nodes] */
+    struct lifetime *lifetime;            /* [nodes] */
     struct node_stats half;               /* sums over all nodes, at half time */
     bool has_half;
 };
@@ -129,11 +129,11 @@ static void build(struct gossip *gossip)
     };
     world_init(&gossip->world, &options);
     gossip->world.trace_file = experiment->trace;
-    gossip->past = calloc(scenario->nodes_count, sizeof *gossip->past);
-    CHECK(gossip->past);
+    gossip->lifetime = calloc(scenario->nodes_count, sizeof *gossip->lifetime);
+    CHECK(gossip->lifetime);
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
         add_node(gossip, i);
-        past_init(&gossip->past[i]);
+        lifetime_init(&gossip->lifetime[i]);
     }
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
         const struct group *group = scenario_group(scenario, i);
@@ -174,7 +174,7 @@ static void on_user(void *self, uint64_t subject, uint64_t amount)
 
 static struct node_stats stats_of(struct gossip *gossip, uint32_t i)
 {
-    return past_stats(&gossip->past[i], &gossip->world, i);
+    return lifetime_stats(&gossip->lifetime[i], &gossip->world, i);
 }
 
 static double use_of(const struct pipe *pipe, double *then_s, double span_s)
@@ -187,14 +187,14 @@ static double use_of(const struct pipe *pipe, double *then_s, double span_s)
 static void measure_node(struct gossip *gossip, uint32_t i, const struct node_stats *stats,
                          uint64_t most, double span_s, struct node_moment *moment)
 {
-    struct past *past = &gossip->past[i];
+    struct lifetime *lifetime = &gossip->lifetime[i];
     struct party *party = &gossip->world.wire.parties[i];
-    const double up = use_of(&party->up, &past->up_s_then, span_s);
-    const double down = use_of(&party->down, &past->down_s_then, span_s);
-    const uint64_t samples = stats->samples - past->samples_then;
-    const uint64_t told = stats->rumor_bytes_published - past->told_then;
-    past->samples_then = stats->samples;
-    past->told_then = stats->rumor_bytes_published;
+    const double up = use_of(&party->up, &lifetime->up_s_then, span_s);
+    const double down = use_of(&party->down, &lifetime->down_s_then, span_s);
+    const uint64_t samples = stats->samples - lifetime->samples_then;
+    const uint64_t told = stats->rumor_bytes_published - lifetime->published_then;
+    lifetime->samples_then = stats->samples;
+    lifetime->published_then = stats->rumor_bytes_published;
     if (!moment || !gossip->world.nodes[i].node)
         return;
     *moment = (struct node_moment){
@@ -221,7 +221,7 @@ static void count_time(struct gossip *gossip, uint64_t then_ns)
             continue;
         uint64_t from_ns = at->began_ns > then_ns ? at->began_ns : then_ns;
         from_ns = paused_ns > from_ns ? paused_ns : from_ns;
-        gossip->past[i].trained_ns += now_ns > from_ns ? now_ns - from_ns : 0;
+        gossip->lifetime[i].trained_ns += now_ns > from_ns ? now_ns - from_ns : 0;
     }
 }
 
@@ -293,7 +293,7 @@ static void measure(struct gossip *gossip, double span_s)
     struct node_stats sum = {0};
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
         const struct node_stats stats = stats_of(gossip, i);
-        past_add(&sum, &stats);
+        lifetime_add(&sum, &stats);
         measure_node(gossip, i, &stats, most, span_s, nodes ? &nodes[i] : NULL);
     }
     moment->samples = sum.samples;
@@ -344,7 +344,7 @@ static void total_nodes(struct gossip *gossip)
         total->running = at->node != NULL;
         total->steps = stats.steps;
         total->samples = stats.samples;
-        total->steps_possible = steps_possible(at, &stats, gossip->past[i].trained_ns);
+        total->steps_possible = steps_possible(at, &stats, gossip->lifetime[i].trained_ns);
         total->share = stats.share;
         total->rumors_published = stats.rumors_published;
         total->rumors_received = stats.rumors_received;
@@ -354,8 +354,8 @@ static void total_nodes(struct gossip *gossip)
         total->sent_bytes = stats.sent_bytes;
         total->received_bytes = stats.received_bytes;
         total->neighbours = stats.neighbours;
-        total->block_bytes = gossip->past[i].block_bytes;
-        total->joining_s = gossip->past[i].joining_s;
+        total->block_bytes = gossip->lifetime[i].block_bytes;
+        total->joining_s = gossip->lifetime[i].joining_s;
         total->up_use = pipe_is_limited(&party->up) ? party->up.busy_s / span_s : NAN;
         total->down_use = pipe_is_limited(&party->down) ? party->down.busy_s / span_s : NAN;
         origins += at->incarnation;
@@ -398,7 +398,7 @@ static void total_traffic(struct gossip *gossip)
     struct node_stats sum = {0};
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
         const struct node_stats stats = stats_of(gossip, i);
-        past_add(&sum, &stats);
+        lifetime_add(&sum, &stats);
     }
     const double heard = (double)(sum.rumors_received - gossip->half.rumors_received);
     const double again = (double)(sum.duplicates - gossip->half.duplicates);
@@ -491,7 +491,7 @@ const float *gossip_play(struct experiment *experiment, struct outcome *outcome)
     health_free(&gossip->health);
     fault_injector_free(gossip->injector);
     world_free(world);
-    free(gossip->past);
+    free(gossip->lifetime);
     free(gossip);
     return base;
 }

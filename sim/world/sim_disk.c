@@ -12,15 +12,14 @@ static void forget(struct saved *saved)
     *saved = (struct saved){0};
 }
 
-static void drop_newest(struct sim_disk *sim_disk)
+static void drop_newest(struct sim_disk *disk)
 {
-    forget(&sim_disk->saved[0]);
-    memmove(sim_disk->saved, sim_disk->saved + 1,
-            (SIM_DISK_GENERATIONS - 1) * sizeof *sim_disk->saved);
-    sim_disk->saved[SIM_DISK_GENERATIONS - 1] = (struct saved){0};
+    forget(&disk->saved[0]);
+    memmove(disk->saved, disk->saved + 1, (SIM_DISK_GENERATIONS - 1) * sizeof *disk->saved);
+    disk->saved[SIM_DISK_GENERATIONS - 1] = (struct saved){0};
 }
 
-void sim_disk_save(struct sim_disk *sim_disk, struct sim_learner *sim_learner, struct node *node,
+void sim_disk_save(struct sim_disk *disk, struct sim_learner *sim_learner, struct node *node,
                    const struct node_options *options, uint64_t now_ns, uint64_t durable_ns)
 {
     struct saved saved = {.durable_ns = durable_ns};
@@ -36,31 +35,30 @@ void sim_disk_save(struct sim_disk *sim_disk, struct sim_learner *sim_learner, s
         forget(&saved);
         return;
     }
-    forget(&sim_disk->saved[SIM_DISK_GENERATIONS - 1]);
-    memmove(sim_disk->saved + 1, sim_disk->saved,
-            (SIM_DISK_GENERATIONS - 1) * sizeof *sim_disk->saved);
-    sim_disk->saved[0] = saved;
+    forget(&disk->saved[SIM_DISK_GENERATIONS - 1]);
+    memmove(disk->saved + 1, disk->saved, (SIM_DISK_GENERATIONS - 1) * sizeof *disk->saved);
+    disk->saved[0] = saved;
 }
 
-void sim_disk_settle(struct sim_disk *sim_disk, uint64_t now_ns)
+void sim_disk_settle(struct sim_disk *disk, uint64_t now_ns)
 {
-    while (sim_disk->saved[0].memory && sim_disk->saved[0].durable_ns > now_ns)
-        drop_newest(sim_disk);
+    while (disk->saved[0].memory && disk->saved[0].durable_ns > now_ns)
+        drop_newest(disk);
 }
 
-const struct saved *sim_disk_newest(const struct sim_disk *sim_disk)
+const struct saved *sim_disk_newest(const struct sim_disk *disk)
 {
-    return sim_disk->saved[0].memory ? &sim_disk->saved[0] : NULL;
+    return disk->saved[0].memory ? &disk->saved[0] : NULL;
 }
 
-void sim_disk_rot(struct sim_disk *sim_disk)
+void sim_disk_rot(struct sim_disk *disk)
 {
-    drop_newest(sim_disk);
+    drop_newest(disk);
 }
 
-void sim_disk_clear(struct sim_disk *sim_disk)
+void sim_disk_clear(struct sim_disk *disk)
 {
     for (int i = 0; i < SIM_DISK_GENERATIONS; i++)
-        forget(&sim_disk->saved[i]);
-    sim_disk->incarnation = 0;
+        forget(&disk->saved[i]);
+    disk->incarnation = 0;
 }

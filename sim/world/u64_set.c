@@ -20,53 +20,53 @@ uint64_t u64_set_of(const void *bytes, size_t count)
     return hash ? hash : 1;
 }
 
-/* The place of the mark, or the free one where it would go. */
-static size_t place_of(const struct u64_set *u64_set, uint64_t mark)
+/* The place of the key, or the free one where it would go. */
+static size_t place_of(const struct u64_set *set, uint64_t key)
 {
-    size_t at = (size_t)rng_mix(mark) & (u64_set->size - 1);
-    while (u64_set->key[at] && u64_set->key[at] != mark)
-        at = (at + 1) & (u64_set->size - 1);
+    size_t at = (size_t)rng_mix(key) & (set->size - 1);
+    while (set->key[at] && set->key[at] != key)
+        at = (at + 1) & (set->size - 1);
     return at;
 }
 
-static void grow(struct u64_set *u64_set)
+static void grow(struct u64_set *set)
 {
-    struct u64_set old = *u64_set;
-    u64_set->size = old.size ? 2 * old.size : 1024;
-    u64_set->key = calloc(u64_set->size, sizeof *u64_set->key);
-    u64_set->value = calloc(u64_set->size, sizeof *u64_set->value);
-    CHECK(u64_set->key && u64_set->value);
+    struct u64_set old = *set;
+    set->size = old.size ? 2 * old.size : 1024;
+    set->key = calloc(set->size, sizeof *set->key);
+    set->value = calloc(set->size, sizeof *set->value);
+    CHECK(set->key && set->value);
     for (size_t i = 0; i < old.size; i++) {
         if (!old.key[i])
             continue;
-        const size_t at = place_of(u64_set, old.key[i]);
-        u64_set->key[at] = old.key[i];
-        u64_set->value[at] = old.value[i];
+        const size_t at = place_of(set, old.key[i]);
+        set->key[at] = old.key[i];
+        set->value[at] = old.value[i];
     }
     u64_set_free(&old);
 }
 
-const uint64_t *u64_set_get(const struct u64_set *u64_set, uint64_t mark)
+const uint64_t *u64_set_get(const struct u64_set *set, uint64_t key)
 {
-    if (u64_set->size == 0)
+    if (set->size == 0)
         return NULL;
-    const size_t at = place_of(u64_set, mark);
-    return u64_set->key[at] ? &u64_set->value[at] : NULL;
+    const size_t at = place_of(set, key);
+    return set->key[at] ? &set->value[at] : NULL;
 }
 
-uint64_t *u64_set_put(struct u64_set *u64_set, uint64_t mark)
+uint64_t *u64_set_put(struct u64_set *set, uint64_t key)
 {
-    CHECK(mark != 0);
-    if (4 * (u64_set->count + 1) > 3 * u64_set->size)
-        grow(u64_set);
-    const size_t at = place_of(u64_set, mark);
-    u64_set->count += !u64_set->key[at];
-    u64_set->key[at] = mark;
-    return &u64_set->value[at];
+    CHECK(key != 0);
+    if (4 * (set->count + 1) > 3 * set->size)
+        grow(set);
+    const size_t at = place_of(set, key);
+    set->count += !set->key[at];
+    set->key[at] = key;
+    return &set->value[at];
 }
 
-void u64_set_free(struct u64_set *u64_set)
+void u64_set_free(struct u64_set *set)
 {
-    free(u64_set->key);
-    free(u64_set->value);
+    free(set->key);
+    free(set->value);
 }

@@ -1,4 +1,4 @@
-/* A set of 64-bit marks with a number each: open addressing, grows, never forgets. */
+/* A hash map from 64-bit keys to 64-bit values: open addressing, grows, never deletes. */
 #ifndef HEARSAY_SIM_WORLD_U64_SET_H
 #define HEARSAY_SIM_WORLD_U64_SET_H
 
@@ -6,21 +6,21 @@
 #include <stdint.h>
 
 struct u64_set {
-    uint64_t *key; /* [size], a power of two; 0: free */
-    uint64_t *value;
-    size_t size;
-    size_t count;
+    uint64_t *key;   /* [size]; 0: free */
+    uint64_t *value; /* [size] */
+    size_t size;     /* places, a power of two */
+    size_t count;    /* keys */
 };
 
-/* A mark (not 0) of these bytes; two different ones share it with probability 2^-64. */
+/* The key (not 0) of these bytes, a hash; two different texts collide with probability 2^-64. */
 uint64_t u64_set_of(const void *bytes, size_t count);
 
-/* NULL when it is not there. */
-const uint64_t *u64_set_get(const struct u64_set *u64_set, uint64_t mark);
+/* The value of a key, NULL: there is none. */
+const uint64_t *u64_set_get(const struct u64_set *set, uint64_t key);
 
-/* Its number, 0 if it is new; good until the next put. */
-uint64_t *u64_set_put(struct u64_set *u64_set, uint64_t mark);
+/* The value of a key, 0 if it is new; the pointer is good until the next put. */
+uint64_t *u64_set_put(struct u64_set *set, uint64_t key);
 
-void u64_set_free(struct u64_set *u64_set);
+void u64_set_free(struct u64_set *set);
 
 #endif

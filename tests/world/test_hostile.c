@@ -83,7 +83,7 @@ static void an_honest_puppet_is_heard_by_all(void **state)
 {
     (void)state;
     uint8_t rumor[RUMOR_MAX];
-    world.check.outsiders_tell = true;
+    world.check.outsiders_publish = true;
     puppet_hello(&puppet);
     for (uint32_t seq = 0; seq < 3; seq++)
         puppet_say_bulk(&puppet, RUMOR, rumor, puppet_rumor(&puppet, seq, 5, rumor));
@@ -278,7 +278,7 @@ static void a_rumor_too_early_is_asked_for_and_moves_nothing(void **state)
 {
     (void)state;
     uint8_t rumor[RUMOR_MAX];
-    world.check.outsiders_tell = true;
+    world.check.outsiders_publish = true;
     puppet_hello(&puppet);
     puppet_say_bulk(&puppet, RUMOR, rumor, puppet_rumor(&puppet, 0, 5, rumor));
     puppet_say_bulk(&puppet, RUMOR, rumor, puppet_rumor(&puppet, 2, 5, rumor));
@@ -296,7 +296,7 @@ static void a_rumor_said_again_and_again_counts_once(void **state)
 {
     (void)state;
     uint8_t rumor[RUMOR_MAX];
-    world.check.outsiders_tell = true;
+    world.check.outsiders_publish = true;
     puppet_hello(&puppet);
     for (int i = 0; i < 20; i++)
         puppet_say_bulk(&puppet, RUMOR, rumor, puppet_rumor(&puppet, 0, 5, rumor));

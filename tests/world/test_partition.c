@@ -116,8 +116,8 @@ static void who_yields_keeps_its_weights(void **state)
 static double told_of(uint32_t i, const double untold[static PARAMETERS])
 {
     double told = 0, all = 0;
-    for (uint32_t k = 0; k < world.check.told_count; k++) {
-        const struct told *one = &world.check.told[k];
+    for (uint32_t k = 0; k < world.check.published_count; k++) {
+        const struct published *one = &world.check.published[k];
         if (one->node != i || one->incarnation != incarnation_of(i))
             continue;
         for (uint32_t c = 0; c < one->update.count; c++)

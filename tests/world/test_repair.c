@@ -39,7 +39,7 @@ static int puppets_meet(void **state)
     run(5 * SECOND_NS);
     world_rest(&world);
     run(3 * SECOND_NS);
-    world.check.outsiders_tell = true;
+    world.check.outsiders_publish = true;
     puppet_init(&teller, 0, 77);
     puppet_init(&shower, 0, 78);
     shower.on_heard = on_heard;
