@@ -9,18 +9,18 @@
 
 #include "config/config_key.h"
 
-#define TIME_MAX_NS 1e15 /* eleven days and a half */
+#define TIME_MAX_NS 1e15 /* 11.5 days */
 
 struct unit {
     const char *name;
     double factor;
 };
 
-/* A kind of quantity: what it is called, its units, its bounds in the base unit. */
+/* A kind of quantity, its units, and its bounds in the base unit. */
 struct measure {
     const char *what;
     const char *example;
-    const struct unit *units; /* up to one without a name */
+    const struct unit *units; /* the last has no name */
     double min;
     double max;
     const char *bounds;
@@ -159,7 +159,7 @@ enum error clause_name(struct clause *clause, char name[static SCENARIO_NAME_BYT
     return OK;
 }
 
-/* The decimal number that comes next; false: none does. */
+/* Consume a decimal number; false: none comes next. */
 static bool take_number(struct clause *clause, double *value)
 {
     char digits[32];

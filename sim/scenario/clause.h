@@ -1,11 +1,11 @@
-/* The words of a scenario's lines: clauses separated by commas, words and numbers with units.
+/* Lexer of a scenario's lines: clauses separated by commas, of words and numbers with units.
  *
  *   "2 desk, 400 samples/s, up 10 Mbit/s, at 60 s up 5 Mbit/s"
  *     └ first   └ clause ...
  *
- * Reading takes from the front of a clause. A fault is MALFORMED and a sentence that begins with
- * the clause as written and says what may stand there; outputs are written on OK only.
- * Held by tests/test_scenario*.c.
+ * Reading consumes a clause from its front. An error is MALFORMED with a sentence that begins with
+ * the clause as written and says what is allowed there; outputs are written on OK only.
+ * Held by tests/unit/sim/test_scenario*.c.
  */
 #ifndef HEARSAY_SIM_SCENARIO_CLAUSE_H
 #define HEARSAY_SIM_SCENARIO_CLAUSE_H
@@ -17,14 +17,14 @@
 #define CLAUSE_BYTES 192
 
 struct clause {
-    char text[CLAUSE_BYTES]; /* the whole of it */
-    size_t at;               /* read from here on */
+    char text[CLAUSE_BYTES]; /* the whole clause */
+    size_t at;               /* next character to read */
 };
 
-/* Take the next clause of *line; *line is NULL after the last. */
+/* Split the next clause off *line, which is NULL after the last. */
 enum error clause_next(struct clause *clause, const char **line, struct problem *problem) MUST_USE;
 
-/* True, and taken, when these words come next ("back at"), or this sign (">="). */
+/* Consume these words ("back at"), or this sign (">="), if they come next. */
 bool clause_take(struct clause *clause, const char *words);
 bool clause_take_sign(struct clause *clause, const char *sign);
 
@@ -45,7 +45,7 @@ enum error clause_number(struct clause *clause, const char *what, double min, do
 enum error clause_time(struct clause *clause, uint64_t *ns, struct problem *problem) MUST_USE;
 enum error clause_duration(struct clause *clause, uint64_t *ns, /* above 0 */
                            struct problem *problem) MUST_USE;
-enum error clause_shift(struct clause *clause, double *seconds, /* forth or back */
+enum error clause_shift(struct clause *clause, double *seconds, /* either sign */
                         struct problem *problem) MUST_USE;
 enum error clause_speed(struct clause *clause, double *samples_per_s,
                         struct problem *problem) MUST_USE;
@@ -57,11 +57,11 @@ enum error clause_percent(struct clause *clause, double *fraction,
 enum error clause_rate(struct clause *clause, uint64_t *bytes_per_s,
                        struct problem *problem) MUST_USE;
 
-/* Add "at T": *rate is as given from at_ns on. Changes stand in order of time. */
+/* Append a change "at T": the rate from at_ns on. Changes must come in order of time. */
 enum error clause_rate_change(const struct clause *clause, struct rate *rate, uint64_t at_ns,
                               uint64_t bytes_per_s, struct problem *problem) MUST_USE;
 
-/* OK when nothing is left of it. */
+/* OK if the whole clause has been read. */
 enum error clause_end(const struct clause *clause, struct problem *problem) MUST_USE;
 
 /* "\"rrt 80 ms\": no such clause; did you mean rtt?", or which words are known. */

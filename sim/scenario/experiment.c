@@ -7,9 +7,9 @@
 #include "world/event_queue.h"
 #include "base/rng.h"
 
-#define LAB_ARENA_BYTES  ((size_t)16 << 30) /* address space; only what is touched costs memory */
-#define MIND_ARENA_BYTES ((size_t)256 << 20)
-#define ACCOUNTED_MAX    64 /* with more nodes the account of wanderers would cost too much */
+#define ARENA_BYTES         ((size_t)16 << 30) /* address space; only what is touched costs memory */
+#define LEARNER_ARENA_BYTES ((size_t)256 << 20)
+#define ACCOUNTED_MAX       64 /* with more nodes, keeping account of random walks costs too much */
 
 static enum error cut(struct experiment *experiment, struct problem *problem)
 {
@@ -49,7 +49,7 @@ uint32_t experiment_batch(const struct experiment *experiment, uint32_t i)
     return samples_per_s > 0 ? batch : 0;
 }
 
-/* What the one model must have room for: the batches of all, together or one at a time. */
+/* The batch that the model needs room for: of all nodes together (ideal), or the largest. */
 static uint32_t batch_of(const struct experiment *experiment)
 {
     uint32_t sum = 0, most = 0;
@@ -69,7 +69,7 @@ enum error experiment_open(struct experiment *experiment, const struct scenario 
 {
     *experiment = (struct experiment){
         .scenario = scenario, .backend = backend_cpu(1), .begin_cpu_s = sim_learner_cpu_s()};
-    arena_init(&experiment->arena, LAB_ARENA_BYTES);
+    arena_init(&experiment->arena, ARENA_BYTES);
     if (scenario->made_up)
         return OK;
     struct dataset test = {0};
@@ -125,23 +125,21 @@ struct learner *experiment_learner(struct experiment *experiment, uint32_t i, st
     return learner;
 }
 
-void experiment_mind(void *self, uint32_t i, struct sim_learner *sim_learner)
+void experiment_make_learner(void *self, uint32_t i, struct sim_learner *learner)
 {
     struct experiment *experiment = self;
     const struct scenario *scenario = experiment->scenario;
-    *sim_learner = (struct sim_learner){.parameters = experiment_parameters(experiment)};
-    arena_init(&sim_learner->arena, MIND_ARENA_BYTES);
+    *learner = (struct sim_learner){.parameters = experiment_parameters(experiment)};
+    arena_init(&learner->arena, LEARNER_ARENA_BYTES);
     if (!scenario->made_up) {
-        sim_learner->learner = experiment_learner(experiment, i, &sim_learner->arena);
+        learner->learner = experiment_learner(experiment, i, &learner->arena);
         return;
     }
-    const double density_max =
-        scenario->config.exchange.density_max * (double)sim_learner->parameters;
-    sim_learner->is_accounted = scenario->nodes_count <= ACCOUNTED_MAX;
-    sim_learner->random_walk =
-        random_walk_new(&sim_learner->arena, experiment->backend, sim_learner->parameters,
-                        rng_mix(scenario->seed) + i, density_max < 1 ? 1 : (uint32_t)density_max,
-                        sim_learner->is_accounted);
+    const double density_max = scenario->config.exchange.density_max * (double)learner->parameters;
+    learner->is_accounted = scenario->nodes_count <= ACCOUNTED_MAX;
+    learner->random_walk = random_walk_new(
+        &learner->arena, experiment->backend, learner->parameters, rng_mix(scenario->seed) + i,
+        density_max < 1 ? 1 : (uint32_t)density_max, learner->is_accounted);
 }
 
 struct evaluation experiment_mark(struct experiment *experiment, const float *host_weights,

@@ -1,10 +1,10 @@
-/* The lab: what every strategy needs to play a scenario. The data cut into shards, one model and
- * one exam for all, learners on demand, and who watches.
+/* An experiment: what every strategy needs to play a scenario. Data cut into shards, one model and
+ * one evaluator for all nodes, learners on demand, and the watcher.
  *
- *   scenario ─► experiment_open ─► experiment_learner(i): the learner of node i, as its daemon
- * would make it └► experiment_mark(weights): how good they are
+ *   scenario ─► experiment_open ─┬► experiment_learner(i): the learner of node i, as its daemon has
+ * it └► experiment_mark(weights): accuracy and loss
  *
- * One thread, one after the other, so model, exam and backend are shared (learner.h).
+ * Everything runs in one thread, so the learners share model, evaluator and backend (learner.h).
  */
 #ifndef HEARSAY_SIM_SCENARIO_EXPERIMENT_H
 #define HEARSAY_SIM_SCENARIO_EXPERIMENT_H
@@ -20,16 +20,15 @@ struct experiment {
     const struct scenario *scenario;
     struct arena arena;
     struct backend *backend;
-    struct dataset train; /* all of it; empty when updates are made up */
-    struct shards shards;
-    struct setup_model made;
-    uint32_t batch; /* the model's: of a node, or of all nodes together (ideal) */
-    struct evaluator *evaluator;
-    float *weights;  /* [P], scratch of whoever marks */
-    uint32_t births; /* so far: no two wanderers go the same way */
-    double evaluate_cpu_s;
-    double begin_cpu_s;
-    FILE *trace; /* NULL: none */
+    struct dataset train;        /* the training set; empty when updates are made up */
+    struct shards shards;        /* of the training set, one for each node */
+    struct setup_model made;     /* the model */
+    uint32_t batch;              /* the model's: of a node, or of all nodes together (ideal) */
+    struct evaluator *evaluator; /* of the test set; NULL when updates are made up */
+    float *weights;              /* [P], scratch memory for evaluations */
+    double evaluate_cpu_s;       /* processor time of evaluations so far */
+    double begin_cpu_s;          /* processor time of the process at the start */
+    FILE *trace;                 /* NULL: none */
     void *watcher;
     /* Called after each moment; progress counts from 0 to 1. NULL: nobody watches. */
     void (*on_moment)(void *watcher, const struct outcome *outcome, double progress);
@@ -41,18 +40,17 @@ enum error experiment_open(struct experiment *experiment, const struct scenario 
                            struct problem *problem) MUST_USE;
 void experiment_close(struct experiment *experiment);
 
-/* Parameters of the model, or of what wanders. */
+/* Parameters of the model, learned or made up. */
 size_t experiment_parameters(const struct experiment *experiment);
 
-/* The learner of node i with its shard; one that only passes on has no data. From arena. */
+/* The learner of node i with its shard; a relay has no data. Memory from the arena. */
 struct learner *experiment_learner(struct experiment *experiment, uint32_t i, struct arena *arena);
 
 /* Samples of a step of node i, where its speed is known from the start; 0: it does not train. */
 uint32_t experiment_batch(const struct experiment *experiment, uint32_t i);
 
-/* What node i has in its head: that learner, or a wanderer. */
-void experiment_mind(void *experiment, uint32_t i,
-                     struct sim_learner *sim_learner); /* a sim_learner_maker's make */
+/* The learner of node i, or a random walk where updates are made up. `self` is the experiment. */
+void experiment_make_learner(void *self, uint32_t i, struct sim_learner *learner);
 
 /* host_weights[P] over the first `samples` of the test set; 0: all. */
 struct evaluation experiment_mark(struct experiment *experiment, const float *host_weights,
@@ -72,7 +70,7 @@ void experiment_show(const struct experiment *experiment, const struct outcome *
 /* The watcher wants the play to end now. */
 bool experiment_is_stopped(const struct experiment *experiment);
 
-/* The end of every strategy: the whole test set, the processor's time, verdicts. */
+/* The end of every strategy: evaluation on the whole test set, processor time, verdicts. */
 void experiment_finish(struct experiment *experiment, struct outcome *outcome,
                        const float *host_weights);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/amount.h"
-#include "scenario/outcome_inside.h"
+#include "scenario/outcome_private.h"
 
 #define MOMENTS_FIRST 256
 
@@ -79,8 +79,8 @@ static bool is_second_half(const struct outcome *outcome, double at_s)
     return at_s > span_s / 2 && at_s <= span_s;
 }
 
-/* Of node i's up or down: the mean of what was measured in the second half of training; over its
- * whole life when its moments were not kept. */
+/* Utilisation of node i's uplink or downlink, mean of the second half of training, or of the whole
+ * run where its moments are not kept. */
 static double node_use(const struct outcome *outcome, uint32_t i, bool up)
 {
     const uint32_t nodes = outcome->scenario->nodes_count;
@@ -146,15 +146,15 @@ struct link_use *outcome_uses(const struct outcome *outcome, uint32_t *count)
     return uses;
 }
 
-/* A value of the end. */
-static struct found found_figure(const struct expect *expect, double value, const char *format)
+/* A single figure against its bound. */
+static struct measured measure_figure(const struct expect *expect, double value, const char *format)
 {
-    struct found found = {.value = value, .met = found_is_met(expect, value)};
+    struct measured measured = {.value = value, .met = expect_is_met(expect, value)};
     if (isfinite(value))
-        (void)snprintf(found.text, sizeof found.text, format, value);
+        (void)snprintf(measured.text, sizeof measured.text, format, value);
     else
-        (void)snprintf(found.text, sizeof found.text, "not measured");
-    return found;
+        (void)snprintf(measured.text, sizeof measured.text, "not measured");
+    return measured;
 }
 
 static double moment_figure(const struct moment *moment, enum metric metric)
@@ -172,7 +172,7 @@ static void describe_moment(char *out, size_t bytes, const struct moment *moment
                        amount_bytes((double)moment->sent_bytes, sent));
 }
 
-/* The first moment that meets the expectation, or the one that came closest. */
+/* The first moment that meets the expectation, or else the closest. */
 static const struct moment *closest(const struct outcome *outcome, const struct expect *expect)
 {
     const struct moment *best = NULL;
@@ -184,73 +184,78 @@ static const struct moment *closest(const struct outcome *outcome, const struct 
         const double before = best ? moment_figure(best, expect->metric) : NAN;
         if (!best || (expect->at_least ? value > before : value < before))
             best = moment;
-        if (found_is_met(expect, value))
+        if (expect_is_met(expect, value))
             break;
     }
     return best;
 }
 
-static struct found found_by(const struct outcome *outcome, const struct expect *expect)
+static struct measured measure_by(const struct outcome *outcome, const struct expect *expect)
 {
     const struct moment *best = closest(outcome, expect);
-    struct found found = found_figure(expect, best ? moment_figure(best, expect->metric) : NAN,
-                                      expect->metric == METRIC_ACCURACY ? "%.4f" : "%.0f");
-    const size_t used = strlen(found.text);
+    struct measured measured =
+        measure_figure(expect, best ? moment_figure(best, expect->metric) : NAN,
+                       expect->metric == METRIC_ACCURACY ? "%.4f" : "%.0f");
+    const size_t used = strlen(measured.text);
     if (best)
-        describe_moment(found.text + used, sizeof found.text - used, best);
-    return found;
+        describe_moment(measured.text + used, sizeof measured.text - used, best);
+    return measured;
 }
 
-static struct found found_accuracy(const struct outcome *outcome, const struct expect *expect)
+static struct measured measure_accuracy(const struct outcome *outcome, const struct expect *expect)
 {
     if (expect->by_ns)
-        return found_by(outcome, expect);
-    return found_figure(expect, outcome->accuracy, "%.4f");
+        return measure_by(outcome, expect);
+    return measure_figure(expect, outcome->accuracy, "%.4f");
 }
 
-static struct found found_members(const struct outcome *outcome, const struct expect *expect)
+static struct measured measure_members(const struct outcome *outcome, const struct expect *expect)
 {
     if (expect->by_ns)
-        return found_by(outcome, expect);
+        return measure_by(outcome, expect);
     const uint32_t count = outcome->moments_count;
-    return found_figure(expect, count ? (double)outcome->moments[count - 1].members : NAN, "%.0f");
+    return measure_figure(expect, count ? (double)outcome->moments[count - 1].members : NAN,
+                          "%.0f");
 }
 
-static struct found found_one_version(const struct outcome *outcome, const struct expect *expect)
+static struct measured measure_one_version(const struct outcome *outcome,
+                                           const struct expect *expect)
 {
-    struct found found = {.value = outcome->one_version_s};
-    if (!isfinite(found.value)) {
+    struct measured measured = {.value = outcome->one_version_s};
+    if (!isfinite(measured.value)) {
         const bool gossips = outcome->scenario->strategy == STRATEGY_GOSSIP;
-        (void)snprintf(found.text, sizeof found.text, "%s", gossips ? "never" : "not measured");
-        return found;
+        (void)snprintf(measured.text, sizeof measured.text, "%s",
+                       gossips ? "never" : "not measured");
+        return measured;
     }
-    found.met = expect->by_ns == 0 || found.value <= seconds(expect->by_ns);
-    (void)snprintf(found.text, sizeof found.text, "%.2f s after training", found.value);
-    return found;
+    measured.met = expect->by_ns == 0 || measured.value <= seconds(expect->by_ns);
+    (void)snprintf(measured.text, sizeof measured.text, "%.2f s after training", measured.value);
+    return measured;
 }
 
-static struct found found_control(const struct outcome *outcome, const struct expect *expect)
+static struct measured measure_control(const struct outcome *outcome, const struct expect *expect)
 {
     char amount[AMOUNT_BYTES];
-    struct found found = found_figure(expect, outcome->control_bytes_per_s, "%.0f B/s");
-    if (isfinite(found.value))
-        (void)snprintf(found.text, sizeof found.text, "%s/s", amount_bytes(found.value, amount));
-    return found;
+    struct measured measured = measure_figure(expect, outcome->control_bytes_per_s, "%.0f B/s");
+    if (isfinite(measured.value))
+        (void)snprintf(measured.text, sizeof measured.text, "%s/s",
+                       amount_bytes(measured.value, amount));
+    return measured;
 }
 
-static struct found found_link_use(const struct outcome *outcome, const struct expect *expect)
+static struct measured measure_link_use(const struct outcome *outcome, const struct expect *expect)
 {
     uint32_t count;
     struct link_use *uses = outcome_uses(outcome, &count);
-    struct found found = found_figure(expect, count ? uses[0].use : NAN, "%.2f");
+    struct measured measured = measure_figure(expect, count ? uses[0].use : NAN, "%.2f");
     if (count)
-        (void)snprintf(found.text, sizeof found.text, "%.1f %% (%s)", 100 * uses[0].use,
+        (void)snprintf(measured.text, sizeof measured.text, "%.1f %% (%s)", 100 * uses[0].use,
                        uses[0].name);
     free(uses);
-    return found;
+    return measured;
 }
 
-static struct found found_steps(const struct outcome *outcome, const struct expect *expect)
+static struct measured measure_steps(const struct outcome *outcome, const struct expect *expect)
 {
     const struct node_total *least = NULL;
     double part = NAN;
@@ -264,26 +269,27 @@ static struct found found_steps(const struct outcome *outcome, const struct expe
             part = own;
         }
     }
-    struct found found = found_figure(expect, part, "%.4f");
+    struct measured measured = measure_figure(expect, part, "%.4f");
     if (least)
-        (void)snprintf(found.text, sizeof found.text, "%.2f %% (%s)", 100 * part, least->name);
-    return found;
+        (void)snprintf(measured.text, sizeof measured.text, "%.2f %% (%s)", 100 * part,
+                       least->name);
+    return measured;
 }
 
-static struct found found_removed(const struct outcome *outcome)
+static struct measured measure_removed(const struct outcome *outcome)
 {
-    struct found found = {.value = outcome->removed, .met = outcome->removed == 0};
+    struct measured measured = {.value = outcome->removed, .met = outcome->removed == 0};
     if (outcome->scenario->strategy != STRATEGY_GOSSIP)
-        (void)snprintf(found.text, sizeof found.text, "not measured");
-    else if (found.met)
-        (void)snprintf(found.text, sizeof found.text, "none");
+        (void)snprintf(measured.text, sizeof measured.text, "not measured");
+    else if (measured.met)
+        (void)snprintf(measured.text, sizeof measured.text, "none");
     else
-        (void)snprintf(found.text, sizeof found.text, "%u times; first %.60s",
+        (void)snprintf(measured.text, sizeof measured.text, "%u times; first %.60s",
                        (unsigned)outcome->removed, outcome->removed_text);
-    return found;
+    return measured;
 }
 
-static struct found found_blocks(const struct outcome *outcome, const struct expect *expect)
+static struct measured measure_blocks(const struct outcome *outcome, const struct expect *expect)
 {
     const struct node_total *most = NULL;
     char bytes[AMOUNT_BYTES];
@@ -294,17 +300,17 @@ static struct found found_blocks(const struct outcome *outcome, const struct exp
     }
     const bool known = most && outcome->base_bytes > 0;
     if (!most && outcome->scenario->strategy == STRATEGY_GOSSIP)
-        return (struct found){.value = NAN, .text = "nobody took over a base"};
+        return (struct measured){.value = NAN, .text = "nobody took over a base"};
     const double part = known ? (double)most->block_bytes / (double)outcome->base_bytes : NAN;
-    struct found found = found_figure(expect, part, "%.3f");
+    struct measured measured = measure_figure(expect, part, "%.3f");
     if (known)
-        (void)snprintf(found.text, sizeof found.text, "%.3f x base (%s, %s)", part,
+        (void)snprintf(measured.text, sizeof measured.text, "%.3f x base (%s, %s)", part,
                        amount_bytes((double)most->block_bytes, bytes), most->name);
-    return found;
+    return measured;
 }
 
-/* How long node i took to join, of the time that the base alone takes on its link; NAN: it did not
- * join later, took over no base, or has no limit. */
+/* Time that node i took to join, relative to what its blocks take on its downlink. NAN: it started
+ * with the swarm, took over no base, or has no limit. */
 static double joining_part(const struct outcome *outcome, uint32_t i)
 {
     const struct group *group = scenario_group(outcome->scenario, i);
@@ -316,7 +322,7 @@ static double joining_part(const struct outcome *outcome, uint32_t i)
                                      : INFINITY;
 }
 
-static struct found found_joining(const struct outcome *outcome, const struct expect *expect)
+static struct measured measure_joining(const struct outcome *outcome, const struct expect *expect)
 {
     uint32_t slowest = 0;
     double part = NAN;
@@ -327,49 +333,49 @@ static struct found found_joining(const struct outcome *outcome, const struct ex
         slowest = i;
         part = own;
     }
-    struct found found = found_figure(expect, part, "%.3f");
+    struct measured measured = measure_figure(expect, part, "%.3f");
     const struct node_total *node = &outcome->nodes[slowest];
     if (isfinite(part))
-        (void)snprintf(found.text, sizeof found.text, "%.3f x blocks / rate (%.2f s, %s)", part,
-                       node->joining_s, node->name);
+        (void)snprintf(measured.text, sizeof measured.text, "%.3f x blocks / rate (%.2f s, %s)",
+                       part, node->joining_s, node->name);
     else if (!isnan(part))
-        (void)snprintf(found.text, sizeof found.text, "never (%s)", node->name);
-    return found;
+        (void)snprintf(measured.text, sizeof measured.text, "never (%s)", node->name);
+    return measured;
 }
 
-static struct found find(const struct outcome *outcome, const struct expect *expect)
+static struct measured measure(const struct outcome *outcome, const struct expect *expect)
 {
     switch (expect->metric) {
     case METRIC_ACCURACY:
-        return found_accuracy(outcome, expect);
+        return measure_accuracy(outcome, expect);
     case METRIC_ONE_VERSION:
-        return found_one_version(outcome, expect);
+        return measure_one_version(outcome, expect);
     case METRIC_COPIES:
-        return found_figure(expect, outcome->copies, "%.3f");
+        return measure_figure(expect, outcome->copies, "%.3f");
     case METRIC_CONTROL:
-        return found_control(outcome, expect);
+        return measure_control(outcome, expect);
     case METRIC_LINK_USE:
-        return found_link_use(outcome, expect);
+        return measure_link_use(outcome, expect);
     case METRIC_MEMBERS:
-        return found_members(outcome, expect);
+        return measure_members(outcome, expect);
     case METRIC_STEPS:
-        return found_steps(outcome, expect);
+        return measure_steps(outcome, expect);
     case METRIC_COMPONENT:
-        return found_component(outcome, expect);
+        return measure_component(outcome, expect);
     case METRIC_JOINED:
-        return found_joined(outcome, expect);
+        return measure_joined(outcome, expect);
     case METRIC_REMOVED:
-        return found_removed(outcome);
+        return measure_removed(outcome);
     case METRIC_STEPS_OF:
-        return found_steps_of(outcome, expect);
-    case METRIC_TOLD_OF:
-        return found_told_of(outcome, expect);
+        return measure_steps_of(outcome, expect);
+    case METRIC_PUBLISHED_BY:
+        return measure_published_by(outcome, expect);
     case METRIC_ACCURACY_OF_ALL:
-        return found_accuracy_of_all(outcome, expect);
+        return measure_accuracy_of_all(outcome, expect);
     case METRIC_BLOCKS:
-        return found_blocks(outcome, expect);
+        return measure_blocks(outcome, expect);
     case METRIC_JOINING:
-        return found_joining(outcome, expect);
+        return measure_joining(outcome, expect);
     }
     check_failed(__FILE__, __LINE__, "a metric");
 }
@@ -378,13 +384,14 @@ void outcome_judge(struct outcome *outcome)
 {
     for (uint32_t i = 0; i < outcome->scenario->expects_count; i++) {
         const struct expect *expect = &outcome->scenario->expects[i];
-        const struct found found = outcome_is_stopped(outcome)
-                                       ? (struct found){NAN, false, "interrupted before the end"}
-                                       : find(outcome, expect);
+        const struct measured measured =
+            outcome_is_stopped(outcome)
+                ? (struct measured){NAN, false, "interrupted before the end"}
+                : measure(outcome, expect);
         struct verdict *verdict = &outcome->verdicts[i];
-        verdict->met = found.met;
-        verdict->value = found.value;
-        (void)snprintf(verdict->text, sizeof verdict->text, "%s: %s", expect->text, found.text);
+        verdict->met = measured.met;
+        verdict->value = measured.value;
+        (void)snprintf(verdict->text, sizeof verdict->text, "%s: %s", expect->text, measured.text);
     }
 }
 

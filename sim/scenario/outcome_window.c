@@ -1,8 +1,8 @@
-/* Expectations of the moments between two times. */
+/* Expectations about the moments between two times. */
 #include <math.h>
 #include <stdio.h>
 
-#include "scenario/outcome_inside.h"
+#include "scenario/outcome_private.h"
 
 static double seconds(uint64_t ns)
 {
@@ -19,8 +19,8 @@ static const struct node_moment *nodes_at(const struct outcome *outcome, uint32_
     return outcome->node_moments + (size_t)at * outcome->scenario->nodes_count;
 }
 
-/* What holds at the last moment, since when, in seconds; NAN: it does not hold, or there is none,
- * which leaves *last NULL. */
+/* Since when, in seconds, something holds that holds at the last of the moments; NAN: it does not.
+ * *last: that moment; NULL: there is none. */
 static double holds_since(const struct outcome *outcome, const struct expect *expect,
                           bool (*holds)(const struct moment *), const struct moment **last)
 {
@@ -49,38 +49,40 @@ static bool is_joined(const struct moment *moment)
     return moment->running > 0 && moment->joined == moment->running;
 }
 
-struct found found_component(const struct outcome *outcome, const struct expect *expect)
+struct measured measure_component(const struct outcome *outcome, const struct expect *expect)
 {
     const struct moment *last;
     const double since_s = holds_since(outcome, expect, is_one_component, &last);
-    struct found found = {.value = since_s - seconds(expect->from_ns), .met = isfinite(since_s)};
-    if (found.met)
-        (void)snprintf(found.text, sizeof found.text, "from %.4g s on", since_s);
+    struct measured measured = {.value = since_s - seconds(expect->from_ns),
+                                .met = isfinite(since_s)};
+    if (measured.met)
+        (void)snprintf(measured.text, sizeof measured.text, "from %.4g s on", since_s);
     else if (last)
-        (void)snprintf(found.text, sizeof found.text, "%u at %.4g s", (unsigned)last->components,
-                       last->at_s);
+        (void)snprintf(measured.text, sizeof measured.text, "%u at %.4g s",
+                       (unsigned)last->components, last->at_s);
     else
-        (void)snprintf(found.text, sizeof found.text, "not measured");
-    return found;
+        (void)snprintf(measured.text, sizeof measured.text, "not measured");
+    return measured;
 }
 
-struct found found_joined(const struct outcome *outcome, const struct expect *expect)
+struct measured measure_joined(const struct outcome *outcome, const struct expect *expect)
 {
     const struct moment *last;
     const double since_s = holds_since(outcome, expect, is_joined, &last);
-    struct found found = {.value = since_s - seconds(expect->from_ns), .met = isfinite(since_s)};
-    if (found.met)
-        (void)snprintf(found.text, sizeof found.text, "all %u from %.4g s on",
+    struct measured measured = {.value = since_s - seconds(expect->from_ns),
+                                .met = isfinite(since_s)};
+    if (measured.met)
+        (void)snprintf(measured.text, sizeof measured.text, "all %u from %.4g s on",
                        (unsigned)last->running, since_s);
     else if (last)
-        (void)snprintf(found.text, sizeof found.text, "%u of %u at %.4g s", (unsigned)last->joined,
-                       (unsigned)last->running, last->at_s);
+        (void)snprintf(measured.text, sizeof measured.text, "%u of %u at %.4g s",
+                       (unsigned)last->joined, (unsigned)last->running, last->at_s);
     else
-        (void)snprintf(found.text, sizeof found.text, "not measured");
-    return found;
+        (void)snprintf(measured.text, sizeof measured.text, "not measured");
+    return measured;
 }
 
-/* The mean speed of node i, of its own; NAN: it did not run. */
+/* Mean speed of node i relative to what its group says; NAN: it did not run. */
 static double speed_part(const struct outcome *outcome, const struct expect *expect, uint32_t i)
 {
     double sum = 0;
@@ -96,24 +98,25 @@ static double speed_part(const struct outcome *outcome, const struct expect *exp
     return count ? sum / count / scenario_group(outcome->scenario, i)->samples_per_s : NAN;
 }
 
-struct found found_steps_of(const struct outcome *outcome, const struct expect *expect)
+struct measured measure_steps_of(const struct outcome *outcome, const struct expect *expect)
 {
     const struct group *group = &outcome->scenario->groups[expect->group];
-    struct found found = {.value = NAN, .text = "not measured"};
+    struct measured measured = {.value = NAN, .text = "not measured"};
     for (uint32_t i = group->first; i < group->first + group->count; i++) {
         const double part = speed_part(outcome, expect, i);
-        if (isnan(part) || part >= found.value)
+        if (isnan(part) || part >= measured.value)
             continue;
-        found.value = part;
-        (void)snprintf(found.text, sizeof found.text, "%.2f %% (%s)", 100 * part,
+        measured.value = part;
+        (void)snprintf(measured.text, sizeof measured.text, "%.2f %% (%s)", 100 * part,
                        outcome->nodes[i].name);
     }
-    found.met = found_is_met(expect, found.value);
-    return found;
+    measured.met = expect_is_met(expect, measured.value);
+    return measured;
 }
 
-/* Bytes of rumors that the group told; NAN: not kept. */
-static double told_by(const struct outcome *outcome, uint32_t group, double from_s, double by_s)
+/* Bytes of rumors that the group published between two times; NAN: not kept. */
+static double bytes_published_by(const struct outcome *outcome, uint32_t group, double from_s,
+                                 double by_s)
 {
     const struct group *those = &outcome->scenario->groups[group];
     double sum = NAN;
@@ -121,34 +124,32 @@ static double told_by(const struct outcome *outcome, uint32_t group, double from
         if (!is_within(&outcome->moments[at], from_s, by_s))
             continue;
         for (uint32_t i = those->first; i < those->first + those->count; i++) {
-            const double told = (double)nodes_at(outcome, at)[i].rumor_bytes_published;
-            if (isfinite(told))
-                sum = isnan(sum) ? told : sum + told;
+            const double bytes = (double)nodes_at(outcome, at)[i].rumor_bytes_published;
+            if (isfinite(bytes))
+                sum = isnan(sum) ? bytes : sum + bytes;
         }
     }
     return sum;
 }
 
-struct found found_told_of(const struct outcome *outcome, const struct expect *expect)
+struct measured measure_published_by(const struct outcome *outcome, const struct expect *expect)
 {
     const double from_s = seconds(expect->from_ns), by_s = seconds(expect->by_ns);
-    const double before = told_by(outcome, expect->group, 2 * from_s - by_s, from_s);
-    const double then = told_by(outcome, expect->group, from_s, by_s);
-    struct found found = {.value = before > 0 ? then / before : NAN, .text = "not measured"};
-    found.met = found_is_met(expect, found.value);
-    if (isfinite(found.value))
-        (void)snprintf(found.text, sizeof found.text, "%.1f %% (%.0f B, %.0f B before)",
-                       100 * found.value, then, before);
-    return found;
+    const double before = bytes_published_by(outcome, expect->group, 2 * from_s - by_s, from_s);
+    const double then = bytes_published_by(outcome, expect->group, from_s, by_s);
+    struct measured measured = {.value = before > 0 ? then / before : NAN, .text = "not measured"};
+    measured.met = expect_is_met(expect, measured.value);
+    if (isfinite(measured.value))
+        (void)snprintf(measured.text, sizeof measured.text, "%.1f %% (%.0f B, %.0f B before)",
+                       100 * measured.value, then, before);
+    return measured;
 }
 
-/* Accuracy, each node for itself. */
-
-/* The best, or the worst, node of both halves at the last moment when they were measured; NAN:
- * never. */
+/* Accuracy of the best, or worst, node of both sides at the last moment measured before the
+ * partition ended; NAN: none was. */
 static double half_accuracy(const struct outcome *outcome, const struct fault *partition, bool best)
 {
-    double found = NAN;
+    double measured = NAN;
     for (uint32_t at = 0; outcome->node_moments && at < outcome->moments_count; at++) {
         double now = NAN;
         for (uint32_t i = 0; i < outcome->scenario->nodes_count; i++) {
@@ -157,9 +158,9 @@ static double half_accuracy(const struct outcome *outcome, const struct fault *p
                 now = best ? fmax(now, accuracy) : fmin(now, accuracy);
         }
         if (isfinite(now) && is_within(&outcome->moments[at], 0, seconds(partition->to_ns)))
-            found = now;
+            measured = now;
     }
-    return found;
+    return measured;
 }
 
 static double bound_of(const struct outcome *outcome, const struct expect *expect)
@@ -171,7 +172,7 @@ static double bound_of(const struct outcome *outcome, const struct expect *expec
     return half_accuracy(outcome, partition, expect->bound == BOUND_BETTER_HALF) + expect->value;
 }
 
-/* The node that is worst at this moment; NAN, and nobody: none was measured. */
+/* Accuracy of the worst node at this moment, and which it is; NAN: none was measured. */
 static double worst_at(const struct outcome *outcome, uint32_t at, uint32_t *node)
 {
     double worst = NAN;
@@ -185,10 +186,10 @@ static double worst_at(const struct outcome *outcome, uint32_t at, uint32_t *nod
     return worst;
 }
 
-struct found found_accuracy_of_all(const struct outcome *outcome, const struct expect *expect)
+struct measured measure_accuracy_of_all(const struct outcome *outcome, const struct expect *expect)
 {
     const double bound = bound_of(outcome, expect);
-    struct found found = {.value = NAN, .text = "not measured"};
+    struct measured measured = {.value = NAN, .text = "not measured"};
     for (uint32_t at = 0; outcome->node_moments && at < outcome->moments_count; at++) {
         uint32_t node = 0;
         const double worst = worst_at(outcome, at, &node);
@@ -196,17 +197,17 @@ struct found found_accuracy_of_all(const struct outcome *outcome, const struct e
         if (isnan(worst) ||
             !is_within(&outcome->moments[at], seconds(expect->from_ns), seconds(expect->by_ns)))
             continue;
-        if (expect->once ? worst <= found.value : worst >= found.value)
+        if (expect->once ? worst <= measured.value : worst >= measured.value)
             continue;
-        found.value = worst;
-        (void)snprintf(found.text, sizeof found.text, "%.4f at %.4g s (%s)%s%.4f", worst, at_s,
-                       outcome->nodes[node].name, expect->bound ? ", held against " : ", bound ",
-                       bound);
+        measured.value = worst;
+        (void)snprintf(measured.text, sizeof measured.text, "%.4f at %.4g s (%s)%s%.4f", worst,
+                       at_s, outcome->nodes[node].name,
+                       expect->bound ? ", held against " : ", bound ", bound);
         if (expect->once && worst >= bound)
             break;
     }
-    found.met = expect->at_least ? found.value >= bound : found.value <= bound;
-    return found;
+    measured.met = expect->at_least ? measured.value >= bound : measured.value <= bound;
+    return measured;
 }
 
 bool outcome_wants_nodes(const struct scenario *scenario, uint64_t at_ns)

@@ -40,7 +40,7 @@ static enum error check_strategy(const struct scenario *scenario, struct problem
     return OK;
 }
 
-/* Whoever calls others must find somebody who can be called. */
+/* At least one node must accept calls. */
 static enum error check_reach(const struct scenario *scenario, struct problem *problem)
 {
     for (uint32_t i = 0; i < scenario->groups_count; i++)
@@ -62,15 +62,7 @@ static enum error check_members(const struct scenario *scenario, struct problem 
                        members, scenario->nodes_count, scenario->nodes_count);
 }
 
-const struct fault *scenario_partition_until(const struct scenario *scenario, uint64_t at_ns)
-{
-    for (uint32_t i = 0; i < scenario->faults_count; i++)
-        if (scenario->faults[i].kind == FAULT_PARTITION && scenario->faults[i].to_ns == at_ns)
-            return &scenario->faults[i];
-    return NULL;
-}
-
-/* What an expectation speaks of must be there. */
+/* What an expectation refers to must exist. */
 static enum error check_expects(const struct scenario *scenario, struct problem *problem)
 {
     for (uint32_t i = 0; i < scenario->expects_count; i++) {
@@ -87,7 +79,7 @@ static enum error check_expects(const struct scenario *scenario, struct problem 
     return OK;
 }
 
-/* Another process with the identity of a node needs a place in the world. */
+/* Each duplicate process takes one of the world's spare nodes. */
 static enum error check_duplicates(const struct scenario *scenario, struct problem *problem)
 {
     uint32_t count = 0;

@@ -5,11 +5,11 @@
 #include "config/config_key.h"
 #include "scenario/scenario_parts.h"
 
-/* What stands where a time may stand. */
+/* The time clause of a metric. */
 enum times {
-    TIMES_NONE,    /* nothing: it is a figure of the whole */
-    TIMES_HALF,    /* nothing: it is measured over the second half */
-    TIMES_BY,      /* nothing, or by T */
+    TIMES_NONE,    /* none: measured over the whole run */
+    TIMES_HALF,    /* none: measured over the second half */
+    TIMES_BY,      /* none, or by T */
     TIMES_AFTER,   /* by D after training */
     TIMES_REACHED, /* by T, or within D of T */
     TIMES_SPAN,    /* from T to T */
@@ -32,7 +32,8 @@ static const struct form {
     [METRIC_JOINED] = {"joined", TIMES_REACHED, "joined by 90 s"},
     [METRIC_REMOVED] = {"no healthy node removed", TIMES_NONE, "no healthy node removed"},
     [METRIC_STEPS_OF] = {"steps of", TIMES_SPAN, "steps of GROUP >= 95 % from 60 s to 90 s"},
-    [METRIC_TOLD_OF] = {"told of", TIMES_SPAN, "told of GROUP >= 90 % from 60 s to 90 s"},
+    [METRIC_PUBLISHED_BY] = {"published by", TIMES_SPAN,
+                             "published by GROUP >= 90 % from 60 s to 90 s"},
     [METRIC_ACCURACY_OF_ALL] = {"accuracy of all", TIMES_EITHER,
                                 "accuracy of all >= 0.8 from 60 s to 90 s"},
     [METRIC_BLOCKS] = {"blocks", TIMES_NONE, "blocks <= 1.1 x base"},
@@ -41,7 +42,7 @@ static const struct form {
 
 #define METRICS (sizeof forms / sizeof forms[0])
 
-/* The longest words that come next: "steps of" before "steps". */
+/* The longest match: "steps of" before "steps". */
 static enum error read_metric(struct clause *clause, struct expect *expect, struct problem *problem)
 {
     const char *known[METRICS];
@@ -53,6 +54,9 @@ static enum error read_metric(struct clause *clause, struct expect *expect, stru
             (found == METRICS || strlen(forms[i].words) > strlen(forms[found].words)))
             found = i;
     }
+    if (found == METRICS && clause_take(clause, "told of"))
+        return clause_fail(clause, problem, "unknown words told of; it is written: %s",
+                           forms[METRIC_PUBLISHED_BY].written);
     if (found == METRICS)
         return clause_unknown(clause, known, METRICS, problem);
     CHECK(clause_take(clause, forms[found].words));
@@ -66,7 +70,7 @@ static enum error read_group(const struct scenario *scenario, struct clause *cla
 {
     const char *known[SCENARIO_GROUPS_MAX];
     char name[SCENARIO_NAME_BYTES];
-    if (expect->metric != METRIC_STEPS_OF && expect->metric != METRIC_TOLD_OF)
+    if (expect->metric != METRIC_STEPS_OF && expect->metric != METRIC_PUBLISHED_BY)
         return OK;
     const enum error error = clause_name(clause, name, problem);
     if (error != OK)
@@ -89,7 +93,7 @@ static bool is_plain(enum metric metric)
            metric == METRIC_REMOVED;
 }
 
-/* So many times something: the less the better. */
+/* A multiple of another quantity, with an upper bound. */
 static bool is_ratio(enum metric metric)
 {
     return metric == METRIC_BLOCKS || metric == METRIC_JOINING;
@@ -135,7 +139,7 @@ static enum error read_bound(struct clause *clause, struct expect *expect, struc
     return clause_fail(clause, problem, "the unit is missing, such as: better half - 0.5 points");
 }
 
-/* "1.1 x base": so many times what is named there. */
+/* "1.1 x base", "1.15 x blocks / rate" */
 static enum error read_times(struct clause *clause, struct expect *expect, struct problem *problem)
 {
     const bool blocks = expect->metric == METRIC_BLOCKS;
@@ -169,7 +173,7 @@ static enum error read_value(struct clause *clause, struct expect *expect, struc
     case METRIC_LINK_USE:
     case METRIC_STEPS:
     case METRIC_STEPS_OF:
-    case METRIC_TOLD_OF:
+    case METRIC_PUBLISHED_BY:
         return clause_percent(clause, &expect->value, problem);
     case METRIC_BLOCKS:
     case METRIC_JOINING:
@@ -254,8 +258,8 @@ static enum error check_possible(const struct scenario *scenario, const struct c
     const enum metric metric = expect->metric;
     const bool after = metric == METRIC_ONE_VERSION;
     const uint64_t last_ns = after ? scenario->settle_ns : scenario->span_ns;
-    const bool of_nodes =
-        metric == METRIC_STEPS_OF || metric == METRIC_TOLD_OF || metric == METRIC_ACCURACY_OF_ALL;
+    const bool of_nodes = metric == METRIC_STEPS_OF || metric == METRIC_PUBLISHED_BY ||
+                          metric == METRIC_ACCURACY_OF_ALL;
     if (expect->by_ns > last_ns)
         return clause_fail(clause, problem, "that is too late; [scenario] %s = %.10g",
                            after ? "settle_s" : "seconds", (double)last_ns / 1e9);
@@ -266,7 +270,7 @@ static enum error check_possible(const struct scenario *scenario, const struct c
     if (of_nodes && scenario->nodes_count > SCENARIO_CURVES_MAX)
         return clause_fail(clause, problem, "each node is measured only where there are up to %d",
                            SCENARIO_CURVES_MAX);
-    if (metric == METRIC_TOLD_OF && expect->by_ns > 2 * expect->from_ns)
+    if (metric == METRIC_PUBLISHED_BY && expect->by_ns > 2 * expect->from_ns)
         return clause_fail(clause, problem, "there is not as long a time before");
     return OK;
 }

@@ -20,11 +20,11 @@ enum {
     SILENTLY = 512
 };
 
-/* Whom a fault line names. */
-enum whom { ONE, TWO, DIVIDED, PERHAPS };
+/* The sets that a fault line names: X; A B; A | B; X or nothing. */
+enum sides { ONE, TWO, DIVIDED, OPTIONAL };
 
 static const struct form {
-    enum whom whom;
+    enum sides sides;
     unsigned int needs;
     unsigned int may;
     const char *written;
@@ -45,11 +45,11 @@ static const struct form {
     [FAULT_WRONG_KEY] = {ONE, AT, 0, "wrong key X, at T"},
     [FAULT_HOSTILE] = {ONE, FROM, 0, "hostile X, from T to T"},
     [FAULT_MUTE] = {ONE, FROM, 0, "mute X, from T to T"},
-    [FAULT_CHURN] = {PERHAPS, EVERY | AWAY, FROM | DISK,
+    [FAULT_CHURN] = {OPTIONAL, EVERY | AWAY, FROM | DISK,
                      "churn X, every D, away D, from T to T, disk lost"},
 };
 
-/* Each clause's word, in the order of the bits. */
+/* The word of each clause, in the order of the bits. */
 static const char *const words[] = {"at",   "back at", "for",   "from", "every",
                                     "away", "by",      "until", "disk", "silently"};
 
@@ -61,7 +61,7 @@ static void add_range(struct node_set *set, uint32_t first, uint32_t count)
         node_set_add(set, first + i);
 }
 
-/* The nodes of a region, and how many there are. */
+/* Add the nodes of a region; how many they are. */
 static uint32_t add_region(const struct scenario *scenario, const char *name, struct node_set *set)
 {
     uint32_t count = 0;
@@ -148,13 +148,13 @@ static enum error read_first(const struct scenario *scenario, struct clause *cla
 {
     fault->any = clause_take(clause, "any");
     bool of_all = fault->any && clause_is_empty(clause);
-    if (of_all || (forms[fault->kind].whom == PERHAPS && clause_is_empty(clause))) {
+    if (of_all || (forms[fault->kind].sides == OPTIONAL && clause_is_empty(clause))) {
         add_range(&fault->a, 0, scenario->nodes_count);
         return OK;
     }
     if (clause_is_empty(clause))
         return clause_fail(clause, problem,
-                           "whom it strikes is missing: a group, a node such as desk/1, a region, "
+                           "the target is missing: a group, a node such as desk/1, a region, "
                            "all or any");
     return read_set(scenario, clause, &fault->a, problem);
 }
@@ -163,9 +163,9 @@ static enum error read_second(const struct scenario *scenario, struct clause *cl
                               struct fault *fault, struct problem *problem)
 {
     const struct form *form = &forms[fault->kind];
-    if (form->whom == ONE || form->whom == PERHAPS)
+    if (form->sides == ONE || form->sides == OPTIONAL)
         return OK;
-    if (form->whom == DIVIDED) {
+    if (form->sides == DIVIDED) {
         fault->one_way = clause_take_sign(clause, ">");
         if (!fault->one_way && !clause_take_sign(clause, "|"))
             return clause_fail(clause, problem,
@@ -233,7 +233,7 @@ static enum error read_disk(struct clause *clause, struct fault *fault, struct p
     return OK;
 }
 
-/* What clause `bit` says. */
+/* The value of a clause. */
 static enum error read_value(struct clause *clause, unsigned int bit, struct fault *fault,
                              struct problem *problem)
 {
@@ -293,7 +293,7 @@ static enum error check_complete(const struct fault *fault, unsigned int seen,
     return OK;
 }
 
-/* A pause is one, or one after the other. */
+/* A pause happens once, or recurs. */
 static enum error check_pause(const struct fault *fault, unsigned int seen, struct problem *problem)
 {
     const bool again = (seen & EVERY) != 0;
@@ -309,7 +309,7 @@ static enum error check_pause(const struct fault *fault, unsigned int seen, stru
     return OK;
 }
 
-/* The times that follow from those given. */
+/* Derive the times that the line does not give. */
 static void derive_times(const struct scenario *scenario, struct fault *fault, unsigned int seen)
 {
     if (seen & FOR && seen & AT)

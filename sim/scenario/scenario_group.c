@@ -82,7 +82,7 @@ static enum error read_change(struct group *group, struct clause *clause, struct
     return clause_rate_change(clause, up ? &group->up : &group->down, at_ns, bytes_per_s, problem);
 }
 
-/* Where the text of this key is or will be kept; NULL: no room. */
+/* The place of this key among the set clauses, old or new; NULL: there is no room. */
 static char *room_for_set(struct group *group, const struct config_parts *parts)
 {
     char key[sizeof parts->section + sizeof parts->name + 1];
@@ -133,7 +133,7 @@ static const struct {
     enum error (*read)(struct group *group, struct clause *clause, struct problem *problem);
     bool again; /* may stand more than once */
 } words[] = {
-    {"samples/s", read_speed, false}, /* behind its number: first here */
+    {"samples/s", read_speed, false}, /* the number comes first, so it is found by position */
     {"up", read_up, false},           {"down", read_down, false},   {"region", read_region, false},
     {"from", read_from, false},       {"until", read_until, false}, {"stall", read_stall, false},
     {"memory", read_memory, false},   {"data", read_data, false},   {"dials", read_dials, false},
@@ -142,7 +142,7 @@ static const struct {
 
 #define WORDS (sizeof words / sizeof words[0])
 
-/* One clause; the bits of *seen are the words that stood before. */
+/* One clause; *seen has a bit for each word of the line so far. */
 static enum error read_clause(struct group *group, struct clause *clause, uint32_t *seen,
                               struct problem *problem)
 {
@@ -175,7 +175,7 @@ static enum error read_head(struct group *group, struct clause *clause, struct p
     return error == OK ? clause_end(clause, problem) : error;
 }
 
-/* What a name may not be: it means something else where a group may stand. */
+/* Names that have another meaning where a group may stand. */
 static bool is_reserved(const char *name)
 {
     static const char *const reserved[] = {"all",  "any",   "scenario", "node",  "model",
@@ -251,7 +251,7 @@ enum error scenario_group_set(struct group *group, const char *name, const char 
     return error;
 }
 
-/* The index of a region's name, which is added when it is new. */
+/* Add the region's name, if it is new. */
 static void note_region(struct scenario *scenario, const char *name)
 {
     uint32_t i = 0;
@@ -314,13 +314,4 @@ enum error scenario_group_check(const struct scenario *scenario, const struct gr
                            group->name, (double)group->stop_ns / 1e9,
                            (double)group->start_ns / 1e9);
     return error;
-}
-
-const struct group *scenario_group(const struct scenario *scenario, uint32_t i)
-{
-    CHECK(i < scenario->nodes_count);
-    const struct group *group = scenario->groups;
-    while (i >= group->first + group->count)
-        group++;
-    return group;
 }

@@ -170,11 +170,11 @@ void scenario_keys_apply(const struct scenario_keys *keys, struct scenario *scen
     scenario->outer_momentum = keys->outer_momentum;
 }
 
-/* What the simulator decides; name NULL: the whole section. The first that fits counts. */
+/* Keys that the simulator sets itself; name NULL: the whole section. The first match counts. */
 static const struct {
     const char *section;
     const char *name;
-    const char *value; /* allowed */
+    const char *value; /* the only value allowed; NULL: none */
     const char *how;
 } given[] = {
     {"node", "grace_s", NULL, NULL},

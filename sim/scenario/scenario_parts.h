@@ -1,14 +1,15 @@
-/* The parts of reading a scenario: single values, groups, links, faults, expectations, agreement.
+/* The parsers of a scenario's lines; nobody but scenario_load.c calls them.
  *
- *   scenario.c ─┬─► scenario_keys.c    seconds = 60
- *    (files,    ├─► scenario_group.c   nodes  = 2 desk, 400 samples/s
- *     --set)    ├─► scenario_link.c    link   = west east, rtt 80 ms       ─► clause.h
- *               ├─► scenario_fault.c   fault  = crash desk/1, at 40 s
- *               ├─► scenario_expect.c  expect = accuracy >= 0.88 by 120 s
- *               └─► scenario_check.c   what no line can know alone
+ *   scenario_load.c ─┬─► scenario_keys.c    seconds = 60
+ *    (file, --set)   ├─► scenario_group.c   nodes  = 2 desk, 400 samples/s
+ *                    ├─► scenario_link.c    link   = west east, rtt 80 ms       ─► clause.h
+ *                    ├─► scenario_fault.c   fault  = crash desk/1, at 40 s
+ *                    ├─► scenario_expect.c  expect = accuracy >= 0.88 by 120 s
+ *                    └─► scenario_check.c   what concerns several lines
  *
- * A line's `text` is what stands right of the equals sign. All of them answer OK or MALFORMED with
- * a sentence that the caller puts behind file, line and key. Held by tests/test_scenario*.c.
+ * A line's `text` is what stands right of the equals sign. Each parser returns OK, or MALFORMED
+ * with a sentence that the caller puts behind file, line and key. Held by
+ * tests/unit/sim/test_scenario*.c.
  */
 #ifndef HEARSAY_SIM_SCENARIO_SCENARIO_PARTS_H
 #define HEARSAY_SIM_SCENARIO_SCENARIO_PARTS_H
@@ -17,7 +18,7 @@
 
 #define SCENARIO_KEYS_MAX 16
 
-/* The single values of [scenario], as its table of keys knows them. */
+/* The single values of [scenario], in the units of the file. */
 struct scenario_keys {
     double seconds;
     uint64_t seed;
@@ -33,17 +34,17 @@ struct scenario_keys {
     double outer_momentum;
     char about[256];
     char source[512];
-    int line_of[SCENARIO_KEYS_MAX]; /* where a file set it; 0: nowhere */
+    int line_of[SCENARIO_KEYS_MAX]; /* line of the file that sets the key; 0: none */
 };
 
 void scenario_keys_defaults(struct scenario_keys *keys);
 
-/* line > 0: of a file, where each key stands once; 0: an assignment, which may come again. */
+/* line: of the file, where a key may stand once; 0: an assignment, which may repeat. */
 enum error scenario_keys_set(struct scenario_keys *keys, const char *name, const char *value,
                              int line, struct problem *problem) MUST_USE;
 void scenario_keys_apply(const struct scenario_keys *keys, struct scenario *scenario);
 
-/* MALFORMED for a key of a node that a scenario does not leave to its file, and who gives it. */
+/* MALFORMED for a key of a node that the simulator sets itself. */
 enum error scenario_keys_allowed(const char *section, const char *name, const char *value,
                                  struct problem *problem) MUST_USE;
 
@@ -51,22 +52,22 @@ enum error scenario_keys_allowed(const char *section, const char *name, const ch
 enum error scenario_group_add(struct scenario *scenario, const char *text,
                               struct problem *problem) MUST_USE;
 
-/* "up" and "5 Mbit/s": what a clause said before is replaced. */
+/* Replace a clause of a group: "up", "5 Mbit/s". */
 enum error scenario_group_set(struct group *group, const char *name, const char *value,
                               struct problem *problem) MUST_USE;
 
-/* Number the nodes and collect the regions, once all groups are as they will be. */
+/* Number the nodes and collect the regions, once all groups are final. */
 enum error scenario_group_place(struct scenario *scenario, struct problem *problem) MUST_USE;
 
-/* Its times against those of the scenario. */
+/* Check its times against the scenario's. */
 enum error scenario_group_check(const struct scenario *scenario, const struct group *group,
                                 struct problem *problem) MUST_USE;
 
-/* Which pairs of regions a line has named, and what holds for the others. */
+/* Which pairs of regions have a link line, and what holds for the others. */
 struct scenario_links {
-    int line_of[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* 0: none */
-    int line_of_all;
-    struct path all;
+    int line_of[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* line of the file; 0: none */
+    int line_of_all;                                         /* line of `link = all`; 0: none */
+    struct path all;                                         /* what `link = all` says */
 };
 enum error scenario_link_add(struct scenario *scenario, struct scenario_links *links,
                              const char *text, int line, struct problem *problem) MUST_USE;

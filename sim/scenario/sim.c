@@ -57,7 +57,8 @@ struct sim_options {
     bool twice;
     bool stop;
     bool help;
-    char seed[64], seconds[64]; /* as assignments */
+    char seed[64];    /* --seed as an assignment */
+    char seconds[64]; /* --seconds as an assignment */
 };
 
 static int complain(int code, const struct problem *problem)
@@ -166,8 +167,6 @@ static enum error parse(struct sim_options *options, int argc, char **argv, stru
     return OK;
 }
 
-/* The live line. */
-
 struct live {
     FILE *out;
     bool terminal;
@@ -207,7 +206,7 @@ static void say_moment(const struct live *live, const struct outcome *outcome, d
     (void)fflush(live->out);
 }
 
-/* A terminal's last line is written over; elsewhere each evaluation is a line. */
+/* On a terminal the last line is overwritten; elsewhere each evaluation is a line. */
 static void on_moment(void *watcher, const struct outcome *outcome, double progress)
 {
     const struct live *live = watcher;
@@ -217,8 +216,6 @@ static void on_moment(void *watcher, const struct outcome *outcome, double progr
     if (live->terminal || isfinite(moment->accuracy) || (uint64_t)moment->at_s % 10 == 0)
         say_moment(live, outcome, progress);
 }
-
-/* A scenario. */
 
 static bool is_stopped(void *watcher)
 {
@@ -246,7 +243,7 @@ static enum error play_opened(struct experiment *experiment, const struct sim_op
     return error;
 }
 
-/* What a person who interrupted it is told. */
+/* Tell the person who interrupted it what there is. */
 static void say_interrupted(const struct sim_options *options, const struct outcome *outcome)
 {
     (void)fflush(stdout);
@@ -288,7 +285,7 @@ static enum error play(const struct scenario *scenario, const struct sim_options
     return error;
 }
 
-/* What to type to get the same again. */
+/* The command that repeats this run. */
 static void describe(char *out, size_t bytes, const struct sim_options *options)
 {
     int used = snprintf(out, bytes, "hearsay sim %s", options->file);
@@ -326,8 +323,6 @@ static int run_scenario(struct sim_options *options)
     free(scenario);
     return error == OK ? code : complain(code, &problem);
 }
-
-/* Storms. */
 
 /* FIRST, FIRST..LAST or FIRST+COUNT. */
 static enum error parse_seeds(const char *text, struct storm_options *storms,

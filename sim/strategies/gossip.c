@@ -84,7 +84,8 @@ static void make_sim_learner(void *self, uint32_t i, struct sim_learner *sim_lea
 {
     struct gossip *gossip = self;
     const uint32_t nodes = gossip->experiment->scenario->nodes_count;
-    experiment_mind(gossip->experiment, i < nodes ? i : gossip->twin_of[i - nodes], sim_learner);
+    experiment_make_learner(gossip->experiment, i < nodes ? i : gossip->twin_of[i - nodes],
+                            sim_learner);
 }
 
 /* For every node that a line wants to see twice, another process with its identity, elsewhere. */

@@ -43,7 +43,7 @@ const struct taken_expect taken_expects[] = {
     {"joined within 30 s of 90 s", METRIC_JOINED, false, 0, 120, .from_s = 90, .once = true},
     {"no healthy node removed", METRIC_REMOVED, false, 0, .by_s = 0},
     {"steps of desk >= 95 % from 60 s to 90 s", METRIC_STEPS_OF, true, 0.95, 90, .from_s = 60},
-    {"told of lab >= 90 % from 60 s to 90 s", METRIC_TOLD_OF, true, 0.9, 90, .from_s = 60,
+    {"published by lab >= 90 % from 60 s to 90 s", METRIC_PUBLISHED_BY, true, 0.9, 90, .from_s = 60,
      .group = 1},
     {"accuracy of all >= 0.8 from 60 s to 90 s", METRIC_ACCURACY_OF_ALL, true, 0.8, 90,
      .from_s = 60},

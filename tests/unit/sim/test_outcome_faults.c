@@ -82,21 +82,21 @@ static void steps_of_a_group_are_its_slowest_nodes_in_that_time_alone(void **sta
     assert_verdict(true, "steps of desk >= 95 %: 100.00 % (desk/1)");
 }
 
-static void told_of_a_group_is_held_against_as_long_a_time_before(void **state)
+static void published_by_a_group_is_held_against_as_long_a_time_before(void **state)
 {
     (void)state;
     outcome_begin();
-    expect_between(METRIC_TOLD_OF, 0.9, 4, 6, "told of desk >= 90 %");
-    assert_verdict(false, "told of desk >= 90 %: not measured");
+    expect_between(METRIC_PUBLISHED_BY, 0.9, 4, 6, "published by desk >= 90 %");
+    assert_verdict(false, "published by desk >= 90 %: not measured");
     for (uint32_t s = 1; s <= 8; s++) {
         (void)outcome_moment(s, NAN);
         outcome_nodes(&judged)[0].rumor_bytes_published = s <= 2 ? 9000 : s <= 4 ? 100 : 80;
         outcome_nodes(&judged)[1].rumor_bytes_published = s <= 6 ? 100 : 9000;
         outcome_nodes(&judged)[2].rumor_bytes_published = (float)(1000 * s);
     }
-    assert_verdict(true, "told of desk >= 90 %: 90.0 % (360 B, 400 B before)");
+    assert_verdict(true, "published by desk >= 90 %: 90.0 % (360 B, 400 B before)");
     outcome_nodes(&judged)[-6].rumor_bytes_published = 79; /* desk/1 at 6 s */
-    assert_verdict(false, "told of desk >= 90 %: 89.8 % (359 B, 400 B before)");
+    assert_verdict(false, "published by desk >= 90 %: 89.8 % (359 B, 400 B before)");
 }
 
 static void mark(double at_s, double first, double second, double box)
@@ -267,7 +267,7 @@ int main(void)
         TEST(joined_are_all_that_run),
         TEST(one_healthy_node_removed_is_too_many),
         TEST(steps_of_a_group_are_its_slowest_nodes_in_that_time_alone),
-        TEST(told_of_a_group_is_held_against_as_long_a_time_before),
+        TEST(published_by_a_group_is_held_against_as_long_a_time_before),
         TEST(accuracy_of_all_is_that_of_the_worst_node_at_every_moment_or_at_one),
         TEST(the_bound_of_a_half_is_what_its_nodes_had_when_the_partition_was_over),
         TEST(nodes_are_measured_in_the_time_asked_for_and_just_before),

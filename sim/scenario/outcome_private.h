@@ -1,0 +1,28 @@
+/* What the files that judge expectations share; nobody else includes this.
+ *
+ *   outcome.c ─► figures of the whole run      outcome_window.c ─► of the moments between two times
+ */
+#ifndef HEARSAY_SIM_SCENARIO_OUTCOME_PRIVATE_H
+#define HEARSAY_SIM_SCENARIO_OUTCOME_PRIVATE_H
+
+#include "scenario/outcome.h"
+
+/* A verdict, before the expectation's own words are put before it. */
+struct measured {
+    double value;  /* what was measured; NAN: nothing was */
+    bool met;      /* the expectation holds */
+    char text[92]; /* the value in words */
+};
+
+static inline bool expect_is_met(const struct expect *expect, double value)
+{
+    return expect->at_least ? value >= expect->value : value <= expect->value;
+}
+
+struct measured measure_component(const struct outcome *outcome, const struct expect *expect);
+struct measured measure_joined(const struct outcome *outcome, const struct expect *expect);
+struct measured measure_steps_of(const struct outcome *outcome, const struct expect *expect);
+struct measured measure_published_by(const struct outcome *outcome, const struct expect *expect);
+struct measured measure_accuracy_of_all(const struct outcome *outcome, const struct expect *expect);
+
+#endif
