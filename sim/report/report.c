@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "config/config.h"
-#include "report/report_inside.h"
+#include "report/report_private.h"
 #include "report/gnuplot.h"
 
 #define PATH_BYTES  (CONFIG_PATH_BYTES + 64)
@@ -126,7 +126,7 @@ static enum error write_files(const char *dir, const struct outcome *outcome,
 static void remove_plots(const char *dir)
 {
     char path[PATH_BYTES];
-    for (uint32_t i = 0; i < FINDINGS_PLOTS; i++) {
+    for (uint32_t i = 0; i < REPORT_PLOTS; i++) {
         file_path(path, dir, report_plot(i)->name, ".png");
         (void)remove(path);
         file_path(path, dir, report_plot(i)->name, ".svg");
@@ -174,14 +174,14 @@ static enum error check_png(const char *dir, const char *name, struct problem *p
 }
 
 static enum error draw(const char *dir, const struct outcome *outcome,
-                       char *drawings[static FINDINGS_PLOTS], struct problem *problem)
+                       char *drawings[static REPORT_PLOTS], struct problem *problem)
 {
     char path[PATH_BYTES];
     remove_plots(dir);
     enum error error = gnuplot_draw(dir, "png", problem);
     if (error == OK)
         error = gnuplot_draw(dir, "svg", problem);
-    for (uint32_t i = 0; error == OK && i < FINDINGS_PLOTS; i++) {
+    for (uint32_t i = 0; error == OK && i < REPORT_PLOTS; i++) {
         if (!report_plot_drawn(outcome, i))
             continue;
         error = check_png(dir, report_plot(i)->name, problem);
@@ -193,7 +193,7 @@ static enum error draw(const char *dir, const struct outcome *outcome,
 }
 
 static enum error write_page(const char *dir, const struct outcome *outcome,
-                             char *const drawings[static FINDINGS_PLOTS], struct problem *problem)
+                             char *const drawings[static REPORT_PLOTS], struct problem *problem)
 {
     char path[PATH_BYTES];
     file_path(path, dir, "report.html", "");
@@ -212,7 +212,7 @@ enum error report_ready(const char *dir, bool *made, struct problem *problem)
 
 enum error report_write(const char *dir, const struct outcome *outcome, struct problem *problem)
 {
-    char *drawings[FINDINGS_PLOTS] = {NULL};
+    char *drawings[REPORT_PLOTS] = {NULL};
     bool made;
     enum error error = make_dir(dir, &made, problem);
     if (error == OK)
@@ -221,7 +221,7 @@ enum error report_write(const char *dir, const struct outcome *outcome, struct p
         error = draw(dir, outcome, drawings, problem);
     if (error == OK)
         error = write_page(dir, outcome, drawings, problem);
-    for (uint32_t i = 0; i < FINDINGS_PLOTS; i++)
+    for (uint32_t i = 0; i < REPORT_PLOTS; i++)
         free(drawings[i]);
     return error;
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "report/escape.h"
-#include "report/report_inside.h"
+#include "report/report_private.h"
 
 static void write_real(FILE *out, double value)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/report_inside.h"
+#include "report/report_private.h"
 
 double report_figure(const struct outcome *outcome, uint32_t moment, uint32_t node,
                      enum figure figure)
@@ -153,11 +153,11 @@ static void set_text(const struct scenario *scenario, const struct node_set *set
 }
 
 void report_fault_text(const struct scenario *scenario, const struct fault *fault,
-                       char out[static FINDINGS_TEXT_BYTES])
+                       char out[static REPORT_TEXT_BYTES])
 {
     char a[64], b[64];
     set_text(scenario, &fault->a, a, sizeof a);
     set_text(scenario, &fault->b, b, sizeof b);
-    (void)snprintf(out, FINDINGS_TEXT_BYTES, "%s %s%s%s%s", fault_name(fault->kind),
+    (void)snprintf(out, REPORT_TEXT_BYTES, "%s %s%s%s%s", fault_name(fault->kind),
                    fault->any ? "one of " : "", a, b[0] ? (fault->one_way ? " > " : " | ") : "", b);
 }

@@ -8,7 +8,7 @@
 #include "config/config_key.h"
 #include "config/config_value.h"
 #include "report/escape.h"
-#include "report/report_inside.h"
+#include "report/report_private.h"
 
 static void put(json_t *object, const char *key, json_t *value)
 {
@@ -106,7 +106,7 @@ static json_t *path_json(const struct scenario *scenario, uint32_t from, uint32_
 
 static json_t *fault_json(const struct scenario *scenario, const struct fault *fault)
 {
-    char text[FINDINGS_TEXT_BYTES];
+    char text[REPORT_TEXT_BYTES];
     json_t *object = json_object();
     report_fault_text(scenario, fault, text);
     put_text(object, "fault", text);

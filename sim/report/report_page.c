@@ -4,7 +4,7 @@
 
 #include "config/config.h"
 #include "report/escape.h"
-#include "report/report_inside.h"
+#include "report/report_private.h"
 
 static const char HEAD[] =
     "<!DOCTYPE html>\n"
@@ -108,9 +108,9 @@ static void write_plot(FILE *out, const struct plot *plot, const char *drawing)
 }
 
 static void write_plots(FILE *out, const struct outcome *outcome,
-                        char *const drawings[static FINDINGS_PLOTS])
+                        char *const drawings[static REPORT_PLOTS])
 {
-    for (uint32_t i = 0; i < FINDINGS_PLOTS; i++)
+    for (uint32_t i = 0; i < REPORT_PLOTS; i++)
         if (drawings[i])
             write_plot(out, report_plot(i), drawings[i]);
     if (outcome->scenario->faults_count > 0)
@@ -167,7 +167,7 @@ static void write_head(FILE *out, const struct outcome *outcome)
 }
 
 void report_page(FILE *out, const struct outcome *outcome,
-                 char *const drawings[static FINDINGS_PLOTS])
+                 char *const drawings[static REPORT_PLOTS])
 {
     write_head(out, outcome);
     write_verdicts(out, outcome);

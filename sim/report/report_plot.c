@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "report/escape.h"
-#include "report/report_inside.h"
+#include "report/report_private.h"
 
 #define LEGEND_MAX      12  /* more curves: one colour per group, and the median */
 #define GROUPS_MAX      8   /* more groups: one colour for all */
@@ -267,7 +267,7 @@ static bool has_share(const struct outcome *outcome)
     return report_has_figure(outcome, FIGURE_SHARE);
 }
 
-static const struct drawing DRAWINGS[FINDINGS_PLOTS] = {
+static const struct drawing DRAWINGS[REPORT_PLOTS] = {
     {{"accuracy", "Accuracy over time",
       "How much the swarm's base gets right: at the end of the whole test set, before of a part "
       "of it."},
@@ -311,13 +311,13 @@ static const struct drawing DRAWINGS[FINDINGS_PLOTS] = {
 
 const struct plot *report_plot(uint32_t i)
 {
-    CHECK(i < FINDINGS_PLOTS);
+    CHECK(i < REPORT_PLOTS);
     return &DRAWINGS[i].plot;
 }
 
 bool report_plot_drawn(const struct outcome *outcome, uint32_t i)
 {
-    CHECK(i < FINDINGS_PLOTS);
+    CHECK(i < REPORT_PLOTS);
     return DRAWINGS[i].is_there(outcome);
 }
 
@@ -375,7 +375,7 @@ static void mark_faults(FILE *out, const struct outcome *outcome)
         sorted[i] = &scenario->faults[i];
     qsort(sorted, scenario->faults_count, sizeof sorted[0], compare_begins);
     for (uint32_t i = 0; i < scenario->faults_count; i++) {
-        char text[FINDINGS_TEXT_BYTES];
+        char text[REPORT_TEXT_BYTES];
         const double at_s = fmax(seconds(sorted[i]->from_ns), free_s);
         mark_span(out, sorted[i], i + 1);
         free_s = at_s + step_s;
@@ -413,7 +413,7 @@ static void begin_plot(FILE *out, const struct outcome *outcome, const struct dr
 void report_script(FILE *out, const struct outcome *outcome)
 {
     begin_script(out);
-    for (size_t i = 0; i < FINDINGS_PLOTS; i++) {
+    for (size_t i = 0; i < REPORT_PLOTS; i++) {
         if (!DRAWINGS[i].is_there(outcome))
             continue;
         begin_plot(out, outcome, &DRAWINGS[i]);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/amount.h"
-#include "report/report_inside.h"
+#include "report/report_private.h"
 
 static double seconds(uint64_t ns)
 {
@@ -282,7 +282,7 @@ static void add_nodes(struct table *table, const struct outcome *outcome)
 void report_nodes(struct table *table, const struct outcome *outcome)
 {
     const bool gossips = outcome->scenario->strategy == STRATEGY_GOSSIP;
-    const bool by_group = outcome->scenario->nodes_count > FINDINGS_ROWS_MAX;
+    const bool by_group = outcome->scenario->nodes_count > REPORT_ROWS_MAX;
     const char *told = gossips ? "told" : "sent", *heard = gossips ? "heard" : "received";
     if (by_group) {
         table_init(table, "Nodes, by group",
@@ -327,7 +327,7 @@ static void add_link(struct table *table, const struct link_total *link)
 void report_links(struct table *table, const struct outcome *outcome)
 {
     const uint32_t count = outcome->links_count;
-    const uint32_t shown = count > FINDINGS_ROWS_MAX ? FINDINGS_ROWS_MAX : count;
+    const uint32_t shown = count > REPORT_ROWS_MAX ? REPORT_ROWS_MAX : count;
     table_init(
         table, "Links between regions",
         (const char *const[]){"from", "to", "bytes", "rate", "use %", "delay ms", "resent", NULL},
@@ -351,7 +351,7 @@ void report_faults(struct table *table, const struct outcome *outcome)
     table_init(table, "Faults", (const char *const[]){"fault", "from s", "to s", NULL}, 1);
     for (uint32_t i = 0; i < scenario->faults_count; i++) {
         const struct fault *fault = &scenario->faults[i];
-        char text[FINDINGS_TEXT_BYTES];
+        char text[REPORT_TEXT_BYTES];
         report_fault_text(scenario, fault, text);
         table_add(table, "%s", text);
         table_add_figure(table, "%.4g", seconds(fault->from_ns));

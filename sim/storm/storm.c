@@ -1,4 +1,4 @@
-/* Plays a storm: its phases, its own events, and its verdict. */
+/* Plays a storm: its phases, its events, its verdict. */
 #include "storm/storm.h"
 
 #include <ctype.h>
@@ -9,16 +9,16 @@
 
 #include "backend/backend.h"
 #include "world/u64_set.h"
-#include "storm/storm_inside.h"
+#include "storm/storm_private.h"
 #include "faults/fault_injector.h"
 
-#define LOOK_NS     (100 * MILLI_NS)
-#define LEAVE_NS    (5 * SECOND_NS) /* after the grace time, to say goodbye and close */
-#define PAUSED_NS   (100 * MILLI_NS)
-#define MIND_BYTES  (4u << 20)
-#define WHERE_BYTES 200
+#define LOOK_NS       (100 * MILLI_NS)
+#define LEAVE_NS      (5 * SECOND_NS) /* after the grace time, to send LEAVE and close */
+#define PAUSED_NS     (100 * MILLI_NS)
+#define LEARNER_BYTES (4u << 20)
+#define WHY_BYTES     200
 
-enum own_event { START_NODE, LEAVE_NODE }; /* the amount; the subject is the node */
+enum own_event { START_NODE, LEAVE_NODE }; /* an event's amount; its subject is the node */
 
 struct play {
     struct storm_plan plan;
@@ -26,8 +26,8 @@ struct play {
     struct fault_injector *injector;
     struct backend *backend;
     struct storm *storm;
-    uint64_t minds;                    /* made so far: each wanders elsewhere */
-    uint32_t leaving[STORM_NODES_MAX]; /* the life that was told to leave, 0: none */
+    uint64_t learners;                 /* learners made so far: each is another random walk */
+    uint32_t leaving[STORM_NODES_MAX]; /* incarnation that was told to leave; 0: none */
     uint64_t gone_ns[STORM_NODES_MAX]; /* by when it must have left */
 };
 
@@ -42,14 +42,12 @@ static void fail(struct play *play, const char *why)
         (void)snprintf(play->storm->why, sizeof play->storm->why, "%s", why);
 }
 
-/* Its own events. */
-
 static void make_sim_learner(void *self, uint32_t i, struct sim_learner *sim_learner)
 {
     struct play *play = self;
     const struct storm_plan *plan = &play->plan;
-    const uint64_t seed = rng_mix(plan->seed) + (++play->minds << 16) + i;
-    arena_init(&sim_learner->arena, MIND_BYTES);
+    const uint64_t seed = rng_mix(plan->seed) + (++play->learners << 16) + i;
+    arena_init(&sim_learner->arena, LEARNER_BYTES);
     sim_learner->parameters = plan->parameters;
     sim_learner->is_accounted = true;
     sim_learner->random_walk = random_walk_new(&sim_learner->arena, play->backend, plan->parameters,
@@ -62,7 +60,7 @@ static void leave(struct play *play, uint32_t i)
     const uint64_t paused_ns = world->wire.parties[i].paused_ns;
     if (!world_is_running(world, i))
         return;
-    if (world_now_ns(world) < paused_ns) { /* the signal waits until the process goes on */
+    if (world_now_ns(world) < paused_ns) { /* a paused process handles the signal later */
         world_put(world, paused_ns + PAUSED_NS, i, LEAVE_NODE);
         return;
     }
@@ -83,9 +81,7 @@ static void on_user(void *self, uint64_t subject, uint64_t amount)
         world_start(&play->world, i);
 }
 
-/* Beginning and end. */
-
-/* Node i, or another process with its identity; not started. */
+/* Add node i, or a spare node with its identity; not started. */
 static uint32_t build_node(struct play *play, uint32_t i)
 {
     const struct storm_node *node = &play->plan.node[i];
@@ -160,20 +156,17 @@ static void play_free(struct play *play)
     free(play);
 }
 
-/* The phases. */
-
 static bool has_failed(const struct play *play)
 {
     return play->world.check.violation[0] || play->storm->why[0];
 }
 
-/* Whoever was told to leave is gone after its grace time, unless its process stood still or died
- * and came back. */
+/* A node that was told to leave is gone after its grace time, unless it was paused or restarted. */
 static void check_leavers(struct play *play)
 {
     const struct world *world = &play->world;
     const uint64_t now_ns = world_now_ns(world);
-    char why[WHERE_BYTES];
+    char why[WHY_BYTES];
     for (uint32_t i = 0; i < play->plan.nodes; i++) {
         const struct world_node *at = &world->nodes[i];
         if (!play->leaving[i] || !at->node || at->incarnation != play->leaving[i] ||
@@ -184,7 +177,7 @@ static void check_leavers(struct play *play)
     }
 }
 
-/* Second by second; false when something has failed. */
+/* Second by second. False: something has failed. */
 static bool run_until(struct play *play, uint64_t until_ns)
 {
     struct world *world = &play->world;
@@ -197,8 +190,8 @@ static bool run_until(struct play *play, uint64_t until_ns)
     return !has_failed(play);
 }
 
-/* Every running node, the number of rumors it knows and of its neighbours: who hangs behind? */
-static void fail_apart(struct play *play)
+/* Name every running node with its rumors and neighbours, so that the one behind shows. */
+static void fail_versions_differ(struct play *play)
 {
     const struct world *world = &play->world;
     char *why = play->storm->why;
@@ -215,9 +208,9 @@ static void fail_apart(struct play *play)
     }
 }
 
-static void check_everybody_runs(struct play *play)
+static void check_all_run(struct play *play)
 {
-    char why[WHERE_BYTES];
+    char why[WHY_BYTES];
     for (uint32_t i = 0; i < play->plan.nodes; i++) {
         if (world_is_running(&play->world, i) || play->leaving[i])
             continue;
@@ -226,8 +219,8 @@ static void check_everybody_runs(struct play *play)
     }
 }
 
-/* Every running node that counts more members or fewer than there are. */
-static void fail_unknown(struct play *play)
+/* Name every running node that counts more or fewer members than there are. */
+static void fail_members_differ(struct play *play)
 {
     const struct world *world = &play->world;
     char *why = play->storm->why;
@@ -245,18 +238,18 @@ static void fail_unknown(struct play *play)
     }
 }
 
-/* Strangers forgotten, everybody known, in the same time? */
-static void meet(struct play *play, uint64_t from_ns)
+/* All members known and all strangers forgotten, within the same time. */
+static void wait_for_members(struct play *play, uint64_t from_ns)
 {
     struct world *world = &play->world;
     while (!has_failed(play) && !world_is_known(world)) {
         if (world_now_ns(world) - from_ns >= STORM_HEAL_NS)
-            fail_unknown(play);
+            fail_members_differ(play);
         run_until(play, world_now_ns(world) + LOOK_NS);
     }
 }
 
-/* Training has ended: one version, in time? */
+/* Training has ended: all nodes must reach one version in time. */
 static void heal(struct play *play)
 {
     struct world *world = &play->world;
@@ -264,7 +257,7 @@ static void heal(struct play *play)
     world_rest(world);
     while (!has_failed(play) && !world_is_one_version(world)) {
         if (world_now_ns(world) - from_ns >= STORM_HEAL_NS) {
-            fail_apart(play);
+            fail_versions_differ(play);
             return;
         }
         run_until(play, world_now_ns(world) + LOOK_NS);
@@ -272,13 +265,13 @@ static void heal(struct play *play)
     if (has_failed(play))
         return;
     play->storm->heal_s = (double)(world_now_ns(world) - from_ns) * 1e-9;
-    check_everybody_runs(play);
+    check_all_run(play);
     check_end(world);
-    meet(play, from_ns);
+    wait_for_members(play, from_ns);
 }
 
-/* Those who left together hold one base. Where each talks to each that is certain (leave.c); in a
- * larger swarm the news that another leaves too may take longer than anybody waits for it. */
+/* Nodes that left together hold one base. In a full mesh that is certain (leave.c); in a larger
+ * swarm the news that another node leaves too may take longer than anybody waits for it. */
 static void check_bases(struct play *play, uint32_t together)
 {
     if (play->plan.nodes > STORM_MESH_MAX)
@@ -286,7 +279,7 @@ static void check_bases(struct play *play, uint32_t together)
     const size_t bytes = play->plan.parameters * sizeof(int32_t);
     int32_t *first = malloc(bytes), *units = malloc(bytes);
     CHECK(first && units);
-    char why[WHERE_BYTES];
+    char why[WHY_BYTES];
     uint32_t first_i = WIRE_NOBODY;
     for (uint32_t i = 0; i < play->plan.nodes; i++) {
         if (!(together >> i & 1))
@@ -319,7 +312,7 @@ static void all_leave(struct play *play)
         check_bases(play, together);
 }
 
-static void tell_verdict(struct play *play)
+static void set_verdict(struct play *play)
 {
     const struct world *world = &play->world;
     struct storm *storm = play->storm;
@@ -348,12 +341,10 @@ void storm_play(uint64_t seed, FILE *trace, struct storm *storm)
         if (play->plan.all_leave && !has_failed(play))
             all_leave(play);
     }
-    tell_verdict(play);
+    set_verdict(play);
     play_free(play);
     storm->cpu_s = sim_learner_cpu_s() - from_s;
 }
-
-/* Seeds. */
 
 bool storm_seed_of(const char *text, uint64_t *seed)
 {

@@ -1,4 +1,4 @@
-/* What a person sees of many storms: a line that lives, a line for each that failed, a summary. */
+/* The terminal of many storms: a progress line, a line for each failure, a summary. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -6,25 +6,28 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "storm/storm_inside.h"
+#include "storm/storm_private.h"
 
-#define LIVE_COLUMNS    78
-#define EXIT_STOPPED    130 /* by Ctrl+C, as a shell says it */
-#define ELSEWHERE_BYTES (5u << 20)
+#define LIVE_COLUMNS  78
+#define EXIT_STOPPED  130 /* 128 + SIGINT, as shells have it */
+#define PADDING_BYTES (5u << 20)
 
 struct tally {
     const struct storm_options *options;
     struct timespec began;
-    uint64_t seeds; /* in all, as far as 2^64 allows */
-    uint64_t done, failed;
-    uint64_t events;
+    uint64_t seeds;             /* to be played; 0: all 2^64 */
+    uint64_t done;              /* seeds played */
+    uint64_t failed;            /* seeds that failed */
+    uint64_t events;            /* of all seeds */
     uint64_t with[FAULT_KINDS]; /* seeds that had this kind of fault */
     double *cpu_s;              /* [done] */
     double *heal_s;             /* [healed] */
-    uint64_t healed;
-    uint64_t slowest, last_healed; /* seeds */
-    double cpu_s_most, heal_s_most;
-    bool is_live; /* somebody watches */
+    uint64_t healed;            /* seeds that reached one version */
+    uint64_t slowest;           /* seed with the most processor time */
+    uint64_t last_healed;       /* seed that took longest to heal */
+    double cpu_s_most;          /* processor time of the slowest */
+    double heal_s_most;         /* time of the last healed */
+    bool is_live;               /* the progress line is shown */
 };
 
 static double elapsed_s(const struct tally *tally)
@@ -34,8 +37,6 @@ static double elapsed_s(const struct tally *tally)
     return (double)(now.tv_sec - tally->began.tv_sec) +
            (double)(now.tv_nsec - tally->began.tv_nsec) * 1e-9;
 }
-
-/* One seed. */
 
 static void append(double **values, uint64_t count, double value)
 {
@@ -98,7 +99,7 @@ static void on_tick(void *self)
     (void)fprintf(stderr, "\r%-*s", LIVE_COLUMNS, line);
 }
 
-/* In a worker, or here if there is one seed only. */
+/* In a worker, or in this process if there is one seed only. */
 static void play(const struct storm_options *options, uint64_t seed, FILE *trace,
                  struct storm *storm)
 {
@@ -106,10 +107,10 @@ static void play(const struct storm_options *options, uint64_t seed, FILE *trace
     if (!options->twice || storm->why[0])
         return;
     struct storm again;
-    struct arena elsewhere; /* then memory lies elsewhere, too: nothing may depend on that */
-    arena_init(&elsewhere, ELSEWHERE_BYTES);
+    struct arena padding; /* moves all later memory: nothing may depend on addresses */
+    arena_init(&padding, PADDING_BYTES);
     storm_play(seed, NULL, &again);
-    arena_release(&elsewhere);
+    arena_release(&padding);
     if (again.trace != storm->trace || again.events != storm->events)
         (void)snprintf(storm->why, sizeof storm->why,
                        "10: played twice, it is not the same: trace %016" PRIx64 " and %016" PRIx64,
@@ -120,8 +121,6 @@ static void on_play(void *self, uint64_t seed, struct storm *storm)
 {
     play(((struct tally *)self)->options, seed, NULL, storm);
 }
-
-/* The summary. */
 
 static int ascending(const void *a, const void *b)
 {
@@ -168,7 +167,6 @@ static void print_summary(const struct tally *tally)
     print_faults(tally);
 }
 
-/* One seed, here. */
 static int play_one(struct tally *tally)
 {
     const struct storm_options *options = tally->options;

@@ -1,21 +1,21 @@
-/* What a storm will be: everything is drawn here, from its seed alone. Each part draws from a
- * stream of its own, so that a change to one leaves the others as they were.
+/* Draws the plan of a storm from its seed alone. Each part has a random stream of its own, so a
+ * change to one leaves the others as they were.
  *
- * Drawn is only what must heal by design. Logs hold all that is told, since whoever lost everything
- * can only be brought up to date from them. Links carry what the swarm says, since it does not
- * adapt to less. Nodes know each other's addresses in a connected way, and have room for
- * conversations with everybody, since whoever is turned away for good cannot hear anything. Gain
- * times beta stays below 1, since a base that runs away wraps in the end. Who gives its base gives
- * it fast enough for all others to take it over before the end. */
+ * Only what heals by design is drawn:
+ * - Logs hold everything published, from which a node that lost its disk catches up.
+ * - Links have room for the swarm's traffic.
+ * - The graph of known addresses is connected, and every node has room for connections to all.
+ * - Gain times beta stays below 1, or the base would diverge and wrap.
+ * - A node serves its base fast enough for all others to take it over before the end. */
 #include <math.h>
 
-#include "storm/storm_inside.h"
+#include "storm/storm_private.h"
 #include "node/broadcast/version.h"
 
 #define RUMOR_BYTES   250  /* at most, with density_max entries */
-#define CONTROL_BYTES 8000 /* per second and node, at most, of all that is no rumor */
-#define GIVING_S      40   /* is enough to give the base to all others */
-#define LIVES         3    /* of a node that told something, about */
+#define CONTROL_BYTES 8000 /* per second and node, at most, other than rumors */
+#define SERVING_S     40   /* seconds to serve the base to all others */
+#define INCARNATIONS  3    /* of a node that published, about */
 
 enum stream { STREAM_SWARM, STREAM_NODES, STREAM_KNOWS, STREAM_LINKS, STREAM_TIMES, STREAM_FAULTS };
 
@@ -25,7 +25,7 @@ static uint64_t between(struct rng *rng, uint64_t low, uint64_t high)
     return low + (uint64_t)(rng_uniform(rng) * (double)(high - low + 1));
 }
 
-/* Small ones as likely as large ones: uniform in the logarithm. */
+/* Uniform in the logarithm. */
 static uint64_t spread_between(struct rng *rng, uint64_t low, uint64_t high)
 {
     return (uint64_t)((double)low * pow((double)high / (double)low, rng_uniform(rng)));
@@ -36,8 +36,6 @@ static bool one_in(struct rng *rng, uint32_t n)
     return rng_below(rng, n) == 0;
 }
 
-/* The swarm. */
-
 static uint32_t draw_count(struct rng *rng)
 {
     const uint32_t size = rng_below(rng, 8);
@@ -46,27 +44,27 @@ static uint32_t draw_count(struct rng *rng)
     return (uint32_t)(size == 1 ? between(rng, 17, STORM_NODES_MAX) : between(rng, 3, 16));
 }
 
-/* Bytes per second at which one node gives its base to all others in GIVING_S: each block with a
- * version of some lives of each. */
-static uint64_t give_least(const struct storm_plan *plan)
+/* Bytes per second at which one node serves its base to all others in SERVING_S, each block with a
+ * version of some incarnations of each. */
+static uint64_t serve_least(const struct storm_plan *plan)
 {
     const uint64_t entries = plan->options.block_entries;
     const uint64_t blocks = (plan->parameters + entries - 1) / entries;
-    const uint64_t version_bytes = (uint64_t)plan->nodes * LIVES * VERSION_ENTRY_BYTES;
-    return plan->nodes * blocks * (entries * sizeof(int32_t) + version_bytes) / GIVING_S;
+    const uint64_t version_bytes = (uint64_t)plan->nodes * INCARNATIONS * VERSION_ENTRY_BYTES;
+    return plan->nodes * blocks * (entries * sizeof(int32_t) + version_bytes) / SERVING_S;
 }
 
 /* Each number is drawn in a statement of its own: the order of draws is the storm. */
 static void draw_limits(struct storm_plan *plan, struct rng *rng)
 {
-    const uint32_t peers_min = plan->nodes + 8; /* everybody, strangers, and what is closing */
+    const uint32_t peers_min = plan->nodes + 8; /* all nodes, strangers, and closing connections */
     const uint32_t peers_most = peers_min < 24 ? 32 : peers_min + 8;
     struct node_options *options = &plan->options;
     struct node_limits *limits = &options->limits;
     limits->members_max = 128;
     limits->incarnations_max = 1024;
     limits->listed_max =
-        plan->nodes + 2 + (uint32_t)(plan->seed % 8); /* all who publish, if not more */
+        plan->nodes + 2 + (uint32_t)(plan->seed % 8); /* all that publish, if not more */
     limits->notes_per_s = 10;
     limits->peers_max = (uint32_t)between(rng, peers_min, peers_most);
     limits->half_open_max = (uint32_t)between(rng, 8, 32);
@@ -79,7 +77,7 @@ static void draw_limits(struct storm_plan *plan, struct rng *rng)
 
 static void draw_options(struct storm_plan *plan, struct rng *rng)
 {
-    const bool is_bold = one_in(rng, 4);
+    const bool has_gain = one_in(rng, 4);
     struct node_options *options = &plan->options;
     *options = (struct node_options){
         .swarm_id = "storm",
@@ -87,20 +85,20 @@ static void draw_options(struct storm_plan *plan, struct rng *rng)
         .listen_port = WORLD_PORT,
         .trains = true,
         .log_bytes = 2u << 20,
-        .gain = is_bold ? 2 : 1,
+        .gain = has_gain ? 2 : 1,
     };
     options->block_entries = (uint32_t)spread_between(rng, 20, 1000);
     options->bytes_per_s = between(rng, 100, 400);
     options->interval_ns = between(rng, 500, 3000) * MILLI_NS;
     options->steps_min = (uint32_t)between(rng, 1, 8);
-    options->beta = is_bold ? 0 : 0.5 * rng_uniform(rng);
+    options->beta = has_gain ? 0 : 0.5 * rng_uniform(rng);
     options->partition_s = (double)spread_between(rng, 1, 40);
     options->weigh_throughput = !one_in(rng, 4);
     options->save_ns = one_in(rng, 4) ? 0 : spread_between(rng, 500, 20000) * MILLI_NS;
     options->apply_window = (uint32_t)between(rng, 200, 4000);
     draw_limits(plan, rng);
     if (one_in(rng, 2))
-        options->serve_bytes_per_s = (uint64_t)spread_between(rng, give_least(plan), 1000000);
+        options->serve_bytes_per_s = (uint64_t)spread_between(rng, serve_least(plan), 1000000);
     options->swarm_key[0] = 1;
 }
 
@@ -115,7 +113,7 @@ static void draw_swarm(struct storm_plan *plan)
     draw_options(plan, &rng);
 }
 
-/* Node 0 trains and can be called: there is always a swarm to come to. */
+/* Node 0 trains and accepts calls: there is always a swarm to join. */
 static void draw_nodes(struct storm_plan *plan)
 {
     struct rng rng = rng_new(plan->seed, STREAM_NODES);
@@ -130,7 +128,7 @@ static void draw_nodes(struct storm_plan *plan)
     }
 }
 
-/* The node nearest below i that can be called. */
+/* The nearest node below i that accepts calls. */
 static uint32_t callable_below(const struct storm_plan *plan, uint32_t i)
 {
     while (plan->node[--i].dials_only)
@@ -138,7 +136,7 @@ static uint32_t callable_below(const struct storm_plan *plan, uint32_t i)
     return i;
 }
 
-/* Everybody knows node 0; or the one before; or one before and any other; or all. */
+/* Every node knows node 0; or the one before it; or one before it and any other; or all. */
 static void draw_knows(struct storm_plan *plan)
 {
     struct rng rng = rng_new(plan->seed, STREAM_KNOWS);
@@ -158,9 +156,7 @@ static void draw_knows(struct storm_plan *plan)
     }
 }
 
-/* Links. */
-
-/* What a node that passes everything on to everybody must be able to send. */
+/* Bytes per second of a node that forwards everything to all others. */
 static uint64_t rate_min(const struct storm_plan *plan)
 {
     const uint64_t rumors_per_s =
@@ -184,7 +180,7 @@ static void draw_path(struct storm_plan *plan, struct rng *rng, uint32_t from, u
     struct path *path = &plan->paths[from][to];
     const uint64_t most_us = from == to ? 5000 : 300000;
     *path = (struct path){.delay_ns = spread_between(rng, 1000, most_us) * 1000};
-    if (to < from && !one_in(rng, 4)) /* mostly the same both ways */
+    if (to < from && !one_in(rng, 4)) /* mostly symmetric */
         path->delay_ns = plan->paths[to][from].delay_ns;
     if (one_in(rng, 2))
         path->jitter_ns = between(rng, 0, path->delay_ns / 2);
@@ -201,7 +197,7 @@ static void draw_links(struct storm_plan *plan)
         for (uint32_t to = 0; to < plan->regions; to++)
             draw_path(plan, &rng, from, to);
     const bool has_limits = one_in(&rng, 2);
-    /* Whoever hears nothing while it leaves takes those who leave with it for staying, and goes. */
+    /* A leaving node that receives nothing takes the others for staying, and goes. */
     const bool has_stalls = one_in(&rng, 4) && !plan->all_leave;
     for (uint32_t i = 0; i < plan->nodes; i++) {
         struct storm_node *node = &plan->node[i];
@@ -216,9 +212,7 @@ static void draw_links(struct storm_plan *plan)
     }
 }
 
-/* Times. */
-
-/* Nobody needs to know it: who knew no other address would be alone for ever. */
+/* Nobody depends on its address: a node that knew no other would stay alone. */
 static bool is_needed(const struct storm_plan *plan, uint32_t i)
 {
     for (uint32_t j = 0; j < plan->nodes; j++)
@@ -247,9 +241,7 @@ static void draw_times(struct storm_plan *plan)
     }
 }
 
-/* Faults. */
-
-/* Two parts of the swarm: half against half or one against all others, none of them empty. */
+/* Two sides, neither empty: half against half, or one node against all others. */
 static void draw_sides(const struct storm_plan *plan, struct rng *rng, struct fault *fault,
                        uint32_t alone)
 {
@@ -283,8 +275,8 @@ static uint64_t draw_span_ns(struct rng *rng, enum fault_kind kind)
     return spread_between(rng, spans[kind][0], spans[kind][1]) * MILLI_NS;
 }
 
-/* A wall clock may jump ahead as far as it likes, but back only by less than any life lasts: the
- * next life must be known for the later one. */
+/* A wall clock may jump ahead as far as it likes, but back only by less than any incarnation lasts,
+ * so that the next one is known to be later. */
 static double draw_jump_s(struct rng *rng)
 {
     return one_in(rng, 2) ? -0.3 * rng_uniform(rng) : (double)spread_between(rng, 1, 30000000);
@@ -332,7 +324,7 @@ static void draw_fault(struct storm_plan *plan, struct rng *rng, enum fault_kind
     }
 }
 
-/* Somebody joins late, and whom it knows dies while it is being told what the swarm knows. */
+/* A node joins late, and the donor that it knows dies during the transfer. */
 static void draw_dying_donor(struct storm_plan *plan, struct rng *rng)
 {
     for (uint32_t i = 0; i < plan->nodes; i++) {
@@ -376,8 +368,6 @@ void storm_draw(struct storm_plan *plan, uint64_t seed)
     draw_links(plan);
     draw_faults(plan);
 }
-
-/* For a person who reads a trace. */
 
 static void describe_set(const struct storm_plan *plan, const struct node_set *set, FILE *out)
 {
@@ -424,7 +414,7 @@ static void describe_fault(const struct storm_plan *plan, const struct fault *fa
 void storm_describe(const struct storm_plan *plan, FILE *out)
 {
     (void)fprintf(out,
-                  "# %u nodes in %u regions, a telling every %.1f s; faults for %.0f s, then "
+                  "# %u nodes in %u regions, published every %.1f s; faults for %.0f s, then "
                   "calm for %.0f s%s\n",
                   plan->nodes, plan->regions, (double)plan->options.interval_ns * 1e-9,
                   (double)plan->faulty_ns * 1e-9, (double)plan->calm_ns * 1e-9,

@@ -1,10 +1,10 @@
-/* Many storms at once: processes that are given seeds and give back what came of them.
+/* A pool of worker processes that play storms.
  *
- *   here ── seed ──► worker ── struct storm ──► here        one pipe each way,
- *                      └────── what it says when it dies ─►  and one from its stderr
+ *   pool ── seed ──► worker ── struct storm ──► pool     a pipe each way,
+ *                      └────── stderr ─────────► pool     and one for what it prints when it dies
  *
- * A worker that dies fails the seed that it was playing and is replaced. Ctrl+C is kept pending
- * and asked for, so that no handler and nothing global is needed.
+ * A worker that dies fails the seed that it was playing, and is replaced. SIGINT and SIGTERM are
+ * blocked and polled for, so no handler and nothing global is needed.
  */
 #include <ctype.h>
 #include <math.h>
@@ -15,40 +15,39 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "storm/storm_inside.h"
+#include "storm/storm_private.h"
 
 #define TICK_MS       100
-#define SEED_MOST_S   600 /* a seed that takes longer hangs */
+#define SEED_MAX_S    600 /* a seed that takes longer has hung */
 #define LINE_BYTES    200
 #define JOBS_MAX      1024
-#define PIPES_PER_JOB 2 /* that are listened to */
+#define PIPES_PER_JOB 2 /* polled for input */
 
 struct worker {
-    pid_t pid;         /* 0: not running */
-    int seeds;         /* to it */
-    int storms, words; /* from it */
-    bool playing;
-    uint64_t seed;
-    char line[LINE_BYTES]; /* the first that it said */
+    pid_t pid;             /* 0: not running */
+    int seeds;             /* pipe to it */
+    int storms;            /* pipe from it: results */
+    int output;            /* pipe from it: stderr */
+    bool playing;          /* it has a seed */
+    uint64_t seed;         /* its current or last seed */
+    char line[LINE_BYTES]; /* first line of its stderr */
     size_t line_bytes;
 };
 
-struct crew {
+struct worker_pool {
     const struct storm_jobs *jobs;
     struct worker *workers;
     uint32_t count;
-    uint64_t next; /* seed to play */
-    bool all_begun;
+    uint64_t next;    /* seed to play next */
+    bool all_started; /* no seed is left */
 };
-
-/* In the worker. */
 
 static _Noreturn void work(const struct storm_jobs *jobs, int seeds, int storms)
 {
     uint64_t seed;
     while (read(seeds, &seed, sizeof seed) == (ssize_t)sizeof seed) {
         struct storm storm;
-        (void)alarm(SEED_MOST_S);
+        (void)alarm(SEED_MAX_S);
         jobs->play(jobs->self, seed, &storm);
         (void)alarm(0);
         if (write(storms, &storm, sizeof storm) != (ssize_t)sizeof storm)
@@ -56,8 +55,6 @@ static _Noreturn void work(const struct storm_jobs *jobs, int seeds, int storms)
     }
     _exit(0);
 }
-
-/* Birth and death. */
 
 static void make_pipe(int ends[2])
 {
@@ -68,32 +65,33 @@ static void close_ours(const struct worker *worker)
 {
     (void)close(worker->seeds);
     (void)close(worker->storms);
-    (void)close(worker->words);
+    (void)close(worker->output);
 }
 
-static void worker_start(struct crew *crew, struct worker *worker)
+static void worker_start(struct worker_pool *pool, struct worker *worker)
 {
-    int seeds[2], storms[2], words[2];
+    int seeds[2], storms[2], output[2];
     make_pipe(seeds);
     make_pipe(storms);
-    make_pipe(words);
+    make_pipe(output);
     (void)fflush(NULL);
-    *worker = (struct worker){.seeds = seeds[1], .storms = storms[0], .words = words[0]};
+    *worker = (struct worker){.seeds = seeds[1], .storms = storms[0], .output = output[0]};
     const pid_t pid = fork();
     CHECK(pid >= 0);
     if (pid == 0) {
-        for (uint32_t i = 0; i < crew->count; i++) /* else they would outlive us */
-            if (crew->workers[i].pid)
-                close_ours(&crew->workers[i]);
+        for (uint32_t i = 0; i < pool->count;
+             i++) /* or they would keep other workers' pipes open */
+            if (pool->workers[i].pid)
+                close_ours(&pool->workers[i]);
         close_ours(worker);
-        CHECK(dup2(words[1], STDERR_FILENO) >= 0);
-        (void)close(words[1]);
-        work(crew->jobs, seeds[0], storms[1]);
+        CHECK(dup2(output[1], STDERR_FILENO) >= 0);
+        (void)close(output[1]);
+        work(pool->jobs, seeds[0], storms[1]);
     }
     worker->pid = pid;
     (void)close(seeds[0]);
     (void)close(storms[1]);
-    (void)close(words[1]);
+    (void)close(output[1]);
 }
 
 static void worker_end(struct worker *worker, int *status)
@@ -103,54 +101,52 @@ static void worker_end(struct worker *worker, int *status)
     worker->pid = 0;
 }
 
-/* Seeds out, storms in. */
-
-static void give_seed(struct crew *crew, struct worker *worker)
+static void give_seed(struct worker_pool *pool, struct worker *worker)
 {
-    if (crew->all_begun)
+    if (pool->all_started)
         return;
-    worker->seed = crew->next;
+    worker->seed = pool->next;
     worker->playing = true;
     worker->line_bytes = 0;
     worker->line[0] = 0;
-    crew->all_begun = crew->next == crew->jobs->to;
-    crew->next++;
+    pool->all_started = pool->next == pool->jobs->to;
+    pool->next++;
     CHECK(write(worker->seeds, &worker->seed, sizeof worker->seed) == sizeof worker->seed);
 }
 
-static void finish(struct crew *crew, const struct storm *storm)
+static void finish(struct worker_pool *pool, const struct storm *storm)
 {
-    crew->jobs->done(crew->jobs->self, storm);
-    if (storm->why[0] && crew->jobs->stop)
-        crew->all_begun = true;
+    pool->jobs->done(pool->jobs->self, storm);
+    if (storm->why[0] && pool->jobs->stop)
+        pool->all_started = true;
 }
 
-/* Keep the first line that has a word in it: there a CHECK or a sanitizer says what is wrong. */
-static void hear_words(struct worker *worker)
+/* Keep the first line with a word in it, where a CHECK or a sanitizer says what is wrong. */
+static void read_output(struct worker *worker)
 {
-    char words[LINE_BYTES];
-    const ssize_t count = read(worker->words, words, sizeof words);
+    char output[LINE_BYTES];
+    const ssize_t count = read(worker->output, output, sizeof output);
     for (ssize_t i = 0; i < count; i++) {
         const size_t used = worker->line_bytes;
         const bool is_done = used > 0 && worker->line[used - 1] == '\n';
         if (is_done || used + 1 >= LINE_BYTES)
             return;
-        if (words[i] == '\n' && !strpbrk(worker->line, "abcdefghijklmnopqrstuvwxyz")) {
+        if (output[i] == '\n' && !strpbrk(worker->line, "abcdefghijklmnopqrstuvwxyz")) {
             worker->line_bytes = 0;
             worker->line[0] = 0;
             continue;
         }
-        worker->line[used] = words[i];
+        worker->line[used] = output[i];
         worker->line[used + 1] = 0;
         worker->line_bytes++;
     }
 }
 
-static void bury(struct crew *crew, struct worker *worker)
+static void replace_dead(struct worker_pool *pool, struct worker *worker)
 {
     struct storm storm = {.seed = worker->seed, .heal_s = NAN};
     const bool was_playing = worker->playing;
-    hear_words(worker);
+    read_output(worker);
     worker->line[strcspn(worker->line, "\n")] = 0;
     int status = 0;
     worker_end(worker, &status);
@@ -158,26 +154,24 @@ static void bury(struct crew *crew, struct worker *worker)
     (void)snprintf(storm.why, sizeof storm.why, "the process died (%s %d): %s",
                    WIFSIGNALED(status) ? "signal" : "exit code", number,
                    number == SIGALRM ? "it took too long" : worker->line);
-    worker_start(crew, worker);
+    worker_start(pool, worker);
     if (!was_playing)
         return;
-    finish(crew, &storm);
-    give_seed(crew, worker);
+    finish(pool, &storm);
+    give_seed(pool, worker);
 }
 
-static void hear_storm(struct crew *crew, struct worker *worker)
+static void read_storm(struct worker_pool *pool, struct worker *worker)
 {
     struct storm storm;
     if (read(worker->storms, &storm, sizeof storm) != (ssize_t)sizeof storm) {
-        bury(crew, worker);
+        replace_dead(pool, worker);
         return;
     }
     worker->playing = false;
-    finish(crew, &storm);
-    give_seed(crew, worker);
+    finish(pool, &storm);
+    give_seed(pool, worker);
 }
-
-/* The loop. */
 
 static bool is_interrupted(void)
 {
@@ -186,28 +180,28 @@ static bool is_interrupted(void)
     return sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1;
 }
 
-static bool is_playing(const struct crew *crew)
+static bool is_playing(const struct worker_pool *pool)
 {
-    for (uint32_t i = 0; i < crew->count; i++)
-        if (crew->workers[i].playing)
+    for (uint32_t i = 0; i < pool->count; i++)
+        if (pool->workers[i].playing)
             return true;
     return false;
 }
 
-static void listen_to_all(struct crew *crew)
+static void poll_workers(struct worker_pool *pool)
 {
     struct pollfd ends[JOBS_MAX * PIPES_PER_JOB];
-    for (uint32_t i = 0; i < crew->count; i++) {
-        ends[2 * i] = (struct pollfd){.fd = crew->workers[i].words, .events = POLLIN};
-        ends[2 * i + 1] = (struct pollfd){.fd = crew->workers[i].storms, .events = POLLIN};
+    for (uint32_t i = 0; i < pool->count; i++) {
+        ends[2 * i] = (struct pollfd){.fd = pool->workers[i].output, .events = POLLIN};
+        ends[2 * i + 1] = (struct pollfd){.fd = pool->workers[i].storms, .events = POLLIN};
     }
-    if (poll(ends, crew->count * PIPES_PER_JOB, TICK_MS) <= 0)
+    if (poll(ends, pool->count * PIPES_PER_JOB, TICK_MS) <= 0)
         return;
-    for (uint32_t i = 0; i < crew->count; i++) {
+    for (uint32_t i = 0; i < pool->count; i++) {
         if (ends[2 * i].revents & POLLIN)
-            hear_words(&crew->workers[i]);
+            read_output(&pool->workers[i]);
         if (ends[2 * i + 1].revents & (POLLIN | POLLHUP))
-            hear_storm(crew, &crew->workers[i]);
+            read_storm(pool, &pool->workers[i]);
     }
 }
 
@@ -219,7 +213,7 @@ static void block(sigset_t *before)
     CHECK(sigprocmask(SIG_BLOCK, &stops, before) == 0);
 }
 
-/* The signal that stopped us has done its work. */
+/* Consume the signal that stopped the pool. */
 static void unblock(const sigset_t *before)
 {
     sigset_t pending;
@@ -232,33 +226,33 @@ static void unblock(const sigset_t *before)
 
 bool storm_jobs_run(const struct storm_jobs *jobs)
 {
-    const uint64_t seeds = jobs->to - jobs->from; /* and one more */
+    const uint64_t seeds = jobs->to - jobs->from; /* less one */
     uint32_t count = jobs->jobs < JOBS_MAX ? jobs->jobs : JOBS_MAX;
     if (seeds < count)
         count = (uint32_t)seeds + 1;
-    struct crew crew = {.jobs = jobs,
-                        .workers = calloc(count, sizeof *crew.workers),
-                        .count = count,
-                        .next = jobs->from};
-    CHECK(crew.workers);
+    struct worker_pool pool = {.jobs = jobs,
+                               .workers = calloc(count, sizeof *pool.workers),
+                               .count = count,
+                               .next = jobs->from};
+    CHECK(pool.workers);
     sigset_t before;
     block(&before);
     for (uint32_t i = 0; i < count; i++)
-        worker_start(&crew, &crew.workers[i]);
+        worker_start(&pool, &pool.workers[i]);
     for (uint32_t i = 0; i < count; i++)
-        give_seed(&crew, &crew.workers[i]);
+        give_seed(&pool, &pool.workers[i]);
     bool stopped = false;
-    while (is_playing(&crew) && !stopped) {
-        listen_to_all(&crew);
+    while (is_playing(&pool) && !stopped) {
+        poll_workers(&pool);
         jobs->tick(jobs->self);
         stopped = is_interrupted();
     }
     for (uint32_t i = 0; i < count; i++) {
         int status;
-        CHECK(kill(crew.workers[i].pid, SIGKILL) == 0);
-        worker_end(&crew.workers[i], &status);
+        CHECK(kill(pool.workers[i].pid, SIGKILL) == 0);
+        worker_end(&pool.workers[i], &status);
     }
     unblock(&before);
-    free(crew.workers);
+    free(pool.workers);
     return !stopped;
 }

@@ -8,18 +8,18 @@
  *
  * The writers leave a failed write to whoever closes the file.
  */
-#ifndef HEARSAY_SIM_REPORT_REPORT_INSIDE_H
-#define HEARSAY_SIM_REPORT_REPORT_INSIDE_H
+#ifndef HEARSAY_SIM_REPORT_REPORT_PRIVATE_H
+#define HEARSAY_SIM_REPORT_REPORT_PRIVATE_H
 
 #include <stdio.h>
 
 #include "scenario/outcome.h"
 #include "report/table.h"
 
-#define FINDINGS_ROWS_MAX                                                                          \
+#define REPORT_ROWS_MAX                                                                          \
     24 /* more nodes: a group's median and extremes; more links: the busiest */
-#define FINDINGS_PLOTS      8
-#define FINDINGS_TEXT_BYTES 160
+#define REPORT_PLOTS      8
+#define REPORT_TEXT_BYTES 160
 
 /* The figures of a node's moment, in the order of their columns in nodes.csv. */
 enum figure { FIGURE_SPEED, FIGURE_SHARE, FIGURE_LAG, FIGURE_BEHIND, FIGURE_UP, FIGURE_DOWN };
@@ -41,7 +41,7 @@ bool report_has_accuracy(const struct outcome *outcome);
 
 /* "partition desk | box" */
 void report_fault_text(const struct scenario *scenario, const struct fault *fault,
-                       char out[static FINDINGS_TEXT_BYTES]);
+                       char out[static REPORT_TEXT_BYTES]);
 /* What is typed to repeat it. */
 void report_command(const struct outcome *outcome, char *out, size_t bytes);
 
@@ -66,6 +66,6 @@ void report_script(FILE *out, const struct outcome *outcome);
 
 /* drawings: SVG files as they are, NULL for what is not drawn. */
 void report_page(FILE *out, const struct outcome *outcome,
-                 char *const drawings[static FINDINGS_PLOTS]);
+                 char *const drawings[static REPORT_PLOTS]);
 
 #endif

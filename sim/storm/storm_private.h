@@ -1,0 +1,71 @@
+/* What the files of a storm share; nobody else includes this but its test.
+ *
+ *   storm_command.c ─► storm_jobs.c ─► storm.c ─► storm_draw.c
+ *   (progress,         (worker         (plays     (draws
+ *    summary)           processes)      it)        the plan)
+ */
+#ifndef HEARSAY_SIM_STORM_STORM_PRIVATE_H
+#define HEARSAY_SIM_STORM_STORM_PRIVATE_H
+
+#include "storm/storm.h"
+#include "world/world.h"
+
+#define STORM_NODES_MAX   24
+#define STORM_REGIONS_MAX 6
+#define STORM_MESH_MAX    10 /* up to this size every node connects to every other (dialer.c) */
+#define STORM_EACH_MAX    3  /* faults of a kind */
+#define STORM_FAULTS_MAX  (STORM_EACH_MAX * FAULT_KINDS + 1)
+
+/* A node of the plan. Times count from WORLD_BEGIN_NS. */
+struct storm_node {
+    uint64_t start_ns;       /* when it starts */
+    uint64_t leave_ns;       /* when it is told to leave; 0: it stays */
+    uint64_t step_ns;        /* duration of a local step */
+    uint32_t step_samples;   /* samples of a local step */
+    uint32_t region;         /* index of its region */
+    uint32_t knows;          /* bit j: it is given the address of node j */
+    bool trains;             /* else it only relays */
+    bool dials_only;         /* it accepts no calls */
+    struct rate up;          /* rate of its uplink */
+    struct rate down;        /* rate of its downlink */
+    uint64_t stall_ns;       /* length of a stall of its links */
+    uint64_t stall_every_ns; /* period of the stalls; 0: none */
+};
+
+struct storm_plan {
+    uint64_t seed;
+    uint32_t nodes;              /* number of nodes */
+    uint32_t regions;            /* number of regions */
+    uint32_t parameters;         /* size of the model */
+    uint32_t density_max;        /* entries of an update at most */
+    struct node_options options; /* of every node, but for what storm_node says */
+    struct storm_node node[STORM_NODES_MAX];
+    struct path paths[STORM_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* [from][to] */
+    struct fault faults[STORM_FAULTS_MAX];
+    uint32_t faults_count;
+    uint32_t twins;                   /* spare nodes, each started by a DUPLICATE only */
+    uint32_t twin_of[STORM_EACH_MAX]; /* whose identity each spare node has */
+    uint64_t faulty_ns;               /* length of the faulty phase */
+    uint64_t calm_ns;                 /* length of the training after it */
+    bool all_leave;                   /* at the end all nodes are told to leave */
+};
+
+/* storm_draw.c */
+void storm_draw(struct storm_plan *plan, uint64_t seed);
+void storm_describe(const struct storm_plan *plan, FILE *out);
+
+/* storm_jobs.c: worker processes play seeds from .. to; `done` is called here with each result, in
+ * no order. A worker that dies fails its seed. Returns false if Ctrl+C or SIGTERM came first. */
+struct storm_jobs {
+    uint64_t from; /* first seed */
+    uint64_t to;   /* last seed */
+    uint32_t jobs; /* worker processes */
+    bool stop;     /* start no seed after a failure */
+    void *self;    /* passed to the callbacks */
+    void (*play)(void *self, uint64_t seed, struct storm *storm);
+    void (*done)(void *self, const struct storm *storm);
+    void (*tick)(void *self); /* about ten times a second */
+};
+bool storm_jobs_run(const struct storm_jobs *jobs);
+
+#endif
