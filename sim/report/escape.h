@@ -1,4 +1,4 @@
-/* Text from files, made harmless where it is written.
+/* Escaping of text from files for each kind of output.
  *
  *   a name, a sentence ─► clean ─► HTML | CSV | gnuplot | terminal, JSON
  *

@@ -10,7 +10,7 @@
 
 #define SAID_BYTES 512
 
-/* What it said last on standard error; earlier words are dropped. */
+/* Keep the end of what it writes to stderr. */
 static void listen_to_end(int from, char said[static SAID_BYTES])
 {
     size_t used = 0;
@@ -51,7 +51,7 @@ static int spawn(pid_t *pid, const char *dir, char *const *argv, int complaints)
     return error;
 }
 
-/* 0: it ended well; > 0: an error of the system; < 0: it complained, see said. */
+/* 0: success; > 0: errno of the system; < 0: it failed, see said. */
 static int run(const char *dir, char *const *argv, char said[static SAID_BYTES])
 {
     int ends[2], status = 0;
@@ -82,7 +82,7 @@ enum error gnuplot_ready(struct problem *problem)
                        "or leave out the folder");
 }
 
-/* The last line with anything in it says what is wrong. */
+/* The last line that is not blank says what is wrong. */
 static const char *last_line(char *said)
 {
     size_t used = strlen(said);
@@ -97,7 +97,7 @@ enum error gnuplot_draw(const char *dir, const char *kind, struct problem *probl
 {
     char said[SAID_BYTES] = "", set[32];
     (void)snprintf(set, sizeof set, "kind='%s'", kind);
-    /* -d: not what the user's own start file says. */
+    /* -d: ignore the user's start file. */
     char *const argv[] = {"gnuplot", "-d", "-e", set, "plot.gp", NULL};
     const int error = run(dir, argv, said);
     if (error > 0)

@@ -25,15 +25,6 @@ static void print_facts(FILE *out, const struct outcome *outcome)
     table_free(&facts);
 }
 
-static void print_table(FILE *out, const struct outcome *outcome,
-                        void (*fill)(struct table *, const struct outcome *))
-{
-    struct table table;
-    fill(&table, outcome);
-    table_print(out, &table);
-    table_free(&table);
-}
-
 static void print_verdicts(FILE *out, const struct outcome *outcome)
 {
     const uint32_t count = outcome->scenario->expects_count;
@@ -52,9 +43,7 @@ void report_print(FILE *out, const struct outcome *outcome)
     table_print_words(out, scenario->about[0] ? scenario->about : scenario->name, 0);
     (void)fputc('\n', out);
     print_facts(out, outcome);
-    print_table(out, outcome, report_nodes);
-    print_table(out, outcome, report_links);
-    print_table(out, outcome, report_faults);
+    report_tables(out, outcome, table_print);
     print_verdicts(out, outcome);
 }
 
@@ -88,7 +77,7 @@ static enum error cannot_write(const char *path, struct problem *problem)
     return problem_set(problem, FAILED, "cannot write %.300s: %s", path, strerror(errno));
 }
 
-/* A full disk shows at the latest when the file is closed. */
+/* A full disk shows when the file is closed, at the latest. */
 static enum error close_file(FILE *file, const char *path, struct problem *problem)
 {
     const bool failed = ferror(file) != 0;
@@ -134,7 +123,7 @@ static void remove_plots(const char *dir)
     }
 }
 
-/* A text with its terminator, to be freed; NULL: it cannot be read. */
+/* The file as a text that the caller frees; NULL: it cannot be read. */
 static char *read_file(const char *path, size_t *bytes)
 {
     char *text = NULL;
@@ -151,7 +140,7 @@ static char *read_file(const char *path, size_t *bytes)
     return text;
 }
 
-/* gnuplot does not say when a disk is full: its files must have their end. */
+/* gnuplot does not report a full disk, so a file without its end counts as unfinished. */
 static enum error read_drawing(const char *path, const char *end, size_t end_bytes, char **drawing,
                                struct problem *problem)
 {

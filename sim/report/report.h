@@ -1,17 +1,17 @@
-/* The findings of a scenario: tables for a terminal, and a folder for everybody else.
+/* The report of a scenario: tables for a terminal, and a folder of files.
  *
- *   outcome ─► report_print: verdict, one line per node, one line per link
- *           └► report_write: DIR/summary.json  everything in the tables, settings included
- *                            DIR/series.csv    one line per virtual second
- *                            DIR/nodes.csv     one line per node and virtual second
- *                            DIR/use.csv       one line per link with a limit, the busiest first
+ *   outcome ─► report_print: facts, nodes, links, faults, verdicts
+ *           └► report_write: DIR/summary.json  everything in the tables, and the settings
+ *                            DIR/series.csv    a line for each virtual second
+ *                            DIR/nodes.csv     a line for each node and virtual second
+ *                            DIR/use.csv       a line for each link with a rate, busiest first
  *                            DIR/plot.gp       draws the plots from these: gnuplot plot.gp
- *                            DIR/NAME.png, NAME.svg  the plots, one each
- *                            DIR/report.html   all of it in one file that needs no other and no net
+ *                            DIR/NAME.png, NAME.svg  the plots
+ *                            DIR/report.html   all of it in one self-contained file
  *
- * The plots are drawn by gnuplot: once as PNG, once as SVG that goes into report.html. A plot of
- * what the outcome does not hold is left out. Held by tests/unit/sim/test_report.c,
- * tests/process/test_page.sh.
+ * gnuplot draws the plots: as PNG, and as SVG for report.html. A plot whose data the outcome does
+ * not hold is left out. An interrupted play is reported as far as it was played. Held by
+ * tests/unit/sim/test_report.c, tests/process/test_page.sh.
  */
 #ifndef HEARSAY_SIM_REPORT_REPORT_H
 #define HEARSAY_SIM_REPORT_REPORT_H
@@ -25,11 +25,11 @@
  * made nor written to. */
 enum error report_ready(const char *dir, bool *made, struct problem *problem) MUST_USE;
 
-/* Within 80 columns. Of an outcome that was judged. */
+/* Within 80 columns. The outcome must have been judged. */
 void report_print(FILE *out, const struct outcome *outcome);
 
-/* Makes DIR if it is not there; overwrites what an earlier run left in it. FAILED, and a sentence,
- * when something cannot be written or drawn. */
+/* Makes DIR if it is not there, and overwrites the report of an earlier run. FAILED with a
+ * sentence: something cannot be written or drawn. */
 enum error report_write(const char *dir, const struct outcome *outcome,
                         struct problem *problem) MUST_USE;
 

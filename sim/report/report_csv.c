@@ -1,4 +1,4 @@
-/* The files for a program that reads tables. What is not known is an empty field. */
+/* The CSV files (RFC 4180). What is not known is an empty field. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static void write_count(FILE *out, uint64_t value)
     (void)fprintf(out, ",%" PRIu64, value);
 }
 
-/* Median and most of all nodes. */
+/* Median and maximum over all nodes. */
 static void write_spread(FILE *out, const struct outcome *outcome, uint32_t at, enum figure figure)
 {
     double values[OUTCOME_CURVES_MAX];

@@ -1,4 +1,4 @@
-/* Figures that tables, files and plots share. */
+/* Figures and phrases that tables, files and plots share. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,17 +57,6 @@ double report_quantile(double *values, uint32_t count, double q)
     return values[rank < 1 ? 0 : (uint32_t)rank - 1];
 }
 
-const char *report_strategy(const struct outcome *outcome)
-{
-    static const char *const NAMES[] = {
-        [STRATEGY_GOSSIP] = "gossip",
-        [STRATEGY_SINGLE] = "single",
-        [STRATEGY_IDEAL] = "ideal",
-        [STRATEGY_LOCALSGD] = "localsgd",
-    };
-    return NAMES[outcome->scenario->strategy];
-}
-
 const char *report_verdict(const struct outcome *outcome, uint32_t i)
 {
     if (outcome_is_stopped(outcome))
@@ -119,7 +108,7 @@ static uint32_t count_nodes(const struct node_set *set, uint32_t nodes)
     return count;
 }
 
-/* false: it would not fit. */
+/* Append a word to a list. False: it does not fit. */
 static bool append(char *out, size_t bytes, const char *word)
 {
     const size_t used = strlen(out);
@@ -127,7 +116,7 @@ static bool append(char *out, size_t bytes, const char *word)
     return more >= 0 && (size_t)more < bytes - used;
 }
 
-/* Groups by their name, other nodes by theirs; how many, when that is too long. */
+/* Names of whole groups and of single nodes, or their number where that is too long. */
 static void set_text(const struct scenario *scenario, const struct node_set *set, char *out,
                      size_t bytes)
 {

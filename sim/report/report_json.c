@@ -40,7 +40,7 @@ static void put_text(json_t *object, const char *key, const char *value)
     free(clean);
 }
 
-/* 64 bits that no reader may round. */
+/* As text: readers may round 64-bit numbers. */
 static void put_digest(json_t *object, const char *key, uint64_t value)
 {
     char text[17];
@@ -127,7 +127,7 @@ static json_t *scenario_json(const struct outcome *outcome)
     put_count(object, "seed", scenario->seed);
     put_seconds(object, "seconds", scenario->span_ns);
     put_seconds(object, "settle_s", scenario->settle_ns);
-    put_text(object, "strategy", report_strategy(outcome));
+    put_text(object, "strategy", scenario_strategy_name(outcome->scenario->strategy));
     put_text(object, "updates", scenario->made_up ? "made up" : "learned");
     put_count(object, "parameters", scenario->parameters);
     put_real(object, "skew", scenario->skew);
@@ -152,7 +152,7 @@ static void put_setting(json_t *section, const struct config *config, const stru
     free(text);
 }
 
-/* [node] is what the simulator decides. */
+/* All sections but [node], which the simulator sets. */
 static void put_config(json_t *settings, const struct config *config)
 {
     for (size_t i = 0; i < config_key_count(); i++) {
@@ -281,7 +281,7 @@ void report_json(FILE *out, const struct outcome *outcome)
     put_text(root, "name", outcome->scenario->name);
     put_text(root, "version", HEARSAY_VERSION);
     put_text(root, "command", command);
-    put_text(root, "strategy", report_strategy(outcome));
+    put_text(root, "strategy", scenario_strategy_name(outcome->scenario->strategy));
     put_count(root, "seed", outcome->scenario->seed);
     put(root, "met", json_boolean(outcome_is_met(outcome)));
     put(root, "violation", json_null());

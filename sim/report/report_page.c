@@ -1,4 +1,4 @@
-/* report.html: one file. It holds no script, and its policy lets nothing be fetched. */
+/* report.html: one file without scripts, whose policy allows no fetch. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +95,7 @@ static void write_facts(FILE *out, const struct outcome *outcome)
     table_free(&facts);
 }
 
-/* Within a page an SVG begins at its element: what stands before is for a file of its own. */
+/* Within a page an SVG begins at its element; the XML prolog is left out. */
 static void write_plot(FILE *out, const struct plot *plot, const char *drawing)
 {
     const char *svg = strstr(drawing, "<svg");
@@ -120,15 +120,6 @@ static void write_plots(FILE *out, const struct outcome *outcome,
                       "<p class=\"note\">No curves per node: they are kept for up to %d "
                       "nodes.</p>\n",
                       OUTCOME_CURVES_MAX);
-}
-
-static void write_table(FILE *out, const struct outcome *outcome,
-                        void (*fill)(struct table *, const struct outcome *))
-{
-    struct table table;
-    fill(&table, outcome);
-    table_html(out, &table);
-    table_free(&table);
 }
 
 static void write_settings(FILE *out, const struct outcome *outcome)
@@ -157,7 +148,7 @@ static void write_head(FILE *out, const struct outcome *outcome)
     (void)fputs(HEAD, out);
     (void)fputs("<title>", out);
     escape_html(out, scenario->name);
-    (void)fprintf(out, ", %s</title>\n", report_strategy(outcome));
+    (void)fprintf(out, ", %s</title>\n", scenario_strategy_name(outcome->scenario->strategy));
     (void)fputs(STYLE, out);
     (void)fputs("</head>\n<body>\n<h1>", out);
     escape_html(out, scenario->about[0] ? scenario->about : scenario->name);
@@ -173,9 +164,7 @@ void report_page(FILE *out, const struct outcome *outcome,
     write_verdicts(out, outcome);
     write_facts(out, outcome);
     write_plots(out, outcome, drawings);
-    write_table(out, outcome, report_nodes);
-    write_table(out, outcome, report_links);
-    write_table(out, outcome, report_faults);
+    report_tables(out, outcome, table_html);
     write_settings(out, outcome);
     (void)fputs("</body>\n</html>\n", out);
 }

@@ -5,9 +5,9 @@
 #include "report/escape.h"
 #include "report/report_private.h"
 
-#define LEGEND_MAX      12  /* more curves: one colour per group, and the median */
-#define GROUPS_MAX      8   /* more groups: one colour for all */
-#define CURVE_POINTS    600 /* of a node; more would only make the files large */
+#define LEGEND_MAX      12  /* with more curves: a colour per group, and the median */
+#define GROUPS_MAX      8   /* with more groups: one colour for all */
+#define CURVE_POINTS    600 /* points of a curve at most */
 #define BARS_MAX        20
 #define LABELLED_FAULTS 12
 
@@ -16,12 +16,21 @@ static const char *const COLOURS[LEGEND_MAX] = {
     "#332288", "#882255", "#999933", "#44AA99", "#666666", "#AA4499",
 };
 
-/* What a plot shows, and whether the outcome holds it. */
+/* A plot with a curve for each node: a column of nodes.csv. */
+struct curves {
+    const char *column; /* NULL: the plot has a function of its own */
+    enum figure figure; /* what the column holds */
+    double factor;      /* from the column to the axis */
+    const char *axis;   /* label and range of the axis, as commands */
+};
+
+/* A plot, and how it is drawn. */
 struct drawing {
     struct plot plot;
-    bool (*is_there)(const struct outcome *outcome);
-    void (*draw)(FILE *out, const struct outcome *outcome);
-    bool by_time;
+    bool (*is_there)(const struct outcome *outcome);        /* the outcome has something to show */
+    void (*draw)(FILE *out, const struct outcome *outcome); /* writes its commands */
+    bool by_time;                                           /* the horizontal axis is time */
+    struct curves curves;
 };
 
 struct scale {
@@ -38,18 +47,13 @@ static struct scale bytes_scale(double most)
     return SCALES[i];
 }
 
-static double seconds(uint64_t ns)
-{
-    return (double)ns * 1e-9;
-}
-
 static double last_s(const struct outcome *outcome)
 {
     const struct moment *last = report_last(outcome);
     return last && last->at_s > 0 ? last->at_s : seconds(outcome->scenario->span_ns);
 }
 
-/* A dashed line at what was to be reached, as far as the time by which. */
+/* A dashed line at each expected accuracy, up to its time. */
 static void draw_expected(FILE *out, const struct outcome *outcome)
 {
     const struct scenario *scenario = outcome->scenario;
@@ -102,10 +106,10 @@ static void draw_bytes(FILE *out, const struct outcome *outcome)
         "set xrange [0:*]\nset datafile missing NaN\nset offsets 0, 0, graph 0.06, graph "
         "0.02\nplot ",
         scale.unit);
-    draw_against(out, "sent_bytes", &scale, "#0072B2", "sent on the wires");
+    draw_against(out, "sent_bytes", &scale, "#0072B2", "all that was sent");
     if (last->rumor_bytes_published > 0) {
         (void)fputs(", \\\n     ", out);
-        draw_against(out, "rumor_bytes_published", &scale, "#D55E00", "told, each rumor once");
+        draw_against(out, "rumor_bytes_published", &scale, "#D55E00", "rumors, each once");
     }
     (void)fputs("\nunset datafile missing\nunset offsets\n", out);
 }
@@ -150,7 +154,7 @@ static bool has_use(const struct outcome *outcome)
     return count > 0;
 }
 
-/* Bars, the busiest on top. */
+/* Bars, busiest first. */
 static void draw_use(FILE *out, const struct outcome *outcome)
 {
     uint32_t count;
@@ -177,7 +181,7 @@ static const char *curve_colour(const struct scenario *scenario, uint32_t i)
     return COLOURS[scenario_group(scenario, i) - scenario->groups];
 }
 
-/* Each node has a name in the legend; or the first of each group bears the group's. */
+/* The legend names each node, or, with many nodes, the first of each group for its group. */
 static void curve_title(FILE *out, const struct outcome *outcome, uint32_t i)
 {
     const struct scenario *scenario = outcome->scenario;
@@ -206,10 +210,12 @@ static void draw_curve(FILE *out, const struct outcome *outcome, const char *col
     curve_title(out, outcome, i);
 }
 
-static void draw_curves(FILE *out, const struct outcome *outcome, const char *column, double factor)
+static void draw_curves(FILE *out, const struct outcome *outcome, const struct curves *curves)
 {
     const uint32_t nodes = outcome->scenario->nodes_count;
-    (void)fputs("plot ", out);
+    const char *column = curves->column;
+    const double factor = curves->factor;
+    (void)fprintf(out, "%splot ", curves->axis);
     for (uint32_t i = 0; i < nodes; i++) {
         if (i > 0)
             (void)fputs(", \\\n     ", out);
@@ -223,90 +229,42 @@ static void draw_curves(FILE *out, const struct outcome *outcome, const char *co
     (void)fputc('\n', out);
 }
 
-static void draw_up(FILE *out, const struct outcome *outcome)
-{
-    (void)fputs("set ylabel 'use of the uplink (%)'\nset yrange [0:105]\n", out);
-    draw_curves(out, outcome, "up_use", 100);
-}
-
-static void draw_down(FILE *out, const struct outcome *outcome)
-{
-    (void)fputs("set ylabel 'use of the downlink (%)'\nset yrange [0:105]\n", out);
-    draw_curves(out, outcome, "down_use", 100);
-}
-
-static void draw_lag(FILE *out, const struct outcome *outcome)
-{
-    (void)fputs("set ylabel 'lag (s)'\nset yrange [0:*]\n", out);
-    draw_curves(out, outcome, "lag_s", 1);
-}
-
-static void draw_share(FILE *out, const struct outcome *outcome)
-{
-    (void)fputs("set ylabel 'share (%)'\nset yrange [0:*]\n", out);
-    draw_curves(out, outcome, "share", 100);
-}
-
-static bool has_up(const struct outcome *outcome)
-{
-    return report_has_figure(outcome, FIGURE_UP);
-}
-
-static bool has_down(const struct outcome *outcome)
-{
-    return report_has_figure(outcome, FIGURE_DOWN);
-}
-
-static bool has_lag(const struct outcome *outcome)
-{
-    return report_has_figure(outcome, FIGURE_LAG);
-}
-
-static bool has_share(const struct outcome *outcome)
-{
-    return report_has_figure(outcome, FIGURE_SHARE);
-}
-
 static const struct drawing DRAWINGS[REPORT_PLOTS] = {
-    {{"accuracy", "Accuracy over time",
-      "How much the swarm's base gets right: at the end of the whole test set, before of a part "
-      "of it."},
-     report_has_accuracy,
-     draw_accuracy,
-     true},
-    {{"bytes", "Accuracy against bytes",
-      "What the accuracy cost: rumors counted once, and everything that was on the wires."},
-     has_bytes,
-     draw_bytes,
-     false},
-    {{"use", "The busiest links",
-      "Which link is the bottleneck: one that is always full holds back what is told over it."},
-     has_use,
-     draw_use,
-     false},
-    {{"up", "Uplinks over time", "How much of what each node may send it sent, second by second."},
-     has_up,
-     draw_up,
-     true},
-    {{"down", "Downlinks over time",
-      "How much of what each node may receive it received, second by second."},
-     has_down,
-     draw_down,
-     true},
-    {{"lag", "Lag over time",
-      "Age of the oldest rumor that a node knows to exist and does not hold yet."},
-     has_lag,
-     draw_lag,
-     true},
-    {{"share", "Who counted how much",
-      "The weight of each node's progress: its speed, and how much of it the links let through."},
-     has_share,
-     draw_share,
-     true},
-    {{"traffic", "Traffic over time", "What all nodes sent, second by second."},
-     has_traffic,
-     draw_traffic,
-     true},
+    {.plot = {"accuracy", "Accuracy over time",
+              "Accuracy of the swarm's base, on a part of the test set, at the end on all of it."},
+     .is_there = report_has_accuracy,
+     .draw = draw_accuracy,
+     .by_time = true},
+    {.plot = {"bytes", "Accuracy against bytes",
+              "What the accuracy cost: rumors counted once, and everything that was sent."},
+     .is_there = has_bytes,
+     .draw = draw_bytes},
+    {.plot = {"use", "The busiest links",
+              "The bottleneck: a link that is always full holds back what is published over it."},
+     .is_there = has_use,
+     .draw = draw_use},
+    {.plot = {"up", "Uplinks over time", "Utilisation of each node's uplink, second by second."},
+     .by_time = true,
+     .curves = {"up_use", FIGURE_UP, 100,
+                "set ylabel 'use of the uplink (%)'\nset yrange [0:105]\n"}},
+    {.plot = {"down", "Downlinks over time",
+              "Utilisation of each node's downlink, second by second."},
+     .by_time = true,
+     .curves = {"down_use", FIGURE_DOWN, 100,
+                "set ylabel 'use of the downlink (%)'\nset yrange [0:105]\n"}},
+    {.plot = {"lag", "Lag over time",
+              "Age of the oldest rumor that a node knows to exist and does not hold yet."},
+     .by_time = true,
+     .curves = {"lag_s", FIGURE_LAG, 1, "set ylabel 'lag (s)'\nset yrange [0:*]\n"}},
+    {.plot = {"share", "Share of each node",
+              "The weight of each node's progress: its speed, and how much of it the links let "
+              "through."},
+     .by_time = true,
+     .curves = {"share", FIGURE_SHARE, 100, "set ylabel 'share (%)'\nset yrange [0:*]\n"}},
+    {.plot = {"traffic", "Traffic over time", "What all nodes sent, second by second."},
+     .is_there = has_traffic,
+     .draw = draw_traffic,
+     .by_time = true},
 };
 
 const struct plot *report_plot(uint32_t i)
@@ -318,7 +276,9 @@ const struct plot *report_plot(uint32_t i)
 bool report_plot_drawn(const struct outcome *outcome, uint32_t i)
 {
     CHECK(i < REPORT_PLOTS);
-    return DRAWINGS[i].is_there(outcome);
+    const struct drawing *drawing = &DRAWINGS[i];
+    return drawing->curves.column ? report_has_figure(outcome, drawing->curves.figure)
+                                  : drawing->is_there(outcome);
 }
 
 static void begin_script(FILE *out)
@@ -341,7 +301,7 @@ static void begin_script(FILE *out)
                 out);
 }
 
-/* Grey from begin to end, or a line where it is but a moment. */
+/* A shaded span, or a line for an instant. */
 static void mark_span(FILE *out, const struct fault *fault, uint32_t tag)
 {
     if (fault->to_ns > fault->from_ns)
@@ -363,8 +323,8 @@ static int compare_begins(const void *a, const void *b)
     return (left->from_ns > right->from_ns) - (left->from_ns < right->from_ns);
 }
 
-/* Names stand upright beside the begin of what they name; too many would hide the curves. Two that
- * begin together stand side by side. */
+/* Labels stand upright where their fault begins, side by side if two begin together. Too many would
+ * hide the curves, and are left out. */
 static void mark_faults(FILE *out, const struct outcome *outcome)
 {
     const struct scenario *scenario = outcome->scenario;
@@ -391,7 +351,7 @@ static void mark_faults(FILE *out, const struct outcome *outcome)
     }
 }
 
-/* One plot is a block of its own: what it sets does not reach the next. */
+/* Each plot resets what the one before has set. */
 static void begin_plot(FILE *out, const struct outcome *outcome, const struct drawing *drawing)
 {
     (void)fprintf(out,
@@ -413,11 +373,14 @@ static void begin_plot(FILE *out, const struct outcome *outcome, const struct dr
 void report_script(FILE *out, const struct outcome *outcome)
 {
     begin_script(out);
-    for (size_t i = 0; i < REPORT_PLOTS; i++) {
-        if (!DRAWINGS[i].is_there(outcome))
+    for (uint32_t i = 0; i < REPORT_PLOTS; i++) {
+        if (!report_plot_drawn(outcome, i))
             continue;
         begin_plot(out, outcome, &DRAWINGS[i]);
-        DRAWINGS[i].draw(out, outcome);
+        if (DRAWINGS[i].curves.column)
+            draw_curves(out, outcome, &DRAWINGS[i].curves);
+        else
+            DRAWINGS[i].draw(out, outcome);
     }
     (void)fputs("unset output\n", out);
 }

@@ -1,12 +1,12 @@
-/* What the parts of the findings know of each other.
+/* What the files of a report share; nobody else includes this.
  *
- *   findings.c ─┬─► report_table.c   outcome ─► tables       ─► terminal, page
- *    (folder)   ├─► report_csv.c     outcome ─► series, nodes, use
- *               ├─► report_json.c    outcome ─► summary
- *               ├─► report_plot.c    outcome ─► plot.gp      ─► gnuplot.h
- *               └─► report_page.c    tables, SVG ─► report.html
+ *   report.c ─┬─► report_table.c   outcome ─► tables       ─► terminal, page
+ *   (folder)  ├─► report_csv.c     outcome ─► series, nodes, use
+ *             ├─► report_json.c    outcome ─► summary
+ *             ├─► report_plot.c    outcome ─► plot.gp      ─► gnuplot.h
+ *             └─► report_page.c    tables, SVG ─► report.html
  *
- * The writers leave a failed write to whoever closes the file.
+ * A failed write is left to whoever closes the file.
  */
 #ifndef HEARSAY_SIM_REPORT_REPORT_PRIVATE_H
 #define HEARSAY_SIM_REPORT_REPORT_PRIVATE_H
@@ -16,23 +16,22 @@
 #include "scenario/outcome.h"
 #include "report/table.h"
 
-#define REPORT_ROWS_MAX                                                                          \
-    24 /* more nodes: a group's median and extremes; more links: the busiest */
+/* With more nodes, a table has quantiles of each group; with more links, the busiest. */
+#define REPORT_ROWS_MAX   24
 #define REPORT_PLOTS      8
 #define REPORT_TEXT_BYTES 160
 
-/* The figures of a node's moment, in the order of their columns in nodes.csv. */
+/* The figures of a node at a moment, in the order of their columns in nodes.csv. */
 enum figure { FIGURE_SPEED, FIGURE_SHARE, FIGURE_LAG, FIGURE_BEHIND, FIGURE_UP, FIGURE_DOWN };
 
-/* NAN: not measured, or not kept. */
+/* One of them; NAN: not measured, or not kept. has: any node has it at any moment. */
 double report_figure(const struct outcome *outcome, uint32_t moment, uint32_t node,
                      enum figure figure);
 bool report_has_figure(const struct outcome *outcome, enum figure figure);
 
-/* The value that q of the finite ones do not exceed (nearest rank); NAN: there are none. Sorts. */
+/* The q-quantile of the finite values (nearest rank); NAN: there are none. Reorders them. */
 double report_quantile(double *values, uint32_t count, double q);
 
-const char *report_strategy(const struct outcome *outcome); /* as a scenario writes it */
 /* "met", "NOT MET", or "open": it was interrupted. */
 const char *report_verdict(const struct outcome *outcome, uint32_t i);
 const struct moment *report_last(const struct outcome *outcome);
@@ -42,13 +41,13 @@ bool report_has_accuracy(const struct outcome *outcome);
 /* "partition desk | box" */
 void report_fault_text(const struct scenario *scenario, const struct fault *fault,
                        char out[static REPORT_TEXT_BYTES]);
-/* What is typed to repeat it. */
+/* The command that repeats the run. */
 void report_command(const struct outcome *outcome, char *out, size_t bytes);
 
-void report_facts(struct table *table, const struct outcome *outcome); /* name, value; no heads */
-void report_nodes(struct table *table, const struct outcome *outcome);
-void report_links(struct table *table, const struct outcome *outcome);
-void report_faults(struct table *table, const struct outcome *outcome);
+void report_facts(struct table *table, const struct outcome *outcome); /* columns: name, value */
+/* The tables of nodes, links and faults, each written by `write`. */
+void report_tables(FILE *out, const struct outcome *outcome,
+                   void (*write)(FILE *out, const struct table *table));
 
 void report_series_csv(FILE *out, const struct outcome *outcome);
 void report_nodes_csv(FILE *out, const struct outcome *outcome);
@@ -56,15 +55,15 @@ void report_use_csv(FILE *out, const struct outcome *outcome);
 void report_json(FILE *out, const struct outcome *outcome);
 
 struct plot {
-    const char *name; /* of its files, without ending */
+    const char *name; /* of its files, without extension */
     const char *title;
-    const char *about; /* how to read it */
+    const char *about; /* caption */
 };
 const struct plot *report_plot(uint32_t i);
 bool report_plot_drawn(const struct outcome *outcome, uint32_t i);
 void report_script(FILE *out, const struct outcome *outcome);
 
-/* drawings: SVG files as they are, NULL for what is not drawn. */
+/* drawings: the SVG files, NULL for plots that are left out. */
 void report_page(FILE *out, const struct outcome *outcome,
                  char *const drawings[static REPORT_PLOTS]);
 

@@ -1,4 +1,4 @@
-/* The tables: what happened, nodes, links, faults. */
+/* The tables: facts, nodes, links, faults. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,18 +7,14 @@
 #include "base/amount.h"
 #include "report/report_private.h"
 
-static double seconds(uint64_t ns)
-{
-    return (double)ns * 1e-9;
-}
-
 static void fact_setting(struct table *table, const struct outcome *outcome)
 {
     const struct scenario *scenario = outcome->scenario;
     table_add(table, "strategy");
     table_add(table, "%s, seed %" PRIu64 ", %.6g virtual seconds, %u node%s",
-              report_strategy(outcome), scenario->seed, seconds(scenario->span_ns),
-              scenario->nodes_count, scenario->nodes_count == 1 ? "" : "s");
+              scenario_strategy_name(outcome->scenario->strategy), scenario->seed,
+              seconds(scenario->span_ns), scenario->nodes_count,
+              scenario->nodes_count == 1 ? "" : "s");
 }
 
 static void fact_stopped(struct table *table, const struct outcome *outcome)
@@ -64,7 +60,7 @@ static void fact_best(struct table *table, const struct outcome *outcome)
 static void fact_traffic(struct table *table, const struct outcome *outcome)
 {
     const struct moment *last = report_last(outcome);
-    char told[AMOUNT_BYTES], sent[AMOUNT_BYTES];
+    char published[AMOUNT_BYTES], sent[AMOUNT_BYTES];
     if (!report_has_wires(outcome)) {
         table_add(table, "links");
         table_add(table, "none: %s",
@@ -74,13 +70,13 @@ static void fact_traffic(struct table *table, const struct outcome *outcome)
         return;
     }
     if (last && outcome->scenario->strategy == STRATEGY_GOSSIP) {
-        table_add(table, "told");
+        table_add(table, "published");
         table_add(table, "%s in %" PRIu64 " rumors",
-                  amount_bytes((double)last->rumor_bytes_published, told), last->rumors);
+                  amount_bytes((double)last->rumor_bytes_published, published), last->rumors);
     }
     if (last && last->sent_bytes) {
         table_add(table, "sent");
-        table_add(table, "%s on the wires, %.1f %% of it control",
+        table_add(table, "%s in all, %.1f %% of it control",
                   amount_bytes((double)last->sent_bytes, sent),
                   100 * (double)last->control_bytes / (double)last->sent_bytes);
     }
@@ -171,10 +167,10 @@ void report_facts(struct table *table, const struct outcome *outcome)
     }
 }
 
-/* A line of the nodes' table behind the name. */
-enum column { SAMPLES, SHARE, TOLD, HEARD, COPIES, UP, DOWN, LAG, ACCURACY, COLUMNS };
+/* The columns of the table of nodes, after the name. */
+enum column { SAMPLES, SHARE, PUBLISHED, RECEIVED, COPIES, UP, DOWN, LAG, ACCURACY, COLUMNS };
 
-/* Nine tenths of the time, its lag was at most that. */
+/* The 90th percentile of its lag over time. */
 static double usual_lag(const struct outcome *outcome, uint32_t i)
 {
     double *lags = malloc((outcome->moments_count + 1) * sizeof *lags);
@@ -189,15 +185,16 @@ static double usual_lag(const struct outcome *outcome, uint32_t i)
 static void fill_columns(const struct outcome *outcome, uint32_t i, double out[static COLUMNS])
 {
     const struct node_total *node = &outcome->nodes[i];
-    const double heard = (double)node->rumors_received;
+    const double received = (double)node->rumors_received;
     const bool gossips = outcome->scenario->strategy == STRATEGY_GOSSIP;
     const bool sends = report_has_wires(outcome);
     out[SAMPLES] = node->samples || node->steps_possible ? (double)node->samples : NAN;
     out[SHARE] = 100 * node->share;
-    out[TOLD] = sends ? (double)(gossips ? node->rumor_bytes_published : node->sent_bytes) : NAN;
-    out[HEARD] =
+    out[PUBLISHED] =
+        sends ? (double)(gossips ? node->rumor_bytes_published : node->sent_bytes) : NAN;
+    out[RECEIVED] =
         sends ? (double)(gossips ? node->rumor_bytes_received : node->received_bytes) : NAN;
-    out[COPIES] = node->rumors_received ? (heard + (double)node->duplicates) / heard : NAN;
+    out[COPIES] = node->rumors_received ? (received + (double)node->duplicates) / received : NAN;
     out[UP] = 100 * node->up_use;
     out[DOWN] = 100 * node->down_use;
     out[LAG] = usual_lag(outcome, i);
@@ -210,7 +207,7 @@ static void add_amount(struct table *table, double bytes)
     table_add(table, "%s", isfinite(bytes) ? amount_bytes(bytes, amount) : "-");
 }
 
-/* Small ones with a digit more. */
+/* Below ten with one decimal. */
 static void add_percent(struct table *table, double percent)
 {
     table_add_figure(table, percent < 9.95 ? "%.1f" : "%.0f", percent);
@@ -220,8 +217,8 @@ static void add_columns(struct table *table, const double figures[static COLUMNS
 {
     table_add_figure(table, "%.0f", figures[SAMPLES]);
     table_add_figure(table, "%.1f", figures[SHARE]);
-    add_amount(table, figures[TOLD]);
-    add_amount(table, figures[HEARD]);
+    add_amount(table, figures[PUBLISHED]);
+    add_amount(table, figures[RECEIVED]);
     table_add_figure(table, "%.2f", figures[COPIES]);
     add_percent(table, figures[UP]);
     add_percent(table, figures[DOWN]);
@@ -279,27 +276,27 @@ static void add_nodes(struct table *table, const struct outcome *outcome)
     }
 }
 
-void report_nodes(struct table *table, const struct outcome *outcome)
+static void fill_nodes(struct table *table, const struct outcome *outcome)
 {
     const bool gossips = outcome->scenario->strategy == STRATEGY_GOSSIP;
     const bool by_group = outcome->scenario->nodes_count > REPORT_ROWS_MAX;
-    const char *told = gossips ? "told" : "sent", *heard = gossips ? "heard" : "received";
+    const char *sent = gossips ? "out" : "sent", *received = gossips ? "in" : "received";
     if (by_group) {
         table_init(table, "Nodes, by group",
-                   (const char *const[]){"group", "", "samples", "share %", told, heard, "copies",
-                                         "up %", "down %", "lag s", "accuracy %", NULL},
+                   (const char *const[]){"group", "", "samples", "share %", sent, received,
+                                         "copies", "up %", "down %", "lag s", "accuracy %", NULL},
                    2);
         add_groups(table, outcome);
     } else {
         table_init(table, "Nodes",
-                   (const char *const[]){"node", "samples", "share %", told, heard, "copies",
+                   (const char *const[]){"node", "samples", "share %", sent, received, "copies",
                                          "up %", "down %", "lag s", "accuracy %", NULL},
                    1);
         add_nodes(table, outcome);
     }
     table_trim(table);
-    if (report_has_figure(outcome, FIGURE_LAG))
-        table->note = "lag: nine tenths of the time it was at most that.";
+    if (gossips)
+        table->note = "out, in: bytes of rumors published and received; lag: 90th percentile.";
 }
 
 static int compare_links(const void *a, const void *b)
@@ -324,7 +321,7 @@ static void add_link(struct table *table, const struct link_total *link)
     table_add(table, "%" PRIu64, link->resent);
 }
 
-void report_links(struct table *table, const struct outcome *outcome)
+static void fill_links(struct table *table, const struct outcome *outcome)
 {
     const uint32_t count = outcome->links_count;
     const uint32_t shown = count > REPORT_ROWS_MAX ? REPORT_ROWS_MAX : count;
@@ -345,7 +342,7 @@ void report_links(struct table *table, const struct outcome *outcome)
         table->note = "These are the busiest; all of them are in summary.json.";
 }
 
-void report_faults(struct table *table, const struct outcome *outcome)
+static void fill_faults(struct table *table, const struct outcome *outcome)
 {
     const struct scenario *scenario = outcome->scenario;
     table_init(table, "Faults", (const char *const[]){"fault", "from s", "to s", NULL}, 1);
@@ -357,5 +354,18 @@ void report_faults(struct table *table, const struct outcome *outcome)
         table_add_figure(table, "%.4g", seconds(fault->from_ns));
         table_add_figure(table, "%.4g",
                          fault->to_ns > fault->from_ns ? seconds(fault->to_ns) : NAN);
+    }
+}
+
+void report_tables(FILE *out, const struct outcome *outcome,
+                   void (*write)(FILE *out, const struct table *table))
+{
+    static void (*const fills[])(struct table *, const struct outcome *) = {fill_nodes, fill_links,
+                                                                            fill_faults};
+    for (size_t i = 0; i < sizeof fills / sizeof fills[0]; i++) {
+        struct table table;
+        fills[i](&table, outcome);
+        write(out, &table);
+        table_free(&table);
     }
 }

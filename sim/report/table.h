@@ -1,4 +1,4 @@
-/* A table of texts: built once, shown in a terminal and in a page.
+/* A table of texts, built once and written to a terminal or a page.
  *
  *   table_init ─► table_add … row by row ─► table_trim ─► table_print, table_html ─► table_free
  */
@@ -16,10 +16,11 @@ struct table {
     const char *title;
     const char *note; /* a sentence below it; NULL: none */
     const char *heads[TABLE_COLUMNS_MAX];
-    uint32_t columns;
-    uint32_t texts; /* the first columns are texts, the others figures */
-    char (*cells)[TABLE_CELL_BYTES];
-    uint32_t cells_count, cells_max;
+    uint32_t columns;                /* number of columns */
+    uint32_t texts;                  /* the first columns are texts, the others figures */
+    char (*cells)[TABLE_CELL_BYTES]; /* row by row */
+    uint32_t cells_count;            /* cells so far */
+    uint32_t cells_max;              /* room for cells */
 };
 
 /* heads: a list that ends with NULL; it must outlive the table, and so must title and note. */

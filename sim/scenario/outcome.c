@@ -68,11 +68,6 @@ struct node_moment *outcome_nodes(struct outcome *outcome)
            (size_t)(outcome->moments_count - 1) * outcome->scenario->nodes_count;
 }
 
-static double seconds(uint64_t ns)
-{
-    return (double)ns * 1e-9;
-}
-
 static bool is_second_half(const struct outcome *outcome, double at_s)
 {
     const double span_s = seconds(outcome->scenario->span_ns);

@@ -4,11 +4,6 @@
 
 #include "scenario/outcome_private.h"
 
-static double seconds(uint64_t ns)
-{
-    return (double)ns * 1e-9;
-}
-
 static bool is_within(const struct moment *moment, double from_s, double by_s)
 {
     return moment->at_s > from_s && moment->at_s <= by_s;

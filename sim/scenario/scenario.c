@@ -45,6 +45,17 @@ void scenario_node_name(const struct scenario *scenario, uint32_t i, char *out, 
     (void)snprintf(out, bytes, "%s/%u", group->name, i - group->first + 1);
 }
 
+const char *scenario_strategy_name(enum strategy_kind kind)
+{
+    static const char *const names[] = {
+        [STRATEGY_GOSSIP] = "gossip",
+        [STRATEGY_SINGLE] = "single",
+        [STRATEGY_IDEAL] = "ideal",
+        [STRATEGY_LOCALSGD] = "localsgd",
+    };
+    return names[kind];
+}
+
 uint64_t rate_at(const struct rate *rate, uint64_t now_ns)
 {
     uint64_t bytes_per_s = rate->bytes_per_s;

@@ -123,6 +123,14 @@ void scenario_node_name(const struct scenario *scenario, uint32_t i, char *out, 
 /* The partition that ends at that time; NULL: there is none. */
 const struct fault *scenario_partition_until(const struct scenario *scenario, uint64_t at_ns);
 
+/* Its name in a scenario. */
+const char *scenario_strategy_name(enum strategy_kind kind);
+
+static inline double seconds(uint64_t ns)
+{
+    return (double)ns * 1e-9;
+}
+
 /* Bytes per second at a time. */
 uint64_t rate_at(const struct rate *rate, uint64_t now_ns);
 

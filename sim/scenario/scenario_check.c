@@ -1,11 +1,5 @@
 #include "scenario/scenario_parts.h"
 
-static const char *strategy_text(enum strategy_kind strategy)
-{
-    static const char *const names[] = {"gossip", "single", "ideal", "localsgd"};
-    return names[strategy];
-}
-
 static bool anybody_trains(const struct scenario *scenario)
 {
     for (uint32_t i = 0; i < scenario->groups_count; i++)
@@ -29,7 +23,7 @@ static enum error check_strategy(const struct scenario *scenario, struct problem
         return problem_set(problem, MALFORMED,
                            "[scenario] strategy = %s needs updates = learned; made up updates are "
                            "for gossip",
-                           strategy_text(scenario->strategy));
+                           scenario_strategy_name(scenario->strategy));
     bool needs_training = !gossip || expects(scenario, METRIC_ACCURACY) ||
                           expects(scenario, METRIC_STEPS) || expects(scenario, METRIC_COPIES) ||
                           expects(scenario, METRIC_ACCURACY_OF_ALL);

@@ -1,12 +1,12 @@
 #include "strategies/strategy.h"
 
-const struct strategy *strategy_of(enum strategy_kind kind)
+strategy_play *strategy_of(enum strategy_kind kind)
 {
-    static const struct strategy strategies[] = {
-        [STRATEGY_GOSSIP] = {"gossip", gossip_play},
-        [STRATEGY_SINGLE] = {"single", single_play},
-        [STRATEGY_IDEAL] = {"ideal", ideal_play},
-        [STRATEGY_LOCALSGD] = {"localsgd", localsgd_play},
+    static strategy_play *const strategies[] = {
+        [STRATEGY_GOSSIP] = gossip_play,
+        [STRATEGY_SINGLE] = single_play,
+        [STRATEGY_IDEAL] = ideal_play,
+        [STRATEGY_LOCALSGD] = localsgd_play,
     };
-    return &strategies[kind];
+    return strategies[kind];
 }

@@ -24,8 +24,8 @@ static void a_terminal_is_told_verdict_nodes_links_and_faults(void **state)
     assert_holds(text, "strategy      gossip, seed 7, 4 virtual seconds, 3 nodes\n");
     assert_holds(text, "accuracy      89.12 %, loss 0.3105, on 10000 test samples\n");
     assert_holds(text, "best          89.12 % of 10000 test samples at 4 s, after 1.0 MB\n");
-    assert_holds(text, "told          400.0 kB in 4000 rumors\n");
-    assert_holds(text, "sent          1.0 MB on the wires, 4.0 % of it control\n");
+    assert_holds(text, "published     400.0 kB in 4000 rumors\n");
+    assert_holds(text, "sent          1.0 MB in all, 4.0 % of it control\n");
     assert_holds(text, "busiest link  desk/2 up, 95.0 % of 1.0 Mbit/s\n");
     assert_holds(text, "one version   1.50 s after training ended\n");
     assert_holds(text, "copies        1.050 received per rumor, in the second half\n");
