@@ -1,5 +1,5 @@
-/* The strategy that this project is: real nodes with real learners in a world, from the first start
- * to one version after training has ended. */
+/* The strategy of this project: real nodes with real learners in a world, from the first start to
+ * one version after training has ended. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,27 +13,25 @@
 #define OUTSIDERS_MAX 8
 #define SLICE_NS      (SECOND_NS / 20)
 
-enum subject { SUBJECT_START, SUBJECT_LEAVE }; /* amount: the node */
+enum subject { SUBJECT_START, SUBJECT_LEAVE }; /* an event's subject; its amount is the node */
 
 struct gossip {
     struct experiment *experiment;
     struct outcome *outcome;
     struct world world;
-    struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* the scenario's */
+    struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* [from][to] */
     struct fault_injector *injector;
     struct health health;
-    uint32_t twin_of[SCENARIO_TWINS_MAX]; /* whose double the nodes behind the scenario's are */
-    struct lifetime *lifetime;            /* [nodes] */
-    struct node_stats half;               /* sums over all nodes, at half time */
-    bool has_half;
+    uint32_t twin_of[SCENARIO_TWINS_MAX]; /* whose identity each spare node has */
+    struct lifetime *lifetimes;           /* [nodes] */
+    struct node_stats at_half;            /* sums over all nodes at half time */
+    bool has_half;                        /* at_half is set */
 };
 
 static uint64_t ns_of(const struct gossip *gossip)
 {
     return world_now_ns(&gossip->world) - WORLD_BEGIN_NS;
 }
-
-/* Building the world. */
 
 static void introduce(struct world *world, uint32_t i)
 {
@@ -54,7 +52,7 @@ static void add_node(struct gossip *gossip, uint32_t i)
     CHECK(config);
     scenario_node_config(scenario, i, config);
     struct node_options options = setup_plain_options(config);
-    options.swarm_id = scenario->config.node.swarm; /* which outlives the node's own */
+    options.swarm_id = scenario->config.node.swarm; /* outlives the copy in config */
     options.model = scenario->made_up ? "made up" : gossip->experiment->made.description;
     options.trains = group->samples_per_s > 0;
     options.listen_port = group->dials_only ? 0 : WORLD_PORT;
@@ -79,7 +77,7 @@ static void add_node(struct gossip *gossip, uint32_t i)
     free(config);
 }
 
-/* What a double learns from is what its original does. */
+/* A duplicate trains on the shard of its original. */
 static void make_sim_learner(void *self, uint32_t i, struct sim_learner *sim_learner)
 {
     struct gossip *gossip = self;
@@ -88,7 +86,7 @@ static void make_sim_learner(void *self, uint32_t i, struct sim_learner *sim_lea
                             sim_learner);
 }
 
-/* For every node that a line wants to see twice, another process with its identity, elsewhere. */
+/* A spare node with the same identity for every node that a fault line duplicates. */
 static void add_twins(struct gossip *gossip)
 {
     const struct scenario *scenario = gossip->experiment->scenario;
@@ -130,15 +128,15 @@ static void build(struct gossip *gossip)
     };
     world_init(&gossip->world, &options);
     gossip->world.trace_file = experiment->trace;
-    gossip->lifetime = calloc(scenario->nodes_count, sizeof *gossip->lifetime);
-    CHECK(gossip->lifetime);
+    gossip->lifetimes = calloc(scenario->nodes_count, sizeof *gossip->lifetimes);
+    CHECK(gossip->lifetimes);
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
         add_node(gossip, i);
-        lifetime_init(&gossip->lifetime[i]);
+        lifetime_init(&gossip->lifetimes[i]);
     }
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
         const struct group *group = scenario_group(scenario, i);
-        if (i > 0) /* the first node of a swarm knows nobody; when it comes back it does */
+        if (i > 0) /* the first node knows nobody at its first start */
             introduce(&gossip->world, i);
         world_put(&gossip->world, WORLD_BEGIN_NS + group->start_ns, SUBJECT_START, i);
         if (group->stop_ns)
@@ -171,11 +169,9 @@ static void on_user(void *self, uint64_t subject, uint64_t amount)
     }
 }
 
-/* Measuring. */
-
 static struct node_stats stats_of(struct gossip *gossip, uint32_t i)
 {
-    return lifetime_stats(&gossip->lifetime[i], &gossip->world, i);
+    return lifetime_stats(&gossip->lifetimes[i], &gossip->world, i);
 }
 
 static double use_of(const struct pipe *pipe, double *then_s, double span_s)
@@ -188,7 +184,7 @@ static double use_of(const struct pipe *pipe, double *then_s, double span_s)
 static void measure_node(struct gossip *gossip, uint32_t i, const struct node_stats *stats,
                          uint64_t most, double span_s, struct node_moment *moment)
 {
-    struct lifetime *lifetime = &gossip->lifetime[i];
+    struct lifetime *lifetime = &gossip->lifetimes[i];
     struct party *party = &gossip->world.wire.parties[i];
     const double up = use_of(&party->up, &lifetime->up_s_then, span_s);
     const double down = use_of(&party->down, &lifetime->down_s_then, span_s);
@@ -210,8 +206,8 @@ static void measure_node(struct gossip *gossip, uint32_t i, const struct node_st
     };
 }
 
-/* The time since then in which nodes were to train: neither before it had begun, nor while the
- * process stood still. */
+/* Count the time since then in which each node should have trained: after training had begun, and
+ * not while it was paused. */
 static void count_time(struct gossip *gossip, uint64_t then_ns)
 {
     const uint64_t now_ns = world_now_ns(&gossip->world);
@@ -222,7 +218,7 @@ static void count_time(struct gossip *gossip, uint64_t then_ns)
             continue;
         uint64_t from_ns = at->began_ns > then_ns ? at->began_ns : then_ns;
         from_ns = paused_ns > from_ns ? paused_ns : from_ns;
-        gossip->lifetime[i].trained_ns += now_ns > from_ns ? now_ns - from_ns : 0;
+        gossip->lifetimes[i].trained_ns += now_ns > from_ns ? now_ns - from_ns : 0;
     }
 }
 
@@ -247,7 +243,7 @@ static double accuracy_of(struct gossip *gossip, uint32_t i)
     return (double)evaluation.correct / evaluation.samples;
 }
 
-/* Each node for itself; equal bases once. */
+/* The accuracy of each node's own base; equal bases are evaluated once. */
 static void measure_accuracies(struct gossip *gossip, struct node_moment *nodes)
 {
     const uint32_t count = gossip->experiment->scenario->nodes_count;
@@ -306,7 +302,7 @@ static void measure(struct gossip *gossip, double span_s)
     moment->components = health_components(&gossip->health);
     if (!gossip->has_half && 2 * ns_of(gossip) >= scenario->span_ns) {
         gossip->has_half = true;
-        gossip->half = sum;
+        gossip->at_half = sum;
     }
     const float *base =
         experiment_is_evaluation(gossip->experiment, ns_of(gossip)) ? base_of_first(gossip) : NULL;
@@ -317,10 +313,8 @@ static void measure(struct gossip *gossip, double span_s)
     experiment_show(gossip->experiment, gossip->outcome, ns_of(gossip));
 }
 
-/* The end. */
-
-/* What its speed allows in that time; of steps of several sizes, as many more as there is time for
- * samples. */
+/* Steps that its speed allows in that time. With batches of several sizes, the steps made, scaled
+ * by the samples that there was time for. */
 static uint64_t steps_possible(const struct world_node *at, const struct node_stats *stats,
                                uint64_t trained_ns)
 {
@@ -345,7 +339,7 @@ static void total_nodes(struct gossip *gossip)
         total->running = at->node != NULL;
         total->steps = stats.steps;
         total->samples = stats.samples;
-        total->steps_possible = steps_possible(at, &stats, gossip->lifetime[i].trained_ns);
+        total->steps_possible = steps_possible(at, &stats, gossip->lifetimes[i].trained_ns);
         total->share = stats.share;
         total->rumors_published = stats.rumors_published;
         total->rumors_received = stats.rumors_received;
@@ -355,8 +349,8 @@ static void total_nodes(struct gossip *gossip)
         total->sent_bytes = stats.sent_bytes;
         total->received_bytes = stats.received_bytes;
         total->neighbours = stats.neighbours;
-        total->block_bytes = gossip->lifetime[i].block_bytes;
-        total->joining_s = gossip->lifetime[i].joining_s;
+        total->block_bytes = gossip->lifetimes[i].block_bytes;
+        total->joining_s = gossip->lifetimes[i].joining_s;
         total->up_use = pipe_is_limited(&party->up) ? party->up.busy_s / span_s : NAN;
         total->down_use = pipe_is_limited(&party->down) ? party->down.busy_s / span_s : NAN;
         origins += at->incarnation;
@@ -401,9 +395,9 @@ static void total_traffic(struct gossip *gossip)
         const struct node_stats stats = stats_of(gossip, i);
         lifetime_add(&sum, &stats);
     }
-    const double heard = (double)(sum.rumors_received - gossip->half.rumors_received);
-    const double again = (double)(sum.duplicates - gossip->half.duplicates);
-    const double control = (double)(sum.control_sent_bytes - gossip->half.control_sent_bytes);
+    const double heard = (double)(sum.rumors_received - gossip->at_half.rumors_received);
+    const double again = (double)(sum.duplicates - gossip->at_half.duplicates);
+    const double control = (double)(sum.control_sent_bytes - gossip->at_half.control_sent_bytes);
     outcome->copies = heard > 0 ? (heard + again) / heard : NAN;
     outcome->control_bytes_per_s =
         control / (double)scenario->nodes_count / ((double)scenario->span_ns * 0.5e-9);
@@ -420,7 +414,7 @@ static void total_removed(struct gossip *gossip)
                        (double)(health->at_ns - WORLD_BEGIN_NS) * 1e-9);
 }
 
-/* In slices, so that an interruption is answered soon. */
+/* Run the world in slices, so that an interruption is answered soon. */
 static void run_until(struct gossip *gossip, uint64_t until_ns)
 {
     struct world *world = &gossip->world;
@@ -446,7 +440,7 @@ static void train(struct gossip *gossip)
     }
 }
 
-/* Training has ended: how long until all hold the same? */
+/* Training has ended: measure the time to one version. */
 static void settle(struct gossip *gossip)
 {
     struct world *world = &gossip->world;
@@ -492,7 +486,7 @@ const float *gossip_play(struct experiment *experiment, struct outcome *outcome)
     health_free(&gossip->health);
     fault_injector_free(gossip->injector);
     world_free(world);
-    free(gossip->lifetime);
+    free(gossip->lifetimes);
     free(gossip);
     return base;
 }

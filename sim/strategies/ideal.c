@@ -1,6 +1,6 @@
-/* Synchronous SGD over a network that costs nothing: what no real swarm of this speed could do
- * better by averaging gradients. All the data, one model, and in each step the batches of all nodes
- * together, shared out so that all are ready at the same time. */
+/* Synchronous SGD over a free network, the upper bound of averaging gradients at this speed: one
+ * model on all the data, whose batch is that of all nodes together, split so that all finish a step
+ * at the same time. */
 #include "world/event_queue.h"
 #include "strategies/strategy.h"
 

@@ -4,8 +4,9 @@
  *   ring all-reduce of the differences, float32, over the modelled links
  *   d = mean(w_i − x);  m = μ·m + d;  x += rate·(d + μ·m)          (Nesterov)
  *
- * A round takes as long as the slowest node computes, and then the ring: 2(n−1) times 4P/n bytes
- * over its slowest link and its longest delay. Faults are not played: one death would stop it.
+ * A round takes the computing time of the slowest node plus that of the ring: 2(n−1) transfers of
+ * 4P/n bytes over its slowest link, each with its longest delay. Faults are not played: one dead
+ * node would stop it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +16,14 @@
 struct localsgd {
     struct experiment *experiment;
     struct learner **learners; /* [count] */
-    uint32_t *nodes;           /* [count]: whose they are */
+    uint32_t *nodes;           /* [count]: node of each learner */
     struct arena *arenas;      /* [count] */
     uint32_t count;
-    uint64_t round_samples; /* of all together */
-    float *common;          /* x [P] */
-    float *momentum;        /* m [P] */
-    float *mean;            /* d [P] */
-    float *own;             /* scratch [P] */
+    uint64_t round_samples; /* samples of a round, over all nodes */
+    float *common;          /* [P]: x */
+    float *momentum;        /* [P]: m */
+    float *mean;            /* [P]: d */
+    float *own;             /* [P]: scratch */
 };
 
 static void init(struct localsgd *local, struct experiment *experiment)
@@ -78,7 +79,7 @@ static void slower(uint64_t *least, const struct rate *rate, uint64_t now_ns)
         *least = bytes_per_s;
 }
 
-/* Seconds that a ring all-reduce begun now takes. */
+/* Seconds of a ring all-reduce that begins now. */
 static double ring_s(const struct localsgd *local, uint64_t now_ns)
 {
     const struct scenario *scenario = local->experiment->scenario;
@@ -139,7 +140,7 @@ static void reduce(struct localsgd *local)
     }
 }
 
-/* The moments up to this time show the weights as they are before the next round is over. */
+/* Moments up to this time, which show the weights before the next round ends. */
 static void show_until(struct localsgd *local, struct outcome *outcome, double until_s,
                        uint64_t rounds)
 {

@@ -1,5 +1,5 @@
-/* Each node alone on its shard, nobody tells anybody anything: what a swarm must beat. Accuracy is
- * the mean over the nodes. */
+/* Each node alone on its shard, without communication: the baseline that a swarm must beat.
+ * Accuracy is the mean over the nodes. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,10 +9,11 @@
 struct single {
     struct arena arena;
     struct learner *learner; /* NULL: does not train */
-    uint32_t batch;
-    uint64_t step_ns;
-    uint64_t from_ns, until_ns;
-    uint64_t steps;
+    uint32_t batch;          /* samples of a step */
+    uint64_t step_ns;        /* duration of a step */
+    uint64_t from_ns;        /* when it starts */
+    uint64_t until_ns;       /* when it leaves */
+    uint64_t steps;          /* steps so far */
 };
 
 static void make(struct experiment *experiment, uint32_t i, struct single *one)
@@ -41,7 +42,7 @@ static void train_until(struct single *one, uint64_t now_ns, double *cpu_s)
     *cpu_s += sim_learner_cpu_s() - begin_s;
 }
 
-/* The mean over all that train. */
+/* Enter the mean over all that train. */
 static void evaluate(struct experiment *experiment, struct outcome *outcome, struct single *all,
                      uint32_t samples)
 {
