@@ -40,6 +40,18 @@ for file in report.html summary.json series.csv; do
     [[ -s $work/report/$file ]] || fail "the report has no $file"
 done
 
+# The manual: its first scenario is one, and its table names every ready scenario.
+awk '/^```/ { if (inside && found) exit; inside = !inside; next }
+    inside && /^\[scenario\]/ { found = 1 }
+    inside && found { print }' sim/README.md >"$work/manual.conf"
+code=0
+"$program" sim "$work/manual.conf" "${small[@]}" >"$work/out" 2>&1 || code=$?
+((code < 2)) || fail "the scenario of sim/README.md: $(cat "$work/out")"
+for file in configs/sim-*.conf; do
+    name=${file#configs/sim-}
+    grep -q "^|.*\`${name%.conf}\`" sim/README.md || fail "sim/README.md does not name $file"
+done
+
 code=0
 { cat "$work/tiny.conf" && echo 'expect = copies <= 0.5'; } >"$work/strict.conf"
 "$program" sim "$work/strict.conf" --no-report >"$work/out" 2>/dev/null || code=$?
