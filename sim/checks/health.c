@@ -109,14 +109,14 @@ void health_on_note(struct health *health, uint32_t i, const struct note *note)
     const bool is_silent = note->kind == NOTE_NEIGHBOUR_LOST && strcmp(note->text, SILENT) == 0;
     if (i >= health->nodes || !(is_silent || note->kind == NOTE_MEMBER_DEAD))
         return;
-    const uint32_t whom = node_called(health, note->who);
+    const uint32_t other = node_called(health, note->who);
     const uint64_t ago_ns = is_silent ? NEIGHBOUR_NS : MEMBER_NS;
     const uint64_t since_ns = now_ns > ago_ns ? now_ns - ago_ns : 0;
-    if (whom == WIRE_NOBODY || fault_injector_explains(health->injector, i, whom, since_ns))
+    if (other == WIRE_NOBODY || fault_injector_explains(health->injector, i, other, since_ns))
         return;
     if (health->removed++ > 0)
         return;
-    health->whom = whom;
-    health->by = i;
-    health->at_ns = now_ns;
+    health->removed_node = other;
+    health->removed_by = i;
+    health->removed_ns = now_ns;
 }

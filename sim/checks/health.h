@@ -13,12 +13,12 @@
 struct health {
     const struct world *world;
     const struct fault_injector *injector;
-    uint32_t nodes;     /* nodes that count */
-    struct u64_set ids; /* hash of a node's id ─► index + 1 */
-    uint32_t removed;   /* healthy nodes taken for dead, or given up as silent */
-    uint32_t whom;      /* the first of them */
-    uint32_t by;        /* the node that removed it */
-    uint64_t at_ns;     /* when it did */
+    uint32_t nodes;        /* nodes that count */
+    struct u64_set ids;    /* hash of a node's id ─► index + 1 */
+    uint32_t removed;      /* healthy nodes taken for dead, or given up as silent */
+    uint32_t removed_node; /* the first of them */
+    uint32_t removed_by;   /* the node that removed it */
+    uint64_t removed_ns;   /* when it did */
 };
 
 void health_init(struct health *health, const struct world *world,

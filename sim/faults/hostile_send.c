@@ -43,7 +43,7 @@ static void send_raw(struct hostile *hostile, const uint8_t *bytes, size_t count
     queue_add(queue, count);
 }
 
-/* As news to be passed on, or as part of a member list. */
+/* As an update to be passed on, or as part of a member list. */
 static void send_records(struct hostile *hostile, const uint8_t *bytes, size_t count)
 {
     send_bulk(hostile, rng_below(&hostile->rng, 2) ? MEMBER_UPDATE : MEMBER_LIST, bytes, count);

@@ -50,7 +50,7 @@ static struct scale bytes_scale(double most)
 static double last_s(const struct outcome *outcome)
 {
     const struct moment *last = report_last(outcome);
-    return last && last->at_s > 0 ? last->at_s : seconds(outcome->scenario->span_ns);
+    return last && last->at_s > 0 ? last->at_s : seconds_of(outcome->scenario->span_ns);
 }
 
 /* A dashed line at each expected accuracy, up to its time. */
@@ -59,7 +59,7 @@ static void draw_expected(FILE *out, const struct outcome *outcome)
     const struct scenario *scenario = outcome->scenario;
     for (uint32_t i = 0; i < scenario->expects_count; i++) {
         const struct expect *expect = &scenario->expects[i];
-        const double by_s = expect->by_ns ? seconds(expect->by_ns) : last_s(outcome);
+        const double by_s = expect->by_ns ? seconds_of(expect->by_ns) : last_s(outcome);
         if (expect->metric != METRIC_ACCURACY)
             continue;
         (void)fprintf(out,
@@ -308,12 +308,12 @@ static void mark_span(FILE *out, const struct fault *fault, uint32_t tag)
         (void)fprintf(out,
                       "set object %u rectangle from %.6g, graph 0 to %.6g, graph 1 behind "
                       "fc rgb '#C8A878' fs transparent solid 0.25 noborder\n",
-                      tag, seconds(fault->from_ns), seconds(fault->to_ns));
+                      tag, seconds_of(fault->from_ns), seconds_of(fault->to_ns));
     else
         (void)fprintf(out,
                       "set arrow %u from %.6g, graph 0 to %.6g, graph 1 nohead back lw 1.2 "
                       "lc rgb '#C8A878'\n",
-                      tag, seconds(fault->from_ns), seconds(fault->from_ns));
+                      tag, seconds_of(fault->from_ns), seconds_of(fault->from_ns));
 }
 
 static int compare_begins(const void *a, const void *b)
@@ -336,7 +336,7 @@ static void mark_faults(FILE *out, const struct outcome *outcome)
     qsort(sorted, scenario->faults_count, sizeof sorted[0], compare_begins);
     for (uint32_t i = 0; i < scenario->faults_count; i++) {
         char text[REPORT_TEXT_BYTES];
-        const double at_s = fmax(seconds(sorted[i]->from_ns), free_s);
+        const double at_s = fmax(seconds_of(sorted[i]->from_ns), free_s);
         mark_span(out, sorted[i], i + 1);
         free_s = at_s + step_s;
         if (scenario->faults_count > LABELLED_FAULTS)

@@ -13,7 +13,7 @@ static void fact_setting(struct table *table, const struct outcome *outcome)
     table_add(table, "strategy");
     table_add(table, "%s, seed %" PRIu64 ", %.6g virtual seconds, %u node%s",
               scenario_strategy_name(outcome->scenario->strategy), scenario->seed,
-              seconds(scenario->span_ns), scenario->nodes_count,
+              seconds_of(scenario->span_ns), scenario->nodes_count,
               scenario->nodes_count == 1 ? "" : "s");
 }
 
@@ -351,9 +351,9 @@ static void fill_faults(struct table *table, const struct outcome *outcome)
         char text[REPORT_TEXT_BYTES];
         report_fault_text(scenario, fault, text);
         table_add(table, "%s", text);
-        table_add_figure(table, "%.4g", seconds(fault->from_ns));
+        table_add_figure(table, "%.4g", seconds_of(fault->from_ns));
         table_add_figure(table, "%.4g",
-                         fault->to_ns > fault->from_ns ? seconds(fault->to_ns) : NAN);
+                         fault->to_ns > fault->from_ns ? seconds_of(fault->to_ns) : NAN);
     }
 }
 

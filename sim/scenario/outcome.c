@@ -70,7 +70,7 @@ struct node_moment *outcome_nodes(struct outcome *outcome)
 
 static bool is_second_half(const struct outcome *outcome, double at_s)
 {
-    const double span_s = seconds(outcome->scenario->span_ns);
+    const double span_s = seconds_of(outcome->scenario->span_ns);
     return at_s > span_s / 2 && at_s <= span_s;
 }
 
@@ -174,7 +174,7 @@ static const struct moment *closest(const struct outcome *outcome, const struct 
     for (uint32_t i = 0; i < outcome->moments_count; i++) {
         const struct moment *moment = &outcome->moments[i];
         const double value = moment_figure(moment, expect->metric);
-        if (moment->at_s > seconds(expect->by_ns) || !isfinite(value))
+        if (moment->at_s > seconds_of(expect->by_ns) || !isfinite(value))
             continue;
         const double before = best ? moment_figure(best, expect->metric) : NAN;
         if (!best || (expect->at_least ? value > before : value < before))
@@ -223,7 +223,7 @@ static struct measured measure_one_version(const struct outcome *outcome,
                        gossips ? "never" : "not measured");
         return measured;
     }
-    measured.met = expect->by_ns == 0 || measured.value <= seconds(expect->by_ns);
+    measured.met = expect->by_ns == 0 || measured.value <= seconds_of(expect->by_ns);
     (void)snprintf(measured.text, sizeof measured.text, "%.2f s after training", measured.value);
     return measured;
 }
@@ -295,7 +295,7 @@ static struct measured measure_blocks(const struct outcome *outcome, const struc
     }
     const bool known = most && outcome->base_bytes > 0;
     if (!most && outcome->scenario->strategy == STRATEGY_GOSSIP)
-        return (struct measured){.value = NAN, .text = "nobody took over a base"};
+        return (struct measured){.value = NAN, .text = "no node took over a base"};
     const double part = known ? (double)most->block_bytes / (double)outcome->base_bytes : NAN;
     struct measured measured = measure_figure(expect, part, "%.3f");
     if (known)
@@ -398,7 +398,7 @@ bool outcome_is_stopped(const struct outcome *outcome)
 double outcome_span_s(const struct outcome *outcome)
 {
     return fmin(outcome_is_stopped(outcome) ? outcome->stopped_s : INFINITY,
-                seconds(outcome->scenario->span_ns));
+                seconds_of(outcome->scenario->span_ns));
 }
 
 bool outcome_is_met(const struct outcome *outcome)

@@ -23,7 +23,7 @@ static double holds_since(const struct outcome *outcome, const struct expect *ex
     *last = NULL;
     for (uint32_t at = 0; at < outcome->moments_count; at++) {
         const struct moment *moment = &outcome->moments[at];
-        if (!is_within(moment, seconds(expect->from_ns), seconds(expect->by_ns)))
+        if (!is_within(moment, seconds_of(expect->from_ns), seconds_of(expect->by_ns)))
             continue;
         if (!holds(moment))
             since_s = NAN;
@@ -48,7 +48,7 @@ struct measured measure_component(const struct outcome *outcome, const struct ex
 {
     const struct moment *last;
     const double since_s = holds_since(outcome, expect, is_one_component, &last);
-    struct measured measured = {.value = since_s - seconds(expect->from_ns),
+    struct measured measured = {.value = since_s - seconds_of(expect->from_ns),
                                 .met = isfinite(since_s)};
     if (measured.met)
         (void)snprintf(measured.text, sizeof measured.text, "from %.4g s on", since_s);
@@ -64,7 +64,7 @@ struct measured measure_joined(const struct outcome *outcome, const struct expec
 {
     const struct moment *last;
     const double since_s = holds_since(outcome, expect, is_joined, &last);
-    struct measured measured = {.value = since_s - seconds(expect->from_ns),
+    struct measured measured = {.value = since_s - seconds_of(expect->from_ns),
                                 .met = isfinite(since_s)};
     if (measured.met)
         (void)snprintf(measured.text, sizeof measured.text, "all %u from %.4g s on",
@@ -84,8 +84,8 @@ static double speed_part(const struct outcome *outcome, const struct expect *exp
     uint32_t count = 0;
     for (uint32_t at = 0; outcome->node_moments && at < outcome->moments_count; at++) {
         const double speed = (double)nodes_at(outcome, at)[i].samples_per_s;
-        if (!isfinite(speed) ||
-            !is_within(&outcome->moments[at], seconds(expect->from_ns), seconds(expect->by_ns)))
+        if (!isfinite(speed) || !is_within(&outcome->moments[at], seconds_of(expect->from_ns),
+                                           seconds_of(expect->by_ns)))
             continue;
         sum += speed;
         count++;
@@ -129,7 +129,7 @@ static double bytes_published_by(const struct outcome *outcome, uint32_t group, 
 
 struct measured measure_published_by(const struct outcome *outcome, const struct expect *expect)
 {
-    const double from_s = seconds(expect->from_ns), by_s = seconds(expect->by_ns);
+    const double from_s = seconds_of(expect->from_ns), by_s = seconds_of(expect->by_ns);
     const double before = bytes_published_by(outcome, expect->group, 2 * from_s - by_s, from_s);
     const double then = bytes_published_by(outcome, expect->group, from_s, by_s);
     struct measured measured = {.value = before > 0 ? then / before : NAN, .text = "not measured"};
@@ -152,7 +152,7 @@ static double half_accuracy(const struct outcome *outcome, const struct fault *p
             if (node_set_has(&partition->a, i) || node_set_has(&partition->b, i))
                 now = best ? fmax(now, accuracy) : fmin(now, accuracy);
         }
-        if (isfinite(now) && is_within(&outcome->moments[at], 0, seconds(partition->to_ns)))
+        if (isfinite(now) && is_within(&outcome->moments[at], 0, seconds_of(partition->to_ns)))
             measured = now;
     }
     return measured;
@@ -189,8 +189,8 @@ struct measured measure_accuracy_of_all(const struct outcome *outcome, const str
         uint32_t node = 0;
         const double worst = worst_at(outcome, at, &node);
         const double at_s = outcome->moments[at].at_s;
-        if (isnan(worst) ||
-            !is_within(&outcome->moments[at], seconds(expect->from_ns), seconds(expect->by_ns)))
+        if (isnan(worst) || !is_within(&outcome->moments[at], seconds_of(expect->from_ns),
+                                       seconds_of(expect->by_ns)))
             continue;
         if (expect->once ? worst <= measured.value : worst >= measured.value)
             continue;

@@ -126,7 +126,7 @@ const struct fault *scenario_partition_until(const struct scenario *scenario, ui
 /* Its name in a scenario. */
 const char *scenario_strategy_name(enum strategy_kind kind);
 
-static inline double seconds(uint64_t ns)
+static inline double seconds_of(uint64_t ns)
 {
     return (double)ns * 1e-9;
 }

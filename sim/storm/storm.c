@@ -226,7 +226,7 @@ static void fail_members_differ(struct play *play)
     char *why = play->storm->why;
     const size_t bytes = sizeof play->storm->why;
     const uint32_t running = world_running(world);
-    int used = snprintf(why, bytes, "5: %u nodes run, and not everybody knows; node:members",
+    int used = snprintf(why, bytes, "5: %u nodes run, and not all know it; node:members",
                         (unsigned)running);
     for (uint32_t i = 0; i < world->nodes_count && (size_t)used < bytes; i++) {
         if (!world_is_running(world, i))

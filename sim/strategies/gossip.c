@@ -189,7 +189,7 @@ static void measure_node(struct gossip *gossip, uint32_t i, const struct node_st
     const double up = use_of(&party->up, &lifetime->up_s_then, span_s);
     const double down = use_of(&party->down, &lifetime->down_s_then, span_s);
     const uint64_t samples = stats->samples - lifetime->samples_then;
-    const uint64_t told = stats->rumor_bytes_published - lifetime->published_then;
+    const uint64_t published = stats->rumor_bytes_published - lifetime->published_then;
     lifetime->samples_then = stats->samples;
     lifetime->published_then = stats->rumor_bytes_published;
     if (!moment || !gossip->world.nodes[i].node)
@@ -201,7 +201,7 @@ static void measure_node(struct gossip *gossip, uint32_t i, const struct node_st
         .behind = (float)(most - stats->version),
         .up_use = (float)up,
         .down_use = (float)down,
-        .rumor_bytes_published = (float)told,
+        .rumor_bytes_published = (float)published,
         .accuracy = NAN,
     };
 }
@@ -395,10 +395,10 @@ static void total_traffic(struct gossip *gossip)
         const struct node_stats stats = stats_of(gossip, i);
         lifetime_add(&sum, &stats);
     }
-    const double heard = (double)(sum.rumors_received - gossip->at_half.rumors_received);
+    const double received = (double)(sum.rumors_received - gossip->at_half.rumors_received);
     const double again = (double)(sum.duplicates - gossip->at_half.duplicates);
     const double control = (double)(sum.control_sent_bytes - gossip->at_half.control_sent_bytes);
-    outcome->copies = heard > 0 ? (heard + again) / heard : NAN;
+    outcome->copies = received > 0 ? (received + again) / received : NAN;
     outcome->control_bytes_per_s =
         control / (double)scenario->nodes_count / ((double)scenario->span_ns * 0.5e-9);
 }
@@ -410,8 +410,9 @@ static void total_removed(struct gossip *gossip)
     outcome->removed = health->removed;
     if (health->removed > 0)
         (void)snprintf(outcome->removed_text, sizeof outcome->removed_text, "%s by %s at %.1f s",
-                       outcome->nodes[health->whom].name, outcome->nodes[health->by].name,
-                       (double)(health->at_ns - WORLD_BEGIN_NS) * 1e-9);
+                       outcome->nodes[health->removed_node].name,
+                       outcome->nodes[health->removed_by].name,
+                       (double)(health->removed_ns - WORLD_BEGIN_NS) * 1e-9);
 }
 
 /* Run the world in slices, so that an interruption is answered soon. */

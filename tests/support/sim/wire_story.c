@@ -4,20 +4,20 @@ struct event_queue event_queue;
 struct wire wire;
 struct path wire_paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX];
 struct rate rates[PARTIES][2];
-struct heard heard[PARTIES][SLOTS];
+struct received received[PARTIES][SLOTS];
 static uint32_t generation;
 uint8_t text[HEARD_MAX];
 
-static struct heard *heard_by(uint32_t party, uint64_t conn)
+static struct received *heard_by(uint32_t party, uint64_t conn)
 {
-    struct heard *here = &heard[party][(uint32_t)conn];
+    struct received *here = &received[party][(uint32_t)conn];
     CHECK((uint32_t)conn < SLOTS && here->conn == conn);
     return here;
 }
 
-static struct heard *open_slot(uint32_t party, uint32_t slot)
+static struct received *open_slot(uint32_t party, uint32_t slot)
 {
-    struct heard *here = &heard[party][slot];
+    struct received *here = &received[party][slot];
     memset(here, 0, sizeof *here);
     here->conn = (uint64_t)++generation << 32 | slot;
     return here;
@@ -29,7 +29,7 @@ static uint64_t on_accept(void *self, uint32_t party, uint32_t from)
     uint32_t slot = 0;
     while (wire.parties[party].connection[slot])
         slot++;
-    struct heard *here = open_slot(party, slot);
+    struct received *here = open_slot(party, slot);
     here->is_taken = true;
     here->from = from;
     here->begun_ns = event_queue.now_ns;
@@ -45,7 +45,7 @@ static void on_connected(void *self, uint32_t party, uint64_t conn)
 static void on_bytes(void *self, uint32_t party, uint64_t conn, const uint8_t *bytes, size_t count)
 {
     (void)self;
-    struct heard *here = heard_by(party, conn);
+    struct received *here = heard_by(party, conn);
     CHECK(here->begun_ns && !here->closed_ns && count > 0 && count <= HEARD_MAX - here->count);
     if (here->count == 0)
         here->first_ns = event_queue.now_ns;
@@ -65,7 +65,7 @@ static void on_sent(void *self, uint32_t party, uint64_t conn)
 static void on_closed(void *self, uint32_t party, uint64_t conn, const char *why)
 {
     (void)self;
-    struct heard *here = heard_by(party, conn);
+    struct received *here = heard_by(party, conn);
     CHECK(!here->closed_ns);
     here->closed_ns = event_queue.now_ns;
     (void)strncpy(here->why, why, sizeof here->why - 1);
@@ -94,7 +94,7 @@ void story_begins(uint64_t seed)
     for (size_t i = 0; i < sizeof text; i++)
         text[i] = (uint8_t)(rng_mix(i) >> 7);
     generation = 0;
-    memset(heard, 0, sizeof heard);
+    memset(received, 0, sizeof received);
 }
 
 void story_ends(void)
@@ -113,24 +113,24 @@ void run_until(uint64_t until_ns)
     event_queue.now_ns = until_ns;
 }
 
-struct heard *dial(uint32_t from, uint32_t slot, uint32_t to)
+struct received *dial(uint32_t from, uint32_t slot, uint32_t to)
 {
-    struct heard *here = open_slot(from, slot);
+    struct received *here = open_slot(from, slot);
     wire_dial(&wire, from, here->conn, to);
     return here;
 }
 
-struct heard *taken_by(uint32_t party)
+struct received *taken_by(uint32_t party)
 {
-    struct heard *last = NULL;
+    struct received *last = NULL;
     for (uint32_t slot = 0; slot < SLOTS; slot++)
-        if (heard[party][slot].is_taken && (!last || heard[party][slot].conn > last->conn))
-            last = &heard[party][slot];
+        if (received[party][slot].is_taken && (!last || received[party][slot].conn > last->conn))
+            last = &received[party][slot];
     CHECK(last);
     return last;
 }
 
-struct heard *a, *b;
+struct received *a, *b;
 
 void meet(void)
 {
@@ -139,12 +139,12 @@ void meet(void)
     b = taken_by(1);
 }
 
-void say(uint32_t party, const struct heard *here, size_t count)
+void say(uint32_t party, const struct received *here, size_t count)
 {
     wire_send(&wire, party, here->conn, text, count);
 }
 
-bool has_text(const struct heard *here, size_t count)
+bool has_text(const struct received *here, size_t count)
 {
     return here->count == count && memcmp(here->bytes, text, count) == 0;
 }

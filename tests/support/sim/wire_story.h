@@ -20,7 +20,7 @@
 #define TEN_KB    10000
 
 /* What has arrived at a party on one of its connections. */
-struct heard {
+struct received {
     uint64_t conn;
     bool is_taken; /* the other called */
     uint32_t from;
@@ -40,7 +40,7 @@ extern struct event_queue event_queue;
 extern struct wire wire;
 extern struct path wire_paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX];
 extern struct rate rates[PARTIES][2]; /* up, down */
-extern struct heard heard[PARTIES][SLOTS];
+extern struct received received[PARTIES][SLOTS];
 extern uint8_t text[HEARD_MAX];
 
 void story_begins(uint64_t seed);
@@ -48,20 +48,20 @@ void story_ends(void);
 void run_until(uint64_t until_ns);
 
 /* One party dials another in this slot. Returns what arrives at the dialer. */
-struct heard *dial(uint32_t from, uint32_t slot, uint32_t to);
+struct received *dial(uint32_t from, uint32_t slot, uint32_t to);
 
 /* What arrives at a party on the connection that it accepted last. */
-struct heard *taken_by(uint32_t party);
+struct received *taken_by(uint32_t party);
 
-extern struct heard *a, *b; /* the ends of the call of party 0 to party 1 */
+extern struct received *a, *b; /* the ends of the call of party 0 to party 1 */
 
 /* Party 0 dials party 1: connected from 80 ms on; it is 100 ms afterwards. */
 void meet(void);
 
 /* The first `count` of the text. */
-void say(uint32_t party, const struct heard *here, size_t count);
+void say(uint32_t party, const struct received *here, size_t count);
 
 /* Whether the first `count` bytes of the text have arrived, and nothing else. */
-bool has_text(const struct heard *here, size_t count);
+bool has_text(const struct received *here, size_t count);
 
 #endif

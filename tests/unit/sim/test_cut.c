@@ -1,4 +1,4 @@
-/* What goes wrong on the wires, and what each end hears of it. */
+/* Faults of the simulated network, and what each end of a connection sees of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,7 +87,7 @@ static void a_one_way_cut_stops_the_other_way_at_its_window(void **state)
     (void)state;
     rates[0][0].bytes_per_s = 8 * MBIT;
     meet();
-    wire_cut(&wire, 1, 0, true); /* 0 hears nothing of 1: not even that its bytes have arrived */
+    wire_cut(&wire, 1, 0, true); /* 0 receives nothing from 1, acknowledgements included */
     say(0, a, 200000);
     say(1, b, 100);
     run_until(10 * SECOND_NS);
@@ -212,7 +212,7 @@ static void a_reset_of_two_leaves_a_third_alone(void **state)
 {
     (void)state;
     meet();
-    struct heard *other = dial(0, 1, 2);
+    struct received *other = dial(0, 1, 2);
     run_until(MS(300));
     wire_reset(&wire, 0, 1);
     run_until(MS(400));
@@ -270,7 +270,7 @@ static void no_event_of_an_old_connection_reaches_a_new_one(void **state)
 {
     (void)state;
     meet();
-    const struct heard first = *b;
+    const struct received first = *b;
     say(0, a, TEN_KB);
     wire_hang_up(&wire, 1, b->conn);
     wire_reset(&wire, 0, 1);

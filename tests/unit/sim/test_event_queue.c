@@ -1,4 +1,4 @@
-/* The agenda: what happens next is always the earliest, and of those the first that was put. */
+/* The event queue: the earliest event comes first, and of those the first that was put. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Trouble with processes, and all kinds of it together: it does what it says, is undone, and leaves
- * one version. */
+/* Faults of processes, and all kinds of faults together: each takes effect, is taken back, and the
+ * swarm reaches one version. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static void a_silent_crash_is_noticed_by_its_silence_alone(void **state)
     struct fault crash = fault(FAULT_CRASH, 10, 0, 2);
     crash.value = 1;
     begin_faults(&crash, 1, 1);
-    run_to(11.9); /* three seconds after it was last heard it is given up, not before */
+    run_to(11.9); /* given up three seconds after its last byte, not before */
     assert_false(world_is_running(&world, 2));
     assert_int_equal(neighbours(0), NODES - 1);
     run_to(13.3);

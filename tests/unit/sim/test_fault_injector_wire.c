@@ -1,5 +1,5 @@
-/* Trouble on the wires, and from outside: it does what it says, is undone, and leaves one version.
- */
+/* Faults of the network, and attackers: each takes effect, is taken back, and the swarm reaches one
+ * version. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -92,7 +92,7 @@ static void a_partition_lets_nothing_pass_until_it_heals(void **state)
     run_to(10);
     const uint64_t known = rumors_of(2);
     run_to(19.9);
-    assert_true(rumors_of(2) < known + 3 * 12); /* its own side tells once a second */
+    assert_true(rumors_of(2) < known + 3 * 12); /* its own side publishes once a second */
     assert_true(wire_is_cut(&world.wire, 0, 2) && wire_is_cut(&world.wire, 4, 1));
     assert_false(wire_is_cut(&world.wire, 0, 1) || wire_is_cut(&world.wire, 2, 3));
     run_to(20.1);
@@ -206,7 +206,7 @@ static void a_slow_reader_hears_nothing_until_it_reads(void **state)
     run_to(10.1);
     const uint64_t heard = world.nodes[2].heard, steps = world.nodes[2].steps;
     run_to(14.9);
-    assert_true(world.nodes[2].heard <= heard + 2); /* its mind had some to hear */
+    assert_true(world.nodes[2].heard <= heard + 2); /* its learner had some to apply */
     assert_true(world.nodes[2].steps > steps + 80); /* and works on */
     run_to(16);
     assert_true(world.nodes[2].heard > heard + 10);
@@ -275,7 +275,7 @@ static void somebody_hostile_is_refused_in_all_manners_and_moves_no_base(void **
         struct fault hostile[2] = {fault(FAULT_HOSTILE, 4, 40, 1), fault(FAULT_HOSTILE, 4, 40, 2)};
         hostile[0].seed = seed;
         begin_listening(hostile, 2, seed);
-        end_well(40); /* whose check finds the base to be what the five have told */
+        end_well(40); /* which checks that the base is what the five have published */
         heard = 0;
         for (int k = 0; k < TEXTS; k++)
             heard += (together[k] += said[k]) > 0;

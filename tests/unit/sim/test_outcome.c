@@ -1,4 +1,4 @@
-/* What came out of a scenario as a whole, and whether it is what was expected. */
+/* Expectations about a whole run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -220,7 +220,7 @@ static void blocks_are_those_of_the_node_that_received_most(void **state)
     outcome_begin();
     story_expect(METRIC_BLOCKS, false, 1.1, 0, "blocks <= 1.1 x base");
     judged.base_bytes = 4000;
-    assert_verdict(false, "blocks <= 1.1 x base: nobody took over a base");
+    assert_verdict(false, "blocks <= 1.1 x base: no node took over a base");
     judged.nodes[0].block_bytes = 4000;
     judged.nodes[1].block_bytes = 4400;
     assert_verdict(true, "blocks <= 1.1 x base: 1.100 x base (4.4 kB, desk/2)");

@@ -1,5 +1,5 @@
-/* What is expected of a swarm while it is struck and after: who is given up, what is joined again,
- * what each group and each half still does; by hand first, then in scenarios that are played. */
+/* Expectations during and after faults: removals, components, joining, what each group and side
+ * still does. First on outcomes made by hand, then on scenarios that are played. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -232,7 +232,7 @@ static void what_a_disk_keeps_is_not_heard_again(void **state)
 {
     (void)state;
     static const char *const DISKS[] = {"kept", "rots", "lost"};
-    uint64_t heard[3], taken[3];
+    uint64_t received[3], taken[3];
     for (int i = 0; i < 3; i++) {
         char lines[256];
         (void)snprintf(lines, sizeof lines,
@@ -241,12 +241,12 @@ static void what_a_disk_keeps_is_not_heard_again(void **state)
                        DISKS[i]);
         play_out(&judged, lines);
         assert_true(judged.verdicts[0].met);
-        heard[i] = judged.nodes[4].rumors_received;
+        received[i] = judged.nodes[4].rumors_received;
         taken[i] = judged.nodes[4].block_bytes;
         outcome_free(&judged);
     }
-    assert_true(heard[0] < heard[1] && taken[0] == 0 && taken[1] == 0);
-    assert_true(heard[2] < heard[0] && taken[2] > 0);
+    assert_true(received[0] < received[1] && taken[0] == 0 && taken[1] == 0);
+    assert_true(received[2] < received[0] && taken[2] > 0);
 }
 
 static void of_two_with_one_key_one_is_turned_away_and_nobody_else_suffers(void **state)

@@ -1,6 +1,6 @@
-/* What a scenario's outcome is turned into: tables, files, plots, a page.
+/* The report of an outcome: tables, files, plots, a page.
  *
- *   test_findings --write DIR NODES: write the folder of a long outcome, for
+ *   test_report --write DIR NODES: write the folder of a long outcome, for
  * tests/process/test_page.sh
  */
 #include <setjmp.h>

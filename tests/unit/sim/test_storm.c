@@ -85,7 +85,7 @@ static void a_trace_tells_what_was_drawn_and_changes_nothing(void **state)
 
 /* What is drawn. */
 
-/* Whom node i can come to hear of: over addresses given to anybody, both ways. */
+/* The nodes that node i can learn of, over known addresses, in both directions. */
 static uint32_t reached_from_first(const struct storm_plan *plan)
 {
     uint32_t reached = 1;
@@ -189,7 +189,7 @@ static void a_seed_is_a_number_or_any_text(void **state)
 
 #define JOBS_SEEDS 100
 
-struct heard {
+struct results {
     uint32_t times[JOBS_SEEDS];
     uint32_t beyond; /* seeds >= JOBS_SEEDS */
     uint32_t failed;
@@ -233,15 +233,15 @@ static void play_and_fail(void *self, uint64_t seed, struct storm *storm)
 
 static void on_done(void *self, const struct storm *storm)
 {
-    struct heard *heard = self;
+    struct results *results = self;
     if (storm->seed >= JOBS_SEEDS) {
-        heard->beyond++;
+        results->beyond++;
         return;
     }
-    heard->times[storm->seed]++;
-    heard->failed += storm->why[0] != 0;
+    results->times[storm->seed]++;
+    results->failed += storm->why[0] != 0;
     if (storm->why[0])
-        memcpy(heard->why, storm->why, sizeof heard->why);
+        memcpy(results->why, storm->why, sizeof results->why);
     else
         assert_int_equal(storm->trace, 3 * storm->seed);
 }
@@ -251,98 +251,98 @@ static void on_tick(void *self)
     (void)self;
 }
 
-static struct storm_jobs jobs_new(struct heard *heard,
+static struct storm_jobs jobs_new(struct results *results,
                                   void (*play)(void *, uint64_t, struct storm *))
 {
     return (struct storm_jobs){.to = JOBS_SEEDS - 1,
                                .jobs = 3,
-                               .self = heard,
+                               .self = results,
                                .play = play,
                                .done = on_done,
                                .tick = on_tick};
 }
 
-static void assert_all_heard_once(const struct heard *heard)
+static void assert_all_once(const struct results *results)
 {
     for (int seed = 0; seed < JOBS_SEEDS; seed++)
-        assert_int_equal(heard->times[seed], 1);
+        assert_int_equal(results->times[seed], 1);
 }
 
 static void processes_play_every_seed_once(void **state)
 {
     (void)state;
     for (uint32_t count = 1; count <= 8; count++) {
-        struct heard heard = {0};
-        struct storm_jobs jobs = jobs_new(&heard, play_quick);
+        struct results results = {0};
+        struct storm_jobs jobs = jobs_new(&results, play_quick);
         jobs.jobs = count;
         assert_true(storm_jobs_run(&jobs));
-        assert_all_heard_once(&heard);
-        assert_int_equal(heard.failed, 0);
+        assert_all_once(&results);
+        assert_int_equal(results.failed, 0);
     }
 }
 
 static void the_last_of_all_seeds_is_the_end(void **state)
 {
     (void)state;
-    struct heard heard = {0};
-    struct storm_jobs jobs = jobs_new(&heard, play_quick);
+    struct results results = {0};
+    struct storm_jobs jobs = jobs_new(&results, play_quick);
     jobs.from = UINT64_MAX - 1;
     jobs.to = UINT64_MAX;
     assert_true(storm_jobs_run(&jobs));
-    assert_int_equal(heard.beyond, 2);
+    assert_int_equal(results.beyond, 2);
 }
 
 static void a_process_that_dies_fails_its_seed_and_no_other(void **state)
 {
     (void)state;
-    struct heard heard = {0};
-    const struct storm_jobs jobs = jobs_new(&heard, play_and_abort);
+    struct results results = {0};
+    const struct storm_jobs jobs = jobs_new(&results, play_and_abort);
     assert_true(storm_jobs_run(&jobs));
-    assert_all_heard_once(&heard);
-    assert_int_equal(heard.failed, 1);
-    assert_non_null(strstr(heard.why, "signal 6"));
-    assert_non_null(strstr(heard.why, "the planted mistake"));
-    assert_null(strstr(heard.why, "====="));
+    assert_all_once(&results);
+    assert_int_equal(results.failed, 1);
+    assert_non_null(strstr(results.why, "signal 6"));
+    assert_non_null(strstr(results.why, "the planted mistake"));
+    assert_null(strstr(results.why, "====="));
 }
 
 static void a_process_that_dies_with_the_last_seed_is_heard_of(void **state)
 {
     (void)state;
-    struct heard heard = {0};
-    struct storm_jobs jobs = jobs_new(&heard, play_and_exit);
+    struct results results = {0};
+    struct storm_jobs jobs = jobs_new(&results, play_and_exit);
     assert_true(storm_jobs_run(&jobs));
-    assert_all_heard_once(&heard);
-    assert_int_equal(heard.failed, 1);
-    assert_non_null(strstr(heard.why, "exit code 3"));
+    assert_all_once(&results);
+    assert_int_equal(results.failed, 1);
+    assert_non_null(strstr(results.why, "exit code 3"));
 }
 
 static void after_the_first_that_fails_none_begins_if_so_asked(void **state)
 {
     (void)state;
     for (uint32_t count = 1; count <= 2; count++) {
-        struct heard heard = {0};
-        struct storm_jobs jobs = jobs_new(&heard, play_and_fail);
+        struct results results = {0};
+        struct storm_jobs jobs = jobs_new(&results, play_and_fail);
         jobs.jobs = count;
         jobs.stop = count == 1;
         assert_true(storm_jobs_run(&jobs));
-        assert_int_equal(heard.failed, 1);
-        assert_string_equal(heard.why, "it does not hold");
-        assert_int_equal(heard.times[20], 1);
-        assert_int_equal(heard.times[21], !jobs.stop);
+        assert_int_equal(results.failed, 1);
+        assert_string_equal(results.why, "it does not hold");
+        assert_int_equal(results.times[20], 1);
+        assert_int_equal(results.times[21], !jobs.stop);
     }
 }
 
 static void ctrl_c_ends_the_processes_and_not_us(void **state)
 {
     (void)state;
-    struct heard heard = {0};
-    struct storm_jobs jobs = jobs_new(&heard, play_and_interrupt);
+    struct results results = {0};
+    struct storm_jobs jobs = jobs_new(&results, play_and_interrupt);
     jobs.jobs = 1;
     jobs.to = UINT64_MAX;
     assert_false(storm_jobs_run(&jobs));
     for (int seed = 0; seed < 50; seed++)
-        assert_int_equal(heard.times[seed], 1);
-    jobs = jobs_new(&heard, play_quick); /* the signal is not pending any more */
+        assert_int_equal(results.times[seed], 1);
+    jobs = jobs_new(&results, play_quick); /* the signal is not pending any more */
     assert_true(storm_jobs_run(&jobs));
 }
 

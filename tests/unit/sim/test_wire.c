@@ -1,4 +1,4 @@
-/* The wires: what is sent arrives as TCP would bring it, at moments that can be worked out. */
+/* The simulated network: bytes arrive as with TCP, at times that can be worked out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static void a_call_to_nobody_is_refused_after_a_round_trip(void **state)
 {
     (void)state;
     wire.parties[2].listens = false;
-    struct heard *none = dial(0, 0, WIRE_NOBODY), *deaf = dial(0, 1, 2);
+    struct received *none = dial(0, 0, WIRE_NOBODY), *deaf = dial(0, 1, 2);
     run_until(MS(200));
     assert_int_equal(none->closed_ns, MS(80));
     assert_int_equal(deaf->closed_ns, MS(80));
@@ -68,7 +68,7 @@ static void a_call_given_up_early_is_never_taken(void **state)
     run_until(MS(500));
     assert_int_equal(a->closed_ns, MS(20));
     for (uint32_t slot = 0; slot < SLOTS; slot++)
-        assert_int_equal(heard[1][slot].conn, 0);
+        assert_int_equal(received[1][slot].conn, 0);
 }
 
 static void what_the_called_says_first_waits_for_the_connection(void **state)
@@ -116,11 +116,11 @@ static void two_senders_share_a_downlink(void **state)
 {
     (void)state;
     rates[0][0].bytes_per_s = rates[1][0].bytes_per_s = rates[2][1].bytes_per_s = MBIT;
-    struct heard *from_a = dial(0, 0, 2), *from_b = dial(1, 0, 2);
+    struct received *from_a = dial(0, 0, 2), *from_b = dial(1, 0, 2);
     run_until(MS(100));
     say(0, from_a, TEN_KB);
     say(1, from_b, TEN_KB);
-    const struct heard *x = &heard[2][0], *y = &heard[2][1];
+    const struct received *x = &received[2][0], *y = &received[2][1];
     const uint64_t begun_ns = MS(140) + 11584000; /* the first segments are there */
     run_until(begun_ns + MS(80));
     assert_in_range(x->count, TEN_KB / 2 - SEGMENT, TEN_KB / 2 + SEGMENT);
@@ -135,13 +135,13 @@ static void a_fast_sender_does_not_wait_for_a_slow_one_where_they_meet(void **st
     (void)state;
     rates[0][0].bytes_per_s = MBIT / 10;
     wire_paths[0][1].rate.bytes_per_s = 10 * MBIT;
-    struct heard *slow = dial(0, 0, 3), *fast = dial(1, 0, 3);
+    struct received *slow = dial(0, 0, 3), *fast = dial(1, 0, 3);
     run_until(MS(100));
     say(0, slow, TEN_KB);
     say(1, fast, TEN_KB);
     run_until(MS(3000));
-    const struct heard *quick = &heard[3][heard[3][0].from == 1 ? 0 : 1];
-    const struct heard *late = &heard[3][heard[3][0].from == 1 ? 1 : 0];
+    const struct received *quick = &received[3][received[3][0].from == 1 ? 0 : 1];
+    const struct received *late = &received[3][received[3][0].from == 1 ? 1 : 0];
     assert_true(has_text(quick, TEN_KB) && has_text(late, TEN_KB));
     assert_int_equal(quick->last_ns, MS(100 + 8 + 40));
     assert_in_range(late->last_ns, MS(100 + 800 + 40), MS(100 + 800 + 40 + 2));
@@ -255,7 +255,7 @@ static void a_clog_that_ends_early_keeps_nobody_else(void **state)
     say(0, a, TEN_KB);
     run_until(SECOND_NS);
     pipe_unclog(&wire.parties[0].up, event_queue.now_ns);
-    struct heard *other = dial(0, 1, 2);
+    struct received *other = dial(0, 1, 2);
     run_until(2 * SECOND_NS);
     say(0, other, TEN_KB);
     run_until(3 * SECOND_NS);
