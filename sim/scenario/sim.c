@@ -228,7 +228,7 @@ static enum error play_opened(struct experiment *experiment, const struct sim_op
                               struct outcome *outcome, struct problem *problem)
 {
     const struct live *live = experiment->watcher;
-    const float *weights = strategy_of(experiment->scenario->strategy)(experiment, outcome);
+    const float *weights = strategy_play(experiment, outcome);
     experiment_finish(experiment, outcome, weights);
     if (live->terminal)
         (void)fputs("\r\033[K", stderr);

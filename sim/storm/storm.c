@@ -9,7 +9,7 @@
 
 #include "backend/backend.h"
 #include "world/u64_set.h"
-#include "storm/storm_private.h"
+#include "storm/storm_plan.h"
 #include "faults/fault_injector.h"
 
 #define LOOK_NS       (100 * MILLI_NS)

@@ -6,7 +6,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "storm/storm_private.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "storm/storm_jobs.h"
 
 #define LIVE_COLUMNS  78
 #define EXIT_STOPPED  130 /* 128 + SIGINT, as shells have it */

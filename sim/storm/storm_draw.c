@@ -9,7 +9,7 @@
  * - A node serves its base fast enough for all others to take it over before the end. */
 #include <math.h>
 
-#include "storm/storm_private.h"
+#include "storm/storm_plan.h"
 #include "node/broadcast/version.h"
 
 #define RUMOR_BYTES   250  /* at most, with density_max entries */

@@ -1,11 +1,5 @@
-/* A pool of worker processes that play storms.
- *
- *   pool ── seed ──► worker ── struct storm ──► pool     a pipe each way,
- *                      └────── stderr ─────────► pool     and one for what it prints when it dies
- *
- * A worker that dies fails the seed that it was playing, and is replaced. SIGINT and SIGTERM are
- * blocked and polled for, so no handler and nothing global is needed.
- */
+#include "storm/storm_jobs.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <poll.h>
@@ -15,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "storm/storm_private.h"
+#include "base/error.h"
 
 #define TICK_MS       100
 #define SEED_MAX_S    600 /* a seed that takes longer has hung */

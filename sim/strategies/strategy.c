@@ -1,12 +1,12 @@
 #include "strategies/strategy.h"
 
-strategy_play *strategy_of(enum strategy_kind kind)
+const float *strategy_play(struct experiment *experiment, struct outcome *outcome)
 {
-    static strategy_play *const strategies[] = {
+    static const float *(*const plays[])(struct experiment *, struct outcome *) = {
         [STRATEGY_GOSSIP] = gossip_play,
         [STRATEGY_SINGLE] = single_play,
         [STRATEGY_IDEAL] = ideal_play,
         [STRATEGY_LOCALSGD] = localsgd_play,
     };
-    return strategies[kind];
+    return plays[experiment->scenario->strategy](experiment, outcome);
 }

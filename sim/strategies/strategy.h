@@ -15,13 +15,15 @@
 
 #include "scenario/experiment.h"
 
-/* Plays to the end and fills the outcome, which the caller has initialised, but for
+/* Each plays to the end and fills the outcome, which the caller has initialised, but for
  * experiment_finish. Returns the weights that experiment_finish is to evaluate (memory of the
  * experiment), or NULL. */
-typedef const float *strategy_play(struct experiment *experiment, struct outcome *outcome);
+const float *gossip_play(struct experiment *experiment, struct outcome *outcome);
+const float *single_play(struct experiment *experiment, struct outcome *outcome);
+const float *ideal_play(struct experiment *experiment, struct outcome *outcome);
+const float *localsgd_play(struct experiment *experiment, struct outcome *outcome);
 
-strategy_play gossip_play, single_play, ideal_play, localsgd_play;
-
-strategy_play *strategy_of(enum strategy_kind kind);
+/* The same for the strategy of the scenario. */
+const float *strategy_play(struct experiment *experiment, struct outcome *outcome);
 
 #endif

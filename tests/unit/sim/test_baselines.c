@@ -78,10 +78,9 @@ static struct played play_with(const char *strategy, const char *const *set, int
     played.experiment.on_moment = on_moment;
     played.experiment.is_stopped = is_stopped;
     outcome_init(&played.outcome, played.scenario);
-    strategy_play *chosen = strategy_of(played.scenario->strategy);
     assert_string_equal(scenario_strategy_name(played.scenario->strategy), strategy);
     experiment_finish(&played.experiment, &played.outcome,
-                      chosen(&played.experiment, &played.outcome));
+                      strategy_play(&played.experiment, &played.outcome));
     assert_true(watched >= (stop_after ? stop_after : 10));
     return played;
 }

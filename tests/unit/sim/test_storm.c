@@ -10,7 +10,8 @@
 
 #include <cmocka.h>
 
-#include "storm/storm_private.h"
+#include "storm/storm_jobs.h"
+#include "storm/storm_plan.h"
 
 /* The first ones, those that are large, and those that found something. */
 static const uint64_t SEEDS[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,   10,  11, 12, 13,

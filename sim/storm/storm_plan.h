@@ -1,11 +1,13 @@
-/* What the files of a storm share; nobody else includes this but its test.
+/* The plan of a storm: swarm, links and faults, drawn from a seed.
  *
  *   storm_command.c ─► storm_jobs.c ─► storm.c ─► storm_draw.c
  *   (progress,         (worker         (plays     (draws
  *    summary)           processes)      it)        the plan)
+ *
+ * Held by tests/unit/sim/test_storm.c.
  */
-#ifndef HEARSAY_SIM_STORM_STORM_PRIVATE_H
-#define HEARSAY_SIM_STORM_STORM_PRIVATE_H
+#ifndef HEARSAY_SIM_STORM_STORM_PLAN_H
+#define HEARSAY_SIM_STORM_STORM_PLAN_H
 
 #include "storm/storm.h"
 #include "world/world.h"
@@ -50,22 +52,8 @@ struct storm_plan {
     bool all_leave;                   /* at the end all nodes are told to leave */
 };
 
-/* storm_draw.c */
+/* Draw everything from the seed; describe it as comments of a trace. */
 void storm_draw(struct storm_plan *plan, uint64_t seed);
 void storm_describe(const struct storm_plan *plan, FILE *out);
-
-/* storm_jobs.c: worker processes play seeds from .. to; `done` is called here with each result, in
- * no order. A worker that dies fails its seed. Returns false if Ctrl+C or SIGTERM came first. */
-struct storm_jobs {
-    uint64_t from; /* first seed */
-    uint64_t to;   /* last seed */
-    uint32_t jobs; /* worker processes */
-    bool stop;     /* start no seed after a failure */
-    void *self;    /* passed to the callbacks */
-    void (*play)(void *self, uint64_t seed, struct storm *storm);
-    void (*done)(void *self, const struct storm *storm);
-    void (*tick)(void *self); /* about ten times a second */
-};
-bool storm_jobs_run(const struct storm_jobs *jobs);
 
 #endif
