@@ -8,7 +8,7 @@
 #include "state/safetensors.h"
 #include "socket/transport.h"
 #include "node/broadcast/history.h"
-#include "node/broadcast/version.h"
+#include "state/base_version.h"
 
 /* The learner's thread has ended and the learner is ours: what still waits is applied now, so that
  * the base is the one of the version it is saved with. */
@@ -53,7 +53,7 @@ static char *version_of(const struct shutdown *closing)
     char *text = malloc(SAFETENSORS_VERSION_MAX);
     CHECK(text);
     const size_t bytes = node_history(closing->node, closing->history);
-    history_text(closing->history, bytes, text, SAFETENSORS_VERSION_MAX);
+    base_version_text(closing->history, bytes, text, SAFETENSORS_VERSION_MAX);
     return text;
 }
 

@@ -1,6 +1,10 @@
-/* The base as a file for anybody: base.safetensors in a node's folder, written after each
- * checkpoint. Who wants the model need not wait for the end, and has it even after a crash.
- * Held by tests/process/test_from_model.sh.
+/* The base as a file for anybody: base.safetensors in a node's folder.
+ *
+ *   state (base), history ─► export_save ─► safetensors.h ─► STATE_DIR/base.safetensors
+ *
+ * It is written after each checkpoint, so the model can be had while it trains and after a crash.
+ * Nodes of equal version whose data is normalised alike write equal files, byte for byte. Held by
+ * tests/process/test_from_model.sh.
  */
 #ifndef HEARSAY_STATE_EXPORT_H
 #define HEARSAY_STATE_EXPORT_H
@@ -12,18 +16,18 @@
 
 struct export
 {
-    char path[BASE_PATH_BYTES];
-    const struct model *model;
-    struct safetensors_about about; /* what is the same each time */
+    char path[BASE_PATH_BYTES];     /* of the file */
+    const struct model *model;      /* gives the tensors their names and shapes */
+    struct safetensors_about about; /* the metadata that is the same in each save */
 };
 
 void export_path(char path[static BASE_PATH_BYTES], const char *folder);
 
-/* The base of the state, which is the sum of the rumors in history (version.h). samples: learned by
- * the whole swarm, as far as is known. The state's weights are overwritten, for want of other room.
- * Fails as safetensors_save. May run in a thread of its own. */
+/* Writes the base of the state, which is the sum of the rumors in history (version.h). The state's
+ * weights are overwritten: they are the buffer. Fails as safetensors_save. May run in a thread of
+ * its own. */
 enum error export_save(const struct export *file, struct learner_state *state,
-                       const uint8_t *history, size_t history_bytes, uint64_t samples,
+                       const uint8_t *history, size_t history_bytes,
                        struct problem *problem) MUST_USE;
 
 #endif

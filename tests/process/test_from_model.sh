@@ -63,6 +63,7 @@ kill -TERM "${pid[one]}" "${pid[two]}"
 reap one 0
 reap two 0
 [[ $(said_of one digest) == "$(said_of two digest)" ]] || fail 'they hold different bases'
+cmp "$dir/one/base.safetensors" "$dir/two/base.safetensors" || fail 'one base, and two files'
 [[ $(said_of one digest) != "$digest" ]] || fail 'nothing was learned'
 leave other
 

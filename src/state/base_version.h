@@ -1,0 +1,26 @@
+/* What a saved base is the sum of, in an order that follows from the version alone.
+ *
+ *   history (history.h) ─┬─► base_version_text ────► "id/incarnation:next …" ─┬─► export.h
+ *                        └─► base_version_samples ─► learned by all ──────────┘
+ *
+ * A node keeps its history in the order in which it last heard each origin. That order differs from
+ * node to node. Text and count are the same for all nodes of equal version, so their saved files
+ * are equal byte for byte. Held by tests/unit/state/test_base_version.c, and for whole processes by
+ * tests/process/test_from_model.sh.
+ */
+#ifndef HEARSAY_STATE_BASE_VERSION_H
+#define HEARSAY_STATE_BASE_VERSION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Writes "id/incarnation:next" of each origin to out[room], sorted by id and incarnation, separated
+ * by blanks. Where room is short, the origins of the lowest incarnations are left out: the oldest,
+ * since an incarnation is a time. */
+void base_version_text(const uint8_t *history, size_t history_bytes, char *out, size_t room);
+
+/* The samples that all origins have learned, as their latest rumors in the history say. An origin
+ * that went on counting under its next incarnation counts once. */
+uint64_t base_version_samples(const uint8_t *history, size_t history_bytes);
+
+#endif

@@ -1,0 +1,202 @@
+/* What a saved base says of its version: the same, in whatever order a node heard the origins. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "backend/backend.h"
+#include "node/broadcast/history.h"
+#include "state/base_version.h"
+#include "state/export.h"
+
+#define ORIGINS 4
+
+static const struct history_entry ORIGIN[ORIGINS] = {
+    {.id = {0x0A, 1}, .incarnation = 900, .next = 3, .samples = 40},
+    {.id = {0x0A, 1}, .incarnation = 901, .next = 12, .samples = 100},
+    {.id = {0x0A, 2}, .incarnation = 7, .next = 1, .samples = 1000},
+    {.id = {0xB0}, .incarnation = 10000, .next = UINT32_MAX, .samples = 10000},
+};
+
+struct history {
+    size_t bytes;
+    uint8_t at[ORIGINS * HISTORY_ENTRY_BYTES];
+};
+
+/* These origins, in this order. */
+static struct history history_of(const int *order, size_t count)
+{
+    struct history history = {.bytes = count * HISTORY_ENTRY_BYTES};
+    for (size_t i = 0; i < count; i++)
+        history_entry_put(history.at + i * HISTORY_ENTRY_BYTES, &ORIGIN[order[i]]);
+    return history;
+}
+
+/* Calls check with the history in each of the 24 orders. */
+static void in_every_order(void (*check)(const struct history *history))
+{
+    for (int i = 0; i < 256; i++) {
+        const int order[ORIGINS] = {i & 3, i >> 2 & 3, i >> 4 & 3, i >> 6};
+        const int seen = 1 << order[0] | 1 << order[1] | 1 << order[2] | 1 << order[3];
+        const struct history history = history_of(order, ORIGINS);
+        if (seen == 15)
+            check(&history);
+    }
+}
+
+static void check_text(const struct history *history)
+{
+    static const char whole[] =
+        "0a010000/900:3 0a010000/901:12 0a020000/7:1 b0000000/10000:4294967295";
+    char text[sizeof whole];
+    base_version_text(history->at, history->bytes, text, sizeof text);
+    assert_string_equal(text, whole);
+}
+
+static void the_text_is_sorted_by_id_and_incarnation(void **state)
+{
+    (void)state;
+    in_every_order(check_text);
+}
+
+static void check_cut(const struct history *history)
+{
+    static const char *const cuts[] = {
+        "0a010000/900:3 0a010000/901:12 0a020000/7:1 b0000000/10000:4294967295",
+        "0a010000/900:3 0a010000/901:12 b0000000/10000:4294967295",
+        "0a010000/901:12 b0000000/10000:4294967295", "b0000000/10000:4294967295", ""};
+    char text[128];
+    size_t cut = 0;
+    for (size_t room = sizeof text; room >= 1; room--) {
+        while (strlen(cuts[cut]) >= room)
+            cut++;
+        memset(text, '?', sizeof text);
+        base_version_text(history->at, history->bytes, text, room);
+        assert_string_equal(text, cuts[cut]);
+        for (size_t at = room; at < sizeof text; at++)
+            assert_int_equal(text[at], '?');
+    }
+}
+
+static void what_has_no_room_is_the_oldest_whatever_the_order(void **state)
+{
+    (void)state;
+    in_every_order(check_cut);
+}
+
+static void check_samples(const struct history *history)
+{
+    assert_int_equal(base_version_samples(history->at, history->bytes), 11100);
+}
+
+static void samples_that_the_next_incarnation_counts_on_count_once(void **state)
+{
+    (void)state;
+    in_every_order(check_samples);
+}
+
+static void a_next_incarnation_that_counts_anew_is_added(void **state)
+{
+    (void)state;
+    struct history_entry fewer = ORIGIN[1];
+    struct history history = history_of((const int[]){0, 1}, 2);
+    fewer.samples = 39;
+    history_entry_put(history.at + HISTORY_ENTRY_BYTES, &fewer);
+    assert_int_equal(base_version_samples(history.at, history.bytes), 79);
+}
+
+static void nothing_heard_is_an_empty_version(void **state)
+{
+    (void)state;
+    char text[] = "?";
+    base_version_text(NULL, 0, text, sizeof text);
+    assert_string_equal(text, "");
+    assert_int_equal(base_version_samples(NULL, 0), 0);
+}
+
+/* A model and a base of it, to be saved. */
+struct world {
+    char folder[64];
+    struct arena arena;
+    struct backend *backend;
+    struct export export;
+    struct learner_state learner;
+};
+
+static int begin(void **state)
+{
+    static struct world the_world;
+    struct world *world = *state = &the_world;
+    struct problem problem;
+    struct model *model;
+    *world = (struct world){.folder = "/tmp/hearsay-version-XXXXXX"};
+    assert_non_null(mkdtemp(world->folder));
+    arena_init(&world->arena, 16u << 20);
+    world->backend = backend_cpu(1);
+    assert_int_equal(model_new(&model, &world->arena, world->backend, "dense 2",
+                               (struct shape){1, 1, 3}, 2, 4, &problem),
+                     OK);
+    world->export = (struct export){.model = model, .about = {.classes = 2, .scale = 1}};
+    export_path(world->export.path, world->folder);
+    const size_t parameters = model_parameters(model);
+    void *memory = arena_take(&world->arena, learner_state_bytes(parameters, 0), 1);
+    learner_state_init(&world->learner, memory, parameters, 0);
+    for (size_t c = 0; c < parameters; c++)
+        world->learner.base[c] = (int32_t)c * 1000 - 7;
+    return 0;
+}
+
+static int end(void **state)
+{
+    struct world *world = *state;
+    (void)unlink(world->export.path);
+    world->backend->close(world->backend);
+    arena_release(&world->arena);
+    return rmdir(world->folder);
+}
+
+static size_t save(struct world *world, const struct history *history, char file[static 4096])
+{
+    struct problem problem;
+    assert_int_equal(
+        export_save(&world->export, &world->learner, history->at, history->bytes, &problem), OK);
+    FILE *stream = fopen(world->export.path, "rb");
+    assert_non_null(stream);
+    const size_t bytes = fread(file, 1, 4096, stream);
+    assert_int_equal(fclose(stream), 0);
+    assert_true(bytes > 0 && bytes < 4096);
+    return bytes;
+}
+
+static void nodes_of_equal_version_save_equal_files(void **state)
+{
+    struct world *world = *state;
+    char one[4096], other[4096];
+    const struct history as_one_heard = history_of((const int[]){0, 1, 2, 3}, ORIGINS);
+    const struct history as_another_did = history_of((const int[]){3, 1, 0, 2}, ORIGINS);
+    const struct history of_less = history_of((const int[]){3, 1, 0}, ORIGINS - 1);
+    const size_t bytes = save(world, &as_one_heard, one);
+    assert_int_equal(save(world, &as_another_did, other), bytes);
+    assert_memory_equal(one, other, bytes);
+    const size_t bytes_of_less = save(world, &of_less, other);
+    assert_false(bytes == bytes_of_less && memcmp(one, other, bytes) == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_text_is_sorted_by_id_and_incarnation),
+        cmocka_unit_test(what_has_no_room_is_the_oldest_whatever_the_order),
+        cmocka_unit_test(samples_that_the_next_incarnation_counts_on_count_once),
+        cmocka_unit_test(a_next_incarnation_that_counts_anew_is_added),
+        cmocka_unit_test(nothing_heard_is_an_empty_version),
+        cmocka_unit_test_setup_teardown(nodes_of_equal_version_save_equal_files, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
