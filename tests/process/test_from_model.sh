@@ -56,14 +56,18 @@ tell 'it trains on, with whoever starts from the same'
 start one --set "model.start=$base" --set node.swarm=new
 address=$(address_of one)
 start two --set "model.start=$base" --set node.swarm=new --set "node.peers=$address"
+start three --set "model.start=$base" --set node.swarm=new --set "node.peers=$address"
 start other --set node.swarm=new --set "node.peers=$address"
 wait_for 20 'the other to be told' notes other 'other model: .* seed or start'
-wait_for 30 'two to hear one' has two rumors_received 1
-kill -TERM "${pid[one]}" "${pid[two]}"
-reap one 0
-reap two 0
-[[ $(said_of one digest) == "$(said_of two digest)" ]] || fail 'they hold different bases'
-cmp "$dir/one/base.safetensors" "$dir/two/base.safetensors" || fail 'one base, and two files'
+for name in one two three; do
+    wait_for 30 "$name to hear another" has "$name" rumors_received 1
+done
+kill -TERM "${pid[one]}" "${pid[two]}" "${pid[three]}"
+for name in one two three; do
+    reap "$name" 0
+    [[ $(said_of one digest) == "$(said_of "$name" digest)" ]] || fail 'they hold different bases'
+    cmp "$dir/one/base.safetensors" "$dir/$name/base.safetensors" || fail 'one base, and two files'
+done
 [[ $(said_of one digest) != "$digest" ]] || fail 'nothing was learned'
 leave other
 
