@@ -12,13 +12,15 @@
 #include "backend/backend.h"
 #include "state/export.h"
 #include "config/config.h"
+#include "config/initial_weights.h"
+#include "config/setup.h"
 #include "data/dataset.h"
 #include "training/evaluator.h"
 #include "layers/model.h"
 #include "state/safetensors.h"
 
 #define BATCH       100
-#define LOOKS       100                /* at a file that becomes another meanwhile */
+#define READS_MAX   100                /* of a file that is being replaced */
 #define ARENA_BYTES ((size_t)16 << 30) /* address space; only what is touched costs memory */
 
 static const char usage[] =
@@ -29,31 +31,56 @@ static const char usage[] =
     "  --data-dir DIR      folder of the IDX files (default Fashion-MNIST)\n"
     "  --data-seed N       of the generated samples (default 1)\n"
     "  --test-count N      generated test samples (default 2000)\n"
+    "  --model NAME        the model of a file that does not say it: a preset (model.name)\n"
+    "  --layers LINE       the same, as a line of layers (model.layers)\n"
+    "  --set KEY=VALUE     any other key of [data] or [model]\n"
     "  --json              print one JSON object\n"
     "  --help              print this\n"
     "\n"
-    "A file whose weights were damaged or changed since is refused.\n"
+    "A file that hearsay saved says its model, how its data was normalised and a checksum: one\n"
+    "whose weights were damaged or changed since is refused. Any other safetensors file is taken\n"
+    "as model.start takes it: its tensors must have the names and shapes of the model, and the\n"
+    "training data says how to normalise. --model and --layers have any file taken so.\n"
     "Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
 
 struct options {
-    const char *state;
-    struct config config; /* its [data] says which test set */
+    const char *state;    /* a folder or a file */
+    struct config config; /* [data] and [model] */
+    bool names_model;     /* --model or --layers was given: metadata is not looked at */
     bool json;
     bool help;
 };
 
 struct result {
-    struct safetensors_about about;
+    char layers[MODEL_LINE_MAX];
+    uint64_t digest;
+    uint64_t samples; /* learned by the whole swarm */
+    bool has_samples; /* false: the file does not say */
     struct evaluation score;
 };
 
-/* The --data options are the keys of [data], with their bounds and messages. */
-static enum error set_data(struct options *options, const char *key, const char *value,
-                           struct problem *problem)
+/* What evaluating takes, given back in one place. */
+struct bench {
+    struct arena arena;
+    struct backend *backend;
+    struct model *model;
+    struct dataset test;
+};
+
+/* The options are keys of [data] and [model], with their bounds and messages. */
+static enum error set_key(struct options *options, const char *key, const char *value,
+                          struct problem *problem)
 {
-    char assignment[CONFIG_PATH_BYTES + 64];
-    (void)snprintf(assignment, sizeof assignment, "data.%s=%s", key, value);
+    char assignment[CONFIG_PATH_BYTES + MODEL_LINE_MAX];
+    (void)snprintf(assignment, sizeof assignment, "%s=%s", key, value);
     return config_set(&options->config, assignment, problem);
+}
+
+static enum error set_model(struct options *options, const char *key, const char *value,
+                            struct problem *problem)
+{
+    options->names_model = true;
+    return set_key(options, key, value, problem);
 }
 
 static enum error parse_option(struct options *options, int option, struct problem *problem)
@@ -63,13 +90,19 @@ static enum error parse_option(struct options *options, int option, struct probl
         options->state = optarg;
         return OK;
     case 'S':
-        return set_data(options, "source", optarg, problem);
+        return set_key(options, "data.source", optarg, problem);
     case 'D':
-        return set_data(options, "dir", optarg, problem);
+        return set_key(options, "data.dir", optarg, problem);
     case 'E':
-        return set_data(options, "seed", optarg, problem);
+        return set_key(options, "data.seed", optarg, problem);
     case 'N':
-        return set_data(options, "test_count", optarg, problem);
+        return set_key(options, "data.test_count", optarg, problem);
+    case 'M':
+        return set_model(options, "model.name", optarg, problem);
+    case 'L':
+        return set_model(options, "model.layers", optarg, problem);
+    case 'K':
+        return config_set(&options->config, optarg, problem);
     case 'j':
         options->json = true;
         return OK;
@@ -89,6 +122,9 @@ static enum error parse_options(struct options *options, int argc, char **argv,
                                           {"data-dir", required_argument, NULL, 'D'},
                                           {"data-seed", required_argument, NULL, 'E'},
                                           {"test-count", required_argument, NULL, 'N'},
+                                          {"model", required_argument, NULL, 'M'},
+                                          {"layers", required_argument, NULL, 'L'},
+                                          {"set", required_argument, NULL, 'K'},
                                           {"json", no_argument, NULL, 'j'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
@@ -124,6 +160,7 @@ static enum error find_file(char path[static BASE_PATH_BYTES], const char *state
     return OK;
 }
 
+/* Loads the test set, normalised as the file says. */
 static enum error load_test(struct dataset *test, const struct config_data *data,
                             const struct safetensors_about *about, struct problem *problem)
 {
@@ -150,62 +187,113 @@ static enum error load_test(struct dataset *test, const struct config_data *data
                        test->shape.channels, test->shape.height, test->shape.width, test->classes);
 }
 
-/* Where a node still trains, its file may become another between two looks: until two are the same,
- * what lies between them is not known to be of either. */
+/* A node that trains may replace its file between two reads. Weights and metadata are known to be
+ * of one file once the metadata before and after the weights is the same. */
 static enum error load_weights(const char *path, const struct model *model, float *weights,
                                struct safetensors_about *about, struct problem *problem)
 {
-    for (int i = 0; i < LOOKS; i++) {
+    for (int i = 0; i < READS_MAX; i++) {
         const struct safetensors_about before = *about;
         enum error error = safetensors_load(path, model, weights, problem);
         if (error == OK)
             error = safetensors_read_about(path, about, problem);
-        if (error != OK || (about->digest == before.digest && about->samples == before.samples))
+        if (error != OK)
             return error;
+        if (about->digest == before.digest && about->samples == before.samples)
+            return safetensors_checksum(weights, model_parameters(model)) == about->checksum
+                       ? OK
+                       : problem_set(problem, FORGED,
+                                     "%.300s: its weights are not those that were saved: it was "
+                                     "damaged or changed; use another copy",
+                                     path);
     }
-    return problem_set(problem, FAILED, "%s: becomes another faster than it can be read; copy it",
+    return problem_set(problem, FAILED, "%s: is replaced faster than it can be read; copy it",
                        path);
 }
 
-static enum error score_file(struct arena *arena, struct backend *backend, const char *path,
-                             struct model *model, const struct dataset *test, struct result *result,
-                             struct problem *problem)
+static void score(struct bench *bench, const float *weights, struct result *result)
 {
-    const size_t count = model_parameters(model);
-    float *weights = arena_take(arena, count, sizeof *weights);
-    enum error error = load_weights(path, model, weights, &result->about, problem);
-    if (error == OK && safetensors_checksum(weights, count) != result->about.checksum)
-        error = problem_set(problem, FORGED,
-                            "%.300s: its weights are not those that were saved: it was damaged or "
-                            "changed; use another copy",
-                            path);
+    struct evaluator *evaluator =
+        evaluator_new(&bench->arena, bench->backend, bench->model, &bench->test);
+    result->score = evaluator_mark(evaluator, weights, 0, bench->test.count);
+    (void)snprintf(result->layers, sizeof result->layers, "%s", model_line(bench->model));
+    evaluator_free(evaluator);
+}
+
+/* A file that says its model and how its data was normalised. */
+static enum error evaluate_saved(struct bench *bench, const char *path,
+                                 const struct options *options, struct safetensors_about *about,
+                                 struct result *result, struct problem *problem)
+{
+    enum error error = model_new(&bench->model, &bench->arena, bench->backend, about->layers,
+                                 about->in, about->classes, BATCH, problem);
+    if (error == OK)
+        error = load_test(&bench->test, &options->config.data, about, problem);
     if (error != OK)
         return error;
-    struct evaluator *evaluator = evaluator_new(arena, backend, model, test);
-    result->score = evaluator_mark(evaluator, weights, 0, test->count);
-    evaluator_free(evaluator);
+    float *weights = arena_take(&bench->arena, model_parameters(bench->model), sizeof *weights);
+    error = load_weights(path, bench->model, weights, about, problem);
+    if (error != OK)
+        return error;
+    result->digest = about->digest;
+    result->samples = about->samples;
+    result->has_samples = true;
+    score(bench, weights, result);
     return OK;
 }
 
-static enum error evaluate(struct arena *arena, const char *path, const struct options *options,
-                           struct result *result, struct problem *problem)
+/* Any other file: what a swarm with this configuration would start from. */
+static enum error evaluate_start(struct bench *bench, const char *path,
+                                 const struct options *options, struct result *result,
+                                 struct problem *problem)
 {
-    const struct safetensors_about *about = &result->about;
-    struct backend *backend = backend_cpu(1);
-    struct model *model = NULL;
-    struct dataset test = {0};
-    enum error error = safetensors_read_about(path, &result->about, problem);
+    struct dataset train = {0};
+    struct setup_model made = {0};
+    enum error error = setup_data(&options->config, &train, &bench->test, problem);
     if (error == OK)
-        error = model_new(&model, arena, backend, about->layers, about->in, about->classes, BATCH,
-                          problem);
+        error = setup_model(&options->config, BATCH, &train, &bench->arena, bench->backend, &made,
+                            problem);
+    dataset_free(&train);
+    if (error != OK)
+        return error;
+    bench->model = made.model;
+    float *weights = arena_take(&bench->arena, model_parameters(made.model), sizeof *weights);
+    error = initial_weights_load(path, made.model, weights, &result->digest, problem);
     if (error == OK)
-        error = load_test(&test, &options->config.data, about, problem);
+        score(bench, weights, result);
+    return error;
+}
+
+static void note_default(const struct options *options)
+{
+    const struct config_model *model = &options->config.model;
+    if (!options->names_model)
+        (void)fprintf(stderr,
+                      "hearsay: the file does not say its model: taken as \"%s\"; name another "
+                      "with --model or --layers\n",
+                      model->layers[0] ? model->layers : model->name);
+}
+
+static enum error evaluate(const char *path, const struct options *options, struct result *result,
+                           struct problem *problem)
+{
+    struct bench bench = {.backend = backend_cpu(1)};
+    struct safetensors_about about;
+    *result = (struct result){0};
+    arena_init(&bench.arena, ARENA_BYTES);
+    enum error error =
+        options->names_model ? MISMATCH : safetensors_read_about(path, &about, problem);
     if (error == OK)
-        error = score_file(arena, backend, path, model, &test, result, problem);
-    dataset_free(&test);
-    if (model)
-        model_free(model);
-    backend->close(backend);
+        error = evaluate_saved(&bench, path, options, &about, result, problem);
+    else if (error == MISMATCH) {
+        note_default(options);
+        error = evaluate_start(&bench, path, options, result, problem);
+    }
+    dataset_free(&bench.test);
+    if (bench.model)
+        model_free(bench.model);
+    bench.backend->close(bench.backend);
+    arena_release(&bench.arena);
     return error;
 }
 
@@ -218,17 +306,23 @@ static void print_json(const struct result *result)
     else
         (void)fputs("null", stdout);
     (void)printf(", \"accuracy\": %.6f, \"test_samples\": %" PRIu32 ", \"digest\": \"%016" PRIx64
-                 "\", \"samples\": %" PRIu64 "}\n",
-                 (double)score->correct / score->samples, score->samples, result->about.digest,
-                 result->about.samples);
+                 "\", \"samples\": ",
+                 (double)score->correct / score->samples, score->samples, result->digest);
+    if (result->has_samples)
+        (void)printf("%" PRIu64 "}\n", result->samples);
+    else
+        (void)fputs("null}\n", stdout);
 }
 
 static void print_text(const struct result *result)
 {
     const struct evaluation *score = &result->score;
-    (void)printf("layers    %s\n", result->about.layers);
-    (void)printf("learned   %" PRIu64 " samples\n", result->about.samples);
-    (void)printf("digest    %016" PRIx64 "\n", result->about.digest);
+    (void)printf("layers    %s\n", result->layers);
+    if (result->has_samples)
+        (void)printf("learned   %" PRIu64 " samples\n", result->samples);
+    else
+        (void)puts("learned   not said in the file");
+    (void)printf("digest    %016" PRIx64 "\n", result->digest);
     (void)printf("loss      %.4f\n", score->loss);
     (void)printf("accuracy  %.2f %% (%" PRIu32 " of %" PRIu32 " test samples)\n",
                  100.0 * score->correct / score->samples, score->correct, score->samples);
@@ -243,18 +337,16 @@ int eval_run(int argc, char **argv)
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);
         return 2;
     }
+    options.config.model.start[0] = '\0'; /* the file is what is started from */
     if (options.help) {
         (void)fputs(usage, stdout);
         return 0;
     }
     char path[BASE_PATH_BYTES];
     struct result result;
-    struct arena arena;
-    arena_init(&arena, ARENA_BYTES);
     enum error error = find_file(path, options.state, &problem);
     if (error == OK)
-        error = evaluate(&arena, path, &options, &result, &problem);
-    arena_release(&arena);
+        error = evaluate(path, &options, &result, &problem);
     if (error != OK) {
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);
         return 1;

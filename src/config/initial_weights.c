@@ -7,7 +7,7 @@
 #include "base/digest.h"
 #include "state/safetensors.h"
 
-#define WEIGHT_MAX 100.0f /* a base holds up to 128, and the swarm is to move on */
+#define WEIGHT_MAX 100.0f /* a base holds up to 128: training needs room to move */
 
 static enum error check_weights(const char *path, const float *weights, size_t count,
                                 struct problem *problem)
@@ -34,18 +34,15 @@ static uint64_t digest_of(const float *weights, size_t count)
 enum error initial_weights_load(const char *path, const struct model *model, float *host_weights,
                                 uint64_t *digest, struct problem *problem)
 {
-    struct problem why;
     const size_t count = model_parameters(model);
     float *weights = malloc(count * sizeof *weights);
     CHECK(weights);
-    enum error error = safetensors_load(path, model, weights, &why);
+    enum error error = safetensors_load(path, model, weights, problem);
     if (error == OK)
-        error = check_weights(path, weights, count, &why);
+        error = check_weights(path, weights, count, problem);
     if (error == OK) {
         *digest = digest_of(weights, count);
         memcpy(host_weights, weights, count * sizeof *weights);
-    } else {
-        (void)problem_set(problem, error, "[model] start: %s", why.text);
     }
     free(weights);
     return error;

@@ -1,12 +1,12 @@
-/* What all nodes of a swarm start from, b0: weights drawn by a seed, or those of a file.
+/* The weights that all nodes of a swarm start from, b0: drawn by a seed, or read from a file.
  *
  *   model.seed ─────────────► model_init ─┐
  *   model.start, safetensors ─► tensors ──┴─► b0, in whole quanta (replica.h)
  *
- * So a model goes on to be trained on other data, or a swarm that has grown old begins anew. What
- * was saved of a base is float32: where its entries are within 1 of zero, as most are, b0 is that
- * base bit for bit, with its digest; beyond, it is as near as a float32 is. Held by
- * tests/unit/config/test_initial_weights.c and tests/process/test_from_model.sh.
+ * So a saved model can be trained on with other data, and a swarm can begin anew from its own. A
+ * saved base is float32: entries within 1 of zero, as most are, come back bit for bit, with their
+ * digest; larger ones are rounded to float32. Held by tests/unit/config/test_initial_weights.c and
+ * tests/process/test_from_model.sh.
  */
 #ifndef HEARSAY_CONFIG_INITIAL_WEIGHTS_H
 #define HEARSAY_CONFIG_INITIAL_WEIGHTS_H
@@ -16,9 +16,9 @@
 #include "layers/model.h"
 #include "base/error.h"
 
-/* host_weights[P] of b0 from the file, and the digest of b0. Tensors go by name and shape, so files
- * of others will do. Fails as safetensors_load; MALFORMED, too, if a weight is no number, or too
- * large for a base. */
+/* Reads host_weights[P] of b0 from the file, and works out the digest of b0. Tensors are found by
+ * name and shape; metadata is not looked at, so files that other programs wrote will do. Fails as
+ * safetensors_load. MALFORMED, too: a weight is no number, or too large for a base. */
 enum error initial_weights_load(const char *path, const struct model *model, float *host_weights,
                                 uint64_t *digest, struct problem *problem) MUST_USE;
 

@@ -116,11 +116,12 @@ static enum error make_start(const struct config *config, struct arena *arena,
         return OK;
     }
     uint64_t digest;
+    struct problem why;
     float *weights = arena_take(arena, model_parameters(made->model), sizeof *weights);
     const enum error error =
-        initial_weights_load(config->model.start, made->model, weights, &digest, problem);
+        initial_weights_load(config->model.start, made->model, weights, &digest, &why);
     if (error != OK)
-        return error;
+        return problem_set(problem, error, "[model] start: %.495s", why.text);
     made->start = weights;
     (void)snprintf(text, START_TEXT_BYTES, "start %016" PRIx64, digest);
     return OK;

@@ -5,7 +5,7 @@ void atomic_file_begin(struct atomic_file *atomic_file, const struct disk *disk,
 {
     char path[DISK_PATH_MAX];
     *atomic_file = (struct atomic_file){.disk = disk, .folder = folder, .name = name, .handle = -1};
-    atomic_file->error = disk_path(path, folder, name, DRAFT_SUFFIX);
+    atomic_file->error = disk_path(path, folder, name, ATOMIC_FILE_SUFFIX);
     if (atomic_file->error != 0)
         return;
     (void)disk->remove(disk->self, path); /* if it is there and stays, create says so */
@@ -35,7 +35,7 @@ static void give_name(struct atomic_file *atomic_file)
 {
     const struct disk *disk = atomic_file->disk;
     char from[DISK_PATH_MAX], to[DISK_PATH_MAX];
-    (void)disk_path(from, atomic_file->folder, atomic_file->name, DRAFT_SUFFIX);
+    (void)disk_path(from, atomic_file->folder, atomic_file->name, ATOMIC_FILE_SUFFIX);
     (void)disk_path(to, atomic_file->folder, atomic_file->name, "");
     if (atomic_file->error == 0)
         atomic_file->error = disk->rename(disk->self, from, to);

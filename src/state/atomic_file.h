@@ -16,7 +16,7 @@
 #include "state/disk.h"
 #include "base/error.h"
 
-#define DRAFT_SUFFIX ".new"
+#define ATOMIC_FILE_SUFFIX ".new"
 
 struct atomic_file {
     const struct disk *disk;
@@ -26,8 +26,8 @@ struct atomic_file {
     int error; /* the first, a negative errno; 0 so far */
 };
 
-#define DRAFT_PRIVATE 0600 /* readable by its owner alone */
-#define DRAFT_PUBLIC  0644
+#define ATOMIC_FILE_PRIVATE 0600 /* readable by its owner alone */
+#define ATOMIC_FILE_PUBLIC  0644
 
 /* A NAME.new that a crash has left is removed. mode: its permissions. */
 void atomic_file_begin(struct atomic_file *atomic_file, const struct disk *disk, const char *folder,

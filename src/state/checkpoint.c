@@ -17,7 +17,7 @@ static uint64_t generation_of(const char *name, bool *is_draft)
         return 0;
     const char *digits = name + prefix;
     const size_t count = strspn(digits, "0123456789");
-    *is_draft = strcmp(digits + count, DRAFT_SUFFIX) == 0;
+    *is_draft = strcmp(digits + count, ATOMIC_FILE_SUFFIX) == 0;
     if (count == 0 || count > GENERATION_DIGITS || digits[0] == '0')
         return 0;
     return *is_draft || digits[count] == '\0' ? strtoull(digits, NULL, 10) : 0;
@@ -59,7 +59,7 @@ static void leftover_at(void *context, const char *name)
 
 static void remove_generation(const struct disk *disk, const char *folder, uint64_t generation)
 {
-    static const char *const SUFFIXES[] = {"", DRAFT_SUFFIX};
+    static const char *const SUFFIXES[] = {"", ATOMIC_FILE_SUFFIX};
     char name[CHECKPOINT_NAME_MAX], path[DISK_PATH_MAX];
     checkpoint_name(name, generation);
     for (size_t i = 0; i < sizeof SUFFIXES / sizeof *SUFFIXES; i++)

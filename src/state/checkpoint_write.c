@@ -74,7 +74,7 @@ enum error checkpoint_write(const struct disk *disk, const char *folder,
     struct atomic_file atomic_file;
     char name[CHECKPOINT_NAME_MAX], path[DISK_PATH_MAX];
     checkpoint_name(name, generation);
-    atomic_file_begin(&atomic_file, disk, folder, name, DRAFT_PRIVATE);
+    atomic_file_begin(&atomic_file, disk, folder, name, ATOMIC_FILE_PRIVATE);
     if (atomic_file.error == 0)
         write_stream(&atomic_file, checkpoint, generation);
     const int error = atomic_file_end(&atomic_file);

@@ -71,7 +71,7 @@ static enum error store(const struct disk *disk, const char *folder, uint64_t nu
     char line[LINE_MAX];
     struct atomic_file atomic_file;
     const int length = line_of(line, number);
-    atomic_file_begin(&atomic_file, disk, folder, NAME, DRAFT_PRIVATE);
+    atomic_file_begin(&atomic_file, disk, folder, NAME, ATOMIC_FILE_PRIVATE);
     atomic_file_write(&atomic_file, line, (size_t)length);
     const int error = atomic_file_end(&atomic_file);
     if (error != 0)

@@ -44,6 +44,26 @@ expect 1 "$refused" "${eval[@]}"
 damage '\0\0\xc0\x7f' 4 # no number
 expect 1 "$refused" "${eval[@]}"
 
+tell 'a file that another program wrote is taken as model.start takes it'
+foreign=$dir/foreign.safetensors
+sed 's/"format":"hearsay"/"format":"pytorch"/' "$base" >"$foreign"
+cmp -s "$base" "$foreign" && fail 'the file was not changed'
+eval=("$hearsay" eval --data-source generated --test-count 200 --state)
+layers=(--layers 'dense 16, relu, dense 10' --set data.train_count=600)
+"${eval[@]}" "$base" --json | sed 's/"samples": [0-9]*/"samples": null/' >"$dir/ours.json"
+"${eval[@]}" "$foreign" "${layers[@]}" --json >"$dir/foreign.json"
+diff "$dir/ours.json" "$dir/foreign.json" || fail 'one model, and two results'
+expect 0 '^learned   not said in the file$' "${eval[@]}" "$foreign" "${layers[@]}"
+# A named model is the one to be: metadata is not looked at.
+expect 0 '^learned   not said in the file$' "${eval[@]}" "$base" "${layers[@]}"
+holds='it holds 0.dense.weight F32 \[16,784\], .*; the model needs 0.dense.weight F32'
+expect 1 "foreign.safetensors: tensor .* has another shape: $holds \[17,784\]" \
+    "${eval[@]}" "$foreign" --layers 'dense 17, relu, dense 10'
+expect 1 'the file does not say its model: taken as "lenet"; name another with --model or --layers' \
+    "${eval[@]}" "$foreign"
+expect 1 "$holds \[16,784\]" "${eval[@]}" "$foreign" --layers 'dense 16, relu, dense 9, relu, dense 10'
+expect 1 'there is no model "nope"' "${eval[@]}" "$foreign" --model nope
+
 tell 'another swarm starts from it, bit for bit'
 start quiet --set "model.start=$base" --set node.swarm=new --set train.enabled=no
 address=$(address_of quiet)

@@ -128,7 +128,7 @@ static void weights_that_no_base_can_hold_are_refused(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         world->weights[model_parameters(world->model) - 1] = wrong[i];
         save(world);
-        must_refuse(world, MALFORMED, "[model] start: ");
+        must_refuse(world, MALFORMED, "a weight is ");
     }
     world->weights[model_parameters(world->model) - 1] = -100;
     save(world);
@@ -174,7 +174,7 @@ static void tensors_of_another_shape_are_refused(void **state)
     assert_int_equal(model_new(&world->model, &world->arena, world->backend,
                                "dense 4, relu, dense 2", in, 2, 4, &problem),
                      OK);
-    must_refuse(world, MISMATCH, "[model] start: ");
+    must_refuse(world, MISMATCH, "another shape");
     model_free(world->model);
     world->model = ours;
 }

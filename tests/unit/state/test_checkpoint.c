@@ -76,7 +76,7 @@ static void put_old_format(void)
     header.batch = 0;
     header.total_bytes = checksummed_file_bytes(96 + strlen(MODEL) + OWN + 16 * P);
     memory_disk_init(&disk);
-    atomic_file_begin(&atomic_file, &disk.table, FOLDER, "checkpoint-1", DRAFT_PRIVATE);
+    atomic_file_begin(&atomic_file, &disk.table, FOLDER, "checkpoint-1", ATOMIC_FILE_PRIVATE);
     checksummed_writer_init(&writer, &atomic_file, 1);
     checksummed_write(&writer, &header, 96);
     checksummed_write(&writer, MODEL, strlen(MODEL));
@@ -112,7 +112,7 @@ static void without_any_checkpoint_a_load_says_missing_and_begins_the_series(voi
     memory_disk_put(&disk, "base.safetensors", "x", 1);
     assert_int_equal(load(&disk), MISSING);
     assert_int_equal(series.next, 1);
-    memory_disk_put(&disk, "checkpoint-4" DRAFT_SUFFIX, "x", 1);
+    memory_disk_put(&disk, "checkpoint-4" ATOMIC_FILE_SUFFIX, "x", 1);
     assert_int_equal(load(&disk), MISSING);
     assert_int_equal(series.next, 5);
     assert_int_equal(series.good, 0);
@@ -136,11 +136,11 @@ static void the_last_two_are_kept_and_what_has_other_names(void **state)
 static void what_a_crash_has_left_half_written_is_removed(void **state)
 {
     (void)state;
-    memory_disk_put(&disk, "checkpoint-2" DRAFT_SUFFIX, "x", 1);
+    memory_disk_put(&disk, "checkpoint-2" ATOMIC_FILE_SUFFIX, "x", 1);
     assert_int_equal(load(&disk), MISSING);
     for (int i = 0; i < 3; i++)
         assert_int_equal(save(&disk), OK);
-    assert_null(memory_disk_file(&disk, "checkpoint-2" DRAFT_SUFFIX));
+    assert_null(memory_disk_file(&disk, "checkpoint-2" ATOMIC_FILE_SUFFIX));
     must_load(&disk, 5, 0);
 }
 
@@ -201,7 +201,7 @@ static void after_a_crash_anywhere_the_last_or_the_new_generation_loads(void **s
     int crashes = crash_everywhere(&disk, 1);
     (void)begin(state);
     save_two();
-    memory_disk_put(&disk, "checkpoint-3" DRAFT_SUFFIX, "x", 1);
+    memory_disk_put(&disk, "checkpoint-3" ATOMIC_FILE_SUFFIX, "x", 1);
     crashes += crash_everywhere(&disk, 3);
     (void)begin(state);
     save_two();
@@ -238,7 +238,7 @@ static bool fail_save_at(int at, int errno_wanted, bool is_short, bool all_after
         assert_int_equal(series.good, 2);
         assert_int_equal(series.next, 4);
         if (!all_after) {
-            assert_null(memory_disk_file(&tried, "checkpoint-3" DRAFT_SUFFIX));
+            assert_null(memory_disk_file(&tried, "checkpoint-3" ATOMIC_FILE_SUFFIX));
             assert_null(file_of(&tried, 3));
             must_load(&tried, 2, 0);
             series = (struct checkpoint_series){.next = 4, .good = 2};

@@ -137,15 +137,15 @@ static void a_draft_takes_the_place_of_what_had_its_name(void **state)
     (void)state;
     struct atomic_file atomic_file;
     put("a", "old");
-    put("a" DRAFT_SUFFIX, "left by a crash");
-    atomic_file_begin(&atomic_file, disk, folder, "a", DRAFT_PRIVATE);
+    put("a" ATOMIC_FILE_SUFFIX, "left by a crash");
+    atomic_file_begin(&atomic_file, disk, folder, "a", ATOMIC_FILE_PRIVATE);
     atomic_file_write(&atomic_file, "new ", 4);
     atomic_file_write(&atomic_file, "words", 5);
     must_hold("a", "old");
     assert_int_equal(atomic_file_end(&atomic_file), 0);
     must_hold("a", "new words");
-    assert_int_equal(disk->open(disk->self, in_folder("a" DRAFT_SUFFIX)), -ENOENT);
-    atomic_file_begin(&atomic_file, disk, "/nowhere/at/all", "a", DRAFT_PRIVATE);
+    assert_int_equal(disk->open(disk->self, in_folder("a" ATOMIC_FILE_SUFFIX)), -ENOENT);
+    atomic_file_begin(&atomic_file, disk, "/nowhere/at/all", "a", ATOMIC_FILE_PRIVATE);
     atomic_file_write(&atomic_file, "x", 1);
     assert_int_equal(atomic_file_end(&atomic_file), -ENOENT);
 }

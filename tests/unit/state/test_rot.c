@@ -94,7 +94,7 @@ static void a_chunk_in_the_place_of_another_is_noticed(void **state)
     memset(bytes, 7, sizeof bytes);
     for (uint64_t number = 0; number < 3; number++) {
         atomic_file_begin(&atomic_file, &disk.table, FOLDER, number == 1 ? "one" : "zero",
-                          DRAFT_PRIVATE);
+                          ATOMIC_FILE_PRIVATE);
         checksummed_writer_init(&writer, &atomic_file, number == 2 ? 6 : 5);
         writer.number = number == 1 ? 1 : 0;
         checksummed_write(&writer, bytes, sizeof bytes);
@@ -145,7 +145,7 @@ static void put_second(const struct checkpoint_header *header, size_t more)
     const void *const vectors[] = {s->base, s->base_at_last_publish, s->weights, s->moment[0]};
     struct atomic_file atomic_file;
     disk.file_count = 2; /* in the room of the one before */
-    atomic_file_begin(&atomic_file, &disk.table, FOLDER, "checkpoint-2", DRAFT_PRIVATE);
+    atomic_file_begin(&atomic_file, &disk.table, FOLDER, "checkpoint-2", ATOMIC_FILE_PRIVATE);
     checksummed_writer_init(&writer, &atomic_file, 2);
     checksummed_write(&writer, header, sizeof *header);
     checksummed_write(&writer, MODEL, strlen(MODEL));

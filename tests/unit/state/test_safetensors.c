@@ -208,6 +208,30 @@ static void a_file_of_another_model_is_refused(void **state)
     assert_int_equal(load_model(world, weights), MISMATCH);
 }
 
+/* What a load of the saved file as the other model, or changed, says. */
+static const char *refusal(const struct world *world, const struct model *model)
+{
+    static struct problem problem;
+    float weights[64];
+    assert_int_equal(safetensors_load(world->path, model, weights, &problem), MISMATCH);
+    return problem.text;
+}
+
+static void a_file_of_another_model_is_told_what_it_holds_and_what_is_needed(void **state)
+{
+    const struct world *world = *state;
+    save(world);
+    assert_non_null(strstr(refusal(world, world->other),
+                           ": has no tensor 4.dense.weight: it holds 0.conv.weight F32 [2,1,3,3], "
+                           "0.conv.bias F32 [2], 2.dense.weight F32 [2,8], ... of 4; the model "
+                           "needs 0.conv.weight F32 [2,1,3,3], 0.conv.bias F32 [2], "
+                           "2.dense.weight F32 [2,8], ... of 6; name a file of this model"));
+    write_changed(world, "0.conv.bias\":{\"dtype\":\"F32\"", "0.conv.b\\ta\":{\"dtype\":\"F\\t\"");
+    assert_non_null(strstr(refusal(world, world->model), ", 0.conv.b?a F? [2], "));
+    write_changed(world, "[2,1,3,3]", "[2,[],33]");
+    assert_non_null(strstr(refusal(world, world->model), "holds 0.conv.weight F32 [2,0,33], "));
+}
+
 static void what_is_not_there_is_missing(void **state)
 {
     struct safetensors_about about;
@@ -230,6 +254,7 @@ int main(void)
         IN_WORLD(metadata_that_makes_no_sense_is_refused),
         IN_WORLD(a_file_of_somebody_else_is_called_so),
         IN_WORLD(a_file_of_another_model_is_refused),
+        IN_WORLD(a_file_of_another_model_is_told_what_it_holds_and_what_is_needed),
         IN_WORLD(what_is_not_there_is_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
