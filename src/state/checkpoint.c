@@ -7,76 +7,63 @@
 #include "state/checkpoint_inside.h"
 #include "state/atomic_file.h"
 
-#define GENERATION_DIGITS 18 /* so that no file's name can make the numbers run out */
+#define GENERATION_DIGITS 18 /* no name in the folder can exhaust the numbers */
 
-/* The generation in a name that a checkpoint or its draft can have, else 0. */
-static uint64_t generation_of(const char *name, bool *is_draft)
+/* The generation in a name that a checkpoint or its unfinished file can have; else 0. */
+static uint64_t generation_of(const char *name, bool *is_unfinished)
 {
     const size_t prefix = strlen(CHECKPOINT_NAME);
     if (strncmp(name, CHECKPOINT_NAME, prefix) != 0)
         return 0;
     const char *digits = name + prefix;
     const size_t count = strspn(digits, "0123456789");
-    *is_draft = strcmp(digits + count, ATOMIC_FILE_SUFFIX) == 0;
+    *is_unfinished = strcmp(digits + count, ATOMIC_FILE_SUFFIX) == 0;
     if (count == 0 || count > GENERATION_DIGITS || digits[0] == '0')
         return 0;
-    return *is_draft || digits[count] == '\0' ? strtoull(digits, NULL, 10) : 0;
+    return *is_unfinished || digits[count] == '\0' ? strtoull(digits, NULL, 10) : 0;
 }
 
-/* What a look at the folder asks for, and what it finds. */
+/* What a listing of the folder asks for, and what it finds. */
 struct look {
-    uint64_t below;   /* checkpoints with a smaller number than this */
-    uint64_t newest;  /* the largest of those, 0: none */
-    uint64_t highest; /* the largest number of all, drafts included */
+    uint64_t below;       /* only generations below this one */
+    bool with_unfinished; /* unfinished files, too */
+    uint64_t newest;      /* the largest of those; 0: none */
+    uint64_t highest;     /* the largest number of all, unfinished files included */
 };
 
 static void look_at(void *context, const char *name)
 {
     struct look *look = context;
-    bool is_draft;
-    const uint64_t generation = generation_of(name, &is_draft);
+    bool is_unfinished;
+    const uint64_t generation = generation_of(name, &is_unfinished);
     if (generation > look->highest)
         look->highest = generation;
-    if (generation != 0 && !is_draft && generation < look->below && generation > look->newest)
+    if (generation == 0 || (is_unfinished && !look->with_unfinished))
+        return;
+    if (generation < look->below && generation > look->newest)
         look->newest = generation;
-}
-
-/* The lowest generation above that one and below `first`, which it becomes; drafts count too. One
- * at a time, since nothing may change while the folder is listed. */
-struct leftover {
-    uint64_t above;
-    uint64_t first;
-};
-
-static void leftover_at(void *context, const char *name)
-{
-    struct leftover *leftover = context;
-    bool is_draft;
-    const uint64_t generation = generation_of(name, &is_draft);
-    if (generation > leftover->above && generation < leftover->first)
-        leftover->first = generation;
 }
 
 static void remove_generation(const struct disk *disk, const char *folder, uint64_t generation)
 {
     static const char *const SUFFIXES[] = {"", ATOMIC_FILE_SUFFIX};
     char name[CHECKPOINT_NAME_MAX], path[DISK_PATH_MAX];
+    CHECK(generation > 0);
     checkpoint_name(name, generation);
     for (size_t i = 0; i < sizeof SUFFIXES / sizeof *SUFFIXES; i++)
         if (disk_path(path, folder, name, SUFFIXES[i]) == 0)
             (void)disk->remove(disk->self, path);
 }
 
+/* One listing for each removal, since nothing may change while the folder is listed. */
 static void remove_before(const struct disk *disk, const char *folder, uint64_t end)
 {
-    struct leftover leftover = {.first = 0};
-    while (leftover.first < end) {
-        leftover.above = leftover.first;
-        leftover.first = end;
-        if (disk->list(disk->self, folder, leftover_at, &leftover) != 0)
+    struct look look = {.with_unfinished = true};
+    for (look.below = end;; look.below = look.newest) {
+        look.newest = 0;
+        if (disk->list(disk->self, folder, look_at, &look) != 0 || look.newest == 0)
             return;
-        if (leftover.first < end)
-            remove_generation(disk, folder, leftover.first);
+        remove_generation(disk, folder, look.newest);
     }
 }
 
@@ -91,15 +78,17 @@ enum error checkpoint_save(const struct disk *disk, const char *folder,
         return error;
     remove_before(disk, folder, series->good);
     series->good = generation;
+    CHECK(series->good < series->next);
     return OK;
 }
 
 static enum error none_of_use(const char *folder, int count, struct problem *problem)
 {
+    CHECK(count > 0);
     return problem_set(problem, FAILED,
                        "%.200s: none of the checkpoints here (%d) can be used, for the reasons "
-                       "given; to begin without them move the files %s* away: what the swarm knows "
-                       "is then fetched from it, and what only this node had learned is lost",
+                       "given; to begin without them move the files %s* away: the base is then "
+                       "fetched from the swarm, and what only this node had learned is lost",
                        folder, count, CHECKPOINT_NAME);
 }
 
@@ -121,6 +110,7 @@ enum error checkpoint_load(const struct disk *disk, const char *folder,
         struct problem why;
         const bool found = look.newest != 0;
         if (!found || checkpoint_read(disk, folder, checkpoint, look.newest, &why) == OK) {
+            CHECK(look.newest <= look.highest);
             *series = (struct checkpoint_series){.next = look.highest + 1, .good = look.newest};
             return found ? OK : problem_set(problem, MISSING, "%.300s: no checkpoint yet", folder);
         }

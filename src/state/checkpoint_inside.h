@@ -1,16 +1,17 @@
-/* One file of the series: what checkpoint.c shares with its reader and its writer. */
+/* One file of the series: what checkpoint.c shares with checkpoint_read.c and checkpoint_write.c.
+ */
 #ifndef HEARSAY_STATE_CHECKPOINT_INSIDE_H
 #define HEARSAY_STATE_CHECKPOINT_INSIDE_H
 
 #include "state/checkpoint.h"
 
 #define CHECKPOINT_FORMAT   2
-#define CHECKPOINT_FORMAT_1 1 /* its header is as long as the first part of ours */
+#define CHECKPOINT_FORMAT_1 1 /* its header is the first part of ours */
 #define CHECKPOINT_MAGIC    "hearsayC"
 #define CHECKPOINT_NAME_MAX 32
 #define CHECKPOINT_NAME     "checkpoint-"
 
-/* As it lies in the file (checkpoint.h). */
+/* As it lies in the file; the offsets and meanings stand in checkpoint.h. */
 struct checkpoint_header {
     char magic[8];
     uint32_t format;
@@ -33,15 +34,16 @@ struct checkpoint_header {
 
 #define CHECKPOINT_HEADER_1_BYTES offsetof(struct checkpoint_header, steps)
 
-_Static_assert(sizeof(struct checkpoint_header) == 112, "no padding: it is written as it lies");
-_Static_assert(CHECKPOINT_HEADER_1_BYTES == 96, "so it was in format 1");
+_Static_assert(sizeof(struct checkpoint_header) == 112,
+               "no padding: the struct is the file's header");
+_Static_assert(CHECKPOINT_HEADER_1_BYTES == 96, "the length of a header of format 1");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && sizeof(float) == 4,
                "the file holds little-endian numbers, and so must the memory");
 
-/* From the counts in the header, which are at most as large as they may be. */
+/* The length of the file, from the counts in its header, which are within their limits. */
 uint64_t checkpoint_total_bytes(const struct checkpoint_header *header);
 
-/* Into the file of this generation; and from it. */
+/* Write the file of this generation, and read it. */
 enum error checkpoint_write(const struct disk *disk, const char *folder,
                             const struct checkpoint *checkpoint, uint64_t generation,
                             struct problem *problem) MUST_USE;

@@ -1,5 +1,6 @@
 #include "state/checkpoint_owner.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,10 +16,13 @@ void checkpoint_owner_describe(const struct identity *identity, const char *swar
 {
     char id[ID_TEXT_BYTES];
     identity_text(id, identity->id);
-    (void)snprintf(text, CHECKPOINT_OWNER_MAX, BEFORE_ID "%s" BEFORE_SWARM "%s" BEFORE_MODEL "%s",
-                   id, swarm, model);
+    const int length =
+        snprintf(text, CHECKPOINT_OWNER_MAX, BEFORE_ID "%s" BEFORE_SWARM "%s" BEFORE_MODEL "%s", id,
+                 swarm, model);
+    CHECK(length > 0 && length < CHECKPOINT_OWNER_MAX);
 }
 
+/* A piece of a text, not terminated. */
 struct part {
     const char *text;
     int length;
@@ -43,11 +47,12 @@ static const char *last_of(const char *text, const char *word)
 
 static struct part between(const char *from, const char *to)
 {
+    CHECK(from <= to && to - from <= INT_MAX);
     return (struct part){from, (int)(to - from)};
 }
 
-/* False: it is no such text. */
-static bool take_apart(struct parts *parts, const char *text)
+/* False: the text is not of this form. */
+static bool split(struct parts *parts, const char *text)
 {
     const char *id = text + strlen(BEFORE_ID);
     if (strncmp(text, BEFORE_ID, strlen(BEFORE_ID)) != 0)
@@ -74,7 +79,8 @@ void checkpoint_owner_difference(char out[CHECKPOINT_DIFFERENCE_MAX], const char
                                  const char *ours)
 {
     struct parts a, b;
-    const bool is_known = take_apart(&a, theirs) && take_apart(&b, ours);
+    const bool is_known = split(&a, theirs) && split(&b, ours);
+    CHECK(strcmp(theirs, ours) != 0);
     if (is_known && !are_equal(a.id, b.id))
         (void)snprintf(out, CHECKPOINT_DIFFERENCE_MAX,
                        "node %.*s, and this is node %.*s: name the key of that one as "

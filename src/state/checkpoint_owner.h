@@ -1,17 +1,24 @@
-/* Whose a checkpoint is: of which node, swarm and model, as text beside it; and of one that is not
- * ours, what differs. Held by tests/process/test_from_model.sh. */
+/* Whose a checkpoint is: node, swarm and model as a text that lies in the file.
+ *
+ *   describe: node ID in swarm "NAME": INPUT: LAYERS; START
+ *
+ * A checkpoint is gone on from only where the text is the same. Of another, the first part that
+ * differs is named, with what to do. Held by tests/process/test_from_model.sh. */
 #ifndef HEARSAY_STATE_CHECKPOINT_OWNER_H
 #define HEARSAY_STATE_CHECKPOINT_OWNER_H
 
 #include "state/checkpoint.h"
 #include "crypto/identity.h"
 
-/* What a checkpoint must be of, to be gone on from: swarm, model (setup.h) and identity. */
-#define CHECKPOINT_OWNER_MAX CHECKPOINT_MODEL_MAX
+#define CHECKPOINT_OWNER_MAX      CHECKPOINT_MODEL_MAX
+#define CHECKPOINT_DIFFERENCE_MAX 304
+
+/* model: the description of setup.h, "INPUT: LAYERS; START". */
 void checkpoint_owner_describe(const struct identity *identity, const char *swarm,
                                const char *model, char text[CHECKPOINT_OWNER_MAX]);
 
-/* Of two different such texts the first part that differs, and what to do (checkpoint.h). */
+/* Writes the first part in which two different texts differ, and what to do, as the end of a
+ * sentence that begins "it is of". theirs may be any text. */
 void checkpoint_owner_difference(char out[CHECKPOINT_DIFFERENCE_MAX], const char *theirs,
                                  const char *ours);
 

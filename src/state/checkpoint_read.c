@@ -4,15 +4,16 @@
 #include <string.h>
 
 #include "state/checkpoint_inside.h"
+#include "state/checkpoint_owner.h"
 #include "state/checksummed_stream.h"
 
-/* One file on its way in. */
+/* A file being read. */
 struct source {
-    const char *path;
-    uint64_t generation;
-    struct checkpoint_header header;
-    struct problem *problem;
-    struct checksummed_reader reader;
+    const char *path;                 /* for messages */
+    uint64_t generation;              /* in its name */
+    struct checkpoint_header header;  /* as read */
+    struct problem *problem;          /* takes the sentence of a failure */
+    struct checksummed_reader reader; /* of the file */
 };
 
 static enum error not_read(const struct source *source, int error)
@@ -35,7 +36,7 @@ static enum error take(struct source *source, void *to, size_t bytes)
     return OK;
 }
 
-/* The checksum holds, so this is as it was written: by this program, or by another. */
+/* The checksum holds, so the header is as it was written, by this program or by another. */
 static enum error check_format(const struct source *source)
 {
     const struct checkpoint_header *header = &source->header;
@@ -67,16 +68,13 @@ static enum error check_header(const struct source *source, const struct checkpo
     return OK;
 }
 
-static enum error is_of_another(const struct source *source, const struct checkpoint *checkpoint,
-                                const char *theirs)
+static enum error refuse_owner(const struct source *source, const struct checkpoint *checkpoint,
+                               const char *theirs)
 {
-    char apart[CHECKPOINT_DIFFERENCE_MAX];
-    if (checkpoint->difference)
-        checkpoint->difference(apart, theirs, checkpoint->model);
-    else
-        (void)snprintf(apart, sizeof apart,
-                       "another model (%.160s); give each model a folder of its own", theirs);
-    return problem_set(source->problem, MISMATCH, "%.180s: is of %s", source->path, apart);
+    char difference[CHECKPOINT_DIFFERENCE_MAX];
+    CHECK(strcmp(theirs, checkpoint->model) != 0);
+    checkpoint_owner_difference(difference, theirs, checkpoint->model);
+    return problem_set(source->problem, MISMATCH, "%.180s: is of %s", source->path, difference);
 }
 
 static enum error take_header(struct source *source, const struct checkpoint *checkpoint)
@@ -95,7 +93,7 @@ static enum error take_header(struct source *source, const struct checkpoint *ch
     if (error == OK)
         error = take(source, model, source->header.model_bytes);
     if (error == OK && strcmp(model, checkpoint->model) != 0)
-        error = is_of_another(source, checkpoint, model);
+        error = refuse_owner(source, checkpoint, model);
     return error;
 }
 
@@ -104,6 +102,7 @@ static enum error take_moments(struct source *source, const struct learner_state
     const size_t bytes = state->parameters * sizeof(float);
     const bool are_ours = source->header.moments == state->moments;
     enum error error = OK;
+    CHECK(source->header.moments <= LEARNER_MOMENTS_MAX && state->moments <= LEARNER_MOMENTS_MAX);
     for (uint32_t i = 0; i < source->header.moments && error == OK; i++)
         error = take(source, are_ours ? state->moment[i] : NULL, bytes);
     for (uint32_t i = 0; i < state->moments && !are_ours; i++)
@@ -114,6 +113,7 @@ static enum error take_moments(struct source *source, const struct learner_state
 static enum error take_vectors(struct source *source, const struct learner_state *state)
 {
     const size_t bytes = state->parameters * sizeof(float);
+    CHECK(source->header.parameters == state->parameters);
     enum error error = take(source, state->base, bytes);
     if (error == OK)
         error = take(source, state->base_at_last_publish, bytes);
@@ -150,8 +150,9 @@ static enum error take_all(struct source *source, struct checkpoint *checkpoint)
     return error;
 }
 
-static void give(const struct checkpoint_header *header, struct checkpoint *checkpoint)
+static void copy_numbers(const struct checkpoint_header *header, struct checkpoint *checkpoint)
 {
+    CHECK(header->own_bytes <= CHECKPOINT_OWN_MAX);
     checkpoint->own_bytes = header->own_bytes;
     checkpoint->incarnation = header->incarnation;
     checkpoint->digest = header->digest;
@@ -170,6 +171,7 @@ enum error checkpoint_read(const struct disk *disk, const char *folder,
 {
     char name[CHECKPOINT_NAME_MAX], path[DISK_PATH_MAX] = "";
     struct source source = {.path = path, .generation = generation, .problem = problem};
+    CHECK(generation > 0);
     checkpoint_name(name, generation);
     int handle = disk_path(path, folder, name, "");
     if (handle == 0)
@@ -180,6 +182,6 @@ enum error checkpoint_read(const struct disk *disk, const char *folder,
     const enum error error = take_all(&source, checkpoint);
     (void)disk->close(disk->self, handle);
     if (error == OK)
-        give(&source.header, checkpoint);
+        copy_numbers(&source.header, checkpoint);
     return error;
 }

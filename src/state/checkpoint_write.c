@@ -9,7 +9,8 @@
 
 void checkpoint_name(char *name, uint64_t generation)
 {
-    (void)snprintf(name, CHECKPOINT_NAME_MAX, CHECKPOINT_NAME "%" PRIu64, generation);
+    const int length = snprintf(name, CHECKPOINT_NAME_MAX, CHECKPOINT_NAME "%" PRIu64, generation);
+    CHECK(length > 0 && length < CHECKPOINT_NAME_MAX);
 }
 
 uint64_t checkpoint_total_bytes(const struct checkpoint_header *header)
@@ -48,14 +49,14 @@ static struct checkpoint_header header_of(const struct checkpoint *checkpoint, u
     return header;
 }
 
-static void write_stream(struct atomic_file *atomic_file, const struct checkpoint *checkpoint,
+static void write_stream(struct atomic_file *file, const struct checkpoint *checkpoint,
                          uint64_t generation)
 {
     const struct learner_state *state = &checkpoint->state;
     const struct checkpoint_header header = header_of(checkpoint, generation);
     const size_t bytes = state->parameters * sizeof(float);
     struct checksummed_writer writer;
-    checksummed_writer_init(&writer, atomic_file, generation);
+    checksummed_writer_init(&writer, file, generation);
     checksummed_write(&writer, &header, sizeof header);
     checksummed_write(&writer, checkpoint->model, header.model_bytes);
     checksummed_write(&writer, checkpoint->own, header.own_bytes);
@@ -71,16 +72,16 @@ enum error checkpoint_write(const struct disk *disk, const char *folder,
                             const struct checkpoint *checkpoint, uint64_t generation,
                             struct problem *problem)
 {
-    struct atomic_file atomic_file;
+    struct atomic_file file;
     char name[CHECKPOINT_NAME_MAX], path[DISK_PATH_MAX];
     checkpoint_name(name, generation);
-    atomic_file_begin(&atomic_file, disk, folder, name, ATOMIC_FILE_PRIVATE);
-    if (atomic_file.error == 0)
-        write_stream(&atomic_file, checkpoint, generation);
-    const int error = atomic_file_end(&atomic_file);
+    atomic_file_begin(&file, disk, folder, name, ATOMIC_FILE_PRIVATE);
+    if (file.error == 0)
+        write_stream(&file, checkpoint, generation);
+    const int error = atomic_file_end(&file);
     if (error == 0)
         return OK;
-    /* If the name was given but may not last: what is reported as failed is not to come back. */
+    /* The name may be there and not durable: a generation reported as failed must not come back. */
     if (disk_path(path, folder, name, "") == 0)
         (void)disk->remove(disk->self, path);
     return problem_set(problem, FAILED,

@@ -5,7 +5,8 @@
 
 #define SUM_BYTES 4
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file is, and so must the memory be");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "the file holds little-endian numbers, and so must the memory");
 _Static_assert(CHUNK_BYTES - CHUNK_PAYLOAD == SUM_BYTES, "room for the checksum");
 
 static uint32_t checksum(uint64_t series, uint64_t number, const uint8_t *bytes, size_t count)
@@ -15,10 +16,10 @@ static uint32_t checksum(uint64_t series, uint64_t number, const uint8_t *bytes,
     return (uint32_t)crc32(start, bytes, (uInt)count);
 }
 
-void checksummed_writer_init(struct checksummed_writer *writer, struct atomic_file *atomic_file,
+void checksummed_writer_init(struct checksummed_writer *writer, struct atomic_file *file,
                              uint64_t series)
 {
-    writer->atomic_file = atomic_file;
+    writer->file = file;
     writer->series = series;
     writer->number = 0;
     writer->used = 0;
@@ -26,9 +27,10 @@ void checksummed_writer_init(struct checksummed_writer *writer, struct atomic_fi
 
 static void flush(struct checksummed_writer *writer)
 {
+    CHECK(writer->used > 0 && writer->used <= CHUNK_PAYLOAD);
     const uint32_t sum = checksum(writer->series, writer->number, writer->bytes, writer->used);
     memcpy(writer->bytes + writer->used, &sum, SUM_BYTES);
-    atomic_file_write(writer->atomic_file, writer->bytes, writer->used + SUM_BYTES);
+    atomic_file_write(writer->file, writer->bytes, writer->used + SUM_BYTES);
     writer->number++;
     writer->used = 0;
 }
@@ -37,6 +39,7 @@ void checksummed_write(struct checksummed_writer *writer, const void *from, size
 {
     const uint8_t *next = from;
     while (bytes > 0) {
+        CHECK(writer->used < CHUNK_PAYLOAD);
         const size_t room = CHUNK_PAYLOAD - writer->used;
         const size_t part = bytes < room ? bytes : room;
         memcpy(writer->bytes + writer->used, next, part);
@@ -57,6 +60,7 @@ void checksummed_write_end(struct checksummed_writer *writer)
 void checksummed_reader_init(struct checksummed_reader *reader, const struct disk *disk, int handle,
                              uint64_t series)
 {
+    CHECK(handle >= 0);
     reader->disk = disk;
     reader->handle = handle;
     reader->series = series;
@@ -67,6 +71,7 @@ void checksummed_reader_init(struct checksummed_reader *reader, const struct dis
 
 static enum error next_chunk(struct checksummed_reader *reader)
 {
+    CHECK(reader->at == reader->filled);
     const int64_t got = disk_read_all(reader->disk, reader->handle, reader->bytes, CHUNK_BYTES);
     if (got < 0) {
         reader->error = (int)got;

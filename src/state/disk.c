@@ -7,13 +7,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* -1 and errno as one number. */
+#include "base/error.h"
+
+/* The result of a system call, or its negative errno. */
 static int outcome(int result)
 {
     return result < 0 ? -errno : result;
 }
 
-/* With that mode, whatever the umask. */
+/* fchmod gives the mode whatever the umask. */
 static int real_create(void *self, const char *path, int mode)
 {
     (void)self;
@@ -60,7 +62,7 @@ static int real_close(void *self, int handle)
 {
     (void)self;
     const int error = outcome(close(handle));
-    return error == -EINTR ? 0 : error; /* on Linux it is closed all the same */
+    return error == -EINTR ? 0 : error; /* Linux closes it all the same */
 }
 
 static int real_rename(void *self, const char *from, const char *to)
@@ -124,6 +126,7 @@ int disk_write_all(const struct disk *disk, int handle, const void *from, size_t
     const unsigned char *next = from;
     while (bytes > 0) {
         const int64_t wrote = disk->write(disk->self, handle, next, bytes);
+        CHECK(wrote <= (int64_t)bytes);
         if (wrote <= 0)
             return wrote < 0 ? (int)wrote : -EIO;
         next += wrote;
@@ -138,6 +141,7 @@ int64_t disk_read_all(const struct disk *disk, int handle, void *to, size_t byte
     size_t left = bytes;
     while (left > 0) {
         const int64_t got = disk->read(disk->self, handle, next, left);
+        CHECK(got <= (int64_t)left);
         if (got < 0)
             return got;
         if (got == 0)

@@ -14,10 +14,13 @@
 
 static int line_of(char line[LINE_MAX], uint64_t number)
 {
-    return snprintf(line, LINE_MAX, "%" PRIu64 " %016" PRIx64 "\n", number, rng_mix(number));
+    const int length =
+        snprintf(line, LINE_MAX, "%" PRIu64 " %016" PRIx64 "\n", number, rng_mix(number));
+    CHECK(length > 0 && length < LINE_MAX);
+    return length;
 }
 
-/* How many bytes the file has, at most LINE_MAX; or a negative errno. */
+/* Returns how many bytes the file has, at most LINE_MAX; or a negative errno. */
 static int64_t read_line(const struct disk *disk, const char *folder, char line[LINE_MAX])
 {
     char path[DISK_PATH_MAX];
@@ -31,25 +34,26 @@ static int64_t read_line(const struct disk *disk, const char *folder, char line[
     return got;
 }
 
-/* The line is right if it is, byte for byte, how its number is written. */
+/* The line holds a number if it is, byte for byte, how that number is written. */
 static enum error number_in(const char *folder, const char line[LINE_MAX], size_t bytes,
                             uint64_t *number, struct problem *problem)
 {
-    char right[LINE_MAX], digits[LINE_MAX] = "";
+    char expected[LINE_MAX], digits[LINE_MAX] = "";
+    CHECK(bytes <= LINE_MAX);
     memcpy(digits, line, bytes < LINE_MAX ? bytes : LINE_MAX - 1);
     const uint64_t read = strtoull(digits, NULL, 10);
-    const int length = line_of(right, read);
-    if ((size_t)length != bytes || memcmp(right, line, bytes) != 0)
+    const int length = line_of(expected, read);
+    if ((size_t)length != bytes || memcmp(expected, line, bytes) != 0)
         return problem_set(problem, MALFORMED,
                            "%.300s/" NAME ": is damaged; check the disk, and remove the file if "
-                           "this machine's clock has never been ahead: the next life is then "
-                           "numbered by the clock",
+                           "this machine's clock has never been ahead: the next "
+                           "incarnation then follows the clock",
                            folder);
     *number = read;
     return OK;
 }
 
-/* What the lives before have left; 0 if there were none. */
+/* The number that earlier starts have left; 0 at the first start. */
 static enum error stored(const struct disk *disk, const char *folder, uint64_t *number,
                          struct problem *problem)
 {
@@ -69,11 +73,11 @@ static enum error store(const struct disk *disk, const char *folder, uint64_t nu
                         struct problem *problem)
 {
     char line[LINE_MAX];
-    struct atomic_file atomic_file;
+    struct atomic_file file;
     const int length = line_of(line, number);
-    atomic_file_begin(&atomic_file, disk, folder, NAME, ATOMIC_FILE_PRIVATE);
-    atomic_file_write(&atomic_file, line, (size_t)length);
-    const int error = atomic_file_end(&atomic_file);
+    atomic_file_begin(&file, disk, folder, NAME, ATOMIC_FILE_PRIVATE);
+    atomic_file_write(&file, line, (size_t)length);
+    const int error = atomic_file_end(&file);
     if (error != 0)
         return problem_set(problem, FAILED,
                            "%.300s/" NAME ": cannot be written: %s; check that the folder exists, "

@@ -15,6 +15,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && sizeof(float) == 4,
 static uint64_t tensor_size(const struct tensor *tensor)
 {
     uint64_t size = 1;
+    CHECK(tensor->rank >= 1 && tensor->rank <= 4);
     for (int i = 0; i < tensor->rank; i++)
         size *= tensor->dims[i];
     return size;

@@ -1,10 +1,13 @@
-/* A model in a file that anyone can read: safetensors, F32 tensors by layer name.
+/* A model in a file that anybody can read: safetensors, F32 tensors by layer name.
  *
  *   8 bytes little-endian length of the header ‖ JSON header ‖ the tensors, back to back
- *   (format: huggingface/safetensors README). "__metadata__" holds strings: ours are below.
+ *   (format: huggingface/safetensors README)
  *
- * At any moment the name holds the old file or the new one, whole (draft.h).
- * Held by tests/unit/state/test_safetensors.c and test_tensors_save.c.
+ *   safetensors.c ─┬─► safetensors_file.h: an open file and its header
+ *                  └─► safetensors_metadata.h: what a file of ours says of itself
+ *
+ * A save is atomic (atomic_file.h), and depends on its arguments alone: equal models are equal
+ * files. Held by tests/unit/state/test_safetensors.c and test_safetensors_save.c.
  */
 #ifndef HEARSAY_STATE_SAFETENSORS_H
 #define HEARSAY_STATE_SAFETENSORS_H
@@ -19,33 +22,34 @@
 
 struct safetensors_about {
     char layers[MODEL_LINE_MAX]; /* the model's canonical line */
-    struct shape in;
-    int classes;
-    float mean; /* how the data was normalised */
-    float scale;
-    uint64_t digest;     /* of the base */
-    uint64_t samples;    /* learned by the whole swarm */
-    uint64_t checksum;   /* of the weights; save works it out */
-    const char *version; /* save only: text, "origin/incarnation:next …"; NULL after a load */
+    struct shape in;             /* of a sample */
+    int classes;                 /* of the labels */
+    float mean;                  /* a pixel is normalised as (pixel - mean) · scale */
+    float scale;                 /* 1 / deviation */
+    uint64_t digest;             /* of the base */
+    uint64_t samples;            /* learned by the whole swarm */
+    uint64_t checksum;           /* of the weights; a save works it out */
+    const char *version;         /* for a save alone: base_version.h; NULL after a load */
 };
 
-/* Write host_weights[P] of the model to path. layers and in are the model's; about's are not used.
- * mean and scale are finite. FAILED: errno's words; no temporary file is left, and what the name
- * held before it still holds (but for a failure of the folder's fsync). */
+/* Writes host_weights[P] of the model to path. layers and in are the model's; about's are not used.
+ * mean and scale are finite. FAILED: errno's words; no temporary file is left, and the name keeps
+ * what it held (but for a failure of the folder's fsync). */
 enum error safetensors_save(const char *path, const struct model *model,
                             const struct safetensors_about *about, const float *host_weights,
                             struct problem *problem) MUST_USE;
 
-/* Over the bits of weights[count], as digest.h over those of a base: floats round what a base
- * holds. */
+/* The sum of digest.h over the bits of weights[count]: floats round what a base holds, so the
+ * digest of the base does not cover them. */
 uint64_t safetensors_checksum(const float *weights, size_t count);
 
-/* Two steps, because the model is only known after the first. Both refuse a file that is longer or
- * shorter than its header says. */
+/* Reads what a file of ours says of itself. MISMATCH: another program wrote the file. */
 enum error safetensors_read_about(const char *path, struct safetensors_about *about,
                                   struct problem *problem) MUST_USE;
-/* host_weights[P]; every tensor of the model must be there, F32, with its shape, inside the file.
- */
+
+/* Reads host_weights[P]. Metadata is not looked at: every tensor of the model must be there, F32
+ * and with its shape, and no other. MISMATCH: the sentence lists what the file holds and what the
+ * model needs. This and the above refuse a file that is longer or shorter than its header says. */
 enum error safetensors_load(const char *path, const struct model *model, float *host_weights,
                             struct problem *problem) MUST_USE;
 

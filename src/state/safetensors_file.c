@@ -18,6 +18,7 @@ static enum error read_at(const struct safetensors_file *file, void *to, uint64_
                           uint64_t at, struct problem *problem)
 {
     char *next = to;
+    CHECK(file->fd >= 0);
     while (bytes > 0) {
         const ssize_t got = pread(file->fd, next, bytes, (off_t)at);
         if (got < 0 && errno == EINTR)
@@ -128,6 +129,7 @@ enum error safetensors_file_open(struct safetensors_file *file, const char *path
 
 void safetensors_file_close(struct safetensors_file *file)
 {
+    CHECK(file->fd >= 0);
     json_decref(file->header);
     (void)close(file->fd);
     *file = (struct safetensors_file){.fd = -1};
@@ -135,6 +137,7 @@ void safetensors_file_close(struct safetensors_file *file)
 
 size_t safetensors_file_tensors(const struct safetensors_file *file)
 {
+    CHECK(json_is_object(file->header));
     const bool has_metadata = json_object_get(file->header, SAFETENSORS_METADATA) != NULL;
     return json_object_size(file->header) - has_metadata;
 }
@@ -190,6 +193,7 @@ void safetensors_file_list(const struct safetensors_file *file, char text[SAFETE
     const char *name;
     json_t *entry;
     size_t listed = 0;
+    CHECK(json_is_object(file->header));
     text[0] = '\0';
     json_object_foreach(file->header, name, entry)
     {
@@ -207,6 +211,7 @@ void safetensors_file_needs(const struct model *model, char text[SAFETENSORS_LIS
 {
     struct list list = {.text = text};
     const int tensors = model_tensors(model);
+    CHECK(tensors > 0);
     text[0] = '\0';
     for (int i = 0; i < tensors && i < LISTED; i++) {
         const struct tensor tensor = model_tensor(model, i);

@@ -5,20 +5,17 @@
 #include <stdlib.h>
 
 #include "state/disk.h"
-#include "state/state_dir.h"
-#include "node/broadcast/version.h"
-#include "state/checkpoint_owner.h"
 
 struct saver {
-    struct saver_options options;
-    void *memory; /* of the state */
-    struct checkpoint checkpoint;
-    struct checkpoint_series series;
+    struct saver_options options;    /* as given */
+    void *memory;                    /* of the state's vectors */
+    struct checkpoint checkpoint;    /* what is written, and was loaded */
+    struct checkpoint_series series; /* where the next save stands */
 
-    bool is_running; /* a thread, not yet joined */
-    pthread_t thread;
-    atomic_bool has_ended;
-    struct saved saved; /* what has ended */
+    bool is_running;       /* there is a thread, not yet joined */
+    pthread_t thread;      /* writes the checkpoint and the base */
+    atomic_bool has_ended; /* set by the thread: its result is in saved */
+    struct saved saved;    /* how the save has ended */
 };
 
 struct saver *saver_new(const struct saver_options *options)
@@ -28,7 +25,6 @@ struct saver *saver_new(const struct saver_options *options)
     saver->options = *options;
     saver->memory = malloc(learner_state_bytes(options->parameters, options->moments));
     saver->checkpoint.model = options->model;
-    saver->checkpoint.difference = checkpoint_owner_difference;
     saver->checkpoint.own = malloc(CHECKPOINT_OWN_MAX);
     CHECK(saver->memory && saver->checkpoint.own);
     learner_state_init(&saver->checkpoint.state, saver->memory, options->parameters,
@@ -79,6 +75,7 @@ static void *write_thread(void *argument)
     struct saver *saver = argument;
     struct checkpoint *checkpoint = &saver->checkpoint;
     struct saved *saved = &saver->saved;
+    CHECK(saver->is_running);
     saved->error = checkpoint_save(disk_real(), saver->options.folder, checkpoint, &saver->series,
                                    &saved->problem);
     saved->has_checkpoint = saved->error == OK;
@@ -103,6 +100,7 @@ void saver_write(struct saver *saver, size_t own_bytes, uint64_t incarnation, ui
 
 static void join(struct saver *saver)
 {
+    CHECK(saver->is_running);
     CHECK(pthread_join(saver->thread, NULL) == 0);
     saver->is_running = false;
 }

@@ -1,12 +1,12 @@
-/* The saver: the node's checkpoints, written by a thread of their own while training goes on, and
- * after each the base for anybody.
+/* The saver: a thread that writes the node's checkpoints, and after each the exported base, while
+ * training goes on.
  *
  *   learner ── learner_thread_save ──► state ─┐
  *   node ──── node_on_saved ─► own ──┴─ saver_write ─► thread ─► checkpoint.h ─► wake, saver_took
  *                                                             └► export.h
  *
- * What is written is a copy, so nobody waits for the disk. One save at a time: while one is under
- * way its memory is the thread's.
+ * The state is copied first, so nobody waits for the disk. One save runs at a time; meanwhile the
+ * memory of the state is the thread's. Held by tests/process/test_from_model.sh and test_resume.sh.
  */
 #ifndef HEARSAY_STATE_SAVER_H
 #define HEARSAY_STATE_SAVER_H
@@ -19,23 +19,24 @@
 #include "training/learner.h"
 
 struct saver_options {
-    const char *folder;
-    const char *model; /* its description */
-    struct export base;
-    size_t parameters;
-    uint32_t moments;          /* of the learner */
-    size_t own_max;            /* of the node's own bytes, a history; <= CHECKPOINT_OWN_MAX */
+    const char *folder;        /* of the checkpoints */
+    const char *model;         /* the owner's text (checkpoint_owner.h) */
+    struct export base;        /* the file written after each checkpoint */
+    size_t parameters;         /* P of the learner */
+    uint32_t moments;          /* of the learner's optimizer */
+    size_t own_max;            /* bytes of the node's history, <= CHECKPOINT_OWN_MAX */
     void (*wake)(void *waker); /* called on the saver's thread when a save has ended */
-    void *waker;
+    void *waker;               /* passed to wake */
 };
 
 struct saver;
 
-/* Twelve bytes a parameter and four for each moment, for as long as it lives. */
+/* Takes twelve bytes a parameter, and four for each of its moments, until it is freed. */
 struct saver *saver_new(const struct saver_options *options);
 
-/* The newest good checkpoint into the learner and *own (*own_bytes; valid until the first save).
- * MISSING: a first start. FAILED: there are some, and none is good. */
+/* Loads the newest good checkpoint into the learner, and the history into *own (*own_bytes; valid
+ * until the first save). MISSING: a first start. FAILED: there are checkpoints, and none is good.
+ */
 enum error saver_load(struct saver *saver, struct learner *learner,
                       const struct checkpoint_refusal *refusal, const uint8_t **own,
                       size_t *own_bytes, struct problem *problem) MUST_USE;
@@ -44,25 +45,27 @@ enum error saver_load(struct saver *saver, struct learner *learner,
 uint64_t saver_generation(const struct saver *saver);
 
 bool saver_is_busy(const struct saver *saver);
-struct learner_state *saver_state(struct saver *saver); /* to be filled, while it is not busy ... */
-uint8_t *saver_own(struct saver *saver);                /* ... and this */
+/* What a save writes, to be filled while the saver is not busy: state, and history. */
+struct learner_state *saver_state(struct saver *saver);
+uint8_t *saver_own(struct saver *saver);
 
-/* samples: learned by the whole swarm, as far as is known. */
+/* Begins a save; the saver must not be busy. */
 void saver_write(struct saver *saver, size_t own_bytes, uint64_t incarnation, uint64_t samples);
 
-/* How a write has ended. The checkpoint may be whole, and the base not saved. */
+/* How a save has ended. The checkpoint may be whole, and the base not saved. */
 struct saved {
-    bool has_checkpoint;
-    enum error error;
-    struct problem problem;
+    bool has_checkpoint;    /* the checkpoint is whole */
+    enum error error;       /* of the checkpoint, or of the base */
+    struct problem problem; /* of that error */
 };
 
-/* True once for each write that has ended. */
+/* True once for each save that has ended. */
 bool saver_took(struct saver *saver, struct saved *saved);
 
-/* The end of the write under way, if there is one: OK otherwise. */
+/* Waits for the save under way, if there is one, and returns its error; OK otherwise. */
 enum error saver_wait(struct saver *saver, struct problem *problem);
 
-void saver_free(struct saver *saver); /* waits, too */
+/* Waits, too. */
+void saver_free(struct saver *saver);
 
 #endif

@@ -59,12 +59,13 @@ static double age_s(const char *file)
 
 struct state_dir_checkpoint state_dir_checkpoint(const char *path, uint64_t generation)
 {
-    struct state_dir_checkpoint said;
+    struct state_dir_checkpoint described;
     const int length =
-        snprintf(said.text, sizeof said.text, "%s/checkpoint-%" PRIu64, path, generation);
-    (void)snprintf(said.text + length, sizeof said.text - (size_t)length, ", %s old",
-                   amount_span(age_s(said.text)).text);
-    return said;
+        snprintf(described.text, sizeof described.text, "%s/checkpoint-%" PRIu64, path, generation);
+    CHECK(length > 0 && (size_t)length < sizeof described.text);
+    (void)snprintf(described.text + length, sizeof described.text - (size_t)length, ", %s old",
+                   amount_span(age_s(described.text)).text);
+    return described;
 }
 
 enum error state_dir_check_history(const char *path, const struct node_options *options,
@@ -74,5 +75,6 @@ enum error state_dir_check_history(const char *path, const struct node_options *
         return OK;
     return problem_set(
         problem, TOO_BIG,
-        "the checkpoint in %s knows more lives than limits.incarnations allows: raise it", path);
+        "the checkpoint in %s knows more incarnations than limits.incarnations allows: raise it",
+        path);
 }

@@ -1,8 +1,8 @@
-/* The folder in which a node keeps what must outlive it.
+/* The folder in which a node keeps what must outlive its process.
  *
- *   state_dir/incarnation     life.h
- *   state_dir/checkpoint-N    checkpoint.h: to go on from
- *   state_dir/base.safetensors   export.h: the model, for anybody
+ *   STATE_DIR/incarnation        incarnation.h
+ *   STATE_DIR/checkpoint-N       checkpoint.h: to go on from
+ *   STATE_DIR/base.safetensors   export.h: the model, for anybody
  */
 #ifndef HEARSAY_STATE_STATE_DIR_H
 #define HEARSAY_STATE_STATE_DIR_H
@@ -12,20 +12,21 @@
 
 #define STATE_PATH_BYTES 1024
 
-/* It is there, and may be written to; made if it is not. */
+/* Makes the folder if it is not there. FAILED: it cannot be made, or not be written to. */
 enum error state_dir_make(const char *path, struct problem *problem) MUST_USE;
 
-/* MALFORMED: the model starts from what is saved here, and no later start would find it again. */
+/* MALFORMED: model.start is the base that this node saves here, so that no later start would find
+ * the same weights. */
 enum error state_dir_check_start(const char *folder, const char *start,
                                  struct problem *problem) MUST_USE;
 
-/* "state/checkpoint-7, 2h13m old": the checkpoint of this number, and when it was written. */
+/* "state/checkpoint-7, 2h13m old": the checkpoint of this number, and its age. */
 struct state_dir_checkpoint {
     char text[STATE_PATH_BYTES + 64];
 };
 struct state_dir_checkpoint state_dir_checkpoint(const char *path, uint64_t generation);
 
-/* TOO_BIG: the options have no room for the history that a checkpoint here gave them. */
+/* TOO_BIG: the options have no room for the history that a checkpoint here holds. */
 enum error state_dir_check_history(const char *path, const struct node_options *options,
                                    struct problem *problem) MUST_USE;
 

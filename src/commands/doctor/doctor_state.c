@@ -55,9 +55,7 @@ void doctor_look_at_state(struct doctor *doctor)
 {
     char model[CHECKPOINT_OWNER_MAX];
     void *memory = malloc(learner_state_bytes(doctor->parameters, 0));
-    struct checkpoint checkpoint = {.model = model,
-                                    .difference = checkpoint_owner_difference,
-                                    .own = malloc(CHECKPOINT_OWN_MAX)};
+    struct checkpoint checkpoint = {.model = model, .own = malloc(CHECKPOINT_OWN_MAX)};
     CHECK(memory && checkpoint.own);
     checkpoint_owner_describe(&doctor->identity, doctor->config.node.swarm, doctor->model, model);
     learner_state_init(&checkpoint.state, memory, doctor->parameters, 0);

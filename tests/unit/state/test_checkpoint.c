@@ -69,22 +69,22 @@ static void put_old_format(void)
     const struct learner_state *s = &saved.checkpoint.state;
     const void *const vectors[] = {s->base, s->base_at_last_publish, s->weights, s->moment[0]};
     struct checkpoint_header header;
-    struct atomic_file atomic_file;
+    struct atomic_file file;
     assert_int_equal(save(&disk), OK);
     memcpy(&header, file_of(&disk, 1)->bytes, sizeof header);
     header.format = 1;
     header.batch = 0;
     header.total_bytes = checksummed_file_bytes(96 + strlen(MODEL) + OWN + 16 * P);
     memory_disk_init(&disk);
-    atomic_file_begin(&atomic_file, &disk.table, FOLDER, "checkpoint-1", ATOMIC_FILE_PRIVATE);
-    checksummed_writer_init(&writer, &atomic_file, 1);
+    atomic_file_begin(&file, &disk.table, FOLDER, "checkpoint-1", ATOMIC_FILE_PRIVATE);
+    checksummed_writer_init(&writer, &file, 1);
     checksummed_write(&writer, &header, 96);
     checksummed_write(&writer, MODEL, strlen(MODEL));
     checksummed_write(&writer, saved.own, OWN);
     for (int i = 0; i < 4; i++)
         checksummed_write(&writer, vectors[i], P * sizeof(float));
     checksummed_write_end(&writer);
-    assert_int_equal(atomic_file_end(&atomic_file), 0);
+    assert_int_equal(atomic_file_end(&file), 0);
 }
 
 static void a_checkpoint_of_the_first_format_is_read(void **state)
@@ -157,8 +157,8 @@ static void after_a_rotten_one_the_older_that_was_loaded_is_kept(void **state)
     assert_int_equal(series.next, 4);
 }
 
-/* Goes on from the crash as a next life would: loads k or k+1, saves, loads that. */
-static void live_on(struct memory_disk *after, uint64_t oldest, uint64_t newest)
+/* Goes on from the crash as the next start does: loads k or k+1, saves, loads that. */
+static void go_on(struct memory_disk *after, uint64_t oldest, uint64_t newest)
 {
     const enum error error = load(after);
     if (error != OK || series.good < oldest || series.good > newest)
@@ -169,7 +169,8 @@ static void live_on(struct memory_disk *after, uint64_t oldest, uint64_t newest)
     must_load(after, next, refusals.count);
 }
 
-/* The power goes before operation `cut` of a save; whatever the crash leaves, somebody lives on. */
+/* The power goes before operation `cut` of a save; whatever the crash leaves, the next start goes
+ * on. */
 static int crash_everywhere(const struct memory_disk *from, uint64_t generation)
 {
     const struct checkpoint_series before = series;
@@ -186,8 +187,8 @@ static int crash_everywhere(const struct memory_disk *from, uint64_t generation)
                 memory_disk_crash(&crashed, &tried, kind, names);
                 if (generation == 1 && !is_done && load(&crashed) == MISSING)
                     continue;
-                live_on(&crashed, is_done || generation == 1 ? generation : generation - 1,
-                        generation);
+                go_on(&crashed, is_done || generation == 1 ? generation : generation - 1,
+                      generation);
             }
         }
     }
@@ -300,7 +301,7 @@ static void a_dying_disk_leaves_the_older_generation(void **state)
             (void)save(&tried);
             for (unsigned names = 0; names < 1u << tried.pending_count; names++) {
                 memory_disk_crash(&crashed, &tried, kind, names);
-                live_on(&crashed, 2, 3);
+                go_on(&crashed, 2, 3);
             }
         }
     }

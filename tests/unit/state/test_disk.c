@@ -1,4 +1,5 @@
-/* The real disk, in a folder of its own: it does what disk.h says, and checkpoints live on it. */
+/* The real disk, in a folder of its own: it does what disk.h says, and checkpoints are kept on it.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>
@@ -132,22 +133,22 @@ static void a_folder_lists_its_names(void **state)
     assert_int_equal(count, 202);
 }
 
-static void a_draft_takes_the_place_of_what_had_its_name(void **state)
+static void an_atomic_file_replaces_what_had_its_name(void **state)
 {
     (void)state;
-    struct atomic_file atomic_file;
+    struct atomic_file file;
     put("a", "old");
     put("a" ATOMIC_FILE_SUFFIX, "left by a crash");
-    atomic_file_begin(&atomic_file, disk, folder, "a", ATOMIC_FILE_PRIVATE);
-    atomic_file_write(&atomic_file, "new ", 4);
-    atomic_file_write(&atomic_file, "words", 5);
+    atomic_file_begin(&file, disk, folder, "a", ATOMIC_FILE_PRIVATE);
+    atomic_file_write(&file, "new ", 4);
+    atomic_file_write(&file, "words", 5);
     must_hold("a", "old");
-    assert_int_equal(atomic_file_end(&atomic_file), 0);
+    assert_int_equal(atomic_file_end(&file), 0);
     must_hold("a", "new words");
     assert_int_equal(disk->open(disk->self, in_folder("a" ATOMIC_FILE_SUFFIX)), -ENOENT);
-    atomic_file_begin(&atomic_file, disk, "/nowhere/at/all", "a", ATOMIC_FILE_PRIVATE);
-    atomic_file_write(&atomic_file, "x", 1);
-    assert_int_equal(atomic_file_end(&atomic_file), -ENOENT);
+    atomic_file_begin(&file, disk, "/nowhere/at/all", "a", ATOMIC_FILE_PRIVATE);
+    atomic_file_write(&file, "x", 1);
+    assert_int_equal(atomic_file_end(&file), -ENOENT);
 }
 
 static void must_not_be_refused(void *context, const struct problem *problem)
@@ -157,7 +158,7 @@ static void must_not_be_refused(void *context, const struct problem *problem)
 }
 
 /* With as many bytes of the node's own as there may be. */
-static void a_checkpoint_lives_on_it(void **state)
+static void a_checkpoint_is_saved_and_loaded_on_it(void **state)
 {
     (void)state;
     enum { P = 50000 };
@@ -199,8 +200,8 @@ int main(void)
         TEST(names_change_and_go),
         TEST(what_fails_says_why),
         TEST(a_folder_lists_its_names),
-        TEST(a_draft_takes_the_place_of_what_had_its_name),
-        TEST(a_checkpoint_lives_on_it),
+        TEST(an_atomic_file_replaces_what_had_its_name),
+        TEST(a_checkpoint_is_saved_and_loaded_on_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

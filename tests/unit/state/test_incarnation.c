@@ -1,4 +1,4 @@
-/* The incarnation rises from life to life, whatever the clock, the disk and the power do. */
+/* The incarnation rises with each start, whatever the clock, the disk and the power do. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static int begin(void **state)
     return 0;
 }
 
-static uint64_t live(struct memory_disk *on, uint64_t wall_ms)
+static uint64_t begin_on(struct memory_disk *on, uint64_t wall_ms)
 {
     uint64_t incarnation = 0;
     assert_int_equal(
@@ -32,40 +32,40 @@ static uint64_t live(struct memory_disk *on, uint64_t wall_ms)
     return incarnation;
 }
 
-static void the_first_life_has_the_number_of_the_clock(void **state)
+static void the_first_start_has_the_number_of_the_clock(void **state)
 {
     (void)state;
-    assert_true(live(&disk, NOW) == NOW);
-    assert_true(live(&disk, NOW + 10 * RESERVE) == NOW + 10 * RESERVE);
+    assert_true(begin_on(&disk, NOW) == NOW);
+    assert_true(begin_on(&disk, NOW + 10 * RESERVE) == NOW + 10 * RESERVE);
 }
 
-static void a_later_life_is_above_all_numbers_of_those_before(void **state)
+static void a_later_start_is_above_all_earlier_numbers(void **state)
 {
     (void)state;
-    assert_true(live(&disk, NOW) == NOW);
-    assert_true(live(&disk, NOW) == NOW + RESERVE);
-    assert_true(live(&disk, NOW - 500000) == NOW + 2 * RESERVE);
-    assert_true(live(&disk, 0) == NOW + 3 * RESERVE);
-    assert_true(live(&disk, NOW + 3 * RESERVE + 1) == NOW + 4 * RESERVE);
+    assert_true(begin_on(&disk, NOW) == NOW);
+    assert_true(begin_on(&disk, NOW) == NOW + RESERVE);
+    assert_true(begin_on(&disk, NOW - 500000) == NOW + 2 * RESERVE);
+    assert_true(begin_on(&disk, 0) == NOW + 3 * RESERVE);
+    assert_true(begin_on(&disk, NOW + 3 * RESERVE + 1) == NOW + 4 * RESERVE);
 }
 
 static void nothing_is_left_but_the_one_line(void **state)
 {
     (void)state;
     memory_disk_put(&disk, NAME ".new", "half a li", 9);
-    (void)live(&disk, NOW);
+    (void)begin_on(&disk, NOW);
     assert_null(memory_disk_file(&disk, NAME ".new"));
     const struct memory_file *file = memory_disk_file(&disk, NAME);
     assert_true(memchr(file->bytes, '\n', file->size) == file->bytes + file->size - 1);
     assert_memory_equal(file->bytes, "1700000001000 ", 14);
 }
 
-/* Until it is there to stay, nobody is told of a number; so after any crash the next is higher. */
-static void after_a_crash_anywhere_the_next_life_is_above_every_life_begun(void **state)
+/* A number is given out only once the file is durable, so after any crash the next is higher. */
+static void after_a_crash_anywhere_the_next_start_is_above_all_before(void **state)
 {
     (void)state;
     int crashes = 0, cut = 0;
-    (void)live(&disk, NOW);
+    (void)begin_on(&disk, NOW);
     for (bool goes_on = true; goes_on; cut++) {
         memory_disk_copy(&tried, &disk);
         memory_disk_heal(&tried);
@@ -78,7 +78,7 @@ static void after_a_crash_anywhere_the_next_life_is_above_every_life_begun(void 
         for (int kind = 0; kind < CRASH_KINDS; kind++) {
             for (unsigned names = 0; names < 1u << tried.pending_count; names++, crashes++) {
                 memory_disk_crash(&crashed, &tried, kind, names);
-                const uint64_t third = live(&crashed, 0);
+                const uint64_t third = begin_on(&crashed, 0);
                 assert_true(third == NOW + 2 * RESERVE || (third == NOW + RESERVE && !begun));
             }
         }
@@ -90,7 +90,7 @@ static void whatever_operation_fails_no_number_is_given_and_none_is_lost(void **
 {
     (void)state;
     const int errors[] = {EIO, ENOSPC};
-    (void)live(&disk, NOW);
+    (void)begin_on(&disk, NOW);
     for (int i = 0; i < 8; i++) {
         int at = 0, failures = 0;
         for (bool goes_on = true; goes_on; at++) {
@@ -108,7 +108,7 @@ static void whatever_operation_fails_no_number_is_given_and_none_is_lost(void **
             assert_true(error == OK ? second == NOW + RESERVE : second == 0 && error == FAILED);
             assert_true(error == OK || strstr(problem.text, strerror(errors[i % 2])));
             memory_disk_heal(&tried);
-            assert_true(live(&tried, 0) >= NOW + RESERVE + (error == OK ? RESERVE : 0));
+            assert_true(begin_on(&tried, 0) >= NOW + RESERVE + (error == OK ? RESERVE : 0));
         }
         assert_true(failures >= 6 && at > 8);
     }
@@ -117,7 +117,7 @@ static void whatever_operation_fails_no_number_is_given_and_none_is_lost(void **
 static void a_damaged_line_is_refused_and_stays(void **state)
 {
     (void)state;
-    (void)live(&disk, NOW);
+    (void)begin_on(&disk, NOW);
     struct memory_file *file = memory_disk_file(&disk, NAME);
     const struct memory_file whole = *file;
     uint64_t incarnation = 7;
@@ -136,10 +136,10 @@ static void a_damaged_line_is_refused_and_stays(void **state)
                          MALFORMED);
     assert_int_equal(incarnation, 7);
     file->size = whole.size;
-    assert_true(live(&disk, 0) == NOW + RESERVE);
+    assert_true(begin_on(&disk, 0) == NOW + RESERVE);
 }
 
-static void at_the_end_of_the_numbers_there_is_no_life(void **state)
+static void at_the_end_of_the_numbers_nothing_starts(void **state)
 {
     (void)state;
     uint64_t incarnation = 7;
@@ -157,13 +157,13 @@ static void at_the_end_of_the_numbers_there_is_no_life(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_first_life_has_the_number_of_the_clock),
-        TEST(a_later_life_is_above_all_numbers_of_those_before),
+        TEST(the_first_start_has_the_number_of_the_clock),
+        TEST(a_later_start_is_above_all_earlier_numbers),
         TEST(nothing_is_left_but_the_one_line),
-        TEST(after_a_crash_anywhere_the_next_life_is_above_every_life_begun),
+        TEST(after_a_crash_anywhere_the_next_start_is_above_all_before),
         TEST(whatever_operation_fails_no_number_is_given_and_none_is_lost),
         TEST(a_damaged_line_is_refused_and_stays),
-        TEST(at_the_end_of_the_numbers_there_is_no_life),
+        TEST(at_the_end_of_the_numbers_nothing_starts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

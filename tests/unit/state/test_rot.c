@@ -88,18 +88,18 @@ static void a_chunk_in_the_place_of_another_is_noticed(void **state)
     (void)state;
     uint8_t bytes[100], back[100];
     memory_disk_init(&disk);
-    struct atomic_file atomic_file;
+    struct atomic_file file;
     static struct checksummed_writer writer;
     static struct checksummed_reader reader;
     memset(bytes, 7, sizeof bytes);
     for (uint64_t number = 0; number < 3; number++) {
-        atomic_file_begin(&atomic_file, &disk.table, FOLDER, number == 1 ? "one" : "zero",
+        atomic_file_begin(&file, &disk.table, FOLDER, number == 1 ? "one" : "zero",
                           ATOMIC_FILE_PRIVATE);
-        checksummed_writer_init(&writer, &atomic_file, number == 2 ? 6 : 5);
+        checksummed_writer_init(&writer, &file, number == 2 ? 6 : 5);
         writer.number = number == 1 ? 1 : 0;
         checksummed_write(&writer, bytes, sizeof bytes);
         checksummed_write_end(&writer);
-        assert_int_equal(atomic_file_end(&atomic_file), 0);
+        assert_int_equal(atomic_file_end(&file), 0);
         const int handle = disk.table.open(&disk, number == 1 ? FOLDER "/one" : FOLDER "/zero");
         checksummed_reader_init(&reader, &disk.table, handle, 5);
         assert_int_equal(checksummed_read(&reader, back, sizeof back),
@@ -143,10 +143,10 @@ static void put_second(const struct checkpoint_header *header, size_t more)
     static const uint8_t bytes[16];
     const struct learner_state *s = &saved.checkpoint.state;
     const void *const vectors[] = {s->base, s->base_at_last_publish, s->weights, s->moment[0]};
-    struct atomic_file atomic_file;
+    struct atomic_file file;
     disk.file_count = 2; /* in the room of the one before */
-    atomic_file_begin(&atomic_file, &disk.table, FOLDER, "checkpoint-2", ATOMIC_FILE_PRIVATE);
-    checksummed_writer_init(&writer, &atomic_file, 2);
+    atomic_file_begin(&file, &disk.table, FOLDER, "checkpoint-2", ATOMIC_FILE_PRIVATE);
+    checksummed_writer_init(&writer, &file, 2);
     checksummed_write(&writer, header, sizeof *header);
     checksummed_write(&writer, MODEL, strlen(MODEL));
     checksummed_write(&writer, saved.own, OWN);
@@ -154,7 +154,7 @@ static void put_second(const struct checkpoint_header *header, size_t more)
         checksummed_write(&writer, vectors[i], P * sizeof(float));
     checksummed_write(&writer, bytes, more);
     checksummed_write_end(&writer);
-    assert_int_equal(atomic_file_end(&atomic_file), 0);
+    assert_int_equal(atomic_file_end(&file), 0);
 }
 
 static struct checkpoint_header second_header(void)
