@@ -2,12 +2,12 @@
  *
  *   layers, optimizer, replica ──► struct backend ──► backend_cpu (OpenBLAS) | backend_cuda
  *
- * Every pointer is memory of the backend (from take) unless its name begins with host_.
- * Matrices are row major. Operations run in the order they are called; those that return a value
- * or write host memory are finished when they return, others perhaps later. Host memory that one
- * reads may be written to again as soon as it returns. Sizes are checked by the caller; a backend
- * that breaks (device lost) says so and ends the process, it does not return. No operation
- * depends on what another left in the backend itself: whoever runs in its thread may share it.
+ * Every pointer is memory of the backend (from take) unless its name begins with host_. Matrices
+ * are row major. Operations run in the order they are called. Those that return a value or write
+ * host memory are finished when they return, others perhaps later. Host memory that one reads may
+ * be written to again as soon as it returns. The caller checks sizes. A backend that breaks (device
+ * lost) prints why and ends the process. No operation depends on what another left in the backend:
+ * all that runs in its thread may share it.
  * Held by tests/unit/model/test_backend.c: every operation against a naive reference, on every
  * backend.
  */
@@ -36,7 +36,7 @@ static inline struct shape conv_output(const struct conv *conv)
                           .width = conv->in.width + 2 * conv->pad - conv->kernel + 1};
 }
 
-/* Square window that moves by its own size; what does not fill a window is left out. */
+/* Square window that moves by its own size; rows and columns that fill no window are left out. */
 struct pool {
     struct shape in;
     int window; /* 1 .. POOL_WINDOW_MAX, so that a place in it fits a byte */
@@ -62,8 +62,8 @@ struct sgd {
 
 struct adam {
     float rate;
-    float beta1; /* of the mean of the gradients ... */
-    float beta2; /* ... and of that of their squares */
+    float beta1; /* decay of the mean of the gradients */
+    float beta2; /* decay of the mean of their squares */
     float epsilon;
     float weight_decay;
     uint64_t step; /* the first is 1 */
@@ -77,24 +77,24 @@ struct adam {
 #define BIN_PARTS      256
 
 struct survey {
-    float beta;           /* step on by so much of what the base did */
-    float floor;          /* what is smaller is passed over; 0: nothing is */
-    uint32_t *candidates; /* [candidates_max] indices */
-    uint32_t candidates_max;
+    float beta;              /* outer momentum: w moves by so much of what the base did */
+    float floor;             /* smaller residuals are passed over; 0: none are */
+    uint32_t *candidates;    /* [candidates_max] indices */
+    uint32_t candidates_max; /* further ones are counted, not listed */
 };
 
-/* What passes over samples have come to: adds up until it is written to. */
+/* The result of passes over samples; it adds up until it is overwritten. */
 struct score {
-    double loss; /* the sum of the samples' */
-    uint32_t samples;
-    uint32_t correct; /* whose label was the first largest logit */
+    double loss;      /* summed over the samples */
+    uint32_t samples; /* so far */
+    uint32_t correct; /* samples whose label was the first largest logit */
 };
 
-/* Operations that are called again and again with the same arguments; what the memory holds may
- * differ. Zeroed at its birth, and for one backend only. */
+/* Operations that are called again and again with the same arguments, on memory that may change (a
+ * CUDA graph). Zeroed at first, and for one backend only. */
 struct sequence {
-    void *recorded;
-    uint32_t times;
+    void *recorded; /* the backend's; NULL: nothing is recorded */
+    uint32_t times; /* that it was begun */
 };
 
 struct backend {
@@ -105,19 +105,19 @@ struct backend {
     void (*give)(struct backend *, void *memory);
     void (*upload)(struct backend *, void *to, const void *host_from, size_t bytes);
     void (*download)(struct backend *, void *host_to, const void *from, size_t bytes);
-    /* A copy that operations only read, given back like everything else. What would take more than
-     * half of the memory that is left stays in the host's (*far), and is fetched from there by each
-     * operation that reads it, as far as it does. */
+    /* A copy that operations only read, given back like everything else. A copy that would take
+     * more than half of the free memory stays in host memory (*far), from where each operation
+     * fetches what it reads. */
     void *(*keep)(struct backend *, const void *host_from, size_t bytes, bool *far);
-    /* The end of the backend itself; everything taken must have been given back. */
+    /* Ends the backend; everything taken must have been given back. */
     void (*close)(struct backend *);
 
-    /* False: call the operations, then sequence_end. True: they are done, since the backend had
-     * recorded them when they were called before. None of them may return anything or touch host
-     * memory, and nothing else is called between the two. */
+    /* True: the operations are done, from the recording of an earlier call. False: call them, then
+     * sequence_end; nothing else is called in between, and none of them may return a value or touch
+     * host memory. */
     bool (*sequence_begin)(struct backend *, struct sequence *);
     void (*sequence_end)(struct backend *, struct sequence *);
-    /* Its operations will be others, or it is needed no more. */
+    /* Forgets the recording: the operations change, or are needed no more. */
     void (*sequence_drop)(struct backend *, struct sequence *);
 
     /* y[batch,out] = activation(x[batch,in] · w[out,in]ᵀ + b[out]) */
@@ -160,10 +160,9 @@ struct backend {
     void (*sgd)(struct backend *, const struct sgd *, size_t count, float *w, const float *g,
                 float *m);
 
-    /* m = beta1·m + (1 - beta1)·g; v = beta2·v + (1 - beta2)·g²; with each divided by what the
-     * zeros it began with have made it too small by, 1 - beta^step: w -= rate·(m / (sqrt(v) +
-     * epsilon) + weight_decay·w)       (Kingma, Ba 2015; Loshchilov, Hutter 2019: the decay goes
-     * past the moments) */
+    /* AdamW: m = beta1·m + (1 - beta1)·g; v = beta2·v + (1 - beta2)·g²; each corrected for its zero
+     * start by / (1 - beta^step); w -= rate·(m / (sqrt(v) + epsilon) + weight_decay·w)
+     * (Kingma, Ba 2015; decoupled weight decay: Loshchilov, Hutter 2019) */
     void (*adam)(struct backend *, const struct adam *, size_t count, float *w, const float *g,
                  float *m, float *v);
 
@@ -173,33 +172,34 @@ struct backend {
                    const uint8_t *labels, const uint32_t *pick, float mean, float scale, float *x,
                    uint8_t *y);
 
-    /* The exchange. residual r = w - QUANTUM·base, derived here and stored nowhere. */
+    /* The exchange: gradient compression with error feedback (exchange/replica.h). The residual
+     * r = w - QUANTUM·base is derived here and stored nowhere. */
 
-    /* The one pass over everything before a telling. Steps on with the base: where base and since
-     * differ, w += beta·QUANTUM·(base - since), since = base. Then every entry whose |r| is at
-     * least the floor, or is no number: host_bins[float bits of |r| >> BIN_BITS]++ (of a NaN, one
-     * above infinity's), which had been cleared, and its index is noted in picks, in order, as long
-     * as there is room. Returns how many there are. */
+    /* The one pass over all entries before a publication. Takes the outer step: where base and
+     * base_at_last_publish differ, w += beta·QUANTUM·(base - base_at_last_publish), and they become
+     * equal. Then counts every entry whose |r| is at least the floor, or is NaN:
+     * host_bins[float bits of |r| >> BIN_BITS]++ (a NaN one above infinity's), from cleared bins,
+     * and lists its index in candidates, in order, as long as there is room. Returns how many such
+     * entries there are. */
     uint32_t (*survey)(struct backend *, const struct survey *survey, size_t count, float *w,
                        const int32_t *base, int32_t *base_at_last_publish,
                        uint32_t host_bins[HISTOGRAM_BINS]);
-    /* The entries picks[picked] whose |r| lies in this bin: host_parts[part of the bin]++, which
-     * had been cleared. */
-    void (*refine)(struct backend *, uint32_t picked, const uint32_t *candidates, const float *w,
+    /* A histogram within one bin, of candidates[found]: host_parts[part of the bin]++ for those
+     * whose |r| lies in it, from cleared parts. */
+    void (*refine)(struct backend *, uint32_t found, const uint32_t *candidates, const float *w,
                    const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS]);
-    /* Of the entries picks[picked]: each with level k = trunc(r / tau) != 0, clamped to ±LEVEL_MAX
-     * (but none whose residual is not finite: it would spread what broke here):
-     * written to host_update (at most capacity), base += amount·k, w += (QUANTUM·amount - tau)·k.
+    /* Cuts from candidates[found] each entry with level k = trunc(r / tau) != 0, clamped to
+     * ±LEVEL_MAX, into host_update (at most capacity): base += amount·k, w += (QUANTUM·amount -
+     * tau)·k. A residual that is not finite stays here: it would spread what broke.
      * host_update->tau and ->amount are given; ->count is set. */
-    void (*cut)(struct backend *, uint32_t picked, const uint32_t *candidates, float *w,
+    void (*cut)(struct backend *, uint32_t found, const uint32_t *candidates, float *w,
                 int32_t *base, uint32_t capacity, struct update *host_update);
     /* base += amount·k, w += QUANTUM·amount·k. */
     void (*apply)(struct backend *, const struct update *host_update, float *w, int32_t *base);
-    /* The same, of an update that an earlier life of this node cut: what that took from r = tau·k
-     * is taken from the r that is here, as far as that goes. base += amount·k, w +=
-     * QUANTUM·amount·k - taken; taken = 0 where r and k differ in sign, else the smaller of |r| and
-     * tau·|k|, with that sign. Where r has all of it, w becomes what cut would have made of it, bit
-     * for bit. */
+    /* The same for an update that an earlier incarnation of this node cut: the residual pays for it
+     * as far as it goes. base += amount·k, w += QUANTUM·amount·k - taken; taken = 0 where r and k
+     * differ in sign, else the smaller of |r| and tau·|k|, with that sign. Where r holds all of it,
+     * w becomes what cut would have made of it, bit for bit. */
     void (*apply_own)(struct backend *, const struct update *host_update, float *w, int32_t *base);
     /* base = host_base, w = QUANTUM·base + r: the base moves and the residual stays. w stays as it
      * is, bit for bit, where base does; and w == QUANTUM·base stays so, bit for bit. */

@@ -1,6 +1,8 @@
-/* What a node computes on: `device = auto | cpu | cuda:N | cuda:UUID`.
+/* The device that a node computes on: `device = auto | cpu | cuda:N | cuda:UUID`.
  *
  *   device_open ──► backend_cpu | backend_cuda
+ *
+ * Held by tests/unit/model/test_device.c and tests/process/test_gpu.sh.
  */
 #ifndef HEARSAY_MODEL_BACKEND_DEVICE_H
 #define HEARSAY_MODEL_BACKEND_DEVICE_H
@@ -22,25 +24,25 @@
 enum precision { PRECISION_FP32, PRECISION_TF32, PRECISION_BF16 };
 
 struct gpu {
-    char name[128];
-    char uuid[DEVICE_UUID_TEXT];
-    int major; /* compute capability */
-    int minor;
-    size_t bytes;
+    char name[128];              /* as the driver says */
+    char uuid[DEVICE_UUID_TEXT]; /* "GPU-…" */
+    int major;                   /* of the compute capability */
+    int minor;                   /* of the compute capability */
+    size_t bytes;                /* of its memory */
 };
 
 #define DEVICE_WORDS "auto, cpu, cuda:N or cuda:GPU-… (its UUID)"
 
-/* Whether the word can mean a device at all: one of those. */
+/* Whether the word has one of these forms. */
 bool device_is_word(const char *word);
 
-/* auto: the first GPU that there is, else the CPU. threads: of the CPU. A beginning of a UUID will
- * do. text says which it is, or the problem why it cannot be. */
+/* auto: the first GPU, else the CPU. threads: of the CPU. The beginning of a UUID is enough. text
+ * describes the device; the problem says why it cannot be used. */
 enum error device_open(const char *word, int threads, enum precision precision,
                        struct backend **backend, char text[DEVICE_TEXT_MAX],
                        struct problem *problem) MUST_USE;
 
-/* Every GPU, a line each, below what the program was built with. */
+/* Prints what the program was built with, then a line for each GPU. */
 void device_list(FILE *out);
 
 #endif

@@ -1,7 +1,9 @@
-/* Which samples come next: a fresh shuffle of the shard each epoch, by (seed, epoch, node).
+/* The order of the samples: a fresh shuffle of the shard each epoch, by (seed, epoch, node).
  *
- * Every sample of the shard is seen once per epoch, whatever the batch size; a batch may span
- * two epochs. Position and seed say everything: nothing else needs saving to go on later.
+ *   (seed, epoch, node) ─► order[count] ─► batch_next: the next `size` samples
+ *
+ * Every sample of the shard comes once per epoch, whatever the batch size; a batch may span two
+ * epochs. Epoch, place and seed are the whole state: a checkpoint needs nothing else.
  * Held by tests/unit/model/test_batch.c.
  */
 #ifndef HEARSAY_MODEL_DATA_BATCH_H
@@ -13,22 +15,22 @@
 #include "base/rng.h"
 
 struct batch {
-    uint32_t *order; /* [count], this epoch's */
-    uint32_t count;
-    uint32_t at;
-    uint64_t epoch;
-    uint64_t seed;
-    uint64_t node; /* which stream: two nodes with the same shard see it in different orders */
+    uint32_t *order; /* [count], of this epoch */
+    uint32_t count;  /* samples of the shard */
+    uint32_t at;     /* place of the next sample in the order */
+    uint64_t epoch;  /* from 0 */
+    uint64_t seed;   /* of the order */
+    uint64_t node;   /* stream of the seed: nodes with the same shard see different orders */
 };
 
 void batch_init(struct batch *batch, struct arena *arena, uint32_t count, uint64_t seed,
                 uint64_t node);
 
-/* The next `size` picks into pick[size]. */
+/* Writes the indices of the next `size` samples to pick[size]. */
 void batch_next(struct batch *batch, uint32_t size, uint32_t *pick);
 
-/* Go to where another batch of the same count, seed and node was (its epoch and at). A place beyond
- * the shard, which has become smaller since, is its end: the next epoch follows. */
+/* Goes to the epoch and place of another batch of the same count, seed and node. A place beyond the
+ * shard (it may have become smaller) is its end: the next epoch follows. */
 void batch_seek(struct batch *batch, uint64_t epoch, uint32_t at);
 
 /* The numbers 0 .. count-1 in a random order (Fisher, Yates; Durstenfeld 1964), by rng alone. */

@@ -170,13 +170,13 @@ static enum error load_idx(struct dataset *dataset, const struct dataset_options
     return error;
 }
 
-static void tally_glyphs(struct dataset *dataset, uint64_t seed, uint32_t train_count)
+static void tally_digits(struct dataset *dataset, uint64_t seed, uint32_t train_count)
 {
-    uint8_t pixels[GLYPH_PIXELS];
+    uint8_t pixels[DIGIT_PIXELS];
     struct tally tally = {0};
     const uint32_t count = train_count < DATASET_TALLIED ? train_count : DATASET_TALLIED;
     for (uint32_t i = 0; i < count; i++) {
-        (void)synthetic_digits_draw(seed, GLYPHS_TRAIN, i, pixels);
+        (void)synthetic_digits_draw(seed, DIGITS_TRAIN, i, pixels);
         tally_add(&tally, pixels, sizeof pixels);
     }
     tally_normalise(&tally, dataset);
@@ -191,18 +191,18 @@ static enum error load_generated(struct dataset *dataset, const struct dataset_o
     if (error != OK)
         return error;
     dataset->count = slice.kept;
-    dataset->shape = (struct shape){1, GLYPH_SIDE, GLYPH_SIDE};
-    dataset->classes = GLYPH_CLASSES;
+    dataset->shape = (struct shape){1, DIGIT_SIDE, DIGIT_SIDE};
+    dataset->classes = DIGIT_CLASSES;
     error = take_memory(dataset, problem);
-    const enum glyphs_set set = train ? GLYPHS_TRAIN : GLYPHS_TEST;
+    const enum digits_set set = train ? DIGITS_TRAIN : DIGITS_TEST;
     for (uint32_t i = 0, at = 0; error == OK && i < count; i++)
         if (slice.keep[i]) {
-            uint8_t *pixels = dataset->pixels + (size_t)at * GLYPH_PIXELS;
+            uint8_t *pixels = dataset->pixels + (size_t)at * DIGIT_PIXELS;
             dataset->labels[at++] = synthetic_digits_draw(options->seed, set, i, pixels);
         }
     free(slice.keep);
     if (error == OK && train)
-        tally_glyphs(dataset, options->seed, count);
+        tally_digits(dataset, options->seed, count);
     return error;
 }
 

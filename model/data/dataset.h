@@ -2,7 +2,7 @@
  *
  *   idx        a folder with {train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz]; images with
  *              channels: -images-idx4-
- *   generated  28x28 glyphs: ten digits drawn with strokes, distorted, with noise; by seed
+ *   generated  28x28 digits drawn with strokes, distorted, with noise; by seed
  *   xor        the four cases of exclusive or, two inputs; every shard holds all four, and they
  *              are the test set too
  *
@@ -25,13 +25,13 @@
 enum dataset_source { DATASET_IDX, DATASET_GENERATED, DATASET_XOR };
 
 struct dataset {
-    uint8_t *pixels; /* [count, channels·height·width] */
-    uint8_t *labels; /* [count], below classes */
-    uint32_t count;
-    struct shape shape;
-    int classes; /* highest label in the whole file + 1, at least 2 */
-    float mean;  /* of the bytes, 0 .. 255 */
-    float scale;
+    uint8_t *pixels;    /* [count, channels·height·width] */
+    uint8_t *labels;    /* [count], below classes */
+    uint32_t count;     /* samples */
+    struct shape shape; /* of a sample */
+    int classes;        /* highest label in the whole file + 1, at least 2 */
+    float mean;         /* of the bytes, 0 .. 255 */
+    float scale;        /* 1 / deviation of the bytes */
 };
 
 struct dataset_options {
@@ -40,8 +40,8 @@ struct dataset_options {
     uint64_t seed;         /* generated; and the sharding */
     uint32_t train_count;  /* generated: how many training samples */
     uint32_t test_count;   /* generated */
-    uint32_t shard;        /* keep slice number `shard` (0-based) ... */
-    uint32_t shards;       /* ... of so many; 1: everything */
+    uint32_t shard;        /* number of the slice that is kept, from 0 */
+    uint32_t shards;       /* how many slices there are; 1: everything is kept */
 };
 
 /* The training samples of this shard: a permutation by seed, cut in `shards` slices whose sizes

@@ -10,8 +10,8 @@
 /* What the cutting needs besides its result. */
 struct desk {
     uint32_t *order; /* [count]: the permutation */
-    uint32_t *pile;  /* [count]: those dealt at once, in its order */
-    double *parts;   /* [nodes]: what goes to whom, in proportion */
+    uint32_t *pile;  /* [count]: samples dealt at once, in the order of the permutation */
+    double *parts;   /* [nodes]: in proportion, what each node gets of the pile */
 };
 
 static double largest_of(const double *values, uint32_t count)
@@ -22,7 +22,7 @@ static double largest_of(const double *values, uint32_t count)
     return largest;
 }
 
-/* The pile in slices, from the first node to the last. */
+/* Deals the pile in slices, from the first node to the last. */
 static void deal(struct shards *shards, const struct desk *desk, uint32_t pile_count)
 {
     double all = 0, before = 0;

@@ -1,6 +1,6 @@
 /* One training set, cut into shards for the nodes of a swarm in one process.
  *
- *   whole ─ shards_cut ─► who owns which sample ─ shards_take(i) ─► the dataset of node i
+ *   whole ─ shards_cut ─► owner of each sample ─ shards_take(i) ─► the dataset of node i
  *
  * The shards are disjoint and cover everything. Each node's part is in proportion to its weight:
  *

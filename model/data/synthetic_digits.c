@@ -106,7 +106,7 @@ static int32_t between(struct rng *rng, int32_t low, int32_t high)
 /* The digit first, then one of its forms: the classes are equally frequent. */
 static const struct form *choose_form(struct rng *rng)
 {
-    const uint32_t label = rng_below(rng, GLYPH_CLASSES);
+    const uint32_t label = rng_below(rng, DIGIT_CLASSES);
     uint32_t first = 0, count = 0;
     for (uint32_t i = 0; i < FORMS; i++) {
         if (forms[i].label < label)
@@ -137,8 +137,8 @@ static struct affine random_affine(struct rng *rng)
                             .xy = (cosine * shear / ONE - sine) * high,
                             .yx = sine * wide,
                             .yy = (sine * shear / ONE + cosine) * high};
-    affine.shift.x = GLYPH_SIDE * UNIT / 2 + around_zero(rng, 3 * UNIT);
-    affine.shift.y = GLYPH_SIDE * UNIT / 2 + around_zero(rng, 3 * UNIT);
+    affine.shift.x = DIGIT_SIDE * UNIT / 2 + around_zero(rng, 3 * UNIT);
+    affine.shift.y = DIGIT_SIDE * UNIT / 2 + around_zero(rng, 3 * UNIT);
     return affine;
 }
 
@@ -199,7 +199,7 @@ static struct line cut_corners(const struct line *line)
 
 /* For each pixel the squared distance of its middle to the nearest ink, up to FAR. */
 struct canvas {
-    int32_t squared[GLYPH_SIDE][GLYPH_SIDE];
+    int32_t squared[DIGIT_SIDE][DIGIT_SIDE];
 };
 
 #define REACH (3 * UNIT) /* no pen is wider */
@@ -226,12 +226,12 @@ static int32_t squared_distance(struct point p, struct point a, struct point b)
 /* The pixels that ink between a and b can reach: first and last row or column. */
 static int32_t first_near(int32_t a, int32_t b)
 {
-    return clamp(((a < b ? a : b) - REACH) / UNIT, 0, GLYPH_SIDE - 1);
+    return clamp(((a < b ? a : b) - REACH) / UNIT, 0, DIGIT_SIDE - 1);
 }
 
 static int32_t last_near(int32_t a, int32_t b)
 {
-    return clamp(((a > b ? a : b) + REACH) / UNIT, 0, GLYPH_SIDE - 1);
+    return clamp(((a > b ? a : b) + REACH) / UNIT, 0, DIGIT_SIDE - 1);
 }
 
 static void ink_segment(struct canvas *canvas, struct point a, struct point b)
@@ -254,8 +254,8 @@ static void ink_line(struct canvas *canvas, const struct line *line)
 
 static void canvas_clear(struct canvas *canvas)
 {
-    for (int row = 0; row < GLYPH_SIDE; row++)
-        for (int column = 0; column < GLYPH_SIDE; column++)
+    for (int row = 0; row < DIGIT_SIDE; row++)
+        for (int column = 0; column < DIGIT_SIDE; column++)
             canvas->squared[row][column] = FAR;
 }
 
@@ -271,16 +271,16 @@ static int32_t square_root(int32_t square)
 /* Full ink up to `radius` from the middle of the line, none one pixel further; in between the
  * edge is smooth. Adds to the light of each pixel. */
 static void expose(const struct canvas *canvas, int32_t radius, int32_t light,
-                   int32_t total[static GLYPH_PIXELS])
+                   int32_t total[static DIGIT_PIXELS])
 {
-    for (int i = 0; i < GLYPH_PIXELS; i++) {
-        const int32_t squared = canvas->squared[i / GLYPH_SIDE][i % GLYPH_SIDE];
+    for (int i = 0; i < DIGIT_PIXELS; i++) {
+        const int32_t squared = canvas->squared[i / DIGIT_SIDE][i % DIGIT_SIDE];
         if (squared < FAR)
             total[i] += light * clamp(radius + UNIT - square_root(squared), 0, UNIT) / UNIT;
     }
 }
 
-static void draw_digit(struct rng *rng, const struct form *form, int32_t total[static GLYPH_PIXELS])
+static void draw_digit(struct rng *rng, const struct form *form, int32_t total[static DIGIT_PIXELS])
 {
     struct canvas canvas;
     canvas_clear(&canvas);
@@ -297,13 +297,13 @@ static void draw_digit(struct rng *rng, const struct form *form, int32_t total[s
 }
 
 /* A short stray stroke, anywhere. */
-static void draw_clutter(struct rng *rng, int32_t total[static GLYPH_PIXELS])
+static void draw_clutter(struct rng *rng, int32_t total[static DIGIT_PIXELS])
 {
     struct canvas canvas;
     struct point from, to;
     canvas_clear(&canvas);
-    from.x = between(rng, 0, GLYPH_SIDE * UNIT);
-    from.y = between(rng, 0, GLYPH_SIDE * UNIT);
+    from.x = between(rng, 0, DIGIT_SIDE * UNIT);
+    from.y = between(rng, 0, DIGIT_SIDE * UNIT);
     to.x = from.x + around_zero(rng, 8 * UNIT);
     to.y = from.y + around_zero(rng, 8 * UNIT);
     ink_segment(&canvas, from, to);
@@ -321,17 +321,17 @@ static int32_t noise(struct rng *rng)
     return sum;
 }
 
-uint8_t synthetic_digits_draw(uint64_t seed, enum glyphs_set set, uint32_t index,
-                              uint8_t pixels[static GLYPH_PIXELS])
+uint8_t synthetic_digits_draw(uint64_t seed, enum digits_set set, uint32_t index,
+                              uint8_t pixels[static DIGIT_PIXELS])
 {
-    struct rng rng = rng_new(rng_mix(seed + 1), 2 * (uint64_t)index + (set == GLYPHS_TEST));
-    int32_t total[GLYPH_PIXELS] = {0};
+    struct rng rng = rng_new(rng_mix(seed + 1), 2 * (uint64_t)index + (set == DIGITS_TEST));
+    int32_t total[DIGIT_PIXELS] = {0};
     const struct form *form = choose_form(&rng);
     draw_digit(&rng, form, total);
     for (uint32_t strays = rng_below(&rng, 5); strays > 0; strays--)
         draw_clutter(&rng, total);
     const int32_t grain = between(&rng, 10, 42);
-    for (int i = 0; i < GLYPH_PIXELS; i++)
+    for (int i = 0; i < DIGIT_PIXELS; i++)
         pixels[i] = (uint8_t)clamp(total[i] + noise(&rng) * grain / 209, 0, 255);
     return form->label;
 }

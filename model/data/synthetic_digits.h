@@ -1,4 +1,4 @@
-/* Ten digits as a hand might write them, made by seed: a data set for where there is none.
+/* Handwritten-looking digits made by seed: a data set where there is none.
  *
  *   strokes of a digit ─► warp ─► rotate, shear, scale, shift ─► round corners ─► ink ─► noise
  *
@@ -12,14 +12,14 @@
 
 #include <stdint.h>
 
-#define GLYPH_SIDE    28
-#define GLYPH_PIXELS  (GLYPH_SIDE * GLYPH_SIDE)
-#define GLYPH_CLASSES 10
+#define DIGIT_SIDE    28
+#define DIGIT_PIXELS  (DIGIT_SIDE * DIGIT_SIDE)
+#define DIGIT_CLASSES 10
 
-enum glyphs_set { GLYPHS_TRAIN, GLYPHS_TEST };
+enum digits_set { DIGITS_TRAIN, DIGITS_TEST };
 
-/* Draw sample number `index`, white on black. Returns its label, 0 .. 9. */
-uint8_t synthetic_digits_draw(uint64_t seed, enum glyphs_set set, uint32_t index,
-                              uint8_t pixels[static GLYPH_PIXELS]);
+/* Draws sample number `index`, white on black, and returns its label, 0 .. 9. */
+uint8_t synthetic_digits_draw(uint64_t seed, enum digits_set set, uint32_t index,
+                              uint8_t pixels[static DIGIT_PIXELS]);
 
 #endif

@@ -19,8 +19,8 @@ void replica_init(struct replica *replica, struct arena *arena, struct backend *
         .weights = backend->take(backend, bytes),
         .base = backend->take(backend, bytes),
         .base_at_last_publish = backend->take(backend, bytes),
-        .told = {.index = arena_take(arena, density_max, sizeof(uint32_t)),
-                 .level = arena_take(arena, density_max, sizeof(int8_t))},
+        .published = {.index = arena_take(arena, density_max, sizeof(uint32_t)),
+                      .level = arena_take(arena, density_max, sizeof(int8_t))},
         .density_max = density_max,
         .candidates_max = 2 * density_max,
     };
@@ -41,10 +41,11 @@ void replica_init(struct replica *replica, struct arena *arena, struct backend *
     free(start);
 }
 
-/* The smallest tau whose amount is not rounded up from less than half a quantum: below it the base
+/* The smallest tau whose amount is not rounded up from less than half a quantum. Below it the base
  * would move by more than this node's share of what it learned. */
 static float tau_floor(const struct publish_terms *terms)
 {
+    CHECK(terms->gain >= 0 && terms->share >= 0);
     return (float)fmin(0.5 * (double)QUANTUM / (terms->gain * terms->share), TAU_MAX);
 }
 
@@ -54,16 +55,18 @@ static uint32_t amount_of(const struct publish_terms *terms, float tau)
     return (uint32_t)fmin(fmax(amount, 1), AMOUNT_MAX);
 }
 
-/* At TAU_MAX there may be more to tell than fits: at about two bytes an entry, this much does. */
+/* At TAU_MAX more entries may lie above tau than fit: at about two bytes an entry, this many do. */
 static uint32_t capacity(const struct replica *replica, uint32_t budget_bytes)
 {
     const uint32_t fits = budget_bytes / 2 > 0 ? budget_bytes / 2 : 1;
-    return replica->told.tau < TAU_MAX || fits > replica->density_max ? replica->density_max : fits;
+    return replica->published.tau < TAU_MAX || fits > replica->density_max ? replica->density_max
+                                                                           : fits;
 }
 
 static uint32_t survey(struct replica *replica, float beta, float floor,
                        uint32_t bins[static HISTOGRAM_BINS])
 {
+    CHECK(floor >= 0);
     const struct survey survey = {.beta = beta,
                                   .floor = floor,
                                   .candidates = replica->candidates,
@@ -73,73 +76,83 @@ static uint32_t survey(struct replica *replica, float beta, float floor,
                                     bins);
 }
 
-/* tau, of which a part of a bin may have been needed; its entries are then among the picks. */
+/* Refines tau within the bin that does not fit as a whole; its entries are then candidates. */
 static float split_tau(struct replica *replica, const struct threshold *chosen,
                        const struct publish_terms *terms, uint32_t bins[static HISTOGRAM_BINS],
-                       uint32_t *picked)
+                       uint32_t *found)
 {
     uint32_t parts[BIN_PARTS];
     if (chosen->split == 0)
         return chosen->tau;
-    if (*picked > replica->candidates_max)
-        *picked = survey(replica, 0, threshold_edge(chosen->split), bins);
-    if (*picked > replica->candidates_max)
+    if (*found > replica->candidates_max)
+        *found = survey(replica, 0, threshold_edge(chosen->split), bins);
+    if (*found > replica->candidates_max)
         return chosen->tau;
-    replica->backend->refine(replica->backend, *picked, replica->candidates, replica->weights,
+    replica->backend->refine(replica->backend, *found, replica->candidates, replica->weights,
                              replica->base, chosen->split, parts);
     return threshold_split(chosen, bins, parts, replica->parameters, replica->density_max,
                            terms->budget_bytes);
 }
 
-/* One pass, if tau is about what it was last time: what is clearly smaller need not be counted. If
- * it turns out that it must be, another. */
-static float choose_tau(struct replica *replica, const struct publish_terms *terms,
-                        uint32_t *picked)
+/* One pass is enough while tau stays about what it was: entries clearly below are not counted. If
+ * tau falls below that floor, another pass counts all. */
+static float choose_tau(struct replica *replica, const struct publish_terms *terms, uint32_t *found)
 {
-    uint32_t bins[HISTOGRAM_BINS]; /* here, not in each replica: many replicas share one cache */
+    uint32_t bins[HISTOGRAM_BINS]; /* on the stack: many replicas share one cache */
     const float floor = terms->tau > 0 ? terms->tau : replica->floor;
-    *picked = survey(replica, (float)terms->beta, floor, bins);
+    *found = survey(replica, (float)terms->beta, floor, bins);
     if (terms->tau > 0)
         return terms->tau;
     struct threshold chosen = threshold_choose(bins, floor, replica->parameters,
                                                replica->density_max, terms->budget_bytes);
     if (chosen.tau == TAU_BELOW) {
-        *picked = survey(replica, 0, 0, bins);
+        *found = survey(replica, 0, 0, bins);
         chosen = threshold_choose(bins, 0, replica->parameters, replica->density_max,
                                   terms->budget_bytes);
     }
-    const float tau = split_tau(replica, &chosen, terms, bins, picked);
+    const float tau = split_tau(replica, &chosen, terms, bins, found);
     replica->floor = threshold_floor(tau);
     return tau;
 }
 
 const struct update *replica_publish(struct replica *replica, const struct publish_terms *terms)
 {
-    uint32_t picked;
-    struct update *told = &replica->told;
-    told->count = 0;
-    told->tau = choose_tau(replica, terms, &picked);
-    if (told->tau == 0)
-        return told;
-    told->tau = fmaxf(told->tau, tau_floor(terms));
-    told->amount = amount_of(terms, told->tau);
-    if (picked > replica->candidates_max) { /* more than could be noted */
+    uint32_t found;
+    struct update *published = &replica->published;
+    published->count = 0;
+    published->tau = choose_tau(replica, terms, &found);
+    if (published->tau == 0)
+        return published;
+    published->tau = fmaxf(published->tau, tau_floor(terms));
+    published->amount = amount_of(terms, published->tau);
+    if (found > replica->candidates_max) { /* candidates of a lower floor were left out */
         uint32_t bins[HISTOGRAM_BINS];
-        picked = survey(replica, 0, told->tau, bins);
+        found = survey(replica, 0, published->tau, bins);
     }
-    picked = picked < replica->candidates_max ? picked : replica->candidates_max;
-    replica->backend->cut(replica->backend, picked, replica->candidates, replica->weights,
-                          replica->base, capacity(replica, terms->budget_bytes), told);
-    return told;
+    found = found < replica->candidates_max ? found : replica->candidates_max;
+    CHECK(published->tau > 0 && published->tau <= TAU_MAX && published->amount <= AMOUNT_MAX);
+    replica->backend->cut(replica->backend, found, replica->candidates, replica->weights,
+                          replica->base, capacity(replica, terms->budget_bytes), published);
+    CHECK(published->count <= replica->density_max);
+    return published;
+}
+
+/* Updates of others were checked where they came off the wire (net/wire/rumor.h). */
+static void check_update(const struct replica *replica, const struct update *update)
+{
+    CHECK(update->amount <= AMOUNT_MAX);
+    CHECK(update->count == 0 || update->index[update->count - 1] < replica->parameters);
 }
 
 void replica_apply(struct replica *replica, const struct update *update)
 {
+    check_update(replica, update);
     replica->backend->apply(replica->backend, update, replica->weights, replica->base);
 }
 
 void replica_apply_own(struct replica *replica, const struct update *update)
 {
+    check_update(replica, update);
     replica->backend->apply_own(replica->backend, update, replica->weights, replica->base);
 }
 
@@ -153,7 +166,7 @@ void replica_read_base(const struct replica *replica, float *host)
     const size_t bytes = replica->parameters * sizeof(float);
     replica->backend->download(replica->backend, host, replica->base, bytes);
     for (size_t c = 0; c < replica->parameters; c++) {
-        int32_t units; /* the same four bytes, before and after */
+        int32_t units; /* in the place of its float */
         memcpy(&units, &host[c], sizeof units);
         host[c] = QUANTUM * (float)units;
     }

@@ -8,7 +8,7 @@ static uint32_t survey_plain(uint32_t count, float step, uint32_t floor_bits, fl
                              const int32_t *base, int32_t *base_at_last_publish, uint32_t *at,
                              uint32_t *bits)
 {
-    uint32_t picked = 0;
+    uint32_t found = 0;
     for (uint32_t c = 0; c < count; c++) {
         if (base[c] != base_at_last_publish[c]) {
             const uint32_t moved = (uint32_t)base[c] - (uint32_t)base_at_last_publish[c];
@@ -19,26 +19,26 @@ static uint32_t survey_plain(uint32_t count, float step, uint32_t floor_bits, fl
         uint32_t size;
         memcpy(&size, &r, sizeof size);
         size &= INT32_MAX;
-        at[picked] = c;
-        bits[picked] = size;
-        picked += size >= floor_bits;
+        at[found] = c;
+        bits[found] = size;
+        found += size >= floor_bits;
     }
-    return picked;
+    return found;
 }
 
 static const struct survey_simd PLAIN = {"plain C", survey_plain};
 
 #if defined __x86_64__ || defined __AARCH64EL__
-/* What is left when the vectors are through. */
+/* The last entries, too few for a vector. */
 static uint32_t survey_rest(uint32_t from, uint32_t count, float step, uint32_t floor_bits,
                             float *w, const int32_t *base, int32_t *base_at_last_publish,
                             uint32_t *at, uint32_t *bits)
 {
-    const uint32_t picked = survey_plain(count - from, step, floor_bits, w + from, base + from,
-                                         base_at_last_publish + from, at, bits);
-    for (uint32_t i = 0; i < picked; i++)
+    const uint32_t found = survey_plain(count - from, step, floor_bits, w + from, base + from,
+                                        base_at_last_publish + from, at, bits);
+    for (uint32_t i = 0; i < found; i++)
         at[i] += from;
-    return picked;
+    return found;
 }
 #endif
 
@@ -53,7 +53,7 @@ survey_avx512(uint32_t count, float step, uint32_t floor_bits, float *w, const i
     const __m512i floors = _mm512_set1_epi32((int)floor_bits);
     const __m512i positive = _mm512_set1_epi32(INT32_MAX), lanes = _mm512_set1_epi32(16);
     __m512i places = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    uint32_t picked = 0, c = 0;
+    uint32_t found = 0, c = 0;
     for (; c + 16 <= count; c += 16) {
         const __m512i b = _mm512_loadu_si512(base + c),
                       s = _mm512_loadu_si512(base_at_last_publish + c);
@@ -69,17 +69,17 @@ survey_avx512(uint32_t count, float step, uint32_t floor_bits, float *w, const i
         const __m512i size = _mm512_and_si512(_mm512_castps_si512(r), positive);
         const __mmask16 large = _mm512_cmpge_epu32_mask(size, floors);
         if (large) {
-            _mm512_storeu_si512(at + picked, _mm512_maskz_compress_epi32(large, places));
-            _mm512_storeu_si512(bits + picked, _mm512_maskz_compress_epi32(large, size));
-            picked += (uint32_t)__builtin_popcount(large);
+            _mm512_storeu_si512(at + found, _mm512_maskz_compress_epi32(large, places));
+            _mm512_storeu_si512(bits + found, _mm512_maskz_compress_epi32(large, size));
+            found += (uint32_t)__builtin_popcount(large);
         }
         places = _mm512_add_epi32(places, lanes);
     }
-    return picked + survey_rest(c, count, step, floor_bits, w, base, base_at_last_publish,
-                                at + picked, bits + picked);
+    return found + survey_rest(c, count, step, floor_bits, w, base, base_at_last_publish,
+                               at + found, bits + found);
 }
 
-/* For each bit of the mask that is set, its lane's number; they stand first. */
+/* The numbers of the lanes whose bits are set in the mask, packed to the front. */
 __attribute__((target("avx2,bmi2"))) static inline __m256i lanes_of(unsigned mask)
 {
     const uint64_t spread = _pdep_u64(mask, 0x0101010101010101) * 0xFF;
@@ -93,7 +93,7 @@ survey_avx2(uint32_t count, float step, uint32_t floor_bits, float *w, const int
     const __m256 quantum = _mm256_set1_ps(QUANTUM), steps = _mm256_set1_ps(step);
     const __m256i below = _mm256_set1_epi32((int)floor_bits - 1);
     const __m256i positive = _mm256_set1_epi32(INT32_MAX);
-    uint32_t picked = 0, c = 0;
+    uint32_t found = 0, c = 0;
     for (; c + 8 <= count; c += 8) {
         const __m256i b = _mm256_loadu_si256((const __m256i *)(base + c));
         const __m256i s = _mm256_loadu_si256((const __m256i *)(base_at_last_publish + c));
@@ -113,14 +113,14 @@ survey_avx2(uint32_t count, float step, uint32_t floor_bits, float *w, const int
         if (mask) {
             const __m256i lanes = lanes_of(mask);
             const __m256i places = _mm256_add_epi32(lanes, _mm256_set1_epi32((int)c));
-            _mm256_storeu_si256((__m256i *)(at + picked), places);
-            _mm256_storeu_si256((__m256i *)(bits + picked),
+            _mm256_storeu_si256((__m256i *)(at + found), places);
+            _mm256_storeu_si256((__m256i *)(bits + found),
                                 _mm256_permutevar8x32_epi32(size, lanes));
-            picked += (uint32_t)__builtin_popcount(mask);
+            found += (uint32_t)__builtin_popcount(mask);
         }
     }
-    return picked + survey_rest(c, count, step, floor_bits, w, base, base_at_last_publish,
-                                at + picked, bits + picked);
+    return found + survey_rest(c, count, step, floor_bits, w, base, base_at_last_publish,
+                               at + found, bits + found);
 }
 
 static const struct survey_simd AVX512 = {"AVX-512", survey_avx512};
@@ -137,7 +137,7 @@ const struct survey_simd *survey_simd_way(int i)
 #elif defined __AARCH64EL__
 #include <arm_neon.h>
 
-/* For each bit of the mask that is set, its lane's number; they stand first. */
+/* The numbers of the lanes whose bits are set in the mask, packed to the front. */
 static inline uint32x4_t lanes_of(uint32_t mask)
 {
     static const uint32_t first[16] = {0,      0,        1,        0x0100,    2,      0x0200,
@@ -146,7 +146,7 @@ static inline uint32x4_t lanes_of(uint32_t mask)
     return vmovl_u16(vget_low_u16(vmovl_u8(vcreate_u8(first[mask]))));
 }
 
-/* The lanes of `from` with these numbers. */
+/* Gathers the lanes of `from` with these numbers. */
 static inline uint32x4_t lanes_take(uint32x4_t from, uint32x4_t lanes)
 {
     const uint32x4_t bytes = vmlaq_n_u32(vdupq_n_u32(0x03020100), lanes, 0x04040404);
@@ -154,7 +154,7 @@ static inline uint32x4_t lanes_take(uint32x4_t from, uint32x4_t lanes)
         vqtbl1q_u8(vreinterpretq_u8_u32(from), vreinterpretq_u8_u32(bytes)));
 }
 
-/* It wraps; of signed lanes the compiler may think that it does not. */
+/* Unsigned, so that it wraps: the compiler may assume that signed lanes do not overflow. */
 static inline int32x4_t difference(int32x4_t a, int32x4_t b)
 {
     return vreinterpretq_s32_u32(vsubq_u32(vreinterpretq_u32_s32(a), vreinterpretq_u32_s32(b)));
@@ -166,7 +166,7 @@ static uint32_t survey_neon(uint32_t count, float step, uint32_t floor_bits, flo
 {
     const uint32x4_t floors = vdupq_n_u32(floor_bits), positive = vdupq_n_u32(INT32_MAX);
     const uint32x4_t one_bit_each = {1, 2, 4, 8};
-    uint32_t picked = 0, c = 0;
+    uint32_t found = 0, c = 0;
     for (; c + 4 <= count; c += 4) {
         const int32x4_t b = vld1q_s32(base + c), s = vld1q_s32(base_at_last_publish + c);
         float32x4_t x = vld1q_f32(w + c);
@@ -183,13 +183,13 @@ static uint32_t survey_neon(uint32_t count, float step, uint32_t floor_bits, flo
         const uint32_t mask = vaddvq_u32(vandq_u32(large, one_bit_each));
         if (mask) {
             const uint32x4_t lanes = lanes_of(mask);
-            vst1q_u32(at + picked, vaddq_u32(lanes, vdupq_n_u32(c)));
-            vst1q_u32(bits + picked, lanes_take(size, lanes));
-            picked += (uint32_t)__builtin_popcount(mask);
+            vst1q_u32(at + found, vaddq_u32(lanes, vdupq_n_u32(c)));
+            vst1q_u32(bits + found, lanes_take(size, lanes));
+            found += (uint32_t)__builtin_popcount(mask);
         }
     }
-    return picked + survey_rest(c, count, step, floor_bits, w, base, base_at_last_publish,
-                                at + picked, bits + picked);
+    return found + survey_rest(c, count, step, floor_bits, w, base, base_at_last_publish,
+                               at + found, bits + found);
 }
 
 static const struct survey_simd NEON = {"NEON", survey_neon};

@@ -4,11 +4,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define RUMOR_BYTES   64800.0 /* what fits one rumor beside its head ... */
-#define RUMOR_ADDS    150.0   /* ... and what head, signature, record and message add */
-#define CODE_OVERHEAD 1.03    /* Rice codes over the entropy */
-#define LAYER_BITS    48.0
-#define FLOOR_BINS    9 /* of 3 % */
+#include "base/error.h"
+
+#define RUMOR_BYTES   64800.0 /* entries of one rumor at most */
+#define RUMOR_ADDS    150.0   /* bytes that header, signature, record and message add to a rumor */
+#define CODE_OVERHEAD 1.03    /* of Rice codes over the entropy */
+#define LAYER_BITS    48.0    /* header of a level */
+#define FLOOR_BINS    9       /* of 3 % each */
 
 static float float_of(uint32_t bits)
 {
@@ -19,17 +21,19 @@ static float float_of(uint32_t bits)
 
 float threshold_edge(uint32_t bin)
 {
+    CHECK(bin < HISTOGRAM_BINS);
     return float_of(bin << BIN_BITS);
 }
 
 static uint32_t bin_of(float value)
 {
+    CHECK(value >= 0);
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     return bits >> BIN_BITS;
 }
 
-/* Bits to say which m of n are meant. */
+/* The entropy of a choice of m out of n, in bits. */
 static double bits_of_choice(double m, double n)
 {
     if (m <= 0 || m >= n)
@@ -38,19 +42,19 @@ static double bits_of_choice(double m, double n)
     return -n * (p * log2(p) + (1 - p) * log2(1 - p));
 }
 
-/* The histogram added up, as far as it is needed: above[b] finite residuals lie in bins >= b, for
- * lowest <= b <= highest, the last bin that holds one. */
+/* The histogram summed from above, as far down as it is needed. */
 struct tally {
-    const uint32_t *bins;
-    uint32_t highest;
-    uint32_t lowest;
-    uint32_t above[HISTOGRAM_BINS];
+    const uint32_t *bins;           /* [HISTOGRAM_BINS] */
+    uint32_t highest;               /* the last bin that holds a finite residual */
+    uint32_t lowest;                /* how far down the sums go */
+    uint32_t above[HISTOGRAM_BINS]; /* finite residuals in bins >= b, for lowest <= b <= highest */
 };
 
-/* The last bin below `end` that is not empty; 0 if all are, or only bin 0 is not. A small model
- * leaves nearly all of them empty, so look at many at once. */
+/* The last bin below `end` that is not empty; 0 if there is none. A small model leaves nearly all
+ * bins empty, so many are compared at once. */
 static uint32_t last_used(const uint32_t *bins, uint32_t end)
 {
+    CHECK(end > 0 && end <= HISTOGRAM_BINS);
     static const uint32_t empty[32];
     while (end > 32 && memcmp(bins + end - 32, empty, sizeof empty) == 0)
         end -= 32;
@@ -68,15 +72,16 @@ static void tally_begin(struct tally *tally, const uint32_t *bins)
 
 static void tally_down_to(struct tally *tally, uint32_t bin)
 {
+    CHECK(bin <= tally->highest && tally->lowest <= tally->highest);
     for (; tally->lowest > bin; tally->lowest--)
         tally->above[tally->lowest - 1] =
             tally->above[tally->lowest] + tally->bins[tally->lowest - 1];
 }
 
-/* How many levels there are at the lower edge of a bin, and how many entries reach them, summed. */
+/* What a tau at the lower edge of a bin publishes. */
 struct reach {
-    int levels;
-    double entries;
+    int levels;     /* the highest level */
+    double entries; /* entries that reach a level, summed over the levels */
 };
 
 static struct reach reach_at(const struct tally *tally, uint32_t bin)
@@ -95,11 +100,13 @@ static struct reach reach_at(const struct tally *tally, uint32_t bin)
 
 static double bytes_of(double bits)
 {
+    CHECK(bits >= 0);
     const double body = bits / 8;
     return body + RUMOR_ADDS * ceil(body / RUMOR_BYTES);
 }
 
-/* With so many entries in all, and the higher levels as at the lower edge of a bin. */
+/* The size of rumors with so many entries, whose higher levels are as at the lower edge of a bin.
+ */
 static double bytes_at(const struct tally *tally, size_t parameters, uint32_t bin, int levels,
                        uint32_t entries)
 {
@@ -114,8 +121,8 @@ static double bytes_at(const struct tally *tally, size_t parameters, uint32_t bi
     return bytes_of(bits);
 }
 
-/* Saying which of n are meant never takes more than n bits: where even so it fits, as is usual in
- * a small model, the logarithms of every level but the first are spared. */
+/* A choice out of n never takes more than n bits. Where even that bound fits, as is usual in a
+ * small model, the logarithms of all levels but the first are not needed. */
 static bool fits(const struct tally *tally, size_t parameters, uint32_t bin,
                  const struct reach *reach, size_t budget_bytes)
 {
@@ -128,8 +135,8 @@ static bool fits(const struct tally *tally, size_t parameters, uint32_t bin,
                (double)budget_bytes;
 }
 
-/* How many residuals are neither zero (bin 0, if it was counted) nor infinite nor not a number (the
- * last bins); or more. */
+/* An upper bound on the residuals that are neither zero (bin 0, where it was counted) nor infinite
+ * or NaN (the last bins). */
 static double count_nonzero(const uint32_t *bins, size_t parameters)
 {
     double count = (double)parameters - bins[0];
@@ -138,7 +145,7 @@ static double count_nonzero(const uint32_t *bins, size_t parameters)
     return count;
 }
 
-/* Is there too much even at the highest tau? */
+/* Does even the highest tau publish too much? */
 static bool is_beyond(struct tally *tally, size_t parameters, uint32_t count_max,
                       size_t budget_bytes)
 {
@@ -161,14 +168,15 @@ struct threshold threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], fl
 {
     struct tally tally;
     struct threshold chosen = {0};
+    CHECK(count_max > 0);
     tally_begin(&tally, bins);
     if (tally.highest < bin_of(floor))
         return (struct threshold){.tau = TAU_BELOW};
     if (is_beyond(&tally, parameters, count_max, budget_bytes))
-        return (struct threshold){.tau = TAU_MAX}; /* as many as fit; the others next time */
-    /* Down as long as it fits. Where most levels stand at their limit a lower tau takes fewer
-     * bytes again, but tells less: end when even full levels could not tell more. Bin 0 holds the
-     * zeros. */
+        return (struct threshold){.tau = TAU_MAX}; /* as many as fit; the rest later */
+    /* Goes down as long as it fits. Where most levels stand at their limit, a lower tau takes fewer
+     * bytes but publishes less: it ends where even full levels could not publish more. Bin 0 holds
+     * the zeros. */
     const double full_levels = (double)LEVEL_MAX * count_nonzero(bins, parameters);
     for (uint32_t bin = tally.lowest; bin > 0; bin--) {
         const float edge = threshold_edge(bin);
@@ -188,6 +196,7 @@ struct threshold threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], fl
             chosen.tau = edge;
         }
     }
+    CHECK(chosen.tau >= 0 && chosen.tau <= TAU_MAX);
     return chosen;
 }
 
@@ -196,21 +205,22 @@ float threshold_split(const struct threshold *chosen, const uint32_t bins[static
                       size_t budget_bytes)
 {
     struct tally tally;
+    CHECK(chosen->split > 0 && chosen->split < HISTOGRAM_BINS);
     tally_begin(&tally, bins);
     tally_down_to(&tally, chosen->split);
     const struct reach reach = reach_at(&tally, chosen->split);
-    uint32_t from = BIN_PARTS, told = tally.above[chosen->split] - bins[chosen->split];
+    uint32_t from = BIN_PARTS, published = tally.above[chosen->split] - bins[chosen->split];
     for (uint32_t half = BIN_PARTS / 2; half > 0; half /= 2) {
-        uint32_t more = told;
+        uint32_t more = published;
         for (uint32_t part = from - half; part < from; part++)
             more += parts[part];
         if (more <= count_max && bytes_at(&tally, parameters, chosen->split, reach.levels, more) <=
                                      (double)budget_bytes) {
-            told = more;
+            published = more;
             from -= half;
         }
     }
     const float edge = float_of((chosen->split << BIN_BITS) + (from << PART_BITS));
-    const double entries = reach.entries - tally.above[chosen->split] + told;
+    const double entries = reach.entries - tally.above[chosen->split] + published;
     return entries * (double)edge > chosen->mass ? edge : chosen->tau;
 }

@@ -1,4 +1,4 @@
-/* One layer of a chain: how it is written, what it holds, how it computes.
+/* One layer of a chain: its text, its parameters, its computation. model/README.md lists all kinds.
  *
  *   layer_line.c        the line, cut at its commas and read
  *   layer_dense.c, layer_conv.c, layer_maxpool.c, layer_activation.c   one kind each
@@ -20,52 +20,48 @@
 #define LAYERS_MAX       64
 #define LAYER_TEXT_MAX   64 /* bytes of one layer's text, as written or in its canonical spelling */
 #define LAYER_WORDS_MAX  8
-#define LAYER_NUMBER_MAX 1000000   /* the largest size anyone may write */
+#define LAYER_NUMBER_MAX 1000000   /* the largest size that a line may ask for */
 #define LAYER_COUNT_MAX  INT32_MAX /* floats in one buffer: what a BLAS can count */
 
 struct layer {
-    const struct layer_kind *kind;
-    char text[LAYER_TEXT_MAX]; /* the canonical spelling */
-    struct shape in;
-    struct shape out;
-    struct conv conv;           /* conv only */
-    struct pool pool;           /* maxpool only */
-    enum activation activation; /* dense and conv only: that of the layer behind, done here */
-    bool absorbed;              /* this is that layer */
-
-    /* The weight tensor, outputs first, and the biases, dims[0] of them; rank 0: none of either.
-     * Both lie in the flat vector from offset on, the biases behind the weights. */
-    size_t dims[4];
-    int rank;
-    size_t offset;
-
-    float *y;        /* [batch_max, out]; of one absorbed, that of the layer before */
+    const struct layer_kind *kind; /* how it computes */
+    char text[LAYER_TEXT_MAX];     /* the canonical spelling */
+    struct shape in;               /* of a sample before the layer */
+    struct shape out;              /* of a sample behind it */
+    struct conv conv;              /* conv only */
+    struct pool pool;              /* maxpool only */
+    enum activation activation;    /* dense and conv only: of the next layer, computed here */
+    bool absorbed;                 /* an activation that the layer before computes */
+    size_t dims[4];  /* of the weight tensor, outputs first; dims[0] biases follow it */
+    int rank;        /* of the weight tensor; 0: no weights and no biases */
+    size_t offset;   /* of the weights in the flat vector; the biases follow */
+    float *y;        /* [batch_max, out]; if absorbed, that of the layer before */
     uint8_t *winner; /* maxpool only: [batch_max, out] */
 };
 
 /* One layer of the line in words, lower case. */
 struct layer_words {
-    int number;                 /* counted from 1, as people do */
-    char raw[LAYER_TEXT_MAX];   /* as it was written */
-    char lower[LAYER_TEXT_MAX]; /* what the words point into */
-    const char *word[LAYER_WORDS_MAX];
-    int count;
+    int number;                        /* of the layer, from 1 */
+    char raw[LAYER_TEXT_MAX];          /* as it was written */
+    char lower[LAYER_TEXT_MAX];        /* the words point into it */
+    const char *word[LAYER_WORDS_MAX]; /* the words */
+    int count;                         /* of the words */
 };
 
 struct layer_kind {
-    const char *name;  /* the first word */
-    const char *usage; /* all words */
-    enum activation activation;
+    const char *name;           /* the first word */
+    const char *usage;          /* all words */
+    enum activation activation; /* of an activation */
     bool is_activation;
 
-    /* layer->in is set. Check the words, set text, out, and what else the kind uses. */
+    /* Checks the words; layer->in is set. Sets text, out and what else the kind uses. */
     enum error (*read)(struct layer *layer, const struct layer_words *words,
                        struct problem *problem);
-    /* x[batch, in] to layer->y. */
+    /* Computes layer->y from x[batch, in]. */
     void (*forward)(const struct layer *layer, struct backend *backend, int batch,
                     const float *weights, const float *x);
-    /* dy[batch, out] to dx[batch, in], or to nothing if dx is NULL, and to gradients; dy is used
-     * up. */
+    /* Computes dx[batch, in], unless it is NULL, and gradients from dy[batch, out]; dy is
+     * overwritten. */
     void (*backward)(const struct layer *layer, struct backend *backend, int batch,
                      const float *weights, const float *x, float *dy, float *dx, float *gradients);
 };

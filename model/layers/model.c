@@ -14,7 +14,7 @@ struct model {
     struct layer layers[LAYERS_MAX];
     int count;
     size_t parameters;
-    float *slope[2]; /* dy of the layer in turn, and its dx, turn about */
+    float *slope[2]; /* dy and dx of a layer, in alternation */
     char line[MODEL_LINE_MAX];
 };
 
@@ -42,7 +42,7 @@ const char *model_presets(void)
     return "xor, mlp, lenet";
 }
 
-/* Lays the layers out in the flat vector and bounds what a batch takes. */
+/* Lays the layers out in the flat vector, and bounds the memory of a batch. */
 static enum error model_lay_out(struct model *model, struct problem *problem)
 {
     for (int i = 0; i < model->count; i++) {
@@ -93,8 +93,9 @@ static enum error model_spell(struct model *model, struct problem *problem)
     return OK;
 }
 
-/* A layer with weights does the activation that follows it, in the pass that adds its biases: the
- * numbers are at hand then, and are not needed as they were before. */
+/* A layer with weights computes the activation that follows it, in the pass that adds its biases:
+ * the numbers are in the cache then, and their values before the activation are not needed again.
+ */
 static void model_absorb(struct model *model)
 {
     for (int i = 1; i < model->count; i++) {

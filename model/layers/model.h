@@ -5,10 +5,11 @@
  *   x ─► layer ─► layer ─► … ─► logits ─► softmax cross-entropy
  *        └ its slice of weights[P] and, at the same offset, of gradients[P]
  *
- * The weights are not the model's: they are passed to each call, so that the same model computes
- * with a replica's weights, with the base, or with a saved file. Nothing that a call leaves in the
- * model (activations, slopes) matters to the next one: one model serves any number of learners and
- * exams, one call at a time (tests/unit/model/test_evaluator.c).
+ * The weights are not the model's: each call is given some, so the same model computes with a
+ * replica's weights, with the base, or with a saved file. Nothing that a call leaves in the model
+ * (activations, gradients) matters to the next one: one model serves any number of learners and
+ * evaluators, one call at a time (tests/unit/model/test_evaluator.c). model/README.md lists the
+ * layers and presets.
  * Gradients of every layer agree with finite differences: tests/unit/model/test_layers.c.
  */
 #ifndef HEARSAY_MODEL_LAYERS_MODEL_H
@@ -31,20 +32,20 @@ struct tensor {
     char name[32];  /* "0.conv.weight", "0.conv.bias": the first layer of the line is 0 */
     size_t offset;  /* in floats, from the start of the flat vector */
     size_t dims[4]; /* conv weight: filters, channels, kernel, kernel; dense: out, in */
-    int rank;
+    int rank;       /* sides of dims, 1 .. 4 */
 };
 
 /* The layers line of a preset (xor, mlp, lenet), or NULL; and all names, for messages. */
 const char *model_preset(const char *name);
 const char *model_presets(void);
 
-/* Parse and check the line. batch_max bounds every later call. The last layer must give `classes`
+/* Parses and checks the line. batch_max bounds every later call. The last layer must give `classes`
  * numbers. A wrong line: MALFORMED and a sentence that names the layer and what would be right. */
 enum error model_new(struct model **model, struct arena *arena, struct backend *backend,
                      const char *line, struct shape in, int classes, int batch_max,
                      struct problem *problem) MUST_USE;
 
-/* Give the backend its memory back; the struct itself is the arena's. */
+/* Gives the backend its memory back; the struct itself is the arena's. */
 void model_free(struct model *model);
 
 /* Memory that each sample of a batch takes in such a model; 0: the line is wrong. */
@@ -56,10 +57,10 @@ struct shape model_input(const struct model *model);
 int model_tensors(const struct model *model);
 struct tensor model_tensor(const struct model *model, int i);
 
-/* The line in its one canonical spelling (same model, same text, whatever the blanks). */
+/* The line in its canonical spelling: equal models have equal texts, whatever the blanks. */
 const char *model_line(const struct model *model);
 
-/* A table: layer, output shape, parameters. */
+/* Prints a table: layer, output shape, parameters. */
 void model_print(const struct model *model, FILE *out);
 
 /* host_weights[P]: He normal before relu, Glorot uniform otherwise, biases 0; by seed alone. */

@@ -6,12 +6,12 @@
 #include "base/error.h"
 
 struct evaluator {
-    struct backend *backend;
-    struct model *model;
-    struct device_dataset test;
-    uint32_t *each; /* [samples]: 0, 1, 2, ... */
-    float *weights; /* [P], those being marked */
-    struct score *score;
+    struct backend *backend;    /* lent */
+    struct model *model;        /* lent */
+    struct device_dataset test; /* on the backend */
+    struct score *score;        /* of the samples so far */
+    uint32_t *each;             /* [samples]: 0, 1, 2, ...: all samples in order */
+    float *weights;             /* [P]: those being evaluated */
 };
 
 static uint32_t *count_up(struct backend *backend, uint32_t count)
@@ -41,16 +41,17 @@ struct evaluator *evaluator_new(struct arena *arena, struct backend *backend, st
     return evaluator;
 }
 
-/* Adds the test samples from .. from+size-1. */
-static void mark_batch(struct evaluator *evaluator, uint32_t from, uint32_t size)
+/* Adds the test samples from .. from+size-1 to the score. */
+static void run_batch(struct evaluator *evaluator, uint32_t from, uint32_t size)
 {
+    CHECK(from <= evaluator->test.count && size <= evaluator->test.count - from);
     device_dataset_gather(&evaluator->test, evaluator->each + from, size);
     model_score(evaluator->model, evaluator->weights, evaluator->test.x, evaluator->test.y,
                 (int)size, evaluator->score);
 }
 
-struct evaluation evaluator_mark(struct evaluator *evaluator, const float *host_weights,
-                                 uint32_t from, uint32_t to)
+struct evaluation evaluator_run(struct evaluator *evaluator, const float *host_weights,
+                                uint32_t from, uint32_t to)
 {
     CHECK(to <= evaluator->test.count);
     struct backend *backend = evaluator->backend;
@@ -63,10 +64,11 @@ struct evaluation evaluator_mark(struct evaluator *evaluator, const float *host_
     const uint32_t batch_max = evaluator->test.batch_max;
     while (from < to) {
         const uint32_t size = to - from < batch_max ? to - from : batch_max;
-        mark_batch(evaluator, from, size);
+        run_batch(evaluator, from, size);
         from += size;
     }
     backend->download(backend, &score, evaluator->score, sizeof score);
+    CHECK(score.samples > 0 && score.correct <= score.samples);
     return (struct evaluation){
         .loss = score.loss / score.samples, .correct = score.correct, .samples = score.samples};
 }

@@ -5,37 +5,38 @@
 #include "data/device_dataset.h"
 #include "base/error.h"
 
-/* What differs from step to step. */
-struct orders {
+/* What differs from step to step, uploaded in one piece. */
+struct step_input {
     union {
         struct sgd sgd;
         struct adam adam;
     };
-    uint32_t pick[]; /* [batch_max]: the samples */
+    uint32_t sample[]; /* [batch_max] */
 };
 
 struct learner {
-    struct backend *backend;
-    struct model *model;
-    struct replica replica;
-    struct learner_options options;
-    uint64_t samples;
-    uint64_t swarm_samples;
+    struct backend *backend;        /* lent */
+    struct model *model;            /* lent */
+    struct replica replica;         /* base and weights */
+    struct learner_options options; /* as given, without start */
+    uint64_t samples;               /* learned here */
+    uint64_t swarm_samples;         /* learned by all, as far as is known */
 
-    struct device_dataset
-        train; /* this and all up to the exam only if there is something to train on */
-    struct batch batch;
-    uint32_t size;                      /* of a batch, now */
+    /* For training; all 0 without training samples. */
+    struct device_dataset train;        /* on the backend */
+    struct batch batch;                 /* the order of the samples */
+    uint32_t size;                      /* samples of the next step */
     float *gradients;                   /* [P] */
     float *moment[LEARNER_MOMENTS_MAX]; /* [learner_moments][P] */
     uint64_t steps;                     /* that the moments have been through */
-    struct orders *host_orders;         /* for the step being made ... */
-    struct orders *orders;              /* ... where the backend reads them */
-    struct score *score;                /* of the steps since it was last asked for */
-    struct sequence sequence;           /* a step */
+    struct step_input *host_input;      /* of the step being made */
+    struct step_input *input;           /* the same on the backend */
+    struct score *score;                /* of the steps since learner_losses */
+    struct sequence sequence;           /* the operations of a step */
 
-    struct evaluator *evaluator; /* this and the next only if there is something to test with */
-    float *host;                 /* [P], host: the base on its way to the exam */
+    /* For evaluation; NULL without test samples. */
+    struct evaluator *evaluator;
+    float *host; /* [P], host: the base to be evaluated */
 };
 
 static void replica_start(struct learner *learner, struct arena *arena)
@@ -52,9 +53,10 @@ static void replica_start(struct learner *learner, struct arena *arena)
     free(drawn);
 }
 
-static size_t orders_bytes(uint32_t batch)
+static size_t step_input_bytes(uint32_t batch)
 {
-    return sizeof(struct orders) + batch * sizeof(uint32_t);
+    CHECK(batch > 0);
+    return sizeof(struct step_input) + batch * sizeof(uint32_t);
 }
 
 static void train_start(struct learner *learner, struct arena *arena, const struct dataset *train)
@@ -71,8 +73,8 @@ static void train_start(struct learner *learner, struct arena *arena, const stru
     learner->gradients = backend->take(backend, bytes);
     for (uint32_t i = 0; i < optimizer_moments(&options->optimizer); i++)
         learner->moment[i] = backend->take(backend, bytes);
-    learner->host_orders = arena_take(arena, 1, orders_bytes(most));
-    learner->orders = backend->take(backend, orders_bytes(most));
+    learner->host_input = arena_take(arena, 1, step_input_bytes(most));
+    learner->input = backend->take(backend, step_input_bytes(most));
     learner->score = backend->take(backend, sizeof *learner->score);
 }
 
@@ -80,6 +82,7 @@ static void evaluator_start(struct learner *learner, struct arena *arena,
                             const struct dataset *test)
 {
     CHECK(learner->options.test_to <= test->count);
+    CHECK(learner->options.test_from <= learner->options.test_to);
     learner->evaluator = evaluator_new(arena, learner->backend, learner->model, test);
     learner->host = arena_take(arena, model_parameters(learner->model), sizeof *learner->host);
 }
@@ -89,6 +92,7 @@ struct learner *learner_new(struct arena *arena, struct backend *backend, struct
                             const struct learner_options *options)
 {
     struct learner *learner = arena_take(arena, 1, sizeof *learner);
+    CHECK(options->density_max > 0);
     *learner = (struct learner){.backend = backend, .model = model, .options = *options};
     replica_start(learner, arena);
     if (train)
@@ -115,6 +119,7 @@ bool learner_reads_far(const struct learner *learner)
 
 static void resize(struct learner *learner, uint32_t batch)
 {
+    CHECK(batch > 0);
     if (batch != learner->size)
         learner->backend->sequence_drop(learner->backend, &learner->sequence);
     learner->size = batch;
@@ -135,6 +140,7 @@ void learner_follow(struct learner *learner, uint64_t swarm_samples)
 {
     if (learner->swarm_samples < swarm_samples)
         learner->swarm_samples = swarm_samples;
+    CHECK(learner->swarm_samples >= swarm_samples);
 }
 
 uint64_t learner_swarm_samples(const struct learner *learner)
@@ -142,40 +148,39 @@ uint64_t learner_swarm_samples(const struct learner *learner)
     return learner->swarm_samples;
 }
 
-/* Which samples, and how far the weights follow: in one piece, since each upload takes a small
- * model a part of its step. */
-static void give_orders(struct learner *learner)
+/* One upload: each one costs a small model a noticeable part of its step. */
+static void upload_input(struct learner *learner)
 {
+    CHECK(learner->size > 0 && learner->size <= learner->train.batch_max);
     const struct optimizer *optimizer = &learner->options.optimizer;
-    struct orders *orders = learner->host_orders;
-    batch_next(&learner->batch, learner->size, orders->pick);
+    struct step_input *input = learner->host_input;
+    batch_next(&learner->batch, learner->size, input->sample);
     learner->steps++;
     if (optimizer->kind == OPTIMIZER_ADAM)
-        orders->adam = optimizer_adam_at(optimizer, learner->swarm_samples, learner->steps);
+        input->adam = optimizer_adam_at(optimizer, learner->swarm_samples, learner->steps);
     else
-        orders->sgd = optimizer_at(optimizer, learner->swarm_samples);
-    learner->backend->upload(learner->backend, learner->orders, orders,
-                             orders_bytes(learner->size));
+        input->sgd = optimizer_at(optimizer, learner->swarm_samples);
+    learner->backend->upload(learner->backend, learner->input, input,
+                             step_input_bytes(learner->size));
 }
 
-/* The weights follow the gradients. */
 static void optimize(struct learner *learner)
 {
     struct backend *backend = learner->backend;
     float *weights = learner->replica.weights;
     const size_t parameters = learner->replica.parameters;
     if (learner->options.optimizer.kind == OPTIMIZER_ADAM)
-        backend->adam(backend, &learner->orders->adam, parameters, weights, learner->gradients,
+        backend->adam(backend, &learner->input->adam, parameters, weights, learner->gradients,
                       learner->moment[0], learner->moment[1]);
     else
-        backend->sgd(backend, &learner->orders->sgd, parameters, weights, learner->gradients,
+        backend->sgd(backend, &learner->input->sgd, parameters, weights, learner->gradients,
                      learner->moment[0]);
 }
 
-/* What is the same in all steps. */
+/* The operations that are the same in each step, and so can be recorded. */
 static void learn(struct learner *learner)
 {
-    device_dataset_gather(&learner->train, learner->orders->pick, learner->size);
+    device_dataset_gather(&learner->train, learner->input->sample, learner->size);
     model_learn(learner->model, learner->replica.weights, learner->gradients, learner->train.x,
                 learner->train.y, (int)learner->size, learner->score);
     optimize(learner);
@@ -185,7 +190,7 @@ uint32_t learner_step(struct learner *learner)
 {
     CHECK(learner_can_step(learner));
     struct backend *backend = learner->backend;
-    give_orders(learner);
+    upload_input(learner);
     if (!backend->sequence_begin(backend, &learner->sequence)) {
         learn(learner);
         backend->sequence_end(backend, &learner->sequence);
@@ -207,7 +212,9 @@ double learner_losses(struct learner *learner)
 const struct update *learner_publish(struct learner *learner, const struct publish_terms *terms)
 {
     learner_follow(learner, terms->swarm_samples);
-    return replica_publish(&learner->replica, terms);
+    const struct update *update = replica_publish(&learner->replica, terms);
+    CHECK(update->count <= learner->options.density_max);
+    return update;
 }
 
 void learner_apply(struct learner *learner, const struct update *update)
@@ -225,8 +232,8 @@ struct evaluation learner_evaluate(struct learner *learner, bool all)
     if (!learner->evaluator)
         return (struct evaluation){0};
     replica_read_base(&learner->replica, learner->host);
-    return evaluator_mark(learner->evaluator, learner->host, all ? 0 : learner->options.test_from,
-                          all ? evaluator_samples(learner->evaluator) : learner->options.test_to);
+    return evaluator_run(learner->evaluator, learner->host, all ? 0 : learner->options.test_from,
+                         all ? evaluator_samples(learner->evaluator) : learner->options.test_to);
 }
 
 uint64_t learner_digest(const struct learner *learner)
@@ -315,7 +322,7 @@ void learner_free(struct learner *learner)
         device_dataset_free(&learner->train);
         learner->backend->sequence_drop(learner->backend, &learner->sequence);
         learner->backend->give(learner->backend, learner->gradients);
-        learner->backend->give(learner->backend, learner->orders);
+        learner->backend->give(learner->backend, learner->input);
         learner->backend->give(learner->backend, learner->score);
         for (uint32_t i = 0; i < learner_moments(learner); i++)
             learner->backend->give(learner->backend, learner->moment[i]);

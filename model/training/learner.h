@@ -1,16 +1,15 @@
-/* The learner: trains a replica on this node's data, between publications and hearings.
+/* The learner: trains a replica on this node's data, and publishes and applies updates in between.
  *
  *   dataset ─► batch ─► forward, backward ─► optimizer ─► weights ─┐
- *                                                                  ├─ replica: tell ─► update
- *                                           update ─► replica: hear┘
+ *                                                                  ├─ replica: publish ─► update
+ *                                        update ─► replica: apply ─┘
  *
- * Single-threaded; no sockets, no clock, no files. All it does between two calls is nothing:
- * whoever owns it decides when a step is made, when it tells and when it hears.
+ * Single-threaded; no sockets, no clock, no files. It does nothing between two calls: its owner
+ * decides when to step, to publish and to apply.
  *
- * Weights, base, gradients, momentum and samples are the learner's own; model and backend are
- * lent. So many learners in one thread may share one model and one backend, each used between the
- * others' calls, and each learns, bit for bit, as it would with its own
- * (tests/unit/model/test_evaluator.c).
+ * Weights, base, gradients, momentum and samples are the learner's own; model and backend are lent.
+ * Many learners in one thread may share a model and a backend, each used between the others' calls,
+ * and each learns, bit for bit, as it would with its own (tests/unit/model/test_evaluator.c).
  */
 #ifndef HEARSAY_MODEL_TRAINING_LEARNER_H
 #define HEARSAY_MODEL_TRAINING_LEARNER_H
@@ -27,82 +26,80 @@
 
 struct learner_options {
     struct optimizer optimizer;
-    uint32_t batch;      /* samples per step, <= the model's batch_max ... */
-    uint32_t batch_max;  /* ... to begin with: learner_set_batch may go up to here; 0: it stays */
-    uint64_t model_seed; /* draws b0 ... */
-    const float *start;  /* ... unless it is given: [P], for learner_new; or NULL */
-    uint64_t data_seed;  /* the order of the samples ... */
-    uint64_t data_node;  /* ... on this node */
-    uint32_t test_from;  /* which of the test samples evaluate looks at */
-    uint32_t test_to;
-    uint32_t density_max; /* entries per telling at most */
+    uint32_t batch;       /* samples of the first steps, <= the model's batch_max */
+    uint32_t batch_max;   /* learner_set_batch may go up to it; 0: the batch stays */
+    uint64_t model_seed;  /* draws b0 where start is NULL */
+    const float *start;   /* [P], b0, for learner_new alone; or NULL */
+    uint64_t data_seed;   /* the order of the samples, together with data_node */
+    uint64_t data_node;   /* differs from node to node */
+    uint32_t test_from;   /* first test sample of learner_evaluate */
+    uint32_t test_to;     /* end of those test samples */
+    uint32_t density_max; /* entries of one publication at most */
 };
 
 struct learner;
 
-/* train and test may be NULL: no steps, no evaluation (a swarm in one thread has one exam for
- * all). Their bytes are copied to the backend; the datasets can be freed afterwards. */
+/* train and test may be NULL: no steps, no evaluation (many learners may share one evaluator).
+ * Their bytes are copied to the backend; the datasets can be freed afterwards. */
 struct learner *learner_new(struct arena *arena, struct backend *backend, struct model *model,
                             const struct dataset *train, const struct dataset *test,
                             const struct learner_options *options);
 
 bool learner_can_step(const struct learner *learner);
-/* Returns how many samples it had. On a GPU it may still be at work on the last few. */
+
+/* Makes one step and returns its samples. A GPU may still be computing the last few steps. */
 uint32_t learner_step(struct learner *learner);
 
-/* What the steps since the last call have lost in all, each sample added. It waits for them. */
+/* The loss of each sample since the last call, added up. It waits for the steps. */
 double learner_losses(struct learner *learner);
 
-/* Samples per step from now on: only where the options have a batch_max, and up to that. */
+/* Sets the samples of a step: 1 .. batch_max, only where the options have a batch_max. */
 void learner_set_batch(struct learner *learner, uint32_t batch);
 uint32_t learner_batch(const struct learner *learner);
 
-/* The swarm has learned so many samples in all: the schedule of the learning rate counts those, so
- * that all nodes slow down together, and who joins begins where the others are. Each telling says
- * this, too. In between it goes on with this learner's own samples, and it never goes back; so it
- * lags by what all learn between two publications and while rumors travel
- * (tests/world/test_rate_schedule.c). Alone, it is the learner's own samples. */
+/* Sets how many samples the swarm has learned in all. The schedule of the learning rate counts
+ * those: all nodes slow down together, and a node that joins is where the others are. Each
+ * publication sets it, too. In between it counts this learner's own samples, and it never falls; so
+ * it lags by what all learn between two publications and while rumors travel
+ * (tests/world/test_rate_schedule.c). A learner alone counts its own samples. */
 void learner_follow(struct learner *learner, uint64_t swarm_samples);
 uint64_t learner_swarm_samples(const struct learner *learner);
 
-/* The update is the learner's, valid until the next telling. */
+/* As replica.h; the update is the learner's, valid until the next publication. */
 const struct update *learner_publish(struct learner *learner, const struct publish_terms *terms);
 void learner_apply(struct learner *learner, const struct update *update);
-/* What an earlier life of this node told after the state it was restored from (replica.h). */
 void learner_apply_own(struct learner *learner, const struct update *update);
 
-/* How good the base is (not the weights): over the test samples chosen in the options, or all. */
+/* Evaluates the base (not the weights) on the test samples of the options, or on all. */
 struct evaluation learner_evaluate(struct learner *learner, bool all);
 
-/* The samples that it trains on are too many for its device, and are fetched from the host. */
+/* True: the device has no room for the training samples, and reads them from the host. */
 bool learner_reads_far(const struct learner *learner);
 
 uint64_t learner_digest(const struct learner *learner);
 size_t learner_parameters(const struct learner *learner);
 uint64_t learner_samples(const struct learner *learner);
 
-/* host[P]: QUANTUM·base; the base in units; the weights. Writing the weights leaves the base as it
- * is, so the residual follows; the optimizer's momentum stays too.
+/* As replica.h. The optimizer's momentum stays when weights are written.
  *
- * An account of a learner can be kept from outside, per entry and in doubles, to rounding:
- *     produced = told + (weights - QUANTUM·units)
- * where produced grows by what each step (or write) did to the weights, and at each telling by
- * beta·QUANTUM·(units now - units at the telling before), both as read just before the telling;
- * told grows by tau·level; hearing adds to neither (tests/unit/model/test_random_walk_learner.c;
- * wander.h has a bound). Hearing its own earlier life adds what it charges to the residual to told;
- * a block written with keep_weights, the change of the residual to produced. */
+ * The conservation of error feedback can be checked from outside, per entry and in doubles, to
+ * rounding:
+ *     produced = published + (weights - QUANTUM·units)
+ * produced grows by what each step (or write) did to the weights, and at each publication by
+ * beta·QUANTUM·(units now - units at the last publication), both read just before it. published
+ * grows by tau·level. Applying adds to neither; learner_apply_own adds what it takes from the
+ * residual to published, and a block written with keep_weights adds the change of the residual to
+ * produced. (tests/unit/model/test_random_walk_learner.c; random_walk_learner.h has a bound.) */
 void learner_read_base(const struct learner *learner, float *host);
 void learner_read_units(const struct learner *learner, int32_t *host);
 void learner_read_weights(const struct learner *learner, float *host);
 void learner_write_weights(struct learner *learner, const float *host);
-
-/* A part of the base, in units, and a part that becomes host[count] (replica.h). */
 void learner_read_block(const struct learner *learner, size_t first, size_t count, int32_t *host);
 void learner_write_block(struct learner *learner, size_t first, size_t count, const int32_t *host,
                          bool keep_weights);
 
-/* All that it is now, and back: what is restored goes on bit for bit as what was saved would have
- * (tests/unit/model/test_comeback.c). The state has learner_moments. Saving takes as long as
+/* Copies all that it is, out and back: what is restored goes on bit for bit as what was saved would
+ * have (tests/unit/model/test_comeback.c). The state has learner_moments. Saving takes as long as
  * copying its vectors (tests/bench/bench_checkpoint.c). */
 uint32_t learner_moments(const struct learner *learner); /* of its optimizer; 0: it cannot step */
 void learner_save(const struct learner *learner, struct learner_state *state);

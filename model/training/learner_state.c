@@ -3,7 +3,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 
-/* Whole cache lines. */
+/* Rounded up to whole cache lines. */
 static size_t vector_bytes(size_t parameters)
 {
     return (parameters * sizeof(float) + 63) & ~(size_t)63;

@@ -30,6 +30,7 @@ struct sgd optimizer_at(const struct optimizer *optimizer, uint64_t samples)
 
 struct adam optimizer_adam_at(const struct optimizer *optimizer, uint64_t samples, uint64_t step)
 {
+    CHECK(step > 0);
     const struct sgd now = optimizer_at(optimizer, samples);
     return (struct adam){.rate = now.rate,
                          .beta1 = now.momentum,

@@ -1,5 +1,9 @@
-/* How the weights follow the gradients, and how fast: the rule, and the learning rate over the
- * course of training. */
+/* The optimizer: how the weights follow the gradients, and the learning rate over training.
+ *
+ *   samples of all nodes ─► schedule ─► rate ─► struct sgd or adam ─► backend.h
+ *
+ * Held by tests/unit/model/test_optimizer.c and test_adam.c.
+ */
 #ifndef HEARSAY_MODEL_TRAINING_OPTIMIZER_H
 #define HEARSAY_MODEL_TRAINING_OPTIMIZER_H
 
@@ -14,27 +18,26 @@ enum schedule { CONSTANT, STEP, COSINE };
 
 struct optimizer {
     enum optimizer_kind kind;
-    struct sgd sgd; /* sgd.rate: the rate at the start. Adam takes all but nesterov from here: its
-                       beta1 is the momentum, its weight decay goes past the moments */
-    float beta2;    /* ADAM */
+    struct sgd sgd; /* rate: at the start. Adam's beta1 is the momentum; its weight decay bypasses
+                       the moments; it does not use nesterov */
+    float beta2;    /* Adam's mean of squares */
     enum schedule schedule;
-    uint64_t period_samples; /* STEP: every so many samples; COSINE: the length of the fall */
-    float decay;             /* STEP: the factor; COSINE: the rate at the end / at the start */
+    uint64_t period_samples; /* STEP: between two falls; COSINE: length of the fall */
+    float decay;             /* STEP: factor of a fall; COSINE: rate at the end / at the start */
 };
 
-/* Vectors as long as the weights that it keeps from one step to the next: the momentum; and Adam's
- * mean of squares. */
+/* Vectors of P floats that it keeps from step to step: the momentum, and Adam's mean of squares. */
 static inline uint32_t optimizer_moments(const struct optimizer *optimizer)
 {
     return optimizer->kind == OPTIMIZER_ADAM ? 2 : 1;
 }
 
-/* The settings to use after `samples` have been learned. CONSTANT: rate; STEP: rate · decay^floor(
- * samples / period); COSINE: from rate to rate · decay over one period, then stays
- * (Loshchilov, Hutter 2017, without restarts). */
+/* The settings after `samples` samples. CONSTANT: rate. STEP: rate · decay^floor(samples / period).
+ * COSINE: from rate to rate · decay over one period, then constant (Loshchilov, Hutter 2017,
+ * without restarts). */
 struct sgd optimizer_at(const struct optimizer *optimizer, uint64_t samples);
 
-/* The same for Adam; step: the one to be made, the first is 1. */
+/* The same for Adam. step: the number of the step to be made, from 1. */
 struct adam optimizer_adam_at(const struct optimizer *optimizer, uint64_t samples, uint64_t step);
 
 #endif

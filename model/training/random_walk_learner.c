@@ -8,31 +8,31 @@
 #include "base/rng.h"
 #include "base/error.h"
 
-#define CHUNK 64 /* entries of the base compared at once */
+#define COMPARED 64 /* entries of the base compared at once */
 
-/* All [P], host. */
+/* Conservation, entry by entry; all vectors [P], in host memory. */
 struct account {
-    double *produced;
-    double *told;
-    double *bound;                 /* on what rounding can have done to the entry */
-    int32_t *base_at_last_publish; /* the base just before the last telling */
+    double *produced;              /* by steps and outer steps */
+    double *published;             /* tau·level of all publications */
+    double *bound;                 /* on the rounding errors of the entry */
+    int32_t *base_at_last_publish; /* in units */
 };
 
 struct random_walk {
-    struct replica replica;
-    struct rng rng;
-    uint64_t digest;
-    int32_t *seen; /* [P], host: the base that has this digest */
-    int32_t *read; /* [P], host: the base as it was just read */
-    bool accounted;
-    struct account account;
+    struct replica replica; /* base and weights */
+    struct rng rng;         /* of the walk */
+    uint64_t digest;        /* of the base in seen */
+    int32_t *seen;          /* [P], host: the base at the last digest */
+    int32_t *read;          /* [P], host: the base as it was just read */
+    bool accounted;         /* whether the account is kept */
+    struct account account; /* zeros unless accounted */
 };
 
 static struct account account_new(struct arena *arena, size_t parameters)
 {
     return (struct account){
         .produced = arena_take(arena, parameters, sizeof(double)),
-        .told = arena_take(arena, parameters, sizeof(double)),
+        .published = arena_take(arena, parameters, sizeof(double)),
         .bound = arena_take(arena, parameters, sizeof(double)),
         .base_at_last_publish = arena_take(arena, parameters, sizeof(int32_t)),
     };
@@ -42,6 +42,7 @@ struct random_walk *random_walk_new(struct arena *arena, struct backend *backend
                                     uint64_t seed, uint32_t density_max, bool accounted)
 {
     struct random_walk *random_walk = arena_take(arena, 1, sizeof *random_walk);
+    CHECK(parameters > 0 && density_max > 0 && density_max <= parameters);
     *random_walk = (struct random_walk){
         .rng = rng_new(seed, 0),
         .seen = arena_take(arena, parameters, sizeof(int32_t)),
@@ -58,21 +59,22 @@ struct random_walk *random_walk_new(struct arena *arena, struct backend *backend
 
 static float weight_at(const struct random_walk *random_walk, uint32_t c)
 {
+    CHECK(c < random_walk->replica.parameters);
     const struct replica *replica = &random_walk->replica;
     float weight;
     replica->backend->download(replica->backend, &weight, replica->weights + c, sizeof weight);
     return weight;
 }
 
-/* A sum in double, and what its rounding may add to the error. */
+/* Adds to a sum in double, and its rounding to the bound. */
 static void credit(struct account *account, double *sums, uint32_t c, double amount)
 {
     sums[c] += amount;
     account->bound[c] += 0x1p-53 * fabs(sums[c]);
 }
 
-/* A weight, read before or after, was moved in float arithmetic: the sum is rounded once, the
- * product that was added twice; the fourth |moved| pays for |before| against |after|. */
+/* Allows for a weight moved in float arithmetic: the sum is rounded once, the product that was
+ * added twice. The fourth |moved| covers |before| against |after|, as the weight is either. */
 static void allow(struct account *account, uint32_t c, float weight, double moved)
 {
     account->bound[c] += 0x1p-24 * (fabs((double)weight) + 4 * fabs(moved));
@@ -81,11 +83,11 @@ static void allow(struct account *account, uint32_t c, float weight, double move
 void random_walk_step(struct random_walk *random_walk)
 {
     struct replica *replica = &random_walk->replica;
-    for (int i = 0; i < WANDER_ENTRIES; i++) {
+    for (int i = 0; i < RANDOM_WALK_ENTRIES; i++) {
         const uint32_t c = rng_below(&random_walk->rng, (uint32_t)replica->parameters);
         const double x = 2 * rng_uniform(&random_walk->rng) - 1;
         const float before = weight_at(random_walk, c);
-        const float after = before + (float)(WANDER_STEP_MAX * x * x * x * x * x);
+        const float after = before + (float)(RANDOM_WALK_STEP_MAX * x * x * x * x * x);
         replica->backend->upload(replica->backend, replica->weights + c, &after, sizeof after);
         if (random_walk->accounted)
             credit(&random_walk->account, random_walk->account.produced, c,
@@ -93,9 +95,10 @@ void random_walk_step(struct random_walk *random_walk)
     }
 }
 
-/* What the telling will add before it cuts (replica.h: step on with the base). */
-static void account_drift(struct random_walk *random_walk, float beta)
+/* The outer step that a publication takes before it cuts (replica.h). */
+static void account_outer_step(struct random_walk *random_walk, float beta)
 {
+    CHECK(random_walk->accounted);
     struct account *account = &random_walk->account;
     replica_read_units(&random_walk->replica, random_walk->read);
     for (uint32_t c = 0; c < random_walk->replica.parameters; c++) {
@@ -109,14 +112,15 @@ static void account_drift(struct random_walk *random_walk, float beta)
     }
 }
 
-static void account_told(struct random_walk *random_walk, const struct update *update)
+static void account_published(struct random_walk *random_walk, const struct update *update)
 {
+    CHECK(random_walk->accounted);
     struct account *account = &random_walk->account;
     const double kept = (double)QUANTUM * update->amount - (double)update->tau;
     for (uint32_t i = 0; i < update->count; i++) {
         const uint32_t c = update->index[i];
         const double level = update->level[i];
-        credit(account, account->told, c, (double)update->tau * level);
+        credit(account, account->published, c, (double)update->tau * level);
         allow(account, c, weight_at(random_walk, c), kept * level);
     }
 }
@@ -125,10 +129,10 @@ const struct update *random_walk_publish(struct random_walk *random_walk,
                                          const struct publish_terms *terms)
 {
     if (random_walk->accounted)
-        account_drift(random_walk, (float)terms->beta);
+        account_outer_step(random_walk, (float)terms->beta);
     const struct update *update = replica_publish(&random_walk->replica, terms);
     if (random_walk->accounted)
-        account_told(random_walk, update);
+        account_published(random_walk, update);
     return update;
 }
 
@@ -144,24 +148,26 @@ void random_walk_apply(struct random_walk *random_walk, const struct update *upd
     }
 }
 
-/* Exact, but for bits beyond a double's. */
+/* Exact, but for bits that a double cannot hold. */
 static double residual_at(const struct random_walk *random_walk, uint32_t c, int32_t units)
 {
     return (double)weight_at(random_walk, c) - (double)QUANTUM * (double)units;
 }
 
-/* What hearing its own will charge to the residual, worked out apart from the backend. */
+/* What apply_own takes from the residual, worked out apart from the backend. */
 static void account_own(struct random_walk *random_walk, const struct update *update)
 {
+    CHECK(random_walk->accounted);
     struct account *account = &random_walk->account;
     for (uint32_t i = 0; i < update->count; i++) {
         const uint32_t c = update->index[i];
-        const double level = update->level[i], told = (double)update->tau * level;
+        const double level = update->level[i], published = (double)update->tau * level;
         const double before = (double)QUANTUM * (double)random_walk->read[c];
         const double residual = residual_at(random_walk, c, random_walk->read[c]);
-        const bool alike = (residual > 0) == (told > 0);
-        const double charged = alike ? copysign(fmin(fabs(residual), fabs(told)), told) : 0;
-        credit(account, account->told, c, charged);
+        const bool alike = (residual > 0) == (published > 0);
+        const double charged =
+            alike ? copysign(fmin(fabs(residual), fabs(published)), published) : 0;
+        credit(account, account->published, c, charged);
         account->bound[c] += 0x1p-24 * (fabs(before) + fabs(residual));
         allow(account, c, weight_at(random_walk, c),
               fabs((double)QUANTUM * update->amount * level) + fabs(charged));
@@ -183,7 +189,7 @@ void random_walk_read_block(const struct random_walk *random_walk, size_t first,
     replica_read_block(&random_walk->replica, first, count, host);
 }
 
-/* What writing the entry will do: the weight stays, or it moves with the base. */
+/* What writing the entry does: the weight stays, or it moves with the base. */
 static void account_write(struct random_walk *random_walk, uint32_t c, int32_t to,
                           bool keep_weights)
 {
@@ -227,9 +233,10 @@ void random_walk_save(const struct random_walk *random_walk, struct learner_stat
 
 static void account_restart(struct random_walk *random_walk, const struct learner_state *state)
 {
+    CHECK(random_walk->accounted);
     struct account *account = &random_walk->account;
     for (uint32_t c = 0; c < random_walk->replica.parameters; c++) {
-        account->told[c] = account->produced[c] = account->bound[c] = 0;
+        account->published[c] = account->produced[c] = account->bound[c] = 0;
         account->base_at_last_publish[c] = state->base_at_last_publish[c];
         credit(account, account->produced, c, residual_at(random_walk, c, state->base[c]));
     }
@@ -244,9 +251,10 @@ void random_walk_restore(struct random_walk *random_walk, const struct learner_s
         account_restart(random_walk, state);
 }
 
-/* Entries from .. to-1 have changed somewhere. */
-static void see(struct random_walk *random_walk, size_t from, size_t to)
+/* Brings the digest up to date with entries from .. to-1, some of which have changed. */
+static void update_digest(struct random_walk *random_walk, size_t from, size_t to)
 {
+    CHECK(from < to && to <= random_walk->replica.parameters);
     for (size_t c = from; c < to; c++) {
         const uint32_t change = (uint32_t)random_walk->read[c] - (uint32_t)random_walk->seen[c];
         if (change == 0)
@@ -260,11 +268,11 @@ uint64_t random_walk_digest(struct random_walk *random_walk)
 {
     const size_t parameters = random_walk->replica.parameters;
     replica_read_units(&random_walk->replica, random_walk->read);
-    for (size_t from = 0; from < parameters; from += CHUNK) {
-        const size_t to = parameters - from < CHUNK ? parameters : from + CHUNK;
+    for (size_t from = 0; from < parameters; from += COMPARED) {
+        const size_t to = parameters - from < COMPARED ? parameters : from + COMPARED;
         if (memcmp(random_walk->read + from, random_walk->seen + from,
                    (to - from) * sizeof(int32_t)) != 0)
-            see(random_walk, from, to);
+            update_digest(random_walk, from, to);
     }
     return random_walk->digest;
 }
@@ -287,7 +295,7 @@ double random_walk_account_error(const struct random_walk *random_walk, double *
     replica_read_units(&random_walk->replica, random_walk->read);
     for (uint32_t c = 0; c < random_walk->replica.parameters; c++) {
         const double residual = residual_at(random_walk, c, random_walk->read[c]);
-        const double error = fabs(account->produced[c] - account->told[c] - residual);
+        const double error = fabs(account->produced[c] - account->published[c] - residual);
         const double most = account->bound[c] + 0x1p-52 * fabs(residual); /* of these two lines */
         if (!(error - most > worst_excess))
             continue;

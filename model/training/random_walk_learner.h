@@ -1,11 +1,11 @@
-/* A learner without data: its weights wander, and everything else is as with a real one.
+/* A learner without data: its weights take a random walk, and all else is as with a real learner.
  *
- *   made-up step ─► weights ─┐
- *                            ├─ replica: tell ─► update         + account: told + residual
- *       update ─► replica: hear                                           = produced?
+ *   random step ─► weights ─┐
+ *                           ├─ replica: publish ─► update      + account: published + residual
+ *      update ─► replica: apply                                          = produced?
  *
- * For simulations of the protocol alone: a real replica of P numbers, all beginning at 0, so cheap
- * that thousands of them fit one thread (tests/bench/bench_wander.c). Held by
+ * For simulations of the protocol alone: a real replica of P numbers, all 0 at first, so cheap that
+ * thousands of them fit one thread (tests/bench/bench_wander.c). Held by
  * tests/unit/model/test_random_walk_learner.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_RANDOM_WALK_LEARNER_H
@@ -22,16 +22,16 @@
 
 struct random_walk;
 
-/* Where it wanders follows from seed alone. At most density_max entries are told at once
- * (1 <= density_max <= parameters). accounted: keep the account below, which costs four numbers per
- * parameter and makes a telling take longer. */
+/* The walk follows from the seed alone. At most density_max entries are published at once
+ * (1 <= density_max <= parameters). accounted: keeps the account below, which costs four numbers
+ * per parameter and makes publishing slower. */
 struct random_walk *random_walk_new(struct arena *arena, struct backend *backend, size_t parameters,
                                     uint64_t seed, uint32_t density_max, bool accounted);
 
-/* Moves WANDER_ENTRIES weights chosen at random, each by up to WANDER_STEP_MAX up or down; most by
- * much less, one in four by less than a thousandth of that. */
-#define WANDER_ENTRIES  12
-#define WANDER_STEP_MAX 0.01
+/* Moves RANDOM_WALK_ENTRIES weights chosen at random, each by up to RANDOM_WALK_STEP_MAX up or
+ * down; most by much less, one in four by less than a thousandth of that. */
+#define RANDOM_WALK_ENTRIES  12
+#define RANDOM_WALK_STEP_MAX 0.01
 void random_walk_step(struct random_walk *random_walk);
 
 /* As replica_publish, replica_apply and so on (replica.h). */
@@ -44,13 +44,12 @@ void random_walk_read_block(const struct random_walk *random_walk, size_t first,
 void random_walk_write_block(struct random_walk *random_walk, size_t first, size_t count,
                              const int32_t *host, bool keep_weights);
 
-/* All that it is now, and back: what is restored wanders on as what was saved would have. The
- * account is not in it; it begins anew with the residual that was restored as all that was
- * produced. */
+/* Copies all that it is, out and back: what is restored walks on as what was saved would have. The
+ * account is not in it; it begins anew, with the restored residual as all that was produced. */
 void random_walk_save(const struct random_walk *random_walk, struct learner_state *state);
 void random_walk_restore(struct random_walk *random_walk, const struct learner_state *state);
 
-/* Of the base as it now lies in memory (digest.h). It is kept up from the entries that differ from
+/* The digest of the base as it lies in memory (digest.h), kept up from the entries that differ from
  * those of the last call, whoever wrote them: never from what an update says should have changed.
  */
 uint64_t random_walk_digest(struct random_walk *random_walk);
@@ -59,21 +58,21 @@ uint64_t random_walk_digest(struct random_walk *random_walk);
 void random_walk_read_units(const struct random_walk *random_walk, int32_t *host);
 void random_walk_read_weights(const struct random_walk *random_walk, float *host);
 
-/* The account of an accounted one: for every entry
- *     produced = told + (weight - QUANTUM·base)
- * where produced grows by what each step did to the weight, and at each telling by beta·QUANTUM·
- * (base - base at the telling before); told grows by tau·level (the share does not matter: what
- * comes back of it is in weight and base alike); hearing adds to neither. Hearing its own earlier
- * life adds what that charges to the residual to told; a block written with keep_weights adds the
- * change of the residual to produced.
+/* The account checks the conservation of error feedback (replica.h). For every entry
+ *     produced = published + (weight - QUANTUM·base)
+ * produced grows by what each step did to the weight, and at each publication by beta·QUANTUM·(base
+ * - base at the last publication). published grows by tau·level (the share does not matter: what
+ * comes back of it is in weight and base alike). random_walk_apply adds to neither;
+ * random_walk_apply_own adds what it takes from the residual to published; a block written with
+ * keep_weights adds the change of the residual to produced.
  *
- * What is wrong with it comes from rounding: each telling, hearing or drift that moves a weight w
- * by m adds at most 2^-24·(|w| + 4 |m|) (float), and each step at most 2^-53·|produced| (double).
- * Hearing its own adds 2^-24·(QUANTUM·|base| + |residual|) to that, for the residual it derives; a
- * block that moves a base 2^-24·(QUANTUM·(|from| + |to|) + 2 |residual| + |w|).
- * The sum of those is the entry's bound, and the account holds while no entry's error exceeds it.
- * Returns the error of the entry that comes nearest to its bound or is furthest above it, in
- * absolute terms, and that bound: error <= *bound means that the account of every entry holds. */
+ * Its errors come from rounding. Each publication, apply or outer step that moves a weight w by m
+ * adds at most 2^-24·(|w| + 4 |m|) (float), and each step at most 2^-53·|produced| (double).
+ * random_walk_apply_own adds 2^-24·(QUANTUM·|base| + |residual|) for the residual it derives; a
+ * block that moves a base adds 2^-24·(QUANTUM·(|from| + |to|) + 2 |residual| + |w|). Their sum is
+ * the entry's bound, and the account holds while no entry's error exceeds it.
+ * Returns the error of the entry that is nearest to its bound or furthest above it, and that bound:
+ * error <= *bound means that the account of every entry holds. */
 double random_walk_account_error(const struct random_walk *random_walk, double *bound);
 
 void random_walk_free(struct random_walk *random_walk);

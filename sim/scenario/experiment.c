@@ -43,7 +43,7 @@ uint32_t experiment_batch(const struct experiment *experiment, uint32_t i)
         const uint32_t batch_max = setup_batch_max(config, &experiment->train);
         const struct batch_size batch_size = {.step_ns = (uint64_t)(config->train.step_ms * 1e6),
                                               .batch_max = batch_max};
-        batch = batch_size_fit(&batch_size, PACE_BATCH_START, samples_per_s);
+        batch = batch_size_fit(&batch_size, BATCH_SIZE_START, samples_per_s);
     }
     free(config);
     return samples_per_s > 0 ? batch : 0;
@@ -148,7 +148,7 @@ struct evaluation experiment_mark(struct experiment *experiment, const float *ho
     const uint32_t all = evaluator_samples(experiment->evaluator);
     const double begin_s = sim_learner_cpu_s();
     const uint32_t to = samples == 0 || samples > all ? all : samples;
-    const struct evaluation evaluation = evaluator_mark(experiment->evaluator, host_weights, 0, to);
+    const struct evaluation evaluation = evaluator_run(experiment->evaluator, host_weights, 0, to);
     experiment->evaluate_cpu_s += sim_learner_cpu_s() - begin_s;
     return evaluation;
 }

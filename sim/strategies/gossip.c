@@ -62,7 +62,7 @@ static void add_node(struct gossip *gossip, uint32_t i)
     struct world_node *at = &gossip->world.nodes[i];
     if (group->samples_per_s > 0) {
         const uint32_t batch =
-            config->train.batch == CONFIG_AUTO ? PACE_BATCH_START : config->train.batch;
+            config->train.batch == CONFIG_AUTO ? BATCH_SIZE_START : config->train.batch;
         at->step_samples = batch;
         at->step_ns = (uint64_t)((double)batch / group->samples_per_s * (double)SECOND_NS);
         at->sample_ns = (double)SECOND_NS / group->samples_per_s;

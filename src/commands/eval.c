@@ -215,7 +215,7 @@ static void score(struct bench *bench, const float *weights, struct result *resu
 {
     struct evaluator *evaluator =
         evaluator_new(&bench->arena, bench->backend, bench->model, &bench->test);
-    result->score = evaluator_mark(evaluator, weights, 0, bench->test.count);
+    result->score = evaluator_run(evaluator, weights, 0, bench->test.count);
     (void)snprintf(result->layers, sizeof result->layers, "%s", model_line(bench->model));
     evaluator_free(evaluator);
 }

@@ -55,12 +55,12 @@ uint32_t setup_batch_max(const struct config *config, const struct dataset *trai
         return config->train.batch;
     const char *line = layers_of(config);
     const size_t sample_bytes = line ? model_sample_bytes(line, train->shape, train->classes) : 0;
-    return batch_size_batch_max(sample_bytes, config->train.batch_bytes);
+    return batch_size_max(sample_bytes, config->train.batch_bytes);
 }
 
 struct batch_size setup_batch_size(const struct config *config, const struct model *model)
 {
-    struct batch_size batch_size = {.batch_max = PACE_BATCH_MIN, .window_ns = PACE_WINDOW_NS};
+    struct batch_size batch_size = {.batch_max = BATCH_SIZE_MIN, .window_ns = BATCH_SIZE_WINDOW_NS};
     while (2 * batch_size.batch_max <= (uint32_t)model_batch_max(model))
         batch_size.batch_max *= 2;
     if (config->train.batch == CONFIG_AUTO)
@@ -93,7 +93,7 @@ struct learner_options setup_learner_options(const struct config *config,
                       .schedule = train->schedule,
                       .period_samples = train->period_samples,
                       .decay = (float)train->decay},
-        .batch = batch_max ? smaller(PACE_BATCH_START, batch_max) : train->batch,
+        .batch = batch_max ? smaller(BATCH_SIZE_START, batch_max) : train->batch,
         .batch_max = batch_max,
         .model_seed = config->model.seed,
         .start = made->start,

@@ -60,10 +60,10 @@ static void add_all(float *restrict a, const float *restrict b)
 static uint32_t survey_simd_all(const struct survey_simd *sweep, const struct state *state,
                                 float floor, uint32_t bins[static HISTOGRAM_BINS])
 {
-    uint32_t at[SWEEP_ROOM], bits[SWEEP_ROOM], floor_bits, picked = 0;
+    uint32_t at[SURVEY_ROOM], bits[SURVEY_ROOM], floor_bits, picked = 0;
     memcpy(&floor_bits, &floor, sizeof floor_bits);
-    for (uint32_t c = 0; c < P; c += SWEEP_MAX) {
-        const uint32_t piece = P - c < SWEEP_MAX ? P - c : SWEEP_MAX;
+    for (uint32_t c = 0; c < P; c += SURVEY_MAX) {
+        const uint32_t piece = P - c < SURVEY_MAX ? P - c : SURVEY_MAX;
         const uint32_t found =
             sweep->survey(piece, 0.3f * QUANTUM, floor_bits, state->w + c, state->base + c,
                           state->base_at_last_publish + c, at, bits);

@@ -57,7 +57,7 @@ static void who_joins_takes_over_the_base_and_has_nothing_to_tell(void **state)
     int untold = 0;
     for (int c = 0; c < PARAMETERS; c++)
         untold += residual[c] < 0 || residual[c] > 0;
-    assert_in_range(untold, 1, WANDER_ENTRIES); /* its first step, which has just begun */
+    assert_in_range(untold, 1, RANDOM_WALK_ENTRIES); /* its first step, which has just begun */
     must_agree(5 * SECOND_NS);
     assert_int_equal(stats_of(joiner).version, rumors_published());
 }

@@ -31,9 +31,9 @@ void cpu_gather(struct backend *backend, int batch, size_t sample_size, const ui
 uint32_t cpu_survey(struct backend *backend, const struct survey *survey, size_t count, float *w,
                     const int32_t *base, int32_t *base_at_last_publish,
                     uint32_t host_bins[HISTOGRAM_BINS]);
-void cpu_refine(struct backend *backend, uint32_t picked, const uint32_t *candidates,
-                const float *w, const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS]);
-void cpu_cut(struct backend *backend, uint32_t picked, const uint32_t *candidates, float *w,
+void cpu_refine(struct backend *backend, uint32_t found, const uint32_t *candidates, const float *w,
+                const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS]);
+void cpu_cut(struct backend *backend, uint32_t found, const uint32_t *candidates, float *w,
              int32_t *base, uint32_t capacity, struct update *host_update);
 void cpu_apply(struct backend *backend, const struct update *host_update, float *w, int32_t *base);
 void cpu_apply_own(struct backend *backend, const struct update *host_update, float *w,

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "exchange/survey_simd.h"
 
-#define AHEAD 24 /* entries whose memory is called for before it is needed */
+#define AHEAD 24 /* entries that are prefetched */
 
 static float residual(float w, int32_t base)
 {
@@ -28,30 +28,30 @@ uint32_t cpu_survey(struct backend *backend, const struct survey *survey, size_t
                     uint32_t host_bins[HISTOGRAM_BINS])
 {
     (void)backend;
-    const struct survey_simd *sweep = survey_simd_way(0);
+    const struct survey_simd *way = survey_simd_way(0);
     const float step = survey->beta * QUANTUM;
-    uint32_t at[SWEEP_ROOM], bits[SWEEP_ROOM], floor_bits, picked = 0;
+    uint32_t at[SURVEY_ROOM], bits[SURVEY_ROOM], floor_bits, found = 0;
     memcpy(&floor_bits, &survey->floor, sizeof floor_bits);
     memset(host_bins, 0, HISTOGRAM_BINS * sizeof *host_bins);
-    for (size_t c = 0; c < count; c += SWEEP_MAX) {
-        const uint32_t piece = (uint32_t)(count - c < SWEEP_MAX ? count - c : SWEEP_MAX);
-        const uint32_t found = sweep->survey(piece, step, floor_bits, w + c, base + c,
-                                             base_at_last_publish + c, at, bits);
-        for (uint32_t i = 0; i < found; i++)
+    for (size_t c = 0; c < count; c += SURVEY_MAX) {
+        const uint32_t piece = (uint32_t)(count - c < SURVEY_MAX ? count - c : SURVEY_MAX);
+        const uint32_t in_piece = way->survey(piece, step, floor_bits, w + c, base + c,
+                                              base_at_last_publish + c, at, bits);
+        for (uint32_t i = 0; i < in_piece; i++)
             host_bins[bits[i] >> BIN_BITS]++;
-        for (uint32_t i = 0; i < found && picked + i < survey->candidates_max; i++)
-            survey->candidates[picked + i] = (uint32_t)c + at[i];
-        picked += found;
+        for (uint32_t i = 0; i < in_piece && found + i < survey->candidates_max; i++)
+            survey->candidates[found + i] = (uint32_t)c + at[i];
+        found += in_piece;
     }
-    return picked;
+    return found;
 }
 
-void cpu_refine(struct backend *backend, uint32_t picked, const uint32_t *candidates,
-                const float *w, const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS])
+void cpu_refine(struct backend *backend, uint32_t found, const uint32_t *candidates, const float *w,
+                const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS])
 {
     (void)backend;
     memset(host_parts, 0, BIN_PARTS * sizeof *host_parts);
-    for (uint32_t i = 0; i < picked; i++) {
+    for (uint32_t i = 0; i < found; i++) {
         const float size = fabsf(residual(w[candidates[i]], base[candidates[i]]));
         uint32_t bits;
         memcpy(&bits, &size, sizeof bits);
@@ -60,27 +60,27 @@ void cpu_refine(struct backend *backend, uint32_t picked, const uint32_t *candid
     }
 }
 
-void cpu_cut(struct backend *backend, uint32_t picked, const uint32_t *candidates, float *w,
+void cpu_cut(struct backend *backend, uint32_t found, const uint32_t *candidates, float *w,
              int32_t *base, uint32_t capacity, struct update *host_update)
 {
     (void)backend;
     const float tau = host_update->tau;
     const uint32_t amount = host_update->amount;
     const float step = QUANTUM * (float)amount - tau;
-    uint32_t told = 0;
-    for (uint32_t i = 0; i < picked && told < capacity; i++) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < found && count < capacity; i++) {
         const uint32_t c = candidates[i];
         const float r = residual(w[c], base[c]);
-        if (!(fabsf(r) >= tau && fabsf(r) <= FLT_MAX)) /* not NaN, not infinite: those stay here */
+        if (!(fabsf(r) >= tau && fabsf(r) <= FLT_MAX)) /* NaN and infinity stay here */
             continue;
         const int level = (int)fmaxf(fminf(r / tau, LEVEL_MAX), -LEVEL_MAX);
-        host_update->index[told] = c;
-        host_update->level[told] = (int8_t)level;
-        told++;
+        host_update->index[count] = c;
+        host_update->level[count] = (int8_t)level;
+        count++;
         base[c] = add_wrapping(base[c], amount * (uint32_t)level);
         w[c] += step * (float)level;
     }
-    host_update->count = told;
+    host_update->count = count;
 }
 
 void cpu_apply(struct backend *backend, const struct update *host_update, float *w, int32_t *base)
@@ -100,7 +100,7 @@ void cpu_apply(struct backend *backend, const struct update *host_update, float 
     }
 }
 
-/* How far a weight with residual r moves: by the cut's own arithmetic where r still has it all. */
+/* How far a weight with residual r moves: by the arithmetic of a cut where r still has it all. */
 static float own_move(float r, float tau, float step, float level)
 {
     const float left = level > 0 ? r : -r;

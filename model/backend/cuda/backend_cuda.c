@@ -6,10 +6,9 @@
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/cuda_kernels.h"
 
-#define BLAS_ROOM_BYTES ((size_t)32 << 20) /* what cuBLAS wants on the newest devices */
+#define BLAS_ROOM_BYTES ((size_t)32 << 20) /* that cuBLAS recommends for the newest devices */
 
-/* Nothing can be trusted to this device any more, and nothing is lost but what was learned since
- * the last checkpoint. */
+/* The device can no longer be trusted. Only what was learned since the last checkpoint is lost. */
 _Noreturn void cuda_lost(const char *what, const char *why)
 {
     (void)fflush(stdout);
@@ -33,7 +32,7 @@ void cuda_check_blas(cublasStatus_t error, const char *what)
         cuda_lost(what, cublasGetStatusString(error));
 }
 
-/* Which device a call is for is remembered by each thread; the learner's is not the one that opened
+/* The current device is state of each thread, and the learner's thread is not the one that opened
  * the backend. */
 struct cuda *cuda_on(struct backend *backend)
 {
@@ -105,7 +104,7 @@ static cublasComputeType_t compute_type(enum precision precision)
     CHECK(false);
 }
 
-/* All that the device must give. The kernels first: whether there are some for its kind. */
+/* Takes all that the device must give; the kernels first, since there may be none for its kind. */
 static cudaError_t reach(struct cuda *cuda)
 {
     int processors = 0, blocks = 0;
@@ -130,7 +129,7 @@ static cudaError_t reach(struct cuda *cuda)
     return error;
 }
 
-/* cuBLAS's room is its stream's, and so chosen after that. */
+/* Setting the stream resets the workspace of cuBLAS, so it is set afterwards. */
 static cublasStatus_t reach_blas(struct cuda *cuda)
 {
     cublasStatus_t error = cublasCreate(&cuda->blas);
@@ -141,7 +140,7 @@ static cublasStatus_t reach_blas(struct cuda *cuda)
     return error;
 }
 
-/* Of a device that cannot even say that, more is said when it is reached for. */
+/* A device that cannot even say that is reported when it is opened. */
 static bool is_too_old_for_bf16(int device)
 {
     int major = 0;
@@ -150,7 +149,7 @@ static bool is_too_old_for_bf16(int device)
     return error == cudaSuccess && major < 8;
 }
 
-/* What a GPU that is of no use has given already goes back with the process. */
+/* What a useless GPU has given already goes back with the process. */
 enum error cuda_open(int i, enum precision precision, struct backend **backend,
                      struct problem *problem)
 {
@@ -175,7 +174,7 @@ enum error cuda_open(int i, enum precision precision, struct backend **backend,
         return OK;
     }
     free(cuda);
-    (void)cudaGetLastError(); /* it has been heard */
+    (void)cudaGetLastError(); /* reported already */
     return problem_set(
         problem, FAILED,
         "GPU %d cannot be used: %s; is another program using all of it? See "

@@ -32,11 +32,11 @@ struct plan {
     cudnnTensorDescriptor_t x;
     cudnnTensorDescriptor_t y;
     cudnnFilterDescriptor_t w;
-    cudnnConvolutionDescriptor_t how[WAYS]; /* one for each, which may multiply differently */
+    cudnnConvolutionDescriptor_t how[WAYS]; /* each may multiply differently */
     cudnnConvolutionFwdAlgo_t forward;
-    cudnnConvolutionBwdDataAlgo_t backward;     /* to dx ... */
-    cudnnConvolutionBwdFilterAlgo_t to_weights; /* ... and to dw */
-    size_t room_bytes;                          /* enough for each of the three */
+    cudnnConvolutionBwdDataAlgo_t backward;     /* computes dx */
+    cudnnConvolutionBwdFilterAlgo_t to_weights; /* computes dw */
+    size_t room_bytes;                          /* workspace, enough for each of the three */
 };
 
 struct convolutions {
@@ -156,7 +156,7 @@ static const struct plan *plan_of(struct cuda *cuda, const struct conv *conv, in
     return plan < end ? plan : add_plan(cuda, conv, batch);
 }
 
-/* One convolution on its way: valid until the next. */
+/* The buffers of one convolution, valid until the next. */
 struct work {
     cudnnHandle_t dnn;
     const struct plan *plan;

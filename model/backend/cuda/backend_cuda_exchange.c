@@ -1,4 +1,4 @@
-/* The exchange on a GPU: only what is told and heard crosses to the host and back. */
+/* The exchange on a GPU: only updates cross to the host and back. */
 #include <string.h>
 
 #include "backend/cuda/cuda.h"
@@ -11,19 +11,19 @@ static void *exchange_room(struct cuda *cuda, size_t bytes)
 }
 
 struct survey_room {
-    uint32_t *counts; /* [HISTOGRAM_BINS + 1]: the bins, and how many are picked */
-    struct u64_set u64_set;
-    void *scan;
-    size_t scan_bytes;
+    uint32_t *counts;     /* [HISTOGRAM_BINS + 1]: the bins, and the number of candidates */
+    struct bitmap bitmap; /* of the candidates */
+    void *scan;           /* scratch of the scan */
+    size_t scan_bytes;    /* of that scratch */
 };
 
 static struct survey_room lay_survey(struct layout *layout, size_t count)
 {
-    const size_t words = u64_set_words(count);
+    const size_t words = bitmap_words(count);
     struct survey_room room = {.scan_bytes = kernel_scan_bytes(words)};
     room.counts = cuda_part(layout, (HISTOGRAM_BINS + 1) * sizeof *room.counts);
-    room.u64_set.bits = cuda_part(layout, words * sizeof *room.u64_set.bits);
-    room.u64_set.before = cuda_part(layout, words * sizeof *room.u64_set.before);
+    room.bitmap.bits = cuda_part(layout, words * sizeof *room.bitmap.bits);
+    room.bitmap.before = cuda_part(layout, words * sizeof *room.bitmap.before);
     room.scan = cuda_part(layout, room.scan_bytes);
     return room;
 }
@@ -45,12 +45,12 @@ uint32_t cuda_survey(struct backend *backend, const struct survey *survey, size_
     uint32_t counts[HISTOGRAM_BINS + 1];
     cuda_check(cudaMemsetAsync(room.counts, 0, sizeof counts, cuda->stream), "survey");
     cuda_check(kernel_survey(cuda->stream, cuda->survey_blocks, survey, count, w, base,
-                             base_at_last_publish, room.counts, room.u64_set),
+                             base_at_last_publish, room.counts, room.bitmap),
                "survey");
-    cuda_check(kernel_scan(cuda->stream, room.scan, room.scan_bytes, u64_set_words(count),
-                           room.u64_set.before),
+    cuda_check(kernel_scan(cuda->stream, room.scan, room.scan_bytes, bitmap_words(count),
+                           room.bitmap.before),
                "survey");
-    cuda_check(kernel_pick(cuda->stream, count, room.u64_set, survey->candidates,
+    cuda_check(kernel_pick(cuda->stream, count, room.bitmap, survey->candidates,
                            survey->candidates_max, room.counts + HISTOGRAM_BINS),
                "survey");
     cuda_download(backend, counts, room.counts, sizeof counts);
@@ -58,14 +58,14 @@ uint32_t cuda_survey(struct backend *backend, const struct survey *survey, size_
     return counts[HISTOGRAM_BINS];
 }
 
-void cuda_refine(struct backend *backend, uint32_t picked, const uint32_t *candidates,
+void cuda_refine(struct backend *backend, uint32_t found, const uint32_t *candidates,
                  const float *w, const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS])
 {
     struct cuda *cuda = cuda_on(backend);
     const size_t bytes = BIN_PARTS * sizeof *host_parts;
     uint32_t *parts = exchange_room(cuda, bytes);
     cuda_check(cudaMemsetAsync(parts, 0, bytes, cuda->stream), "refine");
-    cuda_check(kernel_refine(cuda->stream, picked, candidates, w, base, bin, parts), "refine");
+    cuda_check(kernel_refine(cuda->stream, found, candidates, w, base, bin, parts), "refine");
     cuda_download(backend, host_parts, parts, bytes);
 }
 
@@ -75,12 +75,12 @@ struct cut_room {
     size_t scan_bytes;
 };
 
-static struct cut_room lay_cut(struct layout *layout, uint32_t picked, uint32_t capacity)
+static struct cut_room lay_cut(struct layout *layout, uint32_t found, uint32_t capacity)
 {
-    struct cut_room room = {.cut = {.picked = picked, .capacity = capacity},
-                            .scan_bytes = kernel_scan_bytes(picked)};
-    room.cut.levels = cuda_part(layout, picked);
-    room.cut.told_before = cuda_part(layout, picked * sizeof *room.cut.told_before);
+    struct cut_room room = {.cut = {.found = found, .capacity = capacity},
+                            .scan_bytes = kernel_scan_bytes(found)};
+    room.cut.levels = cuda_part(layout, found);
+    room.cut.published_before = cuda_part(layout, found * sizeof *room.cut.published_before);
     room.cut.index = cuda_part(layout, capacity * sizeof *room.cut.index);
     room.cut.level = cuda_part(layout, capacity);
     room.cut.count = cuda_part(layout, sizeof *room.cut.count);
@@ -88,28 +88,29 @@ static struct cut_room lay_cut(struct layout *layout, uint32_t picked, uint32_t 
     return room;
 }
 
-static struct cut_room cut_room(struct cuda *cuda, uint32_t picked, uint32_t capacity)
+static struct cut_room cut_room(struct cuda *cuda, uint32_t found, uint32_t capacity)
 {
     struct layout measured = {0};
-    (void)lay_cut(&measured, picked, capacity);
+    (void)lay_cut(&measured, found, capacity);
     struct layout laid = {.memory = exchange_room(cuda, measured.bytes)};
-    return lay_cut(&laid, picked, capacity);
+    return lay_cut(&laid, found, capacity);
 }
 
-void cuda_cut(struct backend *backend, uint32_t picked, const uint32_t *candidates, float *w,
+void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidates, float *w,
               int32_t *base, uint32_t capacity, struct update *host_update)
 {
     struct cuda *cuda = cuda_on(backend);
     host_update->count = 0;
-    if (picked == 0 || capacity == 0)
+    if (found == 0 || capacity == 0)
         return;
-    struct cut_room room = cut_room(cuda, picked, capacity < picked ? capacity : picked);
+    struct cut_room room = cut_room(cuda, found, capacity < found ? capacity : found);
     room.cut.tau = host_update->tau;
     room.cut.amount = host_update->amount;
     room.cut.candidates = candidates;
     cuda_check(kernel_levels(cuda->stream, room.cut, w, base), "cut");
-    cuda_check(kernel_scan(cuda->stream, room.scan, room.scan_bytes, picked, room.cut.told_before),
-               "cut");
+    cuda_check(
+        kernel_scan(cuda->stream, room.scan, room.scan_bytes, found, room.cut.published_before),
+        "cut");
     cuda_check(kernel_cut(cuda->stream, room.cut, w, base), "cut");
     cuda_download(backend, &host_update->count, room.cut.count, sizeof host_update->count);
     cuda_check(cudaMemcpyAsync(host_update->index, room.cut.index,

@@ -1,11 +1,11 @@
-/* The CUDA backend from inside: what its files share.
+/* The CUDA backend: what its files share.
  *
  *   backend_cuda.c            opening and closing, the table
  *   backend_cuda_memory.c     memory, up and down
  *   backend_cuda_sequence.c   steps recorded and repeated
  *   backend_cuda_layers.c     layers, optimizers, samples
- *   backend_cuda_cudnn.c      convolutions with cuDNN, or without it ...
- *   backend_cuda_conv.c       ... as products
+ *   backend_cuda_cudnn.c      convolutions with cuDNN
+ *   backend_cuda_conv.c       convolutions without cuDNN, as products
  *   backend_cuda_exchange.c   the exchange
  *   backend_cuda_devices.c    which GPUs there are; the module's table
  *
@@ -22,7 +22,7 @@
 #include "base/error.h"
 
 #define IN_FLIGHT    4 /* steps that may wait for the device at once */
-#define PARCELS      8 /* small uploads that may */
+#define PARCELS      8 /* small uploads that may wait at once */
 #define PARCEL_BYTES ((size_t)256 << 10)
 
 /* Memory of the device that grows when more is needed, and is not given back. */
@@ -44,26 +44,26 @@ struct parcel {
 };
 
 struct cuda {
-    struct backend table; /* first: a pointer to it is a pointer to the struct */
-    int device;
-    int survey_blocks; /* that it runs at once */
-    cudaStream_t stream;
-    cublasHandle_t blas;
-    cublasComputeType_t compute; /* of float32 */
-    bool bf16;                   /* dense layers multiply in it */
-    struct room operands;        /* what they then multiply */
-    void *blas_room;
+    struct backend table;        /* first: a pointer to it is a pointer to the struct */
+    int device;                  /* number of the GPU */
+    int survey_blocks;           /* of the survey that run at once */
+    cudaStream_t stream;         /* of all work */
+    cublasHandle_t blas;         /* on that stream */
+    cublasComputeType_t compute; /* of products of float32 */
+    bool bf16;                   /* dense layers multiply in bfloat16 */
+    struct room operands;        /* rounded operands of a dense layer */
+    void *blas_room;             /* workspace of cuBLAS */
 
-    struct convolutions *convolutions; /* what they need; NULL before the first */
-    struct room exchange;              /* bins, marks, levels, updates */
-    uint64_t rooms; /* how often one grew that steps use: what was recorded is void then */
+    struct convolutions *convolutions; /* NULL before the first */
+    struct room exchange;              /* bins, bitmap, levels, updates */
+    uint64_t rooms;                    /* times that a room of steps grew: voids recordings */
 
-    struct parcel parcels[PARCELS];
-    uint64_t parcels_sent;
+    struct parcel parcels[PARCELS]; /* small uploads in turn */
+    uint64_t parcels_sent;          /* in all */
 
     cudaEvent_t done[IN_FLIGHT]; /* of the sequences launched last */
-    uint64_t launched;
-    bool recording;
+    uint64_t launched;           /* sequences in all */
+    bool recording;              /* a sequence is being recorded */
 };
 
 /* backend_cuda.c; cuda_module.h */
@@ -150,9 +150,9 @@ void cuda_conv_describe(char *text, size_t room);
 uint32_t cuda_survey(struct backend *backend, const struct survey *survey, size_t count, float *w,
                      const int32_t *base, int32_t *base_at_last_publish,
                      uint32_t host_bins[HISTOGRAM_BINS]);
-void cuda_refine(struct backend *backend, uint32_t picked, const uint32_t *candidates,
+void cuda_refine(struct backend *backend, uint32_t found, const uint32_t *candidates,
                  const float *w, const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS]);
-void cuda_cut(struct backend *backend, uint32_t picked, const uint32_t *candidates, float *w,
+void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidates, float *w,
               int32_t *base, uint32_t capacity, struct update *host_update);
 void cuda_apply(struct backend *backend, const struct update *host_update, float *w, int32_t *base);
 void cuda_apply_own(struct backend *backend, const struct update *host_update, float *w,

@@ -1,6 +1,6 @@
-/* How work is shared out among threads: blocks of 256, of which each thread takes every
- * so-manieth element, or each warp every so-manieth line. Elements are counted in 32 bits: 64 make
- * a division several times as long, and no buffer has more than INT32_MAX floats. */
+/* How work is divided among threads: blocks of 256, in which each thread takes elements at a fixed
+ * stride, or each warp lines at a fixed stride. Elements are counted in 32 bits: with 64 a division
+ * takes several times as long, and no buffer has more than INT32_MAX floats. */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_EACH_CUH
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_EACH_CUH
 
@@ -18,7 +18,7 @@
 #define EACH(i, count)                                                                             \
     for (unsigned i = blockIdx.x * THREADS + threadIdx.x; i < (count); i += gridDim.x * THREADS)
 
-/* A warp's lines, and of a line this thread's places. */
+/* The lines of a warp, and the places of a line that are this thread's. */
 #define EACH_LINE(line, lines)                                                                     \
     for (unsigned line = blockIdx.x * WARPS + threadIdx.x / WARP; line < (lines);                  \
          line += gridDim.x * WARPS)

@@ -36,7 +36,8 @@ size_t kernel_scan_bytes(size_t count)
 cudaError_t kernel_scan(cudaStream_t stream, void *room, size_t room_bytes, size_t count,
                         uint32_t *numbers)
 {
-    (void)cudaGetLastError(); /* what another library has left: CUB would take it for its own */
+    (void)cudaGetLastError(); /* an error that another library has left: CUB would take it for its
+                                 own */
     return cub::DeviceScan::ExclusiveSum(room, room_bytes, numbers, numbers, (int)count, stream);
 }
 
@@ -44,7 +45,7 @@ cudaError_t kernel_scan(cudaStream_t stream, void *room, size_t room_bytes, size
 static __global__ void survey_entries(float step, uint32_t floor_bits, size_t count,
                                       float *__restrict__ w, const int32_t *__restrict__ base,
                                       int32_t *__restrict__ base_at_last_publish, uint32_t *bins,
-                                      struct u64_set u64_set)
+                                      struct bitmap bitmap)
 {
     __shared__ uint32_t own[HISTOGRAM_BINS];
     for (unsigned b = threadIdx.x; b < HISTOGRAM_BINS; b += THREADS)
@@ -75,8 +76,8 @@ static __global__ void survey_entries(float step, uint32_t floor_bits, size_t co
                 (void)atomicAdd(&own[bits >> BIN_BITS], 1u);
             const uint32_t word = __ballot_sync(0xFFFFFFFFu, marked);
             if (threadIdx.x % WARP == 0 && c < count) {
-                u64_set.bits[c / WARP] = word;
-                u64_set.before[c / WARP] = (uint32_t)__popc(word);
+                bitmap.bits[c / WARP] = word;
+                bitmap.before[c / WARP] = (uint32_t)__popc(word);
             }
         }
     }
@@ -87,7 +88,7 @@ static __global__ void survey_entries(float step, uint32_t floor_bits, size_t co
     }
 }
 
-/* A block's bins are many: as much of each processor's memory as can be is to be for them. */
+/* A block has many bins: as much of each processor's memory as possible is shared memory. */
 cudaError_t kernels_fit(int *survey_blocks)
 {
     const cudaError_t error =
@@ -100,41 +101,41 @@ cudaError_t kernels_fit(int *survey_blocks)
 
 cudaError_t kernel_survey(cudaStream_t stream, int blocks, const struct survey *survey,
                           size_t count, float *w, const int32_t *base,
-                          int32_t *base_at_last_publish, uint32_t *bins, struct u64_set u64_set)
+                          int32_t *base_at_last_publish, uint32_t *bins, struct bitmap bitmap)
 {
     const size_t needed = (count + THREADS * AT_ONCE - 1) / (THREADS * AT_ONCE);
     const size_t most = (size_t)blocks;
     uint32_t floor_bits;
     memcpy(&floor_bits, &survey->floor, sizeof floor_bits);
     return launch(stream, needed < most ? needed : most, survey_entries, survey->beta * QUANTUM,
-                  floor_bits, count, w, base, base_at_last_publish, bins, u64_set);
+                  floor_bits, count, w, base, base_at_last_publish, bins, bitmap);
 }
 
-static __global__ void pick(unsigned words, struct u64_set u64_set, uint32_t *candidates,
-                            uint32_t candidates_max, uint32_t *picked)
+static __global__ void pick(unsigned words, struct bitmap bitmap, uint32_t *candidates,
+                            uint32_t candidates_max, uint32_t *found)
 {
     EACH (i, words) {
-        uint32_t at = u64_set.before[i];
-        for (uint32_t left = u64_set.bits[i]; left != 0; left &= left - 1, at++) {
+        uint32_t at = bitmap.before[i];
+        for (uint32_t left = bitmap.bits[i]; left != 0; left &= left - 1, at++) {
             if (at < candidates_max)
                 candidates[at] = i * WARP + (uint32_t)__ffs((int)left) - 1;
         }
         if (i + 1 == words)
-            *picked = at;
+            *found = at;
     }
 }
 
-cudaError_t kernel_pick(cudaStream_t stream, size_t count, struct u64_set u64_set,
-                        uint32_t *candidates, uint32_t candidates_max, uint32_t *picked)
+cudaError_t kernel_pick(cudaStream_t stream, size_t count, struct bitmap bitmap,
+                        uint32_t *candidates, uint32_t candidates_max, uint32_t *found)
 {
-    return launch_each(stream, u64_set_words(count), pick, u64_set, candidates, candidates_max,
-                       picked);
+    return launch_each(stream, bitmap_words(count), pick, bitmap, candidates, candidates_max,
+                       found);
 }
 
-static __global__ void refine(unsigned picked, const uint32_t *candidates, const float *w,
+static __global__ void refine(unsigned found, const uint32_t *candidates, const float *w,
                               const int32_t *base, uint32_t bin, uint32_t *parts)
 {
-    EACH (i, picked) {
+    EACH (i, found) {
         const uint32_t c = candidates[i];
         const uint32_t bits = size_bits(residual(w[c], base[c]));
         if (bits >> BIN_BITS == bin)
@@ -142,42 +143,42 @@ static __global__ void refine(unsigned picked, const uint32_t *candidates, const
     }
 }
 
-cudaError_t kernel_refine(cudaStream_t stream, uint32_t picked, const uint32_t *candidates,
+cudaError_t kernel_refine(cudaStream_t stream, uint32_t found, const uint32_t *candidates,
                           const float *w, const int32_t *base, uint32_t bin, uint32_t *parts)
 {
-    return launch_each(stream, picked, refine, candidates, w, base, bin, parts);
+    return launch_each(stream, found, refine, candidates, w, base, bin, parts);
 }
 
-static __global__ void levels(unsigned picked, struct cut cut, const float *w, const int32_t *base)
+static __global__ void levels(unsigned found, struct cut cut, const float *w, const int32_t *base)
 {
-    EACH (i, picked) {
+    EACH (i, found) {
         const uint32_t c = cut.candidates[i];
         const float r = residual(w[c], base[c]);
-        const bool told = fabsf(r) >= cut.tau && fabsf(r) <= FLT_MAX;
+        const bool published = fabsf(r) >= cut.tau && fabsf(r) <= FLT_MAX;
         const float level = fmaxf(fminf(r / cut.tau, LEVEL_MAX), -LEVEL_MAX);
-        cut.levels[i] = told ? (int8_t)(int)level : (int8_t)0;
-        cut.told_before[i] = told;
+        cut.levels[i] = published ? (int8_t)(int)level : (int8_t)0;
+        cut.published_before[i] = published;
     }
 }
 
 cudaError_t kernel_levels(cudaStream_t stream, struct cut cut, const float *w, const int32_t *base)
 {
-    return launch_each(stream, cut.picked, levels, cut, w, base);
+    return launch_each(stream, cut.found, levels, cut, w, base);
 }
 
-static __global__ void terms(unsigned picked, struct cut cut, float *w, int32_t *base)
+static __global__ void entries(unsigned found, struct cut cut, float *w, int32_t *base)
 {
     const float step = QUANTUM * (float)cut.amount - cut.tau;
-    EACH (i, picked) {
+    EACH (i, found) {
         const int level = cut.levels[i];
-        const uint32_t at = cut.told_before[i], c = cut.candidates[i];
+        const uint32_t at = cut.published_before[i], c = cut.candidates[i];
         if (level != 0 && at < cut.capacity) {
             cut.index[at] = c;
             cut.level[at] = (int8_t)level;
             base[c] = add_wrapping(base[c], cut.amount * (uint32_t)level);
             w[c] += step * (float)level;
         }
-        if (i + 1 == picked) {
+        if (i + 1 == found) {
             const uint32_t all = at + (level != 0);
             *cut.count = all < cut.capacity ? all : cut.capacity;
         }
@@ -186,10 +187,11 @@ static __global__ void terms(unsigned picked, struct cut cut, float *w, int32_t 
 
 cudaError_t kernel_cut(cudaStream_t stream, struct cut cut, float *w, int32_t *base)
 {
-    return launch_each(stream, cut.picked, terms, cut, w, base);
+    return launch_each(stream, cut.found, entries, cut, w, base);
 }
 
-/* How far a weight with residual r moves, of which an earlier life told `level` (cpu_exchange.c).
+/* How far a weight with residual r moves, of which an earlier incarnation published `level`
+ * (cpu_exchange.c).
  */
 static __device__ float own_move(float r, float tau, float step, float level)
 {

@@ -1,9 +1,9 @@
-/* What the GPU runs, one function for each operation that needs kernels of our own.
+/* The kernels of the GPU: one function for each operation that needs kernels of our own.
  *
  *   backend_cuda_*.c ──► these ──► cuda_layers.cu, cuda_exchange.cu ──► stream
  *
- * Each puts its work into the stream and returns; what goes wrong there is heard of later, by
- * whoever waits for it. Memory is the device's. backend.h says what the operations do; the
+ * Each puts its work into the stream and returns; a failure there is reported later, to the call
+ * that waits for it. Memory is the device's. backend.h says what the operations do; the
  * exchange does the CPU's arithmetic, bit for bit (but for the bits of a NaN).
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_KERNELS_H
@@ -70,12 +70,12 @@ cudaError_t kernel_gather(cudaStream_t stream, int batch, size_t sample_size, co
 cudaError_t kernels_fit(int *survey_blocks);
 
 /* A bit for each entry, and for each word of 32 how many bits are set before it. */
-struct u64_set {
-    uint32_t *bits;   /* [u64_set_words] */
-    uint32_t *before; /* [u64_set_words] */
+struct bitmap {
+    uint32_t *bits;   /* [bitmap_words] */
+    uint32_t *before; /* [bitmap_words] */
 };
 
-static inline size_t u64_set_words(size_t count)
+static inline size_t bitmap_words(size_t count)
 {
     return (count + 31) / 32;
 }
@@ -86,41 +86,42 @@ size_t kernel_scan_bytes(size_t count);
 cudaError_t kernel_scan(cudaStream_t stream, void *room, size_t room_bytes, size_t count,
                         uint32_t *numbers);
 
-/* The survey: step on, count into bins (cleared before), set marks->bits, and in marks->before how
- * many are set in each word (to be scanned). blocks: as many as the device holds at once. */
+/* The survey: takes the outer step, counts into cleared bins, sets bitmap.bits of the candidates,
+ * and in bitmap.before how many are set in each word (to be scanned). blocks: as many as the device
+ * holds at once. */
 cudaError_t kernel_survey(cudaStream_t stream, int blocks, const struct survey *survey,
                           size_t count, float *w, const int32_t *base,
-                          int32_t *base_at_last_publish, uint32_t *bins, struct u64_set u64_set);
-/* The marked entries into picks, as many as there is room for; *picked: how many are marked. */
-cudaError_t kernel_pick(cudaStream_t stream, size_t count, struct u64_set u64_set,
-                        uint32_t *candidates, uint32_t candidates_max, uint32_t *picked);
-/* parts (cleared before). */
-cudaError_t kernel_refine(cudaStream_t stream, uint32_t picked, const uint32_t *candidates,
+                          int32_t *base_at_last_publish, uint32_t *bins, struct bitmap bitmap);
+/* Lists the entries whose bits are set, as many as there is room for; *found: how many are set. */
+cudaError_t kernel_pick(cudaStream_t stream, size_t count, struct bitmap bitmap,
+                        uint32_t *candidates, uint32_t candidates_max, uint32_t *found);
+/* Counts into cleared parts. */
+cudaError_t kernel_refine(cudaStream_t stream, uint32_t found, const uint32_t *candidates,
                           const float *w, const int32_t *base, uint32_t bin, uint32_t *parts);
 
-/* A cut: levels[picked] of all picks, and told_before[picked], 1 where there is one (to be scanned
- * to how many lie before); then the first `capacity` of them are told. */
+/* A cut, in three steps: kernel_levels, a scan of published_before, kernel_cut. */
 struct cut {
-    float tau;
-    uint32_t amount;
-    uint32_t picked;
-    uint32_t capacity;
-    const uint32_t *candidates;
-    int8_t *levels;
-    uint32_t *told_before;
-    uint32_t *index; /* [capacity]: what is told ... */
-    int8_t *level;   /* ... */
-    uint32_t *count;
+    float tau;                  /* threshold */
+    uint32_t amount;            /* quanta per level */
+    uint32_t found;             /* candidates */
+    uint32_t capacity;          /* entries published at most: the first ones */
+    const uint32_t *candidates; /* [found] */
+    int8_t *levels;             /* [found]: of each candidate; 0: not published */
+    uint32_t
+        *published_before; /* [found]: 1 where there is a level; scanned: how many lie before */
+    uint32_t *index;       /* [capacity]: of the entries published */
+    int8_t *level;         /* [capacity]: of the entries published */
+    uint32_t *count;       /* entries published */
 };
 cudaError_t kernel_levels(cudaStream_t stream, struct cut cut, const float *w, const int32_t *base);
 cudaError_t kernel_cut(cudaStream_t stream, struct cut cut, float *w, int32_t *base);
 
-/* update: its index and level are the device's. */
+/* index and level of the update lie on the device. */
 cudaError_t kernel_apply(cudaStream_t stream, const struct update *update, bool own, float *w,
                          int32_t *base);
 cudaError_t kernel_rebase(cudaStream_t stream, size_t count, const int32_t *to, float *w,
                           int32_t *base);
-/* Added to digest[2], low and high lane. */
+/* Adds to digest[2], low and high lane. */
 cudaError_t kernel_digest(cudaStream_t stream, size_t count, const int32_t *base, uint32_t *digest);
 
 #ifdef __cplusplus

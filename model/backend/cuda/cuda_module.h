@@ -1,10 +1,10 @@
-/* All that knows CUDA is a module of its own, hearsay-cuda.so, loaded when somebody asks for a GPU:
- * so the program starts where there is no CUDA, and nobody else carries cuBLAS in memory.
+/* The CUDA module, hearsay-cuda.so: loaded when a GPU is asked for. So the program starts where
+ * there is no CUDA, and a node on a CPU does not carry cuBLAS in memory.
  *
  *   device.c ──► cuda_module() ──dlopen──► struct cuda_module (backend_cuda_devices.c)
  *
  * It is looked for beside the program and in ../lib/hearsay; HEARSAY_CUDA names another file, such
- * as the one of tests/cuda_on_cpu.
+ * as the stand-in of tests/fakes/cuda_on_cpu. Held by tests/unit/model/test_device.c.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_MODULE_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_MODULE_H
@@ -13,7 +13,7 @@
 #include "backend/device.h"
 
 struct cuda_module {
-    /* "CUDA 13.0, driver for 13.0", or why no GPU can be used. */
+    /* Writes "CUDA 13.0, driver for 13.0", or why no GPU can be used. */
     void (*describe)(char *text, size_t room);
     int (*devices)(void);
     /* False: the driver does not tell. */
@@ -23,7 +23,7 @@ struct cuda_module {
                        struct problem *problem);
 };
 
-/* The module's only name. */
+/* The only symbol that the module exports. */
 #define CUDA_MODULE_SYMBOL "hearsay_cuda_module"
 extern const struct cuda_module hearsay_cuda_module;
 

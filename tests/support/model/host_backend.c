@@ -191,39 +191,39 @@ static uint32_t host_survey(struct backend *b_, const struct survey *survey, siz
     struct survey there = *survey;
     there.candidates =
         carry(survey->candidates, survey->candidates_max * sizeof *survey->candidates);
-    const uint32_t picked = device_of_tests->survey(device_of_tests, &there, count,
-                                                    FLOATS(w, count), FLOATS(base, count),
-                                                    FLOATS(base_at_last_publish, count), host_bins);
+    const uint32_t found = device_of_tests->survey(device_of_tests, &there, count, FLOATS(w, count),
+                                                   FLOATS(base, count),
+                                                   FLOATS(base_at_last_publish, count), host_bins);
     carry_back();
-    return picked;
+    return found;
 }
 
-/* How much of w and base the picks reach. */
-static size_t reach_of(uint32_t picked, const uint32_t *candidates)
+/* How much of w and base the candidates reach. */
+static size_t reach_of(uint32_t found, const uint32_t *candidates)
 {
     size_t count = 0;
-    for (uint32_t i = 0; i < picked; i++)
+    for (uint32_t i = 0; i < found; i++)
         count = candidates[i] >= count ? candidates[i] + 1 : count;
     return count;
 }
 
-static void host_refine(struct backend *b_, uint32_t picked, const uint32_t *candidates,
+static void host_refine(struct backend *b_, uint32_t found, const uint32_t *candidates,
                         const float *w, const int32_t *base, uint32_t bin,
                         uint32_t host_parts[BIN_PARTS])
 {
     (void)b_;
-    const size_t count = reach_of(picked, candidates);
-    device_of_tests->refine(device_of_tests, picked, carry(candidates, picked * sizeof *candidates),
+    const size_t count = reach_of(found, candidates);
+    device_of_tests->refine(device_of_tests, found, carry(candidates, found * sizeof *candidates),
                             FLOATS(w, count), FLOATS(base, count), bin, host_parts);
     carry_back();
 }
 
-static void host_cut(struct backend *b_, uint32_t picked, const uint32_t *candidates, float *w,
+static void host_cut(struct backend *b_, uint32_t found, const uint32_t *candidates, float *w,
                      int32_t *base, uint32_t capacity, struct update *host_update)
 {
     (void)b_;
-    const size_t count = reach_of(picked, candidates);
-    device_of_tests->cut(device_of_tests, picked, carry(candidates, picked * sizeof *candidates),
+    const size_t count = reach_of(found, candidates);
+    device_of_tests->cut(device_of_tests, found, carry(candidates, found * sizeof *candidates),
                          FLOATS(w, count), FLOATS(base, count), capacity, host_update);
     carry_back();
 }

@@ -87,7 +87,7 @@ static void where_a_step_may_take_long_it_grows_to_what_there_is_room_for(void *
 static void where_a_step_may_take_no_time_it_shrinks(void **state)
 {
     (void)state;
-    assert_int_equal(train(1, 0), PACE_BATCH_MIN);
+    assert_int_equal(train(1, 0), BATCH_SIZE_MIN);
 }
 
 static void without_a_time_a_step_keeps_its_size(void **state)

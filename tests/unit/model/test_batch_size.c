@@ -30,8 +30,8 @@ static void a_machine_twice_as_fast_makes_steps_twice_as_large(void **state)
 static void no_step_is_smaller_or_larger_than_the_bounds(void **state)
 {
     (void)state;
-    assert_int_equal(batch_size_fit(&PACE, 32, 0), PACE_BATCH_MIN);
-    assert_int_equal(batch_size_fit(&PACE, 8, 1e-3), PACE_BATCH_MIN);
+    assert_int_equal(batch_size_fit(&PACE, 32, 0), BATCH_SIZE_MIN);
+    assert_int_equal(batch_size_fit(&PACE, 8, 1e-3), BATCH_SIZE_MIN);
     assert_int_equal(batch_size_fit(&PACE, 32, 1e30), 256);
     assert_int_equal(batch_size_fit(&PACE, 256, 1e5), 256);
     assert_int_equal(batch_size_fit(&PACE, 1000, 1e4), 256); /* room for less than there was */
@@ -76,10 +76,10 @@ static void whose_steps_have_no_time_keeps_its_batch(void **state)
 static void the_largest_batch_fits_the_memory(void **state)
 {
     (void)state;
-    assert_int_equal(batch_size_batch_max(1000, 256000), 256);
-    assert_int_equal(batch_size_batch_max(1000, 255999), 128);
-    assert_int_equal(batch_size_batch_max(1 << 30, 1000), PACE_BATCH_MIN);
-    assert_int_equal(batch_size_batch_max(1, UINT64_MAX), PACE_BATCH_MAX);
+    assert_int_equal(batch_size_max(1000, 256000), 256);
+    assert_int_equal(batch_size_max(1000, 255999), 128);
+    assert_int_equal(batch_size_max(1 << 30, 1000), BATCH_SIZE_MIN);
+    assert_int_equal(batch_size_max(1, UINT64_MAX), BATCH_SIZE_MAX);
 }
 
 int main(void)

@@ -1,4 +1,5 @@
-/* Catching up by blocks and coming back from a saved state, by hand: replicas, learners, wanderers.
+/* Catching up by blocks and coming back from a saved state, by hand: replicas, learners, random
+ * walks.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -88,7 +89,7 @@ static double residual(float weight, int32_t units)
 
 /* Replicas. */
 
-static void what_was_told_after_the_save_is_not_told_twice(void **state)
+static void what_was_published_after_the_save_is_not_published_twice(void **state)
 {
     (void)state;
     struct replica first = replica_new(), second = replica_new();
@@ -107,7 +108,7 @@ static void what_was_told_after_the_save_is_not_told_twice(void **state)
     replica_free(&second);
 }
 
-static void what_was_learned_after_the_save_and_told_stays_in_the_base(void **state)
+static void what_was_learned_after_the_save_and_published_stays_in_the_base(void **state)
 {
     (void)state;
     static float before[P];
@@ -161,7 +162,7 @@ static struct replica replica_far_away(struct rng *rng)
     return replica;
 }
 
-static void who_knows_nothing_takes_blocks_and_has_nothing_to_tell(void **state)
+static void who_knows_nothing_takes_blocks_and_has_nothing_to_publish(void **state)
 {
     (void)state;
     struct rng rng = rng_new(6, 6);
@@ -197,7 +198,7 @@ static void who_lagged_keeps_its_residual(void **state)
     replica_free(&late);
 }
 
-static void who_keeps_its_weights_tells_what_it_learned_alone(void **state)
+static void who_keeps_its_weights_publishes_what_it_learned_alone(void **state)
 {
     (void)state;
     static float before[P];
@@ -208,14 +209,15 @@ static void who_keeps_its_weights_tells_what_it_learned_alone(void **state)
     look_at_both(&donor, &alone);
     assert_memory_equal(w_other, before, sizeof before);
     assert_memory_equal(base_other, base, sizeof base);
-    double told[P] = {0};
+    double published[P] = {0};
     const struct publish_terms terms = {.budget_bytes = 600, .share = 0.25, .gain = 1, .beta = 0.9};
     const struct update *update = replica_publish(&alone, &terms);
     assert_true(update->count > 20);
     for (uint32_t i = 0; i < update->count; i++)
-        told[update->index[i]] = (double)update->tau * update->level[i];
+        published[update->index[i]] = (double)update->tau * update->level[i];
     for (int c = 0; c < P; c++) /* to a threshold; no drift was added */
-        assert_true(fabs(told[c] - residual(before[c], base[c])) <= (double)update->tau * 1.001);
+        assert_true(fabs(published[c] - residual(before[c], base[c])) <=
+                    (double)update->tau * 1.001);
     replica_free(&donor);
     replica_free(&alone);
 }
@@ -277,7 +279,7 @@ static void must_be_the_same_update(const struct update *a, const struct update 
     assert_memory_equal(a->level, b->level, a->count);
 }
 
-/* Steps, tells, and hears what another tells: the same for both, bit for bit. */
+/* Steps, publishes, and applies what another publishes: the same for both, bit for bit. */
 static void go_on_alike(struct learner *a, struct learner *b, struct learner *other, int rounds)
 {
     (void)learner_losses(a), (void)learner_losses(b); /* of the steps before */
@@ -287,9 +289,9 @@ static void go_on_alike(struct learner *a, struct learner *b, struct learner *ot
             assert_true(learner_losses(a) == learner_losses(b));
         }
         must_be_the_same_update(learner_publish(a, &TELL), learner_publish(b, &TELL));
-        const struct update *heard = learner_publish(other, &TELL);
-        learner_apply(a, heard);
-        learner_apply(b, heard);
+        const struct update *applied = learner_publish(other, &TELL);
+        learner_apply(a, applied);
+        learner_apply(b, applied);
         assert_int_equal(learner_digest(a), learner_digest(b));
         assert_int_equal(learner_samples(a), learner_samples(b));
         assert_int_equal(learner_swarm_samples(a), learner_swarm_samples(b));
@@ -367,7 +369,7 @@ static void a_learner_without_data_has_a_state_without_momentum(void **state)
 
 /* Wanderers. */
 
-static void a_wanderer_restored_goes_on_bit_for_bit(void **state)
+static void a_random_walk_restored_goes_on_bit_for_bit(void **state)
 {
     (void)state;
     struct random_walk *one = random_walk_new(&arena, backend, P, 1, P / 10, true);
@@ -406,15 +408,15 @@ static void a_wanderer_restored_goes_on_bit_for_bit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_was_told_after_the_save_is_not_told_twice),
-        TEST(what_was_learned_after_the_save_and_told_stays_in_the_base),
-        TEST(who_knows_nothing_takes_blocks_and_has_nothing_to_tell),
+        TEST(what_was_published_after_the_save_is_not_published_twice),
+        TEST(what_was_learned_after_the_save_and_published_stays_in_the_base),
+        TEST(who_knows_nothing_takes_blocks_and_has_nothing_to_publish),
         TEST(who_lagged_keeps_its_residual),
-        TEST(who_keeps_its_weights_tells_what_it_learned_alone),
+        TEST(who_keeps_its_weights_publishes_what_it_learned_alone),
         TEST(a_learner_restored_goes_on_bit_for_bit),
         TEST(a_batch_without_room_for_it_is_not_restored),
         TEST(a_learner_without_data_has_a_state_without_momentum),
-        TEST(a_wanderer_restored_goes_on_bit_for_bit),
+        TEST(a_random_walk_restored_goes_on_bit_for_bit),
     };
     RUN_ON_EACH_DEVICE(tests, device_opens, device_closes);
 }

@@ -108,7 +108,7 @@ static struct backend *open_gpu(void)
     return backend;
 }
 
-/* The stand-in alone can be told what it is. */
+/* The stand-in alone can be given what it is. */
 static void a_gpu_that_cannot_multiply_bfloat16_says_so(void **state)
 {
     (void)state;
@@ -149,7 +149,7 @@ static void gather_kept(struct backend *on, const uint8_t *pixels, size_t size, 
         on->give(on, all[i]);
 }
 
-/* The stand-in alone can be told how much memory it has. */
+/* The stand-in alone can be given how much memory it has. */
 static void samples_that_a_gpu_cannot_hold_are_fetched(void **state)
 {
     (void)state;
@@ -240,8 +240,9 @@ static double apart(const float *a, const float *b, const float *start, size_t c
     return error / power;
 }
 
-/* Steps whose batch grows and shrinks again, with an exam in between that is larger than all: what
- * was recorded must be dropped, and what is repeated must heed this step's samples and rate. */
+/* Steps whose batch grows and shrinks again, with an evaluation in between that is larger than all:
+ * what was recorded must be dropped, and what is repeated must heed this step's samples and rate.
+ */
 static void steps_on_both(struct trained *one, struct trained *other)
 {
     static float weights[P_MAX];
@@ -252,7 +253,7 @@ static void steps_on_both(struct trained *one, struct trained *other)
                 learner_set_batch(both[i]->learner, step == 8 ? 32 : 16);
             if (step == 12) {
                 learner_read_weights(both[i]->learner, weights);
-                (void)evaluator_mark(both[i]->evaluator, weights, 0, 100);
+                (void)evaluator_run(both[i]->evaluator, weights, 0, 100);
             }
             (void)learner_step(both[i]->learner);
         }
@@ -276,8 +277,8 @@ static void must_learn_alike(enum optimizer_kind kind)
         fail_msg("NMSE %g after 24 steps", nmse);
     const double gpu_losses = learner_losses(gpu.learner), losses = learner_losses(cpu.learner);
     assert_true(fabs(gpu_losses - losses) < 1e-3 * losses);
-    const struct evaluation mark = evaluator_mark(gpu.evaluator, on_cpu, 0, 100);
-    const struct evaluation same = evaluator_mark(cpu.evaluator, on_cpu, 0, 100);
+    const struct evaluation mark = evaluator_run(gpu.evaluator, on_cpu, 0, 100);
+    const struct evaluation same = evaluator_run(cpu.evaluator, on_cpu, 0, 100);
     assert_true(fabs(mark.loss - same.loss) < 1e-5);
     assert_int_equal(mark.samples, same.samples);
     trained_free(&gpu);
@@ -291,7 +292,7 @@ static void a_gpu_learns_as_the_cpu_does(void **state)
     must_learn_alike(OPTIMIZER_ADAM);
 }
 
-/* Each tells what the other then hears: the bases are the same, bit for bit. */
+/* Each publishes what the other then applies: the bases are the same, bit for bit. */
 static void a_gpu_and_a_cpu_hold_the_same_base(void **state)
 {
     (void)state;
@@ -299,18 +300,18 @@ static void a_gpu_and_a_cpu_hold_the_same_base(void **state)
     const struct publish_terms terms = {.budget_bytes = 1500, .share = 0.5, .gain = 1, .beta = 0.3};
     struct trained both[2] = {trained_on(open_gpu(), OPTIMIZER_SGD, 1),
                               trained_on(backend_cpu(1), OPTIMIZER_SGD, 2)};
-    uint32_t told = 0;
+    uint32_t published = 0;
     for (int round = 0; round < 10; round++) {
         for (int i = 0; i < 2; i++) {
             for (int step = 0; step < 3; step++)
                 (void)learner_step(both[i].learner);
             const struct update *update = learner_publish(both[i].learner, &terms);
-            told += update->count;
+            published += update->count;
             learner_apply(both[1 - i].learner, update);
         }
         assert_int_equal(learner_digest(both[0].learner), learner_digest(both[1].learner));
     }
-    assert_true(told > 1000);
+    assert_true(published > 1000);
     for (int i = 0; i < 2; i++)
         learner_read_units(both[i].learner, units[i]);
     assert_memory_equal(units[0], units[1], learner_parameters(both[0].learner) * sizeof(int32_t));

@@ -1,4 +1,4 @@
-/* The exam, and what it shares with learners in one thread. */
+/* The evaluator, and what it shares with learners in one thread. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,13 +80,13 @@ static void weights_of_zero_know_nothing(void **state)
     /* from, to, samples, correct */
     static const uint32_t cases[][4] = {{0, 4, 4, 2}, {1, 3, 2, 0}, {3, 4, 1, 1}, {0, 1, 1, 1}};
     for (int i = 0; i < 4; i++) {
-        const struct evaluation mark = evaluator_mark(evaluator, zeros, cases[i][0], cases[i][1]);
+        const struct evaluation mark = evaluator_run(evaluator, zeros, cases[i][0], cases[i][1]);
         assert_int_equal(mark.samples, cases[i][2]);
         assert_int_equal(mark.correct, cases[i][3]);
         assert_true(fabs(mark.loss - log(2)) < 1e-7);
     }
     for (uint32_t at = 0; at <= 4; at++) {
-        const struct evaluation none = evaluator_mark(evaluator, zeros, at, at);
+        const struct evaluation none = evaluator_run(evaluator, zeros, at, at);
         assert_true(none.samples == 0 && none.correct == 0 && none.loss == 0);
     }
     evaluator_free(evaluator);
@@ -104,12 +104,12 @@ static void the_marks_of_the_parts_are_the_mark_of_the_whole(void **state)
     dataset_free(&train);
     dataset_free(&test);
     model_init(model, 1, weights);
-    const struct evaluation whole = evaluator_mark(evaluator, weights, 0, TESTS);
+    const struct evaluation whole = evaluator_run(evaluator, weights, 0, TESTS);
     assert_int_equal(whole.samples, TESTS);
     assert_in_range(whole.correct, 1, TESTS - 1);
     for (uint32_t cut = 1; cut < TESTS; cut += 13) {
-        const struct evaluation left = evaluator_mark(evaluator, weights, 0, cut);
-        const struct evaluation right = evaluator_mark(evaluator, weights, cut, TESTS);
+        const struct evaluation left = evaluator_run(evaluator, weights, 0, cut);
+        const struct evaluation right = evaluator_run(evaluator, weights, cut, TESTS);
         assert_int_equal(left.samples + right.samples, TESTS);
         assert_int_equal(left.correct + right.correct, whole.correct);
         const double loss = left.loss * cut + right.loss * (TESTS - cut);
@@ -119,7 +119,7 @@ static void the_marks_of_the_parts_are_the_mark_of_the_whole(void **state)
     model_free(model);
 }
 
-/* Two learners and an exam, and what came out of them. */
+/* Two learners and an evaluator, and what came out of them. */
 struct company {
     float weights[2][P_MAX];
     int32_t units[2][P_MAX];
@@ -170,7 +170,7 @@ static void keep_company(struct company *company, bool share)
             learner_apply(learners[1 - i], learner_publish(learners[i], &terms));
             learner_read_weights(learners[i], company->weights[i]);
             learner_read_units(learners[i], company->units[i]);
-            company->u64_set[i][round] = evaluator_mark(evaluator, company->weights[i], 0, 50);
+            company->u64_set[i][round] = evaluator_run(evaluator, company->weights[i], 0, 50);
         }
     }
     evaluator_free(evaluator);
@@ -213,11 +213,11 @@ static void the_same_weights_get_the_same_mark_whatever_happens_between(void **s
     dataset_free(&test);
     model_init(model, 1, weights);
     model_init(model, 2, others);
-    const struct evaluation first = evaluator_mark(evaluator, weights, 0, TESTS);
-    const struct evaluation other = evaluator_mark(evaluator, others, 0, TESTS);
+    const struct evaluation first = evaluator_run(evaluator, weights, 0, TESTS);
+    const struct evaluation other = evaluator_run(evaluator, others, 0, TESTS);
     assert_true(other.loss != first.loss);
     (void)learner_step(learner);
-    const struct evaluation again = evaluator_mark(evaluator, weights, 0, TESTS);
+    const struct evaluation again = evaluator_run(evaluator, weights, 0, TESTS);
     assert_true(again.loss == first.loss && again.correct == first.correct);
     learner_free(learner);
     evaluator_free(evaluator);

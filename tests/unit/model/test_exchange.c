@@ -40,7 +40,7 @@ static uint32_t bits_at(uint32_t c)
     return bits;
 }
 
-static void a_survey_counts_and_picks_what_is_not_below_the_floor(void **state)
+static void a_survey_counts_and_lists_what_is_not_below_the_floor(void **state)
 {
     (void)state;
     static uint32_t expected[HISTOGRAM_BINS];
@@ -77,7 +77,7 @@ static void a_survey_notes_no_more_than_there_is_room_for(void **state)
     assert_in_range(candidates[1499], 1499, P - 1);
 }
 
-static void a_refinement_counts_the_parts_of_one_bin_among_the_picks(void **state)
+static void a_refinement_counts_the_parts_of_one_bin_among_the_candidates(void **state)
 {
     (void)state;
     uint32_t parts[BIN_PARTS], expected[BIN_PARTS] = {0}, in_it = 0;
@@ -123,7 +123,7 @@ static int level_expected(uint32_t c, float tau)
     return levels > LEVEL_MAX ? LEVEL_MAX : levels < -LEVEL_MAX ? -LEVEL_MAX : (int)levels;
 }
 
-static void a_cut_tells_the_large_residuals_in_order(void **state)
+static void a_cut_publishes_the_large_residuals_in_order(void **state)
 {
     (void)state;
     const float taus[] = {0.0001f, 0.003f, 0.02f};
@@ -163,7 +163,7 @@ static void a_cut_stops_at_its_capacity(void **state)
         assert_int_equal(base[c], base_before[c]);
 }
 
-static void hearing_moves_base_and_weights_alike(void **state)
+static void applying_moves_base_and_weights_alike(void **state)
 {
     (void)state;
     random_state(6);
@@ -228,14 +228,14 @@ static void the_digest_is_that_of_its_entries(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_survey_counts_and_picks_what_is_not_below_the_floor),
+        cmocka_unit_test(a_survey_counts_and_lists_what_is_not_below_the_floor),
         cmocka_unit_test(a_survey_notes_no_more_than_there_is_room_for),
         cmocka_unit_test(a_survey_steps_on_with_the_base_first),
-        cmocka_unit_test(a_refinement_counts_the_parts_of_one_bin_among_the_picks),
+        cmocka_unit_test(a_refinement_counts_the_parts_of_one_bin_among_the_candidates),
         cmocka_unit_test(a_cut_looks_at_nothing_else_than_what_was_picked),
-        cmocka_unit_test(a_cut_tells_the_large_residuals_in_order),
+        cmocka_unit_test(a_cut_publishes_the_large_residuals_in_order),
         cmocka_unit_test(a_cut_stops_at_its_capacity),
-        cmocka_unit_test(hearing_moves_base_and_weights_alike),
+        cmocka_unit_test(applying_moves_base_and_weights_alike),
         cmocka_unit_test(the_digest_is_that_of_its_entries),
     };
     RUN_ON_EACH_DEVICE(tests, host_backend_opens, host_backend_closes);

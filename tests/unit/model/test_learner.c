@@ -1,4 +1,4 @@
-/* Learners on data: that telling and hearing helps. */
+/* Learners on data: that publication and applying helps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static struct learner *learner_on(const char *line, struct model **model,
     return learner_new(&arena, backend, *model, train, test, &options);
 }
 
-static void a_learner_alone_learns_through_its_own_tellings(void **state)
+static void a_learner_alone_learns_through_its_own_publications(void **state)
 {
     (void)state;
     const struct dataset_options options = {.source = DATASET_XOR, .shards = 1};
@@ -58,13 +58,13 @@ static void a_learner_alone_learns_through_its_own_tellings(void **state)
     struct learner *learner = learner_on(model_preset("xor"), &model, &train, &test, 0, 0.1f);
     const struct publish_terms terms = {.budget_bytes = 400, .share = 1, .gain = 1};
     const double loss_before = learner_evaluate(learner, true).loss;
-    uint32_t told = 0;
+    uint32_t published = 0;
     for (int round = 0; round < 200; round++) {
         for (int step = 0; step < 5; step++)
             (void)learner_step(learner);
-        told += learner_publish(learner, &terms)->count > 0;
+        published += learner_publish(learner, &terms)->count > 0;
     }
-    assert_true(told > 100);
+    assert_true(published > 100);
     const struct evaluation after = learner_evaluate(learner, true);
     assert_int_equal(after.correct, 4);
     assert_true(after.loss < loss_before / 10);
@@ -133,7 +133,7 @@ static void two_learners_with_half_the_data_learn_from_each_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_learner_alone_learns_through_its_own_tellings),
+        TEST(a_learner_alone_learns_through_its_own_publications),
         TEST(two_learners_with_half_the_data_learn_from_each_other),
     };
     RUN_ON_EACH_DEVICE(tests, device_opens, device_closes);

@@ -144,7 +144,7 @@ static void alone_the_schedule_counts_own_samples(void **state)
     struct publish_terms terms = ALL;
     while (learner_samples(one.learner) < 1000) {
         assert_true(still_learns(&one));
-        terms.swarm_samples = learner_samples(one.learner) - 16; /* the news is always old */
+        terms.swarm_samples = learner_samples(one.learner) - 16; /* the count is always old */
         (void)learner_publish(one.learner, &terms);
         assert_int_equal(learner_swarm_samples(one.learner), learner_samples(one.learner));
     }
@@ -182,7 +182,7 @@ static void who_joins_begins_where_the_swarm_is(void **state)
     trained_free(&late);
 }
 
-static void old_news_does_not_lead_back(void **state)
+static void an_old_count_does_not_lead_back(void **state)
 {
     (void)state;
     struct trained one = short_one();
@@ -205,7 +205,7 @@ int main(void)
         TEST(alone_the_schedule_counts_own_samples),
         TEST(two_are_through_the_schedule_when_each_has_learned_half),
         TEST(who_joins_begins_where_the_swarm_is),
-        TEST(old_news_does_not_lead_back),
+        TEST(an_old_count_does_not_lead_back),
     };
     RUN_ON_EACH_DEVICE(tests, device_opens, device_closes);
 }

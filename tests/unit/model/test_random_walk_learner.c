@@ -47,7 +47,7 @@ static struct random_walk *one(uint64_t seed)
     return random_walk_new(&arena, &broken, P, seed, P / 10, true);
 }
 
-static void where_it_wanders_follows_from_the_seed(void **state)
+static void where_it_walks_follows_from_the_seed(void **state)
 {
     (void)state;
     struct random_walk *a = one(1), *same = one(1), *other = one(2);
@@ -101,35 +101,35 @@ static uint64_t digest_from_units(const struct random_walk *random_walk)
     return digest;
 }
 
-/* One steps and tells, the others hear it. Shares, budgets and so on as they come. */
+/* One steps and publishes, the others apply it. Shares, budgets and so on as they come. */
 static uint32_t play(struct random_walk *const *nodes, struct rng *rng)
 {
-    const uint32_t teller = rng_below(rng, NODES);
+    const uint32_t publisher = rng_below(rng, NODES);
     const struct publish_terms terms = {.budget_bytes = 20 + rng_below(rng, 1000),
                                         .share = 0.01 + 0.99 * rng_uniform(rng),
                                         .gain = 0.5 + rng_uniform(rng),
                                         .beta = 0.9 * rng_uniform(rng)};
     for (uint32_t step = rng_below(rng, 20); step > 0; step--)
-        random_walk_step(nodes[teller]);
-    const struct update *update = random_walk_publish(nodes[teller], &terms);
+        random_walk_step(nodes[publisher]);
+    const struct update *update = random_walk_publish(nodes[publisher], &terms);
     for (uint32_t i = 0; i < NODES; i++)
-        if (i != teller)
+        if (i != publisher)
             random_walk_apply(nodes[i], update);
     return update->count;
 }
 
-static void those_who_heard_the_same_hold_the_same(void **state)
+static void those_who_applied_the_same_hold_the_same(void **state)
 {
     (void)state;
     struct random_walk *const nodes[NODES] = {one(1), one(2), one(3)};
     struct rng rng = rng_new(1, 1);
-    uint32_t told = 0;
+    uint32_t published = 0;
     for (int turn = 0; turn < 500; turn++) {
-        told += play(nodes, &rng);
+        published += play(nodes, &rng);
         for (int i = 0; i < NODES; i++)
             assert_true(random_walk_digest(nodes[i]) == digest_from_units(nodes[0]));
     }
-    assert_true(told > 10000);
+    assert_true(published > 10000);
     for (int i = 1; i < NODES; i++) {
         random_walk_read_units(nodes[0], units);
         random_walk_read_units(nodes[i], other_units);
@@ -139,7 +139,7 @@ static void those_who_heard_the_same_hold_the_same(void **state)
         random_walk_free(nodes[i]);
 }
 
-static void told_and_residual_are_what_was_produced(void **state)
+static void published_and_residual_are_what_was_produced(void **state)
 {
     (void)state;
     struct random_walk *const nodes[NODES] = {one(4), one(5), one(6)};
@@ -163,8 +163,8 @@ static void told_and_residual_are_what_was_produced(void **state)
         random_walk_free(nodes[i]);
 }
 
-/* Catching up and coming back: blocks of another, with or without its own weights, and what it told
- * itself in an earlier life, all mixed with what play does. */
+/* Catching up and coming back: blocks of another, with or without its own weights, and what it
+ * published itself in an earlier incarnation, all mixed with what play does. */
 static void come_back(struct random_walk *const *nodes, struct rng *rng)
 {
     struct random_walk *to = nodes[rng_below(rng, NODES)], *from = nodes[rng_below(rng, NODES)];
@@ -205,8 +205,8 @@ static void the_account_holds_through_catching_up_and_coming_back(void **state)
 
 /* Defects planted in the backend, each of which the account must show. */
 
-static void hear_own_without_charging(struct backend *on, const struct update *update, float *w,
-                                      int32_t *base)
+static void apply_own_without_charging(struct backend *on, const struct update *update, float *w,
+                                       int32_t *base)
 {
     backend->apply(on, update, w, base);
 }
@@ -218,17 +218,17 @@ static void rebase_base_alone(struct backend *on, size_t count, const int32_t *h
     backend->upload(on, base, host_base, count * sizeof *base);
 }
 
-static void hear_base_alone(struct backend *on, const struct update *update, float *w,
-                            int32_t *base)
+static void apply_base_alone(struct backend *on, const struct update *update, float *w,
+                             int32_t *base)
 {
     (void)w;
     float nowhere[P] = {0};
     backend->apply(on, update, nowhere, base);
 }
 
-static void cut_without_telling_own_weights(struct backend *on, uint32_t picked,
-                                            const uint32_t *candidates, float *w, int32_t *base,
-                                            uint32_t capacity, struct update *update)
+static void cut_without_publishing_own_weights(struct backend *on, uint32_t picked,
+                                               const uint32_t *candidates, float *w, int32_t *base,
+                                               uint32_t capacity, struct update *update)
 {
     float nowhere[P];
     memcpy(nowhere, w, sizeof nowhere);
@@ -273,10 +273,10 @@ static void the_account_shows_every_defect_of_the_exchange(void **state)
 {
     (void)state;
     assert_true(account_holds());
-    broken.apply = hear_base_alone;
+    broken.apply = apply_base_alone;
     assert_false(account_holds());
     broken = *backend;
-    broken.cut = cut_without_telling_own_weights;
+    broken.cut = cut_without_publishing_own_weights;
     assert_false(account_holds());
     broken = *backend;
     broken.survey = step_on_twice_as_far;
@@ -285,14 +285,15 @@ static void the_account_shows_every_defect_of_the_exchange(void **state)
     broken.cut = cut_and_lose_the_last;
     assert_false(account_holds());
     broken = *backend;
-    broken.apply_own = hear_own_without_charging;
+    broken.apply_own = apply_own_without_charging;
     assert_false(account_holds());
     broken = *backend;
     broken.rebase = rebase_base_alone;
     assert_false(account_holds());
 }
 
-static void hear_and_spill(struct backend *on, const struct update *update, float *w, int32_t *base)
+static void apply_and_spill(struct backend *on, const struct update *update, float *w,
+                            int32_t *base)
 {
     backend->apply(on, update, w, base);
     base[P - 1]++;
@@ -308,14 +309,14 @@ static void the_digest_shows_a_write_that_no_update_speaks_of(void **state)
     struct random_walk *random_walk = one(1);
     random_walk_apply(random_walk, &update);
     assert_true(random_walk_digest(random_walk) == digest_of_entry(3, (uint32_t)-200));
-    broken.apply = hear_and_spill;
+    broken.apply = apply_and_spill;
     random_walk_apply(random_walk, &update);
     assert_true(random_walk_digest(random_walk) ==
                 digest_add(digest_of_entry(3, (uint32_t)-400), digest_of_entry(P - 1, 1)));
     random_walk_free(random_walk);
 }
 
-static void without_an_account_it_wanders_the_same_way(void **state)
+static void without_an_account_it_walks_the_same_way(void **state)
 {
     (void)state;
     struct random_walk *with = one(1);
@@ -343,7 +344,7 @@ struct observed {
     struct model *model;
     struct learner *learner;
     double produced[P];
-    double told[P];
+    double published[P];
     int32_t base_at_last_publish[P];
 };
 
@@ -370,8 +371,8 @@ static void observe_step(struct observed *observed)
         observed->produced[c] += (double)others[c] - (double)weights[c];
 }
 
-static const struct update *observe_tell(struct observed *observed,
-                                         const struct publish_terms *terms)
+static const struct update *observe_publish(struct observed *observed,
+                                            const struct publish_terms *terms)
 {
     learner_read_units(observed->learner, units);
     for (size_t c = 0; c < learner_parameters(observed->learner); c++) {
@@ -381,7 +382,7 @@ static const struct update *observe_tell(struct observed *observed,
     }
     const struct update *update = learner_publish(observed->learner, terms);
     for (uint32_t i = 0; i < update->count; i++)
-        observed->told[update->index[i]] += (double)update->tau * update->level[i];
+        observed->published[update->index[i]] += (double)update->tau * update->level[i];
     return update;
 }
 
@@ -392,7 +393,7 @@ static double observed_error(const struct observed *observed)
     learner_read_units(observed->learner, units);
     for (size_t c = 0; c < learner_parameters(observed->learner); c++) {
         const double residual = (double)weights[c] - (double)QUANTUM * units[c];
-        worst = fmax(worst, fabs(observed->produced[c] - observed->told[c] - residual));
+        worst = fmax(worst, fabs(observed->produced[c] - observed->published[c] - residual));
     }
     return worst;
 }
@@ -408,19 +409,19 @@ static void a_learner_can_be_held_to_account_from_outside(void **state)
     for (uint64_t i = 0; i < 2; i++)
         observe(&both[i], &train, i);
     dataset_free(&train);
-    double told = 0;
+    double published = 0;
     for (int round = 0; round < 200; round++) {
         const struct publish_terms terms = {
             .budget_bytes = 300, .share = 0.4, .gain = 1.1, .beta = 0.1 * (round % 5)};
-        struct observed *teller = &both[round % 2], *hearer = &both[1 - round % 2];
-        observe_step(teller);
-        const struct update *update = observe_tell(teller, &terms);
-        learner_apply(hearer->learner, update);
-        told += update->count;
+        struct observed *publisher = &both[round % 2], *receiver = &both[1 - round % 2];
+        observe_step(publisher);
+        const struct update *update = observe_publish(publisher, &terms);
+        learner_apply(receiver->learner, update);
+        published += update->count;
         for (int i = 0; i < 2; i++)
             assert_true(observed_error(&both[i]) < 2e-6);
     }
-    assert_true(told > 2000);
+    assert_true(published > 2000);
     for (int i = 0; i < 2; i++) {
         learner_free(both[i].learner);
         model_free(both[i].model);
@@ -432,15 +433,15 @@ static void a_learner_can_be_held_to_account_from_outside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(where_it_wanders_follows_from_the_seed),
+        TEST(where_it_walks_follows_from_the_seed),
         TEST(a_step_moves_some_weights_by_very_different_amounts),
-        TEST(those_who_heard_the_same_hold_the_same),
-        TEST(told_and_residual_are_what_was_produced),
+        TEST(those_who_applied_the_same_hold_the_same),
+        TEST(published_and_residual_are_what_was_produced),
         TEST(the_account_holds_through_catching_up_and_coming_back),
         TEST(the_account_shows_every_defect_of_the_exchange),
         TEST(the_digest_shows_a_write_that_no_update_speaks_of),
         TEST(a_learner_can_be_held_to_account_from_outside),
-        TEST(without_an_account_it_wanders_the_same_way),
+        TEST(without_an_account_it_walks_the_same_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

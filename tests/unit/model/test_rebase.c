@@ -1,5 +1,5 @@
-/* The backend's operations by which a node comes back: hearing what it told itself, and taking over
- * a base. Against naive references. */
+/* The backend's operations by which a node comes back: applying what it published itself, and
+ * taking over a base. Against naive references. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ static double residual(float weight, int32_t units)
     return (double)weight - (double)QUANTUM * units;
 }
 
-static void hear_own_agrees_with_the_reference(void **state)
+static void apply_own_agrees_with_the_reference(void **state)
 {
     (void)state;
     uint32_t index[P];
@@ -51,7 +51,7 @@ static void hear_own_agrees_with_the_reference(void **state)
     assert_true(kinds[0] > P / 10 && kinds[1] > P / 10 && kinds[2] > P / 10);
 }
 
-static void hear_own_leaves_what_is_not_a_number_and_lets_the_base_wrap(void **state)
+static void apply_own_leaves_what_is_not_a_number_and_lets_the_base_wrap(void **state)
 {
     (void)state;
     uint32_t index[] = {0, 1, 2};
@@ -98,8 +98,8 @@ static void rebase_keeps_the_residual_and_what_has_none_has_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hear_own_agrees_with_the_reference),
-        cmocka_unit_test(hear_own_leaves_what_is_not_a_number_and_lets_the_base_wrap),
+        cmocka_unit_test(apply_own_agrees_with_the_reference),
+        cmocka_unit_test(apply_own_leaves_what_is_not_a_number_and_lets_the_base_wrap),
         cmocka_unit_test(rebase_keeps_the_residual_and_what_has_none_has_none),
     };
     RUN_ON_EACH_DEVICE(tests, host_backend_opens, host_backend_closes);

@@ -1,4 +1,4 @@
-/* The exchange between replicas, by hand: what is told, heard and kept. */
+/* The exchange between replicas, by hand: what is published, applied and kept. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -98,11 +98,11 @@ static void a_replica_begins_with_no_residual(void **state)
     replica_free(&replica);
 }
 
-/* What each origin told, in its order. */
+/* What each origin published, in its order. */
 static struct update said[ORIGINS][TELLS];
 
-/* Hear in every order that keeps each origin's own; `next` says how much of each was heard. */
-static int hear_in_every_order(struct replica *as, int *order, int length, int *next)
+/* Apply in every order that keeps each origin's own; `next` says how much of each was applied. */
+static int apply_in_every_order(struct replica *as, int *order, int length, int *next)
 {
     if (length == ORIGINS * TELLS) {
         struct replica replica = replica_new(P);
@@ -119,13 +119,13 @@ static int hear_in_every_order(struct replica *as, int *order, int length, int *
             continue;
         order[length] = origin;
         next[origin]++;
-        orders += hear_in_every_order(as, order, length + 1, next);
+        orders += apply_in_every_order(as, order, length + 1, next);
         next[origin]--;
     }
     return orders;
 }
 
-static void in_whatever_order_rumors_are_heard_the_base_is_the_same(void **state)
+static void in_whatever_order_rumors_are_applied_the_base_is_the_same(void **state)
 {
     (void)state;
     struct replica origins[ORIGINS];
@@ -138,19 +138,19 @@ static void in_whatever_order_rumors_are_heard_the_base_is_the_same(void **state
             assert_true(said[i][t].count > P / 2);
         }
     }
-    for (int i = 0; i < ORIGINS; i++) /* each hears the others after it told, last first */
+    for (int i = 0; i < ORIGINS; i++) /* each applies the others after it published, last first */
         for (int j = ORIGINS - 1; j >= 0; j--)
             for (int t = 0; t < TELLS && j != i; t++)
                 replica_apply(&origins[i], &said[j][t]);
     for (int i = 1; i < ORIGINS; i++)
         must_be_equal(&origins[0], &origins[i]);
     int order[ORIGINS * TELLS], next[ORIGINS] = {0};
-    assert_int_equal(hear_in_every_order(&origins[0], order, 0, next), 90);
+    assert_int_equal(apply_in_every_order(&origins[0], order, 0, next), 90);
     for (int i = 0; i < ORIGINS; i++)
         replica_free(&origins[i]);
 }
 
-static void learners_that_tell_and_hear_by_turns_stay_equal(void **state)
+static void learners_that_publish_and_apply_by_turns_stay_equal(void **state)
 {
     (void)state;
     struct replica one = replica_new(P), other = replica_new(P);
@@ -168,47 +168,50 @@ static void learners_that_tell_and_hear_by_turns_stay_equal(void **state)
     replica_free(&other);
 }
 
-/* A telling by a replica whose base has moved since it told last, so that it drifts: told[c] is
- * tau · level. Returns the update; before and after are in w_before, base_before, w, base. */
-static struct update tell_after_hearing(struct replica *replica, const struct publish_terms *terms,
-                                        double *drift, double *told)
+/* A publication by a replica whose base has moved since it published last, so that it drifts:
+ * published[c] is tau · level. Returns the update; before and after are in w_before, base_before,
+ * w, base. */
+static struct update publish_after_applying(struct replica *replica,
+                                            const struct publish_terms *terms, double *drift,
+                                            double *published)
 {
     struct rng rng = rng_new(4, 4);
     struct replica other = replica_new(P);
     learn_something(&other, &rng);
-    const struct update *heard = replica_publish(&other, terms);
-    replica_apply(replica, heard);
+    const struct update *applied = replica_publish(&other, terms);
+    replica_apply(replica, applied);
     memset(drift, 0, P * sizeof *drift);
-    for (uint32_t i = 0; i < heard->count; i++)
-        drift[heard->index[i]] = terms->beta * (double)QUANTUM * heard->amount * heard->level[i];
+    for (uint32_t i = 0; i < applied->count; i++)
+        drift[applied->index[i]] =
+            terms->beta * (double)QUANTUM * applied->amount * applied->level[i];
     learn_something(replica, &rng);
     look(replica, w_before, base_before);
     const struct update update = copy_of(replica_publish(replica, terms));
     look(replica, w, base);
-    memset(told, 0, P * sizeof *told);
+    memset(published, 0, P * sizeof *published);
     for (uint32_t i = 0; i < update.count; i++)
-        told[update.index[i]] = (double)update.tau * update.level[i];
+        published[update.index[i]] = (double)update.tau * update.level[i];
     replica_free(&other);
     return update;
 }
 
-static void told_and_residual_are_what_was_produced(void **state)
+static void published_and_residual_are_what_was_produced(void **state)
 {
     (void)state;
-    static double drift[P], told[P];
+    static double drift[P], published[P];
     const uint32_t budgets[] = {400, 1000, 100000};
     const double betas[] = {0, 0.3, 0.7};
     for (int i = 0; i < 3; i++) {
         struct replica replica = replica_new(P);
         const struct publish_terms terms = {
             .budget_bytes = budgets[i], .share = 0.3, .gain = 1, .beta = betas[i]};
-        const struct update update = tell_after_hearing(&replica, &terms, drift, told);
+        const struct update update = publish_after_applying(&replica, &terms, drift, published);
         assert_true(update.count > 20);
         for (int c = 0; c < P; c++) {
             const double produced =
                 (double)w_before[c] + drift[c] - (double)QUANTUM * base_before[c];
             const double residual = (double)w[c] - (double)QUANTUM * base[c];
-            assert_true(fabs(produced - told[c] - residual) < 5e-8);
+            assert_true(fabs(produced - published[c] - residual) < 5e-8);
         }
         replica_free(&replica);
     }
@@ -217,10 +220,10 @@ static void told_and_residual_are_what_was_produced(void **state)
 static void the_base_moves_by_the_share_and_own_progress_falls_to_it(void **state)
 {
     (void)state;
-    static double drift[P], told[P];
+    static double drift[P], published[P];
     struct replica replica = replica_new(P);
     const struct publish_terms terms = {.budget_bytes = 600, .share = 0.2, .gain = 1.5, .beta = 0};
-    const struct update update = tell_after_hearing(&replica, &terms, drift, told);
+    const struct update update = publish_after_applying(&replica, &terms, drift, published);
     assert_int_equal(update.amount, lrint(0.3 * (double)update.tau / (double)QUANTUM));
     uint32_t at = 0;
     for (uint32_t c = 0; c < P; c++) {
@@ -228,13 +231,13 @@ static void the_base_moves_by_the_share_and_own_progress_falls_to_it(void **stat
         assert_int_equal(base[c] - base_before[c], (int64_t)update.amount * k);
         const double fall = (double)w_before[c] - (double)w[c];
         const double share = (double)QUANTUM * update.amount * k;
-        assert_true(fabs(fall - (told[c] - share)) < 5e-8);
+        assert_true(fabs(fall - (published[c] - share)) < 5e-8);
     }
     assert_int_equal(at, update.count);
     replica_free(&replica);
 }
 
-static void no_more_is_told_than_allowed(void **state)
+static void no_more_is_published_than_allowed(void **state)
 {
     (void)state;
     struct rng rng = rng_new(5, 5);
@@ -290,7 +293,7 @@ static void the_digest_follows_from_the_updates_even_where_the_base_wraps(void *
     replica_free(&replica);
 }
 
-static void what_is_not_a_number_is_never_told(void **state)
+static void what_is_not_a_number_is_never_published(void **state)
 {
     (void)state;
     struct replica replica = replica_new(P);
@@ -320,7 +323,7 @@ static void the_base_is_read_as_what_it_stands_for(void **state)
     replica_free(&replica);
 }
 
-static void weights_written_leave_the_base_and_are_told(void **state)
+static void weights_written_leave_the_base_and_are_published(void **state)
 {
     (void)state;
     struct replica replica = replica_new(P);
@@ -338,7 +341,7 @@ static void weights_written_leave_the_base_and_are_told(void **state)
     replica_free(&replica);
 }
 
-static void a_fixed_threshold_is_told_down_to_whatever_that_takes(void **state)
+static void a_fixed_threshold_is_published_down_to_whatever_that_takes(void **state)
 {
     (void)state;
     struct replica replica = replica_new(P);
@@ -360,7 +363,7 @@ static void a_fixed_threshold_is_told_down_to_whatever_that_takes(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 /* All weights grow alike, so all residuals come to lie just below tau. */
-static void must_tell_evenly(uint32_t density_max, uint32_t budget_bytes)
+static void must_publish_evenly(uint32_t density_max, uint32_t budget_bytes)
 {
     struct replica replica = replica_new(density_max);
     struct rng rng = rng_new(4, 1);
@@ -380,29 +383,29 @@ static void must_tell_evenly(uint32_t density_max, uint32_t budget_bytes)
     assert_true(most > 90);
 }
 
-static void what_piles_up_below_tau_is_told_as_far_as_it_fits(void **state)
+static void what_piles_up_below_tau_is_published_as_far_as_it_fits(void **state)
 {
     (void)state;
-    must_tell_evenly(P, 220);
-    must_tell_evenly(P / 7, 1 << 20); /* and where more are near tau than can be noted */
+    must_publish_evenly(P, 220);
+    must_publish_evenly(P / 7, 1 << 20); /* and where more are near tau than can be noted */
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_replica_begins_with_no_residual),
-        TEST(in_whatever_order_rumors_are_heard_the_base_is_the_same),
-        TEST(learners_that_tell_and_hear_by_turns_stay_equal),
-        TEST(told_and_residual_are_what_was_produced),
+        TEST(in_whatever_order_rumors_are_applied_the_base_is_the_same),
+        TEST(learners_that_publish_and_apply_by_turns_stay_equal),
+        TEST(published_and_residual_are_what_was_produced),
         TEST(the_base_moves_by_the_share_and_own_progress_falls_to_it),
-        TEST(no_more_is_told_than_allowed),
+        TEST(no_more_is_published_than_allowed),
         TEST(what_is_too_small_for_its_share_is_kept),
         TEST(the_digest_follows_from_the_updates_even_where_the_base_wraps),
-        TEST(what_is_not_a_number_is_never_told),
+        TEST(what_is_not_a_number_is_never_published),
         TEST(the_base_is_read_as_what_it_stands_for),
-        TEST(weights_written_leave_the_base_and_are_told),
-        TEST(a_fixed_threshold_is_told_down_to_whatever_that_takes),
-        TEST(what_piles_up_below_tau_is_told_as_far_as_it_fits),
+        TEST(weights_written_leave_the_base_and_are_published),
+        TEST(a_fixed_threshold_is_published_down_to_whatever_that_takes),
+        TEST(what_piles_up_below_tau_is_published_as_far_as_it_fits),
     };
     RUN_ON_EACH_DEVICE(tests, device_opens, device_closes);
 }

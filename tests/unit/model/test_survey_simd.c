@@ -13,10 +13,10 @@
 #include "base/update.h"
 
 struct piece {
-    float w[SWEEP_MAX];
-    int32_t base[SWEEP_MAX], base_at_last_publish[SWEEP_MAX];
-    uint32_t at[SWEEP_ROOM], bits[SWEEP_ROOM];
-    uint32_t picked;
+    float w[SURVEY_MAX];
+    int32_t base[SURVEY_MAX], base_at_last_publish[SURVEY_MAX];
+    uint32_t at[SURVEY_ROOM], bits[SURVEY_ROOM];
+    uint32_t count;
 };
 
 static struct piece start, expected, found;
@@ -33,7 +33,7 @@ static void draw_piece(uint64_t seed, uint32_t moved_one_in)
 {
     struct rng rng = rng_new(seed, 1);
     memset(&start, 0, sizeof start);
-    for (uint32_t c = 0; c < SWEEP_MAX; c++) {
+    for (uint32_t c = 0; c < SURVEY_MAX; c++) {
         start.base[c] = (int32_t)(rng_next(&rng) >> (rng_below(&rng, 20) ? 40 : 32));
         if (rng_below(&rng, 10) == 0)
             start.base[c] = 0;
@@ -46,14 +46,13 @@ static void draw_piece(uint64_t seed, uint32_t moved_one_in)
     }
 }
 
-static void survey(const struct survey_simd *sweep, uint32_t count, float floor,
-                   struct piece *piece)
+static void survey(const struct survey_simd *way, uint32_t count, float floor, struct piece *piece)
 {
     uint32_t floor_bits;
     memcpy(&floor_bits, &floor, sizeof floor_bits);
     *piece = start;
-    piece->picked = sweep->survey(count, 0.3f * QUANTUM, floor_bits, piece->w, piece->base,
-                                  piece->base_at_last_publish, piece->at, piece->bits);
+    piece->count = way->survey(count, 0.3f * QUANTUM, floor_bits, piece->w, piece->base,
+                               piece->base_at_last_publish, piece->at, piece->bits);
 }
 
 static const struct survey_simd *plain(void)
@@ -64,18 +63,18 @@ static const struct survey_simd *plain(void)
     return survey_simd_way(i);
 }
 
-static void must_be_the_same(const struct survey_simd *sweep, uint32_t count, float floor)
+static void must_be_the_same(const struct survey_simd *way, uint32_t count, float floor)
 {
     survey(plain(), count, floor, &expected);
-    survey(sweep, count, floor, &found);
+    survey(way, count, floor, &found);
     if (memcmp(found.w, expected.w, sizeof found.w) != 0 ||
         memcmp(found.base, expected.base, sizeof found.base) != 0 ||
         memcmp(found.base_at_last_publish, expected.base_at_last_publish,
                sizeof found.base_at_last_publish) != 0 ||
-        found.picked != expected.picked ||
-        memcmp(found.at, expected.at, found.picked * sizeof *found.at) != 0 ||
-        memcmp(found.bits, expected.bits, found.picked * sizeof *found.bits) != 0)
-        fail_msg("%s differs from plain C at %u entries, floor %g", sweep->name, count,
+        found.count != expected.count ||
+        memcmp(found.at, expected.at, found.count * sizeof *found.at) != 0 ||
+        memcmp(found.bits, expected.bits, found.count * sizeof *found.bits) != 0)
+        fail_msg("%s differs from plain C at %u entries, floor %g", way->name, count,
                  (double)floor);
 }
 
@@ -83,7 +82,7 @@ static void every_way_gives_the_same_bits(void **state)
 {
     (void)state;
     static const float floors[] = {0, 1e-45f, 0.001f, 0.0045f, 1, INFINITY};
-    static const uint32_t counts[] = {0, 1, 7, 8, 9, 15, 16, 17, 31, 33, 1000, 1023, SWEEP_MAX};
+    static const uint32_t counts[] = {0, 1, 7, 8, 9, 15, 16, 17, 31, 33, 1000, 1023, SURVEY_MAX};
     static const uint32_t moved[] = {0, 1, 3, 100};
     for (int i = 0; survey_simd_way(i); i++) {
         print_message("%s\n", survey_simd_way(i)->name);
@@ -97,13 +96,13 @@ static void every_way_gives_the_same_bits(void **state)
 }
 
 /* What plain C gives is what it should be. */
-static void plain_c_picks_by_size_and_steps_where_the_base_moved(void **state)
+static void plain_c_selects_by_size_and_steps_where_the_base_moved(void **state)
 {
     (void)state;
     draw_piece(1, 3);
-    survey(plain(), SWEEP_MAX, 0.002f, &found);
+    survey(plain(), SURVEY_MAX, 0.002f, &found);
     uint32_t at = 0;
-    for (uint32_t c = 0; c < SWEEP_MAX; c++) {
+    for (uint32_t c = 0; c < SURVEY_MAX; c++) {
         const int32_t by =
             (int32_t)((uint32_t)start.base[c] - (uint32_t)start.base_at_last_publish[c]);
         const float w = by ? start.w[c] + 0.3f * QUANTUM * (float)by : start.w[c];
@@ -115,14 +114,14 @@ static void plain_c_picks_by_size_and_steps_where_the_base_moved(void **state)
         assert_int_equal(found.at[at], c);
         assert_memory_equal(&found.bits[at++], &r, sizeof r);
     }
-    assert_int_equal(found.picked, at);
+    assert_int_equal(found.count, at);
     assert_true(at > 100);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_c_picks_by_size_and_steps_where_the_base_moved),
+        cmocka_unit_test(plain_c_selects_by_size_and_steps_where_the_base_moved),
         cmocka_unit_test(every_way_gives_the_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

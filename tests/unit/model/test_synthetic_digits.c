@@ -21,8 +21,8 @@ static void the_generated_bytes_are_the_same_everywhere(void **state)
     (void)state;
     uint64_t hash = 0xCBF29CE484222325u;
     for (uint32_t i = 0; i < 20; i++) {
-        uint8_t pixels[GLYPH_PIXELS];
-        const uint8_t label = synthetic_digits_draw(7, GLYPHS_TRAIN, i, pixels);
+        uint8_t pixels[DIGIT_PIXELS];
+        const uint8_t label = synthetic_digits_draw(7, DIGITS_TRAIN, i, pixels);
         hash = fnv(fnv(hash, &label, 1), pixels, sizeof pixels);
     }
     if (hash != 0xba41b9bb0374809bu)
@@ -45,8 +45,8 @@ static void a_generated_shard_is_that_part_of_the_whole(void **state)
     assert_int_equal(dataset_load_train(&shard, &options, &problem), OK);
     assert_int_equal(shard.count, 50);
     for (uint32_t i = 0; i < 200 && next < 50; i++)
-        next += memcmp(whole.pixels + i * GLYPH_PIXELS, shard.pixels + next * GLYPH_PIXELS,
-                       GLYPH_PIXELS) == 0 &&
+        next += memcmp(whole.pixels + i * DIGIT_PIXELS, shard.pixels + next * DIGIT_PIXELS,
+                       DIGIT_PIXELS) == 0 &&
                 whole.labels[i] == shard.labels[next];
     assert_int_equal(next, 50);
     assert_true(whole.mean == shard.mean && whole.scale == shard.scale);
@@ -57,24 +57,24 @@ static void a_generated_shard_is_that_part_of_the_whole(void **state)
 static void generated_samples_differ_by_seed_set_and_number(void **state)
 {
     (void)state;
-    uint8_t drawn[4][GLYPH_PIXELS];
-    (void)synthetic_digits_draw(1, GLYPHS_TRAIN, 5, drawn[0]);
-    (void)synthetic_digits_draw(1, GLYPHS_TEST, 5, drawn[1]);
-    (void)synthetic_digits_draw(1, GLYPHS_TRAIN, 6, drawn[2]);
-    (void)synthetic_digits_draw(2, GLYPHS_TRAIN, 5, drawn[3]);
+    uint8_t drawn[4][DIGIT_PIXELS];
+    (void)synthetic_digits_draw(1, DIGITS_TRAIN, 5, drawn[0]);
+    (void)synthetic_digits_draw(1, DIGITS_TEST, 5, drawn[1]);
+    (void)synthetic_digits_draw(1, DIGITS_TRAIN, 6, drawn[2]);
+    (void)synthetic_digits_draw(2, DIGITS_TRAIN, 5, drawn[3]);
     for (size_t i = 0; i < 4; i++)
         for (size_t j = 0; j < i; j++)
-            assert_memory_not_equal(drawn[i], drawn[j], GLYPH_PIXELS);
+            assert_memory_not_equal(drawn[i], drawn[j], DIGIT_PIXELS);
 }
 
 static void the_ten_digits_are_equally_frequent(void **state)
 {
     (void)state;
-    uint32_t frequency[GLYPH_CLASSES] = {0};
-    uint8_t pixels[GLYPH_PIXELS];
+    uint32_t frequency[DIGIT_CLASSES] = {0};
+    uint8_t pixels[DIGIT_PIXELS];
     for (uint32_t i = 0; i < 2000; i++)
-        frequency[synthetic_digits_draw(1, GLYPHS_TEST, i, pixels)]++;
-    for (size_t i = 0; i < GLYPH_CLASSES; i++)
+        frequency[synthetic_digits_draw(1, DIGITS_TEST, i, pixels)]++;
+    for (size_t i = 0; i < DIGIT_CLASSES; i++)
         assert_in_range(frequency[i], 150, 250);
 }
 
@@ -89,9 +89,9 @@ static void the_statistics_are_those_of_the_first_thousand(void **state)
         assert_int_equal(dataset_load_train(&sets[i], &options, &problem), OK);
     }
     double sum = 0;
-    for (size_t i = 0; i < (size_t)DATASET_TALLIED * GLYPH_PIXELS; i++)
+    for (size_t i = 0; i < (size_t)DATASET_TALLIED * DIGIT_PIXELS; i++)
         sum += sets[1].pixels[i];
-    assert_float_equal(sets[1].mean, sum / DATASET_TALLIED / GLYPH_PIXELS, 1e-4);
+    assert_float_equal(sets[1].mean, sum / DATASET_TALLIED / DIGIT_PIXELS, 1e-4);
     assert_true(sets[0].mean == sets[1].mean && sets[0].scale == sets[1].scale);
     dataset_free(&sets[0]);
     dataset_free(&sets[1]);
@@ -109,8 +109,8 @@ static void the_generated_test_set_is_not_the_training_set(void **state)
     assert_int_equal(test.count, 40);
     for (size_t i = 0; i < test.count; i++)
         for (size_t j = 0; j < train.count; j++)
-            assert_memory_not_equal(test.pixels + i * GLYPH_PIXELS, train.pixels + j * GLYPH_PIXELS,
-                                    GLYPH_PIXELS);
+            assert_memory_not_equal(test.pixels + i * DIGIT_PIXELS, train.pixels + j * DIGIT_PIXELS,
+                                    DIGIT_PIXELS);
     dataset_free(&train);
     dataset_free(&test);
 }

@@ -1,4 +1,4 @@
-/* The threshold: what it lets through fits, and nothing that fits would tell more. */
+/* The threshold: what it lets through fits, and nothing that fits would publish more. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -131,8 +131,8 @@ static void what_is_cut_fits_count_and_budget(void **state)
     must_fit(choose_finely);
 }
 
-/* Weights that ran away: they are told, step by step, rather than never again. */
-static void more_residuals_above_tau_max_than_may_be_told_give_tau_max(void **state)
+/* Weights that ran away: they are published, step by step, rather than never again. */
+static void more_residuals_above_tau_max_than_may_be_published_give_tau_max(void **state)
 {
     (void)state;
     for (uint32_t c = 0; c < P; c++) {
@@ -152,7 +152,7 @@ static double rumor_bytes(const struct update *cut)
     return 1.03 * entropy_bytes(cut) + 6 * layers + 150;
 }
 
-static double told(const struct update *cut)
+static double published(const struct update *cut)
 {
     double levels = 0;
     for (uint32_t i = 0; i < cut->count; i++)
@@ -177,8 +177,8 @@ static void a_budget_is_used(void **state)
     }
 }
 
-/* What is told as soon as it reaches tau piles up right below: in one bin, more than fits. */
-static void of_a_bin_that_does_not_fit_a_part_is_told(void **state)
+/* What is published as soon as it reaches tau piles up right below: in one bin, more than fits. */
+static void of_a_bin_that_does_not_fit_a_part_is_published(void **state)
 {
     (void)state;
     struct rng rng = rng_new(5, 1);
@@ -190,14 +190,14 @@ static void of_a_bin_that_does_not_fit_a_part_is_told(void **state)
     assert_true(rumor_bytes(&by_bytes) > 1900 && rumor_bytes(&by_bytes) <= 2010);
     const struct update by_count = cut_at(choose_finely(2000, 1 << 20));
     assert_in_range(by_count.count, 1900, 2000);
-    weights[7] = 0.02f; /* by whole bins, only this one is told */
+    weights[7] = 0.02f; /* by whole bins, only this one is published */
     assert_int_equal(cut_at(choose(P, 2000)).count, 1);
     const struct update with_one_above = cut_at(choose_finely(P, 2000));
     assert_true(rumor_bytes(&with_one_above) > 1900 && rumor_bytes(&with_one_above) <= 2010);
 }
 
-/* A part of a bin far below would tell more entries, and full levels cut short. */
-static void a_split_that_would_tell_less_is_not_made(void **state)
+/* A part of a bin far below would publish more entries, and full levels cut short. */
+static void a_split_that_would_publish_less_is_not_made(void **state)
 {
     (void)state;
     memset(base, 0, sizeof base);
@@ -208,7 +208,7 @@ static void a_split_that_would_tell_less_is_not_made(void **state)
     assert_float_equal(choose_finely(60, 1 << 20), tau, 0);
 }
 
-static void no_other_tau_that_fits_tells_much_more(void **state)
+static void no_other_tau_that_fits_publishes_much_more(void **state)
 {
     (void)state;
     const size_t budgets[] = {1000, 4000, 20000, 1000000};
@@ -219,12 +219,12 @@ static void no_other_tau_that_fits_tells_much_more(void **state)
             if (tau == 0)
                 continue;
             const struct update chosen = cut_at(tau);
-            const double mass = told(&chosen);
+            const double mass = published(&chosen);
             for (float other = 0.5f; other > 1e-7f; other *= 0.9f) {
                 const struct update cut = cut_at(other);
-                if (told(&cut) > 1.1 * mass && rumor_bytes(&cut) < 0.95 * (double)budgets[b])
-                    fail_msg("shape %d, %zu bytes: %g tells %g, chosen %g tells %g", shape,
-                             budgets[b], (double)other, told(&cut), (double)tau, mass);
+                if (published(&cut) > 1.1 * mass && rumor_bytes(&cut) < 0.95 * (double)budgets[b])
+                    fail_msg("shape %d, %zu bytes: %g publishes %g, chosen %g publishes %g", shape,
+                             budgets[b], (double)other, published(&cut), (double)tau, mass);
             }
         }
     }
@@ -250,7 +250,7 @@ static void more_budget_or_more_entries_never_raise_tau(void **state)
     }
 }
 
-static void nothing_is_chosen_where_nothing_can_be_told(void **state)
+static void nothing_is_chosen_where_nothing_can_be_published(void **state)
 {
     (void)state;
     memset(weights, 0, sizeof weights);
@@ -265,7 +265,7 @@ static void nothing_is_chosen_where_nothing_can_be_told(void **state)
     assert_true(choose(P, 1 << 20) > 0);
 }
 
-static void one_residual_alone_is_told(void **state)
+static void one_residual_alone_is_published(void **state)
 {
     (void)state;
     const float sizes[] = {1e-7f, 0.001f, 0.5f, -0.5f, 1.0f, 3.0f};
@@ -320,14 +320,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_cut_fits_count_and_budget),
-        cmocka_unit_test(more_residuals_above_tau_max_than_may_be_told_give_tau_max),
+        cmocka_unit_test(more_residuals_above_tau_max_than_may_be_published_give_tau_max),
         cmocka_unit_test(a_budget_is_used),
-        cmocka_unit_test(of_a_bin_that_does_not_fit_a_part_is_told),
-        cmocka_unit_test(a_split_that_would_tell_less_is_not_made),
-        cmocka_unit_test(no_other_tau_that_fits_tells_much_more),
+        cmocka_unit_test(of_a_bin_that_does_not_fit_a_part_is_published),
+        cmocka_unit_test(a_split_that_would_publish_less_is_not_made),
+        cmocka_unit_test(no_other_tau_that_fits_publishes_much_more),
         cmocka_unit_test(more_budget_or_more_entries_never_raise_tau),
-        cmocka_unit_test(nothing_is_chosen_where_nothing_can_be_told),
-        cmocka_unit_test(one_residual_alone_is_told),
+        cmocka_unit_test(nothing_is_chosen_where_nothing_can_be_published),
+        cmocka_unit_test(one_residual_alone_is_published),
         cmocka_unit_test(a_floor_changes_no_tau),
         cmocka_unit_test(a_floor_lies_a_sixth_below),
     };
