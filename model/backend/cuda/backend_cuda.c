@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "backend/cuda/cuda.h"
+#include "backend/cuda/cuda_operations.h"
 #include "backend/cuda/cuda_kernels.h"
 
 #define BLAS_ROOM_BYTES ((size_t)32 << 20) /* that cuBLAS recommends for the newest devices */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "backend/cuda/cuda.h"
+#include "backend/cuda/cuda_operations.h"
 #include "backend/cuda/cuda_kernels.h"
 
 struct convolutions {

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/cuda/cuda.h"
+#include "backend/cuda/cuda_operations.h"
 #include "backend/cuda/cuda_kernels.h"
 
 #define ALIGNMENT      16

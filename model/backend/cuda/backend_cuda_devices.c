@@ -1,7 +1,7 @@
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 
-#include "backend/cuda/cuda.h"
+#include "backend/cuda/cuda_operations.h"
 #include "backend/cuda/cuda_module.h"
 
 static int cuda_devices(void)

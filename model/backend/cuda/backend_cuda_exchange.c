@@ -1,7 +1,7 @@
 /* The exchange on a GPU: only updates cross to the host and back. */
 #include <string.h>
 
-#include "backend/cuda/cuda.h"
+#include "backend/cuda/cuda_operations.h"
 #include "backend/cuda/cuda_kernels.h"
 
 static void *exchange_room(struct cuda *cuda, size_t bytes)

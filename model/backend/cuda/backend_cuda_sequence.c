@@ -1,7 +1,7 @@
 /* Sequences: called once, recorded the second time, launched as one from the third. */
 #include <stdlib.h>
 
-#include "backend/cuda/cuda.h"
+#include "backend/cuda/cuda_operations.h"
 
 /* What was recorded of a sequence. */
 struct recording {

@@ -9,7 +9,8 @@
  *   backend_cuda_exchange.c   the exchange
  *   backend_cuda_devices.c    which GPUs there are; the module's table
  *
- * All of it over the CUDA runtime, cuBLAS, perhaps cuDNN, and cuda_kernels.h.
+ * All of it over the CUDA runtime, cuBLAS, perhaps cuDNN, and cuda_kernels.h. The operations of the
+ * table stand in cuda_operations.h.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_H
@@ -91,74 +92,5 @@ bool cuda_room_grows(struct cuda *cuda, struct room *room, size_t bytes);
 void *cuda_step_room(struct cuda *cuda, struct room *room, size_t bytes);
 /* The next part of it, aligned for anything. */
 void *cuda_part(struct layout *layout, size_t bytes);
-
-/* backend_cuda_sequence.c */
-bool cuda_sequence_begin(struct backend *backend, struct sequence *sequence);
-void cuda_sequence_end(struct backend *backend, struct sequence *sequence);
-void cuda_sequence_drop(struct backend *backend, struct sequence *sequence);
-
-/* backend_cuda_layers.c */
-
-/* What a product multiplies: numbers of float32 or bfloat16; both of a product are the same. */
-struct operand {
-    const void *numbers;
-    cudaDataType type;
-};
-
-static inline struct operand cuda_floats(const float *numbers)
-{
-    return (struct operand){.numbers = numbers, .type = CUDA_R_32F};
-}
-
-/* c[m,n] = a·b, row major; a[m,k] and b[k,n], or transposed as they lie in memory. */
-void cuda_gemm(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m, int n,
-               int k, struct operand a, struct operand b, float *c);
-void cuda_dense_forward(struct backend *backend, int batch, int in, int out, const float *x,
-                        const float *w, const float *b, enum activation activation, float *y);
-void cuda_dense_backward(struct backend *backend, int batch, int in, int out, const float *x,
-                         const float *w, const float *y, enum activation activation, float *dy,
-                         float *dx, float *dw, float *db);
-void cuda_pool_forward(struct backend *backend, const struct pool *pool, int batch, const float *x,
-                       float *y, uint8_t *winner);
-void cuda_pool_backward(struct backend *backend, const struct pool *pool, int batch,
-                        const float *dy, const uint8_t *winner, float *dx);
-void cuda_activate(struct backend *backend, enum activation activation, size_t count,
-                   const float *x, float *y);
-void cuda_activate_backward(struct backend *backend, enum activation activation, size_t count,
-                            const float *y, const float *dy, float *dx);
-void cuda_cross_entropy(struct backend *backend, int batch, int classes, const float *logits,
-                        const uint8_t *labels, float *dlogits, struct score *score);
-void cuda_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *w,
-              const float *g, float *m);
-void cuda_adam(struct backend *backend, const struct adam *adam, size_t count, float *w,
-               const float *g, float *m, float *v);
-void cuda_gather(struct backend *backend, int batch, size_t sample_size, const uint8_t *pixels,
-                 const uint8_t *labels, const uint32_t *pick, float mean, float scale, float *x,
-                 uint8_t *y);
-
-/* backend_cuda_cudnn.c or backend_cuda_conv.c */
-void cuda_conv_forward(struct backend *backend, const struct conv *conv, int batch, const float *x,
-                       const float *w, const float *b, enum activation activation, float *y);
-void cuda_conv_backward(struct backend *backend, const struct conv *conv, int batch, const float *x,
-                        const float *w, const float *y, enum activation activation, float *dy,
-                        float *dx, float *dw, float *db);
-void cuda_conv_close(struct cuda *cuda);
-/* "cuDNN 9.19", or that there is none. */
-void cuda_conv_describe(char *text, size_t room);
-
-/* backend_cuda_exchange.c */
-uint32_t cuda_survey(struct backend *backend, const struct survey *survey, size_t count, float *w,
-                     const int32_t *base, int32_t *base_at_last_publish,
-                     uint32_t host_bins[HISTOGRAM_BINS]);
-void cuda_refine(struct backend *backend, uint32_t found, const uint32_t *candidates,
-                 const float *w, const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS]);
-void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidates, float *w,
-              int32_t *base, uint32_t capacity, struct update *host_update);
-void cuda_apply(struct backend *backend, const struct update *host_update, float *w, int32_t *base);
-void cuda_apply_own(struct backend *backend, const struct update *host_update, float *w,
-                    int32_t *base);
-void cuda_rebase(struct backend *backend, size_t count, const int32_t *host_base, float *w,
-                 int32_t *base);
-uint64_t cuda_digest(struct backend *backend, size_t count, const int32_t *base);
 
 #endif
