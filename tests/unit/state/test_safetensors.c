@@ -217,10 +217,10 @@ static const char *refusal(const struct world *world, const struct model *model)
     return problem.text;
 }
 
-static void a_file_of_another_model_is_told_what_it_holds_and_what_is_needed(void **state)
+static void a_refusal_lists_what_the_file_holds_and_what_is_needed(void **state)
 {
     const struct world *world = *state;
-    save(world);
+    save_model(world);
     assert_non_null(strstr(refusal(world, world->other),
                            ": has no tensor 4.dense.weight: it holds 0.conv.weight F32 [2,1,3,3], "
                            "0.conv.bias F32 [2], 2.dense.weight F32 [2,8], ... of 4; the model "
@@ -254,7 +254,7 @@ int main(void)
         IN_WORLD(metadata_that_makes_no_sense_is_refused),
         IN_WORLD(a_file_of_somebody_else_is_called_so),
         IN_WORLD(a_file_of_another_model_is_refused),
-        IN_WORLD(a_file_of_another_model_is_told_what_it_holds_and_what_is_needed),
+        IN_WORLD(a_refusal_lists_what_the_file_holds_and_what_is_needed),
         IN_WORLD(what_is_not_there_is_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
