@@ -50,7 +50,7 @@ void random_walk_save(const struct random_walk *random_walk, struct learner_stat
 void random_walk_restore(struct random_walk *random_walk, const struct learner_state *state);
 
 /* The digest of the base as it lies in memory (digest.h), kept up from the entries that differ from
- * those of the last call, whoever wrote them: never from what an update says should have changed.
+ * those of the last call, whatever wrote them: never from what an update says should have changed.
  */
 uint64_t random_walk_digest(struct random_walk *random_walk);
 

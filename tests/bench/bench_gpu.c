@@ -245,7 +245,7 @@ static void bench_exchange(size_t parameters, double density)
     replica_init(&replica, &arena, gpu, parameters, zeros, (uint32_t)(parameters / 10));
     const struct publish_terms terms = {
         .budget_bytes = (uint32_t)(density * (double)parameters * 1.6), .share = 0.5, .gain = 1};
-    double tell_s[ROUNDS], hear_s[ROUNDS];
+    double publish_s[ROUNDS], apply_s[ROUNDS];
     uint32_t told = 0;
     size_t bytes = 0;
     for (int round = -2; round < ROUNDS; round++) {
@@ -258,14 +258,14 @@ static void bench_exchange(size_t parameters, double density)
         replica_apply(&replica, update);
         wait_for(replica.weights);
         if (round >= 0) {
-            tell_s[round] = between - start;
-            hear_s[round] = now_seconds() - between;
+            publish_s[round] = between - start;
+            apply_s[round] = now_seconds() - between;
         }
         told = update->count;
     }
     const double copy_s = copy_seconds(parameters);
     const double pass_s = pass_seconds(&replica, (float)(-0.001 * log(density)));
-    const double telling_s = median(tell_s, ROUNDS), hearing_s = median(hear_s, ROUNDS);
+    const double telling_s = median(publish_s, ROUNDS), hearing_s = median(apply_s, ROUNDS);
     printf("%zu parameters, %.2f %% told, %zu bytes: a copy moves %.0f GB/s, the pass reads %.0f "
            "(%.2f); telling %.2f ms, hearing %.2f ms\n",
            parameters, 100.0 * told / (double)parameters, bytes, 8e-9 * (double)parameters / copy_s,

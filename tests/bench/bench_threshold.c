@@ -125,7 +125,7 @@ static void measure_exchange(double density)
         replicas[i] = arena_take(&arena, 1, sizeof *replicas[i]);
         replica_init(replicas[i], &arena, backend, P, init, P / 10);
     }
-    double tell_ns[ROUNDS], hear_ns[ROUNDS];
+    double publish_ns[ROUNDS], apply_ns[ROUNDS];
     uint32_t told = 0;
     const struct publish_terms terms = {
         .budget_bytes = (uint32_t)(density * P * 1.3), .share = 0.5, .gain = 1, .beta = 0.3};
@@ -140,11 +140,11 @@ static void measure_exchange(double density)
         told = update->count;
         if (round < 0)
             continue; /* the first looks at everything */
-        tell_ns[round] = (between - start) * 1e9;
-        hear_ns[round] = (end - between) * 1e9 / told;
+        publish_ns[round] = (between - start) * 1e9;
+        apply_ns[round] = (end - between) * 1e9 / told;
     }
-    printf("%8.2f %%  %16.2f  %16.2f\n", 100.0 * told / P, median(tell_ns, ROUNDS) / P,
-           median(hear_ns, ROUNDS));
+    printf("%8.2f %%  %16.2f  %16.2f\n", 100.0 * told / P, median(publish_ns, ROUNDS) / P,
+           median(apply_ns, ROUNDS));
     for (int i = 0; i < 2; i++)
         replica_free(replicas[i]);
     free(init);

@@ -24,7 +24,7 @@ static struct arena arena;
 static float init[P], w[P], w_other[P];
 static int32_t base[P], base_other[P];
 
-static const struct publish_terms TELL = {
+static const struct publish_terms TERMS = {
     .budget_bytes = 100000, .share = 0.25, .gain = 1, .beta = 0.3};
 static const struct publish_terms STILL = {
     .budget_bytes = 100000, .share = 0.25, .gain = 1, .beta = 0};
@@ -157,7 +157,7 @@ static struct replica replica_far_away(struct rng *rng)
     struct replica replica = replica_new();
     for (int i = 0; i < 3; i++) {
         learn_something(&replica, rng);
-        (void)replica_publish(&replica, &TELL);
+        (void)replica_publish(&replica, &TERMS);
     }
     return replica;
 }
@@ -173,7 +173,8 @@ static void who_knows_nothing_takes_blocks_and_has_nothing_to_publish(void **sta
     look_at_both(&donor, &joiner);
     for (int c = 0; c < P; c++)
         assert_true(w_other[c] == QUANTUM * (float)base[c]);
-    assert_int_equal(replica_publish(&joiner, &TELL)->count, 0); /* not even the move of the base */
+    assert_int_equal(replica_publish(&joiner, &TERMS)->count,
+                     0); /* not even the move of the base */
     replica_free(&donor);
     replica_free(&joiner);
 }
@@ -288,8 +289,8 @@ static void go_on_alike(struct learner *a, struct learner *b, struct learner *ot
             (void)learner_step(a), (void)learner_step(b), (void)learner_step(other);
             assert_true(learner_losses(a) == learner_losses(b));
         }
-        must_be_the_same_update(learner_publish(a, &TELL), learner_publish(b, &TELL));
-        const struct update *applied = learner_publish(other, &TELL);
+        must_be_the_same_update(learner_publish(a, &TERMS), learner_publish(b, &TERMS));
+        const struct update *applied = learner_publish(other, &TERMS);
         learner_apply(a, applied);
         learner_apply(b, applied);
         assert_int_equal(learner_digest(a), learner_digest(b));
@@ -311,7 +312,7 @@ static void must_go_on_bit_for_bit(enum optimizer_kind kind)
     for (int step = 0; step < 17; step++) { /* into the second epoch */
         (void)learner_step(one.learner);
         if (step % 5 == 4)
-            (void)learner_publish(one.learner, &TELL);
+            (void)learner_publish(one.learner, &TERMS);
     }
     learner_follow(one.learner, 500); /* of the 2000 of the schedule */
     learner_set_batch(one.learner, 8);
@@ -382,9 +383,9 @@ static void a_random_walk_restored_goes_on_bit_for_bit(void **state)
             if (turn >= 20)
                 random_walk_step(again);
         }
-        const struct update *update = random_walk_publish(one, &TELL);
+        const struct update *update = random_walk_publish(one, &TERMS);
         if (turn >= 20) {
-            must_be_the_same_update(update, random_walk_publish(again, &TELL));
+            must_be_the_same_update(update, random_walk_publish(again, &TERMS));
             assert_int_equal(random_walk_digest(one), random_walk_digest(again));
             assert_true(random_walk_account_error(again, &bound) <= bound);
         }

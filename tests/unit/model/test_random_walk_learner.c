@@ -22,7 +22,7 @@ static struct backend broken; /* a copy of the backend with one operation replac
 static float weights[P], others[P];
 static int32_t units[P], other_units[P];
 
-static const struct publish_terms TELL = {
+static const struct publish_terms TERMS = {
     .budget_bytes = 400, .share = 0.25, .gain = 1, .beta = 0.3};
 
 static int begin(void **state)
@@ -324,8 +324,8 @@ static void without_an_account_it_walks_the_same_way(void **state)
     for (int turn = 0; turn < 50; turn++) {
         random_walk_step(with);
         random_walk_step(without);
-        const struct update *a = random_walk_publish(with, &TELL),
-                            *b = random_walk_publish(without, &TELL);
+        const struct update *a = random_walk_publish(with, &TERMS),
+                            *b = random_walk_publish(without, &TERMS);
         assert_int_equal(a->count, b->count);
         random_walk_apply(with, b);
         random_walk_apply(without, a);

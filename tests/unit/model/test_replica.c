@@ -15,15 +15,15 @@
 #include "base/rng.h"
 #include "base/error.h"
 
-#define P       700
-#define ORIGINS 3
-#define TELLS   2 /* by each of them */
+#define P            700
+#define ORIGINS      3
+#define PUBLICATIONS 2 /* by each of them */
 
 static struct arena arena;
 static float init[P], w_before[P], w[P];
 static int32_t base_before[P], base[P];
 
-static const struct publish_terms TELL = {
+static const struct publish_terms TERMS = {
     .budget_bytes = 100000, .share = 0.25, .gain = 1, .beta = 0.3};
 
 static int begin(void **state)
@@ -94,17 +94,17 @@ static void a_replica_begins_with_no_residual(void **state)
         assert_true(w[c] == QUANTUM * (float)base[c]);
         assert_true(fabsf(w[c] - init[c]) <= QUANTUM);
     }
-    assert_int_equal(replica_publish(&replica, &TELL)->count, 0);
+    assert_int_equal(replica_publish(&replica, &TERMS)->count, 0);
     replica_free(&replica);
 }
 
 /* What each origin published, in its order. */
-static struct update said[ORIGINS][TELLS];
+static struct update said[ORIGINS][PUBLICATIONS];
 
 /* Apply in every order that keeps each origin's own; `next` says how much of each was applied. */
 static int apply_in_every_order(struct replica *as, int *order, int length, int *next)
 {
-    if (length == ORIGINS * TELLS) {
+    if (length == ORIGINS * PUBLICATIONS) {
         struct replica replica = replica_new(P);
         int at[ORIGINS] = {0};
         for (int i = 0; i < length; i++)
@@ -115,7 +115,7 @@ static int apply_in_every_order(struct replica *as, int *order, int length, int 
     }
     int orders = 0;
     for (int origin = 0; origin < ORIGINS; origin++) {
-        if (next[origin] == TELLS)
+        if (next[origin] == PUBLICATIONS)
             continue;
         order[length] = origin;
         next[origin]++;
@@ -132,19 +132,19 @@ static void in_whatever_order_rumors_are_applied_the_base_is_the_same(void **sta
     struct rng rng = rng_new(2, 2);
     for (int i = 0; i < ORIGINS; i++) {
         origins[i] = replica_new(P);
-        for (int t = 0; t < TELLS; t++) {
+        for (int t = 0; t < PUBLICATIONS; t++) {
             learn_something(&origins[i], &rng);
-            said[i][t] = copy_of(replica_publish(&origins[i], &TELL));
+            said[i][t] = copy_of(replica_publish(&origins[i], &TERMS));
             assert_true(said[i][t].count > P / 2);
         }
     }
     for (int i = 0; i < ORIGINS; i++) /* each applies the others after it published, last first */
         for (int j = ORIGINS - 1; j >= 0; j--)
-            for (int t = 0; t < TELLS && j != i; t++)
+            for (int t = 0; t < PUBLICATIONS && j != i; t++)
                 replica_apply(&origins[i], &said[j][t]);
     for (int i = 1; i < ORIGINS; i++)
         must_be_equal(&origins[0], &origins[i]);
-    int order[ORIGINS * TELLS], next[ORIGINS] = {0};
+    int order[ORIGINS * PUBLICATIONS], next[ORIGINS] = {0};
     assert_int_equal(apply_in_every_order(&origins[0], order, 0, next), 90);
     for (int i = 0; i < ORIGINS; i++)
         replica_free(&origins[i]);
@@ -158,8 +158,8 @@ static void learners_that_publish_and_apply_by_turns_stay_equal(void **state)
     for (int turn = 0; turn < 50; turn++) {
         learn_something(&one, &rng);
         learn_something(&other, &rng);
-        const struct update *a = replica_publish(&one, &TELL);
-        const struct update *b = replica_publish(&other, &TELL);
+        const struct update *a = replica_publish(&one, &TERMS);
+        const struct update *b = replica_publish(&other, &TERMS);
         replica_apply(&one, b);
         replica_apply(&other, a);
         must_be_equal(&one, &other);
@@ -244,7 +244,7 @@ static void no_more_is_published_than_allowed(void **state)
     for (uint32_t density_max = 1; density_max <= P; density_max += 1 + density_max) {
         struct replica replica = replica_new(density_max);
         learn_something(&replica, &rng);
-        const struct update *update = replica_publish(&replica, &TELL);
+        const struct update *update = replica_publish(&replica, &TERMS);
         assert_in_range(update->count, density_max < 10 ? 0 : density_max / 2, density_max);
         if (update->count > 10) /* the strongest, wherever they are */
             assert_true(update->index[update->count - 1] > P / 2);
@@ -262,7 +262,7 @@ static void what_is_too_small_for_its_share_is_kept(void **state)
         w[c] += 1e-8f * (float)(c % 3);
     replica_write_weights(&replica, w);
     const uint64_t digest = replica_digest(&replica);
-    assert_int_equal(replica_publish(&replica, &TELL)->count, 0);
+    assert_int_equal(replica_publish(&replica, &TERMS)->count, 0);
     assert_int_equal(replica_digest(&replica), digest);
     replica_free(&replica);
 }
@@ -304,7 +304,7 @@ static void what_is_not_a_number_is_never_published(void **state)
         w[1] = INFINITY;
         w[2] = -INFINITY;
         replica_write_weights(&replica, w);
-        const struct update *update = replica_publish(&replica, &TELL);
+        const struct update *update = replica_publish(&replica, &TERMS);
         assert_true(update->count > 0);
         assert_true(update->index[0] > 2);
     }
@@ -334,7 +334,7 @@ static void weights_written_leave_the_base_and_are_published(void **state)
     look(&replica, w_before, base);
     assert_memory_equal(w_before, w, sizeof w);
     assert_memory_equal(base_before, base, sizeof base);
-    const struct update *update = replica_publish(&replica, &TELL);
+    const struct update *update = replica_publish(&replica, &TERMS);
     assert_int_equal(update->count, 1);
     assert_int_equal(update->index[0], 5);
     assert_true(fabsf(update->tau * (float)update->level[0] - 0.25f) < 0.01f);
@@ -349,7 +349,7 @@ static void a_fixed_threshold_is_published_down_to_whatever_that_takes(void **st
     for (uint32_t c = 0; c < P; c++)
         w[c] += c % 2 ? 0.011f : 0.009f;
     replica_write_weights(&replica, w);
-    struct publish_terms terms = TELL;
+    struct publish_terms terms = TERMS;
     terms.tau = 0.01f;
     terms.budget_bytes = 256;
     const struct update *update = replica_publish(&replica, &terms);
