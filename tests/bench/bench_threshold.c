@@ -166,7 +166,7 @@ int main(void)
     free(state.base);
     free(state.base_at_last_publish);
     free(other);
-    printf("\n%10s  %16s  %16s\n", "told", "tell, ns/param", "hear, ns/entry");
+    printf("\n%10s  %17s  %16s\n", "published", "publish, ns/param", "apply, ns/entry");
     measure_exchange(0.001);
     measure_exchange(0.01);
     measure_exchange(0.05);
