@@ -1,8 +1,10 @@
 /* How functions say that something went wrong.
  *
- *   our mistake          CHECK(cond): always on, prints and aborts
+ *   our mistake          CHECK(cond): always on; prints where and what, runs the hooks, aborts
  *   the world's fault    enum error: outputs are written only on OK
  *   a person must act    struct problem: one sentence saying what is wrong and what to do
+ *
+ * Held by tests/unit/base/test_error.c.
  */
 #ifndef HEARSAY_BASE_ERROR_H
 #define HEARSAY_BASE_ERROR_H
@@ -28,12 +30,22 @@ struct problem {
     char text[512];
 };
 
-/* Write the sentence (printf format) and return status: `return problem_set(…);` */
+/* Write the sentence (printf format) and return error: `return problem_set(…);` */
 enum error problem_set(struct problem *problem, enum error error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Print where and what to stderr, then abort. */
+/* Print file, line, condition and a backtrace to standard error, run the hooks, abort. The first
+ * thread that comes here does so; another one waits for the end, and a hook that fails ends it. */
 _Noreturn void check_failed(const char *file, int line, const char *condition);
+
+/* Register a hook for a failed CHECK, at most CHECK_HOOKS_MAX. Hooks run once, the latest
+ * first, on whatever thread failed: they may not allocate, lock or use stdio streams. Register and
+ * remove them from one thread. */
+#define CHECK_HOOKS_MAX 4
+void check_on_failure(void (*hook)(void *context), void *context);
+
+/* Remove what was registered with this hook and context; it must be there. */
+void check_forget(void (*hook)(void *context), void *context);
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \

@@ -1,8 +1,20 @@
 #include "base/error.h"
 
+#include <execinfo.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FRAMES_MAX 64
+
+static struct {
+    void (*run)(void *context);
+    void *context;
+} hooks[CHECK_HOOKS_MAX];
+static int hooks_count;
 
 const char *error_name(enum error error)
 {
@@ -34,8 +46,57 @@ enum error problem_set(struct problem *problem, enum error error, const char *fo
     return error;
 }
 
+void check_on_failure(void (*hook)(void *context), void *context)
+{
+    void *frame;
+    CHECK(hook && hooks_count < CHECK_HOOKS_MAX);
+    (void)backtrace(&frame,
+                    1); /* its first call loads a library, for which a failure is too late */
+    hooks[hooks_count].run = hook;
+    hooks[hooks_count].context = context;
+    hooks_count++;
+}
+
+void check_forget(void (*hook)(void *context), void *context)
+{
+    int i = 0;
+    while (i < hooks_count && (hooks[i].run != hook || hooks[i].context != context))
+        i++;
+    CHECK(i < hooks_count);
+    hooks_count--;
+    memmove(&hooks[i], &hooks[i + 1], (size_t)(hooks_count - i) * sizeof hooks[0]);
+}
+
+/* Past stdio, whose locks and buffers may be what is broken. */
+static void print(const char *text)
+{
+    if (write(STDERR_FILENO, text, strlen(text)) < 0)
+        return; /* nobody can be told */
+}
+
+static void print_failure(const char *file, int line, const char *condition)
+{
+    void *frames[FRAMES_MAX];
+    char where[256];
+    (void)snprintf(where, sizeof where, "hearsay: a defect: %.200s:%d: not (", file, line);
+    print(where);
+    print(condition);
+    print(")\nbacktrace:\n");
+    backtrace_symbols_fd(frames, backtrace(frames, FRAMES_MAX), STDERR_FILENO);
+}
+
 _Noreturn void check_failed(const char *file, int line, const char *condition)
 {
-    (void)fprintf(stderr, "hearsay: a defect: %s:%d: not (%s)\n", file, line, condition);
+    static atomic_flag has_failed = ATOMIC_FLAG_INIT;
+    static _Thread_local bool is_failing;
+    const bool is_first = !atomic_flag_test_and_set(&has_failed);
+    while (!is_first && !is_failing)
+        (void)pause();
+    if (is_first) {
+        is_failing = true;
+        print_failure(file, line, condition);
+        while (hooks_count-- > 0)
+            hooks[hooks_count].run(hooks[hooks_count].context);
+    }
     abort();
 }

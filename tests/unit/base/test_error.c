@@ -1,0 +1,176 @@
+/* A failed CHECK: what it prints, and the hooks that it runs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+static char said[8192]; /* by the last child, on standard error */
+
+/* Run this in a child, which must abort. */
+static void abort_in_child(void (*act)(void))
+{
+    int ends[2];
+    int status;
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)signal(SIGABRT, SIG_DFL); /* not the test library's */
+        (void)dup2(ends[1], STDERR_FILENO);
+        (void)close(ends[0]);
+        (void)close(ends[1]);
+        act();
+        _exit(0);
+    }
+    (void)close(ends[1]);
+    size_t used = 0;
+    ssize_t got;
+    while ((got = read(ends[0], said + used, sizeof said - 1 - used)) > 0)
+        used += (size_t)got;
+    said[used] = '\0';
+    (void)close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
+static void say(void *context)
+{
+    const char *text = context;
+    if (write(STDERR_FILENO, text, strlen(text)) < 0)
+        _exit(1);
+}
+
+static void fail_plainly(void)
+{
+    int two = 1;
+    CHECK(two == 2);
+}
+
+static void where_and_what_and_how_it_came_there_is_printed(void **state)
+{
+    (void)state;
+    abort_in_child(fail_plainly);
+    assert_non_null(strstr(said, "hearsay: a defect: "));
+    assert_non_null(strstr(said, "test_error.c:"));
+    assert_non_null(strstr(said, ": not (two == 2)\nbacktrace:\n"));
+    assert_non_null(
+        strstr(strstr(said, "backtrace:\n"), "test_error")); /* a frame of this program */
+}
+
+static void fail_with_hooks(void)
+{
+    char first[] = "first\n", second[] = "second\n", third[] = "third\n";
+    check_on_failure(say, first);
+    check_on_failure(say, second);
+    check_on_failure(say, third);
+    check_forget(say, second);
+    fail_plainly();
+}
+
+static void hooks_run_the_latest_first_but_those_that_were_removed(void **state)
+{
+    (void)state;
+    abort_in_child(fail_with_hooks);
+    assert_non_null(strstr(said, "third\nfirst\n"));
+    assert_null(strstr(said, "second"));
+}
+
+static void fail_again(void *context)
+{
+    const char *text = context;
+    CHECK(text == NULL);
+}
+
+static void fail_in_a_hook(void)
+{
+    char once[] = "once\n";
+    check_on_failure(fail_again, once);
+    check_on_failure(say, once);
+    fail_plainly();
+}
+
+static void a_hook_that_fails_ends_it(void **state)
+{
+    (void)state;
+    abort_in_child(fail_in_a_hook);
+    assert_non_null(strstr(said, "once\n"));
+    assert_null(strstr(strstr(said, "once\n") + 1, "once\n"));
+    assert_null(strstr(said, "text == NULL"));
+}
+
+static atomic_bool is_beside;
+
+static void *fail_beside(void *unused)
+{
+    atomic_store(&is_beside, true);
+    fail_plainly();
+    return unused;
+}
+
+/* While the hooks of one thread run, another one fails: it may not end them. */
+static void see_another_fail(void *context)
+{
+    pthread_t other;
+    char done[] = "done\n";
+    (void)context;
+    if (pthread_create(&other, NULL, fail_beside, NULL) != 0)
+        _exit(1);
+    while (!atomic_load(&is_beside))
+        (void)sched_yield();
+    for (int i = 0; i < 10000; i++)
+        (void)sched_yield();
+    say(done);
+}
+
+static void fail_beside_another(void)
+{
+    check_on_failure(see_another_fail, NULL);
+    fail_plainly();
+}
+
+static void a_second_thread_that_fails_waits_for_the_first(void **state)
+{
+    (void)state;
+    abort_in_child(fail_beside_another);
+    assert_non_null(strstr(said, "done\n"));
+    assert_null(strstr(strstr(said, "not (") + 1, "not ("));
+}
+
+static void register_too_many(void)
+{
+    char text[] = "hook\n";
+    for (int i = 0; i <= CHECK_HOOKS_MAX; i++)
+        check_on_failure(say, text);
+}
+
+static void hooks_are_few_and_only_what_is_there_is_removed(void **state)
+{
+    (void)state;
+    abort_in_child(register_too_many);
+    assert_non_null(strstr(said, "hooks_count < CHECK_HOOKS_MAX"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(where_and_what_and_how_it_came_there_is_printed),
+        cmocka_unit_test(hooks_run_the_latest_first_but_those_that_were_removed),
+        cmocka_unit_test(a_hook_that_fails_ends_it),
+        cmocka_unit_test(a_second_thread_that_fails_waits_for_the_first),
+        cmocka_unit_test(hooks_are_few_and_only_what_is_there_is_removed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
