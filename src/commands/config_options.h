@@ -1,5 +1,8 @@
-/* The options by which commands take a configuration: --config FILE, --set SECTION.KEY=VALUE and
- * --log FILE. */
+/* The options that commands share: --config FILE, --set SECTION.KEY=VALUE, --log FILE and, where a
+ * command knows them, --state DIR, --json and --print-config.
+ *
+ *   argv ─► config_options_parse ─► struct config_options ─► config_options_read ─► struct config
+ */
 #ifndef HEARSAY_COMMANDS_CONFIG_OPTIONS_H
 #define HEARSAY_COMMANDS_CONFIG_OPTIONS_H
 
@@ -7,22 +10,33 @@
 
 #define CONFIG_SETS_MAX 64
 
-/* Points into argv. */
+/* What was given; points into argv. */
 struct config_options {
-    const char *file; /* NULL: none */
-    const char *set[CONFIG_SETS_MAX];
-    int sets;
-    const char *log; /* node.log; NULL: not given */
+    const char *file;                 /* of --config; NULL: none */
+    const char *set[CONFIG_SETS_MAX]; /* of each --set */
+    int sets;                         /* how many */
+    const char *log;                  /* node.log; NULL: not given */
+    const char *state;                /* node.state_dir; NULL: not given */
+    bool json;                        /* --json was given */
+    bool print_config;                /* --print-config was given */
+    bool help;                        /* --help was given; what follows it was not read */
 };
 
-/* One more --set. */
-enum error config_options_set(struct config_options *options, const char *assignment,
-                              struct problem *problem) MUST_USE;
+/* Which of --log, --state, --json and --print-config a command takes beside those that all take. */
+enum { TAKES_LOG = 1, TAKES_STATE = 2, TAKES_JSON = 4, TAKES_PRINT_CONFIG = 8 };
 
-/* Defaults, then the file, then each --set in order, then --log; and whether the whole fits
- * together, as config_check, but with file and line where the file says it. A fault leaves config
- * as it was. */
+/* Read the options of a command, whose name is argv[0] ("hearsay node"). MALFORMED, and a sentence:
+ * unknown options, arguments, --state beside --config or --set. TOO_BIG: too many --set. */
+enum error config_options_parse(struct config_options *options, unsigned takes, int argc,
+                                char **argv, struct problem *problem) MUST_USE;
+
+/* Defaults, then the file, then each --set in order, then --log and --state; and whether the whole
+ * fits together, as config_check, but with file and line where the file says it. A fault leaves
+ * config as it was. */
 enum error config_options_read(struct config *config, const struct config_options *options,
                                struct problem *problem) MUST_USE;
+
+/* Print the sentence to standard error, as all commands do; returns code. */
+int config_options_complain(const struct problem *problem, int code);
 
 #endif

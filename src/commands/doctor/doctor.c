@@ -1,6 +1,5 @@
 #include "commands/doctor/doctor.h"
 
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -21,11 +20,6 @@ static const char usage[] =
     "ok, WARN (look at this) or FAIL (do what it says first).\n"
     "Exit codes: 0 nothing failed, 1 something did, 2 wrong usage or configuration.\n";
 
-struct doctor_options {
-    struct config_options config;
-    bool help;
-};
-
 void doctor_say(struct doctor *doctor, enum verdict verdict, const char *subject,
                 const char *format, ...)
 {
@@ -40,47 +34,6 @@ void doctor_say(struct doctor *doctor, enum verdict verdict, const char *subject
     va_end(arguments);
     (void)fputc('\n', doctor->out);
     (void)fflush(doctor->out); /* the next may take its time */
-}
-
-static enum error parse_option(struct doctor_options *options, int option, struct problem *problem)
-{
-    switch (option) {
-    case 'c':
-        options->config.file = optarg;
-        return OK;
-    case 's':
-        return config_options_set(&options->config, optarg, problem);
-    case 'l':
-        options->config.log = optarg;
-        return OK;
-    case 'h':
-        options->help = true;
-        return OK;
-    default:
-        return problem_set(problem, MALFORMED, "see: hearsay doctor --help");
-    }
-}
-
-static enum error parse_options(struct doctor_options *options, int argc, char **argv,
-                                struct problem *problem)
-{
-    static const struct option known[] = {{"config", required_argument, NULL, 'c'},
-                                          {"set", required_argument, NULL, 's'},
-                                          {"log", required_argument, NULL, 'l'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    int option;
-    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        const enum error error = parse_option(options, option, problem);
-        if (error != OK || options->help)
-            return error;
-    }
-    if (optind < argc)
-        return problem_set(problem, MALFORMED,
-                           "doctor takes no argument \"%.80s\"; a configuration file is given "
-                           "with --config",
-                           argv[optind]);
-    return OK;
 }
 
 static void conclude(const struct doctor *doctor)
@@ -109,12 +62,10 @@ static int examine(struct doctor *doctor, const struct config_options *options)
 
 int doctor_run(int argc, char **argv)
 {
-    struct doctor_options options = {0};
+    struct config_options options;
     struct problem problem;
-    if (parse_options(&options, argc, argv, &problem) != OK) {
-        (void)fprintf(stderr, "hearsay: %s\n", problem.text);
-        return EXIT_USAGE;
-    }
+    if (config_options_parse(&options, TAKES_LOG, argc, argv, &problem) != OK)
+        return config_options_complain(&problem, EXIT_USAGE);
     if (options.help) {
         (void)fputs(usage, stdout);
         return EXIT_OK;
@@ -123,7 +74,7 @@ int doctor_run(int argc, char **argv)
     CHECK(doctor);
     secret_start();
     doctor->out = stdout;
-    const int code = examine(doctor, &options.config);
+    const int code = examine(doctor, &options);
     conclude(doctor);
     secret_wipe(doctor, sizeof *doctor);
     free(doctor);

@@ -1,0 +1,119 @@
+/* The options that commands share. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <getopt.h>
+
+#include "commands/config_options.h"
+
+#define ARGUMENTS_MAX 8
+#define STATUS        (TAKES_STATE | TAKES_JSON)
+
+static struct config_options options;
+static struct problem problem;
+
+/* The words must stay: options point into them. */
+static enum error parse(unsigned takes, const char *a, const char *b, const char *c)
+{
+    static char words[ARGUMENTS_MAX][256];
+    char *argv[ARGUMENTS_MAX] = {words[0]};
+    const char *const given[] = {a, b, c};
+    int argc = 1;
+    (void)strcpy(words[0], "hearsay status");
+    for (int i = 0; i < 3 && given[i]; i++, argc++) {
+        (void)snprintf(words[argc], sizeof words[argc], "%s", given[i]);
+        argv[argc] = words[argc];
+    }
+    optind = 0; /* from the beginning */
+    opterr = 0;
+    return config_options_parse(&options, takes, argc, argv, &problem);
+}
+
+/* The state folder that these options name. */
+static const char *folder(const char *a, const char *b, const char *c)
+{
+    static struct config config;
+    if (parse(STATUS, a, b, c) != OK || config_options_read(&config, &options, &problem) != OK)
+        fail_msg("%s", problem.text);
+    return config.node.state_dir;
+}
+
+static void the_state_folder_is_named_or_the_usual_one(void **state)
+{
+    (void)state;
+    assert_string_equal(folder(NULL, NULL, NULL), "state");
+    assert_false(options.json);
+    assert_string_equal(folder("--state", "/srv/one", "--json"), "/srv/one");
+    assert_true(options.json);
+    assert_string_equal(folder("--set", "node.state_dir=/srv/two", NULL), "/srv/two");
+}
+
+static void a_configuration_names_the_state_folder(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/hearsay-test-XXXXXX";
+    char given[64];
+    struct config config;
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    FILE *out = fdopen(file, "w");
+    (void)fprintf(out, "[node]\nstate_dir = /srv/two\n");
+    assert_int_equal(fclose(out), 0);
+    (void)snprintf(given, sizeof given, "--config=%s", path);
+    assert_string_equal(folder(given, NULL, NULL), "/srv/two");
+    assert_string_equal(folder(given, "--set=node.state_dir=three", NULL), "three");
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(parse(STATUS, given, NULL, NULL), OK);
+    assert_int_equal(config_options_read(&config, &options, &problem), MISSING);
+}
+
+static void what_cannot_be_meant_is_refused(void **state)
+{
+    (void)state;
+    static const char *const GIVEN[][2] = {{"--state=a", "--state=b"},
+                                           {"--state=a", "--config=b"},
+                                           {"--config=b", "--state=a"},
+                                           {"--state=a", "--set=train.batch=1"}};
+    for (size_t i = 0; i < sizeof GIVEN / sizeof GIVEN[0]; i++) {
+        assert_int_equal(parse(STATUS, GIVEN[i][0], GIVEN[i][1], NULL), MALFORMED);
+        assert_non_null(strstr(problem.text, "either --state, once, or --config and --set"));
+    }
+    assert_int_equal(parse(STATUS, "here", NULL, NULL), MALFORMED);
+    assert_non_null(strstr(problem.text, "hearsay status takes no argument \"here\""));
+    assert_int_equal(parse(STATUS, "--no-such", NULL, NULL), MALFORMED);
+    assert_non_null(strstr(problem.text, "see: hearsay status --help"));
+}
+
+static void a_command_knows_only_its_options(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *given;
+        unsigned takes;
+    } CASES[] = {{"--json", TAKES_JSON},
+                 {"--print-config", TAKES_PRINT_CONFIG},
+                 {"--log=here", TAKES_LOG},
+                 {"--state=here", TAKES_STATE}};
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        assert_int_equal(parse(CASES[i].takes, CASES[i].given, NULL, NULL), OK);
+        assert_int_equal(parse(~CASES[i].takes, CASES[i].given, NULL, NULL), MALFORMED);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_state_folder_is_named_or_the_usual_one),
+        cmocka_unit_test(a_configuration_names_the_state_folder),
+        cmocka_unit_test(what_cannot_be_meant_is_refused),
+        cmocka_unit_test(a_command_knows_only_its_options),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
