@@ -10,7 +10,7 @@
 #include "commands/node_command.h"
 #include "scenario/sim.h"
 #include "base/error.h"
-#include "commands/status/status_command.h"
+#include "commands/status/status.h"
 #include "commands/swarm/swarm.h"
 #include "commands/status/top.h"
 

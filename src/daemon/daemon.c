@@ -267,6 +267,7 @@ static char *on_asked(void *self, size_t *count)
     const struct daemon *daemon = self;
     const struct status_facts facts = {
         .options = &daemon->node_options,
+        .reach = &daemon->report.reach,
         .listen = daemon->config->node.listen,
         .start_ns = daemon->report.start_ns,
         .loss = daemon->loss,

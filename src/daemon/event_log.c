@@ -6,8 +6,22 @@
 #include <math.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define STATUS_LINE_NS 10000000000ull
+
+/* A hook: the notes that led here, the oldest first. */
+static void print_last(void *context)
+{
+    const struct event_log *report = context;
+    static const char heading[] = "the last notes:\n";
+    const uint32_t kept = report->notes < EVENT_LOG_LAST ? report->notes : EVENT_LOG_LAST;
+    bool is_written = write(STDERR_FILENO, heading, sizeof heading - 1) > 0;
+    for (uint32_t i = report->notes - kept; is_written && i != report->notes; i++) {
+        const char *line = report->last[i % EVENT_LOG_LAST];
+        is_written = write(STDERR_FILENO, line, strnlen(line, EVENT_LOG_LINE_BYTES)) > 0;
+    }
+}
 
 enum error event_log_open(struct event_log *report, const char *log, bool verbose, uint64_t now_ns,
                           struct problem *problem)
@@ -18,6 +32,8 @@ enum error event_log_open(struct event_log *report, const char *log, bool verbos
     else if (log[0] && !(report->log = fopen(log, "ae")))
         return problem_set(problem, FAILED, "cannot write the log %s: %s; choose another node.log",
                            log, strerror(errno));
+    check_on_failure(print_last, report);
+    report->is_open = true;
     return OK;
 }
 
@@ -97,14 +113,27 @@ static const char *const LEVELS[] = {
     [LEVEL_ERROR] = "error",
 };
 
+/* The note as a line, kept among the last ones. */
+static const char *keep(struct event_log *report, const struct note *note)
+{
+    char *line = report->last[report->notes++ % EVENT_LOG_LAST];
+    const bool is_bad = note->level >= LEVEL_WARNING;
+    const int length = snprintf(
+        line, EVENT_LOG_LINE_BYTES - 1, "%9.3f %s%s%s%s%s%s%s", seconds_since(report, note->at_ns),
+        is_bad ? LEVELS[note->level] : "", is_bad ? ": " : "", note->who, note->who[0] ? " " : "",
+        note->where, note->where[0] ? " " : "", note->text);
+    CHECK(length > 0);
+    (void)strcat(line, "\n");
+    return line;
+}
+
 void event_log_note(struct event_log *report, const struct note *note)
 {
-    if (note->level > LEVEL_DEBUG || report->verbose) {
-        (void)fprintf(stderr, "%9.3f %s%s%s%s%s%s%s\n", seconds_since(report, note->at_ns),
-                      note->level >= LEVEL_WARNING ? LEVELS[note->level] : "",
-                      note->level >= LEVEL_WARNING ? ": " : "", note->who, note->who[0] ? " " : "",
-                      note->where, note->where[0] ? " " : "", note->text);
-    }
+    CHECK(note->level <= LEVEL_ERROR);
+    const char *text = keep(report, note);
+    reach_on_note(&report->reach, note);
+    if (note->level > LEVEL_DEBUG || report->verbose)
+        (void)fputs(text, stderr);
     if (!report->log)
         return;
     json_t *line = line_begin(report, note->at_ns, note_kind_name(note->kind));
@@ -137,20 +166,24 @@ static void put_stats(json_t *line, const struct node_stats *stats)
     put_digest(line, "digest", stats->digest);
 }
 
-/* A node without a single step says why, as far as it is known here: it has nobody to hear from,
- * or it is hearing (one that has just come, or that is not to train). */
+/* A node without a single step says why, as far as it is known here: it has no neighbour, or it is
+ * behind what the swarm knows (it has just come, or is not to train). */
 static void print_status(const struct event_log *report, uint64_t now_ns,
                          const struct node_stats *stats, double loss)
 {
     (void)fprintf(stderr, "%9.3f ", seconds_since(report, now_ns));
+    if (reach_is_alone(&report->reach, now_ns))
+        (void)fprintf(stderr, "alone: %u peer%s configured, none reached for %.0f s (%s); ",
+                      report->reach.peers, report->reach.peers == 1 ? "" : "s",
+                      reach_alone_s(&report->reach, now_ns), report->reach.why);
     if (stats->steps == 0)
         (void)fprintf(stderr, "not training, %s, ",
-                      stats->neighbours ? "hearing what the swarm knows" : "no neighbour");
+                      stats->neighbours ? "receiving what the swarm knows" : "no neighbour");
     else
         (void)fprintf(stderr, "%" PRIu64 " steps, %.0f samples/s, loss %.4f, ", stats->steps,
                       stats->samples_per_second, loss);
     (void)fprintf(stderr,
-                  "neighbours %u, members %u, told %" PRIu64 ", heard %" PRIu64
+                  "neighbours %u, members %u, published %" PRIu64 ", received %" PRIu64
                   ", sent %.2f MB, received %.2f MB\n",
                   stats->neighbours, stats->members_live, stats->rumors_published,
                   stats->rumors_received, (double)stats->sent_bytes * 1e-6,
@@ -169,6 +202,7 @@ static bool is_line_due(const struct event_log *report, uint64_t now_ns,
 void event_log_status(struct event_log *report, uint64_t now_ns, const struct node_stats *stats,
                       double loss)
 {
+    reach_on_neighbours(&report->reach, now_ns, stats->neighbours);
     if (is_line_due(report, now_ns, stats)) {
         report->printed_ns = now_ns;
         print_status(report, now_ns, stats, loss);
@@ -178,6 +212,8 @@ void event_log_status(struct event_log *report, uint64_t now_ns, const struct no
     json_t *line = line_begin(report, now_ns, note_kind_name(NOTE_STATUS));
     put_stats(line, stats);
     put_real(line, "loss", stats->steps ? loss : NAN);
+    if (reach_is_alone(&report->reach, now_ns))
+        put_text(line, "alone", report->reach.why);
     line_end(report, line);
 }
 
@@ -252,6 +288,10 @@ void event_log_final(struct event_log *report, uint64_t now_ns, const struct fin
 
 void event_log_close(struct event_log *report)
 {
+    if (report->is_open)
+        check_forget(print_last, report);
     if (report->log && report->log != stdout)
         (void)fclose(report->log);
+    report->is_open = false;
+    report->log = NULL;
 }

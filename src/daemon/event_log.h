@@ -5,7 +5,8 @@
  *
  * t is seconds since the start. "status" comes once a second, "evaluated" after each evaluation,
  * "final" once, at the end. When the log cannot be written (a full disk), that is said once on
- * standard error, and the node goes on. Held by tests/process/test_bad_input.sh.
+ * standard error, and the node goes on. A failed CHECK prints the last notes, whatever their level.
+ * Held by tests/process/test_bad_input.sh and tests/unit/daemon/test_event_log.c.
  */
 #ifndef HEARSAY_DAEMON_EVENT_LOG_H
 #define HEARSAY_DAEMON_EVENT_LOG_H
@@ -13,19 +14,27 @@
 #include <stdio.h>
 
 #include "daemon/learner_thread.h"
+#include "daemon/reach.h"
 #include "training/learner.h"
 #include "node/inspect.h"
 
+#define EVENT_LOG_LAST       16
+#define EVENT_LOG_LINE_BYTES 448 /* room for the longest note */
+
 struct event_log {
-    FILE *log; /* or NULL */
-    bool verbose;
-    uint64_t start_ns;
-    uint64_t printed_ns; /* the last status line for a person */
-    uint32_t batch;      /* said last; 0: never */
-    bool is_losing;      /* said that the log cannot be written */
+    bool is_open;        /* between event_log_open and event_log_close */
+    FILE *log;           /* the file, or NULL */
+    bool verbose;        /* debug notes are printed, too */
+    uint64_t start_ns;   /* of the process: lines count from here */
+    uint64_t printed_ns; /* when the last status line was printed; 0: never */
+    uint32_t batch;      /* batch size said last; 0: never */
+    bool is_losing;      /* it was said that the log cannot be written */
+    struct reach reach;  /* whether the node reaches anybody */
+    char last[EVENT_LOG_LAST][EVENT_LOG_LINE_BYTES]; /* the last notes of any level, as lines */
+    uint32_t notes; /* so far: the next one goes to last[notes % 16] */
 };
 
-/* log: "" none, "-" standard output. */
+/* log: "" none, "-" standard output. Until it is closed, the log is a hook of failed CHECKs. */
 enum error event_log_open(struct event_log *report, const char *log, bool verbose, uint64_t now_ns,
                           struct problem *problem) MUST_USE;
 
@@ -33,10 +42,11 @@ void event_log_note(struct event_log *report, const struct note *note);
 void event_log_say(struct event_log *report, uint64_t now_ns, enum note_kind kind,
                    enum note_level level, const char *text);
 
+/* Once a second. loss: of the samples since the last call. */
 void event_log_status(struct event_log *report, uint64_t now_ns, const struct node_stats *stats,
                       double loss);
 
-/* Notes that a step has so many samples, when that is news; 0: nothing to say. */
+/* Notes that a step has so many samples, when that has changed; 0: nothing to say. */
 void event_log_batch(struct event_log *report, uint64_t now_ns, uint32_t batch);
 
 void event_log_evaluated(struct event_log *report, uint64_t now_ns,
@@ -44,14 +54,14 @@ void event_log_evaluated(struct event_log *report, uint64_t now_ns,
 
 /* The end of the run. */
 struct final {
-    char id[2 * ID_BYTES + 1];
-    struct node_stats stats;
-    struct evaluation evaluation; /* of the base, on all test samples */
+    char id[2 * ID_BYTES + 1];    /* of the node */
+    struct node_stats stats;      /* at the end */
+    struct evaluation evaluation; /* of the base, on all test samples; samples 0: none was made */
     uint64_t learner_digest;      /* computed from the base itself */
-    const char *version;
-    uint64_t parameters;
-    struct learner_thread_used used;
-    uint64_t rss_bytes_max;
+    const char *version;          /* of the base, as text */
+    uint64_t parameters;          /* of the model */
+    struct learner_thread_used used; /* processor time of the learner's thread */
+    uint64_t rss_bytes_max;          /* largest resident size of the process */
 };
 void event_log_final(struct event_log *report, uint64_t now_ns, const struct final *final);
 

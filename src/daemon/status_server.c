@@ -8,7 +8,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "commands/status/status_ask.h"
+bool status_place_open(struct status_place *place, const char *dir)
+{
+    *place = (struct status_place){.folder = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC),
+                                   .address = {.sun_family = AF_UNIX}};
+    if (place->folder < 0)
+        return false;
+    (void)snprintf(place->address.sun_path, sizeof place->address.sun_path,
+                   "/proc/self/fd/%d/" STATUS_SOCKET, place->folder);
+    return true;
+}
+
+void status_place_close(struct status_place *place)
+{
+    CHECK(place->folder >= 0);
+    (void)close(place->folder);
+    place->folder = -1;
+}
 
 /* Locks of an open file, not of a process: they hold over network file systems too, and asking
  * about one does not give it up. */
@@ -16,7 +32,7 @@ static const struct flock WHOLE = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
 static const char *path_of(char out[static STATUS_PATH_BYTES], const char *dir, const char *name)
 {
-    (void)snprintf(out, STATUS_PATH_BYTES, "%s/%s", dir, name);
+    CHECK((size_t)snprintf(out, STATUS_PATH_BYTES, "%s/%s", dir, name) < STATUS_PATH_BYTES);
     return out;
 }
 
@@ -24,6 +40,7 @@ enum error status_door_open(struct status_door *door, const char *dir, struct pr
 {
     char path[STATUS_PATH_BYTES];
     struct flock whole = WHOLE;
+    CHECK(dir && !door->dir);
     const int file =
         open(path_of(path, dir, "lock"), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file < 0)
@@ -70,6 +87,7 @@ enum error status_door_socket(const struct status_door *door, int *made, struct 
     struct status_place place;
     const int fresh = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     bool bound = false;
+    CHECK(door->dir);
     if (fresh >= 0 && status_place_open(&place, door->dir)) {
         bound = bind_anew(fresh, &place);
         const int reason = errno;
@@ -90,6 +108,7 @@ enum error status_door_socket(const struct status_door *door, int *made, struct 
 void status_door_shut(const struct status_door *door)
 {
     char path[STATUS_PATH_BYTES];
+    CHECK(door->dir);
     (void)unlink(path_of(path, door->dir, STATUS_SOCKET));
 }
 

@@ -13,19 +13,22 @@ tell 'nobody answers where no node is'
 expect 1 'no node runs with the state_dir .*--state DIR or --config FILE' \
     "${status[@]}" --state "$dir/nowhere"
 expect 2 'hearsay status --help' "${status[@]}" --no-such-option
-expect 2 'either --state or --config' "${status[@]}" --state a --config b
+expect 2 'either --state, once, or --config and --set' "${status[@]}" --state a --config b
+expect 1 "no node runs with the state_dir $dir/nowhere" \
+    "${status[@]}" --set "node.state_dir=$dir/nowhere"
+expect 2 'batch = 0: too small' "${status[@]}" --set train.batch=0
 expect 2 'no-such.conf' "${status[@]}" --config "$dir/no-such.conf"
 expect 0 'Exit codes, for health probes' "$hearsay" help status
 expect 0 'q or Ctrl.C ends' "$hearsay" help top
 
 tell 'a running node answers'
-start one
+start one --set node.grace_s=60 --set limits.silence_s=60
 address=$(address_of one)
 wait_for 20 'one to answer' answers one
 [[ $(stat -c %a "$dir/one/status.sock") == 600 ]] || fail 'others may ask'
 expect 0 'in swarm "hearsay", up .*: running$' "${status[@]}" --state "$dir/one"
 expect 0 "listens on $address" "${status[@]}" --state "$dir/one"
-expect 0 '^  tempo      tells every [0-9.]+ m?s, gain [0-9.]+, beta 0\.[0-9]+$' \
+expect 0 '^  exchange   publishes every [0-9.]+ m?s, gain [0-9.]+, beta 0\.[0-9]+$' \
     "${status[@]}" --state "$dir/one"
 expect 0 'no connection to any other node' "${status[@]}" --state "$dir/one"
 (($(wc -L <"$dir/said.out") <= 80)) || fail 'a line is longer than 80 columns'
@@ -35,13 +38,14 @@ id=$(value id)
 says "$dir/said.out" '"checkpoint_age_s":(null|[0-9.]+)' || fail 'no checkpoint age'
 printf '[node]\nstate_dir = %s\n' "$dir/one" >"$dir/one.conf"
 expect 0 "\"id\":\"$id\"" "${status[@]}" --config "$dir/one.conf" --json
+expect 0 "\"id\":\"$id\"" "${status[@]}" --set "node.state_dir=$dir/one" --json
 expect 1 'top needs a terminal.*hearsay status' "$hearsay" top --state "$dir/one"
 
 tell 'it knows its neighbour and what goes over the link'
 start two --set "node.peers=$address"
 has_two() { answers one && says "$dir/said.out" '^[0-9a-f]{8}  *127.0.0.1:[0-9]* *[0-9hms.]+ .*>?[0-9.]+ k?B/s'; }
 wait_for 20 'one to show its link' has_two
-(($(grep -cE '^[0-9a-f]{8}  127.0.0.1:[0-9]+ +(this|live) ' "$dir/said.out") == 2)) ||
+(($(grep -cE '^[0-9a-f]{8} 127.0.0.1:[0-9]+ +(this|live) ' "$dir/said.out") == 2)) ||
     fail 'not two members'
 wait_for 20 'two to have joined' answers two
 expect 0 '"open":true,"dialled":true,"listens":true' "${status[@]}" --state "$dir/two" --json
@@ -52,9 +56,42 @@ tell 'a node that has not joined yet answers with 3'
 start early --set "node.peers=127.0.0.1:1"
 wait_for 20 'early to answer' eval 'answers early; (($? == 3))'
 says "$dir/said.out" ': joining$' || fail 'it does not say what it does'
-kill -KILL "${pid[early]}"
-wait "${pid[early]}" 2>/dev/null || true
-unset 'pid[early]'
+
+tell 'a node that reaches nobody trains, and is not ready'
+is_alone() { answers early || (($? == 3)) && says "$dir/said.out" '^  alone: '; }
+wait_for 40 'early to be alone' is_alone
+says "$dir/said.out" ': running$' || fail 'it does not train'
+says "$dir/said.out" '1 peer configured, none reached for [0-9]' || fail 'it does not say for how long'
+says "$dir/said.out" '^ +127.0.0.1:1 cannot be reached: connection refused' || fail 'it does not say why'
+expect 3 '"stage":"running","healthy":false,"peers_configured":1,"alone_s":[0-9.]+,"alone_reason":"127' \
+    "${status[@]}" --state "$dir/early" --json
+wait_for 20 'early to say so itself' says "$dir/early.err" 'alone: 1 peer configured, none reached'
+
+tell 'one wish to end that comes as two signals is one'
+kill -STOP "${pid[early]}" # so that both wait for it
+kill -TERM "${pid[early]}"
+kill -INT "${pid[early]}"
+kill -CONT "${pid[early]}"
+reap early 0
+says "$dir/early.err" 'left the swarm' || fail 'it did not leave'
+! says "$dir/early.err" 'second signal' || fail 'the second signal counted'
+
+tell 'a node of another model is alone, too'
+start other --set "node.peers=$address" --set 'model.layers=dense 20, relu, dense 10'
+other_is_alone() { answers other || (($? == 3)) && says "$dir/said.out" 'other model: theirs has'; }
+wait_for 40 'other to be alone' other_is_alone
+
+tell 'a second signal that comes clearly later ends a node at once'
+kill -STOP "${pid[two]}" # so that one waits for it
+kill -TERM "${pid[one]}"
+wait_for 20 'one to be leaving' notes one '"note":"leaving"'
+ends_at_last() { kill -TERM "${pid[one]}" 2>/dev/null; says "$dir/one.err" 'second signal \(15\): ending at once'; }
+wait_for 30 'a signal to count' ends_at_last
+reap one 0
+kill -CONT "${pid[two]}"
+leave other
+start one --set "node.listen=$address"
+wait_for 20 'one to answer' answers one
 
 tell 'a state folder has one node'
 node=("$hearsay" node "${small[@]}" --set "node.identity=$dir/two.key"

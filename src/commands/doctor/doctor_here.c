@@ -13,7 +13,7 @@
 #include "commands/doctor/doctor.h"
 #include "state/state_dir.h"
 #include "daemon/status_server.h"
-#include "commands/status/status_text.h"
+#include "base/amount.h"
 #include "socket/transport.h"
 
 #define ARENA_BYTES   ((size_t)64 << 30) /* address space; only what is touched costs memory */

@@ -8,7 +8,7 @@
 #include "commands/doctor/doctor.h"
 #include "commands/doctor/doctor_place.h"
 #include "commands/doctor/doctor_visit.h"
-#include "commands/status/status_text.h"
+#include "base/amount.h"
 
 #define NAME_WAIT_NS (5000 * MS_NS)
 

@@ -10,8 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "commands/status/status_command.h"
-#include "commands/status/status_text.h"
+#include "commands/config_options.h"
 
 #define REFRESH_MS    1000
 #define WAIT_MS       1000 /* for an answer: keys wait as long */
@@ -26,11 +25,12 @@
 #define REST_BELOW   "\033[J"
 
 static const char usage[] =
-    "hearsay top [--state DIR | --config FILE]: watch the node of this machine\n"
+    "hearsay top [options]: watch the node of this machine\n"
     "\n"
-    "  --state DIR    the node's state folder (default state)\n"
-    "  --config FILE  the node's configuration, which names it\n"
-    "  --help         print this\n"
+    "  --state DIR             the node's state folder (default state)\n"
+    "  --config FILE           or: the node's configuration, which names the folder\n"
+    "  --set SECTION.KEY=VALUE set one key, as hearsay node takes it; may be repeated\n"
+    "  --help                  print this\n"
     "\n"
     "The same as hearsay status, once a second, on the whole terminal. q or Ctrl+C ends.\n";
 
@@ -53,14 +53,14 @@ static void draw_part(FILE *out, const char *text, int lines, int columns)
     }
 }
 
+/* A part of the screen, before it is cut. */
 struct part {
-    char *text;
-    size_t bytes;
-    int lines;
+    char *text;   /* to be freed */
+    size_t bytes; /* of text */
+    int lines;    /* in text */
 };
 
-static struct part part_of(void (*print)(FILE *out, const struct status_page *page),
-                           const struct status_page *page)
+static struct part part_of(void (*print)(FILE *out, const json_t *page), const json_t *page)
 {
     struct part part = {0};
     FILE *out = open_memstream(&part.text, &part.bytes);
@@ -72,11 +72,12 @@ static struct part part_of(void (*print)(FILE *out, const struct status_page *pa
     return part;
 }
 
-void top_draw(FILE *out, const struct status_page *page, int rows, int columns)
+void top_draw(FILE *out, const json_t *page, int rows, int columns)
 {
-    struct part node = part_of(status_text_node, page);
-    struct part links = part_of(status_text_links, page);
-    struct part members = part_of(status_text_members, page);
+    CHECK(rows > 0 && columns > 0);
+    struct part node = part_of(status_print_node, page);
+    struct part links = part_of(status_print_links, page);
+    struct part members = part_of(status_print_members, page);
     const int node_rows = node.lines < rows ? node.lines : rows;
     const int left = rows - node_rows - 2; /* two empty lines */
     int links_rows = left / 2;
@@ -212,10 +213,22 @@ static void show(const char *text)
     free(screen);
 }
 
+static enum error ask(const char *dir, json_t **page, struct problem *problem)
+{
+    char *bytes;
+    size_t count;
+    enum error error = status_ask(dir, WAIT_MS, &bytes, &count, problem);
+    if (error != OK)
+        return error;
+    error = status_read(page, bytes, count, problem);
+    free(bytes);
+    return error;
+}
+
 static void refresh(const char *dir)
 {
     struct winsize size = {0};
-    struct status_page page;
+    json_t *page;
     struct problem problem;
     char *text = NULL;
     size_t bytes = 0;
@@ -224,9 +237,9 @@ static void refresh(const char *dir)
     const int columns = size.ws_col >= COLUMNS_LEAST ? size.ws_col : STATUS_COLUMNS;
     FILE *out = open_memstream(&text, &bytes);
     CHECK(out);
-    if (status_page_ask(&page, dir, WAIT_MS, &problem) == OK) {
-        top_draw(out, &page, rows, columns);
-        status_page_free(&page);
+    if (ask(dir, &page, &problem) == OK) {
+        top_draw(out, page, rows, columns);
+        json_decref(page);
     } else {
         (void)fprintf(out, "hearsay top: %s\n\nTrying again every second; q ends.\n", problem.text);
     }
@@ -254,21 +267,22 @@ static void watch(const char *dir)
 
 int top_run(int argc, char **argv)
 {
-    struct status_options options;
+    struct config_options options;
+    struct config config;
     struct problem problem;
-    if (status_options_parse(&options, argc, argv, false, &problem) != OK) {
-        (void)fprintf(stderr, "hearsay: %s\n", problem.text);
-        return 2;
-    }
+    if (config_options_parse(&options, TAKES_STATE, argc, argv, &problem) != OK)
+        return config_options_complain(&problem, 2);
     if (options.help) {
         (void)fputs(usage, stdout);
         return 0;
     }
+    if (config_options_read(&config, &options, &problem) != OK)
+        return config_options_complain(&problem, 2);
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
         (void)fprintf(stderr, "hearsay: top needs a terminal; for a script or a file: hearsay "
                               "status, or hearsay status --json\n");
         return 1;
     }
-    watch(options.dir);
+    watch(config.node.state_dir);
     return 0;
 }

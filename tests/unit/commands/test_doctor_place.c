@@ -1,4 +1,4 @@
-/* What kind of address an address is; and options of the commands that look. */
+/* What kind of address an address is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,10 +9,7 @@
 
 #include <cmocka.h>
 
-#include <getopt.h>
-
 #include "commands/doctor/doctor_place.h"
-#include "commands/status/status_command.h"
 
 static enum place place(const char *host)
 {
@@ -94,80 +91,12 @@ static void we_would_call_ourselves_from_here(void **state)
     assert_false(place_towards(&name, &from));
 }
 
-/* Options. */
-
-#define ARGUMENTS_MAX 8
-
-static enum error parse(struct status_options *options, struct problem *problem, bool knows_json,
-                        const char *a, const char *b, const char *c)
-{
-    static char words[ARGUMENTS_MAX][256];
-    char *argv[ARGUMENTS_MAX] = {words[0]};
-    const char *const given[] = {a, b, c};
-    int argc = 1;
-    (void)strcpy(words[0], "hearsay status");
-    for (int i = 0; i < 3 && given[i]; i++, argc++) {
-        (void)snprintf(words[argc], sizeof words[argc], "%s", given[i]);
-        argv[argc] = words[argc];
-    }
-    optind = 0; /* from the beginning */
-    opterr = 0;
-    return status_options_parse(options, argc, argv, knows_json, problem);
-}
-
-static void the_state_folder_is_named_or_the_usual_one(void **state)
-{
-    (void)state;
-    struct status_options options;
-    struct problem problem;
-    assert_int_equal(parse(&options, &problem, true, NULL, NULL, NULL), OK);
-    assert_string_equal(options.dir, "state");
-    assert_false(options.json);
-    assert_int_equal(parse(&options, &problem, true, "--state", "/srv/one", "--json"), OK);
-    assert_string_equal(options.dir, "/srv/one");
-    assert_true(options.json);
-}
-
-static void a_configuration_names_the_state_folder(void **state)
-{
-    (void)state;
-    char path[] = "/tmp/hearsay-test-XXXXXX";
-    const int file = mkstemp(path);
-    assert_true(file >= 0);
-    FILE *out = fdopen(file, "w");
-    (void)fprintf(out, "[node]\nstate_dir = /srv/two\n");
-    assert_int_equal(fclose(out), 0);
-    struct status_options options;
-    struct problem problem;
-    assert_int_equal(parse(&options, &problem, true, "--config", path, NULL), OK);
-    assert_string_equal(options.dir, "/srv/two");
-    assert_int_equal(remove(path), 0);
-    assert_int_equal(parse(&options, &problem, true, "--config", path, NULL), MISSING);
-}
-
-static void what_cannot_be_meant_is_refused(void **state)
-{
-    (void)state;
-    struct status_options options;
-    struct problem problem;
-    assert_int_equal(parse(&options, &problem, true, "--state=a", "--state=b", NULL), MALFORMED);
-    assert_non_null(strstr(problem.text, "either --state or --config, once"));
-    assert_int_equal(parse(&options, &problem, true, "here", NULL, NULL), MALFORMED);
-    assert_non_null(strstr(problem.text, "\"here\""));
-    assert_int_equal(parse(&options, &problem, true, "--no-such", NULL, NULL), MALFORMED);
-    assert_non_null(strstr(problem.text, "hearsay status --help"));
-    assert_int_equal(parse(&options, &problem, false, "--json", NULL, NULL), MALFORMED);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_are_told_apart_at_their_bounds),
         cmocka_unit_test(only_our_own_addresses_are_here),
         cmocka_unit_test(we_would_call_ourselves_from_here),
-        cmocka_unit_test(the_state_folder_is_named_or_the_usual_one),
-        cmocka_unit_test(a_configuration_names_the_state_folder),
-        cmocka_unit_test(what_cannot_be_meant_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

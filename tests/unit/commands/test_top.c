@@ -12,33 +12,28 @@
 
 #define NODE_LINES 10
 
-static struct status_member members[100];
-static struct status_link links[100];
-
-static struct status_page page_of(size_t links_count, size_t members_count)
+static json_t *rows_of(char letter, size_t count)
 {
-    struct status_page page = {.id = "6da36a14",
-                               .stage = "running",
-                               .trains = true,
-                               .links = links,
-                               .links_count = links_count,
-                               .members = members,
-                               .members_count = members_count};
-    for (int i = 0; i < 100; i++) {
-        (void)snprintf(links[i].id, sizeof links[i].id, "l%d", i);
-        (void)snprintf(members[i].id, sizeof members[i].id, "m%d", i);
-    }
-    return page;
+    json_t *rows = json_array();
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(
+            json_array_append_new(rows, json_pack("{s:o}", "id", json_sprintf("%c%zu", letter, i))),
+            0);
+    return rows;
 }
 
 static char screen[16384];
 
 static void draw(size_t links_count, size_t members_count, int rows, int columns)
 {
-    const struct status_page page = page_of(links_count, members_count);
+    json_t *page =
+        json_pack("{s:s, s:s, s:b, s:o, s:o}", "id", "6da36a14", "stage", "running", "trains", 1,
+                  "links", rows_of('l', links_count), "members", rows_of('m', members_count));
     FILE *out = fmemopen(screen, sizeof screen, "w");
-    top_draw(out, &page, rows, columns);
+    assert_non_null(page);
+    top_draw(out, page, rows, columns);
     assert_int_equal(fclose(out), 0);
+    json_decref(page);
 }
 
 static int lines(void)

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "commands/status/status_ask.h"
+#include "commands/status/status.h"
 #include "daemon/status_server.h"
 #include "socket/transport.h"
 

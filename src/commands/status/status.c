@@ -1,0 +1,486 @@
+#include "commands/status/status.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/amount.h"
+#include "commands/config_options.h"
+#include "daemon/status_server.h"
+
+#define WAIT_MS     5000
+#define READ_BYTES  ((size_t)64 << 10)
+#define LONG_NUMBER 10000000000 /* longer ones are rounded */
+#define OLD_S       60.0        /* a capacity that was last seen longer ago may have changed */
+#define INDENT      13          /* where the text of a node's lines begins */
+
+enum { EXIT_HEALTHY = 0, EXIT_NO_ANSWER = 1, EXIT_USAGE = 2, EXIT_NOT_READY = 3 };
+
+static const char usage[] =
+    "hearsay status [options]: how is the node of this machine?\n"
+    "\n"
+    "  --state DIR             the node's state folder (default state)\n"
+    "  --config FILE           or: the node's configuration, which names the folder\n"
+    "  --set SECTION.KEY=VALUE set one key, as hearsay node takes it; may be repeated\n"
+    "  --json                  print one JSON object, with everything\n"
+    "  --help                  print this\n"
+    "\n"
+    "Exit codes, for health probes: 0 it trains (or relays), 1 no node answers,\n"
+    "2 wrong usage, 3 it answers and is not ready: it joins, catches up, or is alone,\n"
+    "because it reaches none of its peers (it trains on: no reason to restart it).\n";
+
+/* Asking. */
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static enum error no_node(const char *dir, struct problem *problem)
+{
+    if (status_door_is_taken(dir))
+        return problem_set(problem, FAILED,
+                           "the node of %s does not answer: it is just starting or ending; ask "
+                           "again",
+                           dir);
+    return problem_set(problem, MISSING,
+                       "no node runs with the state_dir %s: start it (hearsay node), or name the "
+                       "right folder with --state DIR or --config FILE",
+                       dir);
+}
+
+static enum error connect_failed(const char *dir, int reason, struct problem *problem)
+{
+    if (reason == ENOENT || reason == ECONNREFUSED || reason == ENOTDIR)
+        return no_node(dir, problem);
+    if (reason == EACCES || reason == EPERM)
+        return problem_set(problem, FAILED,
+                           "%s/" STATUS_SOCKET " is another user's: ask as the user that runs the "
+                           "node",
+                           dir);
+    if (reason == EAGAIN)
+        return problem_set(problem, FAILED,
+                           "the node of %s does not answer, and many are waiting for it: it is "
+                           "stopped or stuck",
+                           dir);
+    return problem_set(problem, FAILED, "cannot ask at %s/" STATUS_SOCKET ": %s", dir,
+                       strerror(reason));
+}
+
+/* A socket connected to the node. */
+static enum error reach(const char *dir, int *out, struct problem *problem)
+{
+    struct status_place place;
+    const int asking = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int reason = errno;
+    if (asking >= 0 && status_place_open(&place, dir)) {
+        const struct sockaddr *address = (const struct sockaddr *)&place.address;
+        reason = connect(asking, address, sizeof place.address) == 0 ? 0 : errno;
+        status_place_close(&place);
+    } else if (asking >= 0) {
+        reason = errno;
+    }
+    if (reason == 0) {
+        *out = asking;
+        return OK;
+    }
+    if (asking >= 0)
+        (void)close(asking);
+    return connect_failed(dir, reason, problem);
+}
+
+/* An answer being received. */
+struct answer {
+    const char *dir;  /* whose node was asked */
+    int asking;       /* the socket */
+    int wait_ms;      /* for all of it */
+    int64_t until_ms; /* the end of the wait */
+    char *bytes;      /* received so far */
+    size_t count;     /* of bytes */
+    bool ended;       /* the node has closed */
+};
+
+static enum error too_late(const struct answer *answer, struct problem *problem)
+{
+    struct ucred node = {0};
+    socklen_t bytes = sizeof node;
+    (void)getsockopt(answer->asking, SOL_SOCKET, SO_PEERCRED, &node, &bytes);
+    return problem_set(problem, FAILED,
+                       "the node of %s (process %d) has not answered within %g s: it is stopped, "
+                       "stuck, or its machine is overloaded",
+                       answer->dir, (int)node.pid, answer->wait_ms * 1e-3);
+}
+
+static enum error read_more(struct answer *answer, struct problem *problem)
+{
+    const int64_t left_ms = answer->until_ms - now_ms();
+    struct pollfd ready = {.fd = answer->asking, .events = POLLIN};
+    if (left_ms <= 0 || poll(&ready, 1, (int)left_ms) == 0)
+        return too_late(answer, problem);
+    answer->bytes = realloc(answer->bytes, answer->count + READ_BYTES + 1);
+    CHECK(answer->bytes);
+    const ssize_t got = read(answer->asking, answer->bytes + answer->count, READ_BYTES);
+    answer->ended = got == 0;
+    if (got > 0)
+        answer->count += (size_t)got;
+    if ((got < 0 && errno != EAGAIN && errno != EINTR) || (got == 0 && answer->count == 0))
+        return problem_set(problem, FAILED, "the node of %s ended instead of answering",
+                           answer->dir);
+    if (answer->count > STATUS_ANSWER_MAX)
+        return problem_set(problem, TOO_BIG, "the answer of the node of %s has no end",
+                           answer->dir);
+    return OK;
+}
+
+enum error status_ask(const char *dir, int wait_ms, char **bytes, size_t *count,
+                      struct problem *problem)
+{
+    struct answer answer = {.dir = dir, .wait_ms = wait_ms, .until_ms = now_ms() + wait_ms};
+    enum error error = reach(dir, &answer.asking, problem);
+    if (error != OK)
+        return error;
+    while (error == OK && !answer.ended)
+        error = read_more(&answer, problem);
+    (void)close(answer.asking);
+    if (error != OK) {
+        free(answer.bytes);
+        return error;
+    }
+    answer.bytes[answer.count] = 0;
+    *bytes = answer.bytes;
+    *count = answer.count;
+    return OK;
+}
+
+enum error status_read(json_t **page, const char *bytes, size_t count, struct problem *problem)
+{
+    json_t *read = json_loadb(bytes, count, 0, NULL);
+    if (!json_is_string(json_object_get(read, "stage"))) {
+        json_decref(read);
+        return problem_set(problem, MALFORMED,
+                           "what came is not the status of a node: another program, or a node of "
+                           "another version");
+    }
+    *page = read;
+    return OK;
+}
+
+/* The values of a page, by their names, as people read them. */
+
+struct shown {
+    char text[64];
+};
+
+/* What others chose (addresses, names) in so many columns, without what a terminal would obey; the
+ * end of what is too long is left out. "": not known. */
+static struct shown text_of(const json_t *row, const char *key, size_t columns)
+{
+    struct shown out;
+    const char *text = json_string_value(json_object_get(row, key));
+    const size_t length = text ? strlen(text) : 0;
+    size_t i = 0;
+    for (; i < length && i < columns && i < sizeof out.text - 1; i++)
+        out.text[i] = text[i] >= ' ' && text[i] < 127 ? text[i] : '?';
+    if (i < length && i > 1)
+        out.text[i - 1] = out.text[i - 2] = '.';
+    out.text[i] = 0;
+    return out;
+}
+
+/* Not a number: not known. */
+static double real_of(const json_t *row, const char *key)
+{
+    const json_t *value = json_object_get(row, key);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static bool flag_of(const json_t *row, const char *key)
+{
+    return json_is_true(json_object_get(row, key));
+}
+
+static struct amount amount(const json_t *row, const char *key, const char *unit)
+{
+    return amount_of(real_of(row, key), unit);
+}
+
+static struct amount span(const json_t *row, const char *key)
+{
+    return amount_span(real_of(row, key));
+}
+
+static struct shown whole(const json_t *row, const char *key)
+{
+    struct shown out;
+    char digits[24];
+    const json_int_t number = json_integer_value(json_object_get(row, key));
+    if (number < 0 || number >= LONG_NUMBER) {
+        (void)snprintf(out.text, sizeof out.text, "%s", amount_of((double)number, "").text);
+        return out;
+    }
+    const int length = snprintf(digits, sizeof digits, "%lld", (long long)number);
+    int used = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            out.text[used++] = ',';
+        out.text[used++] = digits[i];
+    }
+    out.text[used] = 0;
+    return out;
+}
+
+static struct shown real(const json_t *row, const char *key)
+{
+    struct shown out = {"-"};
+    if (isfinite(real_of(row, key)))
+        (void)snprintf(out.text, sizeof out.text, "%.4f", real_of(row, key));
+    return out;
+}
+
+/* The node. */
+
+/* A text of others in as many lines as it takes, broken at blanks where there are some. */
+static void print_folded(FILE *out, const char *text)
+{
+    const size_t room = STATUS_COLUMNS - INDENT;
+    while (*text) {
+        size_t length = strlen(text);
+        if (length > room) {
+            length = room;
+            while (length > 0 && text[length] != ' ')
+                length--;
+            length = length > 0 ? length : room;
+        }
+        (void)fprintf(out, "%*s", INDENT, "");
+        for (size_t i = 0; i < length; i++)
+            (void)fputc(text[i] >= ' ' && text[i] < 127 ? text[i] : '?', out);
+        (void)fputc('\n', out);
+        text += length;
+        text += strspn(text, " ");
+    }
+}
+
+static void print_alone(FILE *out, const json_t *page)
+{
+    const char *reason = json_string_value(json_object_get(page, "alone_reason"));
+    if (!reason)
+        return;
+    const struct shown peers = whole(page, "peers_configured");
+    (void)fprintf(out, "  alone:     %s peer%s configured, none reached for %s:\n", peers.text,
+                  strcmp(peers.text, "1") == 0 ? "" : "s", span(page, "alone_s").text);
+    print_folded(out, reason);
+}
+
+static void print_training(FILE *out, const json_t *page)
+{
+    if (!flag_of(page, "trains")) {
+        (void)fprintf(out, "  training   off: this node relays only\n");
+        return;
+    }
+    (void)fprintf(out, "  training   %s samples, %s samples/s, loss %s, share %s\n",
+                  whole(page, "samples").text, amount(page, "samples_per_second", "").text,
+                  real(page, "loss").text, real(page, "share").text);
+    (void)fprintf(out, "  exchange   publishes every %s, gain %s, beta %s\n",
+                  span(page, "interval_s").text, real(page, "gain").text, real(page, "beta").text);
+}
+
+static void print_model(FILE *out, const json_t *page)
+{
+    const bool is_behind = real_of(page, "lag_s") > 0;
+    (void)fprintf(out, "  model      %s parameters, digest %s\n", whole(page, "parameters").text,
+                  text_of(page, "digest", 16).text);
+    (void)fprintf(out, "  rumors     %s known, %s waiting, %s%s\n",
+                  whole(page, "rumors_known").text, whole(page, "waiting").text,
+                  is_behind ? "lag " : "no lag", is_behind ? span(page, "lag_s").text : "");
+    (void)fprintf(out, "             %s published, %s received, %s duplicates\n",
+                  whole(page, "rumors_published").text, whole(page, "rumors_received").text,
+                  whole(page, "duplicates").text);
+}
+
+static void print_traffic(FILE *out, const json_t *page)
+{
+    (void)fprintf(out, "  sent       %s in total, now %s; publish budget %s\n",
+                  amount(page, "sent_bytes", "B").text,
+                  amount(page, "sent_bytes_per_s", "B/s").text,
+                  amount(page, "budget_bytes_per_s", "B/s").text);
+    (void)fprintf(out, "  received   %s in total, now %s\n",
+                  amount(page, "received_bytes", "B").text,
+                  amount(page, "received_bytes_per_s", "B/s").text);
+    const bool has_checkpoint = isfinite(real_of(page, "checkpoint_age_s"));
+    (void)fprintf(out, "  memory     %s, rumor log %s; checkpoint %s%s\n",
+                  amount(page, "rss_bytes", "B").text, amount(page, "log_bytes", "B").text,
+                  has_checkpoint ? span(page, "checkpoint_age_s").text : "none",
+                  has_checkpoint ? " old" : "");
+}
+
+void status_print_node(FILE *out, const json_t *page)
+{
+    const struct shown address = text_of(page, "address", 55);
+    (void)fprintf(out, "node %.8s in swarm \"%s\", up %s: %s\n", text_of(page, "id", 60).text,
+                  text_of(page, "swarm", 30).text, span(page, "uptime_s").text,
+                  text_of(page, "stage", 12).text);
+    print_alone(out, page);
+    (void)fprintf(out, "  address    %s%s\n", address.text[0] ? "listens on " : "only dials",
+                  address.text);
+    print_training(out, page);
+    print_model(out, page);
+    print_traffic(out, page);
+}
+
+/* The tables. */
+
+struct column {
+    const char *heading;
+    int width;           /* < 0: at the left */
+    const char *key;     /* of the value */
+    const char *unit;    /* of a number, "s": a span of time; NULL: a text */
+    const char *unknown; /* what is shown for null */
+};
+
+static const struct column LINK_COLUMNS[] = {
+    {"LINK TO", -8, "id", NULL, "-"},
+    {"ADDRESS", -21, "address", NULL, "-"},
+    {"OPEN", 6, "open_s", "s", "not"},
+    {"RTT", 7, "rtt_s", "s", "-"},
+    {"CAPACITY", 10, "rate_bytes_per_s", "B/s", "-"},
+    {"SENT", 9, "sent_bytes_per_s", "B/s", "-"},
+    {"RECEIVED", 9, "received_bytes_per_s", "B/s", "-"},
+};
+
+static const struct column MEMBER_COLUMNS[] = {
+    {"MEMBER", -8, "id", NULL, "-"},
+    {"ADDRESS", -24, "address", NULL, "only dials"},
+    {"STATE", -5, "state", NULL, "-"},
+    {"SAMPLES", 10, "samples", "", "-"},
+    {"TRAINS", 10, "samples_per_second", "/s", "-"},
+    {"SEEN", 8, "age_s", "s", "-"},
+    {"LAG", 8, "lag_s", "s", "-"},
+};
+
+#define COUNT(table) (sizeof(table) / sizeof(table)[0])
+
+/* ">": at least so much, since nothing was too much for the link yet; "~": so much when something
+ * last asked for it, long ago. */
+static const char *capacity_sign(const json_t *row)
+{
+    if (real_of(row, "rate_age_s") > OLD_S)
+        return "~";
+    return flag_of(row, "is_measured") ? "" : ">";
+}
+
+/* Cells; "": not known. */
+
+static struct shown number_cell(const json_t *row, const struct column *column)
+{
+    struct shown out;
+    const bool is_capacity = strcmp(column->heading, "CAPACITY") == 0;
+    if (!isfinite(real_of(row, column->key)))
+        return (struct shown){""};
+    const struct amount number = strcmp(column->unit, "s") == 0
+                                     ? span(row, column->key)
+                                     : amount(row, column->key, column->unit);
+    (void)snprintf(out.text, sizeof out.text, "%s%s", is_capacity ? capacity_sign(row) : "",
+                   number.text);
+    return out;
+}
+
+static struct shown text_cell(const json_t *row, const struct column *column)
+{
+    if (strcmp(column->key, "state") == 0 && flag_of(row, "is_self"))
+        return (struct shown){"this"};
+    if (strcmp(column->key, "id") == 0) /* an id is known by its first digits */
+        return text_of(row, column->key, 60);
+    return text_of(row, column->key, (size_t)abs(column->width));
+}
+
+static void print_row(FILE *out, const struct column *columns, size_t count, const json_t *row)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct column *column = &columns[i];
+        struct shown cell = {""};
+        const char *text = column->heading;
+        if (row) {
+            cell = column->unit ? number_cell(row, column) : text_cell(row, column);
+            text = cell.text[0] ? cell.text : column->unknown;
+        }
+        (void)fprintf(out, "%s%*.*s", i ? " " : "", column->width, abs(column->width), text);
+    }
+    (void)fputc('\n', out);
+}
+
+static void print_table(FILE *out, const struct column *columns, size_t count, const json_t *rows)
+{
+    print_row(out, columns, count, NULL);
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        print_row(out, columns, count, json_array_get(rows, i));
+}
+
+void status_print_links(FILE *out, const json_t *page)
+{
+    const json_t *links = json_object_get(page, "links");
+    if (json_array_size(links) == 0)
+        (void)fprintf(out, "no connection to any other node\n");
+    else
+        print_table(out, LINK_COLUMNS, COUNT(LINK_COLUMNS), links);
+}
+
+void status_print_members(FILE *out, const json_t *page)
+{
+    print_table(out, MEMBER_COLUMNS, COUNT(MEMBER_COLUMNS), json_object_get(page, "members"));
+}
+
+/* The command. */
+
+/* The node's own words, once they are known to be a page. */
+static enum error show(const char *bytes, size_t count, bool as_json, int *code,
+                       struct problem *problem)
+{
+    json_t *page;
+    const enum error error = status_read(&page, bytes, count, problem);
+    if (error != OK)
+        return error;
+    if (as_json) {
+        (void)printf("%s\n", bytes);
+    } else {
+        status_print_node(stdout, page);
+        (void)fputc('\n', stdout);
+        status_print_links(stdout, page);
+        (void)fputc('\n', stdout);
+        status_print_members(stdout, page);
+    }
+    *code = flag_of(page, "healthy") ? EXIT_HEALTHY : EXIT_NOT_READY;
+    json_decref(page);
+    return OK;
+}
+
+int status_run(int argc, char **argv)
+{
+    struct config_options options;
+    struct config config;
+    struct problem problem;
+    char *bytes;
+    size_t count;
+    int code = EXIT_NO_ANSWER;
+    if (config_options_parse(&options, TAKES_STATE | TAKES_JSON, argc, argv, &problem) != OK)
+        return config_options_complain(&problem, EXIT_USAGE);
+    if (options.help) {
+        (void)fputs(usage, stdout);
+        return EXIT_HEALTHY;
+    }
+    if (config_options_read(&config, &options, &problem) != OK)
+        return config_options_complain(&problem, EXIT_USAGE);
+    if (status_ask(config.node.state_dir, WAIT_MS, &bytes, &count, &problem) != OK)
+        return config_options_complain(&problem, EXIT_NO_ANSWER);
+    if (show(bytes, count, options.json, &code, &problem) != OK)
+        (void)config_options_complain(&problem, EXIT_NO_ANSWER);
+    free(bytes);
+    return code;
+}

@@ -1,0 +1,154 @@
+/* What a node tells its person: when it is alone, and what led to a defect. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/event_log.h"
+
+#define SECOND_NS 1000000000ull
+
+static char said[16384]; /* by the last child, on standard error */
+
+/* Run this in a child; returns its wait status. */
+static int run_in_child(void (*act)(void))
+{
+    int ends[2];
+    int status;
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)signal(SIGABRT, SIG_DFL); /* not the test library's */
+        (void)dup2(ends[1], STDERR_FILENO);
+        (void)close(ends[0]);
+        (void)close(ends[1]);
+        act();
+        _exit(0);
+    }
+    (void)close(ends[1]);
+    size_t used = 0;
+    ssize_t got;
+    while ((got = read(ends[0], said + used, sizeof said - 1 - used)) > 0)
+        used += (size_t)got;
+    said[used] = '\0';
+    (void)close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static void open_log(struct event_log *report)
+{
+    struct problem problem;
+    if (event_log_open(report, "", false, SECOND_NS, &problem) != OK)
+        _exit(2);
+}
+
+static void fail_after_many_notes(void)
+{
+    struct event_log report;
+    open_log(&report);
+    for (int i = 0; i < EVENT_LOG_LAST + 4; i++) {
+        char text[32];
+        (void)snprintf(text, sizeof text, "note number %d", i);
+        event_log_say(&report, 3 * SECOND_NS, NOTE_SAVED, LEVEL_DEBUG, text);
+    }
+    event_log_say(&report, 4 * SECOND_NS, NOTE_SAVED, LEVEL_WARNING, "the disk is slow");
+    int two = 1;
+    CHECK(two == 2);
+}
+
+static void a_defect_shows_the_last_notes(void **state)
+{
+    (void)state;
+    const int status = run_in_child(fail_after_many_notes);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    assert_non_null(strstr(said, "not (two == 2)\nbacktrace:\n"));
+    const char *last = strstr(said, "the last notes:\n");
+    assert_non_null(last);
+    assert_null(strstr(last, "note number 4\n"));
+    const char *first = strstr(last, "    2.000 note number 5\n");
+    assert_non_null(first);
+    assert_ptr_equal(strchr(last, '\n') + 1, first);
+    assert_non_null(strstr(first, "note number 19\n    3.000 warning: the disk is slow\n"));
+}
+
+static void fail_after_the_log_is_closed(void)
+{
+    struct event_log report;
+    open_log(&report);
+    event_log_close(&report);
+    int two = 1;
+    CHECK(two == 2);
+}
+
+static void a_closed_log_is_not_shown(void **state)
+{
+    (void)state;
+    (void)run_in_child(fail_after_the_log_is_closed);
+    assert_non_null(strstr(said, "backtrace:\n"));
+    assert_null(strstr(said, "the last notes"));
+}
+
+/* A node with peers: seconds 0 to 60, and somebody to talk to in second 30. */
+static void talk_once(void)
+{
+    struct event_log report;
+    struct note note = {.kind = NOTE_DIAL_FAILED, .level = LEVEL_WARNING, .where = "192.0.2.7:1"};
+    (void)strcpy(note.text, "cannot be reached: connection refused (try 1)");
+    open_log(&report);
+    reach_start(&report.reach, 2, SECOND_NS);
+    event_log_note(&report, &note);
+    for (uint64_t second = 1; second <= 60; second++) {
+        const struct node_stats stats = {
+            .steps = second, .samples_per_second = 1, .neighbours = second == 30};
+        event_log_status(&report, second * SECOND_NS, &stats, 0.5);
+    }
+    event_log_close(&report);
+}
+
+static void a_node_that_reaches_nobody_says_so_in_its_line(void **state)
+{
+    (void)state;
+    assert_int_equal(run_in_child(talk_once), 0);
+    assert_non_null(strstr(said, "    0.000 1 steps, 1 samples/s"));
+    assert_non_null(
+        strstr(said, "   10.000 alone: 2 peers configured, none reached for 10 s "
+                     "(192.0.2.7:1 cannot be reached: connection refused (try 1)); 11 steps, "));
+    assert_non_null(strstr(said, "   30.000 31 steps")); /* a second after the last neighbour */
+    assert_non_null(strstr(said, "   40.000 alone: 2 peers configured, none reached for 11 s"));
+}
+
+static void a_node_without_peers_or_without_a_failed_call_is_not_alone(void **state)
+{
+    (void)state;
+    const struct note note = {.kind = NOTE_DIAL_FAILED, .text = "cannot be reached"};
+    struct reach reach;
+    reach_start(&reach, 0, SECOND_NS);
+    reach_on_note(&reach, &note);
+    assert_false(reach_is_alone(&reach, 100 * SECOND_NS));
+    reach_start(&reach, 1, SECOND_NS); /* its only peer is itself */
+    assert_false(reach_is_alone(&reach, 100 * SECOND_NS));
+    reach_on_note(&reach, &note);
+    assert_false(reach_is_alone(&reach, SECOND_NS + REACH_ALONE_NS - 1));
+    assert_true(reach_is_alone(&reach, SECOND_NS + REACH_ALONE_NS));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_defect_shows_the_last_notes),
+        cmocka_unit_test(a_closed_log_is_not_shown),
+        cmocka_unit_test(a_node_that_reaches_nobody_says_so_in_its_line),
+        cmocka_unit_test(a_node_without_peers_or_without_a_failed_call_is_not_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
