@@ -22,7 +22,8 @@
 #include "socket/transport.h"
 #include "state/checkpoint_owner.h"
 
-#define SECOND_NS 1000000000ull
+#define SECOND_NS      1000000000ull
+#define SIGNAL_ONCE_NS SECOND_NS /* signals within this time are one */
 
 struct daemon {
     const struct config *config;
@@ -42,6 +43,7 @@ struct daemon {
     struct status_door door;
     struct status_watch watch;
 
+    uint64_t signal_ns;   /* when the signal came for which it leaves */
     uint64_t status_ns;   /* next status line */
     uint64_t evaluate_ns; /* next evaluation; UINT64_MAX: never, or one is under way */
     double loss_sum;      /* of the samples since the last status line */
@@ -249,15 +251,21 @@ static void on_wake(void *self)
     pump(daemon);
 }
 
+/* A service manager and a terminal may both send one signal for one wish to end: a second one
+ * counts only when it comes clearly later. */
 static void on_signal(void *self, int number)
 {
     struct daemon *daemon = self;
+    const uint64_t now_ns = transport_now_ns();
     if (node_is_leaving(daemon->node)) {
+        if (now_ns < daemon->signal_ns + SIGNAL_ONCE_NS)
+            return;
         (void)fprintf(stderr, "hearsay: second signal (%d): ending at once\n", number);
         transport_stop(daemon->transport);
         return;
     }
-    node_leave(daemon->node, transport_now_ns());
+    daemon->signal_ns = now_ns;
+    node_leave(daemon->node, now_ns);
     sd_notify_stopping(&daemon->sd_notify);
     pump(daemon);
 }
