@@ -436,8 +436,20 @@ static int run(struct daemon *daemon)
     return code;
 }
 
+/* A hook of failed CHECKs: no key is left for a core dump. */
+static void wipe_keys(void *context)
+{
+    struct daemon *daemon = context;
+    secret_wipe(&daemon->setup.identity, sizeof daemon->setup.identity);
+    secret_wipe(daemon->setup.swarm_key, sizeof daemon->setup.swarm_key);
+    secret_wipe(&daemon->node_options, sizeof daemon->node_options);
+    if (daemon->arena.start) /* the sessions with all neighbours */
+        secret_wipe(daemon->arena.start, daemon->arena.used_bytes);
+}
+
 static void clean_up(struct daemon *daemon)
 {
+    check_forget(wipe_keys, daemon);
     saver_free(daemon->saver);
     transport_free(daemon->transport);
     free(daemon->history);
@@ -457,6 +469,7 @@ static int live(const struct config *config, bool *again)
     struct problem problem;
     CHECK(daemon);
     daemon->config = config;
+    check_on_failure(wipe_keys, daemon);
     sd_notify_open(&daemon->sd_notify);
     const struct transport_owner owner = {
         .self = daemon,
