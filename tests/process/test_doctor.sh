@@ -23,6 +23,10 @@ also '^ok    clock: 20'
 also '^ok    peers: none in node.peers'
 also '^ok    reach: others are told to dial 127.0.0.1, an address of this machine alone'
 [[ ! -e $dir/me ]] || fail 'it has made a folder'
+expect 0 '^WARN  reach: others are told to dial 192.0.2.2:7770, an address for documentation.*nobody can dial it' \
+    "${doctor[@]}" --set node.advertise=192.0.2.2:7770
+expect 0 '^ok    reach: others are told to dial 9.9.9.9:7770, a public address; whether a firewall' \
+    "${doctor[@]}" --set node.advertise=9.9.9.9:7770
 printf '[data]\nsource = generated\n' >"$dir/me.conf"
 expect 0 "^ok    configuration: $dir/me.conf" "${doctor[@]}" --config "$dir/me.conf"
 

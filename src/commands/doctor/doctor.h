@@ -2,11 +2,9 @@
  * is wrong.
  *
  *   doctor.c        the command, its lines
- *   doctor_here.c   this machine: keys, log, folder, data, model, device, port, clock
- *   doctor_state.c  what an earlier life left in the folder
- *   doctor_peers.c  the others, and how they see us
- *   doctor_visit.c  calling on them, with the code of the node itself
- *   doctor_place.c  what kind of address an address is
+ *   doctor_here.c   this machine: keys, log, folder and what is in it, data, model, device, port,
+ * clock doctor_peers.c  the others, and how they see us doctor_visit.c  calling on them, with the
+ * code of the node itself doctor_place.c  what kind of address an address is
  */
 #ifndef HEARSAY_COMMANDS_DOCTOR_DOCTOR_H
 #define HEARSAY_COMMANDS_DOCTOR_DOCTOR_H
@@ -19,20 +17,23 @@ enum verdict { VERDICT_OK, VERDICT_WARN, VERDICT_FAIL };
 
 /* What was asked for, and what has been found out so far. */
 struct doctor {
-    FILE *out;
-    struct config config;
-    int failed, warned;
+    FILE *out;            /* where the lines go */
+    struct config config; /* as the node would read it */
+    int failed;           /* lines that say FAIL */
+    int warned;           /* lines that say WARN */
 
-    struct identity identity;
-    uint8_t swarm_key[KEY_BYTES];
-    char model[SETUP_DESCRIPTION_BYTES];
-    uint64_t parameters;
-    uint64_t free_bytes; /* of the state folder */
-    bool has_identity, has_swarm_key, has_model;
-    bool has_folder; /* the state folder can be written to ... */
-    bool has_state;  /* ... and was there before, and is nobody's now */
-    bool is_taken;   /* a node runs with it now */
-    bool is_port_free;
+    struct identity identity;            /* if has_identity */
+    uint8_t swarm_key[KEY_BYTES];        /* if has_swarm_key */
+    char model[SETUP_DESCRIPTION_BYTES]; /* if has_model */
+    uint64_t parameters;                 /* of the model */
+    uint64_t free_bytes;                 /* on the disk of the state folder */
+    bool has_identity;                   /* the identity could be read */
+    bool has_swarm_key;                  /* the swarm key could be read */
+    bool has_model;                      /* the model could be built */
+    bool has_folder;                     /* the state folder can be written to */
+    bool has_state;                      /* the folder was there before, and no node has it now */
+    bool is_taken;                       /* a node runs with the folder now */
+    bool is_port_free;                   /* node.listen could be listened to */
 };
 
 /* One line: how it is, of what, and a sentence; counted. */
@@ -40,7 +41,6 @@ void doctor_say(struct doctor *doctor, enum verdict verdict, const char *subject
                 const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 void doctor_look_here(struct doctor *doctor);
-void doctor_look_at_state(struct doctor *doctor); /* needs has_state, has_identity, has_model */
 void doctor_look_at_peers(struct doctor *doctor);
 
 /* argv[0] is "hearsay doctor". Returns the exit code: 0 a node can start (warnings or not),

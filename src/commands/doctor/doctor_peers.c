@@ -120,8 +120,12 @@ static struct amount median_trip(struct visit *visit)
     return amount_span((double)visit->trip_ns[visit->rounds / 2] * 1e-9);
 }
 
-static const char *remedy_for(const char *tried)
+static const char *remedy_for(const struct visit *visit)
 {
+    const char *tried = visit->tried;
+    CHECK(visit->numbers > 0);
+    if (place_is_nobodys(place_of(&visit->number[0])))
+        return "no machine has such an address: give the peer's own";
     if (strstr(tried, "refused"))
         return "nobody listens there: is the node running, with this port as its node.listen?";
     if (strstr(tried, "timed out") || strstr(tried, "in time"))
@@ -135,7 +139,7 @@ static void say_connection(struct doctor *doctor, const char *subject, struct vi
 {
     if (visit->rounds == 0)
         doctor_say(doctor, VERDICT_FAIL, subject, "cannot be connected to (%s): %s", visit->tried,
-                   remedy_for(visit->tried));
+                   remedy_for(visit));
     else
         doctor_say(doctor, VERDICT_OK, subject,
                    "%s can be connected to, round trip %s (median of %d)%s%s",
@@ -207,6 +211,19 @@ static enum place widest(const struct round *round, struct address *ours)
     return widest;
 }
 
+/* What an address means for those who would dial it; peers: the widest place that one is in. */
+static const char *consequence_of(enum place place, enum place peers)
+{
+    if (place_is_nobodys(place))
+        return ": nobody can dial it; give this machine's own in node.listen or node.advertise";
+    if (place < peers)
+        return ": peers outside it cannot dial this node, unless a port is forwarded and "
+               "node.advertise names it; it takes part by dialling out";
+    if (place < PLACE_PUBLIC)
+        return ": enough for those who share it; nobody else can dial this node";
+    return "; whether a firewall lets them through can be seen from there only";
+}
+
 static void say_reach(const struct round *round)
 {
     struct doctor *doctor = round->doctor;
@@ -215,8 +232,7 @@ static void say_reach(const struct round *round)
     char text[ADDRESS_TEXT_BYTES];
     if (!node->listen.host[0]) {
         doctor_say(doctor, VERDICT_OK, "reach",
-                   "nobody can call this node, which only dials: "
-                   "enough while others listen");
+                   "nobody can dial this node, which only dials: enough while others listen");
         return;
     }
     const enum place peers = widest(round, &ours);
@@ -230,15 +246,11 @@ static void say_reach(const struct round *round)
     if (ours.port == 0)
         ours.port = node->listen.port;
     const enum place place = place_of(&ours);
-    const bool is_narrow = place < peers;
-    doctor_say(doctor, is_narrow ? VERDICT_WARN : VERDICT_OK, "reach", "%s %s, %s%s",
+    doctor_say(doctor, place_is_nobodys(place) || place < peers ? VERDICT_WARN : VERDICT_OK,
+               "reach", "%s %s, %s%s",
                is_advertised ? "others are told to dial" : "seen from here, others would dial",
                ours.port ? address_text(&ours, text) : ours.host, place_text(place),
-               is_narrow ? ": peers outside it cannot call this node, unless a port is forwarded "
-                           "and node.advertise names it; it takes part by dialling out"
-               : place < PLACE_PUBLIC
-                   ? ": enough for those who share it; whoever does not cannot call this node"
-                   : "; whether a firewall lets them through can be seen from there only");
+               consequence_of(place, peers));
 }
 
 void doctor_look_at_peers(struct doctor *doctor)

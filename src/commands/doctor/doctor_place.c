@@ -6,21 +6,61 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static enum place place_of_v4(uint32_t host)
+#include "base/error.h"
+
+/* The addresses whose first bits are these. */
+struct network {
+    uint8_t prefix[16];
+    int bits;
+    enum place place;
+};
+
+/* The first that fits decides. */
+static const struct network V4[] = {
+    {{127}, 8, PLACE_LOOPBACK},
+    {{169, 254}, 16, PLACE_LINK_LOCAL},
+    {{10}, 8, PLACE_PRIVATE},
+    {{172, 16}, 12, PLACE_PRIVATE},
+    {{192, 168}, 16, PLACE_PRIVATE},
+    {{100, 64}, 10, PLACE_CARRIER},
+    {{192, 0, 2}, 24, PLACE_DOCUMENTATION},
+    {{198, 51, 100}, 24, PLACE_DOCUMENTATION},
+    {{203, 0, 113}, 24, PLACE_DOCUMENTATION},
+    {{198, 18}, 15, PLACE_BENCHMARK},
+    {{224}, 4, PLACE_MULTICAST},
+    {{0}, 8, PLACE_RESERVED},
+    {{192, 0, 0}, 24, PLACE_RESERVED},
+    {{240}, 4, PLACE_RESERVED},
+    {{0}, 0, PLACE_PUBLIC},
+};
+
+static const struct network V6[] = {
+    {{[15] = 1}, 128, PLACE_LOOPBACK},
+    {{0xfe, 0x80}, 10, PLACE_LINK_LOCAL},
+    {{0xfc}, 7, PLACE_PRIVATE},
+    {{0xfe, 0xc0}, 10, PLACE_PRIVATE},
+    {{0x20, 0x01, 0x0d, 0xb8}, 32, PLACE_DOCUMENTATION},
+    {{0x3f, 0xff}, 20, PLACE_DOCUMENTATION},
+    {{0x20, 0x01, 0x00, 0x02}, 48, PLACE_BENCHMARK},
+    {{0xff}, 8, PLACE_MULTICAST},
+    {{0x20}, 3, PLACE_PUBLIC},                    /* all that is given out today (RFC 4291) */
+    {{0x00, 0x64, 0xff, 0x9b}, 96, PLACE_PUBLIC}, /* IPv4 behind a translator (RFC 6052) */
+    {{0}, 0, PLACE_RESERVED},
+};
+
+static bool is_in(const struct network *network, const uint8_t *number)
 {
-    static const struct {
-        uint32_t network;
-        int bits;
-        enum place place;
-    } NETWORKS[] = {
-        {0x7F000000, 8, PLACE_LOOPBACK}, {0xA9FE0000, 16, PLACE_LINK_LOCAL},
-        {0x0A000000, 8, PLACE_PRIVATE},  {0xAC100000, 12, PLACE_PRIVATE},
-        {0xC0A80000, 16, PLACE_PRIVATE}, {0x64400000, 10, PLACE_CARRIER},
-    };
-    for (size_t i = 0; i < sizeof NETWORKS / sizeof NETWORKS[0]; i++)
-        if ((host ^ NETWORKS[i].network) >> (32 - NETWORKS[i].bits) == 0)
-            return NETWORKS[i].place;
-    return PLACE_PUBLIC;
+    const int bytes = network->bits / 8, rest = network->bits % 8;
+    CHECK(network->bits >= 0 && network->bits <= 128);
+    return memcmp(number, network->prefix, (size_t)bytes) == 0 &&
+           (rest == 0 || (number[bytes] ^ network->prefix[bytes]) >> (8 - rest) == 0);
+}
+
+static enum place place_in(const struct network *network, const uint8_t *number)
+{
+    while (!is_in(network, number)) /* the last one holds all */
+        network++;
+    return network->place;
 }
 
 enum place place_of(const struct address *address)
@@ -28,19 +68,30 @@ enum place place_of(const struct address *address)
     struct in_addr v4;
     struct in6_addr v6;
     if (inet_pton(AF_INET, address->host, &v4) == 1)
-        return place_of_v4(ntohl(v4.s_addr));
+        return place_in(V4, (const uint8_t *)&v4);
     if (inet_pton(AF_INET6, address->host, &v6) != 1)
         return PLACE_NAME;
-    if (IN6_IS_ADDR_LOOPBACK(&v6))
-        return PLACE_LOOPBACK;
-    if (IN6_IS_ADDR_LINKLOCAL(&v6))
-        return PLACE_LINK_LOCAL;
-    return (v6.s6_addr[0] & 0xFE) == 0xFC ? PLACE_PRIVATE : PLACE_PUBLIC;
+    if (IN6_IS_ADDR_V4MAPPED(&v6))
+        return place_in(V4, v6.s6_addr + 12);
+    return place_in(V6, v6.s6_addr);
+}
+
+bool place_is_nobodys(enum place place)
+{
+    return place < PLACE_LOOPBACK;
 }
 
 const char *place_text(enum place place)
 {
     switch (place) {
+    case PLACE_RESERVED:
+        return "a reserved address, for no machine (RFC 6890)";
+    case PLACE_DOCUMENTATION:
+        return "an address for documentation, for no machine (RFC 5737, RFC 3849, RFC 9637)";
+    case PLACE_BENCHMARK:
+        return "an address for benchmarks, for no machine (RFC 2544, RFC 5180)";
+    case PLACE_MULTICAST:
+        return "a multicast address, for no machine (RFC 5771, RFC 4291)";
     case PLACE_LOOPBACK:
         return "an address of this machine alone (loopback)";
     case PLACE_LINK_LOCAL:
@@ -48,13 +99,13 @@ const char *place_text(enum place place)
     case PLACE_PRIVATE:
         return "a private address (RFC 1918, RFC 4193)";
     case PLACE_CARRIER:
-        return "a shared address of a provider or a VPN (100.64.0.0/10)";
+        return "a shared address of a provider or a VPN (100.64.0.0/10, RFC 6598)";
     case PLACE_PUBLIC:
         return "a public address";
     case PLACE_NAME:
         return "a name";
     }
-    return "";
+    check_failed(__FILE__, __LINE__, "every place has its text");
 }
 
 /* The number as a socket address; 0: it is none. */

@@ -172,7 +172,6 @@ static void on_signal(void *self, int number)
 {
     struct round *round = self;
     (void)number;
-    round->interrupted = true;
     transport_stop(round->transport);
 }
 

@@ -18,40 +18,41 @@
 #define MS_NS       1000000ull
 #define TRIED_BYTES 512
 
+/* One configured peer being called on. */
 struct visit {
-    struct address address; /* as configured */
-    struct address number[NUMBERS_MAX];
-    int numbers;
-    int trying; /* which of them */
-    bool is_self;
+    struct address address;             /* as configured */
+    struct address number[NUMBERS_MAX]; /* that the address resolves to */
+    int numbers;                        /* how many */
+    int trying;                         /* which of them is being dialled */
+    bool is_self;                       /* it is the address of this node: not to be dialled */
 
-    struct peer peer;
-    uint64_t dialled_ns;
-    uint64_t deadline_ns; /* of what is under way */
-    bool is_connected;
+    struct peer peer;        /* the conversation */
+    uint64_t dialled_ns;     /* when the present call began */
+    uint64_t deadline_ns;    /* of what is under way */
+    bool is_connected;       /* the present call has connected */
     bool late;               /* the deadline has passed */
-    char tried[TRIED_BYTES]; /* "192.0.2.1: connection refused; …" */
+    char tried[TRIED_BYTES]; /* numbers that failed: "192.0.2.1: connection refused; ..." */
 
-    uint64_t trip_ns[ROUNDS];
-    int rounds;      /* connections made */
-    bool is_through; /* the handshake is done, in the first round */
-    uint8_t id[ID_BYTES];
-    char why[sizeof((struct problem *)NULL)->text]; /* not */
-    bool is_over;
+    uint64_t trip_ns[ROUNDS]; /* of each connection made */
+    int rounds;               /* connections made */
+    bool is_through;          /* the handshake was completed, in the first round */
+    uint8_t id[ID_BYTES];     /* of the other, if is_through */
+    char why[sizeof((struct problem *)NULL)->text]; /* the reason why it is not through */
+    bool is_over;                                   /* nothing more is to be tried */
 };
 
-/* All visits. The caller gives doctor, club, can_greet, and visits with address and numbers. */
+/* All visits. The caller gives doctor, credentials, can_greet, and visits with address and number.
+ */
 struct round {
-    struct doctor *doctor;
-    struct transport *transport;
-    struct credentials credentials;
-    struct entropy entropy;
-    bool can_greet; /* keys and model are there */
-    struct visit *visits;
-    uint32_t count;
-    uint64_t end_ns;
-    uint64_t dials; /* so far: numbers the connections */
-    bool interrupted;
+    struct doctor *doctor;          /* who looks */
+    struct transport *transport;    /* of this round */
+    struct credentials credentials; /* if can_greet */
+    struct entropy entropy;         /* for the handshakes */
+    bool can_greet;                 /* keys and model are there */
+    struct visit *visits;           /* [count] */
+    uint32_t count;                 /* of the peers configured */
+    uint64_t end_ns;                /* of the whole round */
+    uint64_t dials;                 /* so far: numbers the connections */
 };
 
 /* Visit each that has numbers and is not this node. Returns in time, whatever the others do. */
