@@ -30,7 +30,7 @@ static const char keygen_usage[] =
 static const char swarmkey_usage[] =
     "hearsay swarmkey [FILE]: make the key of a swarm (default swarm.key)\n"
     "\n"
-    "The file must not exist yet. All nodes of a swarm have the same; whoever has it\n"
+    "The file must not exist yet. All nodes of a swarm have the same, and who has it\n"
     "may enter.\n";
 
 static int complain(int code, const struct problem *problem)
@@ -77,7 +77,7 @@ static int run_swarmkey(int argc, char **argv)
 }
 
 static const struct command commands[] = {
-    {"node", "run a node: train, tell and hear", node_command_run},
+    {"node", "run a node: train, publish and receive", node_command_run},
     {"status", "how the node of this machine is; a health probe", status_run},
     {"top", "the same, live, on the whole terminal", top_run},
     {"doctor", "before starting: try everything that a start needs", doctor_run},

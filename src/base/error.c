@@ -50,8 +50,7 @@ void check_on_failure(void (*hook)(void *context), void *context)
 {
     void *frame;
     CHECK(hook && hooks_count < CHECK_HOOKS_MAX);
-    (void)backtrace(&frame,
-                    1); /* its first call loads a library, for which a failure is too late */
+    (void)backtrace(&frame, 1); /* loads a library now, since it is too late after a failure */
     hooks[hooks_count].run = hook;
     hooks[hooks_count].context = context;
     hooks_count++;

@@ -4,6 +4,7 @@
 #include <ini.h>
 #include <string.h>
 
+#include "config/config_allowed.h"
 #include "config/config_key.h"
 #include "config/config_read.h"
 #include "config/config_value.h"
@@ -262,7 +263,7 @@ void config_print(const struct config *config, FILE *out)
         if (strcmp(section, key->section) != 0)
             (void)fprintf(out, "\n[%s]\n", key->section);
         section = key->section;
-        struct config_allowed allowed = config_value_allowed(key);
+        struct config_allowed allowed = config_allowed_of(key);
         (void)fprintf(out, "\n# %s\n# %s; ", key->help, allowed.text);
         print_default(key, out);
         (void)fprintf(out, "%s = ", key->name);

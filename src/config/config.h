@@ -3,9 +3,8 @@
  *   defaults ─► file (INI) ─► --set section.key=value … ─► config_check ─► struct config
  *
  * One table (config_key.c) says of each key its section, type, unit, default, bounds and meaning;
- * parsing, messages and config_print follow from it. A member is named as its key, so what the
- * file calls [train] batch is config->train.batch here.
- * Relative paths start at the folder the program was started in.
+ * parsing, messages and config_print follow from it. [train] batch in a file is
+ * config->train.batch. Relative paths start at the folder the program was started in.
  * Held by tests/unit/config/test_config.c: what config_print writes, config_load reads back, equal.
  */
 #ifndef HEARSAY_CONFIG_CONFIG_H
@@ -22,109 +21,105 @@
 #include "training/optimizer.h"
 #include "base/error.h"
 
-#define CONFIG_PEERS_MAX  64
-#define CONFIG_SLICES_MAX 4096
-#define CONFIG_PATH_BYTES 1024
-#define CONFIG_NAME_BYTES 64
-#define CONFIG_LINE_BYTES 16384 /* the longest line of a file, and the longest --set */
+#define CONFIG_PEERS_MAX        64
+#define CONFIG_SLICES_MAX       4096
+#define CONFIG_PATH_BYTES       1024
+#define CONFIG_NAME_BYTES       64
+#define CONFIG_LINE_BYTES       16384      /* the longest line of a file, and the longest --set */
+#define CONFIG_INCARNATIONS_MAX 32768      /* what they published fits into a checkpoint */
+#define CONFIG_AUTO             0          /* a number whose key was given its word: auto, none */
+#define CONFIG_AUTO_OF_0        UINT64_MAX /* the same, where 0 is a number */
+#define CONFIG_AUTO_REAL        (-1.0)     /* the same, of a real number */
 
-/* What a number is whose key also takes a word, such as auto or none, when it was given that. */
-#define CONFIG_AUTO      0
-#define CONFIG_AUTO_OF_0 UINT64_MAX /* where 0 is a number */
-#define CONFIG_AUTO_REAL (-1.0)
-
-/* Written i/n, counted from 1; kept counted from 0, as dataset_options counts. */
 struct slice {
-    uint32_t index;
-    uint32_t count;
+    uint32_t index; /* from 0, as dataset_options counts; written i/n, from 1 */
+    uint32_t count; /* of slices */
 };
 
 struct address_list {
     struct address item[CONFIG_PEERS_MAX];
-    uint32_t count;
+    uint32_t count; /* of item */
 };
 
 struct config_node {
-    struct address listen;    /* host "": do not listen */
-    struct address advertise; /* host "": what others see */
-    struct address_list peers;
-    char identity[CONFIG_PATH_BYTES];
-    char swarm_key[CONFIG_PATH_BYTES];
-    char swarm[CONFIG_NAME_BYTES];
-    char state_dir[CONFIG_PATH_BYTES];
-    uint64_t seed; /* 0: from the system */
-    double grace_s;
-    double save_s;               /* 0: only at the end */
-    char log[CONFIG_PATH_BYTES]; /* "": none; "-": standard output */
-    bool verbose;
+    struct address listen;             /* host "": does not listen */
+    struct address advertise;          /* what others dial; host "": the address they see */
+    struct address_list peers;         /* to dial at the start */
+    char identity[CONFIG_PATH_BYTES];  /* key file of this node */
+    char swarm_key[CONFIG_PATH_BYTES]; /* key file of the swarm */
+    char swarm[CONFIG_NAME_BYTES];     /* name of the swarm */
+    char state_dir[CONFIG_PATH_BYTES]; /* folder of checkpoints */
+    uint64_t seed;                     /* of choices; 0: from the system */
+    double grace_s;                    /* longest wait when leaving */
+    double save_s;                     /* between checkpoints; 0: only at the end */
+    char log[CONFIG_PATH_BYTES];       /* file of notes; "": none; "-": standard output */
+    bool verbose;                      /* prints debug notes */
 };
 
 struct config_model {
-    char name[CONFIG_NAME_BYTES];
-    char layers[MODEL_LINE_MAX]; /* "": those of the preset `name` */
-    uint64_t seed;
-    char start[CONFIG_PATH_BYTES]; /* "": drawn by the seed */
+    char name[CONFIG_NAME_BYTES];  /* of a preset */
+    char layers[MODEL_LINE_MAX];   /* own layers; "": those of the preset */
+    uint64_t seed;                 /* draws the initial weights */
+    char start[CONFIG_PATH_BYTES]; /* file of initial weights; "": drawn by the seed */
 };
 
 struct config_data {
-    enum dataset_source source;
-    char dir[CONFIG_PATH_BYTES];
-    uint64_t seed;
-    struct slice shard;
-    uint32_t train_count;
-    uint32_t test_count;
+    enum dataset_source source;  /* files, or generated */
+    char dir[CONFIG_PATH_BYTES]; /* folder of IDX files */
+    uint64_t seed;               /* of the cut into shards, and of generated samples */
+    struct slice shard;          /* the part of the training set for this node */
+    uint32_t train_count;        /* generated training samples */
+    uint32_t test_count;         /* generated test samples */
 };
 
 struct config_train {
-    bool enabled;
-    char device[DEVICE_NAME_MAX];
-    enum precision precision;
-    uint32_t threads;
-    uint32_t batch; /* CONFIG_AUTO: by step_ms and batch_bytes */
-    double step_ms;
-    uint64_t batch_bytes;
-    enum optimizer_kind optimizer;
-    double rate;
-    double momentum;
-    double beta2;
-    bool nesterov;
-    double weight_decay;
-    enum schedule schedule;
-    uint64_t period_samples;
-    double decay;
-    uint64_t samples_max; /* 0: no end */
-    double evaluate_s;    /* 0: never */
-    struct slice evaluate_part;
+    bool enabled;                  /* false: relays only */
+    char device[DEVICE_NAME_MAX];  /* what computes */
+    enum precision precision;      /* of matrix products on a GPU */
+    uint32_t threads;              /* of matrix products on the CPU */
+    uint32_t batch;                /* samples a step; CONFIG_AUTO: by step_ms and batch_bytes */
+    double step_ms;                /* target time of a step */
+    uint64_t batch_bytes;          /* memory for the samples of a step, at most */
+    enum optimizer_kind optimizer; /* SGD or AdamW */
+    double rate;                   /* learning rate at the start */
+    double momentum;               /* beta1 of AdamW */
+    double beta2;                  /* of AdamW */
+    bool nesterov;                 /* Nesterov momentum, for SGD */
+    double weight_decay;           /* decoupled for AdamW */
+    enum schedule schedule;        /* of the learning rate */
+    uint64_t period_samples;       /* of the schedule, in samples of the swarm */
+    double decay;                  /* of the rate, per period or over it */
+    uint64_t samples_max;          /* trained here; 0: no end */
+    double evaluate_s;             /* between evaluations; 0: never */
+    struct slice evaluate_part;    /* of the test set */
 };
 
 struct config_exchange {
-    uint64_t bytes_per_s; /* 0: as links and members allow */
-    uint64_t uplink_max;  /* this and the next two in bytes per second; 0: none */
-    uint64_t downlink_max;
-    uint64_t neighbour_max;
-    double interval_s; /* this, gain and beta: CONFIG_AUTO_REAL, or more */
-    uint32_t steps_min;
-    double density_max;
-    double tau;
-    double gain;
-    double beta;
-    bool weigh_throughput;
-    uint64_t log_bytes;
-    uint64_t serve_bytes_per_s; /* 0: no bound; or CONFIG_AUTO_OF_0 */
+    uint64_t bytes_per_s;       /* published; CONFIG_AUTO: as links and members allow */
+    uint64_t uplink_max;        /* bytes per second to all neighbours; 0: no limit */
+    uint64_t downlink_max;      /* bytes per second from all neighbours; 0: no limit */
+    uint64_t neighbour_max;     /* bytes per second to one neighbour; 0: no limit */
+    double interval_s;          /* mean publish interval, or CONFIG_AUTO_REAL */
+    uint32_t steps_min;         /* local steps between two publications, at least */
+    double density_max;         /* part of the parameters in one publication, at most */
+    double tau;                 /* least published progress, or CONFIG_AUTO_REAL */
+    double gain;                /* of the outer step, or CONFIG_AUTO_REAL */
+    double beta;                /* outer momentum, or CONFIG_AUTO_REAL */
+    bool weigh_throughput;      /* progress counts by its samples */
+    uint64_t log_bytes;         /* of rumors kept */
+    uint64_t serve_bytes_per_s; /* of base blocks; 0: no bound; or CONFIG_AUTO_OF_0 */
 };
 
-#define CONFIG_INCARNATIONS_MAX 32768 /* what they told fits into a checkpoint */
-
 struct config_limits {
-    uint32_t peers;
-    uint32_t members;
-    uint32_t incarnations;
-    uint32_t half_open;
-    uint32_t half_open_per_net;
-    double handshake_s;
-    double silence_s;
-    uint64_t send_queue_bytes;
-    uint32_t notes_per_s;
+    uint32_t peers;             /* open connections */
+    uint32_t members;           /* nodes remembered */
+    uint32_t incarnations;      /* of all nodes, ever */
+    uint32_t half_open;         /* callers that have not proved the swarm key */
+    uint32_t half_open_per_net; /* the same from one network */
+    double handshake_s;         /* for the proof */
+    double silence_s;           /* until a neighbour counts as lost */
+    uint64_t send_queue_bytes;  /* for each connection */
+    uint32_t notes_per_s;       /* that others cause */
 };
 
 struct config {

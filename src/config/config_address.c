@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/config_value.h"
+#include "config/config.h"
+#include "config/config_allowed.h"
 
 static enum error parse_address(struct address *address, const struct config_key *key,
                                 const char *text, struct problem *problem)
@@ -14,7 +15,7 @@ static enum error parse_address(struct address *address, const struct config_key
     if (address_parse(&parsed, text, &inner) != OK)
         return problem_set(problem, MALFORMED, "[%s] %s: %s", key->section, key->name, inner.text);
     if (parsed.port < key->min)
-        return config_value_refuse(key, text, "nobody can dial port 0", problem);
+        return config_allowed_refuse(key, text, "nobody can dial port 0", problem);
     *address = parsed;
     return OK;
 }
@@ -36,11 +37,11 @@ enum error config_address_set_listen(void *to, const struct config_key *key, con
     const bool none = strcmp(text, key->words) == 0;
     const enum error error = none ? OK : address_parse(&parsed, text, &ignored);
     if (error == TOO_BIG)
-        return config_value_refuse(key, text, "the port is larger than 65535", problem);
+        return config_allowed_refuse(key, text, "the port is larger than 65535", problem);
     if (error != OK)
-        return config_value_refuse(key, text, "no address with a port", problem);
+        return config_allowed_refuse(key, text, "no address with a port", problem);
     if (!none && !address_is_number(&parsed))
-        return config_value_refuse(key, text, "a name, and who listens needs a number", problem);
+        return config_allowed_refuse(key, text, "a name, and who listens needs a number", problem);
     memcpy(to, &parsed, sizeof parsed);
     return OK;
 }
@@ -67,10 +68,10 @@ enum error config_address_set_all(void *to, const struct config_key *key, const 
         char item[128];
         rest = take_item(item, sizeof item, rest);
         if (list.count == CONFIG_PEERS_MAX)
-            return config_value_refuse(key, text, "too many", problem);
+            return config_allowed_refuse(key, text, "too many", problem);
         enum error error = parse_address(&list.item[list.count], key, item, problem);
         if (error != OK && strpbrk(item, " \t"))
-            return config_value_refuse(key, text, "no comma between two addresses", problem);
+            return config_allowed_refuse(key, text, "no comma between two addresses", problem);
         if (error != OK)
             return error;
         list.count++;

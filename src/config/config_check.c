@@ -74,7 +74,7 @@ static enum error check_limits(const struct config_limits *limits, struct findin
     const uint32_t most = node_incarnations_max(limits->send_queue_bytes);
     if (limits->incarnations > most)
         return against(finding, "limits", "incarnations",
-                       " (%u) are more than a joiner can be told of at once, "
+                       " (%u) are more than a joining node can be sent at once, "
                        "%u with this send_queue_bytes; raise that, or lower incarnations",
                        limits->incarnations, most);
     return OK;

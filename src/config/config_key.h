@@ -53,8 +53,7 @@ const struct config_key *config_key_find(const char *section, const char *name);
 /* MALFORMED, and the sentence that says what the user may have meant. */
 enum error config_key_unknown(const char *section, const char *name, struct problem *problem);
 
-/* The word that somebody who typed this may have meant; NULL: none is near. Words are shorter than
- * 32 characters. */
+/* The word nearest to what was typed; NULL: none is near. Words are shorter than 32 characters. */
 const char *config_key_nearest(const char *typed, const char *const *words, size_t count);
 
 /* Notes that a file set the key in this line; MALFORMED when it already had in line *set. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "config/config_address.h"
+#include "config/config_allowed.h"
 
 static void *member(void *record, const struct config_key *key)
 {
@@ -33,100 +34,6 @@ static void print_real(FILE *out, double value)
             break;
     }
     (void)fputs(text, out);
-}
-
-static void size_text(char *text, size_t room, uint64_t bytes)
-{
-    const char *suffix[] = {"", "K", "M", "G"};
-    int power = 0;
-    while (power < 3 && bytes > 0 && bytes % 1024 == 0) {
-        bytes /= 1024;
-        power++;
-    }
-    (void)snprintf(text, room, "%llu%s", (unsigned long long)bytes, suffix[power]);
-}
-
-static void bound_text(char *text, size_t room, const struct config_key *key, double bound)
-{
-    if (key->type == CONFIG_SIZE)
-        size_text(text, room, (uint64_t)bound);
-    else
-        (void)snprintf(text, room, "%.10g", bound);
-}
-
-static struct config_allowed number_allowed(const struct config_key *key)
-{
-    struct config_allowed allowed;
-    const char *unit = key->unit ? key->unit : "";
-    const char *blank = key->unit ? " " : "";
-    const char * or = key->words ? ", or " : "";
-    const char *word = key->words ? key->words : "";
-    char min[32];
-    char max[32];
-    bound_text(min, sizeof min, key, key->min);
-    bound_text(max, sizeof max, key, key->max);
-    if (key->max >= CONFIG_NO_MAX)
-        (void)snprintf(allowed.text, sizeof allowed.text, "%s%s%s or more%s%s", min, blank, unit,
-                       or, word);
-    else
-        (void)snprintf(allowed.text, sizeof allowed.text, "%s to %s%s%s%s%s", min, max, blank, unit,
-                       or, word);
-    return allowed;
-}
-
-static struct config_allowed address_allowed(const struct config_key *key)
-{
-    struct config_allowed allowed;
-    (void)snprintf(allowed.text, sizeof allowed.text, "host:port, [IPv6]:port or %s",
-                   key->words[0] ? key->words : "empty");
-    return allowed;
-}
-
-struct config_allowed config_value_allowed(const struct config_key *key)
-{
-    struct config_allowed allowed;
-    switch (key->type) {
-    case CONFIG_U32:
-    case CONFIG_U64:
-    case CONFIG_SIZE:
-    case CONFIG_REAL:
-        return number_allowed(key);
-    case CONFIG_ADDRESS:
-        return address_allowed(key);
-    case CONFIG_LISTEN:
-        return (struct config_allowed){"IPv4:port or [IPv6]:port, such as 0.0.0.0:7770, or none"};
-    case CONFIG_BOOL:
-        return (struct config_allowed){"yes or no"};
-    case CONFIG_CHOICE:
-        (void)snprintf(allowed.text, sizeof allowed.text, "%s%s",
-                       strchr(key->words, '|') ? "one of " : "", key->words);
-        return allowed;
-    case CONFIG_TEXT:
-    case CONFIG_PATH:
-        (void)snprintf(allowed.text, sizeof allowed.text, "%.0f to %zu characters", key->min,
-                       key->bytes - 1);
-        return allowed;
-    case CONFIG_ADDRESSES:
-        (void)snprintf(allowed.text, sizeof allowed.text,
-                       "up to %d of host:port or [IPv6]:port, separated by commas",
-                       CONFIG_PEERS_MAX);
-        return allowed;
-    case CONFIG_SLICE:
-        (void)snprintf(allowed.text, sizeof allowed.text, "i/n with 1 <= i <= n <= %d",
-                       CONFIG_SLICES_MAX);
-        return allowed;
-    case CONFIG_DEVICE:
-        return (struct config_allowed){DEVICE_WORDS};
-    }
-    check_failed(__FILE__, __LINE__, "every type has its bounds");
-}
-
-enum error config_value_refuse(const struct config_key *key, const char *text, const char *why,
-                               struct problem *problem)
-{
-    struct config_allowed allowed = config_value_allowed(key);
-    return problem_set(problem, MALFORMED, "[%s] %s = %.80s%s: %.120s; allowed: %s", key->section,
-                       key->name, text, strlen(text) > 80 ? "..." : "", why, allowed.text);
 }
 
 /* Digits only, and what follows them; false beyond 64 bits. */
@@ -165,9 +72,9 @@ static enum error check_bounds(const struct config_key *key, const char *text, d
                                struct problem *problem)
 {
     if (value < key->min)
-        return config_value_refuse(key, text, "too small", problem);
+        return config_allowed_refuse(key, text, "too small", problem);
     if (value > key->max)
-        return config_value_refuse(key, text, "too large", problem);
+        return config_allowed_refuse(key, text, "too large", problem);
     return OK;
 }
 
@@ -200,7 +107,7 @@ static enum error set_whole(void *to, const struct config_key *key, const char *
     uint64_t value;
     const char *end;
     if (!whole_number(text, &value, &end) || *end)
-        return config_value_refuse(key, text, "not a whole number", problem);
+        return config_allowed_refuse(key, text, "not a whole number", problem);
     enum error error = check_bounds(key, text, (double)value, problem);
     if (error == OK && key->type == CONFIG_U32)
         *(uint32_t *)to = (uint32_t)value;
@@ -215,10 +122,10 @@ static enum error set_size(void *to, const struct config_key *key, const char *t
     uint64_t value;
     const char *suffix;
     if (!whole_number(text, &value, &suffix) || size_factor(suffix) == 0)
-        return config_value_refuse(key, text, "not a whole number, with K, M or G if wanted",
-                                   problem);
+        return config_allowed_refuse(key, text, "not a whole number, with K, M or G if wanted",
+                                     problem);
     if (value > UINT64_MAX / size_factor(suffix))
-        return config_value_refuse(key, text, "too large", problem);
+        return config_allowed_refuse(key, text, "too large", problem);
     value *= size_factor(suffix);
     enum error error = check_bounds(key, text, (double)value, problem);
     if (error == OK)
@@ -233,7 +140,7 @@ static enum error set_real(void *to, const struct config_key *key, const char *t
     double value = strtod(text, &end);
     /* strtod also reads hexadecimal, infinities and "nan"; a file for people has decimals. */
     if (end == text || *end || text[strspn(text, "0123456789+-.eE")] || !isfinite(value))
-        return config_value_refuse(key, text, "not a number", problem);
+        return config_allowed_refuse(key, text, "not a number", problem);
     enum error error = check_bounds(key, text, value, problem);
     if (error == OK)
         *(double *)to = value;
@@ -246,7 +153,7 @@ static enum error set_bool(void *to, const struct config_key *key, const char *t
     bool yes = strcmp(text, "yes") == 0 || strcmp(text, "true") == 0 || strcmp(text, "on") == 0;
     bool no = strcmp(text, "no") == 0 || strcmp(text, "false") == 0 || strcmp(text, "off") == 0;
     if (!yes && !no)
-        return config_value_refuse(key, text, "neither yes nor no", problem);
+        return config_allowed_refuse(key, text, "neither yes nor no", problem);
     *(bool *)to = yes;
     return OK;
 }
@@ -263,7 +170,7 @@ static enum error set_choice(void *to, const struct config_key *key, const char 
         }
         word = word[length] ? word + length + 1 : NULL;
     }
-    return config_value_refuse(key, text, "no such choice", problem);
+    return config_allowed_refuse(key, text, "no such choice", problem);
 }
 
 static enum error set_text(void *to, const struct config_key *key, const char *text,
@@ -271,9 +178,9 @@ static enum error set_text(void *to, const struct config_key *key, const char *t
 {
     size_t length = strlen(text);
     if ((double)length < key->min)
-        return config_value_refuse(key, text, "may not be empty", problem);
+        return config_allowed_refuse(key, text, "may not be empty", problem);
     if (length >= key->bytes)
-        return config_value_refuse(key, text, "too long", problem);
+        return config_allowed_refuse(key, text, "too long", problem);
     memset(to, 0, key->bytes);
     memcpy(to, text, length);
     return OK;
@@ -288,9 +195,9 @@ static enum error set_slice(void *to, const struct config_key *key, const char *
     bool valid = whole_number(text, &number, &end) && *end == '/' &&
                  whole_number(end + 1, &count, &end) && *end == '\0';
     if (!valid)
-        return config_value_refuse(key, text, "not of the form i/n", problem);
+        return config_allowed_refuse(key, text, "not of the form i/n", problem);
     if (number < 1 || number > count || count > CONFIG_SLICES_MAX)
-        return config_value_refuse(key, text, "no such part", problem);
+        return config_allowed_refuse(key, text, "no such part", problem);
     *(struct slice *)to = (struct slice){(uint32_t)number - 1, (uint32_t)count};
     return OK;
 }
@@ -326,7 +233,7 @@ static enum error set_clean(void *record, const struct config_key *key, const ch
         return set_slice(to, key, text, problem);
     case CONFIG_DEVICE:
         return device_is_word(text) ? set_text(to, key, text, problem)
-                                    : config_value_refuse(key, text, "no such device", problem);
+                                    : config_allowed_refuse(key, text, "no such device", problem);
     }
     check_failed(__FILE__, __LINE__, "every type has its parser");
 }
@@ -393,9 +300,7 @@ static void print_choice(FILE *out, const char *words, unsigned int value)
 
 static void print_size(FILE *out, uint64_t bytes)
 {
-    char text[32];
-    size_text(text, sizeof text, bytes);
-    (void)fputs(text, out);
+    (void)fputs(config_allowed_size(bytes).text, out);
 }
 
 static void print_slice(FILE *out, const struct slice *slice)

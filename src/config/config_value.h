@@ -13,17 +13,7 @@
 enum error config_value_set(void *record, const struct config_key *key, const char *text,
                             struct problem *problem) MUST_USE;
 
-/* MALFORMED, and the whole sentence: which key, which value, what is wrong, what would be right. */
-enum error config_value_refuse(const struct config_key *key, const char *text, const char *why,
-                               struct problem *problem) MUST_USE;
-
 /* The member's value, as config_value_set reads it back to the bit. */
 void config_value_print(const struct config *config, const struct config_key *key, FILE *out);
-
-/* What the key may be, for people: "1 to 4096 samples". */
-struct config_allowed {
-    char text[128];
-};
-struct config_allowed config_value_allowed(const struct config_key *key);
 
 #endif

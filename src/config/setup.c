@@ -10,7 +10,8 @@
 #include "crypto/secret.h"
 #include "config/initial_weights.h"
 
-#define APART_S          30 /* of the training of all: what was learned alone in less is simply added */
+#define PARTITION_S                                                                                \
+    30 /* of the training of all: what a side learned alone in less is simply added */
 #define EVALUATION_BATCH 100
 #define START_TEXT_BYTES 32
 #define ARENA_BYTES      ((size_t)64 << 30) /* address space; only what is touched costs memory */
@@ -237,7 +238,7 @@ struct node_options setup_plain_options(const struct config *config)
         .gain = fmax(config->exchange.gain, 0),
         .beta = config->exchange.beta,
         .momentum = config->train.momentum,
-        .partition_s = APART_S,
+        .partition_s = PARTITION_S,
         .block_entries = BLOCK_ENTRIES,
         .weigh_throughput = config->exchange.weigh_throughput,
         .log_bytes = config->exchange.log_bytes,
@@ -269,7 +270,7 @@ struct node_options setup_node_options(const struct setup *setup, const struct c
     options.parameters = learner_parameters(setup->learner);
     options.digest = learner_digest(setup->learner);
     memcpy(options.swarm_key, setup->swarm_key, KEY_BYTES);
-    /* Keys always come from the system; the seed only decides whom to call and when. */
+    /* Keys always come from the system; the seed only decides whom to dial and when. */
     struct entropy entropy;
     entropy_from_system(&entropy);
     entropy_bytes(&entropy, options.entropy, SEED_BYTES);

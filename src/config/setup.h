@@ -41,14 +41,14 @@ struct node_options setup_node_options(const struct setup *setup, const struct c
 
 void setup_free(struct setup *setup);
 
-/* The steps of setup_make, for whoever builds more than one node. */
+/* The steps of setup_make, for a program with more than one node. */
 
 /* What the configuration says of the data; test has the mean and scale of train. Both must be
  * freed, whatever comes back (begin with zeros). */
 enum error setup_data(const struct config *config, struct dataset *train, struct dataset *test,
                       struct problem *problem) MUST_USE;
 
-/* What computes; auto: the CPU for who only passes on. Names it, too. */
+/* What computes, and its name; auto: the CPU for a node that only relays. */
 enum error setup_device(const struct config *config, struct backend **backend,
                         char text[DEVICE_TEXT_MAX], struct problem *problem) MUST_USE;
 
@@ -57,12 +57,12 @@ struct setup_model {
     const float *start; /* [P], in the arena for as long as that is; NULL: drawn by the seed */
     char description[SETUP_DESCRIPTION_BYTES];
 };
-/* batch_max: of all who learn with it. */
+/* batch_max: of all learners with this model. */
 enum error setup_model(const struct config *config, uint32_t batch_max, const struct dataset *train,
                        struct arena *arena, struct backend *backend, struct setup_model *made,
                        struct problem *problem) MUST_USE;
 
-/* The largest batch that who learns by this configuration may come to. */
+/* The largest batch that a learner by this configuration may come to. */
 uint32_t setup_batch_max(const struct config *config, const struct dataset *train);
 
 /* data_node: the order of its samples differs from that of other nodes. tests: how many. */

@@ -1,4 +1,5 @@
-/* What a node tells its person: lines on standard error, and the log, one JSON object per line.
+/* What a node reports: lines on standard error for a person, and the log, one
+ * JSON object per line.
  *
  *   {"t":12.345,"time":"2026-01-31T12:00:00.123Z","note":"neighbour","level":"info",
  *    "peer":"3f2a9c01","address":"192.0.2.7:7770","text":"is a neighbour (we called)"}

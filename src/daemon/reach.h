@@ -1,12 +1,12 @@
-/* Whether a node reaches anybody of those it was told to dial, and if not, why.
+/* Whether a node reaches any of its configured peers, and if not, why.
  *
- *   notes (why a call failed) ─► reach ─► status line, log, hearsay status
+ *   notes (why dialling failed) ─► reach ─► status line, log, hearsay status
  *   neighbours, each second ──►
  *
- * A node that was given peers and has had no neighbour for REACH_ALONE_NS, while calls failed, is
- * alone: it trains on, for nobody. One without peers is the first of its swarm, and is not; nor is
- * one whose only peer is itself, since such a call does not count as failed.
- * Held by tests/unit/daemon/test_event_log.c.
+ * A node that was given peers and has had no neighbour for REACH_ALONE_NS, while dialling failed,
+ * is alone: it trains on, for nobody. One without peers is the first of its swarm, and is not; nor
+ * is one whose only peer is itself, which does not count as failed. Held by
+ * tests/unit/daemon/test_event_log.c.
  */
 #ifndef HEARSAY_DAEMON_REACH_H
 #define HEARSAY_DAEMON_REACH_H
@@ -18,12 +18,12 @@
 struct reach {
     uint32_t peers;    /* configured */
     uint64_t since_ns; /* the last time with a neighbour, or the start */
-    char why[ADDRESS_TEXT_BYTES + sizeof((struct note *)NULL)->text]; /* of the last failed call */
+    char why[ADDRESS_TEXT_BYTES + sizeof((struct note *)NULL)->text]; /* the last failure to dial */
 };
 
 void reach_start(struct reach *reach, uint32_t peers, uint64_t now_ns);
 
-/* Any note of the node; those of failed calls are kept. */
+/* Any note of the node; a failure to dial is kept. */
 void reach_on_note(struct reach *reach, const struct note *note);
 
 /* How many neighbours there are now. */

@@ -17,10 +17,10 @@
 #include "base/arena.h"
 
 struct ring {
-    uint8_t *bytes;
-    uint64_t size; /* a power of two */
-    _Alignas(64) _Atomic uint64_t head;
-    _Alignas(64) _Atomic uint64_t tail;
+    uint8_t *bytes;                     /* [size], of the arena */
+    uint64_t size;                      /* a power of two */
+    _Alignas(64) _Atomic uint64_t head; /* bytes put so far */
+    _Alignas(64) _Atomic uint64_t tail; /* bytes taken so far */
 };
 
 /* size_bytes is rounded up to a power of two; a record may take up to half of it. */

@@ -13,7 +13,7 @@
 static void complain(struct sd_notify *sd_notify, const char *why)
 {
     if (!sd_notify->complained)
-        (void)fprintf(stderr, "hearsay: cannot tell the service manager (NOTIFY_SOCKET): %s\n",
+        (void)fprintf(stderr, "hearsay: cannot notify the service manager (NOTIFY_SOCKET): %s\n",
                       why);
     sd_notify->complained = true;
 }
@@ -74,7 +74,7 @@ void sd_notify_open(struct sd_notify *sd_notify)
     sd_notify->wake_ns = 0;
 }
 
-static bool terms(struct sd_notify *sd_notify, const char *text)
+static bool send_text(struct sd_notify *sd_notify, const char *text)
 {
     if (sd_notify->socket < 0)
         return false;
@@ -90,9 +90,9 @@ void sd_notify_on_time(struct sd_notify *sd_notify, uint64_t now_ns)
     if (now_ns < sd_notify->wake_ns)
         return;
     if (sd_notify->ready)
-        (void)terms(sd_notify, "WATCHDOG=1");
+        (void)send_text(sd_notify, "WATCHDOG=1");
     else
-        sd_notify->ready = terms(sd_notify, "READY=1");
+        sd_notify->ready = send_text(sd_notify, "READY=1");
     if (!sd_notify->ready)
         sd_notify->wake_ns = now_ns + RETRY_NS;
     else
@@ -114,15 +114,15 @@ void sd_notify_status(struct sd_notify *sd_notify, const struct node_stats *stat
     else
         (void)snprintf(doing, sizeof doing, "not training yet");
     (void)snprintf(text, sizeof text,
-                   "STATUS=%s, neighbours %u, members %u, told %" PRIu64 ", heard %" PRIu64, doing,
-                   (unsigned)stats->neighbours, (unsigned)stats->members_live,
+                   "STATUS=%s, neighbours %u, members %u, published %" PRIu64 ", received %" PRIu64,
+                   doing, (unsigned)stats->neighbours, (unsigned)stats->members_live,
                    stats->rumors_published, stats->rumors_received);
-    (void)terms(sd_notify, text);
+    (void)send_text(sd_notify, text);
 }
 
 void sd_notify_stopping(struct sd_notify *sd_notify)
 {
-    (void)terms(sd_notify, "STOPPING=1\nSTATUS=leaving: the last rumors travel");
+    (void)send_text(sd_notify, "STOPPING=1\nSTATUS=leaving: the last rumors travel");
 }
 
 void sd_notify_close(struct sd_notify *sd_notify)

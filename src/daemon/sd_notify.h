@@ -1,9 +1,9 @@
-/* What a service manager is told of a node, by the protocol of sd_notify(3): datagrams of lines
+/* Notifications for a service manager, by the protocol of sd_notify(3): datagrams of lines
  * VARIABLE=value to the Unix socket that the environment names.
  *
- *   NOTIFY_SOCKET   where to; a path, or @name in the abstract namespace. Unset: nobody is told
- *   WATCHDOG_USEC   who is silent for so long is killed: WATCHDOG=1 comes twice as often
- *   WATCHDOG_PID    ... if it is us
+ *   NOTIFY_SOCKET   the socket: a path, or @name in the abstract namespace; unset: none is notified
+ *   WATCHDOG_USEC   the time of silence after which it kills: WATCHDOG=1 comes twice as often
+ *   WATCHDOG_PID    the process that it watches; unset: this one
  *
  *   READY=1 (the node listens and its loop runs) ─► STATUS=…, WATCHDOG=1 ─► STOPPING=1
  *
@@ -22,16 +22,16 @@
 #include "node/inspect.h"
 
 struct sd_notify {
-    int socket; /* -1: nobody is told */
-    struct sockaddr_un to;
-    socklen_t to_bytes;
-    uint64_t watchdog_ns; /* between two signs of life; 0: none are wanted */
-    uint64_t wake_ns;
-    bool ready;      /* READY=1 was delivered */
-    bool complained; /* a loss was printed */
+    int socket;            /* -1: none is notified */
+    struct sockaddr_un to; /* the manager's address */
+    socklen_t to_bytes;    /* of it that count */
+    uint64_t watchdog_ns;  /* between two WATCHDOG=1; 0: none are wanted */
+    uint64_t wake_ns;      /* when sd_notify_on_time is to be called */
+    bool ready;            /* READY=1 was delivered */
+    bool complained;       /* a loss was printed */
 };
 
-/* Read the environment. What is wrong with it is printed, and nobody is told. */
+/* Read the environment. A fault in it is printed, and then none is notified. */
 void sd_notify_open(struct sd_notify *sd_notify);
 
 /* Called at sd_notify_wake_ns at the latest (UINT64_MAX: need not be), from the loop. */

@@ -27,7 +27,7 @@ static void apply_the_rest(const struct shutdown *closing)
     }
 }
 
-/* What the next life goes on from. */
+/* What the next incarnation goes on from. */
 static enum error save_all(const struct shutdown *closing, struct problem *problem)
 {
     if (node_is_catching_up(closing->node))

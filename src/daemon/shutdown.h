@@ -1,4 +1,4 @@
-/* The end of a node: everything heard, everything saved, the last word said.
+/* The end of a node: apply what still waits, save everything, report.
  */
 #ifndef HEARSAY_DAEMON_SHUTDOWN_H
 #define HEARSAY_DAEMON_SHUTDOWN_H
@@ -11,13 +11,13 @@
 #include "config/setup.h"
 
 struct shutdown {
-    const struct config *config;
-    struct setup *setup;
-    const struct learner_thread *learner; /* stopped */
-    struct node *node;
-    struct saver *saver;
-    uint8_t *history; /* [node_history_max], scratch */
-    struct event_log *report;
+    const struct config *config;         /* of the node */
+    struct setup *setup;                 /* has the learner, which is the caller's thread's now */
+    const struct learner_thread *learner; /* has ended */
+    struct node *node;                   /* has left */
+    struct saver *saver;                 /* of checkpoints */
+    uint8_t *history;                    /* [node_history_max], scratch */
+    struct event_log *report;            /* where the outcome is written */
 };
 
 /* The learner's thread has ended. Returns the exit code: 0 if model and checkpoint are saved, and

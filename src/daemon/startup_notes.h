@@ -1,4 +1,4 @@
-/* What a node says first: who it is, what it trains, what it computes on, from where it goes on. */
+/* The first notes of a node: its identity, its model, its device, its checkpoint. */
 #ifndef HEARSAY_DAEMON_STARTUP_NOTES_H
 #define HEARSAY_DAEMON_STARTUP_NOTES_H
 
@@ -9,8 +9,8 @@
 void startup_notes_say(struct event_log *report, uint64_t now_ns, const struct config *config,
                        const struct setup *setup, const struct node_options *options);
 
-/* From which checkpoint, and what it holds; generation 0: it begins anew, and nothing is said.
- * is_older: newer ones could not be used. */
+/* The checkpoint that it goes on from, and what that holds; generation 0: there is none, and no
+ * note. is_older: newer ones could not be used. */
 void startup_notes_resumed(struct event_log *report, uint64_t now_ns, const struct config *config,
                            uint64_t generation, bool is_older, const struct node *node);
 

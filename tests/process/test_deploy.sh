@@ -203,7 +203,7 @@ if has perl; then
     unset NOTIFY_SOCKET WATCHDOG_USEC
     heard() { says "$dir/notify.out" "$1"; }
     wait_for 20 'READY=1' heard '^READY=1$'
-    wait_for 20 'a status' heard '^STATUS=.*samples/s, loss .*, neighbours 0, members 1, told '
+    wait_for 20 'a status' heard '^STATUS=.*samples/s, loss .*, neighbours 0, members 1, published '
     lives() { (($(grep -cx WATCHDOG=1 "$dir/notify.out") >= 2)); }
     wait_for 20 'signs of life' lives
     [[ $(head -n 1 "$dir/notify.out") == READY=1 ]] || fail 'something came before READY=1'

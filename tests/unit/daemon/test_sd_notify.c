@@ -180,14 +180,14 @@ static void the_status_is_one_line_for_a_person(void **state)
     listen_at(manager.name);
     sd_notify_open(&sd_notify);
     sd_notify_status(&sd_notify, &stats, 0);
-    assert_string_equal(heard(),
-                        "STATUS=not training yet, neighbours 3, members 5, told 0, heard 17");
+    assert_string_equal(
+        heard(), "STATUS=not training yet, neighbours 3, members 5, published 0, received 17");
     stats.steps = 40;
     stats.samples_per_second = 812.4;
     stats.rumors_published = 9;
     sd_notify_status(&sd_notify, &stats, 0.31234);
     assert_string_equal(heard(), "STATUS=812 samples/s, loss 0.3123, neighbours 3, members 5, "
-                                 "told 9, heard 17");
+                                 "published 9, received 17");
     sd_notify_close(&sd_notify);
 }
 

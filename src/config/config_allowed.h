@@ -1,0 +1,28 @@
+/* What a key may be, for people, and the sentence for a value that it may not be.
+ *
+ * Held by tests/unit/config/test_config.c.
+ */
+#ifndef HEARSAY_CONFIG_CONFIG_ALLOWED_H
+#define HEARSAY_CONFIG_CONFIG_ALLOWED_H
+
+#include <stdint.h>
+
+#include "config/config_key.h"
+
+/* "1 to 4096 samples" */
+struct config_allowed {
+    char text[128];
+};
+struct config_allowed config_allowed_of(const struct config_key *key);
+
+/* MALFORMED, and the whole sentence: which key, which value, what is wrong, what would be right. */
+enum error config_allowed_refuse(const struct config_key *key, const char *text, const char *why,
+                                 struct problem *problem) MUST_USE;
+
+/* Bytes as a key takes them: "64M", powers of 1024. */
+struct config_size {
+    char text[32];
+};
+struct config_size config_allowed_size(uint64_t bytes);
+
+#endif
