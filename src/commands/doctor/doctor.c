@@ -1,6 +1,5 @@
 #include "commands/doctor/doctor.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "commands/config_options.h"
@@ -19,22 +18,6 @@ static const char usage[] =
     "It changes nothing, and is no member of the swarm at any time. Each line begins with\n"
     "ok, WARN (look at this) or FAIL (do what it says first).\n"
     "Exit codes: 0 nothing failed, 1 something did, 2 wrong usage or configuration.\n";
-
-void doctor_say(struct doctor *doctor, enum verdict verdict, const char *subject,
-                const char *format, ...)
-{
-    static const char *const VERDICTS[] = {
-        [VERDICT_OK] = "ok", [VERDICT_WARN] = "WARN", [VERDICT_FAIL] = "FAIL"};
-    va_list arguments;
-    doctor->failed += verdict == VERDICT_FAIL;
-    doctor->warned += verdict == VERDICT_WARN;
-    (void)fprintf(doctor->out, "%-4s  %s: ", VERDICTS[verdict], subject);
-    va_start(arguments, format);
-    (void)vfprintf(doctor->out, format, arguments);
-    va_end(arguments);
-    (void)fputc('\n', doctor->out);
-    (void)fflush(doctor->out); /* the next may take its time */
-}
 
 static void conclude(const struct doctor *doctor)
 {

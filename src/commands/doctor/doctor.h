@@ -1,7 +1,8 @@
 /* hearsay doctor: before a node starts, try all that its start needs, and say what to do about what
  * is wrong.
  *
- *   doctor.c        the command, its lines
+ *   doctor.c        the command
+ *   doctor_line.c   one line of what was found out
  *   doctor_here.c   this machine: keys, log, folder and what is in it, data, model, device, port,
  * clock doctor_peers.c  the others, and how they see us doctor_visit.c  calling on them, with the
  * code of the node itself doctor_place.c  what kind of address an address is

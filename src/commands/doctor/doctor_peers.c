@@ -192,7 +192,7 @@ static void say_visit(struct doctor *doctor, struct visit *visit, bool can_greet
 
 /* How the others see us. */
 
-/* The widest place that a peer is in, and the address we would call that one from; "" where there
+/* The widest place that a peer is in, and the address we would dial that one from; "" where there
  * is no way to any. */
 static enum place widest(const struct round *round, struct address *ours)
 {

@@ -29,8 +29,8 @@ bool place_is_nobodys(enum place place);
 /* Is this numeric address one of this machine? Asked by taking it for a moment. */
 bool place_is_here(const struct address *address);
 
-/* The address this machine would call that one from, without sending anything; false: there is no
- * way. Its port is 0. */
+/* The address from which this machine would dial that one, without sending anything; false: there
+ * is no route. Its port is 0. */
 bool place_towards(const struct address *numeric, struct address *ours);
 
 #endif
