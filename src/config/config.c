@@ -23,6 +23,7 @@ void config_defaults(struct config *config)
 static enum error assign(struct config *config, const char *section, const char *name,
                          const char *value, const struct config_key **key, struct problem *problem)
 {
+    CHECK(section && name && value);
     enum error error = config_key_section(section, problem);
     if (error != OK)
         return error;
@@ -44,6 +45,7 @@ struct reading {
 
 static void reading_fail(struct reading *reading, enum error error, const char *what)
 {
+    CHECK(error != OK && reading->error == OK); /* the first fault ends the reading */
     reading->error =
         problem_set(reading->problem, error, "%.200s:%d: %s", reading->path, reading->line, what);
 }
@@ -53,6 +55,7 @@ static void check_section_line(struct reading *reading, const char *line)
 {
     struct problem problem;
     char section[64];
+    CHECK(line[0] == '[');
     size_t length = strcspn(line + 1, "]");
     if (line[1 + length] != ']') {
         reading_fail(reading, MALFORMED, "a section without its closing bracket; write [name]");
@@ -83,6 +86,7 @@ static char *read_line(char *line, int room, void *context)
     struct reading *reading = context;
     int length = 0;
     int byte;
+    CHECK(room > 1);
     reading->line++;
     while ((byte = getc(reading->file)) != EOF && byte != '\n') {
         if (is_binary(byte)) {
@@ -109,6 +113,7 @@ static int read_key(void *context, const char *section, const char *name, const 
     struct reading *reading = context;
     const struct config_reader *reader = reading->reader;
     struct problem problem;
+    CHECK(reading->line > 0);
     if (section[0] == '\0') {
         reading_fail(reading, MALFORMED, "a key before the first [section]");
         return 0;
@@ -141,6 +146,7 @@ enum error config_read(const char *path, const struct config_reader *reader,
                        struct problem *problem)
 {
     struct reading reading = {.path = path, .reader = reader, .problem = problem};
+    CHECK(path && reader->on_section && reader->on_key);
     reading.file = fopen(path, "re");
     if (!reading.file)
         return problem_set(problem, errno == ENOENT ? MISSING : FAILED,
@@ -155,6 +161,7 @@ enum error config_load_key(struct config_load *load, const char *section, const 
                            const char *value, int line, struct problem *problem)
 {
     const struct config_key *key = NULL;
+    CHECK(line >= 0);
     enum error error = assign(&load->config, section, name, value, &key, problem);
     if (error != OK)
         return error;
@@ -191,6 +198,7 @@ enum error config_load(struct config *config, const char *path, struct problem *
 /* Copy from .. end without the blanks around it; false when it does not fit. */
 static bool copy_trimmed(char *out, size_t room, const char *from, const char *end)
 {
+    CHECK(room > 0 && from <= end);
     while (from < end && (*from == ' ' || *from == '\t'))
         from++;
     while (end > from && (end[-1] == ' ' || end[-1] == '\t'))
@@ -248,6 +256,7 @@ enum error config_load_set(struct config_load *load, const char *assignment,
 
 static void print_default(const struct config_key *key, FILE *out)
 {
+    CHECK(key->initial);
     if (key->initial[0])
         (void)fprintf(out, "default %s\n", key->initial);
     else

@@ -11,6 +11,7 @@ static enum error parse_address(struct address *address, const struct config_key
 {
     struct problem inner;
     struct address parsed;
+    CHECK(key->type == CONFIG_ADDRESS || key->type == CONFIG_ADDRESSES);
     memset(&parsed, 0, sizeof parsed);
     if (address_parse(&parsed, text, &inner) != OK)
         return problem_set(problem, MALFORMED, "[%s] %s: %s", key->section, key->name, inner.text);
@@ -23,6 +24,7 @@ static enum error parse_address(struct address *address, const struct config_key
 enum error config_address_set(void *to, const struct config_key *key, const char *text,
                               struct problem *problem)
 {
+    CHECK(key->words && key->bytes == sizeof(struct address));
     if (strcmp(text, key->words) != 0)
         return parse_address(to, key, text, problem);
     memset(to, 0, sizeof(struct address));
@@ -34,6 +36,7 @@ enum error config_address_set_listen(void *to, const struct config_key *key, con
 {
     struct problem ignored;
     struct address parsed = {0};
+    CHECK(key->words && key->bytes == sizeof parsed);
     const bool none = strcmp(text, key->words) == 0;
     const enum error error = none ? OK : address_parse(&parsed, text, &ignored);
     if (error == TOO_BIG)
@@ -62,6 +65,7 @@ enum error config_address_set_all(void *to, const struct config_key *key, const 
                                   struct problem *problem)
 {
     struct address_list list;
+    CHECK(key->bytes == sizeof list);
     memset(&list, 0, sizeof list);
     const char *rest = text[0] ? text : NULL;
     while (rest) {

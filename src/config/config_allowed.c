@@ -49,6 +49,7 @@ static struct config_allowed number_allowed(const struct config_key *key)
 static struct config_allowed address_allowed(const struct config_key *key)
 {
     struct config_allowed allowed;
+    CHECK(key->words);
     (void)snprintf(allowed.text, sizeof allowed.text, "host:port, [IPv6]:port or %s",
                    key->words[0] ? key->words : "empty");
     return allowed;
@@ -96,6 +97,7 @@ struct config_allowed config_allowed_of(const struct config_key *key)
 enum error config_allowed_refuse(const struct config_key *key, const char *text, const char *why,
                                  struct problem *problem)
 {
+    CHECK(why[0]);
     struct config_allowed allowed = config_allowed_of(key);
     return problem_set(problem, MALFORMED, "[%s] %s = %.80s%s: %.120s; allowed: %s", key->section,
                        key->name, text, strlen(text) > 80 ? "..." : "", why, allowed.text);

@@ -32,6 +32,7 @@ static enum error against(struct finding *finding, const char *section, const ch
 static enum error check_node(const struct config_node *node, struct finding *finding)
 {
     bool listens = node->listen.host[0];
+    CHECK(node->peers.count <= CONFIG_PEERS_MAX);
     if (!listens && node->peers.count == 0)
         return against(finding, "node", "listen",
                        " is none and [node] peers is empty, so nobody can be met; "
@@ -46,6 +47,7 @@ static enum error check_node(const struct config_node *node, struct finding *fin
 
 static enum error check_learning(const struct config *config, struct finding *finding)
 {
+    CHECK(config->data.shard.index < config->data.shard.count);
     if (!config->model.layers[0] && !model_preset(config->model.name))
         return against(finding, "model", "name",
                        " = %s: no such model; there are %s, or give layers", config->model.name,
@@ -104,6 +106,7 @@ enum error config_load_check(const struct config_load *load, const char *path,
     const enum error error = check(&load->config, &finding);
     if (error == OK)
         return OK;
+    CHECK(finding.key);
     const int line = load->line_of[config_key_index(finding.key)];
     if (line == 0)
         return problem_set(problem, error, "%s", why.text);

@@ -191,6 +191,7 @@ size_t config_key_index(const struct config_key *key)
 
 const struct config_key *config_key_find(const char *section, const char *name)
 {
+    CHECK(section && name);
     for (size_t i = 0; i < config_key_count(); i++)
         if (strcmp(keys[i].section, section) == 0 && strcmp(keys[i].name, name) == 0)
             return &keys[i];
@@ -244,6 +245,7 @@ static bool is_near(const char *typed, size_t far)
 const char *config_key_nearest(const char *typed, const char *const *words, size_t count)
 {
     const char *nearest = NULL;
+    CHECK(typed && words);
     for (size_t i = 0; i < count; i++)
         if (!nearest || distance(typed, words[i]) < distance(typed, nearest))
             nearest = words[i];
@@ -253,6 +255,7 @@ const char *config_key_nearest(const char *typed, const char *const *words, size
 enum error config_key_once(const struct config_key *key, int *set, int line,
                            struct problem *problem)
 {
+    CHECK(line >= 0 && *set >= 0);
     if (*set > 0)
         return problem_set(problem, MALFORMED, "[%s] %s is already set in line %d", key->section,
                            key->name, *set);
@@ -264,6 +267,7 @@ enum error config_key_once(const struct config_key *key, int *set, int line,
 static void list(char *out, size_t room, const char *section)
 {
     size_t used = 0;
+    CHECK(room > 0);
     out[0] = '\0';
     for (size_t i = 0; i < config_key_count() && used < room; i++) {
         bool wanted = section ? strcmp(keys[i].section, section) == 0 : begins_section(i);
@@ -291,6 +295,7 @@ static const char *renamed(const char *section, const char *name)
 
 enum error config_key_unknown(const char *section, const char *name, struct problem *problem)
 {
+    CHECK(!config_key_find(section, name));
     const char *now = renamed(section, name);
     if (now)
         return problem_set(problem, MALFORMED, "the key [%s] %s is called %s now", section, name,

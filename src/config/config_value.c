@@ -11,6 +11,7 @@
 
 static void *member(void *record, const struct config_key *key)
 {
+    CHECK(key->bytes > 0);
     return (unsigned char *)record + key->offset;
 }
 
@@ -71,6 +72,7 @@ static uint64_t size_factor(const char *suffix)
 static enum error check_bounds(const struct config_key *key, const char *text, double value,
                                struct problem *problem)
 {
+    CHECK(key->min <= key->max);
     if (value < key->min)
         return config_allowed_refuse(key, text, "too small", problem);
     if (value > key->max)
@@ -87,6 +89,7 @@ static bool is_number(const struct config_key *key)
 /* The word that stands for what is no number of this key. */
 static enum error set_word(void *to, const struct config_key *key)
 {
+    CHECK(is_number(key) && key->bytes <= sizeof(double));
     if (key->type == CONFIG_REAL)
         *(double *)to = CONFIG_AUTO_REAL;
     else /* every byte of CONFIG_AUTO, or of CONFIG_AUTO_OF_0 */
@@ -106,6 +109,7 @@ static enum error set_whole(void *to, const struct config_key *key, const char *
 {
     uint64_t value;
     const char *end;
+    CHECK(key->bytes == (key->type == CONFIG_U32 ? sizeof(uint32_t) : sizeof value));
     if (!whole_number(text, &value, &end) || *end)
         return config_allowed_refuse(key, text, "not a whole number", problem);
     enum error error = check_bounds(key, text, (double)value, problem);
@@ -121,6 +125,7 @@ static enum error set_size(void *to, const struct config_key *key, const char *t
 {
     uint64_t value;
     const char *suffix;
+    CHECK(key->bytes == sizeof value);
     if (!whole_number(text, &value, &suffix) || size_factor(suffix) == 0)
         return config_allowed_refuse(key, text, "not a whole number, with K, M or G if wanted",
                                      problem);
@@ -137,6 +142,7 @@ static enum error set_real(void *to, const struct config_key *key, const char *t
                            struct problem *problem)
 {
     char *end;
+    CHECK(key->bytes == sizeof(double));
     double value = strtod(text, &end);
     /* strtod also reads hexadecimal, infinities and "nan"; a file for people has decimals. */
     if (end == text || *end || text[strspn(text, "0123456789+-.eE")] || !isfinite(value))
@@ -152,6 +158,7 @@ static enum error set_bool(void *to, const struct config_key *key, const char *t
 {
     bool yes = strcmp(text, "yes") == 0 || strcmp(text, "true") == 0 || strcmp(text, "on") == 0;
     bool no = strcmp(text, "no") == 0 || strcmp(text, "false") == 0 || strcmp(text, "off") == 0;
+    CHECK(key->bytes == sizeof yes && !(yes && no));
     if (!yes && !no)
         return config_allowed_refuse(key, text, "neither yes nor no", problem);
     *(bool *)to = yes;
@@ -162,6 +169,7 @@ static enum error set_choice(void *to, const struct config_key *key, const char 
                              struct problem *problem)
 {
     const char *word = key->words;
+    CHECK(word && key->bytes == sizeof(unsigned int));
     for (unsigned int value = 0; word; value++) {
         size_t length = strcspn(word, "|");
         if (strlen(text) == length && strncmp(text, word, length) == 0) {
@@ -177,6 +185,7 @@ static enum error set_text(void *to, const struct config_key *key, const char *t
                            struct problem *problem)
 {
     size_t length = strlen(text);
+    CHECK(key->bytes > 1);
     if ((double)length < key->min)
         return config_allowed_refuse(key, text, "may not be empty", problem);
     if (length >= key->bytes)
@@ -192,6 +201,7 @@ static enum error set_slice(void *to, const struct config_key *key, const char *
     uint64_t number;
     uint64_t count;
     const char *end;
+    CHECK(key->bytes == sizeof(struct slice));
     bool valid = whole_number(text, &number, &end) && *end == '/' &&
                  whole_number(end + 1, &count, &end) && *end == '\0';
     if (!valid)
@@ -256,6 +266,7 @@ enum error config_value_set(void *record, const struct config_key *key, const ch
                             struct problem *problem)
 {
     char bare[CONFIG_LINE_BYTES];
+    CHECK(record && text);
     size_t length = strlen(text);
     if (length >= sizeof bare)
         return problem_set(problem, MALFORMED, "[%s] %s: more than %zu characters", key->section,
@@ -283,6 +294,7 @@ static void print_text(FILE *out, const char *text)
 
 static void print_addresses(FILE *out, const struct address_list *list)
 {
+    CHECK(list->count <= CONFIG_PEERS_MAX);
     for (uint32_t i = 0; i < list->count; i++) {
         (void)fputs(i > 0 ? ", " : "", out);
         print_address(out, &list->item[i]);
@@ -293,8 +305,11 @@ static void print_addresses(FILE *out, const struct address_list *list)
 
 static void print_choice(FILE *out, const char *words, unsigned int value)
 {
-    for (; value > 0; value--)
-        words += strcspn(words, "|") + 1;
+    for (; value > 0; value--) {
+        words += strcspn(words, "|");
+        CHECK(*words); /* another one follows */
+        words++;
+    }
     (void)fprintf(out, "%.*s", (int)strcspn(words, "|"), words);
 }
 
@@ -305,6 +320,7 @@ static void print_size(FILE *out, uint64_t bytes)
 
 static void print_slice(FILE *out, const struct slice *slice)
 {
+    CHECK(slice->index < slice->count);
     (void)fprintf(out, "%u/%u", slice->index + 1, slice->count);
 }
 

@@ -28,6 +28,7 @@ enum error setup_data(const struct config *config, struct dataset *train, struct
         .shard = config->data.shard.index,
         .shards = config->data.shard.count,
     };
+    CHECK(options.shard < options.shards);
     enum error error = dataset_load_train(train, &options, problem);
     if (error != OK)
         return error;
@@ -64,6 +65,7 @@ struct batch_size setup_batch_size(const struct config *config, const struct mod
     struct batch_size batch_size = {.batch_max = BATCH_SIZE_MIN, .window_ns = BATCH_SIZE_WINDOW_NS};
     while (2 * batch_size.batch_max <= (uint32_t)model_batch_max(model))
         batch_size.batch_max *= 2;
+    CHECK(batch_size.batch_max <= (uint32_t)model_batch_max(model));
     if (config->train.batch == CONFIG_AUTO)
         batch_size.step_ns = (uint64_t)(config->train.step_ms * 1e6);
     return batch_size;
@@ -81,6 +83,7 @@ struct learner_options setup_learner_options(const struct config *config,
     const struct model *model = made->model;
     const struct config_train *train = &config->train;
     const struct slice part = train->evaluate_part;
+    CHECK(part.index < part.count);
     const double density_max = config->exchange.density_max * (double)model_parameters(model);
     const uint32_t batch_max =
         train->batch == CONFIG_AUTO ? setup_batch_size(config, model).batch_max : 0;
@@ -111,6 +114,7 @@ static enum error make_start(const struct config *config, struct arena *arena,
                              struct setup_model *made, char text[START_TEXT_BYTES],
                              struct problem *problem)
 {
+    CHECK(made->model);
     made->start = NULL;
     if (config->model.start[0] == '\0') {
         (void)snprintf(text, START_TEXT_BYTES, "seed %" PRIu64, config->model.seed);
@@ -170,6 +174,7 @@ static enum error make_learner(struct setup *setup, const struct config *config,
                                struct problem *problem)
 {
     struct setup_model made;
+    CHECK(!setup->learner && !setup->backend);
     enum error error = setup_device(config, &setup->backend, setup->device, problem);
     if (error == OK)
         error = setup_model(config, setup_batch_max(config, train), train, &setup->arena,
@@ -216,6 +221,7 @@ enum error setup_make(struct setup *setup, const struct config *config, struct p
 
 static uint64_t ns_of(double seconds)
 {
+    CHECK(seconds >= 0 && seconds < 1e10);
     return (uint64_t)(seconds * 1e9);
 }
 
@@ -257,6 +263,7 @@ struct node_options setup_plain_options(const struct config *config)
         .limits.notes_per_s = config->limits.notes_per_s,
         .seed = config->node.seed,
     };
+    CHECK(options.seeds_count <= NODE_SEEDS_MAX);
     memcpy(options.seeds, config->node.peers.item,
            config->node.peers.count * sizeof *options.seeds);
     return options;
@@ -265,6 +272,7 @@ struct node_options setup_plain_options(const struct config *config)
 struct node_options setup_node_options(const struct setup *setup, const struct config *config)
 {
     struct node_options options = setup_plain_options(config);
+    CHECK(setup->learner);
     options.identity = &setup->identity;
     options.model = setup->description;
     options.parameters = learner_parameters(setup->learner);

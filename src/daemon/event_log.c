@@ -14,6 +14,7 @@
 static void print_last(void *context)
 {
     const struct event_log *report = context;
+    CHECK(report->is_open);
     static const char heading[] = "the last notes:\n";
     const uint32_t kept = report->notes < EVENT_LOG_LAST ? report->notes : EVENT_LOG_LAST;
     bool is_written = write(STDERR_FILENO, heading, sizeof heading - 1) > 0;
@@ -26,6 +27,7 @@ static void print_last(void *context)
 enum error event_log_open(struct event_log *report, const char *log, bool verbose, uint64_t now_ns,
                           struct problem *problem)
 {
+    CHECK(log && !report->is_open);
     *report = (struct event_log){.verbose = verbose, .start_ns = now_ns};
     if (strcmp(log, "-") == 0)
         report->log = stdout;
@@ -56,6 +58,7 @@ static double seconds_since(const struct event_log *report, uint64_t at_ns)
 static json_t *line_begin(const struct event_log *report, uint64_t at_ns, const char *note)
 {
     char wall[32];
+    CHECK(report->log);
     wall_text(wall);
     json_t *line = json_object();
     (void)json_object_set_new(line, "t", json_real(seconds_since(report, at_ns)));
@@ -66,12 +69,12 @@ static json_t *line_begin(const struct event_log *report, uint64_t at_ns, const 
 
 static void put_number(json_t *line, const char *key, uint64_t value)
 {
-    (void)json_object_set_new(line, key, json_integer((json_int_t)value));
+    CHECK(json_object_set_new(line, key, json_integer((json_int_t)value)) == 0);
 }
 
 static void put_real(json_t *line, const char *key, double value)
 {
-    (void)json_object_set_new(line, key, isfinite(value) ? json_real(value) : json_null());
+    CHECK(json_object_set_new(line, key, isfinite(value) ? json_real(value) : json_null()) == 0);
 }
 
 static void put_text(json_t *line, const char *key, const char *value)
@@ -99,6 +102,7 @@ static void say_losing(struct event_log *report, int error)
 
 static void line_end(struct event_log *report, json_t *line)
 {
+    CHECK(report->log && line);
     (void)json_dumpf(line, report->log, JSON_COMPACT | JSON_REAL_PRECISION(9));
     (void)fputc('\n', report->log);
     if (fflush(report->log) != 0 || ferror(report->log))
@@ -194,6 +198,7 @@ static void print_status(const struct event_log *report, uint64_t now_ns,
 static bool is_line_due(const struct event_log *report, uint64_t now_ns,
                         const struct node_stats *stats)
 {
+    CHECK(now_ns >= report->printed_ns);
     if (report->printed_ns)
         return now_ns - report->printed_ns >= STATUS_LINE_NS;
     return stats->steps == 0 || stats->samples_per_second > 0;
@@ -221,6 +226,7 @@ void event_log_say(struct event_log *report, uint64_t now_ns, enum note_kind kin
                    enum note_level level, const char *text)
 {
     struct note note = {.at_ns = now_ns, .kind = kind, .level = level};
+    CHECK(text[0]);
     (void)snprintf(note.text, sizeof note.text, "%.*s", (int)sizeof note.text - 1, text);
     event_log_note(report, &note);
 }
@@ -238,6 +244,7 @@ void event_log_batch(struct event_log *report, uint64_t now_ns, uint32_t batch)
 
 static double accuracy_of(const struct evaluation *evaluation)
 {
+    CHECK(evaluation->correct <= evaluation->samples);
     return evaluation->samples ? (double)evaluation->correct / evaluation->samples : NAN;
 }
 
@@ -259,6 +266,7 @@ void event_log_evaluated(struct event_log *report, uint64_t now_ns,
 
 void event_log_final(struct event_log *report, uint64_t now_ns, const struct final *final)
 {
+    CHECK(final->version && final->parameters > 0);
     (void)fprintf(stderr,
                   "%9.3f the base at the end: digest %016" PRIx64 ", the sum of %" PRIu64 " rumors",
                   seconds_since(report, now_ns), final->learner_digest, final->stats.version);

@@ -13,6 +13,7 @@ static uint64_t rounded(uint32_t bytes)
 void ring_init(struct ring *ring, struct arena *arena, uint64_t size_bytes)
 {
     uint64_t size = 64;
+    CHECK(size_bytes <= UINT64_MAX / 4);
     while (size < size_bytes)
         size *= 2;
     ring->bytes = arena_take(arena, size, 1);
@@ -29,6 +30,7 @@ static uint32_t *size_at(const struct ring *ring, uint64_t at)
 /* How much must be skipped so that `need` bytes lie in one piece. */
 static uint64_t skip_for(const struct ring *ring, uint64_t head, uint64_t need)
 {
+    CHECK(need <= ring->size / 2);
     const uint64_t to_end = ring->size - (head & (ring->size - 1));
     return need <= to_end ? 0 : to_end;
 }
@@ -36,7 +38,6 @@ static uint64_t skip_for(const struct ring *ring, uint64_t head, uint64_t need)
 void *ring_room(struct ring *ring, uint32_t bytes)
 {
     const uint64_t need = rounded(bytes);
-    CHECK(need <= ring->size / 2);
     const uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     const uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
     const uint64_t skip = skip_for(ring, head, need);
@@ -49,7 +50,9 @@ void ring_put(struct ring *ring, uint32_t bytes)
 {
     const uint64_t need = rounded(bytes);
     const uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    const uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
     const uint64_t skip = skip_for(ring, head, need);
+    CHECK(skip + need <= ring->size - (head - tail)); /* what ring_room gave */
     if (skip)
         *size_at(ring, head) = SKIP;
     *size_at(ring, head + skip) = bytes;
@@ -73,6 +76,7 @@ const void *ring_peek(struct ring *ring)
 void ring_done(struct ring *ring)
 {
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+    CHECK(tail != atomic_load_explicit(&ring->head, memory_order_relaxed));
     tail = next_at(ring, tail);
     tail += rounded(*size_at(ring, tail));
     atomic_store_explicit(&ring->tail, tail, memory_order_release);

@@ -22,6 +22,7 @@ static void complain(struct sd_notify *sd_notify, const char *why)
 static bool address_read(struct sd_notify *sd_notify, const char *name)
 {
     const size_t bytes = strlen(name);
+    CHECK(bytes > 0);
     if ((name[0] != '/' && name[0] != '@') || bytes < 2 || bytes >= sizeof sd_notify->to.sun_path) {
         complain(sd_notify, "not the address of a Unix socket");
         return false;
@@ -76,6 +77,7 @@ void sd_notify_open(struct sd_notify *sd_notify)
 
 static bool send_text(struct sd_notify *sd_notify, const char *text)
 {
+    CHECK(text[0]);
     if (sd_notify->socket < 0)
         return false;
     const ssize_t sent = sendto(sd_notify->socket, text, strlen(text), MSG_NOSIGNAL,
@@ -89,6 +91,7 @@ void sd_notify_on_time(struct sd_notify *sd_notify, uint64_t now_ns)
 {
     if (now_ns < sd_notify->wake_ns)
         return;
+    CHECK(sd_notify->socket >= 0); /* else it is never time */
     if (sd_notify->ready)
         (void)send_text(sd_notify, "WATCHDOG=1");
     else
@@ -113,10 +116,12 @@ void sd_notify_status(struct sd_notify *sd_notify, const struct node_stats *stat
                        loss);
     else
         (void)snprintf(doing, sizeof doing, "not training yet");
-    (void)snprintf(text, sizeof text,
-                   "STATUS=%s, neighbours %u, members %u, published %" PRIu64 ", received %" PRIu64,
-                   doing, (unsigned)stats->neighbours, (unsigned)stats->members_live,
-                   stats->rumors_published, stats->rumors_received);
+    const int length =
+        snprintf(text, sizeof text,
+                 "STATUS=%s, neighbours %u, members %u, published %" PRIu64 ", received %" PRIu64,
+                 doing, (unsigned)stats->neighbours, (unsigned)stats->members_live,
+                 stats->rumors_published, stats->rumors_received);
+    CHECK(length > 0 && (size_t)length < sizeof text);
     (void)send_text(sd_notify, text);
 }
 

@@ -27,6 +27,7 @@ void startup_notes_say(struct event_log *report, uint64_t now_ns, const struct c
                        const struct setup *setup, const struct node_options *options)
 {
     char text[DEVICE_TEXT_MAX + 16];
+    CHECK(setup->model && options->parameters > 0);
     reach_start(&report->reach, options->seeds_count, now_ns);
     say_who(report, now_ns, config, setup, options);
     model_print(setup->model, stderr);

@@ -54,7 +54,7 @@ static void open_log(struct event_log *report)
 
 static void fail_after_many_notes(void)
 {
-    struct event_log report;
+    struct event_log report = {0};
     open_log(&report);
     for (int i = 0; i < EVENT_LOG_LAST + 4; i++) {
         char text[32];
@@ -83,7 +83,7 @@ static void a_defect_shows_the_last_notes(void **state)
 
 static void fail_after_the_log_is_closed(void)
 {
-    struct event_log report;
+    struct event_log report = {0};
     open_log(&report);
     event_log_close(&report);
     int two = 1;
@@ -101,7 +101,7 @@ static void a_closed_log_is_not_shown(void **state)
 /* A node with peers: seconds 0 to 60, and somebody to talk to in second 30. */
 static void talk_once(void)
 {
-    struct event_log report;
+    struct event_log report = {0};
     struct note note = {.kind = NOTE_DIAL_FAILED, .level = LEVEL_WARNING, .where = "192.0.2.7:1"};
     (void)strcpy(note.text, "cannot be reached: connection refused (try 1)");
     open_log(&report);
