@@ -10,8 +10,8 @@
 #include "base/error.h"
 
 enum config_type {
-    CONFIG_U32,       /* uint32_t; the text `words`, if there is one, stands for 0 */
-    CONFIG_U64,       /* uint64_t; so here */
+    CONFIG_U32,       /* uint32_t */
+    CONFIG_U64,       /* uint64_t */
     CONFIG_SIZE,      /* uint64_t, in bytes, written with K, M or G (powers of 1024) */
     CONFIG_REAL,      /* double */
     CONFIG_BOOL,      /* bool */
@@ -19,7 +19,7 @@ enum config_type {
     CONFIG_TEXT,      /* char[] */
     CONFIG_PATH,      /* char[] */
     CONFIG_ADDRESS,   /* struct address; the text `words` stands for none */
-    CONFIG_LISTEN,    /* the same, of this machine: a number, not a name */
+    CONFIG_LISTEN,    /* struct address of this machine: a number, not a name */
     CONFIG_ADDRESSES, /* struct address_list */
     CONFIG_SLICE,     /* struct slice */
     CONFIG_DEVICE     /* char[]: a word of device.h */
@@ -28,17 +28,17 @@ enum config_type {
 #define CONFIG_NO_MAX 0x1p64
 
 struct config_key {
-    const char *section;
-    const char *name;
-    enum config_type type;
-    size_t offset; /* of the member in struct config */
-    size_t bytes;  /* and its size */
-    const char *initial;
-    double min; /* numbers: the value; texts: the length; addresses: the port */
-    double max; /* numbers only; CONFIG_NO_MAX: as large as the type holds */
-    const char *unit;
-    const char *words; /* choices; addresses: none; numbers: what stands for CONFIG_AUTO, or NULL */
-    const char *help;
+    const char *section;   /* as in [section] */
+    const char *name;      /* as in name = value */
+    enum config_type type; /* what the text is parsed to */
+    size_t offset;         /* of the member in struct config */
+    size_t bytes;          /* size of the member */
+    const char *initial;   /* the default, as text */
+    double min;            /* numbers: the value; texts: the length; addresses: the port */
+    double max;            /* numbers: the value; CONFIG_NO_MAX: as large as the type holds */
+    const char *unit;      /* of a number, or NULL */
+    const char *words; /* the choices; or the word for none (addresses) or CONFIG_AUTO (numbers) */
+    const char *help;  /* one sentence for config_print */
 };
 
 #define CONFIG_KEYS_MAX 128

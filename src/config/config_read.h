@@ -1,5 +1,5 @@
-/* Reading what is written as a configuration is: for files and assignments that hold more than one.
- * config.c and config_check.c implement it, a scenario of the simulator is read with it.
+/* Reading files and assignments of our kind, for those that hold more than a configuration:
+ * config_options.c, and the scenarios of the simulator. config.c and config_check.c implement it.
  */
 #ifndef HEARSAY_CONFIG_CONFIG_READ_H
 #define HEARSAY_CONFIG_CONFIG_READ_H
@@ -9,9 +9,9 @@
 
 /* An assignment in its parts, without the blanks round them. */
 struct config_parts {
-    char section[CONFIG_NAME_BYTES];
-    char name[CONFIG_NAME_BYTES];
-    char value[CONFIG_LINE_BYTES];
+    char section[CONFIG_NAME_BYTES]; /* before the dot */
+    char name[CONFIG_NAME_BYTES];    /* between dot and equals sign */
+    char value[CONFIG_LINE_BYTES];   /* after the equals sign */
 };
 enum error config_split(struct config_parts *parts, const char *assignment,
                         struct problem *problem) MUST_USE;
@@ -19,17 +19,19 @@ enum error config_split(struct config_parts *parts, const char *assignment,
 /* Any file of our kind, line by line: the first call that is not OK ends the reading, and its
  * sentence is given with file and line. on_key is told the line, too. */
 struct config_reader {
+    /* A line [section]. */
     enum error (*on_section)(void *context, const char *section, struct problem *problem);
+    /* A line name = value. */
     enum error (*on_key)(void *context, const char *section, const char *name, const char *value,
                          int line, struct problem *problem);
-    void *context;
+    void *context; /* given to both */
 };
 enum error config_read(const char *path, const struct config_reader *reader,
                        struct problem *problem) MUST_USE;
 
 /* A configuration being read, each key at most once in its file. */
 struct config_load {
-    struct config config;
+    struct config config;         /* as far as it was read */
     int line_of[CONFIG_KEYS_MAX]; /* where a key was set; 0: nowhere yet, or not by a file */
 };
 enum error config_load_key(struct config_load *load, const char *section, const char *name,

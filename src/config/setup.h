@@ -15,21 +15,22 @@
 #define SETUP_DESCRIPTION_BYTES (MODEL_LINE_MAX + 128)
 
 struct setup {
-    struct arena arena;
-    struct identity identity;
-    uint8_t swarm_key[KEY_BYTES];
-    struct backend *backend;
-    char device[DEVICE_TEXT_MAX]; /* what computes */
-    struct model *model;
-    struct learner *learner;
-    int classes;
-    float mean; /* how the data is normalised */
-    float scale;
+    struct arena arena;                        /* of model and learner */
+    struct identity identity;                  /* of the node */
+    uint8_t swarm_key[KEY_BYTES];              /* of the swarm */
+    struct backend *backend;                   /* what computes */
+    char device[DEVICE_TEXT_MAX];              /* name of what computes */
+    struct model *model;                       /* the layers */
+    struct learner *learner;                   /* model, optimizer and data together */
+    int classes;                               /* of the data */
+    float mean;                                /* normalisation of the data: subtracted */
+    float scale;                               /* normalisation of the data: multiplied with */
     char description[SETUP_DESCRIPTION_BYTES]; /* of the model: input, layers, seed or start */
 };
 
-/* First the keys alone, and an empty setup round them: without them nothing is begun. Then load and
- * build everything but the sockets. The problem says what is wrong and what to do. */
+/* setup_keys reads the keys into an otherwise empty setup, since nothing is begun without them.
+ * setup_make then loads and builds everything but the sockets. The problem says what is wrong and
+ * what to do. */
 enum error setup_keys(struct setup *setup, const struct config *config,
                       struct problem *problem) MUST_USE;
 enum error setup_make(struct setup *setup, const struct config *config,
@@ -53,9 +54,9 @@ enum error setup_device(const struct config *config, struct backend **backend,
                         char text[DEVICE_TEXT_MAX], struct problem *problem) MUST_USE;
 
 struct setup_model {
-    struct model *model;
-    const float *start; /* [P], in the arena for as long as that is; NULL: drawn by the seed */
-    char description[SETUP_DESCRIPTION_BYTES];
+    struct model *model;                       /* to be freed with model_free */
+    const float *start;                        /* [P], in the arena; NULL: drawn by the seed */
+    char description[SETUP_DESCRIPTION_BYTES]; /* as in struct setup */
 };
 /* batch_max: of all learners with this model. */
 enum error setup_model(const struct config *config, uint32_t batch_max, const struct dataset *train,
