@@ -8,6 +8,7 @@
 #ifndef HEARSAY_DAEMON_STATUS_SERVER_H
 #define HEARSAY_DAEMON_STATUS_SERVER_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <sys/un.h>
 
@@ -16,6 +17,7 @@
 
 #define STATUS_SOCKET     "status.sock"
 #define STATUS_PATH_BYTES (CONFIG_PATH_BYTES + 32)
+#define STATUS_JSON       (JSON_COMPACT | JSON_REAL_PRECISION(9)) /* how a page is written */
 
 struct status_door {
     const char *dir; /* the state folder; NULL: the door is not open */

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/status_server.h"
+
 /* Rates. */
 
 void status_track_see(struct status_track *track, uint64_t now_ns, uint64_t sent_bytes,
@@ -359,7 +361,7 @@ char *status_watch_page(const struct status_watch *watch, const struct node *nod
     put(page, "loss", stats.steps ? json_real(facts->loss) : NULL);
     put(page, "members", members_json(node, now_ns));
     put(page, "links", links_json(watch, node, now_ns));
-    char *bytes = json_dumps(page, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    char *bytes = json_dumps(page, STATUS_JSON);
     json_decref(page);
     CHECK(bytes);
     *count = strlen(bytes);

@@ -2,12 +2,10 @@
 
 #include <errno.h>
 #include <math.h>
-#include <poll.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/amount.h"
@@ -15,7 +13,6 @@
 #include "daemon/status_server.h"
 
 #define WAIT_MS     5000
-#define READ_BYTES  ((size_t)64 << 10)
 #define LONG_NUMBER 10000000000 /* longer ones are rounded */
 #define OLD_S       60.0        /* a capacity that was last seen longer ago may have changed */
 #define INDENT      13          /* where the text of a node's lines begins */
@@ -36,13 +33,6 @@ static const char usage[] =
     "because it reaches none of its peers (it trains on: no reason to restart it).\n";
 
 /* Asking. */
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static enum error no_node(const char *dir, struct problem *problem)
 {
@@ -75,102 +65,70 @@ static enum error connect_failed(const char *dir, int reason, struct problem *pr
                        strerror(reason));
 }
 
-/* A socket connected to the node. */
-static enum error reach(const char *dir, int *out, struct problem *problem)
+/* A socket connected to the node, on which nothing waits for longer than wait_ms. */
+static enum error connect_to(const char *dir, int wait_ms, int *out, struct problem *problem)
 {
+    const struct timeval wait = {.tv_sec = wait_ms / 1000, .tv_usec = wait_ms % 1000 * 1000};
     struct status_place place;
-    const int asking = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int reason = errno;
+    const int asking = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool is_connected = false;
     if (asking >= 0 && status_place_open(&place, dir)) {
-        const struct sockaddr *address = (const struct sockaddr *)&place.address;
-        reason = connect(asking, address, sizeof place.address) == 0 ? 0 : errno;
+        (void)setsockopt(asking, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+        (void)setsockopt(asking, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
+        is_connected =
+            connect(asking, (const struct sockaddr *)&place.address, sizeof place.address) == 0;
+        const int reason = errno;
         status_place_close(&place);
-    } else if (asking >= 0) {
-        reason = errno;
+        errno = reason;
     }
-    if (reason == 0) {
+    if (is_connected) {
         *out = asking;
         return OK;
     }
+    const enum error error = connect_failed(dir, errno, problem);
     if (asking >= 0)
         (void)close(asking);
-    return connect_failed(dir, reason, problem);
+    return error;
 }
 
-/* An answer being received. */
-struct answer {
-    const char *dir;  /* whose node was asked */
-    int asking;       /* the socket */
-    int wait_ms;      /* for all of it */
-    int64_t until_ms; /* the end of the wait */
-    char *bytes;      /* received so far */
-    size_t count;     /* of bytes */
-    bool ended;       /* the node has closed */
-};
-
-static enum error too_late(const struct answer *answer, struct problem *problem)
+/* Why no page came: the node said nothing for too long, or it ended, or said something else. */
+static enum error no_page(const char *dir, int asking, int reason, int received, int wait_ms,
+                          struct problem *problem)
 {
     struct ucred node = {0};
     socklen_t bytes = sizeof node;
-    (void)getsockopt(answer->asking, SOL_SOCKET, SO_PEERCRED, &node, &bytes);
-    return problem_set(problem, FAILED,
-                       "the node of %s (process %d) has not answered within %g s: it is stopped, "
-                       "stuck, or its machine is overloaded",
-                       answer->dir, (int)node.pid, answer->wait_ms * 1e-3);
+    (void)getsockopt(asking, SOL_SOCKET, SO_PEERCRED, &node, &bytes);
+    if (reason == EAGAIN)
+        return problem_set(problem, FAILED,
+                           "the node of %s (process %d) has not answered within %g s: it is "
+                           "stopped, stuck, or its machine is overloaded",
+                           dir, (int)node.pid, wait_ms * 1e-3);
+    if (reason || received == 0)
+        return problem_set(problem, FAILED, "the node of %s ended instead of answering", dir);
+    return problem_set(problem, MALFORMED,
+                       "what came is not the status of a node: another program, or a node of "
+                       "another version");
 }
 
-static enum error read_more(struct answer *answer, struct problem *problem)
+enum error status_ask(const char *dir, int wait_ms, json_t **page, struct problem *problem)
 {
-    const int64_t left_ms = answer->until_ms - now_ms();
-    struct pollfd ready = {.fd = answer->asking, .events = POLLIN};
-    if (left_ms <= 0 || poll(&ready, 1, (int)left_ms) == 0)
-        return too_late(answer, problem);
-    answer->bytes = realloc(answer->bytes, answer->count + READ_BYTES + 1);
-    CHECK(answer->bytes);
-    const ssize_t got = read(answer->asking, answer->bytes + answer->count, READ_BYTES);
-    answer->ended = got == 0;
-    if (got > 0)
-        answer->count += (size_t)got;
-    if ((got < 0 && errno != EAGAIN && errno != EINTR) || (got == 0 && answer->count == 0))
-        return problem_set(problem, FAILED, "the node of %s ended instead of answering",
-                           answer->dir);
-    if (answer->count > STATUS_ANSWER_MAX)
-        return problem_set(problem, TOO_BIG, "the answer of the node of %s has no end",
-                           answer->dir);
-    return OK;
-}
-
-enum error status_ask(const char *dir, int wait_ms, char **bytes, size_t *count,
-                      struct problem *problem)
-{
-    struct answer answer = {.dir = dir, .wait_ms = wait_ms, .until_ms = now_ms() + wait_ms};
-    enum error error = reach(dir, &answer.asking, problem);
+    int asking = -1;
+    json_error_t where;
+    CHECK(wait_ms > 0);
+    enum error error = connect_to(dir, wait_ms, &asking, problem);
     if (error != OK)
         return error;
-    while (error == OK && !answer.ended)
-        error = read_more(&answer, problem);
-    (void)close(answer.asking);
-    if (error != OK) {
-        free(answer.bytes);
-        return error;
+    FILE *in = fdopen(asking, "r");
+    CHECK(in);
+    errno = 0;
+    *page = json_loadf(in, 0, &where);
+    const int reason = ferror(in) ? errno : 0;
+    if (reason || !json_is_string(json_object_get(*page, "stage"))) {
+        json_decref(*page);
+        error = no_page(dir, asking, reason, where.position, wait_ms, problem);
     }
-    answer.bytes[answer.count] = 0;
-    *bytes = answer.bytes;
-    *count = answer.count;
-    return OK;
-}
-
-enum error status_read(json_t **page, const char *bytes, size_t count, struct problem *problem)
-{
-    json_t *read = json_loadb(bytes, count, 0, NULL);
-    if (!json_is_string(json_object_get(read, "stage"))) {
-        json_decref(read);
-        return problem_set(problem, MALFORMED,
-                           "what came is not the status of a node: another program, or a node of "
-                           "another version");
-    }
-    *page = read;
-    return OK;
+    (void)fclose(in);
+    return error;
 }
 
 /* The values of a page, by their names, as people read them. */
@@ -439,26 +397,13 @@ void status_print_members(FILE *out, const json_t *page)
 
 /* The command. */
 
-/* The node's own words, once they are known to be a page. */
-static enum error show(const char *bytes, size_t count, bool as_json, int *code,
-                       struct problem *problem)
+static void print_page(FILE *out, const json_t *page)
 {
-    json_t *page;
-    const enum error error = status_read(&page, bytes, count, problem);
-    if (error != OK)
-        return error;
-    if (as_json) {
-        (void)printf("%s\n", bytes);
-    } else {
-        status_print_node(stdout, page);
-        (void)fputc('\n', stdout);
-        status_print_links(stdout, page);
-        (void)fputc('\n', stdout);
-        status_print_members(stdout, page);
-    }
-    *code = flag_of(page, "healthy") ? EXIT_HEALTHY : EXIT_NOT_READY;
-    json_decref(page);
-    return OK;
+    status_print_node(out, page);
+    (void)fputc('\n', out);
+    status_print_links(out, page);
+    (void)fputc('\n', out);
+    status_print_members(out, page);
 }
 
 int status_run(int argc, char **argv)
@@ -466,9 +411,7 @@ int status_run(int argc, char **argv)
     struct config_options options;
     struct config config;
     struct problem problem;
-    char *bytes;
-    size_t count;
-    int code = EXIT_NO_ANSWER;
+    json_t *page;
     if (config_options_parse(&options, TAKES_STATE | TAKES_JSON, argc, argv, &problem) != OK)
         return config_options_complain(&problem, EXIT_USAGE);
     if (options.help) {
@@ -477,10 +420,13 @@ int status_run(int argc, char **argv)
     }
     if (config_options_read(&config, &options, &problem) != OK)
         return config_options_complain(&problem, EXIT_USAGE);
-    if (status_ask(config.node.state_dir, WAIT_MS, &bytes, &count, &problem) != OK)
+    if (status_ask(config.node.state_dir, WAIT_MS, &page, &problem) != OK)
         return config_options_complain(&problem, EXIT_NO_ANSWER);
-    if (show(bytes, count, options.json, &code, &problem) != OK)
-        (void)config_options_complain(&problem, EXIT_NO_ANSWER);
-    free(bytes);
+    if (options.json && json_dumpf(page, stdout, STATUS_JSON) == 0)
+        (void)fputc('\n', stdout);
+    else if (!options.json)
+        print_page(stdout, page);
+    const int code = flag_of(page, "healthy") ? EXIT_HEALTHY : EXIT_NOT_READY;
+    json_decref(page);
     return code;
 }

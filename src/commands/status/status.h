@@ -1,6 +1,6 @@
 /* hearsay status: how the node of this machine is, for people, scripts and health probes.
  *
- *   status.sock ~ JSON (status_watch.h) ─► status_ask ─► status_read ─► lines of text, or the JSON
+ *   status.sock ~ JSON (status_watch.h) ─► status_ask ─► status_print_... ─► lines; or the JSON
  *
  * Held by tests/unit/commands/test_status_text.c, tests/unit/daemon/test_answer.c (the asking) and
  * tests/process/test_status.sh.
@@ -13,23 +13,18 @@
 
 #include "base/error.h"
 
-#define STATUS_ANSWER_MAX ((size_t)16 << 20)
-#define STATUS_COLUMNS    80
+#define STATUS_COLUMNS 80
 
 /* argv[0] is "hearsay status". Returns the exit code: 0 it trains, or relays; 1 no node answers;
  * 2 wrong usage; 3 it answers and is not ready: it joins, catches up, or is alone. */
 int status_run(int argc, char **argv);
 
-/* The answer of the node of a state folder, as it came (then a zero), to be freed; within wait_ms.
- * MISSING: no node answers there, FAILED: it is there and does not answer; the sentence says what
- * to do. */
-enum error status_ask(const char *dir, int wait_ms, char **bytes, size_t *count,
+/* The page of the node of a state folder (status_watch.h), to be released with json_decref; the
+ * node may be silent for wait_ms at most. A field may be missing, where the node is of another
+ * version: it is taken as not known. MISSING: no node answers there, FAILED: it is there and does
+ * not answer, MALFORMED: what came is no page; the sentence says what to do. */
+enum error status_ask(const char *dir, int wait_ms, json_t **page,
                       struct problem *problem) MUST_USE;
-
-/* The page in an answer, to be released with json_decref; MALFORMED and a sentence when it is none.
- * A field may be missing, where the node is of another version: it is taken as not known. */
-enum error status_read(json_t **page, const char *bytes, size_t count,
-                       struct problem *problem) MUST_USE;
 
 /* A page for people, in lines of at most STATUS_COLUMNS: the node itself; its links; the members.
  * Each line ends with a line feed, tables begin with their heading. An empty table is one line that

@@ -213,18 +213,6 @@ static void show(const char *text)
     free(screen);
 }
 
-static enum error ask(const char *dir, json_t **page, struct problem *problem)
-{
-    char *bytes;
-    size_t count;
-    enum error error = status_ask(dir, WAIT_MS, &bytes, &count, problem);
-    if (error != OK)
-        return error;
-    error = status_read(page, bytes, count, problem);
-    free(bytes);
-    return error;
-}
-
 static void refresh(const char *dir)
 {
     struct winsize size = {0};
@@ -237,7 +225,7 @@ static void refresh(const char *dir)
     const int columns = size.ws_col >= COLUMNS_LEAST ? size.ws_col : STATUS_COLUMNS;
     FILE *out = open_memstream(&text, &bytes);
     CHECK(out);
-    if (ask(dir, &page, &problem) == OK) {
+    if (status_ask(dir, WAIT_MS, &page, &problem) == OK) {
         top_draw(out, page, rows, columns);
         json_decref(page);
     } else {

@@ -20,7 +20,10 @@
 
 #define SECOND_NS 1000000000ull
 #define LARGE     ((size_t)2 << 20) /* more than the system buffers */
+#define SMALL     ((size_t)20)
 #define WAIT_MS   60000
+#define BEGIN     "{\"stage\":\""
+#define END       "\"}"
 
 static char dir[CONFIG_PATH_BYTES];
 static struct status_door door;
@@ -34,6 +37,10 @@ static char *on_asked(void *self, size_t *count)
     char *bytes = malloc(answer_bytes + 1);
     assert_ptr_equal(self, &door);
     memset(bytes, 'x', answer_bytes);
+    if (answer_bytes >= sizeof BEGIN + sizeof END) {
+        memcpy(bytes, BEGIN, sizeof BEGIN - 1);
+        memcpy(bytes + answer_bytes - (sizeof END - 1), END, sizeof END - 1);
+    }
     *count = answer_bytes;
     asked++;
     if (stops_when_asked)
@@ -78,7 +85,7 @@ static int start(void **state)
     assert_non_null(mkdtemp(dir));
     transport = transport_new(&owner);
     transport_set_timer(transport, transport_now_ns() + 60 * SECOND_NS);
-    answer_bytes = 5;
+    answer_bytes = SMALL;
     asked = 0;
     stops_when_asked = false;
     return 0;
@@ -105,17 +112,15 @@ static int stop(void **state)
 /* Asks from a thread of its own, as another process would; then wakes the transport. */
 struct question {
     pthread_t thread;
-    enum error status;
-    char *bytes;
-    size_t count;
+    enum error error;
+    json_t *page;
     struct problem problem;
 };
 
 static void *ask(void *argument)
 {
     struct question *question = argument;
-    question->status =
-        status_ask(dir, WAIT_MS, &question->bytes, &question->count, &question->problem);
+    question->error = status_ask(dir, WAIT_MS, &question->page, &question->problem);
     transport_wake(transport);
     return NULL;
 }
@@ -125,8 +130,20 @@ static void ask_once(struct question *question)
     assert_int_equal(pthread_create(&question->thread, NULL, ask, question), 0);
     transport_run(transport);
     assert_int_equal(pthread_join(question->thread, NULL), 0);
-    if (question->status != OK)
-        fail_msg("%s", question->problem.text);
+}
+
+/* Asks and is answered, in so many bytes. */
+static void ask_for(size_t bytes)
+{
+    struct question question = {0};
+    answer_bytes = bytes;
+    ask_once(&question);
+    if (question.error != OK)
+        fail_msg("%s", question.problem.text);
+    const char *stage = json_string_value(json_object_get(question.page, "stage"));
+    assert_int_equal(strlen(stage), bytes - strlen(BEGIN END));
+    assert_int_equal(strspn(stage, "x"), strlen(stage));
+    json_decref(question.page);
 }
 
 static void who_asks_is_answered(void **state)
@@ -135,12 +152,8 @@ static void who_asks_is_answered(void **state)
     open_here();
     answer_here();
     for (int i = 1; i <= 3; i++) {
-        struct question question = {0};
-        ask_once(&question);
-        assert_int_equal(question.count, 5);
-        assert_string_equal(question.bytes, "xxxxx");
+        ask_for(SMALL);
         assert_int_equal(asked, i);
-        free(question.bytes);
     }
 }
 
@@ -149,11 +162,7 @@ static void a_long_answer_comes_whole(void **state)
     (void)state;
     open_here();
     answer_here();
-    answer_bytes = LARGE;
-    struct question question = {0};
-    ask_once(&question);
-    assert_int_equal(question.count, LARGE);
-    free(question.bytes);
+    ask_for(LARGE);
 }
 
 static int connect_and_say_nothing(void)
@@ -176,11 +185,8 @@ static void others_wait_for_those_who_do_not_read_and_are_answered(void **state)
     answer_bytes = LARGE;
     for (int i = 0; i < TRANSPORT_ASKERS_MAX; i++)
         silent[i] = connect_and_say_nothing();
-    struct question question = {0};
-    ask_once(&question); /* ended by their patience, not by ours */
-    assert_int_equal(question.count, LARGE);
+    ask_for(LARGE); /* ended by their patience, not by ours */
     assert_int_equal(asked, TRANSPORT_ASKERS_MAX + 1);
-    free(question.bytes);
     for (int i = 0; i < TRANSPORT_ASKERS_MAX; i++)
         (void)close(silent[i]);
 }
@@ -238,17 +244,14 @@ static void the_socket_of_the_dead_is_replaced(void **state)
     assert_int_equal(status_door_socket(&door, &dead, &problem), OK);
     assert_int_equal(close(dead), 0);
     answer_here();
-    struct question question = {0};
-    ask_once(&question);
-    free(question.bytes);
+    ask_for(SMALL);
 }
 
 static void assert_no_answer(enum error expected, const char *sentence)
 {
-    char *bytes;
-    size_t count;
+    json_t *page;
     struct problem problem;
-    assert_int_equal(status_ask(dir, 50, &bytes, &count, &problem), expected);
+    assert_int_equal(status_ask(dir, 50, &page, &problem), expected);
     if (!strstr(problem.text, sentence))
         fail_msg("%s", problem.text);
 }
@@ -271,6 +274,21 @@ static void no_answer_is_explained(void **state)
     assert_no_answer(MISSING, "no node runs with the state_dir");
 }
 
+static void what_is_no_page_is_refused(void **state)
+{
+    (void)state;
+    open_here();
+    answer_here();
+    for (size_t bytes = 0; bytes < 2; bytes++) { /* it ends without a word; it says "x" */
+        struct question question = {0};
+        answer_bytes = bytes;
+        ask_once(&question);
+        assert_int_equal(question.error, bytes ? MALFORMED : FAILED);
+        assert_non_null(strstr(question.problem.text,
+                               bytes ? "not the status of a node" : "ended instead of answering"));
+    }
+}
+
 static void a_long_path_has_a_door_too(void **state)
 {
     (void)state;
@@ -282,9 +300,7 @@ static void a_long_path_has_a_door_too(void **state)
     assert_int_equal(mkdir(dir, 0700), 0);
     open_here();
     answer_here();
-    struct question question = {0};
-    ask_once(&question);
-    free(question.bytes);
+    ask_for(SMALL);
     status_door_close(&door);
     remove_file("lock");
     assert_int_equal(rmdir(dir), 0);
@@ -303,6 +319,7 @@ int main(void)
         TEST(a_folder_has_one_node),
         TEST(the_socket_of_the_dead_is_replaced),
         TEST(no_answer_is_explained),
+        TEST(what_is_no_page_is_refused),
         TEST(a_long_path_has_a_door_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
