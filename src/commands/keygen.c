@@ -39,7 +39,7 @@ enum error keygen_swarm(const char *path, struct problem *problem)
     secret_wipe(key, sizeof key);
     if (error == OK)
         (void)printf("%s: a swarm key. Copy it to every machine of the swarm over a safe way "
-                     "(scp), mode 0600: whoever has it may enter.\n",
+                     "(scp), mode 0600: who has it may enter.\n",
                      path);
     return error;
 }

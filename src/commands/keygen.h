@@ -1,4 +1,4 @@
-/* Making the two secrets a node needs: who it is, and which swarm it may enter. */
+/* Make the two secrets of a node: its identity, and the key of its swarm. */
 #ifndef HEARSAY_COMMANDS_KEYGEN_H
 #define HEARSAY_COMMANDS_KEYGEN_H
 

@@ -16,6 +16,7 @@ static const char usage[] =
     "  --print-config          print the resulting configuration, as a file, and end\n"
     "  --help                  print this\n"
     "\n"
+    "A second signal, when it comes a second later or more, ends the node at once.\n"
     "A node needs its identity (hearsay keygen) and the swarm key (hearsay swarmkey).\n"
     "Exit codes: 0 left the swarm and saved the model, 1 failed (also when what the\n"
     "configuration names is not there or does not fit: keys, data, layers for them, a port,\n"

@@ -26,8 +26,8 @@ void status_place_close(struct status_place *place)
     place->folder = -1;
 }
 
-/* Locks of an open file, not of a process: they hold over network file systems too, and asking
- * about one does not give it up. */
+/* A lock of an open file, not of a process: it holds over network file systems too, and asking
+ * about it does not give it up. */
 static const struct flock WHOLE = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
 static const char *path_of(char out[static STATUS_PATH_BYTES], const char *dir, const char *name)
@@ -71,8 +71,8 @@ bool status_door_is_taken(const char *dir)
     return asked && whole.l_type != F_UNLCK;
 }
 
-/* Whoever could have answered at an old socket is dead: we have the folder. The mode is set before
- * anybody can connect, since that needs the call of listen(). */
+/* The lock is ours, so the node of an old socket is dead. The mode is set before anybody can
+ * connect, since that takes listen(). */
 static bool bind_anew(int made, const struct status_place *place)
 {
     const struct sockaddr_un *address = &place->address;

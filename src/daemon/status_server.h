@@ -1,7 +1,7 @@
 /* The door of a state folder: which node has the folder, and the unix socket at which it answers.
  *
  *   state_dir/lock         locked by the node while it lives, however it ends
- *   state_dir/status.sock  mode 0600, there while the node runs; who has the lock replaces it
+ *   state_dir/status.sock  mode 0600, there while the node runs; the owner of the lock replaces it
  *
  * Held by tests/unit/daemon/test_answer.c.
  */

@@ -65,7 +65,7 @@ static void look_at_link(struct status_watch *watch, const struct node_link *lin
     if (place < 0)
         place = place_of(watch, 0);
     if (place < 0)
-        return; /* those that ended have not made room yet: next second */
+        return; /* ended conversations make room in the next second */
     struct status_track *track = &watch->tracks[place];
     track->conn = link->conn;
     track->seen = true;

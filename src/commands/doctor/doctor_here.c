@@ -72,7 +72,7 @@ static void look_at_log(struct doctor *doctor)
 
 /* The state folder. */
 
-/* Asked by doing it: access() does not know of read-only file systems, and lies to root. */
+/* Tried by doing it: access() ignores read-only file systems, and lies to root. */
 static bool can_write(const char *dir)
 {
     char path[CONFIG_PATH_BYTES + 32];

@@ -1,5 +1,5 @@
-/* The others: does each name resolve, does a connection come about, are we let in (doctor_visit.h),
- * and how do they see us? */
+/* The configured peers: whether each name resolves, connects and lets this node in
+ * (doctor_visit.h); and what our own address looks like to them. */
 #include <netdb.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
-/* Calling on the others, to see whether they let us in.
+/* Dial the configured peers, to see whether they let this node in.
  *
  *   visits (all at once), each: one number after the other until one connects ──► gate, handshake
  *   ──► goodbye, before any hello ──► again, for the round trip
  *
- * It is the conversation of a node (peer.h) over a node's transport, ended as soon as the other has
- * proved who it is: so we never become a member, and nothing is noted there.
+ * A visit is the conversation of a node (peer.h) over a node's transport. It ends as soon as the
+ * peer has proved its identity, so this node never becomes a member and the peer notes nothing.
  */
 #ifndef HEARSAY_COMMANDS_DOCTOR_DOCTOR_VISIT_H
 #define HEARSAY_COMMANDS_DOCTOR_DOCTOR_VISIT_H
@@ -18,7 +18,7 @@
 #define MS_NS       1000000ull
 #define TRIED_BYTES 512
 
-/* One configured peer being called on. */
+/* One configured peer being visited. */
 struct visit {
     struct address address;             /* as configured */
     struct address number[NUMBERS_MAX]; /* that the address resolves to */
@@ -27,9 +27,9 @@ struct visit {
     bool is_self;                       /* it is the address of this node: not to be dialled */
 
     struct peer peer;        /* the conversation */
-    uint64_t dialled_ns;     /* when the present call began */
+    uint64_t dialled_ns;     /* when the present dial began */
     uint64_t deadline_ns;    /* of what is under way */
-    bool is_connected;       /* the present call has connected */
+    bool is_connected;       /* the present dial has connected */
     bool late;               /* the deadline has passed */
     char tried[TRIED_BYTES]; /* numbers that failed: "192.0.2.1: connection refused; ..." */
 
@@ -44,7 +44,7 @@ struct visit {
 /* All visits. The caller gives doctor, credentials, can_greet, and visits with address and number.
  */
 struct round {
-    struct doctor *doctor;          /* who looks */
+    struct doctor *doctor;          /* whose lines these become */
     struct transport *transport;    /* of this round */
     struct credentials credentials; /* if can_greet */
     struct entropy entropy;         /* for the handshakes */
