@@ -186,15 +186,6 @@ enum error config_load_file(struct config_load *load, const char *path, struct p
     return config_read(path, &reader, problem);
 }
 
-enum error config_load(struct config *config, const char *path, struct problem *problem)
-{
-    struct config_load load = {.config = *config};
-    const enum error error = config_load_file(&load, path, problem);
-    if (error == OK)
-        *config = load.config;
-    return error;
-}
-
 /* Copy from .. end without the blanks around it; false when it does not fit. */
 static bool copy_trimmed(char *out, size_t room, const char *from, const char *end)
 {

@@ -5,7 +5,8 @@
  * One table (config_key.c) says of each key its section, type, unit, default, bounds and meaning;
  * parsing, messages and config_print follow from it. [train] batch in a file is
  * config->train.batch. Relative paths start at the folder the program was started in.
- * Held by tests/unit/config/test_config.c: what config_print writes, config_load reads back, equal.
+ * Files are read by config_read.h.
+ * Held by tests/unit/config/test_config.c: what config_print writes is read back, equal.
  */
 #ifndef HEARSAY_CONFIG_CONFIG_H
 #define HEARSAY_CONFIG_CONFIG_H
@@ -132,10 +133,6 @@ struct config {
 };
 
 void config_defaults(struct config *config);
-
-/* Read an INI file over what config holds. A fault leaves config as it was and names file and
- * line: MISSING (no such file), FAILED (cannot be read), MALFORMED (anything in it). */
-enum error config_load(struct config *config, const char *path, struct problem *problem) MUST_USE;
 
 /* Set one key from "section.key=value"; later settings win. */
 enum error config_set(struct config *config, const char *assignment,

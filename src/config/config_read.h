@@ -37,8 +37,10 @@ struct config_load {
 enum error config_load_key(struct config_load *load, const char *section, const char *name,
                            const char *value, int line, struct problem *problem) MUST_USE;
 
-/* config_load, config_set and config_check, which names file and line if the key stands there. A
- * fault may leave a part of the file in load. */
+/* Read an INI file over what load holds: MISSING (no such file), FAILED (cannot be read), MALFORMED
+ * (anything in it), and a sentence with file and line. A fault may leave a part of the file in
+ * load. Then config_set and config_check for it; the check names file and line where the key
+ * stands. */
 enum error config_load_file(struct config_load *load, const char *path,
                             struct problem *problem) MUST_USE;
 enum error config_load_set(struct config_load *load, const char *assignment,

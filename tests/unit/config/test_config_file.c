@@ -15,6 +15,16 @@
 #include "config/config_read.h"
 
 /* For every key a value that is not its default. */
+/* A file over what config holds, unless there is a fault. */
+static enum error load_file(struct config *config, const char *path, struct problem *problem)
+{
+    struct config_load load = {.config = *config};
+    const enum error error = config_load_file(&load, path, problem);
+    if (error == OK)
+        *config = load.config;
+    return error;
+}
+
 static const char *const others[] = {
     "node.listen=[::1]:0",
     "node.advertise=node1.example.org:9000",
@@ -132,7 +142,7 @@ static enum error load_bytes(struct config *config, const void *bytes, size_t co
     assert_true(file >= 0);
     assert_true(write(file, bytes, count) == (ssize_t)count);
     assert_int_equal(close(file), 0);
-    enum error error = config_load(config, path, problem);
+    enum error error = load_file(config, path, problem);
     assert_int_equal(unlink(path), 0);
     return error;
 }
@@ -319,7 +329,8 @@ static void a_contradiction_is_named_with_the_line_of_its_key(void **state)
     assert_check(cosine, "train.batch=8", "FILE:3: [train] schedule needs period_samples");
     assert_check(cosine, "train.period_samples=9", NULL);
     assert_check("[model]\nname = resnet\n", "train.batch=8", "FILE:2: [model] name = resnet: no");
-    assert_check("[limits]\nincarnations = 30000\n", "train.batch=8", "FILE:2: [limits] incarnations (30000)");
+    assert_check("[limits]\nincarnations = 30000\n", "train.batch=8",
+                 "FILE:2: [limits] incarnations (30000)");
 }
 
 static void a_contradiction_that_does_not_stand_in_the_file_has_no_line(void **state)
@@ -374,9 +385,9 @@ static void what_cannot_be_opened_or_read_is_said(void **state)
     struct config config;
     struct problem problem = {""};
     config_defaults(&config);
-    assert_int_equal(config_load(&config, "/nowhere/node.conf", &problem), MISSING);
+    assert_int_equal(load_file(&config, "/nowhere/node.conf", &problem), MISSING);
     assert_says(&problem, "/nowhere/node.conf: cannot be opened: No such file");
-    assert_int_equal(config_load(&config, "/", &problem), FAILED);
+    assert_int_equal(load_file(&config, "/", &problem), FAILED);
     assert_says(&problem, "/: cannot be read: Is a directory; name a file that you may read");
 }
 
@@ -398,7 +409,7 @@ static void the_example_holds_every_key_at_its_default_but_peers(void **state)
     find_example(path, sizeof path);
     config_defaults(&config);
     set_others(&config); /* a key that the example leaves out keeps its other value */
-    if (config_load(&config, path, &problem) != OK)
+    if (load_file(&config, path, &problem) != OK)
         fail_msg("%s", problem.text);
     config_defaults(&expected);
     set(&expected, "node.peers=192.0.2.10:7770");
