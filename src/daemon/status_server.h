@@ -3,7 +3,7 @@
  *   state_dir/lock         locked by the node while it lives, however it ends
  *   state_dir/status.sock  mode 0600, there while the node runs; the owner of the lock replaces it
  *
- * Held by tests/unit/daemon/test_answer.c.
+ * Held by tests/unit/commands/test_answer.c.
  */
 #ifndef HEARSAY_DAEMON_STATUS_SERVER_H
 #define HEARSAY_DAEMON_STATUS_SERVER_H
