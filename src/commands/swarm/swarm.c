@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -21,10 +20,10 @@
 #include "base/error.h"
 #include "commands/swarm/swarm_folder.h"
 #include "commands/swarm/swarm_options.h"
+#include "commands/swarm/swarm_view.h"
 
 #define START_WAIT_S 60 /* for the first node's address */
 #define EVALUATE_S   4
-#define ABOVE_ROUNDS 3 /* evaluations in a row, of all nodes, that must reach the target */
 
 struct swarm {
     struct swarm_options options;
@@ -32,8 +31,9 @@ struct swarm {
     struct swarm_node nodes[SWARM_NODES_MAX];
     int started;
     double start_s;
-    uint64_t rounds_seen; /* evaluations already judged */
-    int rounds_above;
+    struct swarm_goal goal;
+    struct swarm_view view;
+    enum swarm_end end; /* SWARM_GOES_ON: a signal or the nodes' own end came first */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -206,33 +206,11 @@ static enum error start_nodes(struct swarm *swarm, struct problem *problem)
 
 /* Watching. */
 
-/* Each node looks at its part of the test set; once all have looked again, judge the whole. */
-static bool reached(struct swarm *swarm)
+static void show(struct swarm *swarm, double seconds)
 {
-    uint64_t tested = 0, correct = 0, rounds = UINT64_MAX;
-    for (int i = 0; i < swarm->started; i++) {
-        const struct swarm_node *node = &swarm->nodes[i];
-        if (node->pid == 0)
-            continue;
-        tested += node->tested;
-        correct += node->correct;
-        rounds = node->evaluations < rounds ? node->evaluations : rounds;
-    }
-    if (tested == 0 || rounds <= swarm->rounds_seen)
-        return false;
-    swarm->rounds_seen = rounds;
-    const bool above = (double)correct >= swarm->options.target * (double)tested;
-    swarm->rounds_above = above ? swarm->rounds_above + 1 : 0;
-    return swarm->rounds_above >= ABOVE_ROUNDS;
-}
-
-/* Of the terminal that standard output is, which may change at any time; 0: it is none. */
-static int terminal_columns(void)
-{
-    struct winsize size = {0};
-    if (!isatty(STDOUT_FILENO))
-        return 0;
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+    const struct swarm_screen screen = swarm_view_screen();
+    swarm_view_show(&swarm->view, stdout, &screen, swarm->nodes, swarm->started, &swarm->goal,
+                    seconds);
 }
 
 static void watch(struct swarm *swarm)
@@ -242,22 +220,19 @@ static void watch(struct swarm *swarm)
     while (!why) {
         listen_for(swarm, fmax(0.01, swarm->start_s + next - now_s()));
         const double seconds = now_s() - swarm->start_s;
+        swarm->end = swarm_goal_judge(&swarm->goal, swarm->nodes, swarm->started, seconds);
         if (interrupted)
             why = "interrupted";
         else if (alive(swarm) == 0)
             why = "no node is left";
-        else if (reached(swarm))
-            why = "above the target three times in a row";
-        else if (seconds >= swarm->options.seconds)
-            why = "the time is over";
+        else if (swarm->end != SWARM_GOES_ON)
+            why = swarm_goal_why(swarm->end);
         if (seconds < next && !why)
             continue;
         next = floor(seconds) + 1;
-        swarm_print_live(stdout, swarm->nodes, swarm->started, seconds,
-                         swarm->options.seconds - seconds, terminal_columns());
+        show(swarm, seconds);
     }
-    (void)printf("%s%s: training ends, the last rumors travel\n", terminal_columns() ? "\n" : "",
-                 why);
+    (void)printf("%s: training ends, the last rumors travel\n", why);
     (void)fflush(stdout);
 }
 
@@ -310,6 +285,20 @@ static void print_verdict(const struct swarm_verdict *verdict, int nodes)
                      verdict->rumors);
 }
 
+/* A target that was not met may be too high, or the limit too low. */
+static void say_what_was_missing(const struct swarm *swarm, double accuracy)
+{
+    const uint64_t samples = swarm_goal_samples(swarm->nodes, swarm->started);
+    if (swarm->end == SWARM_TIME_OVER)
+        (void)printf("It was at %.2f %% after %" PRIu64 " samples when the time was over; give it "
+                     "longer with --seconds.\n",
+                     100 * accuracy, samples);
+    else if (swarm->end == SWARM_SAMPLES_OVER || swarm->end == SWARM_LIMIT_OVER)
+        (void)printf("That is after %" PRIu64 " samples; give it more with --samples, or a lower "
+                     "--target.\n",
+                     samples);
+}
+
 static bool conclude(const struct swarm *swarm)
 {
     const struct swarm_options *options = &swarm->options;
@@ -321,8 +310,10 @@ static bool conclude(const struct swarm *swarm)
     print_errors(swarm);
     print_verdict(&verdict, options->nodes);
     if (verdict.finished) {
-        (void)printf("Its accuracy is %.2f %%: the target of %.2f %% is %smet.\n",
+        (void)printf("Its accuracy is %.2f %%: the target of %.4g %% is %smet.\n",
                      100 * verdict.accuracy, 100 * options->target, met ? "" : "not ");
+        if (!met)
+            say_what_was_missing(swarm, verdict.accuracy);
         swarm_print_traffic(stdout, &verdict);
     }
     (void)fflush(stdout);
@@ -345,8 +336,10 @@ static void say_what(const struct swarm *swarm)
     const struct swarm_options *options = &swarm->options;
     const struct config *config = &options->config;
     const bool idx = config->data.source == DATASET_IDX;
-    (void)printf("%d node%s on this machine, until %.4g %% or %.0f s\n", options->nodes,
-                 options->nodes == 1 ? "" : "s", 100 * options->target, options->seconds);
+    char limit[64];
+    swarm_goal_limit(&swarm->goal, limit, sizeof limit);
+    (void)printf("%d node%s on this machine, until %.4g %% or %s\n", options->nodes,
+                 options->nodes == 1 ? "" : "s", 100 * options->target, limit);
     (void)printf("  model   %s\n",
                  config->model.layers[0] ? config->model.layers : config->model.name);
     (void)printf("  data    %s%s%s\n", SOURCES[config->data.source], idx ? config->data.dir : "",
@@ -366,8 +359,11 @@ static enum error prepare(struct swarm *swarm, struct problem *problem)
 /* From the first node to the verdict. */
 static bool live(struct swarm *swarm, struct problem *problem)
 {
-    say_what(swarm);
     swarm->start_s = now_s();
+    swarm->goal = (struct swarm_goal){.target = swarm->options.target,
+                                      .seconds = swarm->options.seconds,
+                                      .samples = swarm->options.samples};
+    say_what(swarm);
     if (start_nodes(swarm, problem) == OK)
         watch(swarm);
     stop_nodes(swarm);

@@ -1,7 +1,7 @@
 /* hearsay swarm: a whole swarm on this machine, to see what it does.
  *
  *   options ─► folder with keys and a node.conf for each ─► N processes `hearsay node`
- *   their logs (JSON lines through pipes) ─► one live line ─► table, verdict, exit code
+ *   their logs (JSON lines through pipes) ─► goal, view ─► table, verdict, exit code
  *
  * The nodes are the same daemons that run anywhere; this only starts, watches and stops them.
  */
@@ -18,26 +18,37 @@
 
 /* One node as its log shows it. */
 struct swarm_node {
-    pid_t pid;  /* 0: ended */
-    int pipe;   /* its log, -1: closed */
-    char *line; /* [SWARM_LINE_MAX] the line being received */
-    size_t line_bytes;
-    int exit_status; /* as from waitpid, when it has ended */
+    pid_t pid;         /* 0: ended */
+    int pipe;          /* its log, -1: closed */
+    char *line;        /* [SWARM_LINE_MAX] the line being received */
+    size_t line_bytes; /* of it that are there */
+    int exit_status;   /* as from waitpid, when it has ended */
 
-    char address[72]; /* from "started" */
-    uint64_t steps, samples;
-    double samples_per_second, loss;
-    uint64_t rumors_published, rumors_received, duplicates;
-    uint64_t bytes_sent, bytes_received;
-    uint64_t tested, correct;
-    uint64_t evaluations;
+    /* From "started", "status" and "evaluated". */
+    char address[72];          /* host and port; empty: not started yet */
+    uint64_t steps, samples;   /* learned since its start */
+    double samples_per_second; /* lately */
+    double loss;               /* of its last batches */
+    uint64_t neighbours;       /* that it has a link to */
+    uint64_t rumors_published; /* its own */
+    uint64_t rumors_received;  /* new to it */
+    uint64_t duplicates;       /* received once more */
+    uint64_t bytes_sent;       /* over all links */
+    uint64_t bytes_received;   /* over all links */
+    uint64_t tested, correct;  /* test samples of its part, in its last evaluation */
+    uint64_t evaluations;      /* so far */
 
-    bool has_final; /* what follows is from "final" */
-    char id[72];
-    char digest[20], base_digest[20];
-    char *version;
-    double accuracy, test_loss, seconds;
-    uint64_t parameters, rumors_known, rss_bytes_max;
+    /* From "final"; has_final says whether it is known. */
+    bool has_final;
+    char id[72];                /* hexadecimal */
+    char digest[20];            /* of the version, as the node counts it */
+    char base_digest[20];       /* computed from the base itself */
+    char *version;              /* which rumors the base is the sum of */
+    double accuracy, test_loss; /* of the base, on all test samples */
+    double seconds;             /* that it ran */
+    uint64_t parameters;        /* of the model */
+    uint64_t rumors_known;      /* that the base is the sum of */
+    uint64_t rss_bytes_max;     /* most memory it had */
 };
 
 /* Take what a log line says. False if it is not one. */
@@ -59,9 +70,9 @@ struct swarm_verdict swarm_judge(const struct swarm_node *nodes, int count);
 /* What sending each step's gradient, in float32, to every other node would have taken. */
 uint64_t swarm_dense_bytes(const struct swarm_node *node, int count);
 
-/* columns: of the terminal, whose last line is written over; 0: no terminal, a whole new line. */
-void swarm_print_live(FILE *out, const struct swarm_node *nodes, int count, double seconds,
-                      double left_s, int columns);
+/* Bytes as a person reads them: "2.2 MB". */
+const char *swarm_amount(double bytes, char out[static 16]);
+
 void swarm_print_table(FILE *out, const struct swarm_node *nodes, int count);
 void swarm_print_traffic(FILE *out, const struct swarm_verdict *verdict);
 

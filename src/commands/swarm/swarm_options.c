@@ -15,8 +15,12 @@ const char swarm_options_usage[] =
     "  --model NAME      xor, mlp or lenet (default lenet)\n"
     "  --layers LINE     a model of your own, as in: \"dense 128, relu, dense 10\"\n"
     "  --data NAME       idx, generated or xor (default idx where it is installed)\n"
-    "  --target A        stop when test accuracy stays above it (default 0.88)\n"
-    "  --seconds S       stop after this time at the latest (default 300)\n"
+    "  --target A        stop when test accuracy stays above it (default 88); 88 and\n"
+    "                    0.88 are the same, a value above 1 is in percent\n"
+    "  --seconds S       stop after this time at the latest\n"
+    "  --samples N       stop when all nodes together have learned so many\n"
+    "                    (with neither: after 300 s and 400000 samples, whichever is\n"
+    "                    later, since a busy machine learns more slowly)\n"
     "  --seed N          of the model, the data and the choices (default 1)\n"
     "  --json FILE       write the results there\n"
     "  --dir DIR         keep keys, configurations, models and notes there\n"
@@ -78,9 +82,14 @@ static enum error parse_option(struct swarm_options *options, int option, struct
     case 'd':
         return set_key(options, "data.source", optarg, problem);
     case 't':
-        return parse_number(&options->target, "target", 0, 1, problem);
+        error = parse_number(&options->target, "target", 0, 100, problem);
+        if (error == OK && options->target > 1)
+            options->target /= 100;
+        return error;
     case 'S':
         return parse_number(&options->seconds, "seconds", 1, 1e7, problem);
+    case 'N':
+        return parse_whole(&options->samples, "samples", 1, 1e15, problem);
     case 's':
         return parse_whole(&options->seed, "seed", 1, 1e15, problem);
     case 'j':
@@ -119,7 +128,7 @@ enum error swarm_options_parse(struct swarm_options *options, int argc, char **a
         {"seed", required_argument, NULL, 's'},   {"json", required_argument, NULL, 'j'},
         {"dir", required_argument, NULL, 'D'},    {"set", required_argument, NULL, 'k'},
         {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
-    *options = (struct swarm_options){.nodes = 4, .target = 0.88, .seconds = 300, .seed = 1};
+    *options = (struct swarm_options){.nodes = 4, .target = 0.88, .seed = 1};
     config_defaults(&options->config);
     if (!swarm_options_has_files(&options->config))
         options->config.data.source = DATASET_GENERATED;

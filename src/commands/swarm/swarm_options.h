@@ -8,16 +8,17 @@
 #define SWARM_SETS_MAX 64
 
 struct swarm_options {
-    struct config config; /* what all nodes have in common */
-    int nodes;
-    double target;
-    double seconds;
-    uint64_t seed;
-    const char *json;
-    const char *dir;
+    struct config config;            /* what all nodes have in common */
+    int nodes;                       /* processes to start */
+    double target;                   /* accuracy, 0 .. 1 */
+    double seconds;                  /* limit; 0: none was set */
+    uint64_t samples;                /* limit, of all nodes together; 0: none was set */
+    uint64_t seed;                   /* of the model, the data and the choices */
+    const char *json;                /* file for the results, or NULL */
+    const char *dir;                 /* folder to keep, or NULL */
     const char *set[SWARM_SETS_MAX]; /* set once more in each node's configuration: they win */
-    int sets;
-    bool help;
+    int sets;                        /* that are there */
+    bool help;                       /* asked for, instead of a run */
 };
 
 extern const char swarm_options_usage[];

@@ -30,6 +30,7 @@ static void read_stats(struct swarm_node *node, const json_t *line)
     node->steps = number(line, "steps");
     node->samples = number(line, "samples");
     node->samples_per_second = real(line, "samples_per_second");
+    node->neighbours = number(line, "neighbours");
     node->rumors_published = number(line, "rumors_published");
     node->rumors_received = number(line, "rumors_received");
     node->duplicates = number(line, "duplicates");
@@ -148,7 +149,7 @@ uint64_t swarm_dense_bytes(const struct swarm_node *node, int count)
     return node->steps * node->parameters * 4 * (uint64_t)(count - 1);
 }
 
-static const char *amount(double bytes, char out[static 16])
+const char *swarm_amount(double bytes, char out[static 16])
 {
     static const char *const UNITS[] = {"B", "kB", "MB", "GB", "TB"};
     int unit = 0;
@@ -158,77 +159,6 @@ static const char *amount(double bytes, char out[static 16])
     }
     (void)snprintf(out, 16, unit ? "%.1f %s" : "%.0f %s", bytes, UNITS[unit]);
     return out;
-}
-
-struct totals {
-    uint64_t steps, told, heard, sent, tested, correct;
-    double rate; /* samples per second */
-    double loss; /* sum of those that know theirs */
-    int losses;
-};
-
-static struct totals add_up(const struct swarm_node *nodes, int count)
-{
-    struct totals totals = {0};
-    for (int i = 0; i < count; i++) {
-        const struct swarm_node *node = &nodes[i];
-        totals.steps += node->steps;
-        totals.told += node->rumors_published;
-        totals.heard += node->rumors_received;
-        totals.sent += node->bytes_sent;
-        if (node->pid == 0)
-            continue;
-        totals.tested += node->tested;
-        totals.correct += node->correct;
-        totals.rate += node->samples_per_second;
-        if (node->steps > 0 && isfinite(node->loss)) {
-            totals.loss += node->loss;
-            totals.losses++;
-        }
-    }
-    return totals;
-}
-
-/* A value, or "-" while it is not known. */
-static const char *known_or_dash(char out[static 16], bool known, const char *format, double value)
-{
-    if (known)
-        (void)snprintf(out, 16, format, value);
-    else
-        (void)snprintf(out, 16, "-");
-    return out;
-}
-
-/* Leave out, from the end, the items (two blanks apart) that do not fit: a line that a terminal
- * wraps cannot be written over. */
-static void cut_line(char *line, int columns)
-{
-    if (columns < 1 || strlen(line) < (size_t)columns)
-        return;
-    int end = columns - 1;
-    while (end > 0 && !(line[end] == ' ' && line[end + 1] == ' '))
-        end--;
-    line[end] = 0;
-}
-
-void swarm_print_live(FILE *out, const struct swarm_node *nodes, int count, double seconds,
-                      double left_s, int columns)
-{
-    const struct totals totals = add_up(nodes, count);
-    char line[256], accuracy[16], loss[16], rate[16], sent[16];
-    (void)snprintf(line, sizeof line,
-                   "%5.0f s  accuracy %s  loss %s  %s samples/s  sent %s  told %" PRIu64
-                   "  heard %" PRIu64 "  %" PRIu64 " steps  %.0f s left",
-                   seconds,
-                   known_or_dash(accuracy, totals.tested > 0, "%.2f %%",
-                                 100 * (double)totals.correct / (double)totals.tested),
-                   known_or_dash(loss, totals.losses > 0, "%.3f", totals.loss / totals.losses),
-                   known_or_dash(rate, totals.rate > 0, "%.0f", totals.rate),
-                   amount((double)totals.sent, sent), totals.told, totals.heard, totals.steps,
-                   fmax(left_s, 0));
-    cut_line(line, columns);
-    (void)fprintf(out, columns ? "\r\033[K%s" : "%s\n", line);
-    (void)fflush(out);
 }
 
 static void describe_end(const struct swarm_node *node, char *out, size_t bytes)
@@ -253,8 +183,9 @@ void swarm_print_table(FILE *out, const struct swarm_node *nodes, int count)
         }
         (void)fprintf(out, "%4d  %-8.8s  %6.2f %%  %-16s  %7" PRIu64 "  %7.0f  %8s  %8s\n", i + 1,
                       node->id, 100 * node->accuracy, node->base_digest, node->samples,
-                      (double)node->samples / node->seconds, amount((double)node->bytes_sent, sent),
-                      amount((double)node->bytes_received, received));
+                      (double)node->samples / node->seconds,
+                      swarm_amount((double)node->bytes_sent, sent),
+                      swarm_amount((double)node->bytes_received, received));
     }
 }
 
@@ -266,9 +197,9 @@ void swarm_print_traffic(FILE *out, const struct swarm_verdict *verdict)
     (void)fprintf(out,
                   "All together sent %s: %.3f %% of the %s that sending every step's gradient to\n"
                   "every other node would have taken.\n",
-                  amount((double)verdict->sent_bytes, sent),
+                  swarm_amount((double)verdict->sent_bytes, sent),
                   100 * (double)verdict->sent_bytes / (double)verdict->dense_bytes,
-                  amount((double)verdict->dense_bytes, dense));
+                  swarm_amount((double)verdict->dense_bytes, dense));
 }
 
 /* JSON knows no infinity and nothing that is not a number. */

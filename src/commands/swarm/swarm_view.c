@@ -1,0 +1,293 @@
+#include "commands/swarm/swarm_view.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "commands/swarm/swarm_plot.h"
+
+#define COLUMNS_USUAL 80
+#define COLUMNS_LEAST 40
+#define ROWS_USUAL    24
+#define BAR_MAX       40
+#define PLOT_ROWS     8
+#define PLOT_ROWS_MIN 3
+#define PLOT_MARGIN   9 /* columns left of the curve */
+#define LINE_BYTES    256
+
+/* ANSI (ECMA-48). */
+#define GREEN        "\033[32m"
+#define CYAN         "\033[36m"
+#define USUAL        "\033[m"
+#define REST_OF_LINE "\033[K"
+#define REST_BELOW   "\033[J"
+#define CLEAR        "\033[H\033[2J"
+
+static bool names_utf8(void)
+{
+    static const char *const NAMES[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        const char *value = getenv(NAMES[i]);
+        if (value && value[0]) /* the first that is set decides */
+            return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
+    }
+    return false;
+}
+
+struct swarm_screen swarm_view_screen(void)
+{
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    struct winsize size = {0};
+    if (!isatty(STDOUT_FILENO) || (no_color && no_color[0]) || !term || strcmp(term, "dumb") == 0)
+        return (struct swarm_screen){0};
+    (void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+    return (struct swarm_screen){.rows = size.ws_row > 0 ? size.ws_row : ROWS_USUAL,
+                                 .columns = size.ws_col > 0 ? size.ws_col : COLUMNS_USUAL,
+                                 .is_utf8 = names_utf8()};
+}
+
+/* What the nodes say, added up. */
+
+struct totals {
+    uint64_t samples, published, received, sent, tested, correct, evaluations;
+    double rate; /* samples per second */
+    double loss; /* sum of those that know theirs */
+    int losses;
+};
+
+static struct totals add_up(const struct swarm_node *nodes, int count)
+{
+    struct totals totals = {.samples = swarm_goal_samples(nodes, count)};
+    for (int i = 0; i < count; i++) {
+        const struct swarm_node *node = &nodes[i];
+        totals.published += node->rumors_published;
+        totals.received += node->rumors_received;
+        totals.sent += node->bytes_sent;
+        if (node->pid == 0)
+            continue;
+        totals.tested += node->tested;
+        totals.correct += node->correct;
+        totals.evaluations += node->evaluations;
+        if (isfinite(node->samples_per_second))
+            totals.rate += node->samples_per_second;
+        if (node->steps > 0 && isfinite(node->loss)) {
+            totals.loss += node->loss;
+            totals.losses++;
+        }
+    }
+    return totals;
+}
+
+static double accuracy_of(const struct totals *totals)
+{
+    return (double)totals->correct / (double)totals->tested;
+}
+
+/* A value, or "-" while it is not known. */
+static const char *known_or_dash(char out[static 16], bool known, const char *format, double value)
+{
+    if (known)
+        (void)snprintf(out, 16, format, value);
+    else
+        (void)snprintf(out, 16, "-");
+    return out;
+}
+
+static void print_line(FILE *out, const struct totals *totals, const struct swarm_goal *goal,
+                       double seconds)
+{
+    char accuracy[16], loss[16], rate[16], sent[16];
+    (void)fprintf(out,
+                  "%5.0f s  accuracy %s  loss %s  %s samples/s  %" PRIu64
+                  " samples  sent %s  rumors published %" PRIu64 ", received %" PRIu64
+                  "  limit used to %.0f %%\n",
+                  seconds,
+                  known_or_dash(accuracy, totals->tested > 0, "%.2f %%", 100 * accuracy_of(totals)),
+                  known_or_dash(loss, totals->losses > 0, "%.3f", totals->loss / totals->losses),
+                  known_or_dash(rate, totals->rate > 0, "%.0f", totals->rate), totals->samples,
+                  swarm_amount((double)totals->sent, sent), totals->published, totals->received,
+                  100 * swarm_goal_used(goal, totals->samples, seconds));
+}
+
+/* The curve's points. */
+
+/* When all places are taken, every second point goes: the curve stays whole, and as long as it is.
+ */
+static void add_point(struct swarm_view *view, double seconds, double accuracy)
+{
+    CHECK(view->points >= 0 && view->points <= VIEW_POINTS);
+    if (view->points == VIEW_POINTS) {
+        for (int i = 0; i < VIEW_POINTS / 2; i++) {
+            view->at_s[i] = view->at_s[2 * i];
+            view->accuracy[i] = view->accuracy[2 * i];
+        }
+        view->points = VIEW_POINTS / 2;
+    }
+    view->at_s[view->points] = seconds;
+    view->accuracy[view->points++] = accuracy;
+}
+
+/* Drawing: every line ends in end_line(), which counts it. */
+
+static void end_line(struct swarm_view *view, FILE *out)
+{
+    (void)fputs(USUAL REST_OF_LINE "\n", out);
+    view->lines++;
+}
+
+static void draw_text(struct swarm_view *view, FILE *out, int columns, const char *text)
+{
+    (void)fprintf(out, "%.*s", columns - 1, text);
+    end_line(view, out);
+}
+
+static void draw_bar(struct swarm_view *view, FILE *out, const struct swarm_screen *screen,
+                     const char *name, double part, const char *text)
+{
+    const int width = screen->columns / 2 < BAR_MAX ? screen->columns / 2 : BAR_MAX;
+    (void)fprintf(out, "%-8s  " GREEN, name);
+    plot_bar(out, part, width, screen->is_utf8);
+    (void)fprintf(out, USUAL "  %.*s", screen->columns - width - 13, text);
+    end_line(view, out);
+}
+
+static void draw_bars(struct swarm_view *view, FILE *out, const struct swarm_screen *screen,
+                      const struct totals *totals, const struct swarm_goal *goal, double seconds)
+{
+    char text[LINE_BYTES], accuracy[16], rate[16], sent[16];
+    const double now = totals->tested > 0 ? accuracy_of(totals) : 0;
+    (void)snprintf(text, sizeof text, "%s of %.4g %%",
+                   known_or_dash(accuracy, totals->tested > 0, "%.2f %%", 100 * now),
+                   100 * goal->target);
+    draw_bar(view, out, screen, "accuracy", goal->target > 0 ? now / goal->target : 1, text);
+    const double used = swarm_goal_used(goal, totals->samples, seconds);
+    (void)snprintf(text, sizeof text, "%.0f %% used", 100 * used);
+    draw_bar(view, out, screen, "limit", used, text);
+    char limit[64];
+    swarm_goal_limit(goal, limit, sizeof limit);
+    (void)snprintf(text, sizeof text,
+                   "%.0f s, %" PRIu64 " samples at %s a second, %s sent; the limit is %s", seconds,
+                   totals->samples, known_or_dash(rate, totals->rate > 0, "%.0f", totals->rate),
+                   swarm_amount((double)totals->sent, sent), limit);
+    draw_text(view, out, screen->columns, text);
+}
+
+/* The bottom of the plot: the next tenth below all that is to be seen. */
+static double lowest(const struct swarm_view *view, double target)
+{
+    double low = fmin(target, 0.9);
+    for (int i = 0; i < view->points; i++)
+        low = fmin(low, view->accuracy[i]);
+    return floor(10 * low) / 10;
+}
+
+static void draw_curve(struct swarm_view *view, FILE *out, const struct swarm_screen *screen,
+                       double target, double seconds, int rows)
+{
+    struct plot plot = {.rows = rows, .low = lowest(view, target), .is_utf8 = screen->is_utf8};
+    const int width = screen->columns - PLOT_MARGIN - 2;
+    char low[16];
+    (void)snprintf(low, sizeof low, "%.0f %%", 100 * plot.low);
+    plot.columns = width < PLOT_COLUMNS_MAX ? width : PLOT_COLUMNS_MAX;
+    plot_line(&plot, target);
+    plot_curve(&plot, view->at_s, view->accuracy, view->points, seconds);
+    for (int row = 0; row < rows; row++) {
+        const char *side = row == 0 ? "100 %" : row == rows - 1 ? low : "";
+        (void)fprintf(out, "%*s %s" CYAN, PLOT_MARGIN - 2, side, screen->is_utf8 ? "│" : "|");
+        plot_print_row(&plot, out, row);
+        end_line(view, out);
+    }
+}
+
+static const char *state_of(const struct swarm_node *node)
+{
+    if (node->pid == 0)
+        return swarm_node_finished(node) ? "finished" : "ended";
+    if (!node->address[0])
+        return "starting";
+    return node->steps == 0 ? "joining" : "training";
+}
+
+static void draw_node(struct swarm_view *view, FILE *out, int columns,
+                      const struct swarm_node *node, int i)
+{
+    char line[LINE_BYTES], rate[16], accuracy[16], loss[16], sent[16], received[16];
+    const bool is_up = node->pid != 0;
+    (void)snprintf(line, sizeof line, "%4d  %-8s%8s%10" PRIu64 "%10s%8s%10s%10s%7" PRIu64, i,
+                   state_of(node),
+                   known_or_dash(rate, is_up && node->samples_per_second > 0, "%.0f",
+                                 node->samples_per_second),
+                   node->samples,
+                   known_or_dash(accuracy, node->tested > 0, "%.2f %%",
+                                 100 * (double)node->correct / (double)node->tested),
+                   known_or_dash(loss, node->steps > 0 && isfinite(node->loss), "%.3f", node->loss),
+                   swarm_amount((double)node->bytes_sent, sent),
+                   swarm_amount((double)node->bytes_received, received), node->neighbours);
+    draw_text(view, out, columns, line);
+}
+
+/* In so many lines, the heading's among them. */
+static void draw_nodes(struct swarm_view *view, FILE *out, int columns,
+                       const struct swarm_node *nodes, int count, int lines)
+{
+    char text[LINE_BYTES];
+    const int shown = count <= lines - 1 ? count : lines - 2;
+    (void)snprintf(text, sizeof text, "%4s  %-8s%8s%10s%10s%8s%10s%10s%7s", "node", "state",
+                   "per s", "samples", "accuracy", "loss", "sent", "received", "peers");
+    draw_text(view, out, columns, text);
+    for (int i = 0; i < shown; i++)
+        draw_node(view, out, columns, &nodes[i], i + 1);
+    if (shown < count) {
+        (void)snprintf(text, sizeof text, "      and %d more", count - shown);
+        draw_text(view, out, columns, text);
+    }
+}
+
+static void draw(struct swarm_view *view, FILE *out, const struct swarm_screen *screen,
+                 const struct swarm_node *nodes, int count, const struct swarm_goal *goal,
+                 double seconds)
+{
+    const struct totals totals = add_up(nodes, count);
+    const int bars = 3, blanks = 2;
+    const int left = screen->rows - 1 - bars - blanks; /* the cursor stands below */
+    int curve = left - 1 - count < PLOT_ROWS ? left - 1 - count : PLOT_ROWS;
+    if (view->lines > 0 && view->columns != screen->columns)
+        (void)fputs(CLEAR, out); /* the terminal has wrapped what stood there */
+    else if (view->lines > 0)
+        (void)fprintf(out, "\r\033[%dA", view->lines);
+    view->lines = 0;
+    view->columns = screen->columns;
+    draw_bars(view, out, screen, &totals, goal, seconds);
+    if (curve >= PLOT_ROWS_MIN) {
+        draw_text(view, out, screen->columns, "");
+        draw_curve(view, out, screen, goal->target, seconds, curve);
+    } else {
+        curve = 0;
+    }
+    if (left - curve >= 3) {
+        draw_text(view, out, screen->columns, "");
+        draw_nodes(view, out, screen->columns, nodes, count, left - curve);
+    }
+    (void)fputs(REST_BELOW, out);
+}
+
+void swarm_view_show(struct swarm_view *view, FILE *out, const struct swarm_screen *screen,
+                     const struct swarm_node *nodes, int count, const struct swarm_goal *goal,
+                     double seconds)
+{
+    CHECK(count >= 0 && count <= SWARM_NODES_MAX);
+    const struct totals totals = add_up(nodes, count);
+    if (totals.tested > 0 && totals.evaluations != view->evaluations) {
+        view->evaluations = totals.evaluations;
+        add_point(view, seconds, accuracy_of(&totals));
+    }
+    if (screen->columns >= COLUMNS_LEAST && screen->rows > 0)
+        draw(view, out, screen, nodes, count, goal, seconds);
+    else
+        print_line(out, &totals, goal, seconds);
+    (void)fflush(out);
+}

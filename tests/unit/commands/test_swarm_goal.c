@@ -1,0 +1,191 @@
+/* When a swarm on this machine ends: by what was learned, whatever the clock says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "commands/swarm/swarm_goal.h"
+
+/* Two nodes whose parts of the test set are 100 samples each. */
+static struct swarm_node nodes[2];
+
+static struct swarm_goal goal_of(double target, double seconds, uint64_t samples)
+{
+    for (int i = 0; i < 2; i++)
+        nodes[i] = (struct swarm_node){.pid = 1, .tested = 100};
+    return (struct swarm_goal){.target = target, .seconds = seconds, .samples = samples};
+}
+
+/* Both have learned so many samples and evaluated once more. */
+static void evaluate(uint64_t samples, uint64_t correct)
+{
+    for (int i = 0; i < 2; i++) {
+        nodes[i].samples = samples / 2;
+        nodes[i].correct = correct;
+        nodes[i].evaluations++;
+    }
+}
+
+static enum swarm_end judge(struct swarm_goal *goal, double seconds)
+{
+    return swarm_goal_judge(goal, nodes, 2, seconds);
+}
+
+static void the_target_is_held_for_three_rounds(void **state)
+{
+    (void)state;
+    struct swarm_goal goal = goal_of(0.8, 0, 0);
+    evaluate(10000, 90);
+    assert_int_equal(judge(&goal, 4), SWARM_GOES_ON);
+    assert_int_equal(judge(&goal, 5), SWARM_GOES_ON); /* the same round */
+    evaluate(20000, 90);
+    assert_int_equal(judge(&goal, 8), SWARM_GOES_ON);
+    evaluate(30000, 79);
+    assert_int_equal(judge(&goal, 12), SWARM_GOES_ON); /* three in a row, from here */
+    for (uint64_t round = 4; round < 6; round++) {
+        evaluate(10000 * round, 90);
+        assert_int_equal(judge(&goal, 16), SWARM_GOES_ON);
+    }
+    evaluate(60000, 90);
+    assert_int_equal(judge(&goal, 24), SWARM_TARGET_HELD);
+}
+
+static void a_round_waits_for_the_last_node(void **state)
+{
+    (void)state;
+    struct swarm_goal goal = goal_of(0.8, 0, 0);
+    for (uint64_t round = 1; round <= 5; round++) {
+        evaluate(10000 * round, 90);
+        nodes[1].evaluations = 1;
+        assert_int_equal(judge(&goal, 4), SWARM_GOES_ON);
+    }
+    assert_int_equal(goal.rounds_above, 1);
+}
+
+/* A machine that has other work evaluates by the clock what has hardly changed. */
+static void rounds_lie_samples_apart(void **state)
+{
+    (void)state;
+    struct swarm_goal goal = goal_of(0.8, 0, 0);
+    uint64_t samples = 10000;
+    for (int round = 1; round <= 10; round++) {
+        evaluate(samples, 90);
+        assert_int_equal(judge(&goal, 4 * round), SWARM_GOES_ON);
+        samples += 100;
+    }
+    assert_int_equal(goal.rounds_above, 1);
+}
+
+/* train.samples_max ends learning, and the model is what it is. */
+static void a_swarm_that_has_learned_all_is_judged_as_it_is(void **state)
+{
+    (void)state;
+    struct swarm_goal goal = goal_of(0.8, 0, 0);
+    for (int round = 1; round <= 2; round++) {
+        evaluate(10000, 90);
+        assert_int_equal(judge(&goal, 4 * round), SWARM_GOES_ON);
+    }
+    evaluate(10000, 90);
+    assert_int_equal(judge(&goal, 12), SWARM_TARGET_HELD);
+}
+
+static void the_last_rumors_may_cost_a_little(void **state)
+{
+    (void)state;
+    struct swarm_goal goal = goal_of(0.8, 0, 0);
+    for (uint64_t round = 1; round <= 5; round++) {
+        evaluate(10000 * round, 80);
+        assert_int_equal(judge(&goal, 4), SWARM_GOES_ON);
+    }
+    goal = goal_of(1, 0, 0);
+    for (uint64_t round = 1; round <= 2; round++) {
+        evaluate(10000 * round, 100);
+        assert_int_equal(judge(&goal, 4), SWARM_GOES_ON);
+    }
+    evaluate(30000, 100);
+    assert_int_equal(judge(&goal, 4), SWARM_TARGET_HELD); /* there is nothing above 1 */
+}
+
+static void a_node_that_ended_is_not_waited_for(void **state)
+{
+    (void)state;
+    struct swarm_goal goal = goal_of(0.8, 0, 0);
+    nodes[1].pid = 0;
+    for (uint64_t round = 1; round <= 3; round++) {
+        nodes[0].samples = 10000 * round;
+        nodes[0].correct = 90;
+        nodes[0].evaluations++;
+        assert_int_equal(judge(&goal, 4), round < 3 ? SWARM_GOES_ON : SWARM_TARGET_HELD);
+    }
+}
+
+static void a_limit_in_seconds_is_one(void **state)
+{
+    (void)state;
+    struct swarm_goal goal = goal_of(0.8, 20, 0);
+    evaluate(10000000, 10);
+    assert_int_equal(judge(&goal, 19.9), SWARM_GOES_ON);
+    assert_int_equal(judge(&goal, 20), SWARM_TIME_OVER);
+    assert_true(swarm_goal_used(&goal, 0, 5) == 0.25);
+}
+
+static void a_limit_in_samples_is_one(void **state)
+{
+    (void)state;
+    struct swarm_goal goal = goal_of(0.8, 0, 5000);
+    evaluate(4998, 10);
+    assert_int_equal(judge(&goal, 100000), SWARM_GOES_ON);
+    evaluate(5000, 10);
+    assert_int_equal(judge(&goal, 100001), SWARM_SAMPLES_OVER);
+    assert_true(swarm_goal_used(&goal, 1000, 5000) == 0.2);
+}
+
+static void without_a_limit_a_slow_machine_gets_the_time_it_needs(void **state)
+{
+    (void)state;
+    struct swarm_goal goal = goal_of(0.8, 0, 0);
+    evaluate(GOAL_SAMPLES - 2, 10);
+    assert_int_equal(judge(&goal, 10 * GOAL_SECONDS), SWARM_GOES_ON);
+    assert_true(swarm_goal_used(&goal, GOAL_SAMPLES / 2, 10 * GOAL_SECONDS) == 0.5);
+    evaluate(GOAL_SAMPLES, 10);
+    assert_int_equal(judge(&goal, 10 * GOAL_SECONDS), SWARM_LIMIT_OVER);
+}
+
+static void without_a_limit_a_fast_machine_gets_five_minutes(void **state)
+{
+    (void)state;
+    struct swarm_goal goal = goal_of(0.8, 0, 0);
+    evaluate(10 * GOAL_SAMPLES, 10);
+    assert_int_equal(judge(&goal, GOAL_SECONDS - 1), SWARM_GOES_ON);
+    assert_int_equal(judge(&goal, GOAL_SECONDS), SWARM_LIMIT_OVER);
+}
+
+static void who_learns_nothing_is_not_waited_for_forever(void **state)
+{
+    (void)state;
+    struct swarm_goal goal = goal_of(0.8, 0, 0);
+    evaluate(1000, 10);
+    assert_int_equal(judge(&goal, 50), SWARM_GOES_ON);
+    assert_int_equal(judge(&goal, 49 + GOAL_IDLE_S), SWARM_GOES_ON);
+    assert_int_equal(judge(&goal, 50 + GOAL_IDLE_S), SWARM_IDLE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_target_is_held_for_three_rounds),
+        cmocka_unit_test(a_round_waits_for_the_last_node),
+        cmocka_unit_test(rounds_lie_samples_apart),
+        cmocka_unit_test(a_swarm_that_has_learned_all_is_judged_as_it_is),
+        cmocka_unit_test(the_last_rumors_may_cost_a_little),
+        cmocka_unit_test(a_node_that_ended_is_not_waited_for),
+        cmocka_unit_test(a_limit_in_seconds_is_one),
+        cmocka_unit_test(a_limit_in_samples_is_one),
+        cmocka_unit_test(without_a_limit_a_slow_machine_gets_the_time_it_needs),
+        cmocka_unit_test(without_a_limit_a_fast_machine_gets_five_minutes),
+        cmocka_unit_test(who_learns_nothing_is_not_waited_for_forever),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

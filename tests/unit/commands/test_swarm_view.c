@@ -1,0 +1,235 @@
+/* What a person sees of a swarm at work. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/swarm/swarm_plot.h"
+#include "commands/swarm/swarm_view.h"
+
+#define NODES 3
+
+static struct swarm_node nodes[SWARM_NODES_MAX];
+static struct swarm_view view;
+static const struct swarm_goal goal = {.target = 0.88};
+
+static int begin(void **state)
+{
+    (void)state;
+    view = (struct swarm_view){0};
+    memset(nodes, 0, sizeof nodes);
+    for (int i = 0; i < SWARM_NODES_MAX; i++)
+        nodes[i] = (struct swarm_node){.pid = 1,
+                                       .address = "127.0.0.1:1",
+                                       .steps = 10,
+                                       .samples = 1000,
+                                       .samples_per_second = 250,
+                                       .loss = 0.5,
+                                       .neighbours = 2,
+                                       .bytes_sent = 2200000,
+                                       .bytes_received = 1500};
+    return 0;
+}
+
+static void evaluate(int count, uint64_t correct)
+{
+    for (int i = 0; i < count; i++) {
+        nodes[i].tested = 100;
+        nodes[i].correct = correct;
+        nodes[i].evaluations++;
+    }
+}
+
+/* The caller frees it. */
+static char *shown(struct swarm_screen screen, int count, double seconds)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    assert_non_null(out);
+    swarm_view_show(&view, out, &screen, nodes, count, &goal, seconds);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static void holds(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("not \"%s\" in:\n%s", part, text);
+}
+
+static int count_of(const char *text, const char *part)
+{
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, part)); at++)
+        count++;
+    return count;
+}
+
+/* Columns that the widest line takes, without escape sequences; a character is one column. */
+static int widest(const char *text)
+{
+    int most = 0, columns = 0;
+    for (; *text; text++) {
+        if (*text == '\033') {
+            text += strcspn(text, "mKJAH");
+        } else if (*text == '\n') {
+            most = columns > most ? columns : most;
+            columns = 0;
+        } else if ((*text & 0xc0) != 0x80 && *text != '\r') {
+            columns++;
+        }
+    }
+    return most;
+}
+
+static void without_a_terminal_it_is_a_plain_line(void **state)
+{
+    (void)state;
+    evaluate(NODES, 85);
+    char *text = shown((struct swarm_screen){0}, NODES, 25);
+    assert_string_equal(text,
+                        "   25 s  accuracy 85.00 %  loss 0.500  750 samples/s  3000 samples  sent "
+                        "6.6 MB  rumors published 0, received 0  limit used to 1 %\n");
+    free(text);
+}
+
+static void what_is_not_known_is_a_dash(void **state)
+{
+    (void)state;
+    for (int i = 0; i < NODES; i++)
+        nodes[i] = (struct swarm_node){.pid = 1, .loss = NAN, .samples_per_second = NAN};
+    char *text = shown((struct swarm_screen){0}, NODES, 1);
+    holds(text, "accuracy -  loss -  - samples/s");
+    free(text);
+    text = shown((struct swarm_screen){.rows = 24, .columns = 80}, NODES, 2);
+    holds(text, "   1  starting       -         0         -       -       0 B       0 B");
+    free(text);
+}
+
+static void a_terminal_has_bars_a_curve_and_a_line_for_each_node(void **state)
+{
+    (void)state;
+    const struct swarm_screen screen = {.rows = 24, .columns = 80, .is_utf8 = true};
+    evaluate(NODES, 44);
+    free(shown(screen, NODES, 4));
+    evaluate(NODES, 66);
+    nodes[2].pid = 0;
+    nodes[1].steps = 0;
+    char *text = shown(screen, NODES, 8);
+    holds(text, "█████░░░░░░░░░░\033[m  66.00 % of 88 %"); /* three quarters of 40 */
+    holds(text, "40 % │");
+    holds(text, "⣀"); /* of the curve */
+    holds(text, "   1  training     250      1000   66.00 %   0.500    2.2 MB    1.5 kB      2");
+    holds(text, "   2  joining ");
+    holds(text, "   3  ended ");
+    free(text);
+}
+
+static void it_is_drawn_over_itself(void **state)
+{
+    (void)state;
+    const struct swarm_screen screen = {.rows = 24, .columns = 80};
+    char *text = shown(screen, NODES, 1);
+    const int lines = count_of(text, "\n");
+    assert_int_equal(count_of(text, "\033[K\n"), lines); /* each ends what stood there */
+    assert_null(strstr(text, "\033[2J"));
+    free(text);
+    char up[16];
+    (void)snprintf(up, sizeof up, "\r\033[%dA", lines);
+    text = shown(screen, NODES, 2);
+    assert_ptr_equal(strstr(text, up), text);
+    free(text);
+    text = shown((struct swarm_screen){.rows = 24, .columns = 60}, NODES, 3);
+    holds(text, "\033[2J"); /* a terminal that was made narrower has wrapped the lines */
+    free(text);
+}
+
+static void it_fits_every_terminal(void **state)
+{
+    (void)state;
+    evaluate(SWARM_NODES_MAX, 50);
+    for (int columns = 40; columns <= 250; columns += 7) {
+        for (int rows = 10; rows <= 60; rows++) {
+            char *text = shown((struct swarm_screen){rows, columns, true}, SWARM_NODES_MAX, rows);
+            if (widest(text) >= columns || count_of(text, "\n") >= rows)
+                fail_msg("%d lines of %d columns, where there are %d and %d:\n%s",
+                         count_of(text, "\n"), widest(text), rows, columns, text);
+            free(text);
+        }
+    }
+    char *text = shown((struct swarm_screen){16, 80, false}, SWARM_NODES_MAX, 100);
+    holds(text, "and 24 more");
+    free(text);
+}
+
+static void a_terminal_without_utf8_gets_ascii(void **state)
+{
+    (void)state;
+    evaluate(NODES, 44);
+    free(shown((struct swarm_screen){24, 80, false}, NODES, 4));
+    evaluate(NODES, 66);
+    char *text = shown((struct swarm_screen){24, 80, false}, NODES, 8);
+    for (const char *at = text; *at; at++)
+        assert_true(*at > 0);
+    holds(text, "##########..........");
+    free(text);
+}
+
+static void a_long_run_keeps_its_curve(void **state)
+{
+    (void)state;
+    for (int i = 1; i <= 10 * VIEW_POINTS; i++) {
+        evaluate(NODES, 50);
+        free(shown((struct swarm_screen){0}, NODES, i));
+    }
+    assert_true(view.points > VIEW_POINTS / 2 - 1 && view.points <= VIEW_POINTS);
+    assert_true(view.at_s[0] == 1);
+    for (int i = 1; i < view.points; i++)
+        assert_true(view.at_s[i] > view.at_s[i - 1]);
+}
+
+/* A row of the plot as text; the caller frees it. */
+static char *row_of(const struct plot *plot, int row)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    plot_print_row(plot, out, row);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static void a_curve_lies_where_its_values_are(void **state)
+{
+    (void)state;
+    struct plot plot = {.rows = 2, .columns = 4, .is_utf8 = true};
+    const double at_s[] = {0, 8}, value[] = {0, 1};
+    plot_curve(&plot, at_s, value, 2, 8);
+    char *upper = row_of(&plot, 0), *lower = row_of(&plot, 1);
+    assert_string_equal(upper, "  ⡠⠊");
+    assert_string_equal(lower, "⡠⠊  ");
+    free(upper);
+    free(lower);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(without_a_terminal_it_is_a_plain_line, begin),
+        cmocka_unit_test_setup(what_is_not_known_is_a_dash, begin),
+        cmocka_unit_test_setup(a_terminal_has_bars_a_curve_and_a_line_for_each_node, begin),
+        cmocka_unit_test_setup(it_is_drawn_over_itself, begin),
+        cmocka_unit_test_setup(it_fits_every_terminal, begin),
+        cmocka_unit_test_setup(a_terminal_without_utf8_gets_ascii, begin),
+        cmocka_unit_test_setup(a_long_run_keeps_its_curve, begin),
+        cmocka_unit_test_setup(a_curve_lies_where_its_values_are, begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
