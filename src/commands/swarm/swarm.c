@@ -28,6 +28,7 @@
 struct swarm {
     struct swarm_options options;
     char dir[FOLDER_BYTES];
+    bool goes_on; /* the folder has been used before */
     struct swarm_node nodes[SWARM_NODES_MAX];
     int started;
     double start_s;
@@ -268,6 +269,8 @@ static void print_errors(const struct swarm *swarm)
             (void)fclose(file);
         (void)printf("node %d did not finish; the last it said: %s", i,
                      last[0] ? last : "nothing\n");
+        if (swarm->options.dir)
+            (void)printf("all it said is in %s\n", path);
     }
 }
 
@@ -346,13 +349,17 @@ static void say_what(const struct swarm *swarm)
                  config->data.source == DATASET_GENERATED && !swarm_options_has_files(config)
                      ? " (no Fashion-MNIST here: package dataset-fashion-mnist)"
                      : "");
-    (void)printf("  folder  %s%s\n", swarm->dir, options->dir ? "" : " (removed at the end)");
+    (void)printf("  folder  %s%s\n", swarm->dir,
+                 !options->dir    ? " (removed at the end)"
+                 : swarm->goes_on ? " (its keys and models are kept: they go on)"
+                                  : "");
     (void)fflush(stdout);
 }
 
 static enum error prepare(struct swarm *swarm, struct problem *problem)
 {
     enum error error = folder_make(swarm->dir, swarm->options.dir, problem);
+    swarm->goes_on = error == OK && folder_is_used(swarm->dir);
     return error == OK ? folder_make_keys(swarm->dir, swarm->options.nodes, problem) : error;
 }
 

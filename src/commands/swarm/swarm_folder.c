@@ -17,12 +17,42 @@ static enum error make_dir(const char *path, struct problem *problem)
     return OK;
 }
 
+static bool exists(const char *dir, const char *name)
+{
+    char path[2 * FOLDER_BYTES];
+    (void)snprintf(path, sizeof path, "%s/%s", dir, name);
+    return access(path, F_OK) == 0;
+}
+
+static bool is_empty(const char *dir)
+{
+    DIR *folder = opendir(dir);
+    bool empty = folder != NULL;
+    for (struct dirent *entry; empty && (entry = readdir(folder));)
+        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    if (folder)
+        (void)closedir(folder);
+    return empty;
+}
+
+/* Keys and models are not strewn among other people's files. */
+static enum error use_dir(const char *dir, struct problem *problem)
+{
+    enum error error = make_dir(dir, problem);
+    if (error == OK && !exists(dir, "swarm.key") && !is_empty(dir))
+        return problem_set(problem, FAILED,
+                           "--dir %.300s: holds no swarm (there is no swarm.key), but other "
+                           "things; name a folder that is new, empty or a swarm's",
+                           dir);
+    return error;
+}
+
 enum error folder_make(char dir[static FOLDER_BYTES], const char *wanted, struct problem *problem)
 {
     if (wanted) {
         if (snprintf(dir, FOLDER_BYTES, "%s", wanted) >= FOLDER_BYTES)
             return problem_set(problem, TOO_BIG, "--dir: the path is too long");
-        return make_dir(dir, problem);
+        return use_dir(dir, problem);
     }
     const char *base = getenv("TMPDIR");
     (void)snprintf(dir, FOLDER_BYTES, "%.400s/hearsay-swarm-XXXXXX",
@@ -33,27 +63,50 @@ enum error folder_make(char dir[static FOLDER_BYTES], const char *wanted, struct
     return OK;
 }
 
+bool folder_is_used(const char *dir)
+{
+    return exists(dir, "swarm.key");
+}
+
+static enum error make_swarm_key(const char *dir, struct entropy *entropy, struct problem *problem)
+{
+    uint8_t seed[SEED_BYTES];
+    char path[FOLDER_BYTES + 64];
+    if (folder_is_used(dir))
+        return OK;
+    entropy_bytes(entropy, seed, sizeof seed);
+    (void)snprintf(path, sizeof path, "%s/swarm.key", dir);
+    const enum error error = swarm_key_save(seed, path, problem);
+    secret_wipe(seed, sizeof seed);
+    return error;
+}
+
+static enum error make_node_key(const char *dir, int i, struct entropy *entropy,
+                                struct problem *problem)
+{
+    uint8_t seed[SEED_BYTES];
+    struct identity identity;
+    char path[FOLDER_BYTES + 64];
+    (void)snprintf(path, sizeof path, "%s/node%d", dir, i);
+    enum error error = make_dir(path, problem);
+    if (error != OK || exists(path, "node.key"))
+        return error;
+    entropy_bytes(entropy, seed, sizeof seed);
+    identity_from_seed(&identity, seed);
+    (void)snprintf(path, sizeof path, "%s/node%d/node.key", dir, i);
+    error = identity_save(&identity, path, problem);
+    secret_wipe(&identity, sizeof identity);
+    secret_wipe(seed, sizeof seed);
+    return error;
+}
+
 enum error folder_make_keys(const char *dir, int nodes, struct problem *problem)
 {
     struct entropy entropy;
-    uint8_t seed[SEED_BYTES];
-    char path[FOLDER_BYTES + 64];
     entropy_from_system(&entropy);
-    entropy_bytes(&entropy, seed, sizeof seed);
-    (void)snprintf(path, sizeof path, "%s/swarm.key", dir);
-    enum error error = swarm_key_save(seed, path, problem);
-    for (int i = 1; i <= nodes && error == OK; i++) {
-        struct identity identity;
-        entropy_bytes(&entropy, seed, sizeof seed);
-        identity_from_seed(&identity, seed);
-        (void)snprintf(path, sizeof path, "%s/node%d", dir, i);
-        error = make_dir(path, problem);
-        (void)snprintf(path, sizeof path, "%s/node%d/node.key", dir, i);
-        if (error == OK)
-            error = identity_save(&identity, path, problem);
-        secret_wipe(&identity, sizeof identity);
-    }
-    secret_wipe(seed, sizeof seed);
+    enum error error = make_swarm_key(dir, &entropy, problem);
+    for (int i = 1; i <= nodes && error == OK; i++)
+        error = make_node_key(dir, i, &entropy, problem);
     secret_wipe(&entropy, sizeof entropy);
     return error;
 }

@@ -12,11 +12,16 @@
 
 #define FOLDER_BYTES 512 /* of its path */
 
-/* The folder `wanted`, or a fresh temporary one if that is NULL; its path into dir. */
+/* The folder `wanted`, or a fresh temporary one if that is NULL; its path into dir. FAILED for a
+ * folder that holds other things than a swarm. */
 enum error folder_make(char dir[static FOLDER_BYTES], const char *wanted,
                        struct problem *problem) MUST_USE;
 
-/* A fresh swarm key, and a folder with a fresh identity for each node. */
+/* Has a swarm been there before? */
+bool folder_is_used(const char *dir);
+
+/* A swarm key, and a folder with an identity for each node; what is there already is kept, so that
+ * the swarm goes on. */
 enum error folder_make_keys(const char *dir, int nodes, struct problem *problem) MUST_USE;
 
 /* The paths in the configuration of node i (from 1), and its file. */
