@@ -38,14 +38,51 @@ fail() {
     exit 1
 }
 
-# Until the command succeeds, at most so many seconds.
+# Seconds of processor time that what runs has had, with its children.
+processor_s() {
+    local name stat fields sum=0
+    for name in "${!pid[@]}"; do
+        for stat in "/proc/${pid[$name]}" $(sed 's|[0-9]\{1,\}|/proc/&|g' \
+            "/proc/${pid[$name]}/task/${pid[$name]}/children" 2>/dev/null); do
+            read -ra fields < <(sed 's/.*) //' "$stat/stat" 2>/dev/null) || continue
+            sum=$((sum + fields[11] + fields[12])) # utime and stime, proc(5)
+        done
+    done
+    echo "$((sum / $(getconf CLK_TCK)))"
+}
+
+# Whether what runs has had its chance: it is idle, or it has had so many seconds of a processor.
+had_its_chance() {
+    local need=$1 waited=$2 had=$3
+    ((had >= need || had * 50 < waited || waited >= 1200))
+}
+
+# Until the command succeeds. How busy the machine is must not matter, so this gives up after five
+# minutes at the earliest, and only when what runs has had its chance: as many seconds of a processor
+# as the event takes at most on an idle machine. When nothing runs any more there is no hope.
 wait_for() {
-    local until=$((SECONDS + $1)) what=$2
+    local need=$1 what=$2 begin=$SECONDS before waited
     shift 2
+    before=$(processor_s)
     until "$@"; do
-        ((SECONDS < until)) || fail "waited in vain for: $what"
+        waited=$((SECONDS - begin))
+        if ! any_alive; then
+            ! "$@" || return 0
+            fail "waited in vain, nothing runs any more: $what"
+        elif ((waited >= 300)) &&
+            had_its_chance "$need" "$waited" "$(($(processor_s) - before))"; then
+            fail "waited in vain for: $what"
+        fi
         sleep 0.05
     done
+}
+
+any_alive() {
+    local name
+    for name in "${!pid[@]}"; do
+        ! alive "$name" || return 0
+    done
+    return 1
 }
 
 says() { grep -qE -- "$2" "$1" 2>/dev/null; }
@@ -54,7 +91,7 @@ says() { grep -qE -- "$2" "$1" 2>/dev/null; }
 expect() {
     local want=$1 pattern=$2 code=0
     shift 2
-    timeout 60 "$@" >"$dir/said.out" 2>&1 </dev/null || code=$?
+    timeout 600 "$@" >"$dir/said.out" 2>&1 </dev/null || code=$?
     ((code == want)) || fail "exit code $code, not $want: $*"
     says "$dir/said.out" "$pattern" || fail "does not say \"$pattern\": $*"
 }

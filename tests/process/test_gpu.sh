@@ -91,7 +91,7 @@ expect 1 'no memory for .* on GPU 0.*take a smaller model' env CUDA_ON_CPU_MIB=4
 
 tell 'a swarm takes all that there are, in turn'
 CUDA_ON_CPU_DEVICES=2 expect 0 'All nodes hold the same model' "$hearsay" swarm --nodes 3 \
-    --data generated --layers 'dense 16, relu, dense 10' --target 0.5 --seconds 20 --dir "$dir/many"
+    --data generated --layers 'dense 16, relu, dense 10' --target 50 --dir "$dir/many"
 for place in '1 cuda:0' '2 cuda:1' '3 cuda:0'; do
     says "$dir/many/node${place% *}/node.err" "computes on ${place#* }: " ||
         fail "a node does not compute on its own GPU: $place"

@@ -38,7 +38,7 @@ nobody_left() {
 is_near() { awk -v a="$1" -v b="$2" -v by="$3" 'BEGIN { exit !(a - b <= by && b - a <= by) }'; }
 
 tell 'three nodes reach the target and hold one model'
-run_swarm --target 0.4 --seconds 60
+run_swarm --target 40
 reap swarm 0
 for key in id accuracy loss version digest samples samples_per_second bytes_sent bytes_received \
     dense_bytes rumors_published rumors_received duplicates seconds rss_bytes_max; do
@@ -63,9 +63,10 @@ is_near "$loss" "$(values loss | sed -n 2p)" 0.0001 || fail "loss is $loss"
 [[ $digest == "$(values digest | head -n 1)" ]] || fail "digest is $digest"
 
 tell 'a node is killed, the others finish and agree; a target not met is no success'
-run_swarm --target 1 --seconds 4 --set limits.silence_s=2
-wait_for 30 'something to be told' out 'told [1-9]'
+run_swarm --target 1 --seconds 3000 --set limits.silence_s=2
+wait_for 30 'something to be published' out 'published [1-9]'
 kill -KILL "$(ours swarm/node2/)"
+kill -INT "${pid[swarm]}"
 reap swarm 1
 out 'The nodes that finished hold the same model, bit for bit; not all finished' ||
     fail 'no verdict'
@@ -76,7 +77,7 @@ out 'not met' || fail 'nothing is said of the target'
 nobody_left
 
 tell 'Ctrl+C ends a swarm in order'
-run_swarm --target 1 --seconds 600
+run_swarm --target 1 --seconds 3000
 wait_for 30 'a live line' out 'samples/s'
 kill -INT "${pid[swarm]}"
 reap swarm 1
@@ -91,6 +92,45 @@ TMPDIR=$dir/tmp expect 1 'the time is over' "$hearsay" swarm --nodes 1 --data ge
     --layers 'dense 10' --set data.train_count=10 --set data.test_count=500 --target 1 --seconds 1
 [[ -z $(ls -A "$dir/tmp") ]] || fail "left behind: $(ls -A "$dir/tmp")"
 
+tell 'a folder is used twice: the keys stay, the models go on, a new node joins them'
+again=("$hearsay" swarm --data generated --layers 'dense 16, relu, dense 10' --dir "$dir/again"
+    --set data.train_count=1500 --set data.test_count=500 --set train.evaluate_s=1 --target 40)
+expect 0 'All nodes hold the same model' "${again[@]}" --nodes 2
+sum_of() { cat "$dir/again/swarm.key" "$dir/again"/node[12]/node.key | sha256sum; }
+keys=$(sum_of)
+rumors=$(sed -n 's/.*the sum of \([0-9]*\) rumors.*/\1/p' "$dir/said.out")
+expect 0 'its keys and models are kept' "${again[@]}" --nodes 3
+says "$dir/said.out" 'All nodes hold the same model' || fail 'the new one holds another model'
+[[ $(sum_of) == "$keys" ]] || fail 'the keys are others'
+(($(sed -n 's/.*the sum of \([0-9]*\) rumors.*/\1/p' "$dir/said.out") > rumors)) ||
+    fail 'the models began anew'
+mkdir -p "$dir/foreign/photos"
+expect 1 'holds no swarm .*name a folder that is new, empty' "${again[@]}" --dir "$dir/foreign"
+[[ $(ls "$dir/foreign") == photos ]] || fail 'something was put among the photos'
+
+tell 'what is to be is said in percent, and what was missing is said'
+expect 2 'must be a number from 0 to 100' "$hearsay" swarm --target 101
+expect 1 'the target of 99.5 % is not met' "${again[@]}" --dir "$dir/percent" --nodes 1 \
+    --target 99.5 --seconds 1
+says "$dir/said.out" '^It was at [0-9.]+ % after [0-9]+ samples when the time was over; .*--seconds' ||
+    fail 'it does not say that time was missing'
+expect 1 'all samples are learned: training ends' "${again[@]}" --dir "$dir/samples" --nodes 1 \
+    --target 1 --samples 100
+
+tell 'a terminal shows a picture, and plain lines to who wants no colour'
+printf -v command '%q ' "${again[@]}" --dir "$dir/picture" --nodes 2
+on_terminal() {
+    env -u NO_COLOR TERM=xterm LC_ALL=C.UTF-8 "$@" script -qec "stty rows 24 cols 80; $command" \
+        "$dir/picture.out" >/dev/null </dev/null
+}
+on_terminal || fail 'no swarm on a terminal'
+says "$dir/picture.out" '█+.* of 40 %' || fail 'no bar'
+says "$dir/picture.out" '^ +2  training ' || fail 'no line for the second node'
+says "$dir/picture.out" $'\r\033\\[[0-9]+A' || fail 'it is not drawn over itself'
+on_terminal NO_COLOR=1 || fail 'no swarm on a terminal without colours'
+says "$dir/picture.out" '^ +[0-9]+ s  accuracy ' || fail 'no plain line'
+! says "$dir/picture.out" $'\033' || fail 'an escape sequence in plain text'
+
 tell 'three nodes by hand meet through one address'
 start one
 address=$(address_of one)
@@ -101,7 +141,7 @@ for name in one two three; do
 done
 wait_for 20 'all to hear rumors' notes one '"rumors_received":[1-9]'
 
-[[ -z $(grep -h '"note":"status"' "$dir"/*.log | grep -v '"steps":[0-9]') ]] ||
+! grep -h '"note":"status"' "$dir"/*.log | grep -qv '"steps":[0-9]' ||
     fail 'a status line without figures'
 notes one '"note":"device".*"text":"computes on ' || fail 'it does not say what it computes on'
 

@@ -122,13 +122,19 @@ bool swarm_options_has_files(const struct config *config)
 enum error swarm_options_parse(struct swarm_options *options, int argc, char **argv,
                                struct problem *problem)
 {
-    static const struct option known[] = {
-        {"nodes", required_argument, NULL, 'n'},  {"model", required_argument, NULL, 'm'},
-        {"layers", required_argument, NULL, 'L'}, {"data", required_argument, NULL, 'd'},
-        {"target", required_argument, NULL, 't'}, {"seconds", required_argument, NULL, 'S'},
-        {"seed", required_argument, NULL, 's'},   {"json", required_argument, NULL, 'j'},
-        {"dir", required_argument, NULL, 'D'},    {"set", required_argument, NULL, 'k'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"nodes", required_argument, NULL, 'n'},
+                                          {"model", required_argument, NULL, 'm'},
+                                          {"layers", required_argument, NULL, 'L'},
+                                          {"data", required_argument, NULL, 'd'},
+                                          {"target", required_argument, NULL, 't'},
+                                          {"seconds", required_argument, NULL, 'S'},
+                                          {"samples", required_argument, NULL, 'N'},
+                                          {"seed", required_argument, NULL, 's'},
+                                          {"json", required_argument, NULL, 'j'},
+                                          {"dir", required_argument, NULL, 'D'},
+                                          {"set", required_argument, NULL, 'k'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     *options = (struct swarm_options){.nodes = 4, .target = 0.88, .seed = 1};
     config_defaults(&options->config);
     if (!swarm_options_has_files(&options->config))
