@@ -3,6 +3,7 @@
 set -euo pipefail
 
 hearsay=$1
+# shellcheck disable=SC2034 # for who sources this
 meddle=${2:-}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/hearsay-test-XXXXXX")
 declare -A pid=() # of what runs, by name

@@ -26,7 +26,7 @@ size_t cudnnGetVersion()
 const char *cudnnGetErrorString(cudnnStatus_t error)
 {
     return error == CUDNN_STATUS_NOT_SUPPORTED ? "CUDNN_STATUS_NOT_SUPPORTED"
-                                                : "CUDNN_STATUS_BAD_PARAM";
+                                               : "CUDNN_STATUS_BAD_PARAM";
 }
 
 static cudnnStatus_t good(bool is_good)
