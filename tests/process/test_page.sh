@@ -12,7 +12,7 @@ points_min=20
 bars_min=5
 
 if [ -z "$chromium" ]; then
-    echo 'no Chromium to open the report with; apt-get install chromium'
+    echo 'skipped: no Chromium to open the report with; apt-get install chromium'
     [ "${REQUIRE_CHROMIUM:-0}" = 1 ] && exit 1
     exit 77
 fi

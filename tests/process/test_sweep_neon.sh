@@ -11,7 +11,7 @@ qemu=$(command -v qemu-aarch64-static || command -v qemu-aarch64 || true)
 links() { echo 'int main(void) { return 0; }' | "$compiler" -static -x c -o /dev/null -; }
 
 if [ -z "$qemu" ] || ! links 2>/dev/null; then
-    echo 'cannot run aarch64 programs; apt-get install gcc-aarch64-linux-gnu' \
+    echo 'skipped: cannot run aarch64 programs; apt-get install gcc-aarch64-linux-gnu' \
         'libc6-dev-arm64-cross qemu-user-static'
     [ "${REQUIRE_QEMU:-0}" = 1 ] && exit 1
     exit 77
