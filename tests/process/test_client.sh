@@ -7,7 +7,7 @@ set -euo pipefail
 
 here=$(dirname "${BASH_SOURCE[0]}")
 if ! missing=$(/usr/bin/python3 -c 'import msgpack, nacl' 2>&1); then
-    echo "no Python client: ${missing##*$'\n'}; apt-get install python3-nacl python3-msgpack"
+    echo "skipped: no Python client: ${missing##*$'\n'}; apt-get install python3-nacl python3-msgpack"
     [[ ${REQUIRE_PYTHON:-0} == 1 ]] && exit 1
     exit 77
 fi
