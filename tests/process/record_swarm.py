@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Record a command at work in a terminal as an animated SVG, such as the one on the first page.
 
-  tests/process/record_swarm.py [--out FILE] [--size 84x24] [--speed 4] [-- COMMAND ...]
+  tests/process/record_swarm.py [--out FILE] [--size 90x24] [--speed 4] [-- COMMAND ...]
 
     command ──► pseudo-terminal ──► Screen (a small VT100) ──► frames ──► rows with times ──► SVG
 
-Without a command it records "./run swarm --seed 1", and writes tests/process/swarm.svg. What the
+Without a command it records "./run swarm", and writes tests/process/swarm.svg. What the
 command prints is not looked at: cursor movements, colours, the alternate screen and plain lines are
 all understood, so a new live view needs no change here. Each distinct row is drawn once and shown
 while it was on the screen; a viewer without animation, or whose user asked for less motion, sees
@@ -20,6 +20,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import sys
 import termios
@@ -225,19 +226,21 @@ class Screen:
         return tuple(out)
 
 
-def play(command, columns, rows):
+def play(command, columns, rows, limit):
     """Run the command in a terminal; all frames as (seconds, frame), and its exit code."""
     pid, terminal = pty.fork()
     if pid == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         os.environ.update(TERM="xterm-256color", COLUMNS=str(columns), LINES=str(rows))
         os.chdir(ROOT)
         os.execvp(command[0], command)
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     screen, decode = Screen(columns, rows), codecs.getincrementaldecoder("utf-8")("replace").decode
     screen.feed("$ " + " ".join(command) + "\r\n")
     begin, frames = time.monotonic(), [(0.0, screen.frame())]
     while True:
-        select.select([terminal], [], [])
+        left = begin + limit - time.monotonic()
+        if not select.select([terminal], [], [], max(left, 0))[0]:
+            os.killpg(pid, signal.SIGKILL)  # the command leads its terminal's session
         try:
             text = os.read(terminal, 65536)
         except OSError:  # the last process that held the terminal has ended
@@ -319,15 +322,16 @@ def svg(frames, columns, speed, hold, title):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out", type=Path, default=ROOT / "tests/process/swarm.svg")
-    parser.add_argument("--size", default="84x24", help="columns x rows (default 84x24)")
+    parser.add_argument("--size", default="90x24", help="columns x rows (default 90x24)")
     parser.add_argument("--speed", type=float, default=4, help="times faster than it was")
     parser.add_argument("--hold", type=float, default=6, help="seconds that the end stays")
+    parser.add_argument("--limit", type=float, default=900, help="seconds the command may take")
     parser.add_argument("--bytes", type=int, default=60000, help="size of the file at most")
     parser.add_argument("command", nargs="*", default=[])
     given = parser.parse_args()
     columns, rows = map(int, given.size.split("x"))
-    command = given.command or ["./run", "swarm", "--seed", "1"]
-    frames, code = play(command, columns, rows)
+    command = given.command or ["./run", "swarm"]
+    frames, code = play(command, columns, rows, given.limit)
     if code != 0:
         print("\n".join("".join(text for _, text, _ in row) for row in frames[-1][1]),
               f"{' '.join(command)}: exit code {code}; nothing was written",
