@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """Record a command at work in a terminal as an animated SVG, such as the one on the first page.
 
-  tests/process/record_swarm.py [--out FILE] [--size 90x24] [--speed 4] [-- COMMAND ...]
+  tests/process/record_swarm.py [--out FILE] [--size 90x37] [--speed 4] [-- COMMAND ...]
 
-    command ──► pseudo-terminal ──► Screen (a small VT100) ──► frames ──► rows with times ──► SVG
+    command ──► pseudo-terminal ──► Screen (a small VT100) ──► frames ──► pieces, times ──► SVG
 
 Without a command it records "./run swarm", and writes tests/process/swarm.svg. What the
 command prints is not looked at: cursor movements, colours, the alternate screen and plain lines are
-all understood, so a new live view needs no change here. Each distinct row is drawn once and shown
-while it was on the screen; a viewer without animation, or whose user asked for less motion, sees
-the last frame. The interval between frames grows until the file fits --bytes. The exit code is the
-command's; where it is not 0 nothing is written.
+all understood, so a new live view needs no change here. Each distinct piece of a row is drawn once
+and shown while it was on the screen; a viewer without animation, or whose user asked for less
+motion, sees the last frame. The interval between frames grows until the file fits --bytes. The exit
+code is the command's; where it is not 0 nothing is written.
 """
 
 import argparse
@@ -33,7 +33,7 @@ PLAIN = (None, False, False)  # colour, bold, reversed
 INK, PAPER = "#d8dee6", "#10151c"
 PALETTE = ["#5b6572", "#e8736c", "#8cc570", "#dfb55f", "#6fa8e8", "#c08be0", "#5fbfc4", "#d8dee6"]
 BRIGHT = ["#8a94a1", "#ff9a93", "#a9e08d", "#f5d083", "#93c4ff", "#dcaef5", "#86dde1", "#ffffff"]
-CELL_W, CELL_H, MARGIN, FONT = 8.4, 18, 14, 14
+CELL_W, CELL_H, MARGIN, FONT = 8, 17, 14, 13.3
 
 # One control sequence, or a part of one that the next read will complete.
 SEQUENCE = re.compile(r"\x1b(?:\[([<-?]?)([0-9;:]*)[ -/]*([@-~])|\][^\x07\x1b]*(?:\x07|\x1b\\)"
@@ -260,58 +260,72 @@ def thinned(frames, interval):
     return [kept[n] for n in sorted(kept)]
 
 
+def pieces(frame):
+    """The frame's rows cut at wide gaps: {(row, column, text, style)}."""
+    out = set()
+    for y, runs in enumerate(frame):
+        for x, text, style in runs:
+            gap = r"\S(?:.*?\S)??(?= {2,}|$)" if not style[2] else r".+"
+            out |= {(y, x + m.start(), m[0], style) for m in re.finditer(gap, text)}
+    return out
+
+
 def timeline(frames, speed, hold):
-    """{(row, runs): [(from, until), ...]} in the picture's seconds, and its length."""
+    """{spans: pieces shown for just these spans}, in the picture's seconds, and its length."""
     starts = [seconds / speed for seconds, _ in frames]
     length = starts[-1] + hold
     shown = {}
     for n, (_, frame) in enumerate(frames):
         begin, end = starts[n], starts[n + 1] if n + 1 < len(frames) else length
-        for y, runs in enumerate(frame):
-            spans = shown.setdefault((y, runs), []) if runs else []
+        for piece in pieces(frame):
+            spans = shown.setdefault(piece, [])
             if spans and spans[-1][1] == begin:
                 spans[-1] = (spans[-1][0], end)
             else:
                 spans.append((begin, end))
-    return shown, length
+    groups = {}
+    for piece, spans in sorted(shown.items(), key=lambda item: (item[1], item[0][:2])):
+        groups.setdefault(tuple(spans), []).append(piece)
+    return groups, length
 
 
-def draw_run(x, text, style):
+def draw(y, x, text, style):
     colour, bold, swapped = style
-    width = len(text) * CELL_W
-    left = MARGIN + x * CELL_W
+    left, top, width = MARGIN + x * CELL_W, MARGIN + y * CELL_H, len(text) * CELL_W
     ink, box = colour or INK, ""
     if swapped:
-        box = f'<rect x="{left:.1f}" y="-14" width="{width:.1f}" height="{CELL_H}" fill="{ink}"/>'
+        box = f'<rect x="{left}" y="{top}" width="{width}" height="{CELL_H}" fill="{ink}"/>'
         ink = PAPER
     look = (f' fill="{ink}"' if ink != INK else "") + (' font-weight="bold"' if bold else "")
-    return (f'{box}<text x="{left:.1f}" textLength="{width:.1f}"{look}>'
+    look += f' textLength="{width}"' if len(text) > 1 else ""
+    return (f'{box}<text x="{left}" y="{top + CELL_H - 4}"{look}>'
             f"{escape(text).replace(' ', chr(0xa0))}</text>")
 
 
+def keyframes(name, spans, length):
+    marks = [] if spans[0][0] == 0 else ["0%{visibility:hidden}"]
+    for begin, end in spans:
+        marks.append(f"{100 * begin / length:.3g}%{{visibility:visible}}")
+        if end < length:
+            marks.append(f"{100 * end / length:.3g}%{{visibility:hidden}}")
+    return (f"@keyframes {name}{{{''.join(marks)}}}"
+            f".{name}{{animation:{name} {length:.1f}s step-end infinite}}")
+
+
 def svg(frames, columns, speed, hold, title):
-    shown, length = timeline(frames, speed, hold)
-    rows = max(y for y, _ in shown) + 1
+    groups, length = timeline(frames, speed, hold)
+    rows = 1 + max(y for group in groups.values() for y, _, _, _ in group)
     width, height = columns * CELL_W + 2 * MARGIN, rows * CELL_H + 2 * MARGIN
     styles, body = [], []
-    for n, ((y, runs), spans) in enumerate(shown.items()):
-        last = spans[-1][1] == length
-        marks = []
-        if spans != [(0.0, length)]:
-            if spans[0][0] > 0:
-                marks.append("0%{visibility:hidden}")
-            for begin, end in spans:
-                marks.append(f"{100 * begin / length:.2f}%{{visibility:visible}}")
-                if end < length:
-                    marks.append(f"{100 * end / length:.2f}%{{visibility:hidden}}")
-            styles.append(f"@keyframes k{n}{{{''.join(marks)}}}"
-                          f"#r{n}{{animation:k{n} {length:.1f}s step-end infinite}}")
-        hide = "" if last else ' visibility="hidden"'
-        name = f' id="r{n}"' if marks else ""
-        body.append(f'<g{name} transform="translate(0 {MARGIN + y * CELL_H + 14})"{hide}>'
-                    + "".join(draw_run(*run) for run in runs) + "</g>")
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
-            f'width="{width:.0f}" height="{height:.0f}" role="img" fill="{INK}" '
+    for n, (spans, group) in enumerate(groups.items()):
+        moves = spans != ((0.0, length),)
+        if moves:
+            styles.append(keyframes(f"k{n}", spans, length))
+        body.append("<g" + (f' class="k{n}"' if moves else "")
+                    + ("" if spans[-1][1] == length else ' visibility="hidden"') + ">"
+                    + "".join(draw(*piece) for piece in group) + "</g>")
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+            f'width="{width}" height="{height}" role="img" fill="{INK}" '
             f'font-family="ui-monospace,DejaVu Sans Mono,Menlo,Consolas,monospace" '
             f'font-size="{FONT}"><title>{escape(title)}</title>'
             f"<style>@media (prefers-reduced-motion:no-preference){{{''.join(styles)}}}</style>"
@@ -322,7 +336,7 @@ def svg(frames, columns, speed, hold, title):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out", type=Path, default=ROOT / "tests/process/swarm.svg")
-    parser.add_argument("--size", default="90x24", help="columns x rows (default 90x24)")
+    parser.add_argument("--size", default="90x37", help="columns x rows (default 90x37)")
     parser.add_argument("--speed", type=float, default=4, help="times faster than it was")
     parser.add_argument("--hold", type=float, default=6, help="seconds that the end stays")
     parser.add_argument("--limit", type=float, default=900, help="seconds the command may take")
