@@ -5,7 +5,7 @@
  *      update ─► replica: apply                                          = produced?
  *
  * For simulations of the protocol alone: a real replica of P numbers, all 0 at first, so cheap that
- * thousands of them fit one thread (tests/bench/bench_wander.c). Held by
+ * thousands of them fit one thread (tests/bench/bench_random_walk.c). Held by
  * tests/unit/model/test_random_walk_learner.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_RANDOM_WALK_LEARNER_H

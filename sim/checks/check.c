@@ -82,8 +82,8 @@ static uint64_t rumor_key(uint64_t tag, uint32_t seq)
     return rng_mix(tag ^ rng_mix(seq)) | 1;
 }
 
-void check_told(struct world *world, uint32_t i, uint32_t first_seq,
-                const struct node_origin *origin, const struct update *update)
+void check_published(struct world *world, uint32_t i, uint32_t first_seq,
+                     const struct node_origin *origin, const struct update *update)
 {
     const uint32_t next_seq = origin->next;
     struct check *check = &world->check;
@@ -120,7 +120,7 @@ static bool has_published(const struct world_node *at, uint32_t i,
            (at->options.history_bytes > 0 || published->incarnation >= at->options.incarnation);
 }
 
-void check_heard(struct world *world, uint32_t i, const struct action *applied, uint32_t bases)
+void check_applied(struct world *world, uint32_t i, const struct action *applied, uint32_t bases)
 {
     struct check *check = &world->check;
     if (!check->enabled)
@@ -170,7 +170,8 @@ static void note_incarnation(struct world *world, uint32_t i)
 
 /* A node that takes a new incarnation keeps in its weights what it published in vain. One that has
  * learned nothing must not take the whole base for progress of its own. */
-void check_written(struct world *world, uint32_t i, const struct action *write, uint32_t bases)
+void check_block_written(struct world *world, uint32_t i, const struct action *write,
+                         uint32_t bases)
 {
     const struct world_node *at = &world->nodes[i];
     if (!world->check.enabled)

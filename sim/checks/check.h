@@ -62,15 +62,16 @@ void check_free(struct check *check);
 void check_fail(struct check *check, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Node i has published: rumors from first_seq up to where its origin stands now. */
-void check_told(struct world *world, uint32_t i, uint32_t first_seq,
-                const struct node_origin *origin, const struct update *update);
+void check_published(struct world *world, uint32_t i, uint32_t first_seq,
+                     const struct node_origin *origin, const struct update *update);
 /* The learner of node i applies an update; bases: how many the node had taken over by then. */
-void check_heard(struct world *world, uint32_t i, const struct action *heard, uint32_t bases);
+void check_applied(struct world *world, uint32_t i, const struct action *heard, uint32_t bases);
 
 /* Node i starts, from nothing or from its checkpoint. */
 void check_started(struct world *world, uint32_t i);
 /* A block of the base that node i takes over, its bases-th, is written. */
-void check_written(struct world *world, uint32_t i, const struct action *write, uint32_t bases);
+void check_block_written(struct world *world, uint32_t i, const struct action *write,
+                         uint32_t bases);
 
 void check_event(struct world *world, uint32_t i); /* after each event of node i */
 void check_second(struct world *world);            /* every virtual second, over the whole world */

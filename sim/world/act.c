@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "world/world_inside.h"
+#include "world/world_private.h"
 
 #define SAVE_NS_MAX SECOND_NS /* a checkpoint takes up to so long to be written */
 #define ACTIONS_MAX 100000    /* at one moment: a node that asks for more never ends */
@@ -27,7 +27,7 @@ static struct waiting_order *waiting_order_new(const struct action *order, uint3
     return waiting;
 }
 
-void orders_drop(struct world_node *at)
+void world_drop_orders(struct world_node *at)
 {
     while (at->orders) {
         struct waiting_order *waiting = at->orders;
@@ -50,9 +50,9 @@ static void save(struct world *world, uint32_t i)
 static void look_before(struct world *world, uint32_t i, const struct action *order, uint32_t bases)
 {
     if (order->kind == ACTION_APPLY)
-        check_heard(world, i, order, bases);
+        check_applied(world, i, order, bases);
     if (order->kind == ACTION_WRITE)
-        check_written(world, i, order, bases);
+        check_block_written(world, i, order, bases);
 }
 
 static void answer_node(struct world *world, uint32_t i, const struct action *order,
@@ -64,13 +64,13 @@ static void answer_node(struct world *world, uint32_t i, const struct action *or
     node_own(at->node, &before);
     executor_answer(at->node, now_ns, answer);
     node_own(at->node, &after);
-    at->heard += order->kind == ACTION_APPLY;
+    at->applied += order->kind == ACTION_APPLY;
     if (order->kind != ACTION_PUBLISH)
         return;
     at->ended |= order->last;
     at->published_ns = now_ns;
     if (answer->update->count > 0)
-        check_told(world, i, before.next, &after, answer->update);
+        check_published(world, i, before.next, &after, answer->update);
 }
 
 /* The learner does it now. */

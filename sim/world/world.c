@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "world/world_inside.h"
+#include "world/world_private.h"
 
 #define EPOCH_MS 1700000000000ull /* what their wall clocks say at virtual time 0 */
 
@@ -194,7 +194,7 @@ void world_start(struct world *world, uint32_t i)
     at->incarnation++;
     at->ended = world->is_resting;
     at->training = at->stepping = at->finished = at->starts_again = at->has_met = false;
-    at->steps = at->heard = 0;
+    at->steps = at->applied = 0;
     world->wire.parties[i].paused_ns = 0;
     at->born_ns = world_now_ns(world);
     prepare(world, i);
@@ -219,7 +219,7 @@ void world_stop(struct world *world, uint32_t i)
     arena_release(&at->arena);
     at->node = NULL;
     world->wire.parties[i].listens = false;
-    orders_drop(at);
+    world_drop_orders(at);
 }
 
 void world_kill(struct world *world, uint32_t i, bool silently)

@@ -11,7 +11,6 @@
 #include "daemon/startup_notes.h"
 #include "daemon/learner_thread.h"
 #include "state/incarnation.h"
-#include "node/inspect.h"
 #include "daemon/sd_notify.h"
 #include "daemon/event_log.h"
 #include "state/saver.h"
@@ -67,8 +66,7 @@ static void on_saved(struct daemon *daemon, uint64_t now_ns)
     uint8_t *own = saver_own(daemon->saver);
     const size_t bytes = node_on_saved(daemon->node, now_ns, own);
     if (bytes > 0)
-        saver_write(daemon->saver, bytes, node_incarnation(daemon->node),
-                    node_swarm_samples(daemon->node));
+        saver_write(daemon->saver, bytes, node_incarnation(daemon->node));
 }
 
 static void look_at_saver(struct daemon *daemon)
@@ -213,10 +211,7 @@ static void on_stepped(struct daemon *daemon, uint64_t now_ns,
     if (isfinite(event->loss_sum) || daemon->diverged)
         return;
     daemon->diverged = true;
-    event_log_say(
-        &daemon->report, now_ns, NOTE_DIVERGED, LEVEL_ERROR,
-        "training diverges here: the loss is not a number; lower train.rate, or exchange.gain "
-        "and exchange.beta");
+    event_log_diverged(&daemon->report, now_ns);
 }
 
 /* What the learner has said. */

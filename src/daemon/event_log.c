@@ -303,3 +303,10 @@ void event_log_close(struct event_log *report)
     report->is_open = false;
     report->log = NULL;
 }
+
+void event_log_diverged(struct event_log *report, uint64_t now_ns)
+{
+    event_log_say(report, now_ns, NOTE_DIVERGED, LEVEL_ERROR,
+                  "training diverges here: the loss is not a number; lower train.rate, or "
+                  "exchange.gain and exchange.beta");
+}

@@ -50,6 +50,8 @@ void event_log_status(struct event_log *report, uint64_t now_ns, const struct no
 /* Notes that a step has so many samples, when that has changed; 0: nothing to say. */
 void event_log_batch(struct event_log *report, uint64_t now_ns, uint32_t batch);
 
+void event_log_diverged(struct event_log *report, uint64_t now_ns); /* the loss is no number */
+
 void event_log_evaluated(struct event_log *report, uint64_t now_ns,
                          const struct evaluation *evaluation);
 

@@ -37,8 +37,7 @@ static enum error save_all(const struct shutdown *closing, struct problem *probl
     (void)saver_wait(closing->saver, problem);
     learner_save(closing->setup->learner, saver_state(closing->saver));
     const size_t bytes = node_history(closing->node, saver_own(closing->saver));
-    saver_write(closing->saver, bytes, node_incarnation(closing->node),
-                node_swarm_samples(closing->node));
+    saver_write(closing->saver, bytes, node_incarnation(closing->node));
     const enum error error = saver_wait(closing->saver, problem);
     char path[BASE_PATH_BYTES];
     export_path(path, closing->config->node.state_dir);

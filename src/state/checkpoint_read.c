@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "state/checkpoint_inside.h"
+#include "state/checkpoint_file.h"
 #include "state/checkpoint_owner.h"
 #include "state/checksummed_stream.h"
 

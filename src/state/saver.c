@@ -87,9 +87,8 @@ static void *write_thread(void *argument)
     return NULL;
 }
 
-void saver_write(struct saver *saver, size_t own_bytes, uint64_t incarnation, uint64_t samples)
+void saver_write(struct saver *saver, size_t own_bytes, uint64_t incarnation)
 {
-    (void)samples; /* the history says them (base_version.h) */
     CHECK(!saver->is_running && own_bytes <= CHECKPOINT_OWN_MAX);
     saver->checkpoint.own_bytes = own_bytes;
     saver->checkpoint.incarnation = incarnation;

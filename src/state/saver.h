@@ -50,7 +50,7 @@ struct learner_state *saver_state(struct saver *saver);
 uint8_t *saver_own(struct saver *saver);
 
 /* Begins a save; the saver must not be busy. */
-void saver_write(struct saver *saver, size_t own_bytes, uint64_t incarnation, uint64_t samples);
+void saver_write(struct saver *saver, size_t own_bytes, uint64_t incarnation);
 
 /* How a save has ended. The checkpoint may be whole, and the base not saved. */
 struct saved {

@@ -7,8 +7,8 @@
 #include "wire/block.h"
 #include "node/inspect.h"
 
-#define MIB   1048576.0
-#define LIVES 8192
+#define MIB          1048576.0
+#define INCARNATIONS 8192
 
 /* With the defaults of configs/node.conf. */
 static size_t arena_bytes(uint32_t peers, uint32_t incarnations, size_t queue_bytes)
@@ -26,7 +26,8 @@ static size_t arena_bytes(uint32_t peers, uint32_t incarnations, size_t queue_by
 static double per_neighbour(size_t queue_bytes)
 {
     const uint32_t few = 32, many = 128;
-    return (double)(arena_bytes(many, LIVES, queue_bytes) - arena_bytes(few, LIVES, queue_bytes)) /
+    return (double)(arena_bytes(many, INCARNATIONS, queue_bytes) -
+                    arena_bytes(few, INCARNATIONS, queue_bytes)) /
            (many - few);
 }
 
@@ -34,11 +35,12 @@ int main(void)
 {
     const size_t queue_bytes = (size_t)1 << 20;
     printf("reserved at birth for 32 neighbours, all in all   %8.2f MiB\n",
-           (double)arena_bytes(32, LIVES, queue_bytes) / MIB);
+           (double)arena_bytes(32, INCARNATIONS, queue_bytes) / MIB);
     printf("for each neighbour, without queues                %8.3f MiB\n", per_neighbour(0) / MIB);
     printf("for each neighbour, with its two queues           %8.3f MiB\n",
            per_neighbour(queue_bytes) / MIB);
     printf("for each life, with 32 neighbours                 %8.0f bytes\n",
-           (double)(arena_bytes(32, 2 * LIVES, 0) - arena_bytes(32, LIVES, 0)) / LIVES);
+           (double)(arena_bytes(32, 2 * INCARNATIONS, 0) - arena_bytes(32, INCARNATIONS, 0)) /
+               INCARNATIONS);
     return 0;
 }

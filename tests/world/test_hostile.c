@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "wire/bytes.h"
-#include "base/digest.h"
 #include "support/sim/puppet.h"
 #include "node/broadcast/version.h"
 

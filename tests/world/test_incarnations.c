@@ -224,7 +224,7 @@ static void a_life_too_many_is_not_heard_and_its_neighbour_says_so(void **state)
     assert_int_equal(world.nodes[0].notes[NOTE_FULL], 2);
     assert_string_equal(
         world.nodes[0].last[NOTE_FULL].text,
-        "there is no room for another life: 16 are known, and limits.incarnations is 16; "
+        "there is no room for another incarnation: 16 are known, and limits.incarnations is 16; "
         "raise it on all nodes");
 }
 

@@ -11,7 +11,7 @@
 #include "support/sim/puppet.h"
 #include "node/broadcast/version.h"
 
-#define LIVES 6
+#define INCARNATIONS 6
 
 static struct puppet teller, shower;
 static uint32_t shown;  /* of each life: rumors before this one */
@@ -26,7 +26,7 @@ static void on_heard(const struct message *message)
     if (message->kind == WANT)
         before = wanted;
     const bool wants = message->kind == WANT && message->seq < shown;
-    for (uint32_t incarnation = 1; wants && incarnation <= LIVES; incarnation++)
+    for (uint32_t incarnation = 1; wants && incarnation <= INCARNATIONS; incarnation++)
         if (message->tag == origin_tag(teller.identity.id, incarnation))
             wanted |= 1u << incarnation;
 }
@@ -80,7 +80,7 @@ static void say_rumor(struct puppet *mouth, uint64_t incarnation, uint32_t seq)
 /* It knows the first so many rumors of each of the first lives. */
 static void show(uint32_t incarnations, uint32_t next)
 {
-    uint8_t entries[LIVES * VERSION_ENTRY_BYTES];
+    uint8_t entries[INCARNATIONS * VERSION_ENTRY_BYTES];
     shown = next;
     for (uint32_t incarnation = 1; incarnation <= incarnations; incarnation++)
         version_entry_put(entries + (incarnation - 1) * VERSION_ENTRY_BYTES,
@@ -93,7 +93,7 @@ static uint32_t asked_in(int seconds)
 {
     wanted = 0;
     for (int part = 0; part < 4 * seconds; part++) {
-        show(LIVES, 2);
+        show(INCARNATIONS, 2);
         puppet_say(&teller, &(struct message){.kind = PING, .token = 1}); /* it is there */
         run(SECOND_NS / 4);
     }
@@ -104,13 +104,13 @@ static uint32_t asked_in(int seconds)
 static void no_neighbour_is_asked_for_more_than_its_share_at_a_time(void **state)
 {
     (void)state;
-    for (uint32_t incarnation = 1; incarnation <= LIVES; incarnation++)
+    for (uint32_t incarnation = 1; incarnation <= INCARNATIONS; incarnation++)
         say_rumor(&teller, incarnation, 0);
     assert_int_equal(stats_of(0).neighbours, 3);
-    for (uint32_t brought = 0; brought < LIVES; brought++) {
+    for (uint32_t brought = 0; brought < INCARNATIONS; brought++) {
         const uint32_t asked = asked_in(3);
         uint32_t incarnation = 1;
-        while (incarnation < LIVES && asked != 1u << incarnation)
+        while (incarnation < INCARNATIONS && asked != 1u << incarnation)
             incarnation++;
         assert_int_equal(asked, 1u << incarnation);
         say_rumor(&shower, incarnation, 1); /* which makes room for another */
@@ -123,7 +123,7 @@ static void no_neighbour_is_asked_for_more_than_its_share_at_a_time(void **state
 static void who_brings_nothing_is_asked_for_something_else_in_the_end(void **state)
 {
     (void)state;
-    for (uint32_t incarnation = 1; incarnation <= LIVES; incarnation++)
+    for (uint32_t incarnation = 1; incarnation <= INCARNATIONS; incarnation++)
         say_rumor(&teller, incarnation, 0);
     const uint32_t first = asked_in(3);
     assert_int_not_equal(first, 0);

@@ -26,8 +26,4 @@ struct history_entry {
 void history_entry_put(uint8_t *out, const struct history_entry *entry);
 struct history_entry history_entry_at(const uint8_t *at);
 
-/* "id/incarnation:next" of every origin, separated by blanks, the last of the history first, as
- * many as there is room for. */
-void history_text(const uint8_t *history, size_t history_bytes, char *out, size_t room);
-
 #endif

@@ -15,7 +15,7 @@ void puppet_pump(struct puppet *puppet)
         puppet_send(puppet, bytes, count);
 }
 
-static void puppet_hear(struct puppet *puppet)
+static void puppet_on_message(struct puppet *puppet)
 {
     size_t bytes;
     const uint8_t *at = peer_message(&puppet->peer, &bytes);
@@ -65,7 +65,7 @@ static void puppet_on_bytes(void *self, uint64_t conn, const uint8_t *bytes, siz
                               &count, &problem)) != PEER_NOTHING) {
         CHECK(event != PEER_REFUSED);
         if (event == PEER_SAID)
-            puppet_hear(puppet);
+            puppet_on_message(puppet);
     }
     puppet_give_ack(puppet);
     puppet_pump(puppet);

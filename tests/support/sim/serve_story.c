@@ -28,7 +28,7 @@ void start_talk_at_rest(void)
     sim_learner_read_units(&world.nodes[0].sim_learner, base_before);
 }
 
-int talk_ends(void **state)
+int conversation_ends(void **state)
 {
     puppet_free(&puppet);
     return world_ends(state);

@@ -22,12 +22,12 @@ struct node_options patient_options(void);
 /* One node that knows something, with the puppet connected to it. */
 void start_talk(const struct node_options *options);
 void start_talk_at_rest(void);
-int talk_ends(void **state);
+int conversation_ends(void **state);
 void must_have_the_base_it_had(void);
 
 /* The puppet requests blocks. */
 void fetch(uint64_t block, uint64_t count);
 
-#define TALK(name) cmocka_unit_test_setup_teardown(name, world_begins, talk_ends)
+#define TALK(name) cmocka_unit_test_setup_teardown(name, world_begins, conversation_ends)
 
 #endif

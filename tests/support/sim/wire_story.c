@@ -113,7 +113,7 @@ void run_until(uint64_t until_ns)
     event_queue.now_ns = until_ns;
 }
 
-struct received *dial(uint32_t from, uint32_t slot, uint32_t to)
+struct received *call(uint32_t from, uint32_t slot, uint32_t to)
 {
     struct received *here = open_slot(from, slot);
     wire_dial(&wire, from, here->conn, to);
@@ -134,7 +134,7 @@ struct received *a, *b;
 
 void meet(void)
 {
-    a = dial(0, 0, 1);
+    a = call(0, 0, 1);
     run_until(MS(100));
     b = taken_by(1);
 }

@@ -48,7 +48,7 @@ void story_ends(void);
 void run_until(uint64_t until_ns);
 
 /* One party dials another in this slot. Returns what arrives at the dialer. */
-struct received *dial(uint32_t from, uint32_t slot, uint32_t to);
+struct received *call(uint32_t from, uint32_t slot, uint32_t to);
 
 /* What arrives at a party on the connection that it accepted last. */
 struct received *taken_by(uint32_t party);

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "state/checkpoint_inside.h"
+#include "state/checkpoint_file.h"
 #include "support/state/memory_disk.h"
 #include "base/rng.h"
 

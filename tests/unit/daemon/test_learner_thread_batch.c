@@ -104,7 +104,7 @@ static void training_begins_where_the_swarm_is(void **state)
 }
 
 /* A hatch through which something is heard, and nobody trains. */
-static void hear_ten_times(void)
+static void apply_ten_times(void)
 {
     const struct learner_thread_options options = {
         .batch_size.batch_max = 64, .apply_window = 10, .wake = nobody_is_woken};
@@ -129,7 +129,7 @@ static void the_time_of_steps_and_of_the_exchange_is_counted_apart(void **state)
     (void)train(0, 0);
     assert_true(used.steps_ns > 0);
     assert_int_equal(used.exchange_ns, 0);
-    hear_ten_times();
+    apply_ten_times();
     assert_int_equal(used.steps_ns, 0);
     assert_true(used.exchange_ns > 0);
 }

@@ -412,30 +412,6 @@ static void what_is_set_counts_as_if_it_had_been_heard(void **state)
     assert_true(versions.digest == digest); /* is somebody else's to put right */
 }
 
-/* As many entries as there is room for, and never a part of one. */
-static void a_history_is_text_that_is_cut_between_its_entries(void **state)
-{
-    (void)state;
-    uint8_t history[2 * HISTORY_ENTRY_BYTES];
-    const struct history_entry first = {.id = {0x01, 0x02, 0x03, 0x04},
-                                        .incarnation = 7,
-                                        .next = 12},
-                               second = {.id = {0xAB}, .incarnation = UINT64_MAX, .next = 3};
-    static const char whole[] = "ab000000/18446744073709551615:3 01020304/7:12";
-    char text[sizeof whole + 8];
-    history_entry_put(history, &first);
-    history_entry_put(history + HISTORY_ENTRY_BYTES, &second);
-    history_text(history, 0, text, sizeof text);
-    assert_string_equal(text, "");
-    for (size_t room = 1; room <= sizeof text; room++) {
-        memset(text, '?', sizeof text);
-        history_text(history, sizeof history, text, room);
-        assert_string_equal(text, room >= sizeof whole ? whole
-                                  : room > 31          ? "ab000000/18446744073709551615:3"
-                                                       : "");
-    }
-}
-
 int main(void)
 {
     secret_start();
@@ -459,7 +435,6 @@ int main(void)
         TEST(what_the_hash_does_not_explain_is_not_sure),
         TEST(an_origin_of_which_we_do_not_know_takes_nothing_from_that),
         TEST(an_entry_of_a_history_comes_back_as_it_was_put),
-        TEST(a_history_is_text_that_is_cut_between_its_entries),
         TEST(what_is_set_counts_as_if_it_had_been_heard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

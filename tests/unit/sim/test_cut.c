@@ -212,7 +212,7 @@ static void a_reset_of_two_leaves_a_third_alone(void **state)
 {
     (void)state;
     meet();
-    struct received *other = dial(0, 1, 2);
+    struct received *other = call(0, 1, 2);
     run_until(MS(300));
     wire_reset(&wire, 0, 1);
     run_until(MS(400));
@@ -275,7 +275,7 @@ static void no_event_of_an_old_connection_reaches_a_new_one(void **state)
     wire_hang_up(&wire, 1, b->conn);
     wire_reset(&wire, 0, 1);
     run_until(MS(101)); /* both ends are gone; the bytes would come at 140 ms */
-    a = dial(0, 0, 1);
+    a = call(0, 0, 1);
     assert_int_equal(wire.connections_count, 1); /* the same connection again */
     run_until(SECOND_NS);
     b = taken_by(1);
@@ -294,7 +294,7 @@ static void who_stands_still_hears_all_of_it_later_in_order(void **state)
 {
     (void)state;
     wire.parties[0].paused_ns = SECOND_NS;
-    a = dial(0, 0, 1);
+    a = call(0, 0, 1);
     run_until(MS(60));
     b = taken_by(1);
     say(1, b, TEN_KB);

@@ -204,12 +204,12 @@ static void a_slow_reader_hears_nothing_until_it_reads(void **state)
     const struct fault slow = fault(FAULT_SLOW_READER, 10, 15, 2);
     begin_faults(&slow, 1, 1);
     run_to(10.1);
-    const uint64_t heard = world.nodes[2].heard, steps = world.nodes[2].steps;
+    const uint64_t heard = world.nodes[2].applied, steps = world.nodes[2].steps;
     run_to(14.9);
-    assert_true(world.nodes[2].heard <= heard + 2); /* its learner had some to apply */
-    assert_true(world.nodes[2].steps > steps + 80); /* and works on */
+    assert_true(world.nodes[2].applied <= heard + 2); /* its learner had some to apply */
+    assert_true(world.nodes[2].steps > steps + 80);   /* and works on */
     run_to(16);
-    assert_true(world.nodes[2].heard > heard + 10);
+    assert_true(world.nodes[2].applied > heard + 10);
     end_well(16);
 }
 

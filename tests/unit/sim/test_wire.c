@@ -40,7 +40,7 @@ static void a_call_to_nobody_is_refused_after_a_round_trip(void **state)
 {
     (void)state;
     wire.parties[2].listens = false;
-    struct received *none = dial(0, 0, WIRE_NOBODY), *deaf = dial(0, 1, 2);
+    struct received *none = call(0, 0, WIRE_NOBODY), *deaf = call(0, 1, 2);
     run_until(MS(200));
     assert_int_equal(none->closed_ns, MS(80));
     assert_int_equal(deaf->closed_ns, MS(80));
@@ -51,7 +51,7 @@ static void a_call_into_a_cut_is_taken_when_it_has_healed(void **state)
 {
     (void)state;
     wire_cut(&wire, 1, 0, true);
-    a = dial(0, 0, 1);
+    a = call(0, 0, 1);
     run_until(MS(1500));
     assert_int_equal(a->begun_ns, 0);
     wire_cut(&wire, 1, 0, false);
@@ -62,7 +62,7 @@ static void a_call_into_a_cut_is_taken_when_it_has_healed(void **state)
 static void a_call_given_up_early_is_never_taken(void **state)
 {
     (void)state;
-    a = dial(0, 0, 1);
+    a = call(0, 0, 1);
     run_until(MS(20));
     wire_hang_up(&wire, 0, a->conn);
     run_until(MS(500));
@@ -78,7 +78,7 @@ static void what_the_called_says_first_waits_for_the_connection(void **state)
         story_ends();
         story_begins(seed);
         wire_paths[0][0].jitter_ns = MS(30);
-        a = dial(0, 0, 1);
+        a = call(0, 0, 1);
         run_until(MS(70)); /* taken by then, and perhaps connected */
         b = taken_by(1);
         say(1, b, 100);
@@ -116,7 +116,7 @@ static void two_senders_share_a_downlink(void **state)
 {
     (void)state;
     rates[0][0].bytes_per_s = rates[1][0].bytes_per_s = rates[2][1].bytes_per_s = MBIT;
-    struct received *from_a = dial(0, 0, 2), *from_b = dial(1, 0, 2);
+    struct received *from_a = call(0, 0, 2), *from_b = call(1, 0, 2);
     run_until(MS(100));
     say(0, from_a, TEN_KB);
     say(1, from_b, TEN_KB);
@@ -135,7 +135,7 @@ static void a_fast_sender_does_not_wait_for_a_slow_one_where_they_meet(void **st
     (void)state;
     rates[0][0].bytes_per_s = MBIT / 10;
     wire_paths[0][1].rate.bytes_per_s = 10 * MBIT;
-    struct received *slow = dial(0, 0, 3), *fast = dial(1, 0, 3);
+    struct received *slow = call(0, 0, 3), *fast = call(1, 0, 3);
     run_until(MS(100));
     say(0, slow, TEN_KB);
     say(1, fast, TEN_KB);
@@ -153,7 +153,7 @@ static void order_is_kept_with_jitter_and_loss(void **state)
     rates[0][0].bytes_per_s = 10 * MBIT;
     wire_paths[0][0].jitter_ns = MS(30);
     wire_paths[0][0].loss = 0.2;
-    a = dial(0, 0, 1);
+    a = call(0, 0, 1);
     run_until(MS(1000));
     b = taken_by(1);
     size_t sent = 0;
@@ -255,7 +255,7 @@ static void a_clog_that_ends_early_keeps_nobody_else(void **state)
     say(0, a, TEN_KB);
     run_until(SECOND_NS);
     pipe_unclog(&wire.parties[0].up, event_queue.now_ns);
-    struct received *other = dial(0, 1, 2);
+    struct received *other = call(0, 1, 2);
     run_until(2 * SECOND_NS);
     say(0, other, TEN_KB);
     run_until(3 * SECOND_NS);

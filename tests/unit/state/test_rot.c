@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "state/checkpoint_inside.h"
+#include "state/checkpoint_file.h"
 #include "support/state/checkpoint_story.h"
 #include "state/checksummed_stream.h"
 #include "state/atomic_file.h"

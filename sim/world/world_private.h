@@ -1,7 +1,7 @@
 /* The inside of the world: world.c (parties, births, the loop), act.c (what nodes ask for).
  * Nobody else includes this. */
-#ifndef HEARSAY_SIM_WORLD_WORLD_INSIDE_H
-#define HEARSAY_SIM_WORLD_WORLD_INSIDE_H
+#ifndef HEARSAY_SIM_WORLD_WORLD_PRIVATE_H
+#define HEARSAY_SIM_WORLD_WORLD_PRIVATE_H
 
 #include "world/world.h"
 
@@ -13,6 +13,6 @@ void world_stop(struct world *world, uint32_t i);
 void world_pump(struct world *world, uint32_t i);    /* do what node i asks for */
 void world_on_step(struct world *world, uint32_t i); /* its local step is over */
 void world_size_step(struct world_node *at);         /* by the batch of its learner */
-void orders_drop(struct world_node *at);
+void world_drop_orders(struct world_node *at);
 
 #endif

@@ -1,7 +1,7 @@
 /* One file of the series: what checkpoint.c shares with checkpoint_read.c and checkpoint_write.c.
  */
-#ifndef HEARSAY_STATE_CHECKPOINT_INSIDE_H
-#define HEARSAY_STATE_CHECKPOINT_INSIDE_H
+#ifndef HEARSAY_STATE_CHECKPOINT_FILE_H
+#define HEARSAY_STATE_CHECKPOINT_FILE_H
 
 #include "state/checkpoint.h"
 
