@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "wire/bytes.h"
 #include "base/digest.h"
 #include "support/sim/puppet.h"
+#include "node/broadcast/version.h"
 
 static struct puppet puppet;
 static uint64_t digest_before;
