@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include <cmocka.h>
-
 #include "base/digest.h"
+#include "wire/bytes.h"
 #include "support/sim/puppet.h"
 #include "node/broadcast/version.h"
 
