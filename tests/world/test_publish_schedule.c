@@ -44,6 +44,28 @@ static void a_fixed_interval_is_kept_in_the_mean(void **state)
     assert_in_range(told, 105, 125);
 }
 
+/* Bytes of rumors that the first of so many nodes publishes in ten seconds, once they have met. */
+static uint64_t published_by_one_of(uint32_t nodes)
+{
+    struct node_options options = usual_options();
+    options.bytes_per_s = 300;
+    begin_world(1);
+    start_swarm(nodes, &options);
+    run(5 * SECOND_NS);
+    const uint64_t before = stats_of(0).rumor_bytes_published;
+    run(10 * SECOND_NS);
+    return stats_of(0).rumor_bytes_published - before;
+}
+
+/* A budget is for lines, and there is none. */
+static void a_node_alone_publishes_as_much_as_there_is(void **state)
+{
+    (void)state;
+    const uint64_t together = published_by_one_of(2), alone = published_by_one_of(1);
+    assert_true(together <= 11 * 300);
+    assert_true(alone > 3 * together);
+}
+
 static void nodes_that_began_together_do_not_tell_together(void **state)
 {
     (void)state;
@@ -223,6 +245,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_fixed_interval_is_kept_in_the_mean, world_begins,
+                                        world_ends),
+        cmocka_unit_test_setup_teardown(a_node_alone_publishes_as_much_as_there_is, world_begins,
                                         world_ends),
         cmocka_unit_test_setup_teardown(nodes_that_began_together_do_not_tell_together,
                                         world_begins, world_ends),

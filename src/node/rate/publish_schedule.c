@@ -132,15 +132,16 @@ static double due_bytes(const struct node *node)
 }
 
 /* The first is small: it goes to everybody from everywhere, and by who was second the trees are
- * found on which the others travel. */
+ * found on which the others travel. Where no other member lives there is no line to spare: the base
+ * keeps up with what was learned. */
 static uint32_t budget_bytes(const struct node *node, bool is_first)
 {
     const struct rate *rate = node->rate;
     const bool is_small = is_first && !rate->schedule.is_last;
     const double bytes = is_small ? 0 : rate->budget.due_bytes;
     const double most = fmin((double)node->options.log_bytes / 8, UINT32_MAX);
-    if (rate->schedule.is_last && membership_live(node) == 1)
-        return (uint32_t)most; /* there is no line to spare */
+    if (membership_live(node) == 1)
+        return (uint32_t)most;
     return (uint32_t)fmin(fmax(bytes, BYTES_LEAST), most);
 }
 
