@@ -48,12 +48,16 @@ static void a_fixed_interval_is_kept_in_the_mean(void **state)
 static uint64_t published_by_one_of(uint32_t nodes)
 {
     struct node_options options = usual_options();
-    options.bytes_per_s = 300;
+    options.bytes_per_s = 50;
+    options.interval_ns = 2 * SECOND_NS;
+    parameters = PARAMETERS_MAX;
     begin_world(1);
+    density_max = PARAMETERS_MAX; /* there is more to publish than that */
     start_swarm(nodes, &options);
     run(5 * SECOND_NS);
     const uint64_t before = stats_of(0).rumor_bytes_published;
     run(10 * SECOND_NS);
+    parameters = PARAMETERS;
     return stats_of(0).rumor_bytes_published - before;
 }
 
