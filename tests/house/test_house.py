@@ -135,17 +135,18 @@ class HouseTest(TreeTest):
 
     def test_arrows_inside_the_node(self):
         self.write('src/node/broadcast/repair.h', text_of(('HEARSAY_NODE_BROADCAST_REPAIR_H', '')))
-        self.write('src/node/membership/members.h',
-                   text_of(('HEARSAY_NODE_MEMBERSHIP_MEMBERS_H', '')))
+        self.write('src/node/connection/peer.h', text_of(('HEARSAY_NODE_CONNECTION_PEER_H', '')))
+        self.write('src/node/transfer/fetch.h', text_of(('HEARSAY_NODE_TRANSFER_FETCH_H', '')))
         self.write('src/node/leave.h', text_of(('HEARSAY_NODE_LEAVE_H', '')))
         self.write('src/node/transfer/fetch.c', '#include "node/broadcast/repair.h"\n'
-                   '#include "node/membership/members.h"\n#include "node/leave.h"\n')
-        self.write('src/node/broadcast/repair.c', '#include "node/membership/members.h"\n')
-        self.assert_broken('src/node/broadcast/repair.c:1: includes node/membership/members.h: '
-                           'src/node/membership/members.h is above src/node/broadcast/repair.c',
-                           'src/node/transfer/fetch.c:2: includes node/membership/members.h: '
-                           'src/node/membership/members.h is beside src/node/transfer/fetch.c',
-                           'src/node/transfer/fetch.c:3: includes node/leave.h: '
+                   '#include "node/leave.h"\n')
+        self.write('src/node/broadcast/repair.c', '#include "node/transfer/fetch.h"\n')
+        self.write('src/node/membership/members.c', '#include "node/connection/peer.h"\n')
+        self.assert_broken('src/node/broadcast/repair.c:1: includes node/transfer/fetch.h: '
+                           'src/node/transfer/fetch.h is above src/node/broadcast/repair.c',
+                           'src/node/membership/members.c:1: includes node/connection/peer.h: '
+                           'src/node/connection/peer.h is beside src/node/membership/members.c',
+                           'src/node/transfer/fetch.c:2: includes node/leave.h: '
                            'src/node/leave.h is above src/node/transfer/fetch.c')
 
     def test_private_headers_elsewhere_even_in_tests(self):
