@@ -22,6 +22,7 @@
  * without our knowing that it lives: there may be a whole swarm behind it. */
 static bool is_full(const struct node *node, const struct peer *peer, bool is_lost)
 {
+    CHECK(peer->state == PEER_MEETING);
     const uint32_t most = node->options.limits.peers_max / 4 * 3, live = membership_live(node);
     const uint32_t reachable = membership_reachable(node) ? membership_reachable(node) : 1;
     const uint64_t enough = is_lost ? most : 2ull * DEGREE * live / reachable;
@@ -34,6 +35,7 @@ static void turn_away(struct node *node, const struct peer *peer)
 {
     static const char why[] = "has neighbours enough; others are to be called";
     const struct members *members = membership_members(node);
+    CHECK(members->count > 1);
     const uint32_t others = members->count - 1;
     uint32_t from = 1;
     if (others > RECORDS_IN_A_BYE)
@@ -63,6 +65,7 @@ static void say_hello(struct node *node, const struct peer *peer)
 /* So a node that is called knows, before it answers, whether there is room. */
 void dispatch_met(struct node *node, const struct peer *peer)
 {
+    CHECK(peer->state == PEER_MEETING);
     dialer_on_met(node, peer);
     if (peer->dialled)
         say_hello(node, peer);
@@ -175,6 +178,7 @@ static void ask_for_all(struct node *node, const struct peer *peer)
 /* It and we have learned much without each other: nothing passes until one has taken over. */
 static void on_partitioned(struct node *node, const struct peer *from)
 {
+    CHECK(broadcast_is_partitioned(node, from));
     if (!partition_peer_yields(node, from))
         return;
     broadcast_set_knows(node, from, 0); /* nothing that counts */
@@ -185,6 +189,7 @@ static void on_partitioned(struct node *node, const struct peer *from)
 static void on_slice(struct node *node, const struct peer *from, const struct message *version)
 {
     const struct versions *ours = broadcast_versions(node);
+    CHECK(broadcast_is_together(node, from));
     const uint64_t missing = anti_entropy_missing(node, from, version);
     if (fetch_is_ahead(node, from) && !version->whole)
         ask_for_all(node, from);
@@ -203,6 +208,7 @@ static void on_slice(struct node *node, const struct peer *from, const struct me
 
 static void compare(struct node *node, const struct peer *from, const struct message *version)
 {
+    CHECK(from->state == PEER_OPEN);
     if (!anti_entropy_on_version(node, from, version))
         return;
     const bool was_partitioned = broadcast_is_partitioned(node, from);
@@ -252,6 +258,7 @@ static void on_want(struct node *node, const struct peer *peer, const struct mes
 /* What a stranger wrote, for a note: printable, and not much of it. */
 static void put_reason(char *out, size_t room, const struct message *bye)
 {
+    CHECK(room > 0);
     const size_t most = room - 1 < bye->text.count ? room - 1 : bye->text.count;
     for (size_t i = 0; i < most; i++)
         out[i] = bye->text.at[i] >= ' ' && bye->text.at[i] < 127 ? (char)bye->text.at[i] : '?';
@@ -284,6 +291,7 @@ static void on_bye(struct node *node, const struct peer *peer, const struct mess
 
 static void dispatch(struct node *node, const struct peer *peer, const struct message *message)
 {
+    CHECK(peer->state == PEER_OPEN || message->kind == HELLO || message->kind == BYE);
     switch (message->kind) {
     case HELLO:
         on_hello(node, peer, message);
@@ -347,6 +355,7 @@ void dispatch_message(struct node *node, const struct peer *peer, const uint8_t 
                       size_t count)
 {
     struct message message;
+    CHECK(peer->state == PEER_MEETING || peer->state == PEER_OPEN);
     if (connection_decode(node, bytes, count, &message) != OK)
         connection_hang_up(node, peer, BYE_BROKEN, "sent a message that is not valid");
     else if (peer->state == PEER_MEETING && message.kind != HELLO && message.kind != BYE)

@@ -40,6 +40,8 @@ void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *sta
     transfer_stats(node, stats);
     add_peers(node, stats);
     add_said(node, stats);
+    CHECK(stats->neighbours <= stats->peers_used);
+    CHECK(stats->members_live >= 1 && stats->members_live <= node_members(node));
 }
 
 uint64_t node_digest(const struct node *node)

@@ -52,6 +52,7 @@ void join_ask_to_confirm(struct node *node)
 void join_on_knowledge(struct node *node, const struct peer *from, uint64_t missing)
 {
     const uint64_t few = broadcast_active_origins(node);
+    CHECK(node->now_ns >= node->born_ns);
     if (joining_has_joined(node) || !base_is_whole(node))
         return; /* it joins when it holds the base */
     const uint64_t alone_ns = broadcast_knows(node, from) > 0 ? MEET_NS : NODE_JOIN_WAIT_NS;
@@ -64,6 +65,7 @@ void join_on_knowledge(struct node *node, const struct peer *from, uint64_t miss
 
 static void restart(struct node *node)
 {
+    CHECK(!base_is_whole(node));
     node->join->must_restart = true;
     node->join->company_ns = node->now_ns;
     fetch_wait_anew(node); /* once */

@@ -35,6 +35,7 @@ struct leave *leave_new(struct arena *arena)
 
 static void settle(struct node *node)
 {
+    CHECK(leaving_stage(node) != STAGE_RUNNING);
     if (publishing_state(node) != PUBLISHING_OVER)
         publishing_move(node, PUBLISHING_OVER);
     if (leaving_stage(node) != STAGE_LEAVING || !base_is_whole(node))
@@ -45,6 +46,7 @@ static void settle(struct node *node)
 
 void leave_on_published(struct node *node, uint32_t entries)
 {
+    CHECK(node->leave->published_alone < ALONE_MOST);
     const bool may_go_on =
         leaving_stage(node) == STAGE_LEAVING && membership_live(node) == 1 && entries > 0;
     if (!may_go_on || ++node->leave->published_alone == ALONE_MOST)
@@ -53,6 +55,7 @@ void leave_on_published(struct node *node, uint32_t entries)
 
 void node_leave(struct node *node, uint64_t now_ns)
 {
+    CHECK(now_ns >= node->now_ns);
     if (leaving_stage(node) != STAGE_RUNNING)
         return;
     node->now_ns = node->leave->began_ns = now_ns;
@@ -121,6 +124,7 @@ static uint64_t linger_ns(const struct node *node)
  * leave and lingered, all has come that it said before, and that it leaves too. */
 static bool neighbours_have_answered(struct node *node)
 {
+    CHECK(leaving_stage(node) == STAGE_SETTLED);
     const uint64_t after_ns = node->leave->began_ns + linger_ns(node);
     bool all = true;
     const struct peer *peer;
@@ -169,8 +173,8 @@ static void leave_now(struct node *node, bool complete)
 
 void leave_consider(struct node *node)
 {
+    CHECK(leaving_stage(node) != STAGE_RUNNING && node->now_ns >= node->leave->began_ns);
     const uint64_t since_ns = node->now_ns - node->leave->began_ns;
-    CHECK(leaving_stage(node) != STAGE_RUNNING);
     if (publishing_state(node) == PUBLISHING_OVER)
         settle(node);
     const bool is_done = broadcast_is_all_applied(node) && base_is_whole(node);
@@ -190,6 +194,7 @@ bool leave_next_finished(struct node *node, struct action *action)
 {
     if (!node->leave->is_finished || node->leave->is_finished_said)
         return false;
+    CHECK(leaving_stage(node) == STAGE_LEFT);
     node->leave->is_finished_said = true;
     action->kind = ACTION_FINISHED;
     return true;

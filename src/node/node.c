@@ -46,6 +46,7 @@ static void init_shared(struct node *node, struct arena *arena, const struct nod
 struct node *node_new(struct arena *arena, const struct node_options *options, uint64_t now_ns)
 {
     CHECK(options->identity && options->parameters > 0);
+    CHECK(options->seeds_count <= NODE_SEEDS_MAX);
     struct node *node = arena_take(arena, 1, sizeof *node);
     init_shared(node, arena, options, now_ns);
     node->lifecycle = lifecycle_new(arena, options);
@@ -71,6 +72,13 @@ void node_free(struct node *node)
     secret_wipe(node, sizeof *node);
 }
 
+/* An event happens: never before the last one. */
+static void begin_event(struct node *node, uint64_t now_ns)
+{
+    CHECK(now_ns >= node->now_ns);
+    node->now_ns = now_ns;
+}
+
 /* Doors: the network. */
 
 static void note_full(struct node *node, const struct address *from)
@@ -84,7 +92,7 @@ static void note_full(struct node *node, const struct address *from)
 
 uint64_t node_on_accept(struct node *node, uint64_t now_ns, const struct address *from)
 {
-    node->now_ns = now_ns;
+    begin_event(node, now_ns);
     if (leaving_stage(node) == STAGE_LEFT || !connection_may_knock(node, from))
         return 0;
     const uint64_t conn = connection_accept(node, from);
@@ -97,7 +105,7 @@ uint64_t node_on_accept(struct node *node, uint64_t now_ns, const struct address
 
 void node_on_connected(struct node *node, uint64_t now_ns, uint64_t conn)
 {
-    node->now_ns = now_ns;
+    begin_event(node, now_ns);
     const struct peer *peer = connection_find(node, conn);
     if (peer)
         connection_on_dialled(node, peer);
@@ -110,6 +118,7 @@ static bool take(struct node *node, const struct peer *peer, const uint8_t **byt
     const size_t before = *count;
     const enum peer_event event = connection_take(node, peer, bytes, count, &problem);
     CHECK(*count <= before);
+    CHECK(event != PEER_NOTHING || *count == 0);
     rate_on_received(node, peer, before - *count);
     size_t message_bytes;
     const uint8_t *message;
@@ -134,7 +143,8 @@ static bool take(struct node *node, const struct peer *peer, const uint8_t **byt
 void node_on_bytes(struct node *node, uint64_t now_ns, uint64_t conn, const uint8_t *bytes,
                    size_t count)
 {
-    node->now_ns = now_ns;
+    CHECK(bytes || count == 0);
+    begin_event(node, now_ns);
     const struct peer *peer = connection_find(node, conn);
     if (!peer)
         return;
@@ -145,7 +155,7 @@ void node_on_bytes(struct node *node, uint64_t now_ns, uint64_t conn, const uint
 
 void node_on_sent(struct node *node, uint64_t now_ns, uint64_t conn)
 {
-    node->now_ns = now_ns;
+    begin_event(node, now_ns);
     const struct peer *peer = connection_find(node, conn);
     if (!peer)
         return;
@@ -163,6 +173,7 @@ static void note_failed(struct node *node, const struct peer *peer, const char *
 {
     const struct dialed dialed = dialer_dialed(node, peer);
     struct note *note;
+    CHECK(!peer->was_open);
     if (peer->dialled && !is_power_of_two(dialed.failures))
         return; /* the same again: say it ever more rarely */
     if (!peer->dialled && !notes_allow(&node->notes, node->now_ns))
@@ -193,7 +204,8 @@ static void note_closed(struct node *node, const struct peer *peer, const char *
 
 void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const char *why)
 {
-    node->now_ns = now_ns;
+    CHECK(why);
+    begin_event(node, now_ns);
     const struct peer *peer = connection_find(node, conn);
     if (!peer)
         return;
@@ -218,14 +230,15 @@ void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const cha
 
 void node_on_step(struct node *node, uint64_t now_ns, uint32_t steps, uint64_t samples)
 {
-    node->now_ns = now_ns;
+    begin_event(node, now_ns);
     publish_schedule_on_step(node, steps, samples);
 }
 
 void node_on_published(struct node *node, uint64_t now_ns, const struct update *update)
 {
     CHECK(publishing_state(node) == PUBLISHING_OUT);
-    node->now_ns = now_ns;
+    CHECK(update->count <= node->options.parameters);
+    begin_event(node, now_ns);
     const uint64_t bytes = broadcast_publish(node, update);
     if (publish_schedule_end(node, bytes))
         leave_on_published(node, update->count);
@@ -234,7 +247,7 @@ void node_on_published(struct node *node, uint64_t now_ns, const struct update *
 
 void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries)
 {
-    node->now_ns = now_ns;
+    begin_event(node, now_ns);
     broadcast_on_applied(node, entries);
 }
 
@@ -246,6 +259,7 @@ static bool next_train(struct node *node, struct action *action)
         leaving_stage(node) != STAGE_RUNNING)
         return false;
     joining_move(node, JOINING_TRAINING);
+    CHECK(base_is_whole(node) || base_state(node) == BASE_ROLLING);
     *action = (struct action){.kind = ACTION_TRAIN, .swarm_samples = broadcast_swarm_samples(node)};
     return true;
 }

@@ -1,6 +1,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/error.h"
 #include "node/notes.h"
 
 static const char *const NAMES[NOTE_KINDS] = {
@@ -31,11 +32,13 @@ static const char *const NAMES[NOTE_KINDS] = {
 
 const char *note_kind_name(enum note_kind kind)
 {
+    CHECK(kind < NOTE_KINDS);
     return NAMES[kind];
 }
 
 void notes_init(struct notes *notes, struct arena *arena, uint32_t max, double per_second)
 {
+    CHECK(max > 0 && per_second >= 0);
     *notes = (struct notes){
         .ring = arena_take(arena, max, sizeof *notes->ring),
         .max = max,
@@ -46,6 +49,7 @@ void notes_init(struct notes *notes, struct arena *arena, uint32_t max, double p
 
 static struct note *push(struct notes *notes)
 {
+    CHECK(notes->from < notes->max && notes->count <= notes->max);
     if (notes->count == notes->max) {
         notes->from = (notes->from + 1) % notes->max;
         notes->count--;
@@ -57,6 +61,7 @@ static struct note *push(struct notes *notes)
 struct note *notes_add(struct notes *notes, uint64_t now_ns, enum note_kind kind,
                        enum note_level level, const char *format, ...)
 {
+    CHECK(kind < NOTE_KINDS && level <= LEVEL_ERROR);
     struct note *note = push(notes);
     *note = (struct note){.at_ns = now_ns, .kind = kind, .level = level};
     va_list arguments;
@@ -92,6 +97,7 @@ bool notes_next(struct notes *notes, struct note *note)
 {
     if (notes->count == 0)
         return false;
+    CHECK(notes->from < notes->max && notes->count <= notes->max);
     *note = notes->ring[notes->from];
     notes->from = (notes->from + 1) % notes->max;
     notes->count--;

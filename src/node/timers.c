@@ -35,6 +35,7 @@ struct timers *timers_new(struct arena *arena, struct node *node)
 static uint64_t round_ns(const struct node *node)
 {
     const uint64_t period_ns = member_gossip_period_ns(node);
+    CHECK(period_ns > 0);
     return leaving_stage(node) == STAGE_RUNNING || period_ns > GOSSIP_NS ? GOSSIP_NS : period_ns;
 }
 
@@ -46,6 +47,7 @@ static uint64_t gossip_due_ns(const struct node *node)
 
 static void gossip(struct node *node)
 {
+    CHECK(leaving_stage(node) != STAGE_LEFT);
     node->timers->gossip_ns = node->now_ns + round_ns(node);
     leave_on_gossip(node);
     publish_schedule_measure(node);
@@ -61,6 +63,7 @@ static void gossip(struct node *node)
 
 static void check_peer(struct node *node, const struct peer *peer)
 {
+    CHECK(peer->state != PEER_FREE);
     pacer_consider_ack(node, peer);
     const uint64_t patience_ns = membership_patience_ns(node, peer->id);
     if (connection_check(node, peer, patience_ns))
@@ -73,6 +76,7 @@ static void check_peer(struct node *node, const struct peer *peer)
  * for what we did not do (Lifeguard). */
 static void forgive(struct node *node, uint64_t late_ns)
 {
+    CHECK(late_ns > LATE_NS);
     connection_forgive(node, late_ns);
     membership_forgive(node, late_ns);
 }
@@ -108,6 +112,7 @@ void node_on_time(struct node *node, uint64_t now_ns)
     publish_schedule_consider(node);
     if (leaving_stage(node) != STAGE_RUNNING)
         leave_consider(node);
+    CHECK(node_wake_ns(node) > node->now_ns);
 }
 
 uint64_t node_wake_ns(const struct node *node)

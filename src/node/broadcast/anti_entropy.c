@@ -62,6 +62,7 @@ static size_t put_slice(struct node *node, const struct peer *peer)
 
 void anti_entropy_show(struct node *node, const struct peer *peer, bool whole)
 {
+    CHECK(peer->state == PEER_OPEN);
     const struct versions *versions = &node->broadcast->versions;
     uint8_t *learned = NULL;
     whole |= versions->telling <= SLICE && broadcast_neighbour(node, peer)->hash != versions->hash;
@@ -143,6 +144,7 @@ uint64_t anti_entropy_missing(struct node *node, const struct peer *from,
 {
     const size_t entries = version->bulk.count / VERSION_ENTRY_BYTES;
     uint64_t missing = 0;
+    CHECK(version->bulk.count % VERSION_ENTRY_BYTES == 0);
     for (size_t i = 0; i < entries; i++) {
         const struct version_entry entry = version_entry_at(version->bulk.at, i);
         const struct origin *origin = versions_find(&node->broadcast->versions, entry.tag);

@@ -45,6 +45,7 @@ bool broadcast_next_apply(struct node *node, struct action *action)
     const uint8_t *rumor = rumor_log_bytes(&broadcast->log, entry);
     struct rumor_head head;
     CHECK(rumor_peek(rumor, entry->bytes, &head) == OK);
+    CHECK(head.seq == entry->seq);
     if (!may_give(node, head.count))
         return false;
     const struct update *update = decoded_at(&broadcast->apply.decoded, broadcast->log.applied + 1);
@@ -75,6 +76,7 @@ void broadcast_on_applied(struct node *node, uint32_t entries)
     CHECK(entries <= apply->entries && apply->rumors > 0);
     apply->entries -= entries;
     apply->rumors--;
+    CHECK(apply->rumors > 0 || apply->entries == 0);
 }
 
 uint32_t broadcast_applying(const struct node *node)

@@ -81,6 +81,7 @@ void broadcast_on_end(struct node *node, const struct peer *peer)
 {
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);
     const size_t bytes = bit_words(node->options.limits.incarnations_max) * sizeof(uint64_t);
+    CHECK(neighbour->backlog_count <= node->broadcast->versions.count);
     memset(neighbour->lazy, 0, bytes);
     memset(neighbour->pruned, 0, bytes);
     memset(neighbour->backlog, 0, bytes);
@@ -144,6 +145,7 @@ uint32_t broadcast_active_origins(const struct node *node)
 {
     const uint32_t telling = node->broadcast->versions.telling;
     const uint32_t latest = broadcast_latest_origins(node);
+    CHECK(telling <= node->broadcast->versions.count);
     return telling < latest ? telling : latest;
 }
 
@@ -223,6 +225,7 @@ uint64_t broadcast_lag_ns(const struct node *node, uint64_t now_ns)
  * so much, or was away. */
 bool broadcast_lags(const struct node *node)
 {
+    CHECK(node->broadcast->repair.behind <= node->broadcast->versions.count);
     return base_state(node) == BASE_ROLLING ||
            2 * node->broadcast->repair.behind >= membership_live(node);
 }
@@ -279,6 +282,7 @@ bool broadcast_is_partitioned(const struct node *node, const struct peer *peer)
 
 void broadcast_set_partitioned(struct node *node, const struct peer *peer, bool is_partitioned)
 {
+    CHECK(peer->state == PEER_OPEN);
     broadcast_neighbour(node, peer)->is_partitioned = is_partitioned;
 }
 

@@ -12,6 +12,7 @@
 
 void tree_prune(struct node *node, const struct peer *peer, const struct origin *origin)
 {
+    CHECK(peer->state == PEER_OPEN);
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);
     const uint32_t place = broadcast_place(node, origin);
     if (!bit_get(neighbour->pruned, place) &&
@@ -21,11 +22,13 @@ void tree_prune(struct node *node, const struct peer *peer, const struct origin 
 
 bool broadcast_is_lazy(const struct node *node, const struct peer *peer, uint32_t place)
 {
+    CHECK(place < node->broadcast->versions.count);
     return bit_get(broadcast_neighbour(node, peer)->lazy, place);
 }
 
 bool broadcast_is_pruned(const struct node *node, const struct peer *peer, uint32_t place)
 {
+    CHECK(place < node->broadcast->versions.count);
     return bit_get(broadcast_neighbour(node, peer)->pruned, place);
 }
 
@@ -60,6 +63,7 @@ void broadcast_hold_back(struct node *node, const struct peer *peer)
 
 void broadcast_lean_on(struct node *node, const struct peer *donor)
 {
+    CHECK(donor->state == PEER_OPEN);
     const struct peer *peer;
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
         if (peer != donor)

@@ -32,11 +32,14 @@ void decoded_keep(struct decoded *decoded, uint64_t position)
 {
     CHECK(decoded->end < DECODED_MAX);
     decoded->entries += decoded->updates[decoded->end].count;
+    CHECK(decoded->entries <= decoded->entries_max);
+    CHECK(decoded->end == 0 || decoded->positions[decoded->end - 1] < position);
     decoded->positions[decoded->end++] = position;
 }
 
 const struct update *decoded_at(struct decoded *decoded, uint64_t position)
 {
+    CHECK(decoded->first <= decoded->end && decoded->end <= DECODED_MAX);
     while (decoded->first < decoded->end && decoded->positions[decoded->first] < position)
         decoded->first++;
     if (decoded->first == decoded->end || decoded->positions[decoded->first] != position)

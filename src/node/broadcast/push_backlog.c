@@ -54,12 +54,14 @@ void broadcast_forget_backlog(struct node *node, const struct peer *peer)
         push_backlog_forget(neighbour, place);
         bit_set(neighbour->lazy, place, false);
     }
+    CHECK(neighbour->backlog_count == 0);
 }
 
 /* Says this origin's rumors from there on, until the queue is full, and pushes what comes. While
  * blocks wait, which let all before them, one rumor goes after each. False: there is no room. */
 static bool serve(struct node *node, const struct peer *peer, uint32_t place, uint32_t from)
 {
+    CHECK(place < node->broadcast->versions.count);
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);
     const struct origin *origin = &node->broadcast->versions.origins[place];
     push_backlog_forget(neighbour, place);
@@ -93,6 +95,7 @@ static bool may_serve(const struct node *node, const struct peer *peer)
 {
     const struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);
     const size_t blocks = queue_bytes(&peer->blocks);
+    CHECK(neighbour->backlog_count <= node->broadcast->versions.count);
     return neighbour->backlog_count > 0 && peer->state == PEER_OPEN && !pacer_is_full(node, peer) &&
            !neighbour->is_partitioned && (blocks == 0 || blocks != neighbour->blocks_left);
 }

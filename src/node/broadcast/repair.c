@@ -61,6 +61,7 @@ void repair_note_missing(struct node *node, struct origin *origin, uint32_t to,
 void repair_on_known(struct node *node, struct origin *origin)
 {
     struct gap *gap = &origin->gap;
+    CHECK(!gap->behind_ns || node->broadcast->repair.behind > 0);
     gap->gone = 0;
     if (gap->missing && origin->next >= gap->missing_to)
         set_missing(node, origin, false);
@@ -92,6 +93,7 @@ static bool want(struct node *node, const struct peer *peer, uint64_t tag, uint3
 
 bool repair_ask(struct node *node, const struct peer *peer, uint32_t place)
 {
+    CHECK(place < node->broadcast->versions.count);
     const struct origin *origin = &node->broadcast->versions.origins[place];
     if (!want(node, peer, origin->tag, origin->next))
         return false;
@@ -140,6 +142,7 @@ bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, ui
         origin->gap.gone * 2 > connection_neighbours(node))
         return true;
     const struct peer *other = connection_random(node);
+    CHECK(other); /* `from` is a neighbour */
     if (other != from)
         (void)repair_ask(node, other, broadcast_place(node, origin));
     origin->gap.changed_ns = 0; /* this one is not to bring it any more */
@@ -162,6 +165,7 @@ void repair_on_lost(struct node *node, uint64_t conn)
  * place of one that has fed us too late. */
 static bool change_parent(struct node *node, const struct peer *peer, struct origin *origin)
 {
+    CHECK(peer->state == PEER_OPEN);
     const struct peer *before = connection_open_peer(node, origin->parent_conn);
     if (!repair_ask(node, peer, broadcast_place(node, origin)))
         return false;
@@ -179,6 +183,7 @@ static bool change_parent(struct node *node, const struct peer *peer, struct ori
 /* Our parent was asked lately, and may have much to send us before that. */
 static bool is_awaited(const struct node *node, const struct origin *origin)
 {
+    CHECK(origin->gap.asked_ns <= node->now_ns);
     const struct peer *asked = connection_open_peer(node, origin->parent_conn);
     return asked && origin->gap.asked_ns > 0 &&
            node->now_ns - origin->gap.asked_ns < AGAIN_NS + asked->rtt_ns;
@@ -231,6 +236,7 @@ static bool has_its_share(const struct node *node, uint32_t to_come)
 static bool close_gap(struct node *node, const struct peer *peer, struct origin *origin,
                       uint32_t to_come[static NODE_PEERS_MAX])
 {
+    CHECK(origin->gap.missing);
     if (!is_too_slow(node, origin))
         return true;
     const bool is_parent = origin->parent_conn == peer->conn;
@@ -250,6 +256,7 @@ void repair_review(struct node *node)
     struct repair *repair = &node->broadcast->repair;
     struct versions *versions = &node->broadcast->versions;
     uint32_t to_come[NODE_PEERS_MAX] = {0};
+    CHECK(repair->missing <= versions->count && repair->behind <= versions->count);
     if (repair->missing > 0)
         count_to_come(node, to_come);
     const uint32_t count = versions->count, first = repair->turn++;

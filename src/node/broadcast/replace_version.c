@@ -38,12 +38,14 @@ bool replace_version_read(struct node *node, const uint8_t *history, uint32_t en
     struct versions *versions = &node->broadcast->versions;
     if (!has_room_for(node, history, entries))
         return false;
+    CHECK(entries <= versions->max);
     memset(next, 0, versions->max * sizeof *next);
     for (uint32_t i = 0; i < entries; i++) {
         const struct history_entry told = entry_at(history, i);
         struct origin *origin = find(node, &told);
         if (!origin)
             origin = versions_add(versions, told.id, told.incarnation);
+        CHECK(origin); /* there is room */
         next[versions_place(versions, origin)] = told.next;
     }
     return true;
@@ -94,6 +96,7 @@ static void set_order(struct node *node, const uint8_t *history, uint32_t entrie
     for (uint32_t i = 0; i < entries; i++) {
         const struct history_entry told = entry_at(history, i);
         struct origin *origin = find(node, &told);
+        CHECK(origin);
         others -= !bit_get(seen, versions_place(versions, origin));
         bit_set(seen, versions_place(versions, origin), true);
         versions_touch(versions, origin);
@@ -107,6 +110,7 @@ static void set_samples(struct node *node, const uint8_t *history, uint32_t entr
     for (uint32_t i = 0; i < entries; i++) {
         const struct history_entry told = entry_at(history, i);
         struct origin *origin = find(node, &told);
+        CHECK(origin);
         if (origin->next == told.next)
             origin->samples = told.samples;
         if (origin->applied == told.next)
@@ -123,6 +127,7 @@ static void keep(struct node *node, uint32_t place, uint32_t next)
         versions->digest = digest_add(versions->digest, digest_of_logged(node, place, seq));
     if (origin->applied < next)
         origin->applied = next;
+    CHECK(origin->applied <= origin->next);
 }
 
 void replace_version(struct node *node, const uint8_t *history, uint32_t entries, uint64_t digest,

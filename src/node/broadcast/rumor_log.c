@@ -22,6 +22,7 @@ size_t rumor_log_arena_bytes(size_t ring_bytes)
 
 void rumor_log_init(struct rumor_log *log, struct arena *arena, size_t ring_bytes)
 {
+    CHECK(ring_bytes > 0);
     const uint64_t entries = entries_for(ring_bytes);
     *log = (struct rumor_log){
         .ring = arena_take(arena, ring_bytes, 1),
@@ -46,6 +47,7 @@ static uint64_t *bucket_of(const struct rumor_log *log, uint32_t place, uint32_t
 /* The oldest entry stands at the end of its bucket's chain: cut it off there. */
 static void drop_oldest(struct rumor_log *log)
 {
+    CHECK(log->oldest < log->applied);
     const struct rumor_log_entry *entry = entry_at(log, log->oldest);
     uint64_t *link = bucket_of(log, entry->place, entry->seq);
     while (*link != log->oldest + 1)
@@ -123,6 +125,7 @@ bool rumor_log_append(struct rumor_log *log, uint32_t place, uint32_t seq, bool 
     log->waiting_bytes += own ? 0 : bytes;
     log->newest++;
     *bucket = log->newest;
+    CHECK(log->newest - log->oldest <= log->entries_max && log->write_offset <= log->ring_bytes);
     return true;
 }
 
@@ -132,6 +135,7 @@ const uint8_t *rumor_log_find(const struct rumor_log *log, uint32_t place, uint3
     for (uint64_t link = *bucket_of(log, place, seq); link; link = entry_at(log, link - 1)->chain) {
         const struct rumor_log_entry *entry = entry_at(log, link - 1);
         if (entry->place == place && entry->seq == seq) {
+            CHECK(entry->offset + entry->bytes <= log->ring_bytes);
             *bytes = entry->bytes;
             return log->ring + entry->offset;
         }
@@ -141,6 +145,7 @@ const uint8_t *rumor_log_find(const struct rumor_log *log, uint32_t place, uint3
 
 const struct rumor_log_entry *rumor_log_next_to_apply(struct rumor_log *log)
 {
+    CHECK(log->oldest <= log->applied && log->applied <= log->newest);
     while (log->applied != log->newest && entry_at(log, log->applied)->own)
         log->applied++;
     return log->applied == log->newest ? NULL : entry_at(log, log->applied);
@@ -154,7 +159,9 @@ const uint8_t *rumor_log_bytes(const struct rumor_log *log, const struct rumor_l
 void rumor_log_applied(struct rumor_log *log)
 {
     CHECK(log->applied < log->newest);
-    log->waiting_bytes -= entry_at(log, log->applied)->bytes;
+    const struct rumor_log_entry *entry = entry_at(log, log->applied);
+    CHECK(!entry->own && log->waiting_bytes >= entry->bytes);
+    log->waiting_bytes -= entry->bytes;
     log->applied++;
 }
 

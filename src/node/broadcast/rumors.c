@@ -14,6 +14,7 @@ static void push(struct node *node, const struct origin *origin, const struct pe
 {
     const uint32_t place = broadcast_place(node, origin);
     const struct peer *peer;
+    CHECK(origin->next > 0); /* this rumor counts already */
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
         struct broadcast_neighbour *neighbour = &node->broadcast->neighbours[i];
         if (peer == from || bit_get(neighbour->lazy, place) || peer_is_origin(peer, origin) ||
@@ -39,6 +40,7 @@ static void know(struct node *node, struct origin *origin, const struct rumor_he
  * the link from it: a node that joins a busy swarm over a thin link would never catch up. */
 static void on_gap(struct node *node, const struct peer *from, struct origin *origin, uint32_t seq)
 {
+    CHECK(seq > origin->next);
     const struct gap *gap = &origin->gap;
     const struct peer *asked = gap->missing ? connection_open_peer(node, gap->missing_from) : NULL;
     if (asked && asked != from && asked->conn == origin->parent_conn &&
@@ -51,6 +53,7 @@ static void on_gap(struct node *node, const struct peer *from, struct origin *or
 static void refuse(struct node *node, const struct peer *from, enum error error)
 {
     struct problem problem;
+    CHECK(error != OK);
     (void)problem_set(&problem, error, "sent a rumor that is not valid (%s)", error_name(error));
     connection_hang_up(node, from, BYE_BROKEN, problem.text);
 }
@@ -60,6 +63,7 @@ static void take(struct node *node, const struct peer *from, struct origin *orig
                  const struct rumor_head *head, const uint8_t *rumor, size_t bytes)
 {
     struct broadcast *broadcast = node->broadcast;
+    CHECK(head->seq == (origin ? origin->next : 0));
     /* A head may claim more entries than any rumor has: then it is not decoded. */
     const uint32_t entries = head->count < RUMOR_ENTRIES_MAX ? head->count : RUMOR_ENTRIES_MAX;
     struct update *update = decoded_room(&broadcast->apply.decoded, entries);
@@ -138,6 +142,7 @@ static uint32_t publish_part(struct node *node, const struct update *update, uin
     size_t bytes;
     rumor_encode(&head, update, from, bytes_max, node->options.identity, node->context,
                  node->scratch, &taken, &bytes);
+    CHECK(taken > 0 && taken <= update->count - from);
     const uint32_t place = broadcast_place(node, own);
     CHECK(rumor_log_append(&broadcast->log, place, head.seq, true, node->scratch, (uint32_t)bytes));
     const struct update part = {.tau = update->tau,

@@ -21,6 +21,7 @@ uint64_t origin_tag(const uint8_t id[static ID_BYTES], uint64_t incarnation)
 
 void versions_init(struct versions *versions, struct arena *arena, uint32_t max, uint64_t digest)
 {
+    CHECK(max > 0);
     uint32_t slots = 16;
     while (slots < 2 * max)
         slots *= 2;
@@ -45,18 +46,21 @@ static uint32_t *slot_of(const struct versions *versions, uint64_t tag)
 struct origin *versions_find(const struct versions *versions, uint64_t tag)
 {
     uint32_t slot = *slot_of(versions, tag);
+    CHECK(slot <= versions->count);
     return slot ? &versions->origins[slot - 1] : NULL;
 }
 
 struct origin *versions_older(const struct versions *versions, const struct origin *after)
 {
     const uint32_t at = after ? after->older : versions->newest;
+    CHECK(at <= versions->count);
     return at > 0 ? &versions->origins[at - 1] : NULL;
 }
 
 struct origin *versions_newer(const struct versions *versions, const struct origin *before)
 {
     const uint32_t at = before ? before->newer : versions->oldest;
+    CHECK(at <= versions->count);
     return at > 0 ? &versions->origins[at - 1] : NULL;
 }
 
@@ -73,6 +77,7 @@ void versions_touch(struct versions *versions, struct origin *origin)
 {
     if (origin->newer == 0)
         return;
+    CHECK(versions->newest != versions_place(versions, origin) + 1);
     versions->origins[origin->newer - 1].older = origin->older;
     *(origin->older ? &versions->origins[origin->older - 1].newer : &versions->oldest) =
         origin->newer;
@@ -109,15 +114,18 @@ void versions_advance(struct versions *versions, struct origin *origin, uint64_t
     versions->digest = digest_add(versions->digest, digest);
     versions->rumors++;
     origin->next++;
+    CHECK(versions->telling <= versions->count && versions->rumors >= versions->telling);
     versions_touch(versions, origin);
 }
 
 void versions_set(struct versions *versions, struct origin *origin, uint32_t next, uint64_t samples)
 {
+    CHECK(versions->rumors >= origin->next);
     versions->telling +=
         (origin->next == 0 && next > 0) - (uint32_t)(origin->next > 0 && next == 0);
     versions->hash += hash_of(origin->tag, next) - hash_of(origin->tag, origin->next);
     versions->rumors += (uint64_t)next - origin->next;
+    CHECK(versions->telling <= versions->count && versions->rumors >= versions->telling);
     origin->next = origin->applied = next;
     origin->samples = origin->applied_samples = samples;
 }
@@ -137,6 +145,7 @@ void learned_put(uint8_t *out, const struct learned *learned)
 size_t versions_slice(struct versions *versions, const struct origin *first, uint32_t most,
                       uint8_t *out)
 {
+    CHECK(versions->cursor < versions->count || versions->count == 0);
     size_t entries = 0;
     if (first && first->next > 0)
         version_entry_put(out + VERSION_ENTRY_BYTES * entries++, first->tag, first->next);

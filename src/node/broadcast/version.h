@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "crypto/identity.h"
 
 #define VERSION_ENTRY_BYTES 12
@@ -90,7 +91,9 @@ struct origin *versions_add(struct versions *versions, const uint8_t id[static I
 
 static inline uint32_t versions_place(const struct versions *versions, const struct origin *origin)
 {
-    return (uint32_t)(origin - versions->origins);
+    const ptrdiff_t place = origin - versions->origins;
+    CHECK(place >= 0 && place < versions->count);
+    return (uint32_t)place;
 }
 
 /* The next rumor of this origin is known from now on, and adds so much to the digest. */

@@ -64,7 +64,9 @@ const struct peer *connection_at(const struct node *node, uint32_t slot)
 
 uint32_t connection_slot(const struct node *node, const struct peer *peer)
 {
-    return (uint32_t)(peer - node->connections->peers);
+    const ptrdiff_t slot = peer - node->connections->peers;
+    CHECK(slot >= 0 && slot < node->options.limits.peers_max);
+    return (uint32_t)slot;
 }
 
 /* This room may change what others only look at. */
@@ -84,7 +86,7 @@ const struct peer *connection_find(const struct node *node, uint64_t conn)
 
 const struct peer *connection_open_peer(const struct node *node, uint64_t conn)
 {
-    const struct peer *peer = &node->connections->peers[(uint32_t)conn];
+    const struct peer *peer = connection_at(node, (uint32_t)conn);
     return peer->conn == conn && peer->state == PEER_OPEN ? peer : NULL;
 }
 
@@ -102,7 +104,10 @@ const struct peer *connection_neighbour(const struct node *node, uint32_t *slot)
 {
     const struct connections *connections = node->connections;
     *slot = *slot < SLOTS_MAX ? slots_next(&connections->open, *slot) : SLOTS_MAX;
-    return *slot < SLOTS_MAX ? &connections->peers[*slot] : NULL;
+    if (*slot == SLOTS_MAX)
+        return NULL;
+    CHECK(connections->peers[*slot].state == PEER_OPEN);
+    return &connections->peers[*slot];
 }
 
 uint32_t connection_neighbours(const struct node *node)
@@ -117,6 +122,7 @@ const struct peer *connection_random(struct node *node)
     const struct peer *peer;
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)) && chosen > 0; i++)
         chosen--;
+    CHECK((peer != NULL) == (open > 0));
     return peer;
 }
 
@@ -153,7 +159,9 @@ static struct peer *start(struct node *node, bool dialled, const struct address 
         struct peer *peer = &connections->peers[i];
         if (peer->state != PEER_FREE)
             continue;
-        peer_start(peer, (uint64_t)++connections->generation << 32 | i, dialled, address,
+        if (++connections->generation == 0) /* after so many that no conn of then is left */
+            connections->generation = 1;    /* 0 is nobody's */
+        peer_start(peer, (uint64_t)connections->generation << 32 | i, dialled, address,
                    node->now_ns);
         return peer;
     }
@@ -204,6 +212,7 @@ bool connection_say(struct node *node, const struct peer *peer, const struct mes
     const size_t before = peer_queued_bytes(peer);
     if (!peer_say(own(node, peer), message))
         return false;
+    CHECK(peer_queued_bytes(peer) > before + LENGTH_BYTES);
     struct connection_said *said = &node->connections->said[message->kind];
     said->count++;
     said->bytes += peer_queued_bytes(peer) - before - LENGTH_BYTES + RECORD_OVERHEAD;
@@ -239,6 +248,7 @@ bool connection_next_hangup(struct node *node, const struct peer *peer)
     if (peer->state != PEER_CLOSING ||
         !(peer_is_flushed(peer) || node->now_ns - peer->since_ns > CLOSING_NS))
         return false;
+    CHECK(!peer->hangup_asked);
     own(node, peer)->hangup_asked = true;
     return true;
 }
@@ -261,6 +271,7 @@ static enum retry retry_after(const struct node *node, const struct peer *peer, 
 {
     if (reason == BYE_IDENTITY_TAKEN)
         return RETRY_LATE;
+    CHECK(node->now_ns >= peer->born_ns);
     const bool lasted = node->now_ns - peer->born_ns > LASTED_NS;
     return reason == BYE_RENEW && lasted ? RETRY_AT_ONCE : RETRY_USUAL;
 }
@@ -294,6 +305,7 @@ void connection_hang_up(struct node *node, const struct peer *peer, enum bye_rea
 void connection_end(struct node *node, const struct peer *peer)
 {
     const uint32_t slot = connection_slot(node, peer);
+    CHECK(peer->state != PEER_FREE);
     slots_put(&node->connections->open, slot, false);
     connection_set_ready(node, slot, false);
     peer_end(own(node, peer));
@@ -309,6 +321,7 @@ void connection_set_incarnation(struct node *node, const struct peer *peer, uint
 
 void connection_ping(struct node *node, const struct peer *peer)
 {
+    CHECK(peer->state == PEER_OPEN);
     if (connection_say(node, peer, &(struct message){.kind = PING, .token = node->now_ns}))
         own(node, peer)->pinged_ns = node->now_ns;
 }
@@ -320,11 +333,13 @@ void connection_on_pong(struct node *node, const struct peer *peer, uint64_t tok
         ours->rtt_ns = node->now_ns - token;
     if (token <= peer->pinged_ns)
         ours->answered_ns = token;
+    CHECK(peer->answered_ns <= peer->pinged_ns && peer->pinged_ns <= node->now_ns);
 }
 
 static bool is_ping_due(const struct node *node, const struct peer *peer)
 {
     const uint64_t now_ns = node->now_ns, ping_ns = node->options.limits.silence_ns / PINGS;
+    CHECK(peer->pinged_ns <= now_ns && peer->heard_ns <= now_ns);
     return now_ns - peer->pinged_ns > ping_ns &&
            (now_ns - peer->heard_ns > ping_ns || now_ns - peer->pinged_ns > RTT_NS);
 }
@@ -332,6 +347,7 @@ static bool is_ping_due(const struct node *node, const struct peer *peer)
 bool connection_check(struct node *node, const struct peer *peer, uint64_t patience_ns)
 {
     const uint64_t now_ns = node->now_ns;
+    CHECK(peer->state != PEER_FREE && patience_ns > 0);
     if (peer->state == PEER_CLOSING || peer_waiting_bytes(peer, true) > 0) /* perhaps long enough */
         connection_set_ready(node, connection_slot(node, peer), true);
     if (peer->state < PEER_OPEN && now_ns - peer->born_ns > node->options.limits.handshake_ns)
@@ -349,6 +365,7 @@ bool connection_check(struct node *node, const struct peer *peer, uint64_t patie
 
 static uint64_t later(const struct node *node, uint64_t at_ns, uint64_t by_ns)
 {
+    CHECK(at_ns <= node->now_ns);
     return at_ns + by_ns < node->now_ns ? at_ns + by_ns : node->now_ns;
 }
 
@@ -364,6 +381,7 @@ void connection_forgive(struct node *node, uint64_t late_ns)
 struct note *connection_note(struct node *node, const struct peer *peer, enum note_kind kind,
                              enum note_level level, const char *text)
 {
+    CHECK(peer->state != PEER_FREE);
     struct note *note = notes_add(&node->notes, node->now_ns, kind, level, "%s", text);
     if (peer->state >= PEER_MEETING)
         identity_text(note->who, peer->id);

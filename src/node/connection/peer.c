@@ -46,6 +46,7 @@ void peer_move(struct peer *peer, enum peer_state to, uint64_t now_ns)
 void peer_start(struct peer *peer, uint64_t conn, bool dialled, const struct address *address,
                 uint64_t now_ns)
 {
+    CHECK(peer_is_flushed(peer) && peer->in_bytes == 0);
     peer_move(peer, dialled ? PEER_DIALLING : PEER_GREETED, now_ns);
     peer->conn = conn;
     peer->dialled = dialled;
@@ -222,6 +223,7 @@ static enum peer_event on_frame(struct peer *peer, const struct credentials *cre
 /* Move bytes from data until `want` are in the buffer; false if data ends first. */
 static bool fill(struct peer *peer, size_t want, const uint8_t **data, size_t *bytes)
 {
+    CHECK(want <= FRAME_MAX + LENGTH_BYTES && peer->in_bytes <= FRAME_MAX + LENGTH_BYTES);
     if (peer->in_bytes < want) {
         size_t missing = want - peer->in_bytes;
         size_t moved = missing < *bytes ? missing : *bytes;
@@ -244,6 +246,7 @@ enum peer_event peer_take(struct peer *peer, const struct credentials *credentia
             *bytes = 0; /* nothing more is listened to */
             break;
         }
+        CHECK(peer->in_used <= peer->in_bytes);
         peer->in_bytes -= peer->in_used; /* the last frame is done with; it stood alone */
         peer->in_used = 0;
         if (!fill(peer, LENGTH_BYTES, data, bytes))
@@ -269,6 +272,7 @@ enum peer_event peer_take(struct peer *peer, const struct credentials *credentia
 
 const uint8_t *peer_message(const struct peer *peer, size_t *bytes)
 {
+    CHECK(peer->in_used > LENGTH_BYTES + TAG_BYTES);
     *bytes = peer->in_used - LENGTH_BYTES - TAG_BYTES;
     return peer->in + LENGTH_BYTES;
 }
@@ -287,6 +291,7 @@ static bool is_urgent(enum message_kind kind)
 bool peer_say(struct peer *peer, const struct message *message)
 {
     CHECK(peer_can_say(peer));
+    CHECK((message->text.at || !message->text.count) && (message->bulk.at || !message->bulk.count));
     const size_t most = message->text.count + message->bulk.count + MESSAGE_ADDS;
     const bool introduced = peer->session.sent_records > 0; /* HELLO comes before all */
     struct queue *queue = message->kind == BLOCK                   ? &peer->blocks
@@ -303,7 +308,7 @@ bool peer_say(struct peer *peer, const struct message *message)
     if (!room)
         return false;
     const size_t bytes = message_encode(message, room, most);
-    CHECK(bytes <= MESSAGE_MAX);
+    CHECK(bytes <= most && bytes <= MESSAGE_MAX);
     queue_add(queue, bytes);
     return true;
 }
@@ -319,6 +324,7 @@ static struct queue *next_queue(struct peer *peer, bool is_open)
 /* Seal queued messages into out: as many as fit, and as are needed for so many bytes. */
 static void seal_queued(struct peer *peer, size_t most, bool is_open)
 {
+    CHECK(!peer->sending && peer->out_bytes <= SENDING_BYTES);
     while (peer->out_bytes < most) {
         struct queue *queue = next_queue(peer, is_open);
         size_t bytes;
@@ -342,6 +348,7 @@ bool peer_next_send(struct peer *peer, size_t most, bool is_open, const uint8_t 
         return false;
     peer->sending = true;
     peer->sending_bytes = peer->out_bytes < most ? peer->out_bytes : most;
+    CHECK(peer->sending_bytes > 0 && peer->sending_bytes <= SENDING_BYTES);
     *bytes = peer->out;
     *count = peer->sending_bytes;
     return true;
@@ -349,7 +356,7 @@ bool peer_next_send(struct peer *peer, size_t most, bool is_open, const uint8_t 
 
 void peer_on_sent(struct peer *peer)
 {
-    CHECK(peer->sending);
+    CHECK(peer->sending && peer->sending_bytes <= peer->out_bytes);
     peer->sending = false;
     peer->out_bytes -= peer->sending_bytes;
     memmove(peer->out, peer->out + peer->sending_bytes, peer->out_bytes);

@@ -2,11 +2,13 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "wire/frame.h"
 #include "crypto/session.h"
 
 uint8_t *queue_room(struct queue *queue, size_t bytes)
 {
+    CHECK(queue->from <= queue->to && queue->to <= queue->max);
     bytes += LENGTH_BYTES;
     if (bytes > queue->max - queue_bytes(queue))
         return NULL;
@@ -20,6 +22,7 @@ uint8_t *queue_room(struct queue *queue, size_t bytes)
 
 void queue_add(struct queue *queue, size_t bytes)
 {
+    CHECK(LENGTH_BYTES + bytes <= queue->max - queue->to);
     frame_head(queue->at + queue->to, bytes);
     queue->to += LENGTH_BYTES + bytes;
 }
@@ -30,6 +33,7 @@ const uint8_t *queue_first(const struct queue *queue, size_t *bytes)
     if (queue_bytes(queue) == 0)
         return NULL;
     *bytes = (size_t)at[0] << 8 | at[1];
+    CHECK(LENGTH_BYTES + *bytes <= queue_bytes(queue));
     return at + LENGTH_BYTES;
 }
 

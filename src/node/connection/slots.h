@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
+
 #define SLOTS_MAX 128
 
 struct slots {
@@ -14,12 +16,14 @@ struct slots {
 
 static inline void slots_put(struct slots *slots, uint32_t slot, bool in)
 {
+    CHECK(slot < SLOTS_MAX);
     const uint64_t bit = 1ull << slot % 64;
     slots->words[slot / 64] = (slots->words[slot / 64] & ~bit) | (in ? bit : 0);
 }
 
 static inline bool slots_has(const struct slots *slots, uint32_t slot)
 {
+    CHECK(slot < SLOTS_MAX);
     return slots->words[slot / 64] >> slot % 64 & 1;
 }
 

@@ -27,11 +27,13 @@
 /* Somewhere between 0.75 and 1.25 times so long. */
 static uint64_t about_ns(struct node *node, uint64_t span_ns)
 {
+    CHECK(span_ns > 0);
     return (uint64_t)((double)span_ns * (0.75 + 0.5 * rng_uniform(&node->rng)));
 }
 
 static struct candidate *called(const struct node *node, const struct peer *peer)
 {
+    CHECK(peer->conn != 0);
     for (uint32_t i = 0; i < node->discovery->dialer.count; i++)
         if (node->discovery->dialer.candidates[i].conn == peer->conn)
             return &node->discovery->dialer.candidates[i];
@@ -59,12 +61,13 @@ static struct candidate *find(const struct node *node, const struct address *add
 static void set(struct node *node, struct candidate *candidate, const struct address *address,
                 const uint8_t *id, bool is_seed)
 {
+    const ptrdiff_t place = candidate - node->discovery->dialer.candidates;
+    CHECK(place >= 0 && place < node->discovery->dialer.count && candidate->conn == 0);
     *candidate = (struct candidate){
         .address = *address, .is_seed = is_seed, .has_id = id != NULL, .next_ns = node->now_ns};
     if (id)
         memcpy(candidate->id, id, ID_BYTES);
-    node->discovery->dialer.hashes[candidate - node->discovery->dialer.candidates] =
-        address_hash(address);
+    node->discovery->dialer.hashes[place] = address_hash(address);
     node->discovery->dialer.dial_ns = node->now_ns;
 }
 
@@ -195,6 +198,7 @@ bool dialer_next(struct node *node, struct action *action)
     }
     CHECK(candidate->conn == 0 && !candidate->is_self);
     const struct peer *peer = connection_dial(node, &candidate->address);
+    CHECK(peer && peer->state == PEER_DIALLING);
     rate_on_start(node, peer);
     candidate->conn = peer->conn;
     *action = (struct action){
@@ -216,6 +220,7 @@ void dialer_shuffle(struct node *node)
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
         if (peer->dialled && rng_below(&node->rng, ++called) == 0)
             chosen = peer;
+    CHECK((chosen != NULL) == (called > 0));
     if (called >= DEGREE / 2)
         connection_hang_up(node, chosen, BYE_FULL, "other neighbours are to be tried");
 }
@@ -232,6 +237,7 @@ void dialer_on_met(struct node *node, const struct peer *peer)
 void dialer_on_open(struct node *node, const struct peer *peer)
 {
     struct candidate *candidate = called(node, peer);
+    CHECK(peer->state == PEER_MEETING);
     if (candidate)
         candidate->failures = 0;
 }
@@ -256,6 +262,7 @@ static void leave_it_to_the_caller(struct node *node, const struct peer *peer)
 void dialer_on_closed(struct node *node, const struct peer *peer)
 {
     struct candidate *candidate = called(node, peer);
+    CHECK((candidate != NULL) == peer->dialled);
     if (!candidate && peer->retry == RETRY_AT_ONCE)
         leave_it_to_the_caller(node, peer);
     if (!candidate)

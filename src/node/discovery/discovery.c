@@ -21,6 +21,7 @@ struct discovery *discovery_new(struct arena *arena, const struct node *node)
 {
     const struct node_options *options = &node->options;
     const uint32_t max = candidates_max(options);
+    CHECK(max >= options->seeds_count);
     struct discovery *discovery = arena_take(arena, 1, sizeof *discovery);
     discovery->dialer = (struct dialer){
         .candidates = arena_take(arena, max, sizeof(struct candidate)),

@@ -77,6 +77,7 @@ static bool rate_differs(float before, float now)
 /* When the next record is due: as now seems right, but no later than the last one promised. */
 static uint64_t due_after_ns(const struct node *node, const struct record *said)
 {
+    CHECK(said->renew_ms > 0);
     const uint64_t promised_ns = said->renew_ms * MS_NS, period_ns = member_gossip_period_ns(node);
     const uint64_t most_ns = promised_ns < period_ns ? promised_ns : period_ns;
     return most_ns - (uint64_t)(node->discovery->gossip.renew_early * (double)most_ns);
@@ -87,6 +88,7 @@ static uint64_t due_after_ns(const struct node *node, const struct record *said)
 static bool is_outdated(const struct node *node, const struct record *said,
                         const struct record *now)
 {
+    CHECK(node->now_ns >= node->discovery->gossip.renewed_ns);
     const uint64_t age_ns = node->now_ns - node->discovery->gossip.renewed_ns;
     const bool rests =
         now->stage != STAGE_RUNNING && now->digest == node->discovery->gossip.seen_digest;
@@ -122,6 +124,7 @@ static struct record own_record(const struct node *node, uint64_t stamp)
         .trains = node->options.trains && joining_has_joined(node),
         .address = own_address(node),
     };
+    CHECK(record.renew_ms > 0 && record.renew_ms <= RENEW_MS_MAX);
     memcpy(record.id, own->id, ID_BYTES);
     return record;
 }
@@ -169,6 +172,7 @@ static const struct origin *origin_of(struct node *node, const struct peer *from
 static void on_update(struct node *node, const struct peer *from, const struct member *member,
                       bool pass_on)
 {
+    CHECK(membership_number(node, member) > 0);
     if (from->state == PEER_OPEN && memcmp(from->id, member->record.id, ID_BYTES) == 0)
         renew_peer(node, &member->record);
     const struct origin *origin = origin_of(node, from, member);
@@ -256,6 +260,7 @@ void member_gossip_on_observed(struct node *node, const struct bytes *host)
 static bool say_records(struct node *node, const struct peer *peer, enum message_kind kind,
                         size_t bytes)
 {
+    CHECK(bytes > 0 && bytes % RECORD_BYTES == 0 && bytes <= MESSAGE_MAX - MESSAGE_ADDS);
     return connection_say(node, peer,
                           &(struct message){.kind = kind, .bulk = {node->scratch, bytes}});
 }
@@ -284,6 +289,7 @@ static void list_to(struct node *node, const struct peer *peer)
 {
     struct discovery_neighbour *neighbour = neighbour_of(node, peer);
     uint32_t next = neighbour->list_next;
+    CHECK(next < neighbour->list_end && neighbour->list_end <= membership_members(node)->count);
     const size_t bytes = members_encode(membership_members(node), node->now_ns, &next,
                                         LISTED_AT_ONCE, node->scratch);
     if (bytes == 0 || say_records(node, peer, MEMBER_LIST, bytes))
@@ -355,6 +361,7 @@ static bool ask_for_sign(struct node *node, const struct member *member)
 {
     if (!membership_is_sign_due(node, member))
         return false;
+    CHECK(member->place < broadcast_versions(node)->count);
     const struct peer *peer = connection_random(node);
     const struct origin *origin = &broadcast_versions(node)->origins[member->place];
     if (!peer || !repair_ask(node, peer, member->place) ||

@@ -3,14 +3,16 @@
 #include <math.h>
 #include <string.h>
 
-#include "wire/bytes.h"
+#include "base/error.h"
 #include "base/rng.h"
+#include "wire/bytes.h"
 
 #define PROMISES_KEPT 4 /* one of so many records comes through, or its sender is dead */
 #define MS_NS         1000000ull
 
 void members_init(struct members *members, struct arena *arena, uint32_t max, uint64_t silence_ns)
 {
+    CHECK(max > 0 && silence_ns > 0);
     uint32_t slots = 16;
     while (slots < 2 * max)
         slots *= 2;
@@ -36,6 +38,7 @@ static uint32_t *slot_of(const struct members *members, const uint8_t id[static 
 struct member *members_find(const struct members *members, const uint8_t id[static ID_BYTES])
 {
     const uint32_t slot = *slot_of(members, id);
+    CHECK(slot <= members->count);
     return slot ? &members->members[slot - 1] : NULL;
 }
 
@@ -56,6 +59,7 @@ static struct member *longest_gone(const struct members *members, uint64_t now_n
 /* All slots anew: open addressing cannot forget a single one. */
 static void fill_slots(struct members *members)
 {
+    CHECK(members->count <= members->max && members->count <= members->slots_mask);
     memset(members->slots, 0, (members->slots_mask + (size_t)1) * sizeof *members->slots);
     for (uint32_t i = 0; i < members->count; i++)
         *slot_of(members, members->members[i].record.id) = i + 1;
@@ -68,6 +72,7 @@ static struct member *make_room(struct members *members, uint64_t now_ns)
                                                           : longest_gone(members, now_ns);
     if (!member)
         return NULL;
+    CHECK(member != members->members && !member->known_live);
     members->count += members->count < members->max;
     *member = (struct member){.place = PLACE_NONE};
     return member;
@@ -103,6 +108,7 @@ enum error members_learn(struct members *members, const uint8_t bytes[static REC
         fill_slots(members);
     memcpy(member->bytes, bytes, RECORD_BYTES);
     member->advanced_ns = now_ns;
+    CHECK(members_find(members, record.id) == member);
     *changed = member;
     return OK;
 }
@@ -113,6 +119,8 @@ void members_update_own(struct members *members, const struct record *record,
 {
     struct member *own = members->members;
     const bool is_first = members->count == 0;
+    CHECK(is_first || memcmp(own->record.id, record->id, ID_BYTES) == 0);
+    CHECK(is_first || !is_newer(&own->record, record));
     own->record = *record;
     if (is_first) {
         own->place = PLACE_NONE;
@@ -157,6 +165,7 @@ uint32_t members_live(const struct members *members, uint64_t now_ns)
 static double weight_of(const struct members *members, uint32_t i, bool by_throughput,
                         uint64_t now_ns)
 {
+    CHECK(i < members->count);
     const struct member *member = &members->members[i];
     if (i > 0 && (!member->record.trains || !member_is_live(members, member, now_ns)))
         return 0;
@@ -170,6 +179,7 @@ double members_own_share(const struct members *members, bool by_throughput, uint
     double sum = 0;
     for (uint32_t i = 0; i < members->count; i++)
         sum += weight_of(members, i, by_throughput, now_ns);
+    CHECK(sum >= 1 && isfinite(sum)); /* we count 1 */
     return 1 / sum;
 }
 
@@ -181,6 +191,7 @@ double members_learners(const struct members *members, bool by_throughput, uint6
         sum += weight;
         squares += weight * weight;
     }
+    CHECK(squares >= 1);
     return fmax(sum * sum / squares, 1);
 }
 
@@ -204,6 +215,7 @@ size_t members_encode(const struct members *members, uint64_t now_ns, uint32_t *
                       uint32_t limit, uint8_t *out)
 {
     size_t bytes = 0;
+    CHECK(limit > 0);
     for (; *from < members->count && bytes < limit * (size_t)RECORD_BYTES; ++*from) {
         const struct member *member = &members->members[*from];
         if (!member_is_live(members, member, now_ns) || is_stale(members, member, now_ns))

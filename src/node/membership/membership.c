@@ -38,7 +38,9 @@ const struct member *membership_at(const struct node *node, uint32_t number)
 
 uint32_t membership_number(const struct node *node, const struct member *member)
 {
-    return (uint32_t)(member - node->membership->members.members);
+    const ptrdiff_t number = member - node->membership->members.members;
+    CHECK(number >= 0 && number < node->membership->members.count);
+    return (uint32_t)number;
 }
 
 const struct member *membership_find(const struct node *node, const uint8_t id[static ID_BYTES])
@@ -121,6 +123,7 @@ void membership_update_own(struct node *node, const struct record *record)
 
 void membership_set_place(struct node *node, const struct member *member, uint32_t place)
 {
+    CHECK(place == PLACE_NONE || place < node->options.limits.incarnations_max);
     own(node, member)->place = place;
 }
 
@@ -145,6 +148,7 @@ void membership_begin_review(struct node *node)
 
 bool membership_review(struct node *node, uint32_t number)
 {
+    CHECK(number > 0); /* this node does not die to itself */
     struct member *member = own(node, membership_at(node, number));
     if (!member->known_live)
         return false;
@@ -157,6 +161,7 @@ bool membership_review(struct node *node, uint32_t number)
 bool membership_is_sign_due(const struct node *node, const struct member *member)
 {
     const uint64_t silence_ns = member_silence_ns(&node->membership->members, member);
+    CHECK(member->advanced_ns <= node->now_ns && member->asked_ns <= node->now_ns);
     return member->place != PLACE_NONE && node->now_ns - member->advanced_ns >= silence_ns / 2 &&
            node->now_ns - member->asked_ns >= silence_ns / 8;
 }

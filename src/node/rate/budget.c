@@ -46,6 +46,7 @@ static void count_traffic(struct rate_neighbour *neighbour, double span_s)
 {
     CHECK(span_s > 0);
     const struct link *link = &neighbour->link;
+    CHECK(link->sent >= neighbour->sent_seen && link->received >= neighbour->received_seen);
     const double other = (double)(link->sent - neighbour->sent_seen) - (double)neighbour->own_bytes;
     const double incoming = (double)(link->received - neighbour->received_seen);
     neighbour->other = 0.5 * neighbour->other + 0.5 * fmax(other, 0) / span_s;
@@ -71,6 +72,7 @@ struct standing {
 
 static struct standing standing_of(const struct rooms *rooms)
 {
+    CHECK(rooms->count > 0 && rooms->count <= NODE_PEERS_MAX);
     double sorted[NODE_PEERS_MAX];
     memcpy(sorted, rooms->room, rooms->count * sizeof *sorted);
     qsort(sorted, rooms->count, sizeof *sorted, compare);
@@ -84,6 +86,7 @@ static struct standing standing_of(const struct rooms *rooms)
         standing.links++;
         standing.crowded += rooms->is_crowded[i];
     }
+    CHECK(standing.links > 0 && standing.room > 0);
     return standing;
 }
 
@@ -150,6 +153,7 @@ void budget_on_published(struct node *node, uint64_t bytes)
 /* By which factor the estimate may grow. */
 static double let_grow(struct budget *budget, uint64_t now_ns)
 {
+    CHECK(now_ns >= budget->grew_ns);
     if (!budget->is_tried)
         return 1;
     const double span_s = (double)(now_ns - budget->grew_ns) * 1e-9;
@@ -176,7 +180,7 @@ void budget_review(struct node *node, struct slots eager, struct slots together)
         found < budget->rate_estimate ? 0.5 * (budget->rate_estimate + found) : found;
     const uint64_t fixed = node->options.bytes_per_s;
     budget->bytes_per_s = fixed ? (double)fixed : budget->rate_estimate * budget->backoff;
-    CHECK(budget->bytes_per_s > 0);
+    CHECK(budget->bytes_per_s > 0 && isfinite(budget->bytes_per_s));
 }
 
 double budget_uplink(const struct node *node)

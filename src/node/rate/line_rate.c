@@ -15,7 +15,9 @@ double line_rate(const struct node *node, const struct peer *peer)
 {
     const double cap = (double)node->options.uplink_max;
     const double part = cap > 0 ? cap / fmax(connection_neighbours(node), 1) : INFINITY;
-    return fmin(fmin(rate_neighbour(node, peer)->link.rate, part), line_rate_max(node, peer));
+    const double carried = rate_neighbour(node, peer)->link.rate;
+    CHECK(carried > 0 && part > 0);
+    return fmin(fmin(carried, part), line_rate_max(node, peer));
 }
 
 uint64_t line_downlink_part(const struct node *node, const struct peer *peer)
@@ -29,5 +31,6 @@ uint64_t line_downlink_part(const struct node *node, const struct peer *peer)
     const uint32_t neighbours = connection_neighbours(node);
     const double equal = 1.0 / (neighbours ? neighbours : 1);
     const double used = sum > 0 ? rate_neighbour(node, peer)->incoming / sum : equal;
+    CHECK(used >= 0 && used <= 1);
     return (uint64_t)fmax(cap * 0.5 * (equal + used), 1);
 }

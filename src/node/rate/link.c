@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/error.h"
+
 #define SECOND_NS     1e9
 #define SEGMENT_BYTES 1448.0             /* not worth handing over less, if more waits */
 #define CLOCK_US_MAX  (INT64_MAX / 4000) /* so that no difference of two overflows */
@@ -28,6 +30,7 @@
 
 void bucket_fill(struct bucket *bucket, uint64_t now_ns, double rate, double depth)
 {
+    CHECK(now_ns >= bucket->at_ns && rate > 0 && depth > 0);
     const double passed_s = (double)(now_ns - bucket->at_ns) / SECOND_NS;
     bucket->credit = fmin(bucket->credit + rate * passed_s, depth);
     bucket->at_ns = now_ns;
@@ -50,6 +53,7 @@ void link_init(struct link *link, uint64_t now_ns)
 /* How fast bytes may be handed over: the rate, as far as it is to be trusted. */
 static double pace_of(const struct link *link, uint64_t now_ns)
 {
+    CHECK(now_ns >= link->tried_ns && link->rate > 0);
     const double rate = link->rate, trusted = rate * link->confidence;
     const double age = (double)(now_ns - link->tried_ns) / SECOND_NS / FRESH_S;
     return age > 1 ? fmax(trusted * exp2(1 - age), fmin(rate, LINK_RATE_FIRST)) : trusted;
@@ -71,6 +75,7 @@ bool link_is_open(struct link *link, uint64_t now_ns, double rate_max)
     const double rate = fmin(pace_of(link, now_ns), rate_max);
     const double window = fmax(rate * ((double)link->trip_ns / SECOND_NS + WINDOW_S), WINDOW_MIN);
     const double proven = WINDOW_MIN + 2 * (double)link->arrived; /* triples with each trip */
+    CHECK(link->arrived <= link->sent);
     const bool is_open = (double)(link->sent - link->arrived) < fmin(window, proven) &&
                          link->marks_count < LINK_MARKS / 2;
     link->is_pressed |= !is_open;
@@ -80,6 +85,7 @@ bool link_is_open(struct link *link, uint64_t now_ns, double rate_max)
 size_t link_allows(struct link *link, uint64_t now_ns, size_t waiting, double rate_max)
 {
     const double rate = fmin(pace_of(link, now_ns), rate_max);
+    CHECK(waiting > 0);
     bucket_fill(&link->bucket, now_ns, rate, depth_of(rate));
     const double most = link->bucket.credit;
     if (most < quantum_of(rate, waiting)) {
@@ -94,11 +100,13 @@ uint64_t link_wake_ns(const struct link *link, uint64_t now_ns, size_t waiting, 
 {
     const double rate = fmin(pace_of(link, now_ns), rate_max);
     const double missing = quantum_of(rate, waiting) - link->bucket.credit;
+    CHECK(missing > 0);
     return now_ns + 1 + (uint64_t)ceil(missing / rate * SECOND_NS);
 }
 
 void link_on_sent(struct link *link, uint64_t now_ns, size_t bytes)
 {
+    CHECK(bytes > 0 && link->marks_count <= LINK_MARKS);
     link->bucket.credit -= (double)bytes;
     link->sent += bytes;
     if (link->marks_count == LINK_MARKS) { /* as if handed over with the last: a delay too long */
@@ -112,6 +120,7 @@ void link_on_sent(struct link *link, uint64_t now_ns, size_t bytes)
 /* When the byte that arrived last was handed over; what was before it is done with. */
 static bool take_mark(struct link *link, uint64_t bytes, uint64_t *handed_ns)
 {
+    CHECK(link->marks_first < LINK_MARKS && link->marks_count <= LINK_MARKS);
     while (link->marks_count > 0) {
         const struct mark *first = &link->marks[link->marks_first];
         if (first->bytes >= bytes) {
@@ -131,6 +140,7 @@ static void learn_base_delay(struct link *link, uint64_t now_ns, int64_t delay_n
         link->base_delay[0] = link->base_delay[1] = delay_ns;
         link->base_delay_ns = now_ns;
     }
+    CHECK(now_ns >= link->base_delay_ns);
     if (now_ns - link->base_delay_ns > BASE_NS) {
         link->base_delay[1] = link->base_delay[0];
         link->base_delay[0] = delay_ns;
@@ -206,6 +216,7 @@ static void begin_round(struct link *link, uint64_t now_ns)
 
 static void end_round(struct link *link, uint64_t now_ns, const struct mark *received)
 {
+    CHECK(now_ns > link->round_ns);
     const int64_t way = way_of(link);
     const double backlog_s = (double)(link->look_delay_ns - way) / SECOND_NS;
     const double round_s = (double)(now_ns - link->round_ns) / SECOND_NS;
@@ -220,6 +231,8 @@ static void end_round(struct link *link, uint64_t now_ns, const struct mark *rec
     }
     if (is_used || !is_good)
         link->stride = next_stride(link, round_s, is_good);
+    CHECK(link->rate >= LINK_RATE_MIN && link->rate <= LINK_RATE_MAX);
+    CHECK(link->confidence > 0 && link->confidence <= 1);
     link->is_starting &= is_good;
     link->backlog_ns = link->look_delay_ns > way ? (uint64_t)(link->look_delay_ns - way) : 0;
     begin_round(link, now_ns);
@@ -256,12 +269,14 @@ bool link_on_ack(struct link *link, uint64_t now_ns, uint64_t bytes, uint64_t cl
 
 void link_on_received(struct link *link, uint64_t now_ns, size_t bytes)
 {
+    CHECK(now_ns >= link->received_ns);
     link->received += bytes;
     link->received_ns = now_ns;
 }
 
 bool link_owes_ack(const struct link *link, uint64_t now_ns)
 {
+    CHECK(link->acked <= link->received && now_ns >= link->acked_ns);
     return link->received - link->acked >= ACK_BYTES && now_ns - link->acked_ns >= ACK_NS;
 }
 

@@ -63,6 +63,7 @@ struct outer_step outer_step_of(const struct outer_step_measured *measured)
         .interval_s = is_fixed ? measured->interval_s : interval_s(measured),
         .gain = measured->gain > 0 ? measured->gain : 1,
     };
+    CHECK(outer_step.interval_s > 0 && isfinite(outer_step.interval_s));
     if (measured->step_s == 0 || measured->learners <= 1)
         return outer_step;
     const double due = due_s(measured, usual_gain(measured));

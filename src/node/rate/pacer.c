@@ -25,12 +25,14 @@ static double cap_allows(struct node *node)
 static uint64_t cap_wake_ns(const struct node *node, double wanted)
 {
     const double missing = wanted - node->rate->pacer.uplink.credit;
+    CHECK(node->options.uplink_max > 0 && missing > 0);
     return node->now_ns + 1 + (uint64_t)(missing * 1e9 / (double)node->options.uplink_max);
 }
 
 /* Not before that moment. */
 static size_t wait_until(struct node *node, const struct peer *peer, uint64_t wake_ns)
 {
+    CHECK(wake_ns > node->now_ns);
     slots_put(&node->rate->pacer.held_up, connection_slot(node, peer), true);
     struct pacer *pacer = &node->rate->pacer;
     pacer->wake_ns = wake_ns < pacer->wake_ns ? wake_ns : pacer->wake_ns;
@@ -128,6 +130,7 @@ uint64_t pacer_wake_ns(const struct node *node)
 void pacer_say_ack(struct node *node, const struct peer *peer)
 {
     struct link *link = &rate_neighbour(node, peer)->link;
+    CHECK(link->born_ns <= link->received_ns && link->received_ns <= node->now_ns);
     const struct message ack = {.kind = ACK,
                                 .received = link->received,
                                 .clock = (link->received_ns - link->born_ns) / 1000,
@@ -146,6 +149,7 @@ void pacer_consider_ack(struct node *node, const struct peer *peer)
 void pacer_on_ack(struct node *node, const struct peer *peer, const struct message *ack)
 {
     struct rate_neighbour *neighbour = rate_neighbour(node, peer);
+    CHECK(peer->state == PEER_OPEN);
     if (!link_on_ack(&neighbour->link, node->now_ns, ack->received, ack->clock, ack->held)) {
         connection_hang_up(node, peer, BYE_BROKEN, "sent a receipt for what was not sent");
         return;

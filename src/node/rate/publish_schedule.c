@@ -33,6 +33,7 @@ static double delay_s(const struct node *node)
 
 static void measure_step(struct publish_schedule *schedule, uint64_t now_ns, uint32_t steps)
 {
+    CHECK(now_ns >= schedule->stepped_ns);
     const double span_s = (double)(now_ns - schedule->stepped_ns) * 1e-9;
     if (schedule->stepped_ns > 0 && steps > 0) {
         const double each_s = span_s / steps;
@@ -86,6 +87,7 @@ void publish_schedule_renew(struct node *node)
     schedule->outer_step = outer_step_of(&measured);
     if (options->beta >= 0)
         schedule->outer_step.beta = options->beta;
+    CHECK(schedule->outer_step.gain > 0 && schedule->outer_step.beta >= 0);
 }
 
 /* Drawn anew for each publication, so that nodes which began together do not publish together: what
@@ -101,6 +103,7 @@ void publish_schedule_draw_wait(struct publish_schedule *schedule, double least,
 uint64_t publish_schedule_wait_ns(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
+    CHECK(schedule->outer_step.interval_s > 0 && schedule->wait >= 0);
     return (uint64_t)(1e9 * schedule->outer_step.interval_s * schedule->wait);
 }
 
@@ -124,6 +127,7 @@ void publish_schedule_consider(struct node *node)
 /* What the budget has saved up since the last publication. */
 static double due_bytes(const struct node *node)
 {
+    CHECK(node->now_ns >= node->rate->schedule.published_ns);
     const uint64_t span_ns = node->now_ns - node->rate->schedule.published_ns;
     const uint64_t wait_ns = publish_schedule_wait_ns(node);
     const uint64_t most_ns = wait_ns > SPAN_NS ? wait_ns : SPAN_NS;
@@ -163,6 +167,7 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
                   .swarm_samples = facts->swarm_samples},
         .last = schedule->is_last,
     };
+    CHECK(action->terms.budget_bytes > 0);
     publishing_move(node, PUBLISHING_OUT);
     schedule->published_ns = node->now_ns;
     schedule->steps_since = 0;

@@ -36,6 +36,8 @@ struct rate *rate_new(struct arena *arena, struct node *node)
 
 void rate_on_start(struct node *node, const struct peer *peer)
 {
+    const struct link *last = rate_link(node, peer);
+    CHECK(last->sent == 0 && last->received == 0);
     link_init(&rate_neighbour(node, peer)->link, node->now_ns);
 }
 
@@ -48,6 +50,7 @@ void rate_on_end(struct node *node, const struct peer *peer)
 {
     const struct link *link = rate_link(node, peer);
     struct pacer *pacer = &node->rate->pacer;
+    CHECK(link->arrived <= link->sent && link->acked <= link->received);
     pacer->ended_sent += link->sent;
     pacer->ended_received += link->received;
     slots_put(&pacer->held_up, connection_slot(node, peer), false);

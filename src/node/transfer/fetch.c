@@ -127,6 +127,7 @@ static void ask(struct node *node)
     if (!donor || !connection_say(node, donor, &(struct message){.kind = TAKE}))
         return;
     struct history_request *request = &node->transfer->request;
+    CHECK(!request->is_asked);
     request->is_asked = true;
     request->donor = donor->conn;
     request->asked_ns = node->now_ns;
@@ -187,6 +188,7 @@ static struct span next_span(struct node *node)
     const uint32_t blocks = node->transfer->blocks;
     const uint32_t most = base_state(node) == BASE_ROLLING ? 1 : READ_BLOCKS;
     struct span span = {0};
+    CHECK(fetch->cursor <= blocks);
     while (fetch->cursor < blocks && fetch->from[fetch->cursor] != BLOCK_MISSING)
         fetch->cursor++;
     span.block = fetch->cursor;
@@ -198,6 +200,7 @@ static struct span next_span(struct node *node)
 
 static void set_from(struct fetch *fetch, struct span span, uint64_t from)
 {
+    CHECK(from > BLOCK_WRITTEN);
     for (uint32_t i = 0; i < span.count; i++)
         fetch->from[span.block + i] = from;
 }
@@ -206,6 +209,7 @@ static void set_from(struct fetch *fetch, struct span span, uint64_t from)
 static void release(struct node *node, uint64_t conn)
 {
     struct fetch *fetch = &node->transfer->fetch;
+    CHECK(conn > BLOCK_WRITTEN);
     for (uint32_t i = 0; i < node->transfer->blocks; i++)
         if (fetch->from[i] == conn)
             fetch->from[i] = BLOCK_MISSING;
@@ -284,6 +288,7 @@ static void consider_fetching_from(struct node *node, const struct peer *peer)
  * ones. */
 static void fetch(struct node *node)
 {
+    CHECK(!base_is_whole(node));
     const struct peer *peer = connection_open_peer(node, node->transfer->request.donor);
     if (peer)
         consider_fetching_from(node, peer);
@@ -295,6 +300,7 @@ static void fetch(struct node *node)
 static void count_block(struct node *node, struct transfer_neighbour *neighbour)
 {
     struct fetch *fetch = &node->transfer->fetch;
+    CHECK((neighbour->asked_blocks == 0) == (neighbour->asked_spans_count == 0));
     neighbour->gave_ns = node->now_ns;
     if (!fetch->came_ns)
         fetch->came_ns = node->now_ns;
@@ -344,6 +350,7 @@ void fetch_on_lost(struct node *node, uint64_t conn)
 static void finish(struct node *node)
 {
     struct fetch *fetch = &node->transfer->fetch;
+    CHECK(fetch->blocks_written == node->transfer->blocks && fetch->began_ns <= node->now_ns);
     const uint64_t took_ns = node->now_ns - fetch->began_ns;
     base_move(node, BASE_WHOLE);
     fetch->is_unannounced = true;

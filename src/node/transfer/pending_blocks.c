@@ -28,6 +28,7 @@ static struct pending_block *free_place(const struct node *node)
 static void ask_again(struct node *node, struct pending_block *block)
 {
     struct fetch *fetch = &node->transfer->fetch;
+    CHECK(block->entries > 0 && fetch->from[block->block] == BLOCK_PENDING);
     const struct peer *peer = connection_at(node, (uint32_t)block->conn);
     if (peer->conn == block->conn)
         transfer_neighbour(node, peer)->refused_ns = node->now_ns;
@@ -84,6 +85,7 @@ enum error pending_put(struct node *node, const struct peer *from, const struct 
     const uint32_t entries = transfer_block_entries(node, number);
     if (block_decode(message->bulk.at, message->bulk.count, block->units, entries) != OK)
         return MALFORMED;
+    CHECK(entries > 0 && entries <= node->options.block_entries);
     block->block = number;
     block->entries = entries;
     block->came_ns = node->now_ns;
@@ -170,6 +172,7 @@ static void make_ready(struct node *node)
     struct pending_blocks *pending = &node->transfer->pending;
     const struct rumor_log *log = broadcast_log(node);
     uint32_t covered = 0, room = room_of(node);
+    CHECK(publishing_state(node) != PUBLISHING_OUT);
     for (uint32_t i = 0; i < PENDING_MAX; i++) {
         struct pending_block *block = &pending->blocks[i];
         block->is_covered = block->entries > 0 && block->entries <= room && is_covered(node, block);
@@ -198,6 +201,8 @@ static struct action write_of(struct node *node, struct pending_block *block)
                                   .entries = block->entries,
                                   .units = block->units,
                                   .keep_weights = node->transfer->fetch.keep_weights};
+    CHECK(block->missing == 0 && node->transfer->fetch.from[block->block] == BLOCK_PENDING);
+    CHECK(action.first + action.entries <= node->options.parameters);
     node->transfer->fetch.from[block->block] = BLOCK_WRITTEN;
     block->entries = 0;
     return action;
@@ -207,6 +212,7 @@ static struct action write_of(struct node *node, struct pending_block *block)
 bool pending_next_write(struct node *node, struct action *action)
 {
     struct pending_blocks *pending = &node->transfer->pending;
+    CHECK(!base_is_whole(node));
     if (!pending->is_ready && publishing_state(node) != PUBLISHING_OUT)
         make_ready(node);
     while (pending->is_ready && pending->ready_at < PENDING_MAX) {

@@ -70,6 +70,7 @@ static void begin(struct node *node)
 {
     const uint64_t lag_ns = broadcast_lag_ns(node, node->now_ns);
     const struct peer *peer;
+    CHECK(base_state(node) != BASE_ROLLING && lag_ns <= node->now_ns);
     node->transfer->rolling.wants_whole = false;
     begin_round(node, node->now_ns - lag_ns);
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
@@ -97,6 +98,7 @@ static bool could_keep_up(const struct node *node)
 
 static void end_round(struct node *node)
 {
+    CHECK(base_state(node) == BASE_ROLLING);
     joining_join(node, "holds what the swarm knew lately");
     node->transfer->rolling.wants_whole = could_keep_up(node);
     node->transfer->fetch.keep_weights = false; /* what was learned apart is in the residual now */

@@ -78,6 +78,7 @@ static void say_history(struct node *node, const struct peer *to)
         history.part++;
         history.bulk.count = 0;
     }
+    CHECK(left == 0 && history.part == history.parts);
 }
 
 void serve_on_take(struct node *node, const struct peer *from)
@@ -153,6 +154,7 @@ static uint32_t fair_turn(const struct node *node)
 /* The first blocks it asked for, at most so many. */
 static struct span take_fetch(struct transfer_neighbour *neighbour, uint32_t most)
 {
+    CHECK(neighbour->fetches_count > 0 && most > 0);
     struct span first = neighbour->fetches[0];
     if (first.count > most) {
         first.count = most;
@@ -168,6 +170,7 @@ static struct span take_fetch(struct transfer_neighbour *neighbour, uint32_t mos
 
 static void put_back(struct transfer_neighbour *neighbour, struct span span)
 {
+    CHECK(span.count > 0 && neighbour->fetches_count <= FETCHES_MAX);
     if (neighbour->fetches_count == FETCHES_MAX)
         return; /* it will ask again */
     memmove(neighbour->fetches + 1, neighbour->fetches,
@@ -195,6 +198,7 @@ static const struct peer *next_taker(struct node *node)
 static void begin_reading(struct node *node, uint64_t conn, struct span span, bool is_save)
 {
     struct reading *reading = &node->transfer->serve.reading;
+    CHECK(!reading->is_out && base_is_whole(node));
     reading->is_out = true;
     reading->is_save = is_save;
     reading->conn = conn;
@@ -213,6 +217,7 @@ static void end_reading(struct node *node)
 {
     struct reading *reading = &node->transfer->serve.reading;
     const uint32_t own = versions_place(broadcast_versions(node), broadcast_own(node));
+    CHECK(reading->origins <= broadcast_versions(node)->count);
     reading->is_out = false;
     for (uint32_t place = reading->origins; place < broadcast_versions(node)->count; place++)
         reading->next[place] = 0;
@@ -239,6 +244,8 @@ bool serve_next_read(struct node *node, struct action *action)
                               .first = (uint64_t)span.block * node->options.block_entries};
     for (uint32_t i = 0; i < span.count; i++)
         action->entries += transfer_block_entries(node, span.block + i);
+    CHECK(action->entries > 0 && action->entries <= NODE_READ_MAX);
+    CHECK(action->first + action->entries <= node->options.parameters);
     return true;
 }
 
@@ -252,6 +259,7 @@ static void pay(struct node *node, uint64_t bytes)
 static void say_blocks(struct node *node, const struct peer *to, struct span span,
                        const int32_t *units)
 {
+    CHECK(span.block < node->transfer->blocks && span.count <= node->transfer->blocks - span.block);
     const uint32_t *next = node->transfer->serve.reading.next;
     const size_t entries_listed =
         versions_latest(broadcast_versions(node), next, 0, listed(node), node->scratch, NULL);
@@ -278,7 +286,7 @@ static void say_blocks(struct node *node, const struct peer *to, struct span spa
 void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units)
 {
     struct reading *reading = &node->transfer->serve.reading;
-    CHECK(reading->is_out && !reading->is_save);
+    CHECK(reading->is_out && !reading->is_save && now_ns >= node->now_ns);
     node->now_ns = now_ns;
     end_reading(node);
     const struct peer *peer = connection_at(node, (uint32_t)reading->conn);
@@ -320,7 +328,7 @@ static size_t put_told(const struct origin *origin, uint32_t next, uint64_t samp
 size_t node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out)
 {
     const struct reading *reading = &node->transfer->serve.reading;
-    CHECK(reading->is_out && reading->is_save);
+    CHECK(reading->is_out && reading->is_save && now_ns >= node->now_ns);
     node->now_ns = now_ns;
     end_reading(node);
     if (reading->bases != node->transfer->fetch.bases)

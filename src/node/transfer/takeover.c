@@ -24,7 +24,9 @@ static bool would_lose_more(const struct node *node, const uint32_t *next)
         const struct history_entry told =
             history_entry_at(request->history + (size_t)i * HISTORY_ENTRY_BYTES);
         const uint64_t tag = origin_tag(told.id, told.incarnation);
-        partition_count(&contest, tag, versions_find(versions, tag)->samples, told.samples);
+        const struct origin *origin = versions_find(versions, tag);
+        CHECK(origin); /* replace_version_read has met them all */
+        partition_count(&contest, tag, origin->samples, told.samples);
     }
     bool loses = false;
     for (uint32_t place = 0; place < versions->count; place++) {
@@ -78,6 +80,7 @@ static enum takeover take_over(struct node *node, const struct peer *donor)
     struct transfer *transfer = node->transfer;
     const struct history_request *request = &transfer->request;
     uint32_t *next = request->next;
+    CHECK(donor->state == PEER_OPEN && !request->is_asked);
     const bool is_partitioned = broadcast_is_partitioned(node, donor);
     if (!replace_version_read(node, request->history, request->entries, next))
         return TAKEOVER_NO_ROOM;
@@ -99,6 +102,7 @@ static enum takeover take_over(struct node *node, const struct peer *donor)
     ask_anew(node, donor);
     broadcast_lean_on(node, donor);
     note_beginning(node, donor);
+    CHECK(base_state(node) == BASE_FETCHING);
     return TAKEOVER_DONE;
 }
 
@@ -132,6 +136,7 @@ static enum error put_part(struct node *node, const struct message *part)
 
 static void give_up(struct node *node, const struct peer *donor, bool has_no_room)
 {
+    CHECK(donor->conn == node->transfer->request.donor);
     node->transfer->request.is_asked = false;
     transfer_neighbour(node, donor)->refused_ns = node->now_ns;
     if (has_no_room)

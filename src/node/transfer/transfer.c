@@ -51,6 +51,7 @@ void transfer_on_end(struct node *node, const struct peer *peer)
 void transfer_stats(const struct node *node, struct node_stats *stats)
 {
     const struct transfer *transfer = node->transfer;
+    CHECK(transfer->fetch.blocks_written <= transfer->blocks);
     stats->blocks = transfer->blocks;
     stats->blocks_held = transfer->fetch.blocks_written;
     stats->block_bytes = transfer->fetch.bytes;
