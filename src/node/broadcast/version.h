@@ -52,7 +52,7 @@ struct origin {
     uint64_t tag;             /* names the origin on the wire */
     uint64_t tag_after;       /* the tag of the next incarnation of the same node */
     uint8_t id[ID_BYTES];     /* the node */
-    uint64_t incarnation;     /* which life of that node */
+    uint64_t incarnation;     /* which incarnation of that node */
     uint32_t next;            /* the next rumor expected; 0: we know of none */
     uint32_t newer;           /* place + 1 of the origin that published next after it; 0: none */
     uint32_t older;           /* place + 1 of the origin that published next before it; 0: none */
@@ -104,7 +104,7 @@ void versions_advance(struct versions *versions, struct origin *origin, uint64_t
 void versions_set(struct versions *versions, struct origin *origin, uint32_t next,
                   uint64_t samples);
 
-/* It is the latest from now on, as if it had just told. */
+/* It is the latest from now on, as if it had just published. */
 void versions_touch(struct versions *versions, struct origin *origin);
 
 /* The one before it in time, or the latest of all if `after` is NULL; NULL: there is none. */
@@ -118,9 +118,9 @@ struct origin *versions_newer(const struct versions *versions, const struct orig
 size_t versions_slice(struct versions *versions, const struct origin *first, uint32_t most,
                       uint8_t *out);
 
-/* The entries of those that told last, but for the last `skip`, and at most so many, the latest
- * first; returns how many there are. Of each origin next[place] rumors count, or all that are known
- * if next is NULL. Unless it is NULL, learned takes what they have learned. */
+/* The entries of those that published last, but for the last `skip`, and at most so many, the
+ * latest first; returns how many there are. Of each origin next[place] rumors count, or all that
+ * are known if next is NULL. Unless it is NULL, learned takes what they have learned. */
 size_t versions_latest(const struct versions *versions, const uint32_t *next, uint32_t skip,
                        uint32_t most, uint8_t *out, uint8_t *learned);
 
@@ -128,24 +128,23 @@ size_t versions_latest(const struct versions *versions, const uint32_t *next, ui
 uint64_t versions_hash(const struct versions *versions, const uint32_t *next);
 uint64_t entries_hash(const uint8_t *entries, size_t count);
 
-/* Which origins of ours another knows, who shows so many of its latest entries and the hash of all:
- * those it lists, and of the others all but the latest, of which it knows nothing, while it has as
- * much as we of those before. Where those begin is found out by the hash. Then true; false if there
- * is no such place, and then it is taken to know them all.
- * known: a bit for each place, of [max]. */
+/* Another node shows its latest entries and the hash of all: which of our origins does it know?
+ * Those it lists, and of the others all but the latest: the hash tells where these begin. False: no
+ * such place fits the hash, and it is taken to know them all. known: a bit for each place, [max].
+ */
 bool versions_known(const struct versions *versions, const uint8_t *entries, size_t count,
                     uint64_t hash, uint64_t *known);
 
 struct version_entry {
-    uint64_t tag;
-    uint32_t next;
+    uint64_t tag;  /* the origin */
+    uint32_t next; /* its next rumor */
 };
 struct version_entry version_entry_at(const uint8_t *vector, size_t i);
 void version_entry_put(uint8_t *out, uint64_t tag, uint32_t next);
 
 struct learned {
-    uint64_t samples;
-    float rate; /* as it came: not even a number, perhaps */
+    uint64_t samples; /* that the origin has learned */
+    float rate;       /* samples per second, as it came: perhaps not a number */
 };
 struct learned learned_at(const uint8_t *vector, size_t i);
 void learned_put(uint8_t *out, const struct learned *learned);
