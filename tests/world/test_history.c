@@ -174,6 +174,52 @@ static void a_history_of_too_many_origins_is_refused(void **state)
     must_refuse();
 }
 
+/* A puppet that has learned apart for long, and more: its base is preferred. */
+static void start_talk_across_a_partition(void)
+{
+    struct node_options options = patient_options();
+    options.partition_s = 1;
+    start_talk(&options);
+    run(5 * SECOND_NS);
+    world_rest(&world);
+    uint8_t slice[VERSION_ENTRY_BYTES], learned[LEARNED_BYTES];
+    version_entry_put(slice, origin_tag(puppet.identity.id, 1), 5);
+    learned_put(learned, &(struct learned){.samples = LEARNED, .rate = 1});
+    puppet_say(&puppet, &(struct message){.kind = VERSION,
+                                          .hash = entries_hash(slice, 1),
+                                          .rumors = 5,
+                                          .base = 1,
+                                          .whole = 1,
+                                          .text = {learned, sizeof learned},
+                                          .bulk = {slice, sizeof slice}});
+    must_ask_within(5 * SECOND_NS);
+}
+
+/* Were it believed, the node could not begin the incarnation in which it publishes again. */
+static void a_history_with_an_incarnation_of_ours_to_come_is_refused(void **state)
+{
+    (void)state;
+    start_talk_across_a_partition();
+    struct node_origin own;
+    node_own(world.nodes[0].node, &own);
+    assert_true(own.next > 0);
+    uint8_t bytes[2 * HISTORY_ENTRY_BYTES];
+    struct history_entry entry = {.incarnation = 1, .next = 5, .samples = LEARNED};
+    memcpy(entry.id, puppet.identity.id, ID_BYTES);
+    history_entry_put(bytes, &entry);
+    entry.incarnation = own.incarnation + 1;
+    memcpy(entry.id, own.id, ID_BYTES);
+    history_entry_put(bytes + HISTORY_ENTRY_BYTES, &entry);
+    puppet_say(
+        &puppet,
+        &(struct message){.kind = HISTORY, .digest = 7, .parts = 1, .bulk = {bytes, sizeof bytes}});
+    run(SECOND_NS);
+    assert_false(puppet.closed);
+    assert_false(is_catching_up(0));
+    assert_int_equal(bases_of(0), 0);
+    assert_int_equal(node_incarnation(world.nodes[0].node), own.incarnation);
+}
+
 static void what_a_refused_history_said_takes_no_room(void **state)
 {
     (void)state;
@@ -220,6 +266,7 @@ int main(void)
         TALK(a_history_that_does_not_go_on_is_waited_for_and_given_up),
         TALK(a_history_of_more_rumors_than_there_can_be_is_refused),
         TALK(a_history_of_too_many_origins_is_refused),
+        TALK(a_history_with_an_incarnation_of_ours_to_come_is_refused),
         TALK(what_a_refused_history_said_takes_no_room),
         TALK(a_history_says_who_told_later),
     };

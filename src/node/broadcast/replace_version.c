@@ -18,6 +18,13 @@ static struct origin *find(const struct node *node, const struct history_entry *
     return versions_find(&node->broadcast->versions, origin_tag(told->id, told->incarnation));
 }
 
+/* Only this node begins incarnations of its own: nobody can know a later one. */
+static bool is_ours_to_come(const struct node *node, const struct history_entry *told)
+{
+    const struct origin *own = node->broadcast->own;
+    return told->incarnation > own->incarnation && memcmp(told->id, own->id, ID_BYTES) == 0;
+}
+
 /* Nothing is kept of a history that there is no room for, or that says more than there can be. */
 static bool has_room_for(const struct node *node, const uint8_t *history, uint32_t entries)
 {
@@ -26,7 +33,7 @@ static bool has_room_for(const struct node *node, const uint8_t *history, uint32
     for (uint32_t i = 0; i < entries; i++) {
         const struct history_entry told = entry_at(history, i);
         origins += !find(node, &told);
-        if (told.next > NEXT_MAX)
+        if (told.next > NEXT_MAX || is_ours_to_come(node, &told))
             return false;
     }
     return origins <= versions->max;
