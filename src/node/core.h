@@ -37,7 +37,7 @@ struct node {
 
     struct lifecycle *lifecycle;     /* which state the node is in */
     struct connections *connections; /* conversations with peers */
-    struct membership *membership;   /* who is in the swarm */
+    struct membership *membership;   /* the members of the swarm */
     struct rate *rate;               /* how much is sent and published, and when */
     struct broadcast *broadcast;     /* rumors on their way */
     struct discovery *discovery;     /* member gossip, and whom to dial */

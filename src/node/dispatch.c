@@ -125,7 +125,7 @@ static void open_neighbour(struct node *node, const struct peer *peer)
     CHECK(peer->state == PEER_OPEN);
 }
 
-/* What a new neighbour is told first. */
+/* What a new neighbour is sent first. */
 static void welcome(struct node *node, const struct peer *peer)
 {
     (void)connection_note(node, peer, NOTE_NEIGHBOUR, LEVEL_INFO,
@@ -215,7 +215,7 @@ static void compare(struct node *node, const struct peer *from, const struct mes
     if (version->whole)
         partition_judge(node, from, version);
     if (was_partitioned && !broadcast_is_partitioned(node, from))
-        anti_entropy_show(node, from, true); /* what was said meanwhile it has not heard */
+        anti_entropy_show(node, from, true); /* it lacks what was published meanwhile */
     anti_entropy_on_compared(node, from);
     member_gossip_compare(node, from, version->members);
     if (broadcast_is_partitioned(node, from))
@@ -240,7 +240,7 @@ static void on_history(struct node *node, const struct peer *peer, const struct 
 {
     if (!takeover_on_history(node, peer, history))
         return;
-    member_gossip_renew(node); /* neighbours are to know at once, and who we are now */
+    member_gossip_renew(node); /* neighbours are to know at once, and our incarnation, too */
     member_gossip_flush(node);
     anti_entropy_show_all(node);
 }

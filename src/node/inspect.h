@@ -10,8 +10,8 @@ struct node_stats {
     double samples_per_second;      /* lately; 0: not known yet */
     double share;                   /* of the last publication, among all */
     double interval_s;              /* between two publications, as things are now (outer_step.h) */
-    double gain;                    /* likewise */
-    double beta;                    /* likewise: outer momentum */
+    double gain;                    /* of a publication, as things are now */
+    double beta;                    /* the outer momentum, as things are now */
     uint32_t neighbours;            /* open conversations */
     uint32_t members_live;          /* with this node */
     uint32_t peers_used;            /* conversations, in whatever state */
@@ -105,7 +105,7 @@ struct node_member {
 uint32_t node_members(const struct node *node);
 void node_member(const struct node *node, uint64_t now_ns, uint32_t i, struct node_member *out);
 
-/* What a person is told of the states of lifecycle/lifecycle.h. */
+/* The states of lifecycle/lifecycle.h, as shown to a person. */
 enum node_phase {
     NODE_JOINING,     /* nobody has answered yet */
     NODE_CATCHING_UP, /* takes in what the swarm knows */

@@ -47,8 +47,8 @@ void join_ask_to_confirm(struct node *node)
 
 /* A neighbour that is joining as we are may know less than we. So what counts is the most that any
  * of them has shown (but for a few rumors that are on their way, one of each origin), and, while
- * there has been little time to meet others, only the word of those who have joined. Who knows
- * nothing, as we do, is no swarm. */
+ * there has been little time to meet others, only the word of members that have joined. A
+ * neighbour that knows nothing, as we do, is no swarm. */
 void join_on_knowledge(struct node *node, const struct peer *from, uint64_t missing)
 {
     const uint64_t few = broadcast_active_origins(node);
@@ -74,7 +74,7 @@ static void restart(struct node *node)
                     "saved here");
 }
 
-/* Whoever had a neighbour knows that there is a swarm, and waits longer. */
+/* A node that had a neighbour knows that there is a swarm, and waits longer. */
 void join_consider(struct node *node)
 {
     struct join *join = node->join;

@@ -17,7 +17,7 @@ void join_on_knowledge(struct node *node, const struct peer *from, uint64_t miss
 void join_ask_to_confirm(struct node *node);
 /* A few times a second: is there nobody to learn from? */
 void join_consider(struct node *node);
-/* RESTART: nobody is left who has the base that was being taken over. */
+/* RESTART: no node is left that has the base being taken over. */
 bool join_next_restart(struct node *node, struct action *action);
 
 #endif

@@ -6,7 +6,7 @@
 #include "node/membership/membership.h"
 #include "node/rate/rate.h"
 
-/* Others may be told to leave a little later than we. */
+/* Others may begin to leave a little later than we. */
 #define LINGER_EACH_NS (SECOND_NS / 8) /* for each live member */
 #define LINGER_MIN_NS  SECOND_NS
 #define LINGER_MAX_NS  (3 * SECOND_NS)
@@ -107,11 +107,11 @@ static bool ours_are_known(struct node *node)
     if (!neighbours_have_ours(node))
         return false;
     if (leaving_stage(node) == STAGE_SETTLED && connection_neighbours(node) > 0)
-        node->leave->ours_known = true; /* nothing is told any more */
+        node->leave->ours_known = true; /* nothing more is published */
     return node->leave->ours_known || membership_live(node) == 1;
 }
 
-/* News of who leaves takes longer in a larger swarm. */
+/* That a member leaves takes longer to be known in a larger swarm. */
 static uint64_t linger_ns(const struct node *node)
 {
     const uint64_t linger_ns = membership_live(node) * LINGER_EACH_NS;
@@ -136,7 +136,7 @@ static bool neighbours_have_answered(struct node *node)
     return all;
 }
 
-/* Do all who are leaving too hold the base that we hold? */
+/* Do all members that leave too hold the base that we hold? */
 static bool leavers_agree(const struct node *node)
 {
     const struct members *members = membership_members(node);

@@ -1,17 +1,17 @@
 /* How a node leaves.
  *
- *   RUNNING ── node_leave ──► LEAVING ── the last publication is out ──► SETTLED ── all agree ──►
- * LEFT └──────────────── grace time over ─────────────────────────────►
+ *   RUNNING ── node_leave ──► LEAVING ── last publication out ──► SETTLED ── all agree ──► LEFT
+ *                               └──────────────────────── grace time over ────────────────► │
  *
- * A settled node trains no more but passes on what it hears. It leaves when every neighbour has all
- * its rumors, and every member that is leaving too has settled and holds the same base: so a whole
- * swarm that is told to stop ends with one model, and a single node that is told to stop goes only
- * when what it published last is known to others. The last publication is as large as any; what it
- * leaves out stays in the weights of the checkpoint. Where nobody else is there, it is published
- * all the same, in publications until little is left: the base that stays is what was learned.
- * Where each talks to each the first is certain, since what a neighbour says comes in its order; in
- * a larger swarm the news that another leaves too may take longer than the others linger. Nobody
- * waits longer than the grace time. Held by tests/world/test_leave.c.
+ * A settled node trains no more but passes on what it receives. It leaves when every neighbour has
+ * all its rumors, and every member that is leaving too has settled and holds the same base: so a
+ * whole swarm that is asked to stop ends with one model, and a single node that is asked to goes
+ * only when what it published last is known to others. The last publication is as large as any;
+ * what it leaves out stays in the weights of the checkpoint. Where nobody else is there, it is
+ * published all the same, in publications until little is left: the base that stays is what was
+ * learned. Where each talks to each the first is certain, since what a neighbour says comes in its
+ * order; in a larger swarm the news that another leaves too may take longer than the others linger.
+ * Nobody waits longer than the grace time. Held by tests/world/test_leave.c.
  */
 #ifndef HEARSAY_NODE_LEAVE_H
 #define HEARSAY_NODE_LEAVE_H
@@ -21,7 +21,7 @@
 struct leave *leave_new(struct arena *arena);
 size_t leave_arena_bytes(void);
 
-/* The last publication is out, and told so many entries. */
+/* The last publication is out, of so many entries. */
 void leave_on_published(struct node *node, uint32_t entries);
 /* While not RUNNING: is it time to go on? */
 void leave_consider(struct node *node);

@@ -265,7 +265,7 @@ static bool next_train(struct node *node, struct action *action)
 }
 
 /* The step that the swarm's base made since our last publication is gone on with only if it was the
- * swarm's step: what was heard to catch up is old. */
+ * swarm's step: what came to catch up is old. */
 static bool has_momentum(const struct node *node)
 {
     const uint64_t asked_ns = broadcast_asked_ns(node);

@@ -1,4 +1,4 @@
-/* The node: who it talks to, when, and how much it publishes. Events in, actions out.
+/* The node: its neighbours, its rumors, and how much it publishes. Events in, actions out.
  *
  *                 node_on_…(now, …)                       node_next(&action) until false
  *   transport ──► accept connected bytes sent closed ─►┐ ┌─► DIAL SEND HANGUP ──► transport
@@ -43,7 +43,7 @@ struct node_limits {
     uint32_t incarnations_max;      /* origins: what each has published stays in the sum for ever */
     uint32_t listed_max;            /* of them, beside a block; 0: as many as may matter. For tests:
                                        so few that others are left out */
-    uint32_t half_open_max;         /* callers who have not proved the swarm key */
+    uint32_t half_open_max;         /* callers that have not proved the swarm key */
     uint32_t half_open_per_net_max; /* the same, from one network (address_network) */
     uint64_t handshake_ns;          /* time to prove it */
     uint64_t silence_ns;            /* a neighbour silent for so long is gone */
@@ -52,14 +52,14 @@ struct node_limits {
 };
 
 struct node_options {
-    const struct identity *identity; /* who it is; the owner's */
-    uint8_t swarm_key[KEY_BYTES];    /* who may enter */
+    const struct identity *identity; /* its keys and id; the owner's */
+    uint8_t swarm_key[KEY_BYTES];    /* lets a node enter */
     const char *swarm_id;            /* the name of the swarm */
     const char *model;               /* its description: equal texts, equal models */
     uint64_t parameters;             /* of the model */
     uint64_t digest;                 /* of the base at birth */
     uint32_t block_entries;      /* the same everywhere: BLOCK_ENTRIES, or less in a small world */
-    uint64_t incarnation;        /* higher than in any earlier life of this node */
+    uint64_t incarnation;        /* higher than any earlier one of this node */
     const uint8_t *history;      /* the rumors behind that base, as node_on_saved said; read at
                                     birth */
     size_t history_bytes;        /* 0: the base is the initial one, b0 */
@@ -90,7 +90,7 @@ struct node_options {
     uint64_t save_ns;           /* between two checkpoints; 0: none */
     uint64_t grace_ns;          /* leaving takes no longer */
     uint32_t apply_window;      /* entries given to the learner and not yet applied, at most */
-    struct node_limits limits;
+    struct node_limits limits;  /* what it keeps and waits for at most */
 };
 
 enum action_kind {
@@ -106,7 +106,7 @@ enum action_kind {
                        node_on_applied; valid like update */
     ACTION_SAVE,    /* take a copy of all that the learner is, then node_on_saved */
     ACTION_NOTE,    /* note */
-    ACTION_RESTART, /* nobody is left who has the base that was being taken over: end, and begin
+    ACTION_RESTART, /* no node is left that has the base being taken over: end, and begin
                        again with what is on disk */
     ACTION_FINISHED /* the node has left: stop */
 };

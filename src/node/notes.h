@@ -43,26 +43,26 @@ enum note_kind {
 enum note_level { LEVEL_DEBUG, LEVEL_INFO, LEVEL_WARNING, LEVEL_ERROR };
 
 struct note {
-    uint64_t at_ns;
-    enum note_kind kind;
-    enum note_level level;
-    char who[ID_TEXT_BYTES];        /* another node, or "" */
-    char where[ADDRESS_TEXT_BYTES]; /* its address, or "" */
-    char text[320];
+    uint64_t at_ns;                 /* when it happened */
+    enum note_kind kind;            /* what happened */
+    enum note_level level;          /* how much it matters */
+    char who[ID_TEXT_BYTES];        /* the id of another node, or "" */
+    char where[ADDRESS_TEXT_BYTES]; /* the address of that node, or "" */
+    char text[320];                 /* the sentence for a person */
 };
 
 const char *note_kind_name(enum note_kind kind);
 
 /* The notes waiting to be fetched: a ring that forgets the oldest. */
 struct notes {
-    struct note *ring;
-    uint32_t max;
-    uint32_t from;
-    uint32_t count;
-    double tokens; /* for notes caused by others */
-    double tokens_per_second;
-    uint64_t refilled_ns;
-    uint64_t suppressed;
+    struct note *ring;        /* [max] */
+    uint32_t max;             /* room for so many */
+    uint32_t from;            /* where the oldest is in the ring */
+    uint32_t count;           /* how many wait */
+    double tokens;            /* notes caused by others that may be made now */
+    double tokens_per_second; /* how fast these come back; as many are kept at most */
+    uint64_t refilled_ns;     /* when they last did */
+    uint64_t suppressed;      /* notes held back or forgotten, and not said so yet */
 };
 
 void notes_init(struct notes *notes, struct arena *arena, uint32_t max, double per_second);

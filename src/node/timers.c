@@ -72,7 +72,7 @@ static void check_peer(struct node *node, const struct peer *peer)
     connection_hang_up(node, peer, BYE_SILENT, "nothing was heard for too long");
 }
 
-/* We have stood still: what others said meanwhile is still to be heard, and nobody is to be blamed
+/* We have stood still: what others sent meanwhile is still to be read, and nobody is to be blamed
  * for what we did not do (Lifeguard). */
 static void forgive(struct node *node, uint64_t late_ns)
 {

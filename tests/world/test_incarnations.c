@@ -141,7 +141,7 @@ static void who_tells_nothing_is_asked_for_anew_as_others(void **state)
     struct node *node = world.nodes[0].node;
     const struct origin *quiet = broadcast_own(world.nodes[2].node);
     const struct peer *fed_by = connection_by_id(node, world.nodes[1].identity.id, NULL);
-    assert_int_equal(versions_of(0)->telling, 0);
+    assert_int_equal(versions_of(0)->publishers, 0);
     versions_find(versions_of(0), quiet->tag)->parent_conn = fed_by->conn;
     const uint64_t wants = connection_said(node, WANT).count;
     world_kill(&world, 1, false);
@@ -211,9 +211,10 @@ static void a_life_too_many_is_not_heard_and_its_neighbour_says_so(void **state)
         assert_int_equal(stats_of(0).origins, incarnation < 17 ? incarnation : 16);
         assert_int_equal(world.nodes[0].notes[NOTE_FULL], incarnation > 14); /* once in a minute */
         if (incarnation == 15)
-            assert_string_equal(world.nodes[0].last[NOTE_FULL].text,
-                                "there will soon be no room for another incarnation: 15 are known, and "
-                                "limits.incarnations is 16; raise it on all nodes");
+            assert_string_equal(
+                world.nodes[0].last[NOTE_FULL].text,
+                "there will soon be no room for another incarnation: 15 are known, and "
+                "limits.incarnations is 16; raise it on all nodes");
         if (incarnation < 17) {
             world_kill(&world, 1, true);
             world_start(&world, 1);

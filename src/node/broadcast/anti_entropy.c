@@ -1,12 +1,13 @@
-/* Anti-entropy (Demers and others 1987): neighbours show each other their versions. Whoever sees
- * that it lacks something asks for it (repair.c).
+/* Anti-entropy (Demers and others 1987): neighbours show each other their versions. A node
+ * that sees that it lacks something asks for it (repair.c).
  *
  * Two that meet show each other everything they know, or as much of it as a message has room for,
  * the latest first; from then on, once a second, a random neighbour is shown a slice, and first of
  * all how much of its own rumors we have. Slices go round, so that in a large swarm a gap is found
- * late but at a price that does not grow. A neighbour that has shown our very version is only told
- * that it is still the same. Where nothing new comes any more, and yet a neighbour knows more than
- * we and its slice does not show what, we ask for all. Held by tests/world/test_broadcast_tree.c.
+ * late but at a price that does not grow. A neighbour that has shown our very version is only
+ * shown that it is still the same. Where nothing new comes any more, and yet a neighbour knows more
+ * than we and its slice does not show what, we ask for all. Held by
+ * tests/world/test_broadcast_tree.c.
  */
 #include <string.h>
 
@@ -17,7 +18,7 @@
 #define LONG      256              /* origins: a version with more is long */
 #define WHOLE_MAX ((MESSAGE_MAX - MESSAGE_ADDS) / (VERSION_ENTRY_BYTES + LEARNED_BYTES))
 
-/* How many rumors there are. A node that has not joined speaks for those it hears them from. */
+/* How many rumors there are. A node that has not joined speaks for those that send them to it. */
 static uint64_t rumors_there_are(const struct node *node)
 {
     const uint64_t shown = joining_has_joined(node) ? 0 : broadcast_most_shown(node, true);
@@ -29,7 +30,8 @@ static uint64_t rumors_there_are(const struct node *node)
 static size_t put_whole(const struct node *node, uint8_t **learned)
 {
     const struct versions *versions = &node->broadcast->versions;
-    const uint32_t most = versions->telling < WHOLE_MAX ? versions->telling : (uint32_t)WHOLE_MAX;
+    const uint32_t most =
+        versions->publishers < WHOLE_MAX ? versions->publishers : (uint32_t)WHOLE_MAX;
     *learned = node->scratch + most * (size_t)VERSION_ENTRY_BYTES;
     return versions_latest(versions, NULL, 0, most, node->scratch, *learned);
 }
@@ -54,7 +56,7 @@ static size_t put_slice(struct node *node, const struct peer *peer)
     const struct origin *theirs = versions_find(versions, origin_tag(peer->id, peer->incarnation));
     if (broadcast_neighbour(node, peer)->hash == versions->hash)
         return versions_slice(versions, theirs, 0, node->scratch);
-    if (versions->telling <= 2 * membership_live(node))
+    if (versions->publishers <= 2 * membership_live(node))
         return versions_slice(versions, theirs, SLICE, node->scratch);
     const size_t entries = versions_slice(versions, theirs, SLICE / 2, node->scratch);
     return entries + put_latest(node, node->scratch + entries * VERSION_ENTRY_BYTES);
@@ -65,7 +67,8 @@ void anti_entropy_show(struct node *node, const struct peer *peer, bool whole)
     CHECK(peer->state == PEER_OPEN);
     const struct versions *versions = &node->broadcast->versions;
     uint8_t *learned = NULL;
-    whole |= versions->telling <= SLICE && broadcast_neighbour(node, peer)->hash != versions->hash;
+    whole |=
+        versions->publishers <= SLICE && broadcast_neighbour(node, peer)->hash != versions->hash;
     const size_t entries = whole ? put_whole(node, &learned) : put_slice(node, peer);
     CHECK(entries * (size_t)VERSION_ENTRY_BYTES <= MESSAGE_MAX);
     (void)connection_say(node, peer,
@@ -104,7 +107,7 @@ void anti_entropy_round(struct node *node)
 void anti_entropy_ask_for_all(struct node *node, const struct peer *peer)
 {
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);
-    const bool is_long = node->broadcast->versions.telling > LONG;
+    const bool is_long = node->broadcast->versions.publishers > LONG;
     if (!base_is_whole(node) ||
         (is_long && neighbour->asked_ns && node->now_ns - neighbour->asked_ns < LONG_NS))
         return;

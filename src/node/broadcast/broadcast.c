@@ -30,10 +30,10 @@ static void restore(struct node *node, struct broadcast *broadcast)
     const struct node_options *options = &node->options;
     for (size_t at = 0; at + HISTORY_ENTRY_BYTES <= options->history_bytes;
          at += HISTORY_ENTRY_BYTES) {
-        const struct history_entry told = history_entry_at(options->history + at);
-        struct origin *origin = versions_add(&broadcast->versions, told.id, told.incarnation);
+        const struct history_entry entry = history_entry_at(options->history + at);
+        struct origin *origin = versions_add(&broadcast->versions, entry.id, entry.incarnation);
         CHECK(origin);
-        versions_set(&broadcast->versions, origin, told.next, told.samples);
+        versions_set(&broadcast->versions, origin, entry.next, entry.samples);
     }
     broadcast->remembers = options->history_bytes > 0;
     node->options.history = NULL;
@@ -104,7 +104,7 @@ void broadcast_stats(const struct node *node, struct node_stats *stats)
 {
     const struct broadcast *broadcast = node->broadcast;
     const struct rumor_counts *counts = &broadcast->counts;
-    stats->origins = broadcast->versions.telling;
+    stats->origins = broadcast->versions.publishers;
     stats->digest = broadcast->versions.digest;
     stats->version = broadcast->versions.rumors;
     stats->version_hash = broadcast->versions.hash;
@@ -143,10 +143,10 @@ uint32_t broadcast_latest_origins(const struct node *node)
 
 uint32_t broadcast_active_origins(const struct node *node)
 {
-    const uint32_t telling = node->broadcast->versions.telling;
+    const uint32_t publishers = node->broadcast->versions.publishers;
     const uint32_t latest = broadcast_latest_origins(node);
-    CHECK(telling <= node->broadcast->versions.count);
-    return telling < latest ? telling : latest;
+    CHECK(publishers <= node->broadcast->versions.count);
+    return publishers < latest ? publishers : latest;
 }
 
 struct origin *broadcast_meet(struct node *node, const struct peer *from,

@@ -43,9 +43,9 @@ void broadcast_on_prune(struct node *node, const struct peer *from, uint64_t tag
     push_backlog_forget(neighbour, place);
 }
 
-/* A node that takes over a base hears what others publish from its donor, and passes nothing on
+/* A node that takes over a base receives what others publish from its donor, and passes nothing on
  * until it is asked: on a thin link there is no room for what either side has anyway. A node whose
- * base is ROLLING hears no rumors from anybody. */
+ * base is ROLLING takes no rumors from anybody. */
 void broadcast_hold_back(struct node *node, const struct peer *peer)
 {
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);
@@ -84,7 +84,7 @@ void broadcast_on_first(struct node *node, const struct peer *from, uint32_t pla
 }
 
 /* Two send us what this origin says: one must stop, as long as both are there. The origin itself is
- * never sent away for being slower once than somebody who passes it on. */
+ * never sent away for being slower once than a node that passes it on. */
 void broadcast_on_twice(struct node *node, const struct peer *from, uint32_t place)
 {
     CHECK(place < node->broadcast->versions.count);

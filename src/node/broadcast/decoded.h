@@ -1,10 +1,10 @@
-/* Rumors that were decoded when they were heard, until the learner is given them: so that none is
+/* Rumors that were decoded when they came, until the learner is given them: so that none is
  * decoded twice, unless the learner is far behind.
  *
  *   room ─► (decode) ─► keep ─► ... those that wait, in their order ... ─► at
  *
- * They have as much memory as one of the largest. When it is used up all are dropped, and who needs
- * one decodes it again: they stand in the log (log.h). Held by tests/unit/node/test_decoded.c. */
+ * They have as much memory as one of the largest. When it is used up all are dropped, and one that
+ * is needed is decoded again from the log (rumor_log.h). Held by tests/unit/node/test_decoded.c. */
 #ifndef HEARSAY_NODE_BROADCAST_DECODED_H
 #define HEARSAY_NODE_BROADCAST_DECODED_H
 
@@ -17,13 +17,14 @@
 #define DECODED_MAX 256
 
 struct decoded {
-    struct update updates[DECODED_MAX];
-    uint64_t positions[DECODED_MAX];
-    uint32_t first, end; /* those kept */
-    uint32_t *index;     /* [entries_max] of all of them, back to back ... */
-    int8_t *level;       /* ... and likewise */
-    uint32_t entries_max;
-    uint32_t entries; /* of those kept */
+    struct update updates[DECODED_MAX]; /* the rumors, in the order of the log */
+    uint64_t positions[DECODED_MAX];    /* where each stands in the log */
+    uint32_t first;                     /* the first that was not given out */
+    uint32_t end;                       /* the place after the last */
+    uint32_t *index;                    /* [entries_max] indices of all, back to back */
+    int8_t *level;                      /* [entries_max] levels of all, back to back */
+    uint32_t entries_max;               /* room for so many entries */
+    uint32_t entries;                   /* entries of all that are kept */
 };
 
 size_t decoded_arena_bytes(uint32_t entries_max);

@@ -18,10 +18,10 @@
 #define HISTORY_ENTRY_BYTES 52
 
 struct history_entry {
-    uint8_t id[ID_BYTES];
-    uint64_t incarnation;
-    uint32_t next;
-    uint64_t samples;
+    uint8_t id[ID_BYTES]; /* the node */
+    uint64_t incarnation; /* which incarnation of it */
+    uint32_t next;        /* rumors before this one are in the base */
+    uint64_t samples;     /* that it had learned by then */
 };
 void history_entry_put(uint8_t *out, const struct history_entry *entry);
 struct history_entry history_entry_at(const uint8_t *at);

@@ -189,7 +189,7 @@ static bool is_awaited(const struct node *node, const struct origin *origin)
            node->now_ns - origin->gap.asked_ns < AGAIN_NS + asked->rtt_ns;
 }
 
-/* What a neighbour far away has heard may be on its way to us from another as far away. */
+/* What a neighbour far away has received may be on its way to us from another as far away. */
 static uint64_t after_ns(const struct peer *peer)
 {
     const uint64_t after_ns = peer->rtt_ns > AFTER_NS ? peer->rtt_ns : AFTER_NS;

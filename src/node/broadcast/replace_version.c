@@ -13,16 +13,16 @@ static struct history_entry entry_at(const uint8_t *history, uint32_t i)
     return history_entry_at(history + i * (size_t)HISTORY_ENTRY_BYTES);
 }
 
-static struct origin *find(const struct node *node, const struct history_entry *told)
+static struct origin *find(const struct node *node, const struct history_entry *entry)
 {
-    return versions_find(&node->broadcast->versions, origin_tag(told->id, told->incarnation));
+    return versions_find(&node->broadcast->versions, origin_tag(entry->id, entry->incarnation));
 }
 
 /* Only this node begins incarnations of its own: nobody can know a later one. */
-static bool is_ours_to_come(const struct node *node, const struct history_entry *told)
+static bool is_ours_to_come(const struct node *node, const struct history_entry *entry)
 {
     const struct origin *own = node->broadcast->own;
-    return told->incarnation > own->incarnation && memcmp(told->id, own->id, ID_BYTES) == 0;
+    return entry->incarnation > own->incarnation && memcmp(entry->id, own->id, ID_BYTES) == 0;
 }
 
 /* Nothing is kept of a history that there is no room for, or that says more than there can be. */
@@ -31,9 +31,9 @@ static bool has_room_for(const struct node *node, const uint8_t *history, uint32
     const struct versions *versions = &node->broadcast->versions;
     uint32_t origins = versions->count;
     for (uint32_t i = 0; i < entries; i++) {
-        const struct history_entry told = entry_at(history, i);
-        origins += !find(node, &told);
-        if (told.next > NEXT_MAX || is_ours_to_come(node, &told))
+        const struct history_entry entry = entry_at(history, i);
+        origins += !find(node, &entry);
+        if (entry.next > NEXT_MAX || is_ours_to_come(node, &entry))
             return false;
     }
     return origins <= versions->max;
@@ -48,12 +48,12 @@ bool replace_version_read(struct node *node, const uint8_t *history, uint32_t en
     CHECK(entries <= versions->max);
     memset(next, 0, versions->max * sizeof *next);
     for (uint32_t i = 0; i < entries; i++) {
-        const struct history_entry told = entry_at(history, i);
-        struct origin *origin = find(node, &told);
+        const struct history_entry entry = entry_at(history, i);
+        struct origin *origin = find(node, &entry);
         if (!origin)
-            origin = versions_add(versions, told.id, told.incarnation);
+            origin = versions_add(versions, entry.id, entry.incarnation);
         CHECK(origin); /* there is room */
-        next[versions_place(versions, origin)] = told.next;
+        next[versions_place(versions, origin)] = entry.next;
     }
     return true;
 }
@@ -93,7 +93,7 @@ static uint64_t digest_of_logged(struct node *node, uint32_t place, uint32_t seq
     return digest_of_update(broadcast_logged(node, rumor, bytes));
 }
 
-/* Who published later: as the history says, and then whoever is not in it. */
+/* Which origins published later: as the history says, and then those that are not in it. */
 static void set_order(struct node *node, const uint8_t *history, uint32_t entries)
 {
     struct versions *versions = &node->broadcast->versions;
@@ -101,8 +101,8 @@ static void set_order(struct node *node, const uint8_t *history, uint32_t entrie
     uint32_t others = versions->count;
     memset(seen, 0, bit_words(versions->count) * sizeof *seen);
     for (uint32_t i = 0; i < entries; i++) {
-        const struct history_entry told = entry_at(history, i);
-        struct origin *origin = find(node, &told);
+        const struct history_entry entry = entry_at(history, i);
+        struct origin *origin = find(node, &entry);
         CHECK(origin);
         others -= !bit_get(seen, versions_place(versions, origin));
         bit_set(seen, versions_place(versions, origin), true);
@@ -115,13 +115,13 @@ static void set_order(struct node *node, const uint8_t *history, uint32_t entrie
 static void set_samples(struct node *node, const uint8_t *history, uint32_t entries)
 {
     for (uint32_t i = 0; i < entries; i++) {
-        const struct history_entry told = entry_at(history, i);
-        struct origin *origin = find(node, &told);
+        const struct history_entry entry = entry_at(history, i);
+        struct origin *origin = find(node, &entry);
         CHECK(origin);
-        if (origin->next == told.next)
-            origin->samples = told.samples;
-        if (origin->applied == told.next)
-            origin->applied_samples = told.samples;
+        if (origin->next == entry.next)
+            origin->samples = entry.samples;
+        if (origin->applied == entry.next)
+            origin->applied_samples = entry.samples;
     }
 }
 

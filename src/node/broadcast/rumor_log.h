@@ -1,12 +1,12 @@
-/* The log: the last rumors heard or told, as the bytes that came, up to a cap.
+/* The log: the last rumors received or published, as their bytes, up to a cap.
  *
  *   oldest ──────────────── applied ─────────────── newest
  *     │ kept for neighbours    │ not yet given to     │
  *     │ that ask               │ the learner          │
  *
  * A new rumor pushes the oldest out, but never one that the learner has not been given. Rumors
- * heard are refused when half the log waits for the learner (anti-entropy brings them again
- * later) or it is crowded, and no telling is begun here then: what is told always has room.
+ * received are refused when half the log waits for the learner (anti-entropy brings them again
+ * later) or it is crowded, and no publication begins then: what is published here always has room.
  */
 #ifndef HEARSAY_NODE_BROADCAST_RUMOR_LOG_H
 #define HEARSAY_NODE_BROADCAST_RUMOR_LOG_H
@@ -19,25 +19,25 @@
 
 struct rumor_log_entry {
     uint64_t chain; /* position + 1 of the next older entry in the same bucket, 0: none */
-    size_t offset;  /* in the ring */
-    uint32_t bytes;
-    uint32_t place; /* of its origin */
-    uint32_t seq;
-    bool own; /* told here: the learner has it already */
+    size_t offset;  /* where it begins in the ring */
+    uint32_t bytes; /* how long it is */
+    uint32_t place; /* of its origin, among the versions */
+    uint32_t seq;   /* its number */
+    bool own;       /* published here: the learner has it already */
 };
 
 struct rumor_log {
-    uint8_t *ring;
-    size_t ring_bytes;
-    size_t write_offset;
-    struct rumor_log_entry *entries; /* [entries_max], a position modulo entries_max */
-    uint64_t entries_max;
-    uint64_t oldest;      /* positions count up for ever */
-    uint64_t newest;      /* one past the last */
-    uint64_t applied;     /* next to give to the learner */
-    size_t waiting_bytes; /* heard and not applied yet */
-    uint64_t *buckets;    /* position + 1 */
-    uint64_t buckets_mask;
+    uint8_t *ring;                   /* [ring_bytes] rumors, one after the other */
+    size_t ring_bytes;               /* its size */
+    size_t write_offset;             /* where the next rumor goes in the ring */
+    struct rumor_log_entry *entries; /* [entries_max], by position modulo entries_max */
+    uint64_t entries_max;            /* a power of two */
+    uint64_t oldest;                 /* position of the oldest entry; positions only count up */
+    uint64_t newest;                 /* position after the newest entry */
+    uint64_t applied;                /* position of the next to give to the learner */
+    size_t waiting_bytes;            /* bytes of others' rumors that the learner was not given */
+    uint64_t *buckets;               /* hash table by place and number: position + 1; 0: none */
+    uint64_t buckets_mask;           /* its size less 1 */
 };
 
 void rumor_log_init(struct rumor_log *log, struct arena *arena, size_t ring_bytes);
@@ -49,8 +49,8 @@ size_t rumor_log_arena_bytes(size_t ring_bytes);
 bool rumor_log_append(struct rumor_log *log, uint32_t place, uint32_t seq, bool own,
                       const uint8_t *rumor, uint32_t bytes);
 
-/* Is so much not yet applied to the learner, ours among it, that another telling (an eighth of the
- * log at most) might not fit? */
+/* Is so much not yet applied to the learner, ours among it, that another publication (an eighth of
+ * the log at most) might not fit? */
 bool rumor_log_is_crowded(const struct rumor_log *log);
 
 /* The rumor, or NULL when it is not (any more) here. The pointer is good until the next append. */

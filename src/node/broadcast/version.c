@@ -109,23 +109,23 @@ static uint64_t hash_of(uint64_t tag, uint32_t next)
 void versions_advance(struct versions *versions, struct origin *origin, uint64_t digest)
 {
     CHECK(origin->next < UINT32_MAX);
-    versions->telling += origin->next == 0;
+    versions->publishers += origin->next == 0;
     versions->hash += hash_of(origin->tag, origin->next + 1) - hash_of(origin->tag, origin->next);
     versions->digest = digest_add(versions->digest, digest);
     versions->rumors++;
     origin->next++;
-    CHECK(versions->telling <= versions->count && versions->rumors >= versions->telling);
+    CHECK(versions->publishers <= versions->count && versions->rumors >= versions->publishers);
     versions_touch(versions, origin);
 }
 
 void versions_set(struct versions *versions, struct origin *origin, uint32_t next, uint64_t samples)
 {
     CHECK(versions->rumors >= origin->next);
-    versions->telling +=
+    versions->publishers +=
         (origin->next == 0 && next > 0) - (uint32_t)(origin->next > 0 && next == 0);
     versions->hash += hash_of(origin->tag, next) - hash_of(origin->tag, origin->next);
     versions->rumors += (uint64_t)next - origin->next;
-    CHECK(versions->telling <= versions->count && versions->rumors >= versions->telling);
+    CHECK(versions->publishers <= versions->count && versions->rumors >= versions->publishers);
     origin->next = origin->applied = next;
     origin->samples = origin->applied_samples = samples;
 }
@@ -174,8 +174,8 @@ size_t versions_latest(const struct versions *versions, const uint32_t *next, ui
     size_t entries = 0;
     for (const struct origin *origin = versions_older(versions, NULL); origin && entries < most;
          origin = versions_older(versions, origin)) {
-        const uint32_t told = next_of(versions, next, origin);
-        if (told == 0)
+        const uint32_t known = next_of(versions, next, origin);
+        if (known == 0)
             continue;
         if (skip > 0) {
             skip--;
@@ -184,7 +184,7 @@ size_t versions_latest(const struct versions *versions, const uint32_t *next, ui
         if (learned)
             learned_put(learned + entries * LEARNED_BYTES,
                         &(struct learned){.samples = origin->samples, .rate = origin->rate});
-        version_entry_put(out + VERSION_ENTRY_BYTES * entries++, origin->tag, told);
+        version_entry_put(out + VERSION_ENTRY_BYTES * entries++, origin->tag, known);
     }
     return entries;
 }

@@ -2,8 +2,8 @@
  *
  * An origin is one incarnation of one node; its tag is a 64-bit hash of both. Neighbours compare
  * versions by a 64-bit hash of the whole, whatever the order, and by slices of it that go round.
- * The digest of all that is known rides along: since rumors are sums, it follows from the rumors
- * alone, and two nodes with equal versions must have equal ones.
+ * The digest of all that is known rides along: rumors are sums, so equal versions must have equal
+ * digests.
  *
  * Incarnations that ended stay in the sum for ever. So a version is shown by its latest entries and
  * the hash of all, which tells whether the rest is known, too.
@@ -73,7 +73,7 @@ struct versions {
     uint32_t newest;        /* place + 1 of the origin that published last */
     uint32_t oldest;        /* place + 1 of the one that has been silent for longest */
     uint32_t cursor;        /* where the next slice begins */
-    uint32_t telling;       /* origins that we know rumors of */
+    uint32_t publishers;    /* origins that we know rumors of */
     uint64_t rumors;        /* rumors known in all */
     uint64_t hash;          /* the sum of a hash of each entry: of the whole, not of its order */
     uint64_t digest;        /* of the base that these rumors make */
@@ -99,8 +99,7 @@ static inline uint32_t versions_place(const struct versions *versions, const str
 /* The next rumor of this origin is known from now on, and adds so much to the digest. */
 void versions_advance(struct versions *versions, struct origin *origin, uint64_t digest);
 
-/* From now on this is what is known of the origin, more or less than before; applied, too. The
- * digest is the caller's to put right. */
+/* So much of the origin is known and applied from now on. The caller puts the digest right. */
 void versions_set(struct versions *versions, struct origin *origin, uint32_t next,
                   uint64_t samples);
 
@@ -114,7 +113,7 @@ struct origin *versions_newer(const struct versions *versions, const struct orig
 
 /* The entry of `first` (unless NULL or nothing is known of it), then those of at most `most` others
  * that we know rumors of, where the last slice ended, round and round; returns how many there are.
- * So every entry is in one of ceil(telling / most) slices one after the other. */
+ * So every entry is in one of ceil(publishers / most) slices one after the other. */
 size_t versions_slice(struct versions *versions, const struct origin *first, uint32_t most,
                       uint8_t *out);
 
@@ -130,8 +129,7 @@ uint64_t entries_hash(const uint8_t *entries, size_t count);
 
 /* Another node shows its latest entries and the hash of all: which of our origins does it know?
  * Those it lists, and of the others all but the latest: the hash tells where these begin. False: no
- * such place fits the hash, and it is taken to know them all. known: a bit for each place, [max].
- */
+ * such place fits the hash, and it is taken to know them all. known: [max] bits, by place. */
 bool versions_known(const struct versions *versions, const uint8_t *entries, size_t count,
                     uint64_t hash, uint64_t *known);
 

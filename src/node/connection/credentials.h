@@ -6,7 +6,7 @@
 #include "crypto/identity.h"
 
 struct credentials {
-    const struct identity *identity;      /* who this node is */
+    const struct identity *identity;      /* the keys and id of this node */
     struct gate gate;                     /* what a caller must show first, from the swarm key */
     uint8_t psk[KEY_BYTES];               /* the handshake's key, derived from the swarm key */
     uint8_t prologue[INTRODUCTION_BYTES]; /* what both sides must agree on: swarm and model */

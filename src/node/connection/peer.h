@@ -55,10 +55,10 @@ enum retry {
 #define GREETING_MAX 512
 /* On a thin link a frame may take longer than anybody may be silent, but not longer than this. */
 #define FRAME_NS ((uint64_t)10000000000)
-/* Sealed bytes applied to the transport at once. */
+/* Sealed bytes handed to the transport at once. */
 #define SENDING_BYTES (2 * (FRAME_MAX + LENGTH_BYTES))
 
-/* The sentence for who was connected and got no answer to its gate. */
+/* The sentence for a call that was connected and got no answer to its gate. */
 #define PEER_NO_ANSWER "it closed without an answer: another swarm key, or no hearsay node"
 
 struct peer {
@@ -67,7 +67,7 @@ struct peer {
     bool dialled;               /* we called */
     struct address address;     /* dialled, or where it came from */
     uint8_t id[ID_BYTES];       /* who it is; from MEETING on */
-    uint64_t incarnation;       /* which life of that node; from OPEN on */
+    uint64_t incarnation;       /* which incarnation of it; from OPEN on */
     uint64_t born_ns;           /* when the conversation began */
     uint64_t since_ns;          /* when this state began */
     uint64_t heard_ns;          /* when bytes came last, of a frame that is not too slow */
@@ -80,7 +80,7 @@ struct peer {
     bool hangup_asked;          /* HANGUP was given out */
     enum retry retry;           /* when to dial again */
     bool was_open;              /* it was a neighbour before it began to close */
-    bool quiet;                 /* its end is nothing to tell a person */
+    bool quiet;                 /* its end is not worth a note */
     char why[96];               /* why it is closing, for the note */
     struct handshake handshake; /* the Noise state; wiped when the session stands */
     struct session session;     /* keys and counters; from MEETING on */
@@ -132,7 +132,7 @@ static inline size_t peer_queued_bytes(const struct peer *peer)
     return queue_bytes(&peer->queue) + queue_bytes(&peer->urgent) + queue_bytes(&peer->blocks);
 }
 
-/* Bytes that could be applied over now, about: sealed, or to be sealed. */
+/* Bytes that could be handed over now, about: sealed, or to be sealed. */
 size_t peer_waiting_bytes(const struct peer *peer, bool is_open);
 
 /* All that was said is with the system. */

@@ -7,9 +7,10 @@
 #include <stdint.h>
 
 struct queue {
-    uint8_t *at;
-    size_t max;
-    size_t from, to; /* what waits */
+    uint8_t *at; /* [max] the messages */
+    size_t max;  /* room for so many bytes */
+    size_t from; /* where the first message that waits begins */
+    size_t to;   /* where the last one ends */
 };
 
 static inline size_t queue_bytes(const struct queue *queue)

@@ -118,7 +118,7 @@ static bool is_mesh(const struct node *node)
     return membership_live(node) <= MESH_MAX;
 }
 
-/* A node that is leaving calls too: what it told must reach somebody. */
+/* A node that is leaving calls too: what it published must reach somebody. */
 static bool wants_more(const struct node *node)
 {
     uint32_t dialled;
@@ -249,7 +249,7 @@ void dialer_on_self(struct node *node, const struct peer *peer)
         candidate->is_self = true;
 }
 
-/* New keys are fetched by the one who called: if both did, one call would be in vain. */
+/* The side that called renews the keys: if both did, one call would be in vain. */
 static void leave_it_to_the_caller(struct node *node, const struct peer *peer)
 {
     for (uint32_t i = 0; i < node->discovery->dialer.count; i++) {

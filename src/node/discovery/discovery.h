@@ -25,7 +25,7 @@ uint64_t member_gossip_period_ns(const struct node *node);
 void member_gossip_renew(struct node *node);
 /* Send what is new to whom. */
 void member_gossip_flush(struct node *node);
-/* Notice who is silent, and ask for a sign of life in time. Once a second. */
+/* Notice silent members, and ask for a sign of life in time. Once a second. */
 void member_gossip_review(struct node *node);
 /* After a round of gossip: what our base was then. A base that rests is news while we leave. */
 void member_gossip_end_round(struct node *node);
@@ -47,7 +47,7 @@ uint32_t member_gossip_waiting(const struct node *node); /* records about to be 
 
 /* Dialer. */
 
-/* An address worth dialling. id: who answers there; or NULL. */
+/* An address worth dialling. id: of the node that answers there; or NULL. */
 void dialer_add(struct node *node, const struct address *address, const uint8_t *id, bool is_seed);
 bool dialer_next(struct node *node, struct action *action); /* DIAL */
 /* Now and then: leave one neighbour of those we called, if there are others to call. */

@@ -27,7 +27,7 @@ struct member_gossip {
 /* An address worth dialling. */
 struct candidate {
     struct address address; /* where */
-    uint8_t id[ID_BYTES];   /* who answered there last */
+    uint8_t id[ID_BYTES];   /* the node that answered there last */
     bool has_id;            /* that is known */
     bool is_seed;           /* the user gave it */
     bool is_self;           /* this node answered there */
@@ -48,8 +48,8 @@ struct dialer {
 };
 
 struct discovery {
-    struct member_gossip gossip;
-    struct dialer dialer;
+    struct member_gossip gossip;            /* records of members on their way */
+    struct dialer dialer;                   /* addresses to call */
     struct discovery_neighbour *neighbours; /* [peers_max], by slot */
 };
 

@@ -1,4 +1,4 @@
-/* Member gossip: how members hear of each other.
+/* Member gossip: how members learn of each other.
  *
  * A MEMBER_UPDATE takes the tree of its origin (broadcast/broadcast_tree.c), so that everyone gets
  * each record about once. Where the tree is broken a member falls silent; before it is taken for
@@ -38,7 +38,7 @@ uint64_t member_gossip_period_ns(const struct node *node)
 }
 
 /* The record of this member is new to us, so it will be to others. Our own (0) is for all
- * neighbours: one that hears no rumors of ours may have no other sign of life. */
+ * neighbours: one that receives no rumors of ours may have no other sign of life. */
 static void mark(struct node *node, const struct member *member, const struct peer *from)
 {
     const uint32_t number = membership_number(node, member);
@@ -56,7 +56,7 @@ static void mark(struct node *node, const struct member *member, const struct pe
 
 /* Our own record. */
 
-/* Without a host as long as nobody has told us how we are reached. */
+/* Without a host until a neighbour has shown how it reaches us. */
 static struct address own_address(const struct node *node)
 {
     struct address address = node->options.advertise.host[0] ? node->options.advertise
@@ -188,8 +188,8 @@ static void on_update(struct node *node, const struct peer *from, const struct m
     mark(node, member, from);
 }
 
-/* We knew it already. A neighbour that has shown us a record need not be sent it; and if we heard
- * it lately, need not send us more from this origin: somebody else is quicker. */
+/* We knew it already. A neighbour that has shown us a record need not be sent it; and if we
+ * received it lately, need not send us more from this origin: somebody else is quicker. */
 static void on_known(struct node *node, const struct peer *from, const uint8_t *bytes)
 {
     const struct members *members = membership_members(node);

@@ -17,10 +17,10 @@
  * Moved by join.c, by transfer when a base is whole, and by node.c (TRAINING). */
 enum joining { JOINING_CALLING, JOINING_HEARING, JOINING_JOINED, JOINING_TRAINING, JOINING_STATES };
 
-/* Leaving: enum stage, which members tell each other (wire/record.h). Moved by leave.c.
+/* Leaving: enum stage, which stands in the record of each member (wire/record.h). Moved by leave.c.
  *
- *   RUNNING ── node_leave ──► LEAVING ── the last publication is out ──► SETTLED ── all agree ──►
- * LEFT └──────────────── grace time over ─────────────────────────────► */
+ *   RUNNING ── node_leave ──► LEAVING ── last publication out ──► SETTLED ── all agree ──► LEFT
+ *                               └──────────────────────── grace time over ────────────────► │ */
 
 /* Publishing. Moved by rate/publish_schedule.c and leave.c.
  *

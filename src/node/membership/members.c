@@ -42,7 +42,7 @@ struct member *members_find(const struct members *members, const uint8_t id[stat
     return slot ? &members->members[slot - 1] : NULL;
 }
 
-/* Whoever has been dead or gone for longest, for at least as long again as it takes to be sure. */
+/* The member dead or gone for longest, for at least as long again as it takes to be sure. */
 static struct member *longest_gone(const struct members *members, uint64_t now_ns)
 {
     struct member *longest = NULL;
@@ -161,7 +161,7 @@ uint32_t members_live(const struct members *members, uint64_t now_ns)
     return live;
 }
 
-/* How much it learns, if we learn 1. Who has not said so yet counts like us. */
+/* How much it learns, if we learn 1. One that has not said so yet counts like us. */
 static double weight_of(const struct members *members, uint32_t i, bool by_throughput,
                         uint64_t now_ns)
 {
@@ -204,7 +204,7 @@ uint32_t members_training(const struct members *members, uint64_t now_ns)
     return training;
 }
 
-/* Whoever hears of it now will take it for alive for as long again: the dead would never die. */
+/* A node that learns of it now takes it for alive for as long again: the dead would never die. */
 static bool is_stale(const struct members *members, const struct member *member, uint64_t now_ns)
 {
     return member != members->members &&

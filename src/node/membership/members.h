@@ -16,7 +16,7 @@
 #include "wire/record.h"
 
 struct member {
-    struct record record;
+    struct record record;        /* the newest */
     uint8_t bytes[RECORD_BYTES]; /* as signed, to pass on */
     uint64_t advanced_ns;        /* when its record last became newer, or a rumor of it came */
     uint64_t asked_ns;           /* when somebody was last asked for a sign of life */
@@ -28,11 +28,11 @@ struct member {
 
 struct members {
     struct member *members; /* [max]; the first is this node itself */
-    uint32_t count;
-    uint32_t max;
-    uint32_t *slots; /* by id, open addressing: place + 1, 0 is free */
-    uint32_t slots_mask;
-    uint64_t silence_ns; /* nobody who was heard within this is dead */
+    uint32_t count;         /* how many are known */
+    uint32_t max;           /* room for so many */
+    uint32_t *slots;        /* hash table by id, open addressing: place + 1; 0 is free */
+    uint32_t slots_mask;    /* its size less 1 */
+    uint64_t silence_ns;    /* a member heard from within this is not dead */
 };
 
 #define PLACE_NONE UINT32_MAX
@@ -48,8 +48,8 @@ enum error members_learn(struct members *members, const uint8_t bytes[static REC
                          const uint8_t context[static CONTEXT_BYTES], uint64_t now_ns,
                          struct member **changed) MUST_USE;
 
-/* A rumor of this life of the member has come: it is no more silent. The dead are brought back by a
- * record only, since a rumor may be old. */
+/* A rumor of this incarnation of the member has come: it is no more silent. The dead are brought
+ * back by a record only, since a rumor may be old. */
 void members_on_rumor(struct members *members, const uint8_t id[static ID_BYTES],
                       uint64_t incarnation, uint64_t now_ns);
 
@@ -74,10 +74,11 @@ double members_own_share(const struct members *members, bool by_throughput, uint
 /* How many live members train; this one counts in any case. */
 uint32_t members_training(const struct members *members, uint64_t now_ns);
 
-/* Like so many who learn equally much: (Σ shares)² / Σ shares² (Kish 1965), at least 1. */
+/* The number of equal learners that comes to the same: (Σ shares)² / Σ shares² (Kish 1965), at
+ * least 1. */
 double members_learners(const struct members *members, bool by_throughput, uint64_t now_ns);
 
-/* The records, as signed, of at most `limit` live members from number *from on, heard of within
+/* The records, as signed, of at most `limit` live members from number *from on, renewed within
  * half of what they may be silent; bytes written.
  * *from moves on behind the last looked at. */
 size_t members_encode(const struct members *members, uint64_t now_ns, uint32_t *from,

@@ -1,5 +1,5 @@
-/* Who is in the swarm: the table of members (members.h), which of them live as last noticed, and
- * the failure detector: who is silent for longer than it promised is dead, and who was given up
+/* The members of the swarm: the table of members (members.h), which of them live as last noticed,
+ * and the failure detector: a member silent for longer than it promised is dead, and one given up
  * too early is given more time (Dadgar, Phillips, Currey 2018: Lifeguard).
  *
  * How news of members travels is discovery/member_gossip.h's.

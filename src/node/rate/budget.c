@@ -58,16 +58,18 @@ static void count_traffic(struct rate_neighbour *neighbour, double span_s)
 
 /* Links that rumors take: how much room each has, what it carries, and whether rumors wait. */
 struct rooms {
-    double room[NODE_PEERS_MAX], rate[NODE_PEERS_MAX];
-    bool is_crowded[NODE_PEERS_MAX];
-    uint32_t count;
+    double room[NODE_PEERS_MAX];     /* bytes per second left for our own rumors */
+    double rate[NODE_PEERS_MAX];     /* bytes per second that it carries */
+    bool is_crowded[NODE_PEERS_MAX]; /* rumors wait for it */
+    uint32_t count;                  /* links */
 };
 
 /* What those in good standing come to. */
 struct standing {
-    double room; /* the least */
-    double rate; /* the least */
-    uint32_t links, crowded;
+    double room;      /* the least */
+    double rate;      /* the least */
+    uint32_t links;   /* how many they are */
+    uint32_t crowded; /* links that rumors wait for */
 };
 
 static struct standing standing_of(const struct rooms *rooms)

@@ -19,14 +19,14 @@
 #define TARGET_S      0.005        /* what pace and clocks add to the delay themselves */
 #define TARGET_BULK_S 0.060
 #define TARGET_MORE_S 0.040 /* at 64 kB/s; falls with the root of the rate */
-#define CUT_MAX       0.35  /* in a round ... */
-#define CUT_FULL      3.0   /* ... with a backlog that is so many targets too large */
+#define CUT_MAX       0.35  /* of the rate, in a round with a full cut */
+#define CUT_FULL      3.0   /* a backlog of so many targets too much is cut in full */
 #define FRESH_S       10.0  /* so long a rate is trusted that was made use of */
 #define USED          0.5   /* of the rate: enough to see whether it carries more */
-#define GROWTH        1.2   /* per second ... */
-#define GROWTH_MAX    0.5   /* ... but no more than that in a round, ... */
-#define STRIDE        2.0   /* ... and after too much, than fills so many targets in it, ... */
-#define STRIDE_GROWS  1.5   /* ... which then goes up */
+#define GROWTH        1.2   /* of the rate, per second */
+#define GROWTH_MAX    0.5   /* of the rate, in one round at most */
+#define STRIDE        2.0   /* after too much, a round adds what fills so many targets at most */
+#define STRIDE_GROWS  1.5   /* by which that rises with each good round */
 
 void bucket_fill(struct bucket *bucket, uint64_t now_ns, double rate, double depth)
 {

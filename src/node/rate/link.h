@@ -8,8 +8,8 @@
  * The receiver acknowledges every now and then how many bytes have come, and by its own clock when
  * the last of them came. Against the time at which that byte was handed over, this is the one-way
  * delay, plus what the two clocks differ by. The least delay of the last minute is the base delay,
- * the way itself; anything above it is the backlog: what waits in queues on the way, whoever filled
- * them. LEDBAT (RFC 6817) and its kin do so, too; nothing is read off socket buffers, nor off
+ * the way itself; anything above it is the backlog: what waits in queues on the way, of all
+ * traffic. LEDBAT (RFC 6817) and its kin do so, too; nothing is read off socket buffers, nor off
  * losses.
  *
  * A round lasts until bytes handed over after its beginning have arrived. After each: if the
@@ -91,7 +91,7 @@ struct link {
 
 void link_init(struct link *link, uint64_t now_ns);
 
-/* How many of so many waiting bytes may be applied over now: 0, or as many as are worth it. At most
+/* How many of so many waiting bytes may be handed over now: 0, or as many as are worth it. At most
  * at `rate_max` bytes per second, whatever the network would carry. */
 size_t link_allows(struct link *link, uint64_t now_ns, size_t waiting, double rate_max);
 /* When it may allow something, if no acknowledgement comes before. */

@@ -14,7 +14,7 @@
  *   interval  = reaction, times half the square root of n if that is more than 1. It is at least so
  *               long that a rumor's head is a twentieth of what is published, and at least
  *               OUTER_STEP_S, below which nothing is gained. The first six intervals are shorter,
- *               the first of them one reaction: then all learn the same, and hearing of it is worth
+ *               the first of them one reaction: then all learn the same, and applying it is worth
  *               more than averaging noise.
  *   gain      = interval / reaction, between 1 and the square root of n. OUTER_STEP_S buys none;
  *               during the first six publications it is already what it will be.

@@ -9,7 +9,7 @@
 #define BYTES_LEAST 256              /* a publication may always take this */
 #define WAIT_LEAST  0.5              /* of the interval, between two publications */
 #define WAIT_MOST   1.5              /* of the interval */
-#define RATE_MIN    1e-6 /* of who has stopped: 0 would mean that the rate is not known yet */
+#define RATE_MIN    1e-6             /* of a node that has stopped: 0 would mean not known yet */
 
 static int compare(const void *a, const void *b)
 {
@@ -135,9 +135,9 @@ static double due_bytes(const struct node *node)
     return node->rate->budget.bytes_per_s * seconds;
 }
 
-/* The first is small: it goes to everybody from everywhere, and by who was second the trees are
- * found on which the others travel. Where no other member lives there is no line to spare: the base
- * keeps up with what was learned. */
+/* The first is small: it goes to everybody from everywhere, and its duplicates shape the trees on
+ * which the others travel. Where no other member lives there is no line to spare: the base keeps up
+ * with what was learned. */
 static uint32_t budget_bytes(const struct node *node, bool is_first)
 {
     const struct rate *rate = node->rate;

@@ -34,7 +34,7 @@ void rate_stats(const struct node *node, struct node_stats *stats);
 
 /* SEND or HANGUP, one peer after the other, so that none takes all of what may be sent. */
 bool pacer_next_action(struct node *node, struct action *action);
-/* Those who waited for a moment that has come may try again. */
+/* Neighbours whose moment has come may be sent more. */
 void pacer_on_time(struct node *node);
 uint64_t pacer_wake_ns(const struct node *node);
 
@@ -42,11 +42,11 @@ void pacer_say_ack(struct node *node, const struct peer *peer);
 void pacer_consider_ack(struct node *node, const struct peer *peer); /* says one if it is due */
 void pacer_on_ack(struct node *node, const struct peer *peer, const struct message *ack);
 
-/* No more rumors are to wait for this neighbour than it can be sent in half a second; ... */
+/* More rumors wait for this neighbour than it can be sent in half a second: add none. */
 bool pacer_is_full(const struct node *node, const struct peer *peer);
-/* ... a queue this long is to be rare; ... */
+/* More wait than should usually: in a third of a second. */
 bool pacer_is_crowded(const struct node *node, const struct peer *peer);
-/* ... and no more blocks are to be queued while this much waits. */
+/* So much waits, in a fifth of a second, that no blocks are to be added. */
 bool pacer_is_busy(const struct node *node, const struct peer *peer);
 
 /* Budget. */

@@ -66,9 +66,9 @@ struct publish_schedule {
 
 struct rate {
     struct rate_neighbour *neighbours; /* [peers_max], by slot */
-    struct pacer pacer;
-    struct budget budget;
-    struct publish_schedule schedule;
+    struct pacer pacer;                /* when neighbours are sent bytes */
+    struct budget budget;              /* how much may be published */
+    struct publish_schedule schedule;  /* when the next publication is due */
 };
 
 static inline struct rate_neighbour *rate_neighbour(const struct node *node,

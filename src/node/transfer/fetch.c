@@ -1,10 +1,10 @@
 /* Fetch: a base is taken over, where more is missing than rumors will bring, or after a partition.
  *
  *   too much is missing, or another base wins ──► TAKE to one neighbour
- *   HISTORY ──► our version is that of the base to be (takeover.c) ──► FETCH to all who have it
+ *   HISTORY ──► our version is that of the base to be (takeover.c) ──► FETCH to all that have it
  *   BLOCK by BLOCK (pending_blocks.c) ──► all are here
  *
- * From the moment of HISTORY on, rumors are heard as by any other node: they go into the log, to
+ * From the moment of HISTORY on, rumors are taken as by any other node: they go into the log, to
  * the neighbours and to the learner. Where a block is still missing that is of no use; the block,
  * when it comes, is made as new as the base is then. So blocks may come from any neighbour that is
  * not behind our version, in any order; any donor may go at any time, and what is there stays.
@@ -95,7 +95,7 @@ static bool is_better(const struct node *node, const struct peer *peer)
     return neighbour->is_ahead && !neighbour->ours_preferred && base_is_whole(node);
 }
 
-/* Who has blocks of the base that we take over: as far as one can tell, all that is in it. */
+/* Does it have blocks of the base that we take over? As far as one can tell, all that is in it. */
 bool fetch_may_ask(const struct node *node, const struct peer *peer)
 {
     return broadcast_is_together(node, peer) &&
@@ -225,7 +225,7 @@ static void give_up(struct node *node, const struct peer *donor)
 }
 
 /* A neighbour is free, and nothing is left but what another was asked for and has not given for a
- * while. Whoever is quicker: what comes is taken. */
+ * while. What comes first is taken. */
 static void take_from_slow(struct node *node, const struct peer *free_one)
 {
     const struct peer *peer;

@@ -4,7 +4,7 @@
  * no rumor passes between the two, until one of them has taken over the other's base (fetch.c).
  *
  * For how long a side has learned alone its members say: the samples of each that the other side
- * has not heard of, over its samples per second, and of these times the longest. How many members
+ * does not know of, over its samples per second, and of these times the longest. How many members
  * either side has or had does not matter: neither one machine's hour nor a thousand machines' can
  * be added to the other. Both find the same, from the same two versions, if what differs is among
  * the latest entries, of which some 2,700 are shown. Held by tests/world/test_partition.c.
@@ -15,8 +15,8 @@
 
 #define DECISIVE 1.25 /* times as much learned alone wins by itself */
 
-/* Whose base is kept must be the same for all who meet, whoever they are and however long it takes:
- * so if neither side has clearly learned more, it is that of the smallest origin. */
+/* All sides that meet must keep the same base, in whatever order and however long it takes: so if
+ * neither side has clearly learned more, it is that of the smallest origin. */
 void partition_count(struct contest *contest, uint64_t tag, uint64_t ours, uint64_t theirs)
 {
     if (ours > theirs)
@@ -40,13 +40,13 @@ bool partition_ours_preferred(const struct contest *contest)
                                           : contest->first_is_ours;
 }
 
-/* For how long either side has learned what the other has not heard of, in seconds. */
+/* For how long either side has learned what the other does not know of, in seconds. */
 struct alone_s {
     double ours;
     double theirs;
 };
 
-/* How fast it learns is what the side says that has heard more of it: the other may not know, or
+/* How fast it learns is what the side says that knows more of it: the other may not know, or
  * know better, and both must find the same. */
 static double seconds_of(uint64_t samples, float rate)
 {
@@ -63,7 +63,7 @@ static void count_time(struct alone_s *alone, const struct origin *ours,
         alone->theirs = fmax(alone->theirs, seconds_of(there - here, theirs->rate));
 }
 
-/* Of every origin that either side has heard of: those it lists, and those of ours that it does not
+/* Of every origin that either side knows: those it lists, and those of ours that it does not
  * know; of all others it knows as much as we. */
 static void compare_all(struct node *node, const struct message *version, struct alone_s *alone,
                         struct contest *contest)

@@ -5,7 +5,7 @@
  * before what is published has become little ──► a base is taken over as a whole (fetch.c)
  *
  * A base that is whole needs every rumor since its first block. Over a line that carries fewer it
- * would never become whole; so here no rumor of others is heard at all, and each block is as new as
+ * would never become whole; so here no rumor of others is taken at all, and each block is as new as
  * when its donor read it, whatever its neighbours are. To train on, that is as good: what this node
  * publishes is the difference to whatever base it has. Only it is the base of no version, so it is
  * shown, served and saved to nobody.
@@ -18,11 +18,11 @@
 #include "node/transfer/transfer_private.h"
 
 #define LAG_NS      (10 * SECOND_NS)
-#define USUAL_BYTES 4096.0 /* of a rumor, if none has been heard */
+#define USUAL_BYTES 4096.0 /* of a rumor, if none has come */
 #define ENOUGH      0.5    /* of what comes in may be rumors: the rest is for blocks */
 #define FEW         0.25   /* of the others lag, too */
 
-/* Has somebody been there for long enough to hear from? */
+/* Has a neighbour been there for long enough to send something? */
 static bool has_company(const struct node *node)
 {
     const struct peer *peer;
@@ -38,13 +38,13 @@ static bool others_keep_up(const struct node *node)
 {
     const uint64_t own = broadcast_versions(node)->rumors;
     const uint64_t most = broadcast_most_shown(node, false);
-    uint32_t neighbours = 0, hearing = 0;
+    uint32_t neighbours = 0, keeping_up = 0;
     const struct peer *peer;
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
         neighbours++;
-        hearing += most > own && broadcast_knows(node, peer) >= own + (most - own) / 2;
+        keeping_up += most > own && broadcast_knows(node, peer) >= own + (most - own) / 2;
     }
-    return 2 * hearing > neighbours;
+    return 2 * keeping_up > neighbours;
 }
 
 /* A node that lags while few others do is slow itself; were all to give up their bases, there would

@@ -40,7 +40,7 @@ static size_t history_room(size_t incarnations)
 
 static bool has_room_for_history(const struct node *node, const struct peer *peer)
 {
-    return peer_queued_bytes(peer) + history_room(broadcast_versions(node)->telling) <=
+    return peer_queued_bytes(peer) + history_room(broadcast_versions(node)->publishers) <=
            peer->queue.max;
 }
 
@@ -49,12 +49,12 @@ uint32_t node_incarnations_max(size_t send_queue_bytes)
     return (uint32_t)(send_queue_bytes / 2 / FRAME_MAX * HISTORY_AT_ONCE);
 }
 
-static struct history_entry told_of(const struct origin *origin, uint32_t next, uint64_t samples)
+static struct history_entry entry_of(const struct origin *origin, uint32_t next, uint64_t samples)
 {
-    struct history_entry told = {
+    struct history_entry entry = {
         .incarnation = origin->incarnation, .next = next, .samples = samples};
-    memcpy(told.id, origin->id, ID_BYTES);
-    return told;
+    memcpy(entry.id, origin->id, ID_BYTES);
+    return entry;
 }
 
 static void say_history(struct node *node, const struct peer *to)
@@ -62,15 +62,16 @@ static void say_history(struct node *node, const struct peer *to)
     const struct versions *versions = broadcast_versions(node);
     struct message history = {.kind = HISTORY,
                               .digest = versions->digest,
-                              .parts = (versions->telling + HISTORY_AT_ONCE - 1) / HISTORY_AT_ONCE,
+                              .parts =
+                                  (versions->publishers + HISTORY_AT_ONCE - 1) / HISTORY_AT_ONCE,
                               .bulk = {node->scratch, 0}};
-    uint32_t left = versions->telling;
+    uint32_t left = versions->publishers;
     for (const struct origin *origin = versions_newer(versions, NULL); origin;
          origin = versions_newer(versions, origin)) {
         if (origin->next == 0)
             continue;
-        const struct history_entry told = told_of(origin, origin->next, origin->samples);
-        history_entry_put(node->scratch + history.bulk.count, &told);
+        const struct history_entry entry = entry_of(origin, origin->next, origin->samples);
+        history_entry_put(node->scratch + history.bulk.count, &entry);
         history.bulk.count += HISTORY_ENTRY_BYTES;
         if (--left > 0 && history.bulk.count < HISTORY_AT_ONCE * HISTORY_ENTRY_BYTES)
             continue;
@@ -84,7 +85,7 @@ static void say_history(struct node *node, const struct peer *to)
 void serve_on_take(struct node *node, const struct peer *from)
 {
     if (may_serve(node) && !node->transfer->request.is_asked &&
-        broadcast_versions(node)->telling > 0 && has_room_for_history(node, from)) {
+        broadcast_versions(node)->publishers > 0 && has_room_for_history(node, from)) {
         node->transfer->serve.served_ns = node->now_ns;
         broadcast_forget_backlog(node, from); /* it is all in the base */
         say_history(node, from);
@@ -131,7 +132,7 @@ static double serve_rate(const struct node *node)
                                     : (double)fixed;
 }
 
-/* Entries of a version beside a block: all who are telling must be among them. */
+/* Entries of a version beside a block: all that still publish must be among them. */
 static uint32_t listed(const struct node *node)
 {
     const uint32_t most =
@@ -139,7 +140,7 @@ static uint32_t listed(const struct node *node)
     return broadcast_active_origins(node) < most ? broadcast_active_origins(node) : most;
 }
 
-/* So many that, at the rate at which we give, all who wait have a turn within TURN_S. */
+/* So many that, at the rate at which we give, all that wait have a turn within TURN_S. */
 static uint32_t fair_turn(const struct node *node)
 {
     uint32_t takers = 0;
@@ -179,7 +180,7 @@ static void put_back(struct transfer_neighbour *neighbour, struct span span)
     neighbour->fetches_count++;
 }
 
-/* Whose turn is it? One after the other, and only who has had most of the last. */
+/* Whose turn it is: one after the other, and only if it has had most of the last. */
 static const struct peer *next_taker(struct node *node)
 {
     const uint32_t places = node->options.limits.peers_max;
@@ -211,7 +212,7 @@ static void begin_reading(struct node *node, uint64_t conn, struct span span, bo
     }
 }
 
-/* Our own rumors are told by the learner itself: they are in what was read. Those of whom we have
+/* The learner itself cuts our own rumors: they are in what was read. Those of origins that we have
  * met since it was asked for are not. */
 static void end_reading(struct node *node)
 {
@@ -317,11 +318,11 @@ size_t node_history_max(const struct node_options *options)
     return (size_t)options->limits.incarnations_max * HISTORY_ENTRY_BYTES;
 }
 
-static size_t put_told(const struct origin *origin, uint32_t next, uint64_t samples, uint8_t *out)
+static size_t put_entry(const struct origin *origin, uint32_t next, uint64_t samples, uint8_t *out)
 {
-    const struct history_entry told = told_of(origin, next, samples);
+    const struct history_entry entry = entry_of(origin, next, samples);
     if (next > 0)
-        history_entry_put(out, &told);
+        history_entry_put(out, &entry);
     return next > 0 ? HISTORY_ENTRY_BYTES : 0;
 }
 
@@ -337,7 +338,7 @@ size_t node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out)
     for (const struct origin *origin = versions_newer(broadcast_versions(node), NULL); origin;
          origin = versions_newer(broadcast_versions(node), origin)) {
         const uint32_t place = versions_place(broadcast_versions(node), origin);
-        bytes += put_told(origin, reading->next[place], reading->samples[place], out + bytes);
+        bytes += put_entry(origin, reading->next[place], reading->samples[place], out + bytes);
     }
     return bytes;
 }
@@ -347,7 +348,7 @@ size_t node_history(const struct node *node, uint8_t *out)
     size_t bytes = 0;
     for (const struct origin *origin = versions_newer(broadcast_versions(node), NULL); origin;
          origin = versions_newer(broadcast_versions(node), origin))
-        bytes += put_told(origin, origin->applied, origin->applied_samples, out + bytes);
+        bytes += put_entry(origin, origin->applied, origin->applied_samples, out + bytes);
     return bytes;
 }
 

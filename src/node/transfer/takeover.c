@@ -14,19 +14,19 @@
 #include "node/transfer/transfer_private.h"
 
 /* Two may each know a little that is in no log any more. Then what one of them knows is lost, and
- * it must be the same for all who are in that case. */
+ * it must be the same for all in that case. */
 static bool would_lose_more(const struct node *node, const uint32_t *next)
 {
     const struct history_request *request = &node->transfer->request;
     const struct versions *versions = broadcast_versions(node);
     struct contest contest = CONTEST;
     for (uint32_t i = 0; i < request->entries; i++) {
-        const struct history_entry told =
+        const struct history_entry entry =
             history_entry_at(request->history + (size_t)i * HISTORY_ENTRY_BYTES);
-        const uint64_t tag = origin_tag(told.id, told.incarnation);
+        const uint64_t tag = origin_tag(entry.id, entry.incarnation);
         const struct origin *origin = versions_find(versions, tag);
         CHECK(origin); /* replace_version_read has met them all */
-        partition_count(&contest, tag, origin->samples, told.samples);
+        partition_count(&contest, tag, origin->samples, entry.samples);
     }
     bool loses = false;
     for (uint32_t place = 0; place < versions->count; place++) {
@@ -35,7 +35,7 @@ static bool would_lose_more(const struct node *node, const uint32_t *next)
         if (next[place] == 0)
             partition_count(&contest, origin->tag, origin->samples, 0);
     }
-    const bool is_open = contest.first_tag == UINT64_MAX; /* told, but not learned */
+    const bool is_open = contest.first_tag == UINT64_MAX; /* published, but not learned */
     return loses &&
            (is_open ? versions->digest > request->digest : partition_ours_preferred(&contest));
 }

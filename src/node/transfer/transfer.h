@@ -1,7 +1,7 @@
 /* State transfer: a base on its way to us, or from us to another.
  *
  *   partition         two sides that learned without each other meet: whose base is kept
- *   fetch             a base is taken over, block by block, from all neighbours who have it
+ *   fetch             a base is taken over, block by block, from all neighbours that have it
  *   takeover          its version becomes ours first
  *   pending_blocks    blocks that came, until they are as new as our base
  *   rolling_snapshot  a line too thin for rumors: the base is kept fresh by blocks alone

@@ -61,7 +61,7 @@ struct fetch {
     uint64_t moved_ns;       /* when a block was last written, or this began */
     uint64_t came_ns;        /* when the first one since then came; 0: none has */
     uint64_t wrote_ns;       /* as moved_ns, but not when a base that is not whole begins anew */
-    uint64_t rest_ns;        /* until then we yield only to those who clearly learned more */
+    uint64_t rest_ns;        /* until then we yield only to a side that clearly learned more */
     uint64_t *from;          /* [blocks] the conn that each was asked of, or BLOCK_... */
     uint32_t cursor;         /* no block before it is missing */
     uint32_t blocks_written; /* blocks that the learner has been given */
@@ -93,22 +93,22 @@ struct reading {
 
 /* serve.c's. */
 struct serve {
-    struct reading reading;
-    uint64_t served_ns; /* when a neighbour was last told of our base, or took of it; 0: never */
-    uint64_t next_ns;   /* no block is read for others before */
-    uint32_t turn;      /* the neighbour after this slot comes first */
-    uint64_t save_ns;   /* when to save next */
-    uint64_t bytes;     /* of blocks given to others */
+    struct reading reading; /* what the learner was asked for */
+    uint64_t served_ns;     /* when a neighbour was last sent our history or blocks; 0: never */
+    uint64_t next_ns;       /* no block is read for others before */
+    uint32_t turn;          /* the neighbour after this slot comes first */
+    uint64_t save_ns;       /* when to save next */
+    uint64_t bytes;         /* of blocks given to others */
 };
 
 struct transfer {
-    uint32_t blocks; /* of a base */
-    uint64_t *seen;  /* bit per origin: scratch */
-    struct history_request request;
-    struct fetch fetch;
-    struct rolling_snapshot rolling;
-    struct pending_blocks pending;
-    struct serve serve;
+    uint32_t blocks;                       /* of a base */
+    uint64_t *seen;                        /* bit per origin: scratch */
+    struct history_request request;        /* a history that was asked for */
+    struct fetch fetch;                    /* a base on its way to us */
+    struct rolling_snapshot rolling;       /* blocks instead of rumors, over a thin line */
+    struct pending_blocks pending;         /* blocks that came */
+    struct serve serve;                    /* our base on its way to others */
     struct transfer_neighbour *neighbours; /* [peers_max], by slot */
 };
 
@@ -123,10 +123,10 @@ static inline uint32_t transfer_block_entries(const struct node *node, uint32_t 
     return block_entries(node->options.parameters, node->options.block_entries, block);
 }
 
-/* Samples learned on either side and not heard of on the other. */
+/* Samples learned on either side and not known on the other. */
 struct contest {
     double ours, theirs; /* how many, on either side */
-    uint64_t first_tag;  /* the smallest of the origins of which one side has heard more */
+    uint64_t first_tag;  /* the smallest tag of the origins of which one side knows more */
     bool first_is_ours;  /* which side that is */
 };
 #define CONTEST ((struct contest){.first_tag = UINT64_MAX})

@@ -135,7 +135,7 @@ static void the_hash_is_that_of_the_vector_whatever_the_order(void **state)
     (void)add(3, 7, 4);
     const uint64_t hash = versions.hash;
     assert_int_equal(versions.rumors, 7);
-    assert_int_equal(versions.telling, 2);
+    assert_int_equal(versions.publishers, 2);
     versions_init(&versions, &arena, MAX, 0x55);
     assert_int_equal(versions.hash, 0);
     (void)add(3, 7, 1);
@@ -395,12 +395,12 @@ static void what_is_set_counts_as_if_it_had_been_heard(void **state)
         assert_int_equal(origin->applied, next);
         assert_int_equal(origin->samples, 10 * next);
         assert_int_equal(versions.rumors, 3 + 5 + next);
-        assert_int_equal(versions.telling, 3);
+        assert_int_equal(versions.publishers, 3);
         assert_true(versions.hash != hash);
     }
     versions_set(&versions, origin, 0, 0);
     assert_int_equal(versions.rumors, 3 + 5);
-    assert_int_equal(versions.telling, 2);
+    assert_int_equal(versions.publishers, 2);
     assert_true(versions.hash == hash);
     versions_set(&versions, origin, 2, 20);
     const uint64_t set = versions.hash;
