@@ -7,6 +7,7 @@
 #include "node/discovery/discovery.h"
 #include "node/join.h"
 #include "node/lifecycle/lifecycle.h"
+#include "node/membership/failure_detector.h"
 #include "node/membership/membership.h"
 #include "node/rate/rate.h"
 #include "node/transfer/transfer.h"
@@ -162,7 +163,7 @@ static void on_hello(struct node *node, const struct peer *peer, const struct me
     if (!peer->dialled)
         say_hello(node, peer);
     open_neighbour(node, peer);
-    membership_on_return(node, peer->id, peer->incarnation);
+    failure_detector_on_return(node, peer->id, peer->incarnation);
     member_gossip_on_observed(node, &hello->text);
     welcome(node, peer);
 }

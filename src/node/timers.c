@@ -5,6 +5,7 @@
 #include "node/join.h"
 #include "node/leave.h"
 #include "node/lifecycle/lifecycle.h"
+#include "node/membership/failure_detector.h"
 #include "node/membership/membership.h"
 #include "node/rate/rate.h"
 #include "node/transfer/transfer.h"
@@ -65,10 +66,10 @@ static void check_peer(struct node *node, const struct peer *peer)
 {
     CHECK(peer->state != PEER_FREE);
     pacer_consider_ack(node, peer);
-    const uint64_t patience_ns = membership_patience_ns(node, peer->id);
+    const uint64_t patience_ns = failure_detector_patience_ns(node, peer->id);
     if (connection_check(node, peer, patience_ns))
         return;
-    membership_on_given_up(node, peer->id);
+    failure_detector_on_given_up(node, peer->id);
     connection_hang_up(node, peer, BYE_SILENT, "nothing was heard for too long");
 }
 
@@ -78,7 +79,7 @@ static void forgive(struct node *node, uint64_t late_ns)
 {
     CHECK(late_ns > LATE_NS);
     connection_forgive(node, late_ns);
-    membership_forgive(node, late_ns);
+    failure_detector_forgive(node, late_ns);
 }
 
 static void check_all(struct node *node)

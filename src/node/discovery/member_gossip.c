@@ -10,6 +10,7 @@
 
 #include "node/broadcast/broadcast.h"
 #include "node/discovery/discovery_private.h"
+#include "node/membership/failure_detector.h"
 #include "node/rate/rate.h"
 
 #define RENEW_MIN_NS    SECOND_NS       /* between two records of a member, at least */
@@ -359,7 +360,7 @@ void member_gossip_ask_for_list(struct node *node, const struct peer *from)
 /* Half its time is over: ask some neighbour, and again another. */
 static bool ask_for_sign(struct node *node, const struct member *member)
 {
-    if (!membership_is_sign_due(node, member))
+    if (!failure_detector_is_sign_due(node, member))
         return false;
     CHECK(member->place < broadcast_versions(node)->count);
     const struct peer *peer = connection_random(node);
@@ -367,16 +368,16 @@ static bool ask_for_sign(struct node *node, const struct member *member)
     if (!peer || !repair_ask(node, peer, member->place) ||
         !connection_say(node, peer, &(struct message){.kind = MEMBER_QUERY, .tag = origin->tag}))
         return false;
-    membership_on_sign_asked(node, member);
+    failure_detector_on_sign_asked(node, member);
     return true;
 }
 
 void member_gossip_review(struct node *node)
 {
     uint32_t asked = 0;
-    membership_begin_review(node);
+    failure_detector_begin(node);
     for (uint32_t i = 1; i < membership_members(node)->count; i++)
-        if (membership_review(node, i) && asked < SIGNS_AT_ONCE)
+        if (failure_detector_review(node, i) && asked < SIGNS_AT_ONCE)
             asked += ask_for_sign(node, membership_at(node, i));
 }
 

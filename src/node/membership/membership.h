@@ -35,20 +35,4 @@ void membership_update_own(struct node *node, const struct record *record);
 /* The place of its origin among the versions (broadcast/version.h). */
 void membership_set_place(struct node *node, const struct member *member, uint32_t place);
 
-/* Once a second: begin, then each member by its number. True: it is taken to live still. */
-void membership_begin_review(struct node *node);
-bool membership_review(struct node *node, uint32_t number);
-/* Is half of its time over, and was nobody asked for a sign of life of it lately? */
-bool membership_is_sign_due(const struct node *node, const struct member *member);
-void membership_on_sign_asked(struct node *node, const struct member *member);
-
-/* For how long this one may be silent as a neighbour. */
-uint64_t membership_patience_ns(const struct node *node, const uint8_t id[static ID_BYTES]);
-/* As a neighbour it was given up for its silence; and it is back, without having died. */
-void membership_on_given_up(struct node *node, const uint8_t id[static ID_BYTES]);
-void membership_on_return(struct node *node, const uint8_t id[static ID_BYTES],
-                          uint64_t incarnation);
-/* We stood still for so long: nobody is to be taken for dead for that time. */
-void membership_forgive(struct node *node, uint64_t late_ns);
-
 #endif
