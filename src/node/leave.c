@@ -62,7 +62,7 @@ void node_leave(struct node *node, uint64_t now_ns)
     leaving_move(node, STAGE_LEAVING);
     node->leave->hurry_ns = now_ns; /* say so at once */
     (void)notes_add(&node->notes, now_ns, NOTE_LEAVING, LEVEL_INFO,
-                    "leaving: training ends, what was learned is told");
+                    "leaving: training ends, what was learned is published");
     if (!node->options.trains)
         settle(node);
     publish_schedule_consider(node);
@@ -155,9 +155,9 @@ static bool leavers_agree(const struct node *node)
 static void leave_now(struct node *node, bool complete)
 {
     const char *text = !complete ? "left the swarm when the grace time was over: not every "
-                                   "neighbour is known to have all that was told here"
+                                   "neighbour is known to have all that was published here"
                        : connection_neighbours(node) > 0
-                           ? "left the swarm; the neighbours have all that was told here"
+                           ? "left the swarm; the neighbours have all that was published here"
                            : "left the swarm; no other member of it is alive";
     leaving_move(node, STAGE_LEFT);
     member_gossip_renew(node);

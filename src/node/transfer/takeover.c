@@ -47,7 +47,7 @@ static void note_beginning(struct node *node, const struct peer *donor)
                    "%s: taking over the base of the swarm, %u blocks, beginning here",
                    node->transfer->fetch.keep_weights
                        ? "it and we have learned apart for long, and its base wins; what was "
-                         "learned here will be told again"
+                         "learned here will be published again"
                        : "far behind",
                    (unsigned)node->transfer->blocks);
     (void)connection_note(node, donor, NOTE_CATCHING_UP, LEVEL_INFO, text);
