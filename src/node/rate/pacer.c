@@ -151,7 +151,7 @@ void pacer_on_ack(struct node *node, const struct peer *peer, const struct messa
     struct rate_neighbour *neighbour = rate_neighbour(node, peer);
     CHECK(peer->state == PEER_OPEN);
     if (!link_on_ack(&neighbour->link, node->now_ns, ack->received, ack->clock, ack->held)) {
-        connection_hang_up(node, peer, BYE_BROKEN, "sent a receipt for what was not sent");
+        connection_hang_up(node, peer, BYE_BROKEN, "acknowledged what was not sent");
         return;
     }
     neighbour->allowed = (double)ack->most;
