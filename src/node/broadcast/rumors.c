@@ -63,7 +63,6 @@ static void take(struct node *node, const struct peer *from, struct origin *orig
                  const struct rumor_head *head, const uint8_t *rumor, size_t bytes)
 {
     struct broadcast *broadcast = node->broadcast;
-    CHECK(head->seq == (origin ? origin->next : 0));
     /* A head may claim more entries than any rumor has: then it is not decoded. */
     const uint32_t entries = head->count < RUMOR_ENTRIES_MAX ? head->count : RUMOR_ENTRIES_MAX;
     struct update *update = decoded_room(&broadcast->apply.decoded, entries);
