@@ -1,405 +1,500 @@
-"""A client that enters a swarm, takes over the base, publishes one rumor, and compares every digest
+"""A guest: it enters a swarm, takes over the base, publishes one rumor, and compares every digest
 that its neighbours show with its own. Written from net/README.md alone; § are its sections.
 
-It knows swarms of up to 256 origins, where a BLOCK lists them all. It needs Debian's python3-nacl
-and python3-msgpack. Exit codes: 0 all digests agree, 1 one differs or a neighbour broke the
-protocol, 2 wrong usage, 3 turned away: the reason is printed.
+It needs Debian's python3-nacl and python3-msgpack, and swarms of at most 256 origins, where a BLOCK
+lists them all. Exit codes: 0 all digests agree, 1 one differs or a neighbour broke the protocol,
+2 wrong usage, 3 turned away: the reason is printed.
 """
 import argparse
-import asyncio
-import collections
+import contextlib
+import enum
+import hashlib
+import hmac
 import itertools
 import math
 import os
+import select
+import socket
 import struct
 import sys
 import time
+from collections import Counter
 
+import msgpack
 import nacl.bindings as sodium
 from nacl.exceptions import CryptoError
-from nacl.signing import VerifyKey
+from nacl.signing import SigningKey, VerifyKey
 
-from client_protocol import (
-    BLOCK_ENTRIES, BROKEN, FETCH_BLOCKS, HISTORY_ENTRY, LEARNED_ENTRY, LEAVING, MEMBER,
-    VERSION_ENTRY, Failed, Identity, Kind, Noise, Rumor, Swarm, TurnedAway, Version, add_digests,
-    check_digest, check_member, decode_units, digest_of, hash_of, pack_message, read_key, require,
-    rumor_name, sign_member, sign_rumor, tag_of, unpack_all, unpack_message, wrap)
+TURN_S, TURNS_A_SECOND = 0.025, 40  # a turn is the least time between two ACKs
+RETRY_S = 10
+BLOCK_ENTRIES, FETCH_BLOCKS = 8192, 8
+LEAVING = 1  # the reason of a BYE
+Kind = enum.IntEnum("Kind", (  # of messages, from 1 (§8)
+    "HELLO MEMBER_UPDATE MEMBER_QUERY MEMBER_LIST PING PONG ACK RUMOR PRUNE VERSION WANT GONE "
+    "TAKE HISTORY FETCH BLOCK BYE"))
+INTRODUCTION = struct.Struct("<H6x16s16sQ")
+MEMBER = struct.Struct("<32sQQ20xI80x")  # of a guest: no digest, no port, and trains 0
+RUMOR_HEAD = struct.Struct("<32sQIIQfI")
+VERSION_ENTRY, HISTORY_ENTRY = struct.Struct("<QI"), struct.Struct("<32sQIQ")
 
-RETRY_S = 10  # after a refusal
+
+class TurnedAway(Exception):
+    """A neighbour does not, or no longer, talk to this client."""
+
+
+def require(condition, what):
+    if not condition:
+        raise ValueError(what)
+
+
+# Keys, introduction, gate and handshake: §3 to §6
+
+
+def blake2b(bits, data, key=b""):
+    return hashlib.blake2b(data, digest_size=bits // 8, key=key).digest()
+
+
+def read_key(path, label):
+    with open(path, encoding="ascii") as file:
+        return bytes.fromhex(file.read().removeprefix(label))
+
+
+class Credentials:
+    """Who this guest is, and what it must have in common with whom it calls."""
+
+    def __init__(self, seed, swarm_key, swarm, model, parameters):
+        self._key = SigningKey(blake2b(256, b"hearsay signing key", seed))
+        self.id = bytes(self._key.verify_key)
+        self.noise_secret = blake2b(256, b"hearsay noise key", seed)
+        self.noise_public = sodium.crypto_scalarmult_base(self.noise_secret)
+        self.certificate = self.id + self.sign(b"hearsay noise key" + self.noise_public)
+        self._gate_key = blake2b(256, b"hearsay gate", swarm_key)
+        self.psk = blake2b(256, b"hearsay psk", swarm_key)
+        hashes = [blake2b(128, text.encode()) for text in (swarm, model)]
+        self.introduction = INTRODUCTION.pack(7, *hashes, parameters)
+        self.context = blake2b(128, self.introduction)
+        self.parameters = parameters
+
+    def sign(self, data):
+        return self._key.sign(data).signature
+
+    def gate(self, message_1):
+        return sodium.crypto_aead_xchacha20poly1305_ietf_encrypt(
+            self.introduction, message_1, message_1[:24], self._gate_key)
+
+    def explain(self, refusal, message_1):
+        theirs = INTRODUCTION.unpack(sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(
+            refusal[24:], message_1[:32], refusal[:24], self._gate_key))
+        names = ("protocol", "swarm", "model", "number of parameters")
+        pairs = zip(names, theirs, INTRODUCTION.unpack(self.introduction))
+        return ", ".join(f"another {name}" for name, there, here in pairs if there != here)
+
+
+class Cipher:
+    """ChaCha20-Poly1305 whose nonce counts: during the handshake, and one way of a session."""
+
+    def __init__(self, key):
+        self._key, self._nonces = key, (struct.pack("<4xQ", n) for n in itertools.count())
+
+    def seal(self, plaintext, associated=b""):
+        return sodium.crypto_aead_chacha20poly1305_ietf_encrypt(
+            plaintext, associated, next(self._nonces), self._key)
+
+    def open(self, ciphertext, associated=b""):
+        return sodium.crypto_aead_chacha20poly1305_ietf_decrypt(
+            ciphertext, associated, next(self._nonces), self._key)
+
+
+class Noise:
+    def __init__(self, prologue):
+        self._h = self._ck = hashlib.sha256(b"Noise_XXpsk3_25519_ChaChaPoly_SHA256").digest()
+        self.mix_hash(prologue)
+
+    def _hkdf(self, data):
+        key, output = hmac.digest(self._ck, data, "sha256"), b""
+        return [output := hmac.digest(key, output + bytes([i]), "sha256") for i in (1, 2, 3)]
+
+    def mix_hash(self, data):
+        self._h = hashlib.sha256(self._h + data).digest()
+
+    def mix_key(self, data):
+        self._ck, key, _ = self._hkdf(data)
+        self._cipher = Cipher(key)
+
+    def mix_key_and_hash(self, data):
+        self._ck, hashed, key = self._hkdf(data)
+        self.mix_hash(hashed)
+        self._cipher = Cipher(key)
+
+    def seal(self, plaintext):
+        ciphertext = self._cipher.seal(plaintext, self._h)
+        self.mix_hash(ciphertext)
+        return ciphertext
+
+    def open(self, ciphertext):
+        plaintext = self._cipher.open(ciphertext, self._h)
+        self.mix_hash(ciphertext)
+        return plaintext
+
+    def split(self):
+        return map(Cipher, self._hkdf(b"")[:2])
+
+
+# Rumors, digests, versions and blocks: §12 to §16
+
+
+class Bits:
+    def __init__(self, data):
+        self._text, self._at = f"{int.from_bytes(data, 'little'):0{8 * len(data)}b}"[::-1], 0
+
+    def take(self, count):
+        text = self._text[self._at : self._at + count]
+        require(len(text) == count, "bits run past their last byte")
+        self._at += count
+        return int("0" + text[::-1], 2)
+
+    def _ones(self, most):
+        """How many ones come, up to the most, or to a zero, which is taken too."""
+        return next((count for count in range(most) if not self.take(1)), most)
+
+    def _rice(self, k):
+        ones = self._ones(24)
+        return self.take(32) if ones == 24 else ones << k | self.take(k)
+
+    def gamma(self):
+        width = self._ones(20)
+        require(width < 20, "too many entries are listed")
+        return (1 << width | self.take(width)) - 1
+
+    def positions(self, count, limit):
+        k = self.take(5)
+        ends = [*itertools.accumulate(self._rice(k) + 1 for _ in range(count))]
+        require(ends[-1] <= limit, "a position that is not there")
+        return [end - 1 for end in ends]
+
+    def finish(self):
+        left = len(self._text) - self._at
+        require(left < 8 and self.take(left) == 0, "bits are left over")
+
+
+def decode_body(body, count, parameters):
+    bits = Bits(body)
+    indexes, levels, members = bits.positions(count, parameters), [1] * count, range(count)
+    while members and levels[members[0]] < 127:
+        inverted, listed = bits.take(1), bits.gamma()
+        chosen = set(bits.positions(listed, len(members)) if listed else ())
+        members = [m for i, m in enumerate(members) if (i in chosen) != inverted]
+        for member in members:
+            levels[member] += 1
+    levels = [-level if bits.take(1) else level for level in levels]
+    bits.finish()
+    return zip(indexes, levels)
+
+
+class Rumor:
+    def __init__(self, data, credentials):
+        require(129 <= len(data) <= 65000, "a rumor of impossible size")
+        head, body, signature = data[:64], data[64:-64], data[-64:]
+        origin, incarnation, seq, count, _, tau, amount = RUMOR_HEAD.unpack(head)
+        require(1 <= count <= 260000 and count <= 4 * len(body), "a rumor of impossible count")
+        require(0 < tau <= 1 and 1 <= amount <= 1 << 24, "a rumor beyond its limits")
+        VerifyKey(origin).verify(blake2b(512, head + body, credentials.context), signature)
+        self.tag, self.seq = tag_of(origin, incarnation), seq
+        self.units = {i: amount * n for i, n in decode_body(body, count, credentials.parameters)}
+        self.digest = digest_of(self.units.items())
+
+
+def mix(x):
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
+    return x ^ x >> 31
+
+
+def sum_lanes(terms):
+    """The sum of hash · factor, in each half of 32 bits apart."""
+    terms = list(terms)
+    high, low = sum((h >> 32) * n for h, n in terms), sum(h % 2**32 * n for h, n in terms)
+    return high % 2**32 << 32 | low % 2**32
+
+
+def digest_of(entries):
+    """Of (index, units): a whole base, or what a rumor adds to one."""
+    return sum_lanes((mix((index + 0x9E3779B97F4A7C15) % 2**64) | 0x0000000100000001, units)
+                     for index, units in entries)
+
+
+def tag_of(member, incarnation):
+    return int.from_bytes(blake2b(64, member + struct.pack("<Q", incarnation)), "little")
+
+
+class Version(Counter):
+    """{tag: next}: of each origin, the number of the first rumor that is not in it."""
+
+    def hash(self):
+        return sum(mix(tag ^ mix(end)) for tag, end in self.items()) % 2**64
+
+    def beyond(self, older):
+        """The (tag, seq) of the rumors that the older version lacks."""
+        return [(tag, seq) for tag, end in self.items() for seq in range(older[tag], end)]
+
+
+def unpack_version(entries):
+    return Version(dict(VERSION_ENTRY.iter_unpack(entries)))
+
+
+# Conversations: §5 to §9, §11
 
 
 class Neighbour:
-    """One conversation: frames, handshake, records and acknowledgements (§5 to §9, §11)."""
-
-    def __init__(self, client):
-        self.client = client
-        self.received = self.heard_ns = 0
-        self.version = None  # its latest Version
-        self.shown = {}  # the version in it: {tag: next}
-        self.pruned = set()  # tags of origins whose rumors it does not want from here
-        self.agreed = {}  # its latest version whose digest has been found right
-        self.closed = self._has_session = False
-
-    async def open(self, address):
+    def __init__(self, guest, address):
+        self._guest = guest
+        self._received = self._acknowledged = self._heard_us = 0
+        self.agreed = Version()  # the latest that it has shown with the right digest
+        self._opening = None  # until there is a session
+        self.has_base = self.closed = False
         host, port = address.rsplit(":", 1)
-        self._reader, self._writer = await asyncio.open_connection(host, int(port))
-        await self._handshake(self.client.swarm, self.client.identity)
-        self.say(Kind.HELLO, self.client.incarnation, 0, host, self.client.member())
+        self._socket = socket.create_connection((host, int(port)))
+        self._shake_hands(guest.credentials)
+        self.say(Kind.HELLO, guest.incarnation, 0, host, guest.record())
 
-    async def _handshake(self, swarm, identity):
-        secret, noise = os.urandom(32), Noise(swarm.introduction)
+    def _shake_hands(self, mine):
+        secret, noise = os.urandom(32), Noise(mine.introduction)
         public = sodium.crypto_scalarmult_base(secret)
-        noise.mix_ephemeral(public)
+        noise.mix_hash(public)
+        noise.mix_key(public)
         message_1 = public + noise.seal(b"")
-        self._send(swarm.gate(message_1) + message_1)
+        self._send(mine.gate(message_1) + message_1)
 
-        frame = await self._receive()
+        frame = self._receive()
         if len(frame) == 88:
-            swarm.refuse(frame, message_1)
-        require(len(frame) == 192, "message 2 of an impossible size")
-        noise.mix_ephemeral(frame[:32])
-        noise.mix_key(sodium.crypto_scalarmult(secret, frame[:32]))
+            raise TurnedAway("refused: it has " + mine.explain(frame, message_1))
+        theirs = frame[:32]
+        noise.mix_hash(theirs)
+        noise.mix_key(theirs)
+        noise.mix_key(sodium.crypto_scalarmult(secret, theirs))
         static = noise.open(frame[32:80])
         noise.mix_key(sodium.crypto_scalarmult(secret, static))
         certificate = noise.open(frame[80:])
-        self.id = certificate[:32]
-        VerifyKey(self.id).verify(b"hearsay noise key" + static, certificate[32:])
+        VerifyKey(certificate[:32]).verify(b"hearsay noise key" + static, certificate[32:])
 
-        message_3 = noise.seal(identity.noise_public)
-        noise.mix_key(sodium.crypto_scalarmult(identity.noise_secret, frame[:32]))
-        noise.mix_psk(swarm.psk)
-        self._send(message_3 + noise.seal(identity.certificate))
+        message_3 = noise.seal(mine.noise_public)
+        noise.mix_key(sodium.crypto_scalarmult(mine.noise_secret, theirs))
+        noise.mix_key_and_hash(mine.psk)
+        self._send(message_3 + noise.seal(mine.certificate))
         self._sealing, self._opening = noise.split()
-        self._has_session = True
 
     def _send(self, content):
-        self._writer.write(struct.pack(">H", len(content)) + content)
+        with contextlib.suppress(ConnectionError):  # its last words are still to be read
+            self._socket.sendall(struct.pack(">H", len(content)) + content)
 
-    async def _receive(self):
-        try:
-            size = int.from_bytes(await self._reader.readexactly(2), "big")
-            content = await self._reader.readexactly(size)
-        except (asyncio.IncompleteReadError, ConnectionError):
-            why = "" if self._has_session else ": it has another swarm key, or is full"
-            raise TurnedAway("closed without a word" + why) from None
-        self.received += 2 + size
-        self.heard_ns = time.monotonic_ns()
+    def _receive(self):
+        content = b""
+        with contextlib.suppress(ConnectionError):
+            size = int.from_bytes(self._socket.recv(2, socket.MSG_WAITALL), "big")
+            content = self._socket.recv(size, socket.MSG_WAITALL)
+        if not content:
+            why = "" if self._opening else ": it has another swarm key, or is full"
+            raise TurnedAway("closed without a word" + why)
+        self._received += 2 + size
+        self._heard_us = time.monotonic_ns() // 1000
         return content
 
     def say(self, kind, *fields):
         if not self.closed:
-            self._send(self._sealing.seal(pack_message(kind, *fields)))
+            self._send(self._sealing.seal(msgpack.packb([kind, *fields])))
 
-    def say_bye(self, reason, text):
-        if not self.closed:
-            self.say(Kind.BYE, reason, text, b"")
-            self.closed = True
-            self._writer.write_eof()
+    def listen(self):
+        """To all that has come, and acknowledge it."""
+        while not self.closed and select.select([self._socket], [], [], 0)[0]:
+            record = self._opening.open(self._receive())
+            self._guest.on_message(self, msgpack.unpackb(record, unicode_errors="replace"))
+        if self._received >= self._acknowledged + 2048:
+            self._acknowledged = self._received
+            held_us = time.monotonic_ns() // 1000 - self._heard_us
+            self.say(Kind.ACK, self._received, self._heard_us, held_us, 0)
 
-    async def acknowledge(self):
-        acknowledged = 0
-        while not self.closed:
-            await asyncio.sleep(0.025)
-            if self.received >= acknowledged + 2048:
-                acknowledged = self.received
-                held_us = (time.monotonic_ns() - self.heard_ns) // 1000
-                self.say(Kind.ACK, self.received, self.heard_ns // 1000, held_us, 0)
-
-    async def listen(self):
-        """Until a BYE has been said, by whomever, and the other has closed."""
-        try:
-            while True:
-                frame = await self._receive()
-                if not self.closed:
-                    self.client.on_message(self, *unpack_message(self._opening.open(frame)))
-        except TurnedAway:
-            if not self.closed:
-                raise
-        except (Failed, CryptoError, ValueError) as error:
-            self.say_bye(BROKEN, str(error))
-            raise
-        finally:
-            self._writer.close()
+    def close(self):
+        """Read until the other closes, too: bytes unread would reset what was said last."""
+        self.closed = True
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_WR)
+            while self._socket.recv(65536):
+                pass
+            self._socket.close()
 
 
-class Client:
-    def __init__(self, swarm, identity):
-        self.swarm, self.identity = swarm, identity
+class Guest:
+    def __init__(self, credentials, addresses):
+        self.credentials = credentials
         self.incarnation = time.time_ns() // 1_000_000
-        self.tag = tag_of(identity.id, self.incarnation)
-        self.stamps = itertools.count(1)
-        self.neighbours, self.members = [], {identity.id}
-        self.log = collections.defaultdict(dict)  # rumors: {tag: {seq: Rumor}}
-        self.samples = {}  # {tag: samples}, as of the latest rumor
-        self.history = {}  # version of HISTORY, {tag: next} ...
-        self.history_digest = 0  # ... and its digest
-        self.known = {}  # that version, raised by the rumors that have come since
+        self.stamps, self.turns = itertools.count(1), itertools.count(1)
+        self.rumors = {}  # {(tag, seq): Rumor}
+        self.history, self.history_digest = Version(), 0
+        self.known = Version()  # that of HISTORY, raised by the rumors heard since
         self.blocks = {}  # {number: (version, units)}, each as it came
-        self.block_count = math.ceil(swarm.parameters / BLOCK_ENTRIES)
-        self.refused = self.has_base = False
-        self.changed = asyncio.Event()
-
-    async def until(self, condition):
-        while not condition():
-            if all(neighbour.closed for neighbour in self.neighbours):
-                raise TurnedAway("all neighbours have left")
-            self.changed.clear()
-            await self.changed.wait()
-
-    # What it knows.
+        self.block_count = math.ceil(credentials.parameters / BLOCK_ENTRIES)
+        self.neighbours = [Neighbour(self, address) for address in addresses]
 
     def digest_at(self, version):
-        """Of any version; None when that takes rumors that have not been heard."""
-        digest = self.history_digest
-        for tag in {*version, *self.history}:
-            first, end = self.history.get(tag, 0), version.get(tag, 0)
-            if not first <= end <= self.known.get(tag, 0):
-                return None
-            for seq in range(first, end):
-                digest = add_digests(digest, self.log[tag][seq].digest)
-        return digest
-
-    def above(self, version):
-        """The names of the rumors known that a block of this version lacks."""
-        return [(tag, seq) for tag, end in self.known.items()
-                for seq in range(version.get(tag, 0), end)]
-
-    def is_behind(self, block):
-        version, _ = self.blocks[block]
-        return any(end > self.known.get(tag, 0) for tag, end in version.items())
-
-    def is_beyond_help(self, block):
-        """It lacks rumors that nobody has said since this client listens."""
-        version, _ = self.blocks[block]
-        return any(seq not in self.log[tag] for tag, seq in self.above(version))
+        """Of a version from that of HISTORY up to that known."""
+        heard = [self.rumors[name].digest for name in version.beyond(self.history)]
+        return sum_lanes((digest, 1) for digest in [self.history_digest, *heard])
 
     def base(self):
-        """At the version known (§16)."""
+        """At the version known (§16); modulo 2^32, as digests take it."""
         units = [unit for block in range(self.block_count) for unit in self.blocks[block][1]]
         for block, (version, _) in self.blocks.items():
-            for tag, seq in self.above(version):
-                for index, moved in self.log[tag][seq].units.items():
+            for name in self.known.beyond(version):
+                for index, moved in self.rumors[name].units.items():
                     if index // BLOCK_ENTRIES == block:
-                        units[index] = wrap(units[index] + moved)
+                        units[index] += moved
         return units
 
     def show(self, what):
         """Print the version, once the base itself has the digest that its rumors add up to."""
-        digest, hash_ = self.digest_at(self.known), hash_of(self.known)
-        check_digest(f"{hash_:016x} here", digest_of(enumerate(self.base())), digest)
-        print(f"{what}: {sum(self.known.values())} rumors, version {hash_:016x}, "
-              f"digest {digest:016x}", flush=True)
+        digest, hash_ = self.digest_at(self.known), self.known.hash()
+        require(digest_of(enumerate(self.base())) == digest, f"the base is not {digest:016x}")
+        print(f"{what}: {self.known.total()} rumors, version {hash_:016x}, digest {digest:016x}")
 
-    # What it says.
+    def record(self):
+        mine = self.credentials
+        data = MEMBER.pack(mine.id, self.incarnation, next(self.stamps), 1000)
+        return data + mine.sign(mine.context + data)
 
-    def member(self):
-        digest = self.digest_at(self.known) if self.has_base else 0
-        return sign_member(
-            self.identity, self.incarnation, next(self.stamps), digest, self.swarm)
+    def on_message(self, neighbour, message):
+        """A guest may ignore what is not listed; what is refused it asks for again."""
+        match message:
+            case [Kind.PING, token]:
+                neighbour.say(Kind.PONG, token)
+            case [Kind.VERSION, digest, hash_, rumors, _, base, 1, _, entries]:
+                neighbour.has_base = base and rumors
+                # It shows nothing: who shows rumors is asked for them. The digest: see §14.
+                neighbour.say(Kind.VERSION, 0 if hash_ else digest, 0, 0, 1, 0, 1, b"", b"")
+                self.compare(neighbour, unpack_version(entries), hash_, digest)
+            case [Kind.RUMOR, data]:
+                self.keep(Rumor(data, self.credentials))
+            case [Kind.HISTORY, digest, 0, 1, entries]:
+                for member, incarnation, end, _ in HISTORY_ENTRY.iter_unpack(entries):
+                    self.history[tag_of(member, incarnation)] = end
+                self.known, self.history_digest = Version(self.history), digest
+                self.keep()
+            case [Kind.BLOCK, block, hash_, entries, units] if units:
+                self.keep_block(block, unpack_version(entries), hash_, units)
+            case [Kind.BYE, reason, text, _]:
+                neighbour.close()
+                if reason != LEAVING:
+                    raise TurnedAway(f"BYE {reason}: {text}")
 
-    def say_version(self, neighbour):
-        """Before it has a base: the empty version, whose digest is for others to know (§14)."""
-        if self.has_base:
-            shown, digest = self.known, self.digest_at(self.known)
-        else:
-            shown, digest = {}, 0 if neighbour.version.hash else neighbour.version.digest
-        neighbour.say(
-            Kind.VERSION, digest, hash_of(shown), sum(shown.values()), len(self.members), 0, 1,
-            b"".join(LEARNED_ENTRY.pack(self.samples[tag], 0) for tag in shown),
-            b"".join(VERSION_ENTRY.pack(*entry) for entry in shown.items()))
+    def compare(self, neighbour, version, hash_, digest):
+        require(version.hash() == hash_, "a hash of another version")
+        for tag in version - self.known if self.history else ():
+            neighbour.say(Kind.WANT, tag, self.known[tag])
+        if self.history and self.history <= version <= self.known:
+            expected = self.digest_at(version)
+            require(digest == expected, f"version {hash_:016x}: {digest:016x}, not {expected:016x}")
+            neighbour.agreed = version
 
-    async def tick(self):
-        """Once a second: its record and version, a look at theirs, and what is missing."""
-        while not all(neighbour.closed for neighbour in self.neighbours):
+    def keep(self, *rumors):
+        """And raise the version known, by rumors from before HISTORY, too."""
+        self.rumors |= {(rumor.tag, rumor.seq): rumor for rumor in rumors}
+        for tag, _ in self.rumors if self.history else ():
+            while (tag, self.known[tag]) in self.rumors:
+                self.known[tag] += 1
+
+    def keep_block(self, block, version, hash_, data):
+        require(block < self.block_count and version.hash() == hash_, "an impossible block")
+        count = min(BLOCK_ENTRIES, self.credentials.parameters - block * BLOCK_ENTRIES)
+        width, bits = data[0], Bits(data[1:])
+        numbers = [bits.take(width) for _ in range(count)]
+        bits.finish()
+        self.blocks[block] = version, [number >> 1 ^ -(number & 1) for number in numbers]
+
+    def until(self, condition):
+        """In turns: it listens to all, and says what is due."""
+        while not condition():
+            if all(neighbour.closed for neighbour in self.neighbours):
+                raise TurnedAway("all neighbours have left")
+            time.sleep(TURN_S)
+            turn = next(self.turns)
             for neighbour in self.neighbours:
-                if neighbour.version:
-                    neighbour.say(Kind.MEMBER_UPDATE, self.member())
-                    self.say_version(neighbour)
+                neighbour.listen()
+                if turn % TURNS_A_SECOND == 0:
+                    neighbour.say(Kind.MEMBER_UPDATE, self.record())
                     neighbour.say(Kind.WANT, 0, 0)
-                for tag, end in neighbour.shown.items() if self.history else ():
-                    if end > self.known.get(tag, 0):
-                        neighbour.say(Kind.WANT, tag, self.known.get(tag, 0))
-            await asyncio.sleep(1)
 
-    # What it hears.
-
-    def on_message(self, neighbour, kind, fields):
-        require(kind in (Kind.HELLO, Kind.BYE) or neighbour.id in self.members, "no HELLO")
-        handler = getattr(self, "on_" + kind.name.lower(), None)
-        if handler:
-            handler(neighbour, *fields)
-        self.changed.set()
-
-    def on_hello(self, neighbour, incarnation, port, host, record):
-        require(MEMBER.unpack(record)[:2] == (neighbour.id, incarnation), "another's record")
-        self.on_member_update(neighbour, record)
-
-    def on_member_update(self, neighbour, records):
-        for fields in unpack_all(MEMBER, records):
-            check_member(fields, self.swarm)
-            self.members.add(fields[0])
-
-    def on_ping(self, neighbour, token):
-        neighbour.say(Kind.PONG, token)
-
-    def on_version(self, neighbour, *fields):
-        is_first, neighbour.version = neighbour.version is None, Version(*fields)
-        if is_first:
-            self.say_version(neighbour)
-        if neighbour.version.whole:
-            neighbour.shown = dict(unpack_all(VERSION_ENTRY, neighbour.version.entries))
-            require(hash_of(neighbour.shown) == neighbour.version.hash, "another hash")
-            expected = self.digest_at(neighbour.shown) if self.has_base else None
-            if expected is not None:
-                name = f"{neighbour.version.hash:016x} at {neighbour.id.hex()[:8]}"
-                check_digest(name, neighbour.version.digest, expected)
-                neighbour.agreed = neighbour.shown
-
-    def on_rumor(self, neighbour, data):
-        tag, seq = rumor_name(data)
-        if seq in self.log[tag]:
-            return
-        rumor = self.log[tag][seq] = Rumor(data, self.swarm)
-        self.samples[tag] = max(rumor.samples, self.samples.get(tag, 0))
-        self.raise_known()
-        for other in self.neighbours if self.has_base else ():
-            if other is not neighbour and other.id != rumor.origin and tag not in other.pruned:
-                other.say(Kind.RUMOR, data)
-
-    def raise_known(self):
-        for tag, rumors in self.log.items() if self.history else ():
-            while self.known.get(tag, 0) in rumors:
-                self.known[tag] = self.known.get(tag, 0) + 1
-
-    def on_prune(self, neighbour, tag):
-        neighbour.pruned.add(tag)
-
-    def on_want(self, neighbour, tag, seq):
-        neighbour.pruned.discard(tag)
-        if tag == 0:
-            self.say_version(neighbour)
-        elif seq not in self.log[tag]:
-            neighbour.say(Kind.GONE, tag, seq)
-        else:
-            for number in range(seq, self.known[tag]):
-                neighbour.say(Kind.RUMOR, self.log[tag][number].bytes)
-
-    def on_take(self, neighbour):
-        neighbour.say(Kind.HISTORY, 0, 0, 0, b"")
-
-    def on_fetch(self, neighbour, block, count):
-        neighbour.say(Kind.BLOCK, 0, 0, b"", b"")
-
-    def on_history(self, neighbour, digest, part, parts, entries):
-        self.parts = unpack_all(HISTORY_ENTRY, entries) + (self.parts if part else [])
-        self.refused = parts == 0
-        if part + 1 == parts:
-            for member, incarnation, end, samples in self.parts:
-                tag = tag_of(member, incarnation)
-                self.history[tag] = self.known[tag] = end
-                self.samples.setdefault(tag, samples)
-            self.history_digest = digest
-            self.raise_known()
-
-    def on_block(self, neighbour, block, hash_, entries, units):
-        version = dict(unpack_all(VERSION_ENTRY, entries))
-        self.refused = not units or hash_of(version) != hash_
-        if not self.refused:
-            require(block < self.block_count, "a block that is none")
-            count = min(BLOCK_ENTRIES, self.swarm.parameters - block * BLOCK_ENTRIES)
-            self.blocks[block] = version, decode_units(units, count)
-
-    def on_bye(self, neighbour, reason, text, records):
-        if reason != LEAVING:
-            raise TurnedAway(f"BYE {reason}: {text}")
-        neighbour.closed = True
-
-    # What it does.
-
-    async def ask(self, giver, is_done, *message):
+    def ask(self, giver, is_done, *message):
         while not is_done():
-            self.refused = False
             giver.say(*message)
-            await self.until(lambda: is_done() or self.refused)
-            if self.refused:
-                await asyncio.sleep(RETRY_S)
+            end = time.monotonic() + RETRY_S
+            self.until(lambda: is_done() or time.monotonic() >= end)
 
-    async def fetch(self, giver, first, count):
-        wanted = {*range(first, first + count)}
-        await self.ask(giver, lambda: wanted <= self.blocks.keys(), Kind.FETCH, first, count)
+    def is_usable(self, block):
+        """It is here, and so are all rumors that it lacks."""
+        return block in self.blocks and all(
+            name in self.rumors for name in self.known.beyond(self.blocks[block][0]))
 
-    async def take_over(self, giver):
-        await self.ask(giver, lambda: self.history, Kind.TAKE)
-        for first in range(0, self.block_count, FETCH_BLOCKS):
-            await self.fetch(giver, first, min(FETCH_BLOCKS, self.block_count - first))
-        await self.until(lambda: not any(map(self.is_behind, self.blocks)))
-        for block in [*filter(self.is_beyond_help, self.blocks)]:
-            del self.blocks[block]
-            await self.fetch(giver, block, 1)
-            await self.until(lambda: not any(map(self.is_behind, self.blocks)))
-        self.has_base = True
+    def take_over(self, giver):
+        self.ask(giver, lambda: self.history, Kind.TAKE)
+        while lacking := [b for b in range(self.block_count) if not self.is_usable(b)]:
+            asked = range(lacking[0], min(lacking[0] + FETCH_BLOCKS, self.block_count))
+            self.blocks = {b: self.blocks[b] for b in self.blocks.keys() - {*asked}}
+            self.ask(giver, lambda: self.blocks.keys() >= {*asked},
+                     Kind.FETCH, asked[0], len(asked))
+            self.until(lambda: all(v <= self.known for v, _ in self.blocks.values()))
 
     def make_rumor(self):
-        levels = {index: index % 3 - 1 or 1 for index in range(7, self.swarm.parameters, 999)}
-        return sign_rumor(self.identity, self.incarnation, 0, 4096, levels, self.swarm)
+        """With the body of §19, which moves entries 0, 3, 7, 20 and 41."""
+        mine = self.credentials
+        data = RUMOR_HEAD.pack(mine.id, self.incarnation, 0, 5, 0, 0.001, 4096)
+        data += bytes.fromhex("02f4f1a141258804")
+        return data + mine.sign(blake2b(512, data, mine.context))
 
-    async def forge(self):
-        """Publish a rumor with one wrong bit in the signature, until turned away for it."""
-        await self.until(lambda: self.neighbours[0].version)
-        rumor = self.make_rumor()
-        self.neighbours[0].say(Kind.RUMOR, rumor[:-1] + bytes([rumor[-1] ^ 1]))
-
-    async def visit(self, stays):
-        everybody = self.neighbours
-        await self.until(lambda: all(
-            n.version and n.version.base and n.version.rumors for n in everybody))
-        await self.take_over(everybody[0])
+    def visit(self, forges, stays):
+        self.until(lambda: all(n.has_base for n in self.neighbours))
+        data = self.make_rumor()
+        if forges:
+            self.neighbours[0].say(Kind.RUMOR, data[:-1] + bytes([data[-1] ^ 1]))
+            self.until(lambda: False)  # but turned away
+        self.take_over(self.neighbours[0])
         self.show(f"took over {self.block_count} blocks")
-        enough = sum(self.known.values()) + 3
-        await self.until(lambda: sum(self.known.values()) >= enough)
+        enough = self.known.total() + 3
+        self.until(lambda: self.known.total() >= enough)
         self.show("heard more")
-        self.on_rumor(None, self.make_rumor())
+        mine = Rumor(data, self.credentials)
+        self.keep(mine)
+        for neighbour in self.neighbours:
+            neighbour.say(Kind.RUMOR, data)
         self.show("published one")
-        await self.until(lambda: all(self.tag in n.agreed for n in everybody))
-        print(f"{len(everybody)} neighbours hold it, with the right digest", flush=True)
+        self.until(lambda: all(mine.tag in n.agreed for n in self.neighbours))
+        print(f"{len(self.neighbours)} neighbours hold it, with the right digest")
         if stays:
-            await self.until(lambda: all(n.closed for n in everybody))
+            self.until(lambda: all(n.closed for n in self.neighbours))
             self.show("the others left")
-        for neighbour in everybody:
-            neighbour.say_bye(LEAVING, "so long")
-
-    async def run(self, addresses, story):
-        for address in addresses:
-            self.neighbours.append(Neighbour(self))
-            await self.neighbours[-1].open(address)
-        each = [task() for n in self.neighbours for task in (n.listen, n.acknowledge)]
-        await asyncio.gather(story, self.tick(), *each)
+        for neighbour in self.neighbours:
+            neighbour.say(Kind.BYE, LEAVING, "so long", b"")
+            neighbour.close()
 
 
 def main():
     parser = argparse.ArgumentParser(description="Enter a swarm, and compare digests.")
     parser.add_argument("neighbours", nargs="+", metavar="HOST:PORT")
-    for option in ("identity", "swarm-key", "model"):
-        parser.add_argument("--" + option, required=True)
-    parser.add_argument("--parameters", type=int, required=True)
+    for option in ("--identity", "--swarm-key", "--model", "--parameters"):
+        parser.add_argument(option, required=True)
     parser.add_argument("--swarm", default="hearsay")
     parser.add_argument("--stay", action="store_true", help="until all neighbours have left")
     parser.add_argument("--forge", action="store_true", help="only publish a forged rumor")
     given = parser.parse_args()
-    key = read_key(given.swarm_key, "hearsay-swarm-key-1")
-    swarm = Swarm(key, given.swarm, given.model, given.parameters)
-    client = Client(swarm, Identity(read_key(given.identity, "hearsay-identity-1")))
     try:
-        story = client.forge() if given.forge else client.visit(given.stay)
-        asyncio.run(client.run(given.neighbours, story))
+        seed = read_key(given.identity, "hearsay-identity-1")
+        key = read_key(given.swarm_key, "hearsay-swarm-key-1")
+        mine = Credentials(seed, key, given.swarm, given.model, int(given.parameters))
+        Guest(mine, given.neighbours).visit(given.forge, given.stay)
     except TurnedAway as reason:
         print(f"turned away: {reason}")
-        return 3
-    except (Failed, CryptoError, ValueError, OSError) as error:
-        print(f"failed: {error}")
-        return 1
-    return 0
+        sys.exit(3)
+    except (ValueError, TypeError, struct.error, CryptoError, OSError) as error:
+        sys.exit(f"failed: {error}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -21,7 +21,7 @@ nodes=(--set "model.layers=$layers" --set exchange.interval_s=1 --set exchange.b
 patience_s=240
 
 # The client, as a member of this swarm and model; later options win.
-client=(/usr/bin/python3 -B "$here/client.py" --identity "$dir/client.key"
+client=(/usr/bin/python3 -uB "$here/client.py" --identity "$dir/client.key"
     --swarm-key "$dir/swarm.key" --model "1x28x28: $layers; seed 1" --parameters 76330)
 
 # The client must end with this exit code, and have printed a line like each of these.
