@@ -142,10 +142,9 @@ static uint32_t budget_bytes(const struct node *node, bool is_first)
 {
     const struct rate *rate = node->rate;
     const bool is_small = is_first && !rate->schedule.is_last;
-    const double bytes = is_small ? 0 : rate->budget.due_bytes;
+    const bool is_alone = membership_live(node) == 1;
     const double most = fmin((double)node->options.log_bytes / 8, UINT32_MAX);
-    if (membership_live(node) == 1)
-        return (uint32_t)most;
+    const double bytes = is_small ? 0 : is_alone ? most : rate->budget.due_bytes;
     return (uint32_t)fmin(fmax(bytes, BYTES_LEAST), most);
 }
 
