@@ -42,13 +42,13 @@ uint32_t sim_learner_batch(const struct sim_learner *sim_learner); /* 0: it has 
 void sim_learner_set_batch(struct sim_learner *sim_learner, uint32_t batch);
 /* How an executor talks to it. */
 struct executor sim_learner_executor(struct sim_learner *sim_learner, int32_t *units);
-/* All that it is, and back. A learner has moments, a wanderer has none. */
+/* All that it is, and back. A learner has moments, a random walk has none. */
 uint32_t sim_learner_moments(const struct sim_learner *sim_learner);
 void sim_learner_save(const struct sim_learner *sim_learner, struct learner_state *state);
 void sim_learner_restore(struct sim_learner *sim_learner, const struct learner_state *state);
 
 size_t sim_learner_parameters(const struct sim_learner *sim_learner);
-/* Of the base as it was after the last telling or hearing; _now: as it lies in memory. */
+/* Of the base as it was after the last publication or application; _now: as it lies in memory. */
 uint64_t sim_learner_digest(struct sim_learner *sim_learner);
 uint64_t sim_learner_digest_now(struct sim_learner *sim_learner);
 bool sim_learner_digest_is_cheap(const struct sim_learner *sim_learner);
@@ -57,8 +57,8 @@ bool sim_learner_digest_is_cheap(const struct sim_learner *sim_learner);
 void sim_learner_read_units(const struct sim_learner *sim_learner, int32_t *host);
 void sim_learner_read_base(const struct sim_learner *sim_learner, float *host);
 
-/* 0 while "told + residual = produced" holds, and where that is not kept; else how far it is from
- * true, over its bound. */
+/* 0 while "published + residual = produced" holds, and where that is not kept; else how far it is
+ * from true, over its bound. */
 double sim_learner_account_error(const struct sim_learner *sim_learner);
 
 void sim_learner_free(struct sim_learner *sim_learner);

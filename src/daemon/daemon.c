@@ -386,12 +386,24 @@ static void start(struct daemon *daemon)
     daemon->evaluate_ns = next_evaluation(daemon, now_ns);
 }
 
+/* A hook of failed CHECKs: no key is left for a core dump. */
+static void wipe_keys(void *context)
+{
+    struct daemon *daemon = context;
+    secret_wipe(&daemon->setup.identity, sizeof daemon->setup.identity);
+    secret_wipe(daemon->setup.swarm_key, sizeof daemon->setup.swarm_key);
+    secret_wipe(&daemon->node_options, sizeof daemon->node_options);
+    if (daemon->arena.start) /* the sessions with all neighbours */
+        secret_wipe(daemon->arena.start, daemon->arena.used_bytes);
+}
+
 /* All that can fail before the node runs. */
 static enum error prepare(struct daemon *daemon, struct problem *problem)
 {
     const struct config *config = daemon->config;
     enum error error = event_log_open(&daemon->report, config->node.log, config->node.verbose,
                                       transport_now_ns(), problem);
+    check_on_failure(wipe_keys, daemon); /* before the notes: the latest hook runs first */
     if (error == OK)
         error = setup_keys(&daemon->setup, config, problem);
     if (error == OK)
@@ -431,17 +443,6 @@ static int run(struct daemon *daemon)
     return code;
 }
 
-/* A hook of failed CHECKs: no key is left for a core dump. */
-static void wipe_keys(void *context)
-{
-    struct daemon *daemon = context;
-    secret_wipe(&daemon->setup.identity, sizeof daemon->setup.identity);
-    secret_wipe(daemon->setup.swarm_key, sizeof daemon->setup.swarm_key);
-    secret_wipe(&daemon->node_options, sizeof daemon->node_options);
-    if (daemon->arena.start) /* the sessions with all neighbours */
-        secret_wipe(daemon->arena.start, daemon->arena.used_bytes);
-}
-
 static void clean_up(struct daemon *daemon)
 {
     check_forget(wipe_keys, daemon);
@@ -464,7 +465,6 @@ static int live(const struct config *config, bool *again)
     struct problem problem;
     CHECK(daemon);
     daemon->config = config;
-    check_on_failure(wipe_keys, daemon);
     sd_notify_open(&daemon->sd_notify);
     const struct transport_owner owner = {
         .self = daemon,

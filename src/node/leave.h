@@ -21,7 +21,7 @@
 struct leave *leave_new(struct arena *arena);
 size_t leave_arena_bytes(void);
 
-/* The last publication is out, of so many entries. */
+/* A last publication is out, of so many entries. */
 void leave_on_published(struct node *node, uint32_t entries);
 /* While not RUNNING: is it time to go on? */
 void leave_consider(struct node *node);

@@ -256,10 +256,9 @@ void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries)
 static bool next_train(struct node *node, struct action *action)
 {
     if (joining_state(node) != JOINING_JOINED || !node->options.trains ||
-        leaving_stage(node) != STAGE_RUNNING)
-        return false;
+        leaving_stage(node) != STAGE_RUNNING || base_state(node) == BASE_FETCHING)
+        return false; /* a base that is fetched is trained on when it is whole */
     joining_move(node, JOINING_TRAINING);
-    CHECK(base_is_whole(node) || base_state(node) == BASE_ROLLING);
     *action = (struct action){.kind = ACTION_TRAIN, .swarm_samples = broadcast_swarm_samples(node)};
     return true;
 }

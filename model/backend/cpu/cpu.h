@@ -1,7 +1,7 @@
 /* The CPU's operations that need no BLAS: plain loops, as backend.h describes them.
  *
  * None keeps state, so the backend is only passed along to fit the table of backend.h.
- * Here: cpu_layers.c and cpu_exchange.c (over sweep.c). The rest of the CPU is in backend_cpu.c.
+ * Here: cpu_layers.c and cpu_exchange.c (over exchange/survey_simd.c). The rest of the CPU is in backend_cpu.c.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CPU_CPU_H
 #define HEARSAY_MODEL_BACKEND_CPU_CPU_H

@@ -88,6 +88,14 @@ static void take(struct node *node, const struct peer *from, struct origin *orig
     push(node, origin, from, rumor, bytes);
 }
 
+/* Signed with our key, and of an incarnation that we have not begun: a copy of this machine. Were
+ * it believed, we could not begin that one ourselves. */
+static bool is_ours_to_come(const struct node *node, const struct rumor_head *head)
+{
+    const struct origin *own = node->broadcast->own;
+    return head->incarnation > own->incarnation && memcmp(head->origin, own->id, ID_BYTES) == 0;
+}
+
 void broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_t *rumor,
                         size_t bytes)
 {
@@ -98,6 +106,8 @@ void broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_
         refuse(node, from, MALFORMED);
         return;
     }
+    if (is_ours_to_come(node, &head))
+        return;
     struct origin *origin =
         versions_find(&node->broadcast->versions, origin_tag(head.origin, head.incarnation));
     if (base_state(node) == BASE_ROLLING) { /* some of our blocks have it already, others not */

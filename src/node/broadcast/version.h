@@ -31,7 +31,7 @@
 #define VERSION_ENTRY_BYTES 12
 #define LEARNED_BYTES       12
 
-/* What is known to exist of an origin and has not come: the gap that repair.h closes. */
+/* What is known to exist of an origin and has not come: the gap that repair.c closes. */
 struct gap {
     bool missing;              /* somebody has shown more of it than we hold */
     uint32_t missing_to;       /* rumors before this one are known to exist */

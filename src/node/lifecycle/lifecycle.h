@@ -10,22 +10,24 @@
 
 /* Joining. A node that was given seeds does not train before it holds what the swarm knows.
  *
- *   CALLING ── somebody answers ──► HEARING ── it holds what the swarm knows ──► JOINED
- *      └────── nobody answers for NODE_JOIN_WAIT_NS, or there are no seeds ────────► │
- *                                                                     TRAIN given ──► TRAINING
- *
- * Moved by join.c, by transfer when a base is whole, and by node.c (TRAINING). */
+ *   CALLING ── somebody answers ──► HEARING ── it holds what the swarm knows, ──► JOINED
+ *      │                                       or no neighbour is left             ▲ │
+ *      └── nobody answers for NODE_JOIN_WAIT_NS, or there are no seeds ────────────┘ └─ TRAIN given
+ *                                                                                        ▼
+ *                                                                                     TRAINING
+ * Moved by join.c, by transfer when a base is whole or a round of a rolling one is over, and by
+ * node.c (TRAINING). */
 enum joining { JOINING_CALLING, JOINING_HEARING, JOINING_JOINED, JOINING_TRAINING, JOINING_STATES };
 
 /* Leaving: enum stage, which stands in the record of each member (wire/record.h). Moved by leave.c.
  *
  *   RUNNING ── node_leave ──► LEAVING ── last publication out ──► SETTLED ── all agree ──► LEFT
- *                               └──────────────────────── grace time over ────────────────► │ */
+ *                               └──────────────────────────────┴── grace time over ─────────► │ */
 
 /* Publishing. Moved by rate/publish_schedule.c and leave.c.
  *
  *   IDLE ── it is time ──► WANTED ── PUBLISH given out ──► OUT ── published ──► IDLE
- *     └──────┴─── the last one is out, or there will be none ───────────────────► OVER */
+ *     └──────────────── the last one is out, or there will be none ───────────► OVER */
 enum publishing {
     PUBLISHING_IDLE,
     PUBLISHING_WANTED,
@@ -41,7 +43,8 @@ enum publishing {
  *     ▲ └─────────────────────────────────────────────────────────────────────►   │
  *     └──────── every block is here ────┘ ▲────── the line carries enough ────────┘
  *
- * A base that is FETCHING or ROLLING is the sum of no version: it is shown and served to nobody. */
+ * A base that is FETCHING may begin anew, and each round of a ROLLING one does: moves to itself. A
+ * base that is FETCHING or ROLLING is the sum of no version: it is shown and served to nobody. */
 enum base_state { BASE_WHOLE, BASE_FETCHING, BASE_ROLLING, BASE_STATES };
 
 struct lifecycle *lifecycle_new(struct arena *arena, const struct node_options *options);

@@ -2,7 +2,7 @@
  * and the failure detector: a member silent for longer than it promised is dead, and one given up
  * too early is given more time (Dadgar, Phillips, Currey 2018: Lifeguard).
  *
- * How news of members travels is discovery/member_gossip.h's.
+ * How news of members travels is discovery/member_gossip.c's.
  */
 #ifndef HEARSAY_NODE_MEMBERSHIP_MEMBERSHIP_H
 #define HEARSAY_NODE_MEMBERSHIP_MEMBERSHIP_H

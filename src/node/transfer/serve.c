@@ -9,7 +9,7 @@
  * out, but for our own, which are counted when it answers. Beside a block stand the latest entries
  * of its version and the hash of all. Blocks are many bytes: while this node trains, it serves no
  * more than options say, or than a quarter of what its links carry.
- * Held by tests/world/test_serve.c and test_take.c.
+ * Held by tests/world/test_serve.c and test_takeover.c.
  */
 #include <math.h>
 #include <string.h>

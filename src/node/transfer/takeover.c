@@ -111,8 +111,8 @@ static void note_no_room(struct node *node, const struct peer *donor)
     if (notes_allow(&node->notes, node->now_ns))
         (void)connection_note(
             node, donor, NOTE_FULL, LEVEL_WARNING,
-            "its base cannot be taken over: of more incarnations than limits.incarnations, which "
-            "is to be raised, or more rumors than there can be");
+            "its base cannot be taken over: it is of more incarnations than limits.incarnations, "
+            "which is to be raised; or it says what cannot be");
 }
 
 /* The next part of the history, as far as it fits. MISMATCH: it is not the next, or too much. */
