@@ -51,6 +51,7 @@ static uint64_t published_by_one_of(uint32_t nodes)
     options.bytes_per_s = 50;
     options.interval_ns = 2 * SECOND_NS;
     parameters = PARAMETERS_MAX;
+    world_free(&world); /* of the test before, or of the setup */
     begin_world(1);
     density_max = PARAMETERS_MAX; /* there is more to publish than that */
     start_swarm(nodes, &options);

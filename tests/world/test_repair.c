@@ -160,6 +160,19 @@ static void who_catches_up_is_not_replaced(void **state)
     assert_int_equal(wanted, 0);
 }
 
+/* A copy of this machine, started once more. Were its rumor kept, the node could not begin that
+ * incarnation itself. */
+static void a_rumor_of_an_incarnation_of_ours_to_come_is_not_kept(void **state)
+{
+    (void)state;
+    const struct node *node = world.nodes[0].node;
+    const uint32_t known = node_origins(node);
+    teller.identity = world.nodes[0].identity;
+    say_rumor(&teller, node_incarnation(node) + 1, 0);
+    assert_false(teller.closed);
+    assert_int_equal(node_origins(node), known);
+}
+
 #define WITH_PUPPETS(name) cmocka_unit_test_setup_teardown(name, puppets_meet, puppets_leave)
 
 int main(void)
@@ -169,6 +182,7 @@ int main(void)
         WITH_PUPPETS(who_brings_nothing_is_asked_for_something_else_in_the_end),
         WITH_PUPPETS(who_brings_less_than_is_said_is_replaced),
         WITH_PUPPETS(who_catches_up_is_not_replaced),
+        WITH_PUPPETS(a_rumor_of_an_incarnation_of_ours_to_come_is_not_kept),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -125,6 +125,7 @@ struct world {
     char folder[64];
     struct arena arena;
     struct backend *backend;
+    struct model *model;
     struct export export;
     struct learner_state learner;
 };
@@ -134,17 +135,16 @@ static int begin(void **state)
     static struct world the_world;
     struct world *world = *state = &the_world;
     struct problem problem;
-    struct model *model;
     *world = (struct world){.folder = "/tmp/hearsay-version-XXXXXX"};
     assert_non_null(mkdtemp(world->folder));
     arena_init(&world->arena, 16u << 20);
     world->backend = backend_cpu(1);
-    assert_int_equal(model_new(&model, &world->arena, world->backend, "dense 2",
+    assert_int_equal(model_new(&world->model, &world->arena, world->backend, "dense 2",
                                (struct shape){1, 1, 3}, 2, 4, &problem),
                      OK);
-    world->export = (struct export){.model = model, .about = {.classes = 2, .scale = 1}};
+    world->export = (struct export){.model = world->model, .about = {.classes = 2, .scale = 1}};
     export_path(world->export.path, world->folder);
-    const size_t parameters = model_parameters(model);
+    const size_t parameters = model_parameters(world->model);
     void *memory = arena_take(&world->arena, learner_state_bytes(parameters, 0), 1);
     learner_state_init(&world->learner, memory, parameters, 0);
     for (size_t c = 0; c < parameters; c++)
@@ -156,6 +156,7 @@ static int end(void **state)
 {
     struct world *world = *state;
     (void)unlink(world->export.path);
+    model_free(world->model);
     world->backend->close(world->backend);
     arena_release(&world->arena);
     return rmdir(world->folder);
