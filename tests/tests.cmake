@@ -8,7 +8,7 @@ file(GLOB SUPPORT CONFIGURE_DEPENDS tests/support/base/*.c)
 add_library(support_base STATIC ${SUPPORT}) # the benchmarks have it, too: no cmocka
 target_include_directories(support_base PUBLIC tests)
 target_link_libraries(support_base PUBLIC base m)
-foreach(ROOM net model node state sim)
+foreach(ROOM net model node state config sim)
   file(GLOB SUPPORT CONFIGURE_DEPENDS tests/support/${ROOM}/*.c)
   add_library(support_${ROOM} STATIC ${SUPPORT})
   target_link_libraries(support_${ROOM} PUBLIC support_base ${ROOM} PkgConfig::CMOCKA)
@@ -25,13 +25,12 @@ function(add_unit_tests FOLDER LIBRARY)
   endforeach()
 endfunction()
 
-foreach(ROOM base net model node state sim)
+foreach(ROOM base net model node state config sim)
   add_unit_tests(unit/${ROOM} support_${ROOM})
 endforeach()
-add_unit_tests(unit/config config)
 target_compile_definitions(test_protocol PRIVATE
   PROTOCOL_PAGE="${CMAKE_SOURCE_DIR}/net/README.md") # it looks up its test vectors
-add_unit_tests(unit/daemon commands)
+add_unit_tests(unit/daemon "support_base;commands")
 add_unit_tests(unit/commands commands)
 add_unit_tests(world support_sim)
 

@@ -16,33 +16,14 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "support/base/child.h"
 
 static char said[8192]; /* by the last child, on standard error */
 
 /* Run this in a child, which must abort. */
 static void abort_in_child(void (*act)(void))
 {
-    int ends[2];
-    int status;
-    assert_int_equal(pipe(ends), 0);
-    const pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        (void)signal(SIGABRT, SIG_DFL); /* not the test library's */
-        (void)dup2(ends[1], STDERR_FILENO);
-        (void)close(ends[0]);
-        (void)close(ends[1]);
-        act();
-        _exit(0);
-    }
-    (void)close(ends[1]);
-    size_t used = 0;
-    ssize_t got;
-    while ((got = read(ends[0], said + used, sizeof said - 1 - used)) > 0)
-        used += (size_t)got;
-    said[used] = '\0';
-    (void)close(ends[0]);
-    assert_int_equal(waitpid(child, &status, 0), child);
+    const int status = child_run(act, said, sizeof said);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 

@@ -14,30 +14,7 @@
 #include "config/config.h"
 #include "config/config_key.h"
 #include "config/config_value.h"
-
-static void set(struct config *config, const char *assignment)
-{
-    struct problem problem = {""};
-    if (config_set(config, assignment, &problem) != OK)
-        fail_msg("%s: %s", assignment, problem.text);
-}
-
-static void assert_same(const struct config *a, const struct config *b)
-{
-    for (size_t i = 0; i < config_key_count(); i++) {
-        const struct config_key *key = config_key_at(i);
-        const unsigned char *from_a = (const unsigned char *)a + key->offset;
-        const unsigned char *from_b = (const unsigned char *)b + key->offset;
-        if (memcmp(from_a, from_b, key->bytes) != 0)
-            fail_msg("[%s] %s differs", key->section, key->name);
-    }
-}
-
-static void assert_says(const struct problem *problem, const char *words)
-{
-    if (!strstr(problem->text, words))
-        fail_msg("\"%s\" does not say \"%s\"", problem->text, words);
-}
+#include "support/config/config_story.h"
 
 static void assert_set_refused(const char *assignment, const char *words)
 {
@@ -48,8 +25,8 @@ static void assert_set_refused(const char *assignment, const char *words)
     config_defaults(&config);
     if (config_set(&config, assignment, &problem) != MALFORMED)
         fail_msg("%s was taken", assignment);
-    assert_says(&problem, words);
-    assert_same(&config, &before);
+    must_say(&problem, words);
+    must_be_same(&config, &before);
 }
 
 static void the_defaults_are_those_of_a_node_that_can_start(void **state)
@@ -188,7 +165,7 @@ static void a_value_that_a_file_could_not_hold_is_refused(void **state)
     assert_set_refused("node.swarm=\" a\"", "blank at either end");
     struct config config;
     config_defaults(&config);
-    set(&config, "node.swarm=a#b;c");
+    must_set(&config, "node.swarm=a#b;c");
     assert_string_equal(config.node.swarm, "a#b;c");
 }
 
@@ -202,7 +179,7 @@ static bool taken(const struct config_key *key, const char *format, double value
     enum error error = config_value_set(&config, key, text, &problem);
     if (error == OK)
         return true;
-    assert_says(&problem, value < key->min ? "too small; allowed: " : "too large; allowed: ");
+    must_say(&problem, value < key->min ? "too small; allowed: " : "too large; allowed: ");
     return false;
 }
 
@@ -237,7 +214,7 @@ static void a_list_takes_sixty_four_peers_and_no_more(void **state)
     list[strlen(list) - 1] = '\0';
     struct config config;
     config_defaults(&config);
-    set(&config, list);
+    must_set(&config, list);
     assert_int_equal(config.node.peers.count, CONFIG_PEERS_MAX);
     strcat(list, ",a:1");
     assert_set_refused(list, "too many; allowed: up to 64 of host:port");
@@ -267,11 +244,11 @@ static void assert_contradicts(const char *a, const char *b, const char *words)
     struct config config;
     struct problem problem = {""};
     config_defaults(&config);
-    set(&config, a);
-    set(&config, b);
+    must_set(&config, a);
+    must_set(&config, b);
     if (config_check(&config, &problem) != MALFORMED)
         fail_msg("%s and %s were taken", a, b);
-    assert_says(&problem, words);
+    must_say(&problem, words);
 }
 
 static void settings_that_contradict_each_other_are_refused(void **state)
@@ -284,26 +261,27 @@ static void settings_that_contradict_each_other_are_refused(void **state)
     assert_contradicts("train.schedule=step", "train.period_samples=0", "needs period_samples");
     assert_contradicts("limits.half_open=4", "limits.half_open_per_net=5", "half_open_per_net (5)");
     assert_contradicts("limits.members=2", "limits.peers=3", "peers (3)");
-    assert_contradicts("limits.incarnations=30000", "limits.send_queue_bytes=1M", "incarnations (30000)");
+    assert_contradicts("limits.incarnations=30000", "limits.send_queue_bytes=1M",
+                       "incarnations (30000)");
     assert_contradicts("limits.incarnations=8192", "limits.send_queue_bytes=512K",
                        "send_queue_bytes");
     struct config config;
     struct problem problem = {""};
     config_defaults(&config);
-    set(&config, "node.listen=none");
-    set(&config, "node.peers=a:1");
-    set(&config, "model.name=mine");
-    set(&config, "model.layers=dense 10");
+    must_set(&config, "node.listen=none");
+    must_set(&config, "node.peers=a:1");
+    must_set(&config, "model.name=mine");
+    must_set(&config, "model.layers=dense 10");
     assert_int_equal(config_check(&config, &problem), OK);
-    set(&config, "node.advertise=a:1");
+    must_set(&config, "node.advertise=a:1");
     assert_int_equal(config_check(&config, &problem), MALFORMED);
-    assert_says(&problem, "advertise is given, but listen is none");
+    must_say(&problem, "advertise is given, but listen is none");
     config_defaults(&config);
-    set(&config, "data.source=generated");
-    set(&config, "data.train_count=3");
-    set(&config, "data.shard=1/4");
+    must_set(&config, "data.source=generated");
+    must_set(&config, "data.train_count=3");
+    must_set(&config, "data.shard=1/4");
     assert_int_equal(config_check(&config, &problem), MALFORMED);
-    assert_says(&problem, "more parts (4)");
+    must_say(&problem, "more parts (4)");
 }
 
 static void a_number_may_be_left_to_the_node_where_its_key_says_so(void **state)
@@ -311,9 +289,9 @@ static void a_number_may_be_left_to_the_node_where_its_key_says_so(void **state)
     (void)state;
     struct config config;
     config_defaults(&config);
-    set(&config, "exchange.beta=0.5");
+    must_set(&config, "exchange.beta=0.5");
     assert_true(config.exchange.beta == 0.5);
-    set(&config, "exchange.beta=auto");
+    must_set(&config, "exchange.beta=auto");
     assert_true(config.exchange.beta == CONFIG_AUTO_REAL);
     char text[16] = "";
     FILE *out = fmemopen(text, sizeof text, "w");
@@ -323,9 +301,9 @@ static void a_number_may_be_left_to_the_node_where_its_key_says_so(void **state)
     assert_string_equal(text, "auto");
     assert_set_refused("exchange.beta=-1", "allowed: 0 to 0.99, or auto");
     assert_true(config.exchange.serve_bytes_per_s == CONFIG_AUTO_OF_0);
-    set(&config, "exchange.serve_bytes_per_s=0");
+    must_set(&config, "exchange.serve_bytes_per_s=0");
     assert_int_equal(config.exchange.serve_bytes_per_s, 0);
-    set(&config, "exchange.serve_bytes_per_s=auto");
+    must_set(&config, "exchange.serve_bytes_per_s=auto");
     assert_true(config.exchange.serve_bytes_per_s == CONFIG_AUTO_OF_0);
     assert_set_refused("exchange.serve_bytes_per_s=65G", "0 to 64G bytes per second, or auto");
     assert_set_refused("exchange.density_max=auto", "not a number");

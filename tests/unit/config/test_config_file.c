@@ -13,8 +13,8 @@
 #include "config/config.h"
 #include "config/config_key.h"
 #include "config/config_read.h"
+#include "support/config/config_story.h"
 
-/* For every key a value that is not its default. */
 /* A file over what config holds, unless there is a fault. */
 static enum error load_file(struct config *config, const char *path, struct problem *problem)
 {
@@ -25,6 +25,7 @@ static enum error load_file(struct config *config, const char *path, struct prob
     return error;
 }
 
+/* For every key a value that is not its default. */
 static const char *const others[] = {
     "node.listen=[::1]:0",
     "node.advertise=node1.example.org:9000",
@@ -91,34 +92,10 @@ static const char *const others[] = {
     "limits.notes_per_s=1000",
 };
 
-static void set(struct config *config, const char *assignment)
-{
-    struct problem problem = {""};
-    if (config_set(config, assignment, &problem) != OK)
-        fail_msg("%s: %s", assignment, problem.text);
-}
-
-static void assert_same(const struct config *a, const struct config *b)
-{
-    for (size_t i = 0; i < config_key_count(); i++) {
-        const struct config_key *key = config_key_at(i);
-        const unsigned char *from_a = (const unsigned char *)a + key->offset;
-        const unsigned char *from_b = (const unsigned char *)b + key->offset;
-        if (memcmp(from_a, from_b, key->bytes) != 0)
-            fail_msg("[%s] %s differs", key->section, key->name);
-    }
-}
-
-static void assert_says(const struct problem *problem, const char *words)
-{
-    if (!strstr(problem->text, words))
-        fail_msg("\"%s\" does not say \"%s\"", problem->text, words);
-}
-
 static void set_others(struct config *config)
 {
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        set(config, others[i]);
+        must_set(config, others[i]);
 }
 
 /* What config_print writes; the caller frees it. */
@@ -161,8 +138,8 @@ static void assert_refused_bytes(const void *bytes, size_t count, const char *wo
     config_defaults(&before);
     config_defaults(&config);
     assert_int_equal(load_bytes(&config, bytes, count, &problem), MALFORMED);
-    assert_says(&problem, words);
-    assert_same(&config, &before);
+    must_say(&problem, words);
+    must_be_same(&config, &before);
 }
 
 static void assert_refused(const char *text, const char *words)
@@ -209,13 +186,13 @@ static void a_value_of_every_type_is_read_as_it_is_meant(void **state)
     assert_true(config.train.weight_decay == 1e-5);
     assert_true(config.exchange.log_bytes == (uint64_t)3 << 30);
     assert_false(config.train.enabled);
-    set(&config, "node.listen=none");
+    must_set(&config, "node.listen=none");
     assert_string_equal(config.node.listen.host, "");
-    set(&config, "node.advertise=\"\"");
+    must_set(&config, "node.advertise=\"\"");
     assert_string_equal(config.node.advertise.host, "");
-    set(&config, " train.batch =  \"16\" ");
+    must_set(&config, " train.batch =  \"16\" ");
     assert_int_equal(config.train.batch, 16);
-    set(&config, "train.schedule=step");
+    must_set(&config, "train.schedule=step");
     assert_int_equal(config.train.schedule, STEP);
 }
 
@@ -233,7 +210,7 @@ static void what_is_printed_loads_to_the_same_configuration(void **state)
             set_others(&again); /* so that a key that is not printed shows */
         if (load_text(&again, text, &problem) != OK)
             fail_msg("%s", problem.text);
-        assert_same(&config, &again);
+        must_be_same(&config, &again);
         free(text);
         set_others(&config);
     }
@@ -267,7 +244,7 @@ static void an_empty_file_changes_nothing(void **state)
     config_defaults(&defaults);
     config_defaults(&config);
     assert_int_equal(load_text(&config, "", &problem), OK);
-    assert_same(&config, &defaults);
+    must_be_same(&config, &defaults);
 }
 
 static void a_fault_in_a_file_is_named_with_its_line(void **state)
@@ -386,9 +363,9 @@ static void what_cannot_be_opened_or_read_is_said(void **state)
     struct problem problem = {""};
     config_defaults(&config);
     assert_int_equal(load_file(&config, "/nowhere/node.conf", &problem), MISSING);
-    assert_says(&problem, "/nowhere/node.conf: cannot be opened: No such file");
+    must_say(&problem, "/nowhere/node.conf: cannot be opened: No such file");
     assert_int_equal(load_file(&config, "/", &problem), FAILED);
-    assert_says(&problem, "/: cannot be read: Is a directory; name a file that you may read");
+    must_say(&problem, "/: cannot be read: Is a directory; name a file that you may read");
 }
 
 /* Beside this file's folder: <project>/configs/node.conf. */
@@ -412,8 +389,8 @@ static void the_example_holds_every_key_at_its_default_but_peers(void **state)
     if (load_file(&config, path, &problem) != OK)
         fail_msg("%s", problem.text);
     config_defaults(&expected);
-    set(&expected, "node.peers=192.0.2.10:7770");
-    assert_same(&config, &expected);
+    must_set(&expected, "node.peers=192.0.2.10:7770");
+    must_be_same(&config, &expected);
     assert_int_equal(config_check(&config, &problem), OK);
 }
 

@@ -10,6 +10,7 @@
 #include "config/config_key.h"
 #include "backend/device.h"
 #include "config/setup.h"
+#include "support/config/config_story.h"
 
 /* A key, another value than its default, and the one field that follows it. */
 struct way {
@@ -78,10 +79,9 @@ static const struct way to_learner[] = {
 
 static void set(struct config *config, const char *assignment)
 {
-    struct problem problem = {""};
     config_defaults(config);
-    if (assignment && config_set(config, assignment, &problem) != OK)
-        fail_msg("%s: %s", assignment, problem.text);
+    if (assignment)
+        must_set(config, assignment);
 }
 
 static void must_follow(const struct way *way, const void *before, const void *after)

@@ -13,37 +13,11 @@
 #include <unistd.h>
 
 #include "daemon/event_log.h"
+#include "support/base/child.h"
 
 #define SECOND_NS 1000000000ull
 
 static char said[16384]; /* by the last child, on standard error */
-
-/* Run this in a child; returns its wait status. */
-static int run_in_child(void (*act)(void))
-{
-    int ends[2];
-    int status;
-    assert_int_equal(pipe(ends), 0);
-    const pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        (void)signal(SIGABRT, SIG_DFL); /* not the test library's */
-        (void)dup2(ends[1], STDERR_FILENO);
-        (void)close(ends[0]);
-        (void)close(ends[1]);
-        act();
-        _exit(0);
-    }
-    (void)close(ends[1]);
-    size_t used = 0;
-    ssize_t got;
-    while ((got = read(ends[0], said + used, sizeof said - 1 - used)) > 0)
-        used += (size_t)got;
-    said[used] = '\0';
-    (void)close(ends[0]);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return status;
-}
 
 static void open_log(struct event_log *report)
 {
@@ -69,7 +43,7 @@ static void fail_after_many_notes(void)
 static void a_defect_shows_the_last_notes(void **state)
 {
     (void)state;
-    const int status = run_in_child(fail_after_many_notes);
+    const int status = child_run(fail_after_many_notes, said, sizeof said);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
     assert_non_null(strstr(said, "not (two == 2)\nbacktrace:\n"));
     const char *last = strstr(said, "the last notes:\n");
@@ -93,7 +67,7 @@ static void fail_after_the_log_is_closed(void)
 static void a_closed_log_is_not_shown(void **state)
 {
     (void)state;
-    (void)run_in_child(fail_after_the_log_is_closed);
+    (void)child_run(fail_after_the_log_is_closed, said, sizeof said);
     assert_non_null(strstr(said, "backtrace:\n"));
     assert_null(strstr(said, "the last notes"));
 }
@@ -118,7 +92,7 @@ static void talk_once(void)
 static void a_node_that_reaches_nobody_says_so_in_its_line(void **state)
 {
     (void)state;
-    assert_int_equal(run_in_child(talk_once), 0);
+    assert_int_equal(child_run(talk_once, said, sizeof said), 0);
     assert_non_null(strstr(said, "    0.000 1 steps, 1 samples/s"));
     assert_non_null(
         strstr(said, "   10.000 alone: 2 peers configured, none reached for 10 s "

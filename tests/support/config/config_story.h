@@ -1,0 +1,15 @@
+/* What the tests of the configuration say of a setting, and of a message that refuses one. */
+#ifndef HEARSAY_TESTS_SUPPORT_CONFIG_CONFIG_STORY_H
+#define HEARSAY_TESTS_SUPPORT_CONFIG_CONFIG_STORY_H
+
+#include "base/error.h"
+#include "config/config.h"
+
+/* Sets "section.key=value", which must be taken. */
+void must_set(struct config *config, const char *assignment);
+
+void must_be_same(const struct config *a, const struct config *b);
+
+void must_say(const struct problem *problem, const char *words);
+
+#endif
