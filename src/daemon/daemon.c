@@ -175,7 +175,7 @@ static void say_status(struct daemon *daemon, uint64_t now_ns)
     daemon->loss_sum = 0;
     daemon->loss_samples = 0;
     event_log_status(&daemon->report, now_ns, &stats, daemon->loss);
-    sd_notify_status(&daemon->sd_notify, &stats, daemon->loss);
+    sd_notify_status(&daemon->sd_notify, now_ns, &stats, daemon->loss, &daemon->report.reach);
     status_watch_look(&daemon->watch, daemon->node, now_ns);
     daemon->status_ns = now_ns + SECOND_NS;
 }

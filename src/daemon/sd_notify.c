@@ -107,10 +107,11 @@ uint64_t sd_notify_wake_ns(const struct sd_notify *sd_notify)
     return sd_notify->wake_ns;
 }
 
-void sd_notify_status(struct sd_notify *sd_notify, const struct node_stats *stats, double loss)
+void sd_notify_status(struct sd_notify *sd_notify, uint64_t now_ns, const struct node_stats *stats,
+                      double loss, const struct reach *reach)
 {
     char doing[96];
-    char text[256];
+    char text[320];
     if (stats->steps > 0)
         (void)snprintf(doing, sizeof doing, "%.0f samples/s, loss %.4f", stats->samples_per_second,
                        loss);
@@ -118,7 +119,8 @@ void sd_notify_status(struct sd_notify *sd_notify, const struct node_stats *stat
         (void)snprintf(doing, sizeof doing, "not training yet");
     const int length =
         snprintf(text, sizeof text,
-                 "STATUS=%s, neighbours %u, members %u, published %" PRIu64 ", received %" PRIu64,
+                 "STATUS=%s%s, neighbours %u, members %u, published %" PRIu64 ", received %" PRIu64,
+                 reach_is_alone(reach, now_ns) ? "alone: no configured peer is reached; " : "",
                  doing, (unsigned)stats->neighbours, (unsigned)stats->members_live,
                  stats->rumors_published, stats->rumors_received);
     CHECK(length > 0 && (size_t)length < sizeof text);

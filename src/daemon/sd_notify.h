@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "daemon/reach.h"
 #include "node/inspect.h"
 
 struct sd_notify {
@@ -39,7 +40,8 @@ void sd_notify_on_time(struct sd_notify *sd_notify, uint64_t now_ns);
 uint64_t sd_notify_wake_ns(const struct sd_notify *sd_notify);
 
 /* One line for `systemctl status`. loss: of the last second's steps. */
-void sd_notify_status(struct sd_notify *sd_notify, const struct node_stats *stats, double loss);
+void sd_notify_status(struct sd_notify *sd_notify, uint64_t now_ns, const struct node_stats *stats,
+                      double loss, const struct reach *reach);
 
 /* The node has begun to leave. */
 void sd_notify_stopping(struct sd_notify *sd_notify);

@@ -102,13 +102,14 @@ static void with_no_address_nobody_is_told(void **state)
 {
     (void)state;
     const struct node_stats stats = {.steps = 1};
+    const struct reach reach = {0};
     struct sd_notify sd_notify;
     assert_int_equal(setenv("WATCHDOG_USEC", "1000000", 1), 0);
     sd_notify_open(&sd_notify);
     assert_int_equal(sd_notify.socket, -1);
     assert_int_equal(sd_notify_wake_ns(&sd_notify), UINT64_MAX);
     sd_notify_on_time(&sd_notify, SECOND_NS);
-    sd_notify_status(&sd_notify, &stats, 1);
+    sd_notify_status(&sd_notify, 0, &stats, 1, &reach);
     sd_notify_stopping(&sd_notify);
     assert_false(sd_notify.complained);
     sd_notify_close(&sd_notify);
@@ -176,18 +177,23 @@ static void the_status_is_one_line_for_a_person(void **state)
 {
     (void)state;
     struct node_stats stats = {.neighbours = 3, .members_live = 5, .rumors_received = 17};
+    const struct reach reach = {.peers = 1, .why = "192.0.2.1:7770 refused"};
     struct sd_notify sd_notify;
     listen_at(manager.name);
     sd_notify_open(&sd_notify);
-    sd_notify_status(&sd_notify, &stats, 0);
+    sd_notify_status(&sd_notify, 0, &stats, 0, &reach);
     assert_string_equal(
         heard(), "STATUS=not training yet, neighbours 3, members 5, published 0, received 17");
     stats.steps = 40;
     stats.samples_per_second = 812.4;
     stats.rumors_published = 9;
-    sd_notify_status(&sd_notify, &stats, 0.31234);
+    sd_notify_status(&sd_notify, 0, &stats, 0.31234, &reach);
     assert_string_equal(heard(), "STATUS=812 samples/s, loss 0.3123, neighbours 3, members 5, "
                                  "published 9, received 17");
+    stats.neighbours = 0;
+    sd_notify_status(&sd_notify, REACH_ALONE_NS, &stats, 0.31234, &reach);
+    assert_string_equal(heard(), "STATUS=alone: no configured peer is reached; 812 samples/s, "
+                                 "loss 0.3123, neighbours 0, members 5, published 9, received 17");
     sd_notify_close(&sd_notify);
 }
 
@@ -221,11 +227,12 @@ static void who_does_not_read_blocks_nobody(void **state)
 {
     (void)state;
     const struct node_stats stats = {.steps = 1};
+    const struct reach reach = {0};
     struct sd_notify sd_notify;
     listen_at(manager.name);
     sd_notify_open(&sd_notify);
     for (int i = 0; i < 100000 && !sd_notify.complained; i++)
-        sd_notify_status(&sd_notify, &stats, 1);
+        sd_notify_status(&sd_notify, 0, &stats, 1, &reach);
     assert_true(sd_notify.complained);
     while (heard()[0])
         ;
