@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "backend/device.h"
+#include "base/error.h"
 #include "commands/doctor/doctor.h"
 #include "commands/eval.h"
 #include "commands/keygen.h"
 #include "commands/node_command.h"
-#include "scenario/sim.h"
-#include "base/error.h"
 #include "commands/status/status.h"
-#include "commands/swarm/swarm.h"
 #include "commands/status/top.h"
+#include "commands/swarm/swarm.h"
+#include "scenario/sim.h"
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 

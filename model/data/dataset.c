@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "data/batch.h"
-#include "data/synthetic_digits.h"
 #include "data/idx.h"
+#include "data/synthetic_digits.h"
 
 /* How often each byte value occurs. Integers, so that mean and deviation do not depend on the
  * order of the pixels or on the machine. */

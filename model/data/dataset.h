@@ -17,8 +17,8 @@
 
 #include <stdint.h>
 
-#include "base/shape.h"
 #include "base/error.h"
+#include "base/shape.h"
 
 #define DATASET_TALLIED 1000
 

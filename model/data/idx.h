@@ -19,8 +19,8 @@
 
 #include <stdint.h>
 
-#include "base/shape.h"
 #include "base/error.h"
+#include "base/shape.h"
 
 #define IDX_PATH_MAX     4096
 #define IDX_SIDE_MAX     1024 /* pixels, of an image */

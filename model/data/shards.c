@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/batch.h"
 #include "base/rng.h"
+#include "data/batch.h"
 
 /* What the cutting needs besides its result. */
 struct desk {

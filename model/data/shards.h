@@ -23,8 +23,8 @@
 
 #include <stdint.h>
 
-#include "data/dataset.h"
 #include "base/error.h"
+#include "data/dataset.h"
 
 struct shards_options {
     uint32_t nodes;

@@ -3,8 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/rng.h"
 #include "base/error.h"
+#include "base/rng.h"
 
 #define POINTS_MAX  12   /* of a stroke, as listed */
 #define STROKES_MAX 2    /* of a form */

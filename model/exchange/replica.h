@@ -22,10 +22,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "backend/backend.h"
-#include "training/learner_state.h"
+#include "base/arena.h"
 #include "base/update.h"
+#include "training/learner_state.h"
 
 struct replica {
     struct backend *backend;       /* lent; holds the vectors */

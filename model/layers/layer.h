@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #include "backend/backend.h"
-#include "base/shape.h"
 #include "base/error.h"
+#include "base/shape.h"
 
 #define LAYERS_MAX       64
 #define LAYER_TEXT_MAX   64 /* bytes of one layer's text, as written or in its canonical spelling */

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "layers/layer.h"
 #include "base/rng.h"
+#include "layers/layer.h"
 
 struct model {
     struct backend *backend;

@@ -18,10 +18,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/arena.h"
 #include "backend/backend.h"
-#include "base/shape.h"
+#include "base/arena.h"
 #include "base/error.h"
+#include "base/shape.h"
 
 #define MODEL_LINE_MAX 1024 /* characters of a layers line */
 

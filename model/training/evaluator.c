@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "data/device_dataset.h"
 #include "base/error.h"
+#include "data/device_dataset.h"
 
 struct evaluator {
     struct backend *backend;    /* lent */

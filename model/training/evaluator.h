@@ -11,8 +11,8 @@
 
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "backend/backend.h"
+#include "base/arena.h"
 #include "data/dataset.h"
 #include "layers/model.h"
 

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "data/device_dataset.h"
 #include "base/error.h"
+#include "data/device_dataset.h"
 
 /* What differs from step to step, uploaded in one piece. */
 struct step_input {

@@ -19,10 +19,10 @@
 #include "base/arena.h"
 #include "data/batch.h"
 #include "data/dataset.h"
-#include "training/evaluator.h"
-#include "layers/model.h"
-#include "training/optimizer.h"
 #include "exchange/replica.h"
+#include "layers/model.h"
+#include "training/evaluator.h"
+#include "training/optimizer.h"
 
 struct learner_options {
     struct optimizer optimizer;

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/digest.h"
-#include "exchange/replica.h"
-#include "base/rng.h"
 #include "base/error.h"
+#include "base/rng.h"
+#include "exchange/replica.h"
 
 #define COMPARED 64 /* entries of the base compared at once */
 

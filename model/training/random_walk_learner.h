@@ -15,10 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "backend/backend.h"
-#include "training/learner_state.h"
+#include "base/arena.h"
 #include "base/update.h"
+#include "training/learner_state.h"
 
 struct random_walk;
 

@@ -13,8 +13,8 @@
 #ifndef HEARSAY_NET_CRYPTO_IDENTITY_H
 #define HEARSAY_NET_CRYPTO_IDENTITY_H
 
-#include "crypto/secret.h"
 #include "base/error.h"
+#include "crypto/secret.h"
 
 #define ID_BYTES          SIGN_PUBLIC_BYTES
 #define CERTIFICATE_BYTES (ID_BYTES + SIGNATURE_BYTES) /* id ‖ signature */

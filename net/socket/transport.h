@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "socket/address.h"
 #include "base/error.h"
+#include "socket/address.h"
 
 struct transport;
 

@@ -1,5 +1,6 @@
 /* Planning and writing a body. Reading one is in body_decode.c. */
 #include "wire/body.h"
+
 #include "wire/levels.h"
 
 /* A bit for each of the 64 levels from number `at` on: is it at least `bound`? */

@@ -27,9 +27,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wire/prefix_code.h"
 #include "base/error.h"
 #include "base/update.h"
+#include "wire/prefix_code.h"
 
 /* How one layer is written. */
 struct body_layer {

@@ -22,8 +22,8 @@
 #ifndef HEARSAY_NET_WIRE_RECORD_H
 #define HEARSAY_NET_WIRE_RECORD_H
 
-#include "socket/address.h"
 #include "crypto/identity.h"
+#include "socket/address.h"
 #include "wire/rumor.h"
 
 #define RECORD_BYTES 216

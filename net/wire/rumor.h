@@ -18,9 +18,9 @@
 #ifndef HEARSAY_NET_WIRE_RUMOR_H
 #define HEARSAY_NET_WIRE_RUMOR_H
 
-#include "crypto/identity.h"
 #include "base/error.h"
 #include "base/update.h"
+#include "crypto/identity.h"
 
 #define RUMOR_HEAD_BYTES 64
 #define RUMOR_MAX        65000 /* head, body and signature; fits one message */

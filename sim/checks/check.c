@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "world/u64_set.h"
 #include "base/error.h"
 #include "node/broadcast/version.h"
+#include "world/u64_set.h"
 #include "world/world.h"
 
 #define SLACK_NS (4 * SECOND_NS) /* to notice, to send LEAVE, to close */

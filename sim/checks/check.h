@@ -22,10 +22,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "world/u64_set.h"
-#include "node/inspect.h"
-#include "crypto/secret.h"
 #include "base/update.h"
+#include "crypto/secret.h"
+#include "node/inspect.h"
+#include "world/u64_set.h"
 
 struct world;
 

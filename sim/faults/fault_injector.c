@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "faults/hostile.h"
 #include "base/error.h"
+#include "faults/hostile.h"
 
 #define EVENT_TAG 0x54726F75ull /* upper half of an event's subject; the lower is the injection */
 #define SLICE_NS  SECOND_NS     /* a pause is extended this often, so that it can end early */

@@ -1,5 +1,5 @@
-#include "faults/fault.h"
 #include "base/error.h"
+#include "faults/fault.h"
 
 const char *fault_name(enum fault_kind kind)
 {

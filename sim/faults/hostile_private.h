@@ -4,11 +4,11 @@
 #define HEARSAY_SIM_FAULTS_HOSTILE_PRIVATE_H
 
 #include "faults/hostile.h"
-#include "wire/message.h"
+#include "node/broadcast/version.h"
 #include "node/connection/peer.h"
+#include "wire/message.h"
 #include "wire/record.h"
 #include "wire/rumor.h"
-#include "node/broadcast/version.h"
 
 #define OBSERVED_ENTRIES 64
 #define OBSERVED_RECORDS 16

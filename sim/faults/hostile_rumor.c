@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "wire/bytes.h"
 #include "faults/hostile_private.h"
+#include "wire/bytes.h"
 
 #define SEQ_AT    40
 #define COUNT_AT  44

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "faults/hostile_private.h"
 #include "wire/bytes.h"
 #include "wire/frame.h"
-#include "faults/hostile_private.h"
 
 #define NOISE_MAX      3000
 #define PACK_ITEMS     8

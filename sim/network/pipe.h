@@ -10,8 +10,8 @@
 #ifndef HEARSAY_SIM_NETWORK_PIPE_H
 #define HEARSAY_SIM_NETWORK_PIPE_H
 
-#include "world/event_queue.h"
 #include "scenario/scenario.h"
+#include "world/event_queue.h"
 
 #define PIPE_QUEUE_NS (MILLI_NS * 400) /* work that may wait: about the queue of a home router */
 

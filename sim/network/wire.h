@@ -20,9 +20,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "world/event_queue.h"
-#include "network/pipe.h"
 #include "base/rng.h"
+#include "network/pipe.h"
+#include "world/event_queue.h"
 
 #define WIRE_SLOTS  128
 #define WIRE_NOBODY UINT32_MAX

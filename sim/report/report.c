@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "config/config.h"
-#include "report/report_private.h"
 #include "report/gnuplot.h"
+#include "report/report_private.h"
 
 #define PATH_BYTES  (CONFIG_PATH_BYTES + 64)
 #define LABEL_WIDTH 14

@@ -13,8 +13,8 @@
 
 #include <stdio.h>
 
-#include "scenario/outcome.h"
 #include "report/table.h"
+#include "scenario/outcome.h"
 
 /* With more nodes, a table has quantiles of each group; with more links, the busiest. */
 #define REPORT_ROWS_MAX   24

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/escape.h"
 #include "base/error.h"
+#include "report/escape.h"
 
 #define GAP_WIDTH       2
 #define FIRST_WIDTH_MIN 6

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "world/event_queue.h"
 #include "base/rng.h"
+#include "world/event_queue.h"
 
 #define ARENA_BYTES         ((size_t)16 << 30) /* address space; only what is touched costs memory */
 #define LEARNER_ARENA_BYTES ((size_t)256 << 20)

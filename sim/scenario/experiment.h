@@ -11,10 +11,10 @@
 
 #include <stdio.h>
 
-#include "world/sim_learner.h"
-#include "scenario/outcome.h"
 #include "config/setup.h"
 #include "data/shards.h"
+#include "scenario/outcome.h"
+#include "world/sim_learner.h"
 
 struct experiment {
     const struct scenario *scenario;

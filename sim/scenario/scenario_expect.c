@@ -1,8 +1,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scenario/clause.h"
 #include "config/config_key.h"
+#include "scenario/clause.h"
 #include "scenario/scenario_parts.h"
 
 /* The time clause of a metric. */

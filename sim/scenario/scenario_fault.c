@@ -1,9 +1,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scenario/clause.h"
-#include "config/config_key.h"
 #include "base/rng.h"
+#include "config/config_key.h"
+#include "scenario/clause.h"
 #include "scenario/scenario_parts.h"
 
 /* The clauses of a fault line, as bits. */

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scenario/clause.h"
 #include "config/config_read.h"
+#include "scenario/clause.h"
 #include "scenario/scenario_parts.h"
 
 static enum error read_up(struct group *group, struct clause *clause, struct problem *problem)

@@ -1,7 +1,7 @@
 #include <string.h>
 
-#include "scenario/clause.h"
 #include "config/config_key.h"
+#include "scenario/clause.h"
 #include "scenario/scenario_parts.h"
 
 /* What a link line says, before it is known to be right. */

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/amount.h"
-#include "report/report.h"
 #include "crypto/secret.h"
+#include "report/report.h"
 #include "scenario/interrupt.h"
 #include "storm/storm.h"
 #include "strategies/strategy.h"

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "world/u64_set.h"
-#include "storm/storm_plan.h"
 #include "faults/fault_injector.h"
+#include "storm/storm_plan.h"
+#include "world/u64_set.h"
 
 #define LOOK_NS       (100 * MILLI_NS)
 #define LEAVE_NS      (5 * SECOND_NS) /* after the grace time, to send LEAVE and close */

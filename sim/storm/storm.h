@@ -12,8 +12,8 @@
 
 #include <stdio.h>
 
-#include "faults/fault.h"
 #include "base/error.h"
+#include "faults/fault.h"
 
 #define STORM_HEAL_NS (120 * SECOND_NS)
 

@@ -9,8 +9,8 @@
  * - A node serves its base fast enough for all others to take it over before the end. */
 #include <math.h>
 
-#include "storm/storm_plan.h"
 #include "node/broadcast/version.h"
+#include "storm/storm_plan.h"
 
 #define RUMOR_BYTES   250  /* at most, with density_max entries */
 #define CONTROL_BYTES 8000 /* per second and node, at most, other than rumors */

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "checks/health.h"
-#include "world/lifetime.h"
-#include "strategies/strategy.h"
 #include "faults/fault_injector.h"
+#include "strategies/strategy.h"
+#include "world/lifetime.h"
 #include "world/world.h"
 
 #define OUTSIDERS_MAX 8

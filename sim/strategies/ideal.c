@@ -1,8 +1,8 @@
 /* Synchronous SGD over a free network, the upper bound of averaging gradients at this speed: one
  * model on all the data, whose batch is that of all nodes together, split so that all finish a step
  * at the same time. */
-#include "world/event_queue.h"
 #include "strategies/strategy.h"
+#include "world/event_queue.h"
 
 static double samples_per_s(const struct scenario *scenario)
 {

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "world/event_queue.h"
 #include "strategies/strategy.h"
+#include "world/event_queue.h"
 
 struct single {
     struct arena arena;

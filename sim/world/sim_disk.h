@@ -6,8 +6,8 @@
 #ifndef HEARSAY_SIM_WORLD_SIM_DISK_H
 #define HEARSAY_SIM_WORLD_SIM_DISK_H
 
-#include "world/sim_learner.h"
 #include "node/inspect.h"
+#include "world/sim_learner.h"
 
 #define SIM_DISK_GENERATIONS 3 /* two, and the one being written */
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
 #include "base/error.h"
+#include "base/rng.h"
 
 uint64_t u64_set_of(const void *bytes, size_t count)
 {

@@ -15,12 +15,12 @@
 
 #include <stdio.h>
 
-#include "world/event_queue.h"
-#include "world/world_node.h"
 #include "checks/check.h"
 #include "faults/fault.h"
-#include "world/sim_learner.h"
 #include "network/wire.h"
+#include "world/event_queue.h"
+#include "world/sim_learner.h"
+#include "world/world_node.h"
 
 #define WORLD_PORT     7000
 #define WORLD_BEGIN_NS (5 * SECOND_NS) /* clocks do not start at 0 */

@@ -8,16 +8,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/arena.h"
 #include "backend/backend.h"
-#include "state/export.h"
+#include "base/arena.h"
 #include "config/config.h"
 #include "config/initial_weights.h"
 #include "config/setup.h"
 #include "data/dataset.h"
-#include "training/evaluator.h"
 #include "layers/model.h"
+#include "state/export.h"
 #include "state/safetensors.h"
+#include "training/evaluator.h"
 
 #define BATCH       100
 #define READS_MAX   100                /* of a file that is being replaced */

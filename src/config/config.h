@@ -15,12 +15,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "socket/address.h"
-#include "data/dataset.h"
 #include "backend/device.h"
-#include "layers/model.h"
-#include "training/optimizer.h"
 #include "base/error.h"
+#include "data/dataset.h"
+#include "layers/model.h"
+#include "socket/address.h"
+#include "training/optimizer.h"
 
 #define CONFIG_PEERS_MAX        64
 #define CONFIG_SLICES_MAX       4096

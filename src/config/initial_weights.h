@@ -13,8 +13,8 @@
 
 #include <stdint.h>
 
-#include "layers/model.h"
 #include "base/error.h"
+#include "layers/model.h"
 
 /* Reads host_weights[P] of b0 from the file, and works out the digest of b0. Tensors are found by
  * name and shape; metadata is not looked at, so files that other programs wrote will do. Fails as

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/initial_weights.h"
+#include "crypto/secret.h"
 #include "wire/block.h"
 #include "wire/bytes.h"
-#include "crypto/secret.h"
-#include "config/initial_weights.h"
 
 #define PARTITION_S                                                                                \
     30 /* of the training of all: what a side learned alone in less is simply added */

@@ -2,12 +2,12 @@
 #ifndef HEARSAY_CONFIG_SETUP_H
 #define HEARSAY_CONFIG_SETUP_H
 
+#include "backend/device.h"
 #include "base/arena.h"
 #include "config/config.h"
-#include "backend/device.h"
-#include "training/learner.h"
 #include "node/inspect.h"
 #include "training/batch_size.h"
+#include "training/learner.h"
 
 /* Entries with the learner and not yet applied, at most. */
 #define SETUP_APPLY_WINDOW RUMOR_ENTRIES_MAX

@@ -6,20 +6,20 @@
 #include <string.h>
 #include <time.h>
 
-#include "state/disk.h"
+#include "config/setup.h"
+#include "daemon/event_log.h"
+#include "daemon/learner_thread.h"
+#include "daemon/sd_notify.h"
 #include "daemon/shutdown.h"
 #include "daemon/startup_notes.h"
-#include "daemon/learner_thread.h"
-#include "state/incarnation.h"
-#include "daemon/sd_notify.h"
-#include "daemon/event_log.h"
-#include "state/saver.h"
-#include "config/setup.h"
-#include "state/state_dir.h"
 #include "daemon/status_server.h"
 #include "daemon/status_watch.h"
 #include "socket/transport.h"
 #include "state/checkpoint_owner.h"
+#include "state/disk.h"
+#include "state/incarnation.h"
+#include "state/saver.h"
+#include "state/state_dir.h"
 
 #define SECOND_NS      1000000000ull
 #define SIGNAL_ONCE_NS SECOND_NS /* signals within this time are one */

@@ -16,8 +16,8 @@
 
 #include "daemon/learner_thread.h"
 #include "daemon/reach.h"
-#include "training/learner.h"
 #include "node/inspect.h"
+#include "training/learner.h"
 
 #define EVENT_LOG_LAST       16
 #define EVENT_LOG_LINE_BYTES 448 /* room for the longest note */

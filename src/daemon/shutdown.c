@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "state/safetensors.h"
-#include "socket/transport.h"
 #include "node/broadcast/history.h"
+#include "socket/transport.h"
 #include "state/base_version.h"
+#include "state/safetensors.h"
 
 /* The learner's thread has ended and the learner is ours: what still waits is applied now, so that
  * the base is the one of the version it is saved with. */

@@ -4,11 +4,11 @@
 #define HEARSAY_DAEMON_SHUTDOWN_H
 
 #include "config/config.h"
+#include "config/setup.h"
+#include "daemon/event_log.h"
 #include "daemon/learner_thread.h"
 #include "node/inspect.h"
-#include "daemon/event_log.h"
 #include "state/saver.h"
-#include "config/setup.h"
 
 struct shutdown {
     const struct config *config;         /* of the node */

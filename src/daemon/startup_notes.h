@@ -3,8 +3,8 @@
 #define HEARSAY_DAEMON_STARTUP_NOTES_H
 
 #include "config/config.h"
-#include "daemon/event_log.h"
 #include "config/setup.h"
+#include "daemon/event_log.h"
 
 void startup_notes_say(struct event_log *report, uint64_t now_ns, const struct config *config,
                        const struct setup *setup, const struct node_options *options);

@@ -1,8 +1,9 @@
+#include "node/notes.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "base/error.h"
-#include "node/notes.h"
 
 static const char *const NAMES[NOTE_KINDS] = {
     [NOTE_STARTED] = "started",

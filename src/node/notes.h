@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "socket/address.h"
 #include "base/arena.h"
 #include "crypto/identity.h"
+#include "socket/address.h"
 
 enum note_kind {
     NOTE_STARTED,

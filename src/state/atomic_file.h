@@ -13,8 +13,8 @@
 
 #include <stddef.h>
 
-#include "state/disk.h"
 #include "base/error.h"
+#include "state/disk.h"
 
 #define ATOMIC_FILE_SUFFIX  ".new"
 #define ATOMIC_FILE_PRIVATE 0600 /* readable by its owner alone */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "state/checkpoint_file.h"
 #include "state/atomic_file.h"
+#include "state/checkpoint_file.h"
 
 #define GENERATION_DIGITS 18 /* no name in the folder can exhaust the numbers */
 

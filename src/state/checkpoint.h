@@ -46,9 +46,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "state/disk.h"
 #include "training/learner_state.h"
-#include "base/error.h"
 
 #define CHECKPOINT_MODEL_MAX 2048
 #define CHECKPOINT_OWN_MAX   (2u << 20)

@@ -7,8 +7,8 @@
 #ifndef HEARSAY_STATE_CHECKPOINT_OWNER_H
 #define HEARSAY_STATE_CHECKPOINT_OWNER_H
 
-#include "state/checkpoint.h"
 #include "crypto/identity.h"
+#include "state/checkpoint.h"
 
 #define CHECKPOINT_OWNER_MAX      CHECKPOINT_MODEL_MAX
 #define CHECKPOINT_DIFFERENCE_MAX 304

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "state/atomic_file.h"
 #include "state/checkpoint_file.h"
 #include "state/checksummed_stream.h"
-#include "state/atomic_file.h"
 
 void checkpoint_name(char *name, uint64_t generation)
 {

@@ -16,9 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "state/disk.h"
-#include "state/atomic_file.h"
 #include "base/error.h"
+#include "state/atomic_file.h"
+#include "state/disk.h"
 
 #define CHUNK_BYTES   65536
 #define CHUNK_PAYLOAD (CHUNK_BYTES - 4)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "state/atomic_file.h"
 #include "base/rng.h"
+#include "state/atomic_file.h"
 
 #define NAME     "incarnation"
 #define LINE_MAX 64

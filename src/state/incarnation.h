@@ -13,8 +13,8 @@
 
 #include <stdint.h>
 
-#include "state/disk.h"
 #include "base/error.h"
+#include "state/disk.h"
 
 /* Takes the numbers *incarnation .. *incarnation + reserve - 1, reserve >= 1. The first is wall_ms
  * (milliseconds since 1970) or, where earlier starts had that, one above theirs.

@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "layers/model.h"
 #include "base/error.h"
+#include "layers/model.h"
 
 #define SAFETENSORS_VERSION_MAX (256 * 1024)
 

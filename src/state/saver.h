@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "state/export.h"
 #include "state/checkpoint.h"
+#include "state/export.h"
 #include "training/learner.h"
 
 struct saver_options {

@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "state/export.h"
 #include "base/amount.h"
+#include "state/export.h"
 
 static bool is_same_file(const char *a, const char *b)
 {

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "state/checkpoint.h"
-#include "training/learner.h"
 #include "support/base/timing.h"
+#include "training/learner.h"
 
 #define ROUNDS 41
 #define BATCH  32

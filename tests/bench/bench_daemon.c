@@ -19,12 +19,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "node/broadcast/version.h"
 #include "node/connection/peer.h"
 #include "node/rate/link.h"
+#include "support/base/updates.h"
 #include "wire/record.h"
 #include "wire/rumor.h"
-#include "support/base/updates.h"
-#include "node/broadcast/version.h"
 
 #define QUEUE_BYTES (1u << 20)
 #define DRAWN       8     /* publications; then the same again, under other numbers */

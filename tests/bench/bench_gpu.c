@@ -14,13 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/body.h"
 #include "backend/device.h"
-#include "training/learner.h"
 #include "base/rng.h"
-#include "wire/rumor.h"
 #include "crypto/secret.h"
 #include "support/base/timing.h"
+#include "training/learner.h"
+#include "wire/body.h"
+#include "wire/rumor.h"
 
 #define ROUNDS     9
 #define TELLINGS_S 4

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "layers/model.h"
 #include "base/rng.h"
+#include "layers/model.h"
 #include "support/base/timing.h"
 
 #define BATCH  32

@@ -4,8 +4,8 @@
  * begins with this. */
 #include <stdio.h>
 
-#include "wire/block.h"
 #include "node/inspect.h"
+#include "wire/block.h"
 
 #define MIB          1048576.0
 #define INCARNATIONS 8192

@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "training/random_walk_learner.h"
 #include "support/base/timing.h"
+#include "training/random_walk_learner.h"
 
 #define NODES  256
 #define ROUNDS 200

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "support/base/timing.h"
+#include "support/base/updates.h"
 #include "wire/body.h"
 #include "wire/rumor.h"
-#include "support/base/updates.h"
-#include "support/base/timing.h"
 
 #define ENTRIES    400000
 #define RUNS       11

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "exchange/replica.h"
-#include "base/rng.h"
 #include "base/error.h"
+#include "base/rng.h"
+#include "exchange/replica.h"
 #include "exchange/survey_simd.h"
 #include "support/base/timing.h"
 

@@ -3,8 +3,8 @@
 
     tests/house/house.py [ROOT]
 
-Sizes, guards, which room may include which, private headers, headers of .c files, retired words,
-and how densely the core is checked. Prints FILE:LINE: and a sentence for each break of a rule, and
+Sizes, guards, the order of includes, which room may include which, private headers, headers of .c
+files, retired words, and how densely the core is checked. Prints FILE:LINE: and a sentence for each break of a rule, and
 fails if there is one. house_calls.py holds what needs object files; test_house.py breaks each rule.
 """
 import pathlib
@@ -98,6 +98,19 @@ def check_guards(tree):
         texts = [text for _, text in directives[:2]]
         if texts != [f'ifndef {guard}', f'define {guard}'] or directives[-1][1] != 'endif':
             yield path, directives[0][0] if directives else 1, f'its one guard is to be {guard}'
+
+
+def check_include_order(tree):
+    """Lines that follow each other are a group, and sorted; a file's own header comes first."""
+    for path, source in tree.items():
+        if path.startswith(FAKES):
+            continue
+        own = path.partition('/')[2].rpartition('.')[0] + '.h'
+        last_line, last = 0, ''
+        for line, name, _ in source.includes():
+            if line == last_line + 1 and name < last != own:
+                yield path, line, f'includes {name} after {last}: each group is to be sorted'
+            last_line, last = line, name
 
 
 def resolve(tree, name):
@@ -207,8 +220,8 @@ def check_density(tree):
                f'{CHECKS_PER_FUNCTION:g} for each')
 
 
-RULES = (check_sizes, check_top, check_guards, check_arrows, check_private, check_headers,
-         check_words, check_density)
+RULES = (check_sizes, check_top, check_guards, check_include_order, check_arrows, check_private,
+         check_headers, check_words, check_density)
 
 
 def broken(root):

@@ -24,8 +24,8 @@ GOOD = {
     'src/node/rate/link.h': ('HEARSAY_NODE_RATE_LINK_H', 'int link_new(int n);\n'),
     'src/node/rate/rate_private.h': ('HEARSAY_NODE_RATE_RATE_PRIVATE_H', 'struct rate {\n'
                                      '    int a, b;\n    union {\n        int c;\n    };\n};\n'),
-    'src/node/rate/link.c': '#include "node/rate/link.h"\n#include "node/rate/rate_private.h"\n'
-                            '#include "base/error.h"\nstatic int twice(int n)\n{\n'
+    'src/node/rate/link.c': '#include "node/rate/link.h"\n#include "base/error.h"\n'
+                            '#include "node/rate/rate_private.h"\nstatic int twice(int n)\n{\n'
                             '    return 2 * n; /* hatch */\n}\n\n'
                             'int link_new(int n)\n{\n    CHECK(n);\n    return twice(n);\n}\n',
     'src/state/disk.h': ('HEARSAY_STATE_DISK_H', 'int disk_new(int n);\n'),
@@ -109,13 +109,19 @@ class HouseTest(TreeTest):
         self.assert_broken('net/wire/frame.h:1: its one guard is to be HEARSAY_NET_WIRE_FRAME_H',
                            'src/state/disk.h:1: its one guard is to be HEARSAY_STATE_DISK_H')
 
+    def test_includes_out_of_order(self):
+        self.write('net/wire/frame.c', '#include "wire/frame.h"\n\n'
+                   '#include <string.h>\n#include <stdio.h>\n#include <stdlib.h>\n')
+        self.assert_broken('net/wire/frame.c:4: includes stdio.h after string.h: '
+                           'each group is to be sorted')
+
     def test_arrows_between_rooms(self):
         self.write('net/wire/frame.c', '#include "wire/frame.h"\n#include "node/node.h"\n')
         self.write('model/data/idx.c', '#include "wire/frame.h"\n')
         self.write('sim/world/world.c', '#include "daemon/ring.h"\n#include "node/node.h"\n')
         self.write('src/daemon/ring.h', text_of(('HEARSAY_DAEMON_RING_H', '')))
         self.replace('src/node/rate/link.c', '#include "node/rate/link.h"\n',
-                     '#include "node/rate/link.h"\n#include "state/disk.h"\n#include <uv.h>\n')
+                     '#include "node/rate/link.h"\n#include "state/disk.h"\n#include <uv.h>\n\n')
         self.assert_broken('model/data/idx.c:1: includes wire/frame.h: model does not see net',
                            'net/wire/frame.c:2: includes node/node.h: net does not see node',
                            'sim/world/world.c:1: includes daemon/ring.h: sim does not see daemon',
@@ -126,11 +132,11 @@ class HouseTest(TreeTest):
         self.write('tests/support/node/link_story.h',
                    text_of(('HEARSAY_TESTS_SUPPORT_NODE_LINK_STORY_H', '')))
         self.write('tests/unit/net/test_frame.c', '#include "support/node/link_story.h"\n')
-        self.write('tests/unit/node/test_node.c', '#include "support/node/link_story.h"\n'
-                   '#include "node/rate/link.h"\n#include "state/disk.h"\n')
+        self.write('tests/unit/node/test_node.c', '#include "node/rate/link.h"\n'
+                   '#include "state/disk.h"\n#include "support/node/link_story.h"\n')
         self.assert_broken('tests/unit/net/test_frame.c:1: includes support/node/link_story.h: '
                            'net does not see node',
-                           'tests/unit/node/test_node.c:3: includes state/disk.h: '
+                           'tests/unit/node/test_node.c:2: includes state/disk.h: '
                            'node does not see state')
 
     def test_arrows_inside_the_node(self):
@@ -150,12 +156,12 @@ class HouseTest(TreeTest):
                            'src/node/leave.h is above src/node/transfer/fetch.c')
 
     def test_private_headers_elsewhere_even_in_tests(self):
-        self.replace('src/node/node.c', '#include "base/error.h"\n',
-                     '#include "base/error.h"\n#include "node/rate/rate_private.h"\n')
+        self.replace('src/node/node.c', '#include "node/rate/link.h"\n',
+                     '#include "node/rate/link.h"\n#include "node/rate/rate_private.h"\n')
         self.replace('tests/unit/node/test_link.c', '#include "node/rate/link.h"\n',
                      '#include "node/rate/link.h"\n#include "node/rate/rate_private.h"\n')
         why = 'includes node/rate/rate_private.h, which is private to its folder'
-        self.assert_broken(f'src/node/node.c:3: {why}', f'tests/unit/node/test_link.c:2: {why}')
+        self.assert_broken(f'src/node/node.c:4: {why}', f'tests/unit/node/test_link.c:2: {why}')
 
     def test_functions_that_no_header_declares(self):
         self.replace('src/node/rate/link.c', 'static int twice', 'int twice')

@@ -6,11 +6,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "base/digest.h"
-#include "wire/bytes.h"
-#include "support/sim/puppet.h"
 #include "node/broadcast/version.h"
+#include "support/sim/puppet.h"
+#include "wire/bytes.h"
 
 static struct puppet puppet;
 static uint64_t digest_before;

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "support/sim/fetch_story.h"
 #include "scenario/experiment.h"
+#include "support/sim/fetch_story.h"
 
 /* The learners of all nodes share one model. */
 static struct arena arena;

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "support/sim/puppet.h"
 #include "node/broadcast/version.h"
+#include "support/sim/puppet.h"
 
 #define INCARNATIONS 6
 

@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-#include "wire/bytes.h"
 #include "node/broadcast/broadcast.h"
 #include "node/discovery/discovery.h"
 #include "support/sim/puppet.h"
+#include "wire/bytes.h"
 
 /* So many that some are turned away, and a list takes several rounds. */
 #define MANY 24

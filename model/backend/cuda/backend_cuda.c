@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "backend/cuda/cuda_operations.h"
 #include "backend/cuda/cuda_kernels.h"
+#include "backend/cuda/cuda_operations.h"
 
 #define BLAS_ROOM_BYTES ((size_t)32 << 20) /* that cuBLAS recommends for the newest devices */
 

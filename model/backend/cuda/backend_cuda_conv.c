@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "backend/cuda/cuda_operations.h"
 #include "backend/cuda/cuda_kernels.h"
+#include "backend/cuda/cuda_operations.h"
 
 struct convolutions {
     struct room columns;

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/cuda/cuda_operations.h"
 #include "backend/cuda/cuda_kernels.h"
+#include "backend/cuda/cuda_operations.h"
 
 #define ALIGNMENT      16
 #define ROOM_BYTES_MAX ((size_t)256 << 20) /* that a way of computing may need */

@@ -1,8 +1,8 @@
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 
-#include "backend/cuda/cuda_operations.h"
 #include "backend/cuda/cuda_module.h"
+#include "backend/cuda/cuda_operations.h"
 
 static int cuda_devices(void)
 {

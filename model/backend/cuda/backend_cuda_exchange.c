@@ -1,8 +1,8 @@
 /* The exchange on a GPU: only updates cross to the host and back. */
 #include <string.h>
 
-#include "backend/cuda/cuda_operations.h"
 #include "backend/cuda/cuda_kernels.h"
+#include "backend/cuda/cuda_operations.h"
 
 static void *exchange_room(struct cuda *cuda, size_t bytes)
 {

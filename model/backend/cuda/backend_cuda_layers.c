@@ -4,8 +4,8 @@
  * on its own (CUBLAS_COMPUTE_32F_FAST_16BF), but has no kernel for that which uses what Hopper and
  * later multiply with: only those of Ampere, at a half of their rate.
  */
-#include "backend/cuda/cuda_operations.h"
 #include "backend/cuda/cuda_kernels.h"
+#include "backend/cuda/cuda_operations.h"
 
 /* cuBLAS counts by columns: to it all three are transposed, and cᵀ = bᵀ·aᵀ. */
 void cuda_gemm(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m, int n,

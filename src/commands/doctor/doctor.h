@@ -11,8 +11,8 @@
 #define HEARSAY_COMMANDS_DOCTOR_DOCTOR_H
 
 #include "config/config.h"
-#include "crypto/identity.h"
 #include "config/setup.h"
+#include "crypto/identity.h"
 
 enum verdict { VERDICT_OK, VERDICT_WARN, VERDICT_FAIL };
 

@@ -10,14 +10,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/amount.h"
 #include "commands/doctor/doctor.h"
+#include "daemon/status_server.h"
+#include "socket/transport.h"
 #include "state/checkpoint_owner.h"
 #include "state/disk.h"
 #include "state/incarnation.h"
 #include "state/state_dir.h"
-#include "daemon/status_server.h"
-#include "base/amount.h"
-#include "socket/transport.h"
 
 #define ARENA_BYTES   ((size_t)64 << 30) /* address space; only what is touched costs memory */
 #define COPIES        3 /* checkpoints: the old one, the new one, and what is written meanwhile */

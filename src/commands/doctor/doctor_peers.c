@@ -5,10 +5,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/amount.h"
 #include "commands/doctor/doctor.h"
 #include "commands/doctor/doctor_place.h"
 #include "commands/doctor/doctor_visit.h"
-#include "base/amount.h"
 
 #define NAME_WAIT_NS (5000 * MS_NS)
 

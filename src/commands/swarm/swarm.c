@@ -14,13 +14,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "config/config.h"
 #include "backend/cuda/cuda_module.h"
-#include "crypto/secret.h"
 #include "base/error.h"
 #include "commands/swarm/swarm_folder.h"
 #include "commands/swarm/swarm_options.h"
 #include "commands/swarm/swarm_view.h"
+#include "config/config.h"
+#include "crypto/secret.h"
 
 #define START_WAIT_S 60 /* for the first node's address */
 #define EVALUATE_S   4

@@ -7,8 +7,8 @@
 #ifndef HEARSAY_COMMANDS_SWARM_SWARM_FOLDER_H
 #define HEARSAY_COMMANDS_SWARM_SWARM_FOLDER_H
 
-#include "config/config.h"
 #include "base/error.h"
+#include "config/config.h"
 
 #define FOLDER_BYTES 512 /* of its path */
 

@@ -2,8 +2,8 @@
 #ifndef HEARSAY_COMMANDS_SWARM_SWARM_OPTIONS_H
 #define HEARSAY_COMMANDS_SWARM_SWARM_OPTIONS_H
 
-#include "config/config.h"
 #include "base/error.h"
+#include "config/config.h"
 
 #define SWARM_SETS_MAX 64
 

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "base/rng.h"
 #include "base/error.h"
+#include "base/rng.h"
 
 #define TYPICAL_RUMOR_BYTES 512 /* more and smaller rumors: the entries run out first */
 

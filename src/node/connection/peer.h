@@ -23,14 +23,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "socket/address.h"
 #include "base/arena.h"
 #include "crypto/handshake.h"
 #include "crypto/identity.h"
-#include "wire/message.h"
+#include "crypto/session.h"
 #include "node/connection/credentials.h"
 #include "node/connection/queue.h"
-#include "crypto/session.h"
+#include "socket/address.h"
+#include "wire/message.h"
 
 enum peer_state {
     PEER_FREE,

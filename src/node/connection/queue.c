@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "wire/frame.h"
 #include "crypto/session.h"
+#include "wire/frame.h"
 
 uint8_t *queue_room(struct queue *queue, size_t bytes)
 {

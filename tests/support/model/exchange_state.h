@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "support/model/host_backend.h"
 #include "base/rng.h"
+#include "support/model/host_backend.h"
 
 #define P 20000
 

@@ -13,8 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "support/model/host_backend.h"
 #include "base/rng.h"
+#include "support/model/host_backend.h"
 
 #define GEMM_NMSE 1e-10
 #define LOOP_NMSE 1e-12

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "node/rate/link.h"
 #include "base/error.h"
+#include "node/rate/link.h"
 
 #define MILLI_NS  1000000ull
 #define SECOND_NS 1000000000ull

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "support/sim/swarm_world.h"
 #include "faults/fault_injector.h"
+#include "support/sim/swarm_world.h"
 
 #define NODES 5
 #define TWIN  NODES /* another process with the identity of node 0 */

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "support/sim/swarm_world.h"
 #include "node/broadcast/version.h"
+#include "support/sim/swarm_world.h"
 
 #define SMALL_BLOCK  10
 #define SMALL_BLOCKS (PARAMETERS / SMALL_BLOCK)

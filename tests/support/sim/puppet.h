@@ -8,9 +8,9 @@
 
 #include "node/connection/peer.h"
 #include "node/rate/link.h"
+#include "support/sim/swarm_world.h"
 #include "wire/record.h"
 #include "wire/rumor.h"
-#include "support/sim/swarm_world.h"
 
 #define PUPPET_QUEUE_BYTES (1u << 18)
 

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "support/sim/scenario_text.h"
-#include "scenario/experiment.h"
 #include "crypto/secret.h"
+#include "scenario/experiment.h"
 #include "strategies/strategy.h"
+#include "support/sim/scenario_text.h"
 
 /* Four nodes, and four elsewhere; nothing is learned. */
 #define PLAY_BASE                                                                                  \

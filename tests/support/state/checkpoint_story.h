@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
+#include "base/rng.h"
 #include "state/checkpoint_file.h"
 #include "support/state/memory_disk.h"
-#include "base/rng.h"
 
 #define P_MAX  5500
 #define P      4090 /* so that a file takes a little more than one chunk */

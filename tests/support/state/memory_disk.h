@@ -14,8 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "state/disk.h"
 #include "base/error.h"
+#include "state/disk.h"
 
 #define FOLDER       "state"
 #define FILES_MAX    16

@@ -1,9 +1,9 @@
 /* Weights to start from, out of a file: whatever may stand in it. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "training/learner.h"
 #include "config/initial_weights.h"
 #include "state/safetensors.h"
+#include "training/learner.h"
 
 #define LINE "dense 5, relu, dense 2"
 

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "config/config_key.h"
 #include "backend/device.h"
+#include "config/config_key.h"
 #include "config/setup.h"
 #include "support/config/config_story.h"
 

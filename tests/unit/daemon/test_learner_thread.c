@@ -14,10 +14,10 @@
 #include <cmocka.h>
 
 #include "base/digest.h"
+#include "base/error.h"
+#include "base/rng.h"
 #include "daemon/learner_thread.h"
 #include "daemon/ring.h"
-#include "base/rng.h"
-#include "base/error.h"
 
 #define RING_BYTES   1024
 #define RECORDS      50000

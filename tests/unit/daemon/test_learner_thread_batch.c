@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "daemon/learner_thread.h"
 #include "base/error.h"
+#include "daemon/learner_thread.h"
 
 static struct backend *backend;
 static struct arena arena;

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "support/model/host_backend.h"
 #include "base/rng.h"
+#include "support/model/host_backend.h"
 
 #define COUNT 1003
 

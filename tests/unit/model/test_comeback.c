@@ -10,11 +10,11 @@
 
 #include <cmocka.h>
 
+#include "base/error.h"
+#include "base/rng.h"
+#include "exchange/replica.h"
 #include "support/model/each_device.h"
 #include "training/learner.h"
-#include "exchange/replica.h"
-#include "base/rng.h"
-#include "base/error.h"
 #include "training/random_walk_learner.h"
 
 #define P     700

@@ -6,11 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
 #include <cmocka.h>
 
+#include "base/rng.h"
 #include "layers/model.h"
 #include "training/optimizer.h"
-#include "base/rng.h"
 
 #define BATCH   4
 #define CLASSES 3

@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
+#include "base/error.h"
 #include "support/model/each_device.h"
 #include "training/learner.h"
-#include "base/error.h"
 
 static struct arena arena;
 

@@ -8,10 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <cmocka.h>
 
-#include "layers/model.h"
 #include "base/rng.h"
+#include "layers/model.h"
 
 #define BATCH   4
 #define CLASSES 10

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
+#include "base/error.h"
+#include "base/rng.h"
 #include "support/model/each_device.h"
 #include "training/learner.h"
-#include "base/rng.h"
-#include "base/error.h"
 
 #define ROOM 100
 

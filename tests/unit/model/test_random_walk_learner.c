@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/digest.h"
-#include "training/learner.h"
 #include "base/rng.h"
+#include "training/learner.h"
 #include "training/random_walk_learner.h"
 
 #define P     600

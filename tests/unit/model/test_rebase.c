@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "support/model/host_backend.h"
 #include "base/rng.h"
+#include "support/model/host_backend.h"
 
 #define P 700
 

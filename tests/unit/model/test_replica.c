@@ -10,10 +10,10 @@
 #include <cmocka.h>
 
 #include "base/digest.h"
-#include "support/model/each_device.h"
-#include "exchange/replica.h"
-#include "base/rng.h"
 #include "base/error.h"
+#include "base/rng.h"
+#include "exchange/replica.h"
+#include "support/model/each_device.h"
 
 #define P            700
 #define ORIGINS      3

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "exchange/survey_simd.h"
 #include "base/update.h"
+#include "exchange/survey_simd.h"
 
 struct piece {
     float w[SURVEY_MAX];

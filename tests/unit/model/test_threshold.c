@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "support/model/exchange_state.h"
 #include "exchange/threshold.h"
+#include "support/model/exchange_state.h"
 
 enum shape_of { GAUSS, LAPLACE, HEAVY, EQUAL, TWO_SIZES, TINY, HUGE_ONES, SHAPES };
 

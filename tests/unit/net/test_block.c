@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "wire/block.h"
 #include "base/rng.h"
+#include "wire/block.h"
 
 static int32_t units[BLOCK_ENTRIES], back[BLOCK_ENTRIES];
 static uint8_t bytes[BLOCK_MAX];

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "wire/body.h"
 #include "support/base/updates.h"
+#include "wire/body.h"
 
 #define PARAMETERS ((uint64_t)1 << 32)
 

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "support/base/hex.h"
 #include "crypto/identity.h"
+#include "support/base/hex.h"
 
 #define SWARM_LABEL "hearsay-swarm-key-1 "
 #define SIXTY_FOUR  "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1eff"

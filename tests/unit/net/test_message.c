@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "wire/message.h"
 #include "base/rng.h"
+#include "wire/message.h"
 
 #define ROOM   4096
 #define ROUNDS 100000

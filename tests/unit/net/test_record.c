@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
+#include "base/rng.h"
 #include "wire/bytes.h"
 #include "wire/record.h"
-#include "base/rng.h"
 
 static const uint8_t context[CONTEXT_BYTES] = {1, 2, 3};
 

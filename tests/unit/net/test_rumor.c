@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
+#include "support/base/updates.h"
 #include "wire/body.h"
 #include "wire/rumor.h"
-#include "support/base/updates.h"
 
 #define ENTRIES_MAX 300000
 #define PARAMETERS  ((uint64_t)1 << 32)

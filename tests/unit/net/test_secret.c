@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "support/base/hex.h"
 #include "crypto/secret.h"
+#include "support/base/hex.h"
 
 static void assert_hex(const uint8_t *bytes, const char *expected)
 {

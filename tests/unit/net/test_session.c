@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "wire/frame.h"
 #include "crypto/session.h"
+#include "wire/frame.h"
 
 static const uint8_t key_there[KEY_BYTES] = {1};
 static const uint8_t key_back[KEY_BYTES] = {2};

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "node/broadcast/decoded.h"
 #include "base/rng.h"
+#include "node/broadcast/decoded.h"
 
 #define ENTRIES_MAX 1000
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "support/node/peer_pair.h"
 #include "base/rng.h"
+#include "support/node/peer_pair.h"
 
 /* Nobody may have heard all if a byte on the way to him was changed. */
 static void must_notice(int direction, size_t at)

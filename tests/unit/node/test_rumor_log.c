@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "node/broadcast/rumor_log.h"
-#include "base/rng.h"
 #include "base/error.h"
+#include "base/rng.h"
+#include "node/broadcast/rumor_log.h"
 
 #define RING      100000
 #define BYTES_MAX 5000

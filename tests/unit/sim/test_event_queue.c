@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "world/event_queue.h"
 #include "base/rng.h"
+#include "world/event_queue.h"
 
 #define MANY 5000
 

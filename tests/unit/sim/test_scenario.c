@@ -8,11 +8,11 @@
 
 #include <cmocka.h>
 
-#include "world/event_queue.h"
 #include "base/rng.h"
 #include "scenario/scenario.h"
 #include "support/sim/scenario_taken.h"
 #include "support/sim/scenario_text.h"
+#include "world/event_queue.h"
 
 static void single_values_have_the_defaults_of_the_contract(void **state)
 {

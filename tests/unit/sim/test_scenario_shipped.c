@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "world/event_queue.h"
 #include "scenario/scenario.h"
+#include "world/event_queue.h"
 
 /* <project>/configs, beside this file's folder. */
 static void configs_folder(char *path, size_t room)

@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
-#include "state/checkpoint_file.h"
-#include "support/state/checkpoint_story.h"
-#include "state/checksummed_stream.h"
 #include "state/atomic_file.h"
+#include "state/checkpoint_file.h"
+#include "state/checksummed_stream.h"
+#include "support/state/checkpoint_story.h"
 
 #define FEW 3000 /* parameters whose two moments fit one file of the disk, too */
 

@@ -14,10 +14,10 @@
 
 #include <cmocka.h>
 
+#include "base/rng.h"
+#include "state/atomic_file.h"
 #include "state/checkpoint.h"
 #include "state/disk.h"
-#include "state/atomic_file.h"
-#include "base/rng.h"
 
 static const struct disk *disk;
 static char folder[256], path[DISK_PATH_MAX];

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "state/checkpoint_file.h"
-#include "support/state/checkpoint_story.h"
-#include "state/checksummed_stream.h"
 #include "state/atomic_file.h"
+#include "state/checkpoint_file.h"
+#include "state/checksummed_stream.h"
+#include "support/state/checkpoint_story.h"
 
 static void every_flipped_byte_is_noticed(void **state)
 {
