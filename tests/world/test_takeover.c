@@ -26,6 +26,31 @@ static void who_has_not_joined_and_asks_for_a_base_wants_no_rumors(void **state)
     assert_int_equal(puppet.heard[WANT], 0);
 }
 
+/* In one read it hears that there is nothing that it lacks, so that it joins, and the history that
+ * it asked for, so that its base is no longer whole. */
+static void who_joins_while_a_base_comes_does_not_train_on_it(void **state)
+{
+    (void)state;
+    const struct node_options options = patient_options();
+    const uint32_t joiner = add(&options), nobody = add(&options);
+    world_introduce(&world, joiner, nobody);
+    world_start(&world, joiner);
+    run(8 * SECOND_NS);
+    puppet_init(&puppet, joiner, 1);
+    puppet_meet(&puppet);
+    puppet_hello(&puppet);
+    say_ahead();
+    assert_int_equal(puppet.heard[TAKE], 1);
+    run(2 * SECOND_NS); /* until the word of a neighbour that has not joined counts */
+    assert_false(is_training(joiner));
+    CHECK(peer_say(&puppet.peer, &(struct message){.kind = VERSION, .hash = 1, .whole = 1}));
+    say_history(0, 1, history_of(1, MANY));
+    run(5 * SECOND_NS);
+    assert_true(puppet.heard[FETCH] > 0);
+    assert_true(is_catching_up(joiner));
+    assert_int_equal(stats_of(joiner).steps, 0);
+}
+
 /* Blocks. */
 
 static void start_taking(void)
@@ -240,6 +265,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TALK(who_has_not_joined_and_asks_for_a_base_wants_no_rumors),
+        TALK(who_joins_while_a_base_comes_does_not_train_on_it),
         TALK(a_block_that_no_base_has_is_not_taken),
         TALK(a_block_that_is_none_ends_the_conversation),
         TALK(a_block_that_could_be_narrower_ends_the_conversation),
