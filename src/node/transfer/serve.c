@@ -186,9 +186,10 @@ static const struct peer *next_taker(struct node *node)
     const uint32_t places = node->options.limits.peers_max;
     for (uint32_t i = 1; i <= places; i++) {
         const uint32_t place = (node->transfer->serve.turn + i) % places;
+        if (node->transfer->neighbours[place].fetches_count == 0)
+            continue; /* as nearly always */
         const struct peer *peer = connection_at(node, place);
-        if (peer->state != PEER_OPEN || node->transfer->neighbours[place].fetches_count == 0 ||
-            pacer_is_busy(node, peer) || room_for(peer) == 0)
+        if (peer->state != PEER_OPEN || pacer_is_busy(node, peer) || room_for(peer) == 0)
             continue;
         node->transfer->serve.turn = place;
         return peer;
