@@ -1,8 +1,11 @@
 /* The command line: finds the command, reads its options, says what was wrong with them. */
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "backend/cpu/blas_kernels.h"
 #include "backend/device.h"
 #include "base/error.h"
 #include "commands/doctor/doctor.h"
@@ -153,8 +156,22 @@ static int run(int argc, char **argv)
     return run_command(name, argc - 1, argv + 1);
 }
 
+/* The same process, and so the same number, name and environment but for the kernels. If it cannot
+ * begin anew it goes on as it is. */
+static void begin_with_fitting_kernels(char **argv)
+{
+    char path[4096];
+    const char *kernels = blas_kernels_wanted();
+    const ssize_t length = kernels ? readlink("/proc/self/exe", path, sizeof path - 1) : -1;
+    if (length <= 0 || setenv(BLAS_KERNELS_VARIABLE, kernels, 0) != 0)
+        return;
+    path[length] = '\0';
+    (void)execv(path, argv);
+}
+
 int main(int argc, char **argv)
 {
+    begin_with_fitting_kernels(argv);
     int code = run(argc, argv);
     if (fflush(stdout) == 0)
         return code;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/cpu/blas_kernels.h"
 #include "backend/cuda/cuda_module.h"
 
 #define CUDA_PREFIX "cuda:"
@@ -82,7 +83,8 @@ static void describe(int i, char text[DEVICE_TEXT_MAX])
 static void open_cpu(int threads, struct backend **backend, char text[DEVICE_TEXT_MAX])
 {
     *backend = backend_cpu(threads);
-    (void)snprintf(text, DEVICE_TEXT_MAX, "cpu: %d thread%s", threads, threads > 1 ? "s" : "");
+    (void)snprintf(text, DEVICE_TEXT_MAX, "cpu: %d thread%s, %s kernels", threads,
+                   threads > 1 ? "s" : "", blas_kernels());
 }
 
 enum error device_open(const char *word, int threads, enum precision precision,
@@ -117,6 +119,7 @@ enum error device_open(const char *word, int threads, enum precision precision,
 void device_list(FILE *out)
 {
     char text[DEVICE_TEXT_MAX];
+    (void)fprintf(out, "cpu: OpenBLAS, %s kernels\n", blas_kernels());
     cuda_module()->describe(text, sizeof text);
     (void)fprintf(out, "%s\n", text);
     for (int i = 0; i < cuda_module()->devices(); i++) {

@@ -129,6 +129,13 @@ expect 1 "^FAIL  port: cannot listen on $address: .*choose another node.listen p
 expect 1 "^FAIL  state_dir: $dir/one: a node runs with it now" \
     "${doctor[@]}" --set "node.state_dir=$dir/one"
 
+tell 'products of matrices by the instructions that the processor has'
+if grep -q ' avx2 ' /proc/cpuinfo; then
+    expect 0 '^cpu: OpenBLAS, [A-Z]' env -u OPENBLAS_CORETYPE "$hearsay" --version
+    ! says "$dir/said.out" '(Prescott|Core2|Nehalem|generic) kernels' || fail 'slow kernels'
+    expect 0 '^cpu: OpenBLAS, Prescott kernels' env OPENBLAS_CORETYPE=Prescott "$hearsay" --version
+fi
+
 tell 'peers that do not let us in'
 expect 1 "^FAIL  peer $address: does not let us in: it closed without an answer: another swarm key" \
     "${doctor[@]}" --set "node.peers=$address" --set "node.swarm_key=$dir/other.key"

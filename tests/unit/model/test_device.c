@@ -83,7 +83,7 @@ static void what_is_asked_for_is_opened(void **state)
     (void)state;
     must_open("cpu", "cpu", "2 threads");
     if (cuda_module()->devices() == 0) {
-        must_open("auto", "cpu", "cpu: 2 threads (no GPU: ");
+        must_open("auto", "cpu", "cpu: 2 threads, ");
         return;
     }
     struct gpu gpu;
