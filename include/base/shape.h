@@ -1,4 +1,10 @@
-/* The shape of one sample as it travels through a model: channels x height x width, row major. */
+/* The shape of one sample as it travels through a model.
+ *
+ *   length 0   an image: channels x height x width numbers, row major
+ *   length n   a sequence: n positions, one after the other, each of channels x height x width
+ *              numbers (height and width are 1). Its tokens, before they are embedded, are one
+ *              int32 each: channels is 1.
+ */
 #ifndef HEARSAY_BASE_SHAPE_H
 #define HEARSAY_BASE_SHAPE_H
 
@@ -8,11 +14,18 @@ struct shape {
     int channels;
     int height;
     int width;
+    int length; /* positions of a sequence; 0: no sequence */
 };
+
+static inline size_t shape_positions(struct shape shape)
+{
+    return shape.length > 0 ? (size_t)shape.length : 1;
+}
 
 static inline size_t shape_size(struct shape shape)
 {
-    return (size_t)shape.channels * (size_t)shape.height * (size_t)shape.width;
+    return shape_positions(shape) * (size_t)shape.channels * (size_t)shape.height *
+           (size_t)shape.width;
 }
 
 #endif

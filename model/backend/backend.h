@@ -33,7 +33,8 @@ static inline struct shape conv_output(const struct conv *conv)
 {
     return (struct shape){.channels = conv->filters,
                           .height = conv->in.height + 2 * conv->pad - conv->kernel + 1,
-                          .width = conv->in.width + 2 * conv->pad - conv->kernel + 1};
+                          .width = conv->in.width + 2 * conv->pad - conv->kernel + 1,
+                          .length = 0};
 }
 
 /* Square window that moves by its own size; rows and columns that fill no window are left out. */
@@ -48,16 +49,54 @@ static inline struct shape pool_output(const struct pool *pool)
 {
     return (struct shape){.channels = pool->in.channels,
                           .height = pool->in.height / pool->window,
-                          .width = pool->in.width / pool->window};
+                          .width = pool->in.width / pool->window,
+                          .length = 0};
 }
 
-enum activation { LINEAR, RELU, SIGMOID, TANH };
+/* gelu: x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))) (Hendrycks, Gimpel 2016); silu: x / (1 +
+ * exp(-x)). The slope of these two follows from their input, that of the others from their output.
+ */
+enum activation { LINEAR, RELU, SIGMOID, TANH, GELU, SILU };
+
+static inline bool activation_keeps_input(enum activation activation)
+{
+    return activation == GELU || activation == SILU;
+}
+
+/* Causal attention over sequences (Vaswani et al. 2017): each head h of `heads` compares its
+ * query at a position with the keys at that position and before, and mixes their values by the
+ * softmax of query · key / √size. Of a position's numbers [heads + 2 kv_heads, size] the first are
+ * the queries, then the keys, then the values; heads / kv_heads heads share a key and a value
+ * (Ainslie et al. 2023). */
+struct attention {
+    int length;   /* positions */
+    int heads;    /* of queries */
+    int kv_heads; /* of keys and values; divides heads */
+    int size;     /* numbers of a head */
+};
+
+static inline size_t attention_input(const struct attention *attention)
+{
+    return (size_t)(attention->heads + 2 * attention->kv_heads) * (size_t)attention->size;
+}
+
+static inline size_t attention_output(const struct attention *attention)
+{
+    return (size_t)attention->heads * (size_t)attention->size;
+}
+
+#define NORM_EPSILON 1e-5f /* added to a variance, or to a mean square */
+#define ROPE_BASE    10000 /* of the angles' periods (Su et al. 2021) */
+
+/* A label that is not to be learned. */
+#define LABEL_IGNORED (-1)
 
 struct sgd {
     float rate;
     float momentum;
     float weight_decay;
     bool nesterov;
+    uint64_t decayed; /* weight decay is for the first so many entries */
 };
 
 struct adam {
@@ -66,7 +105,8 @@ struct adam {
     float beta2; /* decay of the mean of their squares */
     float epsilon;
     float weight_decay;
-    uint64_t step; /* the first is 1 */
+    uint64_t decayed; /* weight decay is for the first so many entries */
+    uint64_t step;    /* the first is 1 */
 };
 
 /* Bins of |residual|: its float bits >> BIN_BITS, so 32 per power of two, 3 % wide (threshold.c).
@@ -85,9 +125,9 @@ struct survey {
 
 /* The result of passes over samples; it adds up until it is overwritten. */
 struct score {
-    double loss;      /* summed over the samples */
-    uint32_t samples; /* so far */
-    uint32_t correct; /* samples whose label was the first largest logit */
+    double loss;      /* summed over the labels */
+    uint32_t labels;  /* so far, but for those that are ignored */
+    uint32_t correct; /* labels that were the first largest logit */
 };
 
 /* Operations that are called again and again with the same arguments, on memory that may change (a
@@ -97,84 +137,11 @@ struct sequence {
     uint32_t times; /* that it was begun */
 };
 
-struct backend {
-    const char *name;
+struct backend;
 
-    /* Zeroed memory, 64-byte aligned; give it back with give. Aborts when there is none. */
-    void *(*take)(struct backend *, size_t bytes);
-    void (*give)(struct backend *, void *memory);
-    void (*upload)(struct backend *, void *to, const void *host_from, size_t bytes);
-    void (*download)(struct backend *, void *host_to, const void *from, size_t bytes);
-    /* A copy that operations only read, given back like everything else. A copy that would take
-     * more than half of the free memory stays in host memory (*far), from where each operation
-     * fetches what it reads. */
-    void *(*keep)(struct backend *, const void *host_from, size_t bytes, bool *far);
-    /* Ends the backend; everything taken must have been given back. */
-    void (*close)(struct backend *);
-
-    /* True: the operations are done, from the recording of an earlier call. False: call them, then
-     * sequence_end; nothing else is called in between, and none of them may return a value or touch
-     * host memory. */
-    bool (*sequence_begin)(struct backend *, struct sequence *);
-    void (*sequence_end)(struct backend *, struct sequence *);
-    /* Forgets the recording: the operations change, or are needed no more. */
-    void (*sequence_drop)(struct backend *, struct sequence *);
-
-    /* y[batch,out] = activation(x[batch,in] · w[out,in]ᵀ + b[out]) */
-    void (*dense_forward)(struct backend *, int batch, int in, int out, const float *x,
-                          const float *w, const float *b, enum activation, float *y);
-    /* From that y and its slope dy, which becomes the slope before the activation: dw = dyᵀ·x, db =
-     * Σ dy, dx = dy·w; dx may be NULL (first layer). Overwrites, never adds. */
-    void (*dense_backward)(struct backend *, int batch, int in, int out, const float *x,
-                           const float *w, const float *y, enum activation, float *dy, float *dx,
-                           float *dw, float *db);
-
-    /* Likewise. w[filters, channels·kernel·kernel], b[filters]; cross-correlation, as all
-     * frameworks do. */
-    void (*conv_forward)(struct backend *, const struct conv *, int batch, const float *x,
-                         const float *w, const float *b, enum activation, float *y);
-    void (*conv_backward)(struct backend *, const struct conv *, int batch, const float *x,
-                          const float *w, const float *y, enum activation, float *dy, float *dx,
-                          float *dw, float *db);
-
-    /* winner[i]: the place inside its window (row · window + column) that output i came from. */
-    void (*pool_forward)(struct backend *, const struct pool *, int batch, const float *x, float *y,
-                         uint8_t *winner);
-    void (*pool_backward)(struct backend *, const struct pool *, int batch, const float *dy,
-                          const uint8_t *winner, float *dx);
-
-    /* y may be x. */
-    void (*activate)(struct backend *, enum activation, size_t count, const float *x, float *y);
-    /* dx from the *output* y of activate; dx may be dy. */
-    void (*activate_backward)(struct backend *, enum activation, size_t count, const float *y,
-                              const float *dy, float *dx);
-
-    /* Softmax cross-entropy of logits[batch,classes] against labels[batch], each below `classes`
-     * (or the loss is NaN, or the process ends), added to the score. Writes dlogits = (softmax -
-     * onehot) / batch unless it is NULL. */
-    void (*cross_entropy)(struct backend *, int batch, int classes, const float *logits,
-                          const uint8_t *labels, float *dlogits, struct score *score);
-
-    /* g' = g + decay·w; m = momentum·m + g'; w -= rate·(nesterov ? g' + momentum·m : m)
-     * The settings, here and below, lie in memory of the backend like everything else. */
-    void (*sgd)(struct backend *, const struct sgd *, size_t count, float *w, const float *g,
-                float *m);
-
-    /* AdamW: m = beta1·m + (1 - beta1)·g; v = beta2·v + (1 - beta2)·g²; each corrected for its zero
-     * start by / (1 - beta^step); w -= rate·(m / (sqrt(v) + epsilon) + weight_decay·w)
-     * (Kingma, Ba 2015; decoupled weight decay: Loshchilov, Hutter 2019) */
-    void (*adam)(struct backend *, const struct adam *, size_t count, float *w, const float *g,
-                 float *m, float *v);
-
-    /* x[i] = (pixels[pick[i]] - mean) · scale, for batch samples of sample_size bytes; and
-     * y[i] = labels[pick[i]]. */
-    void (*gather)(struct backend *, int batch, size_t sample_size, const uint8_t *pixels,
-                   const uint8_t *labels, const uint32_t *pick, float mean, float scale, float *x,
-                   uint8_t *y);
-
-    /* The exchange: gradient compression with error feedback (exchange/replica.h). The residual
-     * r = w - QUANTUM·base is derived here and stored nowhere. */
-
+/* The exchange: gradient compression with error feedback (exchange/replica.h). The residual r = w -
+ * QUANTUM·base is derived here and stored nowhere. */
+struct exchange_operations {
     /* The one pass over all entries before a publication. Takes the outer step: where base and
      * base_at_last_publish differ, w += beta·QUANTUM·(base - base_at_last_publish), and they become
      * equal. Then counts every entry whose |r| is at least the floor, or is NaN:
@@ -207,6 +174,138 @@ struct backend {
                    int32_t *base);
     /* digest.h, over all entries. */
     uint64_t (*digest)(struct backend *, size_t count, const int32_t *base);
+};
+
+struct backend {
+    const char *name;
+
+    /* Zeroed memory, 64-byte aligned; give it back with give. Aborts when there is none. */
+    void *(*take)(struct backend *, size_t bytes);
+    void (*give)(struct backend *, void *memory);
+    void (*upload)(struct backend *, void *to, const void *host_from, size_t bytes);
+    void (*download)(struct backend *, void *host_to, const void *from, size_t bytes);
+    /* A copy that operations only read, given back like everything else. A copy that would take
+     * more than half of the free memory stays in host memory (*far), from where each operation
+     * fetches what it reads. */
+    void *(*keep)(struct backend *, const void *host_from, size_t bytes, bool *far);
+    /* Ends the backend; everything taken must have been given back. */
+    void (*close)(struct backend *);
+
+    /* True: the operations are done, from the recording of an earlier call. False: call them, then
+     * sequence_end; nothing else is called in between, and none of them may return a value or touch
+     * host memory. */
+    bool (*sequence_begin)(struct backend *, struct sequence *);
+    void (*sequence_end)(struct backend *, struct sequence *);
+    /* Forgets the recording: the operations change, or are needed no more. */
+    void (*sequence_drop)(struct backend *, struct sequence *);
+
+    /* y[batch,out] = activation(x[batch,in] · w[out,in]ᵀ + b[out]); b and db may be NULL: there are
+     * no biases then. The activation is one whose slope follows from its output. */
+    void (*dense_forward)(struct backend *, int batch, int in, int out, const float *x,
+                          const float *w, const float *b, enum activation, float *y);
+    /* From that y and its slope dy, which becomes the slope before the activation: dw = dyᵀ·x, db =
+     * Σ dy, dx = dy·w; dx may be NULL (first layer). Overwrites, never adds. */
+    void (*dense_backward)(struct backend *, int batch, int in, int out, const float *x,
+                           const float *w, const float *y, enum activation, float *dy, float *dx,
+                           float *dw, float *db);
+
+    /* y[row] = table[token[row]], rows of `size` numbers; a token is at least 0 and below the
+     * table's rows. dtable[token[row]] += dy[row], row by row: it adds. */
+    void (*embed_forward)(struct backend *, size_t rows, int size, const int32_t *token,
+                          const float *table, float *y);
+    void (*embed_backward)(struct backend *, size_t rows, int size, const int32_t *token,
+                           const float *dy, float *dtable);
+
+    /* y[batch, count] = x[batch, count] + shared[count]; dshared = Σ dy over the batch. */
+    void (*add_shared)(struct backend *, int batch, size_t count, const float *x,
+                       const float *shared, float *y);
+    void (*sum_shared)(struct backend *, int batch, size_t count, const float *dy, float *dshared);
+
+    /* y = a + b; y may be a or b. */
+    void (*add)(struct backend *, size_t count, const float *a, const float *b, float *y);
+    void (*copy)(struct backend *, size_t count, const float *from, float *to);
+    void (*clear)(struct backend *, size_t count, float *to);
+
+    /* Each row of x[rows, size] normalised: y = (x - mean) / deviation · w + b; where b is NULL: y
+     * = x / root mean square · w (Ba, Kiros, Hinton 2016; Zhang, Sennrich 2019). w[size], b[size].
+     * stats[rows, 2]: mean (0 without b) and 1 / deviation, for the way back. db is NULL as b. dx
+     * may not be dy. */
+    void (*norm_forward)(struct backend *, size_t rows, int size, const float *x, const float *w,
+                         const float *b, float *y, float *stats);
+    void (*norm_backward)(struct backend *, size_t rows, int size, const float *x, const float *w,
+                          const float *stats, const float *dy, float *dx, float *dw, float *db);
+
+    /* y[batch, length, attention_output] from x[batch, length, attention_input]. log_sums[batch,
+     * heads, length]: of the softmaxes' sums, for the way back, which makes them anew (Dao et al.
+     * 2022). */
+    void (*attention_forward)(struct backend *, const struct attention *, int batch, const float *x,
+                              float *y, float *log_sums);
+    void (*attention_backward)(struct backend *, const struct attention *, int batch,
+                               const float *x, const float *y, const float *log_sums,
+                               const float *dy, float *dx);
+    /* Turns queries and keys of x, in place, by an angle that grows with the position (rotary
+     * embedding; Su et al. 2021): numbers i and i + size/2 of a head are a point in the
+     * plane, turned by position · ROPE_BASE^(-2i/size). turn: 1, or -1 back. */
+    void (*rotate)(struct backend *, const struct attention *, int batch, int turn, float *x);
+
+    /* y[rows, size] = silu(x[rows, :size]) · x[rows, size:] (Shazeer 2020), x of 2 size numbers. */
+    void (*swiglu_forward)(struct backend *, size_t rows, int size, const float *x, float *y);
+    void (*swiglu_backward)(struct backend *, size_t rows, int size, const float *x,
+                            const float *dy, float *dx);
+
+    /* Likewise. w[filters, channels·kernel·kernel], b[filters]; cross-correlation, as all
+     * frameworks do. */
+    void (*conv_forward)(struct backend *, const struct conv *, int batch, const float *x,
+                         const float *w, const float *b, enum activation, float *y);
+    void (*conv_backward)(struct backend *, const struct conv *, int batch, const float *x,
+                          const float *w, const float *y, enum activation, float *dy, float *dx,
+                          float *dw, float *db);
+
+    /* winner[i]: the place inside its window (row · window + column) that output i came from. */
+    void (*pool_forward)(struct backend *, const struct pool *, int batch, const float *x, float *y,
+                         uint8_t *winner);
+    void (*pool_backward)(struct backend *, const struct pool *, int batch, const float *dy,
+                          const uint8_t *winner, float *dx);
+
+    /* y may be x. */
+    void (*activate)(struct backend *, enum activation, size_t count, const float *x, float *y);
+    /* dx from `kept`: the output y of activate, or the input x where activation_keeps_input. dx may
+     * be dy. */
+    void (*activate_backward)(struct backend *, enum activation, size_t count, const float *kept,
+                              const float *dy, float *dx);
+
+    /* Softmax cross-entropy of logits[rows,classes] against labels[rows], each LABEL_IGNORED or
+     * from 0 to below `classes` (or the loss is NaN, or the process ends), added to the score.
+     * Writes dlogits = (softmax - onehot) / rows, 0 where the label is ignored, unless it is NULL;
+     * it may be logits. */
+    void (*cross_entropy)(struct backend *, int rows, int classes, const float *logits,
+                          const int32_t *labels, float *dlogits, struct score *score);
+
+    /* The length of g[count] is made at most `most`, which lies in memory of the backend. */
+    void (*clip)(struct backend *, const float *most, size_t count, float *g);
+
+    /* g' = g + decay·w; m = momentum·m + g'; w -= rate·(nesterov ? g' + momentum·m : m)
+     * The settings, here and below, lie in memory of the backend like everything else. */
+    void (*sgd)(struct backend *, const struct sgd *, size_t count, float *w, const float *g,
+                float *m);
+
+    /* AdamW: m = beta1·m + (1 - beta1)·g; v = beta2·v + (1 - beta2)·g²; each corrected for its zero
+     * start by / (1 - beta^step); w -= rate·(m / (sqrt(v) + epsilon) + weight_decay·w)
+     * (Kingma, Ba 2015; decoupled weight decay: Loshchilov, Hutter 2019) */
+    void (*adam)(struct backend *, const struct adam *, size_t count, float *w, const float *g,
+                 float *m, float *v);
+
+    /* x[i] = (pixels[pick[i]] - mean) · scale, for batch samples of sample_size bytes; and
+     * y[i] = labels[pick[i]]. */
+    void (*gather)(struct backend *, int batch, size_t sample_size, const uint8_t *pixels,
+                   const uint8_t *labels, const uint32_t *pick, float mean, float scale, float *x,
+                   int32_t *y);
+    /* x[i, j] = tokens[pick[i] + j], for batch samples of `length` tokens of token_bytes (1, 2 or
+     * 4) each; y[i, j] is the token after it. */
+    void (*gather_tokens)(struct backend *, int batch, int length, int token_bytes,
+                          const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y);
+
+    struct exchange_operations exchange;
 };
 
 /* The CPU through OpenBLAS with this many threads (>= 1), a number all of a process share. */

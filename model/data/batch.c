@@ -18,15 +18,17 @@ static void begin_epoch(struct batch *batch, uint64_t epoch)
 {
     uint64_t seed = rng_mix(batch->seed ^ rng_mix(epoch + 1));
     batch_shuffle(batch->order, batch->count, rng_new(seed, batch->node));
+    struct rng rng = rng_new(rng_mix(seed), batch->node);
+    batch->first = batch->stride > 1 ? rng_below(&rng, batch->stride) : 0;
     batch->epoch = epoch;
     batch->at = 0;
 }
 
-void batch_init(struct batch *batch, struct arena *arena, uint32_t count, uint64_t seed,
-                uint64_t node)
+void batch_init(struct batch *batch, struct arena *arena, uint32_t count, uint32_t stride,
+                uint64_t seed, uint64_t node)
 {
-    CHECK(count > 0);
-    *batch = (struct batch){.count = count, .seed = seed, .node = node};
+    CHECK(count > 0 && stride > 0 && count <= UINT32_MAX / stride);
+    *batch = (struct batch){.count = count, .stride = stride, .seed = seed, .node = node};
     batch->order = arena_take(arena, count, sizeof *batch->order);
     begin_epoch(batch, 0);
 }
@@ -36,7 +38,7 @@ void batch_next(struct batch *batch, uint32_t size, uint32_t *pick)
     for (uint32_t i = 0; i < size; i++) {
         if (batch->at == batch->count)
             begin_epoch(batch, batch->epoch + 1);
-        pick[i] = batch->order[batch->at++];
+        pick[i] = batch->first + batch->stride * batch->order[batch->at++];
     }
 }
 

@@ -1,6 +1,10 @@
 /* The order of the samples: a fresh shuffle of the shard each epoch, by (seed, epoch, node).
  *
- *   (seed, epoch, node) ─► order[count] ─► batch_next: the next `size` samples
+ *   (seed, epoch, node) ─► order[count] ─► batch_next: where the next `size` samples begin
+ *
+ * Sample i of an image set is at place i. Sequences are windows of `stride` tokens of one long
+ * text, end to end: sample i is at first + stride·i, where `first` is drawn for each epoch, so that
+ * windows are not cut at the same places twice.
  *
  * Every sample of the shard comes once per epoch, whatever the batch size; a batch may span two
  * epochs. Epoch, place and seed are the whole state: a checkpoint needs nothing else.
@@ -17,16 +21,18 @@
 struct batch {
     uint32_t *order; /* [count], of this epoch */
     uint32_t count;  /* samples of the shard */
+    uint32_t stride; /* places from a sample to the next; 1: samples are numbered */
+    uint32_t first;  /* place of the first, below stride; of this epoch */
     uint32_t at;     /* place of the next sample in the order */
     uint64_t epoch;  /* from 0 */
     uint64_t seed;   /* of the order */
     uint64_t node;   /* stream of the seed: nodes with the same shard see different orders */
 };
 
-void batch_init(struct batch *batch, struct arena *arena, uint32_t count, uint64_t seed,
-                uint64_t node);
+void batch_init(struct batch *batch, struct arena *arena, uint32_t count, uint32_t stride,
+                uint64_t seed, uint64_t node);
 
-/* Writes the indices of the next `size` samples to pick[size]. */
+/* Writes the places of the next `size` samples to pick[size]. */
 void batch_next(struct batch *batch, uint32_t size, uint32_t *pick);
 
 /* Goes to the epoch and place of another batch of the same count, seed and node. A place beyond the

@@ -6,6 +6,7 @@
 
 #include "data/batch.h"
 #include "data/idx.h"
+#include "data/sequences.h"
 #include "data/synthetic_digits.h"
 
 /* How often each byte value occurs. Integers, so that mean and deviation do not depend on the
@@ -191,7 +192,7 @@ static enum error load_generated(struct dataset *dataset, const struct dataset_o
     if (error != OK)
         return error;
     dataset->count = slice.kept;
-    dataset->shape = (struct shape){1, DIGIT_SIDE, DIGIT_SIDE};
+    dataset->shape = (struct shape){1, DIGIT_SIDE, DIGIT_SIDE, 0};
     dataset->classes = DIGIT_CLASSES;
     error = take_memory(dataset, problem);
     const enum digits_set set = train ? DIGITS_TRAIN : DIGITS_TEST;
@@ -211,7 +212,7 @@ static enum error load_xor(struct dataset *dataset, struct problem *problem)
     static const uint8_t pixels[4][2] = {{0, 0}, {0, 255}, {255, 0}, {255, 255}};
     static const uint8_t labels[4] = {0, 1, 1, 0};
     struct tally tally = {0};
-    *dataset = (struct dataset){.count = 4, .shape = {1, 1, 2}, .classes = 2};
+    *dataset = (struct dataset){.count = 4, .shape = {1, 1, 2, 0}, .classes = 2};
     enum error error = take_memory(dataset, problem);
     if (error != OK)
         return error;
@@ -220,6 +221,13 @@ static enum error load_xor(struct dataset *dataset, struct problem *problem)
     tally_add(&tally, dataset->pixels, sizeof pixels);
     tally_normalise(&tally, dataset);
     return OK;
+}
+
+static enum error load_sequences(struct dataset *dataset, const struct dataset_options *options,
+                                 bool train, struct problem *problem)
+{
+    const enum error error = check_shards(options, UINT32_MAX, problem);
+    return error == OK ? sequences_load(dataset, options, train, problem) : error;
 }
 
 static enum error load(struct dataset *dataset, const struct dataset_options *options, bool train,
@@ -236,6 +244,10 @@ static enum error load(struct dataset *dataset, const struct dataset_options *op
         break;
     case DATASET_XOR:
         error = load_xor(&loaded, problem);
+        break;
+    case DATASET_TEXT:
+    case DATASET_TOKENS:
+        error = load_sequences(&loaded, options, train, problem);
         break;
     }
     if (error == OK)
@@ -267,5 +279,6 @@ void dataset_free(struct dataset *dataset)
 {
     free(dataset->pixels);
     free(dataset->labels);
+    free(dataset->tokens);
     *dataset = (struct dataset){0};
 }

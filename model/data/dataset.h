@@ -1,10 +1,15 @@
-/* Samples as bytes, with labels: from IDX files (plain or gzip) or made by seed.
+/* Samples with labels: images as bytes, from IDX files (plain or gzip) or made by seed; or
+ * sequences of tokens, from files.
  *
  *   idx        a folder with {train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz]; images with
  *              channels: -images-idx4-
  *   generated  28x28 digits drawn with strokes, distorted, with noise; by seed
  *   xor        the four cases of exclusive or, two inputs; every shard holds all four, and they
  *              are the test set too
+ *   text       sequences: the bytes of files
+ *   tokens     sequences: numbers in files (token_file.h)
+ *
+ * How sequences are cut into training, test and shards: sequences.h. They are not normalised.
  *
  * The pixels stay bytes; a batch is normalised as it is gathered: (pixel - mean) · scale, where
  * mean and scale = 1/deviation are those of the whole training set (before sharding), so that
@@ -15,21 +20,34 @@
 #ifndef HEARSAY_MODEL_DATA_DATASET_H
 #define HEARSAY_MODEL_DATA_DATASET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
 #include "base/shape.h"
 
-#define DATASET_TALLIED 1000
+#define DATASET_TALLIED     1000
+#define DATASET_CONTEXT_MIN 2
+#define DATASET_CONTEXT_MAX 65536
+#define DATASET_TOKENS_MAX  1000000 /* different ones, at most */
 
-enum dataset_source { DATASET_IDX, DATASET_GENERATED, DATASET_XOR };
+enum dataset_source {
+    DATASET_IDX,
+    DATASET_GENERATED,
+    DATASET_XOR,
+    DATASET_TEXT,
+    DATASET_TOKENS,
+};
 
 struct dataset {
-    uint8_t *pixels;    /* [count, channels·height·width] */
-    uint8_t *labels;    /* [count], below classes */
-    uint32_t count;     /* samples */
+    uint8_t *pixels; /* images: [count, channels·height·width]; sequences: NULL */
+    uint8_t *labels; /* images: [count], below classes */
+    void *tokens;    /* sequences: [tokens_count], one after the other, each below classes */
+    size_t tokens_count;
+    int token_bytes;    /* of a token: 1, 2 or 4, without sign, as the machine has them */
+    uint32_t count;     /* samples; of sequences, windows of `length` tokens end to end */
     struct shape shape; /* of a sample */
-    int classes;        /* highest label in the whole file + 1, at least 2 */
+    int classes;        /* highest label or token in the whole file + 1, at least 2 */
     float mean;         /* of the bytes, 0 .. 255 */
     float scale;        /* 1 / deviation of the bytes */
 };
@@ -37,6 +55,9 @@ struct dataset {
 struct dataset_options {
     enum dataset_source source;
     const char *directory; /* idx */
+    const char *files;     /* text, tokens: a list of names and patterns (file_list.h) */
+    const char *valid;     /* the same for the test; NULL or "": the last tenth of files is */
+    uint32_t context;      /* text, tokens: of a sample, DATASET_CONTEXT_MIN .. _MAX */
     uint64_t seed;         /* generated; and the sharding */
     uint32_t train_count;  /* generated: how many training samples */
     uint32_t test_count;   /* generated */
@@ -44,9 +65,10 @@ struct dataset_options {
     uint32_t shards;       /* how many slices there are; 1: everything is kept */
 };
 
-/* The training samples of this shard: a permutation by seed, cut in `shards` slices whose sizes
- * differ by at most one; the slices are disjoint and cover everything. Only the shard is held, in
- * the order of the file. MISMATCH: no such shard, or more shards than samples. */
+/* The training samples of this shard. Of images: a permutation by seed, cut in `shards` slices
+ * whose sizes differ by at most one, in the order of the file; of sequences: one of `shards` pieces
+ * of the run of tokens. The slices are disjoint and cover everything. Only the shard is held.
+ * MISMATCH: no such shard, or more shards than samples. */
 enum error dataset_load_train(struct dataset *dataset, const struct dataset_options *options,
                               struct problem *problem) MUST_USE;
 
@@ -56,5 +78,16 @@ enum error dataset_load_test(struct dataset *dataset, const struct dataset_optio
                              struct problem *problem) MUST_USE;
 
 void dataset_free(struct dataset *dataset);
+
+static inline bool dataset_is_sequences(enum dataset_source source)
+{
+    return source == DATASET_TEXT || source == DATASET_TOKENS;
+}
+
+/* Places from a sample to the next: 1, or the tokens of a window. */
+static inline uint32_t dataset_stride(const struct dataset *dataset)
+{
+    return dataset->shape.length > 0 ? (uint32_t)dataset->shape.length : 1;
+}
 
 #endif

@@ -1,6 +1,7 @@
 /* A data set on the backend, and the batch that is gathered from it.
  *
- *   dataset ─upload─► pixels, labels ─ gather pick[size] ─► x[size, in], y[size]
+ *   images     dataset ─upload─► pixels, labels ─ gather pick[size] ─► x[size, in], y[size]
+ *   sequences  dataset ─upload─► tokens ─ gather_tokens pick[size] ─► x, y[size, length]
  *
  * Held by tests/unit/model/test_entries.c and test_device.c.
  */
@@ -16,23 +17,25 @@
 
 struct device_dataset {
     struct backend *backend; /* lent */
-    uint8_t *pixels;         /* [count, sample_size] */
-    bool far;                /* the pixels lie in host memory (keep in backend.h) */
-    uint8_t *labels;         /* [count] */
+    void *data;              /* pixels [count, sample_size], or tokens */
+    bool far;                /* the data lie in host memory (keep in backend.h) */
+    uint8_t *labels;         /* images: [count] */
     uint32_t count;          /* samples */
-    size_t sample_size;      /* bytes */
+    uint32_t stride;         /* places from a sample to the next (batch.h) */
+    size_t sample_size;      /* numbers of a sample */
+    int token_bytes;         /* of a token; 0: images */
     float mean;              /* a pixel is normalised as (pixel - mean) · scale */
     float scale;             /* 1 / deviation */
     uint32_t batch_max;      /* samples of a batch at most */
-    float *x;                /* [batch_max, in]: the samples of the batch, normalised */
-    uint8_t *y;              /* [batch_max]: their labels */
+    float *x; /* [batch_max, sample_size]: the samples of the batch, normalised; or int32 tokens */
+    int32_t *y; /* [batch_max] or [batch_max, length]: their labels */
 };
 
 /* The dataset, of at least one sample, is copied and can be freed afterwards. */
 void device_dataset_init(struct device_dataset *set, struct backend *backend,
                          const struct dataset *dataset, uint32_t batch_max);
 
-/* Gathers the samples pick[0 .. size-1] into x and y. May be part of a sequence. */
+/* Gathers the samples at the places pick[0 .. size-1] into x and y. May be part of a sequence. */
 void device_dataset_gather(struct device_dataset *set, const uint32_t *pick, uint32_t size);
 
 void device_dataset_free(struct device_dataset *set);

@@ -159,7 +159,7 @@ static enum error read_dimensions(struct idx *idx, struct problem *problem)
             idx->path, channels, height, width, IDX_CHANNELS_MAX, IDX_SIDE_MAX, IDX_SIDE_MAX,
             idx_remedy(idx));
     idx->count = big_endian(bytes);
-    idx->shape = (struct shape){(int)channels, (int)height, (int)width};
+    idx->shape = (struct shape){(int)channels, (int)height, (int)width, 0};
     if (idx->count == 0)
         return problem_set(problem, MALFORMED, "%s: holds no %s; %s", idx->path, plural(idx),
                            idx_remedy(idx));

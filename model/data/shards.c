@@ -6,6 +6,7 @@
 
 #include "base/rng.h"
 #include "data/batch.h"
+#include "data/sequences.h"
 
 /* What the cutting needs besides its result. */
 struct desk {
@@ -154,6 +155,51 @@ static void cut(struct shards *shards, const struct desk *desk, const struct dat
             give_one(shards, i);
 }
 
+/* Where the stretches of the nodes end; equal weights give those of sequences.h. */
+static void cut_stretches(struct shards *shards, const struct dataset *whole,
+                          const struct shards_options *options)
+{
+    const double largest = largest_of(options->weights, options->nodes);
+    double all = 0, before = 0;
+    size_t from = 0;
+    for (uint32_t i = 0; i < options->nodes; i++)
+        all += options->weights[i] / largest;
+    for (uint32_t i = 0; i < options->nodes; i++) {
+        before += options->weights[i] / largest;
+        const size_t to = before < all ? (size_t)((double)whole->tokens_count * before / all)
+                                       : whole->tokens_count;
+        CHECK(from <= to);
+        shards->ends[i] = to;
+        shards->sizes[i] = sequences_windows(to - from, whole->shape.length);
+        from = to;
+    }
+}
+
+static enum error cut_sequences(struct shards *shards, const struct dataset *whole,
+                                const struct shards_options *options, struct problem *problem)
+{
+    if (options->alpha > 0)
+        return problem_set(
+            problem, MISMATCH,
+            "skew: sequences have no labels to be skewed by; set skew to 0, and give "
+            "nodes more or less data by their weights");
+    shards->ends = calloc(options->nodes, sizeof *shards->ends);
+    if (!shards->ends)
+        return problem_set(problem, FAILED, "no memory left to cut the tokens into %u shards",
+                           options->nodes);
+    cut_stretches(shards, whole, options);
+    for (uint32_t i = 0; i < options->nodes; i++)
+        if (shards->sizes[i] == 0 && options->weights[i] > 0)
+            return problem_set(problem, MISMATCH,
+                               "the shard of node %u of %u has %zu tokens, and with a context of "
+                               "%d at least %d are needed; take fewer nodes, a smaller "
+                               "data.context, or more data",
+                               i + 1, options->nodes,
+                               shards->ends[i] - (i > 0 ? shards->ends[i - 1] : 0),
+                               whole->shape.length, 2 * whole->shape.length);
+    return OK;
+}
+
 static enum error check(const struct dataset *whole, const struct shards_options *options,
                         struct problem *problem)
 {
@@ -172,6 +218,25 @@ static enum error check(const struct dataset *whole, const struct shards_options
                        whole->count, wanting, whole->count);
 }
 
+static enum error cut_samples(struct shards *shards, const struct dataset *whole,
+                              const struct shards_options *options, struct problem *problem)
+{
+    enum error error = OK;
+    shards->owner = malloc(shards->count * sizeof *shards->owner);
+    const struct desk desk = {.order = malloc(shards->count * sizeof *desk.order),
+                              .pile = malloc(shards->count * sizeof *desk.pile),
+                              .parts = malloc(shards->nodes * sizeof *desk.parts)};
+    if (shards->owner && desk.order && desk.pile && desk.parts)
+        cut(shards, &desk, whole, options);
+    else
+        error = problem_set(problem, FAILED, "no memory left to cut %u samples into %u shards",
+                            shards->count, shards->nodes);
+    free(desk.order);
+    free(desk.pile);
+    free(desk.parts);
+    return error;
+}
+
 enum error shards_cut(struct shards *shards, const struct dataset *whole,
                       const struct shards_options *options, struct problem *problem)
 {
@@ -179,19 +244,10 @@ enum error shards_cut(struct shards *shards, const struct dataset *whole,
     if (error != OK)
         return error;
     struct shards made = {.count = whole->count, .nodes = options->nodes};
-    made.owner = malloc(made.count * sizeof *made.owner);
     made.sizes = calloc(made.nodes, sizeof *made.sizes);
-    const struct desk desk = {.order = malloc(made.count * sizeof *desk.order),
-                              .pile = malloc(made.count * sizeof *desk.pile),
-                              .parts = malloc(made.nodes * sizeof *desk.parts)};
-    if (made.owner && made.sizes && desk.order && desk.pile && desk.parts)
-        cut(&made, &desk, whole, options);
-    else
-        error = problem_set(problem, FAILED, "no memory left to cut %u samples into %u shards",
-                            made.count, made.nodes);
-    free(desk.order);
-    free(desk.pile);
-    free(desk.parts);
+    CHECK(made.sizes);
+    error = whole->tokens ? cut_sequences(&made, whole, options, problem)
+                          : cut_samples(&made, whole, options, problem);
     if (error == OK)
         *shards = made;
     else
@@ -199,10 +255,30 @@ enum error shards_cut(struct shards *shards, const struct dataset *whole,
     return error;
 }
 
+static enum error take_stretch(const struct shards *shards, const struct dataset *whole,
+                               uint32_t node, struct dataset *dataset, struct problem *problem)
+{
+    const size_t from = node > 0 ? shards->ends[node - 1] : 0, to = shards->ends[node];
+    const size_t token_bytes = (size_t)whole->token_bytes;
+    struct dataset shard = *whole;
+    CHECK(from < to && to <= whole->tokens_count);
+    shard.count = shards->sizes[node];
+    shard.tokens_count = to - from;
+    shard.tokens = malloc((to - from) * token_bytes);
+    if (!shard.tokens)
+        return problem_set(problem, FAILED, "no memory left for a shard of %zu tokens", to - from);
+    memcpy(shard.tokens, (const char *)whole->tokens + from * token_bytes,
+           (to - from) * token_bytes);
+    *dataset = shard;
+    return OK;
+}
+
 enum error shards_take(const struct shards *shards, const struct dataset *whole, uint32_t node,
                        struct dataset *dataset, struct problem *problem)
 {
     CHECK(node < shards->nodes && shards->sizes[node] > 0 && shards->count == whole->count);
+    if (whole->tokens)
+        return take_stretch(shards, whole, node, dataset, problem);
     const size_t size = shape_size(whole->shape);
     struct dataset shard = *whole;
     shard.count = shards->sizes[node];
@@ -227,6 +303,7 @@ enum error shards_take(const struct shards *shards, const struct dataset *whole,
 void shards_free(struct shards *shards)
 {
     free(shards->owner);
+    free(shards->ends);
     free(shards->sizes);
     *shards = (struct shards){0};
 }

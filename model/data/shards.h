@@ -13,8 +13,11 @@
  *               sizes that vary; large alpha: iid. Gamma variates by Marsaglia, Tsang 2000. By seed
  *               alone, as far as the C library's log and exp agree to the last bit.
  *
+ * Sequences are cut into one stretch of tokens for each node, from the first node to the last, and
+ * have no label skew. A stretch that is too short for a window is refused.
+ *
  * A node of weight 0 gets nothing. Any other that would get nothing is given the last sample of
- * the largest shard (of the first such). Held by tests/unit/model/test_shards.c.
+ * the largest shard (of the first such); not of sequences. Held by tests/unit/model/test_shards.c.
  *
  * Not here: DATASET_XOR, of which every node holds all.
  */
@@ -34,13 +37,14 @@ struct shards_options {
 };
 
 struct shards {
-    uint32_t *owner; /* [count]: the node that has the sample */
-    uint32_t *sizes; /* [nodes] */
+    uint32_t *owner; /* images: [count]: the node that has the sample */
+    size_t *ends;    /* sequences: [nodes]: where the stretch of each ends, in tokens */
+    uint32_t *sizes; /* [nodes]: samples */
     uint32_t count;
     uint32_t nodes;
 };
 
-/* MISMATCH: fewer samples than nodes that want some. FAILED: no memory. */
+/* MISMATCH: fewer samples than nodes that want some, or skewed sequences. FAILED: no memory. */
 enum error shards_cut(struct shards *shards, const struct dataset *whole,
                       const struct shards_options *options, struct problem *problem) MUST_USE;
 

@@ -71,9 +71,9 @@ static uint32_t survey(struct replica *replica, float beta, float floor,
                                   .floor = floor,
                                   .candidates = replica->candidates,
                                   .candidates_max = replica->candidates_max};
-    return replica->backend->survey(replica->backend, &survey, replica->parameters,
-                                    replica->weights, replica->base, replica->base_at_last_publish,
-                                    bins);
+    return replica->backend->exchange.survey(replica->backend, &survey, replica->parameters,
+                                             replica->weights, replica->base,
+                                             replica->base_at_last_publish, bins);
 }
 
 /* Refines tau within the bin that does not fit as a whole; its entries are then candidates. */
@@ -88,8 +88,8 @@ static float split_tau(struct replica *replica, const struct threshold *chosen,
         *found = survey(replica, 0, threshold_edge(chosen->split), bins);
     if (*found > replica->candidates_max)
         return chosen->tau;
-    replica->backend->refine(replica->backend, *found, replica->candidates, replica->weights,
-                             replica->base, chosen->split, parts);
+    replica->backend->exchange.refine(replica->backend, *found, replica->candidates,
+                                      replica->weights, replica->base, chosen->split, parts);
     return threshold_split(chosen, bins, parts, replica->parameters, replica->density_max,
                            terms->budget_bytes);
 }
@@ -131,8 +131,9 @@ const struct update *replica_publish(struct replica *replica, const struct publi
     }
     found = found < replica->candidates_max ? found : replica->candidates_max;
     CHECK(published->tau > 0 && published->tau <= TAU_MAX && published->amount <= AMOUNT_MAX);
-    replica->backend->cut(replica->backend, found, replica->candidates, replica->weights,
-                          replica->base, capacity(replica, terms->budget_bytes), published);
+    replica->backend->exchange.cut(replica->backend, found, replica->candidates, replica->weights,
+                                   replica->base, capacity(replica, terms->budget_bytes),
+                                   published);
     CHECK(published->count <= replica->density_max);
     return published;
 }
@@ -147,18 +148,18 @@ static void check_update(const struct replica *replica, const struct update *upd
 void replica_apply(struct replica *replica, const struct update *update)
 {
     check_update(replica, update);
-    replica->backend->apply(replica->backend, update, replica->weights, replica->base);
+    replica->backend->exchange.apply(replica->backend, update, replica->weights, replica->base);
 }
 
 void replica_apply_own(struct replica *replica, const struct update *update)
 {
     check_update(replica, update);
-    replica->backend->apply_own(replica->backend, update, replica->weights, replica->base);
+    replica->backend->exchange.apply_own(replica->backend, update, replica->weights, replica->base);
 }
 
 uint64_t replica_digest(const struct replica *replica)
 {
-    return replica->backend->digest(replica->backend, replica->parameters, replica->base);
+    return replica->backend->exchange.digest(replica->backend, replica->parameters, replica->base);
 }
 
 void replica_read_base(const struct replica *replica, float *host)
@@ -210,7 +211,8 @@ void replica_write_block(struct replica *replica, size_t first, size_t count, co
     if (keep_weights)
         backend->upload(backend, replica->base + first, host, bytes);
     else
-        backend->rebase(backend, count, host, replica->weights + first, replica->base + first);
+        backend->exchange.rebase(backend, count, host, replica->weights + first,
+                                 replica->base + first);
     backend->upload(backend, replica->base_at_last_publish + first, host, bytes);
 }
 

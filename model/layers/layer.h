@@ -1,8 +1,13 @@
-/* One layer of a chain: its text, its parameters, its computation. model/README.md lists all kinds.
+/* One layer of a model: its text, its parameters, its computation. model/README.md lists all kinds.
  *
- *   layer_line.c        the line, cut at its commas and read
- *   layer_dense.c, layer_conv.c, layer_maxpool.c, layer_activation.c   one kind each
- *   model.c             the chain
+ *   layer_line.c     the line, cut at commas and parentheses, repeated where it says so
+ *   layer_words.c    one layer's words, and which kind they name
+ *   layer_*.c        one kind each, or some that are alike
+ *   model.c          all of them: forward, backward
+ *
+ * A line becomes one list of layers in the order of the text. A residual is three of them, that
+ * have no parameters: "residual(" opens it, "|" begins its shortcut, ")" adds the two. Each layer
+ * reads the output of the layer `from`.
  *
  * Private to these files; everyone else sees model.h.
  */
@@ -17,35 +22,75 @@
 #include "base/error.h"
 #include "base/shape.h"
 
-#define LAYERS_MAX       64
-#define LAYER_TEXT_MAX   64 /* bytes of one layer's text, as written or in its canonical spelling */
-#define LAYER_WORDS_MAX  8
-#define LAYER_NUMBER_MAX 1000000   /* the largest size that a line may ask for */
-#define LAYER_COUNT_MAX  INT32_MAX /* floats in one buffer: what a BLAS can count */
+#define LAYERS_MAX        1024
+#define LAYER_DEPTH_MAX   8  /* residuals within residuals */
+#define LAYER_TEXT_MAX    64 /* bytes of one layer's text, as written or in its canonical spelling */
+#define LAYER_WORDS_MAX   8
+#define LAYER_TENSORS_MAX 4
+#define LAYER_KEPT_MAX    3
+#define LAYER_NUMBER_MAX  1000000   /* the largest size that a line may ask for */
+#define LAYER_COUNT_MAX   INT32_MAX /* floats in one buffer: what a BLAS can count */
+#define LAYER_INPUT       (-1)      /* `from`, of a layer that reads the model's input */
+
+/* How a tensor begins; model_init.c. */
+enum layer_init {
+    INIT_ZERO,
+    INIT_ONE,
+    INIT_FAN,   /* by how many numbers meet: He's rule before relu, Glorot's otherwise */
+    INIT_SMALL, /* normal with deviation 0.02 */
+    INIT_LAST,  /* the same / √residuals: the last weights of a residual */
+};
+
+struct layer_tensor {
+    const char *name; /* "weight": what follows the layer's name */
+    size_t dims[4];   /* outputs first */
+    int rank;         /* how many dims count */
+    enum layer_init init;
+    size_t offset; /* of its first number in the flat vector */
+};
 
 struct layer {
     const struct layer_kind *kind; /* how it computes */
     char text[LAYER_TEXT_MAX];     /* the canonical spelling */
+    int number;                    /* of the layers with a kind that computes, from 0 */
+    int depth;                     /* residuals around it */
+    int from;                      /* the layer whose output it reads, or LAYER_INPUT */
+    int partner;                   /* ")": whose output is added; logits tied: the embed */
     struct shape in;               /* of a sample before the layer */
     struct shape out;              /* of a sample behind it */
-    struct conv conv;              /* conv only */
-    struct pool pool;              /* maxpool only */
-    enum activation activation;    /* dense and conv only: of the next layer, computed here */
-    bool absorbed;                 /* an activation that the layer before computes */
-    size_t dims[4];  /* of the weight tensor, outputs first; dims[0] biases follow it */
-    int rank;        /* of the weight tensor; 0: no weights and no biases */
-    size_t offset;   /* of the weights in the flat vector; the biases follow */
-    float *y;        /* [batch_max, out]; if absorbed, that of the layer before */
-    uint8_t *winner; /* maxpool only: [batch_max, out] */
+    union {
+        struct conv conv;           /* conv */
+        struct pool pool;           /* maxpool */
+        struct attention attention; /* attention */
+    };
+    bool turns;                 /* attention: queries and keys are turned by their position */
+    bool is_tied;               /* embed: its table is the weights of the logits, too */
+    bool borrows;               /* logits: its one tensor is the embed's */
+    enum activation activation; /* dense and conv only: of the next layer, computed here */
+    bool absorbed;              /* an activation that the layer before computes */
+    struct layer_tensor tensor[LAYER_TENSORS_MAX];
+    int tensors;                       /* how many it has */
+    double flops;                      /* of a sample, forward: additions and multiplications */
+    size_t kept_bytes[LAYER_KEPT_MAX]; /* a sample: what the way back needs beside x and y */
+    size_t room_bytes;                 /* a sample: of memory that all layers share */
+    void *kept[LAYER_KEPT_MAX];        /* [batch_max, kept_bytes] */
+    float *y;                          /* [batch_max, out]; if absorbed, that of the layer before */
 };
 
-/* One layer of the line in words, lower case. */
-struct layer_words {
-    int number;                        /* of the layer, from 1 */
-    char raw[LAYER_TEXT_MAX];          /* as it was written */
-    char lower[LAYER_TEXT_MAX];        /* the words point into it */
-    const char *word[LAYER_WORDS_MAX]; /* the words */
-    int count;                         /* of the words */
+struct layer_words;
+struct chain;
+
+/* One layer's part of a pass over a batch. */
+struct pass {
+    struct backend *backend;
+    int batch;            /* samples */
+    const float *weights; /* [P] */
+    float *gradients;     /* [P]; backward only */
+    const float *x;       /* [batch, in]; int32 tokens for an embed */
+    const float *other;   /* ")" only: what is added */
+    float *dy;            /* [batch, out]; backward only */
+    float *dx;            /* [batch, in], or NULL; backward only */
+    void *room;           /* [batch_max, room_bytes] */
 };
 
 struct layer_kind {
@@ -53,45 +98,53 @@ struct layer_kind {
     const char *usage;          /* all words */
     enum activation activation; /* of an activation */
     bool is_activation;
+    bool absorbs;  /* it computes the activation that follows it */
+    bool is_joint; /* "residual(", "|" and ")" */
 
     /* Checks the words; layer->in is set. Sets text, out and what else the kind uses. */
     enum error (*read)(struct layer *layer, const struct layer_words *words,
-                       struct problem *problem);
-    /* Computes layer->y from x[batch, in]. */
-    void (*forward)(const struct layer *layer, struct backend *backend, int batch,
-                    const float *weights, const float *x);
-    /* Computes dx[batch, in], unless it is NULL, and gradients from dy[batch, out]; dy is
-     * overwritten. */
-    void (*backward)(const struct layer *layer, struct backend *backend, int batch,
-                     const float *weights, const float *x, float *dy, float *dx, float *gradients);
+                       const struct chain *before, struct problem *problem);
+    /* Computes layer->y. */
+    void (*forward)(const struct layer *layer, const struct pass *pass);
+    /* Computes dx, unless it is NULL, and the layer's gradients from dy. dy is overwritten only by
+     * a layer whose activation is not LINEAR. */
+    void (*backward)(const struct layer *layer, const struct pass *pass);
 };
 
-extern const struct layer_kind layer_dense, layer_conv, layer_maxpool;
-extern const struct layer_kind layer_relu, layer_sigmoid, layer_tanh;
+extern const struct layer_kind layer_dense, layer_logits, layer_conv, layer_maxpool;
+extern const struct layer_kind layer_relu, layer_sigmoid, layer_tanh, layer_gelu, layer_silu;
+extern const struct layer_kind layer_embed, layer_position, layer_norm, layer_rmsnorm;
+extern const struct layer_kind layer_attention, layer_swiglu;
+extern const struct layer_kind layer_open, layer_shortcut, layer_close;
 
-static inline size_t layer_weights(const struct layer *layer)
+size_t layer_tensor_count(const struct layer_tensor *tensor);
+size_t layer_parameters(const struct layer *layer);
+
+/* Adds a tensor of these dims, up to the first 0. */
+void layer_add_tensor(struct layer *layer, const char *name, enum layer_init init,
+                      const size_t dims[static 4]);
+
+/* Of its tensor number `which`, or NULL if it has no such. */
+static inline const float *layer_weights(const struct layer *layer, const struct pass *pass,
+                                         int which)
 {
-    size_t count = layer->rank > 0;
-    for (int i = 0; i < layer->rank; i++)
-        count *= layer->dims[i];
-    return count;
+    return which < layer->tensors ? pass->weights + layer->tensor[which].offset : NULL;
 }
 
-static inline size_t layer_parameters(const struct layer *layer)
+static inline float *layer_gradients(const struct layer *layer, const struct pass *pass, int which)
 {
-    return layer_weights(layer) + (layer->rank > 0 ? layer->dims[0] : 0);
+    return which < layer->tensors ? pass->gradients + layer->tensor[which].offset : NULL;
 }
 
-/* Reads a whole number without sign, 0 .. LAYER_NUMBER_MAX, up to the end of the word. */
-bool layer_number(const char *word, int *number);
+/* Positions of a batch before the layer (an image is one), and numbers of a position. */
+static inline int layer_rows(const struct layer *layer, const struct pass *pass)
+{
+    return pass->batch * (int)shape_positions(layer->in);
+}
 
-/* MALFORMED, and the sentence begins with the layer's number and text. */
-enum error layer_problem(const struct layer_words *words, struct problem *problem,
-                         const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-/* Reads the line into layer[LAYERS_MAX], from kind to rank; *count: how many there are. Checks
- * each layer by itself and against the one before, but neither the last nor the total. */
-enum error layer_line_read(const char *line, struct shape in, struct layer *layers, int *count,
-                           struct problem *problem) MUST_USE;
+static inline size_t layer_width(const struct layer *layer)
+{
+    return shape_size(layer->in) / shape_positions(layer->in);
+}
 
 #endif

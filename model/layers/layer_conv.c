@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "layers/layer.h"
+#include "layers/layer_words.h"
 
 /* "5x5" */
 static bool kernel_read(const char *word, int *height, int *width)
@@ -50,9 +51,12 @@ static enum error conv_check(const struct conv *conv, const struct layer_words *
 }
 
 static enum error conv_read(struct layer *layer, const struct layer_words *words,
-                            struct problem *problem)
+                            const struct chain *before, struct problem *problem)
 {
+    (void)before;
     struct conv conv = {.in = layer->in};
+    if (conv.in.length > 0)
+        return layer_problem(words, problem, "convolutions are over images; here comes a sequence");
     enum error error = conv_read_words(&conv, words, problem);
     if (error == OK)
         error = conv_check(&conv, words, problem);
@@ -65,31 +69,34 @@ static enum error conv_read(struct layer *layer, const struct layer_words *words
                        conv.pad);
     layer->conv = conv;
     layer->out = conv_output(&conv);
-    layer->dims[0] = (size_t)conv.filters;
-    layer->dims[1] = (size_t)conv.in.channels;
-    layer->dims[2] = layer->dims[3] = (size_t)conv.kernel;
-    layer->rank = 4;
+    const size_t kernel = (size_t)conv.kernel, filters = (size_t)conv.filters;
+    layer_add_tensor(layer, "weight", INIT_FAN,
+                     (size_t[4]){filters, (size_t)conv.in.channels, kernel, kernel});
+    layer_add_tensor(layer, "bias", INIT_ZERO, (size_t[4]){filters});
+    layer->flops = 2 * (double)layer_tensor_count(&layer->tensor[0]) *
+                   (double)(layer->out.height * layer->out.width);
     return OK;
 }
 
-static void conv_forward(const struct layer *layer, struct backend *backend, int batch,
-                         const float *weights, const float *x)
+static void conv_forward(const struct layer *layer, const struct pass *pass)
 {
-    backend->conv_forward(backend, &layer->conv, batch, x, weights, weights + layer_weights(layer),
-                          layer->activation, layer->y);
+    pass->backend->conv_forward(pass->backend, &layer->conv, pass->batch, pass->x,
+                                layer_weights(layer, pass, 0), layer_weights(layer, pass, 1),
+                                layer->activation, layer->y);
 }
 
-static void conv_backward(const struct layer *layer, struct backend *backend, int batch,
-                          const float *weights, const float *x, float *dy, float *dx,
-                          float *gradients)
+static void conv_backward(const struct layer *layer, const struct pass *pass)
 {
-    backend->conv_backward(backend, &layer->conv, batch, x, weights, layer->y, layer->activation,
-                           dy, dx, gradients, gradients + layer_weights(layer));
+    pass->backend->conv_backward(pass->backend, &layer->conv, pass->batch, pass->x,
+                                 layer_weights(layer, pass, 0), layer->y, layer->activation,
+                                 pass->dy, pass->dx, layer_gradients(layer, pass, 0),
+                                 layer_gradients(layer, pass, 1));
 }
 
 const struct layer_kind layer_conv = {
     .name = "conv",
     .usage = "conv F KxK [pad P]",
+    .absorbs = true,
     .read = conv_read,
     .forward = conv_forward,
     .backward = conv_backward,

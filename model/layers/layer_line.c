@@ -1,157 +1,283 @@
+/* The grammar of a layers line:
+ *
+ *   chain  item, item, ...
+ *   item   a layer's words | N * item | (chain) | residual(chain) | residual(chain | chain)
+ *
+ * What is repeated is read as often as it stands in the model: its shapes may differ. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "layers/layer.h"
+#include "layers/layer_words.h"
 
-static const struct layer_kind *const kinds[] = {&layer_conv, &layer_maxpool, &layer_dense,
-                                                 &layer_relu, &layer_sigmoid, &layer_tanh};
-#define KINDS (sizeof kinds / sizeof kinds[0])
+#define RESIDUAL "residual"
+#define NESTED   32 /* parentheses within parentheses */
 
-bool layer_number(const char *word, int *number)
+struct reader {
+    const char *at; /* the next character of the line */
+    struct chain *chain;
+    int cursor;         /* the layer whose output the next one reads */
+    struct shape shape; /* of that output */
+    int depth;          /* residuals around */
+    int nested;         /* parentheses around */
+    char *text;         /* the canonical spelling so far */
+    size_t used;        /* of the text */
+    size_t capacity;    /* of the text */
+    int repeats;        /* what is read again is not spelled again */
+    struct problem *problem;
+};
+
+static enum error read_item(struct reader *reader);
+
+__attribute__((format(printf, 2, 3))) static enum error spell(struct reader *reader,
+                                                              const char *format, ...)
 {
-    int value = 0;
-    const char *at = word;
-    for (; isdigit((unsigned char)*at); at++) {
-        value = value * 10 + (*at - '0');
-        if (value > LAYER_NUMBER_MAX)
-            return false;
-    }
-    if (at == word || *at != '\0')
-        return false;
-    *number = value;
-    return true;
-}
-
-enum error layer_problem(const struct layer_words *words, struct problem *problem,
-                         const char *format, ...)
-{
-    char what[sizeof problem->text];
     va_list arguments;
+    if (reader->repeats > 0)
+        return OK;
     va_start(arguments, format);
-    (void)vsnprintf(what, sizeof what, format, arguments);
+    const int more =
+        vsnprintf(reader->text + reader->used, reader->capacity - reader->used, format, arguments);
     va_end(arguments);
-    return problem_set(problem, MALFORMED, "layer %d, '%s': %s", words->number, words->raw, what);
-}
-
-/* Copies the text without the blanks around it, and what cannot be printed as a question mark. */
-static enum error words_copy(struct layer_words *words, const char *text, size_t length,
-                             struct problem *problem)
-{
-    for (; length > 0 && isspace((unsigned char)*text); length--)
-        text++;
-    for (; length > 0 && isspace((unsigned char)text[length - 1]); length--)
-        ;
-    bool fits = length < LAYER_TEXT_MAX;
-    for (size_t i = 0; i < length && i < LAYER_TEXT_MAX - 1; i++) {
-        unsigned char c = (unsigned char)text[i];
-        words->raw[i] = isspace(c) ? ' ' : isprint(c) ? (char)c : '?';
-        words->lower[i] = (char)tolower((unsigned char)words->raw[i]);
-    }
-    if (!fits)
-        return layer_problem(words, problem,
-                             "too long for a layer; take at most %d characters between two commas",
-                             LAYER_TEXT_MAX - 1);
+    CHECK(more >= 0);
+    if ((size_t)more >= reader->capacity - reader->used)
+        return problem_set(reader->problem, MALFORMED,
+                           "the layers line is longer than %zu characters; take fewer layers",
+                           reader->capacity - 1);
+    reader->used += (size_t)more;
     return OK;
 }
 
-/* Cuts lower at its blanks. More words than fit are counted, as no kind has so many. */
-static void words_cut(struct layer_words *words)
+static void skip_blanks(struct reader *reader)
 {
-    char *at = words->lower;
+    while (isspace((unsigned char)*reader->at))
+        reader->at++;
+}
+
+/* The rest of the line, as far as a sentence has room for it. */
+static enum error misplaced(const struct reader *reader, const char *what)
+{
+    if (*reader->at == '\0')
+        return problem_set(reader->problem, MALFORMED, "the layers line ends, but %s", what);
+    return problem_set(reader->problem, MALFORMED, "the layers line at '%.20s': %s", reader->at,
+                       what);
+}
+
+static enum error expect(struct reader *reader, char sign, const char *what)
+{
+    skip_blanks(reader);
+    if (*reader->at != sign)
+        return misplaced(reader, what);
+    reader->at++;
+    return OK;
+}
+
+/* The next place of the chain, with what every layer has. */
+static enum error next_layer(struct reader *reader, struct layer **layer)
+{
+    if (reader->chain->count == LAYERS_MAX)
+        return problem_set(reader->problem, MALFORMED,
+                           "the layers line has more than %d layers; remove some", LAYERS_MAX);
+    *layer = &reader->chain->layers[reader->chain->count];
+    **layer = (struct layer){.depth = reader->depth,
+                             .from = reader->cursor,
+                             .partner = LAYER_INPUT,
+                             .in = reader->shape,
+                             .out = reader->shape};
+    return OK;
+}
+
+static enum error read_layer(struct reader *reader)
+{
+    struct layer *layer = NULL;
+    const size_t length = strcspn(reader->at, ",()|*");
+    enum error error = next_layer(reader, &layer);
+    if (error == OK)
+        error = layer_read(layer, reader->at, length, reader->chain, reader->problem);
+    if (error != OK)
+        return error;
+    reader->at += length;
+    reader->cursor = reader->chain->count++;
+    reader->shape = layer->out;
+    return spell(reader, "%s", layer->text);
+}
+
+static enum error read_chain(struct reader *reader)
+{
     for (;;) {
-        at += strspn(at, " ");
-        if (*at == '\0')
-            return;
-        if (words->count < LAYER_WORDS_MAX)
-            words->word[words->count] = at;
-        words->count++;
-        at += strcspn(at, " ");
-        if (*at != '\0')
-            *at++ = '\0';
-    }
-}
-
-static enum error kind_find(const struct layer_words *words, const struct layer_kind **kind,
-                            struct problem *problem)
-{
-    if (words->count == 0)
-        return layer_problem(words, problem, "nothing there; name a layer or remove a comma");
-    for (size_t i = 0; i < KINDS; i++) {
-        if (strcmp(words->word[0], kinds[i]->name) == 0) {
-            *kind = kinds[i];
+        enum error error = read_item(reader);
+        if (error != OK)
+            return error;
+        skip_blanks(reader);
+        if (*reader->at != ',')
             return OK;
-        }
+        reader->at++;
+        error = spell(reader, ", ");
+        if (error != OK)
+            return error;
     }
-    char known[256] = "";
-    for (size_t i = 0, length = 0; i < KINDS && length < sizeof known; i++)
-        length += (size_t)snprintf(known + length, sizeof known - length, "%s%s", i > 0 ? ", " : "",
-                                   kinds[i]->usage);
-    return layer_problem(words, problem, "no such layer; there are %s", known);
 }
 
-static bool product_fits(const size_t *factors, int count)
+/* N * item */
+static enum error read_repeated(struct reader *reader, int times)
 {
-    size_t product = 1;
-    for (int i = 0; i < count; i++) {
-        if (factors[i] > LAYER_COUNT_MAX / product)
-            return false;
-        product *= factors[i];
+    skip_blanks(reader);
+    const char *begin = reader->at;
+    enum error error = spell(reader, "%d * ", times);
+    for (int i = 0; i < times && error == OK; i++) {
+        reader->at = begin;
+        reader->repeats += i > 0;
+        error = read_item(reader);
+        reader->repeats -= i > 0;
     }
-    return true;
+    return error;
 }
 
-/* Nothing may outgrow what a BLAS can count: the weights, the outputs, the patches of a conv. */
-static bool layer_fits(const struct layer *layer)
+static enum error read_parentheses(struct reader *reader)
 {
-    const size_t places[] = {(size_t)layer->out.height, (size_t)layer->out.width};
-    const size_t outputs[] = {(size_t)layer->out.channels, places[0], places[1]};
-    if (!product_fits(layer->dims, layer->rank) || !product_fits(outputs, 3))
-        return false;
-    if (layer->kind != &layer_conv)
-        return true;
-    const size_t patches[] = {layer->dims[1], layer->dims[2], layer->dims[3], places[0], places[1]};
-    return product_fits(patches, 5);
+    enum error error = reader->nested < NESTED
+                           ? expect(reader, '(', "a '(' is to come")
+                           : misplaced(reader, "too many parentheses within each other");
+    if (error == OK)
+        error = spell(reader, "(");
+    reader->nested++;
+    if (error == OK)
+        error = read_chain(reader);
+    reader->nested--;
+    if (error == OK)
+        error = expect(reader, ')', "a ',' or a ')' is to come");
+    return error == OK ? spell(reader, ")") : error;
 }
 
-static enum error layer_read(struct layer *layer, const struct layer_words *words, struct shape in,
-                             struct problem *problem)
+static enum error put_joint(struct reader *reader, const struct layer_kind *kind,
+                            struct layer **layer)
 {
-    *layer = (struct layer){.in = in};
-    enum error error = kind_find(words, &layer->kind, problem);
+    const enum error error = next_layer(reader, layer);
     if (error != OK)
         return error;
-    error = layer->kind->read(layer, words, problem);
-    if (error != OK)
-        return error;
-    if (!layer_fits(layer))
-        return layer_problem(words, problem, "too large: more than %d numbers; take a smaller one",
-                             LAYER_COUNT_MAX);
+    (*layer)->kind = kind;
+    (void)snprintf((*layer)->text, sizeof(*layer)->text, "%s", kind->name);
+    reader->chain->count++;
     return OK;
 }
 
-enum error layer_line_read(const char *line, struct shape in, struct layer *layers, int *count,
+static enum error read_shortcut(struct reader *reader, int open)
+{
+    struct layer *joint = NULL;
+    const struct layer *opened = &reader->chain->layers[open];
+    enum error error = put_joint(reader, &layer_shortcut, &joint);
+    if (error != OK)
+        return error;
+    reader->at++;
+    reader->cursor = opened->from;
+    reader->shape = opened->in;
+    error = spell(reader, " | ");
+    return error == OK ? read_chain(reader) : error;
+}
+
+/* What the body gives and what the shortcut gives are added. */
+static enum error close_residual(struct reader *reader, int body, struct shape body_shape)
+{
+    struct layer *joint = NULL;
+    const struct shape other = reader->shape;
+    enum error error = put_joint(reader, &layer_close, &joint);
+    if (error != OK)
+        return error;
+    if (memcmp(&body_shape, &other, sizeof other) != 0)
+        return problem_set(reader->problem, MALFORMED,
+                           "residual: its layers give %dx%dx%d and are to be added to %dx%dx%d; "
+                           "let the shapes agree, or give it a shortcut: residual(... | ...)",
+                           body_shape.channels, body_shape.height, body_shape.width, other.channels,
+                           other.height, other.width);
+    joint->from = body;
+    joint->partner = reader->cursor;
+    reader->cursor = reader->chain->count - 1;
+    return OK;
+}
+
+/* The last weights of a residual's body begin small, so that what many of them add stays small. */
+static void mark_last(struct chain *chain, int open)
+{
+    for (int i = chain->count - 1; i > open; i--)
+        for (int k = chain->layers[i].tensors - 1; k >= 0; k--)
+            if (chain->layers[i].tensor[k].init == INIT_SMALL) {
+                chain->layers[i].tensor[k].init = INIT_LAST;
+                return;
+            }
+}
+
+static enum error read_residual(struct reader *reader)
+{
+    struct layer *joint = NULL;
+    const int open = reader->chain->count;
+    if (reader->depth == LAYER_DEPTH_MAX)
+        return misplaced(reader, "too many residuals within each other");
+    enum error error = put_joint(reader, &layer_open, &joint);
+    if (error == OK)
+        error = expect(reader, '(', "a '(' is to come after 'residual'");
+    if (error == OK)
+        error = spell(reader, RESIDUAL "(");
+    reader->depth++;
+    if (error == OK)
+        error = read_chain(reader);
+    if (error != OK)
+        return error;
+    mark_last(reader->chain, open);
+    const int body = reader->cursor;
+    const struct shape shape = reader->shape;
+    reader->cursor = reader->chain->layers[open].from;
+    reader->shape = reader->chain->layers[open].in;
+    if (*reader->at == '|')
+        error = read_shortcut(reader, open);
+    reader->depth--;
+    if (error == OK)
+        error = expect(reader, ')', "a ',', a '|' or a ')' is to come");
+    if (error == OK)
+        error = close_residual(reader, body, shape);
+    return error == OK ? spell(reader, ")") : error;
+}
+
+static bool begins_with_residual(const char *at)
+{
+    const size_t length = sizeof RESIDUAL - 1;
+    for (size_t i = 0; i < length; i++)
+        if (tolower((unsigned char)at[i]) != RESIDUAL[i])
+            return false;
+    return at[length + strspn(at + length, " \t")] == '(';
+}
+
+static enum error read_item(struct reader *reader)
+{
+    int times = 0, length = 0;
+    skip_blanks(reader);
+    if (sscanf(reader->at, "%6d * %n", &times, &length) == 1 && length > 0) {
+        if (times < 1 || times > LAYERS_MAX || !isdigit((unsigned char)*reader->at))
+            return misplaced(reader, "what is repeated stands there once to 1024 times");
+        reader->at += length;
+        return read_repeated(reader, times);
+    }
+    if (begins_with_residual(reader->at)) {
+        reader->at += sizeof RESIDUAL - 1;
+        return read_residual(reader);
+    }
+    return *reader->at == '(' ? read_parentheses(reader) : read_layer(reader);
+}
+
+enum error layer_line_read(const char *line, struct chain *chain, char *text, size_t capacity,
                            struct problem *problem)
 {
-    for (int i = 0;; i++) {
-        struct layer_words words = {.number = i + 1};
-        size_t length = strcspn(line, ",");
-        enum error error = words_copy(&words, line, length, problem);
-        if (error != OK)
-            return error;
-        words_cut(&words);
-        if (i == LAYERS_MAX)
-            return layer_problem(&words, problem, "a model has at most %d layers; remove some",
-                                 LAYERS_MAX);
-        error = layer_read(&layers[i], &words, in, problem);
-        if (error != OK)
-            return error;
-        in = layers[i].out;
-        line += length;
-        if (*line++ == '\0') {
-            *count = i + 1;
-            return OK;
-        }
-    }
+    struct reader reader = {.at = line,
+                            .chain = chain,
+                            .cursor = LAYER_INPUT,
+                            .shape = chain->in,
+                            .text = text,
+                            .capacity = capacity,
+                            .problem = problem};
+    chain->count = 0;
+    const enum error error = read_chain(&reader);
+    if (error == OK && *reader.at != '\0')
+        return misplaced(&reader, "a ',' is to come between two layers");
+    return error;
 }

@@ -1,15 +1,19 @@
 #include <stdio.h>
 
 #include "layers/layer.h"
+#include "layers/layer_words.h"
 
 static enum error maxpool_read(struct layer *layer, const struct layer_words *words,
-                               struct problem *problem)
+                               const struct chain *before, struct problem *problem)
 {
+    (void)before;
     int window = 0;
     if (words->count != 2 || !layer_number(words->word[1], &window) || window == 0 ||
         window > POOL_WINDOW_MAX)
         return layer_problem(words, problem, "write it as '%s' with N from 1 to %d",
                              layer_maxpool.usage, POOL_WINDOW_MAX);
+    if (layer->in.length > 0)
+        return layer_problem(words, problem, "windows are of images; here comes a sequence");
     const struct pool pool = {.in = layer->in, .window = window};
     const int smaller = pool.in.height < pool.in.width ? pool.in.height : pool.in.width;
     if (window > smaller)
@@ -19,23 +23,21 @@ static enum error maxpool_read(struct layer *layer, const struct layer_words *wo
     (void)snprintf(layer->text, sizeof layer->text, "maxpool %d", window);
     layer->pool = pool;
     layer->out = pool_output(&pool);
+    layer->kept_bytes[0] = shape_size(layer->out); /* which place of the window won */
     return OK;
 }
 
-static void maxpool_forward(const struct layer *layer, struct backend *backend, int batch,
-                            const float *weights, const float *x)
+static void maxpool_forward(const struct layer *layer, const struct pass *pass)
 {
-    (void)weights;
-    backend->pool_forward(backend, &layer->pool, batch, x, layer->y, layer->winner);
+    pass->backend->pool_forward(pass->backend, &layer->pool, pass->batch, pass->x, layer->y,
+                                layer->kept[0]);
 }
 
-static void maxpool_backward(const struct layer *layer, struct backend *backend, int batch,
-                             const float *weights, const float *x, float *dy, float *dx,
-                             float *gradients)
+static void maxpool_backward(const struct layer *layer, const struct pass *pass)
 {
-    (void)weights, (void)x, (void)gradients;
-    if (dx != NULL)
-        backend->pool_backward(backend, &layer->pool, batch, dy, layer->winner, dx);
+    if (pass->dx != NULL)
+        pass->backend->pool_backward(pass->backend, &layer->pool, pass->batch, pass->dy,
+                                     layer->kept[0], pass->dx);
 }
 
 const struct layer_kind layer_maxpool = {

@@ -1,9 +1,14 @@
-/* A model: a chain of layers over one flat parameter vector.
+/* A model: a chain of layers, some of them within residuals, over one flat parameter vector.
  *
  *   layers = conv 16 5x5 pad 2, relu, maxpool 2, dense 128, relu, dense 10
+ *   layers = embed 256 128, position 64, 4 * (residual(norm, attention 4), …), norm, logits tied
  *
  *   x ─► layer ─► layer ─► … ─► logits ─► softmax cross-entropy
- *        └ its slice of weights[P] and, at the same offset, of gradients[P]
+ *        └ its tensors in weights[P] and, at the same offsets, in gradients[P]
+ *
+ * x is images, or tokens (int32) where the input is a sequence; of a sequence each position has a
+ * label, the token that follows. In the flat vector matrices and filters come first, in the order
+ * of the layers, then biases and scales.
  *
  * The weights are not the model's: each call is given some, so the same model computes with a
  * replica's weights, with the base, or with a saved file. Nothing that a call leaves in the model
@@ -29,15 +34,19 @@ struct model;
 
 /* One tensor of the flat vector, for saving by name. */
 struct tensor {
-    char name[32];  /* "0.conv.weight", "0.conv.bias": the first layer of the line is 0 */
+    char name[40];  /* "0.conv.weight", "0.conv.bias": the first layer of the line is 0 */
     size_t offset;  /* in floats, from the start of the flat vector */
     size_t dims[4]; /* conv weight: filters, channels, kernel, kernel; dense: out, in */
     int rank;       /* sides of dims, 1 .. 4 */
 };
 
-/* The layers line of a preset (xor, mlp, lenet), or NULL; and all names, for messages. */
+/* The layers line of a preset, or NULL; and all names, for messages. */
 const char *model_preset(const char *name);
 const char *model_presets(void);
+const char *model_preset_name(int i); /* NULL behind the last */
+
+/* Tokens that a line embeds; 0: it reads images, or is wrong. */
+int model_line_tokens(const char *line);
 
 /* Parses and checks the line. batch_max bounds every later call. The last layer must give `classes`
  * numbers. A wrong line: MALFORMED and a sentence that names the layer and what would be right. */
@@ -52,30 +61,35 @@ void model_free(struct model *model);
 size_t model_sample_bytes(const char *line, struct shape in, int classes);
 
 size_t model_parameters(const struct model *model); /* P */
+size_t model_decayed(const struct model *model);    /* of P, the first: matrices and filters */
 int model_batch_max(const struct model *model);
 struct shape model_input(const struct model *model);
+int model_outputs(const struct model *model); /* logits of a position: at least the classes */
 int model_tensors(const struct model *model);
 struct tensor model_tensor(const struct model *model, int i);
 
 /* The line in its canonical spelling: equal models have equal texts, whatever the blanks. */
 const char *model_line(const struct model *model);
 
-/* Prints a table: layer, output shape, parameters. */
+/* Prints a table: layer, output shape, parameters; of one sample, forward: operations, and bytes
+ * that are kept for the way back. */
 void model_print(const struct model *model, FILE *out);
 
-/* host_weights[P]: He normal before relu, Glorot uniform otherwise, biases 0; by seed alone. */
+/* host_weights[P], by seed alone. Images: He normal before relu, Glorot uniform otherwise.
+ * Sequences: normal with deviation 0.02, the last weights of a residual less by the root of how
+ * many there are (GPT-2). Biases 0, scales 1. */
 void model_init(const struct model *model, uint64_t seed, float *host_weights);
 
 /* logits[batch, classes] for x[batch, in]; memory of the model, valid until the next call. */
 const float *model_forward(struct model *model, const float *weights, const float *x, int batch);
 
 /* Forward, loss, backward. Overwrites gradients[P] with the gradient of the *mean* loss, and adds
- * to the score. */
+ * to the score. labels[batch, positions]. */
 void model_learn(struct model *model, const float *weights, float *gradients, const float *x,
-                 const uint8_t *labels, int batch, struct score *score);
+                 const int32_t *labels, int batch, struct score *score);
 
 /* Forward and loss only. */
-void model_score(struct model *model, const float *weights, const float *x, const uint8_t *labels,
+void model_score(struct model *model, const float *weights, const float *x, const int32_t *labels,
                  int batch, struct score *score);
 
 #endif

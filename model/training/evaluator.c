@@ -10,16 +10,16 @@ struct evaluator {
     struct model *model;        /* lent */
     struct device_dataset test; /* on the backend */
     struct score *score;        /* of the samples so far */
-    uint32_t *each;             /* [samples]: 0, 1, 2, ...: all samples in order */
+    uint32_t *each;             /* [samples]: the places of all, in order */
     float *weights;             /* [P]: those being evaluated */
 };
 
-static uint32_t *count_up(struct backend *backend, uint32_t count)
+static uint32_t *count_up(struct backend *backend, uint32_t count, uint32_t stride)
 {
     uint32_t *host = malloc(count * sizeof *host);
     CHECK(host);
     for (uint32_t i = 0; i < count; i++)
-        host[i] = i;
+        host[i] = i * stride;
     uint32_t *each = backend->take(backend, count * sizeof *each);
     backend->upload(backend, each, host, count * sizeof *each);
     free(host);
@@ -35,7 +35,7 @@ struct evaluator *evaluator_new(struct arena *arena, struct backend *backend, st
         .model = model,
         .weights = backend->take(backend, model_parameters(model) * sizeof *evaluator->weights),
         .score = backend->take(backend, sizeof *evaluator->score),
-        .each = count_up(backend, test->count),
+        .each = count_up(backend, test->count, dataset_stride(test)),
     };
     device_dataset_init(&evaluator->test, backend, test, (uint32_t)model_batch_max(model));
     return evaluator;
@@ -68,9 +68,9 @@ struct evaluation evaluator_run(struct evaluator *evaluator, const float *host_w
         from += size;
     }
     backend->download(backend, &score, evaluator->score, sizeof score);
-    CHECK(score.samples > 0 && score.correct <= score.samples);
+    CHECK(score.labels > 0 && score.correct <= score.labels);
     return (struct evaluation){
-        .loss = score.loss / score.samples, .correct = score.correct, .samples = score.samples};
+        .loss = score.loss / score.labels, .correct = score.correct, .samples = score.labels};
 }
 
 uint32_t evaluator_samples(const struct evaluator *evaluator)

@@ -19,9 +19,9 @@
 struct evaluator;
 
 struct evaluation {
-    uint32_t samples; /* evaluated */
+    uint32_t samples; /* evaluated; of sequences, the positions of all */
     uint32_t correct; /* of those */
-    double loss;      /* mean */
+    double loss;      /* mean, in nats */
 };
 
 /* Copies the test samples, at least one, to the backend; the dataset can be freed afterwards. The

@@ -11,6 +11,7 @@ struct step_input {
         struct sgd sgd;
         struct adam adam;
     };
+    float clip;        /* the gradients' length at most */
     uint32_t sample[]; /* [batch_max] */
 };
 
@@ -69,7 +70,8 @@ static void train_start(struct learner *learner, struct arena *arena, const stru
     CHECK(most <= (uint32_t)model_batch_max(learner->model));
     learner->size = options->batch;
     device_dataset_init(&learner->train, backend, train, most);
-    batch_init(&learner->batch, arena, train->count, options->data_seed, options->data_node);
+    batch_init(&learner->batch, arena, train->count, dataset_stride(train), options->data_seed,
+               options->data_node);
     learner->gradients = backend->take(backend, bytes);
     for (uint32_t i = 0; i < optimizer_moments(&options->optimizer); i++)
         learner->moment[i] = backend->take(backend, bytes);
@@ -160,6 +162,11 @@ static void upload_input(struct learner *learner)
         input->adam = optimizer_adam_at(optimizer, learner->swarm_samples, learner->steps);
     else
         input->sgd = optimizer_at(optimizer, learner->swarm_samples);
+    if (optimizer->kind == OPTIMIZER_ADAM)
+        input->adam.decayed = model_decayed(learner->model);
+    else
+        input->sgd.decayed = model_decayed(learner->model);
+    input->clip = optimizer->clip;
     learner->backend->upload(learner->backend, learner->input, input,
                              step_input_bytes(learner->size));
 }
@@ -169,6 +176,8 @@ static void optimize(struct learner *learner)
     struct backend *backend = learner->backend;
     float *weights = learner->replica.weights;
     const size_t parameters = learner->replica.parameters;
+    if (learner->options.optimizer.clip > 0)
+        backend->clip(backend, &learner->input->clip, parameters, learner->gradients);
     if (learner->options.optimizer.kind == OPTIMIZER_ADAM)
         backend->adam(backend, &learner->input->adam, parameters, weights, learner->gradients,
                       learner->moment[0], learner->moment[1]);
@@ -206,7 +215,7 @@ double learner_losses(struct learner *learner)
     struct score score;
     learner->backend->download(learner->backend, &score, learner->score, sizeof score);
     learner->backend->upload(learner->backend, learner->score, &(struct score){0}, sizeof score);
-    return score.loss;
+    return score.loss / (double)shape_positions(model_input(learner->model));
 }
 
 const struct update *learner_publish(struct learner *learner, const struct publish_terms *terms)

@@ -50,7 +50,8 @@ bool learner_can_step(const struct learner *learner);
 /* Makes one step and returns its samples. A GPU may still be computing the last few steps. */
 uint32_t learner_step(struct learner *learner);
 
-/* The loss of each sample since the last call, added up. It waits for the steps. */
+/* The loss of each sample since the last call, added up; that of a sequence is the mean of its
+ * positions. It waits for the steps. */
 double learner_losses(struct learner *learner);
 
 /* Sets the samples of a step: 1 .. batch_max, only where the options have a batch_max. */

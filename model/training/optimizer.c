@@ -8,16 +8,21 @@
 
 static double rate_factor(const struct optimizer *optimizer, uint64_t samples)
 {
+    const uint64_t warmup = optimizer->warmup_samples, period = optimizer->period_samples;
+    if (samples < warmup)
+        return (double)(samples + 1) / (double)(warmup + 1);
     if (optimizer->schedule == CONSTANT)
         return 1;
-    CHECK(optimizer->period_samples > 0);
+    CHECK(period > warmup);
     const double decay = (double)optimizer->decay;
     if (optimizer->schedule == STEP)
-        return pow(decay, (double)(samples / optimizer->period_samples));
-    CHECK(optimizer->schedule == COSINE);
-    if (samples >= optimizer->period_samples)
+        return pow(decay, (double)(samples / period));
+    if (samples >= period)
         return decay;
-    double fallen = (double)samples / (double)optimizer->period_samples;
+    const double fallen = (double)(samples - warmup) / (double)(period - warmup);
+    if (optimizer->schedule == DOWNHILL)
+        return 1 - (1 - decay) * fallen;
+    CHECK(optimizer->schedule == COSINE);
     return decay + (1 - decay) * (1 + cos(PI * fallen)) / 2;
 }
 

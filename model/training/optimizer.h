@@ -14,16 +14,18 @@
 #define ADAM_EPSILON 1e-8f
 
 enum optimizer_kind { OPTIMIZER_SGD, OPTIMIZER_ADAM };
-enum schedule { CONSTANT, STEP, COSINE };
+enum schedule { CONSTANT, STEP, COSINE, DOWNHILL };
 
 struct optimizer {
     enum optimizer_kind kind;
     struct sgd sgd; /* rate: at the start. Adam's beta1 is the momentum; its weight decay bypasses
                        the moments; it does not use nesterov */
     float beta2;    /* Adam's mean of squares */
+    float clip;     /* gradients longer than this are made so long; 0: they are left as they are */
     enum schedule schedule;
-    uint64_t period_samples; /* STEP: between two falls; COSINE: length of the fall */
-    float decay;             /* STEP: factor of a fall; COSINE: rate at the end / at the start */
+    uint64_t warmup_samples; /* the rate rises for so long first; below period_samples */
+    uint64_t period_samples; /* STEP: between two falls; COSINE, DOWNHILL: where the fall ends */
+    float decay; /* STEP: factor of a fall; COSINE, DOWNHILL: rate at the end / at the start */
 };
 
 /* Vectors of P floats that it keeps from step to step: the momentum, and Adam's mean of squares. */
@@ -34,7 +36,8 @@ static inline uint32_t optimizer_moments(const struct optimizer *optimizer)
 
 /* The settings after `samples` samples. CONSTANT: rate. STEP: rate · decay^floor(samples / period).
  * COSINE: from rate to rate · decay over one period, then constant (Loshchilov, Hutter 2017,
- * without restarts). */
+ * without restarts). DOWNHILL: the same in a straight line. During the warm-up the rate rises in a
+ * straight line from about 0 to `rate`; a fall begins behind it. */
 struct sgd optimizer_at(const struct optimizer *optimizer, uint64_t samples);
 
 /* The same for Adam. step: the number of the step to be made, from 1. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* node ID in swarm "NAME": INPUT: LAYERS; START */
+/* node ID in swarm "NAME": INPUT, layout N: LAYERS; START */
 #define BEFORE_ID    "node "
 #define BEFORE_SWARM " in swarm \""
 #define BEFORE_MODEL "\": "

@@ -1,6 +1,6 @@
 /* Whose a checkpoint is: node, swarm and model as a text that lies in the file.
  *
- *   describe: node ID in swarm "NAME": INPUT: LAYERS; START
+ *   describe: node ID in swarm "NAME": INPUT, layout N: LAYERS; START
  *
  * A checkpoint is gone on from only where the text is the same. Of another, the first part that
  * differs is named, with what to do. Held by tests/process/test_from_model.sh. */
@@ -13,7 +13,7 @@
 #define CHECKPOINT_OWNER_MAX      CHECKPOINT_MODEL_MAX
 #define CHECKPOINT_DIFFERENCE_MAX 304
 
-/* model: the description of setup.h, "INPUT: LAYERS; START". */
+/* model: the description of setup.h, "INPUT, layout N: LAYERS; START". */
 void checkpoint_owner_describe(const struct identity *identity, const char *swarm,
                                const char *model, char text[CHECKPOINT_OWNER_MAX]);
 

@@ -5,8 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/dataset.h"
+
 #define SIDE_MAX    65536 /* of an input shape: the product of three fits in size_t */
-#define CLASSES_MAX 256   /* labels are bytes */
+#define CLASSES_MAX DATASET_TOKENS_MAX
+#define TOKENS      " tokens" /* behind the length of a sequence */
+
+static json_t *input_text(struct shape in)
+{
+    if (in.length > 0)
+        return json_sprintf("%d" TOKENS, in.length);
+    return json_sprintf("%dx%dx%d", in.channels, in.height, in.width);
+}
 
 /* jansson fails only for want of memory or on text that is not UTF-8, and ours is. */
 void safetensors_metadata_put(json_t *object, const char *key, json_t *value)
@@ -17,12 +27,10 @@ void safetensors_metadata_put(json_t *object, const char *key, json_t *value)
 json_t *safetensors_metadata_new(const struct model *model, const struct safetensors_about *about,
                                  uint64_t checksum)
 {
-    const struct shape in = model_input(model);
     json_t *metadata = json_object();
     safetensors_metadata_put(metadata, "format", json_string("hearsay"));
     safetensors_metadata_put(metadata, "layers", json_string(model_line(model)));
-    safetensors_metadata_put(metadata, "input",
-                             json_sprintf("%dx%dx%d", in.channels, in.height, in.width));
+    safetensors_metadata_put(metadata, "input", input_text(model_input(model)));
     safetensors_metadata_put(metadata, "classes", json_sprintf("%d", about->classes));
     safetensors_metadata_put(metadata, "mean", json_sprintf("%.9g", (double)about->mean));
     safetensors_metadata_put(metadata, "scale", json_sprintf("%.9g", (double)about->scale));
@@ -54,16 +62,28 @@ static bool parse_number(const char **text, uint64_t max, uint64_t *number)
     return true;
 }
 
+static bool parse_sequence(const char *text, struct shape *shape)
+{
+    uint64_t length;
+    if (!parse_number(&text, DATASET_CONTEXT_MAX, &length) || length < DATASET_CONTEXT_MIN ||
+        strcmp(text, TOKENS) != 0)
+        return false;
+    *shape = (struct shape){1, 1, 1, (int)length};
+    return true;
+}
+
 static bool parse_input(const char *text, struct shape *shape)
 {
     uint64_t sides[3];
+    if (parse_sequence(text, shape))
+        return true;
     for (int i = 0; i < 3; i++) {
         if (i > 0 && *text++ != 'x')
             return false;
         if (!parse_number(&text, SIDE_MAX, &sides[i]) || sides[i] == 0)
             return false;
     }
-    *shape = (struct shape){(int)sides[0], (int)sides[1], (int)sides[2]};
+    *shape = (struct shape){(int)sides[0], (int)sides[1], (int)sides[2], 0};
     return *text == '\0';
 }
 

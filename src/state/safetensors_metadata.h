@@ -3,9 +3,9 @@
  *   KEY       VALUE
  *   format    "hearsay"
  *   layers    the model's canonical line (model.h)
- *   input     "CxHxW": channels, height, width
+ *   input     "CxHxW": channels, height, width of an image; or "N tokens": length of a sequence
  *   classes   decimal
- *   mean      decimal; a pixel is normalised as (pixel - mean) * scale
+ *   mean      decimal; a pixel is normalised as (pixel - mean) * scale (sequences: 0 and 1)
  *   scale     decimal
  *   digest    of the base (digest.h), 16 hex digits
  *   samples   learned by the whole swarm, decimal

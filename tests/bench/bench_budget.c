@@ -255,8 +255,8 @@ int main(void)
     secret_start();
     identity_from_seed(&identity, seed);
     backend = backend_cpu(1);
-    plain_survey = backend->survey;
-    backend->survey = counted_survey;
+    plain_survey = backend->exchange.survey;
+    backend->exchange.survey = counted_survey;
     printf(
         "                               rumors of 4 KiB             large ones\n"
         "model   budget  when       of   least  med. most   in 10 %%  least  med. most   in 10 %%"

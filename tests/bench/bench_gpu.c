@@ -139,7 +139,8 @@ static double gather_seconds(const void *pixels, uint32_t batch)
         pick[i] = rng_below(&rng, SAMPLES);
     uint32_t *picked = gpu->take(gpu, batch * sizeof *picked);
     float *x = gpu->take(gpu, (size_t)batch * SAMPLE_SIZE * sizeof *x);
-    uint8_t *labels = gpu->take(gpu, SAMPLES), *y = gpu->take(gpu, batch);
+    uint8_t *labels = gpu->take(gpu, SAMPLES);
+    int32_t *y = gpu->take(gpu, batch * sizeof *y);
     gpu->upload(gpu, picked, pick, batch * sizeof *pick);
     double seconds[ROUNDS];
     for (int round = -1; round < ROUNDS; round++) {
@@ -209,8 +210,8 @@ static double pass_seconds(struct replica *replica, float floor)
     double seconds[ROUNDS];
     for (int round = -1; round < ROUNDS; round++) {
         const double start = now_seconds();
-        (void)gpu->survey(gpu, &survey, replica->parameters, replica->weights, replica->base,
-                          replica->base_at_last_publish, bins);
+        (void)gpu->exchange.survey(gpu, &survey, replica->parameters, replica->weights,
+                                   replica->base, replica->base_at_last_publish, bins);
         if (round >= 0)
             seconds[round] = now_seconds() - start;
     }

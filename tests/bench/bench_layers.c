@@ -65,7 +65,7 @@ struct training {
     struct backend *backend;
     struct model *model;
     float *weights, *gradients, *momenta, *x;
-    uint8_t *labels;
+    int32_t *labels;
     struct score score;
 };
 
@@ -97,7 +97,7 @@ static double model_flops(const struct model *model, const double *places)
 static void bench_model(struct backend *backend, const char *preset, const double *places,
                         int steps, double peak)
 {
-    const struct shape in = {1, 28, 28};
+    const struct shape in = {1, 28, 28, 0};
     struct arena arena;
     arena_init(&arena, 1 << 20);
     struct problem problem;
@@ -113,9 +113,9 @@ static void bench_model(struct backend *backend, const char *preset, const doubl
     training.gradients = backend->take(backend, parameters * sizeof(float));
     training.momenta = backend->take(backend, parameters * sizeof(float));
     training.x = random_floats(backend, BATCH * shape_size(in));
-    training.labels = backend->take(backend, BATCH);
+    training.labels = backend->take(backend, BATCH * sizeof *training.labels);
     for (int i = 0; i < BATCH; i++)
-        training.labels[i] = (uint8_t)(i % 10);
+        training.labels[i] = i % 10;
 
     double seconds = median_seconds(training_step, &training, steps);
     double flops = model_flops(training.model, places) * BATCH / seconds;

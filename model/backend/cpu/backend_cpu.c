@@ -11,7 +11,7 @@
 
 struct cpu {
     struct backend table; /* first: a pointer to it is a pointer to the struct */
-    float *scratch;       /* one image and its patches: room for the largest layer met */
+    float *scratch;       /* room for the largest operation met */
     size_t scratch_count;
 };
 
@@ -72,6 +72,18 @@ static void cpu_close(struct backend *backend)
     free(cpu);
 }
 
+/* It grows only when an operation larger than all before is met: during the first batch. */
+float *cpu_scratch(struct backend *backend, size_t count)
+{
+    struct cpu *cpu = (struct cpu *)backend;
+    if (count > cpu->scratch_count) {
+        cpu_give(backend, cpu->scratch);
+        cpu->scratch = cpu_take(backend, count * sizeof(float));
+        cpu->scratch_count = count;
+    }
+    return cpu->scratch;
+}
+
 /* c[m,n] = a·b + beta·c, row major; a[m,k] and b[k,n], or transposed as they lie in memory. */
 static void gemm(CBLAS_TRANSPOSE turn_a, CBLAS_TRANSPOSE turn_b, int m, int n, int k,
                  const float *a, const float *b, float beta, float *c)
@@ -84,9 +96,9 @@ static void gemm(CBLAS_TRANSPOSE turn_a, CBLAS_TRANSPOSE turn_b, int m, int n, i
 static void cpu_dense_forward(struct backend *backend, int batch, int in, int out, const float *x,
                               const float *w, const float *b, enum activation activation, float *y)
 {
-    for (int i = 0; i < batch; i++)
+    for (int i = 0; i < batch && b; i++)
         memcpy(y + (size_t)i * (size_t)out, b, (size_t)out * sizeof *y);
-    gemm(CblasNoTrans, CblasTrans, batch, out, in, x, w, 1, y);
+    gemm(CblasNoTrans, CblasTrans, batch, out, in, x, w, b ? 1 : 0, y);
     cpu_activate(backend, activation, (size_t)batch * (size_t)out, y, y);
 }
 
@@ -96,8 +108,9 @@ static void cpu_dense_backward(struct backend *backend, int batch, int in, int o
 {
     cpu_activate_backward(backend, activation, (size_t)batch * (size_t)out, y, dy, dy);
     gemm(CblasTrans, CblasNoTrans, out, in, batch, dy, x, 0, dw);
-    memset(db, 0, (size_t)out * sizeof *db);
-    for (int i = 0; i < batch; i++) {
+    if (db)
+        memset(db, 0, (size_t)out * sizeof *db);
+    for (int i = 0; i < batch && db; i++) {
         const float *row = dy + (size_t)i * (size_t)out;
         for (int j = 0; j < out; j++)
             db[j] += row[j];
@@ -115,25 +128,20 @@ struct patches {
     float *columns;     /* [height, width] */
 };
 
-/* The room grows only when a layer larger than all before is met: during the first batch. */
 static struct patches patches_take(struct backend *backend, const struct conv *conv)
 {
-    struct cpu *cpu = (struct cpu *)backend;
     const struct shape in = conv->in, out = conv_output(conv);
     struct patches patches = {
-        .shape = {in.channels, in.height + 2 * conv->pad, in.width + 2 * conv->pad},
+        .shape = {.channels = in.channels,
+                  .height = in.height + 2 * conv->pad,
+                  .width = in.width + 2 * conv->pad},
         .height = in.channels * conv->kernel * conv->kernel,
         .width = out.height * out.width,
     };
     const size_t padded_count = shape_size(patches.shape);
-    const size_t count = padded_count + (size_t)patches.height * (size_t)patches.width;
-    if (count > cpu->scratch_count) {
-        cpu_give(backend, cpu->scratch);
-        cpu->scratch = cpu_take(backend, count * sizeof(float));
-        cpu->scratch_count = count;
-    }
-    patches.padded = cpu->scratch;
-    patches.columns = cpu->scratch + padded_count;
+    patches.padded =
+        cpu_scratch(backend, padded_count + (size_t)patches.height * (size_t)patches.width);
+    patches.columns = patches.padded + padded_count;
     return patches;
 }
 
@@ -271,21 +279,37 @@ struct backend *backend_cpu(int threads)
         .dense_backward = cpu_dense_backward,
         .conv_forward = cpu_conv_forward,
         .conv_backward = cpu_conv_backward,
+        .embed_forward = cpu_embed_forward,
+        .embed_backward = cpu_embed_backward,
+        .add_shared = cpu_add_shared,
+        .sum_shared = cpu_sum_shared,
+        .add = cpu_add,
+        .copy = cpu_copy_floats,
+        .clear = cpu_clear,
+        .norm_forward = cpu_norm_forward,
+        .norm_backward = cpu_norm_backward,
+        .attention_forward = cpu_attention_forward,
+        .attention_backward = cpu_attention_backward,
+        .rotate = cpu_rotate,
+        .swiglu_forward = cpu_swiglu_forward,
+        .swiglu_backward = cpu_swiglu_backward,
         .pool_forward = cpu_pool_forward,
         .pool_backward = cpu_pool_backward,
         .activate = cpu_activate,
         .activate_backward = cpu_activate_backward,
         .cross_entropy = cpu_cross_entropy,
+        .clip = cpu_clip,
         .sgd = cpu_sgd,
         .adam = cpu_adam,
         .gather = cpu_gather,
-        .survey = cpu_survey,
-        .refine = cpu_refine,
-        .cut = cpu_cut,
-        .apply = cpu_apply,
-        .apply_own = cpu_apply_own,
-        .rebase = cpu_rebase,
-        .digest = cpu_digest,
+        .gather_tokens = cpu_gather_tokens,
+        .exchange.survey = cpu_survey,
+        .exchange.refine = cpu_refine,
+        .exchange.cut = cpu_cut,
+        .exchange.apply = cpu_apply,
+        .exchange.apply_own = cpu_apply_own,
+        .exchange.rebase = cpu_rebase,
+        .exchange.digest = cpu_digest,
     };
     return &cpu->table;
 }

@@ -1,12 +1,51 @@
-/* The CPU's operations that need no BLAS: plain loops, as backend.h describes them.
+/* The CPU's operations, as backend.h describes them.
  *
- * None keeps state, so the backend is only passed along to fit the table of backend.h.
- * Here: cpu_layers.c and cpu_exchange.c (over exchange/survey_simd.c). The rest of the CPU is in backend_cpu.c.
+ *   backend_cpu.c     memory, and what is mostly matrix products
+ *   cpu_layers.c      activations, pooling, the loss, optimizers, samples
+ *   cpu_sequence.c    embedding, norms, sums, tokens
+ *   cpu_attention.c   attention
+ *   cpu_exchange.c    the exchange, over exchange/survey_simd.c
  */
 #ifndef HEARSAY_MODEL_BACKEND_CPU_CPU_H
 #define HEARSAY_MODEL_BACKEND_CPU_CPU_H
 
 #include "backend/backend.h"
+
+/* backend_cpu.c: room for so many floats, until the next operation. */
+float *cpu_scratch(struct backend *backend, size_t count);
+
+/* cpu_sequence.c */
+void cpu_embed_forward(struct backend *backend, size_t rows, int size, const int32_t *token,
+                       const float *table, float *y);
+void cpu_embed_backward(struct backend *backend, size_t rows, int size, const int32_t *token,
+                        const float *dy, float *dtable);
+void cpu_add_shared(struct backend *backend, int batch, size_t count, const float *x,
+                    const float *shared, float *y);
+void cpu_sum_shared(struct backend *backend, int batch, size_t count, const float *dy,
+                    float *dshared);
+void cpu_add(struct backend *backend, size_t count, const float *a, const float *b, float *y);
+void cpu_copy_floats(struct backend *backend, size_t count, const float *from, float *to);
+void cpu_clear(struct backend *backend, size_t count, float *to);
+void cpu_norm_forward(struct backend *backend, size_t rows, int size, const float *x,
+                      const float *w, const float *b, float *y, float *stats);
+void cpu_norm_backward(struct backend *backend, size_t rows, int size, const float *x,
+                       const float *w, const float *stats, const float *dy, float *dx, float *dw,
+                       float *db);
+void cpu_swiglu_forward(struct backend *backend, size_t rows, int size, const float *x, float *y);
+void cpu_swiglu_backward(struct backend *backend, size_t rows, int size, const float *x,
+                         const float *dy, float *dx);
+void cpu_clip(struct backend *backend, const float *most, size_t count, float *g);
+void cpu_gather_tokens(struct backend *backend, int batch, int length, int token_bytes,
+                       const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y);
+
+/* cpu_attention.c */
+void cpu_attention_forward(struct backend *backend, const struct attention *attention, int batch,
+                           const float *x, float *y, float *log_sums);
+void cpu_attention_backward(struct backend *backend, const struct attention *attention, int batch,
+                            const float *x, const float *y, const float *log_sums, const float *dy,
+                            float *dx);
+void cpu_rotate(struct backend *backend, const struct attention *attention, int batch, int turn,
+                float *x);
 
 /* cpu_layers.c */
 void cpu_pool_forward(struct backend *backend, const struct pool *pool, int batch, const float *x,
@@ -16,16 +55,16 @@ void cpu_pool_backward(struct backend *backend, const struct pool *pool, int bat
 void cpu_activate(struct backend *backend, enum activation activation, size_t count, const float *x,
                   float *y);
 void cpu_activate_backward(struct backend *backend, enum activation activation, size_t count,
-                           const float *y, const float *dy, float *dx);
-void cpu_cross_entropy(struct backend *backend, int batch, int classes, const float *logits,
-                       const uint8_t *labels, float *dlogits, struct score *score);
+                           const float *kept, const float *dy, float *dx);
+void cpu_cross_entropy(struct backend *backend, int rows, int classes, const float *logits,
+                       const int32_t *labels, float *dlogits, struct score *score);
 void cpu_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *w, const float *g,
              float *m);
 void cpu_adam(struct backend *backend, const struct adam *adam, size_t count, float *w,
               const float *g, float *m, float *v);
 void cpu_gather(struct backend *backend, int batch, size_t sample_size, const uint8_t *pixels,
                 const uint8_t *labels, const uint32_t *pick, float mean, float scale, float *x,
-                uint8_t *y);
+                int32_t *y);
 
 /* cpu_exchange.c */
 uint32_t cpu_survey(struct backend *backend, const struct survey *survey, size_t count, float *w,

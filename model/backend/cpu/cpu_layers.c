@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_vector.h"
 #include "base/error.h"
 
 /* One row of windows. Each place of the window is compared for the whole row at once, without a
@@ -70,6 +71,41 @@ void cpu_pool_backward(struct backend *backend, const struct pool *pool, int bat
     }
 }
 
+#define GELU_ROOT  0.79788456080286536f /* √(2/π) */
+#define GELU_CUBIC 0.044715f
+
+EACH_WIDTH static void gelu(size_t count, float *y)
+{
+    for (size_t i = 0; i < count; i++) {
+        const float x = y[i], inner = GELU_ROOT * (x + GELU_CUBIC * x * x * x);
+        y[i] = 0.5f * x * (1 + vector_tanh(inner));
+    }
+}
+
+EACH_WIDTH static void gelu_backward(size_t count, const float *restrict kept, float *restrict dx)
+{
+    for (size_t i = 0; i < count; i++) {
+        const float x = kept[i], inner = GELU_ROOT * (x + GELU_CUBIC * x * x * x);
+        const float t = vector_tanh(inner);
+        const float slope = GELU_ROOT * (1 + 3 * GELU_CUBIC * x * x);
+        dx[i] *= 0.5f * (1 + t) + 0.5f * x * (1 - t * t) * slope;
+    }
+}
+
+EACH_WIDTH static void silu(size_t count, float *y)
+{
+    for (size_t i = 0; i < count; i++)
+        y[i] *= vector_sigmoid(y[i]);
+}
+
+EACH_WIDTH static void silu_backward(size_t count, const float *restrict kept, float *restrict dx)
+{
+    for (size_t i = 0; i < count; i++) {
+        const float gate = vector_sigmoid(kept[i]);
+        dx[i] *= gate * (1 + kept[i] * (1 - gate));
+    }
+}
+
 /* relu lets NaN through (a comparison the other way would hide it as 0). */
 void cpu_activate(struct backend *backend, enum activation activation, size_t count, const float *x,
                   float *y)
@@ -92,12 +128,18 @@ void cpu_activate(struct backend *backend, enum activation activation, size_t co
         for (size_t i = 0; i < count; i++)
             y[i] = tanhf(y[i]);
         return;
+    case GELU:
+        gelu(count, y);
+        return;
+    case SILU:
+        silu(count, y);
+        return;
     }
     CHECK(false);
 }
 
 void cpu_activate_backward(struct backend *backend, enum activation activation, size_t count,
-                           const float *restrict y, const float *dy, float *restrict dx)
+                           const float *restrict kept, const float *dy, float *restrict dx)
 {
     (void)backend;
     if (dx != dy)
@@ -108,16 +150,22 @@ void cpu_activate_backward(struct backend *backend, enum activation activation, 
     case RELU:
         for (size_t i = 0; i < count; i++) {
             const float slope = dx[i];
-            dx[i] = y[i] > 0 ? slope : 0;
+            dx[i] = kept[i] > 0 ? slope : 0;
         }
         return;
     case SIGMOID:
         for (size_t i = 0; i < count; i++)
-            dx[i] *= y[i] * (1 - y[i]);
+            dx[i] *= kept[i] * (1 - kept[i]);
         return;
     case TANH:
         for (size_t i = 0; i < count; i++)
-            dx[i] *= 1 - y[i] * y[i];
+            dx[i] *= 1 - kept[i] * kept[i];
+        return;
+    case GELU:
+        gelu_backward(count, kept, dx);
+        return;
+    case SILU:
+        silu_backward(count, kept, dx);
         return;
     }
     CHECK(false);
@@ -133,33 +181,48 @@ static int first_largest(int classes, const float *logits)
     return largest;
 }
 
-/* With the largest logit subtracted no exponential overflows and the sum is at least 1. */
-void cpu_cross_entropy(struct backend *backend, int batch, int classes, const float *logits,
-                       const uint8_t *labels, float *dlogits, struct score *score)
+/* out[c] = exp(logits[c] - top); returns their sum. In double what is small beside the largest is
+ * not lost, and of a vocabulary of 50,000 most is. */
+EACH_WIDTH static double exponentials(int classes, float top, const float *logits, float *out)
 {
-    (void)backend;
-    double loss = 0;
-    uint32_t correct = 0;
-    for (int i = 0; i < batch; i++, logits += classes) {
-        const int label = labels[i];
-        CHECK(label < classes);
-        const int largest = first_largest(classes, logits);
-        const double top = (double)logits[largest];
-        double sum = 0;
-        for (int c = 0; c < classes; c++)
-            sum += exp((double)logits[c] - top);
-        loss += log(sum) - ((double)logits[label] - top);
-        correct += largest == label;
-        if (dlogits == NULL)
-            continue;
-        for (int c = 0; c < classes; c++) {
-            double softmax = exp((double)logits[c] - top) / sum;
-            *dlogits++ = (float)((softmax - (c == label)) / batch);
-        }
+    double sum = 0;
+    for (int c = 0; c < classes; c++)
+        out[c] = vector_exp(logits[c] - top);
+    for (int c = 0; c < classes;) {
+        const int part = classes - c < 256 ? classes - c : 256;
+        sum += (double)vector_sum(out + c, part);
+        c += part;
     }
-    score->loss += loss;
-    score->samples += (uint32_t)batch;
-    score->correct += correct;
+    return sum;
+}
+
+/* With the largest logit subtracted no exponential overflows and the sum is at least 1. Where no
+ * slopes are asked for, the exponentials have no place but the scratch. */
+void cpu_cross_entropy(struct backend *backend, int rows, int classes, const float *logits,
+                       const int32_t *labels, float *dlogits, struct score *score)
+{
+    float *scratch = dlogits ? NULL : cpu_scratch(backend, (size_t)classes);
+    for (int i = 0; i < rows; i++, logits += classes) {
+        const int label = labels[i];
+        float *slopes = dlogits ? dlogits + (size_t)i * (size_t)classes : scratch;
+        CHECK(label == LABEL_IGNORED || (label >= 0 && label < classes));
+        if (label == LABEL_IGNORED) {
+            memset(slopes, 0, (size_t)classes * sizeof *slopes);
+            continue;
+        }
+        const int largest = first_largest(classes, logits);
+        const float top = logits[largest], own = logits[label];
+        const double sum = exponentials(classes, top, logits, slopes);
+        score->loss += log(sum) - ((double)own - (double)top);
+        score->labels++;
+        score->correct += largest == label;
+        if (!dlogits)
+            continue;
+        const float scale = (float)(1 / (sum * rows));
+        for (int c = 0; c < classes; c++)
+            slopes[c] *= scale;
+        slopes[label] -= 1 / (float)rows;
+    }
 }
 
 void cpu_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *restrict w,
@@ -167,10 +230,11 @@ void cpu_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float
 {
     (void)backend;
     const float rate = sgd->rate, momentum = sgd->momentum, decay = sgd->weight_decay;
+    const size_t decayed = sgd->decayed;
     /* Both rules are w -= rate · (own·g' + kept·m). */
     const float own = sgd->nesterov ? 1 : 0, kept = sgd->nesterov ? momentum : 1;
     for (size_t i = 0; i < count; i++) {
-        float gradient = g[i] + decay * w[i];
+        const float gradient = g[i] + (i < decayed ? decay : 0) * w[i];
         m[i] = momentum * m[i] + gradient;
         w[i] -= rate * (own * gradient + kept * m[i]);
     }
@@ -188,16 +252,17 @@ void cpu_adam(struct backend *backend, const struct adam *adam, size_t count, fl
     const float kept1 = adam->beta1, own1 = (float)(1 - beta1);
     const float kept2 = adam->beta2, own2 = (float)(1 - beta2);
     const float epsilon = adam->epsilon, shrink = adam->rate * adam->weight_decay;
+    const size_t decayed = adam->decayed;
     for (size_t i = 0; i < count; i++) {
         m[i] = kept1 * m[i] + own1 * g[i];
         v[i] = kept2 * v[i] + own2 * (g[i] * g[i]);
-        w[i] -= shrink * w[i] + rate * m[i] / (root * sqrtf(v[i]) + epsilon);
+        w[i] -= (i < decayed ? shrink : 0) * w[i] + rate * m[i] / (root * sqrtf(v[i]) + epsilon);
     }
 }
 
 void cpu_gather(struct backend *backend, int batch, size_t sample_size, const uint8_t *pixels,
                 const uint8_t *labels, const uint32_t *pick, float mean, float scale,
-                float *restrict x, uint8_t *y)
+                float *restrict x, int32_t *y)
 {
     (void)backend;
     for (int i = 0; i < batch; i++, x += sample_size) {

@@ -48,6 +48,7 @@ static void cuda_close(struct backend *backend)
     cuda_conv_close(cuda);
     cuda_give(backend, cuda->exchange.memory);
     cuda_give(backend, cuda->operands.memory);
+    cuda_give(backend, cuda->scratch.memory);
     for (int i = 0; i < IN_FLIGHT; i++)
         cuda_check(cudaEventDestroy(cuda->done[i]), "closing");
     for (int i = 0; i < PARCELS; i++) {
@@ -73,6 +74,20 @@ static const struct backend cuda_table = {
     .sequence_drop = cuda_sequence_drop,
     .dense_forward = cuda_dense_forward,
     .dense_backward = cuda_dense_backward,
+    .embed_forward = cuda_embed_forward,
+    .embed_backward = cuda_embed_backward,
+    .add_shared = cuda_add_shared,
+    .sum_shared = cuda_sum_shared,
+    .add = cuda_add,
+    .copy = cuda_copy,
+    .clear = cuda_clear,
+    .norm_forward = cuda_norm_forward,
+    .norm_backward = cuda_norm_backward,
+    .attention_forward = cuda_attention_forward,
+    .attention_backward = cuda_attention_backward,
+    .rotate = cuda_rotate,
+    .swiglu_forward = cuda_swiglu_forward,
+    .swiglu_backward = cuda_swiglu_backward,
     .conv_forward = cuda_conv_forward,
     .conv_backward = cuda_conv_backward,
     .pool_forward = cuda_pool_forward,
@@ -80,16 +95,18 @@ static const struct backend cuda_table = {
     .activate = cuda_activate,
     .activate_backward = cuda_activate_backward,
     .cross_entropy = cuda_cross_entropy,
+    .clip = cuda_clip,
     .sgd = cuda_sgd,
     .adam = cuda_adam,
     .gather = cuda_gather,
-    .survey = cuda_survey,
-    .refine = cuda_refine,
-    .cut = cuda_cut,
-    .apply = cuda_apply,
-    .apply_own = cuda_apply_own,
-    .rebase = cuda_rebase,
-    .digest = cuda_digest,
+    .gather_tokens = cuda_gather_tokens,
+    .exchange.survey = cuda_survey,
+    .exchange.refine = cuda_refine,
+    .exchange.cut = cuda_cut,
+    .exchange.apply = cuda_apply,
+    .exchange.apply_own = cuda_apply_own,
+    .exchange.rebase = cuda_rebase,
+    .exchange.digest = cuda_digest,
 };
 
 static cublasComputeType_t compute_type(enum precision precision)

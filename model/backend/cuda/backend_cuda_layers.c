@@ -44,14 +44,18 @@ static struct operand operand(struct cuda *cuda, struct layout *room, int rows, 
     return (struct operand){.numbers = to, .type = CUDA_R_16BF};
 }
 
-/* The slope dy before the activation, and its sums, the slopes of the biases. */
+/* The slope dy before the activation, and its sums, the slopes of the biases, if there are any. */
 static struct operand slope_operand(struct cuda *cuda, struct layout *room, int batch, int out,
                                     const float *y, enum activation activation, float *dy,
                                     float *db)
 {
     const size_t count = (size_t)batch * (size_t)out;
+    if (db == NULL && activation == LINEAR)
+        return operand(cuda, room, batch, out, dy);
     uint16_t *to = cuda->bf16 ? cuda_part(room, count * sizeof *to) : NULL;
-    cuda_check(kernel_slope_columns(cuda->stream, batch, out, y, activation, dy, to, db), "dense");
+    float *parts = cuda_scratch(cuda, COLUMN_PARTS * (size_t)out * sizeof *parts);
+    cuda_check(kernel_slope_columns(cuda->stream, batch, out, y, activation, dy, to, parts, db),
+               "dense");
     return to ? (struct operand){.numbers = to, .type = CUDA_R_16BF} : cuda_floats(dy);
 }
 
@@ -63,7 +67,10 @@ void cuda_dense_forward(struct backend *backend, int batch, int in, int out, con
     const struct operand by_x = operand(cuda, &room, batch, in, x);
     const struct operand by_w = operand(cuda, &room, out, in, w);
     cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_T, batch, out, in, by_x, by_w, y);
-    cuda_check(kernel_add_bias(cuda->stream, batch, out, 1, b, activation, y), "dense");
+    if (b != NULL)
+        cuda_check(kernel_add_bias(cuda->stream, batch, out, 1, b, activation, y), "dense");
+    else if (activation != LINEAR)
+        cuda_activate(backend, activation, (size_t)batch * (size_t)out, y, y);
 }
 
 void cuda_dense_backward(struct backend *backend, int batch, int in, int out, const float *x,
@@ -100,18 +107,27 @@ void cuda_activate(struct backend *backend, enum activation activation, size_t c
 }
 
 void cuda_activate_backward(struct backend *backend, enum activation activation, size_t count,
-                            const float *y, const float *dy, float *dx)
+                            const float *kept, const float *dy, float *dx)
 {
-    cuda_check(kernel_activate_backward(cuda_on(backend)->stream, activation, count, y, dy, dx),
+    cuda_check(kernel_activate_backward(cuda_on(backend)->stream, activation, count, kept, dy, dx),
                "activation");
 }
 
-void cuda_cross_entropy(struct backend *backend, int batch, int classes, const float *logits,
-                        const uint8_t *labels, float *dlogits, struct score *score)
+void cuda_cross_entropy(struct backend *backend, int rows, int classes, const float *logits,
+                        const int32_t *labels, float *dlogits, struct score *score)
 {
-    cuda_check(kernel_cross_entropy(cuda_on(backend)->stream, batch, classes, logits, labels,
-                                    dlogits, score),
+    struct cuda *cuda = cuda_on(backend);
+    struct score *row_scores = cuda_scratch(cuda, (size_t)rows * sizeof *row_scores);
+    cuda_check(kernel_cross_entropy(cuda->stream, rows, classes, logits, labels, dlogits,
+                                    row_scores, score),
                "cross-entropy");
+}
+
+void cuda_clip(struct backend *backend, const float *most, size_t count, float *g)
+{
+    struct cuda *cuda = cuda_on(backend);
+    double *squares = cuda_scratch(cuda, CLIP_PARTS * sizeof *squares);
+    cuda_check(kernel_clip(cuda->stream, most, count, squares, g), "clipping");
 }
 
 void cuda_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *w,
@@ -128,9 +144,17 @@ void cuda_adam(struct backend *backend, const struct adam *adam, size_t count, f
 
 void cuda_gather(struct backend *backend, int batch, size_t sample_size, const uint8_t *pixels,
                  const uint8_t *labels, const uint32_t *pick, float mean, float scale, float *x,
-                 uint8_t *y)
+                 int32_t *y)
 {
     cuda_check(kernel_gather(cuda_on(backend)->stream, batch, sample_size, pixels, labels, pick,
                              mean, scale, x, y),
+               "gathering a batch");
+}
+
+void cuda_gather_tokens(struct backend *backend, int batch, int length, int token_bytes,
+                        const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y)
+{
+    cuda_check(kernel_gather_tokens(cuda_on(backend)->stream, batch, length, token_bytes, tokens,
+                                    pick, x, y),
                "gathering a batch");
 }

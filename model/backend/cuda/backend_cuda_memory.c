@@ -136,3 +136,8 @@ void *cuda_step_room(struct cuda *cuda, struct room *room, size_t bytes)
     cuda->rooms += cuda_room_grows(cuda, room, bytes);
     return room->memory;
 }
+
+void *cuda_scratch(struct cuda *cuda, size_t bytes)
+{
+    return cuda_step_room(cuda, &cuda->scratch, bytes);
+}

@@ -1,16 +1,17 @@
 /* The CUDA backend: what its files share.
  *
- *   backend_cuda.c            opening and closing, the table
- *   backend_cuda_memory.c     memory, up and down
- *   backend_cuda_sequence.c   steps recorded and repeated
- *   backend_cuda_layers.c     layers, optimizers, samples
- *   backend_cuda_cudnn.c      convolutions with cuDNN
- *   backend_cuda_conv.c       convolutions without cuDNN, as products
- *   backend_cuda_exchange.c   the exchange
- *   backend_cuda_devices.c    which GPUs there are; the module's table
+ *   backend_cuda.c              opening and closing, the table
+ *   backend_cuda_memory.c       memory, up and down
+ *   backend_cuda_sequence.c     steps recorded and repeated
+ *   backend_cuda_layers.c       layers, optimizers, samples
+ *   backend_cuda_transformer.c  what sequence models need: embedding, norms, attention
+ *   backend_cuda_cudnn.c        convolutions with cuDNN
+ *   backend_cuda_conv.c         convolutions without cuDNN, as products
+ *   backend_cuda_exchange.c     the exchange
+ *   backend_cuda_devices.c      which GPUs there are; the module's table
  *
- * All of it over the CUDA runtime, cuBLAS, perhaps cuDNN, and cuda_kernels.h. The operations of the
- * table stand in cuda_operations.h.
+ * All of it over the CUDA runtime, cuBLAS, perhaps cuDNN, cuda_kernels.h and cuda_transformer.h.
+ * The operations of the table stand in cuda_operations.h.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_H
@@ -53,6 +54,7 @@ struct cuda {
     cublasComputeType_t compute; /* of products of float32 */
     bool bf16;                   /* dense layers multiply in bfloat16 */
     struct room operands;        /* rounded operands of a dense layer */
+    struct room scratch;         /* what an operation needs beside its arguments */
     void *blas_room;             /* workspace of cuBLAS */
 
     struct convolutions *convolutions; /* NULL before the first */
@@ -90,7 +92,9 @@ void cuda_download(struct backend *backend, void *host_to, const void *from, siz
 bool cuda_room_grows(struct cuda *cuda, struct room *room, size_t bytes);
 /* Room that steps use, and what is recorded of them points to. */
 void *cuda_step_room(struct cuda *cuda, struct room *room, size_t bytes);
-/* The next part of it, aligned for anything. */
+/* The one for whatever has no other, until the next operation. */
+void *cuda_scratch(struct cuda *cuda, size_t bytes);
+/* The next part of a room, aligned for anything. */
 void *cuda_part(struct layout *layout, size_t bytes);
 
 #endif

@@ -78,6 +78,15 @@ static cudaError_t launch_lines(cudaStream_t stream, size_t lines, void (*kernel
     return launch(stream, (lines + WARPS - 1) / WARPS, kernel, (unsigned)lines, arguments...);
 }
 
+/* The sum over a warp, always added in the same order; each thread has it. All must come. */
+template <typename Number> static __device__ Number warp_sum(Number value)
+{
+#pragma unroll
+    for (unsigned apart = WARP / 2; apart > 0; apart /= 2)
+        value += __shfl_xor_sync(0xFFFFFFFFu, value, apart);
+    return value;
+}
+
 /* The sum over a block, always added in the same order. All threads must come. */
 template <typename Number> static __device__ Number block_sum(Number value, Number *shared)
 {

@@ -1,6 +1,6 @@
 /* The kernels of the GPU: one function for each operation that needs kernels of our own.
  *
- *   backend_cuda_*.c ──► these ──► cuda_layers.cu, cuda_exchange.cu ──► stream
+ *   backend_cuda_*.c ──► these ──► cuda_layers.cu, cuda_training.cu, cuda_exchange.cu ──► stream
  *
  * Each puts its work into the stream and returns; a failure there is reported later, to the call
  * that waits for it. Memory is the device's. backend.h says what the operations do; the
@@ -25,11 +25,12 @@ cudaError_t kernel_to_bf16(cudaStream_t stream, size_t count, const float *from,
 cudaError_t kernel_add_bias(cudaStream_t stream, int outer, int middle, int inner, const float *b,
                             enum activation activation, float *y);
 /* The slope of y[rows, columns] becomes the one before the activation; it is written rounded to
- * bfloat16, too, unless `rounded` is NULL; and added up to sums[columns], in the same order always.
- */
+ * bfloat16, too, unless `rounded` is NULL; and added up to sums[columns], in the same order always,
+ * unless that is NULL. room[COLUMN_PARTS, columns]. */
+#define COLUMN_PARTS 32
 cudaError_t kernel_slope_columns(cudaStream_t stream, int rows, int columns, const float *y,
                                  enum activation activation, float *slope, uint16_t *rounded,
-                                 float *sums);
+                                 float *room, float *sums);
 /* Likewise, of y[outer][middle][inner] to sums[middle]. parts[middle, SUM_PARTS]: room. */
 #define SUM_PARTS 16
 cudaError_t kernel_slope_planes(cudaStream_t stream, int outer, int middle, int inner,
@@ -52,16 +53,27 @@ cudaError_t kernel_unpool(cudaStream_t stream, struct pool pool, int batch, cons
 cudaError_t kernel_activate(cudaStream_t stream, enum activation activation, size_t count,
                             const float *x, float *y);
 cudaError_t kernel_activate_backward(cudaStream_t stream, enum activation activation, size_t count,
-                                     const float *y, const float *dy, float *dx);
-cudaError_t kernel_cross_entropy(cudaStream_t stream, int batch, int classes, const float *logits,
-                                 const uint8_t *labels, float *dlogits, struct score *score);
+                                     const float *kept, const float *dy, float *dx);
+
+/* cuda_training.cu */
+
+/* row_scores[rows]: room. */
+cudaError_t kernel_cross_entropy(cudaStream_t stream, int rows, int classes, const float *logits,
+                                 const int32_t *labels, float *dlogits, struct score *row_scores,
+                                 struct score *score);
+/* squares[CLIP_PARTS]: room. */
+#define CLIP_PARTS 1024
+cudaError_t kernel_clip(cudaStream_t stream, const float *most, size_t count, double *squares,
+                        float *g);
 cudaError_t kernel_sgd(cudaStream_t stream, const struct sgd *sgd, size_t count, float *w,
                        const float *g, float *m);
 cudaError_t kernel_adam(cudaStream_t stream, const struct adam *adam, size_t count, float *w,
                         const float *g, float *m, float *v);
 cudaError_t kernel_gather(cudaStream_t stream, int batch, size_t sample_size, const uint8_t *pixels,
                           const uint8_t *labels, const uint32_t *pick, float mean, float scale,
-                          float *x, uint8_t *y);
+                          float *x, int32_t *y);
+cudaError_t kernel_gather_tokens(cudaStream_t stream, int batch, int length, int token_bytes,
+                                 const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y);
 
 /* cuda_exchange.cu */
 

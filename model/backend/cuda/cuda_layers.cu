@@ -1,11 +1,12 @@
-/* Layers, optimizers and samples on the GPU: what cpu_layers.c does, and what a convolution and a
- * dense layer need around their matrix products. */
+/* Layers on the GPU: what cpu_layers.c does, and what a convolution and a dense layer need around
+ * their matrix products. */
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_kernels.h"
 
 #define SUM_COLUMNS 32 /* of a block; its other dimension are rows */
 #define SUM_ROWS    (THREADS / SUM_COLUMNS)
-#define SLOPES      8 /* of a thread, that are asked for at once */
+#define PART_ROWS   128 /* of a part of a sum, at least, but for the last */
+#define SLOPES      8   /* of a thread, that are asked for at once */
 
 static __device__ uint16_t bf16_of(float value)
 {
@@ -27,23 +28,49 @@ cudaError_t kernel_to_bf16(cudaStream_t stream, size_t count, const float *from,
     return launch_each(stream, count, to_bf16, from, to);
 }
 
+#define GELU_ROOT  0.79788456080286536f /* √(2/π) */
+#define GELU_CUBIC 0.044715f
+
+static __device__ float gelu_inner(float x)
+{
+    return GELU_ROOT * (x + GELU_CUBIC * x * x * x);
+}
+
 static __device__ float activated(enum activation activation, float value)
 {
     if (activation == RELU)
         return value < 0 ? 0 : value; /* NaN passes */
     if (activation == SIGMOID)
         return 1 / (1 + expf(-value));
+    if (activation == GELU)
+        return 0.5f * value * (1 + tanhf(gelu_inner(value)));
+    if (activation == SILU)
+        return value / (1 + expf(-value));
     return activation == TANH ? tanhf(value) : value;
 }
 
-/* Of the activation's output y. */
-static __device__ float slope_before(enum activation activation, float y, float slope)
+/* Of gelu and silu at the input x. */
+static __device__ float slope_at(enum activation activation, float x)
+{
+    if (activation == SILU) {
+        const float gate = 1 / (1 + expf(-x));
+        return gate * (1 + x * (1 - gate));
+    }
+    const float t = tanhf(gelu_inner(x));
+    const float inner_slope = GELU_ROOT * (1 + 3 * GELU_CUBIC * x * x);
+    return 0.5f * (1 + t) + 0.5f * x * (1 - t * t) * inner_slope;
+}
+
+/* Of the activation's output, or of its input where activation_keeps_input. */
+static __device__ float slope_before(enum activation activation, float kept, float slope)
 {
     if (activation == RELU)
-        return y > 0 ? slope : 0;
+        return kept > 0 ? slope : 0;
     if (activation == SIGMOID)
-        return slope * (y * (1 - y));
-    return activation == TANH ? slope * (1 - y * y) : slope;
+        return slope * (kept * (1 - kept));
+    if (activation == GELU || activation == SILU)
+        return slope * slope_at(activation, kept);
+    return activation == TANH ? slope * (1 - kept * kept) : slope;
 }
 
 static __global__ void add_bias(unsigned count, unsigned middle, unsigned inner, const float *b,
@@ -97,35 +124,56 @@ static __device__ float add_slopes(unsigned first, unsigned end, unsigned step, 
     return sum;
 }
 
-static __global__ void slope_columns(unsigned rows, unsigned columns, const float *y,
-                                     enum activation activation, float *slope, uint16_t *rounded,
-                                     float *sums)
+/* Each block has SUM_COLUMNS columns of some of the rows: a part of their sums. */
+static __global__ void slope_columns(unsigned blocks, unsigned parts, unsigned rows,
+                                     unsigned columns, const float *y, enum activation activation,
+                                     float *slope, uint16_t *rounded, float *sums)
 {
-    __shared__ float part[SUM_ROWS][SUM_COLUMNS + 1];
+    __shared__ float shared[SUM_ROWS][SUM_COLUMNS + 1];
     const unsigned half = threadIdx.x % SUM_COLUMNS, line = threadIdx.x / SUM_COLUMNS;
-    for (unsigned first = blockIdx.x * SUM_COLUMNS; first < columns;
-         first += gridDim.x * SUM_COLUMNS) {
-        const unsigned column = first + half;
+    const unsigned most = (rows + parts - 1) / parts;
+    for (unsigned block = blockIdx.x; block < blocks; block += gridDim.x) {
+        const unsigned part = block % parts, column = block / parts * SUM_COLUMNS + half;
+        const unsigned end = (part + 1) * most < rows ? (part + 1) * most : rows;
         const auto at = [=](unsigned row) { return (size_t)row * columns + column; };
-        float sum = add_slopes(line, column < columns ? rows : 0, SUM_ROWS, at, y, activation,
-                               slope, rounded);
-        part[line][half] = sum;
+        float sum = add_slopes(part * most + line, column < columns ? end : 0, SUM_ROWS, at, y,
+                               activation, slope, rounded);
+        shared[line][half] = sum;
         __syncthreads();
         for (unsigned other = 1; line == 0 && other < SUM_ROWS; other++)
-            sum += part[other][half];
-        if (line == 0 && column < columns)
-            sums[column] = sum;
+            sum += shared[other][half];
+        if (line == 0 && column < columns && sums != NULL)
+            sums[(size_t)part * columns + column] = sum;
         __syncthreads();
+    }
+}
+
+static __global__ void add_column_parts(unsigned columns, unsigned parts, const float *from,
+                                        float *sums)
+{
+    EACH (column, columns) {
+        float sum = 0;
+        for (unsigned part = 0; part < parts; part++)
+            sum += from[(size_t)part * columns + column];
+        sums[column] = sum;
     }
 }
 
 cudaError_t kernel_slope_columns(cudaStream_t stream, int rows, int columns, const float *y,
                                  enum activation activation, float *slope, uint16_t *rounded,
-                                 float *sums)
+                                 float *room, float *sums)
 {
-    const size_t blocks = ((size_t)columns + SUM_COLUMNS - 1) / SUM_COLUMNS;
-    return launch(stream, blocks, slope_columns, (unsigned)rows, (unsigned)columns, y, activation,
-                  slope, rounded, sums);
+    const unsigned all = (unsigned)rows,
+                   groups = ((unsigned)columns + SUM_COLUMNS - 1) / SUM_COLUMNS;
+    const unsigned most = (all + PART_ROWS - 1) / PART_ROWS;
+    const unsigned parts = most < COLUMN_PARTS ? most : COLUMN_PARTS;
+    float *to = sums != NULL && parts > 1 ? room : sums;
+    const cudaError_t error =
+        launch(stream, (size_t)groups * parts, slope_columns, groups * parts, parts, all,
+               (unsigned)columns, y, activation, slope, rounded, to);
+    if (error != cudaSuccess || to == sums)
+        return error;
+    return launch_each(stream, (size_t)columns, add_column_parts, parts, (const float *)room, sums);
 }
 
 /* Each sum in SUM_PARTS parts, a block each. */
@@ -327,147 +375,16 @@ cudaError_t kernel_activate(cudaStream_t stream, enum activation activation, siz
     return launch_each(stream, count, activate, activation, x, y);
 }
 
-static __global__ void activate_backward(unsigned count, enum activation activation, const float *y,
-                                         const float *dy, float *dx)
+static __global__ void activate_backward(unsigned count, enum activation activation,
+                                         const float *kept, const float *dy, float *dx)
 {
     each_at_once(
-        count, [=](unsigned i) { return make_float2(y[i], dy[i]); },
+        count, [=](unsigned i) { return make_float2(kept[i], dy[i]); },
         [=](unsigned i, float2 both) { dx[i] = slope_before(activation, both.x, both.y); });
 }
 
 cudaError_t kernel_activate_backward(cudaStream_t stream, enum activation activation, size_t count,
-                                     const float *y, const float *dy, float *dx)
+                                     const float *kept, const float *dy, float *dx)
 {
-    return launch_each(stream, count, activate_backward, activation, y, dy, dx);
-}
-
-/* Of one sample: the loss, and whether its label was the first largest. With the largest logit
- * subtracted no exponential overflows and the sum is at least 1. A label that is none makes the
- * loss NaN. Most devices have few units for doubles: they add up the losses, and no more. */
-static __device__ double sample_loss(int batch, int classes, const float *logits, int label,
-                                     float *dlogits, unsigned *correct)
-{
-    int largest = 0;
-    for (int c = 1; c < classes; c++)
-        largest = logits[c] > logits[largest] ? c : largest;
-    const float top = logits[largest];
-    float sum = 0;
-    for (int c = 0; c < classes; c++)
-        sum += expf(logits[c] - top);
-    for (int c = 0; c < classes && dlogits != NULL; c++) {
-        const float softmax = expf(logits[c] - top) / sum;
-        dlogits[c] = (softmax - (float)(c == label)) / (float)batch;
-    }
-    *correct += largest == label;
-    return label < classes ? (double)logf(sum) - ((double)logits[label] - (double)top)
-                           : (double)NAN;
-}
-
-/* One block, so that the losses are always added in the same order. */
-static __global__ void cross_entropy(int batch, int classes, const float *logits,
-                                     const uint8_t *labels, float *dlogits, struct score *score)
-{
-    __shared__ double losses[THREADS];
-    __shared__ unsigned counts[THREADS];
-    double loss = 0;
-    unsigned correct = 0;
-    for (int i = (int)threadIdx.x; i < batch; i += THREADS) {
-        const size_t first = (size_t)i * (size_t)classes;
-        loss += sample_loss(batch, classes, logits + first, labels[i],
-                            dlogits != NULL ? dlogits + first : NULL, &correct);
-    }
-    loss = block_sum(loss, losses);
-    correct = block_sum(correct, counts);
-    if (threadIdx.x == 0) {
-        score->loss += loss;
-        score->samples += (uint32_t)batch;
-        score->correct += correct;
-    }
-}
-
-cudaError_t kernel_cross_entropy(cudaStream_t stream, int batch, int classes, const float *logits,
-                                 const uint8_t *labels, float *dlogits, struct score *score)
-{
-    return launch(stream, 1, cross_entropy, batch, classes, logits, labels, dlogits, score);
-}
-
-static __global__ void sgd_step(unsigned count, const struct sgd *sgd, float *w, const float *g,
-                                float *m)
-{
-    const float rate = sgd->rate, momentum = sgd->momentum, decay = sgd->weight_decay;
-    const float own = sgd->nesterov ? 1 : 0, kept = sgd->nesterov ? momentum : 1;
-    EACH (i, count) {
-        const float gradient = g[i] + decay * w[i];
-        const float moment = momentum * m[i] + gradient;
-        m[i] = moment;
-        w[i] -= rate * (own * gradient + kept * moment);
-    }
-}
-
-cudaError_t kernel_sgd(cudaStream_t stream, const struct sgd *sgd, size_t count, float *w,
-                       const float *g, float *m)
-{
-    return launch_each(stream, count, sgd_step, sgd, w, g, m);
-}
-
-static __global__ void adam_step(unsigned count, const struct adam *adam, float *w, const float *g,
-                                 float *m, float *v)
-{
-    __shared__ float rate, root; /* the same for all: worked out once in each block */
-    const double beta1 = (double)adam->beta1, beta2 = (double)adam->beta2;
-    if (threadIdx.x == 0) {
-        rate = (float)((double)adam->rate / (1 - pow(beta1, (double)adam->step)));
-        root = (float)(1 / sqrt(1 - pow(beta2, (double)adam->step)));
-    }
-    __syncthreads();
-    const float own1 = (float)(1 - beta1), own2 = (float)(1 - beta2);
-    const float epsilon = adam->epsilon, shrink = adam->rate * adam->weight_decay;
-    EACH (i, count) {
-        const float mean = adam->beta1 * m[i] + own1 * g[i];
-        const float square = adam->beta2 * v[i] + own2 * (g[i] * g[i]);
-        m[i] = mean;
-        v[i] = square;
-        w[i] -= shrink * w[i] + rate * mean / (root * sqrtf(square) + epsilon);
-    }
-}
-
-cudaError_t kernel_adam(cudaStream_t stream, const struct adam *adam, size_t count, float *w,
-                        const float *g, float *m, float *v)
-{
-    return launch_each(stream, count, adam_step, adam, w, g, m, v);
-}
-
-static __device__ float normal(uint8_t pixel, float mean, float scale)
-{
-    return ((float)pixel - mean) * scale;
-}
-
-static __global__ void gather(unsigned samples, unsigned sample_size, const uint8_t *pixels,
-                              const uint8_t *labels, const uint32_t *pick, float mean, float scale,
-                              float *x, uint8_t *y)
-{
-    EACH_LINE (i, samples) {
-        const uint8_t *sample = pixels + (size_t)pick[i] * sample_size;
-        float *to = x + (size_t)i * sample_size;
-        /* By fours where each sample begins at one: what a warp fetches across the bus is then as
-         * much as one request carries. */
-        const unsigned fours = sample_size % 4 == 0 ? sample_size / 4 : 0;
-        EACH_PLACE (four, fours) {
-            const uchar4 pixel = ((const uchar4 *)sample)[four];
-            ((float4 *)to)[four] = {normal(pixel.x, mean, scale), normal(pixel.y, mean, scale),
-                                    normal(pixel.z, mean, scale), normal(pixel.w, mean, scale)};
-        }
-        for (unsigned place = 4 * fours + threadIdx.x % WARP; place < sample_size; place += WARP)
-            to[place] = normal(sample[place], mean, scale);
-        if (threadIdx.x % WARP == 0)
-            y[i] = labels[pick[i]];
-    }
-}
-
-cudaError_t kernel_gather(cudaStream_t stream, int batch, size_t sample_size, const uint8_t *pixels,
-                          const uint8_t *labels, const uint32_t *pick, float mean, float scale,
-                          float *x, uint8_t *y)
-{
-    return launch_lines(stream, (size_t)batch, gather, (unsigned)sample_size, pixels, labels, pick,
-                        mean, scale, x, y);
+    return launch_each(stream, count, activate_backward, activation, kept, dy, dx);
 }

@@ -1,6 +1,6 @@
 /* The operations of the CUDA backend's table but memory: what backend.h says of them holds here.
  *
- *   backend_cuda.c: the table ──► these ──► cuBLAS, cuDNN, cuda_kernels.h ──► stream
+ *   backend_cuda.c: the table ──► these ──► cuBLAS, cuDNN, kernels ──► stream
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_OPERATIONS_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_OPERATIONS_H
@@ -40,16 +40,47 @@ void cuda_pool_backward(struct backend *backend, const struct pool *pool, int ba
 void cuda_activate(struct backend *backend, enum activation activation, size_t count,
                    const float *x, float *y);
 void cuda_activate_backward(struct backend *backend, enum activation activation, size_t count,
-                            const float *y, const float *dy, float *dx);
-void cuda_cross_entropy(struct backend *backend, int batch, int classes, const float *logits,
-                        const uint8_t *labels, float *dlogits, struct score *score);
+                            const float *kept, const float *dy, float *dx);
+void cuda_cross_entropy(struct backend *backend, int rows, int classes, const float *logits,
+                        const int32_t *labels, float *dlogits, struct score *score);
+void cuda_clip(struct backend *backend, const float *most, size_t count, float *g);
 void cuda_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *w,
               const float *g, float *m);
 void cuda_adam(struct backend *backend, const struct adam *adam, size_t count, float *w,
                const float *g, float *m, float *v);
 void cuda_gather(struct backend *backend, int batch, size_t sample_size, const uint8_t *pixels,
                  const uint8_t *labels, const uint32_t *pick, float mean, float scale, float *x,
-                 uint8_t *y);
+                 int32_t *y);
+void cuda_gather_tokens(struct backend *backend, int batch, int length, int token_bytes,
+                        const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y);
+
+/* backend_cuda_transformer.c */
+void cuda_embed_forward(struct backend *backend, size_t rows, int size, const int32_t *token,
+                        const float *table, float *y);
+void cuda_embed_backward(struct backend *backend, size_t rows, int size, const int32_t *token,
+                         const float *dy, float *dtable);
+void cuda_add_shared(struct backend *backend, int batch, size_t count, const float *x,
+                     const float *shared, float *y);
+void cuda_sum_shared(struct backend *backend, int batch, size_t count, const float *dy,
+                     float *dshared);
+void cuda_add(struct backend *backend, size_t count, const float *a, const float *b, float *y);
+void cuda_copy(struct backend *backend, size_t count, const float *from, float *to);
+void cuda_clear(struct backend *backend, size_t count, float *to);
+void cuda_norm_forward(struct backend *backend, size_t rows, int size, const float *x,
+                       const float *w, const float *b, float *y, float *stats);
+void cuda_norm_backward(struct backend *backend, size_t rows, int size, const float *x,
+                        const float *w, const float *stats, const float *dy, float *dx, float *dw,
+                        float *db);
+void cuda_attention_forward(struct backend *backend, const struct attention *attention, int batch,
+                            const float *x, float *y, float *log_sums);
+void cuda_attention_backward(struct backend *backend, const struct attention *attention, int batch,
+                             const float *x, const float *y, const float *log_sums, const float *dy,
+                             float *dx);
+void cuda_rotate(struct backend *backend, const struct attention *attention, int batch, int turn,
+                 float *x);
+void cuda_swiglu_forward(struct backend *backend, size_t rows, int size, const float *x, float *y);
+void cuda_swiglu_backward(struct backend *backend, size_t rows, int size, const float *x,
+                          const float *dy, float *dx);
 
 /* backend_cuda_cudnn.c or backend_cuda_conv.c */
 void cuda_conv_forward(struct backend *backend, const struct conv *conv, int batch, const float *x,

@@ -150,8 +150,8 @@ static struct thread {
     ucontext_t context;
     char *stack;
     standing paused;
-    uint32_t votes[2]; /* of two ballots: a lane may be one ahead of another */
-    unsigned ballots;
+    uint32_t shown[2]; /* to the warp, in two turns: a lane may be one ahead of another */
+    unsigned turns;
 } threads[THREADS_MAX];
 
 static ucontext_t scheduler;
@@ -175,17 +175,32 @@ void __syncthreads()
     wait_for_others(WAITS_FOR_BLOCK);
 }
 
+/* Shows the bits to the warp, once all of it have come. Returns in which turn. */
+static unsigned show(uint32_t mask, uint32_t bits)
+{
+    const unsigned self = threadIdx.x, turn = threads[self].turns++ % 2;
+    if (mask != 0xFFFFFFFFu)
+        refuse("only whole warps vote and shuffle here");
+    threads[self].shown[turn] = bits;
+    wait_for_others(WAITS_FOR_WARP);
+    return turn;
+}
+
 uint32_t __ballot_sync(uint32_t mask, bool vote)
 {
-    const unsigned self = threadIdx.x, turn = threads[self].ballots++ % 2;
-    if (mask != 0xFFFFFFFFu)
-        refuse("only whole warps vote here");
-    threads[self].votes[turn] = vote;
-    wait_for_others(WAITS_FOR_WARP);
+    const unsigned first = threadIdx.x / WARP * WARP, turn = show(mask, vote);
     uint32_t word = 0;
     for (unsigned half = 0; half < WARP; half++)
-        word |= threads[self / WARP * WARP + half].votes[turn] << half;
+        word |= threads[first + half].shown[turn] << half;
     return word;
+}
+
+uint32_t stand_in_shuffle(uint32_t mask, uint32_t bits, unsigned apart)
+{
+    const unsigned other = threadIdx.x ^ apart, turn = show(mask, bits);
+    if (apart >= WARP)
+        refuse("a shuffle reaches beyond the warp");
+    return threads[other].shown[turn];
 }
 
 static void start_thread(unsigned i)
@@ -198,7 +213,7 @@ static void start_thread(unsigned i)
     thread.context.uc_stack.ss_size = STACK_BYTES;
     thread.context.uc_link = &scheduler;
     thread.paused = RUNS;
-    thread.ballots = 0;
+    thread.turns = 0;
     makecontext(&thread.context, thread_main, 0);
 }
 
@@ -216,12 +231,15 @@ static bool check_round(unsigned count)
     return !all_done;
 }
 
+/* In each second block the last thread is the first: what depends on their order comes out
+ * differently. */
 static void run_block(unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
         start_thread(i);
     do {
-        for (unsigned i = 0; i < count; i++) {
+        for (unsigned turn = 0; turn < count; turn++) {
+            const unsigned i = blockIdx.x % 2 ? count - 1 - turn : turn;
             if (threads[i].paused == DONE)
                 continue;
             threadIdx.x = i;

@@ -11,6 +11,7 @@
 #define __global__
 #define __device__
 #define __shared__ static /* blocks run one after the other */
+#define __launch_bounds__(...)
 
 struct dim3 {
     unsigned x, y, z;
@@ -40,6 +41,21 @@ extern dim3 gridDim, blockIdx, threadIdx;
 
 void __syncthreads();
 uint32_t __ballot_sync(uint32_t mask, bool vote);
+uint32_t stand_in_shuffle(uint32_t mask, uint32_t bits, unsigned apart);
+
+static inline float __shfl_xor_sync(uint32_t mask, float value, unsigned apart)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    bits = stand_in_shuffle(mask, bits, apart);
+    memcpy(&value, &bits, sizeof bits);
+    return value;
+}
+
+static inline uint32_t __shfl_xor_sync(uint32_t mask, uint32_t value, unsigned apart)
+{
+    return stand_in_shuffle(mask, value, apart);
+}
 
 static inline int __popc(uint32_t word)
 {

@@ -29,8 +29,7 @@ void *carry(const void *host, size_t bytes)
     return carry_past(host, bytes, 0);
 }
 
-/* Everything comes back, as it is now: what was only read comes back as it went. */
-static void carry_back(void)
+void carry_back(void)
 {
     struct backend *device = device_of_tests;
     for (int i = 0; i < carried_count; i++) {
@@ -130,21 +129,21 @@ static void host_activate(struct backend *b_, enum activation activation, size_t
 }
 
 static void host_activate_backward(struct backend *b_, enum activation activation, size_t count,
-                                   const float *y, const float *dy, float *dx)
+                                   const float *kept, const float *dy, float *dx)
 {
     (void)b_;
-    device_of_tests->activate_backward(device_of_tests, activation, count, FLOATS(y, count),
+    device_of_tests->activate_backward(device_of_tests, activation, count, FLOATS(kept, count),
                                        FLOATS(dy, count), FLOATS(dx, count));
     carry_back();
 }
 
 static void host_cross_entropy(struct backend *b_, int batch, int classes, const float *logits,
-                               const uint8_t *labels, float *dlogits, struct score *score)
+                               const int32_t *labels, float *dlogits, struct score *score)
 {
     (void)b_;
     const size_t n = (size_t)batch, all = n * (size_t)classes;
     device_of_tests->cross_entropy(device_of_tests, batch, classes, FLOATS(logits, all),
-                                   carry(labels, n), FLOATS(dlogits, all),
+                                   carry(labels, n * sizeof *labels), FLOATS(dlogits, all),
                                    carry(score, sizeof *score));
     carry_back();
 }
@@ -169,7 +168,7 @@ static void host_adam(struct backend *b_, const struct adam *adam, size_t count,
 
 static void host_gather(struct backend *b_, int batch, size_t sample_size, const uint8_t *pixels,
                         const uint8_t *labels, const uint32_t *pick, float mean, float scale,
-                        float *x, uint8_t *y)
+                        float *x, int32_t *y)
 {
     (void)b_;
     const size_t n = (size_t)batch;
@@ -179,7 +178,7 @@ static void host_gather(struct backend *b_, int batch, size_t sample_size, const
     device_of_tests->gather(device_of_tests, batch, sample_size,
                             carry(pixels, samples * sample_size), carry(labels, samples),
                             carry(pick, n * sizeof *pick), mean, scale, FLOATS(x, n * sample_size),
-                            carry(y, n));
+                            carry(y, n * sizeof *y));
     carry_back();
 }
 
@@ -191,9 +190,9 @@ static uint32_t host_survey(struct backend *b_, const struct survey *survey, siz
     struct survey there = *survey;
     there.candidates =
         carry(survey->candidates, survey->candidates_max * sizeof *survey->candidates);
-    const uint32_t found = device_of_tests->survey(device_of_tests, &there, count, FLOATS(w, count),
-                                                   FLOATS(base, count),
-                                                   FLOATS(base_at_last_publish, count), host_bins);
+    const uint32_t found = device_of_tests->exchange.survey(
+        device_of_tests, &there, count, FLOATS(w, count), FLOATS(base, count),
+        FLOATS(base_at_last_publish, count), host_bins);
     carry_back();
     return found;
 }
@@ -213,8 +212,9 @@ static void host_refine(struct backend *b_, uint32_t found, const uint32_t *cand
 {
     (void)b_;
     const size_t count = reach_of(found, candidates);
-    device_of_tests->refine(device_of_tests, found, carry(candidates, found * sizeof *candidates),
-                            FLOATS(w, count), FLOATS(base, count), bin, host_parts);
+    device_of_tests->exchange.refine(device_of_tests, found,
+                                     carry(candidates, found * sizeof *candidates),
+                                     FLOATS(w, count), FLOATS(base, count), bin, host_parts);
     carry_back();
 }
 
@@ -223,8 +223,9 @@ static void host_cut(struct backend *b_, uint32_t found, const uint32_t *candida
 {
     (void)b_;
     const size_t count = reach_of(found, candidates);
-    device_of_tests->cut(device_of_tests, found, carry(candidates, found * sizeof *candidates),
-                         FLOATS(w, count), FLOATS(base, count), capacity, host_update);
+    device_of_tests->exchange.cut(device_of_tests, found,
+                                  carry(candidates, found * sizeof *candidates), FLOATS(w, count),
+                                  FLOATS(base, count), capacity, host_update);
     carry_back();
 }
 
@@ -232,7 +233,7 @@ static void host_apply(struct backend *b_, const struct update *update, float *w
 {
     (void)b_;
     const size_t count = reach_of(update->count, update->index);
-    device_of_tests->apply(device_of_tests, update, FLOATS(w, count), FLOATS(base, count));
+    device_of_tests->exchange.apply(device_of_tests, update, FLOATS(w, count), FLOATS(base, count));
     carry_back();
 }
 
@@ -240,7 +241,8 @@ static void host_apply_own(struct backend *b_, const struct update *update, floa
 {
     (void)b_;
     const size_t count = reach_of(update->count, update->index);
-    device_of_tests->apply_own(device_of_tests, update, FLOATS(w, count), FLOATS(base, count));
+    device_of_tests->exchange.apply_own(device_of_tests, update, FLOATS(w, count),
+                                        FLOATS(base, count));
     carry_back();
 }
 
@@ -248,15 +250,16 @@ static void host_rebase(struct backend *b_, size_t count, const int32_t *host_ba
                         int32_t *base)
 {
     (void)b_;
-    device_of_tests->rebase(device_of_tests, count, host_base, FLOATS(w, count),
-                            FLOATS(base, count));
+    device_of_tests->exchange.rebase(device_of_tests, count, host_base, FLOATS(w, count),
+                                     FLOATS(base, count));
     carry_back();
 }
 
 static uint64_t host_digest(struct backend *b_, size_t count, const int32_t *base)
 {
     (void)b_;
-    const uint64_t digest = device_of_tests->digest(device_of_tests, count, FLOATS(base, count));
+    const uint64_t digest =
+        device_of_tests->exchange.digest(device_of_tests, count, FLOATS(base, count));
     carry_back();
     return digest;
 }
@@ -309,14 +312,15 @@ struct backend *host_backend(struct backend *device)
         .sgd = host_sgd,
         .adam = host_adam,
         .gather = host_gather,
-        .survey = host_survey,
-        .refine = host_refine,
-        .cut = host_cut,
-        .apply = host_apply,
-        .apply_own = host_apply_own,
-        .rebase = host_rebase,
-        .digest = host_digest,
+        .exchange.survey = host_survey,
+        .exchange.refine = host_refine,
+        .exchange.cut = host_cut,
+        .exchange.apply = host_apply,
+        .exchange.apply_own = host_apply_own,
+        .exchange.rebase = host_rebase,
+        .exchange.digest = host_digest,
     };
+    host_transformer(&table);
     return &table;
 }
 

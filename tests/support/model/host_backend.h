@@ -25,11 +25,16 @@ extern struct backend *device_of_tests; /* behind host_backend() */
 /* So many bytes past where memory is taken. */
 void *carry_past(const void *host, size_t bytes, size_t past);
 void *carry(const void *host, size_t bytes);
+/* Everything comes back, as it is now: what was only read comes back as it went. */
+void carry_back(void);
 
 #define FLOATS(pointer, count) carry(pointer, (count) * sizeof(float))
 
 /* A layer's weights and biases begin where those of the layer before end: anywhere. */
 #define WEIGHTS(pointer, count) carry_past(pointer, (count) * sizeof(float), sizeof(float))
+
+/* host_transformer.c: sets the operations of sequence models. */
+void host_transformer(struct backend *table);
 
 /* The backend to test with: the CPU as it is, any other through the above. */
 struct backend *host_backend(struct backend *device);

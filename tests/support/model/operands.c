@@ -29,23 +29,50 @@ int case_begin(void **state)
     return 0;
 }
 
+static double gelu_tanh(double value)
+{
+    return tanh(sqrt(2 / 3.14159265358979323846) * (value + 0.044715 * pow(value, 3)));
+}
+
 double activation_reference(enum activation activation, double value)
 {
-    if (activation == LINEAR)
+    switch (activation) {
+    case LINEAR:
         return value;
-    if (activation == RELU)
+    case RELU:
         return value > 0 ? value : 0;
-    return activation == SIGMOID ? 1 / (1 + exp(-value)) : tanh(value);
+    case SIGMOID:
+        return 1 / (1 + exp(-value));
+    case TANH:
+        return tanh(value);
+    case GELU:
+        return value / 2 * (1 + gelu_tanh(value));
+    case SILU:
+        return value / (1 + exp(-value));
+    }
+    abort();
 }
 
 double activation_slope(enum activation activation, double value)
 {
-    if (activation == LINEAR)
+    const double result = activation_reference(activation, value);
+    const double sigmoid = 1 / (1 + exp(-value)), t = gelu_tanh(value);
+    switch (activation) {
+    case LINEAR:
         return 1;
-    if (activation == RELU)
+    case RELU:
         return value > 0 ? 1 : 0;
-    double result = activation_reference(activation, value);
-    return activation == SIGMOID ? result * (1 - result) : 1 - result * result;
+    case SIGMOID:
+        return result * (1 - result);
+    case TANH:
+        return 1 - result * result;
+    case GELU:
+        return (1 + t) / 2 + value / 2 * (1 - t * t) * sqrt(2 / 3.14159265358979323846) *
+                                 (1 + 3 * 0.044715 * value * value);
+    case SILU:
+        return sigmoid + result * (1 - sigmoid);
+    }
+    abort();
 }
 
 void check_near(const float *got, const double *want, size_t count, double nmse_max)

@@ -16,10 +16,16 @@ static void *take(struct backend *backend, size_t bytes)
     return arena_take(&the_world.arena, bytes, 1);
 }
 
+static void give(struct backend *backend, void *memory)
+{
+    (void)backend; /* the arena's */
+    (void)memory;
+}
+
 /* Nothing is computed here: a backend that can give memory is enough. */
 static struct model *model_of(const char *line, struct shape in)
 {
-    static struct backend storage = {.name = "storage", .take = take};
+    static struct backend storage = {.name = "storage", .take = take, .give = give};
     struct model *model;
     struct problem problem;
     if (model_new(&model, &the_world.arena, &storage, line, in, 2, 4, &problem) != OK)
@@ -35,9 +41,10 @@ int make_world(void **state)
         return -1;
     (void)snprintf(world->path, sizeof world->path, "%.63s/model.safetensors", world->folder);
     arena_init(&world->arena, 16 * 1024 * 1024);
-    world->model = model_of(LINE_SAME, (struct shape){1, 4, 4});
-    world->other = model_of(LINE_MORE, (struct shape){1, 4, 4});
-    for (size_t i = 0; i < model_parameters(world->model); i++)
+    world->model = model_of(LINE_SAME, (struct shape){1, 4, 4, 0});
+    world->other = model_of(LINE_MORE, (struct shape){1, 4, 4, 0});
+    world->sequences = model_of("embed 20 1, dense 20", (struct shape){1, 1, 1, 24});
+    for (size_t i = 0; i < sizeof world->weights / sizeof *world->weights; i++)
         world->weights[i] = (float)i / 3 - 5;
     *state = world;
     return 0;
@@ -46,6 +53,9 @@ int make_world(void **state)
 int end_world(void **state)
 {
     struct world *world = *state;
+    model_free(world->model);
+    model_free(world->other);
+    model_free(world->sequences);
     arena_release(&world->arena);
     (void)remove(world->path);
     return rmdir(world->folder);

@@ -23,13 +23,14 @@
 #define LINE_SAME "conv   2 3x3 ,relu,dense 2"
 #define LINE_MORE LINE ", relu, dense 2"
 
-/* Two models in one folder: the other is the first with one layer more. */
+/* Models in one folder: the other is the first with one layer more. */
 struct world {
     char folder[64];
     char path[96];
     struct arena arena;
     struct model *model;
     struct model *other;
+    struct model *sequences; /* of 24 tokens */
     float weights[64];
 };
 

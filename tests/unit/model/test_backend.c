@@ -1,7 +1,7 @@
 /* Memory, matrix products, convolutions and pooling on every backend, against naive references in
  * double. Operations with a matrix product sum in another order than the reference: they must agree
  * to an NMSE of 1e-10; all others to 1e-12. Beside this: test_entries.c, test_adam.c,
- * test_exchange.c, test_rebase.c. */
+ * test_transformer.c, test_attention.c, test_exchange.c, test_rebase.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,7 +66,8 @@ struct dense_case {
 };
 
 static const struct dense_case dense_cases[] = {
-    {1, 1, 1}, {1, 7, 3}, {3, 1, 5}, {3, 5, 1}, {3, 13, 11}, {32, 64, 33}, {131, 9, 37},
+    {1, 1, 1},   {1, 7, 3},    {3, 1, 5},    {3, 5, 1},
+    {3, 13, 11}, {32, 64, 33}, {131, 9, 37}, {600, 3, 13},
 };
 #define DENSE_CASES (sizeof dense_cases / sizeof dense_cases[0])
 
@@ -96,16 +97,19 @@ static void dense_reference(struct dense_case c, enum activation activation)
     }
 }
 
-static void check_dense(struct dense_case c, enum activation activation, bool with_dx)
+static void check_dense(struct dense_case c, enum activation activation, bool with_dx, bool with_b)
 {
+    for (int o = 0; o < c.out && !with_b; o++)
+        b[o] = 0;
     dense_reference(c, activation);
-    backend->dense_forward(backend, c.batch, c.in, c.out, x, w, b, activation, y);
+    backend->dense_forward(backend, c.batch, c.in, c.out, x, w, with_b ? b : NULL, activation, y);
     backend->dense_backward(backend, c.batch, c.in, c.out, x, w, y, activation, dy,
-                            with_dx ? dx : NULL, dw, db);
+                            with_dx ? dx : NULL, dw, with_b ? db : NULL);
     check_near(y, want_y, (size_t)(c.batch * c.out), GEMM_NMSE);
     check_near(dy, want_dy, (size_t)(c.batch * c.out), GEMM_NMSE);
     check_near(dw, want_dw, (size_t)(c.out * c.in), GEMM_NMSE);
-    check_near(db, want_db, (size_t)c.out, activation == LINEAR ? LOOP_NMSE : GEMM_NMSE);
+    if (with_b)
+        check_near(db, want_db, (size_t)c.out, activation == LINEAR ? LOOP_NMSE : GEMM_NMSE);
     if (with_dx)
         check_near(dx, want_dx, (size_t)(c.batch * c.in), GEMM_NMSE);
 }
@@ -114,7 +118,15 @@ static void dense_agrees_with_the_reference_with_and_without_dx(void **state)
 {
     for (size_t i = 0; i < 8 * DENSE_CASES; i++) {
         case_begin(state);
-        check_dense(dense_cases[i / 8], activations[i / 2 % 4], i % 2);
+        check_dense(dense_cases[i / 8], activations[i / 2 % 4], i % 2, true);
+    }
+}
+
+static void dense_without_biases_agrees_with_the_reference(void **state)
+{
+    for (size_t i = 0; i < 4 * DENSE_CASES; i++) {
+        case_begin(state);
+        check_dense(dense_cases[i / 4], activations[i % 4], true, false);
     }
 }
 
@@ -135,7 +147,7 @@ static void round_all(float *values)
 
 /* Of numbers that are given as they are, some half way between two others, dense layers multiply
  * the rounded; biases and their slopes are only added. */
-static void check_rounded_dense(struct dense_case c)
+static void check_rounded_dense(struct dense_case c, bool with_b)
 {
     static float in[3][ROOM];
     float *const operands[3] = {x, w, dy};
@@ -145,14 +157,18 @@ static void check_rounded_dense(struct dense_case c)
         memcpy(in[i], operands[i], sizeof in[i]);
         round_all(operands[i]);
     }
-    dense_reference(c, RELU);
-    backend->dense_forward(backend, c.batch, c.in, c.out, in[0], in[1], b, RELU, y);
-    backend->dense_backward(backend, c.batch, c.in, c.out, in[0], in[1], y, RELU, in[2], dx, dw,
-                            db);
+    const enum activation activation = with_b ? RELU : LINEAR;
+    for (int o = 0; o < c.out && !with_b; o++)
+        b[o] = 0;
+    dense_reference(c, activation);
+    backend->dense_forward(backend, c.batch, c.in, c.out, in[0], in[1], with_b ? b : NULL,
+                           activation, y);
+    backend->dense_backward(backend, c.batch, c.in, c.out, in[0], in[1], y, activation, in[2], dx,
+                            dw, with_b ? db : NULL);
     check_near(y, want_y, (size_t)(c.batch * c.out), GEMM_NMSE);
     check_near(dw, want_dw, (size_t)(c.out * c.in), GEMM_NMSE);
     check_near(dx, want_dx, (size_t)(c.batch * c.in), GEMM_NMSE);
-    for (int o = 0; o < c.out; o++) {
+    for (int o = 0; o < c.out && with_b; o++) {
         double sum = 0;
         for (int i = 0; i < c.batch; i++)
             sum += (double)in[2][i * c.out + o];
@@ -179,9 +195,9 @@ static void open_again(struct backend *before)
 static void dense_in_bfloat16_multiplies_rounded_numbers(void **state)
 {
     struct backend *before = opened_in(PRECISION_BF16);
-    for (size_t i = 0; i < DENSE_CASES; i++) {
+    for (size_t i = 0; i < 2 * DENSE_CASES; i++) {
         case_begin(state);
-        check_rounded_dense(dense_cases[i]);
+        check_rounded_dense(dense_cases[i / 2], i % 2);
     }
     open_again(before);
 }
@@ -194,10 +210,10 @@ struct conv_case {
 };
 
 static const struct conv_case conv_cases[] = {
-    {{{1, 1, 1}, 1, 1, 0}, 1},   {{{1, 5, 5}, 2, 5, 0}, 1},   {{{1, 5, 5}, 2, 5, 0}, 3},
-    {{{3, 7, 6}, 4, 3, 1}, 3},   {{{2, 6, 5}, 3, 5, 2}, 3},   {{{1, 2, 2}, 1, 3, 2}, 3},
-    {{{5, 4, 9}, 1, 1, 0}, 3},   {{{2, 9, 4}, 3, 4, 3}, 1},   {{{3, 1, 8}, 2, 3, 1}, 3},
-    {{{4, 12, 12}, 8, 5, 2}, 3}, {{{1, 26, 26}, 2, 1, 0}, 6},
+    {{{1, 1, 1, 0}, 1, 1, 0}, 1},   {{{1, 5, 5, 0}, 2, 5, 0}, 1},   {{{1, 5, 5, 0}, 2, 5, 0}, 3},
+    {{{3, 7, 6, 0}, 4, 3, 1}, 3},   {{{2, 6, 5, 0}, 3, 5, 2}, 3},   {{{1, 2, 2, 0}, 1, 3, 2}, 3},
+    {{{5, 4, 9, 0}, 1, 1, 0}, 3},   {{{2, 9, 4, 0}, 3, 4, 3}, 1},   {{{3, 1, 8, 0}, 2, 3, 1}, 3},
+    {{{4, 12, 12, 0}, 8, 5, 2}, 3}, {{{1, 26, 26, 0}, 2, 1, 0}, 6},
 };
 #define CONV_CASES (sizeof conv_cases / sizeof conv_cases[0])
 
@@ -295,8 +311,9 @@ struct pool_case {
 };
 
 static const struct pool_case pool_cases[] = {
-    {{{1, 1, 1}, 1}, 1},   {{{2, 4, 4}, 1}, 3},  {{{1, 2, 2}, 2}, 1}, {{{3, 5, 7}, 2}, 3},
-    {{{2, 28, 30}, 2}, 3}, {{{3, 7, 11}, 3}, 3}, {{{1, 5, 5}, 5}, 3}, {{{2, 17, 33}, 16}, 3},
+    {{{1, 1, 1, 0}, 1}, 1}, {{{2, 4, 4, 0}, 1}, 3},    {{{1, 2, 2, 0}, 2}, 1},
+    {{{3, 5, 7, 0}, 2}, 3}, {{{2, 28, 30, 0}, 2}, 3},  {{{3, 7, 11, 0}, 3}, 3},
+    {{{1, 5, 5, 0}, 5}, 3}, {{{2, 17, 33, 0}, 16}, 3},
 };
 #define POOL_CASES (sizeof pool_cases / sizeof pool_cases[0])
 
@@ -373,6 +390,7 @@ int main(void)
         TEST(what_is_uploaded_comes_back_when_downloaded),
         TEST(what_was_uploaded_may_be_written_over_at_once),
         TEST(dense_agrees_with_the_reference_with_and_without_dx),
+        TEST(dense_without_biases_agrees_with_the_reference),
         TEST(dense_in_bfloat16_multiplies_rounded_numbers),
         TEST(conv_agrees_with_the_reference_with_and_without_dx),
         TEST(conv_in_tf32_agrees_but_for_rounding),

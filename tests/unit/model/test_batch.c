@@ -16,7 +16,7 @@ static void take(uint32_t *candidates, uint32_t count, uint32_t size, uint64_t s
     struct arena arena;
     struct batch batch;
     arena_init(&arena, 4096);
-    batch_init(&batch, &arena, COUNT, seed, node);
+    batch_init(&batch, &arena, COUNT, 1, seed, node);
     for (uint32_t at = 0; at < count; at += size)
         batch_next(&batch, size, candidates + at);
     arena_release(&arena);
@@ -94,9 +94,9 @@ static void whoever_seeks_goes_on_as_the_one_who_was_there(void **state)
     struct batch one, other;
     uint32_t ours[7], theirs[7];
     arena_init(&arena, 1 << 20);
-    batch_init(&one, &arena, 23, 5, 6);
+    batch_init(&one, &arena, 23, 1, 5, 6);
     for (int i = 0; i < 40; i++) {
-        batch_init(&other, &arena, 23, 5, 6);
+        batch_init(&other, &arena, 23, 1, 5, 6);
         batch_seek(&other, one.epoch, one.at);
         for (int j = 0; j < 8; j++) {
             struct batch ahead = one;
@@ -120,8 +120,8 @@ static void a_place_beyond_a_smaller_shard_is_the_end_of_its_epoch(void **state)
     struct batch sought, fresh;
     uint32_t ours[10], theirs[10];
     arena_init(&arena, 1 << 20);
-    batch_init(&sought, &arena, 10, 5, 6);
-    batch_init(&fresh, &arena, 10, 5, 6);
+    batch_init(&sought, &arena, 10, 1, 5, 6);
+    batch_init(&fresh, &arena, 10, 1, 5, 6);
     batch_seek(&sought, 3, 400);
     batch_seek(&fresh, 4, 0);
     batch_next(&sought, 10, ours);

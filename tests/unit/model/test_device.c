@@ -138,7 +138,7 @@ static void gather_kept(struct backend *on, const uint8_t *pixels, size_t size, 
     void *labels = on->keep(on, no_labels, sizeof no_labels, &labels_far);
     uint32_t *picked = on->take(on, sizeof pick);
     float *gathered = on->take(on, 6 * size * sizeof *x);
-    uint8_t *y = on->take(on, 6);
+    int32_t *y = on->take(on, 6 * sizeof *y);
     on->upload(on, picked, pick, sizeof pick);
     on->gather(on, 6, size, kept, labels, picked, 127.5f, 0.01f, gathered, y);
     on->download(on, x, gathered, 6 * size * sizeof *x);

@@ -11,14 +11,15 @@
 
 #include "support/model/operands.h"
 
-static const enum activation activations[] = {LINEAR, RELU, SIGMOID, TANH};
+static const enum activation activations[] = {LINEAR, RELU, SIGMOID, TANH, GELU, SILU};
+#define ACTIVATIONS (sizeof activations / sizeof activations[0])
 
 static void activations_agree_with_the_reference(void **state)
 {
     const size_t counts[] = {1, 3, 8, 1001};
-    for (size_t i = 0; i < 16; i++) {
-        const enum activation activation = activations[i % 4];
-        const size_t count = counts[i / 4];
+    for (size_t i = 0; i < 4 * ACTIVATIONS; i++) {
+        const enum activation activation = activations[i % ACTIVATIONS];
+        const size_t count = counts[i / ACTIVATIONS];
         case_begin(state);
         for (size_t j = 0; j < count; j++) {
             x[j] *= 4;
@@ -26,7 +27,8 @@ static void activations_agree_with_the_reference(void **state)
             want_dx[j] = activation_slope(activation, (double)x[j]) * (double)dy[j];
         }
         backend->activate(backend, activation, count, x, y);
-        backend->activate_backward(backend, activation, count, y, dy, dx);
+        backend->activate_backward(backend, activation, count,
+                                   activation_keeps_input(activation) ? x : y, dy, dx);
         check_near(y, want_y, count, LOOP_NMSE);
         check_near(dx, want_dx, count, LOOP_NMSE);
         assert_true(isnan(y[count]) && isnan(dx[count]));
@@ -36,7 +38,7 @@ static void activations_agree_with_the_reference(void **state)
 static void an_activation_may_overwrite_its_input(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < ACTIVATIONS; i++) {
         fill(x, 1001);
         backend->activate(backend, activations[i], 1001, x, y);
         backend->activate(backend, activations[i], 1001, x, x);
@@ -67,13 +69,27 @@ static void sigmoid_and_tanh_end_at_their_limits(void **state)
     assert_true(y[0] == -1 && y[1] == 1);
 }
 
+static void gelu_and_silu_end_at_zero_and_at_their_input(void **state)
+{
+    (void)state;
+    const float far[] = {-1000, 1000}, slopes[] = {1, 1};
+    for (int i = 0; i < 2; i++) {
+        backend->activate(backend, i ? SILU : GELU, 2, far, y);
+        assert_true(fabsf(y[0]) < 1e-30f && y[1] == 1000);
+        backend->activate_backward(backend, i ? SILU : GELU, 2, far, slopes, dx);
+        assert_true(fabsf(dx[0]) < 1e-30f && dx[1] == 1);
+    }
+}
+
 /* Returns the sum of the losses; y are the logits, want_dx the slopes. */
-static double cross_entropy_reference(int batch, int classes, const uint8_t *labels)
+static double cross_entropy_reference(int batch, int classes, const int32_t *labels)
 {
     double loss = 0;
     for (int i = 0; i < batch; i++) {
         const float *logits = y + i * classes;
         double sum = 0;
+        if (labels[i] == LABEL_IGNORED)
+            continue;
         for (int c = 0; c < classes; c++)
             sum += exp((double)logits[c]);
         loss += log(sum) - (double)logits[labels[i]];
@@ -87,19 +103,19 @@ static void cross_entropy_agrees_with_the_reference(void **state)
 {
     const struct {
         int batch, classes;
-    } cases[] = {{1, 1}, {1, 2}, {3, 10}, {32, 10}, {3, 256}};
+    } cases[] = {{1, 1}, {1, 2}, {3, 10}, {32, 10}, {3, 256}, {2, 1024}, {7, 1025}, {3, 2500}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const int batch = cases[i].batch, classes = cases[i].classes;
-        uint8_t labels[32];
-        struct score score = {.loss = 1000, .samples = 7, .correct = 5};
+        int32_t labels[32];
+        struct score score = {.loss = 1000, .labels = 7, .correct = 5};
         case_begin(state);
         fill(y, (size_t)(batch * classes));
         for (int j = 0; j < batch; j++)
-            labels[j] = (uint8_t)(classes - 1 - j % classes);
+            labels[j] = classes - 1 - j % classes;
         double want = cross_entropy_reference(batch, classes, labels);
         backend->cross_entropy(backend, batch, classes, y, labels, dx, &score);
         assert_true(fabs(score.loss - 1000 - want) <= 1e-6 * (1 + want));
-        assert_int_equal(score.samples, 7 + batch);
+        assert_int_equal(score.labels, 7 + batch);
         check_near(dx, want_dx, (size_t)(batch * classes), LOOP_NMSE);
         struct score once = {0}, twice = {0};
         backend->cross_entropy(backend, batch, classes, y, labels, dx, &once);
@@ -109,11 +125,65 @@ static void cross_entropy_agrees_with_the_reference(void **state)
     }
 }
 
+static void ignored_labels_have_no_loss_and_no_slope(void **state)
+{
+    const struct {
+        int rows, classes;
+    } cases[] = {{1, 3}, {9, 10}, {6, 1100}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const int rows = cases[i].rows, classes = cases[i].classes;
+        const size_t count = (size_t)(rows * classes);
+        int32_t labels[9];
+        int counted = 0;
+        struct score score = {0};
+        case_begin(state);
+        fill(y, count);
+        for (int j = 0; j < rows; j++) {
+            labels[j] = j % 3 == 0 ? LABEL_IGNORED : j;
+            counted += j % 3 != 0;
+            for (int c = 0; c < classes && j % 3 == 0; c++)
+                y[j * classes + c] = NAN; /* nobody looks at it */
+        }
+        const double want = cross_entropy_reference(rows, classes, labels);
+        backend->cross_entropy(backend, rows, classes, y, labels, dx, &score);
+        assert_true(fabs(score.loss - want) <= 1e-6 * (1 + want));
+        assert_int_equal(score.labels, counted);
+        check_near(dx, want_dx, count, LOOP_NMSE);
+    }
+}
+
+static void cross_entropy_may_overwrite_its_logits(void **state)
+{
+    for (int classes = 7; classes < 2000; classes += 1500) {
+        const int32_t labels[] = {0, 6, LABEL_IGNORED, 3};
+        struct score apart = {0}, over = {0};
+        case_begin(state);
+        backend->cross_entropy(backend, 4, classes, x, labels, dx, &apart);
+        backend->cross_entropy(backend, 4, classes, x, labels, x, &over);
+        assert_memory_equal(x, dx, (size_t)(4 * classes) * sizeof *x);
+        assert_memory_equal(&over, &apart, sizeof over);
+    }
+}
+
+/* Of the ends of the parts that threads may look at: the largest, and where it comes twice. */
+static void the_largest_of_many_logits_is_found_wherever_it_is(void **state)
+{
+    const int32_t places[] = {0, 31, 32, 255, 256, 1499};
+    for (size_t i = 0; i < 6; i++) {
+        struct score score = {0};
+        case_begin(state);
+        x[1499] = x[places[i]] = 5;
+        backend->cross_entropy(backend, 1, 1500, x, &places[i], dx, &score);
+        assert_int_equal(score.correct, 1);
+        assert_int_equal(score.labels, 1);
+    }
+}
+
 static void cross_entropy_counts_the_first_largest_logit(void **state)
 {
     (void)state;
     const float logits[] = {1, 3, 2, /**/ 5, 5, 5, /**/ 0, 7, 7, /**/ -1, -2, -3};
-    const uint8_t labels[] = {1, 1, 1, 2};
+    const int32_t labels[] = {1, 1, 1, 2};
     struct score score = {0};
     backend->cross_entropy(backend, 4, 3, logits, labels, NULL, &score);
     assert_int_equal(score.correct, 2);
@@ -123,7 +193,7 @@ static void cross_entropy_survives_huge_logits(void **state)
 {
     (void)state;
     const float logits[] = {10000, 0, /**/ -10000, -10000, /**/ 0, 10000};
-    const uint8_t labels[] = {0, 1, 0};
+    const int32_t labels[] = {0, 1, 0};
     struct score score = {0};
     backend->cross_entropy(backend, 3, 2, logits, labels, dx, &score);
     assert_true(fabs(score.loss - (0 + log(2) + 10000)) < 1e-6);
@@ -136,7 +206,8 @@ static void sgd_reference(const struct sgd *sgd, size_t count, const double *g, 
                           double *m)
 {
     for (size_t i = 0; i < count; i++) {
-        double gradient = g[i] + (double)sgd->weight_decay * weight[i];
+        const double decay = i < sgd->decayed ? (double)sgd->weight_decay : 0;
+        double gradient = g[i] + decay * weight[i];
         m[i] = (double)sgd->momentum * m[i] + gradient;
         double step = sgd->nesterov ? gradient + (double)sgd->momentum * m[i] : m[i];
         weight[i] -= (double)sgd->rate * step;
@@ -149,8 +220,8 @@ static void sgd_agrees_with_the_reference_over_three_steps(void **state)
         {.rate = 0.1f},
         {.rate = 0.1f, .momentum = 0.9f},
         {.rate = 0.1f, .momentum = 0.9f, .nesterov = true},
-        {.rate = 0.1f, .weight_decay = 0.01f},
-        {.rate = 0.01f, .momentum = 0.5f, .weight_decay = 0.1f, .nesterov = true},
+        {.rate = 0.1f, .weight_decay = 0.01f, .decayed = 1003},
+        {.rate = 0.01f, .momentum = 0.5f, .weight_decay = 0.1f, .nesterov = true, .decayed = 500},
     };
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         const size_t count = i == 0 ? 1 : 1003;
@@ -173,19 +244,20 @@ static void gather_picks_and_normalises(void **state)
 {
     (void)state;
     const uint32_t pick[] = {3, 0, 3};
-    uint8_t pixels[20], labels[] = {9, 8, 7, 6}, got[3];
+    uint8_t pixels[20], labels[] = {9, 8, 7, 6};
+    int32_t got[3];
     for (int i = 0; i < 20; i++)
         pixels[i] = (uint8_t)(i * 13);
     backend->gather(backend, 3, 5, pixels, labels, pick, 100.5f, 0.25f, y, got);
     for (size_t i = 0; i < 15; i++)
         want_y[i] = (pixels[pick[i / 5] * 5 + i % 5] - 100.5) * 0.25;
     check_near(y, want_y, 15, LOOP_NMSE);
-    assert_memory_equal(got, ((uint8_t[]){6, 9, 6}), 3);
+    assert_memory_equal(got, ((int32_t[]){6, 9, 6}), sizeof got);
     assert_true(isnan(y[15]));
-    memset(got, 0xFF, sizeof got);
+    got[2] = -1;
     backend->gather(backend, 2, 1, pixels, labels, pick, 0, 1, y, got);
     assert_true(y[0] == pixels[3] && y[1] == pixels[0]);
-    assert_memory_equal(got, ((uint8_t[]){6, 9, 0xFF}), 3);
+    assert_memory_equal(got, ((int32_t[]){6, 9, -1}), sizeof got);
 }
 
 int main(void)
@@ -196,7 +268,11 @@ int main(void)
         TEST(an_activation_may_overwrite_its_input),
         TEST(relu_lets_nan_through),
         TEST(sigmoid_and_tanh_end_at_their_limits),
+        TEST(gelu_and_silu_end_at_zero_and_at_their_input),
         TEST(cross_entropy_agrees_with_the_reference),
+        TEST(ignored_labels_have_no_loss_and_no_slope),
+        TEST(cross_entropy_may_overwrite_its_logits),
+        TEST(the_largest_of_many_logits_is_found_wherever_it_is),
         TEST(cross_entropy_counts_the_first_largest_logit),
         TEST(cross_entropy_survives_huge_logits),
         TEST(sgd_agrees_with_the_reference_over_three_steps),

@@ -71,8 +71,9 @@ static void a_survey_notes_no_more_than_there_is_room_for(void **state)
     assert_true(all > 2000);
     const struct survey some = {.floor = 0.01f, .candidates = candidates, .candidates_max = 1500};
     candidates[1500] = 0xABCD;
-    assert_int_equal(backend->survey(backend, &some, P, weights, base, base_at_last_publish, bins),
-                     all);
+    assert_int_equal(
+        backend->exchange.survey(backend, &some, P, weights, base, base_at_last_publish, bins),
+        all);
     assert_int_equal(candidates[1500], 0xABCD);
     assert_in_range(candidates[1499], 1499, P - 1);
 }
@@ -97,7 +98,7 @@ static void a_refinement_counts_the_parts_of_one_bin_among_the_candidates(void *
         in_it++;
     }
     assert_true(in_it > 100 && in_it < bins[bin]);
-    backend->refine(backend, P / 2, candidates, weights, base, bin, parts);
+    backend->exchange.refine(backend, P / 2, candidates, weights, base, bin, parts);
     assert_memory_equal(parts, expected, sizeof parts);
 }
 
@@ -108,7 +109,7 @@ static void a_cut_looks_at_nothing_else_than_what_was_picked(void **state)
     const uint32_t some[] = {3, 7, 1000, P - 1};
     weights[3] = weights[1000] = weights[P - 1] = 500;
     struct update cut = {.tau = 0.1f, .amount = 1, .index = index_, .level = level};
-    backend->cut(backend, 4, some, weights, base, P, &cut);
+    backend->exchange.cut(backend, 4, some, weights, base, P, &cut);
     assert_int_equal(cut.count, 3);
     assert_int_equal(cut.index[1], 1000);
 }
@@ -171,7 +172,7 @@ static void applying_moves_base_and_weights_alike(void **state)
     int8_t levels[] = {1, -3, LEVEL_MAX, -LEVEL_MAX};
     const struct update update = {
         .tau = 0.1f, .amount = 5000, .count = 4, .index = at, .level = levels};
-    backend->apply(backend, &update, weights, base);
+    backend->exchange.apply(backend, &update, weights, base);
     uint32_t next = 0;
     for (uint32_t c = 0; c < P; c++) {
         const int k = next < 4 && at[next] == c ? levels[next++] : 0;
@@ -197,7 +198,7 @@ static void a_survey_steps_on_with_the_base_first(void **state)
     const struct survey survey = {
         .beta = 0.3f, .floor = 1000, .candidates = candidates, .candidates_max = P};
     const uint32_t picked =
-        backend->survey(backend, &survey, P, weights, base, base_at_last_publish, bins);
+        backend->exchange.survey(backend, &survey, P, weights, base, base_at_last_publish, bins);
     assert_int_equal(picked, 3); /* what is no number, after the step */
     for (uint32_t c = 0; c < P; c++) {
         const double step = c == 20 ? 3 : (double)base[c] - (double)since_before[c];
@@ -221,8 +222,8 @@ static void the_digest_is_that_of_its_entries(void **state)
         high += (one >> 32) * (uint32_t)base[c];
         low += (one & UINT32_MAX) * (uint32_t)base[c];
     }
-    assert_int_equal(backend->digest(backend, P, base), high << 32 | (low & UINT32_MAX));
-    assert_int_equal(backend->digest(backend, 0, base), 0);
+    assert_int_equal(backend->exchange.digest(backend, P, base), high << 32 | (low & UINT32_MAX));
+    assert_int_equal(backend->exchange.digest(backend, 0, base), 0);
 }
 
 int main(void)

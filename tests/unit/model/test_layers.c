@@ -1,5 +1,5 @@
-/* The layers learn: gradients against finite differences, ten steps against written-down losses,
- * exclusive or to the end, and the schedules of the learning rate. All through model.h. */
+/* The layers of images learn: gradients against finite differences, ten steps against written-down
+ * losses, exclusive or to the end, and the schedules of the learning rate. All through model.h. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,102 +9,10 @@
 
 #include <cmocka.h>
 
-#include "base/rng.h"
-#include "layers/model.h"
+#include "support/model/gradient_story.h"
 #include "training/optimizer.h"
 
-#define BATCH   4
-#define CLASSES 3
-#define ROOM    4096 /* more parameters than any model here has */
-
-static struct backend *backend;
-static struct arena arena;
-static struct model *model;
-static float weights[ROOM], gradients[ROOM], momenta[ROOM], x[ROOM];
-static uint8_t labels[BATCH];
-
-static int case_begin(void **state)
-{
-    (void)state;
-    arena_init(&arena, 1 << 20);
-    memset(momenta, 0, sizeof momenta);
-    return 0;
-}
-
-static int case_end(void **state)
-{
-    (void)state;
-    model_free(model);
-    arena_release(&arena);
-    return 0;
-}
-
-/* A model with random weights and biases, and a random batch for it. */
-static void build(const char *line, struct shape in, int classes)
-{
-    struct problem problem = {""};
-    if (model_new(&model, &arena, backend, line, in, classes, BATCH, &problem) != OK)
-        fail_msg("%s", problem.text);
-    const size_t parameters = model_parameters(model), inputs = BATCH * shape_size(in);
-    assert_true(parameters <= ROOM && inputs <= ROOM);
-    struct rng rng = rng_new(11, 0);
-    for (size_t i = 0; i < parameters; i++)
-        weights[i] = (float)(rng_uniform(&rng) - 0.5);
-    for (size_t i = 0; i < inputs; i++)
-        x[i] = (float)(2 * rng_uniform(&rng) - 1);
-    for (int i = 0; i < BATCH; i++)
-        labels[i] = (uint8_t)(i % classes);
-    for (size_t i = 0; i < parameters; i++)
-        gradients[i] = NAN;
-}
-
-static double mean_loss(void)
-{
-    struct score score = {0};
-    model_score(model, weights, x, labels, BATCH, &score);
-    return score.loss / BATCH;
-}
-
-/* How far the gradients of one tensor are from central differences, relative to their length. */
-static double tensor_error(const struct tensor *tensor)
-{
-    const double step = 2e-3;
-    size_t count = 1;
-    for (int d = 0; d < tensor->rank; d++)
-        count *= tensor->dims[d];
-    double error = 0, power = 0;
-    for (size_t i = tensor->offset; i < tensor->offset + count; i++) {
-        const float before = weights[i];
-        weights[i] = (float)((double)before + step);
-        const double above = mean_loss(), high = weights[i];
-        weights[i] = (float)((double)before - step);
-        const double slope = (above - mean_loss()) / (high - (double)weights[i]);
-        weights[i] = before;
-        error += (gradients[i] - slope) * (gradients[i] - slope);
-        power += slope * slope;
-    }
-    return sqrt(error / power);
-}
-
-/* Float losses carry an error near 1e-7, so differences over 4e-3 one of some 3e-5, against
- * slopes near 0.1. A sign, a factor or a tap gone astray is an error of a few per cent or more. */
-#define SLOPE_ERROR_MAX 3e-3
-
-static void check_gradients(const char *line, struct shape in)
-{
-    struct score learned = {0}, scored = {0};
-    build(line, in, CLASSES);
-    model_learn(model, weights, gradients, x, labels, BATCH, &learned);
-    model_score(model, weights, x, labels, BATCH, &scored);
-    assert_memory_equal(&learned, &scored, sizeof learned);
-    assert_int_equal(learned.samples, BATCH);
-    for (int i = 0; i < model_tensors(model); i++) {
-        const struct tensor tensor = model_tensor(model, i);
-        const double error = tensor_error(&tensor);
-        if (!(error <= SLOPE_ERROR_MAX))
-            fail_msg("'%s', %s: off by %g", line, tensor.name, error);
-    }
-}
+static float momenta[ROOM];
 
 #define GRADIENTS(name, line, ...)                                                                 \
     static void name(void **state)                                                                 \
@@ -113,28 +21,29 @@ static void check_gradients(const char *line, struct shape in)
         check_gradients(line, (struct shape)__VA_ARGS__);                                          \
     }
 
-GRADIENTS(dense_has_the_right_gradient, "dense 3", {1, 1, 7})
-GRADIENTS(dense_after_dense_has_the_right_gradient, "dense 5, dense 3", {2, 2, 2})
-GRADIENTS(relu_has_the_right_gradient, "dense 8, relu, dense 3", {1, 1, 6})
-GRADIENTS(sigmoid_has_the_right_gradient, "dense 8, sigmoid, dense 3", {1, 1, 6})
-GRADIENTS(tanh_has_the_right_gradient, "dense 8, tanh, dense 3", {1, 1, 6})
-GRADIENTS(conv_has_the_right_gradient, "conv 3 3x3, dense 3", {2, 5, 6})
-GRADIENTS(padded_conv_has_the_right_gradient, "conv 3 5x5 pad 2, dense 3", {2, 5, 4})
+GRADIENTS(dense_has_the_right_gradient, "dense 3", {1, 1, 7, 0})
+GRADIENTS(dense_after_dense_has_the_right_gradient, "dense 5, dense 3", {2, 2, 2, 0})
+GRADIENTS(relu_has_the_right_gradient, "dense 8, relu, dense 3", {1, 1, 6, 0})
+GRADIENTS(sigmoid_has_the_right_gradient, "dense 8, sigmoid, dense 3", {1, 1, 6, 0})
+GRADIENTS(tanh_has_the_right_gradient, "dense 8, tanh, dense 3", {1, 1, 6, 0})
+GRADIENTS(conv_has_the_right_gradient, "conv 3 3x3, dense 3", {2, 5, 6, 0})
+GRADIENTS(padded_conv_has_the_right_gradient, "conv 3 5x5 pad 2, dense 3", {2, 5, 4, 0})
 GRADIENTS(conv_after_conv_has_the_right_gradient, "conv 3 3x3 pad 1, conv 2 3x3, dense 3",
-          {1, 5, 5})
-GRADIENTS(conv_over_the_whole_image_has_the_right_gradient, "conv 4 5x5, dense 3", {1, 5, 5})
-GRADIENTS(maxpool_has_the_right_gradient, "conv 3 3x3 pad 1, maxpool 2, dense 3", {1, 6, 7})
-GRADIENTS(maxpool_of_three_has_the_right_gradient, "conv 2 2x2, maxpool 3, dense 3", {1, 8, 7})
-GRADIENTS(a_first_layer_without_weights_passes_its_input, "relu, dense 4, tanh, dense 3", {1, 2, 3})
-GRADIENTS(a_first_maxpool_passes_its_input, "maxpool 2, conv 2 2x2, dense 3", {2, 6, 6})
+          {1, 5, 5, 0})
+GRADIENTS(conv_over_the_whole_image_has_the_right_gradient, "conv 4 5x5, dense 3", {1, 5, 5, 0})
+GRADIENTS(maxpool_has_the_right_gradient, "conv 3 3x3 pad 1, maxpool 2, dense 3", {1, 6, 7, 0})
+GRADIENTS(maxpool_of_three_has_the_right_gradient, "conv 2 2x2, maxpool 3, dense 3", {1, 8, 7, 0})
+GRADIENTS(a_first_layer_without_weights_passes_its_input, "relu, dense 4, tanh, dense 3",
+          {1, 2, 3, 0})
+GRADIENTS(a_first_maxpool_passes_its_input, "maxpool 2, conv 2 2x2, dense 3", {2, 6, 6, 0})
 GRADIENTS(activation_after_activation_has_the_right_gradient,
-          "dense 6, tanh, relu, sigmoid, tanh, dense 3", {1, 1, 5})
+          "dense 6, tanh, relu, sigmoid, tanh, dense 3", {1, 1, 5, 0})
 GRADIENTS(activation_after_maxpool_has_the_right_gradient,
-          "conv 3 3x3 pad 1, maxpool 2, tanh, dense 3", {1, 4, 4})
+          "conv 3 3x3 pad 1, maxpool 2, tanh, dense 3", {1, 4, 4, 0})
 GRADIENTS(a_deep_chain_has_the_right_gradient,
           "conv 3 3x3 pad 1, tanh, maxpool 2, conv 4 3x3 pad 1, relu, maxpool 2, "
-          "dense 7, sigmoid, dense 6, tanh, dense 3",
-          {2, 8, 8})
+          "dense 7, tanh, dense 6, tanh, dense 3",
+          {2, 8, 8, 0})
 
 /* Gradients are right without it, too. */
 static void an_activation_after_no_weights_is_not_left_out(void **state)
@@ -147,14 +56,14 @@ static void an_activation_after_no_weights_is_not_left_out(void **state)
         {"maxpool 2, tanh, dense 3", "maxpool 2, dense 3"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-        build(lines[i][0], (struct shape){1, 4, 4}, CLASSES);
+        build(lines[i][0], (struct shape){1, 4, 4, 0}, CLASSES);
         const double with = mean_loss();
         model_free(model);
-        build(lines[i][1], (struct shape){1, 4, 4}, CLASSES);
+        build(lines[i][1], (struct shape){1, 4, 4, 0}, CLASSES);
         assert_true(fabs(with - mean_loss()) > 1e-3);
         model_free(model);
     }
-    build("dense 3", (struct shape){1, 1, 1}, CLASSES); /* to be freed */
+    build("dense 3", (struct shape){1, 1, 1, 0}, CLASSES); /* to be freed */
 }
 
 static void a_batch_gives_the_mean_gradient_of_its_samples(void **state)
@@ -163,11 +72,11 @@ static void a_batch_gives_the_mean_gradient_of_its_samples(void **state)
     static float one[ROOM];
     static double mean[ROOM];
     struct score score = {0};
-    build("conv 2 3x3 pad 1, relu, maxpool 2, dense 3", (struct shape){1, 6, 6}, CLASSES);
-    model_learn(model, weights, gradients, x, labels, BATCH, &score);
+    build("conv 2 3x3 pad 1, relu, maxpool 2, dense 3", (struct shape){1, 6, 6, 0}, CLASSES);
+    model_learn(model, drawn, gradients, batch_x, batch_labels, BATCH, &score);
     memset(mean, 0, sizeof mean);
     for (int i = 0; i < BATCH; i++) {
-        model_learn(model, weights, one, x + i * 36, labels + i, 1, &score);
+        model_learn(model, drawn, one, batch_x + i * 36, batch_labels + i, 1, &score);
         for (size_t p = 0; p < model_parameters(model); p++)
             mean[p] += (double)one[p] / BATCH;
     }
@@ -182,18 +91,22 @@ static void ten_steps_give_the_losses_written_down(void **state)
     (void)state;
     const double want[10] = {1.54706693, 1.22975571, 1.04339932, 0.90253593, 0.78336469,
                              0.67483996, 0.57262258, 0.47947036, 0.40100234, 0.33741192};
-    const struct sgd sgd = {
-        .rate = 0.05f, .momentum = 0.9f, .weight_decay = 0.01f, .nesterov = true};
-    build("conv 4 3x3 pad 1, relu, maxpool 2, dense 8, tanh, dense 3", (struct shape){1, 6, 6},
+    build("conv 4 3x3 pad 1, relu, maxpool 2, dense 8, tanh, dense 3", (struct shape){1, 6, 6, 0},
           CLASSES);
-    model_init(model, 5, weights);
+    const struct sgd sgd = {.rate = 0.05f,
+                            .momentum = 0.9f,
+                            .weight_decay = 0.01f,
+                            .nesterov = true,
+                            .decayed = model_parameters(model)};
+    memset(momenta, 0, sizeof momenta);
+    model_init(model, 5, drawn);
     for (int step = 0; step < 10; step++) {
         struct score score = {0};
-        model_learn(model, weights, gradients, x, labels, BATCH, &score);
+        model_learn(model, drawn, gradients, batch_x, batch_labels, BATCH, &score);
         const double loss = score.loss / BATCH;
         if (!(fabs(loss - want[step]) <= 1e-4 * want[step]))
             fail_msg("step %d: %.8f, not %.8f", step, loss, want[step]);
-        backend->sgd(backend, &sgd, model_parameters(model), weights, gradients, momenta);
+        backend->sgd(backend, &sgd, model_parameters(model), drawn, gradients, momenta);
     }
 }
 
@@ -201,18 +114,19 @@ static void exclusive_or_is_learned(void **state)
 {
     (void)state;
     const float cases[] = {0, 0, /**/ 0, 1, /**/ 1, 0, /**/ 1, 1};
-    const uint8_t answers[] = {0, 1, 1, 0};
+    const int32_t answers[] = {0, 1, 1, 0};
     const struct sgd sgd = {.rate = 0.1f, .momentum = 0.9f};
     struct score score;
-    build(model_preset("xor"), (struct shape){1, 1, 2}, 2);
-    model_init(model, 1, weights);
+    build(model_preset("xor"), (struct shape){1, 1, 2, 0}, 2);
+    memset(momenta, 0, sizeof momenta);
+    model_init(model, 1, drawn);
     for (int step = 0; step < 1000; step++) {
         score = (struct score){0};
-        model_learn(model, weights, gradients, cases, answers, 4, &score);
-        backend->sgd(backend, &sgd, model_parameters(model), weights, gradients, momenta);
+        model_learn(model, drawn, gradients, cases, answers, 4, &score);
+        backend->sgd(backend, &sgd, model_parameters(model), drawn, gradients, momenta);
     }
     assert_int_equal(score.correct, 4);
-    const float *logits = model_forward(model, weights, cases, 4);
+    const float *logits = model_forward(model, drawn, cases, 4);
     for (int i = 0; i < 4; i++) {
         const double truth = 1 / (1 + exp((double)(logits[2 * i] - logits[2 * i + 1])));
         assert_true(answers[i] ? truth >= 0.98 : truth <= 0.02);
@@ -260,6 +174,31 @@ static void a_stepped_rate_falls_once_a_period(void **state)
     check_rate(&optimizer, 3000, 0.0005);
 }
 
+static void a_rate_may_fall_in_a_straight_line(void **state)
+{
+    (void)state;
+    const struct optimizer optimizer = optimizer_of(DOWNHILL);
+    check_rate(&optimizer, 0, 0.5);
+    check_rate(&optimizer, 500, 0.275);
+    check_rate(&optimizer, 1000, 0.05);
+    check_rate(&optimizer, UINT64_MAX, 0.05);
+}
+
+static void a_rate_rises_first_and_falls_behind_it(void **state)
+{
+    (void)state;
+    struct optimizer optimizer = optimizer_of(COSINE);
+    optimizer.warmup_samples = 200;
+    check_rate(&optimizer, 0, 0.5 / 201);
+    check_rate(&optimizer, 99, 0.5 * 100 / 201);
+    check_rate(&optimizer, 200, 0.5);
+    check_rate(&optimizer, 600, 0.275);
+    check_rate(&optimizer, 1000, 0.05);
+    optimizer.schedule = CONSTANT;
+    check_rate(&optimizer, 99, 0.5 * 100 / 201);
+    check_rate(&optimizer, 5000, 0.5);
+}
+
 static void a_cosine_rate_falls_over_the_period_and_stays(void **state)
 {
     (void)state;
@@ -274,7 +213,7 @@ static void a_cosine_rate_falls_over_the_period_and_stays(void **state)
 int main(void)
 {
     backend = backend_cpu(1);
-#define TEST(name) cmocka_unit_test_setup_teardown(name, case_begin, case_end)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, gradient_begins, gradient_ends)
     const struct CMUnitTest tests[] = {
         TEST(dense_has_the_right_gradient),
         TEST(dense_after_dense_has_the_right_gradient),
@@ -298,6 +237,8 @@ int main(void)
         TEST(exclusive_or_is_learned),
         cmocka_unit_test(a_constant_rate_stays),
         cmocka_unit_test(a_stepped_rate_falls_once_a_period),
+        cmocka_unit_test(a_rate_may_fall_in_a_straight_line),
+        cmocka_unit_test(a_rate_rises_first_and_falls_behind_it),
         cmocka_unit_test(a_cosine_rate_falls_over_the_period_and_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -208,7 +208,7 @@ static void the_account_holds_through_catching_up_and_coming_back(void **state)
 static void apply_own_without_charging(struct backend *on, const struct update *update, float *w,
                                        int32_t *base)
 {
-    backend->apply(on, update, w, base);
+    backend->exchange.apply(on, update, w, base);
 }
 
 static void rebase_base_alone(struct backend *on, size_t count, const int32_t *host_base, float *w,
@@ -223,7 +223,7 @@ static void apply_base_alone(struct backend *on, const struct update *update, fl
 {
     (void)w;
     float nowhere[P] = {0};
-    backend->apply(on, update, nowhere, base);
+    backend->exchange.apply(on, update, nowhere, base);
 }
 
 static void cut_without_publishing_own_weights(struct backend *on, uint32_t picked,
@@ -232,7 +232,7 @@ static void cut_without_publishing_own_weights(struct backend *on, uint32_t pick
 {
     float nowhere[P];
     memcpy(nowhere, w, sizeof nowhere);
-    backend->cut(on, picked, candidates, nowhere, base, capacity, update);
+    backend->exchange.cut(on, picked, candidates, nowhere, base, capacity, update);
 }
 
 static uint32_t step_on_twice_as_far(struct backend *on, const struct survey *survey, size_t count,
@@ -241,13 +241,13 @@ static uint32_t step_on_twice_as_far(struct backend *on, const struct survey *su
 {
     struct survey farther = *survey;
     farther.beta *= 2;
-    return backend->survey(on, &farther, count, w, base, base_at_last_publish, bins);
+    return backend->exchange.survey(on, &farther, count, w, base, base_at_last_publish, bins);
 }
 
 static void cut_and_lose_the_last(struct backend *on, uint32_t picked, const uint32_t *candidates,
                                   float *w, int32_t *base, uint32_t capacity, struct update *update)
 {
-    backend->cut(on, picked, candidates, w, base, capacity, update);
+    backend->exchange.cut(on, picked, candidates, w, base, capacity, update);
     if (update->count > 1)
         update->count--;
 }
@@ -273,29 +273,29 @@ static void the_account_shows_every_defect_of_the_exchange(void **state)
 {
     (void)state;
     assert_true(account_holds());
-    broken.apply = apply_base_alone;
+    broken.exchange.apply = apply_base_alone;
     assert_false(account_holds());
     broken = *backend;
-    broken.cut = cut_without_publishing_own_weights;
+    broken.exchange.cut = cut_without_publishing_own_weights;
     assert_false(account_holds());
     broken = *backend;
-    broken.survey = step_on_twice_as_far;
+    broken.exchange.survey = step_on_twice_as_far;
     assert_false(account_holds());
     broken = *backend;
-    broken.cut = cut_and_lose_the_last;
+    broken.exchange.cut = cut_and_lose_the_last;
     assert_false(account_holds());
     broken = *backend;
-    broken.apply_own = apply_own_without_charging;
+    broken.exchange.apply_own = apply_own_without_charging;
     assert_false(account_holds());
     broken = *backend;
-    broken.rebase = rebase_base_alone;
+    broken.exchange.rebase = rebase_base_alone;
     assert_false(account_holds());
 }
 
 static void apply_and_spill(struct backend *on, const struct update *update, float *w,
                             int32_t *base)
 {
-    backend->apply(on, update, w, base);
+    backend->exchange.apply(on, update, w, base);
     base[P - 1]++;
 }
 
@@ -309,7 +309,7 @@ static void the_digest_shows_a_write_that_no_update_speaks_of(void **state)
     struct random_walk *random_walk = one(1);
     random_walk_apply(random_walk, &update);
     assert_true(random_walk_digest(random_walk) == digest_of_entry(3, (uint32_t)-200));
-    broken.apply = apply_and_spill;
+    broken.exchange.apply = apply_and_spill;
     random_walk_apply(random_walk, &update);
     assert_true(random_walk_digest(random_walk) ==
                 digest_add(digest_of_entry(3, (uint32_t)-400), digest_of_entry(P - 1, 1)));

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "data/shards.h"
+#include "support/model/data_folder.h"
 
 #define COUNT   2000
 #define CLASSES 10
@@ -27,7 +28,7 @@ static struct dataset whole_of(uint32_t count)
     return (struct dataset){.pixels = pixels[0],
                             .labels = labels,
                             .count = count,
-                            .shape = {1, 1, 2},
+                            .shape = {1, 1, 2, 0},
                             .classes = CLASSES,
                             .mean = 3,
                             .scale = 0.25f};
@@ -274,6 +275,99 @@ static void more_nodes_than_samples_are_refused(void **state)
     shards_free(&shards);
 }
 
+/* Sequences. */
+
+#define TOKENS 5003
+
+static uint16_t tokens[TOKENS];
+
+static struct dataset sequences_of(int context)
+{
+    for (uint32_t i = 0; i < TOKENS; i++)
+        tokens[i] = (uint16_t)i;
+    return (struct dataset){.tokens = tokens,
+                            .tokens_count = TOKENS,
+                            .token_bytes = 2,
+                            .count = (uint32_t)(TOKENS / context - 1),
+                            .shape = {1, 1, 1, context},
+                            .classes = TOKENS,
+                            .scale = 1};
+}
+
+static void equal_weights_give_the_stretches_that_daemons_load(void **state)
+{
+    (void)state;
+    const struct dataset all = sequences_of(8);
+    write_data("a.bin", tokens, sizeof tokens);
+    const struct data_path path = data_path("a.bin");
+    struct dataset_options options = {
+        .source = DATASET_TOKENS, .files = path.text, .context = 8, .shards = 1};
+    struct dataset whole;
+    struct problem problem;
+    assert_int_equal(dataset_load_train(&whole, &options, &problem), OK);
+    assert_true(whole.tokens_count < all.tokens_count); /* a tenth is for the test */
+    static const uint32_t counts[] = {1, 3, 7, 10, 100};
+    double equal[100];
+    for (int i = 0; i < 100; i++)
+        equal[i] = 0.3;
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        struct shards shards = cut(&whole, counts[i], equal, 0, 5);
+        options.shards = counts[i];
+        for (options.shard = 0; options.shard < options.shards; options.shard++) {
+            struct dataset loaded, taken = take(&shards, &whole, options.shard);
+            assert_int_equal(dataset_load_train(&loaded, &options, &problem), OK);
+            assert_int_equal(taken.tokens_count, loaded.tokens_count);
+            assert_int_equal(taken.count, loaded.count);
+            assert_int_equal(taken.count, shards.sizes[options.shard]);
+            assert_memory_equal(taken.tokens, loaded.tokens, 2 * loaded.tokens_count);
+            assert_int_equal(taken.shape.length, 8);
+            assert_int_equal(taken.classes, loaded.classes);
+            dataset_free(&taken);
+            dataset_free(&loaded);
+        }
+        shards_free(&shards);
+    }
+    dataset_free(&whole);
+}
+
+static void stretches_follow_each_other_by_weight(void **state)
+{
+    (void)state;
+    static const double weights[] = {1, 2, 0, 3.5, 0.5, 0};
+    static const size_t counts[] = {714, 1430, 0, 2501, 358, 0}; /* of 5003 · weight / 7 */
+    const struct dataset whole = sequences_of(16);
+    struct shards shards = cut(&whole, 6, weights, 0, 1);
+    size_t next = 0;
+    for (uint32_t node = 0; node < 6; node++) {
+        assert_int_equal(shards.sizes[node], counts[node] ? counts[node] / 16 - 1 : 0);
+        if (counts[node] == 0)
+            continue;
+        struct dataset shard = take(&shards, &whole, node);
+        assert_int_equal(shard.tokens_count, counts[node]);
+        assert_memory_equal(shard.tokens, tokens + next, 2 * counts[node]);
+        next += shard.tokens_count;
+        dataset_free(&shard);
+    }
+    assert_int_equal(next, TOKENS);
+    shards_free(&shards);
+}
+
+static void skewed_or_short_sequences_are_refused(void **state)
+{
+    (void)state;
+    static const double little[] = {1, 0, 0.001, 1};
+    struct shards_options options = {.nodes = 4, .weights = little, .alpha = 0.5};
+    const struct dataset whole = sequences_of(16);
+    struct problem problem;
+    struct shards shards;
+    assert_int_equal(shards_cut(&shards, &whole, &options, &problem), MISMATCH);
+    assert_non_null(strstr(problem.text, "skew: sequences have no labels to be skewed by; set"));
+    options.alpha = 0;
+    assert_int_equal(shards_cut(&shards, &whole, &options, &problem), MISMATCH);
+    assert_non_null(strstr(problem.text, "the shard of node 3 of 4 has 2 tokens, and with a "
+                                         "context of 16 at least 32 are needed; take fewer"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +380,9 @@ int main(void)
         cmocka_unit_test(the_parts_have_mean_and_variance_of_their_distribution),
         cmocka_unit_test(the_seed_alone_decides),
         cmocka_unit_test(more_nodes_than_samples_are_refused),
+        IN_DATA_FOLDER(equal_weights_give_the_stretches_that_daemons_load),
+        cmocka_unit_test(stretches_follow_each_other_by_weight),
+        cmocka_unit_test(skewed_or_short_sequences_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

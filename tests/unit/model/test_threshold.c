@@ -81,7 +81,7 @@ static float choose_finely(uint32_t count_max, size_t budget_bytes)
     const struct threshold chosen = threshold_choose(bins, 0, P, count_max, budget_bytes);
     if (chosen.split == 0)
         return chosen.tau;
-    backend->refine(backend, picked, candidates, weights, base, chosen.split, parts);
+    backend->exchange.refine(backend, picked, candidates, weights, base, chosen.split, parts);
     return threshold_split(&chosen, bins, parts, P, count_max, budget_bytes);
 }
 

@@ -140,7 +140,7 @@ static int begin(void **state)
     arena_init(&world->arena, 16u << 20);
     world->backend = backend_cpu(1);
     assert_int_equal(model_new(&world->model, &world->arena, world->backend, "dense 2",
-                               (struct shape){1, 1, 3}, 2, 4, &problem),
+                               (struct shape){1, 1, 3, 0}, 2, 4, &problem),
                      OK);
     world->export = (struct export){.model = world->model, .about = {.classes = 2, .scale = 1}};
     export_path(world->export.path, world->folder);

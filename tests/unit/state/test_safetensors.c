@@ -38,6 +38,47 @@ static void what_was_said_about_it_comes_back_too(void **state)
     assert_null(about.version);
 }
 
+static void a_model_of_sequences_says_how_long_they_are(void **state)
+{
+    const struct world *world = *state;
+    struct safetensors_about about = ABOUT;
+    struct problem problem;
+    float weights[64];
+    const size_t count = model_parameters(world->sequences);
+    about.classes = 50257; /* that the data had; of bytes there were 256 at most */
+    about.mean = 0;
+    about.scale = 1;
+    assert_int_equal(
+        safetensors_save(world->path, world->sequences, &about, world->weights, &problem), OK);
+    const struct bytes bytes = read_file(world->path);
+    assert_non_null(memmem(bytes.at, bytes.count, "\"input\":\"24 tokens\"", 19));
+    assert_int_equal(read_about(world, &about), OK);
+    assert_int_equal(about.in.length, 24);
+    assert_int_equal(shape_size(about.in), 24);
+    assert_int_equal(about.classes, 50257);
+    assert_string_equal(about.layers, model_line(world->sequences));
+    assert_int_equal(safetensors_load(world->path, world->sequences, weights, &problem), OK);
+    assert_memory_equal(weights, world->weights, count * sizeof *weights);
+}
+
+static void a_sequence_of_no_length_is_refused(void **state)
+{
+    const struct world *world = *state;
+    static const char *const wrongs[] = {" 0 tokens\"", "1 tokens\" ", "-4 tokens\"",
+                                         "24 tokenz\"", "24tokens\" ", "99999 tok\""};
+    struct problem problem;
+    for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
+        struct safetensors_about about = {.classes = 77};
+        assert_int_equal(
+            safetensors_save(world->path, world->sequences, &ABOUT, world->weights, &problem), OK);
+        struct bytes bytes = read_file(world->path);
+        replace(&bytes, "24 tokens\"", wrongs[i]);
+        write_file(world->path, bytes.at, bytes.count);
+        assert_int_equal(read_about(world, &about), MALFORMED);
+        assert_int_equal(about.classes, 77);
+    }
+}
+
 static void tensors_may_lie_in_any_order(void **state)
 {
     const struct world *world = *state;
@@ -46,9 +87,10 @@ static void tensors_may_lie_in_any_order(void **state)
     struct bytes bytes = read_file(world->path);
     char *data = bytes.at + 8 + header_length(&bytes);
     replace(&bytes, "[0,72]", "[8,80]");
-    replace(&bytes, "[72,80]", "[0,8]  ");
-    memmove(data + 8, data, 72);
-    memcpy(data, world->weights + 18, 8);
+    replace(&bytes, "[72,136]", "[80,144]");
+    replace(&bytes, "[136,144]", "[0,8]    ");
+    memmove(data + 8, data, 136);
+    memcpy(data, world->weights + 34, 8);
     write_file(world->path, bytes.at, bytes.count);
     assert_int_equal(load_model(world, weights), OK);
     assert_memory_equal(weights, world->weights, model_parameters(world->model) * sizeof(float));
@@ -100,9 +142,9 @@ static void a_header_that_lies_is_refused(void **state)
         {"[0,72]", "[4,72]", MALFORMED},
         {"[0,72]", "[72,0]", MALFORMED},
         {"[0,72]", "[0072]", MALFORMED},
-        {"[72,80]", "[-4, 4]", MALFORMED},
+        {"[136,144]", "[-4,   4]", MALFORMED},
         {"[0,72]", "\"0,72\"", MALFORMED},
-        {"[72,80]", "[7e1,8]", MALFORMED},
+        {"[136,144]", "[13e1,14]", MALFORMED},
         {"[2,1,3,3]", "[2,1,9,1]", MISMATCH},
         {"[2,1,3,3]", "[2,1,3.0]", MISMATCH},
         {"\"F32\"", "\"F16\"", MISMATCH},
@@ -223,9 +265,9 @@ static void a_refusal_lists_what_the_file_holds_and_what_is_needed(void **state)
     save_model(world);
     assert_non_null(strstr(refusal(world, world->other),
                            ": has no tensor 4.dense.weight: it holds 0.conv.weight F32 [2,1,3,3], "
-                           "0.conv.bias F32 [2], 2.dense.weight F32 [2,8], ... of 4; the model "
-                           "needs 0.conv.weight F32 [2,1,3,3], 0.conv.bias F32 [2], "
-                           "2.dense.weight F32 [2,8], ... of 6; name a file of this model"));
+                           "2.dense.weight F32 [2,8], 0.conv.bias F32 [2], ... of 4; the model "
+                           "needs 0.conv.weight F32 [2,1,3,3], 2.dense.weight F32 [2,8], "
+                           "4.dense.weight F32 [2,2], ... of 6; name a file of this model"));
     write_changed(world, "0.conv.bias\":{\"dtype\":\"F32\"", "0.conv.b\\ta\":{\"dtype\":\"F\\t\"");
     assert_non_null(strstr(refusal(world, world->model), ", 0.conv.b?a F? [2], "));
     write_changed(world, "[2,1,3,3]", "[2,[],33]");
@@ -245,6 +287,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_WORLD(a_model_comes_back_as_it_was_saved),
         IN_WORLD(what_was_said_about_it_comes_back_too),
+        IN_WORLD(a_model_of_sequences_says_how_long_they_are),
+        IN_WORLD(a_sequence_of_no_length_is_refused),
         IN_WORLD(tensors_may_lie_in_any_order),
         IN_WORLD(every_truncation_is_refused),
         IN_WORLD(no_flipped_bit_of_the_header_does_harm),

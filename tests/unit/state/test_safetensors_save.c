@@ -22,7 +22,8 @@ static void the_file_is_laid_out_as_others_expect(void **state)
         "\"checksum\":\"7a0111e40bb61d44\",\"version\":\"a1/0:17 b2/3:4\"},";
     static const char tensor[] =
         "\"0.conv.weight\":{\"dtype\":\"F32\",\"shape\":[2,1,3,3],\"data_offsets\":[0,72]},"
-        "\"0.conv.bias\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[72,80]},";
+        "\"2.dense.weight\":{\"dtype\":\"F32\",\"shape\":[2,8],\"data_offsets\":[72,136]},"
+        "\"0.conv.bias\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[136,144]},";
     save_model(world);
     const struct bytes bytes = read_file(world->path);
     const uint64_t length = header_length(&bytes);

@@ -1,0 +1,217 @@
+/* What sequences need beside matrix products: embedding, normalising, adding, and reading tokens.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_vector.h"
+#include "base/error.h"
+
+void cpu_embed_forward(struct backend *backend, size_t rows, int size, const int32_t *token,
+                       const float *table, float *y)
+{
+    (void)backend;
+    const size_t width = (size_t)size;
+    for (size_t row = 0; row < rows; row++) {
+        CHECK(token[row] >= 0);
+        memcpy(y + row * width, table + (size_t)token[row] * width, width * sizeof *y);
+    }
+}
+
+void cpu_embed_backward(struct backend *backend, size_t rows, int size, const int32_t *token,
+                        const float *dy, float *dtable)
+{
+    (void)backend;
+    for (size_t row = 0; row < rows; row++, dy += size) {
+        float *to = dtable + (size_t)token[row] * (size_t)size;
+        for (int i = 0; i < size; i++)
+            to[i] += dy[i];
+    }
+}
+
+void cpu_add(struct backend *backend, size_t count, const float *a, const float *b, float *y)
+{
+    (void)backend;
+    for (size_t i = 0; i < count; i++)
+        y[i] = a[i] + b[i];
+}
+
+void cpu_add_shared(struct backend *backend, int batch, size_t count, const float *x,
+                    const float *shared, float *y)
+{
+    for (int i = 0; i < batch; i++)
+        cpu_add(backend, count, x + (size_t)i * count, shared, y + (size_t)i * count);
+}
+
+void cpu_sum_shared(struct backend *backend, int batch, size_t count, const float *dy,
+                    float *dshared)
+{
+    memset(dshared, 0, count * sizeof *dshared);
+    for (int i = 0; i < batch; i++)
+        cpu_add(backend, count, dy + (size_t)i * count, dshared, dshared);
+}
+
+void cpu_copy_floats(struct backend *backend, size_t count, const float *from, float *to)
+{
+    (void)backend;
+    memcpy(to, from, count * sizeof *to);
+}
+
+void cpu_clear(struct backend *backend, size_t count, float *to)
+{
+    (void)backend;
+    memset(to, 0, count * sizeof *to);
+}
+
+/* Norms. The deviations are summed from their mean, so that nothing is lost where it is large. */
+
+EACH_WIDTH static void norm_row(int size, const float *restrict x, const float *restrict w,
+                                const float *restrict b, float *restrict y, float *restrict stats)
+{
+    const float mean = vector_sum(x, size) / (float)size;
+    for (int i = 0; i < size; i++)
+        y[i] = x[i] - mean;
+    const float variance = vector_dot(y, y, size) / (float)size;
+    const float scale = 1 / sqrtf(variance + NORM_EPSILON);
+    for (int i = 0; i < size; i++)
+        y[i] = y[i] * scale * w[i] + b[i];
+    stats[0] = mean;
+    stats[1] = scale;
+}
+
+EACH_WIDTH static void rms_row(int size, const float *restrict x, const float *restrict w,
+                               float *restrict y, float *restrict stats)
+{
+    const float square = vector_dot(x, x, size) / (float)size;
+    const float scale = 1 / sqrtf(square + NORM_EPSILON);
+    for (int i = 0; i < size; i++)
+        y[i] = x[i] * scale * w[i];
+    stats[0] = 0;
+    stats[1] = scale;
+}
+
+void cpu_norm_forward(struct backend *backend, size_t rows, int size, const float *x,
+                      const float *w, const float *b, float *y, float *stats)
+{
+    (void)backend;
+    for (size_t row = 0; row < rows; row++, x += size, y += size, stats += 2) {
+        if (b)
+            norm_row(size, x, w, b, y, stats);
+        else
+            rms_row(size, x, w, y, stats);
+    }
+}
+
+/* With n = (x - mean) · scale and s = dy · w: dx = scale · (s - mean of s - n · mean of s·n); where
+ * the mean is not taken out, without the second term. dx holds s on the way. */
+EACH_WIDTH static void norm_row_backward(int size, const float *restrict x, const float *restrict w,
+                                         const float *restrict stats, const float *restrict dy,
+                                         float *restrict dx, float *restrict dw, float *restrict db)
+{
+    const float mean = stats[0], scale = stats[1];
+    float along[LANES] = {0}, sum = 0;
+    int i = 0;
+    for (; i + LANES <= size; i += LANES)
+        for (int k = 0; k < LANES; k++) {
+            const float n = (x[i + k] - mean) * scale;
+            const float s = dy[i + k] * w[i + k];
+            along[k] += s * n;
+            dw[i + k] += dy[i + k] * n;
+            dx[i + k] = s;
+        }
+    for (; i < size; i++) {
+        const float n = (x[i] - mean) * scale;
+        dx[i] = dy[i] * w[i];
+        dw[i] += dy[i] * n;
+        along[0] += dx[i] * n;
+    }
+    if (db) {
+        sum = vector_sum(dx, size) / (float)size;
+        for (int j = 0; j < size; j++)
+            db[j] += dy[j];
+    }
+    const float slope = lanes_sum(along) / (float)size;
+    for (int j = 0; j < size; j++)
+        dx[j] = scale * (dx[j] - sum - (x[j] - mean) * scale * slope);
+}
+
+void cpu_norm_backward(struct backend *backend, size_t rows, int size, const float *x,
+                       const float *w, const float *stats, const float *dy, float *dx, float *dw,
+                       float *db)
+{
+    (void)backend;
+    memset(dw, 0, (size_t)size * sizeof *dw);
+    if (db)
+        memset(db, 0, (size_t)size * sizeof *db);
+    for (size_t row = 0; row < rows; row++, x += size, dy += size, dx += size, stats += 2)
+        norm_row_backward(size, x, w, stats, dy, dx, dw, db);
+}
+
+EACH_WIDTH static void swiglu_row(int size, const float *restrict x, float *restrict y)
+{
+    for (int i = 0; i < size; i++)
+        y[i] = x[i] * vector_sigmoid(x[i]) * x[size + i];
+}
+
+void cpu_swiglu_forward(struct backend *backend, size_t rows, int size, const float *x, float *y)
+{
+    (void)backend;
+    for (size_t row = 0; row < rows; row++, x += 2 * size, y += size)
+        swiglu_row(size, x, y);
+}
+
+EACH_WIDTH static void swiglu_row_backward(int size, const float *restrict x,
+                                           const float *restrict dy, float *restrict dx)
+{
+    for (int i = 0; i < size; i++) {
+        const float gate = vector_sigmoid(x[i]), silu = x[i] * gate;
+        dx[i] = dy[i] * x[size + i] * (gate + silu * (1 - gate));
+        dx[size + i] = dy[i] * silu;
+    }
+}
+
+void cpu_swiglu_backward(struct backend *backend, size_t rows, int size, const float *x,
+                         const float *dy, float *dx)
+{
+    (void)backend;
+    for (size_t row = 0; row < rows; row++, x += 2 * size, dx += 2 * size, dy += size)
+        swiglu_row_backward(size, x, dy, dx);
+}
+
+/* The length in double, and summed in parts: of 100 million squares a float keeps too little. */
+void cpu_clip(struct backend *backend, const float *most, size_t count, float *g)
+{
+    (void)backend;
+    double square = 0;
+    for (size_t i = 0; i < count;) {
+        const int part = count - i < 4096 ? (int)(count - i) : 4096;
+        square += (double)vector_dot(g + i, g + i, part);
+        i += (size_t)part;
+    }
+    const double length = sqrt(square);
+    if (length <= (double)*most)
+        return;
+    const float scale = (float)((double)*most / length);
+    for (size_t i = 0; i < count; i++)
+        g[i] *= scale;
+}
+
+static int32_t token_at(const void *tokens, int token_bytes, size_t i)
+{
+    if (token_bytes == 1)
+        return ((const uint8_t *)tokens)[i];
+    if (token_bytes == 2)
+        return ((const uint16_t *)tokens)[i];
+    return ((const int32_t *)tokens)[i];
+}
+
+void cpu_gather_tokens(struct backend *backend, int batch, int length, int token_bytes,
+                       const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y)
+{
+    (void)backend;
+    for (int i = 0; i < batch; i++)
+        for (int j = 0; j < length; j++) {
+            *x++ = token_at(tokens, token_bytes, pick[i] + (size_t)j);
+            *y++ = token_at(tokens, token_bytes, pick[i] + (size_t)j + 1);
+        }
+}

@@ -1,0 +1,105 @@
+/* What sequence models need beside matrix products, on a GPU: kernels, and the room they need. */
+#include "backend/cuda/cuda_operations.h"
+#include "backend/cuda/cuda_transformer.h"
+
+void cuda_embed_forward(struct backend *backend, size_t rows, int size, const int32_t *token,
+                        const float *table, float *y)
+{
+    cuda_check(kernel_embed(cuda_on(backend)->stream, rows, size, token, table, y), "embed");
+}
+
+void cuda_embed_backward(struct backend *backend, size_t rows, int size, const int32_t *token,
+                         const float *dy, float *dtable)
+{
+    struct cuda *cuda = cuda_on(backend);
+    struct layout room = {.memory = cuda_scratch(cuda, rows * (sizeof(int32_t) + 1) + 512)};
+    int32_t *later = cuda_part(&room, rows * sizeof *later);
+    uint8_t *is_first = cuda_part(&room, rows);
+    cuda_check(kernel_embed_backward(cuda->stream, rows, size, token, dy, later, is_first, dtable),
+               "embed");
+}
+
+void cuda_add_shared(struct backend *backend, int batch, size_t count, const float *x,
+                     const float *shared, float *y)
+{
+    cuda_check(kernel_add(cuda_on(backend)->stream, (size_t)batch * count, count, x, shared, y),
+               "adding");
+}
+
+void cuda_sum_shared(struct backend *backend, int batch, size_t count, const float *dy,
+                     float *dshared)
+{
+    cuda_check(kernel_sum_shared(cuda_on(backend)->stream, batch, count, dy, dshared), "adding");
+}
+
+void cuda_add(struct backend *backend, size_t count, const float *a, const float *b, float *y)
+{
+    cuda_check(kernel_add(cuda_on(backend)->stream, count, count, a, b, y), "adding");
+}
+
+void cuda_copy(struct backend *backend, size_t count, const float *from, float *to)
+{
+    cuda_check(cudaMemcpyAsync(to, from, count * sizeof *to, cudaMemcpyDeviceToDevice,
+                               cuda_on(backend)->stream),
+               "copying");
+}
+
+void cuda_clear(struct backend *backend, size_t count, float *to)
+{
+    cuda_check(cudaMemsetAsync(to, 0, count * sizeof *to, cuda_on(backend)->stream), "clearing");
+}
+
+void cuda_norm_forward(struct backend *backend, size_t rows, int size, const float *x,
+                       const float *w, const float *b, float *y, float *stats)
+{
+    cuda_check(kernel_norm(cuda_on(backend)->stream, rows, size, x, w, b, y, stats), "norm");
+}
+
+void cuda_norm_backward(struct backend *backend, size_t rows, int size, const float *x,
+                        const float *w, const float *stats, const float *dy, float *dx, float *dw,
+                        float *db)
+{
+    struct cuda *cuda = cuda_on(backend);
+    float *parts = cuda_scratch(cuda, 2 * NORM_PARTS * (size_t)size * sizeof *parts);
+    cuda_check(kernel_norm_backward(cuda->stream, rows, size, x, w, stats, dy, parts, dx, dw, db),
+               "norm");
+}
+
+void cuda_attention_forward(struct backend *backend, const struct attention *attention, int batch,
+                            const float *x, float *y, float *log_sums)
+{
+    cuda_check(kernel_attention(cuda_on(backend)->stream, *attention, batch, x, y, log_sums),
+               "attention");
+}
+
+void cuda_attention_backward(struct backend *backend, const struct attention *attention, int batch,
+                             const float *x, const float *y, const float *log_sums, const float *dy,
+                             float *dx)
+{
+    struct cuda *cuda = cuda_on(backend);
+    const size_t lines = (size_t)batch * (size_t)attention->heads * (size_t)attention->length;
+    float *mixed = cuda_scratch(cuda, lines * sizeof *mixed);
+    cuda_check(
+        kernel_attention_backward(cuda->stream, *attention, batch, x, y, log_sums, dy, mixed, dx),
+        "attention");
+}
+
+void cuda_rotate(struct backend *backend, const struct attention *attention, int batch, int turn,
+                 float *x)
+{
+    struct cuda *cuda = cuda_on(backend);
+    const size_t count = (size_t)attention->length * (size_t)attention->size;
+    float *turns = cuda_scratch(cuda, count * sizeof *turns);
+    cuda_check(kernel_rotate(cuda->stream, *attention, batch, turn, turns, x), "rotating");
+}
+
+void cuda_swiglu_forward(struct backend *backend, size_t rows, int size, const float *x, float *y)
+{
+    cuda_check(kernel_swiglu(cuda_on(backend)->stream, rows, size, x, y), "swiglu");
+}
+
+void cuda_swiglu_backward(struct backend *backend, size_t rows, int size, const float *x,
+                          const float *dy, float *dx)
+{
+    cuda_check(kernel_swiglu_backward(cuda_on(backend)->stream, rows, size, x, dy, dx), "swiglu");
+}

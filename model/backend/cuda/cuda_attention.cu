@@ -1,0 +1,456 @@
+/* Causal attention on the GPU without its matrix of scores (Dao et al. 2022; the way back in two
+ * kernels, of which each adds up what it alone writes: the same bits each time).
+ *
+ *   forward   a block: STRIP queries of a head against the keys before them, a tile after the other
+ *   to_query  a block: the same, for the slopes of those queries
+ *   to_key    a block: STRIP keys against the queries after them, of all heads that share them
+ *
+ * Every product is one of two tiles of STRIP x STRIP numbers, four by four of each thread. What is
+ * computed twice is less than what the scores would take to store and fetch. Here a multiplication
+ * and an addition round once: nothing that must agree to the bit depends on it.
+ */
+#include <type_traits>
+
+#include "backend/cuda/cuda_each.cuh"
+#include "backend/cuda/cuda_transformer.h"
+
+#define STRIP 64 /* positions of a tile, and numbers of each */
+#define FOURS                                                                                      \
+    (STRIP / 4) /* of a row of a tile; and threads beside each other, and rows of them             \
+                 */
+
+/* Positions by numbers. A row is four longer than it must be: rows of neighbours begin in other
+ * banks. */
+struct tile {
+    float4 row[STRIP][FOURS + 1];
+};
+
+/* The two that are multiplied. */
+struct tiles {
+    struct tile own;
+    struct tile other;
+};
+
+/* Numbers of a head: a row for each position. */
+struct rows {
+    const float *first;
+    size_t stride; /* from one position to the next */
+};
+
+/* What a thread has of a product: rows thread_row().. of it. */
+typedef float quad[4][4];
+
+/* A head: its rows, and where its numbers are among those of all. */
+struct head {
+    struct rows query, key, value;
+    size_t input;  /* of its sample, among those of x */
+    size_t output; /* of the head, among those of y */
+    size_t line;   /* of the head, among log_sums */
+};
+
+static __device__ unsigned thread_row()
+{
+    return threadIdx.x / FOURS * 4;
+}
+
+static __device__ unsigned thread_column()
+{
+    return threadIdx.x % FOURS;
+}
+
+static __device__ float *numbers(struct tile &tile, unsigned row)
+{
+    return (float *)tile.row[row];
+}
+
+static __device__ struct head head_of(const struct attention &attention, const float *x,
+                                      size_t sample, unsigned number)
+{
+    const size_t length = (size_t)attention.length, size = (size_t)attention.size;
+    const size_t heads = (size_t)attention.heads, shared = (size_t)attention.kv_heads;
+    const size_t stride = (heads + 2 * shared) * size, own = number / (heads / shared);
+    const size_t input = sample * length * stride;
+    const float *query = x + input;
+    return {{query + number * size, stride},
+            {query + (heads + own) * size, stride},
+            {query + (heads + shared + own) * size, stride},
+            input,
+            sample * length * heads * size + number * size,
+            (sample * heads + number) * length};
+}
+
+static __device__ struct rows output_rows(const struct attention &attention,
+                                          const struct head &head, const float *y)
+{
+    return {y + head.output, (size_t)attention.heads * (size_t)attention.size};
+}
+
+/* The numbers from `column` on of the positions from `from` on; 0 where there are none. */
+static __device__ void fetch(const struct attention &attention, const struct rows &rows,
+                             unsigned from, unsigned column, struct tile &tile)
+{
+    const unsigned length = (unsigned)attention.length, size = (unsigned)attention.size;
+#pragma unroll
+    for (unsigned turn = 0; turn < STRIP / WARPS; turn++) {
+        const unsigned row = turn * WARPS + threadIdx.x / WARP;
+        const float *at = rows.first + (from + row) * rows.stride + column;
+#pragma unroll
+        for (unsigned part = 0; part < STRIP / WARP; part++) {
+            const unsigned i = part * WARP + threadIdx.x % WARP;
+            numbers(tile, row)[i] = from + row < length && column + i < size ? at[i] : 0;
+        }
+    }
+}
+
+static __device__ void spread(const float4 &from, float to[4])
+{
+    to[0] = from.x;
+    to[1] = from.y;
+    to[2] = from.z;
+    to[3] = from.w;
+}
+
+/* sums += own · otherᵀ, or own · other, over the first `depth` numbers of own's rows. A thread has
+ * columns of the first FOURS apart, of the second side by side: either way a warp reads each bank
+ * as rarely as can be. */
+template <bool TURNED>
+static __device__ void multiply(const struct tiles &tiles, unsigned depth, quad sums)
+{
+    const unsigned row = thread_row(), column = thread_column();
+#pragma unroll 2
+    for (unsigned four = 0; four < (depth + 3) / 4; four++) {
+        quad left, right;
+#pragma unroll
+        for (unsigned i = 0; i < 4; i++) {
+            spread(tiles.own.row[row + i][four], left[i]);
+            spread(TURNED ? tiles.other.row[column + i * FOURS][four]
+                          : tiles.other.row[four * 4 + i][column],
+                   right[i]);
+        }
+#pragma unroll
+        for (unsigned k = 0; k < 4; k++)
+#pragma unroll
+            for (unsigned i = 0; i < 4; i++)
+#pragma unroll
+                for (unsigned j = 0; j < 4; j++)
+                    sums[i][j] = fmaf(left[i][k], TURNED ? right[j][k] : right[k][j], sums[i][j]);
+    }
+}
+
+/* scores = own · otherᵀ, of STRIP positions each. */
+static __device__ void compare(const struct attention &attention, struct tiles &tiles,
+                               const struct rows &own, unsigned own_from, const struct rows &other,
+                               unsigned other_from, quad scores)
+{
+    const unsigned size = (unsigned)attention.size;
+#pragma unroll
+    for (unsigned at = 0; at < 16; at++)
+        scores[at / 4][at % 4] = 0;
+    for (unsigned column = 0; column < size; column += STRIP) {
+        __syncthreads(); /* what lies there has been read */
+        fetch(attention, own, own_from, column, tiles.own);
+        fetch(attention, other, other_from, column, tiles.other);
+        __syncthreads();
+        multiply<true>(tiles, size - column < STRIP ? size - column : STRIP, scores);
+    }
+}
+
+/* sums += scores · other, for CHUNKS · STRIP numbers of its positions from `column` on. is_there:
+ * the last comparison was with these. */
+template <int CHUNKS>
+static __device__ void mix(const struct attention &attention, struct tiles &tiles,
+                           const quad scores, const struct rows &other, unsigned other_from,
+                           unsigned column, bool is_there, quad sums[CHUNKS])
+{
+    const unsigned length = (unsigned)attention.length, size = (unsigned)attention.size;
+    const unsigned left = length - other_from;
+    __syncthreads(); /* what lies there has been read */
+#pragma unroll
+    for (unsigned at = 0; at < 16; at++)
+        numbers(tiles.own, thread_row() + at / 4)[thread_column() + at % 4 * FOURS] =
+            scores[at / 4][at % 4];
+#pragma unroll
+    for (unsigned chunk = 0; chunk < CHUNKS; chunk++) {
+        if (column + chunk * STRIP >= size)
+            return;
+        if (chunk > 0)
+            __syncthreads(); /* and so has the chunk before */
+        if (!is_there || size > STRIP)
+            fetch(attention, other, other_from, column + chunk * STRIP, tiles.other);
+        __syncthreads();
+        multiply<false>(tiles, left < STRIP ? left : STRIP, sums[chunk]);
+    }
+}
+
+/* to = sums · scale, row by row. */
+template <int CHUNKS>
+static __device__ void put(const struct attention &attention, const quad sums[CHUNKS],
+                           const float scale[4], unsigned from, unsigned column, float *to,
+                           size_t stride)
+{
+    const unsigned length = (unsigned)attention.length, size = (unsigned)attention.size;
+#pragma unroll
+    for (unsigned at = 0; at < CHUNKS * 16; at++) {
+        const unsigned i = at / 4 % 4, j = at % 4, position = from + thread_row() + i;
+        const unsigned place = column + at / 16 * STRIP + thread_column() * 4 + j;
+        if (position < length && place < size)
+            to[position * stride + place] = sums[at / 16][i][j] * scale[i];
+    }
+}
+
+/* Over the threads that share rows. */
+template <typename Join> static __device__ float over_row(float value, Join join)
+{
+#pragma unroll
+    for (unsigned apart = FOURS / 2; apart > 0; apart /= 2)
+        value = join(value, __shfl_xor_sync(0xFFFFFFFFu, value, apart));
+    return value;
+}
+
+static __device__ float score_scale(const struct attention &attention)
+{
+    return 1 / sqrtf((float)attention.size);
+}
+
+/* The scores become exponentials, of which none overflows: all that was made with an earlier
+ * largest score shrinks when there is a larger one. */
+template <int CHUNKS>
+static __device__ void soften(quad scores, float top[4], float total[4], quad sums[CHUNKS])
+{
+#pragma unroll
+    for (unsigned i = 0; i < 4; i++) {
+        const float *row = scores[i];
+        const float here = over_row(fmaxf(fmaxf(row[0], row[1]), fmaxf(row[2], row[3])),
+                                    [](float a, float b) { return fmaxf(a, b); });
+        const float now = fmaxf(top[i], here), kept = expf(top[i] - now);
+        top[i] = now;
+        total[i] *= kept;
+#pragma unroll
+        for (unsigned j = 0; j < 4; j++) {
+            scores[i][j] = expf(scores[i][j] - now);
+            total[i] += scores[i][j];
+        }
+#pragma unroll
+        for (unsigned at = 0; at < CHUNKS * 4; at++)
+            sums[at / 4][i][at % 4] *= kept;
+    }
+}
+
+/* The part of the work that a block does at a time: of which sample and head, from which position
+ * and number on. */
+struct unit {
+    size_t sample;
+    unsigned head;
+    unsigned from;
+    unsigned column;
+};
+
+/* Those that take longest come first: strips from the last one on. `heads` of each sample. */
+static __device__ struct unit unit_of(const struct attention &attention, unsigned batch,
+                                      unsigned heads, unsigned chunks, unsigned i)
+{
+    const unsigned parts = ((unsigned)attention.size + chunks * STRIP - 1) / (chunks * STRIP);
+    const unsigned strips = ((unsigned)attention.length + STRIP - 1) / STRIP;
+    const unsigned head = i / parts % (heads * batch);
+    return {head / heads, head % heads, (strips - 1 - i / parts / (heads * batch)) * STRIP,
+            i % parts * chunks * STRIP};
+}
+
+template <int CHUNKS>
+static __global__ void __launch_bounds__(THREADS, 2)
+    forward(unsigned units, struct attention attention, unsigned batch, const float *x, float *y,
+            float *log_sums)
+{
+    __shared__ struct tiles tiles;
+    const float scale = score_scale(attention);
+    for (unsigned i = blockIdx.x; i < units; i += gridDim.x) {
+        const struct unit unit = unit_of(attention, batch, (unsigned)attention.heads, CHUNKS, i);
+        const struct head head = head_of(attention, x, unit.sample, unit.head);
+        const unsigned query = unit.from + thread_row();
+        float top[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY}, total[4] = {};
+        quad scores, sums[CHUNKS] = {};
+        for (unsigned from = 0; from <= unit.from; from += STRIP) {
+            compare(attention, tiles, head.query, unit.from, head.key, from, scores);
+#pragma unroll
+            for (unsigned at = 0; at < 16; at++) {
+                const unsigned key = from + thread_column() + at % 4 * FOURS;
+                float &score = scores[at / 4][at % 4];
+                score = key <= query + at / 4 ? score * scale : -INFINITY;
+            }
+            soften<CHUNKS>(scores, top, total, sums);
+            mix<CHUNKS>(attention, tiles, scores, head.value, from, unit.column, false, sums);
+        }
+#pragma unroll
+        for (unsigned row = 0; row < 4; row++) {
+            total[row] = over_row(total[row], [](float a, float b) { return a + b; });
+            if (query + row < (unsigned)attention.length && thread_column() + unit.column == 0)
+                log_sums[head.line + query + row] = top[row] + logf(total[row]);
+            total[row] = 1 / total[row];
+        }
+        put<CHUNKS>(attention, sums, total, unit.from, unit.column, y + head.output,
+                    output_rows(attention, head, y).stride);
+    }
+}
+
+/* mixed[batch, heads, length] = y · dy: what the slope of each of a query's scores has in common.
+ */
+static __global__ void mix_slopes(unsigned lines, struct attention attention, const float *y,
+                                  const float *dy, float *mixed)
+{
+    const unsigned length = (unsigned)attention.length, heads = (unsigned)attention.heads;
+    const unsigned size = (unsigned)attention.size;
+    EACH_LINE (line, lines) {
+        const unsigned position = line % length, head = line / length % heads;
+        const size_t sample = line / length / heads;
+        const size_t first = ((sample * length + position) * heads + head) * size;
+        float sum = 0;
+        EACH_PLACE (place, size)
+            sum = fmaf(y[first + place], dy[first + place], sum);
+        sum = warp_sum(sum);
+        if (threadIdx.x % WARP == 0)
+            mixed[line] = sum;
+    }
+}
+
+/* What the way back reads. */
+struct output {
+    const float *log_sums;
+    const float *mixed;
+    const float *dy;
+};
+
+template <int CHUNKS>
+static __global__ void __launch_bounds__(THREADS, 2)
+    to_query(unsigned units, struct attention attention, unsigned batch, const float *x,
+             struct output output, float *dx)
+{
+    __shared__ struct tiles tiles;
+    const unsigned length = (unsigned)attention.length;
+    const float scale = score_scale(attention), scales[4] = {scale, scale, scale, scale};
+    for (unsigned i = blockIdx.x; i < units; i += gridDim.x) {
+        const struct unit unit = unit_of(attention, batch, (unsigned)attention.heads, CHUNKS, i);
+        const struct head head = head_of(attention, x, unit.sample, unit.head);
+        const struct rows slope = output_rows(attention, head, output.dy);
+        const unsigned query = unit.from + thread_row();
+        float log_sum[4], mixed[4];
+        for (unsigned row = 0; row < 4; row++) {
+            const bool inside = query + row < length;
+            log_sum[row] = inside ? output.log_sums[head.line + query + row] : 0;
+            mixed[row] = inside ? output.mixed[head.line + query + row] : 0;
+        }
+        quad scores, slopes, sums[CHUNKS] = {};
+        for (unsigned from = 0; from <= unit.from; from += STRIP) {
+            compare(attention, tiles, slope, unit.from, head.value, from, slopes);
+            compare(attention, tiles, head.query, unit.from, head.key, from, scores);
+#pragma unroll
+            for (unsigned at = 0; at < 16; at++) {
+                const unsigned row = at / 4, key = from + thread_column() + at % 4 * FOURS;
+                const bool seen = key <= query + row;
+                const float share = expf(scores[row][at % 4] * scale - log_sum[row]);
+                float &own = slopes[row][at % 4];
+                own = seen ? share * (own - mixed[row]) : 0;
+            }
+            mix<CHUNKS>(attention, tiles, slopes, head.key, from, unit.column, true, sums);
+        }
+        put<CHUNKS>(attention, sums, scales, unit.from, unit.column, dx + (head.query.first - x),
+                    head.query.stride);
+    }
+}
+
+/* Of one head's queries from `from` on, to keys and values: scores become the softmax, and the
+ * slopes those of the scores. Columns are queries here. */
+static __device__ void slopes_by_key(const struct attention &attention, const struct head &head,
+                                     const struct output &output, unsigned key, unsigned from,
+                                     quad scores, quad slopes)
+{
+    const float scale = score_scale(attention);
+#pragma unroll
+    for (unsigned j = 0; j < 4; j++) {
+        const unsigned query = from + thread_column() + j * FOURS;
+        const bool inside = query < (unsigned)attention.length;
+        const float log_sum = inside ? output.log_sums[head.line + query] : 0;
+        const float mixed = inside ? output.mixed[head.line + query] : 0;
+#pragma unroll
+        for (unsigned i = 0; i < 4; i++) {
+            const bool seen = inside && key + i <= query;
+            scores[i][j] = seen ? expf(scores[i][j] * scale - log_sum) : 0;
+            slopes[i][j] = seen ? scores[i][j] * (slopes[i][j] - mixed) : 0;
+        }
+    }
+}
+
+template <int CHUNKS>
+static __global__ void __launch_bounds__(THREADS, 3 - CHUNKS)
+    to_key(unsigned units, struct attention attention, unsigned batch, const float *x,
+           struct output output, float *dx)
+{
+    __shared__ struct tiles tiles;
+    const unsigned length = (unsigned)attention.length, shared = (unsigned)attention.kv_heads;
+    const unsigned group = (unsigned)attention.heads / shared;
+    const float scale = score_scale(attention), scales[4] = {scale, scale, scale, scale};
+    const float ones[4] = {1, 1, 1, 1};
+    for (unsigned i = blockIdx.x; i < units; i += gridDim.x) {
+        const struct unit unit = unit_of(attention, batch, shared, CHUNKS, units - 1 - i);
+        const unsigned key = unit.from + thread_row();
+        quad scores, slopes, keys[CHUNKS] = {}, values[CHUNKS] = {};
+        struct head head;
+        for (unsigned number = 0; number < group; number++) {
+            head = head_of(attention, x, unit.sample, unit.head * group + number);
+            const struct rows slope = output_rows(attention, head, output.dy);
+            for (unsigned from = unit.from; from < length; from += STRIP) {
+                compare(attention, tiles, head.key, unit.from, head.query, from, scores);
+                compare(attention, tiles, head.value, unit.from, slope, from, slopes);
+                slopes_by_key(attention, head, output, key, from, scores, slopes);
+                mix<CHUNKS>(attention, tiles, scores, slope, from, unit.column, true, values);
+                mix<CHUNKS>(attention, tiles, slopes, head.query, from, unit.column, false, keys);
+            }
+        }
+        put<CHUNKS>(attention, keys, scales, unit.from, unit.column, dx + (head.key.first - x),
+                    head.key.stride);
+        put<CHUNKS>(attention, values, ones, unit.from, unit.column, dx + (head.value.first - x),
+                    head.value.stride);
+    }
+}
+
+/* A block has the numbers of up to two chunks in its registers; of longer heads several blocks have
+ * some each, and compare all. */
+template <typename Run>
+static cudaError_t by_chunks(const struct attention &attention, int heads, int batch, Run run)
+{
+    const size_t strips = ((size_t)attention.length + STRIP - 1) / STRIP;
+    const size_t all = (size_t)heads * (size_t)batch * strips, size = (size_t)attention.size;
+    if (size <= STRIP)
+        return run(std::integral_constant<int, 1>(), all);
+    const size_t units = all * ((size + 2 * STRIP - 1) / (2 * STRIP));
+    return units > INT_MAX ? cudaErrorInvalidValue : run(std::integral_constant<int, 2>(), units);
+}
+
+cudaError_t kernel_attention(cudaStream_t stream, struct attention attention, int batch,
+                             const float *x, float *y, float *log_sums)
+{
+    return by_chunks(attention, attention.heads, batch, [=](auto chunks, size_t units) {
+        return launch(stream, units, forward<decltype(chunks)::value>, (unsigned)units, attention,
+                      (unsigned)batch, x, y, log_sums);
+    });
+}
+
+cudaError_t kernel_attention_backward(cudaStream_t stream, struct attention attention, int batch,
+                                      const float *x, const float *y, const float *log_sums,
+                                      const float *dy, float *mixed, float *dx)
+{
+    const size_t lines = (size_t)batch * (size_t)attention.heads * (size_t)attention.length;
+    const struct output output = {log_sums, mixed, dy};
+    cudaError_t error = launch_lines(stream, lines, mix_slopes, attention, y, dy, mixed);
+    if (error != cudaSuccess)
+        return error;
+    error = by_chunks(attention, attention.heads, batch, [=](auto chunks, size_t units) {
+        return launch(stream, units, to_query<decltype(chunks)::value>, (unsigned)units, attention,
+                      (unsigned)batch, x, output, dx);
+    });
+    if (error != cudaSuccess)
+        return error;
+    return by_chunks(attention, attention.kv_heads, batch, [=](auto chunks, size_t units) {
+        return launch(stream, units, to_key<decltype(chunks)::value>, (unsigned)units, attention,
+                      (unsigned)batch, x, output, dx);
+    });
+}

@@ -1,0 +1,296 @@
+/* Losses, optimizers and samples on the GPU: what cpu_layers.c and cpu_sequence.c do of them. */
+#include <cfloat>
+
+#include "backend/cuda/cuda_each.cuh"
+#include "backend/cuda/cuda_kernels.h"
+
+#define FEW_CLASSES 1024 /* for which a warp is enough */
+
+/* A row's logits, or some of them: the first largest, the sum of exp(logit - top), and the logit of
+ * the label where it is among them, else 0. */
+struct logits {
+    float top;
+    float sum;
+    float own;
+    uint32_t largest;
+};
+
+/* With -FLT_MAX in place of -infinity no difference is NaN that should not be. */
+static __device__ struct logits join(struct logits a, struct logits b)
+{
+    const bool first = a.top > b.top || (a.top == b.top && a.largest < b.largest);
+    const float top = first ? a.top : b.top;
+    return {top, a.sum * expf(a.top - top) + b.sum * expf(b.top - top), a.own + b.own,
+            first ? a.largest : b.largest};
+}
+
+/* This thread's part of a row of GROUP threads. */
+template <unsigned GROUP>
+static __device__ struct logits read_logits(unsigned classes, const float *row, uint32_t label)
+{
+    struct logits seen = {-FLT_MAX, 0, 0, UINT32_MAX};
+    for (unsigned c = threadIdx.x % GROUP; c < classes; c += GROUP) {
+        const float logit = row[c];
+        if (logit > seen.top) {
+            seen.sum = seen.sum * expf(seen.top - logit) + 1;
+            seen.top = logit;
+            seen.largest = c;
+        } else
+            seen.sum += expf(logit - seen.top);
+        seen.own = c == label ? logit : seen.own;
+    }
+    return seen;
+}
+
+/* Joined over the threads of a row, in the same order always; each has it. */
+template <unsigned GROUP> static __device__ struct logits join_all(struct logits seen)
+{
+    for (unsigned apart = WARP / 2; apart > 0; apart /= 2) {
+        const struct logits other = {__shfl_xor_sync(0xFFFFFFFFu, seen.top, apart),
+                                     __shfl_xor_sync(0xFFFFFFFFu, seen.sum, apart),
+                                     __shfl_xor_sync(0xFFFFFFFFu, seen.own, apart),
+                                     __shfl_xor_sync(0xFFFFFFFFu, seen.largest, apart)};
+        seen = threadIdx.x & apart ? join(other, seen) : join(seen, other);
+    }
+    if (GROUP == WARP)
+        return seen;
+    __shared__ struct logits of_warps[WARPS];
+    __syncthreads(); /* those of the last row have been read */
+    of_warps[threadIdx.x / WARP] = seen;
+    __syncthreads();
+    seen = of_warps[0];
+    for (unsigned warp = 1; warp < WARPS; warp++)
+        seen = join(seen, of_warps[warp]);
+    return seen;
+}
+
+/* The loss of a row whose logits are known; NaN for a label that is none. Most devices have few
+ * units for doubles: they add up the losses, and no more. */
+static __device__ struct score row_score(unsigned classes, uint32_t label, struct logits seen)
+{
+    if (label == (uint32_t)LABEL_IGNORED)
+        return {0, 0, 0};
+    const double loss = label < classes
+                            ? (double)logf(seen.sum) - ((double)seen.own - (double)seen.top)
+                            : (double)NAN;
+    return {loss, 1, seen.largest == label};
+}
+
+/* A row at a time by GROUP threads, a warp or a block. dlogits may be the logits: each thread
+ * writes what it alone has read. */
+template <unsigned GROUP>
+static __global__ void cross_entropy(unsigned rows, unsigned classes, const float *logits,
+                                     const int32_t *labels, float *dlogits,
+                                     struct score *row_scores)
+{
+    const unsigned groups = THREADS / GROUP;
+    for (unsigned i = blockIdx.x * groups + threadIdx.x / GROUP; i < rows;
+         i += gridDim.x * groups) {
+        const size_t first = (size_t)i * classes;
+        const uint32_t label = (uint32_t)labels[i];
+        const bool ignored = label == (uint32_t)LABEL_IGNORED;
+        const struct logits seen =
+            join_all<GROUP>(read_logits<GROUP>(ignored ? 0 : classes, logits + first, label));
+        if (threadIdx.x % GROUP == 0)
+            row_scores[i] = row_score(classes, label, seen);
+        if (dlogits == NULL)
+            continue;
+        const float scale = 1 / (seen.sum * (float)rows), one = 1 / (float)rows;
+        for (unsigned c = threadIdx.x % GROUP; c < classes; c += GROUP) {
+            const float share = ignored ? 0 : expf(logits[first + c] - seen.top) * scale;
+            dlogits[first + c] = share - (c == label ? one : 0);
+        }
+    }
+}
+
+/* One block, so that the losses are always added in the same order. */
+static __global__ void add_scores(unsigned rows, const struct score *row_scores,
+                                  struct score *score)
+{
+    __shared__ double losses[THREADS];
+    __shared__ unsigned counts[THREADS];
+    double loss = 0;
+    unsigned labels = 0, correct = 0;
+    for (unsigned i = threadIdx.x; i < rows; i += THREADS) {
+        loss += row_scores[i].loss;
+        labels += row_scores[i].labels;
+        correct += row_scores[i].correct;
+    }
+    loss = block_sum(loss, losses);
+    labels = block_sum(labels, counts);
+    correct = block_sum(correct, counts);
+    if (threadIdx.x == 0) {
+        score->loss += loss;
+        score->labels += labels;
+        score->correct += correct;
+    }
+}
+
+cudaError_t kernel_cross_entropy(cudaStream_t stream, int rows, int classes, const float *logits,
+                                 const int32_t *labels, float *dlogits, struct score *row_scores,
+                                 struct score *score)
+{
+    const unsigned count = (unsigned)rows, width = (unsigned)classes;
+    const cudaError_t error = classes <= FEW_CLASSES
+                                  ? launch_lines(stream, count, cross_entropy<WARP>, width, logits,
+                                                 labels, dlogits, row_scores)
+                                  : launch(stream, count, cross_entropy<THREADS>, count, width,
+                                           logits, labels, dlogits, row_scores);
+    return error != cudaSuccess
+               ? error
+               : launch(stream, 1, add_scores, count, (const struct score *)row_scores, score);
+}
+
+/* Each of `parts` blocks adds up the squares of every parts-th stretch. */
+static __global__ void square_parts(unsigned parts, unsigned count, const float *g, double *squares)
+{
+    __shared__ double shared[THREADS];
+    for (unsigned part = blockIdx.x; part < parts; part += gridDim.x) {
+        double sum = 0;
+        for (size_t i = (size_t)part * THREADS + threadIdx.x; i < count; i += parts * THREADS)
+            sum += (double)g[i] * (double)g[i];
+        sum = block_sum(sum, shared);
+        if (threadIdx.x == 0)
+            squares[part] = sum;
+    }
+}
+
+/* Each block adds up the parts anew. */
+static __global__ void clip(unsigned count, unsigned parts, const double *squares,
+                            const float *most, float *g)
+{
+    __shared__ double shared[THREADS];
+    double sum = 0;
+    for (unsigned part = threadIdx.x; part < parts; part += THREADS)
+        sum += squares[part];
+    const double length = sqrt(block_sum(sum, shared));
+    if (length <= (double)*most)
+        return;
+    const float scale = (float)((double)*most / length);
+    EACH (i, count)
+        g[i] *= scale;
+}
+
+cudaError_t kernel_clip(cudaStream_t stream, const float *most, size_t count, double *squares,
+                        float *g)
+{
+    const size_t stretches = (count + 8 * THREADS - 1) / (8 * THREADS);
+    const unsigned parts = (unsigned)(stretches < CLIP_PARTS ? stretches : CLIP_PARTS);
+    if (count > INT_MAX)
+        return cudaErrorInvalidValue;
+    const cudaError_t error =
+        launch(stream, parts, square_parts, parts, (unsigned)count, (const float *)g, squares);
+    return error != cudaSuccess
+               ? error
+               : launch_each(stream, count, clip, parts, (const double *)squares, most, g);
+}
+
+static __global__ void sgd_step(unsigned count, const struct sgd *sgd, float *w, const float *g,
+                                float *m)
+{
+    const float rate = sgd->rate, momentum = sgd->momentum, decay = sgd->weight_decay;
+    const float own = sgd->nesterov ? 1 : 0, kept = sgd->nesterov ? momentum : 1;
+    const uint64_t decayed = sgd->decayed;
+    EACH (i, count) {
+        const float gradient = g[i] + (i < decayed ? decay : 0) * w[i];
+        const float moment = momentum * m[i] + gradient;
+        m[i] = moment;
+        w[i] -= rate * (own * gradient + kept * moment);
+    }
+}
+
+cudaError_t kernel_sgd(cudaStream_t stream, const struct sgd *sgd, size_t count, float *w,
+                       const float *g, float *m)
+{
+    return launch_each(stream, count, sgd_step, sgd, w, g, m);
+}
+
+static __global__ void adam_step(unsigned count, const struct adam *adam, float *w, const float *g,
+                                 float *m, float *v)
+{
+    __shared__ float rate, root; /* the same for all: worked out once in each block */
+    const double beta1 = (double)adam->beta1, beta2 = (double)adam->beta2;
+    if (threadIdx.x == 0) {
+        rate = (float)((double)adam->rate / (1 - pow(beta1, (double)adam->step)));
+        root = (float)(1 / sqrt(1 - pow(beta2, (double)adam->step)));
+    }
+    __syncthreads();
+    const float own1 = (float)(1 - beta1), own2 = (float)(1 - beta2);
+    const float epsilon = adam->epsilon, shrink = adam->rate * adam->weight_decay;
+    const uint64_t decayed = adam->decayed;
+    EACH (i, count) {
+        const float mean = adam->beta1 * m[i] + own1 * g[i];
+        const float square = adam->beta2 * v[i] + own2 * (g[i] * g[i]);
+        m[i] = mean;
+        v[i] = square;
+        w[i] -= (i < decayed ? shrink : 0) * w[i] + rate * mean / (root * sqrtf(square) + epsilon);
+    }
+}
+
+cudaError_t kernel_adam(cudaStream_t stream, const struct adam *adam, size_t count, float *w,
+                        const float *g, float *m, float *v)
+{
+    return launch_each(stream, count, adam_step, adam, w, g, m, v);
+}
+
+static __device__ float normal(uint8_t pixel, float mean, float scale)
+{
+    return ((float)pixel - mean) * scale;
+}
+
+static __global__ void gather(unsigned samples, unsigned sample_size, const uint8_t *pixels,
+                              const uint8_t *labels, const uint32_t *pick, float mean, float scale,
+                              float *x, int32_t *y)
+{
+    EACH_LINE (i, samples) {
+        const uint8_t *sample = pixels + (size_t)pick[i] * sample_size;
+        float *to = x + (size_t)i * sample_size;
+        /* By fours where each sample begins at one: what a warp fetches across the bus is then as
+         * much as one request carries. */
+        const unsigned fours = sample_size % 4 == 0 ? sample_size / 4 : 0;
+        EACH_PLACE (four, fours) {
+            const uchar4 pixel = ((const uchar4 *)sample)[four];
+            ((float4 *)to)[four] = {normal(pixel.x, mean, scale), normal(pixel.y, mean, scale),
+                                    normal(pixel.z, mean, scale), normal(pixel.w, mean, scale)};
+        }
+        for (unsigned place = 4 * fours + threadIdx.x % WARP; place < sample_size; place += WARP)
+            to[place] = normal(sample[place], mean, scale);
+        if (threadIdx.x % WARP == 0)
+            y[i] = labels[pick[i]];
+    }
+}
+
+cudaError_t kernel_gather(cudaStream_t stream, int batch, size_t sample_size, const uint8_t *pixels,
+                          const uint8_t *labels, const uint32_t *pick, float mean, float scale,
+                          float *x, int32_t *y)
+{
+    return launch_lines(stream, (size_t)batch, gather, (unsigned)sample_size, pixels, labels, pick,
+                        mean, scale, x, y);
+}
+
+static __device__ int32_t token_at(const void *tokens, int token_bytes, size_t i)
+{
+    if (token_bytes == 1)
+        return ((const uint8_t *)tokens)[i];
+    if (token_bytes == 2)
+        return ((const uint16_t *)tokens)[i];
+    return ((const int32_t *)tokens)[i];
+}
+
+static __global__ void gather_tokens(unsigned count, unsigned length, int token_bytes,
+                                     const void *tokens, const uint32_t *pick, int32_t *x,
+                                     int32_t *y)
+{
+    EACH (i, count) {
+        const size_t at = (size_t)pick[i / length] + i % length;
+        x[i] = token_at(tokens, token_bytes, at);
+        y[i] = token_at(tokens, token_bytes, at + 1);
+    }
+}
+
+cudaError_t kernel_gather_tokens(cudaStream_t stream, int batch, int length, int token_bytes,
+                                 const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y)
+{
+    return launch_each(stream, (size_t)batch * (size_t)length, gather_tokens, (unsigned)length,
+                       token_bytes, tokens, pick, x, y);
+}

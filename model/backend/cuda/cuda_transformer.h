@@ -1,0 +1,59 @@
+/* The kernels of what sequence models need beside matrix products (cuda_kernels.h).
+ *
+ *   backend_cuda_transformer.c ──► these ──► cuda_transformer.cu, cuda_attention.cu ──► stream
+ *
+ * Every sum is added up in the same order each time. Memory called room is the caller's, and holds
+ * nothing between two operations.
+ */
+#ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_TRANSFORMER_H
+#define HEARSAY_MODEL_BACKEND_CUDA_CUDA_TRANSFORMER_H
+
+#include <cuda_runtime_api.h>
+
+#include "backend/backend.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* cuda_transformer.cu */
+
+cudaError_t kernel_embed(cudaStream_t stream, size_t rows, int size, const int32_t *token,
+                         const float *table, float *y);
+/* later[rows] and is_first[rows]: room. */
+cudaError_t kernel_embed_backward(cudaStream_t stream, size_t rows, int size, const int32_t *token,
+                                  const float *dy, int32_t *later, uint8_t *is_first,
+                                  float *dtable);
+/* y[i] = x[i] + shared[i % period]; of period == count: of two arrays. */
+cudaError_t kernel_add(cudaStream_t stream, size_t count, size_t period, const float *x,
+                       const float *shared, float *y);
+cudaError_t kernel_sum_shared(cudaStream_t stream, int batch, size_t count, const float *dy,
+                              float *dshared);
+cudaError_t kernel_norm(cudaStream_t stream, size_t rows, int size, const float *x, const float *w,
+                        const float *b, float *y, float *stats);
+/* parts[2, NORM_PARTS, size]: room. */
+#define NORM_PARTS 32
+cudaError_t kernel_norm_backward(cudaStream_t stream, size_t rows, int size, const float *x,
+                                 const float *w, const float *stats, const float *dy, float *parts,
+                                 float *dx, float *dw, float *db);
+/* turns[length, size / 2, 2]: room, for the cosine and sine of each angle. */
+cudaError_t kernel_rotate(cudaStream_t stream, struct attention attention, int batch, int turn,
+                          float *turns, float *x);
+cudaError_t kernel_swiglu(cudaStream_t stream, size_t rows, int size, const float *x, float *y);
+cudaError_t kernel_swiglu_backward(cudaStream_t stream, size_t rows, int size, const float *x,
+                                   const float *dy, float *dx);
+
+/* cuda_attention.cu */
+
+cudaError_t kernel_attention(cudaStream_t stream, struct attention attention, int batch,
+                             const float *x, float *y, float *log_sums);
+/* mixed[batch, heads, length]: room. */
+cudaError_t kernel_attention_backward(cudaStream_t stream, struct attention attention, int batch,
+                                      const float *x, const float *y, const float *log_sums,
+                                      const float *dy, float *mixed, float *dx);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

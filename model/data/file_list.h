@@ -1,0 +1,27 @@
+/* The files that a list names: "train-1.bin, more-*.bin".
+ *
+ * Names are separated by commas. A name with *, ? or [ stands for the files that it matches, in the
+ * order of their names (bytes), unless a file is called just so. Held by
+ * tests/unit/model/test_file_list.c.
+ */
+#ifndef HEARSAY_MODEL_DATA_FILE_LIST_H
+#define HEARSAY_MODEL_DATA_FILE_LIST_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct file_list {
+    char **path; /* [count] */
+    size_t count;
+};
+
+/* At least one name; whether the files are there is seen when they are opened. key is what a person
+ * set, for the sentence. MISSING: the text is empty, or a pattern matches no file. MALFORMED: there
+ * is nothing between two commas. After OK the caller must file_list_free. */
+enum error file_list_read(struct file_list *list, const char *text, const char *key,
+                          struct problem *problem) MUST_USE;
+
+void file_list_free(struct file_list *list);
+
+#endif

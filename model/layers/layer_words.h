@@ -1,0 +1,51 @@
+/* Reading layers: one layer's words, and the line of all.
+ *
+ *   line ─ layer_line.c: grammar ─► text of one layer ─ layer_words.c ─► words ─ its kind ─► layer
+ *
+ * Private to model/layers.
+ */
+#ifndef HEARSAY_MODEL_LAYERS_LAYER_WORDS_H
+#define HEARSAY_MODEL_LAYERS_LAYER_WORDS_H
+
+#include "layers/layer.h"
+
+/* One layer of the line in words, lower case. */
+struct layer_words {
+    int number;                        /* of the layer, from 1 */
+    char raw[LAYER_TEXT_MAX];          /* as it was written */
+    char lower[LAYER_TEXT_MAX];        /* the words point into it */
+    const char *word[LAYER_WORDS_MAX]; /* the words */
+    int count;                         /* of the words */
+};
+
+/* The layers read so far. */
+struct chain {
+    struct layer *layers; /* [LAYERS_MAX] */
+    int count;
+    struct shape in; /* of the model */
+    int classes;     /* that it tells apart, or tokens that there are */
+};
+
+/* layer_words.c */
+
+/* Reads a whole number without sign, 0 .. LAYER_NUMBER_MAX, up to the end of the word. */
+bool layer_number(const char *word, int *number);
+
+/* MALFORMED, and the sentence begins with the layer's number and text. */
+enum error layer_problem(const struct layer_words *words, struct problem *problem,
+                         const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Reads one layer's text, of so many characters, behind those of the chain into *layer, and checks
+ * that it may stand there. */
+enum error layer_read(struct layer *layer, const char *text, size_t length,
+                      const struct chain *before, struct problem *problem) MUST_USE;
+
+/* layer_line.c */
+
+/* Reads the line into the chain, from kind to tensors, but for their offsets. text[capacity]: its
+ * canonical spelling. Checks each layer by itself and against the one before, but neither the last
+ * nor the total. */
+enum error layer_line_read(const char *line, struct chain *chain, char *text, size_t capacity,
+                           struct problem *problem) MUST_USE;
+
+#endif

@@ -1,0 +1,59 @@
+/* The layers of well-known models, and what a line says at first sight. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "layers/model.h"
+
+static const struct {
+    const char *name;
+    const char *line;
+} presets[] = {
+    {"xor", "dense 8, tanh, dense 2"},
+    {"mlp", "dense 256, relu, dense 128, relu, dense 10"},
+    {"lenet", "conv 16 5x5 pad 2, relu, maxpool 2, conv 32 5x5 pad 2, relu, maxpool 2, "
+              "dense 128, relu, dense 10"},
+    {"gpt-char", "embed 256 128, position 256, "
+                 "4 * (residual(norm, attention 4), residual(norm, dense 512, gelu, dense 128)), "
+                 "norm, logits tied"},
+    {"gpt-mini", "embed 256 384, position 256, "
+                 "6 * (residual(norm, attention 6), residual(norm, dense 1536, gelu, dense 384)), "
+                 "norm, logits tied"},
+    {"gpt2-124m", "embed 50257 768, position 1024, "
+                  "12 * (residual(norm, attention 12), "
+                  "residual(norm, dense 3072, gelu, dense 768)), norm, logits tied"},
+    {"llama-124m", "embed 50257 768, "
+                   "12 * (residual(rmsnorm, attention 12 rope plain), "
+                   "residual(rmsnorm, dense 4096 plain, swiglu, dense 768 plain)), "
+                   "rmsnorm, logits tied"},
+};
+
+const char *model_preset(const char *name)
+{
+    for (size_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
+        if (strcmp(presets[i].name, name) == 0)
+            return presets[i].line;
+    }
+    return NULL;
+}
+
+const char *model_preset_name(int i)
+{
+    return i < (int)(sizeof presets / sizeof presets[0]) ? presets[i].name : NULL;
+}
+
+const char *model_presets(void)
+{
+    return "xor, mlp, lenet, gpt-char, gpt-mini, gpt2-124m, llama-124m";
+}
+
+int model_line_tokens(const char *line)
+{
+    static const char embed[] = "embed";
+    int tokens = 0;
+    line += strspn(line, " \t");
+    if (strncasecmp(line, embed, sizeof embed - 1) != 0 ||
+        sscanf(line + sizeof embed - 1, "%7d", &tokens) != 1)
+        return 0;
+    return tokens > 0 ? tokens : 0;
+}

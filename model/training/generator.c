@@ -1,0 +1,129 @@
+#include "training/generator.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/rng.h"
+
+struct generator {
+    struct backend *backend; /* lent */
+    struct model *model;     /* lent */
+    struct generator_options options;
+    struct rng rng;
+    float *weights;  /* [P] */
+    int32_t *x;      /* [length], on the backend */
+    int32_t *tokens; /* [length], host: the end of the text */
+    size_t count;    /* of those */
+    size_t length;   /* that the model sees */
+    float *logits;   /* [classes], host: of the token that follows */
+    uint32_t *order; /* [classes], host: tokens, the likeliest first */
+    uint32_t classes;
+};
+
+struct generator *generator_new(struct arena *arena, struct backend *backend, struct model *model,
+                                const float *host_weights, const struct generator_options *options)
+{
+    const size_t parameters = model_parameters(model);
+    const size_t length = shape_positions(model_input(model));
+    const uint32_t classes = (uint32_t)model_outputs(model);
+    CHECK(model_input(model).length > 0 && options->temperature >= 0);
+    struct generator *generator = arena_take(arena, 1, sizeof *generator);
+    *generator = (struct generator){
+        .backend = backend,
+        .model = model,
+        .options = *options,
+        .rng = rng_new(options->seed, 0),
+        .weights = backend->take(backend, parameters * sizeof *generator->weights),
+        .x = backend->take(backend, length * sizeof *generator->x),
+        .tokens = arena_take(arena, length, sizeof *generator->tokens),
+        .length = length,
+        .logits = arena_take(arena, classes, sizeof *generator->logits),
+        .order = arena_take(arena, classes, sizeof *generator->order),
+        .classes = classes,
+    };
+    backend->upload(backend, generator->weights, host_weights, parameters * sizeof *host_weights);
+    return generator;
+}
+
+/* What no longer fits is what came first. */
+void generator_put(struct generator *generator, int32_t token)
+{
+    CHECK(token >= 0 && (uint32_t)token < generator->classes);
+    if (generator->count == generator->length) {
+        generator->count--;
+        memmove(generator->tokens, generator->tokens + 1,
+                generator->count * sizeof *generator->tokens);
+    }
+    generator->tokens[generator->count++] = token;
+}
+
+/* What stands behind the text does not matter: no position sees what follows it. */
+static void read_logits(struct generator *generator)
+{
+    struct backend *backend = generator->backend;
+    CHECK(generator->count > 0);
+    backend->upload(backend, generator->x, generator->tokens,
+                    generator->length * sizeof *generator->tokens);
+    const float *logits = model_forward(generator->model, generator->weights,
+                                        (const float *)(const void *)generator->x, 1);
+    backend->download(backend, generator->logits,
+                      logits + (generator->count - 1) * generator->classes,
+                      generator->classes * sizeof *logits);
+}
+
+/* Puts the `most` likeliest first; of equal ones the smaller token. */
+static void order_by_logit(struct generator *generator, uint32_t most)
+{
+    const float *logits = generator->logits;
+    uint32_t *order = generator->order;
+    for (uint32_t i = 0; i < generator->classes; i++)
+        order[i] = i;
+    for (uint32_t place = 0; place < most; place++) {
+        uint32_t best = place;
+        for (uint32_t i = place + 1; i < generator->classes; i++)
+            if (logits[order[i]] > logits[order[best]])
+                best = i;
+        const uint32_t token = order[best];
+        memmove(order + place + 1, order + place, (best - place) * sizeof *order);
+        order[place] = token;
+    }
+}
+
+/* The place in the order of the token that is drawn. */
+static uint32_t draw(struct generator *generator, uint32_t most, double temperature)
+{
+    const double top = (double)generator->logits[generator->order[0]];
+    double sum = 0, passed = 0;
+    for (uint32_t i = 0; i < most; i++)
+        sum += exp(((double)generator->logits[generator->order[i]] - top) / temperature);
+    const double drawn = rng_uniform(&generator->rng) * sum;
+    for (uint32_t i = 0; i + 1 < most; i++) {
+        passed += exp(((double)generator->logits[generator->order[i]] - top) / temperature);
+        if (passed > drawn)
+            return i;
+    }
+    return most - 1;
+}
+
+int32_t generator_next(struct generator *generator)
+{
+    const struct generator_options *options = &generator->options;
+    const bool is_cut = options->top_k > 0 && options->top_k < generator->classes;
+    read_logits(generator);
+    order_by_logit(generator, is_cut ? options->top_k : 1);
+    const uint32_t place =
+        options->temperature > 0
+            ? draw(generator, is_cut ? options->top_k : generator->classes, options->temperature)
+            : 0;
+    const int32_t token = (int32_t)generator->order[place];
+    generator_put(generator, token);
+    return token;
+}
+
+void generator_free(struct generator *generator)
+{
+    generator->backend->give(generator->backend, generator->weights);
+    generator->backend->give(generator->backend, generator->x);
+}

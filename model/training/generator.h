@@ -1,0 +1,39 @@
+/* Goes on with a sequence, one token after the other (nanoGPT's and GPT-2's way).
+ *
+ *   the last `length` tokens ─► model ─► logits of the one that follows
+ *        ▲                                   │ / temperature, the top_k likeliest, softmax
+ *        └─────────────── token ◄── drawn ◄──┘
+ *
+ * Each token takes a whole forward pass over the model's length. By seed alone, on one machine.
+ * Held by tests/unit/model/test_generator.c.
+ */
+#ifndef HEARSAY_MODEL_TRAINING_GENERATOR_H
+#define HEARSAY_MODEL_TRAINING_GENERATOR_H
+
+#include <stdint.h>
+
+#include "backend/backend.h"
+#include "base/arena.h"
+#include "layers/model.h"
+
+struct generator_options {
+    double temperature; /* below 1 likely tokens become likelier; 0: always the likeliest */
+    uint32_t top_k;     /* tokens that are drawn from; 0: all */
+    uint64_t seed;
+};
+
+struct generator;
+
+/* The model reads sequences, and its batch is at least 1. host_weights[P] are copied. */
+struct generator *generator_new(struct arena *arena, struct backend *backend, struct model *model,
+                                const float *host_weights, const struct generator_options *options);
+
+/* A token of the text that is gone on with, from 0 to below the model's tokens. */
+void generator_put(struct generator *generator, int32_t token);
+
+/* Draws the next token, which becomes part of the text. At least one was put. */
+int32_t generator_next(struct generator *generator);
+
+void generator_free(struct generator *generator);
+
+#endif

@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""Do our layers compute what PyTorch's do? The same weights and batch: the loss, every gradient, and
+the weights after ten steps of AdamW.
+
+    against_torch.py LEARN_STEPS
+
+LEARN_STEPS is the program of learn_steps.c. Exits with 77 where there is no PyTorch.
+"""
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+    import torch
+    import torch.nn.functional as F
+except ImportError as error:
+    print(f'skipped: {error}; install python3-torch')
+    sys.exit(77)
+
+STEPS = 10
+
+
+class Line:
+    """A layers line in PyTorch: the chain, read again, over tensors by their names."""
+
+    def __init__(self, text, weights):
+        self.text, self.weights = text, weights
+
+    def tensor(self, number, kind, name):
+        return self.weights.get(f'{number}.{kind}.{name}')
+
+    def __call__(self, x):
+        self.at, self.number, self.table = 0, 0, None
+        return self.chain(x)
+
+    def blanks(self):
+        while self.text[self.at:self.at + 1] == ' ':
+            self.at += 1
+
+    def chain(self, x):
+        while True:
+            x = self.item(x)
+            self.blanks()
+            if self.text[self.at:self.at + 1] != ',':
+                return x
+            self.at += 1
+
+    def item(self, x):
+        self.blanks()
+        rest = self.text[self.at:]
+        times = rest.split('*')[0].strip()
+        if '*' in rest and times.isdigit():
+            self.at += rest.index('*') + 1
+            begin = self.at
+            for _ in range(int(times)):
+                self.at = begin
+                x = self.item(x)
+            return x
+        if rest.startswith('residual('):
+            return self.residual(x)
+        if rest.startswith('('):
+            self.at += 1
+            x = self.chain(x)
+            self.at += 1
+            return x
+        end = min((rest.index(sign) for sign in ',()|' if sign in rest), default=len(rest))
+        self.at += end
+        return self.layer(rest[:end].split(), x)
+
+    def residual(self, x):
+        self.at += len('residual(')
+        y = self.chain(x)
+        if self.text[self.at] == '|':
+            self.at += 1
+            x = self.chain(x)
+        self.at += 1
+        return x + y
+
+    def layer(self, words, x):
+        kind, number = words[0], self.number
+        self.number += 1
+
+        def own(name):
+            return self.tensor(number, kind, name)
+        if kind == 'embed':
+            self.table = own('weight')
+            return F.embedding(x, self.table)
+        if kind == 'position':
+            return x + own('weight')[:x.shape[1]]
+        if kind == 'norm':
+            return F.layer_norm(x, x.shape[-1:], own('weight'), own('bias'))
+        if kind == 'rmsnorm':
+            return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5) * own('weight')
+        if kind == 'dense':
+            x = x if x.dim() == 3 else x.flatten(1)
+            return F.linear(x, own('weight'), own('bias'))
+        if kind == 'logits':
+            return F.linear(x, self.table if 'tied' in words else own('weight'))
+        if kind == 'conv':
+            pad = int(words[words.index('pad') + 1]) if 'pad' in words else 0
+            return F.conv2d(x, own('weight'), own('bias'), padding=pad)
+        if kind == 'maxpool':
+            return F.max_pool2d(x, int(words[1]))
+        if kind == 'attention':
+            return self.attention(words, x, own)
+        if kind == 'swiglu':
+            gate, value = x.chunk(2, -1)
+            return F.silu(gate) * value
+        if kind == 'gelu':
+            return F.gelu(x, approximate='tanh')
+        return {'relu': F.relu, 'silu': F.silu, 'tanh': torch.tanh, 'sigmoid': torch.sigmoid}[kind](x)
+
+    @staticmethod
+    def turn(x):
+        """Rotary embedding of [batch, heads, length, size]: the first half against the second."""
+        half = x.shape[-1] // 2
+        rates = 10000.0 ** (-torch.arange(half, dtype=torch.float64) / half)
+        angles = torch.outer(torch.arange(x.shape[-2], dtype=torch.float64), rates)
+        cosine, sine = angles.cos().float(), angles.sin().float()
+        a, b = x[..., :half], x[..., half:]
+        return torch.cat([a * cosine - b * sine, a * sine + b * cosine], -1)
+
+    def attention(self, words, x, own):
+        heads = int(words[1])
+        shared = int(words[words.index('kv') + 1]) if 'kv' in words else heads
+        batch, length, width = x.shape
+        size = width // heads
+        qkv = F.linear(x, own('qkv.weight'), own('qkv.bias'))
+        q, k, v = (part.view(batch, length, -1, size).transpose(1, 2) for part in
+                   qkv.split([heads * size, shared * size, shared * size], -1))
+        if 'rope' in words:
+            q, k = self.turn(q), self.turn(k)
+        k, v = (part.repeat_interleave(heads // shared, 1) for part in (k, v))
+        scores = q @ k.transpose(-1, -2) / size ** 0.5
+        mask = torch.ones(length, length).tril().bool()
+        mixed = scores.masked_fill(~mask, float('-inf')).softmax(-1) @ v
+        return F.linear(mixed.transpose(1, 2).reshape(batch, length, width), own('out.weight'),
+                        own('out.bias'))
+
+
+def read(program, line, data, classes, batch, path):
+    """What learn_steps has computed: tensors by name, arrays, losses."""
+    said = subprocess.run([program, line, data, str(classes), str(batch), str(STEPS), path],
+                          check=True, capture_output=True, text=True).stdout.splitlines()
+    tensors = {}
+    for row in said[:-1]:
+        name, offset, *dims = row.split()
+        tensors[name] = (int(offset), [int(d) for d in dims])
+    return tensors, [float(word) for word in said[-1].split()[1:]], open(path, 'rb').read()
+
+
+def compare(program, line, data, classes, batch):
+    with tempfile.NamedTemporaryFile() as file:
+        tensors, losses, raw = read(program, line, data, classes, batch, file.name)
+    is_image = 'x' in data
+    shape = [int(side) for side in data.split('x')] if is_image else [int(data)]
+    size, positions = batch * int(np.prod(shape)), batch * (1 if is_image else shape[0])
+    count = sum(int(np.prod(dims)) for _, dims in tensors.values())
+    x = torch.tensor(np.frombuffer(raw, '<f4' if is_image else '<i4', size).reshape([batch] + shape))
+    labels = torch.tensor(np.frombuffer(raw, '<i4', positions, 4 * size)).long()
+    first, slopes, last = np.frombuffer(raw, '<f4', 3 * count, 4 * (size + positions)).reshape(3, -1)
+
+    def cut(flat):
+        return {name: torch.tensor(flat[at:at + int(np.prod(dims))].reshape(dims))
+                for name, (at, dims) in tensors.items()}
+    weights = {name: tensor.requires_grad_() for name, tensor in cut(first).items()}
+    model = Line(line, weights)
+
+    def loss_now():
+        logits = model(x if is_image else x.long())
+        return F.cross_entropy(logits.reshape(positions, -1), labels)
+    loss = loss_now()
+    loss.backward()
+    ours = cut(slopes)
+    worst = max(((ours[name] - weight.grad).norm() / weight.grad.norm().clamp(min=1e-12)).item()
+                for name, weight in weights.items())
+    optimizer = torch.optim.AdamW(
+        [{'params': [w for w in weights.values() if w.dim() > 1], 'weight_decay': 0.1},
+         {'params': [w for w in weights.values() if w.dim() == 1], 'weight_decay': 0.0}],
+        lr=1e-3, betas=(0.9, 0.99), eps=1e-8)
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        loss_now().backward()
+        optimizer.step()
+    # A slope that is nothing but rounding (attention does not change with the biases of its keys)
+    # gives Adam a direction that is, too.
+    stepped = cut(last)
+    moved = max((((stepped[name] - weight) * (ours[name].abs() > 1e-5 * ours[name].norm())).norm()
+                 / weight.norm()).item() for name, weight in weights.items())
+    found = (abs(loss.item() - losses[0]), worst, moved, abs(loss_now().item() - losses[1]))
+    print('loss %.1e  gradients %.1e  weights after %d steps %.1e  loss %.1e  %s' % (
+        *found[:2], STEPS, *found[2:], line))
+    return found[0] < 1e-5 and found[1] < 1e-4 and found[2] < 1e-4 and found[3] < 1e-4
+
+
+CASES = [
+    ('embed 65 64, position 96, 2 * (residual(norm, attention 4), '
+     'residual(norm, dense 256, gelu, dense 64)), norm, logits tied', '96', 65, 3),
+    ('embed 65 64, 2 * (residual(rmsnorm, attention 4 kv 2 rope plain), '
+     'residual(rmsnorm, dense 256 plain, swiglu, dense 64 plain)), rmsnorm, logits', '96', 65, 3),
+    ('embed 65 48, position 40, residual(norm, attention 3, silu | dense 48), norm, logits', '40', 65, 4),
+    ('conv 8 3x3 pad 1, relu, 2 * residual(conv 8 3x3 pad 1, relu, conv 8 3x3 pad 1), maxpool 2, '
+     'residual(conv 16 3x3 pad 1, tanh | conv 16 1x1), dense 10', '3x12x12', 10, 8),
+]
+
+if __name__ == '__main__':
+    torch.set_num_threads(1)
+    good = [compare(sys.argv[1], *case) for case in CASES]
+    sys.exit(0 if all(good) else 1)

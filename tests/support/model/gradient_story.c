@@ -1,0 +1,106 @@
+#include "support/model/gradient_story.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+
+struct model *model;
+float drawn[ROOM], gradients[ROOM], batch_x[ROOM];
+int32_t batch_labels[ROOM];
+
+static struct arena arena;
+
+int gradient_begins(void **state)
+{
+    (void)state;
+    backend = backend_cpu(1);
+    arena_init(&arena, 1 << 20);
+    return 0;
+}
+
+int gradient_ends(void **state)
+{
+    (void)state;
+    model_free(model);
+    arena_release(&arena);
+    backend->close(backend);
+    return 0;
+}
+
+static void draw_input(struct shape in, int classes, struct rng *rng)
+{
+    const size_t inputs = BATCH * shape_size(in);
+    for (size_t i = 0; i < inputs && in.length > 0; i++) {
+        const int32_t token = (int32_t)rng_below(rng, (uint32_t)classes);
+        memcpy(&batch_x[i], &token, sizeof token);
+    }
+    for (size_t i = 0; i < inputs && in.length == 0; i++)
+        batch_x[i] = (float)(2 * rng_uniform(rng) - 1);
+    for (size_t i = 0; i < BATCH * shape_positions(in); i++)
+        batch_labels[i] = (int32_t)i % classes;
+}
+
+void build(const char *line, struct shape in, int classes)
+{
+    struct problem problem = {""};
+    if (model_new(&model, &arena, backend, line, in, classes, BATCH, &problem) != OK)
+        fail_msg("%s", problem.text);
+    const size_t parameters = model_parameters(model);
+    assert_true(parameters <= ROOM && BATCH * shape_size(in) <= ROOM);
+    struct rng rng = rng_new(11, 0);
+    for (size_t i = 0; i < parameters; i++)
+        drawn[i] = (float)(rng_uniform(&rng) - 0.5);
+    draw_input(in, classes, &rng);
+    for (size_t i = 0; i < parameters; i++)
+        gradients[i] = NAN;
+}
+
+double mean_loss(void)
+{
+    struct score score = {0};
+    model_score(model, drawn, batch_x, batch_labels, BATCH, &score);
+    return score.loss / score.labels;
+}
+
+/* How far the gradients of one tensor are from central differences, relative to their length. Where
+ * no kink is near, a longer step leaves less of the losses' rounding. */
+static double tensor_error(const struct tensor *tensor)
+{
+    const double step = model_input(model).length > 0 ? 1e-2 : 2e-3;
+    size_t count = 1;
+    for (int d = 0; d < tensor->rank; d++)
+        count *= tensor->dims[d];
+    double error = 0, power = 0;
+    for (size_t i = tensor->offset; i < tensor->offset + count; i++) {
+        const float before = drawn[i];
+        drawn[i] = (float)((double)before + step);
+        const double above = mean_loss(), high = drawn[i];
+        drawn[i] = (float)((double)before - step);
+        const double slope = (above - mean_loss()) / (high - (double)drawn[i]);
+        drawn[i] = before;
+        error += (gradients[i] - slope) * (gradients[i] - slope);
+        power += slope * slope;
+    }
+    return sqrt(error / power);
+}
+
+/* Float losses carry an error near 1e-7, so differences over 4e-3 one of some 3e-5, against
+ * slopes near 0.1. A sign, a factor or a tap gone astray is an error of a few per cent or more. */
+#define SLOPE_ERROR_MAX 3e-3
+
+void check_gradients(const char *line, struct shape in)
+{
+    struct score learned = {0}, scored = {0};
+    build(line, in, CLASSES);
+    model_learn(model, drawn, gradients, batch_x, batch_labels, BATCH, &learned);
+    model_score(model, drawn, batch_x, batch_labels, BATCH, &scored);
+    assert_memory_equal(&learned, &scored, sizeof learned);
+    assert_int_equal(learned.labels, BATCH * shape_positions(in));
+    for (int i = 0; i < model_tensors(model); i++) {
+        const struct tensor tensor = model_tensor(model, i);
+        const double error = tensor_error(&tensor);
+        if (!(error <= SLOPE_ERROR_MAX))
+            fail_msg("'%s', %s: off by %g", line, tensor.name, error);
+    }
+}

@@ -1,0 +1,195 @@
+/* The operations of sequence models, over memory of the host (host_backend.h). */
+#include "support/model/host_backend.h"
+
+/* Rows of a table that tokens reach. */
+static size_t rows_of_table(size_t rows, const int32_t *token)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < rows; i++)
+        count = (size_t)token[i] >= count ? (size_t)token[i] + 1 : count;
+    return count;
+}
+
+static void host_embed_forward(struct backend *b_, size_t rows, int size, const int32_t *token,
+                               const float *table, float *y)
+{
+    (void)b_;
+    const size_t width = (size_t)size, all = rows_of_table(rows, token) * width;
+    device_of_tests->embed_forward(device_of_tests, rows, size, carry(token, rows * sizeof *token),
+                                   WEIGHTS(table, all), FLOATS(y, rows * width));
+    carry_back();
+}
+
+static void host_embed_backward(struct backend *b_, size_t rows, int size, const int32_t *token,
+                                const float *dy, float *dtable)
+{
+    (void)b_;
+    const size_t width = (size_t)size, all = rows_of_table(rows, token) * width;
+    device_of_tests->embed_backward(device_of_tests, rows, size, carry(token, rows * sizeof *token),
+                                    FLOATS(dy, rows * width), WEIGHTS(dtable, all));
+    carry_back();
+}
+
+static void host_add_shared(struct backend *b_, int batch, size_t count, const float *x,
+                            const float *shared, float *y)
+{
+    (void)b_;
+    const size_t all = (size_t)batch * count;
+    device_of_tests->add_shared(device_of_tests, batch, count, FLOATS(x, all),
+                                WEIGHTS(shared, count), FLOATS(y, all));
+    carry_back();
+}
+
+static void host_sum_shared(struct backend *b_, int batch, size_t count, const float *dy,
+                            float *dshared)
+{
+    (void)b_;
+    device_of_tests->sum_shared(device_of_tests, batch, count, FLOATS(dy, (size_t)batch * count),
+                                WEIGHTS(dshared, count));
+    carry_back();
+}
+
+static void host_add(struct backend *b_, size_t count, const float *a, const float *b, float *y)
+{
+    (void)b_;
+    device_of_tests->add(device_of_tests, count, FLOATS(a, count), FLOATS(b, count),
+                         FLOATS(y, count));
+    carry_back();
+}
+
+static void host_copy(struct backend *b_, size_t count, const float *from, float *to)
+{
+    (void)b_;
+    device_of_tests->copy(device_of_tests, count, FLOATS(from, count), FLOATS(to, count));
+    carry_back();
+}
+
+static void host_clear(struct backend *b_, size_t count, float *to)
+{
+    (void)b_;
+    device_of_tests->clear(device_of_tests, count, WEIGHTS(to, count));
+    carry_back();
+}
+
+static void host_norm_forward(struct backend *b_, size_t rows, int size, const float *x,
+                              const float *w, const float *b, float *y, float *stats)
+{
+    (void)b_;
+    const size_t width = (size_t)size;
+    device_of_tests->norm_forward(device_of_tests, rows, size, FLOATS(x, rows * width),
+                                  WEIGHTS(w, width), WEIGHTS(b, width), FLOATS(y, rows * width),
+                                  FLOATS(stats, 2 * rows));
+    carry_back();
+}
+
+static void host_norm_backward(struct backend *b_, size_t rows, int size, const float *x,
+                               const float *w, const float *stats, const float *dy, float *dx,
+                               float *dw, float *db)
+{
+    (void)b_;
+    const size_t width = (size_t)size, all = rows * width;
+    device_of_tests->norm_backward(device_of_tests, rows, size, FLOATS(x, all), WEIGHTS(w, width),
+                                   FLOATS(stats, 2 * rows), FLOATS(dy, all), FLOATS(dx, all),
+                                   WEIGHTS(dw, width), WEIGHTS(db, width));
+    carry_back();
+}
+
+/* Positions of a batch, and what is kept of them for the way back. */
+static size_t positions(const struct attention *attention, int batch)
+{
+    return (size_t)batch * (size_t)attention->length;
+}
+
+static void host_attention_forward(struct backend *b_, const struct attention *attention, int batch,
+                                   const float *x, float *y, float *log_sums)
+{
+    (void)b_;
+    const size_t rows = positions(attention, batch);
+    device_of_tests->attention_forward(device_of_tests, attention, batch,
+                                       FLOATS(x, rows * attention_input(attention)),
+                                       FLOATS(y, rows * attention_output(attention)),
+                                       FLOATS(log_sums, rows * (size_t)attention->heads));
+    carry_back();
+}
+
+static void host_attention_backward(struct backend *b_, const struct attention *attention,
+                                    int batch, const float *x, const float *y,
+                                    const float *log_sums, const float *dy, float *dx)
+{
+    (void)b_;
+    const size_t rows = positions(attention, batch), out = rows * attention_output(attention);
+    const size_t in = rows * attention_input(attention);
+    device_of_tests->attention_backward(
+        device_of_tests, attention, batch, FLOATS(x, in), FLOATS(y, out),
+        FLOATS(log_sums, rows * (size_t)attention->heads), FLOATS(dy, out), FLOATS(dx, in));
+    carry_back();
+}
+
+static void host_rotate(struct backend *b_, const struct attention *attention, int batch, int turn,
+                        float *x)
+{
+    (void)b_;
+    device_of_tests->rotate(device_of_tests, attention, batch, turn,
+                            FLOATS(x, positions(attention, batch) * attention_input(attention)));
+    carry_back();
+}
+
+static void host_swiglu_forward(struct backend *b_, size_t rows, int size, const float *x, float *y)
+{
+    (void)b_;
+    const size_t out = rows * (size_t)size;
+    device_of_tests->swiglu_forward(device_of_tests, rows, size, FLOATS(x, 2 * out),
+                                    FLOATS(y, out));
+    carry_back();
+}
+
+static void host_swiglu_backward(struct backend *b_, size_t rows, int size, const float *x,
+                                 const float *dy, float *dx)
+{
+    (void)b_;
+    const size_t out = rows * (size_t)size;
+    device_of_tests->swiglu_backward(device_of_tests, rows, size, FLOATS(x, 2 * out),
+                                     FLOATS(dy, out), FLOATS(dx, 2 * out));
+    carry_back();
+}
+
+static void host_clip(struct backend *b_, const float *most, size_t count, float *g)
+{
+    (void)b_;
+    device_of_tests->clip(device_of_tests, FLOATS(most, 1), count, FLOATS(g, count));
+    carry_back();
+}
+
+static void host_gather_tokens(struct backend *b_, int batch, int length, int token_bytes,
+                               const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y)
+{
+    (void)b_;
+    const size_t n = (size_t)batch, all = n * (size_t)length * sizeof *x;
+    size_t last = 0;
+    for (size_t i = 0; i < n; i++)
+        last = pick[i] > last ? pick[i] : last;
+    const size_t read = (last + (size_t)length + 1) * (size_t)token_bytes;
+    device_of_tests->gather_tokens(device_of_tests, batch, length, token_bytes, carry(tokens, read),
+                                   carry(pick, n * sizeof *pick), carry(x, all), carry(y, all));
+    carry_back();
+}
+
+void host_transformer(struct backend *table)
+{
+    table->embed_forward = host_embed_forward;
+    table->embed_backward = host_embed_backward;
+    table->add_shared = host_add_shared;
+    table->sum_shared = host_sum_shared;
+    table->add = host_add;
+    table->copy = host_copy;
+    table->clear = host_clear;
+    table->norm_forward = host_norm_forward;
+    table->norm_backward = host_norm_backward;
+    table->attention_forward = host_attention_forward;
+    table->attention_backward = host_attention_backward;
+    table->rotate = host_rotate;
+    table->swiglu_forward = host_swiglu_forward;
+    table->swiglu_backward = host_swiglu_backward;
+    table->clip = host_clip;
+    table->gather_tokens = host_gather_tokens;
+}

@@ -1,0 +1,321 @@
+/* Attention and its rotation on every backend, against a reference in double that keeps the whole
+ * matrix of each head. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/model/operands.h"
+
+#define IN_MAX     72000
+#define OUT_MAX    36000
+#define LENGTH_MAX 130
+
+struct attention_case {
+    struct attention attention; /* length, heads, heads of keys and values, size */
+    int batch;
+};
+
+/* Lengths around a strip of 64, keys of one head and of several, heads of one tile and of more. */
+static const struct attention_case cases[] = {
+    {{1, 1, 1, 8}, 1},    {{1, 4, 2, 8}, 3},    {{2, 1, 1, 2}, 1},   {{63, 2, 2, 8}, 2},
+    {{64, 2, 1, 32}, 2},  {{65, 4, 2, 8}, 1},   {{65, 1, 1, 64}, 1}, {{130, 3, 1, 40}, 1},
+    {{130, 2, 2, 32}, 2}, {{129, 6, 2, 8}, 2},  {{5, 2, 1, 80}, 2},  {{66, 2, 1, 128}, 1},
+    {{3, 2, 2, 130}, 2},  {{70, 2, 1, 256}, 1}, {{4, 1, 1, 300}, 2},
+};
+#define CASES (sizeof cases / sizeof cases[0])
+
+static float in[IN_MAX], out[OUT_MAX], slope[OUT_MAX], in_slope[IN_MAX], log_sums[OUT_MAX];
+static double want_out[OUT_MAX], want_in_slope[IN_MAX], want_log_sums[OUT_MAX];
+
+static void draw(float *values, size_t count, double scale)
+{
+    for (size_t i = 0; i < count; i++)
+        values[i] = (float)(scale * (2 * rng_uniform(&rng) - 1));
+}
+
+static size_t inputs(const struct attention_case *c)
+{
+    return (size_t)(c->batch * c->attention.length) * attention_input(&c->attention);
+}
+
+static size_t outputs(const struct attention_case *c)
+{
+    return (size_t)(c->batch * c->attention.length) * attention_output(&c->attention);
+}
+
+static size_t sums(const struct attention_case *c)
+{
+    return (size_t)(c->batch * c->attention.length * c->attention.heads);
+}
+
+/* Fresh operands: scores are up to about `steep` times what they would be. */
+static void begin(const struct attention_case *c, double steep)
+{
+    assert_true(inputs(c) < IN_MAX && outputs(c) < OUT_MAX && sums(c) < OUT_MAX);
+    assert_true(c->attention.length <= LENGTH_MAX);
+    draw(in, IN_MAX, sqrt(steep));
+    draw(slope, OUT_MAX, 1);
+    for (int i = 0; i < IN_MAX; i++) {
+        want_in_slope[i] = 0;
+        in_slope[i] = NAN;
+    }
+    for (int i = 0; i < OUT_MAX; i++)
+        out[i] = log_sums[i] = NAN;
+}
+
+/* One head of one sample: where its rows begin, and those of what it gives. */
+struct place {
+    size_t query, key, value, stride;
+    size_t out, out_stride;
+    size_t log_sums;
+};
+
+static struct place place_of(const struct attention *attention, size_t sample, size_t head)
+{
+    const size_t length = (size_t)attention->length, size = (size_t)attention->size;
+    const size_t heads = (size_t)attention->heads, kv_heads = (size_t)attention->kv_heads;
+    const size_t stride = attention_input(attention), first = sample * length * stride;
+    const size_t shared = head * kv_heads / heads;
+    return (struct place){.query = first + head * size,
+                          .key = first + (heads + shared) * size,
+                          .value = first + (heads + kv_heads + shared) * size,
+                          .stride = stride,
+                          .out = (sample * length * heads + head) * size,
+                          .out_stride = heads * size,
+                          .log_sums = (sample * heads + head) * length};
+}
+
+static double dot(const float *left, const float *right, int count)
+{
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += (double)left[i] * (double)right[i];
+    return sum;
+}
+
+/* The query at one position: share[key] for the keys that it sees, and what they make. */
+static void reference_row(const struct attention *attention, const struct place *at, size_t row,
+                          double *share)
+{
+    const int size = attention->size;
+    double sum = 0, top = -INFINITY;
+    for (size_t key = 0; key <= row; key++) {
+        share[key] = dot(in + at->query + row * at->stride, in + at->key + key * at->stride, size);
+        share[key] /= sqrt(size);
+        top = fmax(top, share[key]);
+    }
+    for (size_t key = 0; key <= row; key++)
+        sum += share[key] = exp(share[key] - top);
+    want_log_sums[at->log_sums + row] = top + log(sum);
+    for (int i = 0; i < size; i++)
+        want_out[at->out + row * at->out_stride + (size_t)i] = 0;
+    for (size_t key = 0; key <= row; key++) {
+        share[key] /= sum;
+        for (int i = 0; i < size; i++)
+            want_out[at->out + row * at->out_stride + (size_t)i] +=
+                share[key] * (double)in[at->value + key * at->stride + (size_t)i];
+    }
+}
+
+/* The slopes that this query gives to itself, to the keys that it sees and to their values. */
+static void reference_row_backward(const struct attention *attention, const struct place *at,
+                                   size_t row, const double *share)
+{
+    const int size = attention->size;
+    const float *from = slope + at->out + row * at->out_stride;
+    double of_share[LENGTH_MAX], mean = 0;
+    for (size_t key = 0; key <= row; key++) {
+        of_share[key] = dot(from, in + at->value + key * at->stride, size);
+        mean += share[key] * of_share[key];
+    }
+    for (size_t key = 0; key <= row; key++) {
+        const double of_score = share[key] * (of_share[key] - mean) / sqrt(size);
+        for (size_t i = 0; i < (size_t)size; i++) {
+            const size_t query = at->query + row * at->stride + i;
+            const size_t shared = key * at->stride + i;
+            want_in_slope[query] += of_score * (double)in[at->key + shared];
+            want_in_slope[at->key + shared] += of_score * (double)in[query];
+            want_in_slope[at->value + shared] += share[key] * (double)from[i];
+        }
+    }
+}
+
+static void reference(const struct attention_case *c)
+{
+    const struct attention *attention = &c->attention;
+    for (int sample = 0; sample < c->batch; sample++)
+        for (int head = 0; head < attention->heads; head++) {
+            const struct place at = place_of(attention, (size_t)sample, (size_t)head);
+            for (int row = 0; row < attention->length; row++) {
+                double share[LENGTH_MAX];
+                reference_row(attention, &at, (size_t)row, share);
+                reference_row_backward(attention, &at, (size_t)row, share);
+            }
+        }
+}
+
+static void run(const struct attention_case *c)
+{
+    backend->attention_forward(backend, &c->attention, c->batch, in, out, log_sums);
+    backend->attention_backward(backend, &c->attention, c->batch, in, out, log_sums, slope,
+                                in_slope);
+}
+
+static void check(const struct attention_case *c)
+{
+    reference(c);
+    run(c);
+    check_near(out, want_out, outputs(c), GEMM_NMSE);
+    for (size_t i = 0; i < sums(c); i++)
+        assert_true(fabs((double)log_sums[i] - want_log_sums[i]) < 1e-5);
+    check_near(in_slope, want_in_slope, inputs(c), GEMM_NMSE);
+    assert_true(isnan(out[outputs(c)]) && isnan(log_sums[sums(c)]) && isnan(in_slope[inputs(c)]));
+}
+
+static void attention_agrees_with_the_reference(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < CASES; i++) {
+        begin(&cases[i], 8);
+        check(&cases[i]);
+    }
+}
+
+/* Keys, values and queries apart: what is small must not hide behind what is large. */
+static void each_slope_of_attention_agrees_with_the_reference(void **state)
+{
+    (void)state;
+    const struct attention_case c = {{67, 4, 2, 16}, 2};
+    const size_t rows = 2 * 67, size = 16, stride = attention_input(&c.attention);
+    static float got[2 * 67 * 16];
+    static double want[2 * 67 * 16];
+    begin(&c, 8);
+    reference(&c);
+    run(&c);
+    for (size_t head = 0; head < 4 + 2 * 2; head++) {
+        for (size_t i = 0; i < rows * size; i++) {
+            got[i] = in_slope[i / size * stride + head * size + i % size];
+            want[i] = want_in_slope[i / size * stride + head * size + i % size];
+        }
+        check_near(got, want, rows * size, GEMM_NMSE);
+    }
+}
+
+static void attention_survives_large_scores(void **state)
+{
+    (void)state;
+    const struct attention_case c = {{130, 2, 1, 8}, 1};
+    begin(&c, 8);
+    for (size_t i = 0; i < inputs(&c); i++)
+        in[i] = in[i] < 0 ? -16 : 16; /* the products are exact, and the scores up to 724 */
+    reference(&c);
+    run(&c);
+    for (size_t i = 0; i < outputs(&c); i++)
+        assert_true(fabs((double)out[i] - want_out[i]) < 1e-3);
+    for (size_t i = 0; i < inputs(&c); i++)
+        assert_true(isfinite(in_slope[i]));
+}
+
+static void a_position_does_not_see_those_after_it(void **state)
+{
+    (void)state;
+    const struct attention_case c = {{100, 2, 1, 8}, 1};
+    const size_t seen = 70;
+    static float before[OUT_MAX];
+    begin(&c, 8);
+    run(&c);
+    memcpy(before, out, sizeof before);
+    draw(in + seen * attention_input(&c.attention), 1000, 1);
+    run(&c);
+    const size_t same = seen * attention_output(&c.attention);
+    assert_memory_equal(out, before, same * sizeof *out);
+    assert_true(memcmp(out + same, before + same, 16 * sizeof *out) != 0);
+}
+
+static void attention_gives_the_same_bits_each_time(void **state)
+{
+    (void)state;
+    static float before[IN_MAX];
+    const struct attention_case *c = &cases[9];
+    begin(c, 8);
+    run(c);
+    memcpy(before, in_slope, sizeof before);
+    run(c);
+    assert_memory_equal(in_slope, before, inputs(c) * sizeof *before);
+}
+
+/* Rotation. */
+
+static void reference_turn(const struct attention *attention, int batch)
+{
+    const size_t size = (size_t)attention->size, half = size / 2;
+    const size_t stride = attention_input(attention);
+    const size_t turned = (size_t)(attention->heads + attention->kv_heads) * size;
+    for (size_t row = 0; row < (size_t)(batch * attention->length); row++)
+        for (size_t i = 0; i < stride; i++) {
+            const size_t at = row * stride + i, number = i % size;
+            const double position = (double)(row % (size_t)attention->length);
+            const double angle = position / pow(10000, (double)(number % half) / (double)half);
+            const double own = in[at];
+            if (i >= turned)
+                want_in_slope[at] = own;
+            else if (number < half)
+                want_in_slope[at] = own * cos(angle) - (double)in[at + half] * sin(angle);
+            else
+                want_in_slope[at] = own * cos(angle) + (double)in[at - half] * sin(angle);
+        }
+}
+
+static void rotation_agrees_with_the_reference_and_can_be_undone(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < CASES; i++) {
+        const struct attention_case *c = &cases[i];
+        const struct attention *attention = &c->attention;
+        static double before[IN_MAX];
+        begin(c, 1);
+        reference_turn(attention, c->batch);
+        for (size_t j = 0; j < inputs(c); j++)
+            before[j] = (double)in[j];
+        backend->rotate(backend, attention, c->batch, 1, in);
+        check_near(in, want_in_slope, inputs(c), LOOP_NMSE);
+        backend->rotate(backend, attention, c->batch, -1, in);
+        check_near(in, before, inputs(c), LOOP_NMSE);
+    }
+}
+
+static void rotation_leaves_values_and_the_first_position_alone(void **state)
+{
+    (void)state;
+    const struct attention_case c = {{5, 3, 1, 8}, 2};
+    const size_t stride = attention_input(&c.attention);
+    begin(&c, 1);
+    memcpy(in_slope, in, sizeof in);
+    backend->rotate(backend, &c.attention, c.batch, 1, in);
+    for (size_t row = 0; row < 10; row++) {
+        const size_t alone = row % 5 == 0 ? 0 : 4 * 8, first = row * stride;
+        assert_memory_equal(in + first + alone, in_slope + first + alone,
+                            (stride - alone) * sizeof *in);
+        assert_true(row % 5 == 0 || in[first] != in_slope[first]);
+    }
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup(name, case_begin)
+    const struct CMUnitTest tests[] = {
+        TEST(attention_agrees_with_the_reference),
+        TEST(each_slope_of_attention_agrees_with_the_reference),
+        TEST(attention_survives_large_scores),
+        TEST(a_position_does_not_see_those_after_it),
+        TEST(attention_gives_the_same_bits_each_time),
+        TEST(rotation_agrees_with_the_reference_and_can_be_undone),
+        TEST(rotation_leaves_values_and_the_first_position_alone),
+    };
+    RUN_ON_EACH_DEVICE(tests, host_backend_opens, host_backend_closes);
+}

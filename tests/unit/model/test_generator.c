@@ -1,0 +1,139 @@
+/* Going on with a sequence: the likeliest token, draws by seed, the top k, and a text that is
+ * longer than the model sees. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/model/gradient_story.h"
+#include "training/generator.h"
+
+#define LENGTH 8
+#define TOKENS 7
+
+static struct arena room;
+
+/* Of a token t the model makes logits that are highest for t + 1, then t + 2, the others equal. */
+static struct generator *start(double temperature, uint32_t top_k, uint64_t seed)
+{
+    const struct generator_options options = {
+        .temperature = temperature, .top_k = top_k, .seed = seed};
+    build("embed 7 7, dense 7", (struct shape){1, 1, 1, LENGTH}, TOKENS);
+    memset(drawn, 0, sizeof drawn);
+    for (size_t t = 0; t < TOKENS; t++) {
+        drawn[t * TOKENS + t] = 1;
+        drawn[TOKENS * TOKENS + (t + 1) % TOKENS * TOKENS + t] = 2;
+        drawn[TOKENS * TOKENS + (t + 2) % TOKENS * TOKENS + t] = 1;
+    }
+    arena_init(&room, 1 << 20);
+    return generator_new(&room, backend, model, drawn, &options);
+}
+
+static void stop(struct generator *generator)
+{
+    generator_free(generator);
+    arena_release(&room);
+}
+
+static void without_temperature_the_likeliest_comes_however_long_the_text(void **state)
+{
+    (void)state;
+    struct generator *generator = start(0, 0, 1);
+    generator_put(generator, 3);
+    for (int i = 0; i < 3 * LENGTH; i++)
+        assert_int_equal(generator_next(generator), (4 + i) % TOKENS);
+    stop(generator);
+}
+
+/* How often a token follows by so much. */
+static void count_steps(double temperature, uint32_t top_k, uint64_t seed, int steps[TOKENS])
+{
+    struct generator *generator = start(temperature, top_k, seed);
+    int32_t last = 0;
+    memset(steps, 0, TOKENS * sizeof *steps);
+    generator_put(generator, last);
+    for (int i = 0; i < 2000; i++) {
+        const int32_t next = generator_next(generator);
+        steps[(next - last + TOKENS) % TOKENS]++;
+        last = next;
+    }
+    stop(generator);
+    model_free(model);
+}
+
+/* With logits 2, 1 and five times 0: e², e and 5 of e² + e + 5 = 15.11. */
+static void draws_follow_the_softmax(void **state)
+{
+    (void)state;
+    int steps[TOKENS];
+    count_steps(1, 0, 1, steps);
+    assert_in_range(steps[1], 2000 * 0.489 - 100, 2000 * 0.489 + 100);
+    assert_in_range(steps[2], 2000 * 0.180 - 80, 2000 * 0.180 + 80);
+    assert_true(steps[0] > 60 && steps[6] > 60);
+    count_steps(0.25, 0, 1, steps);
+    assert_true(steps[1] > 1900);
+    count_steps(1, 2, 1, steps);
+    assert_int_equal(steps[1] + steps[2], 2000);
+    assert_in_range(steps[1], 2000 * 0.731 - 80, 2000 * 0.731 + 80);
+    build("embed 7 7, dense 7", (struct shape){1, 1, 1, LENGTH}, TOKENS); /* to be freed */
+}
+
+static void a_seed_gives_one_text(void **state)
+{
+    (void)state;
+    int one[TOKENS], same[TOKENS], other[TOKENS];
+    count_steps(1, 0, 5, one);
+    count_steps(1, 0, 5, same);
+    count_steps(1, 0, 6, other);
+    assert_memory_equal(one, same, sizeof one);
+    assert_memory_not_equal(one, other, sizeof one);
+    build("embed 7 7, dense 7", (struct shape){1, 1, 1, LENGTH}, TOKENS); /* to be freed */
+}
+
+/* What is behind the text must not matter, and all of what is in it must. */
+static void the_whole_text_is_seen(void **state)
+{
+    (void)state;
+    const struct generator_options options = {0};
+    float logits[2];
+    build("embed 3 8, position 8, attention 2, logits", (struct shape){1, 1, 1, LENGTH}, CLASSES);
+    arena_init(&room, 1 << 20);
+    for (int32_t first = 0; first < 2; first++) {
+        struct generator *generator = generator_new(&room, backend, model, drawn, &options);
+        generator_put(generator, first);
+        for (int i = 0; i < 4; i++)
+            generator_put(generator, 2);
+        (void)generator_next(generator);
+        int32_t text[LENGTH] = {first, 2, 2, 2, 2, 1, 1, 1};
+        float as_floats[LENGTH];
+        memcpy(as_floats, text, sizeof text);
+        const float *all = model_forward(model, drawn, as_floats, 1) + 4 * CLASSES;
+        const int32_t likeliest = all[0] >= all[1] && all[0] >= all[2] ? 0
+                                  : all[1] >= all[2]                   ? 1
+                                                                       : 2;
+        generator_free(generator);
+        generator = generator_new(&room, backend, model, drawn, &options);
+        for (int i = 0; i < 5; i++)
+            generator_put(generator, text[i]);
+        assert_int_equal(generator_next(generator), likeliest);
+        generator_free(generator);
+        logits[first] = all[0];
+    }
+    assert_true(logits[0] != logits[1]);
+    arena_release(&room);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, gradient_begins, gradient_ends)
+    const struct CMUnitTest tests[] = {
+        TEST(without_temperature_the_likeliest_comes_however_long_the_text),
+        TEST(draws_follow_the_softmax),
+        TEST(a_seed_gives_one_text),
+        TEST(the_whole_text_is_seen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

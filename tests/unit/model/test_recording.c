@@ -1,0 +1,171 @@
+/* Operations of sequence models within a recorded sequence (backend.h): done at once, recorded, and
+ * repeated, they give the same bits, also when a larger operation has taken their room meanwhile.
+ * On the CPU nothing is recorded, and the same must hold. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "support/model/each_device.h"
+
+#define COUNT 65536 /* entries of each array */
+#define ROWS  6
+#define LARGE 256 /* times as large: the room takes other pages */
+
+/* Arrays of the device: numbers from -1 to 1, which operations read, and what they write. */
+static float *from, *other, *to, *more, *rest, *kept;
+static int32_t *tokens;
+static struct score *score;
+
+static struct attention attention_of(size_t scale)
+{
+    return (struct attention){.length = 3 * (int)scale, .heads = 2, .kv_heads = 1, .size = 8};
+}
+
+static void embed_backward(size_t scale)
+{
+    backend->embed_backward(backend, ROWS * scale, 8, tokens, from, to);
+}
+
+static void norm(size_t scale)
+{
+    const int size = 8 * (int)scale;
+    backend->norm_forward(backend, ROWS, size, from, other, other, more, kept);
+    backend->norm_backward(backend, ROWS, size, from, other, kept, from, to, more, rest);
+}
+
+static void attend(size_t scale)
+{
+    const struct attention attention = attention_of(scale);
+    backend->attention_forward(backend, &attention, 2, from, more, kept);
+    backend->attention_backward(backend, &attention, 2, from, more, kept, other, to);
+}
+
+static void rotate(size_t scale)
+{
+    const struct attention attention = attention_of(scale);
+    backend->rotate(backend, &attention, 2, 1, to);
+}
+
+static void cross_entropy(size_t scale)
+{
+    backend->cross_entropy(backend, ROWS * (int)scale, 10, from, tokens, to, score);
+}
+
+static void clip(size_t scale)
+{
+    backend->clip(backend, other, COUNT / LARGE * scale, to);
+}
+
+static void the_rest(size_t scale)
+{
+    const size_t rows = ROWS * scale;
+    backend->embed_forward(backend, rows, 8, tokens, other, to);
+    backend->add_shared(backend, 2, 24 * scale, to, other, to);
+    backend->sum_shared(backend, 2, 24 * scale, to, more);
+    backend->swiglu_forward(backend, rows, 4, to, more);
+    backend->swiglu_backward(backend, rows, 4, to, more, rest);
+    backend->add(backend, 8 * rows, to, rest, to);
+    backend->clear(backend, 8, to);
+    backend->copy(backend, 8, other, to + 8);
+    backend->dense_forward(backend, (int)rows, 8, 9, from, other, NULL, LINEAR, kept);
+}
+
+static void dense_backward(size_t scale)
+{
+    const int out = 9 * (int)scale;
+    backend->dense_backward(backend, ROWS, 2, out, from, other, from, TANH, kept, more, rest, to);
+}
+
+static void (*const operations[])(size_t scale) = {
+    embed_backward, norm, attend, rotate, cross_entropy, clip, the_rest, dense_backward,
+};
+#define OPERATIONS (sizeof operations / sizeof operations[0])
+
+static void begin(void)
+{
+    static float numbers[COUNT];
+    static int32_t drawn[COUNT];
+    static const struct score none;
+    struct rng rng = rng_new(3, 3);
+    for (int i = 0; i < COUNT; i++) {
+        numbers[i] = (float)(2 * rng_uniform(&rng) - 1);
+        drawn[i] = (int32_t)rng_below(&rng, 10);
+    }
+    numbers[0] = 0.5f; /* the length that is cut to */
+    backend->upload(backend, other, numbers, sizeof numbers);
+    numbers[0] = -0.5f;
+    float *const all[] = {from, to, more, rest, kept};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        backend->upload(backend, all[i], numbers, sizeof numbers);
+    backend->upload(backend, tokens, drawn, sizeof drawn);
+    backend->upload(backend, score, &none, sizeof none);
+}
+
+struct outcome {
+    float arrays[4][COUNT];
+    struct score score;
+};
+
+static void look(struct outcome *outcome)
+{
+    const float *const all[] = {to, more, rest, kept};
+    for (size_t i = 0; i < 4; i++)
+        backend->download(backend, outcome->arrays[i], all[i], sizeof outcome->arrays[i]);
+    backend->download(backend, &outcome->score, score, sizeof outcome->score);
+}
+
+/* Anew for each operation: its room is none at first. */
+static void open_all(void **state)
+{
+    (void)device_opens(state);
+    float **const all[] = {&from, &other, &to, &more, &rest, &kept};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        *all[i] = backend->take(backend, COUNT * sizeof(float));
+    tokens = backend->take(backend, COUNT * sizeof *tokens);
+    score = backend->take(backend, sizeof *score);
+}
+
+static void close_all(void **state)
+{
+    void *const all[] = {from, other, to, more, rest, kept, tokens, score};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        backend->give(backend, all[i]);
+    (void)device_closes(state);
+}
+
+static void an_operation_gives_the_same_when_it_is_recorded_and_repeated(void **state)
+{
+    static struct outcome first, now;
+    for (size_t i = 0; i < OPERATIONS; i++) {
+        struct sequence sequence = {0};
+        open_all(state);
+        for (int times = 0; times < 6; times++) {
+            begin();
+            if (!backend->sequence_begin(backend, &sequence)) {
+                operations[i](1);
+                backend->sequence_end(backend, &sequence);
+            }
+            look(times == 0 ? &first : &now);
+            if (times > 0)
+                assert_memory_equal(&now, &first, sizeof now);
+            if (times == 3) /* recorded by now: a larger one takes the room */
+                operations[i](LARGE);
+        }
+        backend->sequence_drop(backend, &sequence);
+        close_all(state);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_operation_gives_the_same_when_it_is_recorded_and_repeated),
+    };
+    RUN_ON_EACH_DEVICE(tests, NULL, NULL);
+}

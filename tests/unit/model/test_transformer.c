@@ -1,0 +1,270 @@
+/* What sequence models need beside matrix products and attention, on every backend, against naive
+ * references in double. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/model/operands.h"
+
+struct embed_case {
+    size_t rows;
+    int size;
+    int tokens; /* from 0 */
+};
+
+/* One token only, each token once about, and some that come again after more than a warp. */
+static const struct embed_case embed_cases[] = {
+    {1, 1, 1}, {7, 3, 1}, {33, 5, 2}, {100, 7, 90}, {100, 40, 9}, {200, 33, 200},
+};
+#define EMBED_CASES (sizeof embed_cases / sizeof embed_cases[0])
+
+static int32_t token[256];
+
+static void draw_tokens(const struct embed_case *c)
+{
+    for (size_t row = 0; row < c->rows; row++)
+        token[row] = (int32_t)rng_below(&rng, (uint32_t)c->tokens);
+}
+
+static void embedding_looks_rows_up(void **state)
+{
+    for (size_t i = 0; i < EMBED_CASES; i++) {
+        const struct embed_case *c = &embed_cases[i];
+        const size_t size = (size_t)c->size;
+        case_begin(state);
+        draw_tokens(c);
+        backend->embed_forward(backend, c->rows, c->size, token, w, y);
+        for (size_t row = 0; row < c->rows; row++)
+            assert_memory_equal(y + row * size, w + (size_t)token[row] * size, size * sizeof *w);
+        assert_true(isnan(y[c->rows * size]));
+    }
+}
+
+/* In the order of the rows: to the bit. */
+static void slopes_are_added_to_the_rows_of_their_tokens(void **state)
+{
+    for (size_t i = 0; i < EMBED_CASES; i++) {
+        const struct embed_case *c = &embed_cases[i];
+        const size_t size = (size_t)c->size;
+        case_begin(state);
+        draw_tokens(c);
+        memcpy(x, w, sizeof x);
+        for (size_t j = 0; j < c->rows * size; j++)
+            x[(size_t)token[j / size] * size + j % size] += dy[j];
+        backend->embed_backward(backend, c->rows, c->size, token, dy, w);
+        assert_memory_equal(w, x, sizeof x);
+    }
+}
+
+static void shared_numbers_are_added_to_each_sample_and_their_slopes_summed(void **state)
+{
+    const struct {
+        int batch;
+        size_t count;
+    } cases[] = {{1, 1}, {1, 300}, {3, 1}, {5, 1001}};
+    for (size_t i = 0; i < 4; i++) {
+        const size_t count = cases[i].count, all = (size_t)cases[i].batch * count;
+        case_begin(state);
+        for (size_t j = 0; j < all; j++) {
+            want_y[j] = (double)x[j] + (double)b[j % count];
+            want_db[j % count] += (double)dy[j];
+        }
+        backend->add_shared(backend, cases[i].batch, count, x, b, y);
+        backend->sum_shared(backend, cases[i].batch, count, dy, db);
+        check_near(y, want_y, all, LOOP_NMSE);
+        check_near(db, want_db, count, LOOP_NMSE);
+        assert_true(isnan(y[all]) && isnan(db[count]));
+    }
+}
+
+static void numbers_are_added_copied_and_cleared(void **state)
+{
+    const size_t counts[] = {1, 255, 1001, 5000};
+    for (size_t i = 0; i < 4; i++) {
+        const size_t count = counts[i];
+        case_begin(state);
+        backend->add(backend, count, x, w, y);
+        backend->copy(backend, count, x, dx);
+        assert_memory_equal(dx, x, count * sizeof *x);
+        for (size_t j = 0; j < count; j++)
+            assert_true(y[j] == x[j] + w[j]);
+        backend->add(backend, count, x, w, x);
+        assert_memory_equal(x, y, count * sizeof *x);
+        backend->add(backend, count, dx, w, w);
+        assert_memory_equal(w, y, count * sizeof *w);
+        backend->clear(backend, count, w);
+        for (size_t j = 0; j < count; j++)
+            assert_true(w[j] == 0);
+        assert_true(isnan(y[count]) && isnan(dx[count]) && w[count] != 0);
+    }
+}
+
+struct norm_case {
+    size_t rows;
+    int size;
+};
+
+static const struct norm_case norm_cases[] = {
+    {1, 1}, {1, 8}, {3, 31}, {70, 33}, {4, 768}, {300, 20},
+};
+#define NORM_CASES (sizeof norm_cases / sizeof norm_cases[0])
+
+static float stats[2 * 300 + 1];
+
+static void norm_reference_row(size_t row, size_t size, bool with_b)
+{
+    const size_t at = row * size;
+    double mean = 0, square = 0, slopes = 0, along = 0;
+    for (size_t i = 0; i < size && with_b; i++)
+        mean += (double)x[at + i] / (double)size;
+    for (size_t i = 0; i < size; i++)
+        square += pow((double)x[at + i] - mean, 2) / (double)size;
+    const double scale = 1 / sqrt(square + 1e-5);
+    assert_true(fabs((double)stats[2 * row] - mean) <= 1e-6 * (1 + fabs(mean)));
+    assert_true(fabs((double)stats[2 * row + 1] - scale) <= 1e-5 * scale);
+    for (size_t i = 0; i < size; i++) {
+        const double n = ((double)x[at + i] - mean) * scale, own = (double)dy[at + i];
+        want_y[at + i] = n * (double)w[i] + (with_b ? (double)b[i] : 0);
+        want_dw[i] += own * n;
+        want_db[i] += own;
+        slopes += own * (double)w[i] / (double)size;
+        along += own * (double)w[i] * n / (double)size;
+    }
+    for (size_t i = 0; i < size; i++) {
+        const double n = ((double)x[at + i] - mean) * scale;
+        const double own = (double)dy[at + i] * (double)w[i] - (with_b ? slopes : 0);
+        want_dx[at + i] = scale * (own - n * along);
+    }
+}
+
+static void check_norm(const struct norm_case *c, bool with_b, double nmse)
+{
+    const size_t size = (size_t)c->size, all = c->rows * size;
+    stats[2 * c->rows] = NAN;
+    backend->norm_forward(backend, c->rows, c->size, x, w, with_b ? b : NULL, y, stats);
+    backend->norm_backward(backend, c->rows, c->size, x, w, stats, dy, dx, dw, with_b ? db : NULL);
+    for (size_t row = 0; row < c->rows; row++)
+        norm_reference_row(row, size, with_b);
+    check_near(y, want_y, all, nmse);
+    if (c->size > 1) /* of one number the slope is none, but for rounding */
+        check_near(dx, want_dx, all, nmse);
+    check_near(dw, want_dw, size, nmse);
+    if (with_b)
+        check_near(db, want_db, size, nmse);
+    assert_true(isnan(y[all]) && isnan(dx[all]) && isnan(dw[size]) && isnan(stats[2 * c->rows]));
+    assert_true(isnan(db[with_b ? size : 0]));
+}
+
+static void norms_agree_with_the_reference_with_and_without_b(void **state)
+{
+    for (size_t i = 0; i < 2 * NORM_CASES; i++) {
+        case_begin(state);
+        check_norm(&norm_cases[i / 2], i % 2, LOOP_NMSE);
+    }
+}
+
+/* Numbers that are large beside what they differ by: 12 bits are left of the differences. */
+static void a_large_mean_does_not_drown_the_deviations(void **state)
+{
+    case_begin(state);
+    for (int i = 0; i < 70 * 33; i++)
+        x[i] += 1000;
+    check_norm(&(struct norm_case){70, 33}, true, 1e-8);
+}
+
+static void swiglu_agrees_with_the_reference(void **state)
+{
+    const struct {
+        size_t rows;
+        int size;
+    } cases[] = {{1, 1}, {3, 5}, {7, 100}, {40, 33}};
+    for (size_t i = 0; i < 4; i++) {
+        const size_t size = (size_t)cases[i].size, all = cases[i].rows * size;
+        case_begin(state);
+        for (size_t j = 0; j < all; j++) {
+            const size_t own = j / size * 2 * size + j % size, other = own + size;
+            x[own] *= 4;
+            const double at = (double)x[own], silu = activation_reference(SILU, at);
+            want_y[j] = silu * (double)x[other];
+            want_dx[own] = (double)dy[j] * (double)x[other] * activation_slope(SILU, at);
+            want_dx[other] = (double)dy[j] * silu;
+        }
+        backend->swiglu_forward(backend, cases[i].rows, cases[i].size, x, y);
+        backend->swiglu_backward(backend, cases[i].rows, cases[i].size, x, dy, dx);
+        check_near(y, want_y, all, LOOP_NMSE);
+        check_near(dx, want_dx, 2 * all, LOOP_NMSE);
+        assert_true(isnan(y[all]) && isnan(dx[2 * all]));
+    }
+}
+
+static void a_long_gradient_is_cut_to_length_and_a_short_one_left_alone(void **state)
+{
+    const size_t counts[] = {1, 33, 4097, 8000};
+    for (size_t i = 0; i < 4; i++) {
+        const size_t count = counts[i];
+        double square = 0;
+        case_begin(state);
+        for (size_t j = 0; j < count; j++)
+            square += (double)x[j] * (double)x[j];
+        const double length = sqrt(square);
+        const float more = (float)(length * 1.001), less = (float)(length * 0.999);
+        memcpy(y, x, sizeof y);
+        backend->clip(backend, &more, count, y);
+        assert_memory_equal(y, x, sizeof y);
+        backend->clip(backend, &less, count, y);
+        for (size_t j = 0; j < count; j++)
+            want_y[j] = (double)x[j] * (double)less / length;
+        check_near(y, want_y, count, LOOP_NMSE);
+        assert_true(y[0] != x[0] && y[count] == x[count]);
+    }
+}
+
+static void tokens_are_gathered_with_those_that_follow(void **state)
+{
+    (void)state;
+    const uint32_t pick[] = {5, 0, 93};
+    uint8_t bytes[100];
+    uint16_t words[100];
+    int32_t numbers[100], got_x[19], got_y[19];
+    for (int i = 0; i < 100; i++) {
+        bytes[i] = (uint8_t)(200 + i);
+        words[i] = (uint16_t)(60000 + 7 * i);
+        numbers[i] = 100000 * i;
+    }
+    const void *const tokens[] = {bytes, words, numbers};
+    for (size_t kind = 0; kind < 3; kind++) {
+        memset(got_x, 0xFF, sizeof got_x);
+        memset(got_y, 0xFF, sizeof got_y);
+        backend->gather_tokens(backend, 3, 6, 1 << kind, tokens[kind], pick, got_x, got_y);
+        for (uint32_t i = 0; i < 18; i++) {
+            const uint32_t at = pick[i / 6] + i % 6;
+            const int32_t want[3] = {bytes[at], words[at], numbers[at]};
+            const int32_t next[3] = {bytes[at + 1], words[at + 1], numbers[at + 1]};
+            assert_int_equal(got_x[i], want[kind]);
+            assert_int_equal(got_y[i], next[kind]);
+        }
+        assert_true(got_x[18] == -1 && got_y[18] == -1);
+    }
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup(name, case_begin)
+    const struct CMUnitTest tests[] = {
+        TEST(embedding_looks_rows_up),
+        TEST(slopes_are_added_to_the_rows_of_their_tokens),
+        TEST(shared_numbers_are_added_to_each_sample_and_their_slopes_summed),
+        TEST(numbers_are_added_copied_and_cleared),
+        TEST(norms_agree_with_the_reference_with_and_without_b),
+        TEST(a_large_mean_does_not_drown_the_deviations),
+        TEST(swiglu_agrees_with_the_reference),
+        TEST(a_long_gradient_is_cut_to_length_and_a_short_one_left_alone),
+        TEST(tokens_are_gathered_with_those_that_follow),
+    };
+    RUN_ON_EACH_DEVICE(tests, host_backend_opens, host_backend_closes);
+}
