@@ -1,15 +1,14 @@
 #include "commands/eval.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "backend/backend.h"
 #include "base/arena.h"
+#include "commands/saved_model.h"
 #include "config/config.h"
 #include "config/initial_weights.h"
 #include "config/setup.h"
@@ -19,16 +18,17 @@
 #include "state/safetensors.h"
 #include "training/evaluator.h"
 
-#define BATCH       100
-#define READS_MAX   100                /* of a file that is being replaced */
 #define ARENA_BYTES ((size_t)16 << 30) /* address space; only what is touched costs memory */
 
 static const char usage[] =
     "hearsay eval [options]: loss and accuracy of a saved model\n"
     "\n"
     "  --state DIR|FILE    a node's state folder (default state), or a .safetensors file\n"
-    "  --data-source NAME  idx, generated or xor (default idx)\n"
+    "  --data-source NAME  idx, generated, xor, text or tokens (default idx)\n"
     "  --data-dir DIR      folder of the IDX files (default Fashion-MNIST)\n"
+    "  --text FILES        files of text, of which the last tenth is the test\n"
+    "  --tokens FILES      the same, files of tokens\n"
+    "  --valid FILES       files for the test alone\n"
     "  --data-seed N       of the generated samples (default 1)\n"
     "  --test-count N      generated test samples (default 2000)\n"
     "  --model NAME        the model of a file that does not say it: a preset (model.name)\n"
@@ -41,6 +41,8 @@ static const char usage[] =
     "whose weights were damaged or changed since is refused. Any other safetensors file is taken\n"
     "as model.start takes it: its tensors must have the names and shapes of the model, and the\n"
     "training data says how to normalise. --model and --layers have any file taken so.\n"
+    "Of a model of sequences it prints the loss of a token in nats, in bits where each is a byte,\n"
+    "the perplexity, and how many of the tokens that follow it guesses right.\n"
     "Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
 
 struct options {
@@ -57,6 +59,7 @@ struct result {
     uint64_t samples; /* learned by the whole swarm */
     bool has_samples; /* false: the file does not say */
     struct evaluation score;
+    int token_bytes; /* of the test; 0: images */
 };
 
 /* What evaluating takes, given back in one place. */
@@ -71,7 +74,7 @@ struct bench {
 static enum error set_key(struct options *options, const char *key, const char *value,
                           struct problem *problem)
 {
-    char assignment[CONFIG_PATH_BYTES + MODEL_LINE_MAX];
+    char assignment[CONFIG_FILES_BYTES + MODEL_LINE_MAX];
     (void)snprintf(assignment, sizeof assignment, "%s=%s", key, value);
     return config_set(&options->config, assignment, problem);
 }
@@ -81,6 +84,16 @@ static enum error set_model(struct options *options, const char *key, const char
 {
     options->names_model = true;
     return set_key(options, key, value, problem);
+}
+
+/* Files say what kind of data they are. */
+static enum error set_files(struct options *options, const char *source, const char *files,
+                            struct problem *problem)
+{
+    char key[32];
+    (void)snprintf(key, sizeof key, "data.%s", source);
+    const enum error error = set_key(options, "data.source", source, problem);
+    return error == OK ? set_key(options, key, files, problem) : error;
 }
 
 static enum error parse_option(struct options *options, int option, struct problem *problem)
@@ -93,6 +106,12 @@ static enum error parse_option(struct options *options, int option, struct probl
         return set_key(options, "data.source", optarg, problem);
     case 'D':
         return set_key(options, "data.dir", optarg, problem);
+    case 'T':
+        return set_files(options, "text", optarg, problem);
+    case 'O':
+        return set_files(options, "tokens", optarg, problem);
+    case 'V':
+        return set_key(options, "data.valid", optarg, problem);
     case 'E':
         return set_key(options, "data.seed", optarg, problem);
     case 'N':
@@ -120,6 +139,9 @@ static enum error parse_options(struct options *options, int argc, char **argv,
     static const struct option known[] = {{"state", required_argument, NULL, 's'},
                                           {"data-source", required_argument, NULL, 'S'},
                                           {"data-dir", required_argument, NULL, 'D'},
+                                          {"text", required_argument, NULL, 'T'},
+                                          {"tokens", required_argument, NULL, 'O'},
+                                          {"valid", required_argument, NULL, 'V'},
                                           {"data-seed", required_argument, NULL, 'E'},
                                           {"test-count", required_argument, NULL, 'N'},
                                           {"model", required_argument, NULL, 'M'},
@@ -142,73 +164,49 @@ static enum error parse_options(struct options *options, int argc, char **argv,
     return OK;
 }
 
-/* The file itself, or the base in a state folder. */
-static enum error find_file(char path[static BASE_PATH_BYTES], const char *state,
-                            struct problem *problem)
+/* The samples of a model, in words. */
+static struct setup_input input_of(struct shape shape, const struct dataset *test)
 {
-    struct stat found;
-    const bool is_folder = stat(state, &found) == 0 && S_ISDIR(found.st_mode);
-    if (is_folder)
-        export_path(path, state);
-    else
-        (void)snprintf(path, BASE_PATH_BYTES, "%s", state);
-    if (is_folder && stat(path, &found) != 0 && errno == ENOENT)
-        return problem_set(problem, MISSING,
-                           "%.300s: is not there yet: a node writes it every node.save_s, with "
-                           "each checkpoint, and when it leaves",
-                           path);
-    return OK;
+    const struct dataset samples = {.shape = shape, .token_bytes = test->token_bytes};
+    return setup_input(&samples);
 }
 
-/* Loads the test set, normalised as the file says. */
+/* Images have the classes that the model knows; a text need not have all tokens. */
+static enum error check_fits(const struct dataset *test, const struct safetensors_about *about,
+                             struct problem *problem)
+{
+    const bool fits = memcmp(&test->shape, &about->in, sizeof test->shape) == 0 &&
+                      (test->tokens || test->classes == about->classes);
+    if (fits)
+        return OK;
+    return problem_set(problem, MISMATCH,
+                       "the model is for %s samples of %d classes, the test set has %s of %d; "
+                       "choose the data it was trained on with --data-source%s",
+                       input_of(about->in, test).text, about->classes,
+                       input_of(test->shape, test).text, test->classes,
+                       about->in.length > 0 ? ", --text or --tokens" : "");
+}
+
+/* Loads the test set, normalised as the file says, in sequences as long as the file says. */
 static enum error load_test(struct dataset *test, const struct config_data *data,
                             const struct safetensors_about *about, struct problem *problem)
 {
-    struct dataset_options options = {.source = data->source,
-                                      .directory = data->dir,
-                                      .seed = data->seed,
-                                      .train_count = data->train_count,
-                                      .test_count = data->test_count,
-                                      .shards = 1};
+    struct dataset_options options = setup_dataset_options(data);
+    if (about->in.length > 0 && !dataset_is_sequences(data->source))
+        return problem_set(problem, MISMATCH,
+                           "the model is for sequences of %d tokens; name some with --text or "
+                           "--tokens",
+                           about->in.length);
+    options.shard = 0;
+    options.shards = 1;
+    if (about->in.length > 0)
+        options.context = (uint32_t)about->in.length;
     enum error error = dataset_load_test(test, &options, problem);
     if (error != OK)
         return error;
     test->mean = about->mean;
     test->scale = about->scale;
-    const bool fits = test->shape.channels == about->in.channels &&
-                      test->shape.height == about->in.height &&
-                      test->shape.width == about->in.width && test->classes == about->classes;
-    if (fits)
-        return OK;
-    return problem_set(problem, MISMATCH,
-                       "the model is for %dx%dx%d samples of %d classes, the test set has "
-                       "%dx%dx%d of %d; choose the data it was trained on with --data-source",
-                       about->in.channels, about->in.height, about->in.width, about->classes,
-                       test->shape.channels, test->shape.height, test->shape.width, test->classes);
-}
-
-/* A node that trains may replace its file between two reads. Weights and metadata are known to be
- * of one file once the metadata before and after the weights is the same. */
-static enum error load_weights(const char *path, const struct model *model, float *weights,
-                               struct safetensors_about *about, struct problem *problem)
-{
-    for (int i = 0; i < READS_MAX; i++) {
-        const struct safetensors_about before = *about;
-        enum error error = safetensors_load(path, model, weights, problem);
-        if (error == OK)
-            error = safetensors_read_about(path, about, problem);
-        if (error != OK)
-            return error;
-        if (about->digest == before.digest && about->samples == before.samples)
-            return safetensors_checksum(weights, model_parameters(model)) == about->checksum
-                       ? OK
-                       : problem_set(problem, FORGED,
-                                     "%.300s: its weights are not those that were saved: it was "
-                                     "damaged or changed; use another copy",
-                                     path);
-    }
-    return problem_set(problem, FAILED, "%s: is replaced faster than it can be read; copy it",
-                       path);
+    return check_fits(test, about, problem);
 }
 
 static void score(struct bench *bench, const float *weights, struct result *result)
@@ -216,8 +214,20 @@ static void score(struct bench *bench, const float *weights, struct result *resu
     struct evaluator *evaluator =
         evaluator_new(&bench->arena, bench->backend, bench->model, &bench->test);
     result->score = evaluator_run(evaluator, weights, 0, bench->test.count);
+    result->token_bytes = bench->test.tokens ? bench->test.token_bytes : 0;
     (void)snprintf(result->layers, sizeof result->layers, "%s", model_line(bench->model));
     evaluator_free(evaluator);
+}
+
+/* The test may have tokens that the training had not, if the model has room for them. */
+static enum error make_model(struct bench *bench, const struct safetensors_about *about,
+                             struct problem *problem)
+{
+    const struct dataset *test = &bench->test;
+    const int classes = test->classes > about->classes ? test->classes : about->classes;
+    const uint32_t batch = setup_evaluation_batch(about->layers, about->in, classes);
+    return model_new(&bench->model, &bench->arena, bench->backend, about->layers, about->in,
+                     classes, (int)batch, problem);
 }
 
 /* A file that says its model and how its data was normalised. */
@@ -225,14 +235,14 @@ static enum error evaluate_saved(struct bench *bench, const char *path,
                                  const struct options *options, struct safetensors_about *about,
                                  struct result *result, struct problem *problem)
 {
-    enum error error = model_new(&bench->model, &bench->arena, bench->backend, about->layers,
-                                 about->in, about->classes, BATCH, problem);
-    if (error == OK)
-        error = load_test(&bench->test, &options->config.data, about, problem);
+    enum error error = load_test(&bench->test, &options->config.data, about, problem);
+    if (error != OK)
+        return error;
+    error = make_model(bench, about, problem);
     if (error != OK)
         return error;
     float *weights = arena_take(&bench->arena, model_parameters(bench->model), sizeof *weights);
-    error = load_weights(path, bench->model, weights, about, problem);
+    error = saved_model_load(path, bench->model, weights, about, problem);
     if (error != OK)
         return error;
     result->digest = about->digest;
@@ -251,8 +261,8 @@ static enum error evaluate_start(struct bench *bench, const char *path,
     struct setup_model made = {0};
     enum error error = setup_data(&options->config, &train, &bench->test, problem);
     if (error == OK)
-        error = setup_model(&options->config, BATCH, &train, &bench->arena, bench->backend, &made,
-                            problem);
+        error =
+            setup_model(&options->config, 1, &train, &bench->arena, bench->backend, &made, problem);
     dataset_free(&train);
     if (error != OK)
         return error;
@@ -297,15 +307,24 @@ static enum error evaluate(const char *path, const struct options *options, stru
     return error;
 }
 
+static void print_real(const char *key, double value)
+{
+    if (isfinite(value))
+        (void)printf("\"%s\": %.9g, ", key, value);
+    else
+        (void)printf("\"%s\": null, ", key);
+}
+
 static void print_json(const struct result *result)
 {
     const struct evaluation *score = &result->score;
-    (void)fputs("{\"loss\": ", stdout);
-    if (isfinite(score->loss))
-        (void)printf("%.9g", score->loss);
-    else
-        (void)fputs("null", stdout);
-    (void)printf(", \"accuracy\": %.6f, \"test_samples\": %" PRIu32 ", \"digest\": \"%016" PRIx64
+    (void)fputs("{", stdout);
+    print_real("loss", score->loss);
+    if (result->token_bytes == 1)
+        print_real("bits_per_byte", score->loss / log(2));
+    if (result->token_bytes > 0)
+        print_real("perplexity", exp(score->loss));
+    (void)printf("\"accuracy\": %.6f, \"test_samples\": %" PRIu32 ", \"digest\": \"%016" PRIx64
                  "\", \"samples\": ",
                  (double)score->correct / score->samples, score->samples, result->digest);
     if (result->has_samples)
@@ -314,18 +333,35 @@ static void print_json(const struct result *result)
         (void)fputs("null}\n", stdout);
 }
 
-static void print_text(const struct result *result)
+static void print_score(const struct result *result)
 {
     const struct evaluation *score = &result->score;
+    const double share = 100.0 * score->correct / score->samples;
+    if (result->token_bytes == 0) {
+        (void)printf("loss      %.4f\n", score->loss);
+        (void)printf("accuracy  %.2f %% (%" PRIu32 " of %" PRIu32 " test samples)\n", share,
+                     score->correct, score->samples);
+        return;
+    }
+    const char *unit = result->token_bytes == 1 ? "byte" : "token";
+    (void)printf("loss      %.4f nats per %s", score->loss, unit);
+    if (result->token_bytes == 1)
+        (void)printf(", %.4f bits per byte", score->loss / log(2));
+    (void)printf("\nperplexity %.2f\n", exp(score->loss));
+    (void)printf("accuracy  %.2f %% (%" PRIu32 " of %" PRIu32
+                 " %ss that follow were guessed right)\n",
+                 share, score->correct, score->samples, unit);
+}
+
+static void print_text(const struct result *result)
+{
     (void)printf("layers    %s\n", result->layers);
     if (result->has_samples)
         (void)printf("learned   %" PRIu64 " samples\n", result->samples);
     else
         (void)puts("learned   not said in the file");
     (void)printf("digest    %016" PRIx64 "\n", result->digest);
-    (void)printf("loss      %.4f\n", score->loss);
-    (void)printf("accuracy  %.2f %% (%" PRIu32 " of %" PRIu32 " test samples)\n",
-                 100.0 * score->correct / score->samples, score->correct, score->samples);
+    print_score(result);
 }
 
 int eval_run(int argc, char **argv)
@@ -344,7 +380,7 @@ int eval_run(int argc, char **argv)
     }
     char path[BASE_PATH_BYTES];
     struct result result;
-    enum error error = find_file(path, options.state, &problem);
+    enum error error = saved_model_find(path, options.state, &problem);
     if (error == OK)
         error = evaluate(path, &options, &result, &problem);
     if (error != OK) {

@@ -3,10 +3,9 @@
  *   defaults ─► file (INI) ─► --set section.key=value … ─► config_check ─► struct config
  *
  * One table (config_key.c) says of each key its section, type, unit, default, bounds and meaning;
- * parsing, messages and config_print follow from it. [train] batch in a file is
- * config->train.batch. Relative paths start at the folder the program was started in.
- * Files are read by config_read.h.
- * Held by tests/unit/config/test_config.c: what config_print writes is read back, equal.
+ * parsing (config_read.h), messages and config_print follow from it. [train] batch in a file is
+ * config->train.batch. Relative paths start at the folder the program was started in. Held by
+ * tests/unit/config/test_config.c: what config_print writes is read back, equal.
  */
 #ifndef HEARSAY_CONFIG_CONFIG_H
 #define HEARSAY_CONFIG_CONFIG_H
@@ -17,14 +16,14 @@
 
 #include "backend/device.h"
 #include "base/error.h"
+#include "config/config_address.h"
 #include "data/dataset.h"
 #include "layers/model.h"
-#include "socket/address.h"
 #include "training/optimizer.h"
 
-#define CONFIG_PEERS_MAX        64
 #define CONFIG_SLICES_MAX       4096
 #define CONFIG_PATH_BYTES       1024
+#define CONFIG_FILES_BYTES      4096
 #define CONFIG_NAME_BYTES       64
 #define CONFIG_LINE_BYTES       16384      /* the longest line of a file, and the longest --set */
 #define CONFIG_INCARNATIONS_MAX 32768      /* what they published fits into a checkpoint */
@@ -35,11 +34,6 @@
 struct slice {
     uint32_t index; /* from 0, as dataset_options counts; written i/n, from 1 */
     uint32_t count; /* of slices */
-};
-
-struct address_list {
-    struct address item[CONFIG_PEERS_MAX];
-    uint32_t count; /* of item */
 };
 
 struct config_node {
@@ -65,12 +59,16 @@ struct config_model {
 };
 
 struct config_data {
-    enum dataset_source source;  /* files, or generated */
-    char dir[CONFIG_PATH_BYTES]; /* folder of IDX files */
-    uint64_t seed;               /* of the cut into shards, and of generated samples */
-    struct slice shard;          /* the part of the training set for this node */
-    uint32_t train_count;        /* generated training samples */
-    uint32_t test_count;         /* generated test samples */
+    enum dataset_source source;      /* files, or generated */
+    char dir[CONFIG_PATH_BYTES];     /* folder of IDX files */
+    char text[CONFIG_FILES_BYTES];   /* files to learn byte by byte */
+    char tokens[CONFIG_FILES_BYTES]; /* files of tokens */
+    char valid[CONFIG_FILES_BYTES];  /* text, tokens: files for the test; "": the last tenth is */
+    uint32_t context;                /* tokens of a sample */
+    uint64_t seed;                   /* of the cut into shards, and of generated samples */
+    struct slice shard;              /* the part of the training set for this node */
+    uint32_t train_count;            /* generated training samples */
+    uint32_t test_count;             /* generated test samples */
 };
 
 struct config_train {
@@ -87,7 +85,9 @@ struct config_train {
     double beta2;                  /* of AdamW */
     bool nesterov;                 /* Nesterov momentum, for SGD */
     double weight_decay;           /* decoupled for AdamW */
+    double clip;                   /* length of the gradients at most; 0: no limit */
     enum schedule schedule;        /* of the learning rate */
+    uint64_t warmup_samples;       /* until the rate has risen, in samples of the swarm */
     uint64_t period_samples;       /* of the schedule, in samples of the swarm */
     double decay;                  /* of the rate, per period or over it */
     uint64_t samples_max;          /* trained here; 0: no end */

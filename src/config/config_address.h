@@ -1,11 +1,19 @@
 /* Configuration values that are addresses: the text of a key becomes a struct address, or a list.
  *
- * For config_value.c, which says what all have in common.
+ * The functions are for config_value.c, which says what all have in common.
  */
 #ifndef HEARSAY_CONFIG_CONFIG_ADDRESS_H
 #define HEARSAY_CONFIG_CONFIG_ADDRESS_H
 
 #include "config/config_key.h"
+#include "socket/address.h"
+
+#define CONFIG_PEERS_MAX 64
+
+struct address_list {
+    struct address item[CONFIG_PEERS_MAX];
+    uint32_t count; /* of item */
+};
 
 /* to: struct address; CONFIG_ADDRESS. */
 enum error config_address_set(void *to, const struct config_key *key, const char *text,

@@ -45,24 +45,50 @@ static enum error check_node(const struct config_node *node, struct finding *fin
     return OK;
 }
 
+static enum error check_data(const struct config_data *data, struct finding *finding)
+{
+    CHECK(data->shard.index < data->shard.count);
+    if (data->source == DATASET_TEXT && !data->text[0])
+        return against(finding, "data", "source",
+                       " = text needs text, the files to learn, such as text = shakespeare.txt");
+    if (data->source == DATASET_TOKENS && !data->tokens[0])
+        return against(finding, "data", "source",
+                       " = tokens needs tokens, the files to learn, such as tokens = train*.bin");
+    if (data->valid[0] && !dataset_is_sequences(data->source))
+        return against(finding, "data", "valid",
+                       " is for source = text or tokens; leave it out otherwise");
+    if (data->source == DATASET_GENERATED && data->train_count < data->shard.count)
+        return against(finding, "data", "shard",
+                       " has more parts (%u) than train_count has samples (%u)", data->shard.count,
+                       data->train_count);
+    return OK;
+}
+
+static enum error check_rate(const struct config_train *train, struct finding *finding)
+{
+    if (train->schedule == CONSTANT)
+        return OK;
+    if (train->period_samples == 0)
+        return against(finding, "train", "schedule", " needs period_samples, at least 1");
+    if (train->warmup_samples >= train->period_samples)
+        return against(finding, "train", "warmup_samples",
+                       " (%llu) is not below period_samples (%llu); the rate falls after it rose",
+                       (unsigned long long)train->warmup_samples,
+                       (unsigned long long)train->period_samples);
+    return OK;
+}
+
 static enum error check_learning(const struct config *config, struct finding *finding)
 {
-    CHECK(config->data.shard.index < config->data.shard.count);
     if (!config->model.layers[0] && !model_preset(config->model.name))
         return against(finding, "model", "name",
                        " = %s: no such model; there are %s, or give layers", config->model.name,
                        model_presets());
-    if (config->train.schedule != CONSTANT && config->train.period_samples == 0)
-        return against(finding, "train", "schedule", " needs period_samples, at least 1");
     if (config->train.optimizer == OPTIMIZER_ADAM && config->train.nesterov)
         return against(finding, "train", "nesterov",
                        " is for optimizer = sgd; leave it out with adam");
-    bool generated = config->data.source == DATASET_GENERATED;
-    if (generated && config->data.train_count < config->data.shard.count)
-        return against(finding, "data", "shard",
-                       " has more parts (%u) than train_count has samples (%u)",
-                       config->data.shard.count, config->data.train_count);
-    return OK;
+    const enum error error = check_data(&config->data, finding);
+    return error == OK ? check_rate(&config->train, finding) : error;
 }
 
 static enum error check_limits(const struct config_limits *limits, struct finding *finding)

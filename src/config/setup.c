@@ -12,43 +12,70 @@
 
 #define PARTITION_S                                                                                \
     30 /* of the training of all: what a side learned alone in less is simply added */
+#define PARAMETER_LAYOUT 2 /* of the flat vector: matrices, then biases. 1: layer by layer */
 #define EVALUATION_BATCH 100
+#define EVALUATION_BYTES ((size_t)128 << 20)
 #define START_TEXT_BYTES 32
 #define ARENA_BYTES      ((size_t)64 << 30) /* address space; only what is touched costs memory */
 
-enum error setup_data(const struct config *config, struct dataset *train, struct dataset *test,
-                      struct problem *problem)
+struct dataset_options setup_dataset_options(const struct config_data *data)
 {
-    const struct dataset_options options = {
-        .source = config->data.source,
-        .directory = config->data.dir,
-        .seed = config->data.seed,
-        .train_count = config->data.train_count,
-        .test_count = config->data.test_count,
-        .shard = config->data.shard.index,
-        .shards = config->data.shard.count,
+    return (struct dataset_options){
+        .source = data->source,
+        .directory = data->dir,
+        .files = data->source == DATASET_TEXT ? data->text : data->tokens,
+        .valid = data->valid,
+        .context = data->context,
+        .seed = data->seed,
+        .train_count = data->train_count,
+        .test_count = data->test_count,
+        .shard = data->shard.index,
+        .shards = data->shard.count,
     };
-    CHECK(options.shard < options.shards);
-    enum error error = dataset_load_train(train, &options, problem);
-    if (error != OK)
-        return error;
-    error = dataset_load_test(test, &options, problem);
-    if (error != OK)
-        return error;
+}
+
+/* The test set is normalised as the training set, and may not have what that has not; but both may
+ * have tokens that the other has not. */
+static enum error match_sets(const char *directory, struct dataset *train, struct dataset *test,
+                             struct problem *problem)
+{
+    if (train->tokens && test->classes > train->classes)
+        train->classes = test->classes;
     if (memcmp(&train->shape, &test->shape, sizeof train->shape) != 0 ||
         test->classes > train->classes)
         return problem_set(problem, MISMATCH,
                            "%s: the test samples have another shape or more classes than the "
                            "training samples; take both from the same data set",
-                           options.directory);
+                           directory);
     test->mean = train->mean;
     test->scale = train->scale;
     return OK;
 }
 
+enum error setup_data(const struct config *config, struct dataset *train, struct dataset *test,
+                      struct problem *problem)
+{
+    const struct dataset_options options = setup_dataset_options(&config->data);
+    CHECK(options.shard < options.shards);
+    enum error error = dataset_load_train(train, &options, problem);
+    if (error == OK)
+        error = dataset_load_test(test, &options, problem);
+    return error == OK ? match_sets(options.directory, train, test, problem) : error;
+}
+
 static const char *layers_of(const struct config *config)
 {
     return config->model.layers[0] ? config->model.layers : model_preset(config->model.name);
+}
+
+/* As images always were; of sequences, which may be long, what takes no more room than a step. */
+uint32_t setup_evaluation_batch(const char *line, struct shape in, int classes)
+{
+    const size_t sample_bytes = in.length > 0 ? model_sample_bytes(line, in, classes) : 0;
+    if (sample_bytes == 0)
+        return EVALUATION_BATCH;
+    const size_t fitting = EVALUATION_BYTES / sample_bytes;
+    return fitting >= EVALUATION_BATCH ? EVALUATION_BATCH : fitting > 0 ? (uint32_t)fitting : 1;
 }
 
 uint32_t setup_batch_max(const struct config *config, const struct dataset *train)
@@ -94,7 +121,9 @@ struct learner_options setup_learner_options(const struct config *config,
                               .momentum = (float)train->momentum,
                               .weight_decay = (float)train->weight_decay,
                               .nesterov = train->nesterov},
+                      .clip = (float)train->clip,
                       .schedule = train->schedule,
+                      .warmup_samples = train->warmup_samples,
                       .period_samples = train->period_samples,
                       .decay = (float)train->decay},
         .batch = batch_max ? smaller(BATCH_SIZE_START, batch_max) : train->batch,
@@ -107,6 +136,19 @@ struct learner_options setup_learner_options(const struct config *config,
         .test_to = (uint32_t)((uint64_t)tests * (part.index + 1) / part.count),
         .density_max = density_max < 1 ? 1 : (uint32_t)density_max,
     };
+}
+
+struct setup_input setup_input(const struct dataset *dataset)
+{
+    struct setup_input input;
+    const struct shape shape = dataset->shape;
+    if (shape.length > 0)
+        (void)snprintf(input.text, sizeof input.text, "%d %s", shape.length,
+                       dataset->token_bytes == 1 ? "bytes" : "tokens");
+    else
+        (void)snprintf(input.text, sizeof input.text, "%dx%dx%d", shape.channels, shape.height,
+                       shape.width);
+    return input;
 }
 
 /* b0, and what sets it apart from others. */
@@ -141,7 +183,8 @@ enum error setup_model(const struct config *config, uint32_t batch_max, const st
         return problem_set(problem, MISSING,
                            "model.name: there is no model \"%s\"; known: %s; or give model.layers",
                            config->model.name, model_presets());
-    const uint32_t most = batch_max > EVALUATION_BATCH ? batch_max : EVALUATION_BATCH;
+    const uint32_t tested = setup_evaluation_batch(line, train->shape, train->classes);
+    const uint32_t most = batch_max > tested ? batch_max : tested;
     struct problem why;
     enum error error = model_new(&made->model, arena, backend, line, train->shape, train->classes,
                                  (int)most, &why);
@@ -154,9 +197,9 @@ enum error setup_model(const struct config *config, uint32_t batch_max, const st
         model_free(made->model);
         return error;
     }
-    (void)snprintf(made->description, sizeof made->description, "%dx%dx%d: %s; %s",
-                   train->shape.channels, train->shape.height, train->shape.width,
-                   model_line(made->model), start);
+    const struct setup_input input = setup_input(train);
+    (void)snprintf(made->description, sizeof made->description, "%s, layout %d: %s; %s", input.text,
+                   PARAMETER_LAYOUT, model_line(made->model), start);
     return OK;
 }
 

@@ -44,10 +44,18 @@ void setup_free(struct setup *setup);
 
 /* The steps of setup_make, for a program with more than one node. */
 
+struct dataset_options setup_dataset_options(const struct config_data *data);
+
 /* What the configuration says of the data; test has the mean and scale of train. Both must be
  * freed, whatever comes back (begin with zeros). */
 enum error setup_data(const struct config *config, struct dataset *train, struct dataset *test,
                       struct problem *problem) MUST_USE;
+
+/* What a model of this data takes: "1x28x28", "64 bytes" (of text) or "64 tokens". */
+struct setup_input {
+    char text[48];
+};
+struct setup_input setup_input(const struct dataset *dataset);
 
 /* What computes, and its name; auto: the CPU for a node that only relays. */
 enum error setup_device(const struct config *config, struct backend **backend,
@@ -65,6 +73,9 @@ enum error setup_model(const struct config *config, uint32_t batch_max, const st
 
 /* The largest batch that a learner by this configuration may come to. */
 uint32_t setup_batch_max(const struct config *config, const struct dataset *train);
+
+/* Samples that a model of this line and data evaluates at once. */
+uint32_t setup_evaluation_batch(const char *line, struct shape in, int classes);
 
 /* data_node: the order of its samples differs from that of other nodes. tests: how many. */
 struct learner_options setup_learner_options(const struct config *config,

@@ -77,8 +77,10 @@ int shutdown_run(const struct shutdown *closing)
     int code = save_all(closing, &problem) == OK ? 0 : 1;
     if (code != 0)
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);
+    /* On all images; a text may have so many sequences that a machine is stopped before. */
     if (closing->config->train.evaluate_s > 0)
-        final.evaluation = learner_evaluate(closing->setup->learner, true);
+        final.evaluation = learner_evaluate(closing->setup->learner,
+                                            model_input(closing->setup->model).length == 0);
     (void)getrusage(RUSAGE_SELF, &usage);
     final.rss_bytes_max = (uint64_t)usage.ru_maxrss * 1024;
     id_hex(final.id, closing->setup->identity.id);

@@ -22,7 +22,7 @@ patience_s=240
 
 # The client, as a member of this swarm and model; later options win.
 client=(/usr/bin/python3 -uB "$here/client.py" --identity "$dir/client.key"
-    --swarm-key "$dir/swarm.key" --model "1x28x28: $layers; seed 1" --parameters 76330)
+    --swarm-key "$dir/swarm.key" --model "1x28x28, layout 2: $layers; seed 1" --parameters 76330)
 
 # The client must end with this exit code, and have printed a line like each of these.
 expect_lines() {
@@ -56,9 +56,9 @@ start_client "$one" --swarm-key "$dir/other.key"
 expect_lines 3 '^turned away: closed without a word: it has another swarm key'
 start_client "$one" --swarm other
 expect_lines 3 '^turned away: refused: it has another swarm$'
-start_client "$one" --model "1x28x28: $layers; seed 2"
+start_client "$one" --model "1x28x28, layout 2: $layers; seed 2"
 expect_lines 3 '^turned away: refused: it has another model$'
-start_client "$one" --model "1x28x28: dense 10; seed 1" --parameters 7850
+start_client "$one" --model "1x28x28, layout 2: dense 10; seed 1" --parameters 7850
 expect_lines 3 '^turned away: refused: it has another model, another number of parameters$'
 
 tell 'a rumor with a forged signature ends the conversation'

@@ -107,7 +107,7 @@ again+=(--set "model.start=$base")
 of 'swarm "new", and this is swarm "old": name that one as node.swarm, or' --set node.swarm=old
 of 'node [0-9a-f]{8}, and this is node [0-9a-f]{8}: name the key of that one as node.identity, or' \
     --set "node.identity=$dir/old.key"
-of 'another model \(1x28x28: dense 16, relu, dense 10.*\); give each model a folder' \
+of 'another model \(1x28x28, layout 2: dense 16, relu, dense 10.*\); give each model a folder' \
     --set model.start= --set 'model.layers=dense 16, tanh, dense 10'
 
 # Is there a model, of so many samples at least?

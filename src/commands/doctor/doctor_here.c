@@ -220,17 +220,30 @@ static void look_at_model(struct doctor *doctor, const struct dataset *train)
     arena_release(&arena);
 }
 
-static void look_at_data(struct doctor *doctor)
+static void say_data(struct doctor *doctor, const struct dataset *train, const struct dataset *test)
 {
     const struct slice shard = doctor->config.data.shard;
+    const struct setup_input input = setup_input(train);
+    if (train->tokens)
+        doctor_say(doctor, VERDICT_OK, "data",
+                   "%u training samples (slice %u/%u) of %s, out of %zu; %u test samples, out of "
+                   "%zu; %d classes",
+                   (unsigned)train->count, (unsigned)shard.index + 1, (unsigned)shard.count,
+                   input.text, train->tokens_count, (unsigned)test->count, test->tokens_count,
+                   train->classes);
+    else
+        doctor_say(doctor, VERDICT_OK, "data",
+                   "%u training samples (slice %u/%u), %u test samples, %s, %d classes",
+                   (unsigned)train->count, (unsigned)shard.index + 1, (unsigned)shard.count,
+                   (unsigned)test->count, input.text, train->classes);
+}
+
+static void look_at_data(struct doctor *doctor)
+{
     struct dataset train = {0}, test = {0};
     struct problem problem;
     if (setup_data(&doctor->config, &train, &test, &problem) == OK) {
-        doctor_say(doctor, VERDICT_OK, "data",
-                   "%u training samples (slice %u/%u), %u test samples, %dx%dx%d, %d classes",
-                   (unsigned)train.count, (unsigned)shard.index + 1, (unsigned)shard.count,
-                   (unsigned)test.count, train.shape.channels, train.shape.height,
-                   train.shape.width, train.classes);
+        say_data(doctor, &train, &test);
         look_at_model(doctor, &train);
     } else {
         doctor_say(doctor, VERDICT_FAIL, "data", "%s", problem.text);

@@ -118,7 +118,7 @@ static void a_value_of_the_wrong_type_is_refused_with_what_is_allowed(void **sta
     assert_set_refused("train.rate=1e999", "not a number");
     assert_set_refused("train.rate=0.1s", "not a number");
     assert_set_refused("train.enabled=maybe", "allowed: yes or no");
-    assert_set_refused("train.schedule=steps", "allowed: one of constant|step|cosine");
+    assert_set_refused("train.schedule=steps", "allowed: one of constant|step|cosine|linear");
     assert_set_refused("train.schedule=", "no such choice");
     assert_set_refused("train.device=cuda", "no such device; allowed: auto, cpu, cuda:N or");
     assert_set_refused("train.device=cuda:", "no such device");
@@ -259,6 +259,9 @@ static void settings_that_contradict_each_other_are_refused(void **state)
     assert_contradicts("model.name=resnet", "model.layers=\"\"", "no such model; there are");
     assert_contradicts("train.optimizer=adam", "train.nesterov=yes", "is for optimizer = sgd");
     assert_contradicts("train.schedule=step", "train.period_samples=0", "needs period_samples");
+    assert_contradicts("data.source=text", "data.tokens=a.bin", "= text needs text, the files");
+    assert_contradicts("data.source=tokens", "data.text=a.txt", "= tokens needs tokens, the files");
+    assert_contradicts("data.source=idx", "data.valid=a.txt", "is for source = text or tokens");
     assert_contradicts("limits.half_open=4", "limits.half_open_per_net=5", "half_open_per_net (5)");
     assert_contradicts("limits.members=2", "limits.peers=3", "peers (3)");
     assert_contradicts("limits.incarnations=30000", "limits.send_queue_bytes=1M",
@@ -268,6 +271,14 @@ static void settings_that_contradict_each_other_are_refused(void **state)
     struct config config;
     struct problem problem = {""};
     config_defaults(&config);
+    must_set(&config, "train.warmup_samples=6000"); /* and constant then */
+    assert_int_equal(config_check(&config, &problem), OK);
+    must_set(&config, "train.schedule=linear");
+    must_set(&config, "train.period_samples=6000");
+    assert_int_equal(config_check(&config, &problem), MALFORMED);
+    must_say(&problem, "[train] warmup_samples (6000) is not below period_samples (6000)");
+    must_set(&config, "train.period_samples=6001");
+    assert_int_equal(config_check(&config, &problem), OK);
     must_set(&config, "node.listen=none");
     must_set(&config, "node.peers=a:1");
     must_set(&config, "model.name=mine");

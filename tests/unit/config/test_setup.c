@@ -3,7 +3,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -67,7 +70,10 @@ static const struct way to_learner[] = {
     TO("train.nesterov=yes", learner_options, optimizer.sgd.nesterov),
     TO("train.weight_decay=0.7", learner_options, optimizer.sgd.weight_decay),
     TO("train.beta2=0.7", learner_options, optimizer.beta2),
+    TO("train.clip=0.7", learner_options, optimizer.clip),
     TO("train.schedule=cosine", learner_options, optimizer.schedule),
+    TO("train.schedule=linear", learner_options, optimizer.schedule),
+    TO("train.warmup_samples=7", learner_options, optimizer.warmup_samples),
     TO("train.period_samples=7", learner_options, optimizer.period_samples),
     TO("train.decay=0.7", learner_options, optimizer.decay),
     TO("train.evaluate_part=2/7", learner_options, test_from),
@@ -186,6 +192,77 @@ static void what_is_said_of_training_reaches_the_learner(void **state)
     dataset_free(&test);
 }
 
+/* Sequences: what a configuration names is loaded, and says what the others' must be like. */
+
+struct text_file {
+    char path[64];
+    char setting[96]; /* that names it */
+};
+
+static struct text_file text_of(size_t count, const char *key)
+{
+    struct text_file text = {.path = "/tmp/hearsay-setup-XXXXXX"};
+    const int file = mkstemp(text.path);
+    assert_true(file >= 0);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(write(file, i % 2 ? "\1" : "\0", 1), 1);
+    assert_int_equal(close(file), 0);
+    (void)snprintf(text.setting, sizeof text.setting, "%s=%s", key, text.path);
+    return text;
+}
+
+static void sequences_are_loaded_as_is_said(void **state)
+{
+    (void)state;
+    static const char *const sources[][4] = {
+        {"data.source=text", "data.text", "embed 256 4, logits tied", "20 bytes, layout 2: embed 256 4, "},
+        {"data.source=tokens", "data.tokens", "embed 257 4, logits", "20 tokens, layout 2: embed 257 4, "}};
+    for (size_t i = 0; i < 2; i++) {
+        struct config config;
+        struct problem problem = {""};
+        struct dataset train = {0}, test = {0};
+        struct setup_model made;
+        struct arena arena;
+        struct backend *backend = backend_cpu(1);
+        const struct text_file learned = text_of(1000, sources[i][1]);
+        const struct text_file tested = text_of(402, "data.valid");
+        set(&config, sources[i][0]);
+        (void)snprintf(config.model.layers, sizeof config.model.layers, "%s", sources[i][2]);
+        assert_int_equal(config_set(&config, "data.context=20", &problem), OK);
+        assert_int_equal(config_set(&config, learned.setting, &problem), OK);
+        assert_int_equal(config_set(&config, tested.setting, &problem), OK);
+        if (setup_data(&config, &train, &test, &problem) != OK)
+            fail_msg("%s", problem.text);
+        assert_int_equal(train.count, 1000 / train.token_bytes / 20 - 1);
+        assert_int_equal(test.count, (402 / test.token_bytes - 1) / 20);
+        assert_int_equal(train.classes, i ? 257 : 256);
+        arena_init(&arena, 64u << 20);
+        if (setup_model(&config, 8, &train, &arena, backend, &made, &problem) != OK)
+            fail_msg("%s", problem.text);
+        if (strncmp(made.description, sources[i][3], strlen(sources[i][3])) != 0)
+            fail_msg("described as %s", made.description);
+        model_free(made.model);
+        backend->close(backend);
+        arena_release(&arena);
+        dataset_free(&train);
+        dataset_free(&test);
+        assert_int_equal(unlink(learned.path), 0);
+        assert_int_equal(unlink(tested.path), 0);
+    }
+}
+
+/* Long sequences of many tokens would take gigabytes a hundred at a time. */
+static void fewer_sequences_than_images_are_evaluated_at_once(void **state)
+{
+    (void)state;
+    const struct shape image = {1, 28, 28, 0}, tokens = {1, 1, 1, 1024}, few = {1, 1, 1, 8};
+    assert_int_equal(setup_evaluation_batch("dense 50257", image, 50257), 100);
+    assert_int_equal(setup_evaluation_batch("embed 9 2, logits tied", few, 9), 100);
+    assert_int_equal(setup_evaluation_batch("embed 50257 8, logits tied", tokens, 50257), 1);
+    const uint32_t some = setup_evaluation_batch("embed 999 8, logits tied", tokens, 999);
+    assert_true(some > 10 && some < 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest stories[] = {
@@ -194,6 +271,8 @@ int main(void)
         cmocka_unit_test(times_are_in_nanoseconds),
         cmocka_unit_test(every_key_of_the_exchange_and_its_limits_is_listed),
         cmocka_unit_test(what_is_said_of_training_reaches_the_learner),
+        cmocka_unit_test(sequences_are_loaded_as_is_said),
+        cmocka_unit_test(fewer_sequences_than_images_are_evaluated_at_once),
     };
     return cmocka_run_group_tests(stories, NULL, NULL);
 }

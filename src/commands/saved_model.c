@@ -1,0 +1,48 @@
+#include "commands/saved_model.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#define READS_MAX 100 /* of a file that is being replaced */
+
+enum error saved_model_find(char path[static BASE_PATH_BYTES], const char *state,
+                            struct problem *problem)
+{
+    struct stat found;
+    const bool is_folder = stat(state, &found) == 0 && S_ISDIR(found.st_mode);
+    if (is_folder)
+        export_path(path, state);
+    else
+        (void)snprintf(path, BASE_PATH_BYTES, "%s", state);
+    if (is_folder && stat(path, &found) != 0 && errno == ENOENT)
+        return problem_set(problem, MISSING,
+                           "%.300s: is not there yet: a node writes it every node.save_s, with "
+                           "each checkpoint, and when it leaves",
+                           path);
+    return OK;
+}
+
+/* A node that trains may replace its file between two reads. Weights and metadata are known to be
+ * of one file once the metadata before and after the weights is the same. */
+enum error saved_model_load(const char *path, const struct model *model, float *weights,
+                            struct safetensors_about *about, struct problem *problem)
+{
+    for (int i = 0; i < READS_MAX; i++) {
+        const struct safetensors_about before = *about;
+        enum error error = safetensors_load(path, model, weights, problem);
+        if (error == OK)
+            error = safetensors_read_about(path, about, problem);
+        if (error != OK)
+            return error;
+        if (about->digest == before.digest && about->samples == before.samples)
+            return safetensors_checksum(weights, model_parameters(model)) == about->checksum
+                       ? OK
+                       : problem_set(problem, FORGED,
+                                     "%.300s: its weights are not those that were saved: it was "
+                                     "damaged or changed; use another copy",
+                                     path);
+    }
+    return problem_set(problem, FAILED, "%s: is replaced faster than it can be read; copy it",
+                       path);
+}
