@@ -10,7 +10,9 @@
 #include "base/error.h"
 #include "commands/doctor/doctor.h"
 #include "commands/eval.h"
+#include "commands/generate.h"
 #include "commands/keygen.h"
+#include "commands/model_command.h"
 #include "commands/node_command.h"
 #include "commands/status/status.h"
 #include "commands/status/top.h"
@@ -88,7 +90,9 @@ static const struct command commands[] = {
     {"swarmkey", "make a swarm's key", run_swarmkey},
     {"swarm", "run a whole swarm on this machine and show that its nodes agree", swarm_run},
     {"sim", "play a swarm under virtual time, on any links, with any faults", sim_run},
+    {"model", "the layers of a model as a table: shapes, parameters, work", model_command_run},
     {"eval", "loss and accuracy of a saved model", eval_run},
+    {"generate", "a saved model goes on with a text", generate_run},
 };
 
 static const struct command *find_command(const char *name)

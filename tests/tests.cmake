@@ -36,7 +36,7 @@ add_unit_tests(world support_sim)
 
 add_executable(meddle tests/process/meddle.c)
 add_executable(delay tests/process/delay.c)
-foreach(SCRIPT swarm from_model bad_input sim status doctor gpu deploy resume torture)
+foreach(SCRIPT swarm from_model text bad_input sim status doctor gpu deploy resume torture)
   add_test(NAME ${SCRIPT} COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_${SCRIPT}.sh
                                   $<TARGET_FILE:hearsay> $<TARGET_FILE:meddle>)
   set_tests_properties(${SCRIPT} PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs alone
@@ -49,12 +49,20 @@ add_test(NAME page
 add_test(NAME client COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_client.sh
                              $<TARGET_FILE:hearsay>)
 set_tests_properties(client PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs alone
+# Skipped where there is no PyTorch.
+add_executable(learn_steps tests/process/learn_steps.c)
+target_link_libraries(learn_steps PRIVATE model m)
+find_package(Python3 3.7 COMPONENTS Interpreter)
+if(Python3_FOUND)
+  add_test(NAME against_torch COMMAND Python3::Interpreter
+           ${CMAKE_SOURCE_DIR}/tests/process/against_torch.py $<TARGET_FILE:learn_steps>)
+  set_tests_properties(against_torch PROPERTIES SKIP_RETURN_CODE 77)
+endif()
 add_test(NAME sweep_neon COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_sweep_neon.sh)
 set_tests_properties(page client sweep_neon planted_list PROPERTIES SKIP_RETURN_CODE 77)
 
 # The test of the house: sizes, arrows, words (house), calls (house_calls), and whether these see
 # what they are to see (house_rules).
-find_package(Python3 3.7 COMPONENTS Interpreter)
 if(Python3_FOUND)
   add_test(NAME house COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/house/house.py)
   add_test(NAME house_calls COMMAND Python3::Interpreter

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "commands/swarm/swarm_folder.h"
 #include "commands/swarm/swarm_options.h"
+#include "commands/swarm/swarm_score.h"
 #include "commands/swarm/swarm_view.h"
 #include "config/config.h"
 #include "crypto/secret.h"
@@ -66,7 +67,8 @@ static enum error make_config(const struct swarm *swarm, int i, const char *seed
     config->model.seed = swarm->options.seed;
     config->data.seed = swarm->options.seed;
     config->data.shard = slice;
-    config->train.evaluate_part = slice;
+    config->train.evaluate_part =
+        (struct slice){slice.index, slice.count * swarm->options.evaluate_parts};
     config->train.evaluate_s = EVALUATE_S;
     const int gpus = cuda_module()->devices();
     if (gpus > 0) /* in turn; none has them all on the first */
@@ -288,37 +290,76 @@ static void print_verdict(const struct swarm_verdict *verdict, int nodes)
                      verdict->rumors);
 }
 
-/* A target that was not met may be too high, or the limit too low. */
-static void say_what_was_missing(const struct swarm *swarm, double accuracy)
+/* As the user would write it. */
+static const char *goal_text(char out[static SCORE_TEXT], const struct swarm_goal *goal)
 {
+    if (goal->is_text)
+        (void)snprintf(out, SCORE_TEXT, "%.4g bits/byte", swarm_score_bits(goal->target));
+    else
+        (void)snprintf(out, SCORE_TEXT, "%.4g %%", 100 * goal->target);
+    return out;
+}
+
+/* A target that was not met may be too high, or the limit too low. */
+static void say_what_was_missing(const struct swarm *swarm, double score)
+{
+    char text[SCORE_TEXT];
     const uint64_t samples = swarm_goal_samples(swarm->nodes, swarm->started);
     if (swarm->end == SWARM_TIME_OVER)
-        (void)printf("It was at %.2f %% after %" PRIu64 " samples when the time was over; give it "
+        (void)printf("It was at %s after %" PRIu64 " samples when the time was over; give it "
                      "longer with --seconds.\n",
-                     100 * accuracy, samples);
+                     swarm_score_text(text, swarm->goal.is_text, score), samples);
     else if (swarm->end == SWARM_SAMPLES_OVER || swarm->end == SWARM_LIMIT_OVER)
         (void)printf("That is after %" PRIu64 " samples; give it more with --samples, or a lower "
                      "--target.\n",
                      samples);
 }
 
+/* What the model has learned, for people: the first node that finished goes on with a new line. */
+static void show_text(const struct swarm *swarm)
+{
+    char state[FOLDER_BYTES + 64];
+    for (int i = 1; i <= swarm->started; i++) {
+        if (!swarm_node_finished(&swarm->nodes[i - 1]))
+            continue;
+        (void)snprintf(state, sizeof state, "%s/node%d", swarm->dir, i);
+        (void)printf("\nIt writes:\n");
+        (void)fflush(stdout);
+        const pid_t pid = fork();
+        if (pid == 0) {
+            (void)execl("/proc/self/exe", "hearsay", "generate", "--state", state, "--tokens",
+                        "400", (char *)NULL);
+            _exit(127);
+        }
+        if (pid > 0)
+            (void)waitpid(pid, NULL, 0);
+        return;
+    }
+}
+
 static bool conclude(const struct swarm *swarm)
 {
     const struct swarm_options *options = &swarm->options;
-    const struct swarm_verdict verdict = swarm_judge(swarm->nodes, options->nodes);
-    const bool met = verdict.accuracy >= options->target;
+    const bool is_text = swarm->goal.is_text;
+    const struct swarm_verdict verdict = swarm_judge(swarm->nodes, options->nodes, is_text);
+    const bool met = verdict.score >= swarm->goal.target;
+    char score[SCORE_TEXT], target[SCORE_TEXT];
     if (verdict.finished)
-        swarm_print_table(stdout, swarm->nodes, swarm->started);
+        swarm_print_table(stdout, swarm->nodes, swarm->started, is_text);
     (void)fputc('\n', stdout);
     print_errors(swarm);
     print_verdict(&verdict, options->nodes);
     if (verdict.finished) {
-        (void)printf("Its accuracy is %.2f %%: the target of %.4g %% is %smet.\n",
-                     100 * verdict.accuracy, 100 * options->target, met ? "" : "not ");
+        (void)printf("%s %s: the target of %s is %smet.\n",
+                     is_text ? "It is at" : "Its accuracy is",
+                     swarm_score_text(score, is_text, verdict.score),
+                     goal_text(target, &swarm->goal), met ? "" : "not ");
         if (!met)
-            say_what_was_missing(swarm, verdict.accuracy);
+            say_what_was_missing(swarm, verdict.score);
         swarm_print_traffic(stdout, &verdict);
     }
+    if (is_text)
+        show_text(swarm);
     (void)fflush(stdout);
     return verdict.finished == options->nodes && verdict.same_model && met;
 }
@@ -335,17 +376,23 @@ static void say_what(const struct swarm *swarm)
 {
     static const char *const SOURCES[] = {[DATASET_IDX] = "",
                                           [DATASET_GENERATED] = "generated digits",
-                                          [DATASET_XOR] = "exclusive or"};
+                                          [DATASET_XOR] = "exclusive or",
+                                          [DATASET_TEXT] = "the bytes of ",
+                                          [DATASET_TOKENS] = "the tokens of "};
     const struct swarm_options *options = &swarm->options;
     const struct config *config = &options->config;
-    const bool idx = config->data.source == DATASET_IDX;
-    char limit[64];
+    const char *const files[] = {[DATASET_IDX] = config->data.dir,
+                                 [DATASET_GENERATED] = "",
+                                 [DATASET_XOR] = "",
+                                 [DATASET_TEXT] = config->data.text,
+                                 [DATASET_TOKENS] = config->data.tokens};
+    char limit[64], target[SCORE_TEXT];
     swarm_goal_limit(&swarm->goal, limit, sizeof limit);
-    (void)printf("%d node%s on this machine, until %.4g %% or %s\n", options->nodes,
-                 options->nodes == 1 ? "" : "s", 100 * options->target, limit);
+    (void)printf("%d node%s on this machine, until %s or %s\n", options->nodes,
+                 options->nodes == 1 ? "" : "s", goal_text(target, &swarm->goal), limit);
     (void)printf("  model   %s\n",
                  config->model.layers[0] ? config->model.layers : config->model.name);
-    (void)printf("  data    %s%s%s\n", SOURCES[config->data.source], idx ? config->data.dir : "",
+    (void)printf("  data    %s%s%s\n", SOURCES[config->data.source], files[config->data.source],
                  config->data.source == DATASET_GENERATED && !swarm_options_has_files(config)
                      ? " (no Fashion-MNIST here: package dataset-fashion-mnist)"
                      : "");
@@ -368,6 +415,7 @@ static bool live(struct swarm *swarm, struct problem *problem)
 {
     swarm->start_s = now_s();
     swarm->goal = (struct swarm_goal){.target = swarm->options.target,
+                                      .is_text = swarm->options.is_text,
                                       .seconds = swarm->options.seconds,
                                       .samples = swarm->options.samples};
     say_what(swarm);
@@ -391,7 +439,7 @@ static enum error close_json(FILE *json, const struct swarm *swarm, bool ok,
                              struct problem *problem)
 {
     const struct swarm_options *options = &swarm->options;
-    const bool written = swarm_write_json(json, swarm->nodes, options->nodes, options->target, ok);
+    const bool written = swarm_write_json(json, swarm->nodes, options->nodes, &swarm->goal, ok);
     if (fclose(json) == 0 && written)
         return OK;
     return problem_set(problem, FAILED, "--json %s: cannot be written: %s", options->json,

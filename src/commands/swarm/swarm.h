@@ -36,6 +36,7 @@ struct swarm_node {
     uint64_t bytes_sent;       /* over all links */
     uint64_t bytes_received;   /* over all links */
     uint64_t tested, correct;  /* test samples of its part, in its last evaluation */
+    double tested_loss;        /* of those, the mean */
     uint64_t evaluations;      /* so far */
 
     /* From "final"; has_final says whether it is known. */
@@ -44,12 +45,14 @@ struct swarm_node {
     char digest[20];            /* of the version, as the node counts it */
     char base_digest[20];       /* computed from the base itself */
     char *version;              /* which rumors the base is the sum of */
-    double accuracy, test_loss; /* of the base, on all test samples */
+    double accuracy, test_loss; /* of the base: on all test samples, or on its part of a text */
     double seconds;             /* that it ran */
     uint64_t parameters;        /* of the model */
     uint64_t rumors_known;      /* that the base is the sum of */
     uint64_t rss_bytes_max;     /* most memory it had */
 };
+
+struct swarm_goal;
 
 /* Take what a log line says. False if it is not one. */
 bool swarm_read_line(struct swarm_node *node, const char *line);
@@ -60,12 +63,15 @@ bool swarm_node_finished(const struct swarm_node *node);
 struct swarm_verdict {
     int finished;    /* nodes that ended as they should */
     bool same_model; /* those: one version, one digest, and it is that of their bases */
-    double accuracy; /* the worst of them; not a number: none */
+    double score;    /* images: that of the worst; text: of all parts; not a number: none */
     uint64_t rumors; /* that the model of one of them is the sum of */
     uint64_t sent_bytes, dense_bytes;
 };
 
-struct swarm_verdict swarm_judge(const struct swarm_node *nodes, int count);
+struct swarm_verdict swarm_judge(const struct swarm_node *nodes, int count, bool is_text);
+
+/* swarm_score.h, of a node's last evaluation. */
+double swarm_node_score(const struct swarm_node *node, bool is_text);
 
 /* What sending each step's gradient, in float32, to every other node would have taken. */
 uint64_t swarm_dense_bytes(const struct swarm_node *node, int count);
@@ -73,11 +79,12 @@ uint64_t swarm_dense_bytes(const struct swarm_node *node, int count);
 /* Bytes as a person reads them: "2.2 MB". */
 const char *swarm_amount(double bytes, char out[static 16]);
 
-void swarm_print_table(FILE *out, const struct swarm_node *nodes, int count);
+void swarm_print_table(FILE *out, const struct swarm_node *nodes, int count, bool is_text);
 void swarm_print_traffic(FILE *out, const struct swarm_verdict *verdict);
 
 /* What is not known is null. False, with errno, when it cannot be written. */
-bool swarm_write_json(FILE *out, const struct swarm_node *nodes, int count, double target, bool ok);
+bool swarm_write_json(FILE *out, const struct swarm_node *nodes, int count,
+                      const struct swarm_goal *goal, bool ok);
 
 /* The command; argv[0] begins its messages. Returns the exit code. */
 int swarm_run(int argc, char **argv);

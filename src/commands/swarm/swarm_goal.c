@@ -13,7 +13,7 @@ uint64_t swarm_goal_samples(const struct swarm_node *nodes, int count)
     return samples;
 }
 
-/* The accuracy at which training ends: a twentieth of the way from the target to all correct. */
+/* The score at which training ends: a twentieth of the way from the target to the best there is. */
 static double held_at(const struct swarm_goal *goal)
 {
     return goal->target + (1 - goal->target) / 20;
@@ -23,12 +23,14 @@ static double held_at(const struct swarm_goal *goal)
  * one (or will not change any more), judge the whole. */
 static bool is_target_held(struct swarm_goal *goal, const struct swarm_node *nodes, int count)
 {
-    uint64_t tested = 0, correct = 0, rounds = UINT64_MAX;
+    uint64_t tested = 0, rounds = UINT64_MAX;
+    double score = 0; /* summed over what was tested */
     for (int i = 0; i < count; i++) {
         if (nodes[i].pid == 0)
             continue;
         tested += nodes[i].tested;
-        correct += nodes[i].correct;
+        if (nodes[i].tested > 0)
+            score += swarm_node_score(&nodes[i], goal->is_text) * (double)nodes[i].tested;
         rounds = nodes[i].evaluations < rounds ? nodes[i].evaluations : rounds;
     }
     const uint64_t learned = swarm_goal_samples(nodes, count) - goal->samples_judged;
@@ -36,7 +38,7 @@ static bool is_target_held(struct swarm_goal *goal, const struct swarm_node *nod
         return false;
     goal->rounds_seen = rounds;
     goal->samples_judged += learned;
-    const bool above = (double)correct >= held_at(goal) * (double)tested;
+    const bool above = score >= held_at(goal) * (double)tested;
     goal->rounds_above = above ? goal->rounds_above + 1 : 0;
     return goal->rounds_above >= GOAL_ROUNDS;
 }

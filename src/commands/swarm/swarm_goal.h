@@ -29,7 +29,8 @@ enum swarm_end {
 };
 
 struct swarm_goal {
-    double target;    /* accuracy, 0 .. 1 */
+    double target;    /* score, 0 .. 1 (swarm_score.h) */
+    bool is_text;     /* what the score is of */
     double seconds;   /* limit; 0: none was set */
     uint64_t samples; /* limit, of all nodes together; 0: none was set */
 

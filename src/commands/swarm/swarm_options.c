@@ -7,16 +7,26 @@
 #include <unistd.h>
 
 #include "commands/swarm/swarm.h"
+#include "commands/swarm/swarm_score.h"
+
+#define DICTIONARY  "/usr/share/dictd/gcide.dict.dz" /* 40 MB of English: package dict-gcide */
+#define TEXT_PARTS  64
+#define TARGET      0.88
+#define TARGET_BITS 3.0
 
 const char swarm_options_usage[] =
     "hearsay swarm [options]: a whole swarm on this machine trains one model\n"
     "\n"
     "  --nodes N         processes to start (default 4, at most 32)\n"
-    "  --model NAME      xor, mlp or lenet (default lenet)\n"
+    "  --model NAME      xor, mlp, lenet, gpt-char, ... (default lenet)\n"
     "  --layers LINE     a model of your own, as in: \"dense 128, relu, dense 10\"\n"
-    "  --data NAME       idx, generated or xor (default idx where it is installed)\n"
+    "  --data NAME       idx, generated, xor, text or tokens (default: text for a model\n"
+    "                    that embeds tokens, else idx where it is installed); files of\n"
+    "                    text: --set data.text=FILE (default: the dictionary of Debian's\n"
+    "                    package dict-gcide)\n"
     "  --target A        stop when test accuracy stays above it (default 88); 88 and\n"
-    "                    0.88 are the same, a value above 1 is in percent\n"
+    "                    0.88 are the same, a value above 1 is in percent. Of text: when\n"
+    "                    the bits per byte stay below it (default 3)\n"
     "  --seconds S       stop after this time at the latest\n"
     "  --samples N       stop when all nodes together have learned so many\n"
     "                    (with neither: after 300 s and 400000 samples, whichever is\n"
@@ -83,10 +93,7 @@ static enum error parse_option(struct swarm_options *options, int option, struct
     case 'd':
         return set_key(options, "data.source", optarg, problem);
     case 't':
-        error = parse_number(&options->target, "target", 0, 100, problem);
-        if (error == OK && options->target > 1)
-            options->target /= 100;
-        return error;
+        return parse_number(&options->target, "target", 0, 100, problem);
     case 'S':
         return parse_number(&options->seconds, "seconds", 1, 1e7, problem);
     case 'N':
@@ -119,6 +126,72 @@ bool swarm_options_has_files(const struct config *config)
     return access(path, R_OK) == 0;
 }
 
+/* The layers of the model: its own, or the preset's. */
+static const char *layers_of(const struct config *config)
+{
+    const char *preset = model_preset(config->model.name);
+    return config->model.layers[0] ? config->model.layers : preset ? preset : "";
+}
+
+/* What a language model is trained with where nobody says otherwise (nanoGPT's for a CPU). */
+static enum error set_for_text(struct swarm_options *options, struct problem *problem)
+{
+    static const char *const usual[] = {"train.optimizer=adam",   "train.rate=0.001",
+                                        "train.momentum=0.9",     "train.beta2=0.99",
+                                        "train.batch=12",         "train.clip=1",
+                                        "train.weight_decay=0.1", "train.warmup_samples=1200",
+                                        "train.nesterov=no"};
+    enum error error = OK;
+    for (size_t i = 0; i < sizeof usual / sizeof usual[0] && error == OK; i++)
+        error = config_set(&options->config, usual[i], problem);
+    for (int i = 0; i < options->sets && error == OK; i++)
+        error = config_set(&options->config, options->set[i], problem);
+    return error;
+}
+
+/* A model that embeds tokens learns from text, and from the dictionary where no text is named. */
+static enum error choose_text(struct swarm_options *options, struct problem *problem)
+{
+    struct config_data *data = &options->config.data;
+    const bool has_text = data->text[0] || data->tokens[0];
+    if (has_text || dataset_is_sequences(data->source)) {
+        if (!dataset_is_sequences(data->source))
+            data->source = data->text[0] ? DATASET_TEXT : DATASET_TOKENS;
+        options->evaluate_parts = 1;
+    } else {
+        if (access(DICTIONARY, R_OK) != 0)
+            return problem_set(problem, MISSING,
+                               "the model learns from text, and there is none: install the Debian "
+                               "package dict-gcide, or name a file with --set data.text=FILE");
+        data->source = DATASET_TEXT;
+        (void)snprintf(data->text, sizeof data->text, "%s", DICTIONARY);
+        options->evaluate_parts = TEXT_PARTS;
+    }
+    return set_for_text(options, problem);
+}
+
+/* As it was written: an accuracy, in percent or not, or bits per byte. */
+static double target_score(const struct swarm_options *options, double written)
+{
+    if (options->is_text)
+        return swarm_score_of_bits(written < 0 ? TARGET_BITS : written);
+    return written < 0 ? TARGET : written > 1 ? written / 100 : written;
+}
+
+static enum error complete(struct swarm_options *options, struct problem *problem)
+{
+    enum error error = OK;
+    options->evaluate_parts = 1;
+    if (model_line_tokens(layers_of(&options->config)) > 0)
+        error = choose_text(options, problem);
+    options->is_text = options->config.data.source == DATASET_TEXT;
+    options->target = target_score(options, options->target);
+    if (error == OK && options->is_text && options->target < 0)
+        return problem_set(problem, MALFORMED,
+                           "--target: of text it is in bits per byte, from 0 to 8");
+    return error == OK ? config_check(&options->config, problem) : error;
+}
+
 enum error swarm_options_parse(struct swarm_options *options, int argc, char **argv,
                                struct problem *problem)
 {
@@ -135,7 +208,7 @@ enum error swarm_options_parse(struct swarm_options *options, int argc, char **a
                                           {"set", required_argument, NULL, 'k'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
-    *options = (struct swarm_options){.nodes = 4, .target = 0.88, .seed = 1};
+    *options = (struct swarm_options){.nodes = 4, .target = -1, .seed = 1};
     config_defaults(&options->config);
     if (!swarm_options_has_files(&options->config))
         options->config.data.source = DATASET_GENERATED;
@@ -149,5 +222,5 @@ enum error swarm_options_parse(struct swarm_options *options, int argc, char **a
         return problem_set(problem, MALFORMED,
                            "swarm takes no argument \"%.80s\"; see: hearsay swarm --help",
                            argv[optind]);
-    return config_check(&options->config, problem);
+    return complete(options, problem);
 }

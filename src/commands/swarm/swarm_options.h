@@ -10,7 +10,10 @@
 struct swarm_options {
     struct config config;            /* what all nodes have in common */
     int nodes;                       /* processes to start */
-    double target;                   /* accuracy, 0 .. 1 */
+    bool is_text;                    /* what is learned: bytes of text, else images */
+    double target;                   /* score, 0 .. 1 (swarm_score.h) */
+    uint32_t evaluate_parts;         /* a node's part of the test set is cut into so many, and it
+                                        looks at one: long texts take long */
     double seconds;                  /* limit; 0: none was set */
     uint64_t samples;                /* limit, of all nodes together; 0: none was set */
     uint64_t seed;                   /* of the model, the data and the choices */

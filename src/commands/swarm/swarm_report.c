@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "commands/swarm/swarm.h"
+#include "commands/swarm/swarm_goal.h"
+#include "commands/swarm/swarm_score.h"
 
 static uint64_t number(const json_t *line, const char *key)
 {
@@ -71,6 +72,7 @@ bool swarm_read_line(struct swarm_node *node, const char *bytes)
     } else if (strcmp(note, "evaluated") == 0) {
         node->tested = number(line, "tested");
         node->correct = number(line, "correct");
+        node->tested_loss = real(line, "loss");
         node->evaluations++;
     } else if (strcmp(note, "final") == 0 && !node->has_final) {
         read_final(node, line);
@@ -121,9 +123,20 @@ bool swarm_node_finished(const struct swarm_node *node)
     return node->has_final && WIFEXITED(node->exit_status) && WEXITSTATUS(node->exit_status) == 0;
 }
 
-struct swarm_verdict swarm_judge(const struct swarm_node *nodes, int count)
+double swarm_node_score(const struct swarm_node *node, bool is_text)
 {
-    struct swarm_verdict verdict = {.same_model = true, .accuracy = NAN};
+    return swarm_score(is_text, (double)node->correct / (double)node->tested, node->tested_loss);
+}
+
+static double final_score(const struct swarm_node *node, bool is_text)
+{
+    return swarm_score(is_text, node->accuracy, node->test_loss);
+}
+
+struct swarm_verdict swarm_judge(const struct swarm_node *nodes, int count, bool is_text)
+{
+    double scores = 0;
+    struct swarm_verdict verdict = {.same_model = true, .score = NAN};
     const struct swarm_node *first = NULL;
     for (int i = 0; i < count; i++) {
         const struct swarm_node *node = &nodes[i];
@@ -133,7 +146,8 @@ struct swarm_verdict swarm_judge(const struct swarm_node *nodes, int count)
             continue;
         verdict.finished++;
         verdict.rumors = node->rumors_known;
-        verdict.accuracy = fmin(node->accuracy, verdict.accuracy);
+        scores += final_score(node, is_text);
+        verdict.score = fmin(final_score(node, is_text), verdict.score);
         if (!first)
             first = node;
         verdict.same_model &= strcmp(node->digest, first->digest) == 0 &&
@@ -141,6 +155,8 @@ struct swarm_verdict swarm_judge(const struct swarm_node *nodes, int count)
                               same_version(node, first);
     }
     verdict.same_model &= verdict.finished > 0;
+    if (is_text && verdict.finished > 0)
+        verdict.score = scores / verdict.finished; /* each has tested a part */
     return verdict;
 }
 
@@ -169,21 +185,22 @@ static void describe_end(const struct swarm_node *node, char *out, size_t bytes)
         (void)snprintf(out, bytes, "ended with exit code %d", WEXITSTATUS(node->exit_status));
 }
 
-void swarm_print_table(FILE *out, const struct swarm_node *nodes, int count)
+void swarm_print_table(FILE *out, const struct swarm_node *nodes, int count, bool is_text)
 {
-    (void)fprintf(out, "\n%4s  %-8s  %8s  %-16s  %7s  %7s  %8s  %8s\n", "node", "id", "accuracy",
-                  "digest", "samples", "per s", "sent", "received");
+    (void)fprintf(out, "\n%4s  %-8s  %*s  %-16s  %7s  %7s  %8s  %8s\n", "node", "id",
+                  is_text ? 15 : 8, swarm_score_name(is_text), "digest", "samples", "per s", "sent",
+                  "received");
     for (int i = 0; i < count; i++) {
         const struct swarm_node *node = &nodes[i];
-        char sent[16], received[16], end[64];
+        char sent[16], received[16], end[64], score[SCORE_TEXT];
         if (!node->has_final) {
             describe_end(node, end, sizeof end);
             (void)fprintf(out, "%4d  %s\n", i + 1, end);
             continue;
         }
-        (void)fprintf(out, "%4d  %-8.8s  %6.2f %%  %-16s  %7" PRIu64 "  %7.0f  %8s  %8s\n", i + 1,
-                      node->id, 100 * node->accuracy, node->base_digest, node->samples,
-                      (double)node->samples / node->seconds,
+        (void)fprintf(out, "%4d  %-8.8s  %8s  %-16s  %7" PRIu64 "  %7.0f  %8s  %8s\n", i + 1,
+                      node->id, swarm_score_text(score, is_text, final_score(node, is_text)),
+                      node->base_digest, node->samples, (double)node->samples / node->seconds,
                       swarm_amount((double)node->bytes_sent, sent),
                       swarm_amount((double)node->bytes_received, received));
     }
@@ -226,15 +243,19 @@ static json_t *node_json(const struct swarm_node *node, int count)
                      "steps", (json_int_t)node->steps, "finished", (int)swarm_node_finished(node));
 }
 
-bool swarm_write_json(FILE *out, const struct swarm_node *nodes, int count, double target, bool ok)
+bool swarm_write_json(FILE *out, const struct swarm_node *nodes, int count,
+                      const struct swarm_goal *goal, bool ok)
 {
-    const struct swarm_verdict verdict = swarm_judge(nodes, count);
+    const bool is_text = goal->is_text;
+    const struct swarm_verdict verdict = swarm_judge(nodes, count, is_text);
     json_t *list = json_array();
     for (int i = 0; i < count; i++)
         (void)json_array_append_new(list, node_json(&nodes[i], count));
     json_t *root = json_pack("{s:b, s:b, s:i, s:f, s:o, s:I, s:I, s:o}", "ok", (int)ok,
                              "same_model", (int)verdict.same_model, "finished", verdict.finished,
-                             "target", target, "accuracy", real_json(verdict.accuracy),
+                             "target", is_text ? swarm_score_bits(goal->target) : goal->target,
+                             is_text ? "bits_per_byte" : "accuracy",
+                             real_json(is_text ? swarm_score_bits(verdict.score) : verdict.score),
                              "bytes_sent", (json_int_t)verdict.sent_bytes, "dense_bytes",
                              (json_int_t)verdict.dense_bytes, "nodes", list);
     const size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(9);

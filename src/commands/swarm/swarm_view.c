@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "commands/swarm/swarm_plot.h"
+#include "commands/swarm/swarm_score.h"
 
 #define COLUMNS_USUAL 80
 #define COLUMNS_LEAST 40
@@ -53,13 +54,14 @@ struct swarm_screen swarm_view_screen(void)
 /* What the nodes say, added up. */
 
 struct totals {
-    uint64_t samples, published, received, sent, tested, correct, evaluations;
-    double rate; /* samples per second */
-    double loss; /* sum of those that know theirs */
+    uint64_t samples, published, received, sent, tested, evaluations;
+    double score; /* summed over what was tested */
+    double rate;  /* samples per second */
+    double loss;  /* sum of those that know theirs */
     int losses;
 };
 
-static struct totals add_up(const struct swarm_node *nodes, int count)
+static struct totals add_up(const struct swarm_node *nodes, int count, bool is_text)
 {
     struct totals totals = {.samples = swarm_goal_samples(nodes, count)};
     for (int i = 0; i < count; i++) {
@@ -70,7 +72,8 @@ static struct totals add_up(const struct swarm_node *nodes, int count)
         if (node->pid == 0)
             continue;
         totals.tested += node->tested;
-        totals.correct += node->correct;
+        if (node->tested > 0)
+            totals.score += swarm_node_score(node, is_text) * (double)node->tested;
         totals.evaluations += node->evaluations;
         if (isfinite(node->samples_per_second))
             totals.rate += node->samples_per_second;
@@ -82,9 +85,15 @@ static struct totals add_up(const struct swarm_node *nodes, int count)
     return totals;
 }
 
-static double accuracy_of(const struct totals *totals)
+static double score_of(const struct totals *totals)
 {
-    return (double)totals->correct / (double)totals->tested;
+    return totals->score / (double)totals->tested;
+}
+
+static const char *score_or_dash(char out[static SCORE_TEXT], bool known, bool is_text,
+                                 double score)
+{
+    return known ? swarm_score_text(out, is_text, score) : "-";
 }
 
 /* A value, or "-" while it is not known. */
@@ -100,13 +109,13 @@ static const char *known_or_dash(char out[static 16], bool known, const char *fo
 static void print_line(FILE *out, const struct totals *totals, const struct swarm_goal *goal,
                        double seconds)
 {
-    char accuracy[16], loss[16], rate[16], sent[16];
+    char score[SCORE_TEXT], loss[16], rate[16], sent[16];
     (void)fprintf(out,
-                  "%5.0f s  accuracy %s  loss %s  %s samples/s  %" PRIu64
+                  "%5.0f s  %s %s  loss %s  %s samples/s  %" PRIu64
                   " samples  sent %s  rumors published %" PRIu64 ", received %" PRIu64
                   "  limit used to %.0f %%\n",
-                  seconds,
-                  known_or_dash(accuracy, totals->tested > 0, "%.2f %%", 100 * accuracy_of(totals)),
+                  seconds, swarm_score_name(goal->is_text),
+                  score_or_dash(score, totals->tested > 0, goal->is_text, score_of(totals)),
                   known_or_dash(loss, totals->losses > 0, "%.3f", totals->loss / totals->losses),
                   known_or_dash(rate, totals->rate > 0, "%.0f", totals->rate), totals->samples,
                   swarm_amount((double)totals->sent, sent), totals->published, totals->received,
@@ -117,18 +126,18 @@ static void print_line(FILE *out, const struct totals *totals, const struct swar
 
 /* When all places are taken, every second point goes: the curve stays whole, and as long as it is.
  */
-static void add_point(struct swarm_view *view, double seconds, double accuracy)
+static void add_point(struct swarm_view *view, double seconds, double score)
 {
     CHECK(view->points >= 0 && view->points <= VIEW_POINTS);
     if (view->points == VIEW_POINTS) {
         for (int i = 0; i < VIEW_POINTS / 2; i++) {
             view->at_s[i] = view->at_s[2 * i];
-            view->accuracy[i] = view->accuracy[2 * i];
+            view->score[i] = view->score[2 * i];
         }
         view->points = VIEW_POINTS / 2;
     }
     view->at_s[view->points] = seconds;
-    view->accuracy[view->points++] = accuracy;
+    view->score[view->points++] = score;
 }
 
 /* Drawing: every line ends in end_line(), which counts it. */
@@ -158,12 +167,15 @@ static void draw_bar(struct swarm_view *view, FILE *out, const struct swarm_scre
 static void draw_bars(struct swarm_view *view, FILE *out, const struct swarm_screen *screen,
                       const struct totals *totals, const struct swarm_goal *goal, double seconds)
 {
-    char text[LINE_BYTES], accuracy[16], rate[16], sent[16];
-    const double now = totals->tested > 0 ? accuracy_of(totals) : 0;
-    (void)snprintf(text, sizeof text, "%s of %.4g %%",
-                   known_or_dash(accuracy, totals->tested > 0, "%.2f %%", 100 * now),
-                   100 * goal->target);
-    draw_bar(view, out, screen, "accuracy", goal->target > 0 ? now / goal->target : 1, text);
+    char text[LINE_BYTES], score[SCORE_TEXT], rate[16], sent[16];
+    const double now = totals->tested > 0 ? score_of(totals) : 0;
+    const char *known = score_or_dash(score, totals->tested > 0, goal->is_text, now);
+    if (goal->is_text)
+        (void)snprintf(text, sizeof text, "%s, to be %.4g", known, swarm_score_bits(goal->target));
+    else
+        (void)snprintf(text, sizeof text, "%s of %.4g %%", known, 100 * goal->target);
+    draw_bar(view, out, screen, swarm_score_name(goal->is_text),
+             goal->target > 0 ? now / goal->target : 1, text);
     const double used = swarm_goal_used(goal, totals->samples, seconds);
     (void)snprintf(text, sizeof text, "%.0f %% used", 100 * used);
     draw_bar(view, out, screen, "limit", used, text);
@@ -181,22 +193,27 @@ static double lowest(const struct swarm_view *view, double target)
 {
     double low = fmin(target, 0.9);
     for (int i = 0; i < view->points; i++)
-        low = fmin(low, view->accuracy[i]);
+        low = fmin(low, view->score[i]);
     return floor(10 * low) / 10;
 }
 
 static void draw_curve(struct swarm_view *view, FILE *out, const struct swarm_screen *screen,
-                       double target, double seconds, int rows)
+                       const struct swarm_goal *goal, double seconds, int rows)
 {
+    const double target = goal->target;
     struct plot plot = {.rows = rows, .low = lowest(view, target), .is_utf8 = screen->is_utf8};
     const int width = screen->columns - PLOT_MARGIN - 2;
     char low[16];
-    (void)snprintf(low, sizeof low, "%.0f %%", 100 * plot.low);
+    if (goal->is_text)
+        (void)snprintf(low, sizeof low, "%.1f b", swarm_score_bits(plot.low));
+    else
+        (void)snprintf(low, sizeof low, "%.0f %%", 100 * plot.low);
     plot.columns = width < PLOT_COLUMNS_MAX ? width : PLOT_COLUMNS_MAX;
     plot_line(&plot, target);
-    plot_curve(&plot, view->at_s, view->accuracy, view->points, seconds);
+    plot_curve(&plot, view->at_s, view->score, view->points, seconds);
     for (int row = 0; row < rows; row++) {
-        const char *side = row == 0 ? "100 %" : row == rows - 1 ? low : "";
+        const char *top = goal->is_text ? "0 bits" : "100 %";
+        const char *side = row == 0 ? top : row == rows - 1 ? low : "";
         (void)fprintf(out, "%*s %s" CYAN, PLOT_MARGIN - 2, side, screen->is_utf8 ? "│" : "|");
         plot_print_row(&plot, out, row);
         end_line(view, out);
@@ -213,17 +230,16 @@ static const char *state_of(const struct swarm_node *node)
 }
 
 static void draw_node(struct swarm_view *view, FILE *out, int columns,
-                      const struct swarm_node *node, int i)
+                      const struct swarm_node *node, bool is_text, int i)
 {
-    char line[LINE_BYTES], rate[16], accuracy[16], loss[16], sent[16], received[16];
+    char line[LINE_BYTES], rate[16], score[SCORE_TEXT], loss[16], sent[16], received[16];
     const bool is_up = node->pid != 0;
-    (void)snprintf(line, sizeof line, "%4d  %-8s%8s%10" PRIu64 "%10s%8s%10s%10s%7" PRIu64, i,
+    (void)snprintf(line, sizeof line, "%4d  %-8s%8s%10" PRIu64 "%*s%8s%10s%10s%7" PRIu64, i,
                    state_of(node),
                    known_or_dash(rate, is_up && node->samples_per_second > 0, "%.0f",
                                  node->samples_per_second),
-                   node->samples,
-                   known_or_dash(accuracy, node->tested > 0, "%.2f %%",
-                                 100 * (double)node->correct / (double)node->tested),
+                   node->samples, is_text ? 17 : 10,
+                   score_or_dash(score, node->tested > 0, is_text, swarm_node_score(node, is_text)),
                    known_or_dash(loss, node->steps > 0 && isfinite(node->loss), "%.3f", node->loss),
                    swarm_amount((double)node->bytes_sent, sent),
                    swarm_amount((double)node->bytes_received, received), node->neighbours);
@@ -232,15 +248,16 @@ static void draw_node(struct swarm_view *view, FILE *out, int columns,
 
 /* In so many lines, the heading's among them. */
 static void draw_nodes(struct swarm_view *view, FILE *out, int columns,
-                       const struct swarm_node *nodes, int count, int lines)
+                       const struct swarm_node *nodes, int count, bool is_text, int lines)
 {
     char text[LINE_BYTES];
     const int shown = count <= lines - 1 ? count : lines - 2;
-    (void)snprintf(text, sizeof text, "%4s  %-8s%8s%10s%10s%8s%10s%10s%7s", "node", "state",
-                   "per s", "samples", "accuracy", "loss", "sent", "received", "peers");
+    (void)snprintf(text, sizeof text, "%4s  %-8s%8s%10s%*s%8s%10s%10s%7s", "node", "state", "per s",
+                   "samples", is_text ? 17 : 10, swarm_score_name(is_text), "loss", "sent",
+                   "received", "peers");
     draw_text(view, out, columns, text);
     for (int i = 0; i < shown; i++)
-        draw_node(view, out, columns, &nodes[i], i + 1);
+        draw_node(view, out, columns, &nodes[i], is_text, i + 1);
     if (shown < count) {
         (void)snprintf(text, sizeof text, "      and %d more", count - shown);
         draw_text(view, out, columns, text);
@@ -251,7 +268,7 @@ static void draw(struct swarm_view *view, FILE *out, const struct swarm_screen *
                  const struct swarm_node *nodes, int count, const struct swarm_goal *goal,
                  double seconds)
 {
-    const struct totals totals = add_up(nodes, count);
+    const struct totals totals = add_up(nodes, count, goal->is_text);
     const int bars = 3, blanks = 2;
     const int left = screen->rows - 1 - bars - blanks; /* the cursor stands below */
     int curve = left - 1 - count < PLOT_ROWS ? left - 1 - count : PLOT_ROWS;
@@ -264,13 +281,13 @@ static void draw(struct swarm_view *view, FILE *out, const struct swarm_screen *
     draw_bars(view, out, screen, &totals, goal, seconds);
     if (curve >= PLOT_ROWS_MIN) {
         draw_text(view, out, screen->columns, "");
-        draw_curve(view, out, screen, goal->target, seconds, curve);
+        draw_curve(view, out, screen, goal, seconds, curve);
     } else {
         curve = 0;
     }
     if (left - curve >= 3) {
         draw_text(view, out, screen->columns, "");
-        draw_nodes(view, out, screen->columns, nodes, count, left - curve);
+        draw_nodes(view, out, screen->columns, nodes, count, goal->is_text, left - curve);
     }
     (void)fputs(REST_BELOW, out);
 }
@@ -280,10 +297,10 @@ void swarm_view_show(struct swarm_view *view, FILE *out, const struct swarm_scre
                      double seconds)
 {
     CHECK(count >= 0 && count <= SWARM_NODES_MAX);
-    const struct totals totals = add_up(nodes, count);
+    const struct totals totals = add_up(nodes, count, goal->is_text);
     if (totals.tested > 0 && totals.evaluations != view->evaluations) {
         view->evaluations = totals.evaluations;
-        add_point(view, seconds, accuracy_of(&totals));
+        add_point(view, seconds, score_of(&totals));
     }
     if (screen->columns >= COLUMNS_LEAST && screen->rows > 0)
         draw(view, out, screen, nodes, count, goal, seconds);

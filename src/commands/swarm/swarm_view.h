@@ -30,12 +30,12 @@ struct swarm_screen {
 struct swarm_screen swarm_view_screen(void);
 
 struct swarm_view {
-    double at_s[VIEW_POINTS];     /* since the start, ascending */
-    double accuracy[VIEW_POINTS]; /* 0 .. 1, of all nodes' evaluations together */
-    int points;                   /* taken of both */
-    uint64_t evaluations;         /* of all nodes, at the last point */
-    int lines;                    /* of the picture that stands on the terminal */
-    int columns;                  /* that it was drawn for */
+    double at_s[VIEW_POINTS];  /* since the start, ascending */
+    double score[VIEW_POINTS]; /* swarm_score.h, of all nodes' evaluations together */
+    int points;                /* taken of both */
+    uint64_t evaluations;      /* of all nodes, at the last point */
+    int lines;                 /* of the picture that stands on the terminal */
+    int columns;               /* that it was drawn for */
 };
 
 /* Show the nodes at so many seconds since the start, and remember their accuracy for the curve. */

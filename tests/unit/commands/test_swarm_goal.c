@@ -1,4 +1,5 @@
 /* When a swarm on this machine ends: by what was learned, whatever the clock says. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 #include <cmocka.h>
 
 #include "commands/swarm/swarm_goal.h"
+#include "commands/swarm/swarm_score.h"
 
 /* Two nodes whose parts of the test set are 100 samples each. */
 static struct swarm_node nodes[2];
@@ -172,9 +174,41 @@ static void who_learns_nothing_is_not_waited_for_forever(void **state)
     assert_int_equal(judge(&goal, 50 + GOAL_IDLE_S), SWARM_IDLE);
 }
 
+/* Of a text a score is what is known of eight bits: 2 bits per byte are 0.75. */
+static void a_text_is_judged_by_its_bits_per_byte(void **state)
+{
+    (void)state;
+    struct swarm_goal goal = {.target = swarm_score_of_bits(2), .is_text = true, .seconds = 600};
+    const double low = 1.85 * log(2), high = 1.95 * log(2); /* held at 1.9 */
+    for (int i = 0; i < 2; i++)
+        nodes[i] = (struct swarm_node){.pid = 1, .tested = 100, .correct = 100};
+    for (int round = 1; round <= 6; round++) {
+        for (int i = 0; i < 2; i++) {
+            nodes[i].evaluations++;
+            nodes[i].samples += GOAL_APART;
+            nodes[i].tested_loss = round < 4 ? high : low;
+        }
+        assert_int_equal(judge(&goal, 4 * round), round < 6 ? SWARM_GOES_ON : SWARM_TARGET_HELD);
+    }
+}
+
+static void scores_read_as_people_write_them(void **state)
+{
+    (void)state;
+    char text[SCORE_TEXT];
+    assert_string_equal(swarm_score_text(text, false, 0.8565), "85.65 %");
+    assert_string_equal(swarm_score_text(text, true, 0.75), "2.000 bits/byte");
+    assert_true(fabs(swarm_score(true, 0.5, 4 * log(2)) - 0.5) < 1e-12);
+    assert_true(swarm_score(true, 0.5, 100) == 0); /* worse than knowing nothing */
+    assert_true(swarm_score(false, 0.5, 100) == 0.5);
+    assert_true(fabs(swarm_score_bits(swarm_score_of_bits(2.75)) - 2.75) < 1e-12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_text_is_judged_by_its_bits_per_byte),
+        cmocka_unit_test(scores_read_as_people_write_them),
         cmocka_unit_test(the_target_is_held_for_three_rounds),
         cmocka_unit_test(a_round_waits_for_the_last_node),
         cmocka_unit_test(rounds_lie_samples_apart),

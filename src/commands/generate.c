@@ -1,0 +1,243 @@
+#include "commands/generate.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/backend.h"
+#include "base/arena.h"
+#include "commands/saved_model.h"
+#include "layers/model.h"
+#include "training/generator.h"
+
+#define ARENA_BYTES ((size_t)16 << 30) /* address space; only what is touched costs memory */
+#define BYTES       256                /* tokens of a model that reads text byte by byte */
+
+static const char usage[] =
+    "hearsay generate [options]: a saved model goes on with a text\n"
+    "\n"
+    "  --state DIR|FILE   a node's state folder (default state), or its .safetensors file\n"
+    "  --prompt TEXT      what it goes on with (default: a new line). Of a model of other tokens\n"
+    "                     than bytes: their numbers, with blanks in between\n"
+    "  --tokens N         how many it writes (default 300)\n"
+    "  --temperature T    below 1 the likely becomes likelier, 0: always the likeliest (default "
+    "0.8)\n"
+    "  --top-k K          draw from the K likeliest; 0: from all (default 0)\n"
+    "  --seed N           another text (default 1)\n"
+    "  --help             print this\n"
+    "\n"
+    "Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
+
+struct options {
+    const char *state; /* a folder or a file */
+    const char *prompt;
+    uint64_t tokens;
+    struct generator_options generator;
+    bool help;
+};
+
+/* What generating takes, given back in one place. */
+struct bench {
+    struct arena arena;
+    struct backend *backend;
+    struct model *model;
+    struct generator *generator;
+    bool writes_bytes; /* else the numbers of tokens */
+};
+
+static enum error parse_whole(const char *text, uint64_t most, uint64_t *number,
+                              struct problem *problem)
+{
+    char *end;
+    const unsigned long long value = strtoull(text, &end, 10);
+    if (end == text || *end != '\0' || text[0] == '-' || value > most)
+        return problem_set(problem, MALFORMED, "\"%.40s\": write a whole number from 0 to %" PRIu64,
+                           text, most);
+    *number = value;
+    return OK;
+}
+
+static enum error parse_temperature(const char *text, double *number, struct problem *problem)
+{
+    char *end;
+    const double value = strtod(text, &end);
+    if (end == text || *end != '\0' || !(value >= 0 && value <= 100))
+        return problem_set(problem, MALFORMED, "\"%.40s\": write a temperature from 0 to 100",
+                           text);
+    *number = value;
+    return OK;
+}
+
+static enum error parse_option(struct options *options, int option, struct problem *problem)
+{
+    uint64_t top_k = 0;
+    enum error error = OK;
+    switch (option) {
+    case 's':
+        options->state = optarg;
+        return OK;
+    case 'p':
+        options->prompt = optarg;
+        return OK;
+    case 'n':
+        return parse_whole(optarg, UINT32_MAX, &options->tokens, problem);
+    case 't':
+        return parse_temperature(optarg, &options->generator.temperature, problem);
+    case 'k':
+        error = parse_whole(optarg, UINT32_MAX, &top_k, problem);
+        options->generator.top_k = (uint32_t)top_k;
+        return error;
+    case 'r':
+        return parse_whole(optarg, UINT64_MAX, &options->generator.seed, problem);
+    case 'h':
+        options->help = true;
+        return OK;
+    default:
+        return problem_set(problem, MALFORMED, "see: hearsay generate --help");
+    }
+}
+
+static enum error parse_options(struct options *options, int argc, char **argv,
+                                struct problem *problem)
+{
+    static const struct option known[] = {
+        {"state", required_argument, NULL, 's'},  {"prompt", required_argument, NULL, 'p'},
+        {"tokens", required_argument, NULL, 'n'}, {"temperature", required_argument, NULL, 't'},
+        {"top-k", required_argument, NULL, 'k'},  {"seed", required_argument, NULL, 'r'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    int option;
+    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+        const enum error error = parse_option(options, option, problem);
+        if (error != OK || options->help)
+            return error;
+    }
+    if (optind < argc)
+        return problem_set(problem, MALFORMED,
+                           "generate takes no argument \"%.80s\"; see: hearsay generate --help",
+                           argv[optind]);
+    return OK;
+}
+
+static enum error open_model(struct bench *bench, const struct options *options,
+                             struct problem *problem)
+{
+    char path[BASE_PATH_BYTES];
+    struct safetensors_about about;
+    enum error error = saved_model_find(path, options->state, problem);
+    if (error == OK)
+        error = safetensors_read_about(path, &about, problem);
+    if (error != OK)
+        return error;
+    if (about.in.length == 0)
+        return problem_set(problem, MISMATCH,
+                           "%.300s: a model of images cannot go on with a text; name one of "
+                           "sequences with --state",
+                           path);
+    error = model_new(&bench->model, &bench->arena, bench->backend, about.layers, about.in,
+                      about.classes, 1, problem);
+    if (error != OK)
+        return error;
+    float *weights = arena_take(&bench->arena, model_parameters(bench->model), sizeof *weights);
+    error = saved_model_load(path, bench->model, weights, &about, problem);
+    if (error != OK)
+        return error;
+    bench->generator =
+        generator_new(&bench->arena, bench->backend, bench->model, weights, &options->generator);
+    bench->writes_bytes = model_outputs(bench->model) <= BYTES;
+    return OK;
+}
+
+/* Puts the numbers of tokens. */
+static enum error put_numbers(struct bench *bench, const char *prompt, struct problem *problem)
+{
+    const int tokens = model_outputs(bench->model);
+    bool any = false;
+    for (const char *at = prompt + strspn(prompt, " \n"); *at; at += strspn(at, " \n")) {
+        char *end;
+        const long token = strtol(at, &end, 10);
+        if (end == at || token < 0 || token >= tokens)
+            return problem_set(
+                problem, MALFORMED,
+                "the prompt at \"%.20s\": this model reads numbers of tokens, from 0 "
+                "to %d, with blanks in between",
+                at, tokens - 1);
+        generator_put(bench->generator, (int32_t)token);
+        at = end;
+        any = true;
+    }
+    if (!any)
+        return problem_set(problem, MALFORMED,
+                           "this model reads numbers of tokens, from 0 to %d; write some as "
+                           "--prompt",
+                           tokens - 1);
+    return OK;
+}
+
+static enum error put_prompt(struct bench *bench, const char *prompt, struct problem *problem)
+{
+    if (!bench->writes_bytes)
+        return put_numbers(bench, prompt, problem);
+    for (const char *at = prompt; *at; at++) {
+        const int32_t token = (unsigned char)*at;
+        if (token >= model_outputs(bench->model))
+            return problem_set(problem, MALFORMED, "the model does not know the byte %d", token);
+        generator_put(bench->generator, token);
+    }
+    return OK;
+}
+
+static enum error generate(struct bench *bench, const struct options *options,
+                           struct problem *problem)
+{
+    enum error error = open_model(bench, options, problem);
+    if (error == OK)
+        error = put_prompt(bench, options->prompt, problem);
+    if (error != OK)
+        return error;
+    (void)fputs(options->prompt, stdout);
+    for (uint64_t i = 0; i < options->tokens; i++) {
+        const int32_t token = generator_next(bench->generator);
+        if (bench->writes_bytes)
+            (void)putchar(token);
+        else
+            (void)printf(" %" PRId32, token);
+        if (fflush(stdout) != 0)
+            return problem_set(problem, FAILED, "standard output cannot be written to");
+    }
+    (void)putchar('\n');
+    return OK;
+}
+
+int generate_run(int argc, char **argv)
+{
+    struct options options = {.state = "state",
+                              .prompt = "\n",
+                              .tokens = 300,
+                              .generator = {.temperature = 0.8, .seed = 1}};
+    struct problem problem;
+    if (parse_options(&options, argc, argv, &problem) != OK) {
+        (void)fprintf(stderr, "hearsay: %s\n", problem.text);
+        return 2;
+    }
+    if (options.help) {
+        (void)fputs(usage, stdout);
+        return 0;
+    }
+    if (options.prompt[0] == '\0')
+        options.prompt = "\n";
+    struct bench bench = {.backend = backend_cpu(1)};
+    arena_init(&bench.arena, ARENA_BYTES);
+    const enum error error = generate(&bench, &options, &problem);
+    if (error != OK)
+        (void)fprintf(stderr, "hearsay: %s\n", problem.text);
+    if (bench.generator)
+        generator_free(bench.generator);
+    if (bench.model)
+        model_free(bench.model);
+    bench.backend->close(bench.backend);
+    arena_release(&bench.arena);
+    return error == OK ? 0 : 1;
+}

@@ -1,0 +1,8 @@
+/* hearsay generate: a saved model goes on with a text. */
+#ifndef HEARSAY_COMMANDS_GENERATE_H
+#define HEARSAY_COMMANDS_GENERATE_H
+
+/* argv[0] is "hearsay generate". Returns the exit code: 0 done, 1 failed, 2 wrong usage. */
+int generate_run(int argc, char **argv);
+
+#endif

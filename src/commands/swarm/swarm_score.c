@@ -1,0 +1,36 @@
+#include "commands/swarm/swarm_score.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define BITS_OF_A_BYTE 8
+
+double swarm_score_of_bits(double bits_per_byte)
+{
+    return 1 - bits_per_byte / BITS_OF_A_BYTE;
+}
+
+double swarm_score_bits(double score)
+{
+    return BITS_OF_A_BYTE * (1 - score);
+}
+
+/* A model that is worse than none knows nothing. */
+double swarm_score(bool is_text, double accuracy, double loss)
+{
+    return is_text ? fmax(swarm_score_of_bits(loss / log(2)), 0) : accuracy;
+}
+
+const char *swarm_score_name(bool is_text)
+{
+    return is_text ? "text" : "accuracy";
+}
+
+const char *swarm_score_text(char out[static SCORE_TEXT], bool is_text, double score)
+{
+    if (is_text)
+        (void)snprintf(out, SCORE_TEXT, "%.3f bits/byte", swarm_score_bits(score));
+    else
+        (void)snprintf(out, SCORE_TEXT, "%.2f %%", 100 * score);
+    return out;
+}

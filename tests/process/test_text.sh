@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# Nodes that learn text, and what is said of it: test_text.sh HEARSAY
+# shellcheck source=tests/process/story.sh
+source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
+
+# Each line is the same word, some times: after some letters it is known what follows.
+seq 1 3000 | sed 's/.*/gossip spreads & rumors/' >"$dir/text.txt"
+gzip -k "$dir/text.txt"
+printf %s 'sixty letters, or so, of which six are for the test at its end' >"$dir/few.txt"
+small+=(--set data.source=text --set "data.text=$dir/text.txt" --set data.context=16
+    --set 'model.layers=embed 256 16, position 16, residual(norm, attention 2), norm, logits tied'
+    --set train.optimizer=adam --set train.rate=0.003 --set train.batch=8 --set train.clip=1
+    --set train.schedule=linear --set train.warmup_samples=200 --set train.period_samples=1000000
+    --set train.evaluate_s=1 --set train.evaluate_part=1/20)
+
+# The mean loss of the last evaluation that a node noted is below this.
+loss_below() {
+    local loss
+    loss=$(grep -o '"note":"evaluated".*"loss":[0-9.]*' "$dir/$1.log" | sed 's/.*"loss"://; $!d')
+    [[ -n $loss ]] && awk -v loss="$loss" -v most="$2" 'BEGIN { exit !(loss < most) }'
+}
+
+tell 'two nodes with a half each learn it'
+start one --set data.shard=1/2
+address=$(address_of one)
+start two --set data.shard=2/2 --set "node.peers=$address"
+for name in one two; do
+    wait_for 120 "$name to learn" loss_below "$name" 2.5
+done
+says "$dir/one.log" '16 bytes, layout 2: embed 256 16, ' || fail 'it does not say what it learns'
+
+tell 'another context is another model'
+start other --set data.context=8 --set "node.peers=$address"
+wait_for 40 'it to be refused' says "$dir/other.err" 'other model'
+leave other
+leave one
+leave two
+
+tell 'what was learned'
+eval=("$hearsay" eval --state "$dir/two")
+expect 0 '^loss      [0-2]\.[0-9]{4} nats per byte, [0-3]\.[0-9]{4} bits per byte$' \
+    "${eval[@]}" --text "$dir/text.txt"
+expect 0 '^perplexity [0-9]*\.[0-9]{2}$' "${eval[@]}" --text "$dir/text.txt"
+expect 0 ' bytes that follow were guessed right\)$' "${eval[@]}" --text "$dir/text.txt"
+"${eval[@]}" --json --text "$dir/text.txt" >"$dir/plain.json"
+"${eval[@]}" --json --text "$dir/text.txt.gz" >"$dir/packed.json"
+diff "$dir/plain.json" "$dir/packed.json" || fail 'packed text is other text'
+says "$dir/plain.json" '"bits_per_byte": [0-3]\.' || fail 'no bits per byte'
+
+tell 'and what cannot be'
+expect 1 'the model is for sequences of 16 tokens; name some with --text or --tokens' \
+    "${eval[@]}" --data-source generated
+expect 1 'data.text is empty; name the files' "${eval[@]}" --data-source text
+expect 1 'nowhere.txt: cannot be opened: No such file' "${eval[@]}" --text "$dir/nowhere.txt"
+expect 1 'the test has 7 tokens, and with a context of 16 at least 17 are needed; ' \
+    "${eval[@]}" --text "$dir/few.txt"
+node=("$hearsay" node "${small[@]}" --set "node.identity=$dir/one.key"
+    --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/none")
+expect 1 'no file matches "' "${node[@]}" --set "data.text=$dir/no*.txt"
+expect 1 "embed is the first layer|an embed reads tokens" "${node[@]}" --set data.source=generated
+expect 1 'layer 1, .dense 10' "${node[@]}" --set 'model.layers=dense 10'
+expect 2 'data. source = tokens needs tokens' "${node[@]}" --set data.source=tokens
+
+tell 'the doctor tries it'
+doctor=("$hearsay" doctor "${small[@]}" --set "node.identity=$dir/one.key"
+    --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/none")
+bytes=$(wc -c <"$dir/text.txt")
+expect 0 "^ok    data: [0-9]+ training samples .slice 1/1. of 16 bytes, out of $((bytes * 9 / 10)); [0-9]+ test samples, out of [0-9]+; 256 classes\$" \
+    "${doctor[@]}"
+expect 0 '^ok    model: [0-9]+ parameters: 16 bytes, layout 2: embed 256 16' "${doctor[@]}"
+expect 1 '^FAIL  model: .*position 16.*data.context' "${doctor[@]}" --set data.context=32
+expect 1 '^FAIL  data: data.text: the test has 7 tokens' "${doctor[@]}" --set "data.text=$dir/few.txt"
+
+tell 'it writes'
+writes=("$hearsay" generate --state "$dir/two" --prompt 'gossip' --tokens 40)
+"${writes[@]}" >"$dir/first" || fail 'nothing is written'
+(($(wc -c <"$dir/first") == 47)) || fail 'not 6 and 40 letters, and a new line'
+[[ $(<"$dir/first") == gossip* ]] || fail 'it does not go on with the prompt'
+"${writes[@]}" | cmp - "$dir/first" || fail 'the same seed gives another text'
+! "${writes[@]}" --seed 2 | cmp -s - "$dir/first" || fail 'another seed gives the same text'
+expect 0 '^gossip' "${writes[@]}" --temperature 0 --top-k 5
+expect 2 'a temperature from 0 to 100' "${writes[@]}" --temperature -1
+expect 2 'write a whole number' "${writes[@]}" --top-k many
+expect 1 'none.safetensors: ' "$hearsay" generate --state "$dir/none.safetensors"
+
+tell 'a whole swarm of it'
+# All told from the start: how a budget is found is no matter of this.
+swarm=("$hearsay" swarm --nodes 2 --set data.context=16 --set exchange.bytes_per_s=1M
+    --set train.rate=0.0003 --set train.batch=64
+    --layers 'embed 256 16, position 16, residual(norm, attention 2), norm, logits tied')
+expect 0 'the target of 5 bits/byte is met' "${swarm[@]}" --set "data.text=$dir/text.txt" \
+    --target 5
+says "$dir/said.out" '^All nodes hold the same model, bit for bit' || fail 'not one model'
+says "$dir/said.out" '^It writes:' || fail 'no text at the end'
+expect 2 'in bits per byte, from 0 to 8' "${swarm[@]}" --set "data.text=$dir/text.txt" --target 9
+
+tell 'what a model is made of'
+expect 0 '^all, forward, for each sample +858880 ' "$hearsay" model gpt-char
+expect 0 '^gpt2-124m +embed 50257 768' "$hearsay" model
+expect 1 "layer 2, 'dense 0': write it as" "$hearsay" model 'relu, dense 0'
+expect 2 'as in 3x32x32' "$hearsay" model --input 3 lenet
+
+tell 'done'
