@@ -74,7 +74,7 @@ static enum error conv_read(struct layer *layer, const struct layer_words *words
                      (size_t[4]){filters, (size_t)conv.in.channels, kernel, kernel});
     layer_add_tensor(layer, "bias", INIT_ZERO, (size_t[4]){filters});
     layer->flops = 2 * (double)layer_tensor_count(&layer->tensor[0]) *
-                   (double)(layer->out.height * layer->out.width);
+                   (double)layer->out.height * (double)layer->out.width;
     return OK;
 }
 

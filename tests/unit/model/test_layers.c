@@ -212,7 +212,6 @@ static void a_cosine_rate_falls_over_the_period_and_stays(void **state)
 
 int main(void)
 {
-    backend = backend_cpu(1);
 #define TEST(name) cmocka_unit_test_setup_teardown(name, gradient_begins, gradient_ends)
     const struct CMUnitTest tests[] = {
         TEST(dense_has_the_right_gradient),
