@@ -73,8 +73,8 @@ static enum error conv_read(struct layer *layer, const struct layer_words *words
     layer_add_tensor(layer, "weight", INIT_FAN,
                      (size_t[4]){filters, (size_t)conv.in.channels, kernel, kernel});
     layer_add_tensor(layer, "bias", INIT_ZERO, (size_t[4]){filters});
-    layer->flops = 2 * (double)layer_tensor_count(&layer->tensor[0]) *
-                   (double)layer->out.height * (double)layer->out.width;
+    layer->flops = 2 * (double)layer_tensor_count(&layer->tensor[0]) * (double)layer->out.height *
+                   (double)layer->out.width;
     return OK;
 }
 
