@@ -199,13 +199,14 @@ struct text_file {
     char setting[96]; /* that names it */
 };
 
-static struct text_file text_of(size_t count, const char *key)
+/* Bytes that are 0 and `odd` in turn, or tokens of 256 * odd. */
+static struct text_file text_of(size_t count, char odd, const char *key)
 {
     struct text_file text = {.path = "/tmp/hearsay-setup-XXXXXX"};
     const int file = mkstemp(text.path);
     assert_true(file >= 0);
     for (size_t i = 0; i < count; i++)
-        assert_int_equal(write(file, i % 2 ? "\1" : "\0", 1), 1);
+        assert_int_equal(write(file, i % 2 ? &odd : "\0", 1), 1);
     assert_int_equal(close(file), 0);
     (void)snprintf(text.setting, sizeof text.setting, "%s=%s", key, text.path);
     return text;
@@ -215,8 +216,10 @@ static void sequences_are_loaded_as_is_said(void **state)
 {
     (void)state;
     static const char *const sources[][4] = {
-        {"data.source=text", "data.text", "embed 256 4, logits tied", "20 bytes, layout 2: embed 256 4, "},
-        {"data.source=tokens", "data.tokens", "embed 257 4, logits", "20 tokens, layout 2: embed 257 4, "}};
+        {"data.source=text", "data.text", "embed 256 4, logits tied",
+         "20 bytes, layout 2: embed 256 4, "},
+        {"data.source=tokens", "data.tokens", "embed 513 4, logits",
+         "20 tokens, layout 2: embed 513 4, "}};
     for (size_t i = 0; i < 2; i++) {
         struct config config;
         struct problem problem = {""};
@@ -224,8 +227,8 @@ static void sequences_are_loaded_as_is_said(void **state)
         struct setup_model made;
         struct arena arena;
         struct backend *backend = backend_cpu(1);
-        const struct text_file learned = text_of(1000, sources[i][1]);
-        const struct text_file tested = text_of(402, "data.valid");
+        const struct text_file learned = text_of(1000, 1, sources[i][1]);
+        const struct text_file tested = text_of(402, 2, "data.valid");
         set(&config, sources[i][0]);
         (void)snprintf(config.model.layers, sizeof config.model.layers, "%s", sources[i][2]);
         assert_int_equal(config_set(&config, "data.context=20", &problem), OK);
@@ -235,7 +238,7 @@ static void sequences_are_loaded_as_is_said(void **state)
             fail_msg("%s", problem.text);
         assert_int_equal(train.count, 1000 / train.token_bytes / 20 - 1);
         assert_int_equal(test.count, (402 / test.token_bytes - 1) / 20);
-        assert_int_equal(train.classes, i ? 257 : 256);
+        assert_int_equal(train.classes, i ? 513 : 256); /* of both */
         arena_init(&arena, 64u << 20);
         if (setup_model(&config, 8, &train, &arena, backend, &made, &problem) != OK)
             fail_msg("%s", problem.text);
