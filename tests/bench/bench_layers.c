@@ -84,12 +84,12 @@ static void training_step(void *state)
 static double model_flops(const struct model *model, const double *places)
 {
     double flops = 0;
-    for (int i = 0; i < model_tensors(model); i += 2) {
+    for (int i = 0; i < model_tensors(model) && model_tensor(model, i).rank > 1; i++) {
         const struct tensor weight = model_tensor(model, i);
         double count = 1;
         for (int d = 0; d < weight.rank; d++)
             count *= (double)weight.dims[d];
-        flops += 2 * count * places[i / 2] * (i == 0 ? 2 : 3);
+        flops += 2 * count * places[i] * (i == 0 ? 2 : 3);
     }
     return flops;
 }
