@@ -72,7 +72,7 @@ static void absorb(struct model *model)
     for (int i = 1; i < model->count; i++) {
         struct layer *layer = &model->layers[i], *before = layer - 1;
         layer->absorbed = layer->kind->is_activation && before->kind->absorbs &&
-                          !activation_keeps_input(layer->kind->activation) && layer->from == i - 1;
+                          !activation_keeps_input(layer->kind->activation);
         if (layer->absorbed)
             before->activation = layer->kind->activation;
     }
@@ -98,10 +98,8 @@ static enum error read(struct model *model, const char *line, struct problem *pr
     model->decayed = model->parameters;
     lay_out(model, false);
     for (int i = 0; i < model->count; i++)
-        model->depth =
-            model->layers[i].kind == &layer_close && model->layers[i].depth >= model->depth
-                ? model->layers[i].depth + 1
-                : model->depth;
+        if (model->layers[i].kind == &layer_close && model->layers[i].depth >= model->depth)
+            model->depth = model->layers[i].depth + 1;
     return OK;
 }
 
@@ -203,13 +201,14 @@ enum error model_new(struct model **model, struct arena *arena, struct backend *
     enum error error = model_read(&built, line, problem);
     if (error != OK)
         return error;
-    take_memory(&built);
+    if (backend)
+        take_memory(&built);
     *model = arena_take(arena, 1, sizeof **model);
     **model = built;
     return OK;
 }
 
-void model_free(struct model *model)
+static void give_memory(struct model *model)
 {
     struct backend *backend = model->backend;
     for (int i = 0; i < model->count; i++) {
@@ -224,6 +223,12 @@ void model_free(struct model *model)
         backend->give(backend, model->slope[i]);
     if (model->room)
         backend->give(backend, model->room);
+}
+
+void model_free(struct model *model)
+{
+    if (model->backend)
+        give_memory(model);
     let_go(model);
     *model = (struct model){0};
 }
@@ -285,7 +290,7 @@ static const float *output_of(const struct model *model, int layer, const float 
 
 const float *model_forward(struct model *model, const float *weights, const float *x, int batch)
 {
-    CHECK(batch > 0 && batch <= model->batch_max);
+    CHECK(model->backend && batch > 0 && batch <= model->batch_max);
     struct pass pass = {
         .backend = model->backend, .batch = batch, .weights = weights, .room = model->room};
     for (int i = 0; i < model->count; i++) {
@@ -400,8 +405,8 @@ void model_learn(struct model *model, const float *weights, float *gradients, co
                  const int32_t *labels, int batch, struct score *score)
 {
     const float *logits = model_forward(model, weights, x, batch);
-    model->backend->cross_entropy(model->backend, rows_of(model, batch), model_outputs(model), logits,
-                                  labels, model->layers[model->count - 1].y, score);
+    model->backend->cross_entropy(model->backend, rows_of(model, batch), model_outputs(model),
+                                  logits, labels, model->layers[model->count - 1].y, score);
     model_backward(model, weights, gradients, x, batch);
 }
 
@@ -409,6 +414,6 @@ void model_score(struct model *model, const float *weights, const float *x, cons
                  int batch, struct score *score)
 {
     const float *logits = model_forward(model, weights, x, batch);
-    model->backend->cross_entropy(model->backend, rows_of(model, batch), model_outputs(model), logits,
-                                  labels, NULL, score);
+    model->backend->cross_entropy(model->backend, rows_of(model, batch), model_outputs(model),
+                                  logits, labels, NULL, score);
 }

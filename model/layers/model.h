@@ -49,7 +49,9 @@ const char *model_preset_name(int i); /* NULL behind the last */
 int model_line_tokens(const char *line);
 
 /* Parses and checks the line. batch_max bounds every later call. The last layer must give `classes`
- * numbers. A wrong line: MALFORMED and a sentence that names the layer and what would be right. */
+ * numbers. A wrong line: MALFORMED and a sentence that names the layer and what would be right.
+ * Without a backend (NULL) the model takes no memory for a batch, and can be looked at, not computed
+ * with. */
 enum error model_new(struct model **model, struct arena *arena, struct backend *backend,
                      const char *line, struct shape in, int classes, int batch_max,
                      struct problem *problem) MUST_USE;

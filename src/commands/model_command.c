@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "backend/backend.h"
 #include "base/arena.h"
 #include "layers/model.h"
 
@@ -121,19 +120,17 @@ static enum error print_model(const struct options *options, struct problem *pro
     const int tokens = model_line_tokens(line);
     const struct shape text = {1, 1, 1, options->length};
     const int classes = options->classes ? options->classes : tokens ? tokens : 10;
-    struct backend *backend = backend_cpu(1);
     struct arena arena;
     struct model *model = NULL;
     arena_init(&arena, ARENA_BYTES);
-    const enum error error = model_new(&model, &arena, backend, line,
-                                       tokens ? text : options->image, classes, 1, problem);
+    const enum error error =
+        model_new(&model, &arena, NULL, line, tokens ? text : options->image, classes, 1, problem);
     if (error == OK) {
         model_print(model, stdout);
         print_memory(model, options);
         model_free(model);
     }
     arena_release(&arena);
-    backend->close(backend);
     return error;
 }
 

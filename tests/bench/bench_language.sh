@@ -11,7 +11,8 @@ readonly hearsay=${1:-build/hearsay} python=${2:-python3}
 export OPENBLAS_NUM_THREADS=1
 folder=$(mktemp -d)
 trap 'rm -rf -- "$folder"' EXIT
-zcat -f /usr/share/dictd/gcide.dict.dz 2>/dev/null | head -c 4000000 >"$folder/text" || true
+gunzip -c </usr/share/dictd/gcide.dict.dz >"$folder/whole"
+head -c 4000000 "$folder/whole" >"$folder/text"
 cat >"$folder/recipe.conf" <<RECIPE
 [scenario]
 strategy = single

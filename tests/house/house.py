@@ -101,7 +101,7 @@ def check_guards(tree):
 
 
 def check_include_order(tree):
-    """Lines that follow each other are a group, and sorted; a file's own header comes first."""
+    """Lines that follow each other are a group, and sorted; a file's own header may come first."""
     for path, source in tree.items():
         if path.startswith(FAKES):
             continue

@@ -187,16 +187,17 @@ void cpu_attention_backward(struct backend *backend, const struct attention *att
     }
 }
 
-/* The angles are worked out in double, once for each position and pair. */
+/* The angles are worked out in double, once for each position and pair of numbers. */
 void cpu_rotate(struct backend *backend, const struct attention *attention, int batch, int turn,
                 float *x)
 {
     const int half = attention->size / 2, heads = attention->heads + attention->kv_heads;
     const size_t stride = attention_input(attention);
     float *cosines = cpu_scratch(backend, 2 * (size_t)half), *sines = cosines + half;
+    const double each = pow(ROPE_BASE, -1.0 / half); /* from one pair's rate to the next */
     for (int position = 0; position < attention->length; position++) {
-        for (int i = 0; i < half; i++) {
-            const double angle = position * pow(ROPE_BASE, -(double)i / half);
+        double angle = position;
+        for (int i = 0; i < half; i++, angle *= each) {
             cosines[i] = (float)cos(angle);
             sines[i] = (float)(turn * sin(angle));
         }

@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* A function compiled for each width of vectors; which one runs is settled when the program is
- * loaded, before a sanitizer is ready for it. */
+ * loaded, before a sanitizer is ready for it. By gcc alone: what clang makes of these names has not
+ * been tried. */
 #if defined __x86_64__ && defined __GLIBC__ && !defined __SANITIZE_ADDRESS__ &&                    \
     !defined __SANITIZE_THREAD__ && !defined __clang__
 #define EACH_WIDTH __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))

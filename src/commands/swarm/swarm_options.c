@@ -91,6 +91,7 @@ static enum error parse_option(struct swarm_options *options, int option, struct
     case 'L':
         return set_key(options, "model.layers", optarg, problem);
     case 'd':
+        options->names_data = true;
         return set_key(options, "data.source", optarg, problem);
     case 't':
         return parse_number(&options->target, "target", 0, 100, problem);
@@ -182,7 +183,8 @@ static enum error complete(struct swarm_options *options, struct problem *proble
 {
     enum error error = OK;
     options->evaluate_parts = 1;
-    if (model_line_tokens(layers_of(&options->config)) > 0)
+    if (model_line_tokens(layers_of(&options->config)) > 0 &&
+        (!options->names_data || dataset_is_sequences(options->config.data.source)))
         error = choose_text(options, problem);
     options->is_text = options->config.data.source == DATASET_TEXT;
     options->target = target_score(options, options->target);

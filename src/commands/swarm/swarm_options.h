@@ -10,6 +10,7 @@
 struct swarm_options {
     struct config config;            /* what all nodes have in common */
     int nodes;                       /* processes to start */
+    bool names_data;                 /* --data was given */
     bool is_text;                    /* what is learned: bytes of text, else images */
     double target;                   /* score, 0 .. 1 (swarm_score.h) */
     uint32_t evaluate_parts;         /* a node's part of the test set is cut into so many, and it

@@ -1,5 +1,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -131,9 +132,37 @@ static void a_place_beyond_a_smaller_shard_is_the_end_of_its_epoch(void **state)
     arena_release(&arena);
 }
 
+/* Windows of five tokens, end to end, cut at other places in each epoch. */
+static void windows_lie_end_to_end_and_begin_elsewhere_in_each_epoch(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct batch batch;
+    bool begins[5] = {false};
+    int places = 0;
+    arena_init(&arena, 4096);
+    batch_init(&batch, &arena, COUNT, 5, 1, 2);
+    for (int epoch = 0; epoch < 20; epoch++) {
+        uint32_t picks[COUNT];
+        bool seen[COUNT] = {false};
+        batch_next(&batch, COUNT, picks);
+        const uint32_t first = picks[0] % 5;
+        for (uint32_t i = 0; i < COUNT; i++) {
+            assert_int_equal(picks[i] % 5, first);
+            assert_true(picks[i] / 5 < COUNT && !seen[picks[i] / 5]);
+            seen[picks[i] / 5] = true;
+        }
+        places += !begins[first];
+        begins[first] = true;
+    }
+    assert_true(places > 2);
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(windows_lie_end_to_end_and_begin_elsewhere_in_each_epoch),
         cmocka_unit_test(every_sample_comes_once_in_each_epoch_whatever_the_batch),
         cmocka_unit_test(the_order_does_not_depend_on_the_batch_size),
         cmocka_unit_test(seeds_nodes_and_epochs_have_orders_of_their_own),

@@ -126,6 +126,28 @@ static void the_whole_text_is_seen(void **state)
     arena_release(&room);
 }
 
+/* Of a text longer than the model sees, its end counts. */
+static void of_a_long_text_the_end_is_seen(void **state)
+{
+    (void)state;
+    const struct generator_options options = {.temperature = 1, .seed = 3};
+    build("embed 3 8, position 8, attention 2, logits", (struct shape){1, 1, 1, LENGTH}, CLASSES);
+    arena_init(&room, 1 << 20);
+    struct generator *longer = generator_new(&room, backend, model, drawn, &options);
+    struct generator *end = generator_new(&room, backend, model, drawn, &options);
+    for (int32_t i = 0; i < 3 * LENGTH; i++) {
+        const int32_t token = i * i % CLASSES;
+        generator_put(longer, token);
+        if (i >= 2 * LENGTH)
+            generator_put(end, token);
+    }
+    for (int i = 0; i < 50; i++)
+        assert_int_equal(generator_next(longer), generator_next(end));
+    generator_free(longer);
+    generator_free(end);
+    arena_release(&room);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, gradient_begins, gradient_ends)
@@ -134,6 +156,7 @@ int main(void)
         TEST(draws_follow_the_softmax),
         TEST(a_seed_gives_one_text),
         TEST(the_whole_text_is_seen),
+        TEST(of_a_long_text_the_end_is_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,8 +33,8 @@ GRADIENTS(plain_attention_has_the_right_gradient,
           "embed 3 8, position 6, attention 1 plain, logits", 6)
 GRADIENTS(shared_keys_have_the_right_gradient, "embed 3 8, position 6, attention 4 kv 2, logits", 6)
 GRADIENTS(turned_attention_has_the_right_gradient, "embed 3 8, attention 2 rope, logits", 6)
-GRADIENTS(attention_over_two_strips_has_the_right_gradient,
-          "embed 3 4, attention 2 rope, logits", 70)
+GRADIENTS(attention_over_two_strips_has_the_right_gradient, "embed 3 4, attention 2 rope, logits",
+          70)
 GRADIENTS(a_residual_has_the_right_gradient, "embed 3 6, residual(dense 6), logits", 4)
 GRADIENTS(an_activation_at_the_end_of_a_residual_spoils_nothing,
           "embed 3 6, residual(dense 6, tanh), logits", 4)
@@ -151,6 +151,17 @@ static void a_label_that_is_ignored_teaches_nothing(void **state)
         assert_true(gradients[i] == 0);
 }
 
+static void positions_that_no_sequence_has_learn_nothing(void **state)
+{
+    (void)state;
+    struct score score = {0};
+    build("embed 3 4, position 9, logits", (struct shape){1, 1, 1, 5}, CLASSES);
+    model_learn(model, drawn, gradients, batch_x, batch_labels, BATCH, &score);
+    const struct tensor table = model_tensor(model, 1);
+    for (size_t i = 0; i < 9 * 4; i++)
+        assert_int_equal(gradients[table.offset + i] == 0, i >= 5 * 4);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, gradient_begins, gradient_ends)
@@ -184,6 +195,7 @@ int main(void)
         TEST(tied_logits_have_no_weights_of_their_own),
         TEST(matrices_come_before_biases_and_scales),
         TEST(a_label_that_is_ignored_teaches_nothing),
+        TEST(positions_that_no_sequence_has_learn_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,165 @@
+/* A learner on sequences: which windows it learns and is tested on, what their loss is, and that
+ * gradients are clipped and matrices alone decay. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "support/model/each_device.h"
+#include "training/learner.h"
+
+#define LENGTH 4
+#define TOKENS 41 /* ten windows, and the token after the last */
+#define LINE   "embed 7 6, norm, dense 7"
+#define P_MAX  128
+
+static struct arena arena;
+static struct model *model;
+static uint8_t tokens[TOKENS];
+
+static struct dataset text_of(uint32_t windows)
+{
+    for (uint32_t i = 0; i < TOKENS; i++)
+        tokens[i] = (uint8_t)(i * i % 7);
+    return (struct dataset){.tokens = tokens,
+                            .tokens_count = TOKENS,
+                            .token_bytes = 1,
+                            .count = windows,
+                            .shape = {1, 1, 1, LENGTH},
+                            .classes = 7};
+}
+
+static struct learner *start(const struct optimizer *optimizer)
+{
+    struct problem problem;
+    const struct dataset train = text_of(9), test = text_of(10);
+    arena_init(&arena, (size_t)4 << 20);
+    assert_int_equal(model_new(&model, &arena, backend, LINE, train.shape, 7, 16, &problem), OK);
+    assert_in_range(model_parameters(model), 1, P_MAX);
+    const struct learner_options options = {
+        .optimizer = *optimizer, .batch = 8, .model_seed = 3, .test_to = 10, .density_max = 16};
+    return learner_new(&arena, backend, model, &train, &test, &options);
+}
+
+static void stop(struct learner *learner)
+{
+    learner_free(learner);
+    model_free(model);
+    arena_release(&arena);
+}
+
+/* The mean over all positions, from the logits of one long pass over each window. */
+static double loss_by_hand(const struct learner *learner)
+{
+    float host[P_MAX], logits[LENGTH * 7];
+    learner_read_base(learner, host);
+    float *weights = backend->take(backend, sizeof host);
+    int32_t *x = backend->take(backend, LENGTH * sizeof *x);
+    double loss = 0;
+    backend->upload(backend, weights, host, model_parameters(model) * sizeof *host);
+    for (int at = 0; at + LENGTH < TOKENS; at += LENGTH) {
+        int32_t window[LENGTH];
+        for (int i = 0; i < LENGTH; i++)
+            window[i] = tokens[at + i];
+        backend->upload(backend, x, window, sizeof window);
+        backend->download(backend, logits,
+                          model_forward(model, weights, (const float *)(const void *)x, 1),
+                          sizeof logits);
+        for (int i = 0; i < LENGTH; i++) {
+            double sum = 0;
+            for (int c = 0; c < 7; c++)
+                sum += exp((double)logits[7 * i + c]);
+            loss += log(sum) - (double)logits[7 * i + tokens[at + i + 1]];
+        }
+    }
+    backend->give(backend, weights);
+    backend->give(backend, x);
+    return loss / (TOKENS - 1);
+}
+
+static void a_test_is_of_all_windows_end_to_end(void **state)
+{
+    (void)state;
+    struct learner *learner = start(&(struct optimizer){.sgd = {.rate = 0.5f}});
+    const struct publish_terms terms = {.budget_bytes = 1000, .share = 1, .gain = 1};
+    for (int i = 0; i < 30; i++) {
+        (void)learner_step(learner);
+        (void)learner_publish(learner, &terms);
+    }
+    const struct evaluation evaluation = learner_evaluate(learner, true);
+    assert_int_equal(evaluation.samples, TOKENS - 1);
+    assert_true(fabs(evaluation.loss - loss_by_hand(learner)) < 1e-5);
+    stop(learner);
+}
+
+static void the_loss_of_a_sample_is_the_mean_of_its_positions(void **state)
+{
+    (void)state;
+    struct learner *learner = start(&(struct optimizer){.sgd = {.rate = 0}});
+    const uint32_t samples = learner_step(learner) + learner_step(learner);
+    assert_true(fabs(learner_losses(learner) / samples - log(7)) < 0.2);
+    stop(learner);
+}
+
+static double moved_by_a_step(float clip)
+{
+    float before[P_MAX], after[P_MAX];
+    struct learner *learner = start(&(struct optimizer){.sgd = {.rate = 1}, .clip = clip});
+    double square = 0;
+    learner_read_weights(learner, before);
+    (void)learner_step(learner);
+    learner_read_weights(learner, after);
+    for (size_t i = 0; i < model_parameters(model); i++)
+        square += pow((double)after[i] - (double)before[i], 2);
+    stop(learner);
+    return sqrt(square);
+}
+
+static void gradients_longer_than_clip_are_made_so_long(void **state)
+{
+    (void)state;
+    const double free_step = moved_by_a_step(0);
+    assert_true(free_step > 0.05);
+    assert_true(fabs(moved_by_a_step(0.01f) - 0.01) < 1e-4);
+    assert_true(fabs(moved_by_a_step(100) - free_step) < 1e-6);
+}
+
+/* With gradients made next to nothing, only weight decay is left. */
+static void check_decay(const struct optimizer *optimizer)
+{
+    float before[P_MAX], after[P_MAX];
+    struct learner *learner = start(optimizer);
+    learner_read_weights(learner, before);
+    (void)learner_step(learner);
+    learner_read_weights(learner, after);
+    for (size_t i = 0; i < model_parameters(model); i++) {
+        const double kept = i < model_decayed(model) ? 0.95 : 1;
+        assert_true(fabs((double)after[i] - kept * (double)before[i]) < 1e-5);
+    }
+    stop(learner);
+}
+
+static void matrices_alone_decay(void **state)
+{
+    (void)state;
+    check_decay(&(struct optimizer){.sgd = {.rate = 0.1f, .weight_decay = 0.5f}, .clip = 1e-12f});
+    check_decay(&(struct optimizer){.kind = OPTIMIZER_ADAM,
+                                    .sgd = {.rate = 0.1f, .momentum = 0.9f, .weight_decay = 0.5f},
+                                    .beta2 = 0.99f,
+                                    .clip = 1e-15f});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_test_is_of_all_windows_end_to_end),
+        cmocka_unit_test(the_loss_of_a_sample_is_the_mean_of_its_positions),
+        cmocka_unit_test(gradients_longer_than_clip_are_made_so_long),
+        cmocka_unit_test(matrices_alone_decay),
+    };
+    RUN_ON_EACH_DEVICE(tests, device_opens, device_closes);
+}
