@@ -163,12 +163,21 @@ static enum error read_header(struct token_file *file, const uint32_t header[3],
                        file->path, header[2], format->token_bytes, (unsigned long long)file->bytes);
 }
 
+static bool is_magic(uint32_t number)
+{
+    return number >= MAGIC_MIN && number <= MAGIC_MAX;
+}
+
 static enum error open_tokens(struct token_file *file, struct problem *problem)
 {
     uint32_t header[3] = {0};
     if (pread(file->fd, header, sizeof header, 0) < 0)
         return fail_to_read(file, problem);
-    if (header[0] >= MAGIC_MIN && header[0] <= MAGIC_MAX) {
+    if (is_magic(__builtin_bswap32(header[0])))
+        return problem_set(problem, MALFORMED,
+                           "%.300s: is big endian, and llm.c's files are little endian; convert it",
+                           file->path);
+    if (is_magic(header[0])) {
         if (file->bytes < TOKEN_FILE_HEADER_BYTES)
             return problem_set(problem, MALFORMED, "%.300s: ends within its header; " REMEDY,
                                file->path);

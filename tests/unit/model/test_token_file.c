@@ -126,6 +126,8 @@ static void another_version_or_format_is_refused(void **state)
     (void)state;
     write_llmc("old.bin", SHORT_MAGIC, 7, 5, SHORTS, sizeof SHORTS);
     must_refuse("old.bin", false, ": is of version 7 of format 20240520, and only version 1 can");
+    write_llmc("big.bin", __builtin_bswap32(SHORT_MAGIC), 1, 5, SHORTS, sizeof SHORTS);
+    must_refuse("big.bin", false, ": is big endian, and llm.c's files are little endian; ");
     write_llmc("old.bin", LONG_MAGIC, 1, 4, LONGS, sizeof LONGS);
     must_refuse("old.bin", false, ": is of version 1 of format 20240801, and only version 7 can");
     write_llmc("model.bin", 20240326, 3, 4, LONGS, sizeof LONGS);
