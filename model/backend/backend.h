@@ -21,20 +21,31 @@
 #include "base/shape.h"
 #include "base/update.h"
 
-/* Square kernel, stride 1, zero padding: out = in + 2 pad - kernel + 1 in both directions. */
+/* Square kernel, zero padding: out = (in + 2 pad - kernel) / stride + 1 in both directions, rounded
+ * down. Channels and filters are cut into as many groups, and a filter meets the channels of its
+ * own group alone; with a group for each channel the convolution is depthwise. */
 struct conv {
     struct shape in;
     int filters;
     int kernel;
     int pad;
+    int stride; /* from 1; what is left at the end meets no filter */
+    int groups; /* from 1; divides channels and filters */
 };
+
+/* Weights of one filter. */
+static inline int conv_patch(const struct conv *conv)
+{
+    return conv->in.channels / conv->groups * conv->kernel * conv->kernel;
+}
 
 static inline struct shape conv_output(const struct conv *conv)
 {
-    return (struct shape){.channels = conv->filters,
-                          .height = conv->in.height + 2 * conv->pad - conv->kernel + 1,
-                          .width = conv->in.width + 2 * conv->pad - conv->kernel + 1,
-                          .length = 0};
+    return (struct shape){
+        .channels = conv->filters,
+        .height = (conv->in.height + 2 * conv->pad - conv->kernel) / conv->stride + 1,
+        .width = (conv->in.width + 2 * conv->pad - conv->kernel) / conv->stride + 1,
+        .length = 0};
 }
 
 /* Square window that moves by its own size; rows and columns that fill no window are left out. */
@@ -253,8 +264,8 @@ struct backend {
     void (*swiglu_backward)(struct backend *, size_t rows, int size, const float *x,
                             const float *dy, float *dx);
 
-    /* Likewise. w[filters, channels·kernel·kernel], b[filters]; cross-correlation, as all
-     * frameworks do. */
+    /* Likewise, b and db too. w[filters, channels/groups·kernel·kernel], b[filters];
+     * cross-correlation, as all frameworks do. */
     void (*conv_forward)(struct backend *, const struct conv *, int batch, const float *x,
                          const float *w, const float *b, enum activation, float *y);
     void (*conv_backward)(struct backend *, const struct conv *, int batch, const float *x,

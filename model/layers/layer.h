@@ -25,7 +25,7 @@
 #define LAYERS_MAX        1024
 #define LAYER_DEPTH_MAX   8  /* residuals within residuals */
 #define LAYER_TEXT_MAX    64 /* bytes of one layer's text, as written or in its canonical spelling */
-#define LAYER_WORDS_MAX   8
+#define LAYER_WORDS_MAX   10
 #define LAYER_TENSORS_MAX 4
 #define LAYER_KEPT_MAX    3
 #define LAYER_NUMBER_MAX  1000000   /* the largest size that a line may ask for */

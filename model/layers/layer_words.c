@@ -146,8 +146,8 @@ static bool layer_fits(const struct layer *layer)
         return false;
     if (layer->kind != &layer_conv)
         return true;
-    const size_t *filter = layer->tensor[0].dims;
-    const size_t patches[] = {filter[1], filter[2], filter[3], places[0], places[1]};
+    const size_t channels = (size_t)layer->in.channels, kernel = (size_t)layer->conv.kernel;
+    const size_t patches[] = {channels, kernel, kernel, places[0], places[1]};
     return product_fits(patches, 5);
 }
 

@@ -98,8 +98,9 @@ class Line:
         if kind == 'logits':
             return F.linear(x, self.table if 'tied' in words else own('weight'))
         if kind == 'conv':
-            pad = int(words[words.index('pad') + 1]) if 'pad' in words else 0
-            return F.conv2d(x, own('weight'), own('bias'), padding=pad)
+            stride, pad, groups = (int(words[words.index(word) + 1]) if word in words else usual
+                                   for word, usual in (('stride', 1), ('pad', 0), ('groups', 1)))
+            return F.conv2d(x, own('weight'), own('bias'), stride, pad, 1, groups)
         if kind == 'maxpool':
             return F.max_pool2d(x, int(words[1]))
         if kind == 'attention':
@@ -202,6 +203,8 @@ CASES = [
     ('embed 65 48, position 40, residual(norm, attention 3, silu | dense 48), norm, logits', '40', 65, 4),
     ('conv 8 3x3 pad 1, relu, 2 * residual(conv 8 3x3 pad 1, relu, conv 8 3x3 pad 1), maxpool 2, '
      'residual(conv 16 3x3 pad 1, tanh | conv 16 1x1), dense 10', '3x12x12', 10, 8),
+    ('conv 8 3x3 stride 2 pad 1 plain, relu, residual(conv 16 3x3 stride 2 pad 1 groups 2, relu, '
+     'conv 16 3x3 pad 1 groups 16 plain | conv 16 1x1 stride 2 plain), relu, dense 10', '3x13x14', 10, 8),
 ]
 
 if __name__ == '__main__':

@@ -1,6 +1,7 @@
 /* The CPU's operations, as backend.h describes them.
  *
- *   backend_cpu.c     memory, and what is mostly matrix products
+ *   backend_cpu.c     memory, and dense layers
+ *   cpu_conv.c        convolutions
  *   cpu_layers.c      activations, pooling, the loss, optimizers, samples
  *   cpu_sequence.c    embedding, norms, sums, tokens
  *   cpu_attention.c   attention
@@ -9,10 +10,24 @@
 #ifndef HEARSAY_MODEL_BACKEND_CPU_CPU_H
 #define HEARSAY_MODEL_BACKEND_CPU_CPU_H
 
+#include <cblas.h>
+
 #include "backend/backend.h"
 
-/* backend_cpu.c: room for so many floats, until the next operation. */
+/* backend_cpu.c */
+
+/* Room for so many floats, until the next operation. */
 float *cpu_scratch(struct backend *backend, size_t count);
+/* c[m,n] = a·b + beta·c, row major; a[m,k] and b[k,n], or transposed as they lie in memory. */
+void cpu_gemm(CBLAS_TRANSPOSE turn_a, CBLAS_TRANSPOSE turn_b, int m, int n, int k, const float *a,
+              const float *b, float beta, float *c);
+
+/* cpu_conv.c */
+void cpu_conv_forward(struct backend *backend, const struct conv *conv, int batch, const float *x,
+                      const float *w, const float *b, enum activation activation, float *y);
+void cpu_conv_backward(struct backend *backend, const struct conv *conv, int batch, const float *x,
+                       const float *w, const float *y, enum activation activation, float *dy,
+                       float *dx, float *dw, float *db);
 
 /* cpu_sequence.c */
 void cpu_embed_forward(struct backend *backend, size_t rows, int size, const int32_t *token,

@@ -11,16 +11,17 @@ struct convolutions {
     struct room planes; /* what they are multiplied to, or with */
 };
 
-/* A convolution as one product for the whole batch: of the filters with columns[height, width], in
- * which each place of each image has one. Planes of y lie image by image, those of the product
- * filter by filter. */
+/* A convolution as one product for the whole batch and each group: of the filters with
+ * columns[height, width], in which each place of each image has one. Planes of y lie image by
+ * image, those of the product filter by filter. */
 struct product {
-    int height; /* channels·kernel·kernel */
-    int places; /* of the output */
-    int width;  /* batch·places */
-    float *columns;
-    float *planes; /* [filters, width] */
-    float *sums;   /* [filters, SUM_PARTS] */
+    int filters;    /* of a group */
+    int height;     /* weights of a filter */
+    int places;     /* of the output */
+    int width;      /* batch·places */
+    float *columns; /* [groups, height, width] */
+    float *planes;  /* [groups, filters, width] */
+    float *sums;    /* [groups, filters, SUM_PARTS] */
 };
 
 static struct convolutions *rooms_of(struct cuda *cuda)
@@ -45,16 +46,37 @@ void cuda_conv_describe(char *text, size_t room)
     (void)snprintf(text, room, "no cuDNN");
 }
 
+/* c = a·b, as cuda_gemm does it, for each group: theirs lie one after the other. */
+static void multiply(struct cuda *cuda, int groups, cublasOperation_t turn_a,
+                     cublasOperation_t turn_b, int m, int n, int k, const float *a, const float *b,
+                     float *c)
+{
+    const float one = 1, zero = 0;
+    const long long rows = m, columns = n, depth = k;
+    if (groups == 1) {
+        cuda_gemm(cuda, turn_a, turn_b, m, n, k, cuda_floats(a), cuda_floats(b), c);
+        return;
+    }
+    cuda_check_blas(cublasGemmStridedBatchedEx(
+                        cuda->blas, turn_b, turn_a, n, m, k, &one, b, CUDA_R_32F,
+                        turn_b == CUBLAS_OP_N ? n : k, depth * columns, a, CUDA_R_32F,
+                        turn_a == CUBLAS_OP_N ? k : m, rows * depth, &zero, c, CUDA_R_32F, n,
+                        rows * columns, groups, cuda->compute, CUBLAS_GEMM_DEFAULT),
+                    "a convolution");
+}
+
 static struct product product_of(struct cuda *cuda, const struct conv *conv, int batch)
 {
     const struct shape out = conv_output(conv);
-    struct product product = {.height = conv->in.channels * conv->kernel * conv->kernel,
+    struct product product = {.filters = conv->filters / conv->groups,
+                              .height = conv_patch(conv),
                               .places = out.height * out.width};
     CHECK((size_t)batch * (size_t)product.places <= INT32_MAX);
     product.width = batch * product.places;
     const size_t width = (size_t)product.width * sizeof(float);
     struct convolutions *rooms = rooms_of(cuda);
-    product.columns = cuda_step_room(cuda, &rooms->columns, (size_t)product.height * width);
+    product.columns = cuda_step_room(cuda, &rooms->columns,
+                                     (size_t)conv->groups * (size_t)product.height * width);
     product.planes = cuda_step_room(cuda, &rooms->planes,
                                     (size_t)conv->filters * (width + SUM_PARTS * sizeof(float)));
     product.sums = product.planes + (size_t)conv->filters * (size_t)product.width;
@@ -67,8 +89,8 @@ void cuda_conv_forward(struct backend *backend, const struct conv *conv, int bat
     struct cuda *cuda = cuda_on(backend);
     const struct product product = product_of(cuda, conv, batch);
     cuda_check(kernel_patches(cuda->stream, *conv, batch, x, product.columns), "conv");
-    cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_N, conv->filters, product.width, product.height,
-              cuda_floats(w), cuda_floats(product.columns), product.planes);
+    multiply(cuda, conv->groups, CUBLAS_OP_N, CUBLAS_OP_N, product.filters, product.width,
+             product.height, w, product.columns, product.planes);
     cuda_check(kernel_swap(cuda->stream, conv->filters, batch, product.places, product.planes, b,
                            activation, y),
                "conv");
@@ -80,18 +102,19 @@ void cuda_conv_backward(struct backend *backend, const struct conv *conv, int ba
 {
     struct cuda *cuda = cuda_on(backend);
     const struct product product = product_of(cuda, conv, batch);
-    cuda_check(kernel_slope_planes(cuda->stream, batch, conv->filters, product.places, y,
-                                   activation, dy, product.sums, db),
-               "conv");
+    if (activation != LINEAR || db != NULL)
+        cuda_check(kernel_slope_planes(cuda->stream, batch, conv->filters, product.places, y,
+                                       activation, dy, product.sums, db),
+                   "conv");
     cuda_check(kernel_swap(cuda->stream, batch, conv->filters, product.places, dy, NULL, LINEAR,
                            product.planes),
                "conv");
     cuda_check(kernel_patches(cuda->stream, *conv, batch, x, product.columns), "conv");
-    cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_T, conv->filters, product.height, product.width,
-              cuda_floats(product.planes), cuda_floats(product.columns), dw);
+    multiply(cuda, conv->groups, CUBLAS_OP_N, CUBLAS_OP_T, product.filters, product.height,
+             product.width, product.planes, product.columns, dw);
     if (dx == NULL)
         return;
-    cuda_gemm(cuda, CUBLAS_OP_T, CUBLAS_OP_N, product.height, product.width, conv->filters,
-              cuda_floats(w), cuda_floats(product.planes), product.columns);
+    multiply(cuda, conv->groups, CUBLAS_OP_T, CUBLAS_OP_N, product.height, product.width,
+             product.filters, w, product.planes, product.columns);
     cuda_check(kernel_unpatch(cuda->stream, *conv, batch, product.columns, dx), "conv");
 }

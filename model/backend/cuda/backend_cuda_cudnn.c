@@ -88,11 +88,13 @@ static void describe(struct plan *plan, cudnnMathType_t math)
     set_planes(&plan->y, plan->batch, conv_output(conv));
     check(cudnnCreateFilterDescriptor(&plan->w));
     check(cudnnSetFilter4dDescriptor(plan->w, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW, conv->filters,
-                                     conv->in.channels, conv->kernel, conv->kernel));
+                                     conv->in.channels / conv->groups, conv->kernel, conv->kernel));
     for (int way = 0; way < WAYS; way++) {
         check(cudnnCreateConvolutionDescriptor(&plan->how[way]));
-        check(cudnnSetConvolution2dDescriptor(plan->how[way], conv->pad, conv->pad, 1, 1, 1, 1,
-                                              CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT));
+        check(cudnnSetConvolution2dDescriptor(plan->how[way], conv->pad, conv->pad, conv->stride,
+                                              conv->stride, 1, 1, CUDNN_CROSS_CORRELATION,
+                                              CUDNN_DATA_FLOAT));
+        check(cudnnSetConvolutionGroupCount(plan->how[way], conv->groups));
         check(cudnnSetConvolutionMathType(plan->how[way], math));
     }
 }
@@ -170,8 +172,8 @@ static struct work lay_work(struct layout *layout, const struct plan *plan)
 {
     const struct conv *conv = &plan->conv;
     const size_t filters = (size_t)conv->filters;
-    const size_t patch = (size_t)conv->in.channels * (size_t)conv->kernel * (size_t)conv->kernel;
-    struct work work = {.plan = plan, .weight_bytes = filters * patch * sizeof *work.weights};
+    struct work work = {.plan = plan,
+                        .weight_bytes = filters * (size_t)conv_patch(conv) * sizeof *work.weights};
     work.weights = cuda_part(layout, work.weight_bytes);
     work.parts = cuda_part(layout, filters * SUM_PARTS * sizeof *work.parts);
     work.room = cuda_part(layout, plan->room_bytes);
@@ -220,9 +222,10 @@ void cuda_conv_forward(struct backend *backend, const struct conv *conv, int bat
     check(cudnnConvolutionForward(work.dnn, &one, plan->x, x, plan->w, aligned(cuda, &work, w),
                                   plan->how[FORWARD], plan->forward, work.room, plan->room_bytes,
                                   &zero, plan->y, y));
-    cuda_check(kernel_add_bias(cuda->stream, batch, conv->filters, out.height * out.width, b,
-                               activation, y),
-               "a convolution");
+    if (activation != LINEAR || b != NULL)
+        cuda_check(kernel_add_bias(cuda->stream, batch, conv->filters, out.height * out.width, b,
+                                   activation, y),
+                   "a convolution");
 }
 
 static void to_weights(struct cuda *cuda, const struct work *work, const float *x, const float *dy,
@@ -245,9 +248,10 @@ void cuda_conv_backward(struct backend *backend, const struct conv *conv, int ba
     const struct shape out = conv_output(conv);
     const struct work work = work_of(cuda, conv, batch);
     const struct plan *plan = work.plan;
-    cuda_check(kernel_slope_planes(cuda->stream, batch, conv->filters, out.height * out.width, y,
-                                   activation, dy, work.parts, db),
-               "a convolution");
+    if (activation != LINEAR || db != NULL)
+        cuda_check(kernel_slope_planes(cuda->stream, batch, conv->filters, out.height * out.width,
+                                       y, activation, dy, work.parts, db),
+                   "a convolution");
     if (dx != NULL)
         check(cudnnConvolutionBackwardData(work.dnn, &one, plan->w, aligned(cuda, &work, w),
                                            plan->y, dy, plan->how[BACKWARD], plan->backward,

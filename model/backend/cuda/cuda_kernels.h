@@ -21,7 +21,7 @@ extern "C" {
 
 /* The same numbers, rounded to bfloat16: to the nearest, of two to the even one. */
 cudaError_t kernel_to_bf16(cudaStream_t stream, size_t count, const float *from, uint16_t *to);
-/* y[outer][middle][inner] becomes activation(y + b[middle]). */
+/* y[outer][middle][inner] becomes activation(y + b[middle]); b may be NULL. */
 cudaError_t kernel_add_bias(cudaStream_t stream, int outer, int middle, int inner, const float *b,
                             enum activation activation, float *y);
 /* The slope of y[rows, columns] becomes the one before the activation; it is written rounded to
@@ -31,7 +31,8 @@ cudaError_t kernel_add_bias(cudaStream_t stream, int outer, int middle, int inne
 cudaError_t kernel_slope_columns(cudaStream_t stream, int rows, int columns, const float *y,
                                  enum activation activation, float *slope, uint16_t *rounded,
                                  float *room, float *sums);
-/* Likewise, of y[outer][middle][inner] to sums[middle]. parts[middle, SUM_PARTS]: room. */
+/* Likewise, of y[outer][middle][inner] to sums[middle], which may be NULL. parts[middle,
+ * SUM_PARTS]: room. */
 #define SUM_PARTS 16
 cudaError_t kernel_slope_planes(cudaStream_t stream, int outer, int middle, int inner,
                                 const float *y, enum activation activation, float *slope,

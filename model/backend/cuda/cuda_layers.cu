@@ -77,7 +77,7 @@ static __global__ void add_bias(unsigned count, unsigned middle, unsigned inner,
                                 enum activation activation, float *y)
 {
     each_at_once(
-        count, [=](unsigned i) { return make_float2(y[i], b[i / inner % middle]); },
+        count, [=](unsigned i) { return make_float2(y[i], b != NULL ? b[i / inner % middle] : 0); },
         [=](unsigned i, float2 both) { y[i] = activated(activation, both.x + both.y); });
 }
 
@@ -214,8 +214,9 @@ cudaError_t kernel_slope_planes(cudaStream_t stream, int outer, int middle, int 
     const cudaError_t error =
         launch(stream, count, slope_parts, (unsigned)count, (unsigned)outer, (unsigned)middle,
                (unsigned)inner, y, activation, slope, parts);
-    return error != cudaSuccess ? error
-                                : launch_each(stream, (size_t)middle, add_parts, parts, sums);
+    return error != cudaSuccess || sums == NULL
+               ? error
+               : launch_each(stream, (size_t)middle, add_parts, parts, sums);
 }
 
 /* A line of `to` at a time: what is read and what is written lie side by side. */
@@ -255,7 +256,8 @@ static __global__ void patches(unsigned lines, struct conv conv, struct shape ou
                                      ((size_t)in.height * (size_t)in.width);
         float *to = columns + (size_t)line * places;
         EACH_PLACE (place, places) {
-            const int row = (int)(place / width) + down, column = (int)(place % width) + right;
+            const int row = (int)(place / width) * conv.stride + down;
+            const int column = (int)(place % width) * conv.stride + right;
             const bool inside = row >= 0 && row < in.height && column >= 0 && column < in.width;
             to[place] = inside ? plane[row * in.width + column] : 0;
         }
@@ -287,8 +289,10 @@ static __global__ void unpatch(unsigned count, struct conv conv, struct shape ou
         float sum = 0;
         for (int i = 0; i < conv.kernel; i++) {
             for (int j = 0; j < conv.kernel; j++, weight++) {
-                const int row = y + conv.pad - i, column = x + conv.pad - j;
-                if (row >= 0 && row < out.height && column >= 0 && column < out.width)
+                const int down = y + conv.pad - i, right = x + conv.pad - j;
+                const int row = down / conv.stride, column = right / conv.stride;
+                const bool meets = down % conv.stride == 0 && right % conv.stride == 0;
+                if (meets && down >= 0 && row < out.height && right >= 0 && column < out.width)
                     sum += columns[((size_t)weight * images + image) * places +
                                    (unsigned)(row * out.width + column)];
             }

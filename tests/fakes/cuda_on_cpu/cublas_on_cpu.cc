@@ -70,3 +70,24 @@ cublasStatus_t cublasGemmEx(cublasHandle_t blas, cublasOperation_t turn_a, cubla
     });
     return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
+
+cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t blas, cublasOperation_t turn_a,
+                                          cublasOperation_t turn_b, int m, int n, int k,
+                                          const void *alpha, const void *a, cudaDataType type_a,
+                                          int stride_a, long long next_a, const void *b,
+                                          cudaDataType type_b, int stride_b, long long next_b,
+                                          const void *beta, void *c, cudaDataType type_c,
+                                          int stride_c, long long next_c, int count,
+                                          cublasComputeType_t compute, cublasGemmAlgo_t algorithm)
+{
+    const size_t size_a = type_a == CUDA_R_32F ? 4 : 2, size_b = type_b == CUDA_R_32F ? 4 : 2;
+    for (size_t i = 0; i < (size_t)count; i++) {
+        const cublasStatus_t status = cublasGemmEx(
+            blas, turn_a, turn_b, m, n, k, alpha, (const char *)a + i * (size_t)next_a * size_a,
+            type_a, stride_a, (const char *)b + i * (size_t)next_b * size_b, type_b, stride_b, beta,
+            (float *)c + i * (size_t)next_c, type_c, stride_c, compute, algorithm);
+        if (status != CUBLAS_STATUS_SUCCESS)
+            return status;
+    }
+    return count > 0 ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
+}

@@ -1,4 +1,4 @@
-/* The matrix product of cuBLAS, by OpenBLAS (cuda_runtime_api.h). */
+/* The matrix products of cuBLAS, by OpenBLAS (cuda_runtime_api.h). */
 #ifndef CUDA_ON_CPU_CUBLAS_H
 #define CUDA_ON_CPU_CUBLAS_H
 
@@ -25,6 +25,14 @@ cublasStatus_t cublasGemmEx(cublasHandle_t blas, cublasOperation_t turn_a, cubla
                             cudaDataType type_a, int stride_a, const void *b, cudaDataType type_b,
                             int stride_b, const void *beta, void *c, cudaDataType type_c,
                             int stride_c, cublasComputeType_t compute, cublasGemmAlgo_t algorithm);
+cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t blas, cublasOperation_t turn_a,
+                                          cublasOperation_t turn_b, int m, int n, int k,
+                                          const void *alpha, const void *a, cudaDataType type_a,
+                                          int stride_a, long long next_a, const void *b,
+                                          cudaDataType type_b, int stride_b, long long next_b,
+                                          const void *beta, void *c, cudaDataType type_c,
+                                          int stride_c, long long next_c, int count,
+                                          cublasComputeType_t compute, cublasGemmAlgo_t algorithm);
 
 #ifdef __cplusplus
 }

@@ -14,7 +14,7 @@ struct stand_in_tensor {
 };
 
 struct stand_in_conv {
-    int pad;
+    int pad, stride, groups;
     cudnnMathType_t math;
 };
 
@@ -103,8 +103,16 @@ cudnnStatus_t cudnnSetConvolution2dDescriptor(cudnnConvolutionDescriptor_t conv,
                                               cudnnConvolutionMode_t mode, cudnnDataType_t)
 {
     conv->pad = pad_height;
-    return good(pad_height == pad_width && step_down == 1 && step_right == 1 && spread_down == 1 &&
-                spread_right == 1 && mode == CUDNN_CROSS_CORRELATION);
+    conv->stride = step_down;
+    conv->groups = 1;
+    return good(pad_height == pad_width && step_down == step_right && step_down > 0 &&
+                spread_down == 1 && spread_right == 1 && mode == CUDNN_CROSS_CORRELATION);
+}
+
+cudnnStatus_t cudnnSetConvolutionGroupCount(cudnnConvolutionDescriptor_t conv, int groups)
+{
+    conv->groups = groups;
+    return good(groups > 0);
 }
 
 cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t conv, cudnnMathType_t math)
@@ -130,9 +138,10 @@ static cudnnMathType_t math_of(const stand_in_conv *conv)
 static bool is_fit(const stand_in_tensor *x, const stand_in_tensor *w, const stand_in_conv *conv,
                    const stand_in_tensor *y)
 {
-    return x->images == y->images && x->channels == w->channels && y->channels == w->images &&
-           y->height == x->height + 2 * conv->pad - w->height + 1 &&
-           y->width == x->width + 2 * conv->pad - w->width + 1;
+    return x->images == y->images && x->channels == w->channels * conv->groups &&
+           y->channels == w->images && w->images % conv->groups == 0 &&
+           y->height == (x->height + 2 * conv->pad - w->height) / conv->stride + 1 &&
+           y->width == (x->width + 2 * conv->pad - w->width) / conv->stride + 1;
 }
 
 static cudnnStatus_t ways_of(bool fit, const stand_in_conv *conv, int room, int *count,
@@ -206,10 +215,11 @@ template <typename Term> static void each_term(const problem_of_conv &conv, int 
     const int filter = at_y / (y.width * y.height) % y.channels;
     const int image = at_y / (y.width * y.height * y.channels);
     const int patch = w.channels * w.height * w.width;
+    const int group = filter / (w.images / conv.how.groups);
     for (int i = 0; i < patch; i++) {
-        const int across = column + i % w.width - conv.how.pad;
-        const int down = row + i / w.width % w.height - conv.how.pad;
-        const int channel = i / (w.width * w.height);
+        const int across = column * conv.how.stride + i % w.width - conv.how.pad;
+        const int down = row * conv.how.stride + i / w.width % w.height - conv.how.pad;
+        const int channel = group * w.channels + i / (w.width * w.height);
         if (is_inside(x, down, across))
             term(((image * x.channels + channel) * x.height + down) * x.width + across,
                  filter * patch + i);

@@ -67,8 +67,7 @@ static void host_dense_backward(struct backend *b_, int batch, int in, int out, 
 
 static size_t filter_weights(const struct conv *conv)
 {
-    return (size_t)conv->filters * (size_t)conv->in.channels * (size_t)conv->kernel *
-           (size_t)conv->kernel;
+    return (size_t)conv->filters * (size_t)conv_patch(conv);
 }
 
 static void host_conv_forward(struct backend *b_, const struct conv *conv, int batch,

@@ -210,36 +210,58 @@ struct conv_case {
 };
 
 static const struct conv_case conv_cases[] = {
-    {{{1, 1, 1, 0}, 1, 1, 0}, 1},   {{{1, 5, 5, 0}, 2, 5, 0}, 1},   {{{1, 5, 5, 0}, 2, 5, 0}, 3},
-    {{{3, 7, 6, 0}, 4, 3, 1}, 3},   {{{2, 6, 5, 0}, 3, 5, 2}, 3},   {{{1, 2, 2, 0}, 1, 3, 2}, 3},
-    {{{5, 4, 9, 0}, 1, 1, 0}, 3},   {{{2, 9, 4, 0}, 3, 4, 3}, 1},   {{{3, 1, 8, 0}, 2, 3, 1}, 3},
-    {{{4, 12, 12, 0}, 8, 5, 2}, 3}, {{{1, 26, 26, 0}, 2, 1, 0}, 6},
+    {{{1, 1, 1, 0}, 1, 1, 0, 1, 1}, 1},
+    {{{1, 5, 5, 0}, 2, 5, 0, 1, 1}, 1},
+    {{{1, 5, 5, 0}, 2, 5, 0, 1, 1}, 3},
+    {{{3, 7, 6, 0}, 4, 3, 1, 1, 1}, 3},
+    {{{2, 6, 5, 0}, 3, 5, 2, 1, 1}, 3},
+    {{{1, 2, 2, 0}, 1, 3, 2, 1, 1}, 3},
+    {{{5, 4, 9, 0}, 1, 1, 0, 1, 1}, 3},
+    {{{2, 9, 4, 0}, 3, 4, 3, 1, 1}, 1},
+    {{{3, 1, 8, 0}, 2, 3, 1, 1, 1}, 3},
+    /* strides: one that comes out even, some that leave a rest, one larger than the kernel, one
+     * larger than the image */
+    {{{2, 7, 9, 0}, 3, 3, 0, 2, 1}, 3},
+    {{{3, 8, 6, 0}, 4, 3, 1, 2, 1}, 3},
+    {{{4, 8, 7, 0}, 6, 1, 0, 2, 1}, 3},
+    {{{1, 11, 12, 0}, 2, 5, 2, 3, 1}, 2},
+    {{{2, 4, 5, 0}, 3, 2, 1, 9, 1}, 2},
+    /* groups: of several, of more filters than channels, and depthwise with and without stride */
+    {{{4, 5, 6, 0}, 6, 3, 1, 1, 2}, 3},
+    {{{6, 4, 4, 0}, 3, 1, 0, 1, 3}, 3},
+    {{{5, 6, 7, 0}, 5, 3, 1, 1, 5}, 3},
+    {{{3, 9, 8, 0}, 6, 3, 1, 2, 3}, 2},
+    {{{8, 6, 6, 0}, 4, 5, 2, 2, 4}, 2},
+    {{{4, 12, 12, 0}, 8, 5, 2, 1, 1}, 3},
+    {{{1, 26, 26, 0}, 2, 1, 0, 1, 1}, 6},
 };
 #define CONV_CASES (sizeof conv_cases / sizeof conv_cases[0])
 
-/* One product of the sum that filter f makes at place (row, column) of the output, with weight
- * (c, i, j): where its input lies, or -1 outside, and where the weight does. */
+/* One product of the sum that filter f makes at place (row, column) of the output, with its weight
+ * `tap`: where its input lies, or -1 outside, and where the weight does. */
 static int conv_reference_term(const struct conv *conv, int image, int row, int column, int f,
                                int tap, int *at_w)
 {
     const struct shape in = conv->in;
-    const int c = tap / (conv->kernel * conv->kernel);
-    const int in_row = row + tap / conv->kernel % conv->kernel - conv->pad;
-    const int in_column = column + tap % conv->kernel - conv->pad;
-    *at_w = f * in.channels * conv->kernel * conv->kernel + tap;
+    const int group = f / (conv->filters / conv->groups), sees = in.channels / conv->groups;
+    const int c = group * sees + tap / (conv->kernel * conv->kernel);
+    const int in_row = row * conv->stride + tap / conv->kernel % conv->kernel - conv->pad;
+    const int in_column = column * conv->stride + tap % conv->kernel - conv->pad;
+    *at_w = f * sees * conv->kernel * conv->kernel + tap;
     if (in_row < 0 || in_row >= in.height || in_column < 0 || in_column >= in.width)
         return -1;
     return ((image * in.channels + c) * in.height + in_row) * in.width + in_column;
 }
 
-static void conv_reference_place(const struct conv *conv, enum activation activation, int at_y)
+static void conv_reference_place(const struct conv *conv, bool with_b, enum activation activation,
+                                 int at_y)
 {
     const struct shape out = conv_output(conv);
     const int column = at_y % out.width, row = at_y / out.width % out.height;
     const int plane = at_y / out.width / out.height;
     const int f = plane % conv->filters, image = plane / conv->filters;
-    const int taps = conv->in.channels * conv->kernel * conv->kernel;
-    double before = b[f];
+    const int taps = conv->in.channels / conv->groups * conv->kernel * conv->kernel;
+    double before = with_b ? b[f] : 0;
     int at_w, at_x;
     for (int tap = 0; tap < taps; tap++) {
         if ((at_x = conv_reference_term(conv, image, row, column, f, tap, &at_w)) >= 0)
@@ -256,21 +278,23 @@ static void conv_reference_place(const struct conv *conv, enum activation activa
     }
 }
 
-static void check_conv(const struct conv_case *c, enum activation activation, bool with_dx)
+static void check_conv(const struct conv_case *c, bool with_b, enum activation activation,
+                       bool with_dx)
 {
     const struct conv *conv = &c->conv;
     const size_t batch = (size_t)c->batch, filters = (size_t)conv->filters;
-    const size_t patch = (size_t)(conv->in.channels * conv->kernel * conv->kernel);
+    const size_t patch = (size_t)(conv->in.channels / conv->groups * conv->kernel * conv->kernel);
     const size_t outputs = batch * shape_size(conv_output(conv));
     for (size_t at_y = 0; at_y < outputs; at_y++)
-        conv_reference_place(conv, activation, (int)at_y);
-    backend->conv_forward(backend, conv, c->batch, x, w, b, activation, y);
+        conv_reference_place(conv, with_b, activation, (int)at_y);
+    backend->conv_forward(backend, conv, c->batch, x, w, with_b ? b : NULL, activation, y);
     backend->conv_backward(backend, conv, c->batch, x, w, y, activation, dy, with_dx ? dx : NULL,
-                           dw, db);
+                           dw, with_b ? db : NULL);
     check_near(y, want_y, outputs, gemm_nmse);
     check_near(dy, want_dy, outputs, gemm_nmse);
     check_near(dw, want_dw, filters * patch, gemm_nmse);
-    check_near(db, want_db, filters, gemm_nmse);
+    if (with_b)
+        check_near(db, want_db, filters, gemm_nmse);
     if (with_dx)
         check_near(dx, want_dx, batch * shape_size(conv->in), gemm_nmse);
 }
@@ -279,7 +303,15 @@ static void conv_agrees_with_the_reference_with_and_without_dx(void **state)
 {
     for (size_t i = 0; i < 8 * CONV_CASES; i++) {
         case_begin(state);
-        check_conv(&conv_cases[i / 8], activations[i / 2 % 4], i % 2);
+        check_conv(&conv_cases[i / 8], true, activations[i / 2 % 4], i % 2);
+    }
+}
+
+static void conv_without_biases_agrees_with_the_reference(void **state)
+{
+    for (size_t i = 0; i < 2 * CONV_CASES; i++) {
+        case_begin(state);
+        check_conv(&conv_cases[i / 2], false, i % 2 ? TANH : LINEAR, true);
     }
 }
 
@@ -290,7 +322,7 @@ static void conv_in_tf32_agrees_but_for_rounding(void **state)
     gemm_nmse = 1e-6;
     for (size_t i = 0; i < CONV_CASES; i++) {
         case_begin(state);
-        check_conv(&conv_cases[i], LINEAR, true);
+        check_conv(&conv_cases[i], true, LINEAR, true);
     }
     gemm_nmse = GEMM_NMSE;
     open_again(before);
@@ -301,7 +333,7 @@ static void conv_does_not_depend_on_what_was_computed_before(void **state)
 {
     for (size_t i = CONV_CASES; i-- > 0;) {
         case_begin(state);
-        check_conv(&conv_cases[i], LINEAR, true);
+        check_conv(&conv_cases[i], true, LINEAR, true);
     }
 }
 
@@ -393,6 +425,7 @@ int main(void)
         TEST(dense_without_biases_agrees_with_the_reference),
         TEST(dense_in_bfloat16_multiplies_rounded_numbers),
         TEST(conv_agrees_with_the_reference_with_and_without_dx),
+        TEST(conv_without_biases_agrees_with_the_reference),
         TEST(conv_in_tf32_agrees_but_for_rounding),
         TEST(conv_does_not_depend_on_what_was_computed_before),
         TEST(pool_agrees_with_the_reference),

@@ -31,6 +31,13 @@ GRADIENTS(padded_conv_has_the_right_gradient, "conv 3 5x5 pad 2, dense 3", {2, 5
 GRADIENTS(conv_after_conv_has_the_right_gradient, "conv 3 3x3 pad 1, conv 2 3x3, dense 3",
           {1, 5, 5, 0})
 GRADIENTS(conv_over_the_whole_image_has_the_right_gradient, "conv 4 5x5, dense 3", {1, 5, 5, 0})
+GRADIENTS(conv_with_a_stride_has_the_right_gradient, "conv 3 3x3 stride 2 pad 1, dense 3",
+          {2, 6, 7, 0})
+GRADIENTS(conv_in_groups_has_the_right_gradient, "conv 6 3x3 pad 1 groups 3, dense 3", {3, 4, 5, 0})
+GRADIENTS(depthwise_conv_has_the_right_gradient,
+          "conv 4 3x3, tanh, conv 4 3x3 stride 2 pad 1 groups 4 plain, dense 3", {1, 7, 7, 0})
+GRADIENTS(conv_without_biases_has_the_right_gradient,
+          "conv 3 3x3 plain, tanh, conv 2 1x1 stride 2 plain, dense 3", {2, 6, 6, 0})
 GRADIENTS(maxpool_has_the_right_gradient, "conv 3 3x3 pad 1, maxpool 2, dense 3", {1, 6, 7, 0})
 GRADIENTS(maxpool_of_three_has_the_right_gradient, "conv 2 2x2, maxpool 3, dense 3", {1, 8, 7, 0})
 GRADIENTS(a_first_layer_without_weights_passes_its_input, "relu, dense 4, tanh, dense 3",
@@ -223,6 +230,10 @@ int main(void)
         TEST(padded_conv_has_the_right_gradient),
         TEST(conv_after_conv_has_the_right_gradient),
         TEST(conv_over_the_whole_image_has_the_right_gradient),
+        TEST(conv_with_a_stride_has_the_right_gradient),
+        TEST(conv_in_groups_has_the_right_gradient),
+        TEST(depthwise_conv_has_the_right_gradient),
+        TEST(conv_without_biases_has_the_right_gradient),
         TEST(maxpool_has_the_right_gradient),
         TEST(maxpool_of_three_has_the_right_gradient),
         TEST(a_first_layer_without_weights_passes_its_input),

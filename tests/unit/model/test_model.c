@@ -133,6 +133,24 @@ static void no_pad_and_pad_0_are_the_same_model(void **state)
     model_free(model);
 }
 
+static void a_conv_is_spelled_without_what_goes_without_saying(void **state)
+{
+    (void)state;
+    const char *const lines[][2] = {
+        {"conv 4 3x3 stride 1 pad 0 groups 1, dense 10", "conv 4 3x3, dense 10"},
+        {"conv 4 3x3 plain, dense 10", "conv 4 3x3 plain, dense 10"},
+        {"conv 4 3x3 Stride 02 PAD 1, conv 8 3x3 groups 4 plain, dense 10",
+         "conv 4 3x3 stride 2 pad 1, conv 8 3x3 groups 4 plain, dense 10"},
+        {"conv 4 1x1, conv 4 3x3 stride 3 pad 2 groups 2 plain, dense 10",
+         "conv 4 1x1, conv 4 3x3 stride 3 pad 2 groups 2 plain, dense 10"},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        struct model *model = build(lines[i][0], image, CLASSES);
+        assert_string_equal(model_line(model), lines[i][1]);
+        model_free(model);
+    }
+}
+
 static void a_model_says_what_it_was_built_for(void **state)
 {
     (void)state;
@@ -155,6 +173,8 @@ static const char *repeated(const char *again, int times, const char *end)
     assert_true(length < sizeof line);
     return line;
 }
+
+#define CONV_USAGE "'conv F KxK [stride S] [pad P] [groups G] [plain]'"
 
 static const struct {
     const char *line;
@@ -179,18 +199,30 @@ static const struct {
     {"dense 1 2 3 4 5 6 7 8 9", "layer 1, 'dense 1 2 3 4 5 6 7 8 9':", "'dense N [plain]'"},
     {"relu 1, dense 10", "layer 1, 'relu 1':", "no sizes"},
     {"dense 8, tanh 0.5, dense 10", "layer 2, 'tanh 0.5':", "'tanh'"},
-    {"conv", "layer 1, 'conv':", "'conv F KxK [pad P]'"},
-    {"conv 16", "layer 1, 'conv 16':", "'conv F KxK [pad P]'"},
-    {"conv 16 5", "layer 1, 'conv 16 5':", "'conv F KxK [pad P]'"},
-    {"conv 16 x5", "layer 1, 'conv 16 x5':", "'conv F KxK [pad P]'"},
-    {"conv 16 5x", "layer 1, 'conv 16 5x':", "'conv F KxK [pad P]'"},
-    {"conv 16 5x5x5", "layer 1, 'conv 16 5x5x5':", "'conv F KxK [pad P]'"},
-    {"conv a 5x5", "layer 1, 'conv a 5x5':", "'conv F KxK [pad P]'"},
-    {"conv 16 5x5 2", "layer 1, 'conv 16 5x5 2':", "'conv F KxK [pad P]'"},
-    {"conv 16 5x5 pad", "layer 1, 'conv 16 5x5 pad':", "'conv F KxK [pad P]'"},
-    {"conv 16 5x5 pad -1", "layer 1, 'conv 16 5x5 pad -1':", "'conv F KxK [pad P]'"},
-    {"conv 16 5x5 bad 2", "layer 1, 'conv 16 5x5 bad 2':", "'conv F KxK [pad P]'"},
-    {"conv 16 5x5 pad 2 2", "layer 1, 'conv 16 5x5 pad 2 2':", "'conv F KxK [pad P]'"},
+    {"conv", "layer 1, 'conv':", CONV_USAGE},
+    {"conv 16", "layer 1, 'conv 16':", CONV_USAGE},
+    {"conv 16 5", "layer 1, 'conv 16 5':", CONV_USAGE},
+    {"conv 16 x5", "layer 1, 'conv 16 x5':", CONV_USAGE},
+    {"conv 16 5x", "layer 1, 'conv 16 5x':", CONV_USAGE},
+    {"conv 16 5x5x5", "layer 1, 'conv 16 5x5x5':", CONV_USAGE},
+    {"conv a 5x5", "layer 1, 'conv a 5x5':", CONV_USAGE},
+    {"conv 16 5x5 2", "layer 1, 'conv 16 5x5 2':", CONV_USAGE},
+    {"conv 16 5x5 pad", "layer 1, 'conv 16 5x5 pad':", CONV_USAGE},
+    {"conv 16 5x5 pad -1", "layer 1, 'conv 16 5x5 pad -1':", CONV_USAGE},
+    {"conv 16 5x5 bad 2", "layer 1, 'conv 16 5x5 bad 2':", CONV_USAGE},
+    {"conv 16 5x5 pad 2 2", "layer 1, 'conv 16 5x5 pad 2 2':", CONV_USAGE},
+    {"conv 16 5x5 stride", "layer 1, 'conv 16 5x5 stride':", CONV_USAGE},
+    {"conv 16 5x5 pad 2 stride 2", "layer 1, 'conv 16 5x5 pad 2 stride 2':", CONV_USAGE},
+    {"conv 16 5x5 plain pad 2", "layer 1, 'conv 16 5x5 plain pad 2':", CONV_USAGE},
+    {"conv 16 5x5 plain 2", "layer 1, 'conv 16 5x5 plain 2':", CONV_USAGE},
+    {"conv 1 1x1 stride 1 pad 0 groups 1 plain 1",
+     "layer 1, 'conv 1 1x1 stride 1 pad 0 groups 1 plain 1':", CONV_USAGE},
+    {"conv 16 5x5 stride 0", "layer 1, 'conv 16 5x5 stride 0':", "from 1"},
+    {"conv 16 5x5 groups 0", "layer 1, 'conv 16 5x5 groups 0':", "from 1"},
+    {"conv 16 5x5 groups 2", "layer 1, 'conv 16 5x5 groups 2':", "let 'groups' divide both"},
+    {"conv 16 5x5, conv 8 3x3 groups 16",
+     "layer 2, 'conv 8 3x3 groups 16':", "let 'groups' divide both"},
+    {"conv 2 29x29 stride 2", "layer 1, 'conv 2 29x29 stride 2':", "28x28 with the padding"},
     {"conv 0 5x5", "layer 1, 'conv 0 5x5':", "from 1"},
     {"conv 16 0x0", "layer 1, 'conv 16 0x0':", "from 1"},
     {"conv 16 0x5", "layer 1, 'conv 16 0x5':", "from 1"},
@@ -364,6 +396,17 @@ static void tensors_tile_the_flat_vector_in_order(void **state)
     model_free(model);
 }
 
+static void a_conv_has_weights_for_the_channels_of_a_group(void **state)
+{
+    (void)state;
+    struct model *model = build("conv 6 3x3 stride 2 pad 1 groups 2 plain, dense 10",
+                                (struct shape){4, 7, 6, 0}, CLASSES);
+    check_tensor(model, 0, "0.conv.weight", 0, 4, (size_t[]){6, 2, 3, 3});
+    check_tensor(model, 1, "1.dense.weight", 108, 2, (size_t[]){10, 6 * 4 * 3, 0, 0});
+    assert_int_equal(model_tensors(model), 3);
+    model_free(model);
+}
+
 static void the_table_shows_layers_shapes_and_parameters(void **state)
 {
     (void)state;
@@ -393,6 +436,8 @@ int main(void)
         TEST(presets_have_the_size_the_documents_say),
         TEST(blanks_case_and_leading_zeros_do_not_matter),
         TEST(no_pad_and_pad_0_are_the_same_model),
+        TEST(a_conv_is_spelled_without_what_goes_without_saying),
+        TEST(a_conv_has_weights_for_the_channels_of_a_group),
         TEST(a_model_says_what_it_was_built_for),
         TEST(a_wrong_layer_is_named_with_its_remedy),
         TEST(a_layer_too_long_is_refused),
