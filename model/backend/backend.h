@@ -96,8 +96,26 @@ static inline size_t attention_output(const struct attention *attention)
     return (size_t)attention->heads * (size_t)attention->size;
 }
 
+/* Images normalised by channels: each channel over the whole batch (batch norm; Ioffe, Szegedy
+ * 2015), or in each sample each group of channels by itself (group norm; Wu, He 2018). What is
+ * normalised together is a set. */
+struct channel_norm {
+    int channels;
+    int groups;    /* of channels; divides them; 0: a set is a channel of the whole batch */
+    size_t places; /* of a channel: height · width */
+};
+
+static inline size_t channel_norm_sets(const struct channel_norm *norm, int batch)
+{
+    return norm->groups == 0 ? (size_t)norm->channels : (size_t)batch * (size_t)norm->groups;
+}
+
 #define NORM_EPSILON 1e-5f /* added to a variance, or to a mean square */
 #define ROPE_BASE    10000 /* of the angles' periods (Su et al. 2021) */
+
+/* A base holds numbers up to 128; a larger mean or variance says that the input was not
+ * normalised. */
+#define STATISTIC_MAX 100.0f
 
 /* A label that is not to be learned. */
 #define LABEL_IGNORED (-1)
@@ -185,6 +203,34 @@ struct exchange_operations {
                    int32_t *base);
     /* digest.h, over all entries. */
     uint64_t (*digest)(struct backend *, size_t count, const int32_t *base);
+};
+
+/* Images by their channels. */
+struct channel_operations {
+    /* stats[channel_norm_sets, 2] of x[batch, channels, places]: mean and 1 / deviation. */
+    void (*measure)(struct backend *, const struct channel_norm *, int batch, const float *x,
+                    float *stats);
+    /* The same from running statistics of a batch norm, mean[channels] and variance[channels]. */
+    void (*recall)(struct backend *, const struct channel_norm *, const float *mean,
+                   const float *variance, float *stats);
+    /* y = activation((x - mean) / deviation · w[channel] + b[channel]); the activation is one whose
+     * slope follows from its output. */
+    void (*apply)(struct backend *, const struct channel_norm *, int batch, const float *x,
+                  const float *stats, const float *w, const float *b, enum activation, float *y);
+    /* From that y and its slope dy, which becomes the slope before the activation, where the stats
+     * were measured. dx may not be dy. */
+    void (*backward)(struct backend *, const struct channel_norm *, int batch, const float *x,
+                     const float *stats, const float *w, const float *y, enum activation, float *dy,
+                     float *dx, float *dw, float *db);
+    /* How far the running statistics of a batch norm are from those that were measured: dmean =
+     * mean - theirs, dvariance = variance - theirs, without bias (n - 1). Theirs count as
+     * STATISTIC_MAX at most. */
+    void (*drift)(struct backend *, const struct channel_norm *, int batch, const float *stats,
+                  const float *mean, const float *variance, float *dmean, float *dvariance);
+    /* y[planes] = the mean of x[planes, places]; dx[planes, places] = dy / places. */
+    void (*average)(struct backend *, size_t planes, size_t places, const float *x, float *y);
+    void (*average_backward)(struct backend *, size_t planes, size_t places, const float *dy,
+                             float *dx);
 };
 
 struct backend {
@@ -316,6 +362,7 @@ struct backend {
     void (*gather_tokens)(struct backend *, int batch, int length, int token_bytes,
                           const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y);
 
+    struct channel_operations channels;
     struct exchange_operations exchange;
 };
 

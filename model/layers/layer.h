@@ -46,7 +46,8 @@ struct layer_tensor {
     size_t dims[4];   /* outputs first */
     int rank;         /* how many dims count */
     enum layer_init init;
-    size_t offset; /* of its first number in the flat vector */
+    size_t offset;     /* of its first number in the flat vector */
+    bool is_statistic; /* it follows what comes by, and is not trained */
 };
 
 struct layer {
@@ -62,11 +63,12 @@ struct layer {
         struct conv conv;           /* conv */
         struct pool pool;           /* maxpool */
         struct attention attention; /* attention */
+        struct channel_norm norm;   /* batchnorm, groupnorm */
     };
     bool turns;                 /* attention: queries and keys are turned by their position */
     bool is_tied;               /* embed: its table is the weights of the logits, too */
     bool borrows;               /* logits: its one tensor is the embed's */
-    enum activation activation; /* dense and conv only: of the next layer, computed here */
+    enum activation activation; /* where its kind absorbs: of the next layer, computed here */
     bool absorbed;              /* an activation that the layer before computes */
     struct layer_tensor tensor[LAYER_TENSORS_MAX];
     int tensors;                       /* how many it has */
@@ -84,6 +86,7 @@ struct chain;
 struct pass {
     struct backend *backend;
     int batch;            /* samples */
+    bool training;        /* a way back follows */
     const float *weights; /* [P] */
     float *gradients;     /* [P]; backward only */
     const float *x;       /* [batch, in]; int32 tokens for an embed */
@@ -114,17 +117,14 @@ struct layer_kind {
 extern const struct layer_kind layer_dense, layer_logits, layer_conv, layer_maxpool;
 extern const struct layer_kind layer_relu, layer_sigmoid, layer_tanh, layer_gelu, layer_silu;
 extern const struct layer_kind layer_embed, layer_position, layer_norm, layer_rmsnorm;
-extern const struct layer_kind layer_attention, layer_swiglu;
+extern const struct layer_kind layer_attention, layer_swiglu, layer_avgpool;
+extern const struct layer_kind layer_batchnorm, layer_groupnorm;
 extern const struct layer_kind layer_open, layer_shortcut, layer_close;
 
 size_t layer_tensor_count(const struct layer_tensor *tensor);
 size_t layer_parameters(const struct layer *layer);
 
-/* Adds a tensor of these dims, up to the first 0. */
-void layer_add_tensor(struct layer *layer, const char *name, enum layer_init init,
-                      const size_t dims[static 4]);
-
-/* Of its tensor number `which`, or NULL if it has no such. */
+/* Of its tensor number `which`, or NULL. */
 static inline const float *layer_weights(const struct layer *layer, const struct pass *pass,
                                          int which)
 {

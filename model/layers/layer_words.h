@@ -40,6 +40,10 @@ enum error layer_problem(const struct layer_words *words, struct problem *proble
 enum error layer_read(struct layer *layer, const char *text, size_t length,
                       const struct chain *before, struct problem *problem) MUST_USE;
 
+/* Adds a tensor of these dims, up to the first 0. */
+void layer_add_tensor(struct layer *layer, const char *name, enum layer_init init,
+                      const size_t dims[static 4]);
+
 /* layer_line.c */
 
 /* Reads the line into the chain, from kind to tensors, but for their offsets. text[capacity]: its

@@ -9,13 +9,22 @@
 /* Reading. */
 
 /* The flat vector: matrices and filters first, as weight decay is for them alone; then biases and
- * scales. */
-static void lay_out(struct model *model, bool matrices)
+ * scales; then statistics, which are not trained. */
+enum part { MATRICES, SCALES, STATISTICS };
+
+static enum part part_of(const struct layer_tensor *tensor)
+{
+    if (tensor->is_statistic)
+        return STATISTICS;
+    return tensor->rank > 1 ? MATRICES : SCALES;
+}
+
+static void lay_out(struct model *model, enum part part)
 {
     for (int i = 0; i < model->count; i++) {
         struct layer *layer = &model->layers[i];
         for (int k = 0; k < layer->tensors && !layer->borrows; k++) {
-            if ((layer->tensor[k].rank > 1) != matrices)
+            if (part_of(&layer->tensor[k]) != part)
                 continue;
             layer->tensor[k].offset = model->parameters;
             model->parameters += layer_tensor_count(&layer->tensor[k]);
@@ -94,9 +103,11 @@ static enum error read(struct model *model, const char *line, struct problem *pr
     if (error != OK)
         return error;
     absorb(model);
-    lay_out(model, true);
+    lay_out(model, MATRICES);
     model->decayed = model->parameters;
-    lay_out(model, false);
+    lay_out(model, SCALES);
+    model->trained = model->parameters;
+    lay_out(model, STATISTICS);
     for (int i = 0; i < model->count; i++)
         if (model->layers[i].kind == &layer_close && model->layers[i].depth >= model->depth)
             model->depth = model->layers[i].depth + 1;
@@ -243,6 +254,11 @@ size_t model_decayed(const struct model *model)
     return model->decayed;
 }
 
+size_t model_trained(const struct model *model)
+{
+    return model->trained;
+}
+
 int model_batch_max(const struct model *model)
 {
     return model->batch_max;
@@ -288,11 +304,15 @@ static const float *output_of(const struct model *model, int layer, const float 
     return layer == LAYER_INPUT ? x : model->layers[layer].y;
 }
 
-const float *model_forward(struct model *model, const float *weights, const float *x, int batch)
+static const float *forward(struct model *model, const float *weights, const float *x, int batch,
+                            bool training)
 {
     CHECK(model->backend && batch > 0 && batch <= model->batch_max);
-    struct pass pass = {
-        .backend = model->backend, .batch = batch, .weights = weights, .room = model->room};
+    struct pass pass = {.backend = model->backend,
+                        .batch = batch,
+                        .training = training,
+                        .weights = weights,
+                        .room = model->room};
     for (int i = 0; i < model->count; i++) {
         const struct layer *layer = &model->layers[i];
         if (!has_output(layer))
@@ -302,6 +322,11 @@ const float *model_forward(struct model *model, const float *weights, const floa
         layer->kind->forward(layer, &pass);
     }
     return model->layers[model->count - 1].y;
+}
+
+const float *model_forward(struct model *model, const float *weights, const float *x, int batch)
+{
+    return forward(model, weights, x, batch, false);
 }
 
 /* Slopes on their way back. A residual's slope goes into its body as it is, and is kept until what
@@ -376,6 +401,7 @@ static void model_backward(struct model *model, const float *weights, float *gra
     struct slopes slopes = {.now = model->layers[model->count - 1].y};
     struct pass pass = {.backend = model->backend,
                         .batch = batch,
+                        .training = true,
                         .weights = weights,
                         .gradients = gradients,
                         .room = model->room};
@@ -404,7 +430,7 @@ static int rows_of(const struct model *model, int batch)
 void model_learn(struct model *model, const float *weights, float *gradients, const float *x,
                  const int32_t *labels, int batch, struct score *score)
 {
-    const float *logits = model_forward(model, weights, x, batch);
+    const float *logits = forward(model, weights, x, batch, true);
     model->backend->cross_entropy(model->backend, rows_of(model, batch), model_outputs(model),
                                   logits, labels, model->layers[model->count - 1].y, score);
     model_backward(model, weights, gradients, x, batch);

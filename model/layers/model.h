@@ -8,7 +8,8 @@
  *
  * x is images, or tokens (int32) where the input is a sequence; of a sequence each position has a
  * label, the token that follows. In the flat vector matrices and filters come first, in the order
- * of the layers, then biases and scales.
+ * of the layers, then biases and scales, then the running statistics of batch norms: those are not
+ * trained, but follow what is measured, and are shared like all others.
  *
  * The weights are not the model's: each call is given some, so the same model computes with a
  * replica's weights, with the base, or with a saved file. Nothing that a call leaves in the model
@@ -50,8 +51,8 @@ int model_line_tokens(const char *line);
 
 /* Parses and checks the line. batch_max bounds every later call. The last layer must give `classes`
  * numbers. A wrong line: MALFORMED and a sentence that names the layer and what would be right.
- * Without a backend (NULL) the model takes no memory for a batch, and can be looked at, not computed
- * with. */
+ * Without a backend (NULL) the model takes no memory for a batch, and can be looked at, not
+ * computed with. */
 enum error model_new(struct model **model, struct arena *arena, struct backend *backend,
                      const char *line, struct shape in, int classes, int batch_max,
                      struct problem *problem) MUST_USE;
@@ -64,6 +65,7 @@ size_t model_sample_bytes(const char *line, struct shape in, int classes);
 
 size_t model_parameters(const struct model *model); /* P */
 size_t model_decayed(const struct model *model);    /* of P, the first: matrices and filters */
+size_t model_trained(const struct model *model);    /* of P, the first: all but statistics */
 int model_batch_max(const struct model *model);
 struct shape model_input(const struct model *model);
 int model_outputs(const struct model *model); /* logits of a position: at least the classes */
@@ -86,7 +88,8 @@ void model_init(const struct model *model, uint64_t seed, float *host_weights);
 const float *model_forward(struct model *model, const float *weights, const float *x, int batch);
 
 /* Forward, loss, backward. Overwrites gradients[P] with the gradient of the *mean* loss, and adds
- * to the score. labels[batch, positions]. */
+ * to the score. labels[batch, positions]. The gradient of a statistic is how far it is from what
+ * was measured. */
 void model_learn(struct model *model, const float *weights, float *gradients, const float *x,
                  const int32_t *labels, int batch, struct score *score);
 

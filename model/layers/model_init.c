@@ -17,6 +17,15 @@ static double draw_normal(struct rng *rng)
     return sum - 6;
 }
 
+/* Whether what the layer gives goes into a relu; behind a norm of images, most of it does. */
+static bool is_before_relu(const struct model *model, const struct layer *layer)
+{
+    const struct layer *next = layer + 1;
+    return layer->activation == RELU ||
+           (next < model->layers + model->count &&
+            (next->kind == &layer_batchnorm || next->kind == &layer_groupnorm));
+}
+
 /* He, Zhang, Ren, Sun 2015 before relu; Glorot, Bengio 2010 otherwise. The square roots are exact
  * to the last bit by IEEE 754. */
 static void draw_by_fan(const struct layer_tensor *tensor, bool before_relu, struct rng rng,
@@ -62,7 +71,7 @@ void model_init(const struct model *model, uint64_t seed, float *host_weights)
             rng_new(seed, (uint64_t)layer->number | (uint64_t)model->tensor[i].which << 32);
         float *weights = host_weights + tensor->offset;
         if (tensor->init == INIT_FAN)
-            draw_by_fan(tensor, layer->activation == RELU, rng, weights);
+            draw_by_fan(tensor, is_before_relu(model, layer), rng, weights);
         else if (tensor->init == INIT_SMALL || tensor->init == INIT_LAST)
             draw_small(count, tensor->init == INIT_LAST ? last : SMALL, rng, weights);
         else

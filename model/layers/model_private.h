@@ -22,6 +22,7 @@ struct model {
     int tensors;       /* of all layers */
     size_t parameters; /* P */
     size_t decayed; /* of those that weight decay is for: matrices and filters, which come first */
+    size_t trained; /* of those that the optimizer is for: all but statistics, which come last */
     float *slope[SLOPES_MAX]; /* [2 + depth]: of the outputs of layers, backward */
     void *room;               /* of the layer that computes */
     char line[MODEL_LINE_MAX];

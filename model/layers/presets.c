@@ -5,6 +5,15 @@
 
 #include "layers/model.h"
 
+/* Two convolutions, each with its batch norm, and the input added (He, Zhang, Ren, Sun 2015); the
+ * first block of a stage halves the image. */
+#define BODY(first, second)                                                                        \
+    "conv " first " pad 1 plain, batchnorm, relu, conv " second " pad 1 plain, batchnorm"
+#define BLOCK(f) "residual(" BODY(f " 3x3", f " 3x3") "), relu"
+#define HALVING(f)                                                                                 \
+    "residual(" BODY(f " 3x3 stride 2", f " 3x3") " | conv " f " 1x1 stride 2 plain, batchnorm), " \
+                                                  "relu, "
+
 static const struct {
     const char *name;
     const char *line;
@@ -13,6 +22,12 @@ static const struct {
     {"mlp", "dense 256, relu, dense 128, relu, dense 10"},
     {"lenet", "conv 16 5x5 pad 2, relu, maxpool 2, conv 32 5x5 pad 2, relu, maxpool 2, "
               "dense 128, relu, dense 10"},
+    {"resnet20", "conv 16 3x3 pad 1 plain, batchnorm, relu, "
+                 "3 * (" BLOCK("16") "), " HALVING("32") "2 * (" BLOCK("32") "), " HALVING(
+                     "64") "2 * (" BLOCK("64") "), avgpool, dense 10"},
+    {"resnet18", "conv 64 3x3 pad 1 plain, batchnorm, relu, "
+                 "2 * (" BLOCK("64") "), " HALVING("128") BLOCK("128") ", " HALVING("256")
+                     BLOCK("256") ", " HALVING("512") BLOCK("512") ", avgpool, dense 10"},
     {"gpt-char", "embed 256 128, position 256, "
                  "4 * (residual(norm, attention 4), residual(norm, dense 512, gelu, dense 128)), "
                  "norm, logits tied"},
@@ -44,7 +59,7 @@ const char *model_preset_name(int i)
 
 const char *model_presets(void)
 {
-    return "xor, mlp, lenet, gpt-char, gpt-mini, gpt2-124m, llama-124m";
+    return "xor, mlp, lenet, resnet20, resnet18, gpt-char, gpt-mini, gpt2-124m, llama-124m";
 }
 
 int model_line_tokens(const char *line)

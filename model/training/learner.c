@@ -5,12 +5,15 @@
 #include "base/error.h"
 #include "data/device_dataset.h"
 
+#define STATISTICS_RATE 0.1f /* of what is measured in each step, as elsewhere */
+
 /* What differs from step to step, uploaded in one piece. */
 struct step_input {
     union {
         struct sgd sgd;
         struct adam adam;
     };
+    struct sgd follow; /* how the statistics follow what is measured */
     float clip;        /* the gradients' length at most */
     uint32_t sample[]; /* [batch_max] */
 };
@@ -166,6 +169,7 @@ static void upload_input(struct learner *learner)
         input->adam.decayed = model_decayed(learner->model);
     else
         input->sgd.decayed = model_decayed(learner->model);
+    input->follow = (struct sgd){.rate = STATISTICS_RATE};
     input->clip = optimizer->clip;
     learner->backend->upload(learner->backend, learner->input, input,
                              step_input_bytes(learner->size));
@@ -174,16 +178,19 @@ static void upload_input(struct learner *learner)
 static void optimize(struct learner *learner)
 {
     struct backend *backend = learner->backend;
-    float *weights = learner->replica.weights;
-    const size_t parameters = learner->replica.parameters;
+    float *weights = learner->replica.weights, *gradients = learner->gradients;
+    const size_t trained = model_trained(learner->model);
     if (learner->options.optimizer.clip > 0)
-        backend->clip(backend, &learner->input->clip, parameters, learner->gradients);
+        backend->clip(backend, &learner->input->clip, trained, gradients);
     if (learner->options.optimizer.kind == OPTIMIZER_ADAM)
-        backend->adam(backend, &learner->input->adam, parameters, weights, learner->gradients,
+        backend->adam(backend, &learner->input->adam, trained, weights, gradients,
                       learner->moment[0], learner->moment[1]);
     else
-        backend->sgd(backend, &learner->input->sgd, parameters, weights, learner->gradients,
+        backend->sgd(backend, &learner->input->sgd, trained, weights, gradients,
                      learner->moment[0]);
+    if (trained < learner->replica.parameters)
+        backend->sgd(backend, &learner->input->follow, learner->replica.parameters - trained,
+                     weights + trained, gradients + trained, learner->moment[0] + trained);
 }
 
 /* The operations that are the same in each step, and so can be recorded. */

@@ -39,8 +39,8 @@ static const struct config_key keys[] = {
      .help = "Show every note on standard error, not only what a person needs."},
 
     {"model", "name", CONFIG_TEXT, AT(model.name), .initial = "lenet", .min = 1,
-     .help =
-         "A ready-made model: xor, mlp or lenet for images; gpt-char and others for sequences."},
+     .help = "A ready-made model: lenet, resnet20 and others for images; gpt-char and others for "
+             "sequences."},
     {"model", "layers", CONFIG_TEXT, AT(model.layers), .initial = "",
      .help = "A model of your own instead, such as: dense 64, relu, dense 10"},
     {"model", "seed", CONFIG_U64, AT(model.seed), .initial = "1", .max = CONFIG_NO_MAX,

@@ -14,10 +14,11 @@
 #include "base/rng.h"
 #include "layers/model.h"
 
-#define RATE  1e-3f
-#define BETA1 0.9f
-#define BETA2 0.99f
-#define DECAY 0.1f
+#define RATE   1e-3f
+#define BETA1  0.9f
+#define BETA2  0.99f
+#define DECAY  0.1f
+#define FOLLOW 0.1f /* of the statistics */
 
 static struct shape shape_of(const char *text)
 {
@@ -99,8 +100,12 @@ int main(int argc, char **argv)
                                   .step = (uint64_t)step};
         score = (struct score){0};
         model_learn(model, weights, gradients, x, labels, batch, &score);
-        backend->adam(backend, &adam, count, weights, gradients, gradients + count,
+        const struct sgd follow = {.rate = FOLLOW};
+        const size_t trained = model_trained(model), rest = count - trained;
+        backend->adam(backend, &adam, trained, weights, gradients, gradients + count,
                       gradients + 2 * count);
+        backend->sgd(backend, &follow, rest, weights + trained, gradients + trained,
+                     gradients + count + trained);
     }
     write_floats(out, weights, count);
     score = (struct score){0};

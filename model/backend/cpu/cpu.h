@@ -1,11 +1,12 @@
 /* The CPU's operations, as backend.h describes them.
  *
- *   backend_cpu.c     memory, and dense layers
- *   cpu_conv.c        convolutions
- *   cpu_layers.c      activations, pooling, the loss, optimizers, samples
- *   cpu_sequence.c    embedding, norms, sums, tokens
- *   cpu_attention.c   attention
- *   cpu_exchange.c    the exchange, over exchange/survey_simd.c
+ *   backend_cpu.c       memory, and dense layers
+ *   cpu_conv.c          convolutions
+ *   cpu_layers.c        activations, pooling, the loss, optimizers, samples
+ *   cpu_sequence.c      embedding, norms, sums, tokens
+ *   cpu_channel_norm.c  batch norm, group norm, averages of images
+ *   cpu_attention.c     attention
+ *   cpu_exchange.c      the exchange, over exchange/survey_simd.c
  */
 #ifndef HEARSAY_MODEL_BACKEND_CPU_CPU_H
 #define HEARSAY_MODEL_BACKEND_CPU_CPU_H
@@ -52,6 +53,26 @@ void cpu_swiglu_backward(struct backend *backend, size_t rows, int size, const f
 void cpu_clip(struct backend *backend, const float *most, size_t count, float *g);
 void cpu_gather_tokens(struct backend *backend, int batch, int length, int token_bytes,
                        const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y);
+
+/* cpu_channel_norm.c */
+void cpu_channel_norm_measure(struct backend *backend, const struct channel_norm *norm, int batch,
+                              const float *x, float *stats);
+void cpu_channel_norm_recall(struct backend *backend, const struct channel_norm *norm,
+                             const float *mean, const float *variance, float *stats);
+void cpu_channel_norm_apply(struct backend *backend, const struct channel_norm *norm, int batch,
+                            const float *x, const float *stats, const float *w, const float *b,
+                            enum activation activation, float *y);
+void cpu_channel_norm_backward(struct backend *backend, const struct channel_norm *norm, int batch,
+                               const float *x, const float *stats, const float *w, const float *y,
+                               enum activation activation, float *dy, float *dx, float *dw,
+                               float *db);
+void cpu_channel_norm_drift(struct backend *backend, const struct channel_norm *norm, int batch,
+                            const float *stats, const float *mean, const float *variance,
+                            float *dmean, float *dvariance);
+void cpu_average_forward(struct backend *backend, size_t planes, size_t places, const float *x,
+                         float *y);
+void cpu_average_backward(struct backend *backend, size_t planes, size_t places, const float *dy,
+                          float *dx);
 
 /* cpu_attention.c */
 void cpu_attention_forward(struct backend *backend, const struct attention *attention, int batch,

@@ -82,6 +82,26 @@ void cuda_swiglu_forward(struct backend *backend, size_t rows, int size, const f
 void cuda_swiglu_backward(struct backend *backend, size_t rows, int size, const float *x,
                           const float *dy, float *dx);
 
+/* backend_cuda_channel_norm.c */
+void cuda_channel_norm_measure(struct backend *backend, const struct channel_norm *norm, int batch,
+                               const float *x, float *stats);
+void cuda_channel_norm_recall(struct backend *backend, const struct channel_norm *norm,
+                              const float *mean, const float *variance, float *stats);
+void cuda_channel_norm_apply(struct backend *backend, const struct channel_norm *norm, int batch,
+                             const float *x, const float *stats, const float *w, const float *b,
+                             enum activation activation, float *y);
+void cuda_channel_norm_backward(struct backend *backend, const struct channel_norm *norm, int batch,
+                                const float *x, const float *stats, const float *w, const float *y,
+                                enum activation activation, float *dy, float *dx, float *dw,
+                                float *db);
+void cuda_channel_norm_drift(struct backend *backend, const struct channel_norm *norm, int batch,
+                             const float *stats, const float *mean, const float *variance,
+                             float *dmean, float *dvariance);
+void cuda_average_forward(struct backend *backend, size_t planes, size_t places, const float *x,
+                          float *y);
+void cuda_average_backward(struct backend *backend, size_t planes, size_t places, const float *dy,
+                           float *dx);
+
 /* backend_cuda_cudnn.c or backend_cuda_conv.c */
 void cuda_conv_forward(struct backend *backend, const struct conv *conv, int batch, const float *x,
                        const float *w, const float *b, enum activation activation, float *y);

@@ -18,7 +18,7 @@ const char swarm_options_usage[] =
     "hearsay swarm [options]: a whole swarm on this machine trains one model\n"
     "\n"
     "  --nodes N         processes to start (default 4, at most 32)\n"
-    "  --model NAME      xor, mlp, lenet, gpt-char, ... (default lenet)\n"
+    "  --model NAME      xor, mlp, lenet, resnet20, gpt-char, ... (default lenet)\n"
     "  --layers LINE     a model of your own, as in: \"dense 128, relu, dense 10\"\n"
     "  --data NAME       idx, generated, xor, text or tokens (default: text for a model\n"
     "                    that embeds tokens, else idx where it is installed); files of\n"

@@ -320,6 +320,7 @@ struct backend *host_backend(struct backend *device)
         .exchange.digest = host_digest,
     };
     host_transformer(&table);
+    host_channel_norm(&table);
     return &table;
 }
 

@@ -35,6 +35,8 @@ void carry_back(void);
 
 /* host_transformer.c: sets the operations of sequence models. */
 void host_transformer(struct backend *table);
+/* host_channel_norm.c: sets those of images normalised by channels. */
+void host_channel_norm(struct backend *table);
 
 /* The backend to test with: the CPU as it is, any other through the above. */
 struct backend *host_backend(struct backend *device);

@@ -1,0 +1,69 @@
+/* Images normalised by channels, and averaged, on a GPU: kernels, and the room they need. */
+#include "backend/cuda/cuda_channel_norm.h"
+#include "backend/cuda/cuda_operations.h"
+
+void cuda_channel_norm_measure(struct backend *backend, const struct channel_norm *norm, int batch,
+                               const float *x, float *stats)
+{
+    struct cuda *cuda = cuda_on(backend);
+    float *room = cuda_scratch(cuda, (size_t)batch * (size_t)norm->channels * sizeof *room);
+    cuda_check(kernel_channel_measure(cuda->stream, *norm, batch, x, room, stats), "norm");
+}
+
+void cuda_channel_norm_recall(struct backend *backend, const struct channel_norm *norm,
+                              const float *mean, const float *variance, float *stats)
+{
+    cuda_check(kernel_channel_recall(cuda_on(backend)->stream, *norm, mean, variance, stats),
+               "norm");
+}
+
+void cuda_channel_norm_apply(struct backend *backend, const struct channel_norm *norm, int batch,
+                             const float *x, const float *stats, const float *w, const float *b,
+                             enum activation activation, float *y)
+{
+    cuda_check(
+        kernel_channel_apply(cuda_on(backend)->stream, *norm, batch, x, stats, w, b, activation, y),
+        "norm");
+}
+
+void cuda_channel_norm_backward(struct backend *backend, const struct channel_norm *norm, int batch,
+                                const float *x, const float *stats, const float *w, const float *y,
+                                enum activation activation, float *dy, float *dx, float *dw,
+                                float *db)
+{
+    struct cuda *cuda = cuda_on(backend);
+    const size_t planes = (size_t)batch * (size_t)norm->channels;
+    const size_t sets = channel_norm_sets(norm, batch);
+    float *room = cuda_scratch(cuda, 2 * (planes + sets) * sizeof *room);
+    const struct channel_slopes slopes = {.x = x,
+                                          .stats = stats,
+                                          .w = w,
+                                          .y = y,
+                                          .dy = dy,
+                                          .plane_sums = room,
+                                          .set_sums = room + 2 * planes};
+    cuda_check(kernel_channel_backward(cuda->stream, *norm, batch, activation, slopes, dx, dw, db),
+               "norm");
+}
+
+void cuda_channel_norm_drift(struct backend *backend, const struct channel_norm *norm, int batch,
+                             const float *stats, const float *mean, const float *variance,
+                             float *dmean, float *dvariance)
+{
+    cuda_check(kernel_channel_drift(cuda_on(backend)->stream, *norm, batch, stats, mean, variance,
+                                    dmean, dvariance),
+               "norm");
+}
+
+void cuda_average_forward(struct backend *backend, size_t planes, size_t places, const float *x,
+                          float *y)
+{
+    cuda_check(kernel_average(cuda_on(backend)->stream, planes, places, x, y), "averaging");
+}
+
+void cuda_average_backward(struct backend *backend, size_t planes, size_t places, const float *dy,
+                           float *dx)
+{
+    cuda_check(kernel_average_backward(cuda_on(backend)->stream, planes, places, dy, dx),
+               "averaging");
+}

@@ -1,0 +1,281 @@
+/* Images normalised by channels, and averaged, on the GPU: what cpu_channel_norm.c does. A plane is
+ * a channel of one sample: a warp each. */
+#include "backend/cuda/cuda_activation.cuh"
+#include "backend/cuda/cuda_channel_norm.h"
+#include "backend/cuda/cuda_each.cuh"
+
+static __device__ unsigned set_of(struct channel_norm norm, unsigned plane)
+{
+    const unsigned channels = (unsigned)norm.channels;
+    return norm.groups == 0 ? plane % channels : plane / (channels / (unsigned)norm.groups);
+}
+
+/* The planes of a set: so many, of which this is the i-th. */
+static __device__ unsigned set_planes(struct channel_norm norm, unsigned batch)
+{
+    return norm.groups == 0 ? batch : (unsigned)(norm.channels / norm.groups);
+}
+
+static __device__ unsigned set_plane(struct channel_norm norm, unsigned set, unsigned i)
+{
+    return norm.groups == 0 ? i * (unsigned)norm.channels + set
+                            : set * (unsigned)(norm.channels / norm.groups) + i;
+}
+
+static __global__ void plane_sums(unsigned planes, unsigned places, const float *x, float *sums)
+{
+    EACH_LINE (plane, planes) {
+        const float *from = x + (size_t)plane * places;
+        float sum = 0;
+        EACH_PLACE (place, places)
+            sum += from[place];
+        sum = warp_sum(sum);
+        if (threadIdx.x % WARP == 0)
+            sums[plane] = sum;
+    }
+}
+
+static __global__ void plane_squares(unsigned planes, struct channel_norm norm, const float *x,
+                                     const float *stats, float *squares)
+{
+    const unsigned places = (unsigned)norm.places;
+    EACH_LINE (plane, planes) {
+        const float *from = x + (size_t)plane * places;
+        const float mean = stats[2 * set_of(norm, plane)];
+        float sum = 0;
+        EACH_PLACE (place, places) {
+            const float deviation = from[place] - mean;
+            sum += deviation * deviation;
+        }
+        sum = warp_sum(sum);
+        if (threadIdx.x % WARP == 0)
+            squares[plane] = sum;
+    }
+}
+
+/* The means of the sets from their planes' sums, then their deviations from their squares. */
+static __global__ void set_stats(unsigned sets, struct channel_norm norm, unsigned batch,
+                                 const float *of_planes, bool is_mean, float *stats)
+{
+    const unsigned planes = set_planes(norm, batch);
+    EACH_LINE (set, sets) {
+        float sum = 0;
+        EACH_PLACE (i, planes)
+            sum += of_planes[set_plane(norm, set, i)];
+        const float mean = warp_sum(sum) / ((float)planes * (float)norm.places);
+        if (threadIdx.x % WARP == 0)
+            stats[2 * set + (is_mean ? 0 : 1)] = is_mean ? mean : 1 / sqrtf(mean + NORM_EPSILON);
+    }
+}
+
+cudaError_t kernel_channel_measure(cudaStream_t stream, struct channel_norm norm, int batch,
+                                   const float *x, float *room, float *stats)
+{
+    const size_t planes = (size_t)batch * (size_t)norm.channels;
+    const size_t sets = channel_norm_sets(&norm, batch);
+    cudaError_t error = launch_lines(stream, planes, plane_sums, (unsigned)norm.places, x, room);
+    if (error == cudaSuccess)
+        error = launch_lines(stream, sets, set_stats, norm, (unsigned)batch, room, true, stats);
+    if (error == cudaSuccess)
+        error = launch_lines(stream, planes, plane_squares, norm, x, stats, room);
+    if (error == cudaSuccess)
+        error = launch_lines(stream, sets, set_stats, norm, (unsigned)batch, room, false, stats);
+    return error;
+}
+
+static __global__ void recall(unsigned channels, const float *mean, const float *variance,
+                              float *stats)
+{
+    EACH (c, channels) {
+        stats[2 * c] = mean[c];
+        stats[2 * c + 1] = 1 / sqrtf((variance[c] < 0 ? 0 : variance[c]) + NORM_EPSILON);
+    }
+}
+
+cudaError_t kernel_channel_recall(cudaStream_t stream, struct channel_norm norm, const float *mean,
+                                  const float *variance, float *stats)
+{
+    return launch_each(stream, (size_t)norm.channels, recall, mean, variance, stats);
+}
+
+static __global__ void apply(unsigned planes, struct channel_norm norm, const float *x,
+                             const float *stats, const float *w, const float *b,
+                             enum activation activation, float *y)
+{
+    const unsigned places = (unsigned)norm.places, channels = (unsigned)norm.channels;
+    EACH_LINE (plane, planes) {
+        const float *own = stats + 2 * (size_t)set_of(norm, plane);
+        const size_t first = (size_t)plane * places;
+        const float mean = own[0], scale = own[1] * w[plane % channels],
+                    shift = b[plane % channels];
+        EACH_PLACE (place, places)
+            y[first + place] = activated(activation, (x[first + place] - mean) * scale + shift);
+    }
+}
+
+cudaError_t kernel_channel_apply(cudaStream_t stream, struct channel_norm norm, int batch,
+                                 const float *x, const float *stats, const float *w, const float *b,
+                                 enum activation activation, float *y)
+{
+    return launch_lines(stream, (size_t)batch * (size_t)norm.channels, apply, norm, x, stats, w, b,
+                        activation, y);
+}
+
+/* Σ s and Σ s·n over each plane, n the normalised input, s the slope before the activation. */
+static __global__ void plane_slopes(unsigned planes, struct channel_norm norm,
+                                    enum activation activation, struct channel_slopes slopes)
+{
+    const unsigned places = (unsigned)norm.places;
+    EACH_LINE (plane, planes) {
+        const float *own = slopes.stats + 2 * (size_t)set_of(norm, plane);
+        const size_t first = (size_t)plane * places;
+        const float mean = own[0], scale = own[1];
+        float sum = 0, along = 0;
+        EACH_PLACE (place, places) {
+            const size_t at = first + place;
+            const float output = activation == LINEAR ? 0 : slopes.y[at];
+            const float slope = slope_before(activation, output, slopes.dy[at]);
+            slopes.dy[at] = slope;
+            sum += slope;
+            along += slope * ((slopes.x[at] - mean) * scale);
+        }
+        sum = warp_sum(sum);
+        along = warp_sum(along);
+        if (threadIdx.x % WARP == 0) {
+            slopes.plane_sums[2 * (size_t)plane] = sum;
+            slopes.plane_sums[2 * (size_t)plane + 1] = along;
+        }
+    }
+}
+
+/* dx needs the sums of w·s over its set, the scales and shifts those of s over their channel. */
+static __global__ void set_slopes(unsigned sets, struct channel_norm norm, unsigned batch,
+                                  struct channel_slopes slopes)
+{
+    const unsigned planes = set_planes(norm, batch);
+    EACH_LINE (set, sets) {
+        float sum = 0, along = 0;
+        EACH_PLACE (i, planes) {
+            const unsigned plane = set_plane(norm, set, i);
+            const float w = slopes.w[plane % (unsigned)norm.channels];
+            sum += w * slopes.plane_sums[2 * (size_t)plane];
+            along += w * slopes.plane_sums[2 * (size_t)plane + 1];
+        }
+        sum = warp_sum(sum);
+        along = warp_sum(along);
+        if (threadIdx.x % WARP == 0) {
+            const float count = (float)planes * (float)norm.places;
+            slopes.set_sums[2 * (size_t)set] = sum / count;
+            slopes.set_sums[2 * (size_t)set + 1] = along / count;
+        }
+    }
+}
+
+static __global__ void channel_slopes(unsigned channels, unsigned batch, const float *plane_sums,
+                                      float *dw, float *db)
+{
+    EACH_LINE (channel, channels) {
+        float sum = 0, along = 0;
+        EACH_PLACE (i, batch) {
+            const size_t plane = (size_t)i * channels + channel;
+            sum += plane_sums[2 * plane];
+            along += plane_sums[2 * plane + 1];
+        }
+        sum = warp_sum(sum);
+        along = warp_sum(along);
+        if (threadIdx.x % WARP == 0) {
+            db[channel] = sum;
+            dw[channel] = along;
+        }
+    }
+}
+
+static __global__ void input_slopes(unsigned planes, struct channel_norm norm,
+                                    struct channel_slopes slopes, float *dx)
+{
+    const unsigned places = (unsigned)norm.places;
+    EACH_LINE (plane, planes) {
+        const size_t set = set_of(norm, plane), first = (size_t)plane * places;
+        const float mean = slopes.stats[2 * set], scale = slopes.stats[2 * set + 1];
+        const float w = slopes.w[plane % (unsigned)norm.channels];
+        const float common = slopes.set_sums[2 * set], along = slopes.set_sums[2 * set + 1];
+        EACH_PLACE (place, places) {
+            const float n = (slopes.x[first + place] - mean) * scale;
+            dx[first + place] = scale * (w * slopes.dy[first + place] - common - n * along);
+        }
+    }
+}
+
+cudaError_t kernel_channel_backward(cudaStream_t stream, struct channel_norm norm, int batch,
+                                    enum activation activation, struct channel_slopes slopes,
+                                    float *dx, float *dw, float *db)
+{
+    const size_t planes = (size_t)batch * (size_t)norm.channels;
+    const size_t sets = channel_norm_sets(&norm, batch);
+    cudaError_t error = launch_lines(stream, planes, plane_slopes, norm, activation, slopes);
+    if (error == cudaSuccess)
+        error = launch_lines(stream, sets, set_slopes, norm, (unsigned)batch, slopes);
+    if (error == cudaSuccess)
+        error = launch_lines(stream, (size_t)norm.channels, channel_slopes, (unsigned)batch,
+                             slopes.plane_sums, dw, db);
+    if (error == cudaSuccess && dx != NULL)
+        error = launch_lines(stream, planes, input_slopes, norm, slopes, dx);
+    return error;
+}
+
+static __device__ float bounded(float value)
+{
+    return fminf(fmaxf(value, -STATISTIC_MAX), STATISTIC_MAX);
+}
+
+static __global__ void drift(unsigned channels, float unbiased, const float *stats,
+                             const float *mean, const float *variance, float *dmean,
+                             float *dvariance)
+{
+    EACH (c, channels) {
+        const float scale = stats[2 * c + 1], measured = 1 / (scale * scale) - NORM_EPSILON;
+        dmean[c] = mean[c] - bounded(stats[2 * c]);
+        dvariance[c] = variance[c] - bounded(measured * unbiased);
+    }
+}
+
+cudaError_t kernel_channel_drift(cudaStream_t stream, struct channel_norm norm, int batch,
+                                 const float *stats, const float *mean, const float *variance,
+                                 float *dmean, float *dvariance)
+{
+    const float count = (float)batch * (float)norm.places;
+    const float unbiased = count > 1 ? count / (count - 1) : 1;
+    return launch_each(stream, (size_t)norm.channels, drift, unbiased, stats, mean, variance, dmean,
+                       dvariance);
+}
+
+static __global__ void average(unsigned planes, unsigned places, const float *x, float *y)
+{
+    EACH_LINE (plane, planes) {
+        const float *from = x + (size_t)plane * places;
+        float sum = 0;
+        EACH_PLACE (place, places)
+            sum += from[place];
+        sum = warp_sum(sum);
+        if (threadIdx.x % WARP == 0)
+            y[plane] = sum / (float)places;
+    }
+}
+
+cudaError_t kernel_average(cudaStream_t stream, size_t planes, size_t places, const float *x,
+                           float *y)
+{
+    return launch_lines(stream, planes, average, (unsigned)places, x, y);
+}
+
+static __global__ void average_backward(unsigned count, unsigned places, const float *dy, float *dx)
+{
+    EACH (i, count)
+        dx[i] = dy[i / places] / (float)places;
+}
+
+cudaError_t kernel_average_backward(cudaStream_t stream, size_t planes, size_t places,
+                                    const float *dy, float *dx)
+{
+    return launch_each(stream, planes * places, average_backward, (unsigned)places, dy, dx);
+}

@@ -1,0 +1,54 @@
+/* The kernels of images normalised by channels, and averaged (cuda_kernels.h).
+ *
+ *   backend_cuda_channel_norm.c ──► these ──► cuda_channel_norm.cu ──► stream
+ *
+ * Every sum is added up in the same order each time. Room is the caller's, and holds nothing
+ * between two operations.
+ */
+#ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_CHANNEL_NORM_H
+#define HEARSAY_MODEL_BACKEND_CUDA_CUDA_CHANNEL_NORM_H
+
+#include <cuda_runtime_api.h>
+
+#include "backend/backend.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* room[planes]: a float for each channel of each sample. */
+cudaError_t kernel_channel_measure(cudaStream_t stream, struct channel_norm norm, int batch,
+                                   const float *x, float *room, float *stats);
+cudaError_t kernel_channel_recall(cudaStream_t stream, struct channel_norm norm, const float *mean,
+                                  const float *variance, float *stats);
+cudaError_t kernel_channel_apply(cudaStream_t stream, struct channel_norm norm, int batch,
+                                 const float *x, const float *stats, const float *w, const float *b,
+                                 enum activation activation, float *y);
+
+/* What a way back reads, and leaves its sums in. */
+struct channel_slopes {
+    const float *x;
+    const float *stats;
+    const float *w;
+    const float *y;
+    float *dy;
+    float *plane_sums; /* [planes, 2]: room */
+    float *set_sums;   /* [sets, 2]: room */
+};
+/* dx may be NULL. */
+cudaError_t kernel_channel_backward(cudaStream_t stream, struct channel_norm norm, int batch,
+                                    enum activation activation, struct channel_slopes slopes,
+                                    float *dx, float *dw, float *db);
+cudaError_t kernel_channel_drift(cudaStream_t stream, struct channel_norm norm, int batch,
+                                 const float *stats, const float *mean, const float *variance,
+                                 float *dmean, float *dvariance);
+cudaError_t kernel_average(cudaStream_t stream, size_t planes, size_t places, const float *x,
+                           float *y);
+cudaError_t kernel_average_backward(cudaStream_t stream, size_t planes, size_t places,
+                                    const float *dy, float *dx);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
