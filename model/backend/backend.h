@@ -233,6 +233,20 @@ struct channel_operations {
                              float *dx);
 };
 
+/* A batch from a data set: the samples at the places pick[batch]. */
+struct gather_operations {
+    /* x[i] = (pixels[pick[i]] - mean) · scale, for samples of sample_size bytes. */
+    void (*pixels)(struct backend *, int batch, size_t sample_size, const uint8_t *pixels,
+                   const uint32_t *pick, float mean, float scale, float *x);
+    /* to[i] = from[pick[i]], as they are, for rows of `size` numbers of four bytes. */
+    void (*rows)(struct backend *, int batch, size_t size, const void *from, const uint32_t *pick,
+                 void *to);
+    /* x[i, j] = tokens[pick[i] + j], for samples of `length` tokens of token_bytes (1, 2 or 4)
+     * each; y[i, j] is the token after it. */
+    void (*tokens)(struct backend *, int batch, int length, int token_bytes, const void *tokens,
+                   const uint32_t *pick, int32_t *x, int32_t *y);
+};
+
 struct backend {
     const char *name;
 
@@ -352,17 +366,8 @@ struct backend {
     void (*adam)(struct backend *, const struct adam *, size_t count, float *w, const float *g,
                  float *m, float *v);
 
-    /* x[i] = (pixels[pick[i]] - mean) · scale, for batch samples of sample_size bytes; and
-     * y[i] = labels[pick[i]]. */
-    void (*gather)(struct backend *, int batch, size_t sample_size, const uint8_t *pixels,
-                   const uint8_t *labels, const uint32_t *pick, float mean, float scale, float *x,
-                   int32_t *y);
-    /* x[i, j] = tokens[pick[i] + j], for batch samples of `length` tokens of token_bytes (1, 2 or
-     * 4) each; y[i, j] is the token after it. */
-    void (*gather_tokens)(struct backend *, int batch, int length, int token_bytes,
-                          const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y);
-
     struct channel_operations channels;
+    struct gather_operations gather;
     struct exchange_operations exchange;
 };
 

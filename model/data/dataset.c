@@ -1,47 +1,20 @@
 #include "data/dataset.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/batch.h"
 #include "data/idx.h"
 #include "data/sequences.h"
+#include "data/slice.h"
 #include "data/synthetic_digits.h"
-
-/* How often each byte value occurs. Integers, so that mean and deviation do not depend on the
- * order of the pixels or on the machine. */
-struct tally {
-    uint64_t of[256];
-};
-
-static void tally_add(struct tally *tally, const uint8_t *pixels, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        tally->of[pixels[i]]++;
-}
-
-static void tally_normalise(const struct tally *tally, struct dataset *dataset)
-{
-    uint64_t count = 0, sum = 0, squares = 0;
-    for (unsigned value = 0; value < 256; value++) {
-        count += tally->of[value];
-        sum += tally->of[value] * value;
-        squares += tally->of[value] * value * value;
-    }
-    const double mean = (double)sum / (double)count;
-    const double mean_squared = mean * mean; /* alone, so that no compiler fuses it below */
-    const double variance = (double)squares / (double)count - mean_squared;
-    dataset->mean = (float)mean;
-    dataset->scale = variance > 0 ? (float)(1 / sqrt(variance)) : 1;
-}
+#include "data/tally.h"
 
 /* Room for the samples, whose count and shape are set, and for one image more: there pass the
  * images that are not ours. */
 static enum error take_memory(struct dataset *dataset, struct problem *problem)
 {
     dataset->pixels = malloc((dataset->count + (size_t)1) * shape_size(dataset->shape));
-    dataset->labels = malloc(dataset->count);
+    dataset->labels = malloc(dataset->count * sizeof *dataset->labels);
     if (dataset->pixels && dataset->labels)
         return OK;
     return problem_set(problem, FAILED,
@@ -50,50 +23,7 @@ static enum error take_memory(struct dataset *dataset, struct problem *problem)
                        dataset->count, shape_size(dataset->shape));
 }
 
-/* Which samples are this shard's. */
-struct slice {
-    uint8_t *keep; /* [of how many], 1: ours */
-    uint32_t kept;
-};
-
-static enum error check_shards(const struct dataset_options *options, uint32_t count,
-                               struct problem *problem)
-{
-    if (options->shard >= options->shards)
-        return problem_set(problem, MISMATCH,
-                           "there is no shard %u among %u; number the shards from 0",
-                           options->shard, options->shards);
-    if (options->shards > count)
-        return problem_set(problem, MISMATCH,
-                           "%u samples cannot be cut into %u shards; use at most %u", count,
-                           options->shards, count);
-    return OK;
-}
-
-static enum error slice_new(struct slice *slice, const struct dataset_options *options,
-                            uint32_t count, struct problem *problem)
-{
-    enum error error = check_shards(options, count, problem);
-    if (error != OK)
-        return error;
-    uint32_t *order = malloc(count * sizeof *order);
-    uint8_t *keep = calloc(count, 1);
-    if (!order || !keep) {
-        free(order);
-        free(keep);
-        return problem_set(problem, FAILED, "no memory left to cut %u samples into shards", count);
-    }
-    const uint32_t from = (uint32_t)((uint64_t)count * options->shard / options->shards);
-    const uint32_t to = (uint32_t)((uint64_t)count * (options->shard + 1ull) / options->shards);
-    batch_shuffle(order, count, rng_new(options->seed, UINT64_MAX));
-    for (uint32_t i = from; i < to; i++)
-        keep[order[i]] = 1;
-    free(order);
-    *slice = (struct slice){.keep = keep, .kept = to - from};
-    return OK;
-}
-
-static enum error read_labels(struct idx *labels, const struct slice *slice,
+static enum error read_labels(struct idx *labels, const struct slice_of_samples *slice,
                               struct dataset *dataset, struct problem *problem)
 {
     uint8_t highest = 1; /* at least two classes */
@@ -113,7 +43,7 @@ static enum error read_labels(struct idx *labels, const struct slice *slice,
 }
 
 /* Every image is read, for the statistics; those of the slice stay. */
-static enum error read_images(struct idx *images, const struct slice *slice,
+static enum error read_images(struct idx *images, const struct slice_of_samples *slice,
                               struct dataset *dataset, struct problem *problem)
 {
     const size_t size = shape_size(dataset->shape);
@@ -135,7 +65,7 @@ static enum error read_pair(struct idx *images, struct idx *labels,
                             const struct dataset_options *options, struct dataset *dataset,
                             struct problem *problem)
 {
-    struct slice slice;
+    struct slice_of_samples slice;
     if (images->count != labels->count)
         return problem_set(problem, MALFORMED,
                            "%s: holds %u images for the %u labels beside it; %s", images->path,
@@ -186,7 +116,7 @@ static void tally_digits(struct dataset *dataset, uint64_t seed, uint32_t train_
 static enum error load_generated(struct dataset *dataset, const struct dataset_options *options,
                                  bool train, struct problem *problem)
 {
-    struct slice slice;
+    struct slice_of_samples slice;
     const uint32_t count = train ? options->train_count : options->test_count;
     enum error error = slice_new(&slice, options, count, problem);
     if (error != OK)
@@ -210,7 +140,7 @@ static enum error load_generated(struct dataset *dataset, const struct dataset_o
 static enum error load_xor(struct dataset *dataset, struct problem *problem)
 {
     static const uint8_t pixels[4][2] = {{0, 0}, {0, 255}, {255, 0}, {255, 255}};
-    static const uint8_t labels[4] = {0, 1, 1, 0};
+    static const int32_t labels[4] = {0, 1, 1, 0};
     struct tally tally = {0};
     *dataset = (struct dataset){.count = 4, .shape = {1, 1, 2, 0}, .classes = 2};
     enum error error = take_memory(dataset, problem);
@@ -226,7 +156,7 @@ static enum error load_xor(struct dataset *dataset, struct problem *problem)
 static enum error load_sequences(struct dataset *dataset, const struct dataset_options *options,
                                  bool train, struct problem *problem)
 {
-    const enum error error = check_shards(options, UINT32_MAX, problem);
+    const enum error error = slice_check(options, UINT32_MAX, problem);
     return error == OK ? sequences_load(dataset, options, train, problem) : error;
 }
 

@@ -41,7 +41,7 @@ enum dataset_source {
 
 struct dataset {
     uint8_t *pixels; /* images: [count, channels·height·width]; sequences: NULL */
-    uint8_t *labels; /* images: [count], below classes */
+    int32_t *labels; /* images: [count], below classes */
     void *tokens;    /* sequences: [tokens_count], one after the other, each below classes */
     size_t tokens_count;
     int token_bytes;    /* of a token: 1, 2 or 4, without sign, as the machine has them */

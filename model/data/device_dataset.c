@@ -13,8 +13,8 @@ static void keep_data(struct device_dataset *set, const struct dataset *dataset)
     }
     set->data =
         backend->keep(backend, dataset->pixels, dataset->count * set->sample_size, &set->far);
-    set->labels = backend->take(backend, dataset->count);
-    backend->upload(backend, set->labels, dataset->labels, dataset->count);
+    set->labels = backend->take(backend, dataset->count * sizeof *set->labels);
+    backend->upload(backend, set->labels, dataset->labels, dataset->count * sizeof *set->labels);
 }
 
 void device_dataset_init(struct device_dataset *set, struct backend *backend,
@@ -39,13 +39,17 @@ void device_dataset_init(struct device_dataset *set, struct backend *backend,
 
 void device_dataset_gather(struct device_dataset *set, const uint32_t *pick, uint32_t size)
 {
+    struct backend *backend = set->backend;
+    const struct gather_operations *gather = &backend->gather;
     CHECK(size <= set->batch_max);
-    if (set->token_bytes > 0)
-        set->backend->gather_tokens(set->backend, (int)size, (int)set->stride, set->token_bytes,
-                                    set->data, pick, (int32_t *)(void *)set->x, set->y);
-    else
-        set->backend->gather(set->backend, (int)size, set->sample_size, set->data, set->labels,
-                             pick, set->mean, set->scale, set->x, set->y);
+    if (set->token_bytes > 0) {
+        gather->tokens(backend, (int)size, (int)set->stride, set->token_bytes, set->data, pick,
+                       (int32_t *)(void *)set->x, set->y);
+        return;
+    }
+    gather->pixels(backend, (int)size, set->sample_size, set->data, pick, set->mean, set->scale,
+                   set->x);
+    gather->rows(backend, (int)size, 1, set->labels, pick, set->y);
 }
 
 void device_dataset_free(struct device_dataset *set)

@@ -19,7 +19,7 @@ struct device_dataset {
     struct backend *backend; /* lent */
     void *data;              /* pixels [count, sample_size], or tokens */
     bool far;                /* the data lie in host memory (keep in backend.h) */
-    uint8_t *labels;         /* images: [count] */
+    int32_t *labels;         /* images: [count] */
     uint32_t count;          /* samples */
     uint32_t stride;         /* places from a sample to the next (batch.h) */
     size_t sample_size;      /* numbers of a sample */

@@ -283,7 +283,7 @@ enum error shards_take(const struct shards *shards, const struct dataset *whole,
     struct dataset shard = *whole;
     shard.count = shards->sizes[node];
     shard.pixels = malloc(shard.count * size);
-    shard.labels = malloc(shard.count);
+    shard.labels = malloc(shard.count * sizeof *shard.labels);
     if (!shard.pixels || !shard.labels) {
         dataset_free(&shard);
         return problem_set(problem, FAILED, "no memory left for a shard of %u samples",

@@ -139,20 +139,18 @@ static double gather_seconds(const void *pixels, uint32_t batch)
         pick[i] = rng_below(&rng, SAMPLES);
     uint32_t *picked = gpu->take(gpu, batch * sizeof *picked);
     float *x = gpu->take(gpu, (size_t)batch * SAMPLE_SIZE * sizeof *x);
-    uint8_t *labels = gpu->take(gpu, SAMPLES);
-    int32_t *y = gpu->take(gpu, batch * sizeof *y);
     gpu->upload(gpu, picked, pick, batch * sizeof *pick);
     double seconds[ROUNDS];
     for (int round = -1; round < ROUNDS; round++) {
         wait_for(x);
         const double start = now_seconds();
         for (int i = 0; i < 100; i++)
-            gpu->gather(gpu, (int)batch, SAMPLE_SIZE, pixels, labels, picked, 100, 0.01f, x, y);
+            gpu->gather.pixels(gpu, (int)batch, SAMPLE_SIZE, pixels, picked, 100, 0.01f, x);
         wait_for(x);
         if (round >= 0)
             seconds[round] = (now_seconds() - start) / 100;
     }
-    void *taken[] = {picked, x, labels, y};
+    void *taken[] = {picked, x};
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
         gpu->give(gpu, taken[i]);
     free(pick);

@@ -51,8 +51,6 @@ void cpu_swiglu_forward(struct backend *backend, size_t rows, int size, const fl
 void cpu_swiglu_backward(struct backend *backend, size_t rows, int size, const float *x,
                          const float *dy, float *dx);
 void cpu_clip(struct backend *backend, const float *most, size_t count, float *g);
-void cpu_gather_tokens(struct backend *backend, int batch, int length, int token_bytes,
-                       const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y);
 
 /* cpu_channel_norm.c */
 void cpu_channel_norm_measure(struct backend *backend, const struct channel_norm *norm, int batch,
@@ -98,9 +96,15 @@ void cpu_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float
              float *m);
 void cpu_adam(struct backend *backend, const struct adam *adam, size_t count, float *w,
               const float *g, float *m, float *v);
-void cpu_gather(struct backend *backend, int batch, size_t sample_size, const uint8_t *pixels,
-                const uint8_t *labels, const uint32_t *pick, float mean, float scale, float *x,
-                int32_t *y);
+
+/* cpu_gather.c */
+void cpu_gather_pixels(struct backend *backend, int batch, size_t sample_size,
+                       const uint8_t *pixels, const uint32_t *pick, float mean, float scale,
+                       float *x);
+void cpu_gather_rows(struct backend *backend, int batch, size_t size, const void *from,
+                     const uint32_t *pick, void *to);
+void cpu_gather_tokens(struct backend *backend, int batch, int length, int token_bytes,
+                       const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y);
 
 /* cpu_exchange.c */
 uint32_t cpu_survey(struct backend *backend, const struct survey *survey, size_t count, float *w,

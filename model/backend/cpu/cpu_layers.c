@@ -259,16 +259,3 @@ void cpu_adam(struct backend *backend, const struct adam *adam, size_t count, fl
         w[i] -= (i < decayed ? shrink : 0) * w[i] + rate * m[i] / (root * sqrtf(v[i]) + epsilon);
     }
 }
-
-void cpu_gather(struct backend *backend, int batch, size_t sample_size, const uint8_t *pixels,
-                const uint8_t *labels, const uint32_t *pick, float mean, float scale,
-                float *restrict x, int32_t *y)
-{
-    (void)backend;
-    for (int i = 0; i < batch; i++, x += sample_size) {
-        const uint8_t *sample = pixels + pick[i] * sample_size;
-        for (size_t j = 0; j < sample_size; j++)
-            x[j] = ((float)sample[j] - mean) * scale;
-        y[i] = labels[pick[i]];
-    }
-}

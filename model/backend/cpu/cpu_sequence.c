@@ -195,23 +195,3 @@ void cpu_clip(struct backend *backend, const float *most, size_t count, float *g
     for (size_t i = 0; i < count; i++)
         g[i] *= scale;
 }
-
-static int32_t token_at(const void *tokens, int token_bytes, size_t i)
-{
-    if (token_bytes == 1)
-        return ((const uint8_t *)tokens)[i];
-    if (token_bytes == 2)
-        return ((const uint16_t *)tokens)[i];
-    return ((const int32_t *)tokens)[i];
-}
-
-void cpu_gather_tokens(struct backend *backend, int batch, int length, int token_bytes,
-                       const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y)
-{
-    (void)backend;
-    for (int i = 0; i < batch; i++)
-        for (int j = 0; j < length; j++) {
-            *x++ = token_at(tokens, token_bytes, pick[i] + (size_t)j);
-            *y++ = token_at(tokens, token_bytes, pick[i] + (size_t)j + 1);
-        }
-}

@@ -141,20 +141,3 @@ void cuda_adam(struct backend *backend, const struct adam *adam, size_t count, f
 {
     cuda_check(kernel_adam(cuda_on(backend)->stream, adam, count, w, g, m, v), "Adam");
 }
-
-void cuda_gather(struct backend *backend, int batch, size_t sample_size, const uint8_t *pixels,
-                 const uint8_t *labels, const uint32_t *pick, float mean, float scale, float *x,
-                 int32_t *y)
-{
-    cuda_check(kernel_gather(cuda_on(backend)->stream, batch, sample_size, pixels, labels, pick,
-                             mean, scale, x, y),
-               "gathering a batch");
-}
-
-void cuda_gather_tokens(struct backend *backend, int batch, int length, int token_bytes,
-                        const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y)
-{
-    cuda_check(kernel_gather_tokens(cuda_on(backend)->stream, batch, length, token_bytes, tokens,
-                                    pick, x, y),
-               "gathering a batch");
-}

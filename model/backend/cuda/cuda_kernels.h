@@ -70,9 +70,13 @@ cudaError_t kernel_sgd(cudaStream_t stream, const struct sgd *sgd, size_t count,
                        const float *g, float *m);
 cudaError_t kernel_adam(cudaStream_t stream, const struct adam *adam, size_t count, float *w,
                         const float *g, float *m, float *v);
-cudaError_t kernel_gather(cudaStream_t stream, int batch, size_t sample_size, const uint8_t *pixels,
-                          const uint8_t *labels, const uint32_t *pick, float mean, float scale,
-                          float *x, int32_t *y);
+
+/* cuda_gather.cu */
+cudaError_t kernel_gather_pixels(cudaStream_t stream, int batch, size_t sample_size,
+                                 const uint8_t *pixels, const uint32_t *pick, float mean,
+                                 float scale, float *x);
+cudaError_t kernel_gather_rows(cudaStream_t stream, int batch, size_t size, const void *from,
+                               const uint32_t *pick, void *to);
 cudaError_t kernel_gather_tokens(cudaStream_t stream, int batch, int length, int token_bytes,
                                  const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y);
 

@@ -48,9 +48,13 @@ void cuda_sgd(struct backend *backend, const struct sgd *sgd, size_t count, floa
               const float *g, float *m);
 void cuda_adam(struct backend *backend, const struct adam *adam, size_t count, float *w,
                const float *g, float *m, float *v);
-void cuda_gather(struct backend *backend, int batch, size_t sample_size, const uint8_t *pixels,
-                 const uint8_t *labels, const uint32_t *pick, float mean, float scale, float *x,
-                 int32_t *y);
+
+/* backend_cuda_gather.c */
+void cuda_gather_pixels(struct backend *backend, int batch, size_t sample_size,
+                        const uint8_t *pixels, const uint32_t *pick, float mean, float scale,
+                        float *x);
+void cuda_gather_rows(struct backend *backend, int batch, size_t size, const void *from,
+                      const uint32_t *pick, void *to);
 void cuda_gather_tokens(struct backend *backend, int batch, int length, int token_bytes,
                         const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y);
 

@@ -165,22 +165,6 @@ static void host_adam(struct backend *b_, const struct adam *adam, size_t count,
     carry_back();
 }
 
-static void host_gather(struct backend *b_, int batch, size_t sample_size, const uint8_t *pixels,
-                        const uint8_t *labels, const uint32_t *pick, float mean, float scale,
-                        float *x, int32_t *y)
-{
-    (void)b_;
-    const size_t n = (size_t)batch;
-    size_t samples = 0;
-    for (size_t i = 0; i < n; i++)
-        samples = pick[i] >= samples ? pick[i] + 1 : samples;
-    device_of_tests->gather(device_of_tests, batch, sample_size,
-                            carry(pixels, samples * sample_size), carry(labels, samples),
-                            carry(pick, n * sizeof *pick), mean, scale, FLOATS(x, n * sample_size),
-                            carry(y, n * sizeof *y));
-    carry_back();
-}
-
 static uint32_t host_survey(struct backend *b_, const struct survey *survey, size_t count, float *w,
                             const int32_t *base, int32_t *base_at_last_publish,
                             uint32_t host_bins[HISTOGRAM_BINS])
@@ -310,7 +294,6 @@ struct backend *host_backend(struct backend *device)
         .cross_entropy = host_cross_entropy,
         .sgd = host_sgd,
         .adam = host_adam,
-        .gather = host_gather,
         .exchange.survey = host_survey,
         .exchange.refine = host_refine,
         .exchange.cut = host_cut,
@@ -321,6 +304,7 @@ struct backend *host_backend(struct backend *device)
     };
     host_transformer(&table);
     host_channel_norm(&table);
+    host_gather(&table);
     return &table;
 }
 

@@ -38,6 +38,9 @@ void host_transformer(struct backend *table);
 /* host_channel_norm.c: sets those of images normalised by channels. */
 void host_channel_norm(struct backend *table);
 
+/* host_gather.c: sets those that make a batch of a data set. */
+void host_gather(struct backend *table);
+
 /* The backend to test with: the CPU as it is, any other through the above. */
 struct backend *host_backend(struct backend *device);
 int host_backend_opens(void **state);

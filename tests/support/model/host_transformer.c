@@ -160,20 +160,6 @@ static void host_clip(struct backend *b_, const float *most, size_t count, float
     carry_back();
 }
 
-static void host_gather_tokens(struct backend *b_, int batch, int length, int token_bytes,
-                               const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y)
-{
-    (void)b_;
-    const size_t n = (size_t)batch, all = n * (size_t)length * sizeof *x;
-    size_t last = 0;
-    for (size_t i = 0; i < n; i++)
-        last = pick[i] > last ? pick[i] : last;
-    const size_t read = (last + (size_t)length + 1) * (size_t)token_bytes;
-    device_of_tests->gather_tokens(device_of_tests, batch, length, token_bytes, carry(tokens, read),
-                                   carry(pick, n * sizeof *pick), carry(x, all), carry(y, all));
-    carry_back();
-}
-
 void host_transformer(struct backend *table)
 {
     table->embed_forward = host_embed_forward;
@@ -191,5 +177,4 @@ void host_transformer(struct backend *table)
     table->swiglu_forward = host_swiglu_forward;
     table->swiglu_backward = host_swiglu_backward;
     table->clip = host_clip;
-    table->gather_tokens = host_gather_tokens;
 }

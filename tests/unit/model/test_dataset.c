@@ -451,7 +451,7 @@ static void xor_is_its_four_cases_in_every_shard(void **state)
 {
     (void)state;
     static const uint8_t pixels[8] = {0, 0, 0, 255, 255, 0, 255, 255};
-    static const uint8_t labels[4] = {0, 1, 1, 0};
+    static const int32_t labels[4] = {0, 1, 1, 0};
     const struct dataset_options options = {.source = DATASET_XOR, .shard = 6, .shards = 9};
     struct dataset sets[2];
     struct problem problem;

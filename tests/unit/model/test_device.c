@@ -132,19 +132,15 @@ static void a_gpu_that_cannot_multiply_bfloat16_says_so(void **state)
 static void gather_kept(struct backend *on, const uint8_t *pixels, size_t size, bool far, float *x)
 {
     const uint32_t pick[6] = {1, 0, 999, 500, 998, 1};
-    const uint8_t no_labels[1000] = {0};
-    bool is_far, labels_far;
+    bool is_far;
     void *kept = on->keep(on, pixels, 1000 * size, &is_far);
-    void *labels = on->keep(on, no_labels, sizeof no_labels, &labels_far);
     uint32_t *picked = on->take(on, sizeof pick);
     float *gathered = on->take(on, 6 * size * sizeof *x);
-    int32_t *y = on->take(on, 6 * sizeof *y);
     on->upload(on, picked, pick, sizeof pick);
-    on->gather(on, 6, size, kept, labels, picked, 127.5f, 0.01f, gathered, y);
+    on->gather.pixels(on, 6, size, kept, picked, 127.5f, 0.01f, gathered);
     on->download(on, x, gathered, 6 * size * sizeof *x);
     assert_int_equal(is_far, far);
-    assert_false(labels_far);
-    void *all[] = {kept, labels, picked, gathered, y};
+    void *all[] = {kept, picked, gathered};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         on->give(on, all[i]);
 }

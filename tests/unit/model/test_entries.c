@@ -1,4 +1,4 @@
-/* What a backend does entry by entry: activations, losses, SGD, picking samples. Against naive
+/* What a backend does entry by entry: activations, losses, SGD. Against naive
  * references in double. */
 #include <math.h>
 #include <setjmp.h>
@@ -240,26 +240,6 @@ static void sgd_agrees_with_the_reference_over_three_steps(void **state)
     }
 }
 
-static void gather_picks_and_normalises(void **state)
-{
-    (void)state;
-    const uint32_t pick[] = {3, 0, 3};
-    uint8_t pixels[20], labels[] = {9, 8, 7, 6};
-    int32_t got[3];
-    for (int i = 0; i < 20; i++)
-        pixels[i] = (uint8_t)(i * 13);
-    backend->gather(backend, 3, 5, pixels, labels, pick, 100.5f, 0.25f, y, got);
-    for (size_t i = 0; i < 15; i++)
-        want_y[i] = (pixels[pick[i / 5] * 5 + i % 5] - 100.5) * 0.25;
-    check_near(y, want_y, 15, LOOP_NMSE);
-    assert_memory_equal(got, ((int32_t[]){6, 9, 6}), sizeof got);
-    assert_true(isnan(y[15]));
-    got[2] = -1;
-    backend->gather(backend, 2, 1, pixels, labels, pick, 0, 1, y, got);
-    assert_true(y[0] == pixels[3] && y[1] == pixels[0]);
-    assert_memory_equal(got, ((int32_t[]){6, 9, -1}), sizeof got);
-}
-
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, case_begin)
@@ -276,7 +256,6 @@ int main(void)
         TEST(cross_entropy_counts_the_first_largest_logit),
         TEST(cross_entropy_survives_huge_logits),
         TEST(sgd_agrees_with_the_reference_over_three_steps),
-        TEST(gather_picks_and_normalises),
     };
     RUN_ON_EACH_DEVICE(tests, host_backend_opens, host_backend_closes);
 }

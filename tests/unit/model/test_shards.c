@@ -15,7 +15,8 @@
 #define CLASSES 10
 #define NODES   10
 
-static uint8_t pixels[COUNT][2], labels[COUNT];
+static uint8_t pixels[COUNT][2];
+static int32_t labels[COUNT];
 
 /* Two pixels each, which say its number. */
 static struct dataset whole_of(uint32_t count)
@@ -23,7 +24,7 @@ static struct dataset whole_of(uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         pixels[i][0] = (uint8_t)(i >> 8);
         pixels[i][1] = (uint8_t)i;
-        labels[i] = (uint8_t)(i % CLASSES);
+        labels[i] = (int32_t)(i % CLASSES);
     }
     return (struct dataset){.pixels = pixels[0],
                             .labels = labels,
@@ -74,7 +75,7 @@ static void equal_weights_give_the_shards_that_daemons_load(void **state)
             struct dataset loaded, taken = take(&shards, &whole, options.shard);
             assert_int_equal(dataset_load_train(&loaded, &options, &problem), OK);
             assert_int_equal(taken.count, loaded.count);
-            assert_memory_equal(taken.labels, loaded.labels, loaded.count);
+            assert_memory_equal(taken.labels, loaded.labels, loaded.count * sizeof *loaded.labels);
             assert_memory_equal(taken.pixels, loaded.pixels,
                                 loaded.count * shape_size(loaded.shape));
             assert_memory_equal(&taken.shape, &loaded.shape, sizeof loaded.shape);

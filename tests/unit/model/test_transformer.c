@@ -224,34 +224,6 @@ static void a_long_gradient_is_cut_to_length_and_a_short_one_left_alone(void **s
     }
 }
 
-static void tokens_are_gathered_with_those_that_follow(void **state)
-{
-    (void)state;
-    const uint32_t pick[] = {5, 0, 93};
-    uint8_t bytes[100];
-    uint16_t words[100];
-    int32_t numbers[100], got_x[19], got_y[19];
-    for (int i = 0; i < 100; i++) {
-        bytes[i] = (uint8_t)(200 + i);
-        words[i] = (uint16_t)(60000 + 7 * i);
-        numbers[i] = 100000 * i;
-    }
-    const void *const tokens[] = {bytes, words, numbers};
-    for (size_t kind = 0; kind < 3; kind++) {
-        memset(got_x, 0xFF, sizeof got_x);
-        memset(got_y, 0xFF, sizeof got_y);
-        backend->gather_tokens(backend, 3, 6, 1 << kind, tokens[kind], pick, got_x, got_y);
-        for (uint32_t i = 0; i < 18; i++) {
-            const uint32_t at = pick[i / 6] + i % 6;
-            const int32_t want[3] = {bytes[at], words[at], numbers[at]};
-            const int32_t next[3] = {bytes[at + 1], words[at + 1], numbers[at + 1]};
-            assert_int_equal(got_x[i], want[kind]);
-            assert_int_equal(got_y[i], next[kind]);
-        }
-        assert_true(got_x[18] == -1 && got_y[18] == -1);
-    }
-}
-
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, case_begin)
@@ -264,7 +236,6 @@ int main(void)
         TEST(a_large_mean_does_not_drown_the_deviations),
         TEST(swiglu_agrees_with_the_reference),
         TEST(a_long_gradient_is_cut_to_length_and_a_short_one_left_alone),
-        TEST(tokens_are_gathered_with_those_that_follow),
     };
     RUN_ON_EACH_DEVICE(tests, host_backend_opens, host_backend_closes);
 }

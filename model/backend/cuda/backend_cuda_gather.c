@@ -1,0 +1,28 @@
+/* Batches from a data set, on a GPU. */
+#include "backend/cuda/cuda.h"
+#include "backend/cuda/cuda_kernels.h"
+#include "backend/cuda/cuda_operations.h"
+
+void cuda_gather_pixels(struct backend *backend, int batch, size_t sample_size,
+                        const uint8_t *pixels, const uint32_t *pick, float mean, float scale,
+                        float *x)
+{
+    cuda_check(kernel_gather_pixels(cuda_on(backend)->stream, batch, sample_size, pixels, pick,
+                                    mean, scale, x),
+               "gathering a batch");
+}
+
+void cuda_gather_rows(struct backend *backend, int batch, size_t size, const void *from,
+                      const uint32_t *pick, void *to)
+{
+    cuda_check(kernel_gather_rows(cuda_on(backend)->stream, batch, size, from, pick, to),
+               "gathering a batch");
+}
+
+void cuda_gather_tokens(struct backend *backend, int batch, int length, int token_bytes,
+                        const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y)
+{
+    cuda_check(kernel_gather_tokens(cuda_on(backend)->stream, batch, length, token_bytes, tokens,
+                                    pick, x, y),
+               "gathering a batch");
+}
