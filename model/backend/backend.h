@@ -84,6 +84,7 @@ struct attention {
     int heads;    /* of queries */
     int kv_heads; /* of keys and values; divides heads */
     int size;     /* numbers of a head */
+    int from;     /* the first position to be computed: those before it are keys and values alone */
 };
 
 static inline size_t attention_input(const struct attention *attention)
@@ -308,7 +309,8 @@ struct backend {
 
     /* y[batch, length, attention_output] from x[batch, length, attention_input]. log_sums[batch,
      * heads, length]: of the softmaxes' sums, for the way back, which makes them anew (Dao et al.
-     * 2022). */
+     * 2022). Of both, what belongs to positions before `from` is left as it is; on the way back
+     * `from` is 0. */
     void (*attention_forward)(struct backend *, const struct attention *, int batch, const float *x,
                               float *y, float *log_sums);
     void (*attention_backward)(struct backend *, const struct attention *, int batch,
@@ -316,7 +318,8 @@ struct backend {
                                const float *dy, float *dx);
     /* Turns queries and keys of x, in place, by an angle that grows with the position (rotary
      * embedding; Su et al. 2021): numbers i and i + size/2 of a head are a point in the
-     * plane, turned by position · ROPE_BASE^(-2i/size). turn: 1, or -1 back. */
+     * plane, turned by position · ROPE_BASE^(-2i/size). turn: 1, or -1 back. Positions before
+     * `from` stay as they are. */
     void (*rotate)(struct backend *, const struct attention *, int batch, int turn, float *x);
 
     /* y[rows, size] = silu(x[rows, :size]) · x[rows, size:] (Shazeer 2020), x of 2 size numbers. */

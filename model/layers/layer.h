@@ -7,9 +7,7 @@
  *
  * A line becomes one list of layers in the order of the text. A residual is three of them, that
  * have no parameters: "residual(" opens it, "|" begins its shortcut, ")" adds the two. Each layer
- * reads the output of the layer `from`.
- *
- * Private to these files; everyone else sees model.h.
+ * reads the output of the layer `from`. Private to these files; everyone else sees model.h.
  */
 #ifndef HEARSAY_MODEL_LAYERS_LAYER_H
 #define HEARSAY_MODEL_LAYERS_LAYER_H
@@ -87,6 +85,8 @@ struct pass {
     struct backend *backend;
     int batch;            /* samples */
     bool training;        /* a way back follows */
+    int from;             /* of a sequence: the first position; those before it are kept */
+    int positions;        /* from there on; 0: all there are */
     const float *weights; /* [P] */
     float *gradients;     /* [P]; backward only */
     const float *x;       /* [batch, in]; int32 tokens for an embed */
@@ -107,8 +107,7 @@ struct layer_kind {
     /* Checks the words; layer->in is set. Sets text, out and what else the kind uses. */
     enum error (*read)(struct layer *layer, const struct layer_words *words,
                        const struct chain *before, struct problem *problem);
-    /* Computes layer->y. */
-    void (*forward)(const struct layer *layer, const struct pass *pass);
+    void (*forward)(const struct layer *layer, const struct pass *pass); /* computes layer->y */
     /* Computes dx, unless it is NULL, and the layer's gradients from dy. dy is overwritten only by
      * a layer whose activation is not LINEAR. */
     void (*backward)(const struct layer *layer, const struct pass *pass);
@@ -136,10 +135,10 @@ static inline float *layer_gradients(const struct layer *layer, const struct pas
     return which < layer->tensors ? pass->gradients + layer->tensor[which].offset : NULL;
 }
 
-/* Positions of a batch before the layer (an image is one), and numbers of a position. */
+/* Positions of a pass before the layer (an image is one), and numbers of a position. */
 static inline int layer_rows(const struct layer *layer, const struct pass *pass)
 {
-    return pass->batch * (int)shape_positions(layer->in);
+    return pass->batch * (pass->positions > 0 ? pass->positions : (int)shape_positions(layer->in));
 }
 
 static inline size_t layer_width(const struct layer *layer)

@@ -17,7 +17,7 @@ static enum error activation_read(struct layer *layer, const struct layer_words 
 
 static size_t activation_count(const struct layer *layer, const struct pass *pass)
 {
-    return (size_t)pass->batch * shape_size(layer->in);
+    return (size_t)layer_rows(layer, pass) * layer_width(layer);
 }
 
 static void activation_forward(const struct layer *layer, const struct pass *pass)

@@ -114,21 +114,28 @@ static float *bias_gradients(const struct layer *layer, const struct pass *pass,
     return layer->tensors == 4 ? layer_gradients(layer, pass, weight + 1) : NULL;
 }
 
+/* What is kept for the way back is also the cache of keys and values: a pass that goes on with a
+ * sequence adds its positions to those that passes before have left there. */
 static void attention_forward(const struct layer *layer, const struct pass *pass)
 {
     struct backend *backend = pass->backend;
-    const struct attention *attention = &layer->attention;
     const int rows = layer_rows(layer, pass), width = (int)layer_width(layer);
     const int out = out_weight(layer);
+    struct attention attention = layer->attention;
+    attention.from = pass->from;
+    attention.length = pass->from + rows / pass->batch;
+    const int in_width = (int)attention_input(&attention);
+    const int out_width = (int)attention_output(&attention);
     float *qkv = layer->kept[QKV], *mixed = layer->kept[MIXED];
-    backend->dense_forward(backend, rows, width, (int)attention_input(attention), pass->x,
-                           layer_weights(layer, pass, 0), bias(layer, pass, 0), LINEAR, qkv);
+    backend->dense_forward(backend, rows, width, in_width, pass->x, layer_weights(layer, pass, 0),
+                           bias(layer, pass, 0), LINEAR,
+                           qkv + (size_t)pass->from * (size_t)in_width);
     if (layer->turns)
-        backend->rotate(backend, attention, pass->batch, 1, qkv);
-    backend->attention_forward(backend, attention, pass->batch, qkv, mixed, layer->kept[LOG_SUMS]);
-    backend->dense_forward(backend, rows, (int)attention_output(attention), width, mixed,
-                           layer_weights(layer, pass, out), bias(layer, pass, out), LINEAR,
-                           layer->y);
+        backend->rotate(backend, &attention, pass->batch, 1, qkv);
+    backend->attention_forward(backend, &attention, pass->batch, qkv, mixed, layer->kept[LOG_SUMS]);
+    backend->dense_forward(
+        backend, rows, out_width, width, mixed + (size_t)pass->from * (size_t)out_width,
+        layer_weights(layer, pass, out), bias(layer, pass, out), LINEAR, layer->y);
 }
 
 static void attention_backward(const struct layer *layer, const struct pass *pass)

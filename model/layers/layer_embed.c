@@ -80,8 +80,10 @@ static enum error position_read(struct layer *layer, const struct layer_words *w
 
 static void position_forward(const struct layer *layer, const struct pass *pass)
 {
-    pass->backend->add_shared(pass->backend, pass->batch, shape_size(layer->in), pass->x,
-                              layer_weights(layer, pass, 0), layer->y);
+    const size_t width = layer_width(layer);
+    const size_t positions = (size_t)(layer_rows(layer, pass) / pass->batch);
+    pass->backend->add_shared(pass->backend, pass->batch, positions * width, pass->x,
+                              layer_weights(layer, pass, 0) + (size_t)pass->from * width, layer->y);
 }
 
 /* Positions that no sequence has learn nothing. */

@@ -4,7 +4,7 @@
 
 static void close_forward(const struct layer *layer, const struct pass *pass)
 {
-    pass->backend->add(pass->backend, (size_t)pass->batch * shape_size(layer->out), pass->x,
+    pass->backend->add(pass->backend, (size_t)layer_rows(layer, pass) * layer_width(layer), pass->x,
                        pass->other, layer->y);
 }
 

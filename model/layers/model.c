@@ -304,8 +304,21 @@ static const float *output_of(const struct model *model, int layer, const float 
     return layer == LAYER_INPUT ? x : model->layers[layer].y;
 }
 
-static const float *forward(struct model *model, const float *weights, const float *x, int batch,
-                            bool training)
+static const float *forward(struct model *model, struct pass *pass, const float *x)
+{
+    for (int i = 0; i < model->count; i++) {
+        const struct layer *layer = &model->layers[i];
+        if (!has_output(layer))
+            continue;
+        pass->x = output_of(model, layer->from, x);
+        pass->other = output_of(model, layer->partner, x);
+        layer->kind->forward(layer, pass);
+    }
+    return model->layers[model->count - 1].y;
+}
+
+static const float *forward_batch(struct model *model, const float *weights, const float *x,
+                                  int batch, bool training)
 {
     CHECK(model->backend && batch > 0 && batch <= model->batch_max);
     struct pass pass = {.backend = model->backend,
@@ -313,20 +326,34 @@ static const float *forward(struct model *model, const float *weights, const flo
                         .training = training,
                         .weights = weights,
                         .room = model->room};
-    for (int i = 0; i < model->count; i++) {
-        const struct layer *layer = &model->layers[i];
-        if (!has_output(layer))
-            continue;
-        pass.x = output_of(model, layer->from, x);
-        pass.other = output_of(model, layer->partner, x);
-        layer->kind->forward(layer, &pass);
-    }
-    return model->layers[model->count - 1].y;
+    model->stepped = 0;
+    return forward(model, &pass, x);
 }
 
 const float *model_forward(struct model *model, const float *weights, const float *x, int batch)
 {
-    return forward(model, weights, x, batch, false);
+    return forward_batch(model, weights, x, batch, false);
+}
+
+const float *model_step(struct model *model, const float *weights, const float *x, int from,
+                        int count)
+{
+    CHECK(model->backend && count > 0 && from >= 0 && from <= model->in.length - count);
+    CHECK(from <= model_stepped(model, weights));
+    struct pass pass = {.backend = model->backend,
+                        .batch = 1,
+                        .from = from,
+                        .positions = count,
+                        .weights = weights,
+                        .room = model->room};
+    model->stepped = from + count;
+    model->stepped_weights = weights;
+    return forward(model, &pass, x);
+}
+
+int model_stepped(const struct model *model, const float *weights)
+{
+    return model->stepped_weights == weights ? model->stepped : 0;
 }
 
 /* Slopes on their way back. A residual's slope goes into its body as it is, and is kept until what
@@ -430,7 +457,7 @@ static int rows_of(const struct model *model, int batch)
 void model_learn(struct model *model, const float *weights, float *gradients, const float *x,
                  const int32_t *labels, int batch, struct score *score)
 {
-    const float *logits = forward(model, weights, x, batch, true);
+    const float *logits = forward_batch(model, weights, x, batch, true);
     model->backend->cross_entropy(model->backend, rows_of(model, batch), model_outputs(model),
                                   logits, labels, model->layers[model->count - 1].y, score);
     model_backward(model, weights, gradients, x, batch);

@@ -13,10 +13,10 @@
  *
  * The weights are not the model's: each call is given some, so the same model computes with a
  * replica's weights, with the base, or with a saved file. Nothing that a call leaves in the model
- * (activations, gradients) matters to the next one: one model serves any number of learners and
- * evaluators, one call at a time (tests/unit/model/test_evaluator.c). model/README.md lists the
- * layers and presets.
- * Gradients of every layer agree with finite differences: tests/unit/model/test_layers.c.
+ * (activations, gradients) matters to the next one, but for model_step's: one model serves any
+ * number of learners and evaluators, one call at a time (tests/unit/model/test_evaluator.c).
+ * model/README.md lists the layers and presets. Gradients of every layer agree with finite
+ * differences: tests/unit/model/test_layers.c.
  */
 #ifndef HEARSAY_MODEL_LAYERS_MODEL_H
 #define HEARSAY_MODEL_LAYERS_MODEL_H
@@ -86,6 +86,16 @@ void model_init(const struct model *model, uint64_t seed, float *host_weights);
 
 /* logits[batch, classes] for x[batch, in]; memory of the model, valid until the next call. */
 const float *model_forward(struct model *model, const float *weights, const float *x, int batch);
+
+/* The same for one sequence, so many positions at a time: logits[count, classes] of its positions
+ * from .. from+count-1, whose tokens are x[count]. Those before were computed by calls before, and
+ * are remembered (model_stepped): each position is computed once (a key-value cache). Only models
+ * of sequences can. Held by tests/unit/model/test_step.c. */
+const float *model_step(struct model *model, const float *weights, const float *x, int from,
+                        int count);
+
+/* Positions that model_step has computed with these weights; 0 after any other call. */
+int model_stepped(const struct model *model, const float *weights);
 
 /* Forward, loss, backward. Overwrites gradients[P] with the gradient of the *mean* loss, and adds
  * to the score. labels[batch, positions]. The gradient of a statistic is how far it is from what

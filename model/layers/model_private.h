@@ -23,8 +23,10 @@ struct model {
     size_t parameters; /* P */
     size_t decayed; /* of those that weight decay is for: matrices and filters, which come first */
     size_t trained; /* of those that the optimizer is for: all but statistics, which come last */
-    float *slope[SLOPES_MAX]; /* [2 + depth]: of the outputs of layers, backward */
-    void *room;               /* of the layer that computes */
+    float *slope[SLOPES_MAX];     /* [2 + depth]: of the outputs of layers, backward */
+    void *room;                   /* of the layer that computes */
+    int stepped;                  /* positions of a sequence that the layers have kept */
+    const float *stepped_weights; /* with which they were computed */
     char line[MODEL_LINE_MAX];
 };
 

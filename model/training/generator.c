@@ -13,9 +13,10 @@ struct generator {
     struct generator_options options;
     struct rng rng;
     float *weights;  /* [P] */
-    int32_t *x;      /* [length], on the backend */
+    int32_t *x;      /* [length], on the backend: tokens to be read */
     int32_t *tokens; /* [length], host: the end of the text */
     size_t count;    /* of those */
+    size_t read;     /* of those: the model has read them */
     size_t length;   /* that the model sees */
     float *logits;   /* [classes], host: of the token that follows */
     uint32_t *order; /* [classes], host: tokens, the likeliest first */
@@ -47,29 +48,40 @@ struct generator *generator_new(struct arena *arena, struct backend *backend, st
     return generator;
 }
 
-/* What no longer fits is what came first. */
+/* The first tokens of a full text make room: the others stand elsewhere then, and must be read
+ * anew. */
+static void make_room(struct generator *generator, size_t dropped)
+{
+    if (generator->count < generator->length)
+        return;
+    generator->count -= dropped;
+    memmove(generator->tokens, generator->tokens + dropped,
+            generator->count * sizeof *generator->tokens);
+    generator->read = 0;
+}
+
 void generator_put(struct generator *generator, int32_t token)
 {
     CHECK(token >= 0 && (uint32_t)token < generator->classes);
-    if (generator->count == generator->length) {
-        generator->count--;
-        memmove(generator->tokens, generator->tokens + 1,
-                generator->count * sizeof *generator->tokens);
-    }
+    make_room(generator, 1);
     generator->tokens[generator->count++] = token;
 }
 
-/* What stands behind the text does not matter: no position sees what follows it. */
+/* Reads what has not been read, of which the last position says what follows. */
 static void read_logits(struct generator *generator)
 {
     struct backend *backend = generator->backend;
-    CHECK(generator->count > 0);
-    backend->upload(backend, generator->x, generator->tokens,
-                    generator->length * sizeof *generator->tokens);
-    const float *logits = model_forward(generator->model, generator->weights,
-                                        (const float *)(const void *)generator->x, 1);
-    backend->download(backend, generator->logits,
-                      logits + (generator->count - 1) * generator->classes,
+    if (model_stepped(generator->model, generator->weights) != (int)generator->read)
+        generator->read = 0; /* somebody else has computed with it */
+    CHECK(generator->count > generator->read);
+    const size_t from = generator->read, count = generator->count - from;
+    backend->upload(backend, generator->x, generator->tokens + from,
+                    count * sizeof *generator->tokens);
+    const float *logits =
+        model_step(generator->model, generator->weights, (const float *)(const void *)generator->x,
+                   (int)from, (int)count);
+    generator->read = generator->count;
+    backend->download(backend, generator->logits, logits + (count - 1) * generator->classes,
                       generator->classes * sizeof *logits);
 }
 
@@ -118,6 +130,7 @@ int32_t generator_next(struct generator *generator)
             ? draw(generator, is_cut ? options->top_k : generator->classes, options->temperature)
             : 0;
     const int32_t token = (int32_t)generator->order[place];
+    make_room(generator, generator->length - generator->length / 2);
     generator_put(generator, token);
     return token;
 }

@@ -1,10 +1,14 @@
 /* Goes on with a sequence, one token after the other (nanoGPT's and GPT-2's way).
  *
- *   the last `length` tokens ─► model ─► logits of the one that follows
- *        ▲                                   │ / temperature, the top_k likeliest, softmax
- *        └─────────────── token ◄── drawn ◄──┘
+ *   the end of the text ─► model ─► logits of the token that follows
+ *        ▲                              │ / temperature, the top_k likeliest, softmax
+ *        └────────── token ◄── drawn ◄──┘
  *
- * Each token takes a whole forward pass over the model's length. By seed alone, on one machine.
+ * The model remembers what it has read (model_step): a token costs the work of one position. Of a
+ * text that is longer than the model's length, its end is read. Once what is written fills the
+ * length, the older half is forgotten and the rest read anew: two positions a token, on average.
+ * A model that somebody else computes with in between reads anew, too. By seed alone, on one
+ * machine.
  * Held by tests/unit/model/test_generator.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_GENERATOR_H

@@ -97,7 +97,10 @@ static void cpu_dense_forward(struct backend *backend, int batch, int in, int ou
 {
     for (int i = 0; i < batch && b; i++)
         memcpy(y + (size_t)i * (size_t)out, b, (size_t)out * sizeof *y);
-    cpu_gemm(CblasNoTrans, CblasTrans, batch, out, in, x, w, b ? 1 : 0, y);
+    if (batch == 1) /* the weights are read as they lie, not copied for a product of matrices */
+        cblas_sgemv(CblasRowMajor, CblasNoTrans, out, in, 1, w, in, x, 1, b ? 1 : 0, y, 1);
+    else
+        cpu_gemm(CblasNoTrans, CblasTrans, batch, out, in, x, w, b ? 1 : 0, y);
     cpu_activate(backend, activation, (size_t)batch * (size_t)out, y, y);
 }
 

@@ -71,7 +71,7 @@ static void head_forward(const struct attention *attention, const struct head *h
                          float *y, float *log_sums)
 {
     const int out = (int)attention_output(attention);
-    for (int from = 0; from < attention->length; from += STRIP) {
+    for (int from = attention->from; from < attention->length; from += STRIP) {
         const struct strip strip = strip_at(attention, from);
         compare(attention, head, strip, scores);
         for (int i = 0; i < strip.rows; i++)
@@ -195,7 +195,7 @@ void cpu_rotate(struct backend *backend, const struct attention *attention, int 
     const size_t stride = attention_input(attention);
     float *cosines = cpu_scratch(backend, 2 * (size_t)half), *sines = cosines + half;
     const double each = pow(ROPE_BASE, -1.0 / half); /* from one pair's rate to the next */
-    for (int position = 0; position < attention->length; position++) {
+    for (int position = attention->from; position < attention->length; position++) {
         double angle = position;
         for (int i = 0; i < half; i++, angle *= each) {
             cosines[i] = (float)cos(angle);

@@ -250,9 +250,10 @@ static __device__ struct unit unit_of(const struct attention &attention, unsigne
                                       unsigned heads, unsigned chunks, unsigned i)
 {
     const unsigned parts = ((unsigned)attention.size + chunks * STRIP - 1) / (chunks * STRIP);
-    const unsigned strips = ((unsigned)attention.length + STRIP - 1) / STRIP;
+    const unsigned first = (unsigned)attention.from;
+    const unsigned strips = ((unsigned)attention.length - first + STRIP - 1) / STRIP;
     const unsigned head = i / parts % (heads * batch);
-    return {head / heads, head % heads, (strips - 1 - i / parts / (heads * batch)) * STRIP,
+    return {head / heads, head % heads, first + (strips - 1 - i / parts / (heads * batch)) * STRIP,
             i % parts * chunks * STRIP};
 }
 
@@ -268,8 +269,9 @@ static __global__ void __launch_bounds__(THREADS, 2)
         const struct head head = head_of(attention, x, unit.sample, unit.head);
         const unsigned query = unit.from + thread_row();
         float top[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY}, total[4] = {};
+        const unsigned end = unit.from + STRIP, length = (unsigned)attention.length;
         quad scores, sums[CHUNKS] = {};
-        for (unsigned from = 0; from <= unit.from; from += STRIP) {
+        for (unsigned from = 0; from < end && from < length; from += STRIP) {
             compare(attention, tiles, head.query, unit.from, head.key, from, scores);
 #pragma unroll
             for (unsigned at = 0; at < 16; at++) {
@@ -417,7 +419,7 @@ static __global__ void __launch_bounds__(THREADS, 3 - CHUNKS)
 template <typename Run>
 static cudaError_t by_chunks(const struct attention &attention, int heads, int batch, Run run)
 {
-    const size_t strips = ((size_t)attention.length + STRIP - 1) / STRIP;
+    const size_t strips = ((size_t)(attention.length - attention.from) + STRIP - 1) / STRIP;
     const size_t all = (size_t)heads * (size_t)batch * strips, size = (size_t)attention.size;
     if (size <= STRIP)
         return run(std::integral_constant<int, 1>(), all);

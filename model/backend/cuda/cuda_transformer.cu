@@ -227,12 +227,13 @@ cudaError_t kernel_norm_backward(cudaStream_t stream, size_t rows, int size, con
     return error;
 }
 
-/* The angles are worked out in double, once for each position and pair. */
-static __global__ void measure_turns(unsigned count, unsigned half, int turn, float2 *turns)
+/* The angles are worked out in double, once for each position from `from` on and each pair. */
+static __global__ void measure_turns(unsigned count, unsigned half, unsigned from, int turn,
+                                     float2 *turns)
 {
     EACH (at, count) {
         const double power = -(double)(at % half) / (double)half;
-        const double angle = (double)(at / half) * pow((double)ROPE_BASE, power);
+        const double angle = (double)(from + at / half) * pow((double)ROPE_BASE, power);
         turns[at] = make_float2((float)cos(angle), (float)((double)turn * sin(angle)));
     }
 }
@@ -241,13 +242,15 @@ static __global__ void measure_turns(unsigned count, unsigned half, int turn, fl
 static __global__ void rotate(unsigned lines, struct attention attention, unsigned heads,
                               const float2 *turns, float *x)
 {
-    const unsigned half = (unsigned)attention.size / 2, length = (unsigned)attention.length;
+    const unsigned half = (unsigned)attention.size / 2, from = (unsigned)attention.from;
+    const unsigned length = (unsigned)attention.length, turned = length - from;
     const unsigned all = (unsigned)(attention.heads + 2 * attention.kv_heads);
     EACH_LINE (line, lines) {
-        const unsigned row = line / heads;
-        float *at = x + ((size_t)row * all + line % heads) * (unsigned)attention.size;
+        const unsigned sample = line / heads / turned, position = line / heads % turned;
+        const size_t row = (size_t)sample * length + from + position;
+        float *at = x + (row * all + line % heads) * (unsigned)attention.size;
         EACH_PLACE (i, half) {
-            const float2 by = turns[row % length * half + i];
+            const float2 by = turns[position * half + i];
             const float a = at[i], b = at[half + i];
             at[i] = a * by.x - b * by.y;
             at[half + i] = a * by.y + b * by.x;
@@ -258,13 +261,14 @@ static __global__ void rotate(unsigned lines, struct attention attention, unsign
 cudaError_t kernel_rotate(cudaStream_t stream, struct attention attention, int batch, int turn,
                           float *turns, float *x)
 {
-    const size_t length = (size_t)attention.length, half = (size_t)attention.size / 2;
+    const size_t turned = (size_t)(attention.length - attention.from);
+    const size_t half = (size_t)attention.size / 2;
     const size_t heads = (size_t)(attention.heads + attention.kv_heads);
     float2 *pairs = (float2 *)turns;
-    const cudaError_t error =
-        launch_each(stream, length * half, measure_turns, (unsigned)half, turn, pairs);
+    const cudaError_t error = launch_each(stream, turned * half, measure_turns, (unsigned)half,
+                                          (unsigned)attention.from, turn, pairs);
     return error != cudaSuccess ? error
-                                : launch_lines(stream, (size_t)batch * length * heads, rotate,
+                                : launch_lines(stream, (size_t)batch * turned * heads, rotate,
                                                attention, (unsigned)heads, pairs, x);
 }
 

@@ -16,18 +16,28 @@
 #define LENGTH_MAX 130
 
 struct attention_case {
-    struct attention attention; /* length, heads, heads of keys and values, size */
+    struct attention attention; /* length, heads, heads of keys and values, size, from */
     int batch;
 };
 
 /* Lengths around a strip of 64, keys of one head and of several, heads of one tile and of more. */
 static const struct attention_case cases[] = {
-    {{1, 1, 1, 8}, 1},    {{1, 4, 2, 8}, 3},    {{2, 1, 1, 2}, 1},   {{63, 2, 2, 8}, 2},
-    {{64, 2, 1, 32}, 2},  {{65, 4, 2, 8}, 1},   {{65, 1, 1, 64}, 1}, {{130, 3, 1, 40}, 1},
-    {{130, 2, 2, 32}, 2}, {{129, 6, 2, 8}, 2},  {{5, 2, 1, 80}, 2},  {{66, 2, 1, 128}, 1},
-    {{3, 2, 2, 130}, 2},  {{70, 2, 1, 256}, 1}, {{4, 1, 1, 300}, 2},
+    {{1, 1, 1, 8, 0}, 1},   {{1, 4, 2, 8, 0}, 3},    {{2, 1, 1, 2, 0}, 1},
+    {{63, 2, 2, 8, 0}, 2},  {{64, 2, 1, 32, 0}, 2},  {{65, 4, 2, 8, 0}, 1},
+    {{65, 1, 1, 64, 0}, 1}, {{130, 3, 1, 40, 0}, 1}, {{130, 2, 2, 32, 0}, 2},
+    {{129, 6, 2, 8, 0}, 2}, {{5, 2, 1, 80, 0}, 2},   {{66, 2, 1, 128, 0}, 1},
+    {{3, 2, 2, 130, 0}, 2}, {{70, 2, 1, 256, 0}, 1}, {{4, 1, 1, 300, 0}, 2},
 };
 #define CASES (sizeof cases / sizeof cases[0])
+
+/* Some positions after others: one, a few, more than a strip; within a strip and across one. */
+static const struct attention_case later[] = {
+    {{1, 1, 1, 8, 0}, 1},      {{2, 1, 1, 2, 1}, 1},     {{64, 2, 2, 8, 63}, 2},
+    {{65, 4, 2, 8, 64}, 1},    {{130, 3, 1, 40, 1}, 1},  {{130, 2, 2, 32, 67}, 2},
+    {{129, 6, 2, 8, 128}, 2},  {{66, 2, 1, 128, 3}, 1},  {{80, 2, 2, 130, 79}, 1},
+    {{130, 2, 1, 64, 129}, 1}, {{128, 2, 1, 16, 65}, 3},
+};
+#define LATER (sizeof later / sizeof later[0])
 
 static float in[IN_MAX], out[OUT_MAX], slope[OUT_MAX], in_slope[IN_MAX], log_sums[OUT_MAX];
 static double want_out[OUT_MAX], want_in_slope[IN_MAX], want_log_sums[OUT_MAX];
@@ -186,11 +196,36 @@ static void attention_agrees_with_the_reference(void **state)
     }
 }
 
+/* Nothing is written for the positions before. */
+static void attention_of_later_positions_agrees_with_the_reference(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < LATER; i++) {
+        const struct attention_case *c = &later[i];
+        const size_t length = (size_t)c->attention.length, from = (size_t)c->attention.from;
+        const size_t width = attention_output(&c->attention), heads = (size_t)c->attention.heads;
+        begin(c, 8);
+        reference(c);
+        backend->attention_forward(backend, &c->attention, c->batch, in, out, log_sums);
+        for (size_t sample = 0; sample < (size_t)c->batch; sample++) {
+            const size_t first = sample * length * width, seen = from * width;
+            for (size_t j = 0; j < seen; j++)
+                assert_true(isnan(out[first + j]));
+            check_near(out + first + seen, want_out + first + seen, length * width - seen,
+                       GEMM_NMSE);
+        }
+        for (size_t j = 0; j < (size_t)c->batch * heads * length; j++)
+            assert_true(j % length < from ? isnan(log_sums[j])
+                                          : fabs((double)log_sums[j] - want_log_sums[j]) < 1e-5);
+        assert_true(isnan(out[outputs(c)]) && isnan(log_sums[sums(c)]));
+    }
+}
+
 /* Keys, values and queries apart: what is small must not hide behind what is large. */
 static void each_slope_of_attention_agrees_with_the_reference(void **state)
 {
     (void)state;
-    const struct attention_case c = {{67, 4, 2, 16}, 2};
+    const struct attention_case c = {{67, 4, 2, 16, 0}, 2};
     const size_t rows = 2 * 67, size = 16, stride = attention_input(&c.attention);
     static float got[2 * 67 * 16];
     static double want[2 * 67 * 16];
@@ -209,7 +244,7 @@ static void each_slope_of_attention_agrees_with_the_reference(void **state)
 static void attention_survives_large_scores(void **state)
 {
     (void)state;
-    const struct attention_case c = {{130, 2, 1, 8}, 1};
+    const struct attention_case c = {{130, 2, 1, 8, 0}, 1};
     begin(&c, 8);
     for (size_t i = 0; i < inputs(&c); i++)
         in[i] = in[i] < 0 ? -16 : 16; /* the products are exact, and the scores up to 724 */
@@ -224,7 +259,7 @@ static void attention_survives_large_scores(void **state)
 static void a_position_does_not_see_those_after_it(void **state)
 {
     (void)state;
-    const struct attention_case c = {{100, 2, 1, 8}, 1};
+    const struct attention_case c = {{100, 2, 1, 8, 0}, 1};
     const size_t seen = 70;
     static float before[OUT_MAX];
     begin(&c, 8);
@@ -262,7 +297,7 @@ static void reference_turn(const struct attention *attention, int batch)
             const double position = (double)(row % (size_t)attention->length);
             const double angle = position / pow(10000, (double)(number % half) / (double)half);
             const double own = in[at];
-            if (i >= turned)
+            if (i >= turned || position < attention->from)
                 want_in_slope[at] = own;
             else if (number < half)
                 want_in_slope[at] = own * cos(angle) - (double)in[at + half] * sin(angle);
@@ -289,10 +324,22 @@ static void rotation_agrees_with_the_reference_and_can_be_undone(void **state)
     }
 }
 
+static void rotation_of_later_positions_agrees_with_the_reference(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < LATER; i++) {
+        const struct attention_case *c = &later[i];
+        begin(c, 1);
+        reference_turn(&c->attention, c->batch);
+        backend->rotate(backend, &c->attention, c->batch, 1, in);
+        check_near(in, want_in_slope, inputs(c), LOOP_NMSE);
+    }
+}
+
 static void rotation_leaves_values_and_the_first_position_alone(void **state)
 {
     (void)state;
-    const struct attention_case c = {{5, 3, 1, 8}, 2};
+    const struct attention_case c = {{5, 3, 1, 8, 0}, 2};
     const size_t stride = attention_input(&c.attention);
     begin(&c, 1);
     memcpy(in_slope, in, sizeof in);
@@ -310,11 +357,13 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup(name, case_begin)
     const struct CMUnitTest tests[] = {
         TEST(attention_agrees_with_the_reference),
+        TEST(attention_of_later_positions_agrees_with_the_reference),
         TEST(each_slope_of_attention_agrees_with_the_reference),
         TEST(attention_survives_large_scores),
         TEST(a_position_does_not_see_those_after_it),
         TEST(attention_gives_the_same_bits_each_time),
         TEST(rotation_agrees_with_the_reference_and_can_be_undone),
+        TEST(rotation_of_later_positions_agrees_with_the_reference),
         TEST(rotation_leaves_values_and_the_first_position_alone),
     };
     RUN_ON_EACH_DEVICE(tests, host_backend_opens, host_backend_closes);

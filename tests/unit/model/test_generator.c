@@ -126,6 +126,96 @@ static void the_whole_text_is_seen(void **state)
     arena_release(&room);
 }
 
+/* The model's first largest logit after these tokens, by a whole pass. */
+static int32_t follows(const int32_t *tokens, size_t count)
+{
+    int32_t text[LENGTH] = {0}, likeliest = 0;
+    float as_floats[LENGTH];
+    memcpy(text, tokens, count * sizeof *text);
+    memcpy(as_floats, text, sizeof text);
+    const float *logits = model_forward(model, drawn, as_floats, 1) + (count - 1) * CLASSES;
+    for (int32_t i = 1; i < CLASSES; i++)
+        likeliest = logits[i] > logits[likeliest] ? i : likeliest;
+    return likeliest;
+}
+
+/* What the model sees of a text: when it is full, so many of the first make room. */
+struct window {
+    int32_t tokens[LENGTH];
+    size_t count;
+};
+
+static void window_put(struct window *window, int32_t token, size_t dropped)
+{
+    if (window->count == LENGTH) {
+        window->count -= dropped;
+        memmove(window->tokens, window->tokens + dropped, window->count * sizeof token);
+    }
+    window->tokens[window->count++] = token;
+}
+
+/* Its own token drops half of a full text, one that is put the first alone. Sometimes somebody else
+ * uses the model in between. */
+static void what_is_remembered_changes_no_token(void **state)
+{
+    (void)state;
+    const struct generator_options options = {0};
+    build("embed 3 8, position 8, 2 * residual(attention 2), logits",
+          (struct shape){1, 1, 1, LENGTH}, CLASSES);
+    arena_init(&room, 1 << 20);
+    struct generator *generator = generator_new(&room, backend, model, drawn, &options);
+    struct window window = {{2}, 1};
+    int seen[CLASSES] = {0};
+    generator_put(generator, 2);
+    for (int32_t i = 0; i < 100; i++) {
+        const int32_t next = generator_next(generator), put = i * i % CLASSES;
+        if (i % 3 == 0)
+            assert_int_equal(next, follows(window.tokens, window.count));
+        seen[next]++;
+        window_put(&window, next, LENGTH / 2);
+        if (i % 5 != 0)
+            continue;
+        window_put(&window, put, 1);
+        generator_put(generator, put);
+    }
+    assert_true(seen[0] < 80 && seen[1] < 80 && seen[2] < 80);
+    generator_free(generator);
+    arena_release(&room);
+}
+
+static size_t rows_read;
+static void (*embed_forward)(struct backend *, size_t, int, const int32_t *, const float *,
+                             float *);
+
+static void count_rows(struct backend *of, size_t rows, int size, const int32_t *token,
+                       const float *table, float *to)
+{
+    rows_read += rows;
+    embed_forward(of, rows, size, token, table, to);
+}
+
+static void each_position_is_read_once_until_the_text_is_full(void **state)
+{
+    (void)state;
+    const struct generator_options options = {0};
+    build("embed 3 8, position 8, attention 2, logits", (struct shape){1, 1, 1, LENGTH}, CLASSES);
+    arena_init(&room, 1 << 20);
+    embed_forward = backend->embed_forward;
+    backend->embed_forward = count_rows;
+    rows_read = 0;
+    struct generator *generator = generator_new(&room, backend, model, drawn, &options);
+    for (int i = 0; i < 3; i++)
+        generator_put(generator, 1);
+    for (int i = 0; i < LENGTH - 2; i++)
+        (void)generator_next(generator);
+    assert_int_equal(rows_read, LENGTH);
+    for (int i = 0; i < LENGTH / 2; i++)
+        (void)generator_next(generator);
+    assert_int_equal(rows_read, 2 * LENGTH); /* the half that was left, and as many again */
+    generator_free(generator);
+    arena_release(&room);
+}
+
 /* Of a text longer than the model sees, its end counts. */
 static void of_a_long_text_the_end_is_seen(void **state)
 {
@@ -156,6 +246,8 @@ int main(void)
         TEST(draws_follow_the_softmax),
         TEST(a_seed_gives_one_text),
         TEST(the_whole_text_is_seen),
+        TEST(what_is_remembered_changes_no_token),
+        TEST(each_position_is_read_once_until_the_text_is_full),
         TEST(of_a_long_text_the_end_is_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
