@@ -184,7 +184,7 @@ static const struct {
     {"", "layer 1, '':", "name a layer"},
     {"dense 8,, dense 10", "layer 2, '':", "remove a comma"},
     {"dense 10,", "layer 2, '':", "remove a comma"},
-    {"lenet", "layer 1, 'lenet':", "conv, maxpool, dense, relu"},
+    {"lenet", "layer 1, 'lenet':", "conv, batchnorm, groupnorm, maxpool, avgpool, dense, relu"},
     {"dense 8, Rellu, dense 10", "layer 2, 'Rellu':", "no such layer"},
     {"dense 8; relu", "layer 1, 'dense 8; relu':", "'dense N [plain]'"},
     {"dense 10\x1b[2J", "layer 1, 'dense 10?[2J':", "'dense N [plain]'"},
