@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "backend/dropout.h"
 #include "base/shape.h"
 #include "base/update.h"
 
@@ -120,6 +121,14 @@ static inline size_t channel_norm_sets(const struct channel_norm *norm, int batc
 
 /* A label that is not to be learned. */
 #define LABEL_IGNORED (-1)
+
+/* Softmax cross-entropy of some rows of logits. */
+struct cross_entropy {
+    int rows;
+    int classes;
+    int of;          /* rows whose mean loss the slopes are of: these, or more */
+    float smoothing; /* so much of each label is spread over all classes (Szegedy et al. 2016) */
+};
 
 struct sgd {
     float rate;
@@ -276,10 +285,11 @@ struct backend {
     void (*dense_forward)(struct backend *, int batch, int in, int out, const float *x,
                           const float *w, const float *b, enum activation, float *y);
     /* From that y and its slope dy, which becomes the slope before the activation: dw = dyᵀ·x, db =
-     * Σ dy, dx = dy·w; dx may be NULL (first layer). Overwrites, never adds. */
+     * Σ dy, dx = dy·w; dx may be NULL (first layer). Overwrites; if it adds, dw += dyᵀ·x, and db
+     * is NULL. */
     void (*dense_backward)(struct backend *, int batch, int in, int out, const float *x,
                            const float *w, const float *y, enum activation, float *dy, float *dx,
-                           float *dw, float *db);
+                           float *dw, float *db, bool adds);
 
     /* y[row] = table[token[row]], rows of `size` numbers; a token is at least 0 and below the
      * table's rows. dtable[token[row]] += dy[row], row by row: it adds. */
@@ -296,6 +306,9 @@ struct backend {
     /* y = a + b; y may be a or b. */
     void (*add)(struct backend *, size_t count, const float *a, const float *b, float *y);
     void (*copy)(struct backend *, size_t count, const float *from, float *to);
+    /* y = 0 where dropout.h drops, x / (1 - rate) elsewhere. draws[batch] */
+    void (*drop)(struct backend *, const struct dropout *, const uint32_t *draws, const float *x,
+                 float *y);
     void (*clear)(struct backend *, size_t count, float *to);
 
     /* Each row of x[rows, size] normalised: y = (x - mean) / deviation · w + b; where b is NULL: y
@@ -350,9 +363,10 @@ struct backend {
 
     /* Softmax cross-entropy of logits[rows,classes] against labels[rows], each LABEL_IGNORED or
      * from 0 to below `classes` (or the loss is NaN, or the process ends), added to the score.
-     * Writes dlogits = (softmax - onehot) / rows, 0 where the label is ignored, unless it is NULL;
-     * it may be logits. */
-    void (*cross_entropy)(struct backend *, int rows, int classes, const float *logits,
+     * Writes dlogits = (softmax - onehot) / of, 0 where the label is ignored, unless it is NULL;
+     * it may be logits. Smoothed, a label is 1 - smoothing of its own class and smoothing / classes
+     * of each. */
+    void (*cross_entropy)(struct backend *, const struct cross_entropy *, const float *logits,
                           const int32_t *labels, float *dlogits, struct score *score);
 
     /* The length of g[count] is made at most `most`, which lies in memory of the backend. */

@@ -63,6 +63,7 @@ struct layer {
         struct attention attention; /* attention */
         struct channel_norm norm;   /* batchnorm, groupnorm */
     };
+    float rate;                 /* dropout: part of the numbers that is dropped */
     bool turns;                 /* attention: queries and keys are turned by their position */
     bool is_tied;               /* embed: its table is the weights of the logits, too */
     bool borrows;               /* logits: its one tensor is the embed's */
@@ -83,17 +84,19 @@ struct chain;
 /* One layer's part of a pass over a batch. */
 struct pass {
     struct backend *backend;
-    int batch;            /* samples */
-    bool training;        /* a way back follows */
-    int from;             /* of a sequence: the first position; those before it are kept */
-    int positions;        /* from there on; 0: all there are */
-    const float *weights; /* [P] */
-    float *gradients;     /* [P]; backward only */
-    const float *x;       /* [batch, in]; int32 tokens for an embed */
-    const float *other;   /* ")" only: what is added */
-    float *dy;            /* [batch, out]; backward only */
-    float *dx;            /* [batch, in], or NULL; backward only */
-    void *room;           /* [batch_max, room_bytes] */
+    int batch;             /* samples */
+    bool training;         /* a way back follows */
+    bool adds;             /* logits: to gradients that are there */
+    int from;              /* of a sequence: the first position; those before it are kept */
+    int positions;         /* from there on; 0: all there are */
+    const uint32_t *draws; /* [batch], of dropout; NULL: it drops nothing */
+    const float *weights;  /* [P] */
+    float *gradients;      /* [P]; backward only */
+    const float *x;        /* [batch, in]; int32 tokens for an embed */
+    const float *other;    /* ")" only: what is added */
+    float *dy;             /* [batch, out]; backward only */
+    float *dx;             /* [batch, in], or NULL; backward only */
+    void *room;            /* [batch_max, room_bytes] */
 };
 
 struct layer_kind {
@@ -113,12 +116,10 @@ struct layer_kind {
     void (*backward)(const struct layer *layer, const struct pass *pass);
 };
 
-extern const struct layer_kind layer_dense, layer_logits, layer_conv, layer_maxpool;
-extern const struct layer_kind layer_relu, layer_sigmoid, layer_tanh, layer_gelu, layer_silu;
-extern const struct layer_kind layer_embed, layer_position, layer_norm, layer_rmsnorm;
-extern const struct layer_kind layer_attention, layer_swiglu, layer_avgpool;
-extern const struct layer_kind layer_batchnorm, layer_groupnorm;
-extern const struct layer_kind layer_open, layer_shortcut, layer_close;
+extern const struct layer_kind layer_dense, layer_logits, layer_conv, layer_maxpool, layer_avgpool,
+    layer_relu, layer_sigmoid, layer_tanh, layer_gelu, layer_silu, layer_embed, layer_position,
+    layer_norm, layer_rmsnorm, layer_attention, layer_swiglu, layer_batchnorm, layer_groupnorm,
+    layer_dropout, layer_open, layer_shortcut, layer_close;
 
 size_t layer_tensor_count(const struct layer_tensor *tensor);
 size_t layer_parameters(const struct layer *layer);

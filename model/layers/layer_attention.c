@@ -149,14 +149,15 @@ static void attention_backward(const struct layer *layer, const struct pass *pas
     float *d_qkv = d_mixed + (size_t)rows * attention_output(attention);
     backend->dense_backward(backend, rows, (int)attention_output(attention), width, mixed,
                             layer_weights(layer, pass, out), layer->y, LINEAR, pass->dy, d_mixed,
-                            layer_gradients(layer, pass, out), bias_gradients(layer, pass, out));
+                            layer_gradients(layer, pass, out), bias_gradients(layer, pass, out),
+                            false);
     backend->attention_backward(backend, attention, pass->batch, qkv, mixed, layer->kept[LOG_SUMS],
                                 d_mixed, d_qkv);
     if (layer->turns)
         backend->rotate(backend, attention, pass->batch, -1, d_qkv);
     backend->dense_backward(backend, rows, width, (int)attention_input(attention), pass->x,
                             layer_weights(layer, pass, 0), qkv, LINEAR, d_qkv, pass->dx,
-                            layer_gradients(layer, pass, 0), bias_gradients(layer, pass, 0));
+                            layer_gradients(layer, pass, 0), bias_gradients(layer, pass, 0), false);
 }
 
 const struct layer_kind layer_attention = {

@@ -41,10 +41,10 @@ static void dense_forward(const struct layer *layer, const struct pass *pass)
 
 static void dense_backward(const struct layer *layer, const struct pass *pass)
 {
-    pass->backend->dense_backward(pass->backend, layer_rows(layer, pass), (int)layer_width(layer),
-                                  layer->out.channels, pass->x, layer_weights(layer, pass, 0),
-                                  layer->y, layer->activation, pass->dy, pass->dx,
-                                  layer_gradients(layer, pass, 0), layer_gradients(layer, pass, 1));
+    pass->backend->dense_backward(
+        pass->backend, layer_rows(layer, pass), (int)layer_width(layer), layer->out.channels,
+        pass->x, layer_weights(layer, pass, 0), layer->y, layer->activation, pass->dy, pass->dx,
+        layer_gradients(layer, pass, 0), layer_gradients(layer, pass, 1), pass->adds);
 }
 
 const struct layer_kind layer_dense = {

@@ -10,7 +10,7 @@ static const struct layer_kind *const kinds[] = {
     &layer_conv,    &layer_batchnorm, &layer_groupnorm, &layer_maxpool,   &layer_avgpool,
     &layer_dense,   &layer_relu,      &layer_sigmoid,   &layer_tanh,      &layer_gelu,
     &layer_silu,    &layer_embed,     &layer_position,  &layer_attention, &layer_norm,
-    &layer_rmsnorm, &layer_swiglu,    &layer_logits};
+    &layer_rmsnorm, &layer_swiglu,    &layer_dropout,   &layer_logits};
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
 size_t layer_tensor_count(const struct layer_tensor *tensor)

@@ -57,15 +57,26 @@ enum error model_new(struct model **model, struct arena *arena, struct backend *
                      const char *line, struct shape in, int classes, int batch_max,
                      struct problem *problem) MUST_USE;
 
+/* How a model is to be used. */
+struct model_use {
+    int batch_max;        /* samples of a call at most */
+    bool recompute;       /* on the way back, what residuals have inside, instead of keeping it */
+    size_t logits_floats; /* of `logits` that are computed at once, at least a sample's; 0: 64 MB */
+};
+enum error model_new_for(struct model **model, struct arena *arena, struct backend *backend,
+                         const char *line, struct shape in, int classes,
+                         const struct model_use *use, struct problem *problem) MUST_USE;
+
 /* Gives the backend its memory back; the struct itself is the arena's. */
 void model_free(struct model *model);
 
 /* Memory that each sample of a batch takes in such a model; 0: the line is wrong. */
-size_t model_sample_bytes(const char *line, struct shape in, int classes);
+size_t model_sample_bytes(const char *line, struct shape in, int classes, bool recompute);
 
 size_t model_parameters(const struct model *model); /* P */
 size_t model_decayed(const struct model *model);    /* of P, the first: matrices and filters */
 size_t model_trained(const struct model *model);    /* of P, the first: all but statistics */
+bool model_drops(const struct model *model);        /* it has dropout */
 int model_batch_max(const struct model *model);
 struct shape model_input(const struct model *model);
 int model_outputs(const struct model *model); /* logits of a position: at least the classes */
@@ -102,6 +113,19 @@ int model_stepped(const struct model *model, const float *weights);
  * was measured. */
 void model_learn(struct model *model, const float *weights, float *gradients, const float *x,
                  const int32_t *labels, int batch, struct score *score);
+
+/* The samples of a step, or some of them: a large step may be learned in parts, whose gradients are
+ * added up. */
+struct model_part {
+    const float *x;        /* [samples, in] */
+    const int32_t *labels; /* [samples, positions] */
+    int samples;
+    int of;                /* samples of the step: the gradient is that of their mean loss */
+    float smoothing;       /* of the labels: backend.h */
+    const uint32_t *draws; /* [samples]: what is dropped follows from them; NULL: nothing is */
+};
+void model_learn_part(struct model *model, const float *weights, float *gradients,
+                      const struct model_part *part, struct score *score);
 
 /* Forward and loss only. */
 void model_score(struct model *model, const float *weights, const float *x, const int32_t *labels,

@@ -1,17 +1,21 @@
-/* What model.c, model_init.c and model_print.c share: the layers, and where they keep what. */
+/* What the files model*.c share: the layers, and where they keep what. */
 #ifndef HEARSAY_MODEL_LAYERS_MODEL_PRIVATE_H
 #define HEARSAY_MODEL_LAYERS_MODEL_PRIVATE_H
 
 #include "layers/layer.h"
 #include "layers/model.h"
 
-#define SLOPES_MAX (LAYER_DEPTH_MAX + 2)
+#define SLOPES_MAX    (LAYER_DEPTH_MAX + 2)
+#define LOGITS_FLOATS ((size_t)1 << 24)
 
 struct model {
     struct backend *backend;
     struct shape in;
     int classes;
     int batch_max;
+    int logits_max;       /* samples whose logits are computed at once */
+    size_t logits_floats; /* that are computed at once, or those of a sample */
+    bool recomputes;      /* what lies inside of residuals, on the way back */
     struct layer *layers; /* [count] */
     int count;
     int depth; /* residuals within residuals */
@@ -27,7 +31,22 @@ struct model {
     void *room;                   /* of the layer that computes */
     int stepped;                  /* positions of a sequence that the layers have kept */
     const float *stepped_weights; /* with which they were computed */
+    void *shared;                 /* by the insides of residuals that are recomputed */
     char line[MODEL_LINE_MAX];
 };
+
+/* model.c: reads the line; the layers have no memory for a batch then. What it has taken for them
+ * is let go. */
+enum error model_read(struct model *model, const char *line, struct problem *problem) MUST_USE;
+void model_let_go(struct model *model);
+
+/* model_memory.c */
+void model_take_memory(struct model *model);
+void model_give_memory(struct model *model);
+
+static inline bool layer_has_output(const struct layer *layer)
+{
+    return !layer->absorbed && layer->kind->forward != NULL;
+}
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/rng.h"
 #include "data/device_dataset.h"
 
 #define STATISTICS_RATE 0.1f /* of what is measured in each step, as elsewhere */
@@ -15,7 +16,7 @@ struct step_input {
     };
     struct sgd follow; /* how the statistics follow what is measured */
     float clip;        /* the gradients' length at most */
-    uint32_t sample[]; /* [batch_max] */
+    uint32_t sample[]; /* [size], and of a model that drops as many draws behind them */
 };
 
 struct learner {
@@ -31,6 +32,7 @@ struct learner {
     struct batch batch;                 /* the order of the samples */
     uint32_t size;                      /* samples of the next step */
     float *gradients;                   /* [P] */
+    float *part_gradients;              /* [P], of a part of a step; NULL: a step is one part */
     float *moment[LEARNER_MOMENTS_MAX]; /* [learner_moments][P] */
     uint64_t steps;                     /* that the moments have been through */
     struct step_input *host_input;      /* of the step being made */
@@ -57,10 +59,22 @@ static void replica_start(struct learner *learner, struct arena *arena)
     free(drawn);
 }
 
-static size_t step_input_bytes(uint32_t batch)
+static size_t step_input_bytes(const struct learner *learner, uint32_t batch)
 {
     CHECK(batch > 0);
-    return sizeof(struct step_input) + batch * sizeof(uint32_t);
+    const size_t numbers = model_drops(learner->model) ? 2 : 1;
+    return sizeof(struct step_input) + numbers * batch * sizeof(uint32_t);
+}
+
+static uint32_t parts_of(const struct learner *learner)
+{
+    return learner->options.micro_batches > 1 ? learner->options.micro_batches : 1;
+}
+
+/* Samples of each part of a step, but that the last has what is left. */
+static uint32_t part_of(const struct learner *learner, uint32_t batch)
+{
+    return (batch + parts_of(learner) - 1) / parts_of(learner);
 }
 
 static void train_start(struct learner *learner, struct arena *arena, const struct dataset *train)
@@ -70,16 +84,17 @@ static void train_start(struct learner *learner, struct arena *arena, const stru
     const size_t bytes = model_parameters(learner->model) * sizeof(float);
     const uint32_t most = options->batch_max ? options->batch_max : options->batch;
     CHECK(options->batch > 0 && options->batch <= most);
-    CHECK(most <= (uint32_t)model_batch_max(learner->model));
+    CHECK(part_of(learner, most) <= (uint32_t)model_batch_max(learner->model));
     learner->size = options->batch;
-    device_dataset_init(&learner->train, backend, train, most);
+    device_dataset_init(&learner->train, backend, train, part_of(learner, most));
     batch_init(&learner->batch, arena, train->count, dataset_stride(train), options->data_seed,
                options->data_node);
     learner->gradients = backend->take(backend, bytes);
+    learner->part_gradients = parts_of(learner) > 1 ? backend->take(backend, bytes) : NULL;
     for (uint32_t i = 0; i < optimizer_moments(&options->optimizer); i++)
         learner->moment[i] = backend->take(backend, bytes);
-    learner->host_input = arena_take(arena, 1, step_input_bytes(most));
-    learner->input = backend->take(backend, step_input_bytes(most));
+    learner->host_input = arena_take(arena, 1, step_input_bytes(learner, most));
+    learner->input = backend->take(backend, step_input_bytes(learner, most));
     learner->score = backend->take(backend, sizeof *learner->score);
 }
 
@@ -153,13 +168,34 @@ uint64_t learner_swarm_samples(const struct learner *learner)
     return learner->swarm_samples;
 }
 
+/* Parts that the next step has: as many as wanted, or fewer of a small one. */
+static uint32_t parts_in(const struct learner *learner)
+{
+    const uint32_t most = part_of(learner, learner->size);
+    return (learner->size + most - 1) / most;
+}
+
+/* What dropout drops follows from the seed, the epoch and the sample. */
+static void draw_all(struct learner *learner, uint64_t epoch)
+{
+    uint32_t *draw = learner->host_input->sample + learner->size;
+    for (uint32_t i = 0; i < learner->size; i++) {
+        struct rng rng =
+            rng_new(learner->options.data_seed, epoch << 32 | learner->host_input->sample[i]);
+        draw[i] = (uint32_t)rng_next(&rng);
+    }
+}
+
 /* One upload: each one costs a small model a noticeable part of its step. */
 static void upload_input(struct learner *learner)
 {
-    CHECK(learner->size > 0 && learner->size <= learner->train.batch_max);
+    const uint64_t epoch = learner->batch.epoch;
+    CHECK(learner->size > 0 && part_of(learner, learner->size) <= learner->train.batch_max);
     const struct optimizer *optimizer = &learner->options.optimizer;
     struct step_input *input = learner->host_input;
     batch_next(&learner->batch, learner->size, input->sample);
+    if (model_drops(learner->model))
+        draw_all(learner, epoch);
     learner->steps++;
     if (optimizer->kind == OPTIMIZER_ADAM)
         input->adam = optimizer_adam_at(optimizer, learner->swarm_samples, learner->steps);
@@ -169,10 +205,10 @@ static void upload_input(struct learner *learner)
         input->adam.decayed = model_decayed(learner->model);
     else
         input->sgd.decayed = model_decayed(learner->model);
-    input->follow = (struct sgd){.rate = STATISTICS_RATE};
+    input->follow = (struct sgd){.rate = STATISTICS_RATE / (float)parts_in(learner)};
     input->clip = optimizer->clip;
     learner->backend->upload(learner->backend, learner->input, input,
-                             step_input_bytes(learner->size));
+                             step_input_bytes(learner, learner->size));
 }
 
 static void optimize(struct learner *learner)
@@ -193,12 +229,33 @@ static void optimize(struct learner *learner)
                      weights + trained, gradients + trained, learner->moment[0] + trained);
 }
 
+/* The gradients of some of the samples, added to those of the parts before. */
+static void learn_part(struct learner *learner, uint32_t first, uint32_t samples)
+{
+    struct backend *backend = learner->backend;
+    const uint32_t *sample = learner->input->sample;
+    float *gradients = first == 0 ? learner->gradients : learner->part_gradients;
+    device_dataset_gather(&learner->train, sample + first, samples);
+    const struct model_part part = {
+        .x = learner->train.x,
+        .labels = learner->train.y,
+        .samples = (int)samples,
+        .of = (int)learner->size,
+        .smoothing = learner->options.label_smoothing,
+        .draws = model_drops(learner->model) ? sample + learner->size + first : NULL,
+    };
+    model_learn_part(learner->model, learner->replica.weights, gradients, &part, learner->score);
+    if (first > 0)
+        backend->add(backend, learner->replica.parameters, learner->gradients, gradients,
+                     learner->gradients);
+}
+
 /* The operations that are the same in each step, and so can be recorded. */
 static void learn(struct learner *learner)
 {
-    device_dataset_gather(&learner->train, learner->input->sample, learner->size);
-    model_learn(learner->model, learner->replica.weights, learner->gradients, learner->train.x,
-                learner->train.y, (int)learner->size, learner->score);
+    const uint32_t most = part_of(learner, learner->size);
+    for (uint32_t first = 0; first < learner->size; first += most)
+        learn_part(learner, first, learner->size - first < most ? learner->size - first : most);
     optimize(learner);
 }
 
@@ -338,6 +395,8 @@ void learner_free(struct learner *learner)
         device_dataset_free(&learner->train);
         learner->backend->sequence_drop(learner->backend, &learner->sequence);
         learner->backend->give(learner->backend, learner->gradients);
+        if (learner->part_gradients)
+            learner->backend->give(learner->backend, learner->part_gradients);
         learner->backend->give(learner->backend, learner->input);
         learner->backend->give(learner->backend, learner->score);
         for (uint32_t i = 0; i < learner_moments(learner); i++)

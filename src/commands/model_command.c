@@ -104,8 +104,8 @@ static void list_presets(void)
 
 static void print_memory(const struct model *model, const struct options *options)
 {
-    const double each =
-        (double)model_sample_bytes(model_line(model), model_input(model), model_outputs(model));
+    const double each = (double)model_sample_bytes(model_line(model), model_input(model),
+                                                   model_outputs(model), false);
     (void)printf(
         "\nTraining takes about %.0f MB: %d bytes for each parameter with Adam, and %.0f kB "
         "for each of %d samples.\n",

@@ -79,6 +79,8 @@ struct config_train {
     uint32_t batch;                /* samples a step; CONFIG_AUTO: by step_ms and batch_bytes */
     double step_ms;                /* target time of a step */
     uint64_t batch_bytes;          /* memory for the samples of a step, at most */
+    uint32_t micro_batches;        /* parts of a step, one after the other */
+    bool recompute;                /* what residuals have inside, on the way back */
     enum optimizer_kind optimizer; /* SGD or AdamW */
     double rate;                   /* learning rate at the start */
     double momentum;               /* beta1 of AdamW */
@@ -86,6 +88,7 @@ struct config_train {
     bool nesterov;                 /* Nesterov momentum, for SGD */
     double weight_decay;           /* decoupled for AdamW */
     double clip;                   /* length of the gradients at most; 0: no limit */
+    double label_smoothing;        /* part of a label that is spread over all classes */
     enum schedule schedule;        /* of the learning rate */
     uint64_t warmup_samples;       /* until the rate has risen, in samples of the swarm */
     uint64_t period_samples;       /* of the schedule, in samples of the swarm */

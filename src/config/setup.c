@@ -71,7 +71,7 @@ static const char *layers_of(const struct config *config)
 /* As images always were; of sequences, which may be long, what takes no more room than a step. */
 uint32_t setup_evaluation_batch(const char *line, struct shape in, int classes)
 {
-    const size_t sample_bytes = in.length > 0 ? model_sample_bytes(line, in, classes) : 0;
+    const size_t sample_bytes = in.length > 0 ? model_sample_bytes(line, in, classes, false) : 0;
     if (sample_bytes == 0)
         return EVALUATION_BATCH;
     const size_t fitting = EVALUATION_BYTES / sample_bytes;
@@ -83,16 +83,18 @@ uint32_t setup_batch_max(const struct config *config, const struct dataset *trai
     if (config->train.batch != CONFIG_AUTO)
         return config->train.batch;
     const char *line = layers_of(config);
-    const size_t sample_bytes = line ? model_sample_bytes(line, train->shape, train->classes) : 0;
-    return batch_size_max(sample_bytes, config->train.batch_bytes);
+    const size_t sample_bytes =
+        line ? model_sample_bytes(line, train->shape, train->classes, config->train.recompute) : 0;
+    return batch_size_max(sample_bytes / config->train.micro_batches, config->train.batch_bytes);
 }
 
 struct batch_size setup_batch_size(const struct config *config, const struct model *model)
 {
     struct batch_size batch_size = {.batch_max = BATCH_SIZE_MIN, .window_ns = BATCH_SIZE_WINDOW_NS};
-    while (2 * batch_size.batch_max <= (uint32_t)model_batch_max(model))
+    const uint32_t most = config->train.micro_batches * (uint32_t)model_batch_max(model);
+    while (2 * batch_size.batch_max <= most && batch_size.batch_max < BATCH_SIZE_MAX)
         batch_size.batch_max *= 2;
-    CHECK(batch_size.batch_max <= (uint32_t)model_batch_max(model));
+    CHECK(batch_size.batch_max <= most);
     if (config->train.batch == CONFIG_AUTO)
         batch_size.step_ns = (uint64_t)(config->train.step_ms * 1e6);
     return batch_size;
@@ -126,6 +128,8 @@ struct learner_options setup_learner_options(const struct config *config,
                       .warmup_samples = train->warmup_samples,
                       .period_samples = train->period_samples,
                       .decay = (float)train->decay},
+        .micro_batches = train->micro_batches,
+        .label_smoothing = (float)train->label_smoothing,
         .batch = batch_max ? smaller(BATCH_SIZE_START, batch_max) : train->batch,
         .batch_max = batch_max,
         .model_seed = config->model.seed,
@@ -184,10 +188,12 @@ enum error setup_model(const struct config *config, uint32_t batch_max, const st
                            "model.name: there is no model \"%s\"; known: %s; or give model.layers",
                            config->model.name, model_presets());
     const uint32_t tested = setup_evaluation_batch(line, train->shape, train->classes);
-    const uint32_t most = batch_max > tested ? batch_max : tested;
+    const uint32_t parts = config->train.micro_batches, part = (batch_max + parts - 1) / parts;
+    const struct model_use use = {.batch_max = (int)(part > tested ? part : tested),
+                                  .recompute = config->train.recompute};
     struct problem why;
-    enum error error = model_new(&made->model, arena, backend, line, train->shape, train->classes,
-                                 (int)most, &why);
+    enum error error =
+        model_new_for(&made->model, arena, backend, line, train->shape, train->classes, &use, &why);
     if (error != OK)
         return problem_set(problem, error, "[model] %s: %.400s",
                            config->model.layers[0] ? "layers" : "name", why.text);

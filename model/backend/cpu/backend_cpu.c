@@ -106,10 +106,11 @@ static void cpu_dense_forward(struct backend *backend, int batch, int in, int ou
 
 static void cpu_dense_backward(struct backend *backend, int batch, int in, int out, const float *x,
                                const float *w, const float *y, enum activation activation,
-                               float *dy, float *dx, float *dw, float *restrict db)
+                               float *dy, float *dx, float *dw, float *restrict db, bool adds)
 {
+    CHECK(!adds || !db);
     cpu_activate_backward(backend, activation, (size_t)batch * (size_t)out, y, dy, dy);
-    cpu_gemm(CblasTrans, CblasNoTrans, out, in, batch, dy, x, 0, dw);
+    cpu_gemm(CblasTrans, CblasNoTrans, out, in, batch, dy, x, adds ? 1 : 0, dw);
     if (db)
         memset(db, 0, (size_t)out * sizeof *db);
     for (int i = 0; i < batch && db; i++) {
@@ -149,6 +150,7 @@ struct backend *backend_cpu(int threads)
         .add = cpu_add,
         .copy = cpu_copy_floats,
         .clear = cpu_clear,
+        .drop = cpu_drop,
         .norm_forward = cpu_norm_forward,
         .norm_backward = cpu_norm_backward,
         .channels.measure = cpu_channel_norm_measure,

@@ -42,6 +42,8 @@ void cpu_sum_shared(struct backend *backend, int batch, size_t count, const floa
 void cpu_add(struct backend *backend, size_t count, const float *a, const float *b, float *y);
 void cpu_copy_floats(struct backend *backend, size_t count, const float *from, float *to);
 void cpu_clear(struct backend *backend, size_t count, float *to);
+void cpu_drop(struct backend *backend, const struct dropout *dropout, const uint32_t *draws,
+              const float *x, float *y);
 void cpu_norm_forward(struct backend *backend, size_t rows, int size, const float *x,
                       const float *w, const float *b, float *y, float *stats);
 void cpu_norm_backward(struct backend *backend, size_t rows, int size, const float *x,
@@ -90,8 +92,9 @@ void cpu_activate(struct backend *backend, enum activation activation, size_t co
                   float *y);
 void cpu_activate_backward(struct backend *backend, enum activation activation, size_t count,
                            const float *kept, const float *dy, float *dx);
-void cpu_cross_entropy(struct backend *backend, int rows, int classes, const float *logits,
-                       const int32_t *labels, float *dlogits, struct score *score);
+void cpu_cross_entropy(struct backend *backend, const struct cross_entropy *loss,
+                       const float *logits, const int32_t *labels, float *dlogits,
+                       struct score *score);
 void cpu_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *w, const float *g,
              float *m);
 void cpu_adam(struct backend *backend, const struct adam *adam, size_t count, float *w,

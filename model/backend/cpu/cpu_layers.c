@@ -196,13 +196,35 @@ EACH_WIDTH static double exponentials(int classes, float top, const float *logit
     return sum;
 }
 
+/* Of a row whose softmax is slopes / sum: the slopes of its loss. */
+static void smooth_slopes(const struct cross_entropy *loss, int label, double sum, float *slopes)
+{
+    const float scale = (float)(1 / (sum * loss->of)), one = 1 / (float)loss->of;
+    const float spread = loss->smoothing / (float)loss->classes * one;
+    for (int c = 0; c < loss->classes; c++)
+        slopes[c] = slopes[c] * scale - spread;
+    slopes[label] -= (1 - loss->smoothing) * one;
+}
+
+/* A row's own logit, and what smoothing makes of it. */
+static double smooth_logit(const struct cross_entropy *loss, int label, const float *logits)
+{
+    const double smoothing = (double)loss->smoothing;
+    if (smoothing == 0)
+        return (double)logits[label];
+    const double mean = (double)vector_sum(logits, loss->classes) / loss->classes;
+    return (1 - smoothing) * (double)logits[label] + smoothing * mean;
+}
+
 /* With the largest logit subtracted no exponential overflows and the sum is at least 1. Where no
  * slopes are asked for, the exponentials have no place but the scratch. */
-void cpu_cross_entropy(struct backend *backend, int rows, int classes, const float *logits,
-                       const int32_t *labels, float *dlogits, struct score *score)
+void cpu_cross_entropy(struct backend *backend, const struct cross_entropy *loss,
+                       const float *logits, const int32_t *labels, float *dlogits,
+                       struct score *score)
 {
+    const int classes = loss->classes;
     float *scratch = dlogits ? NULL : cpu_scratch(backend, (size_t)classes);
-    for (int i = 0; i < rows; i++, logits += classes) {
+    for (int i = 0; i < loss->rows; i++, logits += classes) {
         const int label = labels[i];
         float *slopes = dlogits ? dlogits + (size_t)i * (size_t)classes : scratch;
         CHECK(label == LABEL_IGNORED || (label >= 0 && label < classes));
@@ -211,17 +233,14 @@ void cpu_cross_entropy(struct backend *backend, int rows, int classes, const flo
             continue;
         }
         const int largest = first_largest(classes, logits);
-        const float top = logits[largest], own = logits[label];
+        const float top = logits[largest];
+        const double own = smooth_logit(loss, label, logits);
         const double sum = exponentials(classes, top, logits, slopes);
-        score->loss += log(sum) - ((double)own - (double)top);
+        score->loss += log(sum) - (own - (double)top);
         score->labels++;
         score->correct += largest == label;
-        if (!dlogits)
-            continue;
-        const float scale = (float)(1 / (sum * rows));
-        for (int c = 0; c < classes; c++)
-            slopes[c] *= scale;
-        slopes[label] -= 1 / (float)rows;
+        if (dlogits)
+            smooth_slopes(loss, label, sum, slopes);
     }
 }
 

@@ -63,6 +63,24 @@ void cpu_clear(struct backend *backend, size_t count, float *to)
     memset(to, 0, count * sizeof *to);
 }
 
+EACH_WIDTH static void drop_row(uint32_t begin, uint32_t below, uint32_t size, float scale,
+                                const float *restrict x, float *restrict y)
+{
+    for (uint32_t i = 0; i < size; i++)
+        y[i] = dropout_drops(begin, i, below) ? 0 : x[i] * scale;
+}
+
+void cpu_drop(struct backend *backend, const struct dropout *dropout, const uint32_t *draws,
+              const float *x, float *y)
+{
+    (void)backend;
+    const uint32_t below = dropout_below(dropout->rate);
+    const float scale = 1 / (1 - dropout->rate);
+    for (int i = 0; i < dropout->batch; i++, x += dropout->size, y += dropout->size)
+        drop_row(dropout_begin(draws[i], dropout->layer), below, (uint32_t)dropout->size, scale, x,
+                 y);
+}
+
 /* Norms. The deviations are summed from their mean, so that nothing is lost where it is large. */
 
 EACH_WIDTH static void norm_row(int size, const float *restrict x, const float *restrict w,

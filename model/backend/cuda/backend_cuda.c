@@ -81,6 +81,7 @@ static const struct backend cuda_table = {
     .add = cuda_add,
     .copy = cuda_copy,
     .clear = cuda_clear,
+    .drop = cuda_drop,
     .norm_forward = cuda_norm_forward,
     .norm_backward = cuda_norm_backward,
     .channels.measure = cuda_channel_norm_measure,

@@ -8,16 +8,22 @@
 #include "backend/cuda/cuda_operations.h"
 
 /* cuBLAS counts by columns: to it all three are transposed, and cᵀ = bᵀ·aᵀ. */
-void cuda_gemm(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m, int n,
-               int k, struct operand a, struct operand b, float *c)
+void cuda_gemm_onto(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m,
+                    int n, int k, struct operand a, struct operand b, float beta, float *c)
 {
-    const float one = 1, zero = 0;
+    const float one = 1;
     const int stride_a = turn_a == CUBLAS_OP_N ? k : m, stride_b = turn_b == CUBLAS_OP_N ? n : k;
     const cublasComputeType_t compute = a.type == CUDA_R_32F ? cuda->compute : CUBLAS_COMPUTE_32F;
     cuda_check_blas(cublasGemmEx(cuda->blas, turn_b, turn_a, n, m, k, &one, b.numbers, b.type,
-                                 stride_b, a.numbers, a.type, stride_a, &zero, c, CUDA_R_32F, n,
+                                 stride_b, a.numbers, a.type, stride_a, &beta, c, CUDA_R_32F, n,
                                  compute, CUBLAS_GEMM_DEFAULT),
                     "a matrix product");
+}
+
+void cuda_gemm(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m, int n,
+               int k, struct operand a, struct operand b, float *c)
+{
+    cuda_gemm_onto(cuda, turn_a, turn_b, m, n, k, a, b, 0, c);
 }
 
 /* Room for the operands of a dense layer, all three of them. */
@@ -75,13 +81,14 @@ void cuda_dense_forward(struct backend *backend, int batch, int in, int out, con
 
 void cuda_dense_backward(struct backend *backend, int batch, int in, int out, const float *x,
                          const float *w, const float *y, enum activation activation, float *dy,
-                         float *dx, float *dw, float *db)
+                         float *dx, float *dw, float *db, bool adds)
 {
     struct cuda *cuda = cuda_on(backend);
     struct layout room = operands_room(cuda, batch, in, out);
+    CHECK(!adds || !db);
     const struct operand by_dy = slope_operand(cuda, &room, batch, out, y, activation, dy, db);
     const struct operand by_x = operand(cuda, &room, batch, in, x);
-    cuda_gemm(cuda, CUBLAS_OP_T, CUBLAS_OP_N, out, in, batch, by_dy, by_x, dw);
+    cuda_gemm_onto(cuda, CUBLAS_OP_T, CUBLAS_OP_N, out, in, batch, by_dy, by_x, adds ? 1 : 0, dw);
     if (dx == NULL)
         return;
     const struct operand by_w = operand(cuda, &room, out, in, w);
@@ -113,14 +120,15 @@ void cuda_activate_backward(struct backend *backend, enum activation activation,
                "activation");
 }
 
-void cuda_cross_entropy(struct backend *backend, int rows, int classes, const float *logits,
-                        const int32_t *labels, float *dlogits, struct score *score)
+void cuda_cross_entropy(struct backend *backend, const struct cross_entropy *loss,
+                        const float *logits, const int32_t *labels, float *dlogits,
+                        struct score *score)
 {
     struct cuda *cuda = cuda_on(backend);
-    struct score *row_scores = cuda_scratch(cuda, (size_t)rows * sizeof *row_scores);
-    cuda_check(kernel_cross_entropy(cuda->stream, rows, classes, logits, labels, dlogits,
-                                    row_scores, score),
-               "cross-entropy");
+    struct score *row_scores = cuda_scratch(cuda, (size_t)loss->rows * sizeof *row_scores);
+    cuda_check(
+        kernel_cross_entropy(cuda->stream, *loss, logits, labels, dlogits, row_scores, score),
+        "cross-entropy");
 }
 
 void cuda_clip(struct backend *backend, const float *most, size_t count, float *g)

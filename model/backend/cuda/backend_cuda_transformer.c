@@ -49,6 +49,12 @@ void cuda_clear(struct backend *backend, size_t count, float *to)
     cuda_check(cudaMemsetAsync(to, 0, count * sizeof *to, cuda_on(backend)->stream), "clearing");
 }
 
+void cuda_drop(struct backend *backend, const struct dropout *dropout, const uint32_t *draws,
+               const float *x, float *y)
+{
+    cuda_check(kernel_drop(cuda_on(backend)->stream, *dropout, draws, x, y), "dropout");
+}
+
 void cuda_norm_forward(struct backend *backend, size_t rows, int size, const float *x,
                        const float *w, const float *b, float *y, float *stats)
 {

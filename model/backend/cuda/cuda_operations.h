@@ -25,14 +25,17 @@ static inline struct operand cuda_floats(const float *numbers)
     return (struct operand){.numbers = numbers, .type = CUDA_R_32F};
 }
 
-/* c[m,n] = a·b, row major; a[m,k] and b[k,n], or transposed as they lie in memory. */
+/* c[m,n] = a·b + beta·c, row major; a[m,k] and b[k,n], or transposed as they lie in memory. */
+void cuda_gemm_onto(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m,
+                    int n, int k, struct operand a, struct operand b, float beta, float *c);
+/* The same with beta 0. */
 void cuda_gemm(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m, int n,
                int k, struct operand a, struct operand b, float *c);
 void cuda_dense_forward(struct backend *backend, int batch, int in, int out, const float *x,
                         const float *w, const float *b, enum activation activation, float *y);
 void cuda_dense_backward(struct backend *backend, int batch, int in, int out, const float *x,
                          const float *w, const float *y, enum activation activation, float *dy,
-                         float *dx, float *dw, float *db);
+                         float *dx, float *dw, float *db, bool adds);
 void cuda_pool_forward(struct backend *backend, const struct pool *pool, int batch, const float *x,
                        float *y, uint8_t *winner);
 void cuda_pool_backward(struct backend *backend, const struct pool *pool, int batch,
@@ -41,8 +44,9 @@ void cuda_activate(struct backend *backend, enum activation activation, size_t c
                    const float *x, float *y);
 void cuda_activate_backward(struct backend *backend, enum activation activation, size_t count,
                             const float *kept, const float *dy, float *dx);
-void cuda_cross_entropy(struct backend *backend, int rows, int classes, const float *logits,
-                        const int32_t *labels, float *dlogits, struct score *score);
+void cuda_cross_entropy(struct backend *backend, const struct cross_entropy *loss,
+                        const float *logits, const int32_t *labels, float *dlogits,
+                        struct score *score);
 void cuda_clip(struct backend *backend, const float *most, size_t count, float *g);
 void cuda_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *w,
               const float *g, float *m);
@@ -70,6 +74,8 @@ void cuda_sum_shared(struct backend *backend, int batch, size_t count, const flo
 void cuda_add(struct backend *backend, size_t count, const float *a, const float *b, float *y);
 void cuda_copy(struct backend *backend, size_t count, const float *from, float *to);
 void cuda_clear(struct backend *backend, size_t count, float *to);
+void cuda_drop(struct backend *backend, const struct dropout *dropout, const uint32_t *draws,
+               const float *x, float *y);
 void cuda_norm_forward(struct backend *backend, size_t rows, int size, const float *x,
                        const float *w, const float *b, float *y, float *stats);
 void cuda_norm_backward(struct backend *backend, size_t rows, int size, const float *x,

@@ -6,12 +6,13 @@
 
 #define FEW_CLASSES 1024 /* for which a warp is enough */
 
-/* A row's logits, or some of them: the first largest, the sum of exp(logit - top), and the logit of
- * the label where it is among them, else 0. */
+/* A row's logits, or some of them: the first largest, the sum of exp(logit - top), the logit of the
+ * label where it is among them, else 0, and the sum of all. */
 struct logits {
     float top;
     float sum;
     float own;
+    float all;
     uint32_t largest;
 };
 
@@ -21,14 +22,14 @@ static __device__ struct logits join(struct logits a, struct logits b)
     const bool first = a.top > b.top || (a.top == b.top && a.largest < b.largest);
     const float top = first ? a.top : b.top;
     return {top, a.sum * expf(a.top - top) + b.sum * expf(b.top - top), a.own + b.own,
-            first ? a.largest : b.largest};
+            a.all + b.all, first ? a.largest : b.largest};
 }
 
 /* This thread's part of a row of GROUP threads. */
 template <unsigned GROUP>
 static __device__ struct logits read_logits(unsigned classes, const float *row, uint32_t label)
 {
-    struct logits seen = {-FLT_MAX, 0, 0, UINT32_MAX};
+    struct logits seen = {-FLT_MAX, 0, 0, 0, UINT32_MAX};
     for (unsigned c = threadIdx.x % GROUP; c < classes; c += GROUP) {
         const float logit = row[c];
         if (logit > seen.top) {
@@ -38,6 +39,7 @@ static __device__ struct logits read_logits(unsigned classes, const float *row, 
         } else
             seen.sum += expf(logit - seen.top);
         seen.own = c == label ? logit : seen.own;
+        seen.all += logit;
     }
     return seen;
 }
@@ -49,6 +51,7 @@ template <unsigned GROUP> static __device__ struct logits join_all(struct logits
         const struct logits other = {__shfl_xor_sync(0xFFFFFFFFu, seen.top, apart),
                                      __shfl_xor_sync(0xFFFFFFFFu, seen.sum, apart),
                                      __shfl_xor_sync(0xFFFFFFFFu, seen.own, apart),
+                                     __shfl_xor_sync(0xFFFFFFFFu, seen.all, apart),
                                      __shfl_xor_sync(0xFFFFFFFFu, seen.largest, apart)};
         seen = threadIdx.x & apart ? join(other, seen) : join(seen, other);
     }
@@ -66,24 +69,29 @@ template <unsigned GROUP> static __device__ struct logits join_all(struct logits
 
 /* The loss of a row whose logits are known; NaN for a label that is none. Most devices have few
  * units for doubles: they add up the losses, and no more. */
-static __device__ struct score row_score(unsigned classes, uint32_t label, struct logits seen)
+static __device__ struct score row_score(struct cross_entropy terms, uint32_t label,
+                                         struct logits seen)
 {
+    const double smoothing = (double)terms.smoothing;
     if (label == (uint32_t)LABEL_IGNORED)
         return {0, 0, 0};
-    const double loss = label < classes
-                            ? (double)logf(seen.sum) - ((double)seen.own - (double)seen.top)
-                            : (double)NAN;
-    return {loss, 1, seen.largest == label};
+    if (label >= (uint32_t)terms.classes)
+        return {(double)NAN, 1, 0};
+    const double own = smoothing == 0 ? (double)seen.own
+                                      : (1 - smoothing) * (double)seen.own +
+                                            smoothing * ((double)seen.all / terms.classes);
+    return {(double)logf(seen.sum) - (own - (double)seen.top), 1, seen.largest == label};
 }
 
 /* A row at a time by GROUP threads, a warp or a block. dlogits may be the logits: each thread
  * writes what it alone has read. */
 template <unsigned GROUP>
-static __global__ void cross_entropy(unsigned rows, unsigned classes, const float *logits,
+static __global__ void cross_entropy(unsigned rows, struct cross_entropy loss, const float *logits,
                                      const int32_t *labels, float *dlogits,
                                      struct score *row_scores)
 {
-    const unsigned groups = THREADS / GROUP;
+    const unsigned groups = THREADS / GROUP, classes = (unsigned)loss.classes;
+    const float one = 1 / (float)loss.of, spread = loss.smoothing / (float)loss.classes * one;
     for (unsigned i = blockIdx.x * groups + threadIdx.x / GROUP; i < rows;
          i += gridDim.x * groups) {
         const size_t first = (size_t)i * classes;
@@ -92,13 +100,14 @@ static __global__ void cross_entropy(unsigned rows, unsigned classes, const floa
         const struct logits seen =
             join_all<GROUP>(read_logits<GROUP>(ignored ? 0 : classes, logits + first, label));
         if (threadIdx.x % GROUP == 0)
-            row_scores[i] = row_score(classes, label, seen);
+            row_scores[i] = row_score(loss, label, seen);
         if (dlogits == NULL)
             continue;
-        const float scale = 1 / (seen.sum * (float)rows), one = 1 / (float)rows;
+        const float scale = 1 / (seen.sum * (float)loss.of);
         for (unsigned c = threadIdx.x % GROUP; c < classes; c += GROUP) {
-            const float share = ignored ? 0 : expf(logits[first + c] - seen.top) * scale;
-            dlogits[first + c] = share - (c == label ? one : 0);
+            const float share = expf(logits[first + c] - seen.top) * scale - spread;
+            const float slope = share - (c == label ? (1 - loss.smoothing) * one : 0);
+            dlogits[first + c] = ignored ? 0 : slope;
         }
     }
 }
@@ -126,15 +135,15 @@ static __global__ void add_scores(unsigned rows, const struct score *row_scores,
     }
 }
 
-cudaError_t kernel_cross_entropy(cudaStream_t stream, int rows, int classes, const float *logits,
-                                 const int32_t *labels, float *dlogits, struct score *row_scores,
-                                 struct score *score)
+cudaError_t kernel_cross_entropy(cudaStream_t stream, struct cross_entropy loss,
+                                 const float *logits, const int32_t *labels, float *dlogits,
+                                 struct score *row_scores, struct score *score)
 {
-    const unsigned count = (unsigned)rows, width = (unsigned)classes;
-    const cudaError_t error = classes <= FEW_CLASSES
-                                  ? launch_lines(stream, count, cross_entropy<WARP>, width, logits,
+    const unsigned count = (unsigned)loss.rows;
+    const cudaError_t error = loss.classes <= FEW_CLASSES
+                                  ? launch_lines(stream, count, cross_entropy<WARP>, loss, logits,
                                                  labels, dlogits, row_scores)
-                                  : launch(stream, count, cross_entropy<THREADS>, count, width,
+                                  : launch(stream, count, cross_entropy<THREADS>, count, loss,
                                            logits, labels, dlogits, row_scores);
     return error != cudaSuccess
                ? error

@@ -108,6 +108,23 @@ cudaError_t kernel_sum_shared(cudaStream_t stream, int batch, size_t count, cons
     return launch_each(stream, count, sum_shared, (unsigned)batch, dy, dshared);
 }
 
+static __global__ void drop(unsigned count, struct dropout dropout, const uint32_t *draws,
+                            const float *x, float *y)
+{
+    const uint32_t size = (uint32_t)dropout.size, below = dropout_below(dropout.rate);
+    const float scale = 1 / (1 - dropout.rate);
+    EACH (i, count) {
+        const uint32_t begin = dropout_begin(draws[i / size], dropout.layer);
+        y[i] = dropout_drops(begin, i % size, below) ? 0 : x[i] * scale;
+    }
+}
+
+cudaError_t kernel_drop(cudaStream_t stream, struct dropout dropout, const uint32_t *draws,
+                        const float *x, float *y)
+{
+    return launch_each(stream, (size_t)dropout.batch * dropout.size, drop, dropout, draws, x, y);
+}
+
 /* A warp a row. The deviations are summed from their mean, so that nothing is lost where it is
  * large; without b there is no mean. */
 static __global__ void norm(unsigned rows, unsigned size, const float *x, const float *w,

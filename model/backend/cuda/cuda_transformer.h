@@ -29,6 +29,8 @@ cudaError_t kernel_add(cudaStream_t stream, size_t count, size_t period, const f
                        const float *shared, float *y);
 cudaError_t kernel_sum_shared(cudaStream_t stream, int batch, size_t count, const float *dy,
                               float *dshared);
+cudaError_t kernel_drop(cudaStream_t stream, struct dropout dropout, const uint32_t *draws,
+                        const float *x, float *y);
 cudaError_t kernel_norm(cudaStream_t stream, size_t rows, int size, const float *x, const float *w,
                         const float *b, float *y, float *stats);
 /* parts[2, NORM_PARTS, size]: room. */

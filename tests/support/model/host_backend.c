@@ -55,13 +55,13 @@ static void host_dense_forward(struct backend *b_, int batch, int in, int out, c
 
 static void host_dense_backward(struct backend *b_, int batch, int in, int out, const float *x,
                                 const float *w, const float *y, enum activation activation,
-                                float *dy, float *dx, float *dw, float *db)
+                                float *dy, float *dx, float *dw, float *db, bool adds)
 {
     (void)b_;
     const size_t n = (size_t)batch, i = (size_t)in, o = (size_t)out;
     device_of_tests->dense_backward(
         device_of_tests, batch, in, out, FLOATS(x, n * i), WEIGHTS(w, o * i), FLOATS(y, n * o),
-        activation, FLOATS(dy, n * o), FLOATS(dx, n * i), WEIGHTS(dw, o * i), WEIGHTS(db, o));
+        activation, FLOATS(dy, n * o), FLOATS(dx, n * i), WEIGHTS(dw, o * i), WEIGHTS(db, o), adds);
     carry_back();
 }
 
@@ -136,12 +136,13 @@ static void host_activate_backward(struct backend *b_, enum activation activatio
     carry_back();
 }
 
-static void host_cross_entropy(struct backend *b_, int batch, int classes, const float *logits,
-                               const int32_t *labels, float *dlogits, struct score *score)
+static void host_cross_entropy(struct backend *b_, const struct cross_entropy *loss,
+                               const float *logits, const int32_t *labels, float *dlogits,
+                               struct score *score)
 {
     (void)b_;
-    const size_t n = (size_t)batch, all = n * (size_t)classes;
-    device_of_tests->cross_entropy(device_of_tests, batch, classes, FLOATS(logits, all),
+    const size_t n = (size_t)loss->rows, all = n * (size_t)loss->classes;
+    device_of_tests->cross_entropy(device_of_tests, loss, FLOATS(logits, all),
                                    carry(labels, n * sizeof *labels), FLOATS(dlogits, all),
                                    carry(score, sizeof *score));
     carry_back();

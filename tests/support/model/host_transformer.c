@@ -71,6 +71,16 @@ static void host_clear(struct backend *b_, size_t count, float *to)
     carry_back();
 }
 
+static void host_drop(struct backend *b_, const struct dropout *dropout, const uint32_t *draws,
+                      const float *x, float *y)
+{
+    (void)b_;
+    const size_t batch = (size_t)dropout->batch, all = batch * dropout->size;
+    device_of_tests->drop(device_of_tests, dropout, carry(draws, batch * sizeof *draws),
+                          FLOATS(x, all), FLOATS(y, all));
+    carry_back();
+}
+
 static void host_norm_forward(struct backend *b_, size_t rows, int size, const float *x,
                               const float *w, const float *b, float *y, float *stats)
 {
@@ -169,6 +179,7 @@ void host_transformer(struct backend *table)
     table->add = host_add;
     table->copy = host_copy;
     table->clear = host_clear;
+    table->drop = host_drop;
     table->norm_forward = host_norm_forward;
     table->norm_backward = host_norm_backward;
     table->attention_forward = host_attention_forward;

@@ -20,6 +20,9 @@
 #define LOOP_NMSE 1e-12
 #define ROOM      8192 /* more entries than any case here needs */
 
+/* Of so many rows, by themselves. */
+#define LOSS(n, all) (&(struct cross_entropy){.rows = (n), .classes = (all), .of = (n)})
+
 extern struct rng rng;
 
 /* The operands of one case, and what the reference says. */

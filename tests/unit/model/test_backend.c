@@ -97,6 +97,27 @@ static void dense_reference(struct dense_case c, enum activation activation)
     }
 }
 
+/* As logits do, of which some rows are computed at a time. */
+static void a_dense_slope_may_be_added_to_what_is_there(void **state)
+{
+    for (size_t i = 0; i < DENSE_CASES; i++) {
+        const struct dense_case c = dense_cases[i];
+        const size_t count = (size_t)(c.out * c.in);
+        case_begin(state);
+        memset(b, 0, sizeof b);
+        dense_reference(c, LINEAR);
+        for (size_t j = 0; j < count; j++) {
+            dw[j] = w[j];
+            want_dw[j] += (double)w[j];
+        }
+        backend->dense_backward(backend, c.batch, c.in, c.out, x, w, y, LINEAR, dy, dx, dw, NULL,
+                                true);
+        check_near(dw, want_dw, count, GEMM_NMSE);
+        check_near(dx, want_dx, (size_t)(c.batch * c.in), GEMM_NMSE);
+        assert_true(isnan(dw[count]));
+    }
+}
+
 static void check_dense(struct dense_case c, enum activation activation, bool with_dx, bool with_b)
 {
     for (int o = 0; o < c.out && !with_b; o++)
@@ -104,7 +125,7 @@ static void check_dense(struct dense_case c, enum activation activation, bool wi
     dense_reference(c, activation);
     backend->dense_forward(backend, c.batch, c.in, c.out, x, w, with_b ? b : NULL, activation, y);
     backend->dense_backward(backend, c.batch, c.in, c.out, x, w, y, activation, dy,
-                            with_dx ? dx : NULL, dw, with_b ? db : NULL);
+                            with_dx ? dx : NULL, dw, with_b ? db : NULL, false);
     check_near(y, want_y, (size_t)(c.batch * c.out), GEMM_NMSE);
     check_near(dy, want_dy, (size_t)(c.batch * c.out), GEMM_NMSE);
     check_near(dw, want_dw, (size_t)(c.out * c.in), GEMM_NMSE);
@@ -164,7 +185,7 @@ static void check_rounded_dense(struct dense_case c, bool with_b)
     backend->dense_forward(backend, c.batch, c.in, c.out, in[0], in[1], with_b ? b : NULL,
                            activation, y);
     backend->dense_backward(backend, c.batch, c.in, c.out, in[0], in[1], y, activation, in[2], dx,
-                            dw, with_b ? db : NULL);
+                            dw, with_b ? db : NULL, false);
     check_near(y, want_y, (size_t)(c.batch * c.out), GEMM_NMSE);
     check_near(dw, want_dw, (size_t)(c.out * c.in), GEMM_NMSE);
     check_near(dx, want_dx, (size_t)(c.batch * c.in), GEMM_NMSE);
@@ -421,6 +442,7 @@ int main(void)
         TEST(taken_memory_is_zero_and_aligned_and_can_be_given_back),
         TEST(what_is_uploaded_comes_back_when_downloaded),
         TEST(what_was_uploaded_may_be_written_over_at_once),
+        TEST(a_dense_slope_may_be_added_to_what_is_there),
         TEST(dense_agrees_with_the_reference_with_and_without_dx),
         TEST(dense_without_biases_agrees_with_the_reference),
         TEST(dense_in_bfloat16_multiplies_rounded_numbers),

@@ -81,22 +81,33 @@ static void gelu_and_silu_end_at_zero_and_at_their_input(void **state)
     }
 }
 
-/* Returns the sum of the losses; y are the logits, want_dx the slopes. */
-static double cross_entropy_reference(int batch, int classes, const int32_t *labels)
+/* The part of a label that a class has. */
+static double share_of(const struct cross_entropy *loss, int label, int c)
 {
-    double loss = 0;
-    for (int i = 0; i < batch; i++) {
+    const double smoothing = (double)loss->smoothing;
+    return smoothing / loss->classes + (c == label ? 1 - smoothing : 0);
+}
+
+/* Returns the sum of the losses; y are the logits, want_dx the slopes. */
+static double cross_entropy_reference(const struct cross_entropy *loss, const int32_t *labels)
+{
+    const int classes = loss->classes;
+    double total = 0;
+    for (int i = 0; i < loss->rows; i++) {
         const float *logits = y + i * classes;
         double sum = 0;
         if (labels[i] == LABEL_IGNORED)
             continue;
         for (int c = 0; c < classes; c++)
             sum += exp((double)logits[c]);
-        loss += log(sum) - (double)logits[labels[i]];
-        for (int c = 0; c < classes; c++)
-            want_dx[i * classes + c] = (exp((double)logits[c]) / sum - (c == labels[i])) / batch;
+        for (int c = 0; c < classes; c++) {
+            const double softmax = exp((double)logits[c]) / sum,
+                         share = share_of(loss, labels[i], c);
+            total -= share * log(softmax);
+            want_dx[i * classes + c] = (softmax - share) / loss->of;
+        }
     }
-    return loss;
+    return total;
 }
 
 static void cross_entropy_agrees_with_the_reference(void **state)
@@ -112,14 +123,14 @@ static void cross_entropy_agrees_with_the_reference(void **state)
         fill(y, (size_t)(batch * classes));
         for (int j = 0; j < batch; j++)
             labels[j] = classes - 1 - j % classes;
-        double want = cross_entropy_reference(batch, classes, labels);
-        backend->cross_entropy(backend, batch, classes, y, labels, dx, &score);
+        double want = cross_entropy_reference(LOSS(batch, classes), labels);
+        backend->cross_entropy(backend, LOSS(batch, classes), y, labels, dx, &score);
         assert_true(fabs(score.loss - 1000 - want) <= 1e-6 * (1 + want));
         assert_int_equal(score.labels, 7 + batch);
         check_near(dx, want_dx, (size_t)(batch * classes), LOOP_NMSE);
         struct score once = {0}, twice = {0};
-        backend->cross_entropy(backend, batch, classes, y, labels, dx, &once);
-        backend->cross_entropy(backend, batch, classes, y, labels, NULL, &twice);
+        backend->cross_entropy(backend, LOSS(batch, classes), y, labels, dx, &once);
+        backend->cross_entropy(backend, LOSS(batch, classes), y, labels, NULL, &twice);
         assert_memory_equal(&once, &twice, sizeof once);
         assert_int_equal(score.correct, 5 + once.correct);
     }
@@ -144,10 +155,29 @@ static void ignored_labels_have_no_loss_and_no_slope(void **state)
             for (int c = 0; c < classes && j % 3 == 0; c++)
                 y[j * classes + c] = NAN; /* nobody looks at it */
         }
-        const double want = cross_entropy_reference(rows, classes, labels);
-        backend->cross_entropy(backend, rows, classes, y, labels, dx, &score);
+        const double want = cross_entropy_reference(LOSS(rows, classes), labels);
+        backend->cross_entropy(backend, LOSS(rows, classes), y, labels, dx, &score);
         assert_true(fabs(score.loss - want) <= 1e-6 * (1 + want));
         assert_int_equal(score.labels, counted);
+        check_near(dx, want_dx, count, LOOP_NMSE);
+    }
+}
+
+static void smoothed_labels_and_parts_of_a_step_agree_with_the_reference(void **state)
+{
+    const struct cross_entropy cases[] = {
+        {1, 2, 1, 0.5f}, {3, 10, 3, 0.1f}, {4, 1100, 4, 0.9f}, {5, 7, 20, 0}, {2, 1500, 9, 0.25f}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const int32_t labels[] = {1, LABEL_IGNORED, 0, 3, 2};
+        const size_t count = (size_t)cases[i].rows * (size_t)cases[i].classes;
+        struct score score = {0}, again = {0};
+        case_begin(state);
+        fill(y, count);
+        const double want = cross_entropy_reference(&cases[i], labels);
+        backend->cross_entropy(backend, &cases[i], y, labels, dx, &score);
+        backend->cross_entropy(backend, &cases[i], y, labels, NULL, &again);
+        assert_true(fabs(score.loss - want) <= 1e-6 * (1 + want));
+        assert_memory_equal(&score, &again, sizeof score);
         check_near(dx, want_dx, count, LOOP_NMSE);
     }
 }
@@ -158,8 +188,8 @@ static void cross_entropy_may_overwrite_its_logits(void **state)
         const int32_t labels[] = {0, 6, LABEL_IGNORED, 3};
         struct score apart = {0}, over = {0};
         case_begin(state);
-        backend->cross_entropy(backend, 4, classes, x, labels, dx, &apart);
-        backend->cross_entropy(backend, 4, classes, x, labels, x, &over);
+        backend->cross_entropy(backend, LOSS(4, classes), x, labels, dx, &apart);
+        backend->cross_entropy(backend, LOSS(4, classes), x, labels, x, &over);
         assert_memory_equal(x, dx, (size_t)(4 * classes) * sizeof *x);
         assert_memory_equal(&over, &apart, sizeof over);
     }
@@ -173,7 +203,7 @@ static void the_largest_of_many_logits_is_found_wherever_it_is(void **state)
         struct score score = {0};
         case_begin(state);
         x[1499] = x[places[i]] = 5;
-        backend->cross_entropy(backend, 1, 1500, x, &places[i], dx, &score);
+        backend->cross_entropy(backend, LOSS(1, 1500), x, &places[i], dx, &score);
         assert_int_equal(score.correct, 1);
         assert_int_equal(score.labels, 1);
     }
@@ -185,7 +215,7 @@ static void cross_entropy_counts_the_first_largest_logit(void **state)
     const float logits[] = {1, 3, 2, /**/ 5, 5, 5, /**/ 0, 7, 7, /**/ -1, -2, -3};
     const int32_t labels[] = {1, 1, 1, 2};
     struct score score = {0};
-    backend->cross_entropy(backend, 4, 3, logits, labels, NULL, &score);
+    backend->cross_entropy(backend, LOSS(4, 3), logits, labels, NULL, &score);
     assert_int_equal(score.correct, 2);
 }
 
@@ -195,7 +225,7 @@ static void cross_entropy_survives_huge_logits(void **state)
     const float logits[] = {10000, 0, /**/ -10000, -10000, /**/ 0, 10000};
     const int32_t labels[] = {0, 1, 0};
     struct score score = {0};
-    backend->cross_entropy(backend, 3, 2, logits, labels, dx, &score);
+    backend->cross_entropy(backend, LOSS(3, 2), logits, labels, dx, &score);
     assert_true(fabs(score.loss - (0 + log(2) + 10000)) < 1e-6);
     const double want[] = {0, 0, 0.5 / 3, -0.5 / 3, -1.0 / 3, 1.0 / 3};
     check_near(dx, want, 6, LOOP_NMSE);
@@ -251,6 +281,7 @@ int main(void)
         TEST(gelu_and_silu_end_at_zero_and_at_their_input),
         TEST(cross_entropy_agrees_with_the_reference),
         TEST(ignored_labels_have_no_loss_and_no_slope),
+        TEST(smoothed_labels_and_parts_of_a_step_agree_with_the_reference),
         TEST(cross_entropy_may_overwrite_its_logits),
         TEST(the_largest_of_many_logits_is_found_wherever_it_is),
         TEST(cross_entropy_counts_the_first_largest_logit),

@@ -54,7 +54,9 @@ static void rotate(size_t scale)
 
 static void cross_entropy(size_t scale)
 {
-    backend->cross_entropy(backend, ROWS * (int)scale, 10, from, tokens, to, score);
+    backend->cross_entropy(backend,
+                           &(struct cross_entropy){ROWS * (int)scale, 10, ROWS * (int)scale, 0},
+                           from, tokens, to, score);
 }
 
 static void clip(size_t scale)
@@ -79,7 +81,8 @@ static void the_rest(size_t scale)
 static void dense_backward(size_t scale)
 {
     const int out = 9 * (int)scale;
-    backend->dense_backward(backend, ROWS, 2, out, from, other, from, TANH, kept, more, rest, to);
+    backend->dense_backward(backend, ROWS, 2, out, from, other, from, TANH, kept, more, rest, to,
+                            false);
 }
 
 static void (*const operations[])(size_t scale) = {

@@ -1,5 +1,5 @@
 /* A learner on sequences: which windows it learns and is tested on, what their loss is, and that
- * gradients are clipped and matrices alone decay. */
+ * gradients are clipped, matrices alone decay, and a step may be made in parts. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,16 +33,21 @@ static struct dataset text_of(uint32_t windows)
                             .classes = 7};
 }
 
-static struct learner *start(const struct optimizer *optimizer)
+static struct learner *start_with(const char *line, const struct learner_options *options)
 {
     struct problem problem;
     const struct dataset train = text_of(9), test = text_of(10);
     arena_init(&arena, (size_t)4 << 20);
-    assert_int_equal(model_new(&model, &arena, backend, LINE, train.shape, 7, 16, &problem), OK);
+    assert_int_equal(model_new(&model, &arena, backend, line, train.shape, 7, 16, &problem), OK);
     assert_in_range(model_parameters(model), 1, P_MAX);
+    return learner_new(&arena, backend, model, &train, &test, options);
+}
+
+static struct learner *start(const struct optimizer *optimizer)
+{
     const struct learner_options options = {
         .optimizer = *optimizer, .batch = 8, .model_seed = 3, .test_to = 10, .density_max = 16};
-    return learner_new(&arena, backend, model, &train, &test, &options);
+    return start_with(LINE, &options);
 }
 
 static void stop(struct learner *learner)
@@ -153,6 +158,48 @@ static void matrices_alone_decay(void **state)
                                     .clip = 1e-15f});
 }
 
+/* After three steps, of so many parts each. */
+static void weights_of_parts(const char *line, uint32_t parts, float weights[static P_MAX])
+{
+    const struct learner_options options = {.optimizer = {.sgd = {.rate = 0.5f, .momentum = 0.5f}},
+                                            .batch = 7,
+                                            .micro_batches = parts,
+                                            .model_seed = 3,
+                                            .test_to = 10,
+                                            .density_max = 16};
+    struct learner *learner = start_with(line, &options);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(learner_step(learner), 7);
+    assert_true(learner_losses(learner) > 1);
+    learner_read_weights(learner, weights);
+    stop(learner);
+}
+
+static void a_step_in_parts_comes_to_the_same_weights(void **state)
+{
+    (void)state;
+    float whole[P_MAX] = {0}, parts[P_MAX] = {0};
+    const char *const lines[] = {LINE, "embed 7 6, norm, dropout 0.3, dense 7"};
+    const uint32_t cuts[] = {2, 3, 7, 50};
+    for (int i = 0; i < 8; i++) {
+        weights_of_parts(lines[i / 4], 1, whole);
+        weights_of_parts(lines[i / 4], cuts[i % 4], parts);
+        for (size_t p = 0; p < P_MAX; p++)
+            assert_true(fabsf(whole[p] - parts[p]) <= 1e-5f * (1 + fabsf(whole[p])));
+    }
+}
+
+static void dropout_repeats_with_the_seed_and_differs_from_step_to_step(void **state)
+{
+    (void)state;
+    float once[P_MAX] = {0}, again[P_MAX] = {0}, without[P_MAX] = {0};
+    weights_of_parts("embed 7 6, norm, dropout 0.3, dense 7", 1, once);
+    weights_of_parts("embed 7 6, norm, dropout 0.3, dense 7", 1, again);
+    weights_of_parts(LINE, 1, without);
+    assert_memory_equal(once, again, sizeof once);
+    assert_memory_not_equal(once, without, sizeof once);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +207,8 @@ int main(void)
         cmocka_unit_test(the_loss_of_a_sample_is_the_mean_of_its_positions),
         cmocka_unit_test(gradients_longer_than_clip_are_made_so_long),
         cmocka_unit_test(matrices_alone_decay),
+        cmocka_unit_test(a_step_in_parts_comes_to_the_same_weights),
+        cmocka_unit_test(dropout_repeats_with_the_seed_and_differs_from_step_to_step),
     };
     RUN_ON_EACH_DEVICE(tests, device_opens, device_closes);
 }

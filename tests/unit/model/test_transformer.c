@@ -23,6 +23,8 @@ static const struct embed_case embed_cases[] = {
 };
 #define EMBED_CASES (sizeof embed_cases / sizeof embed_cases[0])
 
+#define DROPPED_OF_16 0xA676 /* bits, by another implementation */
+
 static int32_t token[256];
 
 static void draw_tokens(const struct embed_case *c)
@@ -102,6 +104,50 @@ static void numbers_are_added_copied_and_cleared(void **state)
             assert_true(w[j] == 0);
         assert_true(isnan(y[count]) && isnan(dx[count]) && w[count] != 0);
     }
+}
+
+/* Those that stay are larger, and the mean is about what it was. */
+static void dropout_drops_its_part_and_keeps_the_mean(void **state)
+{
+    case_begin(state);
+    const struct dropout dropout = {.batch = 2, .size = 4000, .rate = 0.25f, .layer = 3};
+    const uint32_t draws[] = {17, 18};
+    size_t dropped[2] = {0}, alike = 0;
+    backend->drop(backend, &dropout, draws, x, y);
+    for (size_t i = 0; i < 8000; i++) {
+        dropped[i / 4000] += y[i] == 0;
+        assert_true(y[i] == 0 || fabsf(y[i] - x[i] / 0.75f) <= 1e-6f * fabsf(x[i]));
+    }
+    for (size_t i = 0; i < 4000; i++)
+        alike += (y[i] == 0) == (y[4000 + i] == 0);
+    assert_in_range(dropped[0], 900, 1100);
+    assert_in_range(dropped[1], 900, 1100);
+    assert_in_range(alike, 2350, 2650); /* 10 of 16 agree by chance */
+    assert_true(isnan(y[8000]));
+}
+
+static void what_is_dropped_follows_from_the_draw_and_the_layer_alone(void **state)
+{
+    static float again[ROOM];
+    const uint32_t draws[] = {5, 99, 5};
+    struct dropout dropout = {.batch = 3, .size = 700, .rate = 0.5f, .layer = 1};
+    case_begin(state);
+    for (size_t i = 0; i < 2100; i++)
+        x[i] = 1;
+    backend->drop(backend, &dropout, draws, x, y);
+    assert_memory_equal(y, y + 1400, 700 * sizeof *y);
+    assert_memory_not_equal(y, y + 700, 700 * sizeof *y);
+    dropout.batch = 1;
+    backend->drop(backend, &dropout, draws + 1, x, again);
+    assert_memory_equal(again, y + 700, 700 * sizeof *y);
+    dropout.layer = 2;
+    backend->drop(backend, &dropout, draws + 1, x, again);
+    assert_memory_not_equal(again, y + 700, 700 * sizeof *y);
+    /* On every device the same: of the first sample's first 16. */
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < 16; i++)
+        seen |= (uint32_t)(y[i] == 0) << i;
+    assert_int_equal(seen, DROPPED_OF_16);
 }
 
 struct norm_case {
@@ -232,6 +278,8 @@ int main(void)
         TEST(slopes_are_added_to_the_rows_of_their_tokens),
         TEST(shared_numbers_are_added_to_each_sample_and_their_slopes_summed),
         TEST(numbers_are_added_copied_and_cleared),
+        TEST(dropout_drops_its_part_and_keeps_the_mean),
+        TEST(what_is_dropped_follows_from_the_draw_and_the_layer_alone),
         TEST(norms_agree_with_the_reference_with_and_without_b),
         TEST(a_large_mean_does_not_drown_the_deviations),
         TEST(swiglu_agrees_with_the_reference),

@@ -1,0 +1,46 @@
+/* What dropout drops (Srivastava et al. 2014): it follows from a draw for each sample, the layer
+ * and the place alone, so that the way back drops the same, and a run can be repeated on any
+ * device. */
+#ifndef HEARSAY_MODEL_BACKEND_DROPOUT_H
+#define HEARSAY_MODEL_BACKEND_DROPOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/on_device.h"
+
+struct dropout {
+    int batch;
+    size_t size;    /* numbers of a sample */
+    float rate;     /* part of them that is dropped, below 1 */
+    uint32_t layer; /* of the model: each drops others */
+};
+
+/* Of so many of 2^32 draws of a place, it is dropped. */
+static inline ON_DEVICE uint32_t dropout_below(float rate)
+{
+    return (uint32_t)((double)rate * 4294967296.0);
+}
+
+/* The finalizer of MurmurHash3 (Appleby), in which each bit of the number moves each of the result.
+ */
+static inline ON_DEVICE uint32_t dropout_mix(uint32_t bits)
+{
+    bits = (bits ^ bits >> 16) * 0x85EBCA6Bu;
+    bits = (bits ^ bits >> 13) * 0xC2B2AE35u;
+    return bits ^ bits >> 16;
+}
+
+/* Of a sample in a layer: where its places begin. */
+static inline ON_DEVICE uint32_t dropout_begin(uint32_t draw, uint32_t layer)
+{
+    return dropout_mix(draw ^ dropout_mix(layer + 1));
+}
+
+static inline ON_DEVICE bool dropout_drops(uint32_t begin, uint32_t place, uint32_t below)
+{
+    return dropout_mix(begin + place * 0x9E3779B9u) < below;
+}
+
+#endif

@@ -1,0 +1,150 @@
+/* The memory of a model for a batch: what layers give and keep, slopes, room.
+ *
+ * A model that recomputes keeps what goes into each residual and what comes out of it. What lies
+ * between is computed anew on the way back (Chen et al. 2016), in memory that the residuals share:
+ *
+ *   x ─► [ inside ] ─► x ─► [ inside ] ─► x      kept: x
+ *            └──── shared ─────┘
+ */
+#include "layers/model_private.h"
+
+#define ALIGNED 256 /* bytes: what devices ask for */
+
+/* Of the widest of all layers, a sample. */
+struct widest {
+    size_t outputs; /* numbers, but of the logits: their slopes take their place */
+    size_t room;    /* bytes */
+};
+
+static struct widest find_widest(const struct model *model)
+{
+    struct widest widest = {0};
+    for (int i = 0; i < model->count; i++) {
+        const struct layer *layer = &model->layers[i];
+        const size_t outputs = shape_size(layer->out);
+        if (i + 1 < model->count && outputs > widest.outputs)
+            widest.outputs = outputs;
+        widest.room = layer->room_bytes > widest.room ? layer->room_bytes : widest.room;
+    }
+    return widest;
+}
+
+static bool is_shared(const struct model *model, const struct layer *layer)
+{
+    return model->recomputes && layer->depth > 0;
+}
+
+/* Numbers that a layer gives for a batch; of the last one not all are there at once. */
+static size_t output_bytes(const struct model *model, const struct layer *layer, int batch)
+{
+    const bool is_last = layer == &model->layers[model->count - 1];
+    const int samples = is_last && model->logits_max < batch ? model->logits_max : batch;
+    return layer_has_output(layer) ? (size_t)samples * shape_size(layer->out) * sizeof(float) : 0;
+}
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
+}
+
+static size_t layer_bytes(const struct model *model, const struct layer *layer, int batch)
+{
+    size_t bytes = aligned(output_bytes(model, layer, batch));
+    for (int k = 0; k < LAYER_KEPT_MAX; k++)
+        bytes += aligned((size_t)batch * layer->kept_bytes[k]);
+    return bytes;
+}
+
+/* What the largest of the residuals has inside. */
+static size_t shared_bytes(const struct model *model, int batch)
+{
+    size_t most = 0, inside = 0;
+    for (int i = 0; i < model->count; i++) {
+        const struct layer *layer = &model->layers[i];
+        inside = is_shared(model, layer) ? inside + layer_bytes(model, layer, batch) : 0;
+        most = inside > most ? inside : most;
+    }
+    return most;
+}
+
+/* From the shared memory, of which `used` bytes are, or memory of its own. */
+static void *take(const struct model *model, const struct layer *layer, size_t *used, size_t bytes)
+{
+    if (bytes == 0)
+        return NULL;
+    if (!is_shared(model, layer))
+        return model->backend->take(model->backend, bytes);
+    void *place = (char *)model->shared + *used;
+    *used += aligned(bytes);
+    return place;
+}
+
+void model_take_memory(struct model *model)
+{
+    struct backend *backend = model->backend;
+    const size_t batch = (size_t)model->batch_max;
+    const size_t shared = shared_bytes(model, model->batch_max);
+    const struct widest widest = find_widest(model);
+    size_t used = 0;
+    model->shared = shared > 0 ? backend->take(backend, shared) : NULL;
+    for (int i = 0; i < model->count; i++) {
+        struct layer *layer = &model->layers[i];
+        used = is_shared(model, layer) ? used : 0;
+        layer->y = take(model, layer, &used, output_bytes(model, layer, model->batch_max));
+        if (layer->absorbed)
+            layer->y = model->layers[i - 1].y;
+        for (int k = 0; k < LAYER_KEPT_MAX; k++)
+            layer->kept[k] = take(model, layer, &used, batch * layer->kept_bytes[k]);
+    }
+    CHECK(used <= shared);
+    for (int i = 0; i < model->depth + 2; i++)
+        model->slope[i] = backend->take(backend, batch * widest.outputs * sizeof(float));
+    model->room = widest.room > 0 ? backend->take(backend, batch * widest.room) : NULL;
+}
+
+void model_give_memory(struct model *model)
+{
+    struct backend *backend = model->backend;
+    for (int i = 0; i < model->count; i++) {
+        struct layer *layer = &model->layers[i];
+        if (is_shared(model, layer))
+            continue;
+        if (layer_has_output(layer))
+            backend->give(backend, layer->y);
+        for (int k = 0; k < LAYER_KEPT_MAX; k++)
+            if (layer->kept[k])
+                backend->give(backend, layer->kept[k]);
+    }
+    for (int i = 0; i < model->depth + 2; i++)
+        backend->give(backend, model->slope[i]);
+    if (model->room)
+        backend->give(backend, model->room);
+    if (model->shared)
+        backend->give(backend, model->shared);
+}
+
+/* Logits of which not even a sample's fit do not grow with the batch. */
+static size_t growing_bytes(const struct model *model, const struct layer *layer)
+{
+    const bool is_fixed = layer->kind == &layer_logits && shape_size(layer->out) > LOGITS_FLOATS;
+    return is_fixed ? 0 : layer_bytes(model, layer, 1);
+}
+
+size_t model_sample_bytes(const char *line, struct shape in, int classes, bool recompute)
+{
+    struct model read = {.in = in,
+                         .classes = classes,
+                         .batch_max = 1,
+                         .logits_floats = LOGITS_FLOATS,
+                         .recomputes = recompute};
+    struct problem problem;
+    if (model_read(&read, line, &problem) != OK)
+        return 0;
+    const struct widest widest = find_widest(&read);
+    size_t bytes = widest.room + (size_t)(read.depth + 2) * widest.outputs * sizeof(float);
+    for (int i = 0; i < read.count; i++)
+        bytes += is_shared(&read, &read.layers[i]) ? 0 : growing_bytes(&read, &read.layers[i]);
+    bytes += shared_bytes(&read, 1);
+    model_let_go(&read);
+    return bytes;
+}
