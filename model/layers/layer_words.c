@@ -134,7 +134,8 @@ static bool product_fits(const size_t *factors, int count)
     return true;
 }
 
-/* Nothing may outgrow what a BLAS can count: the weights, the outputs, the patches of a conv. */
+/* Nothing may outgrow what a BLAS can count: the weights, the outputs, a conv's patches and
+ * padded input. */
 static bool layer_fits(const struct layer *layer)
 {
     const size_t places[] = {(size_t)layer->out.height, (size_t)layer->out.width};
@@ -149,7 +150,10 @@ static bool layer_fits(const struct layer *layer)
         return true;
     const size_t channels = (size_t)layer->in.channels, kernel = (size_t)layer->conv.kernel;
     const size_t patches[] = {channels, kernel, kernel, places[0], places[1]};
-    return product_fits(patches, 5);
+    const size_t pad = (size_t)layer->conv.pad;
+    const size_t padded[] = {channels, (size_t)layer->in.height + 2 * pad,
+                             (size_t)layer->in.width + 2 * pad};
+    return product_fits(patches, 5) && product_fits(padded, 3);
 }
 
 enum error layer_read(struct layer *layer, const char *text, size_t length,

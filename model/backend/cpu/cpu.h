@@ -1,7 +1,7 @@
 /* The CPU's operations, as backend.h describes them.
  *
  *   backend_cpu.c       memory, and dense layers
- *   cpu_conv.c          convolutions
+ *   cpu_conv.c          convolutions, over the sums of cpu_conv_tiles.c
  *   cpu_layers.c        activations, pooling, the loss, optimizers, samples
  *   cpu_sequence.c      embedding, norms, sums, tokens
  *   cpu_channel_norm.c  batch norm, group norm, averages of images
