@@ -369,6 +369,12 @@ struct backend {
     void (*cross_entropy)(struct backend *, const struct cross_entropy *, const float *logits,
                           const int32_t *labels, float *dlogits, struct score *score);
 
+    /* The error of y[rows, width] against want[rows, width], of a row the mean of the squares of
+     * its differences, added to the score, in which each row is a label. Writes dy, the slope of
+     * the mean of `of` rows, 2 (y - want) / (of · width), unless it is NULL; it may be y. */
+    void (*squared_error)(struct backend *, int rows, int width, int of, const float *y,
+                          const float *want, float *dy, struct score *score);
+
     /* The length of g[count] is made at most `most`, which lies in memory of the backend. */
     void (*clip)(struct backend *, const float *most, size_t count, float *g);
 

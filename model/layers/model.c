@@ -71,7 +71,7 @@ static enum error check_last(const struct model *model, struct problem *problem)
     return problem_set(problem, MALFORMED,
                        "layer %d, '%s': the last layer must be '%s %d', one output per %s",
                        last->number + 1, last->text, "dense", model->classes,
-                       model->in.length > 0 ? "token" : "class");
+                       model->in.length > 0 ? "token" : "class or number of y");
 }
 
 /* A layer with weights computes the activation that follows it, in the pass that adds its biases:

@@ -3,7 +3,7 @@
  *   layers = conv 16 5x5 pad 2, relu, maxpool 2, dense 128, relu, dense 10
  *   layers = embed 256 128, position 64, 4 * (residual(norm, attention 4), …), norm, logits tied
  *
- *   x ─► layer ─► layer ─► … ─► logits ─► softmax cross-entropy
+ *   x ─► layer ─► layer ─► … ─► logits ─► softmax cross-entropy, or numbers ─► squared error
  *        └ its tensors in weights[P] and, at the same offsets, in gradients[P]
  *
  * x is images, or tokens (int32) where the input is a sequence; of a sequence each position has a
@@ -50,9 +50,9 @@ const char *model_preset_name(int i); /* NULL behind the last */
 int model_line_tokens(const char *line);
 
 /* Parses and checks the line. batch_max bounds every later call. The last layer must give `classes`
- * numbers. A wrong line: MALFORMED and a sentence that names the layer and what would be right.
- * Without a backend (NULL) the model takes no memory for a batch, and can be looked at, not
- * computed with. */
+ * numbers, which are logits or predicted numbers. A wrong line: MALFORMED and a
+ * sentence that names the layer and what would be right. Without a backend (NULL) the model takes
+ * no memory for a batch, and can be looked at, not computed with. */
 enum error model_new(struct model **model, struct arena *arena, struct backend *backend,
                      const char *line, struct shape in, int classes, int batch_max,
                      struct problem *problem) MUST_USE;
@@ -115,10 +115,11 @@ void model_learn(struct model *model, const float *weights, float *gradients, co
                  const int32_t *labels, int batch, struct score *score);
 
 /* The samples of a step, or some of them: a large step may be learned in parts, whose gradients are
- * added up. */
+ * added up. The loss is cross-entropy, or of numbers the mean of the squares of the differences. */
 struct model_part {
     const float *x;        /* [samples, in] */
-    const int32_t *labels; /* [samples, positions] */
+    const int32_t *labels; /* [samples, positions]; or NULL, where numbers are to be predicted: */
+    const float *numbers;  /* [samples, outputs] */
     int samples;
     int of;                /* samples of the step: the gradient is that of their mean loss */
     float smoothing;       /* of the labels: backend.h */
@@ -126,8 +127,11 @@ struct model_part {
 };
 void model_learn_part(struct model *model, const float *weights, float *gradients,
                       const struct model_part *part, struct score *score);
+/* Forward and loss only, without smoothing. */
+void model_score_part(struct model *model, const float *weights, const struct model_part *part,
+                      struct score *score);
 
-/* Forward and loss only. */
+/* model_score_part for labels. */
 void model_score(struct model *model, const float *weights, const float *x, const int32_t *labels,
                  int batch, struct score *score);
 

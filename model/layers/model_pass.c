@@ -105,6 +105,25 @@ static struct pass logits_pass(const struct model *model, const struct pass *of,
     return pass;
 }
 
+/* The loss of some of the samples, and its slopes, unless dy is NULL. */
+static void apply_loss(const struct model *model, const struct model_part *part, int first,
+                       int samples, float *dy, struct score *score)
+{
+    const struct layer *last = &model->layers[model->count - 1];
+    struct backend *backend = model->backend;
+    const int outputs = last->out.channels;
+    const struct cross_entropy loss = {.rows = rows_of(model, samples),
+                                       .classes = outputs,
+                                       .of = rows_of(model, part->of),
+                                       .smoothing = dy ? part->smoothing : 0};
+    if (part->labels)
+        backend->cross_entropy(backend, &loss, last->y, part->labels + rows_of(model, first), dy,
+                               score);
+    else
+        backend->squared_error(backend, samples, outputs, part->of, last->y,
+                               part->numbers + (size_t)first * (size_t)outputs, dy, score);
+}
+
 static int part_of(const struct model *model, int first, int samples)
 {
     return samples - first < model->logits_max ? samples - first : model->logits_max;
@@ -118,14 +137,9 @@ static void learn_logits(struct model *model, const struct pass *all, const stru
     const struct layer *last = &model->layers[model->count - 1];
     for (int first = 0; first < part->samples;) {
         const int samples = part_of(model, first, part->samples);
-        const struct cross_entropy loss = {.rows = rows_of(model, samples),
-                                           .classes = last->out.channels,
-                                           .of = rows_of(model, part->of),
-                                           .smoothing = part->smoothing};
         struct pass pass = logits_pass(model, all, part->x, first, samples);
         last->kind->forward(last, &pass);
-        model->backend->cross_entropy(model->backend, &loss, last->y,
-                                      part->labels + rows_of(model, first), last->y, score);
+        apply_loss(model, part, first, samples, last->y, score);
         pass.adds = first > 0;
         pass.dy = last->y;
         pass.dx = last->from == LAYER_INPUT ? NULL : dx + (size_t)first * shape_size(last->in);
@@ -182,7 +196,7 @@ static struct pass pass_of(struct model *model, const float *weights, int batch)
 void model_learn_part(struct model *model, const float *weights, float *gradients,
                       const struct model_part *part, struct score *score)
 {
-    CHECK(part->samples <= part->of);
+    CHECK(part->samples <= part->of && !part->labels != !part->numbers);
     struct pass pass = pass_of(model, weights, part->samples);
     struct slopes slopes = {.now = model->slope[0]};
     pass.training = true;
@@ -200,21 +214,26 @@ void model_learn(struct model *model, const float *weights, float *gradients, co
     model_learn_part(model, weights, gradients, &all, score);
 }
 
+void model_score_part(struct model *model, const float *weights, const struct model_part *part,
+                      struct score *score)
+{
+    const struct layer *last = &model->layers[model->count - 1];
+    struct pass all = pass_of(model, weights, part->samples);
+    forward(model, &all, part->x, 0, model->count - 1);
+    for (int first = 0; first < part->samples;) {
+        const int samples = part_of(model, first, part->samples);
+        const struct pass pass = logits_pass(model, &all, part->x, first, samples);
+        last->kind->forward(last, &pass);
+        apply_loss(model, part, first, samples, NULL, score);
+        first += samples;
+    }
+}
+
 void model_score(struct model *model, const float *weights, const float *x, const int32_t *labels,
                  int batch, struct score *score)
 {
-    const struct layer *last = &model->layers[model->count - 1];
-    struct pass all = pass_of(model, weights, batch);
-    forward(model, &all, x, 0, model->count - 1);
-    for (int first = 0; first < batch;) {
-        const int samples = part_of(model, first, batch), rows = rows_of(model, samples);
-        const struct cross_entropy loss = {.rows = rows, .classes = last->out.channels, .of = rows};
-        const struct pass pass = logits_pass(model, &all, x, first, samples);
-        last->kind->forward(last, &pass);
-        model->backend->cross_entropy(model->backend, &loss, last->y,
-                                      labels + rows_of(model, first), NULL, score);
-        first += samples;
-    }
+    const struct model_part all = {.x = x, .labels = labels, .samples = batch, .of = batch};
+    model_score_part(model, weights, &all, score);
 }
 
 const float *model_forward(struct model *model, const float *weights, const float *x, int batch)

@@ -170,6 +170,7 @@ struct backend *backend_cpu(int threads)
         .activate = cpu_activate,
         .activate_backward = cpu_activate_backward,
         .cross_entropy = cpu_cross_entropy,
+        .squared_error = cpu_squared_error,
         .clip = cpu_clip,
         .sgd = cpu_sgd,
         .adam = cpu_adam,

@@ -95,6 +95,8 @@ void cpu_activate_backward(struct backend *backend, enum activation activation, 
 void cpu_cross_entropy(struct backend *backend, const struct cross_entropy *loss,
                        const float *logits, const int32_t *labels, float *dlogits,
                        struct score *score);
+void cpu_squared_error(struct backend *backend, int rows, int width, int of, const float *y,
+                       const float *want, float *dy, struct score *score);
 void cpu_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *w, const float *g,
              float *m);
 void cpu_adam(struct backend *backend, const struct adam *adam, size_t count, float *w,

@@ -244,6 +244,24 @@ void cpu_cross_entropy(struct backend *backend, const struct cross_entropy *loss
     }
 }
 
+void cpu_squared_error(struct backend *backend, int rows, int width, int of, const float *y,
+                       const float *want, float *dy, struct score *score)
+{
+    (void)backend;
+    const float slope = 2 / ((float)of * (float)width);
+    for (int i = 0; i < rows; i++) {
+        double sum = 0;
+        for (int k = 0; k < width; k++, y++, want++) {
+            const float apart = *y - *want;
+            sum += (double)apart * (double)apart;
+            if (dy)
+                *dy++ = slope * apart;
+        }
+        score->loss += sum / width;
+        score->labels++;
+    }
+}
+
 void cpu_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *restrict w,
              const float *restrict g, float *restrict m)
 {

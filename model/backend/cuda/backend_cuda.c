@@ -103,6 +103,7 @@ static const struct backend cuda_table = {
     .activate = cuda_activate,
     .activate_backward = cuda_activate_backward,
     .cross_entropy = cuda_cross_entropy,
+    .squared_error = cuda_squared_error,
     .clip = cuda_clip,
     .sgd = cuda_sgd,
     .adam = cuda_adam,

@@ -131,6 +131,15 @@ void cuda_cross_entropy(struct backend *backend, const struct cross_entropy *los
         "cross-entropy");
 }
 
+void cuda_squared_error(struct backend *backend, int rows, int width, int of, const float *y,
+                        const float *want, float *dy, struct score *score)
+{
+    struct cuda *cuda = cuda_on(backend);
+    struct score *row_scores = cuda_scratch(cuda, (size_t)rows * sizeof *row_scores);
+    cuda_check(kernel_squared_error(cuda->stream, rows, width, of, y, want, dy, row_scores, score),
+               "squared error");
+}
+
 void cuda_clip(struct backend *backend, const float *most, size_t count, float *g)
 {
     struct cuda *cuda = cuda_on(backend);

@@ -62,6 +62,9 @@ cudaError_t kernel_activate_backward(cudaStream_t stream, enum activation activa
 cudaError_t kernel_cross_entropy(cudaStream_t stream, struct cross_entropy loss,
                                  const float *logits, const int32_t *labels, float *dlogits,
                                  struct score *row_scores, struct score *score);
+cudaError_t kernel_squared_error(cudaStream_t stream, int rows, int width, int of, const float *y,
+                                 const float *want, float *dy, struct score *row_scores,
+                                 struct score *score);
 /* squares[CLIP_PARTS]: room. */
 #define CLIP_PARTS 1024
 cudaError_t kernel_clip(cudaStream_t stream, const float *most, size_t count, double *squares,

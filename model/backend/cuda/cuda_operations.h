@@ -47,6 +47,8 @@ void cuda_activate_backward(struct backend *backend, enum activation activation,
 void cuda_cross_entropy(struct backend *backend, const struct cross_entropy *loss,
                         const float *logits, const int32_t *labels, float *dlogits,
                         struct score *score);
+void cuda_squared_error(struct backend *backend, int rows, int width, int of, const float *y,
+                        const float *want, float *dy, struct score *score);
 void cuda_clip(struct backend *backend, const float *most, size_t count, float *g);
 void cuda_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *w,
               const float *g, float *m);

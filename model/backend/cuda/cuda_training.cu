@@ -150,6 +150,37 @@ cudaError_t kernel_cross_entropy(cudaStream_t stream, struct cross_entropy loss,
                : launch(stream, 1, add_scores, count, (const struct score *)row_scores, score);
 }
 
+/* A row is a warp's. dy may be y: each thread writes what it alone has read. */
+static __global__ void squared_error(unsigned rows, unsigned width, float slope, const float *y,
+                                     const float *want, float *dy, struct score *row_scores)
+{
+    EACH_LINE (i, rows) {
+        const size_t first = (size_t)i * width;
+        float squares = 0;
+        EACH_PLACE (k, width) {
+            const float apart = y[first + k] - want[first + k];
+            squares += apart * apart;
+            if (dy != NULL)
+                dy[first + k] = slope * apart;
+        }
+        squares = warp_sum(squares);
+        if (threadIdx.x % WARP == 0)
+            row_scores[i] = {(double)squares / width, 1, 0};
+    }
+}
+
+cudaError_t kernel_squared_error(cudaStream_t stream, int rows, int width, int of, const float *y,
+                                 const float *want, float *dy, struct score *row_scores,
+                                 struct score *score)
+{
+    const float slope = 2 / ((float)of * (float)width);
+    const cudaError_t error = launch_lines(stream, (size_t)rows, squared_error, (unsigned)width,
+                                           slope, y, want, dy, row_scores);
+    return error != cudaSuccess ? error
+                                : launch(stream, 1, add_scores, (unsigned)rows,
+                                         (const struct score *)row_scores, score);
+}
+
 /* Each of `parts` blocks adds up the squares of every parts-th stretch. */
 static __global__ void square_parts(unsigned parts, unsigned count, const float *g, double *squares)
 {

@@ -82,6 +82,39 @@ void write_llmc(const char *name, uint32_t magic, uint32_t version, uint32_t ann
     assert_int_equal(fclose(file), 0);
 }
 
+void write_npy_header(const char *name, int version, const char *header, const void *numbers,
+                      size_t bytes)
+{
+    const size_t length = strlen(header);
+    const unsigned char prefix[] = {0x93,
+                                    'N',
+                                    'U',
+                                    'M',
+                                    'P',
+                                    'Y',
+                                    (unsigned char)version,
+                                    0,
+                                    (unsigned char)length,
+                                    (unsigned char)(length >> 8),
+                                    0,
+                                    0};
+    const size_t prefix_bytes = version == 1 ? 10 : 12;
+    FILE *file = open_data(name);
+    assert_int_equal(fwrite(prefix, 1, prefix_bytes, file), prefix_bytes);
+    assert_int_equal(fwrite(header, 1, length, file), length);
+    assert_int_equal(fwrite(numbers, 1, bytes, file), bytes);
+    assert_int_equal(fclose(file), 0);
+}
+
+void write_npy(const char *name, const char *descr, const char *shape, const void *numbers,
+               size_t bytes)
+{
+    char header[256];
+    (void)snprintf(header, sizeof header,
+                   "{'descr': '%s', 'fortran_order': False, 'shape': %s, }   \n", descr, shape);
+    write_npy_header(name, 1, header, numbers, bytes);
+}
+
 void stretch_data(const char *name, uint64_t bytes)
 {
     assert_int_equal(truncate(data_path(name).text, (off_t)bytes), 0);

@@ -27,6 +27,14 @@ size_t write_packed(const char *name, const void *bytes, size_t count);
 void write_llmc(const char *name, uint32_t magic, uint32_t version, uint32_t announced,
                 const void *tokens, size_t bytes);
 
+/* NumPy's format, version 1: descr as in "<f4", shape as in "(3, 2)". */
+void write_npy(const char *name, const char *descr, const char *shape, const void *numbers,
+               size_t bytes);
+
+/* Any header of any version, and what follows it. */
+void write_npy_header(const char *name, int version, const char *header, const void *numbers,
+                      size_t bytes);
+
 /* Makes the file so long; what is added takes no room on the disk. */
 void stretch_data(const char *name, uint64_t bytes);
 

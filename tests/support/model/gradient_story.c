@@ -8,12 +8,16 @@
 struct model *model;
 float drawn[ROOM], gradients[ROOM], batch_x[ROOM];
 int32_t batch_labels[ROOM];
+float batch_numbers[ROOM];
+
+static bool is_regression;
 
 static struct arena arena;
 
 int gradient_begins(void **state)
 {
     (void)state;
+    is_regression = false;
     backend = backend_cpu(1);
     arena_init(&arena, 1 << 20);
     return 0;
@@ -39,6 +43,8 @@ static void draw_input(struct shape in, int classes, struct rng *rng)
         batch_x[i] = (float)(2 * rng_uniform(rng) - 1);
     for (size_t i = 0; i < BATCH * shape_positions(in); i++)
         batch_labels[i] = (int32_t)i % classes;
+    for (int i = 0; i < BATCH * classes; i++)
+        batch_numbers[i] = 0.75f * (float)(i % 5) - 1;
 }
 
 void build(const char *line, struct shape in, int classes)
@@ -56,10 +62,20 @@ void build(const char *line, struct shape in, int classes)
         gradients[i] = NAN;
 }
 
+static struct model_part all_numbers(void)
+{
+    return (struct model_part){
+        .x = batch_x, .numbers = batch_numbers, .samples = BATCH, .of = BATCH};
+}
+
 double mean_loss(void)
 {
     struct score score = {0};
-    model_score(model, drawn, batch_x, batch_labels, BATCH, &score);
+    const struct model_part numbers = all_numbers();
+    if (is_regression)
+        model_score_part(model, drawn, &numbers, &score);
+    else
+        model_score(model, drawn, batch_x, batch_labels, BATCH, &score);
     return score.loss / score.labels;
 }
 
@@ -104,6 +120,18 @@ static double tensor_error(const struct tensor *tensor)
  * slopes near 0.1. A sign, a factor or a tap gone astray is an error of a few per cent or more. */
 #define SLOPE_ERROR_MAX 3e-3
 
+static void check_tensors(const char *line)
+{
+    for (int i = 0; i < model_tensors(model); i++) {
+        const struct tensor tensor = model_tensor(model, i);
+        if (tensor.offset >= model_trained(model))
+            continue;
+        const double error = tensor_error(&tensor);
+        if (!(error <= SLOPE_ERROR_MAX))
+            fail_msg("'%s', %s: off by %g", line, tensor.name, error);
+    }
+}
+
 void check_gradients(const char *line, struct shape in)
 {
     struct score learned = {0}, scored = {0};
@@ -113,12 +141,18 @@ void check_gradients(const char *line, struct shape in)
     if (!has_statistics())
         assert_memory_equal(&learned, &scored, sizeof learned);
     assert_int_equal(learned.labels, BATCH * shape_positions(in));
-    for (int i = 0; i < model_tensors(model); i++) {
-        const struct tensor tensor = model_tensor(model, i);
-        if (tensor.offset >= model_trained(model))
-            continue;
-        const double error = tensor_error(&tensor);
-        if (!(error <= SLOPE_ERROR_MAX))
-            fail_msg("'%s', %s: off by %g", line, tensor.name, error);
-    }
+    check_tensors(line);
+}
+
+void check_gradients_of_numbers(const char *line, struct shape in)
+{
+    struct score learned = {0}, scored = {0};
+    is_regression = true;
+    build(line, in, CLASSES);
+    const struct model_part numbers = all_numbers();
+    model_learn_part(model, drawn, gradients, &numbers, &learned);
+    model_score_part(model, drawn, &numbers, &scored);
+    assert_memory_equal(&learned, &scored, sizeof learned);
+    assert_true(learned.labels == BATCH && learned.correct == 0);
+    check_tensors(line);
 }

@@ -22,8 +22,9 @@
 
 extern struct model *model;
 extern float drawn[ROOM], gradients[ROOM]; /* weights, and what follows from them */
-extern float batch_x[ROOM]; /* of a sequence: int32 tokens */
+extern float batch_x[ROOM];                /* of a sequence: int32 tokens */
 extern int32_t batch_labels[ROOM];
+extern float batch_numbers[ROOM]; /* to be predicted, in place of the labels */
 
 /* Of a test: the model that it has built last is freed. */
 int gradient_begins(void **state);
@@ -35,7 +36,8 @@ void build(const char *line, struct shape in, int classes);
 /* Of the batch, in nats for each label. */
 double mean_loss(void);
 
-/* Builds it, and compares all its gradients. */
+/* Builds it, and compares all its gradients: those of the labels' loss, or of the numbers'. */
 void check_gradients(const char *line, struct shape in);
+void check_gradients_of_numbers(const char *line, struct shape in);
 
 #endif

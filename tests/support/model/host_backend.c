@@ -148,6 +148,17 @@ static void host_cross_entropy(struct backend *b_, const struct cross_entropy *l
     carry_back();
 }
 
+static void host_squared_error(struct backend *b_, int rows, int width, int of, const float *values,
+                               const float *want, float *slopes, struct score *score)
+{
+    (void)b_;
+    const size_t all = (size_t)rows * (size_t)width;
+    device_of_tests->squared_error(device_of_tests, rows, width, of, FLOATS(values, all),
+                                   FLOATS(want, all), FLOATS(slopes, all),
+                                   carry(score, sizeof *score));
+    carry_back();
+}
+
 static void host_sgd(struct backend *b_, const struct sgd *sgd, size_t count, float *w,
                      const float *g, float *m)
 {
@@ -293,6 +304,7 @@ struct backend *host_backend(struct backend *device)
         .activate = host_activate,
         .activate_backward = host_activate_backward,
         .cross_entropy = host_cross_entropy,
+        .squared_error = host_squared_error,
         .sgd = host_sgd,
         .adam = host_adam,
         .exchange.survey = host_survey,

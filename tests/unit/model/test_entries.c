@@ -232,6 +232,38 @@ static void cross_entropy_survives_huge_logits(void **state)
     assert_int_equal(score.correct, 1);
 }
 
+static void squared_error_agrees_with_the_reference(void **state)
+{
+    const struct {
+        int rows, width;
+    } cases[] = {{1, 1}, {1, 7}, {32, 1}, {9, 31}, {9, 33}, {3, 1000}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const int rows = cases[i].rows, width = cases[i].width;
+        const size_t count = (size_t)(rows * width);
+        struct score score = {.loss = 1000, .labels = 7, .correct = 5};
+        double loss = 0;
+        case_begin(state);
+        for (size_t j = 0; j < count; j++) {
+            const double apart = (double)x[j] - (double)w[j];
+            loss += apart * apart / width;
+            want_dx[j] = 2 * apart / (double)count;
+        }
+        backend->squared_error(backend, rows, width, rows, x, w, dx, &score);
+        assert_true(fabs(score.loss - 1000 - loss) <= 1e-6 * (1 + loss));
+        assert_int_equal(score.labels, 7 + rows);
+        assert_int_equal(score.correct, 5);
+        check_near(dx, want_dx, count, LOOP_NMSE);
+        assert_true(isnan(dx[count]));
+        struct score once = {0}, twice = {0}, over = {0};
+        backend->squared_error(backend, rows, width, rows, x, w, dx, &once);
+        backend->squared_error(backend, rows, width, rows, x, w, NULL, &twice);
+        backend->squared_error(backend, rows, width, rows, x, w, x, &over);
+        assert_memory_equal(&once, &twice, sizeof once);
+        assert_memory_equal(&once, &over, sizeof once);
+        assert_memory_equal(x, dx, count * sizeof *x);
+    }
+}
+
 static void sgd_reference(const struct sgd *sgd, size_t count, const double *g, double *weight,
                           double *m)
 {
@@ -286,6 +318,7 @@ int main(void)
         TEST(the_largest_of_many_logits_is_found_wherever_it_is),
         TEST(cross_entropy_counts_the_first_largest_logit),
         TEST(cross_entropy_survives_huge_logits),
+        TEST(squared_error_agrees_with_the_reference),
         TEST(sgd_agrees_with_the_reference_over_three_steps),
     };
     RUN_ON_EACH_DEVICE(tests, host_backend_opens, host_backend_closes);

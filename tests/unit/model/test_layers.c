@@ -52,6 +52,13 @@ GRADIENTS(a_deep_chain_has_the_right_gradient,
           "dense 7, tanh, dense 6, tanh, dense 3",
           {2, 8, 8, 0})
 
+static void predicted_numbers_have_the_right_gradient(void **state)
+{
+    (void)state;
+    check_gradients_of_numbers("conv 3 3x3 pad 1, tanh, dense 5, tanh, dense 3",
+                               (struct shape){2, 4, 4, 0});
+}
+
 /* Gradients are right without it, too. */
 static void an_activation_after_no_weights_is_not_left_out(void **state)
 {
@@ -241,6 +248,7 @@ int main(void)
         TEST(activation_after_activation_has_the_right_gradient),
         TEST(activation_after_maxpool_has_the_right_gradient),
         TEST(a_deep_chain_has_the_right_gradient),
+        TEST(predicted_numbers_have_the_right_gradient),
         TEST(an_activation_after_no_weights_is_not_left_out),
         TEST(a_batch_gives_the_mean_gradient_of_its_samples),
         TEST(ten_steps_give_the_losses_written_down),
