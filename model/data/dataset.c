@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/arrays.h"
 #include "data/idx.h"
 #include "data/sequences.h"
 #include "data/slice.h"
@@ -169,6 +170,11 @@ static enum error load(struct dataset *dataset, const struct dataset_options *op
     case DATASET_IDX:
         error = load_idx(&loaded, options, train, problem);
         break;
+    case DATASET_NPY:
+        error = slice_check(options, UINT32_MAX, problem);
+        if (error == OK)
+            error = arrays_load(&loaded, options, train, problem);
+        break;
     case DATASET_GENERATED:
         error = load_generated(&loaded, options, train, problem);
         break;
@@ -208,7 +214,9 @@ enum error dataset_load_test(struct dataset *dataset, const struct dataset_optio
 void dataset_free(struct dataset *dataset)
 {
     free(dataset->pixels);
+    free(dataset->numbers);
     free(dataset->labels);
+    free(dataset->targets);
     free(dataset->tokens);
     *dataset = (struct dataset){0};
 }

@@ -1,8 +1,9 @@
-/* Samples with labels: images as bytes, from IDX files (plain or gzip) or made by seed; or
- * sequences of tokens, from files.
+/* Samples, and what is to be predicted of them: images and tables with a label or some numbers
+ * each, from files or made by seed; or sequences of tokens, from files.
  *
  *   idx        a folder with {train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz]; images with
  *              channels: -images-idx4-
+ *   npy        NumPy's arrays of any rank; labels, or numbers to be predicted (arrays.h)
  *   generated  28x28 digits drawn with strokes, distorted, with noise; by seed
  *   xor        the four cases of exclusive or, two inputs; every shard holds all four, and they
  *              are the test set too
@@ -11,11 +12,11 @@
  *
  * How sequences are cut into training, test and shards: sequences.h. They are not normalised.
  *
- * The pixels stay bytes; a batch is normalised as it is gathered: (pixel - mean) · scale, where
- * mean and scale = 1/deviation are those of the whole training set (before sharding), so that
- * every node sees the same numbers. (generated: those of the first DATASET_TALLIED training
- * samples, so that a shard is made without making the rest.) Where all pixels are equal scale is 1.
- * Held by tests/unit/model/test_dataset.c.
+ * Samples that are floats stay as they are. Pixels stay bytes; a batch is normalised as it is
+ * gathered: (pixel - mean) · scale, where mean and scale = 1/deviation are those of the whole
+ * training set (before sharding), so that every node sees the same numbers. (generated: those of
+ * the first DATASET_TALLIED training samples, so that a shard is made without making the rest.)
+ * Where all pixels are equal scale is 1. Held by tests/unit/model/test_dataset.c.
  */
 #ifndef HEARSAY_MODEL_DATA_DATASET_H
 #define HEARSAY_MODEL_DATA_DATASET_H
@@ -33,6 +34,7 @@
 
 enum dataset_source {
     DATASET_IDX,
+    DATASET_NPY,
     DATASET_GENERATED,
     DATASET_XOR,
     DATASET_TEXT,
@@ -40,29 +42,33 @@ enum dataset_source {
 };
 
 struct dataset {
-    uint8_t *pixels; /* images: [count, channels·height·width]; sequences: NULL */
-    int32_t *labels; /* images: [count], below classes */
+    uint8_t *pixels; /* images of bytes: [count, channels·height·width]; else NULL */
+    float *numbers;  /* images and tables of floats: the same; else NULL */
+    int32_t *labels; /* of those two: [count], below classes; NULL: targets instead */
+    float *targets;  /* [count, classes]: numbers to be predicted; else NULL */
     void *tokens;    /* sequences: [tokens_count], one after the other, each below classes */
     size_t tokens_count;
     int token_bytes;    /* of a token: 1, 2 or 4, without sign, as the machine has them */
     uint32_t count;     /* samples; of sequences, windows of `length` tokens end to end */
     struct shape shape; /* of a sample */
-    int classes;        /* highest label or token in the whole file + 1, at least 2 */
+    int classes;        /* highest label or token in the whole file + 1, at least 2; or targets */
     float mean;         /* of the bytes, 0 .. 255 */
     float scale;        /* 1 / deviation of the bytes */
 };
 
 struct dataset_options {
     enum dataset_source source;
-    const char *directory; /* idx */
-    const char *files;     /* text, tokens: a list of names and patterns (file_list.h) */
-    const char *valid;     /* the same for the test; NULL or "": the last tenth of files is */
-    uint32_t context;      /* text, tokens: of a sample, DATASET_CONTEXT_MIN .. _MAX */
-    uint64_t seed;         /* generated; and the sharding */
-    uint32_t train_count;  /* generated: how many training samples */
-    uint32_t test_count;   /* generated */
-    uint32_t shard;        /* number of the slice that is kept, from 0 */
-    uint32_t shards;       /* how many slices there are; 1: everything is kept */
+    const char *directory;       /* idx */
+    const char *files;           /* text, tokens: a list of names and patterns (file_list.h) */
+    const char *valid;           /* the same for the test; NULL or "": the last tenth of files is */
+    const char *x, *y;           /* npy: lists of files of samples, and of labels or targets */
+    const char *test_x, *test_y; /* the same for the test; NULL or "": the last tenth is */
+    uint32_t context;            /* text, tokens: of a sample, DATASET_CONTEXT_MIN .. _MAX */
+    uint64_t seed;               /* generated; and the sharding */
+    uint32_t train_count;        /* generated: how many training samples */
+    uint32_t test_count;         /* generated */
+    uint32_t shard;              /* number of the slice that is kept, from 0 */
+    uint32_t shards;             /* how many slices there are; 1: everything is kept */
 };
 
 /* The training samples of this shard. Of images: a permutation by seed, cut in `shards` slices
@@ -82,6 +88,12 @@ void dataset_free(struct dataset *dataset);
 static inline bool dataset_is_sequences(enum dataset_source source)
 {
     return source == DATASET_TEXT || source == DATASET_TOKENS;
+}
+
+/* The samples are to be predicted as numbers: the error counts, not how many are right. */
+static inline bool dataset_is_regression(const struct dataset *dataset)
+{
+    return dataset->targets != NULL;
 }
 
 /* Places from a sample to the next: 1, or the tokens of a window. */

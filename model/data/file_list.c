@@ -87,6 +87,19 @@ enum error file_list_read(struct file_list *list, const char *text, const char *
     return error;
 }
 
+enum error file_list_apart(const struct file_list *train, const struct file_list *test,
+                           const char *key, struct problem *problem)
+{
+    for (size_t i = 0; i < test->count; i++)
+        for (size_t k = 0; k < train->count; k++)
+            if (strcmp(test->path[i], train->path[k]) == 0)
+                return problem_set(problem, MISMATCH,
+                                   "%s: %.300s is among the files to learn from, too; take it out "
+                                   "of one of them",
+                                   key, test->path[i]);
+    return OK;
+}
+
 void file_list_free(struct file_list *list)
 {
     for (size_t i = 0; i < list->count; i++)

@@ -22,6 +22,11 @@ struct file_list {
 enum error file_list_read(struct file_list *list, const char *text, const char *key,
                           struct problem *problem) MUST_USE;
 
+/* What is learned may not be what is tested on. MISMATCH: a file is in both lists; key is what
+ * named the test's. */
+enum error file_list_apart(const struct file_list *train, const struct file_list *test,
+                           const char *key, struct problem *problem) MUST_USE;
+
 void file_list_free(struct file_list *list);
 
 #endif

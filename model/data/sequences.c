@@ -39,20 +39,6 @@ static bool has_valid(const struct dataset_options *options)
     return options->valid && options->valid[0];
 }
 
-/* What is learned may not be what is tested on. */
-static enum error check_apart(const struct file_list *train, const struct file_list *test,
-                              struct problem *problem)
-{
-    for (size_t i = 0; i < test->count; i++)
-        for (size_t k = 0; k < train->count; k++)
-            if (strcmp(test->path[i], train->path[k]) == 0)
-                return problem_set(problem, MISMATCH,
-                                   "data.valid: %.300s is among the files to learn from, too; "
-                                   "take it out of one of them",
-                                   test->path[i]);
-    return OK;
-}
-
 /* The files of the training or of the test, which may be the same. */
 static enum error list_files(struct files *files, const struct dataset_options *options, bool train,
                              struct problem *problem)
@@ -66,7 +52,7 @@ static enum error list_files(struct files *files, const struct dataset_options *
     error = file_list_read(&other, options->valid, "data.valid", problem);
     if (error != OK)
         return error;
-    error = check_apart(&files->list, &other, problem);
+    error = file_list_apart(&files->list, &other, "data.valid", problem);
     if (error == OK && !train) {
         const struct file_list learned = files->list;
         files->list = other;

@@ -210,6 +210,11 @@ static enum error check(const struct dataset *whole, const struct shards_options
         wanting += options->weights[i] > 0;
     }
     CHECK(wanting > 0);
+    if (options->alpha > 0 && dataset_is_regression(whole))
+        return problem_set(
+            problem, MISMATCH,
+            "skew: samples with numbers to be predicted have no labels to be skewed by; "
+            "set skew to 0");
     if (whole->count >= wanting)
         return OK;
     return problem_set(problem, MISMATCH,
@@ -273,31 +278,38 @@ static enum error take_stretch(const struct shards *shards, const struct dataset
     return OK;
 }
 
+/* The node's rows of one of the arrays; NULL: there is no such, or no memory. */
+static void *copy_rows(const struct shards *shards, uint32_t node, const void *rows, size_t bytes)
+{
+    char *copy = rows ? malloc(shards->sizes[node] * bytes) : NULL;
+    size_t at = 0;
+    for (uint32_t i = 0; copy && i < shards->count; i++)
+        if (shards->owner[i] == node)
+            memcpy(copy + at++ * bytes, (const char *)rows + i * bytes, bytes);
+    return copy;
+}
+
 enum error shards_take(const struct shards *shards, const struct dataset *whole, uint32_t node,
                        struct dataset *dataset, struct problem *problem)
 {
     CHECK(node < shards->nodes && shards->sizes[node] > 0 && shards->count == whole->count);
     if (whole->tokens)
         return take_stretch(shards, whole, node, dataset, problem);
-    const size_t size = shape_size(whole->shape);
+    const size_t size = shape_size(whole->shape), width = (size_t)whole->classes;
     struct dataset shard = *whole;
     shard.count = shards->sizes[node];
-    shard.pixels = malloc(shard.count * size);
-    shard.labels = malloc(shard.count * sizeof *shard.labels);
-    if (!shard.pixels || !shard.labels) {
-        dataset_free(&shard);
-        return problem_set(problem, FAILED, "no memory left for a shard of %u samples",
-                           shards->sizes[node]);
+    shard.pixels = copy_rows(shards, node, whole->pixels, size);
+    shard.numbers = copy_rows(shards, node, whole->numbers, size * sizeof *shard.numbers);
+    shard.labels = copy_rows(shards, node, whole->labels, sizeof *shard.labels);
+    shard.targets = copy_rows(shards, node, whole->targets, width * sizeof *shard.targets);
+    if (!shard.pixels == !whole->pixels && !shard.numbers == !whole->numbers &&
+        !shard.labels == !whole->labels && !shard.targets == !whole->targets) {
+        *dataset = shard;
+        return OK;
     }
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < whole->count; i++) {
-        if (shards->owner[i] != node)
-            continue;
-        memcpy(shard.pixels + at * size, whole->pixels + i * size, size);
-        shard.labels[at++] = whole->labels[i];
-    }
-    *dataset = shard;
-    return OK;
+    dataset_free(&shard);
+    return problem_set(problem, FAILED, "no memory left for a shard of %u samples",
+                       shards->sizes[node]);
 }
 
 void shards_free(struct shards *shards)

@@ -1,5 +1,6 @@
 #include "training/evaluator.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -12,6 +13,7 @@ struct evaluator {
     struct score *score;        /* of the samples so far */
     uint32_t *each;             /* [samples]: the places of all, in order */
     float *weights;             /* [P]: those being evaluated */
+    double variance;            /* of the numbers to be predicted */
 };
 
 static uint32_t *count_up(struct backend *backend, uint32_t count, uint32_t stride)
@@ -26,6 +28,38 @@ static uint32_t *count_up(struct backend *backend, uint32_t count, uint32_t stri
     return each;
 }
 
+/* The mean of the variances of a row's numbers. */
+static double variance_of(const struct dataset *test)
+{
+    const size_t width = (size_t)test->classes;
+    double sum = 0;
+    for (size_t k = 0; test->targets && k < width; k++) {
+        double mean = 0, squares = 0; /* Welford 1962 */
+        for (uint32_t i = 0; i < test->count; i++) {
+            const double number = test->targets[i * width + k], apart = number - mean;
+            mean += apart / (i + 1.0);
+            squares += apart * (number - mean);
+        }
+        sum += squares / test->count;
+    }
+    return sum / (double)width;
+}
+
+double evaluation_r2(const struct evaluation *evaluation)
+{
+    return evaluation->variance > 0 ? 1 - evaluation->loss / evaluation->variance : NAN;
+}
+
+double evaluation_accuracy(const struct evaluation *evaluation)
+{
+    CHECK(evaluation->correct <= evaluation->samples);
+    if (evaluation->samples == 0)
+        return NAN;
+    if (evaluation->is_regression)
+        return fmax(evaluation_r2(evaluation), 0);
+    return (double)evaluation->correct / evaluation->samples;
+}
+
 struct evaluator *evaluator_new(struct arena *arena, struct backend *backend, struct model *model,
                                 const struct dataset *test)
 {
@@ -36,6 +70,7 @@ struct evaluator *evaluator_new(struct arena *arena, struct backend *backend, st
         .weights = backend->take(backend, model_parameters(model) * sizeof *evaluator->weights),
         .score = backend->take(backend, sizeof *evaluator->score),
         .each = count_up(backend, test->count, dataset_stride(test)),
+        .variance = variance_of(test),
     };
     device_dataset_init(&evaluator->test, backend, test, (uint32_t)model_batch_max(model));
     return evaluator;
@@ -45,9 +80,14 @@ struct evaluator *evaluator_new(struct arena *arena, struct backend *backend, st
 static void run_batch(struct evaluator *evaluator, uint32_t from, uint32_t size)
 {
     CHECK(from <= evaluator->test.count && size <= evaluator->test.count - from);
+    const struct device_dataset *test = &evaluator->test;
     device_dataset_gather(&evaluator->test, evaluator->each + from, size);
-    model_score(evaluator->model, evaluator->weights, evaluator->test.x, evaluator->test.y,
-                (int)size, evaluator->score);
+    const struct model_part part = {.x = test->x,
+                                    .labels = test->y_numbers ? NULL : test->y,
+                                    .numbers = test->y_numbers,
+                                    .samples = (int)size,
+                                    .of = (int)size};
+    model_score_part(evaluator->model, evaluator->weights, &part, evaluator->score);
 }
 
 struct evaluation evaluator_run(struct evaluator *evaluator, const float *host_weights,
@@ -69,8 +109,11 @@ struct evaluation evaluator_run(struct evaluator *evaluator, const float *host_w
     }
     backend->download(backend, &score, evaluator->score, sizeof score);
     CHECK(score.labels > 0 && score.correct <= score.labels);
-    return (struct evaluation){
-        .loss = score.loss / score.labels, .correct = score.correct, .samples = score.labels};
+    return (struct evaluation){.loss = score.loss / score.labels,
+                               .correct = score.correct,
+                               .samples = score.labels,
+                               .is_regression = evaluator->test.y_numbers != NULL,
+                               .variance = evaluator->variance};
 }
 
 uint32_t evaluator_samples(const struct evaluator *evaluator)

@@ -1,4 +1,4 @@
-/* The evaluator: loss and accuracy of any weights on the test samples.
+/* The evaluator: loss and accuracy of any weights on the test samples; of numbers, the error.
  *
  *   host weights[P] ─► backend ─► forward, loss over samples from .. to-1 ─► evaluation
  *
@@ -9,6 +9,7 @@
 #ifndef HEARSAY_MODEL_TRAINING_EVALUATOR_H
 #define HEARSAY_MODEL_TRAINING_EVALUATOR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "backend/backend.h"
@@ -19,10 +20,19 @@
 struct evaluator;
 
 struct evaluation {
-    uint32_t samples; /* evaluated; of sequences, the positions of all */
-    uint32_t correct; /* of those */
-    double loss;      /* mean, in nats */
+    uint32_t samples;   /* evaluated; of sequences, the positions of all */
+    uint32_t correct;   /* of those */
+    double loss;        /* mean, in nats; of regression, the mean squared error */
+    bool is_regression; /* not classes or tokens */
+    double variance;    /* of the numbers to be predicted, in the whole test; else 0 */
 };
+
+/* 0 .. 1: the part that was right; of regression, the part of the variance (R², the coefficient
+ * of determination; a model that knows less than their mean has 0). NAN: nothing was evaluated. */
+double evaluation_accuracy(const struct evaluation *evaluation);
+
+/* R² itself, of regression: 1 - error / variance, at most 1; NAN where they do not vary. */
+double evaluation_r2(const struct evaluation *evaluation);
 
 /* Copies the test samples, at least one, to the backend; the dataset can be freed afterwards. The
  * model may be shared with learners (model.h). */

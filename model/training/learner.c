@@ -238,7 +238,8 @@ static void learn_part(struct learner *learner, uint32_t first, uint32_t samples
     device_dataset_gather(&learner->train, sample + first, samples);
     const struct model_part part = {
         .x = learner->train.x,
-        .labels = learner->train.y,
+        .labels = learner->train.y_numbers ? NULL : learner->train.y,
+        .numbers = learner->train.y_numbers,
         .samples = (int)samples,
         .of = (int)learner->size,
         .smoothing = learner->options.label_smoothing,

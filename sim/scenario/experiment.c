@@ -162,7 +162,7 @@ bool experiment_is_evaluation(const struct experiment *experiment, uint64_t at_n
 
 static void enter(struct moment *moment, const struct evaluation *evaluation)
 {
-    moment->accuracy = (double)evaluation->correct / evaluation->samples;
+    moment->accuracy = evaluation_accuracy(evaluation);
     moment->loss = evaluation->loss;
 }
 
@@ -202,7 +202,7 @@ void experiment_finish(struct experiment *experiment, struct outcome *outcome,
 {
     if (experiment->evaluator && host_weights && !outcome_is_stopped(outcome)) {
         const struct evaluation evaluation = experiment_mark(experiment, host_weights, 0);
-        outcome->accuracy = (double)evaluation.correct / evaluation.samples;
+        outcome->accuracy = evaluation_accuracy(&evaluation);
         outcome->loss = evaluation.loss;
         outcome->tested = evaluation.samples;
         if (outcome->moments_count > 0)

@@ -240,7 +240,7 @@ static double accuracy_of(struct gossip *gossip, uint32_t i)
     sim_learner_read_base(&gossip->world.nodes[i].sim_learner, experiment->weights);
     const struct evaluation evaluation =
         experiment_mark(experiment, experiment->weights, experiment->scenario->evaluate_samples);
-    return (double)evaluation.correct / evaluation.samples;
+    return evaluation_accuracy(&evaluation);
 }
 
 /* The accuracy of each node's own base; equal bases are evaluated once. */

@@ -54,7 +54,7 @@ static void evaluate(struct experiment *experiment, struct outcome *outcome, str
             continue;
         learner_read_weights(all[i].learner, experiment->weights);
         const struct evaluation own = experiment_mark(experiment, experiment->weights, samples);
-        outcome->nodes[i].accuracy = (double)own.correct / own.samples;
+        outcome->nodes[i].accuracy = evaluation_accuracy(&own);
         outcome->tested = own.samples;
         accuracy += outcome->nodes[i].accuracy;
         loss += own.loss;

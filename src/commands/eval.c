@@ -24,8 +24,10 @@ static const char usage[] =
     "hearsay eval [options]: loss and accuracy of a saved model\n"
     "\n"
     "  --state DIR|FILE    a node's state folder (default state), or a .safetensors file\n"
-    "  --data-source NAME  idx, generated, xor, text or tokens (default idx)\n"
+    "  --data-source NAME  idx, npy, generated, xor, text or tokens (default idx)\n"
     "  --data-dir DIR      folder of the IDX files (default Fashion-MNIST)\n"
+    "  --x FILES           NumPy's arrays: the samples of the test, all of them,\n"
+    "  --y FILES           and their labels, or the numbers to be predicted\n"
     "  --text FILES        files of text, of which the last tenth is the test\n"
     "  --tokens FILES      the same, files of tokens\n"
     "  --valid FILES       files for the test alone\n"
@@ -41,8 +43,9 @@ static const char usage[] =
     "whose weights were damaged or changed since is refused. Any other safetensors file is taken\n"
     "as model.start takes it: its tensors must have the names and shapes of the model, and the\n"
     "training data says how to normalise. --model and --layers have any file taken so.\n"
-    "Of a model of sequences it prints the loss of a token in nats, in bits where each is a byte,\n"
-    "the perplexity, and how many of the tokens that follow it guesses right.\n"
+    "Of a model that predicts numbers it prints the error, and which part of their variance it\n"
+    "explains (R2). Of a model of sequences it prints the loss of a token in nats, in bits where\n"
+    "each is a byte, the perplexity, and how many of the tokens that follow it guesses right.\n"
     "Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
 
 struct options {
@@ -96,6 +99,13 @@ static enum error set_files(struct options *options, const char *source, const c
     return error == OK ? set_key(options, key, files, problem) : error;
 }
 
+static enum error set_array(struct options *options, const char *key, const char *files,
+                            struct problem *problem)
+{
+    const enum error error = set_key(options, "data.source", "npy", problem);
+    return error == OK ? set_key(options, key, files, problem) : error;
+}
+
 static enum error parse_option(struct options *options, int option, struct problem *problem)
 {
     switch (option) {
@@ -106,6 +116,10 @@ static enum error parse_option(struct options *options, int option, struct probl
         return set_key(options, "data.source", optarg, problem);
     case 'D':
         return set_key(options, "data.dir", optarg, problem);
+    case 'X':
+        return set_array(options, "data.test_x", optarg, problem);
+    case 'Y':
+        return set_array(options, "data.test_y", optarg, problem);
     case 'T':
         return set_files(options, "text", optarg, problem);
     case 'O':
@@ -139,6 +153,8 @@ static enum error parse_options(struct options *options, int argc, char **argv,
     static const struct option known[] = {{"state", required_argument, NULL, 's'},
                                           {"data-source", required_argument, NULL, 'S'},
                                           {"data-dir", required_argument, NULL, 'D'},
+                                          {"x", required_argument, NULL, 'X'},
+                                          {"y", required_argument, NULL, 'Y'},
                                           {"text", required_argument, NULL, 'T'},
                                           {"tokens", required_argument, NULL, 'O'},
                                           {"valid", required_argument, NULL, 'V'},
@@ -171,14 +187,31 @@ static struct setup_input input_of(struct shape shape, const struct dataset *tes
     return setup_input(&samples);
 }
 
-/* Images have the classes that the model knows; a text need not have all tokens. */
+static bool fits(const struct dataset *test, const struct safetensors_about *about)
+{
+    if (memcmp(&test->shape, &about->in, sizeof test->shape) != 0 ||
+        dataset_is_regression(test) != about->is_regression)
+        return false;
+    if (about->is_regression)
+        return test->classes == about->classes;
+    return test->tokens || test->classes <= about->classes;
+}
+
+/* A test need not have all classes that the model knows; of text the model may not know all tokens.
+ */
 static enum error check_fits(const struct dataset *test, const struct safetensors_about *about,
                              struct problem *problem)
 {
-    const bool fits = memcmp(&test->shape, &about->in, sizeof test->shape) == 0 &&
-                      (test->tokens || test->classes == about->classes);
-    if (fits)
+    if (fits(test, about))
         return OK;
+    if (dataset_is_regression(test) || about->is_regression)
+        return problem_set(problem, MISMATCH,
+                           "the model predicts %d %s of %s samples, the test set has %d %s of %s; "
+                           "choose the data it was trained on with --x and --y",
+                           about->classes, about->is_regression ? "numbers" : "classes",
+                           input_of(about->in, test).text, test->classes,
+                           dataset_is_regression(test) ? "numbers" : "classes",
+                           input_of(test->shape, test).text);
     return problem_set(problem, MISMATCH,
                        "the model is for %s samples of %d classes, the test set has %s of %d; "
                        "choose the data it was trained on with --data-source%s",
@@ -206,6 +239,13 @@ static enum error load_test(struct dataset *test, const struct config_data *data
         return error;
     test->mean = about->mean;
     test->scale = about->scale;
+    const bool learned_floats = about->mean == 0 && about->scale == 1;
+    if (!test->tokens && learned_floats != (test->numbers != NULL))
+        return problem_set(problem, MISMATCH,
+                           "the model learned %s, and the test samples are %s; give them as those "
+                           "of the training were",
+                           learned_floats ? "float32 as it was" : "bytes (uint8)",
+                           learned_floats ? "bytes (uint8)" : "float32");
     return check_fits(test, about, problem);
 }
 
@@ -324,9 +364,13 @@ static void print_json(const struct result *result)
         print_real("bits_per_byte", score->loss / log(2));
     if (result->token_bytes > 0)
         print_real("perplexity", exp(score->loss));
-    (void)printf("\"accuracy\": %.6f, \"test_samples\": %" PRIu32 ", \"digest\": \"%016" PRIx64
-                 "\", \"samples\": ",
-                 (double)score->correct / score->samples, score->samples, result->digest);
+    if (score->is_regression) {
+        print_real("rmse", sqrt(score->loss));
+        print_real("r2", evaluation_r2(score));
+    } else
+        (void)printf("\"accuracy\": %.6f, ", evaluation_accuracy(score));
+    (void)printf("\"test_samples\": %" PRIu32 ", \"digest\": \"%016" PRIx64 "\", \"samples\": ",
+                 score->samples, result->digest);
     if (result->has_samples)
         (void)printf("%" PRIu64 "}\n", result->samples);
     else
@@ -336,7 +380,15 @@ static void print_json(const struct result *result)
 static void print_score(const struct result *result)
 {
     const struct evaluation *score = &result->score;
-    const double share = 100.0 * score->correct / score->samples;
+    const double share = 100 * evaluation_accuracy(score);
+    if (score->is_regression) {
+        (void)printf("error     %.6g (root mean square; mean square %.6g) on %" PRIu32
+                     " test samples\n",
+                     sqrt(score->loss), score->loss, score->samples);
+        (void)printf("R2        %.4f of the variance, %.6g\n", evaluation_r2(score),
+                     score->variance);
+        return;
+    }
     if (result->token_bytes == 0) {
         (void)printf("loss      %.4f\n", score->loss);
         (void)printf("accuracy  %.2f %% (%" PRIu32 " of %" PRIu32 " test samples)\n", share,

@@ -59,8 +59,11 @@ struct config_model {
 };
 
 struct config_data {
-    enum dataset_source source;      /* files, or generated */
-    char dir[CONFIG_PATH_BYTES];     /* folder of IDX files */
+    enum dataset_source source;  /* files, or generated */
+    char dir[CONFIG_PATH_BYTES]; /* folder of IDX files */
+    /* npy: files of samples and of what is to be predicted; for the test, "": the last tenth */
+    char x[CONFIG_FILES_BYTES], y[CONFIG_FILES_BYTES];
+    char test_x[CONFIG_FILES_BYTES], test_y[CONFIG_FILES_BYTES];
     char text[CONFIG_FILES_BYTES];   /* files to learn byte by byte */
     char tokens[CONFIG_FILES_BYTES]; /* files of tokens */
     char valid[CONFIG_FILES_BYTES];  /* text, tokens: files for the test; "": the last tenth is */

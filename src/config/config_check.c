@@ -54,6 +54,12 @@ static enum error check_data(const struct config_data *data, struct finding *fin
     if (data->source == DATASET_TOKENS && !data->tokens[0])
         return against(finding, "data", "source",
                        " = tokens needs tokens, the files to learn, such as tokens = train*.bin");
+    if (data->source == DATASET_NPY && (!data->x[0] || !data->y[0]))
+        return against(finding, "data", "source",
+                       " = npy needs x and y, the files to learn, such as x = x.npy and y = y.npy");
+    if (data->source == DATASET_NPY && !data->test_x[0] != !data->test_y[0])
+        return against(finding, "data", data->test_x[0] ? "test_x" : "test_y",
+                       " is given alone; give both test_x and test_y, or neither");
     if (data->valid[0] && !dataset_is_sequences(data->source))
         return against(finding, "data", "valid",
                        " is for source = text or tokens; leave it out otherwise");

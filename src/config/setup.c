@@ -25,6 +25,10 @@ struct dataset_options setup_dataset_options(const struct config_data *data)
         .directory = data->dir,
         .files = data->source == DATASET_TEXT ? data->text : data->tokens,
         .valid = data->valid,
+        .x = data->x,
+        .y = data->y,
+        .test_x = data->test_x,
+        .test_y = data->test_y,
         .context = data->context,
         .seed = data->seed,
         .train_count = data->train_count,
@@ -36,17 +40,25 @@ struct dataset_options setup_dataset_options(const struct config_data *data)
 
 /* The test set is normalised as the training set, and may not have what that has not; but both may
  * have tokens that the other has not. */
-static enum error match_sets(const char *directory, struct dataset *train, struct dataset *test,
+static enum error match_sets(const char *named, struct dataset *train, struct dataset *test,
                              struct problem *problem)
 {
     if (train->tokens && test->classes > train->classes)
         train->classes = test->classes;
+    if (dataset_is_regression(train) != dataset_is_regression(test) ||
+        (dataset_is_regression(train) && test->classes != train->classes) ||
+        !train->numbers != !test->numbers)
+        return problem_set(
+            problem, MISMATCH,
+            "%.300s: the test samples, or what is to be predicted of them, are numbers of "
+            "another type or count than those of the training; write both alike",
+            named);
     if (memcmp(&train->shape, &test->shape, sizeof train->shape) != 0 ||
         test->classes > train->classes)
         return problem_set(problem, MISMATCH,
-                           "%s: the test samples have another shape or more classes than the "
+                           "%.300s: the test samples have another shape or more classes than the "
                            "training samples; take both from the same data set",
-                           directory);
+                           named);
     test->mean = train->mean;
     test->scale = train->scale;
     return OK;
@@ -60,7 +72,10 @@ enum error setup_data(const struct config *config, struct dataset *train, struct
     enum error error = dataset_load_train(train, &options, problem);
     if (error == OK)
         error = dataset_load_test(test, &options, problem);
-    return error == OK ? match_sets(options.directory, train, test, problem) : error;
+    if (error != OK)
+        return error;
+    const char *named = options.source == DATASET_NPY ? options.test_x : options.directory;
+    return match_sets(named, train, test, problem);
 }
 
 static const char *layers_of(const struct config *config)
@@ -204,8 +219,9 @@ enum error setup_model(const struct config *config, uint32_t batch_max, const st
         return error;
     }
     const struct setup_input input = setup_input(train);
-    (void)snprintf(made->description, sizeof made->description, "%s, layout %d: %s; %s", input.text,
-                   PARAMETER_LAYOUT, model_line(made->model), start);
+    (void)snprintf(made->description, sizeof made->description, "%s%s, layout %d: %s; %s",
+                   input.text, dataset_is_regression(train) ? ", regression" : "", PARAMETER_LAYOUT,
+                   model_line(made->model), start);
     return OK;
 }
 
@@ -232,9 +248,10 @@ static enum error make_learner(struct setup *setup, const struct config *config,
         return error;
     setup->model = made.model;
     memcpy(setup->description, made.description, sizeof setup->description);
-    setup->classes = train->classes;
-    setup->mean = train->mean;
-    setup->scale = train->scale;
+    setup->about = (struct safetensors_about){.classes = train->classes,
+                                              .is_regression = dataset_is_regression(train),
+                                              .mean = train->mean,
+                                              .scale = train->scale};
     /* Nodes with their own slices differ by slice, nodes with all the data by identity. */
     const uint64_t data_node =
         config->data.shard.count > 1 ? config->data.shard.index : bytes_get(setup->identity.id, 8);

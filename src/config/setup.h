@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "config/config.h"
 #include "node/inspect.h"
+#include "state/safetensors.h"
 #include "training/batch_size.h"
 #include "training/learner.h"
 
@@ -22,9 +23,7 @@ struct setup {
     char device[DEVICE_TEXT_MAX];              /* name of what computes */
     struct model *model;                       /* the layers */
     struct learner *learner;                   /* model, optimizer and data together */
-    int classes;                               /* of the data */
-    float mean;                                /* normalisation of the data: subtracted */
-    float scale;                               /* normalisation of the data: multiplied with */
+    struct safetensors_about about;            /* what saved models say of the data */
     char description[SETUP_DESCRIPTION_BYTES]; /* of the model: input, layers, seed or start */
 };
 

@@ -341,10 +341,8 @@ static enum error resume(struct daemon *daemon, struct problem *problem)
                                           .own_max = node_history_max(options),
                                           .wake = wake,
                                           .waker = daemon->transport};
-    saver_options.base = (struct export){.model = daemon->setup.model,
-                                         .about = {.classes = daemon->setup.classes,
-                                                   .mean = daemon->setup.mean,
-                                                   .scale = daemon->setup.scale}};
+    saver_options.base =
+        (struct export){.model = daemon->setup.model, .about = daemon->setup.about};
     export_path(saver_options.base.path, folder);
     daemon->saver = saver_new(&saver_options);
     const struct checkpoint_refusal refusal = {.context = daemon, .refused = on_refused};

@@ -242,25 +242,41 @@ void event_log_batch(struct event_log *report, uint64_t now_ns, uint32_t batch)
     event_log_say(report, now_ns, NOTE_BATCH, LEVEL_INFO, text);
 }
 
-static double accuracy_of(const struct evaluation *evaluation)
+static void say_evaluation(const struct evaluation *evaluation)
 {
-    CHECK(evaluation->correct <= evaluation->samples);
-    return evaluation->samples ? (double)evaluation->correct / evaluation->samples : NAN;
+    if (evaluation->is_regression)
+        (void)fprintf(stderr, "error %.6g (root mean square), R² %.4f on %u test samples",
+                      sqrt(evaluation->loss), evaluation_r2(evaluation),
+                      (unsigned)evaluation->samples);
+    else
+        (void)fprintf(stderr, "accuracy %.2f %%, loss %.4f on %u test samples",
+                      100 * evaluation_accuracy(evaluation), evaluation->loss,
+                      (unsigned)evaluation->samples);
+}
+
+static void put_evaluation(json_t *line, const struct evaluation *evaluation)
+{
+    put_number(line, "tested", evaluation->samples);
+    if (evaluation->is_regression) {
+        put_real(line, "rmse", sqrt(evaluation->loss));
+        put_real(line, "r2", evaluation_r2(evaluation));
+    } else {
+        put_number(line, "correct", evaluation->correct);
+        put_real(line, "accuracy", evaluation_accuracy(evaluation));
+    }
+    put_real(line, "loss", evaluation->loss);
 }
 
 void event_log_evaluated(struct event_log *report, uint64_t now_ns,
                          const struct evaluation *evaluation)
 {
-    (void)fprintf(stderr, "%9.3f the base: accuracy %.2f %%, loss %.4f on %u test samples\n",
-                  seconds_since(report, now_ns), 100 * accuracy_of(evaluation), evaluation->loss,
-                  (unsigned)evaluation->samples);
+    (void)fprintf(stderr, "%9.3f the base: ", seconds_since(report, now_ns));
+    say_evaluation(evaluation);
+    (void)fputc('\n', stderr);
     if (!report->log)
         return;
     json_t *line = line_begin(report, now_ns, note_kind_name(NOTE_EVALUATED));
-    put_number(line, "tested", evaluation->samples);
-    put_number(line, "correct", evaluation->correct);
-    put_real(line, "accuracy", accuracy_of(evaluation));
-    put_real(line, "loss", evaluation->loss);
+    put_evaluation(line, evaluation);
     line_end(report, line);
 }
 
@@ -270,20 +286,17 @@ void event_log_final(struct event_log *report, uint64_t now_ns, const struct fin
     (void)fprintf(stderr,
                   "%9.3f the base at the end: digest %016" PRIx64 ", the sum of %" PRIu64 " rumors",
                   seconds_since(report, now_ns), final->learner_digest, final->stats.version);
-    if (final->evaluation.samples)
-        (void)fprintf(stderr, "; accuracy %.2f %%, loss %.4f on %u test samples",
-                      100 * accuracy_of(&final->evaluation), final->evaluation.loss,
-                      (unsigned) final->evaluation.samples);
+    if (final->evaluation.samples) {
+        (void)fputs("; ", stderr);
+        say_evaluation(&final->evaluation);
+    }
     (void)fputc('\n', stderr);
     if (!report->log)
         return;
     json_t *line = line_begin(report, now_ns, "final");
     put_text(line, "id", final->id);
     put_stats(line, &final->stats);
-    put_number(line, "tested", final->evaluation.samples);
-    put_number(line, "correct", final->evaluation.correct);
-    put_real(line, "accuracy", accuracy_of(&final->evaluation));
-    put_real(line, "loss", final->evaluation.loss);
+    put_evaluation(line, &final->evaluation);
     put_digest(line, "base_digest", final->learner_digest);
     put_text(line, "version", final->version);
     put_number(line, "parameters", final->parameters);

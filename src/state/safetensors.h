@@ -12,6 +12,7 @@
 #ifndef HEARSAY_STATE_SAFETENSORS_H
 #define HEARSAY_STATE_SAFETENSORS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,7 +24,8 @@
 struct safetensors_about {
     char layers[MODEL_LINE_MAX]; /* the model's canonical line */
     struct shape in;             /* of a sample */
-    int classes;                 /* of the labels */
+    int classes;                 /* of the labels; or numbers that it predicts */
+    bool is_regression;          /* it predicts numbers */
     float mean;                  /* a pixel is normalised as (pixel - mean) · scale */
     float scale;                 /* 1 / deviation */
     uint64_t digest;             /* of the base */

@@ -31,7 +31,8 @@ json_t *safetensors_metadata_new(const struct model *model, const struct safeten
     safetensors_metadata_put(metadata, "format", json_string("hearsay"));
     safetensors_metadata_put(metadata, "layers", json_string(model_line(model)));
     safetensors_metadata_put(metadata, "input", input_text(model_input(model)));
-    safetensors_metadata_put(metadata, "classes", json_sprintf("%d", about->classes));
+    safetensors_metadata_put(metadata, about->is_regression ? "outputs" : "classes",
+                             json_sprintf("%d", about->classes));
     safetensors_metadata_put(metadata, "mean", json_sprintf("%.9g", (double)about->mean));
     safetensors_metadata_put(metadata, "scale", json_sprintf("%.9g", (double)about->scale));
     safetensors_metadata_put(metadata, "digest", json_sprintf("%016" PRIx64, about->digest));
@@ -87,10 +88,10 @@ static bool parse_input(const char *text, struct shape *shape)
     return *text == '\0';
 }
 
-static bool parse_classes(const char *text, int *classes)
+static bool parse_classes(const char *text, int least, int *classes)
 {
     uint64_t number;
-    if (!parse_number(&text, CLASSES_MAX, &number) || number < 2 || *text != '\0')
+    if (!parse_number(&text, CLASSES_MAX, &number) || number < (uint64_t)least || *text != '\0')
         return false;
     *classes = (int)number;
     return true;
@@ -139,7 +140,10 @@ static const char *parse_keys(const json_t *metadata, struct safetensors_about *
         return "layers";
     if (!parse_input(text_of(metadata, "input"), &about->in))
         return "input";
-    if (!parse_classes(text_of(metadata, "classes"), &about->classes))
+    about->is_regression = json_object_get(metadata, "outputs") != NULL;
+    if (about->is_regression && !parse_classes(text_of(metadata, "outputs"), 1, &about->classes))
+        return "outputs";
+    if (!about->is_regression && !parse_classes(text_of(metadata, "classes"), 2, &about->classes))
         return "classes";
     if (!parse_float(text_of(metadata, "mean"), &about->mean))
         return "mean";

@@ -4,7 +4,7 @@
  *   format    "hearsay"
  *   layers    the model's canonical line (model.h)
  *   input     "CxHxW": channels, height, width of an image; or "N tokens": length of a sequence
- *   classes   decimal
+ *   classes   decimal; or outputs: how many numbers it predicts
  *   mean      decimal; a pixel is normalised as (pixel - mean) * scale (sequences: 0 and 1)
  *   scale     decimal
  *   digest    of the base (digest.h), 16 hex digits

@@ -233,9 +233,10 @@ static void say_data(struct doctor *doctor, const struct dataset *train, const s
                    train->classes);
     else
         doctor_say(doctor, VERDICT_OK, "data",
-                   "%u training samples (slice %u/%u), %u test samples, %s, %d classes",
+                   "%u training samples (slice %u/%u), %u test samples, %s, %d %s",
                    (unsigned)train->count, (unsigned)shard.index + 1, (unsigned)shard.count,
-                   (unsigned)test->count, input.text, train->classes);
+                   (unsigned)test->count, input.text, train->classes,
+                   dataset_is_regression(train) ? "to be predicted" : "classes");
 }
 
 static void look_at_data(struct doctor *doctor)

@@ -293,7 +293,7 @@ static void print_verdict(const struct swarm_verdict *verdict, int nodes)
 /* As the user would write it. */
 static const char *goal_text(char out[static SCORE_TEXT], const struct swarm_goal *goal)
 {
-    if (goal->is_text)
+    if (goal->kind == SCORE_OF_TEXT)
         (void)snprintf(out, SCORE_TEXT, "%.4g bits/byte", swarm_score_bits(goal->target));
     else
         (void)snprintf(out, SCORE_TEXT, "%.4g %%", 100 * goal->target);
@@ -308,7 +308,7 @@ static void say_what_was_missing(const struct swarm *swarm, double score)
     if (swarm->end == SWARM_TIME_OVER)
         (void)printf("It was at %s after %" PRIu64 " samples when the time was over; give it "
                      "longer with --seconds.\n",
-                     swarm_score_text(text, swarm->goal.is_text, score), samples);
+                     swarm_score_text(text, swarm->goal.kind, score), samples);
     else if (swarm->end == SWARM_SAMPLES_OVER || swarm->end == SWARM_LIMIT_OVER)
         (void)printf("That is after %" PRIu64 " samples; give it more with --samples, or a lower "
                      "--target.\n",
@@ -340,25 +340,27 @@ static void show_text(const struct swarm *swarm)
 static bool conclude(const struct swarm *swarm)
 {
     const struct swarm_options *options = &swarm->options;
-    const bool is_text = swarm->goal.is_text;
-    const struct swarm_verdict verdict = swarm_judge(swarm->nodes, options->nodes, is_text);
+    const enum score_kind kind = swarm->goal.kind;
+    const struct swarm_verdict verdict = swarm_judge(swarm->nodes, options->nodes, kind);
     const bool met = verdict.score >= swarm->goal.target;
     char score[SCORE_TEXT], target[SCORE_TEXT];
     if (verdict.finished)
-        swarm_print_table(stdout, swarm->nodes, swarm->started, is_text);
+        swarm_print_table(stdout, swarm->nodes, swarm->started, kind);
     (void)fputc('\n', stdout);
     print_errors(swarm);
     print_verdict(&verdict, options->nodes);
     if (verdict.finished) {
         (void)printf("%s %s: the target of %s is %smet.\n",
-                     is_text ? "It is at" : "Its accuracy is",
-                     swarm_score_text(score, is_text, verdict.score),
-                     goal_text(target, &swarm->goal), met ? "" : "not ");
+                     kind == SCORE_OF_TEXT      ? "It is at"
+                     : kind == SCORE_OF_NUMBERS ? "Its R2 is"
+                                                : "Its accuracy is",
+                     swarm_score_text(score, kind, verdict.score), goal_text(target, &swarm->goal),
+                     met ? "" : "not ");
         if (!met)
             say_what_was_missing(swarm, verdict.score);
         swarm_print_traffic(stdout, &verdict);
     }
-    if (is_text)
+    if (kind == SCORE_OF_TEXT)
         show_text(swarm);
     (void)fflush(stdout);
     return verdict.finished == options->nodes && verdict.same_model && met;
@@ -375,17 +377,17 @@ static void catch_signals(void)
 static void say_what(const struct swarm *swarm)
 {
     static const char *const SOURCES[] = {[DATASET_IDX] = "",
+                                          [DATASET_NPY] = "",
                                           [DATASET_GENERATED] = "generated digits",
                                           [DATASET_XOR] = "exclusive or",
                                           [DATASET_TEXT] = "the bytes of ",
                                           [DATASET_TOKENS] = "the tokens of "};
     const struct swarm_options *options = &swarm->options;
     const struct config *config = &options->config;
-    const char *const files[] = {[DATASET_IDX] = config->data.dir,
-                                 [DATASET_GENERATED] = "",
-                                 [DATASET_XOR] = "",
-                                 [DATASET_TEXT] = config->data.text,
-                                 [DATASET_TOKENS] = config->data.tokens};
+    const char *const files[] = {
+        [DATASET_IDX] = config->data.dir,   [DATASET_NPY] = config->data.x,
+        [DATASET_GENERATED] = "",           [DATASET_XOR] = "",
+        [DATASET_TEXT] = config->data.text, [DATASET_TOKENS] = config->data.tokens};
     char limit[64], target[SCORE_TEXT];
     swarm_goal_limit(&swarm->goal, limit, sizeof limit);
     (void)printf("%d node%s on this machine, until %s or %s\n", options->nodes,
@@ -415,7 +417,7 @@ static bool live(struct swarm *swarm, struct problem *problem)
 {
     swarm->start_s = now_s();
     swarm->goal = (struct swarm_goal){.target = swarm->options.target,
-                                      .is_text = swarm->options.is_text,
+                                      .kind = swarm->options.kind,
                                       .seconds = swarm->options.seconds,
                                       .samples = swarm->options.samples};
     say_what(swarm);

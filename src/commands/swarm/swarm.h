@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "commands/swarm/swarm_score.h"
+
 #define SWARM_NODES_MAX 32
 #define SWARM_LINE_MAX  (512 * 1024) /* a log line; the last one carries the whole version */
 
@@ -36,20 +38,22 @@ struct swarm_node {
     uint64_t bytes_sent;       /* over all links */
     uint64_t bytes_received;   /* over all links */
     uint64_t tested, correct;  /* test samples of its part, in its last evaluation */
+    double tested_r2;          /* of those, where numbers are predicted */
     double tested_loss;        /* of those, the mean */
     uint64_t evaluations;      /* so far */
 
     /* From "final"; has_final says whether it is known. */
     bool has_final;
-    char id[72];                /* hexadecimal */
-    char digest[20];            /* of the version, as the node counts it */
-    char base_digest[20];       /* computed from the base itself */
-    char *version;              /* which rumors the base is the sum of */
-    double accuracy, test_loss; /* of the base: on all test samples, or on its part of a text */
-    double seconds;             /* that it ran */
-    uint64_t parameters;        /* of the model */
-    uint64_t rumors_known;      /* that the base is the sum of */
-    uint64_t rss_bytes_max;     /* most memory it had */
+    char id[72];          /* hexadecimal */
+    char digest[20];      /* of the version, as the node counts it */
+    char base_digest[20]; /* computed from the base itself */
+    char *version;        /* which rumors the base is the sum of */
+    double accuracy,
+        test_loss; /* of the base; R² for accuracy: on all test samples, or on its part of a text */
+    double seconds;         /* that it ran */
+    uint64_t parameters;    /* of the model */
+    uint64_t rumors_known;  /* that the base is the sum of */
+    uint64_t rss_bytes_max; /* most memory it had */
 };
 
 struct swarm_goal;
@@ -68,10 +72,10 @@ struct swarm_verdict {
     uint64_t sent_bytes, dense_bytes;
 };
 
-struct swarm_verdict swarm_judge(const struct swarm_node *nodes, int count, bool is_text);
+struct swarm_verdict swarm_judge(const struct swarm_node *nodes, int count, enum score_kind kind);
 
 /* swarm_score.h, of a node's last evaluation. */
-double swarm_node_score(const struct swarm_node *node, bool is_text);
+double swarm_node_score(const struct swarm_node *node, enum score_kind kind);
 
 /* What sending each step's gradient, in float32, to every other node would have taken. */
 uint64_t swarm_dense_bytes(const struct swarm_node *node, int count);
@@ -79,7 +83,7 @@ uint64_t swarm_dense_bytes(const struct swarm_node *node, int count);
 /* Bytes as a person reads them: "2.2 MB". */
 const char *swarm_amount(double bytes, char out[static 16]);
 
-void swarm_print_table(FILE *out, const struct swarm_node *nodes, int count, bool is_text);
+void swarm_print_table(FILE *out, const struct swarm_node *nodes, int count, enum score_kind kind);
 void swarm_print_traffic(FILE *out, const struct swarm_verdict *verdict);
 
 /* What is not known is null. False, with errno, when it cannot be written. */

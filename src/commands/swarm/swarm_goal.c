@@ -30,7 +30,7 @@ static bool is_target_held(struct swarm_goal *goal, const struct swarm_node *nod
             continue;
         tested += nodes[i].tested;
         if (nodes[i].tested > 0)
-            score += swarm_node_score(&nodes[i], goal->is_text) * (double)nodes[i].tested;
+            score += swarm_node_score(&nodes[i], goal->kind) * (double)nodes[i].tested;
         rounds = nodes[i].evaluations < rounds ? nodes[i].evaluations : rounds;
     }
     const uint64_t learned = swarm_goal_samples(nodes, count) - goal->samples_judged;

@@ -29,10 +29,10 @@ enum swarm_end {
 };
 
 struct swarm_goal {
-    double target;    /* score, 0 .. 1 (swarm_score.h) */
-    bool is_text;     /* what the score is of */
-    double seconds;   /* limit; 0: none was set */
-    uint64_t samples; /* limit, of all nodes together; 0: none was set */
+    double target;        /* score, 0 .. 1 (swarm_score.h) */
+    enum score_kind kind; /* what the score is of */
+    double seconds;       /* limit; 0: none was set */
+    uint64_t samples;     /* limit, of all nodes together; 0: none was set */
 
     uint64_t rounds_seen;     /* evaluations that all nodes have finished and that were judged */
     uint64_t samples_judged;  /* learned when the last round was judged */

@@ -8,6 +8,7 @@
 
 #include "commands/swarm/swarm.h"
 #include "commands/swarm/swarm_score.h"
+#include "data/arrays.h"
 
 #define DICTIONARY  "/usr/share/dictd/gcide.dict.dz" /* 40 MB of English: package dict-gcide */
 #define TEXT_PARTS  64
@@ -20,13 +21,14 @@ const char swarm_options_usage[] =
     "  --nodes N         processes to start (default 4, at most 32)\n"
     "  --model NAME      xor, mlp, lenet, resnet20, gpt-char, ... (default lenet)\n"
     "  --layers LINE     a model of your own, as in: \"dense 128, relu, dense 10\"\n"
-    "  --data NAME       idx, generated, xor, text or tokens (default: text for a model\n"
-    "                    that embeds tokens, else idx where it is installed); files of\n"
-    "                    text: --set data.text=FILE (default: the dictionary of Debian's\n"
-    "                    package dict-gcide)\n"
+    "  --data NAME       idx, npy, generated, xor, text or tokens (default: text for a\n"
+    "                    model that embeds tokens, else idx where it is installed); files\n"
+    "                    of text: --set data.text=FILE (default: the dictionary of Debian's\n"
+    "                    package dict-gcide), of arrays: --set data.x=FILE, data.y=FILE\n"
     "  --target A        stop when test accuracy stays above it (default 88); 88 and\n"
-    "                    0.88 are the same, a value above 1 is in percent. Of text: when\n"
-    "                    the bits per byte stay below it (default 3)\n"
+    "                    0.88 are the same, a value above 1 is in percent. Where numbers\n"
+    "                    are predicted: R2. Of text: when the bits per byte stay below it\n"
+    "                    (default 3)\n"
     "  --seconds S       stop after this time at the latest\n"
     "  --samples N       stop when all nodes together have learned so many\n"
     "                    (with neither: after 300 s and 400000 samples, whichever is\n"
@@ -174,9 +176,23 @@ static enum error choose_text(struct swarm_options *options, struct problem *pro
 /* As it was written: an accuracy, in percent or not, or bits per byte. */
 static double target_score(const struct swarm_options *options, double written)
 {
-    if (options->is_text)
+    if (options->kind == SCORE_OF_TEXT)
         return swarm_score_of_bits(written < 0 ? TARGET_BITS : written);
     return written < 0 ? TARGET : written > 1 ? written / 100 : written;
+}
+
+/* What files of NumPy's hold says whether there are classes or numbers. */
+static enum error find_kind(struct swarm_options *options, struct problem *problem)
+{
+    const struct config_data *data = &options->config.data;
+    bool is_regression = false;
+    enum error error = OK;
+    if (data->source == DATASET_NPY && data->y[0])
+        error = arrays_are_regression(data->y, &is_regression, problem);
+    options->kind = data->source == DATASET_TEXT ? SCORE_OF_TEXT
+                    : is_regression              ? SCORE_OF_NUMBERS
+                                                 : SCORE_OF_CLASSES;
+    return error;
 }
 
 static enum error complete(struct swarm_options *options, struct problem *problem)
@@ -186,9 +202,10 @@ static enum error complete(struct swarm_options *options, struct problem *proble
     if (model_line_tokens(layers_of(&options->config)) > 0 &&
         (!options->names_data || dataset_is_sequences(options->config.data.source)))
         error = choose_text(options, problem);
-    options->is_text = options->config.data.source == DATASET_TEXT;
+    if (error == OK)
+        error = find_kind(options, problem);
     options->target = target_score(options, options->target);
-    if (error == OK && options->is_text && options->target < 0)
+    if (error == OK && options->kind == SCORE_OF_TEXT && options->target < 0)
         return problem_set(problem, MALFORMED,
                            "--target: of text it is in bits per byte, from 0 to 8");
     return error == OK ? config_check(&options->config, problem) : error;

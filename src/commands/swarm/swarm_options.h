@@ -3,6 +3,7 @@
 #define HEARSAY_COMMANDS_SWARM_SWARM_OPTIONS_H
 
 #include "base/error.h"
+#include "commands/swarm/swarm_score.h"
 #include "config/config.h"
 
 #define SWARM_SETS_MAX 64
@@ -11,7 +12,7 @@ struct swarm_options {
     struct config config;            /* what all nodes have in common */
     int nodes;                       /* processes to start */
     bool names_data;                 /* --data was given */
-    bool is_text;                    /* what is learned: bytes of text, else images */
+    enum score_kind kind;            /* what its score is of */
     double target;                   /* score, 0 .. 1 (swarm_score.h) */
     uint32_t evaluate_parts;         /* a node's part of the test set is cut into so many, and it
                                         looks at one: long texts take long */

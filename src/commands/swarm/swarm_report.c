@@ -39,6 +39,12 @@ static void read_stats(struct swarm_node *node, const json_t *line)
     node->bytes_received = number(line, "bytes_received");
 }
 
+/* What was right of the test; of numbers, R². */
+static double part_of(const json_t *line)
+{
+    return real(line, json_object_get(line, "r2") ? "r2" : "accuracy");
+}
+
 static void read_final(struct swarm_node *node, const json_t *line)
 {
     const char *version = json_string_value(json_object_get(line, "version"));
@@ -47,7 +53,7 @@ static void read_final(struct swarm_node *node, const json_t *line)
     text(node->digest, sizeof node->digest, line, "digest");
     text(node->base_digest, sizeof node->base_digest, line, "base_digest");
     node->version = version ? strdup(version) : NULL;
-    node->accuracy = real(line, "accuracy");
+    node->accuracy = part_of(line);
     node->test_loss = real(line, "loss");
     node->seconds = real(line, "seconds");
     node->parameters = number(line, "parameters");
@@ -72,6 +78,7 @@ bool swarm_read_line(struct swarm_node *node, const char *bytes)
     } else if (strcmp(note, "evaluated") == 0) {
         node->tested = number(line, "tested");
         node->correct = number(line, "correct");
+        node->tested_r2 = real(line, "r2");
         node->tested_loss = real(line, "loss");
         node->evaluations++;
     } else if (strcmp(note, "final") == 0 && !node->has_final) {
@@ -123,17 +130,19 @@ bool swarm_node_finished(const struct swarm_node *node)
     return node->has_final && WIFEXITED(node->exit_status) && WEXITSTATUS(node->exit_status) == 0;
 }
 
-double swarm_node_score(const struct swarm_node *node, bool is_text)
+double swarm_node_score(const struct swarm_node *node, enum score_kind kind)
 {
-    return swarm_score(is_text, (double)node->correct / (double)node->tested, node->tested_loss);
+    const double accuracy = (double)node->correct / (double)node->tested;
+    return swarm_score(kind, kind == SCORE_OF_NUMBERS ? node->tested_r2 : accuracy,
+                       node->tested_loss);
 }
 
-static double final_score(const struct swarm_node *node, bool is_text)
+static double final_score(const struct swarm_node *node, enum score_kind kind)
 {
-    return swarm_score(is_text, node->accuracy, node->test_loss);
+    return swarm_score(kind, node->accuracy, node->test_loss);
 }
 
-struct swarm_verdict swarm_judge(const struct swarm_node *nodes, int count, bool is_text)
+struct swarm_verdict swarm_judge(const struct swarm_node *nodes, int count, enum score_kind kind)
 {
     double scores = 0;
     struct swarm_verdict verdict = {.same_model = true, .score = NAN};
@@ -146,8 +155,8 @@ struct swarm_verdict swarm_judge(const struct swarm_node *nodes, int count, bool
             continue;
         verdict.finished++;
         verdict.rumors = node->rumors_known;
-        scores += final_score(node, is_text);
-        verdict.score = fmin(final_score(node, is_text), verdict.score);
+        scores += final_score(node, kind);
+        verdict.score = fmin(final_score(node, kind), verdict.score);
         if (!first)
             first = node;
         verdict.same_model &= strcmp(node->digest, first->digest) == 0 &&
@@ -155,7 +164,7 @@ struct swarm_verdict swarm_judge(const struct swarm_node *nodes, int count, bool
                               same_version(node, first);
     }
     verdict.same_model &= verdict.finished > 0;
-    if (is_text && verdict.finished > 0)
+    if (kind == SCORE_OF_TEXT && verdict.finished > 0)
         verdict.score = scores / verdict.finished; /* each has tested a part */
     return verdict;
 }
@@ -185,11 +194,11 @@ static void describe_end(const struct swarm_node *node, char *out, size_t bytes)
         (void)snprintf(out, bytes, "ended with exit code %d", WEXITSTATUS(node->exit_status));
 }
 
-void swarm_print_table(FILE *out, const struct swarm_node *nodes, int count, bool is_text)
+void swarm_print_table(FILE *out, const struct swarm_node *nodes, int count, enum score_kind kind)
 {
     (void)fprintf(out, "\n%4s  %-8s  %*s  %-16s  %7s  %7s  %8s  %8s\n", "node", "id",
-                  is_text ? 15 : 8, swarm_score_name(is_text), "digest", "samples", "per s", "sent",
-                  "received");
+                  kind == SCORE_OF_TEXT ? 15 : 8, swarm_score_name(kind), "digest", "samples",
+                  "per s", "sent", "received");
     for (int i = 0; i < count; i++) {
         const struct swarm_node *node = &nodes[i];
         char sent[16], received[16], end[64], score[SCORE_TEXT];
@@ -199,7 +208,7 @@ void swarm_print_table(FILE *out, const struct swarm_node *nodes, int count, boo
             continue;
         }
         (void)fprintf(out, "%4d  %-8.8s  %8s  %-16s  %7" PRIu64 "  %7.0f  %8s  %8s\n", i + 1,
-                      node->id, swarm_score_text(score, is_text, final_score(node, is_text)),
+                      node->id, swarm_score_text(score, kind, final_score(node, kind)),
                       node->base_digest, node->samples, (double)node->samples / node->seconds,
                       swarm_amount((double)node->bytes_sent, sent),
                       swarm_amount((double)node->bytes_received, received));
@@ -225,12 +234,18 @@ static json_t *real_json(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-static json_t *node_json(const struct swarm_node *node, int count)
+static const char *json_key(enum score_kind kind)
+{
+    return kind == SCORE_OF_TEXT ? "bits_per_byte" : kind == SCORE_OF_NUMBERS ? "r2" : "accuracy";
+}
+
+static json_t *node_json(const struct swarm_node *node, int count, enum score_kind kind)
 {
     return json_pack("{s:s, s:o, s:o, s:s, s:s, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I, "
                      "s:I, s:b}",
-                     "id", node->id, "accuracy", real_json(node->has_final ? node->accuracy : NAN),
-                     "loss", real_json(node->has_final ? node->test_loss : NAN), "version",
+                     "id", node->id, kind == SCORE_OF_NUMBERS ? "r2" : "accuracy",
+                     real_json(node->has_final ? node->accuracy : NAN), "loss",
+                     real_json(node->has_final ? node->test_loss : NAN), "version",
                      node->version ? node->version : "", "digest", node->base_digest, "samples",
                      (json_int_t)node->samples, "samples_per_second",
                      node->seconds > 0 ? (double)node->samples / node->seconds : 0.0, "bytes_sent",
@@ -246,18 +261,18 @@ static json_t *node_json(const struct swarm_node *node, int count)
 bool swarm_write_json(FILE *out, const struct swarm_node *nodes, int count,
                       const struct swarm_goal *goal, bool ok)
 {
-    const bool is_text = goal->is_text;
-    const struct swarm_verdict verdict = swarm_judge(nodes, count, is_text);
+    const enum score_kind kind = goal->kind;
+    const struct swarm_verdict verdict = swarm_judge(nodes, count, kind);
     json_t *list = json_array();
     for (int i = 0; i < count; i++)
-        (void)json_array_append_new(list, node_json(&nodes[i], count));
-    json_t *root = json_pack("{s:b, s:b, s:i, s:f, s:o, s:I, s:I, s:o}", "ok", (int)ok,
-                             "same_model", (int)verdict.same_model, "finished", verdict.finished,
-                             "target", is_text ? swarm_score_bits(goal->target) : goal->target,
-                             is_text ? "bits_per_byte" : "accuracy",
-                             real_json(is_text ? swarm_score_bits(verdict.score) : verdict.score),
-                             "bytes_sent", (json_int_t)verdict.sent_bytes, "dense_bytes",
-                             (json_int_t)verdict.dense_bytes, "nodes", list);
+        (void)json_array_append_new(list, node_json(&nodes[i], count, kind));
+    json_t *root = json_pack(
+        "{s:b, s:b, s:i, s:f, s:o, s:I, s:I, s:o}", "ok", (int)ok, "same_model",
+        (int)verdict.same_model, "finished", verdict.finished, "target",
+        kind == SCORE_OF_TEXT ? swarm_score_bits(goal->target) : goal->target, json_key(kind),
+        real_json(kind == SCORE_OF_TEXT ? swarm_score_bits(verdict.score) : verdict.score),
+        "bytes_sent", (json_int_t)verdict.sent_bytes, "dense_bytes",
+        (json_int_t)verdict.dense_bytes, "nodes", list);
     const size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(9);
     const bool written = root && json_dumpf(root, out, flags) == 0 && fputc('\n', out) != EOF;
     json_decref(root);

@@ -16,19 +16,21 @@ double swarm_score_bits(double score)
 }
 
 /* A model that is worse than none knows nothing. */
-double swarm_score(bool is_text, double accuracy, double loss)
+double swarm_score(enum score_kind kind, double part, double loss)
 {
-    return is_text ? fmax(swarm_score_of_bits(loss / log(2)), 0) : accuracy;
+    if (kind == SCORE_OF_TEXT)
+        return fmax(swarm_score_of_bits(loss / log(2)), 0);
+    return kind == SCORE_OF_NUMBERS ? fmax(part, 0) : part;
 }
 
-const char *swarm_score_name(bool is_text)
+const char *swarm_score_name(enum score_kind kind)
 {
-    return is_text ? "text" : "accuracy";
+    return kind == SCORE_OF_TEXT ? "text" : kind == SCORE_OF_NUMBERS ? "R2" : "accuracy";
 }
 
-const char *swarm_score_text(char out[static SCORE_TEXT], bool is_text, double score)
+const char *swarm_score_text(char out[static SCORE_TEXT], enum score_kind kind, double score)
 {
-    if (is_text)
+    if (kind == SCORE_OF_TEXT)
         (void)snprintf(out, SCORE_TEXT, "%.3f bits/byte", swarm_score_bits(score));
     else
         (void)snprintf(out, SCORE_TEXT, "%.2f %%", 100 * score);

@@ -61,7 +61,7 @@ struct totals {
     int losses;
 };
 
-static struct totals add_up(const struct swarm_node *nodes, int count, bool is_text)
+static struct totals add_up(const struct swarm_node *nodes, int count, enum score_kind kind)
 {
     struct totals totals = {.samples = swarm_goal_samples(nodes, count)};
     for (int i = 0; i < count; i++) {
@@ -73,7 +73,7 @@ static struct totals add_up(const struct swarm_node *nodes, int count, bool is_t
             continue;
         totals.tested += node->tested;
         if (node->tested > 0)
-            totals.score += swarm_node_score(node, is_text) * (double)node->tested;
+            totals.score += swarm_node_score(node, kind) * (double)node->tested;
         totals.evaluations += node->evaluations;
         if (isfinite(node->samples_per_second))
             totals.rate += node->samples_per_second;
@@ -90,10 +90,10 @@ static double score_of(const struct totals *totals)
     return totals->score / (double)totals->tested;
 }
 
-static const char *score_or_dash(char out[static SCORE_TEXT], bool known, bool is_text,
+static const char *score_or_dash(char out[static SCORE_TEXT], bool known, enum score_kind kind,
                                  double score)
 {
-    return known ? swarm_score_text(out, is_text, score) : "-";
+    return known ? swarm_score_text(out, kind, score) : "-";
 }
 
 /* A value, or "-" while it is not known. */
@@ -114,8 +114,8 @@ static void print_line(FILE *out, const struct totals *totals, const struct swar
                   "%5.0f s  %s %s  loss %s  %s samples/s  %" PRIu64
                   " samples  sent %s  rumors published %" PRIu64 ", received %" PRIu64
                   "  limit used to %.0f %%\n",
-                  seconds, swarm_score_name(goal->is_text),
-                  score_or_dash(score, totals->tested > 0, goal->is_text, score_of(totals)),
+                  seconds, swarm_score_name(goal->kind),
+                  score_or_dash(score, totals->tested > 0, goal->kind, score_of(totals)),
                   known_or_dash(loss, totals->losses > 0, "%.3f", totals->loss / totals->losses),
                   known_or_dash(rate, totals->rate > 0, "%.0f", totals->rate), totals->samples,
                   swarm_amount((double)totals->sent, sent), totals->published, totals->received,
@@ -169,12 +169,12 @@ static void draw_bars(struct swarm_view *view, FILE *out, const struct swarm_scr
 {
     char text[LINE_BYTES], score[SCORE_TEXT], rate[16], sent[16];
     const double now = totals->tested > 0 ? score_of(totals) : 0;
-    const char *known = score_or_dash(score, totals->tested > 0, goal->is_text, now);
-    if (goal->is_text)
+    const char *known = score_or_dash(score, totals->tested > 0, goal->kind, now);
+    if (goal->kind == SCORE_OF_TEXT)
         (void)snprintf(text, sizeof text, "%s, to be %.4g", known, swarm_score_bits(goal->target));
     else
         (void)snprintf(text, sizeof text, "%s of %.4g %%", known, 100 * goal->target);
-    draw_bar(view, out, screen, swarm_score_name(goal->is_text),
+    draw_bar(view, out, screen, swarm_score_name(goal->kind),
              goal->target > 0 ? now / goal->target : 1, text);
     const double used = swarm_goal_used(goal, totals->samples, seconds);
     (void)snprintf(text, sizeof text, "%.0f %% used", 100 * used);
@@ -204,7 +204,7 @@ static void draw_curve(struct swarm_view *view, FILE *out, const struct swarm_sc
     struct plot plot = {.rows = rows, .low = lowest(view, target), .is_utf8 = screen->is_utf8};
     const int width = screen->columns - PLOT_MARGIN - 2;
     char low[16];
-    if (goal->is_text)
+    if (goal->kind == SCORE_OF_TEXT)
         (void)snprintf(low, sizeof low, "%.1f b", swarm_score_bits(plot.low));
     else
         (void)snprintf(low, sizeof low, "%.0f %%", 100 * plot.low);
@@ -212,7 +212,7 @@ static void draw_curve(struct swarm_view *view, FILE *out, const struct swarm_sc
     plot_line(&plot, target);
     plot_curve(&plot, view->at_s, view->score, view->points, seconds);
     for (int row = 0; row < rows; row++) {
-        const char *top = goal->is_text ? "0 bits" : "100 %";
+        const char *top = goal->kind == SCORE_OF_TEXT ? "0 bits" : "100 %";
         const char *side = row == 0 ? top : row == rows - 1 ? low : "";
         (void)fprintf(out, "%*s %s" CYAN, PLOT_MARGIN - 2, side, screen->is_utf8 ? "│" : "|");
         plot_print_row(&plot, out, row);
@@ -230,7 +230,7 @@ static const char *state_of(const struct swarm_node *node)
 }
 
 static void draw_node(struct swarm_view *view, FILE *out, int columns,
-                      const struct swarm_node *node, bool is_text, int i)
+                      const struct swarm_node *node, enum score_kind kind, int i)
 {
     char line[LINE_BYTES], rate[16], score[SCORE_TEXT], loss[16], sent[16], received[16];
     const bool is_up = node->pid != 0;
@@ -238,8 +238,8 @@ static void draw_node(struct swarm_view *view, FILE *out, int columns,
                    state_of(node),
                    known_or_dash(rate, is_up && node->samples_per_second > 0, "%.0f",
                                  node->samples_per_second),
-                   node->samples, is_text ? 17 : 10,
-                   score_or_dash(score, node->tested > 0, is_text, swarm_node_score(node, is_text)),
+                   node->samples, kind == SCORE_OF_TEXT ? 17 : 10,
+                   score_or_dash(score, node->tested > 0, kind, swarm_node_score(node, kind)),
                    known_or_dash(loss, node->steps > 0 && isfinite(node->loss), "%.3f", node->loss),
                    swarm_amount((double)node->bytes_sent, sent),
                    swarm_amount((double)node->bytes_received, received), node->neighbours);
@@ -248,16 +248,16 @@ static void draw_node(struct swarm_view *view, FILE *out, int columns,
 
 /* In so many lines, the heading's among them. */
 static void draw_nodes(struct swarm_view *view, FILE *out, int columns,
-                       const struct swarm_node *nodes, int count, bool is_text, int lines)
+                       const struct swarm_node *nodes, int count, enum score_kind kind, int lines)
 {
     char text[LINE_BYTES];
     const int shown = count <= lines - 1 ? count : lines - 2;
     (void)snprintf(text, sizeof text, "%4s  %-8s%8s%10s%*s%8s%10s%10s%7s", "node", "state", "per s",
-                   "samples", is_text ? 17 : 10, swarm_score_name(is_text), "loss", "sent",
-                   "received", "peers");
+                   "samples", kind == SCORE_OF_TEXT ? 17 : 10, swarm_score_name(kind), "loss",
+                   "sent", "received", "peers");
     draw_text(view, out, columns, text);
     for (int i = 0; i < shown; i++)
-        draw_node(view, out, columns, &nodes[i], is_text, i + 1);
+        draw_node(view, out, columns, &nodes[i], kind, i + 1);
     if (shown < count) {
         (void)snprintf(text, sizeof text, "      and %d more", count - shown);
         draw_text(view, out, columns, text);
@@ -268,7 +268,7 @@ static void draw(struct swarm_view *view, FILE *out, const struct swarm_screen *
                  const struct swarm_node *nodes, int count, const struct swarm_goal *goal,
                  double seconds)
 {
-    const struct totals totals = add_up(nodes, count, goal->is_text);
+    const struct totals totals = add_up(nodes, count, goal->kind);
     const int bars = 3, blanks = 2;
     const int left = screen->rows - 1 - bars - blanks; /* the cursor stands below */
     int curve = left - 1 - count < PLOT_ROWS ? left - 1 - count : PLOT_ROWS;
@@ -287,7 +287,7 @@ static void draw(struct swarm_view *view, FILE *out, const struct swarm_screen *
     }
     if (left - curve >= 3) {
         draw_text(view, out, screen->columns, "");
-        draw_nodes(view, out, screen->columns, nodes, count, goal->is_text, left - curve);
+        draw_nodes(view, out, screen->columns, nodes, count, goal->kind, left - curve);
     }
     (void)fputs(REST_BELOW, out);
 }
@@ -297,7 +297,7 @@ void swarm_view_show(struct swarm_view *view, FILE *out, const struct swarm_scre
                      double seconds)
 {
     CHECK(count >= 0 && count <= SWARM_NODES_MAX);
-    const struct totals totals = add_up(nodes, count, goal->is_text);
+    const struct totals totals = add_up(nodes, count, goal->kind);
     if (totals.tested > 0 && totals.evaluations != view->evaluations) {
         view->evaluations = totals.evaluations;
         add_point(view, seconds, score_of(&totals));

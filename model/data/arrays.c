@@ -1,0 +1,350 @@
+#include "data/arrays.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/array_run.h"
+#include "data/slice.h"
+#include "data/tally.h"
+
+#define SIDE_MAX   65536               /* of a shape, and numbers to be predicted of a sample */
+#define SAMPLE_MAX ((uint64_t)1 << 24) /* numbers of a sample */
+
+/* The run of x and y, and which of its samples become the data set. */
+struct source {
+    struct array_run x, y;
+    uint32_t learned;              /* the first so many are for training */
+    uint32_t from, to;             /* range of the data set, before it is cut into shards */
+    struct slice_of_samples slice; /* of the range; keep NULL: all of it */
+};
+
+/* One pass over a run. */
+struct filling {
+    const struct source *source;
+    struct dataset *dataset;
+    struct tally tally; /* x of bytes */
+    int32_t highest;    /* y of labels */
+    uint32_t kept;      /* samples so far */
+};
+
+static bool has_test(const struct dataset_options *options)
+{
+    return (options->test_x && options->test_x[0]) || (options->test_y && options->test_y[0]);
+}
+
+static bool is_kept(const struct source *source, uint32_t at)
+{
+    return at >= source->from && at < source->to &&
+           (!source->slice.keep || source->slice.keep[at - source->from]);
+}
+
+/* What y and x may hold. */
+
+static enum error check_y(const struct array_run *y, struct problem *problem)
+{
+    const struct npy_file *like = &y->like;
+    const char *path = y->list.path[0];
+    char type[NPY_NAME_BYTES];
+    if (!arrays_are_numbers(like) && like->size != 1)
+        return problem_set(problem, MISMATCH,
+                           "%.300s: has %llu numbers of %s for each sample, and a label is one; "
+                           "write one label each, or, to predict numbers, y.astype(np.float32)",
+                           path, (unsigned long long)like->size, npy_file_type(type, like));
+    if (like->rank > 2)
+        return problem_set(problem, MISMATCH,
+                           "%.300s: has %d dimensions, and y has one, or two where a sample is "
+                           "predicted as several numbers; write y.reshape(len(y), -1)",
+                           path, like->rank);
+    if (like->size > SIDE_MAX)
+        return problem_set(
+            problem, TOO_BIG,
+            "%.300s: has %llu numbers for each sample, and %d can be predicted; take "
+            "fewer",
+            path, (unsigned long long)like->size, SIDE_MAX);
+    return OK;
+}
+
+static enum error check_x(const struct array_run *x, struct problem *problem)
+{
+    const struct npy_file *like = &x->like;
+    char type[NPY_NAME_BYTES];
+    if (like->kind == 'b' || like->kind == 'f' || (like->kind == 'u' && like->bytes == 1))
+        return OK;
+    return problem_set(problem, MISMATCH,
+                       "%.300s: holds %s, and samples are uint8 or float32; convert them: "
+                       "np.save(FILE, x.astype(np.float32))",
+                       x->list.path[0], npy_file_type(type, like));
+}
+
+enum error arrays_shape(const struct npy_file *file, struct shape *shape, struct problem *problem)
+{
+    const int rank = file->rank;
+    uint64_t sides[3] = {1, rank > 2 ? file->dims[rank - 2] : 1,
+                         rank > 1 ? file->dims[rank - 1] : 1};
+    for (int i = 1; i < rank - 2; i++)
+        sides[0] *= file->dims[i]; /* file->size was counted: no overflow */
+    if (file->size > SAMPLE_MAX || sides[0] > SIDE_MAX || sides[1] > SIDE_MAX ||
+        sides[2] > SIDE_MAX)
+        return problem_set(problem, TOO_BIG,
+                           "%.200s: its samples are %llux%llux%llu (channels, height, width), and "
+                           "sides of %d and %llu numbers in all can be learned; cut or shrink them",
+                           file->path, (unsigned long long)sides[0], (unsigned long long)sides[1],
+                           (unsigned long long)sides[2], SIDE_MAX, (unsigned long long)SAMPLE_MAX);
+    *shape = (struct shape){(int)sides[0], (int)sides[1], (int)sides[2], 0};
+    return OK;
+}
+
+/* Reading. */
+
+static int64_t label_at(const struct npy_file *like, const void *labels, uint32_t i)
+{
+    const bool is_signed = like->kind == 'i';
+    switch (like->bytes) {
+    case 1:
+        return is_signed ? ((const int8_t *)labels)[i] : ((const uint8_t *)labels)[i];
+    case 2:
+        return is_signed ? ((const int16_t *)labels)[i] : ((const uint16_t *)labels)[i];
+    case 4:
+        return is_signed ? ((const int32_t *)labels)[i] : (int64_t)((const uint32_t *)labels)[i];
+    default: /* one too large for a sign is too large anyway: it becomes negative or stays large */
+        return ((const int64_t *)labels)[i];
+    }
+}
+
+static enum error take_labels(void *context, const struct array_block *block,
+                              struct problem *problem)
+{
+    struct filling *filling = context;
+    const struct npy_file *like = &filling->source->y.like;
+    for (uint32_t i = 0; i < block->count; i++) {
+        const int64_t label = label_at(like, block->data, i);
+        const bool is_huge = label >= DATASET_TOKENS_MAX || (label < 0 && like->kind == 'u');
+        if (is_huge || label < 0)
+            return problem_set(problem, is_huge ? TOO_BIG : MALFORMED,
+                               "%.300s: the label of sample %u is %s%lld, and labels are whole "
+                               "numbers from 0 to %d: number the classes from 0",
+                               block->path, block->at + i, is_huge && label < 0 ? "above " : "",
+                               is_huge && label < 0 ? (long long)INT64_MAX : (long long)label,
+                               DATASET_TOKENS_MAX - 1);
+        if (label > filling->highest)
+            filling->highest = (int32_t)label;
+        if (is_kept(filling->source, block->at + i))
+            filling->dataset->labels[filling->kept++] = (int32_t)label;
+    }
+    return OK;
+}
+
+size_t arrays_first_broken(const float *numbers, size_t count)
+{
+    size_t i = 0;
+    while (i < count && isfinite(numbers[i]))
+        i++;
+    return i;
+}
+
+static enum error check_finite(const struct array_block *block, size_t size,
+                               struct problem *problem)
+{
+    const float *numbers = block->data;
+    const size_t at = arrays_first_broken(numbers, block->count * size);
+    if (at == block->count * size)
+        return OK;
+    return problem_set(problem, MALFORMED,
+                       "%.300s: sample %zu holds %s, and only finite numbers can be learned; take "
+                       "such samples out or fill them in (np.isfinite, np.nan_to_num)",
+                       block->path, block->at + at / size, isnan(numbers[at]) ? "NaN" : "infinity");
+}
+
+/* Rows of floats that are kept, one after the other. */
+static enum error take_rows(struct filling *filling, const struct array_block *block, size_t size,
+                            float *rows, struct problem *problem)
+{
+    const enum error error = check_finite(block, size, problem);
+    for (uint32_t i = 0; error == OK && i < block->count; i++)
+        if (is_kept(filling->source, block->at + i))
+            memcpy(rows + filling->kept++ * size, (const float *)block->data + i * size,
+                   size * sizeof *rows);
+    return error;
+}
+
+static enum error take_targets(void *context, const struct array_block *block,
+                               struct problem *problem)
+{
+    struct filling *filling = context;
+    return take_rows(filling, block, (size_t)filling->source->y.like.size,
+                     filling->dataset->targets, problem);
+}
+
+static enum error take_numbers(void *context, const struct array_block *block,
+                               struct problem *problem)
+{
+    struct filling *filling = context;
+    return take_rows(filling, block, (size_t)filling->source->x.like.size,
+                     filling->dataset->numbers, problem);
+}
+
+/* All bytes of the training are counted, whatever the shard. */
+static enum error take_pixels(void *context, const struct array_block *block,
+                              struct problem *problem)
+{
+    struct filling *filling = context;
+    const size_t size = (size_t)filling->source->x.like.size;
+    (void)problem;
+    tally_add(&filling->tally, block->data, block->count * size);
+    for (uint32_t i = 0; i < block->count; i++)
+        if (is_kept(filling->source, block->at + i))
+            memcpy(filling->dataset->pixels + filling->kept++ * size,
+                   (const uint8_t *)block->data + i * size, size);
+    return OK;
+}
+
+/* Room for the samples, whose count and shape are set. */
+static enum error take_memory(struct dataset *dataset, const struct source *source,
+                              struct problem *problem)
+{
+    const size_t count = dataset->count, size = shape_size(dataset->shape);
+    const size_t width = (size_t)source->y.like.size;
+    if (source->x.like.kind == 'f')
+        dataset->numbers = malloc(count * size * sizeof *dataset->numbers);
+    else
+        dataset->pixels = malloc(count * size);
+    if (arrays_are_numbers(&source->y.like))
+        dataset->targets = malloc(count * width * sizeof *dataset->targets);
+    else
+        dataset->labels = malloc(count * sizeof *dataset->labels);
+    if ((dataset->pixels || dataset->numbers) && (dataset->labels || dataset->targets))
+        return OK;
+    return problem_set(problem, FAILED,
+                       "no memory left for %zu samples of %zu numbers; use more shards or a larger "
+                       "machine",
+                       count, size);
+}
+
+static enum error read_y(struct dataset *dataset, const struct source *source,
+                         struct problem *problem)
+{
+    struct filling filling = {.source = source, .dataset = dataset, .highest = 1};
+    const bool is_regression = dataset->targets != NULL;
+    const enum error error =
+        array_run_read(&source->y, 0, source->y.count, is_regression ? take_targets : take_labels,
+                       &filling, problem);
+    dataset->classes = is_regression ? (int)source->y.like.size : filling.highest + 1;
+    CHECK(error != OK || filling.kept == dataset->count);
+    return error;
+}
+
+static enum error read_x(struct dataset *dataset, const struct source *source,
+                         struct problem *problem)
+{
+    struct filling filling = {.source = source, .dataset = dataset};
+    const bool has_pixels = dataset->pixels != NULL;
+    const enum error error =
+        array_run_read(&source->x, source->from, source->to,
+                       has_pixels ? take_pixels : take_numbers, &filling, problem);
+    if (error != OK)
+        return error;
+    CHECK(filling.kept == dataset->count);
+    dataset->mean = 0;
+    dataset->scale = 1;
+    if (has_pixels)
+        tally_normalise(&filling.tally, dataset);
+    return OK;
+}
+
+/* The files. */
+
+static enum error open_pair(struct source *source, const char *x, const char *y, bool test,
+                            struct problem *problem)
+{
+    enum error error = array_run_open(&source->x, x, test ? "data.test_x" : "data.x", problem);
+    if (error == OK)
+        error = array_run_open(&source->y, y, test ? "data.test_y" : "data.y", problem);
+    if (error == OK)
+        error = check_x(&source->x, problem);
+    if (error == OK)
+        error = check_y(&source->y, problem);
+    if (error == OK && source->x.count != source->y.count)
+        error = problem_set(problem, MISMATCH,
+                            "%s has %u samples and %s %u; name files that belong together",
+                            source->x.key, source->x.count, source->y.key, source->y.count);
+    return error;
+}
+
+/* The files of the training, where there are others for the test, may not be among those. */
+static enum error check_apart(const struct source *source, const char *test_x,
+                              struct problem *problem)
+{
+    struct file_list test;
+    enum error error = file_list_read(&test, test_x, "data.test_x", problem);
+    if (error != OK)
+        return error;
+    error = file_list_apart(&source->x.list, &test, "data.test_x", problem);
+    file_list_free(&test);
+    return error;
+}
+
+static enum error open_source(struct source *source, const struct dataset_options *options,
+                              bool train, struct problem *problem)
+{
+    const bool apart = has_test(options), of_test = apart && !train;
+    enum error error = open_pair(source, of_test ? options->test_x : options->x,
+                                 of_test ? options->test_y : options->y, of_test, problem);
+    if (error == OK && apart && train)
+        error = check_apart(source, options->test_x, problem);
+    if (error != OK)
+        return error;
+    const uint32_t count = source->x.count;
+    source->learned = apart ? count : (uint32_t)((uint64_t)count * 9 / 10);
+    source->from = train || apart ? 0 : source->learned;
+    source->to = train ? source->learned : count;
+    if (source->from == source->to)
+        return problem_set(
+            problem, MISMATCH,
+            "%s has %u samples, and the last tenth is the test; give more, or arrays "
+            "of their own for the test (data.test_x and data.test_y)",
+            source->x.key, count);
+    return train ? slice_new(&source->slice, options, source->to - source->from, problem) : OK;
+}
+
+static enum error load(struct dataset *dataset, struct source *source,
+                       const struct dataset_options *options, bool train, struct problem *problem)
+{
+    enum error error = open_source(source, options, train, problem);
+    if (error == OK)
+        error = arrays_shape(&source->x.like, &dataset->shape, problem);
+    if (error != OK)
+        return error;
+    dataset->count = source->slice.keep ? source->slice.kept : source->to - source->from;
+    error = take_memory(dataset, source, problem);
+    if (error == OK)
+        error = read_y(dataset, source, problem);
+    return error == OK ? read_x(dataset, source, problem) : error;
+}
+
+enum error arrays_are_regression(const char *y, bool *is_regression, struct problem *problem)
+{
+    struct array_run run;
+    const enum error error = array_run_open(&run, y, "data.y", problem);
+    if (error != OK)
+        return error;
+    *is_regression = arrays_are_numbers(&run.like);
+    array_run_close(&run);
+    return OK;
+}
+
+enum error arrays_load(struct dataset *dataset, const struct dataset_options *options, bool train,
+                       struct problem *problem)
+{
+    struct source source = {.learned = 0};
+    struct dataset loaded = {0};
+    const enum error error = load(&loaded, &source, options, train, problem);
+    array_run_close(&source.x);
+    array_run_close(&source.y);
+    free(source.slice.keep);
+    if (error == OK)
+        *dataset = loaded;
+    else
+        dataset_free(&loaded);
+    return error;
+}

@@ -1,0 +1,49 @@
+/* Samples and what is to be predicted of them, from NumPy's files.
+ *
+ *   data.x ─► npy_file.h ─► one run of samples ─┬─ the first nine tenths ─ shard k of n ─► training
+ *   data.y ─► the same ───► labels or numbers ──┴─ the last tenth ─────────────────────► test
+ *   with arrays for the test (data.test_x and data.test_y), all of the others are for training
+ *
+ * x is uint8 (or bool), normalised as pixels are, or float32, taken as it is. Its shape, without
+ * the samples, becomes channels, height and width:
+ *
+ *   none     one number           1 x 1 x 1
+ *   k        a table's row        1 x 1 x k
+ *   h, w     an image             1 x h x w
+ *   …, h, w  several, a volume    … x h x w: all dimensions before the last two are channels
+ *
+ * y is of any type of integers: labels, one for each sample; or float32: so many numbers for each.
+ * Only what is kept is held in memory. Held by tests/unit/model/test_arrays.c.
+ */
+#ifndef HEARSAY_MODEL_DATA_ARRAYS_H
+#define HEARSAY_MODEL_DATA_ARRAYS_H
+
+#include <stdbool.h>
+
+#include "data/dataset.h"
+#include "data/npy_file.h"
+
+/* For dataset_load_train and dataset_load_test; options.shard < options.shards. MALFORMED: a file
+ * is not as it should be, or holds what cannot be learned. MISMATCH: the files do not go together,
+ * or are too few samples. The dataset is written only on OK. */
+enum error arrays_load(struct dataset *dataset, const struct dataset_options *options, bool train,
+                       struct problem *problem) MUST_USE;
+
+/* The shape that a sample of such a file is given. TOO_BIG: it has too many numbers. */
+enum error arrays_shape(const struct npy_file *file, struct shape *shape,
+                        struct problem *problem) MUST_USE;
+
+/* The file holds numbers to be predicted, not labels. */
+static inline bool arrays_are_numbers(const struct npy_file *file)
+{
+    return file->kind == 'f';
+}
+
+/* Whether the files of such a list (data.y) hold numbers to be predicted. */
+enum error arrays_are_regression(const char *y, bool *is_regression,
+                                 struct problem *problem) MUST_USE;
+
+/* The index of the first number that is NaN or infinite; count: there is none. */
+size_t arrays_first_broken(const float *numbers, size_t count);
+
+#endif

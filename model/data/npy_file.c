@@ -1,0 +1,292 @@
+#include "data/npy_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "data/npy_header.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the files' order is the machine's");
+
+#define MAGIC        "\x93NUMPY"
+#define MAGIC_BYTES  6
+#define PREFIX_BYTES 12 /* magic, version and the longer of both lengths */
+#define HEADER_MAX   ((size_t)1 << 20)
+#define REMEDY       "write it with np.save, or download it again"
+
+static enum error fail_to_read(const struct npy_file *file, struct problem *problem)
+{
+    return problem_set(problem, FAILED, "%.300s: cannot be read: %s; check the disk", file->path,
+                       strerror(errno));
+}
+
+static enum error no_npy(const struct npy_file *file, const unsigned char *begin, size_t bytes,
+                         struct problem *problem)
+{
+    if (bytes >= 4 && memcmp(begin, "PK\3\4", 4) == 0)
+        return problem_set(problem, MALFORMED,
+                           "%.300s: is a .npz, an archive of arrays; write each of them to a file "
+                           "of its own with np.save",
+                           file->path);
+    return problem_set(problem, MALFORMED,
+                       "%.300s: is not a .npy file: it does not begin as NumPy "
+                       "writes them; " REMEDY,
+                       file->path);
+}
+
+/* Where the header begins, and how long it is. */
+static enum error read_prefix(const struct npy_file *file, size_t *begins, size_t *length,
+                              struct problem *problem)
+{
+    unsigned char prefix[PREFIX_BYTES];
+    const ssize_t got = pread(file->fd, prefix, sizeof prefix, 0);
+    if (got < 0)
+        return fail_to_read(file, problem);
+    if (got < MAGIC_BYTES || memcmp(prefix, MAGIC, MAGIC_BYTES) != 0)
+        return no_npy(file, prefix, (size_t)got, problem);
+    if (got < PREFIX_BYTES)
+        return problem_set(problem, MALFORMED, "%.300s: ends within its header; " REMEDY,
+                           file->path);
+    if (prefix[6] < 1 || prefix[6] > 3 || prefix[7] != 0)
+        return problem_set(problem, MALFORMED,
+                           "%.300s: is of version %d.%d of the format, and 1.0, 2.0 and 3.0 can be "
+                           "read; " REMEDY,
+                           file->path, prefix[6], prefix[7]);
+    *length = prefix[8] | (size_t)prefix[9] << 8;
+    *begins = 10;
+    if (prefix[6] > 1) {
+        *length |= (size_t)prefix[10] << 16 | (size_t)prefix[11] << 24;
+        *begins = 12;
+    }
+    return OK;
+}
+
+static enum error read_header(const struct npy_file *file, struct npy_header *header,
+                              size_t *numbers_begin, struct problem *problem)
+{
+    size_t begins = 0, length = 0;
+    enum error error = read_prefix(file, &begins, &length, problem);
+    if (error != OK)
+        return error;
+    if (length > HEADER_MAX)
+        return problem_set(problem, MALFORMED,
+                           "%.300s: announces a header of %zu bytes, and %zu can be read; " REMEDY,
+                           file->path, length, HEADER_MAX);
+    char *text = malloc(length + 1);
+    CHECK(text);
+    const ssize_t got = pread(file->fd, text, length, (off_t)begins);
+    if (got < 0)
+        error = fail_to_read(file, problem);
+    else if ((size_t)got < length)
+        error =
+            problem_set(problem, MALFORMED, "%.300s: ends within its header; " REMEDY, file->path);
+    else if (!npy_header_parse(header, text, length))
+        error = problem_set(problem, MALFORMED,
+                            "%.300s: its header does not say type, order and shape as NumPy writes "
+                            "them; " REMEDY,
+                            file->path);
+    free(text);
+    *numbers_begin = begins + length;
+    return error;
+}
+
+const char *npy_file_type(char out[static NPY_NAME_BYTES], const struct npy_file *file)
+{
+    static const struct {
+        char kind;
+        const char *name;
+    } NAMES[] = {{'u', "uint"}, {'i', "int"}, {'f', "float"}, {'c', "complex"}};
+    (void)snprintf(out, NPY_NAME_BYTES, "bool");
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
+        if (NAMES[i].kind == file->kind)
+            (void)snprintf(out, NPY_NAME_BYTES, "%s%d", NAMES[i].name, 8 * file->bytes);
+    return out;
+}
+
+static enum error unsupported(const struct npy_file *file, const struct npy_header *header,
+                              struct problem *problem)
+{
+    char type[NPY_NAME_BYTES];
+    if (file->kind == 'f')
+        return problem_set(problem, MALFORMED,
+                           "%.300s: holds %s, and of floats float32 alone can be read; convert it: "
+                           "np.save(FILE, a.astype(np.float32))",
+                           file->path, npy_file_type(type, file));
+    if (file->kind == 'c')
+        return problem_set(problem, MALFORMED,
+                           "%.300s: holds %s, and no complex numbers can be learned; write their "
+                           "parts as float32",
+                           file->path, npy_file_type(type, file));
+    return problem_set(problem, MALFORMED,
+                       "%.300s: holds %s (%.31s), and only arrays of numbers can be read; convert "
+                       "it to one",
+                       file->path,
+                       file->kind == 'O'                        ? "Python objects"
+                       : header->descr[0] == '\0'               ? "records of several fields"
+                       : file->kind == 'S' || file->kind == 'U' ? "text"
+                                                                : "what are no plain numbers",
+                       header->descr[0] ? header->descr : "records");
+}
+
+static bool is_supported(const struct npy_file *file)
+{
+    const int bytes = file->bytes;
+    switch (file->kind) {
+    case 'b':
+        return bytes == 1;
+    case 'u':
+    case 'i':
+        return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+    case 'f':
+        return bytes == 4;
+    default:
+        return false;
+    }
+}
+
+/* descr is an order (<, > or |), a kind and how many bytes: "<f4". */
+static enum error set_type(struct npy_file *file, const struct npy_header *header,
+                           struct problem *problem)
+{
+    const char *descr = header->descr;
+    const size_t order = strchr("<>|=", descr[0]) && descr[0] ? 1 : 0;
+    char *end = NULL;
+    file->kind = descr[order];
+    const long bytes = file->kind ? strtol(descr + order + 1, &end, 10) : 0;
+    file->bytes = end && *end == '\0' && bytes > 0 && bytes < 1024 ? (int)bytes : 0;
+    if (!is_supported(file))
+        return unsupported(file, header, problem);
+    if (descr[0] == '>' && bytes > 1)
+        return problem_set(problem, MALFORMED,
+                           "%.300s: is big endian; turn it: np.save(FILE, "
+                           "a.astype(a.dtype.newbyteorder('<')))",
+                           file->path);
+    return OK;
+}
+
+static enum error set_shape(struct npy_file *file, const struct npy_header *header,
+                            struct problem *problem)
+{
+    file->rank = header->rank;
+    memcpy(file->dims, header->dims, sizeof file->dims);
+    if (file->rank == 0)
+        return problem_set(problem, MALFORMED,
+                           "%.300s: is one number without a dimension; the first dimension counts "
+                           "the samples: write an array",
+                           file->path);
+    if (header->fortran_order && file->rank > 1)
+        return problem_set(problem, MALFORMED,
+                           "%.300s: lies in Fortran order; turn it: np.save(FILE, "
+                           "np.ascontiguousarray(a))",
+                           file->path);
+    file->size = 1;
+    for (int i = 0; i < file->rank; i++) {
+        if (file->dims[i] == 0)
+            return problem_set(problem, MALFORMED,
+                               "%.300s: is empty: its dimension %d of %d is 0; name another file",
+                               file->path, i + 1, file->rank);
+        if (i > 0 && __builtin_mul_overflow(file->size, file->dims[i], &file->size))
+            return problem_set(problem, MALFORMED,
+                               "%.300s: announces more numbers than can be counted; " REMEDY,
+                               file->path);
+    }
+    return OK;
+}
+
+static enum error check_length(const struct npy_file *file, size_t begins, struct problem *problem)
+{
+    struct stat about;
+    uint64_t bytes = 0;
+    if (fstat(file->fd, &about) != 0)
+        return fail_to_read(file, problem);
+    const uint64_t there = (uint64_t)about.st_size - begins;
+    const bool is_countable = !__builtin_mul_overflow(file->size, file->dims[0], &bytes) &&
+                              !__builtin_mul_overflow(bytes, (uint64_t)file->bytes, &bytes);
+    if (is_countable && bytes == there)
+        return OK;
+    if (!is_countable)
+        return problem_set(problem, MALFORMED,
+                           "%.300s: announces more numbers than can be counted; " REMEDY,
+                           file->path);
+    return problem_set(problem, MALFORMED,
+                       "%.300s: announces %llu bytes of numbers and holds %llu: it %s; " REMEDY,
+                       file->path, (unsigned long long)bytes, (unsigned long long)there,
+                       there < bytes ? "is cut short" : "goes on behind them");
+}
+
+static enum error look_at(struct npy_file *file, struct problem *problem)
+{
+    struct stat about;
+    struct npy_header header = {.rank = 0};
+    size_t begins = 0;
+    if (fstat(file->fd, &about) != 0 || !S_ISREG(about.st_mode))
+        return problem_set(problem, MALFORMED, "%.300s: is not a file; name one", file->path);
+    enum error error = read_header(file, &header, &begins, problem);
+    if (error == OK)
+        error = set_type(file, &header, problem);
+    if (error == OK)
+        error = set_shape(file, &header, problem);
+    if (error == OK)
+        error = check_length(file, begins, problem);
+    if (error == OK && lseek(file->fd, (off_t)begins, SEEK_SET) < 0)
+        error = fail_to_read(file, problem);
+    return error;
+}
+
+enum error npy_file_open(struct npy_file *file, const char *path, struct problem *problem)
+{
+    struct npy_file opened = {.path = path};
+    opened.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would make us wait */
+    if (opened.fd < 0)
+        return problem_set(problem, errno == ENOENT ? MISSING : FAILED,
+                           "%.300s: cannot be opened: %s; name a file that you may read", path,
+                           strerror(errno));
+    const enum error error = look_at(&opened, problem);
+    if (error == OK)
+        *file = opened;
+    else
+        npy_file_close(&opened);
+    return error;
+}
+
+enum error npy_file_read(struct npy_file *file, void *to, uint64_t samples, struct problem *problem)
+{
+    char *next = to;
+    CHECK(samples <= file->dims[0] - file->at);
+    for (uint64_t bytes = samples * file->size * (uint64_t)file->bytes; bytes > 0;) {
+        const ssize_t got = read(file->fd, next, bytes);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return fail_to_read(file, problem);
+        if (got == 0)
+            return problem_set(problem, MALFORMED,
+                               "%.300s: became shorter while it was read; wait until it is written",
+                               file->path);
+        next += got;
+        bytes -= (uint64_t)got;
+    }
+    file->at += samples;
+    return OK;
+}
+
+enum error npy_file_skip(struct npy_file *file, uint64_t samples, struct problem *problem)
+{
+    CHECK(samples < file->dims[0] - file->at);
+    const uint64_t bytes = samples * file->size * (uint64_t)file->bytes;
+    if (lseek(file->fd, (off_t)bytes, SEEK_CUR) < 0)
+        return fail_to_read(file, problem);
+    file->at += samples;
+    return OK;
+}
+
+void npy_file_close(struct npy_file *file)
+{
+    if (file->fd >= 0)
+        (void)close(file->fd);
+    *file = (struct npy_file){.fd = -1};
+}

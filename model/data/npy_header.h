@@ -1,0 +1,24 @@
+/* The dictionary in the header of a .npy file: text that Python would read as a dictionary with the
+ * three keys descr, fortran_order and shape, in any order. Private to npy_file.c. */
+#ifndef HEARSAY_MODEL_DATA_NPY_HEADER_H
+#define HEARSAY_MODEL_DATA_NPY_HEADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "data/npy_file.h"
+
+#define NPY_DESCR_BYTES 32
+
+struct npy_header {
+    char descr[NPY_DESCR_BYTES]; /* "<f4"; "": the numbers are records of several fields */
+    bool fortran_order;
+    int rank; /* sides of dims */
+    uint64_t dims[NPY_RANK_MAX];
+};
+
+/* False: the text is not such a dictionary. */
+bool npy_header_parse(struct npy_header *header, const char *text, size_t length) MUST_USE;
+
+#endif
