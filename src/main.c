@@ -8,6 +8,7 @@
 #include "backend/cpu/blas_kernels.h"
 #include "backend/device.h"
 #include "base/error.h"
+#include "commands/data/data_command.h"
 #include "commands/doctor/doctor.h"
 #include "commands/eval.h"
 #include "commands/generate.h"
@@ -91,6 +92,7 @@ static const struct command commands[] = {
     {"swarm", "run a whole swarm on this machine and show that its nodes agree", swarm_run},
     {"sim", "play a swarm under virtual time, on any links, with any faults", sim_run},
     {"model", "the layers of a model as a table: shapes, parameters, work", model_command_run},
+    {"data", "what data are: type, shape, classes, samples; and what is wrong", data_command_run},
     {"eval", "loss and accuracy of a saved model", eval_run},
     {"generate", "a saved model goes on with a text", generate_run},
 };

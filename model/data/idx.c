@@ -192,14 +192,10 @@ static enum error open_stream(struct idx *idx, int fd, struct problem *problem)
     return OK;
 }
 
-enum error idx_open(struct idx *idx, const char *directory, const char *part, enum idx_kind kind,
-                    struct problem *problem)
+/* The descriptor becomes the stream's. */
+static enum error open_header(struct idx *idx, int fd, struct problem *problem)
 {
-    int fd = -1;
-    *idx = (struct idx){.kind = kind};
-    enum error error = open_any(idx, &fd, directory, part, problem);
-    if (error == OK)
-        error = open_stream(idx, fd, problem);
+    enum error error = open_stream(idx, fd, problem);
     if (error != OK)
         return error;
     error = read_magic(idx, problem);
@@ -210,6 +206,40 @@ enum error idx_open(struct idx *idx, const char *directory, const char *part, en
     if (error != OK)
         idx_close(idx);
     return error;
+}
+
+enum error idx_open(struct idx *idx, const char *directory, const char *part, enum idx_kind kind,
+                    struct problem *problem)
+{
+    int fd = -1;
+    *idx = (struct idx){.kind = kind};
+    const enum error error = open_any(idx, &fd, directory, part, problem);
+    return error == OK ? open_header(idx, fd, problem) : error;
+}
+
+/* Whether the magic number says one dimension. */
+static enum idx_kind kind_of(const char *path)
+{
+    uint8_t magic[4] = {0};
+    gzFile stream = gzopen(path, "rb");
+    const bool is_read = stream && gzread(stream, magic, sizeof magic) == (int)sizeof magic;
+    if (stream)
+        (void)gzclose_r(stream);
+    return is_read && magic[3] == 1 ? IDX_LABELS : IDX_IMAGES;
+}
+
+enum error idx_open_file(struct idx *idx, const char *path, struct problem *problem)
+{
+    *idx = (struct idx){.kind = kind_of(path)};
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || snprintf(idx->path, sizeof idx->path, "%s", path) >= (int)sizeof idx->path) {
+        if (fd >= 0)
+            (void)close(fd);
+        return problem_set(problem, errno == ENOENT ? MISSING : FAILED,
+                           "%.300s: cannot be opened: %s; name a file that you may read", path,
+                           strerror(fd < 0 ? errno : ENAMETOOLONG));
+    }
+    return open_header(idx, fd, problem);
 }
 
 enum error idx_next(struct idx *idx, uint8_t *item, struct problem *problem)

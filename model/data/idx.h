@@ -46,6 +46,9 @@ struct idx {
 enum error idx_open(struct idx *idx, const char *directory, const char *part, enum idx_kind kind,
                     struct problem *problem) MUST_USE;
 
+/* The same for one file, labels or images as it says itself. */
+enum error idx_open_file(struct idx *idx, const char *path, struct problem *problem) MUST_USE;
+
 /* The next item, as many bytes as its shape has, into item. There must be one left. */
 enum error idx_next(struct idx *idx, uint8_t *item, struct problem *problem) MUST_USE;
 

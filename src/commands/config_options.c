@@ -8,8 +8,8 @@
 
 #define KNOWN_MAX 8
 
-static enum error add_set(struct config_options *options, const char *assignment,
-                          struct problem *problem)
+enum error config_options_add_set(struct config_options *options, const char *assignment,
+                                  struct problem *problem)
 {
     CHECK(options->sets >= 0);
     if (options->sets == CONFIG_SETS_MAX)
@@ -49,7 +49,7 @@ static enum error take_option(struct config_options *options, int option, const 
         options->file = optarg;
         return OK;
     case 's':
-        return add_set(options, optarg, problem);
+        return config_options_add_set(options, optarg, problem);
     case 'l':
         options->log = optarg;
         return OK;

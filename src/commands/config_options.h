@@ -30,6 +30,10 @@ enum { TAKES_LOG = 1, TAKES_STATE = 2, TAKES_JSON = 4, TAKES_PRINT_CONFIG = 8 };
 enum error config_options_parse(struct config_options *options, unsigned takes, int argc,
                                 char **argv, struct problem *problem) MUST_USE;
 
+/* Takes one more --set, for commands that read their options themselves. TOO_BIG: too many. */
+enum error config_options_add_set(struct config_options *options, const char *assignment,
+                                  struct problem *problem) MUST_USE;
+
 /* Defaults, then the file, then each --set in order, then --log and --state; and whether the whole
  * fits together, as config_check, but with file and line where the file says it. A fault leaves
  * config as it was. */

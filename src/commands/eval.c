@@ -197,13 +197,27 @@ static bool fits(const struct dataset *test, const struct safetensors_about *abo
     return test->tokens || test->classes <= about->classes;
 }
 
+/* What bytes were normalised by is known only of a model that has learned bytes. */
+static enum error check_type(const struct dataset *test, const struct safetensors_about *about,
+                             struct problem *problem)
+{
+    const bool learned_floats = about->mean == 0 && about->scale == 1;
+    if (!test->tokens && learned_floats != (test->numbers != NULL))
+        return problem_set(problem, MISMATCH,
+                           "the model learned %s, and the test samples are %s; give them as those "
+                           "of the training were",
+                           learned_floats ? "float32 as it was" : "bytes (uint8)",
+                           learned_floats ? "bytes (uint8)" : "float32");
+    return OK;
+}
+
 /* A test need not have all classes that the model knows; of text the model may not know all tokens.
  */
 static enum error check_fits(const struct dataset *test, const struct safetensors_about *about,
                              struct problem *problem)
 {
     if (fits(test, about))
-        return OK;
+        return check_type(test, about, problem);
     if (dataset_is_regression(test) || about->is_regression)
         return problem_set(problem, MISMATCH,
                            "the model predicts %d %s of %s samples, the test set has %d %s of %s; "
@@ -239,13 +253,6 @@ static enum error load_test(struct dataset *test, const struct config_data *data
         return error;
     test->mean = about->mean;
     test->scale = about->scale;
-    const bool learned_floats = about->mean == 0 && about->scale == 1;
-    if (!test->tokens && learned_floats != (test->numbers != NULL))
-        return problem_set(problem, MISMATCH,
-                           "the model learned %s, and the test samples are %s; give them as those "
-                           "of the training were",
-                           learned_floats ? "float32 as it was" : "bytes (uint8)",
-                           learned_floats ? "bytes (uint8)" : "float32");
     return check_fits(test, about, problem);
 }
 

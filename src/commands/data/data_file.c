@@ -1,0 +1,268 @@
+#include "commands/data/data_file.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/data/data_reader.h"
+#include "commands/data/data_show.h"
+#include "commands/data/data_statistics.h"
+#include "data/arrays.h"
+
+#define BLOCK_BYTES    ((uint64_t)1 << 20)
+#define COLUMNS_MAX    16 /* of a table, told one by one */
+#define TEXT_SHOWN     400
+#define TOKENS_SHOWN   24
+#define BROKEN_NOWHERE UINT64_MAX
+
+/* What is found out while a file is read. */
+struct summary {
+    struct moments all;
+    struct moments column[COLUMNS_MAX]; /* of a table */
+    uint64_t *counts;                   /* [DATASET_TOKENS_MAX] labels and tokens; or NULL */
+    double odd;                         /* a number that can be no label; 0: there is none */
+    uint64_t odd_at;                    /* its sample */
+    uint64_t broken_at;                 /* sample that holds NaN or infinity */
+    double broken;                      /* that */
+    void *first;                        /* the first samples, as they lie in the file */
+    uint64_t first_count;
+};
+
+/* Labels or tokens: whole numbers, one each. */
+static bool has_counts(const struct data_reader *reader)
+{
+    return reader->size == 1 && reader->kind != 'f';
+}
+
+static bool is_table(const struct data_reader *reader)
+{
+    return reader->rank == 2 && reader->size > 1 && reader->size <= COLUMNS_MAX;
+}
+
+static void count_label(struct summary *summary, double number, uint64_t sample)
+{
+    const bool is_label = number >= 0 && number < DATASET_TOKENS_MAX;
+    if (is_label)
+        summary->counts[(size_t)number]++;
+    else if (summary->odd == 0) {
+        summary->odd = number;
+        summary->odd_at = sample;
+    }
+}
+
+static void look_at(struct summary *summary, const struct data_reader *reader, const void *block,
+                    uint64_t first, uint64_t samples)
+{
+    const bool table = is_table(reader);
+    for (uint64_t i = 0; i < samples * reader->size; i++) {
+        const double number = data_reader_number(reader, block, i);
+        if (!isfinite(number)) {
+            if (summary->broken_at == BROKEN_NOWHERE) {
+                summary->broken_at = first + i / reader->size;
+                summary->broken = number;
+            }
+            continue;
+        }
+        moments_add(&summary->all, number);
+        if (table)
+            moments_add(&summary->column[i % reader->size], number);
+        if (summary->counts)
+            count_label(summary, number, first + i);
+    }
+}
+
+static enum error read_all(struct summary *summary, struct data_reader *reader, uint64_t keep,
+                           struct problem *problem)
+{
+    const uint64_t each = reader->size * (uint64_t)reader->bytes;
+    const uint64_t most = each < BLOCK_BYTES ? BLOCK_BYTES / each : 1;
+    char *block = malloc(most * each);
+    enum error error = OK;
+    uint64_t at = 0, got = 1;
+    summary->first = malloc(keep * each + 1);
+    if (!block || !summary->first) {
+        free(block);
+        return problem_set(problem, FAILED,
+                           "%.300s: no memory left for a sample of %" PRIu64 " bytes; free some",
+                           reader->path, each);
+    }
+    while (error == OK && got > 0) {
+        error = data_reader_next(reader, block, most, &got, problem);
+        if (error != OK)
+            break;
+        look_at(summary, reader, block, at, got);
+        const uint64_t kept = at < keep ? (got < keep - at ? got : keep - at) : 0;
+        memcpy((char *)summary->first + at * each, block, kept * each);
+        summary->first_count += kept;
+        at += got;
+    }
+    free(block);
+    return error;
+}
+
+/* What can be said before the file is read. */
+static void print_header(FILE *out, const struct data_reader *reader)
+{
+    char what[64];
+    (void)fprintf(out, "%s: %s", reader->path, data_reader_describe(what, reader));
+    if (reader->format == DATA_TEXT || reader->format == DATA_TOKENS) {
+        (void)fprintf(out, ", %" PRIu64 " of them\n", reader->dims[0]);
+        return;
+    }
+    (void)fputs(", shape (", out);
+    for (int i = 0; i < reader->rank; i++)
+        (void)fprintf(out, "%s%" PRIu64, i > 0 ? ", " : "", reader->dims[i]);
+    (void)fputs(reader->rank == 1 ? ",)\n" : ")\n", out);
+}
+
+static void print_columns(FILE *out, const struct summary *summary, uint64_t columns)
+{
+    for (uint64_t k = 0; k < columns; k++) {
+        (void)fprintf(out, "  column %-4" PRIu64, k);
+        moments_print(out, &summary->column[k]);
+        (void)fputc('\n', out);
+    }
+}
+
+static void print_counts(FILE *out, const struct summary *summary, const struct data_reader *reader)
+{
+    const size_t classes = (size_t)summary->all.most + 1;
+    const size_t present = counts_present(summary->counts, classes);
+    const double bits = counts_bits(summary->counts, classes);
+    if (reader->format == DATA_TEXT) {
+        (void)fprintf(out,
+                      "  bytes     %zu different ones of 256; %.3f bits each, if none knew of the "
+                      "others\n",
+                      present, bits);
+        return;
+    }
+    (void)fprintf(out, "  %-9s %zu different ones, from %.0f to %.0f; %.3f bits each\n",
+                  reader->format == DATA_TOKENS ? "tokens" : "labels", present, summary->all.least,
+                  summary->all.most, bits);
+    if (present < classes)
+        (void)fprintf(out, "  note      %zu of the %zu classes from 0 to the highest never come\n",
+                      classes - present, classes);
+    counts_print(out, summary->counts, NULL, classes);
+}
+
+static void print_statistics(FILE *out, const struct summary *summary,
+                             const struct data_reader *reader)
+{
+    if (summary->counts && summary->odd == 0) {
+        print_counts(out, summary, reader);
+        return;
+    }
+    (void)fputs("  numbers   ", out);
+    moments_print(out, &summary->all);
+    (void)fputc('\n', out);
+    if (is_table(reader))
+        print_columns(out, summary, reader->size);
+}
+
+/* What a node says of the numbers, when they are its samples or what it learns of them. */
+static enum error check(const struct summary *summary, const struct data_reader *reader,
+                        struct problem *problem)
+{
+    struct shape shape;
+    char type[NPY_NAME_BYTES];
+    if (summary->broken_at != BROKEN_NOWHERE)
+        return problem_set(problem, MALFORMED,
+                           "%.300s: sample %" PRIu64 " holds %s, and only finite numbers can be "
+                           "learned; take such samples out or fill them in (np.isfinite, "
+                           "np.nan_to_num)",
+                           reader->path, summary->broken_at,
+                           isnan(summary->broken) ? "NaN" : "infinity");
+    if (reader->format != DATA_NPY)
+        return OK;
+    const bool is_samples = reader->kind == 'f' || reader->bytes == 1;
+    if (summary->odd != 0 && !(is_samples && reader->kind != 'i'))
+        return problem_set(problem, MALFORMED,
+                           "%.300s: the label of sample %" PRIu64 " is %.0f, and labels are whole "
+                           "numbers from 0 to %d: number the classes from 0",
+                           reader->path, summary->odd_at, summary->odd, DATASET_TOKENS_MAX - 1);
+    if (!has_counts(reader) && (!is_samples || reader->kind == 'i'))
+        return problem_set(problem, MISMATCH,
+                           "%.300s: holds %s, and samples are uint8 or float32; convert them: "
+                           "np.save(FILE, x.astype(np.float32))",
+                           reader->path, npy_file_type(type, &reader->npy));
+    return arrays_shape(&reader->npy, &shape, problem);
+}
+
+/* The numbers of the first samples, as a picture has them. */
+static void show_numbers(FILE *out, const struct summary *summary, const struct data_reader *reader,
+                         bool in_colour)
+{
+    struct data_show show = {.count = (int)summary->first_count,
+                             .low = reader->bytes == 1 ? 0 : summary->all.least,
+                             .high = reader->bytes == 1 ? 255 : summary->all.most,
+                             .in_colour = in_colour};
+    struct problem problem;
+    const size_t count = summary->first_count * reader->size;
+    float *numbers = malloc((count + 1) * sizeof *numbers);
+    CHECK(numbers);
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = (float)data_reader_number(reader, summary->first, i);
+    show.samples = numbers;
+    if (reader->format == DATA_IDX)
+        show.shape = reader->idx.shape;
+    if (reader->format == DATA_IDX || arrays_shape(&reader->npy, &show.shape, &problem) == OK)
+        data_show_samples(out, &show);
+    free(numbers);
+}
+
+static void show_tokens(FILE *out, const struct summary *summary, const struct data_reader *reader)
+{
+    (void)fputs("  ", out);
+    for (uint64_t i = 0; i < summary->first_count; i++)
+        (void)fprintf(out, "%.0f ", data_reader_number(reader, summary->first, i));
+    (void)fputs("...\n", out);
+}
+
+static void show(FILE *out, const struct summary *summary, const struct data_reader *reader,
+                 bool in_colour)
+{
+    if (summary->first_count == 0)
+        return;
+    if (reader->format == DATA_TEXT)
+        data_show_text(out, summary->first, summary->first_count);
+    else if (has_counts(reader))
+        show_tokens(out, summary, reader);
+    else
+        show_numbers(out, summary, reader, in_colour);
+}
+
+/* How many samples are kept to be shown. */
+static uint64_t shown(const struct data_reader *reader, int samples)
+{
+    const uint64_t most = samples == 0                  ? 0
+                          : reader->format == DATA_TEXT ? TEXT_SHOWN
+                          : has_counts(reader)          ? TOKENS_SHOWN
+                                                        : (uint64_t)samples;
+    return most < reader->dims[0] ? most : reader->dims[0];
+}
+
+enum error data_file_report(FILE *out, const char *path, int samples, bool in_colour,
+                            struct problem *problem)
+{
+    struct data_reader reader;
+    struct summary summary = {.broken_at = BROKEN_NOWHERE};
+    enum error error = data_reader_open(&reader, path, problem);
+    if (error != OK)
+        return error;
+    print_header(out, &reader);
+    if (has_counts(&reader)) {
+        summary.counts = calloc(DATASET_TOKENS_MAX, sizeof *summary.counts);
+        CHECK(summary.counts);
+    }
+    error = read_all(&summary, &reader, shown(&reader, samples), problem);
+    if (error == OK) {
+        print_statistics(out, &summary, &reader);
+        error = check(&summary, &reader, problem);
+        show(out, &summary, &reader, in_colour);
+    }
+    data_reader_close(&reader);
+    free(summary.counts);
+    free(summary.first);
+    return error;
+}

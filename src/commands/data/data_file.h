@@ -1,0 +1,15 @@
+/* One file: what it is, what its numbers are like, how its first samples look, and what is wrong
+ * with it. */
+#ifndef HEARSAY_COMMANDS_DATA_DATA_FILE_H
+#define HEARSAY_COMMANDS_DATA_DATA_FILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+/* Shows so many samples, at most DATA_SHOW_MAX. What is known is printed, whatever comes back. */
+enum error data_file_report(FILE *out, const char *path, int samples, bool in_colour,
+                            struct problem *problem) MUST_USE;
+
+#endif

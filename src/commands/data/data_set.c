@@ -1,0 +1,235 @@
+#include "commands/data/data_set.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "commands/data/data_show.h"
+#include "commands/data/data_statistics.h"
+#include "config/setup.h"
+
+#define TEXT_SHOWN    400
+#define TOKENS_SHOWN  24
+#define CHANNELS_LAST 4 /* so narrow an image has its channels where its columns should be */
+
+/* Both parts, and what was found in them. */
+struct report {
+    FILE *out;
+    const struct config *config;
+    struct dataset train, test;
+    struct moments numbers; /* of the training */
+    struct moments targets; /* of the training, all together */
+    uint64_t *train_counts; /* [classes] */
+    uint64_t *test_counts;  /* [classes] */
+};
+
+static int64_t token_at(const struct dataset *set, size_t i)
+{
+    if (set->token_bytes == 1)
+        return ((const uint8_t *)set->tokens)[i];
+    if (set->token_bytes == 2)
+        return ((const uint16_t *)set->tokens)[i];
+    return ((const uint32_t *)set->tokens)[i];
+}
+
+static void count_all(const struct dataset *set, uint64_t *counts)
+{
+    for (size_t i = 0; i < set->tokens_count; i++)
+        counts[token_at(set, i)]++;
+    for (size_t i = 0; set->labels && i < set->count; i++)
+        counts[set->labels[i]]++;
+}
+
+static float number_at(const struct dataset *set, size_t i)
+{
+    return set->pixels ? (float)set->pixels[i] : set->numbers[i];
+}
+
+static void look_at(struct report *report)
+{
+    const struct dataset *train = &report->train;
+    const size_t size = shape_size(train->shape);
+    report->train_counts = calloc((size_t)train->classes, sizeof *report->train_counts);
+    report->test_counts = calloc((size_t)train->classes, sizeof *report->test_counts);
+    CHECK(report->train_counts && report->test_counts);
+    count_all(train, report->train_counts);
+    count_all(&report->test, report->test_counts);
+    for (size_t i = 0; !train->tokens && i < train->count * size; i++)
+        moments_add(&report->numbers, (double)number_at(train, i));
+    for (size_t i = 0; train->targets && i < train->count * (size_t)train->classes; i++)
+        moments_add(&report->targets, (double)train->targets[i]);
+}
+
+static void print_counts(const struct report *report)
+{
+    const struct dataset *train = &report->train;
+    const struct slice shard = report->config->data.shard;
+    const struct setup_input input = setup_input(train);
+    (void)fprintf(report->out, "training    %u samples of %s (shard %u/%u)", train->count,
+                  input.text, shard.index + 1, shard.count);
+    if (train->tokens)
+        (void)fprintf(report->out, ", out of %zu", train->tokens_count);
+    (void)fprintf(report->out, "\ntest        %u samples", report->test.count);
+    if (train->tokens)
+        (void)fprintf(report->out, ", out of %zu", report->test.tokens_count);
+    (void)fputc('\n', report->out);
+}
+
+static void print_numbers(const struct report *report)
+{
+    (void)fprintf(report->out, "numbers     %s: ", report->train.pixels ? "bytes" : "float32");
+    moments_print(report->out, &report->numbers);
+    (void)fputs(report->train.pixels ? "; brought to mean 0 and deviation 1\n"
+                                     : "; learned as they are\n",
+                report->out);
+}
+
+static void print_predicted(const struct report *report)
+{
+    const struct dataset *train = &report->train;
+    const size_t classes = (size_t)train->classes;
+    if (train->targets) {
+        (void)fprintf(report->out, "predicted   %d numbers each: ", train->classes);
+        moments_print(report->out, &report->targets);
+        (void)fputc('\n', report->out);
+        return;
+    }
+    (void)fprintf(report->out, "%s %zu, of which %zu come in the training; %.3f bits each\n",
+                  train->tokens ? "vocabulary " : "classes    ", classes,
+                  counts_present(report->train_counts, classes),
+                  counts_bits(report->train_counts, classes));
+    if (!train->tokens)
+        counts_print(report->out, report->train_counts, report->test_counts, classes);
+}
+
+/* Notes: nothing is refused for them. */
+
+static void note_classes(const struct report *report)
+{
+    const size_t classes = (size_t)report->train.classes;
+    size_t unseen = 0, untested = 0;
+    for (size_t i = 0; i < classes; i++) {
+        unseen += report->train_counts[i] == 0 && report->test_counts[i] > 0;
+        untested += report->train_counts[i] > 0 && report->test_counts[i] == 0;
+    }
+    if (report->train.tokens || !report->train.labels)
+        return;
+    if (unseen > 0)
+        (void)fprintf(report->out,
+                      "note        %zu classes of the test are in no training sample here\n",
+                      unseen);
+    if (untested * 10 > classes && report->test.count > 10 * classes)
+        (void)fprintf(report->out,
+                      "note        the test has no sample of %zu of the %zu classes: where it is "
+                      "the last tenth, shuffle the file, or name files for it\n",
+                      untested, classes);
+}
+
+static bool is_far(const struct moments *moments)
+{
+    const double deviation = moments_deviation(moments);
+    return fabs(moments->mean) > 3 || deviation > 10 || (deviation < 0.1 && deviation > 0);
+}
+
+static void note_numbers(const struct report *report)
+{
+    const struct dataset *train = &report->train;
+    if (train->numbers && is_far(&report->numbers))
+        (void)fputs("note        x is learned as it is, and far from mean 0 and deviation 1: scale "
+                    "it, each column of a table by itself\n",
+                    report->out);
+    if (train->targets && is_far(&report->targets))
+        (void)fputs("note        y is far from mean 0 and deviation 1: scale it, and the numbers "
+                    "that are predicted back\n",
+                    report->out);
+    if (!train->tokens && train->shape.width <= CHANNELS_LAST &&
+        train->shape.height > CHANNELS_LAST && train->shape.channels > CHANNELS_LAST)
+        (void)fprintf(report->out,
+                      "note        the samples are %d columns wide: are those the channels? They "
+                      "come first: x.transpose(0, 3, 1, 2)\n",
+                      train->shape.width);
+    if (report->numbers.count > 0 && report->numbers.squares == 0)
+        (void)fputs("note        all numbers of x are equal: there is nothing to learn from\n",
+                    report->out);
+}
+
+/* Samples. */
+
+static void caption(char text[32], const struct dataset *set, size_t i)
+{
+    int length = 0;
+    if (set->labels) {
+        (void)snprintf(text, 32, "%d", set->labels[i]);
+        return;
+    }
+    for (int k = 0; k < set->classes && length < 24; k++)
+        length += snprintf(text + length, 32 - (size_t)length, "%s%.4g", k > 0 ? " " : "",
+                           (double)set->targets[i * (size_t)set->classes + (size_t)k]);
+}
+
+static void show_samples(const struct report *report, int samples, bool in_colour)
+{
+    const struct dataset *train = &report->train;
+    const size_t size = shape_size(train->shape);
+    char captions[DATA_SHOW_MAX][32];
+    struct data_show show = {.shape = train->shape,
+                             .caption = (const char(*)[32])captions,
+                             .count = samples,
+                             .low = train->pixels ? 0 : report->numbers.least,
+                             .high = train->pixels ? 255 : report->numbers.most,
+                             .in_colour = in_colour};
+    if ((uint32_t)samples > train->count)
+        show.count = (int)train->count;
+    float *numbers = malloc(((size_t)show.count * size + 1) * sizeof *numbers);
+    CHECK(numbers);
+    for (size_t i = 0; i < (size_t)show.count * size; i++)
+        numbers[i] = number_at(train, i);
+    for (int i = 0; i < show.count; i++)
+        caption(captions[i], train, (size_t)i);
+    show.samples = numbers;
+    data_show_samples(report->out, &show);
+    free(numbers);
+}
+
+static void show_tokens(const struct report *report)
+{
+    const struct dataset *train = &report->train;
+    if (train->token_bytes == 1) {
+        const size_t bytes = train->tokens_count < TEXT_SHOWN ? train->tokens_count : TEXT_SHOWN;
+        data_show_text(report->out, train->tokens, bytes);
+        return;
+    }
+    (void)fputs("  ", report->out);
+    for (size_t i = 0; i < TOKENS_SHOWN && i < train->tokens_count; i++)
+        (void)fprintf(report->out, "%" PRId64 " ", token_at(train, i));
+    (void)fputs("...\n", report->out);
+}
+
+static void print(struct report *report, int samples, bool in_colour)
+{
+    look_at(report);
+    print_counts(report);
+    if (!report->train.tokens)
+        print_numbers(report);
+    print_predicted(report);
+    note_classes(report);
+    note_numbers(report);
+    if (samples > 0 && report->train.tokens)
+        show_tokens(report);
+    else if (samples > 0)
+        show_samples(report, samples, in_colour);
+    free(report->train_counts);
+    free(report->test_counts);
+}
+
+enum error data_set_report(FILE *out, const struct config *config, int samples, bool in_colour,
+                           struct problem *problem)
+{
+    struct report report = {.out = out, .config = config};
+    const enum error error = setup_data(config, &report.train, &report.test, problem);
+    if (error == OK)
+        print(&report, samples, in_colour);
+    dataset_free(&report.train);
+    dataset_free(&report.test);
+    return error;
+}
