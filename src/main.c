@@ -15,6 +15,7 @@
 #include "commands/keygen.h"
 #include "commands/model_command.h"
 #include "commands/node_command.h"
+#include "commands/predict.h"
 #include "commands/status/status.h"
 #include "commands/status/top.h"
 #include "commands/swarm/swarm.h"
@@ -94,6 +95,7 @@ static const struct command commands[] = {
     {"model", "the layers of a model as a table: shapes, parameters, work", model_command_run},
     {"data", "what data are: type, shape, classes, samples; and what is wrong", data_command_run},
     {"eval", "loss and accuracy of a saved model", eval_run},
+    {"predict", "what a saved model says of samples: classes or numbers", predict_run},
     {"generate", "a saved model goes on with a text", generate_run},
 };
 

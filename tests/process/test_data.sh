@@ -83,6 +83,7 @@ bytes_of 8 0 1 2 | npy float64.npy '<f8' '3,'
 bytes_of 4 1 2 3 4 | npy fortran.npy '<f4' '2, 2' True
 bytes_of 4 1 2 3 4 | npy big.npy '>i4' '4,'
 bytes_of 4 0 0x7fc00000 0 0x7f800000 | npy nan.npy '<f4' '4,'
+bytes_of 4 0 0x7fc00000 | npy nan2.npy '<f4' '2,'
 bytes_of 4 0 0x3fffffff 4294967295 2 | npy negative.npy '<i4' '4,'
 bytes_of 4 1 2 3 | npy short.npy '<f4' '4,'
 bytes_of 8 1 2 3 4 | npy int64.npy '<i8' '2, 2'
@@ -109,5 +110,120 @@ expect 0 '^note        the test has no sample of 3 of the 4 classes' "${data[@]}
 bytes_of 4 0x42c80000 0x43480000 | npy far.npy '<f4' '2,'
 expect 0 '^note        x is learned as it is, and far from mean 0' "${data[@]}" \
     --set data.source=npy --set "data.x=$dir/far.npy" --set "data.y=$dir/far.npy"
+
+# png FILE WIDTH PIXEL...: a grey one of one row, in a stored block of deflate.
+be32() { bytes_of 1 $(($1 >> 24 & 255)) $(($1 >> 16 & 255)) $(($1 >> 8 & 255)) $(($1 & 255)); }
+chunk() { # TYPE, and its data from standard input; gzip knows the checksum
+    local file=$dir/chunk
+    { printf %s "$1" && cat; } >"$file"
+    be32 $(($(wc -c <"$file") - 4))
+    cat "$file"
+    gzip -c "$file" | tail -c 8 | head -c 4 | od -An -tu1 |
+        { read -r a b c d && bytes_of 1 "$d" "$c" "$b" "$a"; }
+}
+png() {
+    local file=$1 width=$2 a=1 b=0 byte
+    shift 2
+    for byte in 0 "$@"; do
+        a=$(((a + byte) % 65521)) b=$(((b + a) % 65521))
+    done
+    {
+        printf '\x89PNG\r\n\x1a\n'
+        { be32 "$width" && be32 1 && bytes_of 1 8 0 0 0 0; } | chunk IHDR
+        { bytes_of 1 0x78 1 1 && bytes_of 2 $((width + 1)) $((65535 - width - 1)) &&
+            bytes_of 1 0 "$@" && be32 $((b << 16 | a)); } | chunk IDAT
+        chunk IEND </dev/null
+    } >"$dir/$file"
+}
+
+# The accuracy, or R2, that a node noted last is above this.
+above() {
+    local part
+    part=$(grep -oE '"(accuracy|r2)":-?[0-9.]+' "$dir/$1.log" | sed 's/.*://; $!d')
+    [[ -n $part ]] && awk -v part="$part" -v least="$2" 'BEGIN { exit !(part > least) }'
+}
+learn=(--set 'model.layers=dense 16, tanh, dense 4' --set train.rate=0.05 --set train.evaluate_s=0.5)
+
+tell 'two nodes learn classes, a half each'
+start one "${learn[@]}" "${arrays[@]}" --set data.shard=1/2
+address=$(address_of one)
+start two "${learn[@]}" "${arrays[@]}" --set data.shard=2/2 --set "node.peers=$address"
+for name in one two; do
+    wait_for 60 "$name to learn" above "$name" 0.95
+done
+
+tell 'numbers are another model'
+start other "${learn[@]}" "${numbers[@]}" --set 'model.layers=dense 16, tanh, dense 1' \
+    --set "node.peers=$address"
+wait_for 40 'it to be refused' says "$dir/other.err" 'other model'
+wait_for 60 'it to learn alone' above other 0.5
+says "$dir/other.err" 'the base: error [0-9.e-]+ \(root mean square\), R² [01]\.' || fail 'no error'
+leave other
+leave one
+leave two
+says "$dir/one.log" '"note":"final".*"accuracy":' || fail 'no accuracy at the end'
+says "$dir/other.log" '"note":"final".*"rmse":[0-9.e-]*,"r2":(0\.[5-9]|1)' || fail 'no R2 at the end'
+
+tell 'what was learned'
+eval=("$hearsay" eval --state "$dir/two")
+expect 0 '^accuracy  (100|9[0-9])\.[0-9]* % \([0-9]* of 300 test samples\)$' \
+    "${eval[@]}" --x "$dir/x.npy" --y "$dir/y.npy"
+expect 0 'of 30 test samples' "${eval[@]}" "${arrays[@]}"
+expect 1 'the model predicts 4 classes of 1x1x4 samples, the test set has 1 numbers' \
+    "${eval[@]}" --x "$dir/x.npy" --y "$dir/wanted.npy"
+expect 1 'data.test_y is empty' "${eval[@]}" --x "$dir/x.npy"
+eval=("$hearsay" eval --state "$dir/other")
+expect 0 '^error     [0-9.e-]* \(root mean square; mean square [0-9.e-]*\) on 300 test samples$' \
+    "${eval[@]}" --x "$dir/x.npy" --y "$dir/wanted.npy"
+expect 0 '^R2        (0\.[5-9][0-9]*|1\.0000) of the variance, 0\.1875$' \
+    "${eval[@]}" --x "$dir/x.npy" --y "$dir/wanted.npy"
+expect 0 '"rmse": [0-9.e-]*, "r2": (0\.[5-9]|1)[0-9]*, "test_samples": 300' \
+    "${eval[@]}" --json --x "$dir/x.npy" --y "$dir/wanted.npy"
+
+tell 'what is predicted'
+predict=("$hearsay" predict --state "$dir/two" --input)
+bytes_of 1 10 20 220 30 240 0 0 0 | npy two.npy '|u1' '2, 4'
+expect 0 '^     0  2 (100|[5-9][0-9])\.[0-9]* %, [013] [0-9.]* %, ' "${predict[@]}" "$dir/two.npy"
+expect 0 '^     1  0 (100|[5-9][0-9])\.[0-9]* %$' "${predict[@]}" "$dir/two.npy" --top 1
+expect 0 '^\{"file":"[^"]*","sample":1,"classes":\[0,.,.,.\],"probabilities":\[(0\.[5-9]|1)[0-9.]*,' \
+    "${predict[@]}" "$dir/two.npy" --json
+png grey.png 4 10 20 220 30
+"${predict[@]}" "$dir/two.npy" | head -n 1 >"$dir/of_npy"
+"${predict[@]}" "$dir/grey.png" | cmp - "$dir/of_npy" || fail 'a PNG says other than its bytes'
+predict=("$hearsay" predict --state "$dir/other" --input)
+expect 0 '^     1  (0\.[5-9]|1)[0-9.]*$' "${predict[@]}" "$dir/two.npy"
+expect 0 '"sample":0,"numbers":\[-?[0-9.e-]*\]' "${predict[@]}" "$dir/two.npy" --json
+
+tell 'and what cannot be'
+png wide.png 5 10 20 220 30 0
+head -c 60 "$dir/grey.png" >"$dir/cut.png"
+expect 1 'wide.png: is of 5 x 1 pixels, and the model takes 4 x 1' "${predict[@]}" "$dir/wide.png"
+expect 1 'cut.png: is damaged: ' "${predict[@]}" "$dir/cut.png"
+expect 1 'y.npy: its samples are 1x1x1, and the model takes 1x1x4' "${predict[@]}" "$dir/y.npy"
+bytes_of 4 0 0 0 0 | npy floats.npy '<f4' '1, 4'
+expect 1 'floats.npy: holds float32, and the model learned bytes' "${predict[@]}" "$dir/floats.npy"
+expect 1 'text.txt: is not a .npy file' "${predict[@]}" "$dir/text.txt"
+expect 1 'nowhere: cannot be opened' "${predict[@]}" "$dir/nowhere"
+expect 1 'none.safetensors: ' "$hearsay" predict --state "$dir/none.safetensors" "$dir/two.npy"
+expect 2 'there is nothing to predict' "$hearsay" predict
+expect 2 'a whole number from 1 to 100' "${predict[@]}" "$dir/two.npy" --top 0
+
+tell 'a whole swarm of numbers'
+expect 0 '^Its R2 is [0-9.]* %: the target of 50 % is met' "$hearsay" swarm --nodes 2 --data npy \
+    --set "data.x=$dir/x.npy" --set "data.y=$dir/wanted.npy" --layers 'dense 16, tanh, dense 1' \
+    --target 50
+says "$dir/said.out" '^All nodes hold the same model, bit for bit' || fail 'not one model'
+
+tell 'the doctor tries it'
+doctor=("$hearsay" doctor "${small[@]}" --set "node.identity=$dir/one.key"
+    --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/none")
+expect 0 '^ok    data: 270 training samples .slice 1/1., 30 test samples, 1x1x4, 4 classes$' \
+    "${doctor[@]}" "${learn[@]}" "${arrays[@]}"
+expect 0 '^ok    data: .*, 1x1x4, 1 to be predicted$' \
+    "${doctor[@]}" "${numbers[@]}" --set 'model.layers=dense 1'
+expect 1 '^FAIL  model: .*the last layer must be .dense 1., one output per class or number of y' \
+    "${doctor[@]}" "${learn[@]}" "${numbers[@]}"
+expect 1 '^FAIL  data: .*nan2.npy: sample 1 holds NaN' \
+    "${doctor[@]}" "${numbers[@]}" --set "data.x=$dir/far.npy" --set "data.y=$dir/nan2.npy"
 
 tell 'done'

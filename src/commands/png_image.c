@@ -1,0 +1,69 @@
+#include "commands/png_image.h"
+
+#include <png.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum error check(const char *path, const png_image *image, struct shape shape,
+                        struct problem *problem)
+{
+    if (shape.channels != 1 && shape.channels != 3)
+        return problem_set(
+            problem, MISMATCH,
+            "%.300s: has grey or colours, and the model takes %d channels; give it a "
+            ".npy",
+            path, shape.channels);
+    if (image->width == (png_uint_32)shape.width && image->height == (png_uint_32)shape.height)
+        return OK;
+    return problem_set(
+        problem, MISMATCH,
+        "%.300s: is of %u x %u pixels, and the model takes %d x %d; scale it to that "
+        "first",
+        path, image->width, image->height, shape.width, shape.height);
+}
+
+/* Rec. 601 in 16 bits, as Pillow's convert("L"): grey stays as it is. */
+static uint8_t grey_of(const uint8_t rgb[3])
+{
+    return (uint8_t)((rgb[0] * 19595u + rgb[1] * 38470u + rgb[2] * 7471u + 0x8000u) >> 16);
+}
+
+/* From red, green, blue side by side to a plane each, or one of grey. */
+static void spread(const uint8_t *rgb, struct shape shape, uint8_t *pixels)
+{
+    const size_t count = (size_t)shape.height * (size_t)shape.width;
+    for (size_t i = 0; i < count; i++) {
+        if (shape.channels == 1)
+            pixels[i] = grey_of(rgb + 3 * i);
+        for (size_t c = 0; shape.channels == 3 && c < 3; c++)
+            pixels[c * count + i] = rgb[3 * i + c];
+    }
+}
+
+enum error png_image_read(const char *path, struct shape shape, uint8_t *pixels,
+                          struct problem *problem)
+{
+    static const png_color black;
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    if (!png_image_begin_read_from_file(&image, path))
+        return problem_set(problem, MALFORMED,
+                           "%.300s: is no PNG that can be read: %s; write it "
+                           "again, or name another file",
+                           path, image.message);
+    enum error error = check(path, &image, shape, problem);
+    if (error != OK) {
+        png_image_free(&image);
+        return error;
+    }
+    image.format = PNG_FORMAT_RGB;
+    uint8_t *rgb = malloc(PNG_IMAGE_SIZE(image));
+    CHECK(rgb);
+    if (png_image_finish_read(&image, &black, rgb, 0, NULL))
+        spread(rgb, shape, pixels);
+    else
+        error = problem_set(problem, MALFORMED,
+                            "%.300s: is damaged: %s; write it again, or name another file", path,
+                            image.message);
+    free(rgb);
+    return error;
+}

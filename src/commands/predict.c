@@ -1,0 +1,427 @@
+#include "commands/predict.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/backend.h"
+#include "base/arena.h"
+#include "commands/png_image.h"
+#include "commands/saved_model.h"
+#include "config/setup.h"
+#include "data/arrays.h"
+#include "layers/model.h"
+
+#define ARENA_BYTES ((size_t)16 << 30) /* address space; only what is touched costs memory */
+#define INPUTS_MAX  1024
+#define TOP_MAX     100
+
+static const char usage[] =
+    "hearsay predict [options] FILE...: what a saved model says of samples\n"
+    "\n"
+    "  --state DIR|FILE   a node's state folder (default state), or its .safetensors file\n"
+    "  --input FILE       samples: an array of NumPy's (.npy), the first dimension counts them;\n"
+    "                     or one image (.png), turned to grey or colours as the model takes it\n"
+    "  --top K            how many classes are named, the likeliest first (default 5)\n"
+    "  --json             print one JSON object a line\n"
+    "  --help             print this\n"
+    "\n"
+    "For each sample a line: its number in the file, then classes with their probabilities, or "
+    "the\n"
+    "numbers that a model of regression predicts. Bytes are normalised as the training's were;\n"
+    "a model that learned float32 takes float32, scaled as the training's was.\n"
+    "Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
+
+struct options {
+    const char *state; /* a folder or a file */
+    const char *input[INPUTS_MAX];
+    int inputs;
+    int top;
+    bool json;
+    bool help;
+};
+
+/* What predicting takes, given back in one place. */
+struct bench {
+    struct arena arena;
+    struct backend *backend;
+    struct model *model;
+    struct safetensors_about about;
+    float *weights;       /* [P], of the backend */
+    float *x;             /* [batch, in], of the backend */
+    float *host_x;        /* [batch, in] */
+    float *host_y;        /* [batch, outputs] */
+    unsigned char *bytes; /* [batch, in], as they lie in a file: of 1 or 4 bytes each */
+    uint32_t batch;       /* samples at once */
+    const struct options *options;
+};
+
+static enum error add_input(struct options *options, const char *path, struct problem *problem)
+{
+    if (options->inputs == INPUTS_MAX)
+        return problem_set(problem, TOO_BIG, "more than %d files; name fewer at once", INPUTS_MAX);
+    options->input[options->inputs++] = path;
+    return OK;
+}
+
+static enum error parse_top(const char *text, int *top, struct problem *problem)
+{
+    char *end;
+    const long value = strtol(text, &end, 10);
+    if (end == text || *end != '\0' || value < 1 || value > TOP_MAX)
+        return problem_set(problem, MALFORMED, "\"%.40s\": write a whole number from 1 to %d", text,
+                           TOP_MAX);
+    *top = (int)value;
+    return OK;
+}
+
+static enum error parse_option(struct options *options, int option, struct problem *problem)
+{
+    switch (option) {
+    case 's':
+        options->state = optarg;
+        return OK;
+    case 'i':
+        return add_input(options, optarg, problem);
+    case 't':
+        return parse_top(optarg, &options->top, problem);
+    case 'j':
+        options->json = true;
+        return OK;
+    case 'h':
+        options->help = true;
+        return OK;
+    default:
+        return problem_set(problem, MALFORMED, "see: hearsay predict --help");
+    }
+}
+
+static enum error parse_options(struct options *options, int argc, char **argv,
+                                struct problem *problem)
+{
+    static const struct option known[] = {
+        {"state", required_argument, NULL, 's'}, {"input", required_argument, NULL, 'i'},
+        {"top", required_argument, NULL, 't'},   {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
+    int option;
+    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+        const enum error error = parse_option(options, option, problem);
+        if (error != OK || options->help)
+            return error;
+    }
+    for (; optind < argc; optind++) {
+        const enum error error = add_input(options, argv[optind], problem);
+        if (error != OK)
+            return error;
+    }
+    if (options->inputs == 0)
+        return problem_set(problem, MALFORMED,
+                           "there is nothing to predict: name a file with --input; see: hearsay "
+                           "predict --help");
+    return OK;
+}
+
+/* The model. */
+
+static bool learned_floats(const struct safetensors_about *about)
+{
+    return about->mean == 0 && about->scale == 1;
+}
+
+static enum error read_about(struct bench *bench, const char *path, struct problem *problem)
+{
+    const enum error error = safetensors_read_about(path, &bench->about, problem);
+    if (error == MISMATCH)
+        return problem_set(
+            problem, MISMATCH,
+            "%.300s: does not say its layers, nor how its data were normalised; name "
+            "a file that a node has saved",
+            path);
+    if (error == OK && bench->about.in.length > 0)
+        return problem_set(problem, MISMATCH,
+                           "%.300s: is a model of sequences; have it go on with a text: hearsay "
+                           "generate --state %.100s",
+                           path, path);
+    return error;
+}
+
+static enum error load_model(struct bench *bench, const char *path, struct problem *problem)
+{
+    struct safetensors_about *about = &bench->about;
+    enum error error = read_about(bench, path, problem);
+    if (error != OK)
+        return error;
+    bench->batch = setup_evaluation_batch(about->layers, about->in, about->classes);
+    error = model_new(&bench->model, &bench->arena, bench->backend, about->layers, about->in,
+                      about->classes, (int)bench->batch, problem);
+    if (error != OK)
+        return error;
+    const size_t parameters = model_parameters(bench->model);
+    float *weights = arena_take(&bench->arena, parameters, sizeof *weights);
+    error = saved_model_load(path, bench->model, weights, about, problem);
+    if (error != OK)
+        return error;
+    const size_t numbers = bench->batch * shape_size(about->in);
+    bench->weights = bench->backend->take(bench->backend, parameters * sizeof *weights);
+    bench->backend->upload(bench->backend, bench->weights, weights, parameters * sizeof *weights);
+    bench->x = bench->backend->take(bench->backend, numbers * sizeof *bench->x);
+    bench->host_x = arena_take(&bench->arena, numbers, sizeof *bench->host_x);
+    bench->bytes = arena_take(&bench->arena, numbers, sizeof(float));
+    bench->host_y = arena_take(&bench->arena, bench->batch * (size_t)model_outputs(bench->model),
+                               sizeof *bench->host_y);
+    return OK;
+}
+
+/* What it says. */
+
+static void softmax(const float *logits, size_t classes, double *probabilities)
+{
+    double top = (double)logits[0], sum = 0;
+    for (size_t c = 1; c < classes; c++)
+        top = fmax(top, (double)logits[c]);
+    for (size_t c = 0; c < classes; c++)
+        sum += probabilities[c] = exp((double)logits[c] - top);
+    for (size_t c = 0; c < classes; c++)
+        probabilities[c] /= sum;
+}
+
+/* The likeliest class; the first of several. Its probability is taken away. */
+static size_t take_likeliest(double *probabilities, size_t classes, double *probability)
+{
+    size_t best = 0;
+    for (size_t c = 1; c < classes; c++)
+        if (probabilities[c] > probabilities[best])
+            best = c;
+    *probability = probabilities[best];
+    probabilities[best] = -1;
+    return best;
+}
+
+static void print_json(json_t *object)
+{
+    (void)json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    (void)fputc('\n', stdout);
+    json_decref(object);
+}
+
+static void say_classes(const struct bench *bench, const char *path, uint64_t sample,
+                        const float *logits)
+{
+    const size_t classes = (size_t)bench->about.classes;
+    double *probabilities = malloc(classes * sizeof *probabilities), probability;
+    CHECK(probabilities);
+    json_t *names = json_array(), *shares = json_array();
+    softmax(logits, classes, probabilities);
+    if (!bench->options->json)
+        (void)printf("%6" PRIu64, sample);
+    for (int i = 0; i < bench->options->top && (size_t)i < classes; i++) {
+        const size_t class = take_likeliest(probabilities, classes, &probability);
+        (void)json_array_append_new(names, json_integer((json_int_t) class));
+        (void)json_array_append_new(shares, json_real(probability));
+        if (!bench->options->json)
+            (void)printf("%s%zu %.2f %%", i > 0 ? ", " : "  ", class, 100 * probability);
+    }
+    if (bench->options->json)
+        print_json(json_pack("{s:s, s:I, s:O, s:O}", "file", path, "sample", (json_int_t)sample,
+                             "classes", names, "probabilities", shares));
+    else
+        (void)fputc('\n', stdout);
+    json_decref(names);
+    json_decref(shares);
+    free(probabilities);
+}
+
+static void say_numbers(const struct bench *bench, const char *path, uint64_t sample,
+                        const float *numbers)
+{
+    json_t *list = json_array();
+    for (int k = 0; k < bench->about.classes; k++)
+        (void)json_array_append_new(list, json_real((double)numbers[k]));
+    if (bench->options->json) {
+        print_json(json_pack("{s:s, s:I, s:O}", "file", path, "sample", (json_int_t)sample,
+                             "numbers", list));
+    } else {
+        (void)printf("%6" PRIu64, sample);
+        for (int k = 0; k < bench->about.classes; k++)
+            (void)printf("  %.6g", (double)numbers[k]);
+        (void)fputc('\n', stdout);
+    }
+    json_decref(list);
+}
+
+/* host_x[count, in] are the samples from `first` of the file. */
+static void predict(const struct bench *bench, const char *path, uint64_t first, uint32_t count)
+{
+    struct backend *backend = bench->backend;
+    const size_t outputs = (size_t)model_outputs(bench->model);
+    backend->upload(backend, bench->x, bench->host_x,
+                    count * shape_size(bench->about.in) * sizeof *bench->x);
+    const float *y = model_forward(bench->model, bench->weights, bench->x, (int)count);
+    backend->download(backend, bench->host_y, y, count * outputs * sizeof *y);
+    for (uint32_t i = 0; i < count; i++) {
+        const float *said = bench->host_y + i * outputs;
+        if (bench->about.is_regression)
+            say_numbers(bench, path, first + i, said);
+        else
+            say_classes(bench, path, first + i, said);
+    }
+}
+
+/* The samples. */
+
+/* (pixel - mean) · scale: the training's normalisation (dataset.h). */
+static void normalise(const struct bench *bench, size_t numbers)
+{
+    for (size_t i = 0; i < numbers; i++)
+        bench->host_x[i] = ((float)bench->bytes[i] - bench->about.mean) * bench->about.scale;
+}
+
+static enum error check_npy(const struct bench *bench, const struct npy_file *file,
+                            struct problem *problem)
+{
+    const bool floats = learned_floats(&bench->about);
+    const struct dataset taken = {.shape = bench->about.in};
+    struct dataset given = {.count = 0};
+    char type[NPY_NAME_BYTES];
+    const enum error error = arrays_shape(file, &given.shape, problem);
+    if (error != OK)
+        return error;
+    if (memcmp(&given.shape, &taken.shape, sizeof given.shape) != 0)
+        return problem_set(
+            problem, MISMATCH,
+            "%.300s: its samples are %s, and the model takes %s; the first dimension "
+            "counts the samples: one alone is x[None]",
+            file->path, setup_input(&given).text, setup_input(&taken).text);
+    if ((file->kind == 'f') == floats && (floats || file->bytes == 1) && file->kind != 'i')
+        return OK;
+    return problem_set(
+        problem, MISMATCH,
+        "%.300s: holds %s, and the model learned %s; give it samples as those of the "
+        "training were",
+        file->path, npy_file_type(type, file), floats ? "float32 as it was" : "bytes (uint8)");
+}
+
+static enum error check_finite(const struct npy_file *file, const float *x, uint64_t first,
+                               size_t count, struct problem *problem)
+{
+    const size_t numbers = count * file->size, at = arrays_first_broken(x, numbers);
+    if (at == numbers)
+        return OK;
+    return problem_set(problem, MALFORMED,
+                       "%.300s: sample %" PRIu64 " holds a number that is not finite; take such "
+                       "samples out",
+                       file->path, first + at / file->size);
+}
+
+static enum error predict_npy(const struct bench *bench, struct npy_file *file,
+                              struct problem *problem)
+{
+    enum error error = check_npy(bench, file, problem);
+    while (error == OK && file->at < file->dims[0]) {
+        const uint64_t first = file->at, left = file->dims[0] - first;
+        const uint32_t count = left < bench->batch ? (uint32_t)left : bench->batch;
+        if (file->kind == 'f') {
+            error = npy_file_read(file, bench->host_x, count, problem);
+            if (error == OK)
+                error = check_finite(file, bench->host_x, first, count, problem);
+        } else {
+            error = npy_file_read(file, bench->bytes, count, problem);
+            normalise(bench, count * file->size);
+        }
+        if (error == OK)
+            predict(bench, file->path, first, count);
+    }
+    return error;
+}
+
+static enum error predict_png(const struct bench *bench, const char *path, struct problem *problem)
+{
+    if (learned_floats(&bench->about))
+        return problem_set(
+            problem, MISMATCH,
+            "%.300s: holds bytes, and the model learned float32 as it was; give it a "
+            ".npy of float32, scaled as the training's was",
+            path);
+    const enum error error = png_image_read(path, bench->about.in, bench->bytes, problem);
+    if (error != OK)
+        return error;
+    normalise(bench, shape_size(bench->about.in));
+    predict(bench, path, 0, 1);
+    return OK;
+}
+
+static bool is_png(const char *path)
+{
+    static const unsigned char magic[] = {0x89, 'P', 'N', 'G'};
+    unsigned char begin[sizeof magic] = {0};
+    FILE *file = fopen(path, "rb");
+    const bool is_read = file && fread(begin, 1, sizeof begin, file) == sizeof begin;
+    if (file)
+        (void)fclose(file);
+    return is_read && memcmp(begin, magic, sizeof magic) == 0;
+}
+
+static enum error predict_file(const struct bench *bench, const char *path, struct problem *problem)
+{
+    struct npy_file file;
+    if (!bench->options->json && bench->options->inputs > 1)
+        (void)printf("%s\n", path);
+    if (is_png(path))
+        return predict_png(bench, path, problem);
+    enum error error = npy_file_open(&file, path, problem);
+    if (error != OK)
+        return error;
+    error = predict_npy(bench, &file, problem);
+    npy_file_close(&file);
+    return error;
+}
+
+static enum error predict_all(struct bench *bench, struct problem *problem)
+{
+    const struct options *options = bench->options;
+    char path[BASE_PATH_BYTES];
+    enum error error = saved_model_find(path, options->state, problem);
+    if (error == OK)
+        error = load_model(bench, path, problem);
+    for (int i = 0; error == OK && i < options->inputs; i++)
+        error = predict_file(bench, options->input[i], problem);
+    return error;
+}
+
+static void bench_free(struct bench *bench)
+{
+    if (bench->model)
+        model_free(bench->model);
+    if (bench->weights) {
+        bench->backend->give(bench->backend, bench->weights);
+        bench->backend->give(bench->backend, bench->x);
+    }
+    bench->backend->close(bench->backend);
+    arena_release(&bench->arena);
+}
+
+int predict_run(int argc, char **argv)
+{
+    struct options options = {.state = "state", .top = 5};
+    struct problem problem;
+    if (parse_options(&options, argc, argv, &problem) != OK) {
+        (void)fprintf(stderr, "hearsay: %s\n", problem.text);
+        return 2;
+    }
+    if (options.help) {
+        (void)fputs(usage, stdout);
+        return 0;
+    }
+    struct bench bench = {.backend = backend_cpu(1), .options = &options};
+    arena_init(&bench.arena, ARENA_BYTES);
+    const enum error error = predict_all(&bench, &problem);
+    (void)fflush(stdout);
+    if (error != OK)
+        (void)fprintf(stderr, "hearsay: %s\n", problem.text);
+    bench_free(&bench);
+    return error == OK ? 0 : 1;
+}
