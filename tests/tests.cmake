@@ -58,6 +58,13 @@ if(Python3_FOUND)
            ${CMAKE_SOURCE_DIR}/tests/process/against_torch.py $<TARGET_FILE:learn_steps>)
   set_tests_properties(against_torch PROPERTIES SKIP_RETURN_CODE 77)
 endif()
+# Skipped where the system's Python has no NumPy.
+find_program(SYSTEM_PYTHON3 python3 PATHS /usr/bin NO_DEFAULT_PATH)
+if(SYSTEM_PYTHON3)
+  add_test(NAME numpy COMMAND ${SYSTEM_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/process/test_numpy.py
+                              $<TARGET_FILE:hearsay>)
+  set_tests_properties(numpy PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
+endif()
 add_test(NAME sweep_neon COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_sweep_neon.sh)
 set_tests_properties(page client sweep_neon planted_list PROPERTIES SKIP_RETURN_CODE 77)
 
