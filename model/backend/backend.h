@@ -243,6 +243,20 @@ struct channel_operations {
                              float *dx);
 };
 
+/* How the images of a batch are changed before they are learned (data/augment.h). */
+struct augment {
+    struct shape shape; /* of an image */
+    int hole;           /* side of the square that is cut out; 0: none is */
+    float outside;      /* what lies around an image */
+};
+
+/* The same of one image. */
+struct augmentation {
+    int32_t mirrored;            /* 1: left and right are exchanged, first of all */
+    int32_t down, right;         /* then [row, column] is taken from [row + down, column + right] */
+    int32_t hole_top, hole_left; /* then the square is cut out, as far as it lies in the image */
+};
+
 /* A batch from a data set: the samples at the places pick[batch]. */
 struct gather_operations {
     /* x[i] = (pixels[pick[i]] - mean) · scale, for samples of sample_size bytes. */
@@ -255,6 +269,9 @@ struct gather_operations {
      * each; y[i, j] is the token after it. */
     void (*tokens)(struct backend *, int batch, int length, int token_bytes, const void *tokens,
                    const uint32_t *pick, int32_t *x, int32_t *y);
+    /* to[i] is from[i] changed by each[i]; holes are 0. to may not be from. */
+    void (*augment)(struct backend *, const struct augment *, int batch,
+                    const struct augmentation *each, const float *from, float *to);
 };
 
 struct backend {

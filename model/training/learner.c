@@ -16,7 +16,7 @@ struct step_input {
     };
     struct sgd follow; /* how the statistics follow what is measured */
     float clip;        /* the gradients' length at most */
-    uint32_t sample[]; /* [size], and of a model that drops as many draws behind them */
+    uint32_t sample[]; /* [size]; behind them their augmentations, and of dropout their draws */
 };
 
 struct learner {
@@ -29,6 +29,7 @@ struct learner {
 
     /* For training; all 0 without training samples. */
     struct device_dataset train;        /* on the backend */
+    struct augmenter augmenter;         /* of the images; or none */
     struct batch batch;                 /* the order of the samples */
     uint32_t size;                      /* samples of the next step */
     float *gradients;                   /* [P] */
@@ -63,7 +64,20 @@ static size_t step_input_bytes(const struct learner *learner, uint32_t batch)
 {
     CHECK(batch > 0);
     const size_t numbers = model_drops(learner->model) ? 2 : 1;
-    return sizeof(struct step_input) + numbers * batch * sizeof(uint32_t);
+    return sizeof(struct step_input) + numbers * batch * sizeof(uint32_t) +
+           augmenter_bytes(&learner->augmenter, batch);
+}
+
+/* Where the parts of a step's input lie, of the host's or the backend's. */
+static struct augmentation *augmentations(const struct learner *learner, struct step_input *input)
+{
+    return (struct augmentation *)(void *)(input->sample + learner->size);
+}
+
+static uint32_t *draws(const struct learner *learner, struct step_input *input)
+{
+    return input->sample + learner->size +
+           augmenter_bytes(&learner->augmenter, learner->size) / sizeof(uint32_t);
 }
 
 static uint32_t parts_of(const struct learner *learner)
@@ -87,6 +101,7 @@ static void train_start(struct learner *learner, struct arena *arena, const stru
     CHECK(part_of(learner, most) <= (uint32_t)model_batch_max(learner->model));
     learner->size = options->batch;
     device_dataset_init(&learner->train, backend, train, part_of(learner, most));
+    augmenter_init(&learner->augmenter, &options->augment, backend, train, part_of(learner, most));
     batch_init(&learner->batch, arena, train->count, dataset_stride(train), options->data_seed,
                options->data_node);
     learner->gradients = backend->take(backend, bytes);
@@ -178,7 +193,7 @@ static uint32_t parts_in(const struct learner *learner)
 /* What dropout drops follows from the seed, the epoch and the sample. */
 static void draw_all(struct learner *learner, uint64_t epoch)
 {
-    uint32_t *draw = learner->host_input->sample + learner->size;
+    uint32_t *draw = draws(learner, learner->host_input);
     for (uint32_t i = 0; i < learner->size; i++) {
         struct rng rng =
             rng_new(learner->options.data_seed, epoch << 32 | learner->host_input->sample[i]);
@@ -189,13 +204,15 @@ static void draw_all(struct learner *learner, uint64_t epoch)
 /* One upload: each one costs a small model a noticeable part of its step. */
 static void upload_input(struct learner *learner)
 {
-    const uint64_t epoch = learner->batch.epoch;
     CHECK(learner->size > 0 && part_of(learner, learner->size) <= learner->train.batch_max);
     const struct optimizer *optimizer = &learner->options.optimizer;
     struct step_input *input = learner->host_input;
+    const struct batch before = learner->batch;
     batch_next(&learner->batch, learner->size, input->sample);
     if (model_drops(learner->model))
-        draw_all(learner, epoch);
+        draw_all(learner, before.epoch);
+    augmenter_draw(&learner->augmenter, &before, input->sample, learner->size,
+                   augmentations(learner, input));
     learner->steps++;
     if (optimizer->kind == OPTIMIZER_ADAM)
         input->adam = optimizer_adam_at(optimizer, learner->swarm_samples, learner->steps);
@@ -237,13 +254,15 @@ static void learn_part(struct learner *learner, uint32_t first, uint32_t samples
     float *gradients = first == 0 ? learner->gradients : learner->part_gradients;
     device_dataset_gather(&learner->train, sample + first, samples);
     const struct model_part part = {
-        .x = learner->train.x,
+        .x = augmenter_apply(&learner->augmenter, backend,
+                             augmentations(learner, learner->input) + first, learner->train.x,
+                             samples),
         .labels = learner->train.y_numbers ? NULL : learner->train.y,
         .numbers = learner->train.y_numbers,
         .samples = (int)samples,
         .of = (int)learner->size,
         .smoothing = learner->options.label_smoothing,
-        .draws = model_drops(learner->model) ? sample + learner->size + first : NULL,
+        .draws = model_drops(learner->model) ? draws(learner, learner->input) + first : NULL,
     };
     model_learn_part(learner->model, learner->replica.weights, gradients, &part, learner->score);
     if (first > 0)
@@ -394,6 +413,7 @@ void learner_free(struct learner *learner)
 {
     if (learner_can_step(learner)) {
         device_dataset_free(&learner->train);
+        augmenter_free(&learner->augmenter, learner->backend);
         learner->backend->sequence_drop(learner->backend, &learner->sequence);
         learner->backend->give(learner->backend, learner->gradients);
         if (learner->part_gradients)

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "data/augment.h"
 #include "data/batch.h"
 #include "data/dataset.h"
 #include "exchange/replica.h"
@@ -26,17 +27,18 @@
 
 struct learner_options {
     struct optimizer optimizer;
-    uint32_t batch;         /* samples of the first steps, <= the model's batch_max */
-    uint32_t micro_batches; /* parts of a step, whose gradients are added up; 0: one */
-    float label_smoothing;  /* backend.h */
-    uint32_t batch_max;     /* learner_set_batch may go up to it; 0: the batch stays */
-    uint64_t model_seed;    /* draws b0 where start is NULL */
-    const float *start;     /* [P], b0, for learner_new alone; or NULL */
-    uint64_t data_seed;     /* the order of the samples, together with data_node */
-    uint64_t data_node;     /* differs from node to node */
-    uint32_t test_from;     /* first test sample of learner_evaluate */
-    uint32_t test_to;       /* end of those test samples */
-    uint32_t density_max;   /* entries of one publication at most */
+    uint32_t batch;                 /* samples of the first steps, <= the model's batch_max */
+    uint32_t micro_batches;         /* parts of a step, whose gradients are added up; 0: one */
+    float label_smoothing;          /* backend.h */
+    uint32_t batch_max;             /* learner_set_batch may go up to it; 0: the batch stays */
+    uint64_t model_seed;            /* draws b0 where start is NULL */
+    const float *start;             /* [P], b0, for learner_new alone; or NULL */
+    uint64_t data_seed;             /* the order of the samples, together with data_node */
+    uint64_t data_node;             /* differs from node to node */
+    struct augment_options augment; /* of the training samples, images */
+    uint32_t test_from;             /* first test sample of learner_evaluate */
+    uint32_t test_to;               /* end of those test samples */
+    uint32_t density_max;           /* entries of one publication at most */
 };
 
 struct learner;

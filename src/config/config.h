@@ -17,7 +17,7 @@
 #include "backend/device.h"
 #include "base/error.h"
 #include "config/config_address.h"
-#include "data/dataset.h"
+#include "data/augment.h"
 #include "layers/model.h"
 #include "training/optimizer.h"
 
@@ -64,14 +64,14 @@ struct config_data {
     /* npy: files of samples and of what is to be predicted; for the test, "": the last tenth */
     char x[CONFIG_FILES_BYTES], y[CONFIG_FILES_BYTES];
     char test_x[CONFIG_FILES_BYTES], test_y[CONFIG_FILES_BYTES];
-    char text[CONFIG_FILES_BYTES];   /* files to learn byte by byte */
-    char tokens[CONFIG_FILES_BYTES]; /* files of tokens */
-    char valid[CONFIG_FILES_BYTES];  /* text, tokens: files for the test; "": the last tenth is */
-    uint32_t context;                /* tokens of a sample */
-    uint64_t seed;                   /* of the cut into shards, and of generated samples */
-    struct slice shard;              /* the part of the training set for this node */
-    uint32_t train_count;            /* generated training samples */
-    uint32_t test_count;             /* generated test samples */
+    char text[CONFIG_FILES_BYTES];    /* files to learn byte by byte */
+    char tokens[CONFIG_FILES_BYTES];  /* files of tokens */
+    char valid[CONFIG_FILES_BYTES];   /* text, tokens: files for the test; "": the last tenth is */
+    uint32_t context;                 /* tokens of a sample */
+    uint64_t seed;                    /* of the cut into shards, and of generated samples */
+    struct slice shard;               /* the part of the training set for this node */
+    uint32_t train_count, test_count; /* generated samples */
+    struct augment_options augment;   /* of images, as they are learned */
 };
 
 struct config_train {

@@ -48,6 +48,12 @@ static enum error check_node(const struct config_node *node, struct finding *fin
 static enum error check_data(const struct config_data *data, struct finding *finding)
 {
     CHECK(data->shard.index < data->shard.count);
+    if (dataset_is_sequences(data->source) && augment_is_wanted(&data->augment))
+        return against(finding, "data",
+                       data->augment.flip   ? "flip"
+                       : data->augment.crop ? "crop"
+                                            : "cutout",
+                       " is for images; leave it out with text and tokens");
     if (data->source == DATASET_TEXT && !data->text[0])
         return against(finding, "data", "source",
                        " = text needs text, the files to learn, such as text = shakespeare.txt");

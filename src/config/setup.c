@@ -64,6 +64,28 @@ static enum error match_sets(const char *named, struct dataset *train, struct da
     return OK;
 }
 
+/* Tables have no sides to be mirrored. */
+static enum error check_augment(const struct augment_options *augment, struct shape shape,
+                                struct problem *problem)
+{
+    const uint32_t height = (uint32_t)shape.height, width = (uint32_t)shape.width;
+    const uint32_t side = height < width ? height : width;
+    if (!augment_is_wanted(augment))
+        return OK;
+    if (side < 2)
+        return problem_set(
+            problem, MISMATCH,
+            "data.flip, crop and cutout are for images, and the samples are %d x %d; "
+            "leave them out",
+            shape.height, shape.width);
+    if (augment->crop < side && augment->cutout <= side)
+        return OK;
+    return problem_set(
+        problem, MISMATCH, "data.%s = %u is too much for images of %d x %d; take less",
+        augment->crop < side ? "cutout" : "crop",
+        augment->crop < side ? augment->cutout : augment->crop, shape.height, shape.width);
+}
+
 enum error setup_data(const struct config *config, struct dataset *train, struct dataset *test,
                       struct problem *problem)
 {
@@ -75,7 +97,8 @@ enum error setup_data(const struct config *config, struct dataset *train, struct
     if (error != OK)
         return error;
     const char *named = options.source == DATASET_NPY ? options.test_x : options.directory;
-    return match_sets(named, train, test, problem);
+    error = match_sets(named, train, test, problem);
+    return error == OK ? check_augment(&config->data.augment, train->shape, problem) : error;
 }
 
 static const char *layers_of(const struct config *config)
@@ -151,6 +174,7 @@ struct learner_options setup_learner_options(const struct config *config,
         .start = made->start,
         .data_seed = config->data.seed,
         .data_node = data_node,
+        .augment = config->data.augment,
         .test_from = (uint32_t)((uint64_t)tests * part.index / part.count),
         .test_to = (uint32_t)((uint64_t)tests * (part.index + 1) / part.count),
         .density_max = density_max < 1 ? 1 : (uint32_t)density_max,

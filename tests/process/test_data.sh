@@ -100,6 +100,12 @@ expect 1 'cannot be opened: No such file' "${data[@]}" "$dir/nowhere.npy"
 expect 1 'shape \(300, 4\)' "${data[@]}" "$dir/nan.npy" "$dir/x.npy" # the others are told, too
 expect 1 'data.x has 300 samples and data.y 4;' "${data[@]}" "${arrays[@]}" \
     --set "data.y=$dir/nan.npy"
+expect 1 'data.flip, crop and cutout are for images, and the samples are 1 x 4;' \
+    "${data[@]}" "${arrays[@]}" --set data.flip=yes
+expect 1 'data.crop = 28 is too much for images of 28 x 28; take less' \
+    "${data[@]}" --set data.source=generated --set data.crop=28
+expect 1 'data.cutout = 29 is too much for images of 28 x 28' \
+    "${data[@]}" --set data.source=generated --set data.crop=27 --set data.cutout=29
 expect 2 'data. source = npy needs x and y' "${data[@]}" --set data.source=npy
 expect 2 'either FILEs, or --config and --set' "${data[@]}" "${arrays[@]}" "$dir/x.npy"
 expect 2 'a whole number from 0 to 16' "${data[@]}" --samples 17

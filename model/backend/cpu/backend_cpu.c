@@ -177,6 +177,7 @@ struct backend *backend_cpu(int threads)
         .gather.pixels = cpu_gather_pixels,
         .gather.rows = cpu_gather_rows,
         .gather.tokens = cpu_gather_tokens,
+        .gather.augment = cpu_augment,
         .exchange.survey = cpu_survey,
         .exchange.refine = cpu_refine,
         .exchange.cut = cpu_cut,

@@ -1,4 +1,5 @@
 /* Batches from a data set: the samples at the places pick[batch], one after the other. */
+#include <stdbool.h>
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
@@ -41,5 +42,41 @@ void cpu_gather_tokens(struct backend *backend, int batch, int length, int token
         for (int j = 0; j < length; j++) {
             *x++ = token_at(tokens, token_bytes, pick[i] + (size_t)j);
             *y++ = token_at(tokens, token_bytes, pick[i] + (size_t)j + 1);
+        }
+}
+
+/* One row of a channel; from: that row of the image, or NULL outside. */
+static void augment_row(const struct augment *augment, const struct augmentation *own, int row,
+                        const float *from, float *to)
+{
+    const int width = augment->shape.width, hole = augment->hole;
+    for (int column = 0; column < width; column++) {
+        const int moved = column + own->right;
+        const bool is_inside = from && moved >= 0 && moved < width;
+        to[column] = !is_inside      ? augment->outside
+                     : own->mirrored ? from[width - 1 - moved]
+                                     : from[moved];
+    }
+    if (row < own->hole_top || row >= own->hole_top + hole)
+        return;
+    for (int k = 0; k < hole; k++)
+        if (own->hole_left + k >= 0 && own->hole_left + k < width)
+            to[own->hole_left + k] = 0;
+}
+
+void cpu_augment(struct backend *backend, const struct augment *augment, int batch,
+                 const struct augmentation *each, const float *from, float *to)
+{
+    (void)backend;
+    const struct shape shape = augment->shape;
+    for (int i = 0; i < batch; i++)
+        for (int channel = 0; channel < shape.channels; channel++) {
+            for (int row = 0; row < shape.height; row++, to += shape.width) {
+                const int moved = row + each[i].down;
+                const bool is_inside = moved >= 0 && moved < shape.height;
+                augment_row(augment, &each[i], row,
+                            is_inside ? from + (size_t)moved * (size_t)shape.width : NULL, to);
+            }
+            from += (size_t)shape.height * (size_t)shape.width;
         }
 }

@@ -110,6 +110,7 @@ static const struct backend cuda_table = {
     .gather.pixels = cuda_gather_pixels,
     .gather.rows = cuda_gather_rows,
     .gather.tokens = cuda_gather_tokens,
+    .gather.augment = cuda_augment,
     .exchange.survey = cuda_survey,
     .exchange.refine = cuda_refine,
     .exchange.cut = cuda_cut,

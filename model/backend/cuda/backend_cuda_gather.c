@@ -1,6 +1,6 @@
 /* Batches from a data set, on a GPU. */
 #include "backend/cuda/cuda.h"
-#include "backend/cuda/cuda_kernels.h"
+#include "backend/cuda/cuda_gather.h"
 #include "backend/cuda/cuda_operations.h"
 
 void cuda_gather_pixels(struct backend *backend, int batch, size_t sample_size,
@@ -25,4 +25,11 @@ void cuda_gather_tokens(struct backend *backend, int batch, int length, int toke
     cuda_check(kernel_gather_tokens(cuda_on(backend)->stream, batch, length, token_bytes, tokens,
                                     pick, x, y),
                "gathering a batch");
+}
+
+void cuda_augment(struct backend *backend, const struct augment *augment, int batch,
+                  const struct augmentation *each, const float *from, float *to)
+{
+    cuda_check(kernel_augment(cuda_on(backend)->stream, *augment, batch, each, from, to),
+               "augmentation");
 }

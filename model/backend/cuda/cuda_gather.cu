@@ -1,6 +1,6 @@
 /* Batches from a data set: the samples at the places pick[batch], one after the other. */
 #include "backend/cuda/cuda_each.cuh"
-#include "backend/cuda/cuda_kernels.h"
+#include "backend/cuda/cuda_gather.h"
 
 static __device__ float normal(uint8_t pixel, float mean, float scale)
 {
@@ -87,4 +87,37 @@ cudaError_t kernel_gather_tokens(cudaStream_t stream, int batch, int length, int
 {
     return launch_each(stream, (size_t)batch * (size_t)length, gather_tokens, (unsigned)length,
                        token_bytes, tokens, pick, x, y);
+}
+
+/* Lines are the rows of all channels of all images. */
+static __global__ void augment_rows(unsigned rows, struct augment augment,
+                                    const struct augmentation *each, const float *from, float *to)
+{
+    const int height = augment.shape.height, width = augment.shape.width, hole = augment.hole;
+    EACH_LINE (line, rows) {
+        const int row = (int)(line % (unsigned)height);
+        const unsigned plane = line / (unsigned)height; /* a channel of an image */
+        const struct augmentation own = each[plane / (unsigned)augment.shape.channels];
+        const int moved_row = row + own.down;
+        const bool in_rows = moved_row >= 0 && moved_row < height;
+        const bool in_hole = row >= own.hole_top && row < own.hole_top + hole;
+        const float *source = from + ((size_t)plane * height + (in_rows ? moved_row : 0)) * width;
+        EACH_PLACE (place, (unsigned)width) {
+            const int column = (int)place, moved = column + own.right;
+            float value = augment.outside;
+            if (in_rows && moved >= 0 && moved < width)
+                value = source[own.mirrored ? width - 1 - moved : moved];
+            if (in_hole && column >= own.hole_left && column < own.hole_left + hole)
+                value = 0;
+            to[(size_t)line * width + column] = value;
+        }
+    }
+}
+
+cudaError_t kernel_augment(cudaStream_t stream, struct augment augment, int batch,
+                           const struct augmentation *each, const float *from, float *to)
+{
+    const size_t rows =
+        (size_t)batch * (size_t)augment.shape.channels * (size_t)augment.shape.height;
+    return launch_lines(stream, rows, augment_rows, augment, each, from, to);
 }

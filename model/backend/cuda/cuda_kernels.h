@@ -74,15 +74,6 @@ cudaError_t kernel_sgd(cudaStream_t stream, const struct sgd *sgd, size_t count,
 cudaError_t kernel_adam(cudaStream_t stream, const struct adam *adam, size_t count, float *w,
                         const float *g, float *m, float *v);
 
-/* cuda_gather.cu */
-cudaError_t kernel_gather_pixels(cudaStream_t stream, int batch, size_t sample_size,
-                                 const uint8_t *pixels, const uint32_t *pick, float mean,
-                                 float scale, float *x);
-cudaError_t kernel_gather_rows(cudaStream_t stream, int batch, size_t size, const void *from,
-                               const uint32_t *pick, void *to);
-cudaError_t kernel_gather_tokens(cudaStream_t stream, int batch, int length, int token_bytes,
-                                 const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y);
-
 /* cuda_exchange.cu */
 
 /* Whether the kernels were compiled for this kind of device, or can be translated for it; and how

@@ -61,6 +61,8 @@ void cuda_gather_pixels(struct backend *backend, int batch, size_t sample_size,
                         float *x);
 void cuda_gather_rows(struct backend *backend, int batch, size_t size, const void *from,
                       const uint32_t *pick, void *to);
+void cuda_augment(struct backend *backend, const struct augment *augment, int batch,
+                  const struct augmentation *each, const float *from, float *to);
 void cuda_gather_tokens(struct backend *backend, int batch, int length, int token_bytes,
                         const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y);
 

@@ -43,9 +43,21 @@ static void host_gather_tokens(struct backend *b_, int batch, int length, int to
     carry_back();
 }
 
+static void host_augment(struct backend *b_, const struct augment *augment, int batch,
+                         const struct augmentation *each, const float *from, float *to)
+{
+    (void)b_;
+    const size_t all = (size_t)batch * shape_size(augment->shape);
+    device_of_tests->gather.augment(device_of_tests, augment, batch,
+                                    carry(each, (size_t)batch * sizeof *each), FLOATS(from, all),
+                                    FLOATS(to, all));
+    carry_back();
+}
+
 void host_gather(struct backend *table)
 {
     table->gather.pixels = host_gather_pixels;
     table->gather.rows = host_gather_rows;
     table->gather.tokens = host_gather_tokens;
+    table->gather.augment = host_augment;
 }

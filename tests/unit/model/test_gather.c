@@ -75,12 +75,51 @@ static void tokens_are_gathered_with_those_that_follow(void **state)
     }
 }
 
+/* Step by step, and each in the whole image. */
+static void augment_reference(const struct augment *augment, const struct augmentation *own,
+                              const float *from, double *to)
+{
+    const int height = augment->shape.height, width = augment->shape.width;
+    for (int i = 0; i < (int)shape_size(augment->shape); i++) {
+        const int channel = i / (height * width), row = i / width % height, column = i % width;
+        const int r = row + own->down, c = column + own->right;
+        double value = (double)augment->outside;
+        if (r >= 0 && r < height && c >= 0 && c < width)
+            value = from[(channel * height + r) * width + (own->mirrored ? width - 1 - c : c)];
+        if (row >= own->hole_top && row < own->hole_top + augment->hole &&
+            column >= own->hole_left && column < own->hole_left + augment->hole)
+            value = 0;
+        to[i] = value;
+    }
+}
+
+static void images_are_mirrored_moved_and_cut_out(void **state)
+{
+    const struct augment cases[] = {{{1, 4, 5, 0}, 0, 9},
+                                    {{3, 5, 4, 0}, 2, -2},
+                                    {{2, 33, 40, 0}, 7, 0.5f},
+                                    {{1, 1, 64, 0}, 3, 1}};
+    const struct augmentation each[] = {{0, 0, 0, -9, -9},  {1, 0, 0, 0, 0},   {0, 2, -1, 1, 2},
+                                        {1, -1, 2, -1, -1}, {0, 70, 0, 3, 39}, {1, 0, -64, 30, 38}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t size = shape_size(cases[i].shape), tried = 6 * size <= ROOM ? 6 : 3;
+        case_begin(state);
+        for (size_t k = 0; k < tried; k++)
+            augment_reference(&cases[i], &each[k], x + k * size, want_y + k * size);
+        backend->gather.augment(backend, &cases[i], (int)tried, each, x, y);
+        for (size_t k = 0; k < tried * size; k++)
+            assert_true((double)y[k] == want_y[k]);
+        assert_true(tried * size == ROOM || isnan(y[tried * size]));
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, case_begin)
     const struct CMUnitTest tests[] = {
         TEST(pixels_are_picked_and_normalised),
         TEST(rows_are_picked_bit_for_bit),
+        TEST(images_are_mirrored_moved_and_cut_out),
         TEST(tokens_are_gathered_with_those_that_follow),
     };
     RUN_ON_EACH_DEVICE(tests, host_backend_opens, host_backend_closes);
