@@ -282,6 +282,9 @@ struct backend {
     void (*give)(struct backend *, void *memory);
     void (*upload)(struct backend *, void *to, const void *host_from, size_t bytes);
     void (*download)(struct backend *, void *host_to, const void *from, size_t bytes);
+    /* As download, but from any thread, of what the exchange has written and nothing that is under
+     * way writes: it waits for neither steps nor uploads. */
+    void (*peek)(struct backend *, void *host_to, const void *from, size_t bytes);
     /* A copy that operations only read, given back like everything else. A copy that would take
      * more than half of the free memory stays in host memory (*far), from where each operation
      * fetches what it reads. */

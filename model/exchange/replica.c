@@ -7,6 +7,13 @@
 #include "base/error.h"
 #include "exchange/threshold.h"
 
+/* What was uploaded into the base is there, for whoever peeks at it. */
+static void settle(const struct replica *replica)
+{
+    int32_t any;
+    replica->backend->download(replica->backend, &any, replica->base, sizeof any);
+}
+
 void replica_init(struct replica *replica, struct arena *arena, struct backend *backend,
                   size_t parameters, const float *host_init, uint32_t density_max)
 {
@@ -37,6 +44,7 @@ void replica_init(struct replica *replica, struct arena *arena, struct backend *
     backend->upload(backend, replica->base, units, bytes);
     backend->upload(backend, replica->base_at_last_publish, units, bytes);
     backend->upload(backend, replica->weights, start, bytes);
+    settle(replica);
     free(units);
     free(start);
 }
@@ -199,7 +207,7 @@ static void check_block(const struct replica *replica, size_t first, size_t coun
 void replica_read_block(const struct replica *replica, size_t first, size_t count, int32_t *host)
 {
     check_block(replica, first, count);
-    replica->backend->download(replica->backend, host, replica->base + first, count * sizeof *host);
+    replica->backend->peek(replica->backend, host, replica->base + first, count * sizeof *host);
 }
 
 void replica_write_block(struct replica *replica, size_t first, size_t count, const int32_t *host,
@@ -214,6 +222,8 @@ void replica_write_block(struct replica *replica, size_t first, size_t count, co
         backend->exchange.rebase(backend, count, host, replica->weights + first,
                                  replica->base + first);
     backend->upload(backend, replica->base_at_last_publish + first, host, bytes);
+    if (keep_weights)
+        settle(replica);
 }
 
 void replica_save(const struct replica *replica, struct learner_state *state)
@@ -234,6 +244,7 @@ void replica_restore(struct replica *replica, const struct learner_state *state)
     backend->upload(backend, replica->base, state->base, bytes);
     backend->upload(backend, replica->base_at_last_publish, state->base_at_last_publish, bytes);
     backend->upload(backend, replica->weights, state->weights, bytes);
+    settle(replica);
 }
 
 void replica_free(struct replica *replica)

@@ -69,7 +69,9 @@ void replica_read_weights(const struct replica *replica, float *host);
 /* Sets the weights to host[P]. The base stays, so the residual takes up the difference. */
 void replica_write_weights(struct replica *replica, const float *host);
 
-/* Reads entries first .. first+count-1 of the base, in units. */
+/* Reads entries first .. first+count-1 of the base, in units. Another thread than that of the
+ * backend may do so, too, while none of these functions runs: what moves the weights alone, as a
+ * step does, may. */
 void replica_read_block(const struct replica *replica, size_t first, size_t count, int32_t *host);
 
 /* Sets those entries to host[count]. keep_weights: the weights stay, so the residual takes up the

@@ -85,7 +85,8 @@ uint64_t learner_digest(const struct learner *learner);
 size_t learner_parameters(const struct learner *learner);
 uint64_t learner_samples(const struct learner *learner);
 
-/* As replica.h. The optimizer's momentum stays when weights are written.
+/* As replica.h: learner_read_block may be called on another thread, also while learner_step or
+ * learner_evaluate runs. The optimizer's momentum stays when weights are written.
  *
  * The conservation of error feedback can be checked from outside, per entry and in doubles, to
  * rounding:

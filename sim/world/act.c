@@ -8,9 +8,11 @@
 #include "world/world_private.h"
 
 #define SAVE_NS_MAX SECOND_NS /* a checkpoint takes up to so long to be written */
+#define READS_LATE  8         /* one READ in so many meets another order and waits for the step */
 #define ACTIONS_MAX 100000    /* at one moment: a node that asks for more never ends */
 
-/* An order is performed between two steps; one that comes during a step waits. */
+/* An order is performed between two steps; one that comes during a step waits, but for most READs.
+ */
 struct waiting_order {
     struct waiting_order *next;
     uint32_t bases;        /* that the node had taken over when it asked */
@@ -151,10 +153,18 @@ static void train(struct world *world, uint32_t i, const struct action *action)
         step_begins(world, i);
 }
 
+static bool must_wait(const struct world *world, uint32_t i, const struct action *action)
+{
+    if (!world->nodes[i].stepping)
+        return false;
+    return action->kind != ACTION_READ ||
+           rng_mix(world->seed ^ world_now_ns(world) ^ i ^ action->first) % READS_LATE == 0;
+}
+
 static void order(struct world *world, uint32_t i, const struct action *action)
 {
     struct world_node *at = &world->nodes[i];
-    if (at->stepping) {
+    if (must_wait(world, i, action)) {
         *at->orders_end = waiting_order_new(action, node_bases(at->node));
         at->orders_end = &(*at->orders_end)->next;
     } else {

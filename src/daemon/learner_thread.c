@@ -22,7 +22,8 @@ struct learner_thread {
     struct learner_thread_options options;
     struct executor executor; /* performs the orders */
     struct ring requests;     /* from the loop's thread */
-    struct ring events;       /* to it */
+    struct ring events;       /* to it: put by whoever holds the mutex of orders */
+    pthread_mutex_t orders;   /* of the base, between its changes and its readers */
     pthread_t pthread;
     pthread_mutex_t mutex; /* only for falling asleep and waking up */
     pthread_cond_t woken;
@@ -53,8 +54,17 @@ static uint64_t thread_ns(void)
     return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* The learner's thread. */
+static void lock(struct learner_thread *thread)
+{
+    CHECK(pthread_mutex_lock(&thread->orders) == 0);
+}
 
+static void unlock(struct learner_thread *thread)
+{
+    CHECK(pthread_mutex_unlock(&thread->orders) == 0);
+}
+
+/* Either thread, with the mutex of orders. */
 static void say(struct learner_thread *thread, const struct learner_thread_event *event)
 {
     struct learner_thread_event *room = ring_room(&thread->events, sizeof *event);
@@ -64,17 +74,27 @@ static void say(struct learner_thread *thread, const struct learner_thread_event
     thread->options.wake(thread->options.waker);
 }
 
+static void say_answer(struct learner_thread *thread, const struct answer *answer)
+{
+    say(thread, &(struct learner_thread_event){.kind = LEARNER_THREAD_ANSWERED, .answer = *answer});
+}
+
+/* The learner's thread. */
+
 /* Progress can wait and add up while the loop is busy; the rest of the ring is for the other
  * events, of which a bounded number is under way. */
 static void say_progress(struct learner_thread *thread)
 {
-    if (thread->progress.steps == 0 ||
-        !ring_room(&thread->events, OTHER_EVENTS * sizeof(struct learner_thread_event)))
+    if (thread->progress.steps == 0)
         return;
-    thread->progress.loss_sum = learner_losses(thread->learner);
-    say(thread, &thread->progress);
-    thread->progress = (struct learner_thread_event){.kind = LEARNER_THREAD_STEPPED};
-    thread->said_ns = now_ns();
+    thread->progress.loss_sum += learner_losses(thread->learner); /* it may wait for a GPU */
+    lock(thread);
+    if (ring_room(&thread->events, OTHER_EVENTS * sizeof(struct learner_thread_event))) {
+        say(thread, &thread->progress);
+        thread->progress = (struct learner_thread_event){.kind = LEARNER_THREAD_STEPPED};
+        thread->said_ns = now_ns();
+    }
+    unlock(thread);
 }
 
 static void perform(struct learner_thread *thread, const struct action *order)
@@ -83,6 +103,7 @@ static void perform(struct learner_thread *thread, const struct action *order)
         thread->is_training = false;
     if (order->kind == ACTION_PUBLISH)
         say_progress(thread); /* rumors say how many samples are behind them */
+    lock(thread);
     const uint64_t from_ns = thread_ns();
     const struct answer answer = executor_perform(&thread->executor, order);
     if (order->kind != ACTION_TRAIN && order->kind != ACTION_SAVE)
@@ -90,8 +111,18 @@ static void perform(struct learner_thread *thread, const struct action *order)
     if (order->kind == ACTION_TRAIN)
         thread->is_training = learner_can_step(thread->learner);
     else
-        say(thread,
-            &(struct learner_thread_event){.kind = LEARNER_THREAD_ANSWERED, .answer = answer});
+        say_answer(thread, &answer);
+    unlock(thread);
+}
+
+/* An evaluation takes long on a large model, and leaves the base alone. */
+static void evaluate(struct learner_thread *thread)
+{
+    const struct learner_thread_event evaluated = {
+        .kind = LEARNER_THREAD_EVALUATED, .evaluation = learner_evaluate(thread->learner, false)};
+    lock(thread);
+    say(thread, &evaluated);
+    unlock(thread);
 }
 
 static void do_request(struct learner_thread *thread, const struct request *request)
@@ -101,9 +132,7 @@ static void do_request(struct learner_thread *thread, const struct request *requ
         perform(thread, request->order);
         break;
     case REQUEST_EVALUATE:
-        say(thread,
-            &(struct learner_thread_event){.kind = LEARNER_THREAD_EVALUATED,
-                                           .evaluation = learner_evaluate(thread->learner, false)});
+        evaluate(thread);
         break;
     case REQUEST_STOP:
         thread->is_stopped = true;
@@ -190,6 +219,7 @@ struct learner_thread *learner_thread_new(struct arena *arena, struct learner *l
                                          .state = options->state};
     ring_init(&thread->requests, arena, request_ring_bytes(options));
     ring_init(&thread->events, arena, EVENT_RING_BYTES);
+    CHECK(pthread_mutex_init(&thread->orders, NULL) == 0);
     CHECK(pthread_mutex_init(&thread->mutex, NULL) == 0);
     CHECK(pthread_cond_init(&thread->woken, NULL) == 0);
     CHECK(pthread_create(&thread->pthread, NULL, run, thread) == 0);
@@ -212,9 +242,21 @@ static void put(struct learner_thread *thread, enum request_kind kind, const str
     CHECK(pthread_mutex_unlock(&thread->mutex) == 0);
 }
 
+/* False: another order is being performed. */
+static bool read_now(struct learner_thread *thread, const struct action *order)
+{
+    if (pthread_mutex_trylock(&thread->orders) != 0)
+        return false;
+    const struct answer answer = executor_perform(&thread->executor, order);
+    say_answer(thread, &answer);
+    unlock(thread);
+    return true;
+}
+
 void learner_thread_order(struct learner_thread *thread, const struct action *order)
 {
-    put(thread, REQUEST_ORDER, order);
+    if (order->kind != ACTION_READ || !read_now(thread, order))
+        put(thread, REQUEST_ORDER, order);
 }
 
 void learner_thread_evaluate(struct learner_thread *thread)
@@ -236,6 +278,7 @@ void learner_thread_stop(struct learner_thread *thread)
 {
     put(thread, REQUEST_STOP, NULL);
     CHECK(pthread_join(thread->pthread, NULL) == 0);
+    CHECK(pthread_mutex_destroy(&thread->orders) == 0);
     CHECK(pthread_mutex_destroy(&thread->mutex) == 0);
     CHECK(pthread_cond_destroy(&thread->woken) == 0);
 }

@@ -6,7 +6,14 @@
  * The learner's thread makes steps for as long as it may train, and between two steps does what it
  * was ordered, in order. Nothing here ever waits for the network: a step waits for at most the
  * orders that are already there. The node bounds what is under way (node.h, apply_window), so the
- * rings never overflow. Held by tests/unit/daemon/test_learner_thread.c.
+ * rings never overflow.
+ *
+ * A step leaves the base alone. So a READ that comes during one, or while the learner sleeps, is
+ * performed at once on the loop's thread: a large model's base is served as fast as a link takes
+ * it, however long a step. Whoever performs an order holds the mutex of orders from before it until
+ * it is answered; the loop's thread never waits for it, but leaves the READ to the learner's.
+ *
+ * Held by tests/unit/daemon/test_learner_thread.c, also under ThreadSanitizer.
  */
 #ifndef HEARSAY_DAEMON_LEARNER_THREAD_H
 #define HEARSAY_DAEMON_LEARNER_THREAD_H

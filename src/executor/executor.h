@@ -4,8 +4,10 @@
  *   node_next ─► action ─► executor_perform ─► answer ─► executor_answer ─► node_on_…
  *                  └ order_copy: kept until the learner is between two steps
  *
- * APPLY, TRAIN, PUBLISH, READ, WRITE and SAVE are performed in the order in which they were asked
- * for; that is what lets the node know of which rumors a block is the sum (node.h).
+ * APPLY, TRAIN, PUBLISH, WRITE and SAVE are performed in the order in which they were asked for,
+ * between two steps; READ is, too, or at once if no other order is being performed, even during a
+ * step. Answers come in the order in which orders were performed; that is what lets the node know
+ * of which rumors a block is the sum (node.h).
  */
 #ifndef HEARSAY_EXECUTOR_EXECUTOR_H
 #define HEARSAY_EXECUTOR_EXECUTOR_H

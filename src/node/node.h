@@ -101,7 +101,8 @@ enum action_kind {
     ACTION_TRAIN,   /* swarm_samples: the base is the swarm's: begin to train (once; only if
                        options.trains) */
     ACTION_PUBLISH, /* terms: cut an update, then node_on_published */
-    ACTION_READ,    /* first, entries: read that part of the base, then node_on_read */
+    ACTION_READ,    /* first, entries: read that part of the base, perhaps during a step, then
+                       node_on_read */
     ACTION_WRITE,   /* first, entries, units, keep_weights: that part of the base becomes this, then
                        node_on_applied; valid like update */
     ACTION_SAVE,    /* take a copy of all that the learner is, then node_on_saved */
@@ -151,8 +152,9 @@ void node_on_sent(struct node *node, uint64_t now_ns, uint64_t conn);
 /* why: from the transport, for the note; "" for an ordinary end. */
 void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const char *why);
 
-/* What is asked of the learner is done in the order in which it was asked, and answered in that
- * order: so the node knows of which rumors what was read or saved is the sum. */
+/* What is asked of the learner is done in the order in which it was asked, but for READ, which may
+ * be done before; and it is answered in the order in which it was done: so the node knows of which
+ * rumors what was read or saved is the sum. */
 void node_on_step(struct node *node, uint64_t now_ns, uint32_t steps, uint64_t samples);
 /* The answer to PUBLISH; count 0 when there was nothing to publish. */
 void node_on_published(struct node *node, uint64_t now_ns, const struct update *update);

@@ -200,7 +200,7 @@ static void kill_at(uint32_t blocks, uint32_t killed)
 {
     world_free(&world);
     begin_world(blocks);
-    start_slow_swarm(4, 1000);
+    start_slow_swarm(4, 100); /* five blocks in a turn */
     const uint32_t joiner = join_busy_swarm(4);
     until_blocks(joiner, blocks, 30 * SECOND_NS);
     for (uint32_t i = 1; i <= killed; i++)

@@ -134,6 +134,7 @@ struct backend *backend_cpu(int threads)
         .give = cpu_give,
         .upload = cpu_copy,
         .download = cpu_copy,
+        .peek = cpu_copy,
         .keep = cpu_keep,
         .close = cpu_close,
         .sequence_begin = cpu_sequence_begin,

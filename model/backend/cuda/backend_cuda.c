@@ -57,6 +57,8 @@ static void cuda_close(struct backend *backend)
     }
     cuda_check_blas(cublasDestroy(cuda->blas), "closing");
     cuda_give(backend, cuda->blas_room);
+    cuda_check(cudaEventDestroy(cuda->base_written), "closing");
+    cuda_check(cudaStreamDestroy(cuda->aside), "closing");
     cuda_check(cudaStreamDestroy(cuda->stream), "closing");
     free(cuda);
 }
@@ -68,6 +70,7 @@ static const struct backend cuda_table = {
     .give = cuda_give,
     .upload = cuda_upload,
     .download = cuda_download,
+    .peek = cuda_peek,
     .close = cuda_close,
     .sequence_begin = cuda_sequence_begin,
     .sequence_end = cuda_sequence_end,
@@ -143,6 +146,10 @@ static cudaError_t reach(struct cuda *cuda)
         error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, cuda->device);
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&cuda->aside, cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&cuda->base_written, cudaEventDisableTiming);
     if (error == cudaSuccess)
         error = cudaMalloc(&cuda->blas_room, BLAS_ROOM_BYTES);
     for (int i = 0; i < IN_FLIGHT && error == cudaSuccess; i++)

@@ -131,6 +131,7 @@ static void apply(struct backend *backend, const struct update *host_update, boo
     cuda_upload(backend, update.index, host_update->index, index_bytes);
     cuda_upload(backend, update.level, host_update->level, host_update->count);
     cuda_check(kernel_apply(cuda->stream, &update, own, w, base), "hearing");
+    cuda_check(cudaEventRecord(cuda->base_written, cuda->stream), "hearing");
 }
 
 void cuda_apply(struct backend *backend, const struct update *host_update, float *w, int32_t *base)
@@ -151,6 +152,7 @@ void cuda_rebase(struct backend *backend, size_t count, const int32_t *host_base
     int32_t *to = exchange_room(cuda, count * sizeof *to);
     cuda_upload(backend, to, host_base, count * sizeof *to);
     cuda_check(kernel_rebase(cuda->stream, count, to, w, base), "taking over a base");
+    cuda_check(cudaEventRecord(cuda->base_written, cuda->stream), "taking over a base");
 }
 
 uint64_t cuda_digest(struct backend *backend, size_t count, const int32_t *base)

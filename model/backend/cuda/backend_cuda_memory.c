@@ -112,6 +112,18 @@ void cuda_download(struct backend *backend, void *host_to, const void *from, siz
     cuda_check(cudaStreamSynchronize(cuda->stream), "download");
 }
 
+/* On a stream of its own, which waits for the exchange and not for steps. Nothing of the struct is
+ * written: another thread may be in another operation. */
+void cuda_peek(struct backend *backend, void *host_to, const void *from, size_t bytes)
+{
+    const struct cuda *cuda = (const struct cuda *)backend;
+    cuda_check(cudaSetDevice(cuda->device), "choosing the device");
+    cuda_check(cudaStreamWaitEvent(cuda->aside, cuda->base_written, 0), "reading the base");
+    cuda_check(cudaMemcpyAsync(host_to, from, bytes, cudaMemcpyDeviceToHost, cuda->aside),
+               "reading the base");
+    cuda_check(cudaStreamSynchronize(cuda->aside), "reading the base");
+}
+
 bool cuda_room_grows(struct cuda *cuda, struct room *room, size_t bytes)
 {
     if (bytes <= room->bytes)

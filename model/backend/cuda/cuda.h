@@ -49,7 +49,9 @@ struct cuda {
     struct backend table;        /* first: a pointer to it is a pointer to the struct */
     int device;                  /* number of the GPU */
     int survey_blocks;           /* of the survey that run at once */
-    cudaStream_t stream;         /* of all work */
+    cudaStream_t stream;         /* of all work, but for: */
+    cudaStream_t aside;          /* of what is peeked at, perhaps from another thread */
+    cudaEvent_t base_written;    /* the exchange has written what it was asked to */
     cublasHandle_t blas;         /* on that stream */
     cublasComputeType_t compute; /* of products of float32 */
     bool bf16;                   /* dense layers multiply in bfloat16 */
@@ -87,6 +89,7 @@ void *cuda_keep(struct backend *backend, const void *host_from, size_t bytes, bo
 void cuda_give(struct backend *backend, void *memory);
 void cuda_upload(struct backend *backend, void *to, const void *host_from, size_t bytes);
 void cuda_download(struct backend *backend, void *host_to, const void *from, size_t bytes);
+void cuda_peek(struct backend *backend, void *host_to, const void *from, size_t bytes);
 /* Room for what only one operation uses, for so many bytes: whether it had to grow. It does when a
  * larger one is met: in the first step, not in one that is recorded. */
 bool cuda_room_grows(struct cuda *cuda, struct room *room, size_t bytes);

@@ -1,9 +1,11 @@
-/* Rumors to the learner: from the log, in their order, as many at once as it may be given. */
+/* Rumors to the learner: from the log, in their order, as many at once as it may be given.
+ *
+ * The learner answers in the order in which it was given them. So what its base is the sum of, as
+ * of its last answer, is what it was given less what is not answered yet.
+ */
 #include <string.h>
 
 #include "node/broadcast/broadcast_private.h"
-
-#define APPLYING_MAX 256 /* rumors with the learner at once */
 
 const struct update *broadcast_logged(struct node *node, const uint8_t *rumor, uint32_t bytes)
 {
@@ -35,6 +37,15 @@ static bool may_give(const struct node *node, uint32_t entries)
            (apply->entries == 0 || apply->entries + entries <= node->options.apply_window);
 }
 
+static void add_given(struct apply *apply, uint32_t entries, struct given given)
+{
+    CHECK(apply->rumors < GIVEN_MAX);
+    apply->given[(apply->given_first + apply->rumors) % GIVEN_MAX] = given;
+    apply->entries += entries;
+    apply->rumors++;
+    apply->blocks += given.is_block;
+}
+
 bool broadcast_next_apply(struct node *node, struct action *action)
 {
     struct broadcast *broadcast = node->broadcast;
@@ -51,10 +62,14 @@ bool broadcast_next_apply(struct node *node, struct action *action)
     const struct update *update = decoded_at(&broadcast->apply.decoded, broadcast->log.applied + 1);
     if (!update)
         update = broadcast_logged(node, rumor, entry->bytes);
+    add_given(&broadcast->apply, update->count,
+              (struct given){.place = entry->place,
+                             .seq = entry->seq,
+                             .samples_before = origin->applied_samples,
+                             .at = broadcast->log.applied});
     origin->applied_samples = head.samples;
     origin->applied++;
     rumor_log_applied(&broadcast->log);
-    broadcast_on_given(node, update->count);
     const bool is_ours = memcmp(origin->id, broadcast->own->id, ID_BYTES) == 0;
     *action = (struct action){.kind = ACTION_APPLY,
                               .update = update,
@@ -64,16 +79,58 @@ bool broadcast_next_apply(struct node *node, struct action *action)
     return true;
 }
 
-void broadcast_on_given(struct node *node, uint32_t entries)
+void broadcast_on_block_given(struct node *node, uint32_t entries)
 {
-    node->broadcast->apply.entries += entries;
-    node->broadcast->apply.rumors++;
+    add_given(&node->broadcast->apply, entries, (struct given){.is_block = true});
+}
+
+bool broadcast_may_give_blocks(const struct node *node, uint32_t blocks)
+{
+    CHECK(blocks <= GIVEN_MAX - APPLYING_MAX);
+    return node->broadcast->apply.rumors + blocks <= GIVEN_MAX;
+}
+
+bool broadcast_has_blocks_given(const struct node *node)
+{
+    return node->broadcast->apply.blocks > 0;
+}
+
+void broadcast_done(const struct node *node, uint32_t *next, uint64_t *samples)
+{
+    const struct versions *versions = &node->broadcast->versions;
+    const struct apply *apply = &node->broadcast->apply;
+    CHECK(apply->rumors <= GIVEN_MAX);
+    for (uint32_t place = 0; place < versions->count; place++) {
+        next[place] = versions->origins[place].applied;
+        samples[place] = versions->origins[place].applied_samples;
+    }
+    for (uint64_t i = apply->rumors; i-- > 0;) { /* the newest first */
+        const struct given *given = &apply->given[(apply->given_first + i) % GIVEN_MAX];
+        if (given->is_block)
+            continue;
+        next[given->place] = given->seq;
+        samples[given->place] = given->samples_before;
+    }
+}
+
+bool broadcast_has_done(const struct node *node, uint64_t newest)
+{
+    const struct apply *apply = &node->broadcast->apply;
+    CHECK(newest <= node->broadcast->log.newest);
+    for (uint64_t i = 0; i < apply->rumors; i++) { /* the first rumor among them is the oldest */
+        const struct given *given = &apply->given[(apply->given_first + i) % GIVEN_MAX];
+        if (!given->is_block)
+            return given->at >= newest;
+    }
+    return node->broadcast->log.applied >= newest;
 }
 
 void broadcast_on_applied(struct node *node, uint32_t entries)
 {
     struct apply *apply = &node->broadcast->apply;
     CHECK(entries <= apply->entries && apply->rumors > 0);
+    apply->blocks -= apply->given[apply->given_first].is_block;
+    apply->given_first = (apply->given_first + 1) % GIVEN_MAX;
     apply->entries -= entries;
     apply->rumors--;
     CHECK(apply->rumors > 0 || apply->entries == 0);

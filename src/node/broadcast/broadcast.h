@@ -79,9 +79,16 @@ void broadcast_set_fresh(struct node *node, uint64_t fresh_ns);
 /* The learner. */
 
 bool broadcast_next_apply(struct node *node, struct action *action);
-/* So many entries, of a rumor or a block, have been given to the learner; are done with. */
-void broadcast_on_given(struct node *node, uint32_t entries);
+/* A block was given to it. May so many be? Are some given and not done? */
+void broadcast_on_block_given(struct node *node, uint32_t entries);
+bool broadcast_may_give_blocks(const struct node *node, uint32_t blocks);
+bool broadcast_has_blocks_given(const struct node *node);
+/* The oldest rumor or block that it was given, of so many entries, is done. */
 void broadcast_on_applied(struct node *node, uint32_t entries);
+/* What it has done: by place, the rumors of each origin, and the samples that the last one says. */
+void broadcast_done(const struct node *node, uint32_t *next, uint64_t *samples);
+/* Has it done all that was known when the log's newest position was this one? */
+bool broadcast_has_done(const struct node *node, uint64_t newest);
 uint32_t broadcast_applying(const struct node *node);        /* entries given and not done */
 uint64_t broadcast_applying_rumors(const struct node *node); /* rumors and blocks, likewise */
 bool broadcast_is_all_applied(const struct node *node);

@@ -43,11 +43,26 @@ struct repair {
     uint32_t asked_next;           /* where the next goes */
 };
 
+#define APPLYING_MAX 256 /* rumors with the learner at once */
+#define GIVEN_MAX    512 /* the same of rumors and blocks */
+
+/* A rumor or a block that the learner has been given and is not known to be done with. */
+struct given {
+    bool is_block;           /* a block: it has no origin */
+    uint32_t place;          /* of the rumor's origin among the versions */
+    uint32_t seq;            /* its number */
+    uint64_t samples_before; /* what the origin's last rumor before it says */
+    uint64_t at;             /* its position in the log */
+};
+
 /* apply.c's. */
 struct apply {
-    struct decoded decoded; /* rumors that wait for the learner, decoded */
-    uint32_t entries;       /* entries that the learner has been given and not done with */
-    uint64_t rumors;        /* rumors and blocks, likewise */
+    struct decoded decoded;        /* rumors that wait for the learner, decoded */
+    uint32_t entries;              /* entries that the learner has been given and not done with */
+    uint64_t rumors;               /* rumors and blocks, likewise */
+    uint32_t blocks;               /* blocks among them */
+    struct given given[GIVEN_MAX]; /* a ring of them, the oldest at given_first */
+    uint32_t given_first;          /* where it is */
 };
 
 /* What rumors.c has counted. */

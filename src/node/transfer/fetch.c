@@ -368,7 +368,7 @@ bool fetch_next_write(struct node *node, struct action *action)
     struct fetch *fetch = &node->transfer->fetch;
     if (base_is_whole(node) || !pending_next_write(node, action))
         return false;
-    broadcast_on_given(node, action->entries);
+    broadcast_on_block_given(node, action->entries);
     fetch->moved_ns = fetch->wrote_ns = node->now_ns;
     fetch->came_ns = 0;
     CHECK(fetch->blocks_written < node->transfer->blocks);

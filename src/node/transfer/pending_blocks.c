@@ -213,7 +213,8 @@ bool pending_next_write(struct node *node, struct action *action)
 {
     struct pending_blocks *pending = &node->transfer->pending;
     CHECK(!base_is_whole(node));
-    if (!pending->is_ready && publishing_state(node) != PUBLISHING_OUT)
+    if (!pending->is_ready && publishing_state(node) != PUBLISHING_OUT &&
+        broadcast_may_give_blocks(node, PENDING_MAX))
         make_ready(node);
     while (pending->is_ready && pending->ready_at < PENDING_MAX) {
         struct pending_block *block = &pending->blocks[pending->ready_at++];

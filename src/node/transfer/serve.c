@@ -4,11 +4,14 @@
  *   FETCH ──► READ ──► learner ──► BLOCK ...     some blocks of it, and the latest of their version
  *             SAVE ──► learner ──► history       all that the learner is, and the same
  *
- * Nothing is kept for anybody: each block is as new as when it was read. What the learner was asked
- * before, it has done before it reads; so which rumors are in a block is known when READ is given
- * out, but for our own, which are counted when it answers. Beside a block stand the latest entries
- * of its version and the hash of all. Blocks are many bytes: while this node trains, it serves no
- * more than options say, or than a quarter of what its links carry.
+ * Nothing is kept for anybody: each block is as new as when it was read. Local steps leave the base
+ * alone, so a READ need not wait for one, nor for what waits for one: all that is promised is that
+ * answers come in the order in which things were done. So the rumors in what was read are those
+ * whose answers came before its own. A base that is taken over has all that we knew when its taker
+ * first asked, which the taker will not come by otherwise: it is given no block before the learner
+ * has done that. Beside a block stand the latest entries of its version and the hash of all. Blocks
+ * are many bytes: while this node trains, it serves no more than options say, or than a part of
+ * what its links carry.
  * Held by tests/world/test_serve.c and test_takeover.c.
  */
 #include <math.h>
@@ -19,7 +22,8 @@
 
 #define HISTORY_AT_ONCE ((MESSAGE_MAX - MESSAGE_ADDS) / HISTORY_ENTRY_BYTES)
 #define TURN_S          5
-#define SERVE_PART      0.25 /* of what all links carry: the rest is for rumors */
+#define ANEW_NS         (5 * SECOND_NS) /* who asks after so long may take over another base */
+#define SERVE_PART      0.25            /* of what all links carry: the rest is for rumors */
 #define LISTED_MAX      ((MESSAGE_MAX - MESSAGE_ADDS - BLOCK_MAX) / VERSION_ENTRY_BYTES)
 
 _Static_assert(READ_BLOCKS *BLOCK_ENTRIES == NODE_READ_MAX, "the owner gives room for a READ");
@@ -28,6 +32,17 @@ _Static_assert(READ_BLOCKS *BLOCK_ENTRIES == NODE_READ_MAX, "the owner gives roo
 static bool may_serve(const struct node *node)
 {
     return base_is_whole(node);
+}
+
+/* It is asking for blocks, or will be, of a base that has nothing which we do not know by now. */
+static void on_asked(struct node *node, const struct peer *from, bool is_anew)
+{
+    struct transfer_neighbour *neighbour = transfer_neighbour(node, from);
+    CHECK(neighbour->fetched_ns <= node->now_ns);
+    if (is_anew ||
+        (neighbour->fetches_count == 0 && node->now_ns - neighbour->fetched_ns > ANEW_NS))
+        neighbour->serve_from = broadcast_log(node)->newest;
+    neighbour->fetched_ns = node->now_ns;
 }
 
 /* History. */
@@ -84,6 +99,7 @@ static void say_history(struct node *node, const struct peer *to)
 
 void serve_on_take(struct node *node, const struct peer *from)
 {
+    on_asked(node, from, true);
     if (may_serve(node) && !node->transfer->request.is_asked &&
         broadcast_versions(node)->publishers > 0 && has_room_for_history(node, from)) {
         node->transfer->serve.served_ns = node->now_ns;
@@ -104,6 +120,7 @@ static void refuse(struct node *node, const struct peer *to)
 void serve_on_fetch(struct node *node, const struct peer *from, uint64_t block, uint64_t count)
 {
     struct transfer_neighbour *neighbour = transfer_neighbour(node, from);
+    on_asked(node, from, neighbour->fetched_ns == 0);
     if (count == 0 || count > READ_BLOCKS || block >= node->transfer->blocks ||
         count > node->transfer->blocks - block)
         connection_hang_up(node, from, BYE_BROKEN, "asked for blocks that no base has");
@@ -189,7 +206,8 @@ static const struct peer *next_taker(struct node *node)
         if (node->transfer->neighbours[place].fetches_count == 0)
             continue; /* as nearly always */
         const struct peer *peer = connection_at(node, place);
-        if (peer->state != PEER_OPEN || pacer_is_busy(node, peer) || room_for(peer) == 0)
+        if (peer->state != PEER_OPEN || pacer_is_busy(node, peer) || room_for(peer) == 0 ||
+            !broadcast_has_done(node, node->transfer->neighbours[place].serve_from))
             continue;
         node->transfer->serve.turn = place;
         return peer;
@@ -206,30 +224,21 @@ static void begin_reading(struct node *node, uint64_t conn, struct span span, bo
     reading->conn = conn;
     reading->bases = node->transfer->fetch.bases;
     reading->span = span;
-    reading->origins = broadcast_versions(node)->count;
-    for (uint32_t i = 0; i < reading->origins; i++) {
-        reading->next[i] = broadcast_versions(node)->origins[i].applied;
-        reading->samples[i] = broadcast_versions(node)->origins[i].applied_samples;
-    }
 }
 
-/* The learner itself cuts our own rumors: they are in what was read. Those of origins that we have
- * met since it was asked for are not. */
+/* Of what is it the sum? Our own rumors are known when the learner has cut them: all are in it. */
 static void end_reading(struct node *node)
 {
     struct reading *reading = &node->transfer->serve.reading;
-    const uint32_t own = versions_place(broadcast_versions(node), broadcast_own(node));
-    CHECK(reading->origins <= broadcast_versions(node)->count);
+    CHECK(reading->is_out);
     reading->is_out = false;
-    for (uint32_t place = reading->origins; place < broadcast_versions(node)->count; place++)
-        reading->next[place] = 0;
-    reading->next[own] = broadcast_own(node)->next;
-    reading->samples[own] = broadcast_own(node)->samples;
+    broadcast_done(node, reading->next, reading->samples);
 }
 
 bool serve_next_read(struct node *node, struct action *action)
 {
-    if (node->transfer->serve.reading.is_out || node->now_ns < node->transfer->serve.next_ns)
+    if (node->transfer->serve.reading.is_out || node->now_ns < node->transfer->serve.next_ns ||
+        broadcast_has_blocks_given(node)) /* the last blocks of a base that was taken over */
         return false;
     const struct peer *peer = next_taker(node);
     if (!peer)

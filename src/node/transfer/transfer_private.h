@@ -36,6 +36,8 @@ struct transfer_neighbour {
 
     struct span fetches[FETCHES_MAX]; /* blocks of our base that it wants */
     uint32_t fetches_count;           /* how many spans those are */
+    uint64_t fetched_ns;              /* when it asked for some last, or for our history */
+    uint64_t serve_from; /* it is given blocks that have all that was in our log before that */
 };
 
 /* fetch.c's and takeover.c's: a history that was asked for. */
@@ -86,7 +88,6 @@ struct reading {
     uint32_t bases;    /* taken over when it was asked for: of another one it is of no use */
     uint64_t conn;     /* the neighbour it is for */
     struct span span;  /* the blocks */
-    uint32_t origins;  /* known when it was asked for */
     uint32_t *next;    /* [incarnations_max] rumors of each origin that are in it, by place */
     uint64_t *samples; /* [incarnations_max] samples of each origin by then */
 };

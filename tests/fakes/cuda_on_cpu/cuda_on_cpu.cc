@@ -6,6 +6,7 @@
 #include <mutex>
 #include <set>
 #include <sys/mman.h>
+#include <thread>
 #include <ucontext.h>
 #include <unistd.h>
 #include <vector>
@@ -78,7 +79,8 @@ struct stand_in_graph {
 
 struct stand_in_stream {
     std::deque<work> waiting;
-    stand_in_graph *recorded; /* while it records */
+    stand_in_graph *recorded;  /* while it records */
+    std::thread::id recorder; /* in that thread only the stream must not be waited for */
 };
 
 struct stand_in_event {
@@ -99,7 +101,7 @@ static bool is_broken()
 static bool is_recording()
 {
     for (const cudaStream_t stream : streams) {
-        if (stream->recorded != nullptr)
+        if (stream->recorded != nullptr && stream->recorder == std::this_thread::get_id())
             return true;
     }
     return false;
@@ -480,6 +482,17 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     return may;
 }
 
+/* What the stream waits for is done before it may go on: a device could have been so fast. */
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t event, unsigned)
+{
+    LOCKED;
+    if (is_broken())
+        return cudaErrorECCUncorrectable;
+    if (event->stream != nullptr)
+        finish(event->stream);
+    return cudaSuccess;
+}
+
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
 {
     *event = new stand_in_event();
@@ -510,6 +523,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
     if (is_recording())
         return cudaErrorStreamCaptureUnsupported;
     stream->recorded = new stand_in_graph();
+    stream->recorder = std::this_thread::get_id();
     return cudaSuccess;
 }
 

@@ -283,6 +283,12 @@ static void host_download(struct backend *b_, void *to, const void *from, size_t
     device_of_tests->download(device_of_tests, to, from, bytes);
 }
 
+static void host_peek(struct backend *b_, void *to, const void *from, size_t bytes)
+{
+    (void)b_;
+    device_of_tests->peek(device_of_tests, to, from, bytes);
+}
+
 struct backend *host_backend(struct backend *device)
 {
     static struct backend table;
@@ -295,6 +301,7 @@ struct backend *host_backend(struct backend *device)
         .give = host_give,
         .upload = host_upload,
         .download = host_download,
+        .peek = host_peek,
         .dense_forward = host_dense_forward,
         .dense_backward = host_dense_backward,
         .conv_forward = host_conv_forward,

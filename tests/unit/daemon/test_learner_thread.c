@@ -1,7 +1,6 @@
-/* The ring and the hatch with two real threads. Run under ThreadSanitizer too. */
+/* The learner's thread and the one that orders. Run under ThreadSanitizer too. */
 #include <math.h>
 #include <pthread.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,30 +14,12 @@
 
 #include "base/digest.h"
 #include "base/error.h"
-#include "base/rng.h"
 #include "daemon/learner_thread.h"
-#include "daemon/ring.h"
 
-#define RING_BYTES   1024
-#define RECORDS      50000
 #define ARENA_BYTES  ((size_t)64 << 20)
 #define APPLY_WINDOW 1000
 
 static struct arena arena;
-
-/* The ring. */
-
-static struct ring ring;
-static uint8_t *behind; /* [RING_BYTES] memory that is not the ring's */
-
-static int ring_start(void **state)
-{
-    (void)state;
-    arena_init(&arena, ARENA_BYTES);
-    ring_init(&ring, &arena, RING_BYTES);
-    behind = arena_take(&arena, RING_BYTES, 1);
-    return 0;
-}
 
 static int arena_stop(void **state)
 {
@@ -47,121 +28,7 @@ static int arena_stop(void **state)
     return 0;
 }
 
-static int ring_stop(void **state)
-{
-    for (int i = 0; i < RING_BYTES; i++)
-        assert_int_equal(behind[i], 0);
-    return arena_stop(state);
-}
-
-/* Records differ in size and content by their number. */
-static uint32_t record_bytes(uint32_t number)
-{
-    struct rng rng = rng_new(number, 1);
-    return 4 + rng_below(&rng, RING_BYTES / 2 - 16);
-}
-
-static bool put(uint32_t number)
-{
-    const uint32_t bytes = record_bytes(number);
-    uint8_t *room = ring_room(&ring, bytes);
-    if (!room)
-        return false;
-    memset(room, (int)(number & 0xff), bytes);
-    memcpy(room, &number, sizeof number);
-    ring_put(&ring, bytes);
-    return true;
-}
-
-static bool take(uint32_t number)
-{
-    const uint8_t *record = ring_peek(&ring);
-    if (!record)
-        return false;
-    uint32_t found;
-    memcpy(&found, record, sizeof found);
-    assert_int_equal(found, number);
-    for (uint32_t i = sizeof found; i < record_bytes(number); i++)
-        assert_int_equal(record[i], number & 0xff);
-    ring_done(&ring);
-    return true;
-}
-
-static void an_empty_ring_has_nothing(void **state)
-{
-    (void)state;
-    assert_null(ring_peek(&ring));
-    assert_true(put(0) && take(0));
-    assert_null(ring_peek(&ring));
-}
-
-static void a_full_ring_takes_no_more_until_something_is_taken(void **state)
-{
-    (void)state;
-    uint32_t count = 0;
-    while (put(count))
-        count++;
-    assert_true(count >= 2);
-    assert_true(take(0));
-    assert_true(take(1));
-    for (uint32_t i = 2; i < count; i++)
-        assert_true(take(i));
-    assert_null(ring_peek(&ring));
-}
-
-static void room_is_aligned_and_asking_twice_changes_nothing(void **state)
-{
-    (void)state;
-    for (uint32_t number = 0; number < 200; number++) {
-        void *room = ring_room(&ring, 4 + number % 60);
-        assert_non_null(room);
-        assert_int_equal((uintptr_t)room % 8, 0);
-        assert_ptr_equal(ring_room(&ring, 4 + number % 60), room);
-        ring_put(&ring, 4 + number % 60);
-        ring_done(&ring);
-    }
-}
-
-/* Wherever the head stands: half of the ring is always to be had when it is empty. */
-static void the_largest_record_fits_at_every_place(void **state)
-{
-    (void)state;
-    const uint32_t largest = RING_BYTES / 2 - 8;
-    for (uint32_t round = 0; round < RING_BYTES; round++) {
-        void *room = ring_room(&ring, largest);
-        assert_non_null(room);
-        memset(room, 0xff, largest);
-        ring_put(&ring, largest);
-        assert_non_null(ring_peek(&ring));
-        ring_done(&ring);
-        assert_non_null(ring_room(&ring, 1)); /* and move on by the smallest step */
-        ring_put(&ring, 1);
-        ring_done(&ring);
-    }
-}
-
-static void *put_all(void *unused)
-{
-    (void)unused;
-    for (uint32_t number = 0; number < RECORDS; number++)
-        while (!put(number))
-            (void)sched_yield();
-    return NULL;
-}
-
-static void between_two_threads_nothing_is_lost_or_turned_round(void **state)
-{
-    (void)state;
-    pthread_t writer;
-    assert_int_equal(pthread_create(&writer, NULL, put_all, NULL), 0);
-    for (uint32_t number = 0; number < RECORDS; number++)
-        while (!take(number))
-            (void)sched_yield();
-    assert_int_equal(pthread_join(writer, NULL), 0);
-    assert_null(ring_peek(&ring));
-}
-
-/* The hatch. */
+/* The learner's thread. */
 
 static struct backend *backend;
 static struct model *model;
@@ -405,6 +272,97 @@ static void nothing_is_learned_before_training_is_allowed(void **state)
     learner_thread_stop(worker);
 }
 
+/* A step that lasts until it is let go on. */
+static struct gate {
+    pthread_mutex_t mutex;
+    pthread_cond_t moved;
+    bool is_reached, is_open;
+    void (*sgd)(struct backend *, const struct sgd *, size_t, float *, const float *, float *);
+} gate = {.mutex = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
+
+static void sgd_at_gate(struct backend *with, const struct sgd *sgd, size_t count, float *w,
+                        const float *g, float *m)
+{
+    (void)pthread_mutex_lock(&gate.mutex);
+    gate.is_reached = true;
+    (void)pthread_cond_broadcast(&gate.moved);
+    while (!gate.is_open)
+        (void)pthread_cond_wait(&gate.moved, &gate.mutex);
+    (void)pthread_mutex_unlock(&gate.mutex);
+    gate.sgd(with, sgd, count, w, g, m);
+}
+
+static void wait_for_step(void)
+{
+    (void)pthread_mutex_lock(&gate.mutex);
+    while (!gate.is_reached)
+        (void)pthread_cond_wait(&gate.moved, &gate.mutex);
+    (void)pthread_mutex_unlock(&gate.mutex);
+}
+
+static void let_step_end(void)
+{
+    (void)pthread_mutex_lock(&gate.mutex);
+    gate.is_open = true;
+    (void)pthread_cond_broadcast(&gate.moved);
+    (void)pthread_mutex_unlock(&gate.mutex);
+}
+
+static const struct action read_all = {.kind = ACTION_READ, .first = 0, .entries = 21};
+
+/* What was ordered before it, and waits for the step, is neither in it nor answered. */
+static void the_base_is_read_while_a_step_lasts(void **state)
+{
+    (void)state;
+    const struct update update = update_of(4, 1000);
+    int32_t before[64];
+    learner_read_units(learner, before);
+    gate.is_reached = gate.is_open = false;
+    gate.sgd = backend->sgd;
+    backend->sgd = sgd_at_gate;
+    open_thread(true, 0);
+    wait_for_step();
+    learner_thread_order(worker, &(struct action){.kind = ACTION_APPLY, .update = &update});
+    learner_thread_order(worker, &read_all);
+    struct learner_thread_event event = next_answer();
+    assert_answers(event, ACTION_READ);
+    assert_memory_equal(event.answer.units, before, read_all.entries * sizeof *before);
+    let_step_end();
+    assert_answers(next_answer(), ACTION_APPLY);
+    learner_thread_order(worker, &read_all);
+    event = next_answer();
+    assert_answers(event, ACTION_READ);
+    assert_int_equal(event.answer.units[3], before[3] - 2 * 1000);
+    learner_thread_stop(worker);
+    backend->sgd = gate.sgd;
+}
+
+/* Wherever the reading falls: what was answered before it is in it, and nothing else. */
+static void what_is_read_has_what_was_answered_before_it(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 2000 };
+    const struct update update = update_of(2, 1);
+    int32_t before[64];
+    uint32_t applied = 0, given = 0;
+    learner_read_units(learner, before);
+    open_thread(true, 0);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < round % 3; i++, given++)
+            learner_thread_order(worker, &(struct action){.kind = ACTION_APPLY, .update = &update});
+        learner_thread_order(worker, &read_all);
+        struct learner_thread_event event = next_answer();
+        for (; event.answer.to == ACTION_APPLY; event = next_answer())
+            applied++;
+        assert_answers(event, ACTION_READ);
+        assert_int_equal(event.answer.units[0] - before[0], applied);
+        assert_int_equal(event.answer.units[3] - before[3], -2 * (int)applied);
+    }
+    for (; applied < given; applied++)
+        assert_answers(next_answer(), ACTION_APPLY);
+    learner_thread_stop(worker);
+}
+
 /* The kernel's letter for a thread: R runs, S sleeps. */
 static char state_of(pid_t thread)
 {
@@ -478,18 +436,14 @@ static void an_idle_learner_sleeps_and_can_be_woken(void **state)
 
 int main(void)
 {
-#define RING(name)   cmocka_unit_test_setup_teardown(name, ring_start, ring_stop)
 #define THREAD(name) cmocka_unit_test_setup_teardown(name, learner_start, learner_stop)
     const struct CMUnitTest tests[] = {
-        RING(an_empty_ring_has_nothing),
-        RING(a_full_ring_takes_no_more_until_something_is_taken),
-        RING(room_is_aligned_and_asking_twice_changes_nothing),
-        RING(the_largest_record_fits_at_every_place),
-        RING(between_two_threads_nothing_is_lost_or_turned_round),
         THREAD(commands_are_answered_in_order),
         THREAD(everything_heard_is_applied_once_however_much_it_is),
         THREAD(the_learner_learns_on_its_own_thread),
         THREAD(what_is_told_is_what_the_base_moved_by),
+        THREAD(the_base_is_read_while_a_step_lasts),
+        THREAD(what_is_read_has_what_was_answered_before_it),
         THREAD(nothing_is_learned_before_training_is_allowed),
         THREAD(the_last_telling_ends_the_training),
         THREAD(a_training_learner_stops_when_told_to),
