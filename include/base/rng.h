@@ -7,6 +7,8 @@
 
 #include "base/on_device.h"
 
+#define RNG_STEP 0x9E3779B97F4A7C15u /* of the counter, from one number to the next */
+
 struct rng {
     uint64_t state;
 };
@@ -27,7 +29,7 @@ static inline struct rng rng_new(uint64_t seed, uint64_t stream)
 
 static inline uint64_t rng_next(struct rng *rng)
 {
-    rng->state += 0x9E3779B97F4A7C15u;
+    rng->state += RNG_STEP;
     return rng_mix(rng->state);
 }
 

@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "exchange/threshold.h"
 
+#define PIECE 4096 /* entries that are worked on at once, on the stack */
+
 /* What was uploaded into the base is there, for whoever peeks at it. */
 static void settle(const struct replica *replica)
 {
@@ -33,20 +35,32 @@ void replica_init(struct replica *replica, struct arena *arena, struct backend *
     };
     replica->candidates =
         backend->take(backend, replica->candidates_max * sizeof *replica->candidates);
-    /* The weights begin exactly at QUANTUM·b0, so the first residual is zero. */
-    int32_t *units = malloc(bytes);
-    float *start = malloc(bytes);
-    CHECK(units && start);
-    for (size_t c = 0; c < parameters; c++) {
+    if (host_init)
+        replica_begin_part(replica, 0, parameters, host_init);
+}
+
+/* The weights begin exactly at QUANTUM·b0, so the first residual is zero. */
+static void begin_piece(struct replica *replica, size_t first, size_t count, const float *host_init)
+{
+    struct backend *backend = replica->backend;
+    int32_t units[PIECE];
+    float start[PIECE];
+    CHECK(count <= PIECE);
+    for (size_t c = 0; c < count; c++) {
         units[c] = (int32_t)lrintf(host_init[c] / QUANTUM);
         start[c] = QUANTUM * (float)units[c];
     }
-    backend->upload(backend, replica->base, units, bytes);
-    backend->upload(backend, replica->base_at_last_publish, units, bytes);
-    backend->upload(backend, replica->weights, start, bytes);
+    backend->upload(backend, replica->base + first, units, count * sizeof *units);
+    backend->upload(backend, replica->base_at_last_publish + first, units, count * sizeof *units);
+    backend->upload(backend, replica->weights + first, start, count * sizeof *start);
+}
+
+void replica_begin_part(struct replica *replica, size_t first, size_t count, const float *host_init)
+{
+    CHECK(first <= replica->parameters && count <= replica->parameters - first);
+    for (size_t at = 0; at < count; at += PIECE)
+        begin_piece(replica, first + at, count - at < PIECE ? count - at : PIECE, host_init + at);
     settle(replica);
-    free(units);
-    free(start);
 }
 
 /* The smallest tau whose amount is not rounded up from less than half a quantum. Below it the base

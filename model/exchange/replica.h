@@ -40,9 +40,13 @@ struct replica {
     float floor;                   /* the next tau is hardly ever below it; 0: not known */
 };
 
-/* host_init[P] float32. 1 <= density_max <= P. */
+/* host_init[P] float32: b0; or NULL: zeros, until replica_begin_part. 1 <= density_max <= P. */
 void replica_init(struct replica *replica, struct arena *arena, struct backend *backend,
                   size_t parameters, const float *host_init, uint32_t density_max);
+
+/* Sets entries first .. first+count-1 of a new replica to b0, host_init[count]. */
+void replica_begin_part(struct replica *replica, size_t first, size_t count,
+                        const float *host_init);
 
 /* Takes the outer step (w += beta · what the base did since the last publication), then cuts from
  * the residual what fits terms->budget_bytes. The update is valid until the next publication; its

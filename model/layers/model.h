@@ -94,6 +94,9 @@ void model_print(const struct model *model, FILE *out);
  * Sequences: normal with deviation 0.02, the last weights of a residual less by the root of how
  * many there are (GPT-2). Biases 0, scales 1. */
 void model_init(const struct model *model, uint64_t seed, float *host_weights);
+/* The same for entries first .. first+count-1 alone, of a model too large to be held twice. */
+void model_init_part(const struct model *model, uint64_t seed, size_t first, size_t count,
+                     float *host_weights);
 
 /* logits[batch, classes] for x[batch, in]; memory of the model, valid until the next call. */
 const float *model_forward(struct model *model, const float *weights, const float *x, int batch);

@@ -1,20 +1,55 @@
 /* The first weights: by seed alone, the same bits on every machine. */
 #include <math.h>
+#include <string.h>
 
+#include "backend/cpu/cpu_vector.h"
+#include "base/error.h"
 #include "base/rng.h"
 #include "layers/model_private.h"
 
 #define SMALL 0.02 /* the deviation of GPT-2's weights (Radford et al. 2019) */
 
-/* The sum of twelve uniform numbers less six (Irwin, Hall 1927): variance 1 and close to normal.
- * Additions only, because every node must begin with the same bits, and log and cos, which other
- * ways need, differ in the last bit from one C library to the next. */
-static double draw_normal(struct rng *rng)
+/* Numbers that are drawn side by side: several vectors. */
+#define SIDE_BY_SIDE 64
+
+/* Draw n of a generator as rng_uniform gives it, in [0, 1), whatever was drawn before: SplitMix64
+ * mixes a counter. Its 53 bits become a double in two halves, both exact, since few processors can
+ * turn 64 bits into one in a vector. */
+static inline double uniform_at(struct rng rng, uint64_t n)
 {
-    double sum = 0;
-    for (int i = 0; i < 12; i++)
-        sum += rng_uniform(rng);
-    return sum - 6;
+    const uint64_t bits = rng_mix(rng.state + (n + 1) * RNG_STEP) >> 11;
+    const uint64_t low_bits = 0x4330000000000000u | (bits & UINT32_MAX); /* 2^52 + low */
+    const uint64_t high_bits = 0x4530000000000000u | bits >> 32;         /* 2^84 + 2^32 · high */
+    double low, high;
+    memcpy(&low, &low_bits, sizeof low);
+    memcpy(&high, &high_bits, sizeof high);
+    return ((high - 0x1p84) + (low - 0x1p52)) * 0x1p-53;
+}
+
+/* What tensors are filled with: entry i depends on the seed and on i alone. */
+
+/* The sum of twelve uniform numbers less six (Irwin, Hall 1927): variance 1 and close to normal.
+ * Additions only, and always in this order, because every node must begin with the same bits, and
+ * log and cos, which other ways need, differ in the last bit from one C library to the next. */
+EACH_WIDTH static void draw_normal(struct rng rng, double deviation, size_t first, size_t count,
+                                   float *restrict weights)
+{
+    for (size_t from = 0; from < count; from += SIDE_BY_SIDE) {
+        double sum[SIDE_BY_SIDE] = {0};
+        for (uint64_t draw = 0; draw < 12; draw++)
+            for (size_t i = 0; i < SIDE_BY_SIDE; i++)
+                sum[i] += uniform_at(rng, 12 * (first + from + i) + draw);
+        const size_t left = count - from < SIDE_BY_SIDE ? count - from : SIDE_BY_SIDE;
+        for (size_t i = 0; i < left; i++)
+            weights[from + i] = (float)(deviation * (sum[i] - 6));
+    }
+}
+
+EACH_WIDTH static void draw_uniform(struct rng rng, double limit, size_t first, size_t count,
+                                    float *restrict weights)
+{
+    for (size_t i = 0; i < count; i++)
+        weights[i] = (float)(limit * (2 * uniform_at(rng, first + i) - 1));
 }
 
 /* Whether what the layer gives goes into a relu; behind a norm of images, most of it does. */
@@ -29,21 +64,14 @@ static bool is_before_relu(const struct model *model, const struct layer *layer)
 /* He, Zhang, Ren, Sun 2015 before relu; Glorot, Bengio 2010 otherwise. The square roots are exact
  * to the last bit by IEEE 754. */
 static void draw_by_fan(const struct layer_tensor *tensor, bool before_relu, struct rng rng,
-                        float *weights)
+                        size_t first, size_t count, float *weights)
 {
-    const size_t count = layer_tensor_count(tensor);
-    const size_t fan_in = count / tensor->dims[0], fan_out = count / tensor->dims[1];
-    const double deviation = sqrt(2.0 / (double)fan_in);
-    const double limit = sqrt(6.0 / (double)(fan_in + fan_out));
-    for (size_t i = 0; i < count; i++)
-        weights[i] = (float)(before_relu ? deviation * draw_normal(&rng)
-                                         : limit * (2 * rng_uniform(&rng) - 1));
-}
-
-static void draw_small(size_t count, double deviation, struct rng rng, float *weights)
-{
-    for (size_t i = 0; i < count; i++)
-        weights[i] = (float)(deviation * draw_normal(&rng));
+    const size_t all = layer_tensor_count(tensor);
+    const size_t fan_in = all / tensor->dims[0], fan_out = all / tensor->dims[1];
+    if (before_relu)
+        draw_normal(rng, sqrt(2.0 / (double)fan_in), first, count, weights);
+    else
+        draw_uniform(rng, sqrt(6.0 / (double)(fan_in + fan_out)), first, count, weights);
 }
 
 static void fill(size_t count, float value, float *weights)
@@ -60,21 +88,40 @@ static int count_residuals(const struct model *model)
     return count;
 }
 
+/* Entries first .. first+count-1 of tensor t. */
+static void init_tensor(const struct model *model, int t, uint64_t seed, size_t first, size_t count,
+                        float *weights)
+{
+    const struct layer *layer = model->tensor[t].layer;
+    const struct layer_tensor *tensor = &layer->tensor[model->tensor[t].which];
+    const double last = SMALL / sqrt(fmax(count_residuals(model), 1));
+    const struct rng rng =
+        rng_new(seed, (uint64_t)layer->number | (uint64_t)model->tensor[t].which << 32);
+    CHECK(count <= layer_tensor_count(tensor) && first <= layer_tensor_count(tensor) - count);
+    if (tensor->init == INIT_FAN)
+        draw_by_fan(tensor, is_before_relu(model, layer), rng, first, count, weights);
+    else if (tensor->init == INIT_SMALL || tensor->init == INIT_LAST)
+        draw_normal(rng, tensor->init == INIT_LAST ? last : SMALL, first, count, weights);
+    else
+        fill(count, tensor->init == INIT_ONE ? 1 : 0, weights);
+}
+
+void model_init_part(const struct model *model, uint64_t seed, size_t first, size_t count,
+                     float *host_weights)
+{
+    const size_t end = first + count;
+    CHECK(first <= end && end <= model_parameters(model));
+    for (int t = 0; t < model->tensors; t++) {
+        const struct layer *layer = model->tensor[t].layer;
+        const struct layer_tensor *tensor = &layer->tensor[model->tensor[t].which];
+        const size_t begins = tensor->offset, ends = begins + layer_tensor_count(tensor);
+        const size_t from = begins > first ? begins : first, to = ends < end ? ends : end;
+        if (from < to)
+            init_tensor(model, t, seed, from - begins, to - from, host_weights + (from - first));
+    }
+}
+
 void model_init(const struct model *model, uint64_t seed, float *host_weights)
 {
-    const double last = SMALL / sqrt(fmax(count_residuals(model), 1));
-    for (int i = 0; i < model->tensors; i++) {
-        const struct layer *layer = model->tensor[i].layer;
-        const struct layer_tensor *tensor = &layer->tensor[model->tensor[i].which];
-        const size_t count = layer_tensor_count(tensor);
-        const struct rng rng =
-            rng_new(seed, (uint64_t)layer->number | (uint64_t)model->tensor[i].which << 32);
-        float *weights = host_weights + tensor->offset;
-        if (tensor->init == INIT_FAN)
-            draw_by_fan(tensor, is_before_relu(model, layer), rng, weights);
-        else if (tensor->init == INIT_SMALL || tensor->init == INIT_LAST)
-            draw_small(count, tensor->init == INIT_LAST ? last : SMALL, rng, weights);
-        else
-            fill(count, tensor->init == INIT_ONE ? 1 : 0, weights);
-    }
+    model_init_part(model, seed, 0, model_parameters(model), host_weights);
 }

@@ -6,7 +6,8 @@
 #include "base/rng.h"
 #include "data/device_dataset.h"
 
-#define STATISTICS_RATE 0.1f /* of what is measured in each step, as elsewhere */
+#define STATISTICS_RATE 0.1f              /* of what is measured in each step, as elsewhere */
+#define START_PART      ((size_t)1 << 16) /* first weights that are drawn at once */
 
 /* What differs from step to step, uploaded in one piece. */
 struct step_input {
@@ -46,18 +47,27 @@ struct learner {
     float *host; /* [P], host: the base to be evaluated */
 };
 
-static void replica_start(struct learner *learner, struct arena *arena)
+/* A part at a time: memory that is touched for the first time costs more than the drawing. */
+static void draw_start(struct learner *learner)
 {
     const size_t parameters = model_parameters(learner->model);
-    const float *start = learner->options.start;
-    float *drawn = start ? NULL : malloc(parameters * sizeof *drawn);
-    CHECK(start || drawn);
-    if (!start)
-        model_init(learner->model, learner->options.model_seed, drawn);
-    replica_init(&learner->replica, arena, learner->backend, parameters, start ? start : drawn,
-                 learner->options.density_max);
+    float *part = malloc(START_PART * sizeof *part);
+    CHECK(part);
+    for (size_t first = 0; first < parameters; first += START_PART) {
+        const size_t left = parameters - first, count = left < START_PART ? left : START_PART;
+        model_init_part(learner->model, learner->options.model_seed, first, count, part);
+        replica_begin_part(&learner->replica, first, count, part);
+    }
+    free(part);
+}
+
+static void replica_start(struct learner *learner, struct arena *arena)
+{
+    replica_init(&learner->replica, arena, learner->backend, model_parameters(learner->model),
+                 learner->options.start, learner->options.density_max);
+    if (!learner->options.start)
+        draw_start(learner);
     learner->options.start = NULL;
-    free(drawn);
 }
 
 static size_t step_input_bytes(const struct learner *learner, uint32_t batch)

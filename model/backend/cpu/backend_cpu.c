@@ -8,6 +8,7 @@
 #include "base/error.h"
 
 #define LARGE_BYTES ((size_t)2 << 20)
+#define CACHE_LINE  ((size_t)64)
 
 struct cpu {
     struct backend table; /* first: a pointer to it is a pointer to the struct */
@@ -15,27 +16,66 @@ struct cpu {
     size_t scratch_count;
 };
 
-/* Large memory in large pages, if the system has them: a rumor touches entries all over it. */
+/* Stands in the cache line before what was taken. */
+struct taken {
+    void *start;  /* of all that was reserved */
+    size_t bytes; /* how much that was, of the system; 0: malloc has given it */
+};
+
+static _Noreturn void no_memory(size_t bytes)
+{
+    (void)fprintf(stderr, "hearsay: no memory for %zu bytes: take a smaller model or batch\n",
+                  bytes);
+    abort();
+}
+
+static void *behind(void *start, size_t reserved, unsigned char *memory)
+{
+    const struct taken taken = {.start = start, .bytes = reserved};
+    memcpy(memory - CACHE_LINE, &taken, sizeof taken);
+    return memory;
+}
+
+/* Straight from the system, in large pages if it has them: a rumor touches entries all over it. It
+ * is zero already, and becomes memory where it is touched. */
+static void *take_large(size_t bytes)
+{
+    const size_t reserved = bytes + 2 * LARGE_BYTES;
+    if (reserved < bytes)
+        no_memory(bytes);
+    void *start = mmap(NULL, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED)
+        no_memory(bytes);
+    unsigned char *memory = (unsigned char *)start + CACHE_LINE;
+    memory += -(uintptr_t)memory & (LARGE_BYTES - 1);
+    (void)madvise(memory, (bytes + LARGE_BYTES - 1) & ~(LARGE_BYTES - 1), MADV_HUGEPAGE);
+    return behind(start, reserved, memory);
+}
+
 static void *cpu_take(struct backend *backend, size_t bytes)
 {
     (void)backend;
-    const size_t align = bytes < LARGE_BYTES ? 64 : LARGE_BYTES;
-    const size_t whole = (bytes + align - 1) & ~(align - 1); /* aligned_alloc wants a multiple */
-    void *memory = whole >= bytes ? aligned_alloc(align, whole ? whole : align) : NULL;
-    if (memory == NULL) {
-        (void)fprintf(stderr, "hearsay: no memory for %zu bytes: take a smaller model or batch\n",
-                      bytes);
-        abort();
-    }
-    if (align == LARGE_BYTES)
-        (void)madvise(memory, whole, MADV_HUGEPAGE);
-    return memset(memory, 0, whole);
+    if (bytes >= LARGE_BYTES)
+        return take_large(bytes);
+    const size_t whole = (bytes + CACHE_LINE - 1) & ~(CACHE_LINE - 1);
+    unsigned char *start = aligned_alloc(CACHE_LINE, CACHE_LINE + whole);
+    if (start == NULL)
+        no_memory(bytes);
+    memset(start + CACHE_LINE, 0, whole);
+    return behind(start, 0, start + CACHE_LINE);
 }
 
 static void cpu_give(struct backend *backend, void *memory)
 {
+    struct taken taken;
     (void)backend;
-    free(memory);
+    if (memory == NULL)
+        return;
+    memcpy(&taken, (unsigned char *)memory - CACHE_LINE, sizeof taken);
+    if (taken.bytes > 0)
+        (void)munmap(taken.start, taken.bytes);
+    else
+        free(taken.start);
 }
 
 static void cpu_copy(struct backend *backend, void *to, const void *from, size_t bytes)
@@ -68,7 +108,7 @@ static void cpu_sequence_nothing(struct backend *backend, struct sequence *seque
 static void cpu_close(struct backend *backend)
 {
     struct cpu *cpu = (struct cpu *)backend;
-    free(cpu->scratch);
+    cpu_give(backend, cpu->scratch);
     free(cpu);
 }
 

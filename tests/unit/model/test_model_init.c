@@ -69,6 +69,34 @@ static void the_first_weights_are_the_same_bits_everywhere(void **state)
     model_free(model);
 }
 
+/* The weights of a sequence model, one after the other: each the sum of the next twelve draws. */
+static void a_weight_is_drawn_alike_alone_and_among_all(void **state)
+{
+    (void)state;
+    enum { TOKENS = 50, SIZE = 24 };
+    struct model *model = build("embed 50 24, residual(norm, attention 2), logits",
+                                (struct shape){1, 1, 1, 8}, TOKENS);
+    const size_t count = model_parameters(model);
+    float *weights = calloc(count, sizeof *weights), *part = calloc(count, sizeof *part);
+    model_init(model, 9, weights);
+    const struct tensor table = model_tensor(model, 0);
+    struct rng rng = rng_new(9, 0);
+    for (size_t i = 0; i < TOKENS * SIZE; i++) {
+        double sum = 0;
+        for (int draw = 0; draw < 12; draw++)
+            sum += rng_uniform(&rng);
+        assert_true(weights[table.offset + i] == (float)(0.02 * (sum - 6)));
+    }
+    for (size_t first = 0; first < count; first += 7)
+        for (size_t size = 1; size <= 200 && first + size <= count; size += 66) {
+            model_init_part(model, 9, first, size, part);
+            assert_memory_equal(part, weights + first, size * sizeof *part);
+        }
+    free(part);
+    free(weights);
+    model_free(model);
+}
+
 struct moments {
     double mean, deviation, largest;
 };
@@ -112,19 +140,19 @@ static void weights_before_relu_are_he_normal_and_others_glorot_uniform(void **s
 static void weights_of_sequences_are_small(void **state)
 {
     (void)state;
-    struct model *model =
-        build("embed 10 256, 2 * (residual(norm, attention 2), residual(dense 512, gelu, dense 256))"
-              ", norm, logits",
-              (struct shape){1, 1, 1, 8}, CLASSES);
+    struct model *model = build(
+        "embed 10 256, 2 * (residual(norm, attention 2), residual(dense 512, gelu, dense 256))"
+        ", norm, logits",
+        (struct shape){1, 1, 1, 8}, CLASSES);
     float *weights = calloc(model_parameters(model), sizeof *weights);
     model_init(model, 3, weights);
     for (int i = 0; i < model_tensors(model); i++) {
         const struct tensor tensor = model_tensor(model, i);
         const size_t count = tensor.dims[0] * (tensor.rank > 1 ? tensor.dims[1] : 1);
         const struct moments got = moments_of(weights + tensor.offset, count);
-        const bool is_last =
-            strstr(tensor.name, "out.weight") || strcmp(tensor.name, "5.dense.weight") == 0 ||
-            strcmp(tensor.name, "10.dense.weight") == 0;
+        const bool is_last = strstr(tensor.name, "out.weight") ||
+                             strcmp(tensor.name, "5.dense.weight") == 0 ||
+                             strcmp(tensor.name, "10.dense.weight") == 0;
         if (tensor.rank > 1)
             assert_true(fabs(got.deviation / (is_last ? 0.01 : 0.02) - 1) < 0.05);
         else
@@ -159,6 +187,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, case_begin, case_end)
     const struct CMUnitTest tests[] = {
         TEST(the_first_weights_are_the_same_bits_everywhere),
+        TEST(a_weight_is_drawn_alike_alone_and_among_all),
         TEST(weights_before_relu_are_he_normal_and_others_glorot_uniform),
         TEST(weights_of_sequences_are_small),
         TEST(first_biases_are_zero_whatever_was_there),
