@@ -18,8 +18,6 @@
 #include "state/safetensors.h"
 #include "training/evaluator.h"
 
-#define ARENA_BYTES ((size_t)16 << 30) /* address space; only what is touched costs memory */
-
 static const char usage[] =
     "hearsay eval [options]: loss and accuracy of a saved model\n"
     "\n"
@@ -337,7 +335,7 @@ static enum error evaluate(const char *path, const struct options *options, stru
     struct bench bench = {.backend = backend_cpu(1)};
     struct safetensors_about about;
     *result = (struct result){0};
-    arena_init(&bench.arena, ARENA_BYTES);
+    arena_init_growing(&bench.arena);
     enum error error =
         options->names_model ? MISMATCH : safetensors_read_about(path, &about, problem);
     if (error == OK)

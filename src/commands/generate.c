@@ -13,8 +13,7 @@
 #include "layers/model.h"
 #include "training/generator.h"
 
-#define ARENA_BYTES ((size_t)16 << 30) /* address space; only what is touched costs memory */
-#define BYTES       256                /* tokens of a model that reads text byte by byte */
+#define BYTES 256 /* tokens of a model that reads text byte by byte */
 
 static const char usage[] =
     "hearsay generate [options]: a saved model goes on with a text\n"
@@ -229,7 +228,7 @@ int generate_run(int argc, char **argv)
     if (options.prompt[0] == '\0')
         options.prompt = "\n";
     struct bench bench = {.backend = backend_cpu(1)};
-    arena_init(&bench.arena, ARENA_BYTES);
+    arena_init_growing(&bench.arena);
     const enum error error = generate(&bench, &options, &problem);
     if (error != OK)
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);

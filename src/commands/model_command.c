@@ -7,7 +7,6 @@
 #include "base/arena.h"
 #include "layers/model.h"
 
-#define ARENA_BYTES    ((size_t)1 << 20)
 #define DEFAULT_LENGTH 64
 #define BYTES_EACH     24 /* of a parameter: weights, base, base at last publish, gradient, moments */
 
@@ -122,7 +121,7 @@ static enum error print_model(const struct options *options, struct problem *pro
     const int classes = options->classes ? options->classes : tokens ? tokens : 10;
     struct arena arena;
     struct model *model = NULL;
-    arena_init(&arena, ARENA_BYTES);
+    arena_init_growing(&arena);
     const enum error error =
         model_new(&model, &arena, NULL, line, tokens ? text : options->image, classes, 1, problem);
     if (error == OK) {

@@ -16,7 +16,6 @@
 #define EVALUATION_BATCH 100
 #define EVALUATION_BYTES ((size_t)128 << 20)
 #define START_TEXT_BYTES 32
-#define ARENA_BYTES      ((size_t)64 << 30) /* address space; only what is touched costs memory */
 
 struct dataset_options setup_dataset_options(const struct config_data *data)
 {
@@ -301,7 +300,7 @@ enum error setup_make(struct setup *setup, const struct config *config, struct p
     struct dataset train = {0}, test = {0};
     enum error error = setup_data(config, &train, &test, problem);
     if (error == OK) {
-        arena_init(&setup->arena, ARENA_BYTES);
+        arena_init_growing(&setup->arena);
         error = make_learner(setup, config, &train, &test, problem);
     }
     dataset_free(&train);

@@ -19,7 +19,6 @@
 #include "state/incarnation.h"
 #include "state/state_dir.h"
 
-#define ARENA_BYTES   ((size_t)64 << 30) /* address space; only what is touched costs memory */
 #define COPIES        3 /* checkpoints: the old one, the new one, and what is written meanwhile */
 #define BASES         2 /* the same of base.safetensors, where nothing is kept */
 #define YEAR_2024_S   1704067200
@@ -202,7 +201,7 @@ static void look_at_model(struct doctor *doctor, const struct dataset *train)
     struct problem problem;
     struct arena arena;
     struct backend *backend = backend_cpu((int)doctor->config.train.threads);
-    arena_init(&arena, ARENA_BYTES);
+    arena_init_growing(&arena);
     doctor->has_model = state_dir_check_start(doctor->config.node.state_dir,
                                               doctor->config.model.start, &problem) == OK &&
                         setup_model(&doctor->config, setup_batch_max(&doctor->config, train), train,
