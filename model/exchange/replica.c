@@ -184,15 +184,25 @@ uint64_t replica_digest(const struct replica *replica)
     return replica->backend->exchange.digest(replica->backend, replica->parameters, replica->base);
 }
 
-void replica_read_base(const struct replica *replica, float *host)
+static void check_block(const struct replica *replica, size_t first, size_t count)
 {
-    const size_t bytes = replica->parameters * sizeof(float);
-    replica->backend->download(replica->backend, host, replica->base, bytes);
-    for (size_t c = 0; c < replica->parameters; c++) {
+    CHECK(first <= replica->parameters && count <= replica->parameters - first);
+}
+
+void replica_read_base_part(const struct replica *replica, size_t first, size_t count, float *host)
+{
+    check_block(replica, first, count);
+    replica->backend->download(replica->backend, host, replica->base + first, count * sizeof *host);
+    for (size_t c = 0; c < count; c++) {
         int32_t units; /* in the place of its float */
         memcpy(&units, &host[c], sizeof units);
         host[c] = QUANTUM * (float)units;
     }
+}
+
+void replica_read_base(const struct replica *replica, float *host)
+{
+    replica_read_base_part(replica, 0, replica->parameters, host);
 }
 
 void replica_read_units(const struct replica *replica, int32_t *host)
@@ -211,11 +221,6 @@ void replica_write_weights(struct replica *replica, const float *host)
 {
     replica->backend->upload(replica->backend, replica->weights, host,
                              replica->parameters * sizeof *host);
-}
-
-static void check_block(const struct replica *replica, size_t first, size_t count)
-{
-    CHECK(first <= replica->parameters && count <= replica->parameters - first);
 }
 
 void replica_read_block(const struct replica *replica, size_t first, size_t count, int32_t *host)

@@ -65,8 +65,10 @@ void replica_apply_own(struct replica *replica, const struct update *update);
 /* The digest of the base (digest.h). */
 uint64_t replica_digest(const struct replica *replica);
 
-/* Reads host[P]: QUANTUM·base as float32; the base in units; the weights. */
+/* Reads host[P]: QUANTUM·base as float32 (or entries first .. first+count-1 of it); the base in
+ * units; the weights. */
 void replica_read_base(const struct replica *replica, float *host);
+void replica_read_base_part(const struct replica *replica, size_t first, size_t count, float *host);
 void replica_read_units(const struct replica *replica, int32_t *host);
 void replica_read_weights(const struct replica *replica, float *host);
 

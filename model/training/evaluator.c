@@ -90,16 +90,30 @@ static void run_batch(struct evaluator *evaluator, uint32_t from, uint32_t size)
     model_score_part(evaluator->model, evaluator->weights, &part, evaluator->score);
 }
 
+void evaluator_set_part(struct evaluator *evaluator, size_t first, size_t count,
+                        const float *host_weights)
+{
+    const size_t parameters = model_parameters(evaluator->model);
+    CHECK(first <= parameters && count <= parameters - first);
+    evaluator->backend->upload(evaluator->backend, evaluator->weights + first, host_weights,
+                               count * sizeof *host_weights);
+}
+
 struct evaluation evaluator_run(struct evaluator *evaluator, const float *host_weights,
                                 uint32_t from, uint32_t to)
+{
+    if (from < to)
+        evaluator_set_part(evaluator, 0, model_parameters(evaluator->model), host_weights);
+    return evaluator_score(evaluator, from, to);
+}
+
+struct evaluation evaluator_score(struct evaluator *evaluator, uint32_t from, uint32_t to)
 {
     CHECK(to <= evaluator->test.count);
     struct backend *backend = evaluator->backend;
     struct score score = {0};
     if (from >= to)
         return (struct evaluation){0};
-    backend->upload(backend, evaluator->weights, host_weights,
-                    model_parameters(evaluator->model) * sizeof *host_weights);
     backend->upload(backend, evaluator->score, &score, sizeof score);
     const uint32_t batch_max = evaluator->test.batch_max;
     while (from < to) {

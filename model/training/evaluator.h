@@ -44,6 +44,12 @@ struct evaluator *evaluator_new(struct arena *arena, struct backend *backend, st
 struct evaluation evaluator_run(struct evaluator *evaluator, const float *host_weights,
                                 uint32_t from, uint32_t to);
 
+/* The same in two steps, for weights that are nowhere in one piece: those of entries first ..
+ * first+count-1, and when all are set, the samples. */
+void evaluator_set_part(struct evaluator *evaluator, size_t first, size_t count,
+                        const float *host_weights);
+struct evaluation evaluator_score(struct evaluator *evaluator, uint32_t from, uint32_t to);
+
 uint32_t evaluator_samples(const struct evaluator *evaluator);
 
 void evaluator_free(struct evaluator *evaluator);

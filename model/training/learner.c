@@ -8,6 +8,7 @@
 
 #define STATISTICS_RATE 0.1f              /* of what is measured in each step, as elsewhere */
 #define START_PART      ((size_t)1 << 16) /* first weights that are drawn at once */
+#define EVALUATED_PART  4096              /* entries of the base that are read at once */
 
 /* What differs from step to step, uploaded in one piece. */
 struct step_input {
@@ -44,7 +45,6 @@ struct learner {
 
     /* For evaluation; NULL without test samples. */
     struct evaluator *evaluator;
-    float *host; /* [P], host: the base to be evaluated */
 };
 
 /* A part at a time: memory that is touched for the first time costs more than the drawing. */
@@ -129,7 +129,6 @@ static void evaluator_start(struct learner *learner, struct arena *arena,
     CHECK(learner->options.test_to <= test->count);
     CHECK(learner->options.test_from <= learner->options.test_to);
     learner->evaluator = evaluator_new(arena, learner->backend, learner->model, test);
-    learner->host = arena_take(arena, model_parameters(learner->model), sizeof *learner->host);
 }
 
 struct learner *learner_new(struct arena *arena, struct backend *backend, struct model *model,
@@ -334,9 +333,16 @@ struct evaluation learner_evaluate(struct learner *learner, bool all)
 {
     if (!learner->evaluator)
         return (struct evaluation){0};
-    replica_read_base(&learner->replica, learner->host);
-    return evaluator_run(learner->evaluator, learner->host, all ? 0 : learner->options.test_from,
-                         all ? evaluator_samples(learner->evaluator) : learner->options.test_to);
+    const size_t parameters = model_parameters(learner->model);
+    for (size_t first = 0; first < parameters; first += EVALUATED_PART) {
+        const size_t left = parameters - first;
+        const size_t count = left < EVALUATED_PART ? left : EVALUATED_PART;
+        float part[EVALUATED_PART];
+        replica_read_base_part(&learner->replica, first, count, part);
+        evaluator_set_part(learner->evaluator, first, count, part);
+    }
+    return evaluator_score(learner->evaluator, all ? 0 : learner->options.test_from,
+                           all ? evaluator_samples(learner->evaluator) : learner->options.test_to);
 }
 
 uint64_t learner_digest(const struct learner *learner)
