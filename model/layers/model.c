@@ -230,6 +230,17 @@ const char *model_line(const struct model *model)
     return model->line;
 }
 
+int model_layers(const struct model *model)
+{
+    return model->count;
+}
+
+const char *model_layer(const struct model *model, int i)
+{
+    CHECK(i >= 0 && i < model->count);
+    return model->layers[i].text;
+}
+
 int model_tensors(const struct model *model)
 {
     return model->tensors;

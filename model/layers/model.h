@@ -86,6 +86,12 @@ struct tensor model_tensor(const struct model *model, int i);
 /* The line in its canonical spelling: equal models have equal texts, whatever the blanks. */
 const char *model_line(const struct model *model);
 
+/* All layers one after the other, what is repeated as often as it stands there: each in its
+ * canonical spelling, or "residual(", "|" or ")". Equal texts compute the same, however their lines
+ * were written. */
+int model_layers(const struct model *model);
+const char *model_layer(const struct model *model, int i);
+
 /* Prints a table: layer, output shape, parameters; of one sample, forward: operations, and bytes
  * that are kept for the way back. */
 void model_print(const struct model *model, FILE *out);

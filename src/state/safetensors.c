@@ -8,23 +8,11 @@
 #include "state/atomic_file.h"
 #include "state/safetensors_file.h"
 #include "state/safetensors_metadata.h"
+#include "state/safetensors_tensor.h"
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && sizeof(float) == 4,
-               "the file holds little-endian floats, and so must the memory");
-
-static uint64_t tensor_size(const struct tensor *tensor)
+static json_t *tensor_json(const struct named_tensor *tensor, uint64_t from)
 {
-    uint64_t size = 1;
-    CHECK(tensor->rank >= 1 && tensor->rank <= 4);
-    for (int i = 0; i < tensor->rank; i++)
-        size *= tensor->dims[i];
-    return size;
-}
-
-static json_t *tensor_json(const struct tensor *tensor)
-{
-    const uint64_t from = tensor->offset * sizeof(float);
-    const uint64_t to = from + tensor_size(tensor) * sizeof(float);
+    const uint64_t to = from + named_tensor_count(tensor) * sizeof(float);
     json_t *shape = json_array();
     for (int i = 0; i < tensor->rank; i++)
         CHECK(json_array_append_new(shape, json_integer((json_int_t)tensor->dims[i])) == 0);
@@ -35,20 +23,16 @@ static json_t *tensor_json(const struct tensor *tensor)
 }
 
 /* The length and the JSON, padded with spaces so that the floats are aligned; free it. */
-static char *header_new(const struct model *model, const struct safetensors_about *about,
-                        uint64_t checksum, size_t *header_bytes)
+static char *header_new(const struct tensor_names *names, json_t *metadata, size_t *header_bytes)
 {
     json_t *json = json_object();
-    size_t floats = 0;
-    safetensors_metadata_put(json, SAFETENSORS_METADATA,
-                             safetensors_metadata_new(model, about, checksum));
-    for (int i = 0; i < model_tensors(model); i++) {
-        const struct tensor tensor = model_tensor(model, i);
-        CHECK(tensor.offset == floats); /* the format allows no holes */
-        floats += tensor_size(&tensor);
-        safetensors_metadata_put(json, tensor.name, tensor_json(&tensor));
+    uint64_t at = 0;
+    safetensors_metadata_put(json, SAFETENSORS_METADATA, metadata);
+    for (int i = 0; i < names->count; i++) {
+        const struct named_tensor *tensor = &names->tensor[i];
+        safetensors_metadata_put(json, tensor->name, tensor_json(tensor, at));
+        at += named_tensor_count(tensor) * sizeof(float);
     }
-    CHECK(floats == model_parameters(model));
     const size_t text_bytes = json_dumpb(json, NULL, 0, JSON_COMPACT);
     const uint64_t length = (text_bytes + 7) & ~(uint64_t)7;
     CHECK(text_bytes > 0 && length <= SAFETENSORS_HEADER_MAX);
@@ -85,30 +69,62 @@ uint64_t safetensors_checksum(const float *weights, size_t count)
     return checksum;
 }
 
-enum error safetensors_save(const char *path, const struct model *model,
-                            const struct safetensors_about *about, const float *host_weights,
-                            struct problem *problem)
+/* The metadata goes into the file. */
+static enum error save(const char *path, const struct tensor_names *names, json_t *metadata,
+                       const float *host_weights, struct problem *problem)
 {
     char folder[DISK_PATH_MAX];
     const char *name;
-    if (!split_path(path, folder, &name))
+    size_t header_bytes;
+    char *header = header_new(names, metadata, &header_bytes);
+    struct atomic_file file;
+    const bool fits = split_path(path, folder, &name);
+    if (fits) {
+        atomic_file_begin(&file, disk_real(), folder, name, ATOMIC_FILE_PUBLIC);
+        atomic_file_write(&file, header, header_bytes);
+        for (int i = 0; i < names->count; i++)
+            safetensors_tensor_write(&file, &names->tensor[i], host_weights);
+    }
+    const int error = fits ? atomic_file_end(&file) : 0;
+    free(header);
+    if (!fits)
         return problem_set(problem, TOO_BIG, "%.300s...: this path is too long; use a shorter one",
                            path);
-    const uint64_t checksum = safetensors_checksum(host_weights, model_parameters(model));
-    size_t header_bytes;
-    char *header = header_new(model, about, checksum, &header_bytes);
-    struct atomic_file file;
-    atomic_file_begin(&file, disk_real(), folder, name, ATOMIC_FILE_PUBLIC);
-    atomic_file_write(&file, header, header_bytes);
-    atomic_file_write(&file, host_weights, model_parameters(model) * sizeof *host_weights);
-    const int error = atomic_file_end(&file);
-    free(header);
     if (error == 0)
         return OK;
     return problem_set(problem, FAILED,
                        "%s: the model cannot be saved: %s; check that the folder exists, that you "
                        "may write there and that the disk is not full",
                        path, strerror(-error));
+}
+
+enum error safetensors_save(const char *path, const struct model *model,
+                            const struct safetensors_about *about, const float *host_weights,
+                            struct problem *problem)
+{
+    struct tensor_names names;
+    const uint64_t checksum = safetensors_checksum(host_weights, model_parameters(model));
+    tensor_names_own(&names, model);
+    const enum error error =
+        save(path, &names, safetensors_metadata_new("hearsay", model, about, checksum),
+             host_weights, problem);
+    tensor_names_free(&names);
+    return error;
+}
+
+enum error safetensors_save_foreign(const char *path, const struct model *model,
+                                    const struct safetensors_about *about,
+                                    const float *host_weights, struct problem *problem)
+{
+    struct tensor_names names;
+    const uint64_t checksum = safetensors_checksum(host_weights, model_parameters(model));
+    enum error error = tensor_names_family(&names, model, problem);
+    if (error != OK)
+        return error;
+    error = save(path, &names, safetensors_metadata_new("pt", model, about, checksum), host_weights,
+                 problem);
+    tensor_names_free(&names);
+    return error;
 }
 
 enum error safetensors_read_about(const char *path, struct safetensors_about *about,
@@ -133,70 +149,33 @@ enum error safetensors_read_about(const char *path, struct safetensors_about *ab
     return OK;
 }
 
-static bool same_shape(const json_t *shape, const struct tensor *tensor)
+/* Whose names the file has: the family's, where it has the first of those and not of ours. */
+static void choose_names(const struct safetensors_file *file, const struct model *model,
+                         struct tensor_names *names)
 {
-    if (json_array_size(shape) != (size_t)tensor->rank)
-        return false;
-    for (int i = 0; i < tensor->rank; i++) {
-        const json_t *side = json_array_get(shape, (size_t)i);
-        if (!json_is_integer(side) || json_integer_value(side) != (json_int_t)tensor->dims[i])
-            return false;
-    }
-    return true;
+    struct tensor_names others;
+    struct problem none;
+    tensor_names_own(names, model);
+    if (safetensors_tensor_find(file, names, &names->tensor[0]) ||
+        tensor_names_family(&others, model, &none) != OK)
+        return;
+    const bool is_theirs = safetensors_tensor_find(file, &others, &others.tensor[0]) != NULL;
+    tensor_names_free(is_theirs ? names : &others);
+    if (is_theirs)
+        *names = others;
 }
 
-/* The file is of another model: why, what it holds and what the model needs. */
-static enum error not_this_model(const struct safetensors_file *file, const struct model *model,
-                                 const char *why, struct problem *problem)
+static enum error read_tensors(const struct safetensors_file *file,
+                               const struct tensor_names *names, float *floats,
+                               struct problem *problem)
 {
-    char holds[SAFETENSORS_LIST_BYTES], needs[SAFETENSORS_LIST_BYTES];
-    safetensors_file_list(file, holds);
-    safetensors_file_needs(model, needs);
-    return problem_set(problem, MISMATCH,
-                       "%.120s: %s: it holds %s; the model needs %s; name a file of this model",
-                       file->path, why, holds, needs);
-}
-
-/* Finds where the file holds this tensor of the model. */
-static enum error find_tensor(const struct safetensors_file *file, const struct model *model,
-                              const struct tensor *tensor, struct safetensors_extent *extent,
-                              struct problem *problem)
-{
-    char why[96] = "";
-    const json_t *entry = json_object_get(file->header, tensor->name);
-    const char *dtype = json_string_value(json_object_get(entry, "dtype"));
-    if (!entry)
-        (void)snprintf(why, sizeof why, "has no tensor %s", tensor->name);
-    else if (!dtype || strcmp(dtype, "F32") != 0)
-        (void)snprintf(why, sizeof why, "tensor %s is not F32", tensor->name);
-    else if (!same_shape(json_object_get(entry, "shape"), tensor))
-        (void)snprintf(why, sizeof why, "tensor %s has another shape", tensor->name);
-    if (why[0])
-        return not_this_model(file, model, why, problem);
-    if (!safetensors_file_extent(file, entry, extent) ||
-        extent->to - extent->from != tensor_size(tensor) * sizeof(float))
-        return problem_set(problem, MALFORMED,
-                           "%s: tensor %s is not as long as its shape; " SAFETENSORS_REMEDY,
-                           file->path, tensor->name);
-    return OK;
-}
-
-static enum error read_tensors(const struct safetensors_file *file, const struct model *model,
-                               float *floats, struct problem *problem)
-{
-    for (int i = 0; i < model_tensors(model); i++) {
-        struct safetensors_extent extent;
-        const struct tensor tensor = model_tensor(model, i);
-        enum error error = find_tensor(file, model, &tensor, &extent, problem);
-        if (error == OK)
-            error = safetensors_file_read(file, floats + tensor.offset, extent.to - extent.from,
-                                          extent.from, problem);
+    for (int i = 0; i < names->count; i++) {
+        const enum error error =
+            safetensors_tensor_read(file, names, &names->tensor[i], floats, problem);
         if (error != OK)
             return error;
     }
-    if (safetensors_file_tensors(file) != (size_t)model_tensors(model))
-        return not_this_model(file, model, "has more tensors than this model", problem);
-    return OK;
+    return safetensors_tensor_check_others(file, names, problem);
 }
 
 enum error safetensors_load(const char *path, const struct model *model, float *host_weights,
@@ -207,12 +186,15 @@ enum error safetensors_load(const char *path, const struct model *model, float *
     enum error error = safetensors_file_open(&file, path, problem);
     if (error != OK)
         return error;
+    struct tensor_names names;
     float *floats = malloc(bytes); /* not host_weights: what is wrong may come last */
     CHECK(floats);
-    error = read_tensors(&file, model, floats, problem);
+    choose_names(&file, model, &names);
+    error = read_tensors(&file, &names, floats, problem);
     if (error == OK)
         memcpy(host_weights, floats, bytes);
     free(floats);
+    tensor_names_free(&names);
     safetensors_file_close(&file);
     return error;
 }

@@ -4,6 +4,7 @@
  *   (format: huggingface/safetensors README)
  *
  *   safetensors.c ─┬─► safetensors_file.h: an open file and its header
+ *                  ├─► safetensors_tensor.h: a tensor of it ◄── names/tensor_names.h: their names
  *                  └─► safetensors_metadata.h: what a file of ours says of itself
  *
  * A save is atomic (atomic_file.h), and depends on its arguments alone: equal models are equal
@@ -41,6 +42,12 @@ enum error safetensors_save(const char *path, const struct model *model,
                             const struct safetensors_about *about, const float *host_weights,
                             struct problem *problem) MUST_USE;
 
+/* The same with the names and layouts of the family that the model belongs to (tensor_names.h), for
+ * its libraries. MISMATCH: it belongs to none. */
+enum error safetensors_save_foreign(const char *path, const struct model *model,
+                                    const struct safetensors_about *about,
+                                    const float *host_weights, struct problem *problem) MUST_USE;
+
 /* The sum of digest.h over the bits of weights[count]: floats round what a base holds, so the
  * digest of the base does not cover them. */
 uint64_t safetensors_checksum(const float *weights, size_t count);
@@ -49,9 +56,10 @@ uint64_t safetensors_checksum(const float *weights, size_t count);
 enum error safetensors_read_about(const char *path, struct safetensors_about *about,
                                   struct problem *problem) MUST_USE;
 
-/* Reads host_weights[P]. Metadata is not looked at: every tensor of the model must be there, F32
- * and with its shape, and no other. MISMATCH: the sentence lists what the file holds and what the
- * model needs. This and the above refuse a file that is longer or shorter than its header says. */
+/* Reads host_weights[P]. Metadata is not looked at: every tensor of the model must be there, under
+ * our name or its family's (tensor_names.h), F32, F16 or BF16, with its shape, and no other.
+ * MISMATCH: the sentence lists what the file holds and what the model needs. This and the above
+ * refuse a file that is longer or shorter than its header says. */
 enum error safetensors_load(const char *path, const struct model *model, float *host_weights,
                             struct problem *problem) MUST_USE;
 

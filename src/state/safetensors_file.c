@@ -207,19 +207,18 @@ void safetensors_file_list(const struct safetensors_file *file, char text[SAFETE
         add(&list, "no tensor");
 }
 
-void safetensors_file_needs(const struct model *model, char text[SAFETENSORS_LIST_BYTES])
+void safetensors_file_needs(const struct tensor_names *names, char text[SAFETENSORS_LIST_BYTES])
 {
     struct list list = {.text = text};
-    const int tensors = model_tensors(model);
-    CHECK(tensors > 0);
+    CHECK(names->count > 0);
     text[0] = '\0';
-    for (int i = 0; i < tensors && i < LISTED; i++) {
-        const struct tensor tensor = model_tensor(model, i);
-        add_name(&list, tensor.name);
+    for (int i = 0; i < names->count && i < LISTED; i++) {
+        const struct named_tensor *tensor = &names->tensor[i];
+        add_name(&list, tensor->name);
         add(&list, " F32 [");
-        for (int side = 0; side < tensor.rank; side++)
-            add(&list, "%s%zu", side > 0 ? "," : "", tensor.dims[side]);
+        for (int side = 0; side < tensor->rank; side++)
+            add(&list, "%s%zu", side > 0 ? "," : "", tensor->dims[side]);
         add(&list, "]");
     }
-    add_end(&list, LISTED, (size_t)tensors);
+    add_end(&list, LISTED, (size_t)names->count);
 }

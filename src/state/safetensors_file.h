@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "layers/model.h"
+#include "state/names/tensor_names.h"
 
 #define SAFETENSORS_LENGTH_BYTES 8
 #define SAFETENSORS_HEADER_MAX   (1024 * 1024)
@@ -58,6 +58,6 @@ size_t safetensors_file_tensors(const struct safetensors_file *file);
 void safetensors_file_list(const struct safetensors_file *file, char text[SAFETENSORS_LIST_BYTES]);
 
 /* The same of the tensors that a model needs. */
-void safetensors_file_needs(const struct model *model, char text[SAFETENSORS_LIST_BYTES]);
+void safetensors_file_needs(const struct tensor_names *names, char text[SAFETENSORS_LIST_BYTES]);
 
 #endif

@@ -24,11 +24,11 @@ void safetensors_metadata_put(json_t *object, const char *key, json_t *value)
     CHECK(json_object_set_new(object, key, value) == 0);
 }
 
-json_t *safetensors_metadata_new(const struct model *model, const struct safetensors_about *about,
-                                 uint64_t checksum)
+json_t *safetensors_metadata_new(const char *format, const struct model *model,
+                                 const struct safetensors_about *about, uint64_t checksum)
 {
     json_t *metadata = json_object();
-    safetensors_metadata_put(metadata, "format", json_string("hearsay"));
+    safetensors_metadata_put(metadata, "format", json_string(format));
     safetensors_metadata_put(metadata, "layers", json_string(model_line(model)));
     safetensors_metadata_put(metadata, "input", input_text(model_input(model)));
     safetensors_metadata_put(metadata, about->is_regression ? "outputs" : "classes",

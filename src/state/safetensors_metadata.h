@@ -24,9 +24,10 @@
 /* Sets a key of the object, which takes the value over. */
 void safetensors_metadata_put(json_t *object, const char *key, json_t *value);
 
-/* The object above; the caller's to release. */
-json_t *safetensors_metadata_new(const struct model *model, const struct safetensors_about *about,
-                                 uint64_t checksum);
+/* The object above; the caller's to release. format: "hearsay", or "pt" of a file with the names
+ * that PyTorch's libraries have. */
+json_t *safetensors_metadata_new(const char *format, const struct model *model,
+                                 const struct safetensors_about *about, uint64_t checksum);
 
 /* MISMATCH: the metadata (NULL: there is none) is not of this program. MALFORMED: *wrong is the
  * first key without a valid value. about is written only on OK. */

@@ -1,0 +1,90 @@
+/* A family of models that other libraries know by one architecture: its layers line, its
+ * config.json, and what it calls its tensors.
+ *
+ *   config.json ◄──► struct transformer ──► line ──► model
+ *                                             └ is a given model of the family? if its layers are
+ *                                               those of the line that its numbers make
+ *
+ *   names_gpt2.c, names_llama.c: a family each. Private to this folder and model_folder.c.
+ */
+#ifndef HEARSAY_STATE_NAMES_NAME_FAMILY_H
+#define HEARSAY_STATE_NAMES_NAME_FAMILY_H
+
+#include <jansson.h>
+
+#include "state/names/config_reader.h"
+#include "state/names/tensor_names.h"
+
+/* How the last layer is spelled. */
+enum head { HEAD_TIED, HEAD_LOGITS, HEAD_DENSE };
+
+/* The numbers that make a transformer of a family. */
+struct transformer {
+    int tokens;    /* that are embedded, and that the logits are for */
+    int width;     /* numbers of a position */
+    int positions; /* of the longest sequence */
+    int blocks;
+    int heads;    /* of each attention */
+    int kv_heads; /* keys and values of each attention */
+    int inner;    /* numbers between the two dense layers of a block */
+    enum head head;
+};
+
+/* Where a layer stands: `layer` counts from the first of that place. */
+enum name_place { NAME_BEFORE, NAME_BLOCK, NAME_BEHIND };
+
+/* The rows of one of our tensors that are a tensor of theirs. */
+enum name_rows {
+    ROWS_ALL,
+    ROWS_QUERIES,
+    ROWS_KEYS,
+    ROWS_VALUES,
+    ROWS_FIRST_HALF,
+    ROWS_SECOND_HALF
+};
+
+struct name_rule {
+    enum name_place place;
+    int layer;          /* of those that are no joint */
+    const char *tensor; /* ours, behind the layer's number: "attention.qkv.weight" */
+    enum name_rows rows;
+    bool is_transposed; /* theirs is [in, out] */
+    const char *name;   /* theirs; a '*' is the block's number */
+};
+
+struct name_family {
+    const char *model_type;       /* in config.json */
+    const char *prefix;           /* of names; files may leave it out */
+    const struct name_rule *rule; /* [rules]; of a tensor that the model lacks: left out */
+    int rules;
+    int first;  /* layers before the blocks */
+    int layers; /* of a block, but for joints */
+
+    /* The layers line of these numbers. */
+    void (*line)(const struct transformer *transformer, char line[static MODEL_LINE_MAX]);
+    /* The numbers of a config.json, as far as there are no problems. */
+    void (*read)(struct config_reader *reader, struct transformer *transformer);
+    /* The config.json of these numbers. */
+    json_t *(*config)(const struct transformer *transformer);
+    /* Names of tensors that need not be read end so. */
+    const char *const *spare; /* NULL behind the last */
+};
+
+extern const struct name_family names_gpt2, names_llama;
+
+/* Writes the last layer into a line, behind the first `used` characters. */
+void name_family_spell_head(const struct transformer *transformer, char line[static MODEL_LINE_MAX],
+                            int used);
+
+/* The family with this model_type, or NULL. */
+const struct name_family *name_family_find(const char *model_type);
+
+/* Whether the model is of the family, and its numbers. */
+bool name_family_matches(const struct name_family *family, const struct model *model,
+                         struct transformer *transformer);
+
+/* The family of the model, or NULL. */
+const struct name_family *name_family_of(const struct model *model,
+                                         struct transformer *transformer);
+
+#endif

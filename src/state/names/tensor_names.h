@@ -1,0 +1,57 @@
+/* What a file calls the tensors of a model, and how it lays them out: our own names, or those of
+ * another library.
+ *
+ *   model ─┬─► ours: "0.embed.weight", as they lie in the flat vector
+ *          └─► a family's (name_family.h): "transformer.wte.weight", cut and turned as it has them
+ *
+ * Held by tests/unit/state/test_tensor_names.c and tests/process/against_transformers.py.
+ */
+#ifndef HEARSAY_STATE_NAMES_TENSOR_NAMES_H
+#define HEARSAY_STATE_NAMES_TENSOR_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "layers/model.h"
+
+#define NAMED_TENSOR_BYTES 96
+
+/* One tensor of a file: some rows of one of the model's, or all of them. */
+struct named_tensor {
+    char name[NAMED_TENSOR_BYTES];
+    size_t dims[4];     /* as the file has them */
+    int rank;           /* sides of dims */
+    size_t offset;      /* in floats: of its first number in the flat vector */
+    bool is_transposed; /* it holds [in, out], and the model [out, in] */
+};
+
+struct name_family;
+
+struct tensor_names {
+    const struct name_family *family; /* NULL: ours */
+    struct named_tensor *tensor;      /* [count] */
+    int count;
+};
+
+/* Our own names, of any model. */
+void tensor_names_own(struct tensor_names *names, const struct model *model);
+
+/* Those of the family that the model belongs to. MISMATCH: to none, and the sentence says what
+ * there is. */
+enum error tensor_names_family(struct tensor_names *names, const struct model *model,
+                               struct problem *problem) MUST_USE;
+
+/* Numbers of a tensor. */
+size_t named_tensor_count(const struct named_tensor *tensor);
+
+/* A tensor's name without what the family's files may leave out ("transformer."), or the name. */
+const char *tensor_names_short(const struct tensor_names *names, const char *name);
+
+/* Whether the family's files may hold a tensor of this name that a model does not need: masks,
+ * angles, a second copy of what is tied. */
+bool tensor_names_spare(const struct tensor_names *names, const char *name);
+
+void tensor_names_free(struct tensor_names *names);
+
+#endif

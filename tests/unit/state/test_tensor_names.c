@@ -1,0 +1,201 @@
+/* Names that other libraries have for a model's tensors: which models have some, and that each
+ * number of the flat vector comes to stand where the library looks for it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "state/names/tensor_names.h"
+
+#define GPT2                                                                                       \
+    "embed 9 8, position 6, 2 * (residual(norm, attention 2), residual(norm, dense 12, gelu, "     \
+    "dense 8)), norm, logits tied"
+#define LLAMA                                                                                      \
+    "embed 9 8, 2 * (residual(rmsnorm, attention 4 kv 2 rope plain), residual(rmsnorm, dense 12 "  \
+    "plain, swiglu, dense 8 plain)), rmsnorm, logits"
+#define LENGTH 5
+#define TOKENS 9
+
+static struct arena arena;
+static struct model *model;
+static struct tensor_names names;
+
+static enum error names_of(const char *line)
+{
+    struct problem problem = {""};
+    arena_init(&arena, 1 << 20);
+    if (model_new(&model, &arena, NULL, line, (struct shape){1, 1, 1, LENGTH}, TOKENS, 1,
+                  &problem) != OK)
+        fail_msg("%s", problem.text);
+    return tensor_names_family(&names, model, &problem);
+}
+
+static void end(void)
+{
+    tensor_names_free(&names);
+    model_free(model);
+    arena_release(&arena);
+}
+
+/* The tensor of this name; a failure where there is none. */
+static const struct named_tensor *named(const char *name)
+{
+    for (int i = 0; i < names.count; i++)
+        if (strcmp(names.tensor[i].name, name) == 0)
+            return &names.tensor[i];
+    fail_msg("no %s", name);
+    return NULL;
+}
+
+/* Ours, by its name. */
+static struct tensor own(const char *name)
+{
+    for (int i = 0; i < model_tensors(model); i++)
+        if (strcmp(model_tensor(model, i).name, name) == 0)
+            return model_tensor(model, i);
+    fail_msg("no %s", name);
+    return (struct tensor){0};
+}
+
+static void assert_matrix(const char *name, size_t height, size_t width, const char *ours,
+                          size_t rows_before, bool is_transposed)
+{
+    const struct named_tensor *tensor = named(name);
+    const struct tensor whole = own(ours);
+    assert_int_equal(tensor->rank, 2);
+    assert_int_equal(tensor->dims[0], height);
+    assert_int_equal(tensor->dims[1], width);
+    assert_int_equal(tensor->offset, whole.offset + rows_before * whole.dims[1]);
+    assert_int_equal(tensor->is_transposed, is_transposed);
+}
+
+static void gpt2_has_one_turned_matrix_for_queries_keys_and_values(void **state)
+{
+    (void)state;
+    assert_int_equal(names_of(GPT2), OK);
+    assert_int_equal(names.count, 2 + 2 * 12 + 2);
+    assert_matrix("transformer.wte.weight", 9, 8, "0.embed.weight", 0, false);
+    assert_matrix("transformer.wpe.weight", 6, 8, "1.position.weight", 0, false);
+    assert_matrix("transformer.h.0.attn.c_attn.weight", 8, 24, "3.attention.qkv.weight", 0, true);
+    assert_matrix("transformer.h.1.attn.c_attn.weight", 8, 24, "9.attention.qkv.weight", 0, true);
+    assert_matrix("transformer.h.1.mlp.c_fc.weight", 8, 12, "11.dense.weight", 0, true);
+    assert_matrix("transformer.h.1.mlp.c_proj.weight", 12, 8, "13.dense.weight", 0, true);
+    assert_int_equal(named("transformer.h.1.ln_2.bias")->offset, own("10.norm.bias").offset);
+    assert_int_equal(named("transformer.ln_f.weight")->offset, own("14.norm.weight").offset);
+    end();
+}
+
+static void llama_has_a_matrix_each(void **state)
+{
+    (void)state;
+    assert_int_equal(names_of(LLAMA), OK);
+    assert_int_equal(names.count, 1 + 2 * 9 + 2);
+    assert_matrix("model.layers.1.self_attn.q_proj.weight", 8, 8, "8.attention.qkv.weight", 0,
+                  false);
+    assert_matrix("model.layers.1.self_attn.k_proj.weight", 4, 8, "8.attention.qkv.weight", 8,
+                  false);
+    assert_matrix("model.layers.1.self_attn.v_proj.weight", 4, 8, "8.attention.qkv.weight", 12,
+                  false);
+    assert_matrix("model.layers.0.mlp.gate_proj.weight", 6, 8, "4.dense.weight", 0, false);
+    assert_matrix("model.layers.0.mlp.up_proj.weight", 6, 8, "4.dense.weight", 6, false);
+    assert_matrix("model.layers.0.mlp.down_proj.weight", 8, 6, "6.dense.weight", 0, false);
+    assert_matrix("lm_head.weight", 9, 8, "14.logits.weight", 0, false);
+    end();
+}
+
+/* Every number of the model has one place in the file. */
+static void each_number_is_named_once(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {GPT2, LLAMA};
+    for (int l = 0; l < 2; l++) {
+        static unsigned char times[4096];
+        memset(times, 0, sizeof times);
+        assert_int_equal(names_of(lines[l]), OK);
+        assert_true(model_parameters(model) <= sizeof times);
+        for (int i = 0; i < names.count; i++)
+            for (size_t j = 0; j < named_tensor_count(&names.tensor[i]); j++)
+                times[names.tensor[i].offset + j]++;
+        for (size_t i = 0; i < model_parameters(model); i++)
+            assert_int_equal(times[i], 1);
+        end();
+    }
+}
+
+static void a_line_may_be_written_in_any_way(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        names_of("embed 9 8, position 6, residual(norm, attention 2), 1 * "
+                 "residual(norm, dense 12, gelu, dense 8), (residual(norm, attention 2 "
+                 "kv 2), residual((norm, dense 12), gelu, dense 8)), norm, logits "
+                 "tied"),
+        OK);
+    assert_matrix("transformer.h.1.mlp.c_fc.weight", 8, 12, "11.dense.weight", 0, true);
+    end();
+}
+
+/* Each is a layer or a number away from a model that has names. */
+static void other_models_have_none(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "embed 9 8, dense 9",
+        "embed 9 8, position 6, norm, logits tied",
+        "embed 9 8, residual(norm, attention 2), residual(norm, dense 12, gelu, dense 8), norm, "
+        "logits tied",
+        "embed 9 8, position 6, residual(norm, attention 2 kv 1), residual(norm, dense 12, gelu, "
+        "dense 8), norm, logits tied",
+        "embed 9 8, position 6, residual(norm, attention 2 plain), residual(norm, dense 12, gelu, "
+        "dense 8), norm, logits tied",
+        "embed 9 8, position 6, residual(norm, attention 2), residual(norm, dense 12, relu, dense "
+        "8), norm, logits tied",
+        "embed 9 8, position 6, residual(norm, attention 2), residual(norm, dense 12, gelu, dense "
+        "8), residual(norm, attention 4), residual(norm, dense 12, gelu, dense 8), norm, logits "
+        "tied",
+        "embed 9 8, position 6, residual(attention 2), residual(norm, dense 12, gelu, dense 8), "
+        "norm, logits tied",
+        "embed 12 8, position 6, residual(norm, attention 2), residual(norm, dense 12, gelu, dense "
+        "8), norm, logits",
+        "embed 9 8, residual(rmsnorm, attention 4 plain), residual(rmsnorm, dense 12 plain, "
+        "swiglu, "
+        "dense 8 plain), rmsnorm, logits",
+        "embed 9 8, residual(rmsnorm, attention 4 rope plain), residual(rmsnorm, dense 12, swiglu, "
+        "dense 8 plain), rmsnorm, logits",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        if (names_of(lines[i]) != MISMATCH)
+            fail_msg("%s", lines[i]);
+        end();
+    }
+}
+
+static void what_files_may_leave_out_or_hold_beside_is_known(void **state)
+{
+    (void)state;
+    assert_int_equal(names_of(GPT2), OK);
+    assert_string_equal(tensor_names_short(&names, "transformer.wte.weight"), "wte.weight");
+    assert_string_equal(tensor_names_short(&names, "lm_head.weight"), "lm_head.weight");
+    assert_true(tensor_names_spare(&names, "h.0.attn.bias"));
+    assert_true(tensor_names_spare(&names, "transformer.h.0.attn.masked_bias"));
+    assert_false(tensor_names_spare(&names, "h.0.attn.c_attn.bias"));
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gpt2_has_one_turned_matrix_for_queries_keys_and_values),
+        cmocka_unit_test(llama_has_a_matrix_each),
+        cmocka_unit_test(each_number_is_named_once),
+        cmocka_unit_test(a_line_may_be_written_in_any_way),
+        cmocka_unit_test(other_models_have_none),
+        cmocka_unit_test(what_files_may_leave_out_or_hold_beside_is_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
