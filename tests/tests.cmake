@@ -65,6 +65,16 @@ if(SYSTEM_PYTHON3)
                               $<TARGET_FILE:hearsay>)
   set_tests_properties(numpy PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
 endif()
+
+# Skipped where there are no transformers.
+add_executable(model_file tests/process/model_file.c)
+target_link_libraries(model_file PRIVATE config m)
+if(Python3_FOUND)
+  add_test(NAME against_transformers COMMAND Python3::Interpreter
+           ${CMAKE_SOURCE_DIR}/tests/process/against_transformers.py $<TARGET_FILE:hearsay>
+           $<TARGET_FILE:model_file>)
+  set_tests_properties(against_transformers PROPERTIES SKIP_RETURN_CODE 77)
+endif()
 add_test(NAME sweep_neon COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_sweep_neon.sh)
 set_tests_properties(page client sweep_neon planted_list PROPERTIES SKIP_RETURN_CODE 77)
 

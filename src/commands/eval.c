@@ -15,13 +15,16 @@
 #include "data/dataset.h"
 #include "layers/model.h"
 #include "state/export.h"
+#include "state/model_folder.h"
 #include "state/safetensors.h"
 #include "training/evaluator.h"
 
 static const char usage[] =
     "hearsay eval [options]: loss and accuracy of a saved model\n"
     "\n"
-    "  --state DIR|FILE    a node's state folder (default state), or a .safetensors file\n"
+    "  --state DIR|FILE    a node's state folder (default state), a .safetensors file, or a "
+    "folder\n"
+    "                      with a config.json, as transformers save it\n"
     "  --data-source NAME  idx, npy, generated, xor, text or tokens (default idx)\n"
     "  --data-dir DIR      folder of the IDX files (default Fashion-MNIST)\n"
     "  --x FILES           NumPy's arrays: the samples of the test, all of them,\n"
@@ -319,6 +322,18 @@ static enum error evaluate_start(struct bench *bench, const char *path,
     return error;
 }
 
+/* The folder says its model. */
+static enum error name_foreign_model(struct options *options, struct problem *problem)
+{
+    struct model_folder_about about;
+    const enum error error = model_folder_read(options->state, &about, problem);
+    if (error != OK)
+        return error;
+    options->names_model = true;
+    memcpy(options->config.model.layers, about.layers, sizeof about.layers);
+    return OK;
+}
+
 static void note_default(const struct options *options)
 {
     const struct config_model *model = &options->config.model;
@@ -438,6 +453,8 @@ int eval_run(int argc, char **argv)
     char path[BASE_PATH_BYTES];
     struct result result;
     enum error error = saved_model_find(path, options.state, &problem);
+    if (error == OK && !options.names_model && saved_model_is_foreign(path, options.state))
+        error = name_foreign_model(&options, &problem);
     if (error == OK)
         error = evaluate(path, &options, &result, &problem);
     if (error != OK) {

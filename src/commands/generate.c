@@ -11,14 +11,18 @@
 #include "base/arena.h"
 #include "commands/saved_model.h"
 #include "layers/model.h"
+#include "state/model_folder.h"
 #include "training/generator.h"
 
-#define BYTES 256 /* tokens of a model that reads text byte by byte */
+#define BYTES      256  /* tokens of a model that reads text byte by byte */
+#define LENGTH_MAX 1024 /* positions of a foreign model, which may have far more */
 
 static const char usage[] =
     "hearsay generate [options]: a saved model goes on with a text\n"
     "\n"
-    "  --state DIR|FILE   a node's state folder (default state), or its .safetensors file\n"
+    "  --state DIR|FILE   a node's state folder (default state), its .safetensors file, or a "
+    "folder\n"
+    "                     with a config.json, as transformers save it\n"
     "  --prompt TEXT      what it goes on with (default: a new line). Of a model of other tokens\n"
     "                     than bytes: their numbers, with blanks in between\n"
     "  --tokens N         how many it writes (default 300)\n"
@@ -120,14 +124,30 @@ static enum error parse_options(struct options *options, int argc, char **argv,
     return OK;
 }
 
+/* What a folder of another library's says of its model. */
+static enum error read_foreign(const char *folder, struct safetensors_about *about,
+                               struct problem *problem)
+{
+    struct model_folder_about said;
+    const enum error error = model_folder_read(folder, &said, problem);
+    if (error != OK)
+        return error;
+    const int length = said.positions < LENGTH_MAX ? said.positions : LENGTH_MAX;
+    *about = (struct safetensors_about){.in = {1, 1, 1, length}, .classes = said.tokens};
+    memcpy(about->layers, said.layers, sizeof about->layers);
+    return OK;
+}
+
 static enum error open_model(struct bench *bench, const struct options *options,
                              struct problem *problem)
 {
     char path[BASE_PATH_BYTES];
     struct safetensors_about about;
     enum error error = saved_model_find(path, options->state, problem);
+    const bool is_foreign = error == OK && saved_model_is_foreign(path, options->state);
     if (error == OK)
-        error = safetensors_read_about(path, &about, problem);
+        error = is_foreign ? read_foreign(options->state, &about, problem)
+                           : safetensors_read_about(path, &about, problem);
     if (error != OK)
         return error;
     if (about.in.length == 0)
@@ -140,7 +160,8 @@ static enum error open_model(struct bench *bench, const struct options *options,
     if (error != OK)
         return error;
     float *weights = arena_take(&bench->arena, model_parameters(bench->model), sizeof *weights);
-    error = saved_model_load(path, bench->model, weights, &about, problem);
+    error = is_foreign ? safetensors_load(path, bench->model, weights, problem)
+                       : saved_model_load(path, bench->model, weights, &about, problem);
     if (error != OK)
         return error;
     bench->generator =

@@ -6,15 +6,17 @@
 
 #include "base/arena.h"
 #include "layers/model.h"
+#include "state/model_folder.h"
 
 #define DEFAULT_LENGTH 64
 #define BYTES_EACH     24 /* of a parameter: weights, base, base at last publish, gradient, moments */
 
 static const char usage[] =
-    "hearsay model [options] LINE|NAME: the layers of a model as a table\n"
+    "hearsay model [options] LINE|NAME|DIR: the layers of a model as a table\n"
     "\n"
     "Shapes, parameters, and for one sample the operations of a forward pass and the bytes kept\n"
-    "for the backward pass. NAME is a preset; without LINE or NAME, the presets are listed.\n"
+    "for the backward pass. NAME is a preset, DIR a folder with a config.json, as transformers\n"
+    "save it; without any, the presets are listed.\n"
     "\n"
     "  --input CxHxW    the images of the data (default 1x28x28)\n"
     "  --context N      tokens of a sample, of a model that begins with 'embed' (default 64)\n"
@@ -25,7 +27,7 @@ static const char usage[] =
 struct options {
     const char *line; /* as given: a preset's name or a line; NULL: list the presets */
     struct shape image;
-    int length;
+    int length;  /* 0: not given */
     int classes; /* 0: not given */
     int batch;
     bool help;
@@ -116,8 +118,16 @@ static enum error print_model(const struct options *options, struct problem *pro
 {
     const char *preset = model_preset(options->line);
     const char *line = preset ? preset : options->line;
+    struct model_folder_about folder = {.positions = DEFAULT_LENGTH};
+    if (model_folder_is(line)) {
+        const enum error error = model_folder_read(line, &folder, problem);
+        if (error != OK)
+            return error;
+        line = folder.layers;
+    }
     const int tokens = model_line_tokens(line);
-    const struct shape text = {1, 1, 1, options->length};
+    const int usual = folder.positions < DEFAULT_LENGTH ? folder.positions : DEFAULT_LENGTH;
+    const struct shape text = {1, 1, 1, options->length > 0 ? options->length : usual};
     const int classes = options->classes ? options->classes : tokens ? tokens : 10;
     struct arena arena;
     struct model *model = NULL;
@@ -135,7 +145,7 @@ static enum error print_model(const struct options *options, struct problem *pro
 
 int model_command_run(int argc, char **argv)
 {
-    struct options options = {.image = {1, 28, 28, 0}, .length = DEFAULT_LENGTH, .batch = 32};
+    struct options options = {.image = {1, 28, 28, 0}, .batch = 32};
     struct problem problem;
     if (parse_options(&options, argc, argv, &problem) != OK) {
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);

@@ -16,7 +16,6 @@
 #include "data/arrays.h"
 #include "layers/model.h"
 
-#define ARENA_BYTES ((size_t)16 << 30) /* address space; only what is touched costs memory */
 #define INPUTS_MAX  1024
 #define TOP_MAX     100
 
@@ -417,7 +416,7 @@ int predict_run(int argc, char **argv)
         return 0;
     }
     struct bench bench = {.backend = backend_cpu(1), .options = &options};
-    arena_init(&bench.arena, ARENA_BYTES);
+    arena_init_growing(&bench.arena);
     const enum error error = predict_all(&bench, &problem);
     (void)fflush(stdout);
     if (error != OK)

@@ -2,7 +2,10 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
+
+#include "state/model_folder.h"
 
 #define READS_MAX 100 /* of a file that is being replaced */
 
@@ -15,12 +18,24 @@ enum error saved_model_find(char path[static BASE_PATH_BYTES], const char *state
         export_path(path, state);
     else
         (void)snprintf(path, BASE_PATH_BYTES, "%s", state);
-    if (is_folder && stat(path, &found) != 0 && errno == ENOENT)
+    const bool is_missing = is_folder && stat(path, &found) != 0 && errno == ENOENT;
+    if (is_missing && model_folder_is(state)) {
+        model_folder_tensors(path, state);
+        return OK;
+    }
+    if (is_missing)
         return problem_set(problem, MISSING,
                            "%.300s: is not there yet: a node writes it every node.save_s, with "
                            "each checkpoint, and when it leaves",
                            path);
     return OK;
+}
+
+bool saved_model_is_foreign(const char *path, const char *state)
+{
+    char tensors[MODEL_FOLDER_PATH_BYTES];
+    model_folder_tensors(tensors, state);
+    return model_folder_is(state) && strcmp(path, tensors) == 0;
 }
 
 /* A node that trains may replace its file between two reads. Weights and metadata are known to be

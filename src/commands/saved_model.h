@@ -6,10 +6,13 @@
 #include "state/export.h"
 #include "state/safetensors.h"
 
-/* state: a .safetensors file, or a state folder, of which it is the base. MISSING: the node has not
- * saved one yet. */
+/* state: a .safetensors file, or a state folder, of which it is the base, or a folder of another
+ * library's (state/model_folder.h). MISSING: the node has not saved one yet. */
 enum error saved_model_find(char path[static BASE_PATH_BYTES], const char *state,
                             struct problem *problem) MUST_USE;
+
+/* Whether that is a folder of another library's. */
+bool saved_model_is_foreign(const char *path, const char *state);
 
 /* weights[P], and *about as the same file says, which safetensors_read_about has read before.
  * FORGED: the weights were damaged or changed. */

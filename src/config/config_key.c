@@ -47,7 +47,8 @@ static const struct config_key keys[] = {
      .help = "Seed of the initial weights; the same on all nodes of a swarm."},
     {"model", "start", CONFIG_PATH, AT(model.start), .initial = "",
      .help =
-         "Initial weights from a .safetensors file instead, to be kept; the same on all nodes."},
+         "Initial weights instead, the same on all nodes: a .safetensors file, or a folder with a "
+         "config.json, which then says the layers. To be kept."},
 
     {"data", "source", CONFIG_CHOICE, AT(data.source), .initial = "idx",
      .words = "idx|npy|generated|xor|text|tokens",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "state/model_folder.h"
 #include "state/safetensors.h"
 
 #define WEIGHT_MAX 100.0f /* a base holds up to 128: training needs room to move */
@@ -31,13 +32,22 @@ static uint64_t digest_of(const float *weights, size_t count)
     return digest;
 }
 
+static enum error load(const char *path, const struct model *model, float *weights,
+                       struct problem *problem)
+{
+    char file[MODEL_FOLDER_PATH_BYTES];
+    model_folder_tensors(file, path);
+    const enum error error = model_folder_is(path) ? model_folder_check(path, model, problem) : OK;
+    return error == OK ? safetensors_load(file, model, weights, problem) : error;
+}
+
 enum error initial_weights_load(const char *path, const struct model *model, float *host_weights,
                                 uint64_t *digest, struct problem *problem)
 {
     const size_t count = model_parameters(model);
     float *weights = malloc(count * sizeof *weights);
     CHECK(weights);
-    enum error error = safetensors_load(path, model, weights, problem);
+    enum error error = load(path, model, weights, problem);
     if (error == OK)
         error = check_weights(path, weights, count, problem);
     if (error == OK) {

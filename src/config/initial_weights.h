@@ -16,9 +16,10 @@
 #include "base/error.h"
 #include "layers/model.h"
 
-/* Reads host_weights[P] of b0 from the file, and works out the digest of b0. Tensors are found by
- * name and shape; metadata is not looked at, so files that other programs wrote will do. Fails as
- * safetensors_load. MALFORMED, too: a weight is no number, or too large for a base. */
+/* Reads host_weights[P] of b0 from the file, or from a folder with a config.json
+ * (state/model_folder.h), and works out the digest of b0. Tensors are found by name and shape;
+ * metadata is not looked at, so files that other programs wrote will do. Fails as safetensors_load
+ * and model_folder_check. MALFORMED, too: a weight is no number, or too large for a base. */
 enum error initial_weights_load(const char *path, const struct model *model, float *host_weights,
                                 uint64_t *digest, struct problem *problem) MUST_USE;
 

@@ -7,6 +7,7 @@
 
 #include "config/initial_weights.h"
 #include "crypto/secret.h"
+#include "state/model_folder.h"
 #include "wire/block.h"
 #include "wire/bytes.h"
 
@@ -100,9 +101,29 @@ enum error setup_data(const struct config *config, struct dataset *train, struct
     return error == OK ? check_augment(&config->data.augment, train->shape, problem) : error;
 }
 
-static const char *layers_of(const struct config *config)
+/* The line of layers: as written, or as the folder says that the swarm starts from, or the
+ * preset's.
+ */
+static enum error find_line(const struct config *config, char line[static MODEL_LINE_MAX],
+                            struct problem *problem)
 {
-    return config->model.layers[0] ? config->model.layers : model_preset(config->model.name);
+    const struct config_model *model = &config->model;
+    const char *preset = model_preset(model->name);
+    if (model->layers[0] == '\0' && model_folder_is(model->start)) {
+        struct model_folder_about about;
+        struct problem why;
+        const enum error error = model_folder_read(model->start, &about, &why);
+        if (error != OK)
+            return problem_set(problem, error, "[model] start: %.495s", why.text);
+        memcpy(line, about.layers, MODEL_LINE_MAX);
+        return OK;
+    }
+    if (model->layers[0] == '\0' && !preset)
+        return problem_set(problem, MISSING,
+                           "model.name: there is no model \"%s\"; known: %s; or give model.layers",
+                           model->name, model_presets());
+    (void)snprintf(line, MODEL_LINE_MAX, "%s", model->layers[0] ? model->layers : preset);
+    return OK;
 }
 
 /* As images always were; of sequences, which may be long, what takes no more room than a step. */
@@ -119,9 +140,13 @@ uint32_t setup_batch_max(const struct config *config, const struct dataset *trai
 {
     if (config->train.batch != CONFIG_AUTO)
         return config->train.batch;
-    const char *line = layers_of(config);
+    char line[MODEL_LINE_MAX];
+    struct problem problem; /* said by setup_model */
+    const bool recompute = config->train.recompute;
     const size_t sample_bytes =
-        line ? model_sample_bytes(line, train->shape, train->classes, config->train.recompute) : 0;
+        find_line(config, line, &problem) == OK
+            ? model_sample_bytes(line, train->shape, train->classes, recompute)
+            : 0;
     return batch_size_max(sample_bytes / config->train.micro_batches, config->train.batch_bytes);
 }
 
@@ -216,25 +241,31 @@ static enum error make_start(const struct config *config, struct arena *arena,
     return OK;
 }
 
+/* The key that says the layers. */
+static const char *key_of_line(const struct config *config)
+{
+    if (config->model.layers[0])
+        return "layers";
+    return model_folder_is(config->model.start) ? "start" : "name";
+}
+
 enum error setup_model(const struct config *config, uint32_t batch_max, const struct dataset *train,
                        struct arena *arena, struct backend *backend, struct setup_model *made,
                        struct problem *problem)
 {
-    const char *line = layers_of(config);
-    if (!line)
-        return problem_set(problem, MISSING,
-                           "model.name: there is no model \"%s\"; known: %s; or give model.layers",
-                           config->model.name, model_presets());
+    char line[MODEL_LINE_MAX];
+    enum error error = find_line(config, line, problem);
+    if (error != OK)
+        return error;
     const uint32_t tested = setup_evaluation_batch(line, train->shape, train->classes);
     const uint32_t parts = config->train.micro_batches, part = (batch_max + parts - 1) / parts;
     const struct model_use use = {.batch_max = (int)(part > tested ? part : tested),
                                   .recompute = config->train.recompute};
     struct problem why;
-    enum error error =
+    error =
         model_new_for(&made->model, arena, backend, line, train->shape, train->classes, &use, &why);
     if (error != OK)
-        return problem_set(problem, error, "[model] %s: %.400s",
-                           config->model.layers[0] ? "layers" : "name", why.text);
+        return problem_set(problem, error, "[model] %s: %.400s", key_of_line(config), why.text);
     char start[START_TEXT_BYTES];
     error = make_start(config, arena, made, start, problem);
     if (error != OK) {

@@ -8,7 +8,7 @@ seq 1 3000 | sed 's/.*/gossip spreads & rumors/' >"$dir/text.txt"
 gzip -k "$dir/text.txt"
 printf %s 'sixty letters, or so, of which six are for the test at its end' >"$dir/few.txt"
 small+=(--set data.source=text --set "data.text=$dir/text.txt" --set data.context=16
-    --set 'model.layers=embed 256 16, position 16, residual(norm, attention 2), norm, logits tied'
+    --set 'model.layers=embed 256 16, position 16, residual(norm, attention 2), residual(norm, dense 32, gelu, dense 16), norm, logits tied'
     --set train.optimizer=adam --set train.rate=0.003 --set train.batch=8 --set train.clip=1
     --set train.schedule=linear --set train.warmup_samples=200 --set train.period_samples=1000000
     --set train.evaluate_s=1 --set train.evaluate_part=1/20)
@@ -30,7 +30,8 @@ done
 says "$dir/one.log" '16 bytes, layout 2: embed 256 16, ' || fail 'it does not say what it learns'
 
 tell 'another context is another model'
-start other --set data.context=8 --set "node.peers=$address"
+start other --set data.context=8 --set "node.peers=$address" \
+    --set 'model.layers=embed 256 16, position 16, residual(norm, attention 2), norm, logits tied'
 wait_for 40 'it to be refused' says "$dir/other.err" 'other model'
 leave other
 leave one
@@ -82,6 +83,31 @@ expect 0 '^gossip' "${writes[@]}" --temperature 0 --top-k 5
 expect 2 'a temperature from 0 to 100' "${writes[@]}" --temperature -1
 expect 2 'write a whole number' "${writes[@]}" --top-k many
 expect 1 'none.safetensors: ' "$hearsay" generate --state "$dir/none.safetensors"
+
+tell 'it is exported for transformers, and read again'
+expect 0 'config.json are written' "$hearsay" export --state "$dir/two" "$dir/gpt2"
+says "$dir/gpt2/config.json" '"n_embd": 16' || fail 'config.json does not say how wide it is'
+"$hearsay" generate --state "$dir/gpt2" --prompt 'gossip' --tokens 40 | cmp - "$dir/first" ||
+    fail 'another text'
+expect 0 '^embed 256 16 ' "$hearsay" model "$dir/gpt2"
+loss=$("${eval[@]}" --text "$dir/text.txt" | grep ^loss)
+exported=("$hearsay" eval --state "$dir/gpt2" --text "$dir/text.txt" --set data.context=16)
+expect 0 "^$loss\$" "${exported[@]}"
+expect 1 'model.layers out' "$hearsay" doctor "${small[@]}" --set "model.start=$dir/gpt2" \
+    --set 'model.layers=embed 256 16, position 16, residual(norm, attention 4), residual(norm, dense 32, gelu, dense 16), norm, logits tied' \
+    --set "node.identity=$dir/one.key" --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/none"
+expect 1 'is neither a GPT-2 nor a Llama' "$hearsay" export --state "$dir/other" "$dir/none"
+expect 2 'name the folder to write' "$hearsay" export --state "$dir/two"
+
+tell 'another swarm starts from what was exported: its config.json says the layers'
+start again --set model.layers= --set "model.start=$dir/gpt2" --set node.swarm=again --set train.enabled=no
+digest=$("${exported[@]}" | grep ^digest)
+wait_for 20 'it to start' notes again '"note":"started".*logits tied; start '
+leave again
+expect 0 "^$digest\$" "$hearsay" eval --state "$dir/again" --text "$dir/text.txt"
+sed -i 's/gelu_new/relu/' "$dir/gpt2/config.json"
+expect 1 'start: .*config.json: activation_function is relu' "${node[@]}" --set model.layers= \
+    --set "model.start=$dir/gpt2"
 
 tell 'a whole swarm of it'
 # All told from the start: how a budget is found is no matter of this.

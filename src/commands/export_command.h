@@ -1,0 +1,8 @@
+/* hearsay export: a saved model for the libraries of others. Held by
+ * tests/process/test_transformers.sh. */
+#ifndef HEARSAY_COMMANDS_EXPORT_COMMAND_H
+#define HEARSAY_COMMANDS_EXPORT_COMMAND_H
+
+int export_command_run(int argc, char **argv);
+
+#endif
