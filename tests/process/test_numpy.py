@@ -99,7 +99,9 @@ REFUSED = [
     (lambda a: a.astype('f4') / 0, 'holds infinity', lambda a: np.nan_to_num(a, posinf=1, neginf=-1)),
     (lambda a: (a * np.nan).astype('f4'), 'holds NaN', np.nan_to_num),
     (lambda a: np.zeros(3, dtype=[('a', '<f4'), ('b', '<i8', (2,))]), 'holds records', None),
-    (lambda a: np.array([0, -1, 2]), 'the label of sample 1 is -1', None),
+] + [
+    (lambda a, kind=kind: np.array([0, -1, 2], kind), 'the label of sample 1 is -1', None)
+    for kind in ('i1', 'i2', 'i4', 'i8')
 ]
 
 

@@ -108,6 +108,8 @@ expect 0 "^$digest\$" "$hearsay" eval --state "$dir/again" --text "$dir/text.txt
 sed -i 's/gelu_new/relu/' "$dir/gpt2/config.json"
 expect 1 'start: .*config.json: activation_function is relu' "${node[@]}" --set model.layers= \
     --set "model.start=$dir/gpt2"
+expect 1 'is a model of sequences; have it go on with a text: hearsay generate' \
+    "$hearsay" predict --state "$dir/two" --input "$dir/text.txt"
 
 tell 'a whole swarm of it'
 # All told from the start: how a budget is found is no matter of this.

@@ -45,23 +45,30 @@ void cpu_gather_tokens(struct backend *backend, int batch, int length, int token
         }
 }
 
-/* One row of a channel; from: that row of the image, or NULL outside. */
+static int clamp(int value, int most)
+{
+    return value < 0 ? 0 : value > most ? most : value;
+}
+
+/* One row of a channel; from: that row of the image, or NULL outside. What lies in the image is the
+ * stretch begin .. end-1 of it. */
 static void augment_row(const struct augment *augment, const struct augmentation *own, int row,
                         const float *from, float *to)
 {
     const int width = augment->shape.width, hole = augment->hole;
-    for (int column = 0; column < width; column++) {
-        const int moved = column + own->right;
-        const bool is_inside = from && moved >= 0 && moved < width;
-        to[column] = !is_inside      ? augment->outside
-                     : own->mirrored ? from[width - 1 - moved]
-                                     : from[moved];
-    }
+    const int begin = from ? clamp(-own->right, width) : width;
+    const int end = from ? clamp(width - own->right, width) : width;
+    for (int column = 0; column < begin; column++)
+        to[column] = augment->outside;
+    for (int column = begin; column < end; column++)
+        to[column] = from[own->mirrored ? width - 1 - column - own->right : column + own->right];
+    for (int column = end; column < width; column++)
+        to[column] = augment->outside;
     if (row < own->hole_top || row >= own->hole_top + hole)
         return;
-    for (int k = 0; k < hole; k++)
-        if (own->hole_left + k >= 0 && own->hole_left + k < width)
-            to[own->hole_left + k] = 0;
+    for (int column = clamp(own->hole_left, width); column < clamp(own->hole_left + hole, width);
+         column++)
+        to[column] = 0;
 }
 
 void cpu_augment(struct backend *backend, const struct augment *augment, int batch,

@@ -178,7 +178,8 @@ static void who_learns_nothing_is_not_waited_for_forever(void **state)
 static void a_text_is_judged_by_its_bits_per_byte(void **state)
 {
     (void)state;
-    struct swarm_goal goal = {.target = swarm_score_of_bits(2), .kind = SCORE_OF_TEXT, .seconds = 600};
+    struct swarm_goal goal = {
+        .target = swarm_score_of_bits(2), .kind = SCORE_OF_TEXT, .seconds = 600};
     const double low = 1.85 * log(2), high = 1.95 * log(2); /* held at 1.9 */
     for (int i = 0; i < 2; i++)
         nodes[i] = (struct swarm_node){.pid = 1, .tested = 100, .correct = 100};

@@ -263,8 +263,10 @@ static void settings_that_contradict_each_other_are_refused(void **state)
     assert_contradicts("data.source=tokens", "data.text=a.txt", "= tokens needs tokens, the files");
     assert_contradicts("data.source=idx", "data.valid=a.txt", "is for source = text or tokens");
     assert_contradicts("data.source=text", "data.crop=2", "crop is for images; leave it out");
-    assert_contradicts("data.source=npy", "data.x=x.npy", "= npy needs x and y, the files to learn");
-    assert_contradicts("data.source=npy", "data.y=y.npy", "= npy needs x and y, the files to learn");
+    assert_contradicts("data.source=npy", "data.x=x.npy",
+                       "= npy needs x and y, the files to learn");
+    assert_contradicts("data.source=npy", "data.y=y.npy",
+                       "= npy needs x and y, the files to learn");
     assert_contradicts("limits.half_open=4", "limits.half_open_per_net=5", "half_open_per_net (5)");
     assert_contradicts("limits.members=2", "limits.peers=3", "peers (3)");
     assert_contradicts("limits.incarnations=30000", "limits.send_queue_bytes=1M",
