@@ -78,6 +78,9 @@ expect 0 '^classes     10, ' "${data[@]}" --set data.source=generated --samples 
 expect 0 '^vocabulary  256, of which 9 come' "${data[@]}" --set data.source=text \
     --set "data.text=$dir/text.txt" --set "data.valid=$dir/text.txt.gz" --set data.context=4
 
+expect 0 '^augmented, as they may be learned:$' "${data[@]}" --set data.source=generated \
+    --set data.flip=yes --set data.crop=4 --set data.cutout=8
+
 tell 'what is wrong with it'
 bytes_of 8 0 1 2 | npy float64.npy '<f8' '3,'
 bytes_of 4 1 2 3 4 | npy fortran.npy '<f4' '2, 2' True

@@ -167,6 +167,33 @@ static void caption(char text[32], const struct dataset *set, size_t i)
                            (double)set->targets[i * (size_t)set->classes + (size_t)k]);
 }
 
+/* Below the samples, as a first epoch may have them: each node has draws of its own. Normalised, so
+ * that what is cut out is the mean. */
+static void show_augmented(const struct report *report, struct data_show *show)
+{
+    const struct dataset *train = &report->train;
+    const struct config_data *data = &report->config->data;
+    const uint32_t count = (uint32_t)show->count;
+    const size_t numbers = count * shape_size(train->shape);
+    struct backend *cpu = backend_cpu(1);
+    struct augmenter augmenter;
+    struct augmentation each[DATA_SHOW_MAX];
+    float *x = cpu->take(cpu, numbers * sizeof *x);
+    augmenter_init(&augmenter, &data->augment, cpu, train, count);
+    for (size_t i = 0; i < numbers; i++)
+        x[i] = (number_at(train, i) - train->mean) * train->scale;
+    for (uint32_t i = 0; i < count; i++)
+        each[i] = augment_draw(&data->augment, train->shape, data->seed, 0, 0, i);
+    show->samples = augmenter_apply(&augmenter, cpu, each, x, count);
+    show->low = (show->low - (double)train->mean) * (double)train->scale;
+    show->high = (show->high - (double)train->mean) * (double)train->scale;
+    (void)fputs("augmented, as they may be learned:\n", report->out);
+    data_show_samples(report->out, show);
+    augmenter_free(&augmenter, cpu);
+    cpu->give(cpu, x);
+    cpu->close(cpu);
+}
+
 static void show_samples(const struct report *report, int samples, bool in_colour)
 {
     const struct dataset *train = &report->train;
@@ -188,6 +215,8 @@ static void show_samples(const struct report *report, int samples, bool in_colou
         caption(captions[i], train, (size_t)i);
     show.samples = numbers;
     data_show_samples(report->out, &show);
+    if (augment_is_wanted(&report->config->data.augment))
+        show_augmented(report, &show);
     free(numbers);
 }
 
