@@ -72,7 +72,8 @@ struct evaluator *evaluator_new(struct arena *arena, struct backend *backend, st
         .each = count_up(backend, test->count, dataset_stride(test)),
         .variance = variance_of(test),
     };
-    device_dataset_init(&evaluator->test, backend, test, (uint32_t)model_batch_max(model));
+    const uint32_t most = (uint32_t)model_batch_max(model);
+    device_dataset_init(&evaluator->test, backend, test, test->count < most ? test->count : most);
     return evaluator;
 }
 

@@ -13,10 +13,11 @@
 
 #define PARTITION_S                                                                                \
     30 /* of the training of all: what a side learned alone in less is simply added */
-#define PARAMETER_LAYOUT 2 /* of the flat vector: matrices, then biases. 1: layer by layer */
-#define EVALUATION_BATCH 100
-#define EVALUATION_BYTES ((size_t)128 << 20)
-#define START_TEXT_BYTES 32
+#define PARAMETER_LAYOUT  2 /* of the flat vector: matrices, then biases. 1: layer by layer */
+#define EVALUATION_BATCH  100
+#define EVALUATION_BYTES  ((size_t)128 << 20)
+#define EVALUATION_IMAGES ((size_t)1 << 30) /* the same of images, tables and volumes */
+#define START_TEXT_BYTES  32
 
 struct dataset_options setup_dataset_options(const struct config_data *data)
 {
@@ -126,13 +127,17 @@ static enum error find_line(const struct config *config, char line[static MODEL_
     return OK;
 }
 
-/* As images always were; of sequences, which may be long, what takes no more room than a step. */
+/* As many as images always were, but where they are large; of sequences, which may be long, what
+ * takes no more room than a step. */
 uint32_t setup_evaluation_batch(const char *line, struct shape in, int classes)
 {
-    const size_t sample_bytes = in.length > 0 ? model_sample_bytes(line, in, classes, false) : 0;
-    if (sample_bytes == 0)
+    const bool is_sequence = in.length > 0;
+    const size_t kept = model_sample_bytes(line, in, classes, false);
+    if (kept == 0)
         return EVALUATION_BATCH;
-    const size_t fitting = EVALUATION_BYTES / sample_bytes;
+    const size_t fitting = is_sequence
+                               ? EVALUATION_BYTES / kept
+                               : EVALUATION_IMAGES / (kept + shape_size(in) * sizeof(float));
     return fitting >= EVALUATION_BATCH ? EVALUATION_BATCH : fitting > 0 ? (uint32_t)fitting : 1;
 }
 
