@@ -148,6 +148,12 @@ struct adam {
     uint64_t step;    /* the first is 1 */
 };
 
+#define MUON_SCALE 0.2f /* of the root of the larger side: the usual length of Adam's steps */
+#define MUON_TURNS 5 /* of the iteration x = a·x + b·xxᵀ·x + c·xxᵀ·xxᵀ·x (Newton, Schulz) */
+#define MUON_A     3.4445f
+#define MUON_B     (-4.7750f)
+#define MUON_C     2.0315f
+
 /* Bins of |residual|: its float bits >> BIN_BITS, so 32 per power of two, 3 % wide (threshold.c).
  * Parts of one bin: the next bits, down to PART_BITS. */
 #define BIN_BITS       18
@@ -274,6 +280,34 @@ struct gather_operations {
                     const struct augmentation *each, const float *from, float *to);
 };
 
+/* Optimizers: gradients g[count] move weights w[count]. */
+struct optimizer_operations {
+    /* The length of g[count] is made at most `most`, which lies in memory of the backend. */
+    void (*clip)(struct backend *, const float *most, size_t count, float *g);
+
+    /* g' = g + decay·w; m = momentum·m + g'; w -= rate·(nesterov ? g' + momentum·m : m)
+     * The settings, here and below, lie in memory of the backend like everything else. */
+    void (*sgd)(struct backend *, const struct sgd *, size_t count, float *w, const float *g,
+                float *m);
+
+    /* AdamW: m = beta1·m + (1 - beta1)·g; v = beta2·v + (1 - beta2)·g²; each corrected for its zero
+     * start by / (1 - beta^step); w -= rate·(m / (sqrt(v) + epsilon) + weight_decay·w)
+     * (Kingma, Ba 2015; decoupled weight decay: Loshchilov, Hutter 2019) */
+    void (*adam)(struct backend *, const struct adam *, size_t count, float *w, const float *g,
+                 float *m, float *v);
+    /* LAMB (You et al. 2020), for one tensor: u = m / (sqrt(v) + epsilon), corrected as above, and
+     * + weight_decay·w if it decays; w -= rate · |w| / |u| · u; the ratio is 1 where one of the
+     * lengths is 0. g is overwritten. */
+    void (*lamb)(struct backend *, const struct adam *, size_t count, bool decays, float *w,
+                 float *g, float *m, float *v);
+    /* Muon (Jordan et al. 2024), for one matrix w[rows, columns]: m = momentum·m + g; n = nesterov
+     * ? g + momentum·m : m; o = n with all its singular values made about 1; w -= rate ·
+     * (MUON_SCALE·sqrt(max(rows, columns))·o + weight_decay·w), which moves w as far as Adam does
+     * (Liu et al. 2025). g is overwritten. */
+    void (*muon)(struct backend *, const struct sgd *, int rows, int columns, float *w, float *g,
+                 float *m);
+};
+
 struct backend {
     const char *name;
 
@@ -395,20 +429,7 @@ struct backend {
     void (*squared_error)(struct backend *, int rows, int width, int of, const float *y,
                           const float *want, float *dy, struct score *score);
 
-    /* The length of g[count] is made at most `most`, which lies in memory of the backend. */
-    void (*clip)(struct backend *, const float *most, size_t count, float *g);
-
-    /* g' = g + decay·w; m = momentum·m + g'; w -= rate·(nesterov ? g' + momentum·m : m)
-     * The settings, here and below, lie in memory of the backend like everything else. */
-    void (*sgd)(struct backend *, const struct sgd *, size_t count, float *w, const float *g,
-                float *m);
-
-    /* AdamW: m = beta1·m + (1 - beta1)·g; v = beta2·v + (1 - beta2)·g²; each corrected for its zero
-     * start by / (1 - beta^step); w -= rate·(m / (sqrt(v) + epsilon) + weight_decay·w)
-     * (Kingma, Ba 2015; decoupled weight decay: Loshchilov, Hutter 2019) */
-    void (*adam)(struct backend *, const struct adam *, size_t count, float *w, const float *g,
-                 float *m, float *v);
-
+    struct optimizer_operations optimize;
     struct channel_operations channels;
     struct gather_operations gather;
     struct exchange_operations exchange;

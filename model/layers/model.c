@@ -246,6 +246,14 @@ int model_tensors(const struct model *model)
     return model->tensors;
 }
 
+/* A table of positions is added to what is embedded: input, too. */
+static bool is_hidden(const struct model *model, const struct layer *layer,
+                      const struct layer_tensor *tensor)
+{
+    return tensor->rank > 1 && layer->from != LAYER_INPUT && layer->kind != &layer_position &&
+           layer != &model->layers[model->count - 1];
+}
+
 struct tensor model_tensor(const struct model *model, int i)
 {
     CHECK(i >= 0 && i < model->tensors);
@@ -253,6 +261,7 @@ struct tensor model_tensor(const struct model *model, int i)
     const struct layer_tensor *own = &layer->tensor[model->tensor[i].which];
     struct tensor tensor = {.offset = own->offset, .rank = own->rank};
     memcpy(tensor.dims, own->dims, sizeof tensor.dims);
+    tensor.is_hidden = is_hidden(model, layer, own);
     const int length = snprintf(tensor.name, sizeof tensor.name, "%d.%s.%s", layer->number,
                                 layer->kind->name, own->name);
     CHECK(length > 0 && (size_t)length < sizeof tensor.name);

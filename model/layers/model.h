@@ -39,6 +39,7 @@ struct tensor {
     size_t offset;  /* in floats, from the start of the flat vector */
     size_t dims[4]; /* conv weight: filters, channels, kernel, kernel; dense: out, in */
     int rank;       /* sides of dims, 1 .. 4 */
+    bool is_hidden; /* a matrix or filters that neither read the input nor give the output */
 };
 
 /* The layers line of a preset, or NULL; and all names, for messages. */

@@ -5,19 +5,14 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "data/device_dataset.h"
+#include "training/optimizer_step.h"
 
-#define STATISTICS_RATE 0.1f              /* of what is measured in each step, as elsewhere */
-#define START_PART      ((size_t)1 << 16) /* first weights that are drawn at once */
-#define EVALUATED_PART  4096              /* entries of the base that are read at once */
+#define START_PART     ((size_t)1 << 16) /* first weights that are drawn at once */
+#define EVALUATED_PART 4096              /* entries of the base that are read at once */
 
 /* What differs from step to step, uploaded in one piece. */
 struct step_input {
-    union {
-        struct sgd sgd;
-        struct adam adam;
-    };
-    struct sgd follow; /* how the statistics follow what is measured */
-    float clip;        /* the gradients' length at most */
+    struct optimizer_step optimizer;
     uint32_t sample[]; /* [size]; behind them their augmentations, and of dropout their draws */
 };
 
@@ -214,7 +209,6 @@ static void draw_all(struct learner *learner, uint64_t epoch)
 static void upload_input(struct learner *learner)
 {
     CHECK(learner->size > 0 && part_of(learner, learner->size) <= learner->train.batch_max);
-    const struct optimizer *optimizer = &learner->options.optimizer;
     struct step_input *input = learner->host_input;
     const struct batch before = learner->batch;
     batch_next(&learner->batch, learner->size, input->sample);
@@ -223,36 +217,10 @@ static void upload_input(struct learner *learner)
     augmenter_draw(&learner->augmenter, &before, input->sample, learner->size,
                    augmentations(learner, input));
     learner->steps++;
-    if (optimizer->kind == OPTIMIZER_ADAM)
-        input->adam = optimizer_adam_at(optimizer, learner->swarm_samples, learner->steps);
-    else
-        input->sgd = optimizer_at(optimizer, learner->swarm_samples);
-    if (optimizer->kind == OPTIMIZER_ADAM)
-        input->adam.decayed = model_decayed(learner->model);
-    else
-        input->sgd.decayed = model_decayed(learner->model);
-    input->follow = (struct sgd){.rate = STATISTICS_RATE / (float)parts_in(learner)};
-    input->clip = optimizer->clip;
+    optimizer_step_set(&input->optimizer, &learner->options.optimizer, learner->model,
+                       learner->swarm_samples, learner->steps, parts_in(learner));
     learner->backend->upload(learner->backend, learner->input, input,
                              step_input_bytes(learner, learner->size));
-}
-
-static void optimize(struct learner *learner)
-{
-    struct backend *backend = learner->backend;
-    float *weights = learner->replica.weights, *gradients = learner->gradients;
-    const size_t trained = model_trained(learner->model);
-    if (learner->options.optimizer.clip > 0)
-        backend->clip(backend, &learner->input->clip, trained, gradients);
-    if (learner->options.optimizer.kind == OPTIMIZER_ADAM)
-        backend->adam(backend, &learner->input->adam, trained, weights, gradients,
-                      learner->moment[0], learner->moment[1]);
-    else
-        backend->sgd(backend, &learner->input->sgd, trained, weights, gradients,
-                     learner->moment[0]);
-    if (trained < learner->replica.parameters)
-        backend->sgd(backend, &learner->input->follow, learner->replica.parameters - trained,
-                     weights + trained, gradients + trained, learner->moment[0] + trained);
 }
 
 /* The gradients of some of the samples, added to those of the parts before. */
@@ -285,7 +253,9 @@ static void learn(struct learner *learner)
     const uint32_t most = part_of(learner, learner->size);
     for (uint32_t first = 0; first < learner->size; first += most)
         learn_part(learner, first, learner->size - first < most ? learner->size - first : most);
-    optimize(learner);
+    optimizer_step_make(learner->backend, &learner->options.optimizer, learner->model,
+                        &learner->input->optimizer, learner->replica.weights, learner->gradients,
+                        learner->moment);
 }
 
 uint32_t learner_step(struct learner *learner)

@@ -13,14 +13,14 @@
 
 #define ADAM_EPSILON 1e-8f
 
-enum optimizer_kind { OPTIMIZER_SGD, OPTIMIZER_ADAM };
+enum optimizer_kind { OPTIMIZER_SGD, OPTIMIZER_ADAM, OPTIMIZER_LAMB, OPTIMIZER_MUON };
 enum schedule { CONSTANT, STEP, COSINE, DOWNHILL };
 
 struct optimizer {
     enum optimizer_kind kind;
     struct sgd sgd; /* rate: at the start. Adam's beta1 is the momentum; its weight decay bypasses
-                       the moments; it does not use nesterov */
-    float beta2;    /* Adam's mean of squares */
+                       the moments; only SGD and Muon use nesterov */
+    float beta2;    /* Adam's mean of squares, and LAMB's */
     float clip;     /* gradients longer than this are made so long; 0: they are left as they are */
     enum schedule schedule;
     uint64_t warmup_samples; /* the rate rises for so long first; below period_samples */
@@ -28,10 +28,11 @@ struct optimizer {
     float decay; /* STEP: factor of a fall; COSINE, DOWNHILL: rate at the end / at the start */
 };
 
-/* Vectors of P floats that it keeps from step to step: the momentum, and Adam's mean of squares. */
+/* Vectors of P floats that it keeps from step to step: the momentum, and Adam's mean of squares,
+ * which LAMB has, too, and Muon for what is not its own. */
 static inline uint32_t optimizer_moments(const struct optimizer *optimizer)
 {
-    return optimizer->kind == OPTIMIZER_ADAM ? 2 : 1;
+    return optimizer->kind == OPTIMIZER_SGD ? 1 : 2;
 }
 
 /* The settings after `samples` samples. CONSTANT: rate. STEP: rate · decay^floor(samples / period).

@@ -2,11 +2,8 @@
  *
  *   defaults ─► file (INI) ─► --set section.key=value … ─► config_check ─► struct config
  *
- * One table (config_key.c) says of each key its section, type, unit, default, bounds and meaning;
- * parsing (config_read.h), messages and config_print follow from it. [train] batch in a file is
- * config->train.batch. Relative paths start at the folder the program was started in. Held by
- * tests/unit/config/test_config.c: what config_print writes is read back, equal.
- */
+ * One table (config_key.c) says all of each key; parsing (config_read.h), messages and config_print
+ * follow from it. Relative paths start at the folder the program was started in. */
 #ifndef HEARSAY_CONFIG_CONFIG_H
 #define HEARSAY_CONFIG_CONFIG_H
 
@@ -84,7 +81,7 @@ struct config_train {
     uint64_t batch_bytes;          /* memory for the samples of a step, at most */
     uint32_t micro_batches;        /* parts of a step, one after the other */
     bool recompute;                /* what residuals have inside, on the way back */
-    enum optimizer_kind optimizer; /* SGD or AdamW */
+    enum optimizer_kind optimizer; /* how gradients move weights */
     double rate;                   /* learning rate at the start */
     double momentum;               /* beta1 of AdamW */
     double beta2;                  /* of AdamW */

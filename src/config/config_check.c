@@ -96,9 +96,10 @@ static enum error check_learning(const struct config *config, struct finding *fi
         return against(finding, "model", "name",
                        " = %s: no such model; there are %s, or give layers", config->model.name,
                        model_presets());
-    if (config->train.optimizer == OPTIMIZER_ADAM && config->train.nesterov)
+    const enum optimizer_kind kind = config->train.optimizer;
+    if ((kind == OPTIMIZER_ADAM || kind == OPTIMIZER_LAMB) && config->train.nesterov)
         return against(finding, "train", "nesterov",
-                       " is for optimizer = sgd; leave it out with adam");
+                       " is for optimizer = sgd or muon; leave it out with adam and lamb");
     const enum error error = check_data(&config->data, finding);
     return error == OK ? check_rate(&config->train, finding) : error;
 }

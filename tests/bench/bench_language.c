@@ -51,9 +51,9 @@ static void step(const struct training *training, uint64_t number)
     struct score score = {0};
     model_learn(training->model, training->weights, training->gradients, training->x,
                 training->labels, training->batch, &score);
-    backend->clip(backend, &most, parameters, training->gradients);
-    backend->adam(backend, &adam, parameters, training->weights, training->gradients,
-                  training->mean, training->square);
+    backend->optimize.clip(backend, &most, parameters, training->gradients);
+    backend->optimize.adam(backend, &adam, parameters, training->weights, training->gradients,
+                           training->mean, training->square);
 }
 
 static void draw(const struct training *training, size_t count)

@@ -75,8 +75,8 @@ static void training_step(void *state)
     const struct sgd sgd = {.rate = 0.01f, .momentum = 0.9f};
     model_learn(training->model, training->weights, training->gradients, training->x,
                 training->labels, BATCH, &training->score);
-    training->backend->sgd(training->backend, &sgd, model_parameters(training->model),
-                           training->weights, training->gradients, training->momenta);
+    training->backend->optimize.sgd(training->backend, &sgd, model_parameters(training->model),
+                                    training->weights, training->gradients, training->momenta);
 }
 
 /* Multiplications and additions of one sample: a weight is used once per place of the output,

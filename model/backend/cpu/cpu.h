@@ -2,7 +2,8 @@
  *
  *   backend_cpu.c       memory, and dense layers
  *   cpu_conv.c          convolutions, over the sums of cpu_conv_tiles.c
- *   cpu_layers.c        activations, pooling, the loss, optimizers, samples
+ *   cpu_optimizers.c    how gradients move weights
+ *   cpu_layers.c        activations, pooling, the loss, samples
  *   cpu_sequence.c      embedding, norms, sums, tokens
  *   cpu_channel_norm.c  batch norm, group norm, averages of images
  *   cpu_attention.c     attention
@@ -52,7 +53,6 @@ void cpu_norm_backward(struct backend *backend, size_t rows, int size, const flo
 void cpu_swiglu_forward(struct backend *backend, size_t rows, int size, const float *x, float *y);
 void cpu_swiglu_backward(struct backend *backend, size_t rows, int size, const float *x,
                          const float *dy, float *dx);
-void cpu_clip(struct backend *backend, const float *most, size_t count, float *g);
 
 /* cpu_channel_norm.c */
 void cpu_channel_norm_measure(struct backend *backend, const struct channel_norm *norm, int batch,
@@ -97,10 +97,6 @@ void cpu_cross_entropy(struct backend *backend, const struct cross_entropy *loss
                        struct score *score);
 void cpu_squared_error(struct backend *backend, int rows, int width, int of, const float *y,
                        const float *want, float *dy, struct score *score);
-void cpu_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *w, const float *g,
-             float *m);
-void cpu_adam(struct backend *backend, const struct adam *adam, size_t count, float *w,
-              const float *g, float *m, float *v);
 
 /* cpu_gather.c */
 void cpu_gather_pixels(struct backend *backend, int batch, size_t sample_size,
@@ -112,6 +108,17 @@ void cpu_augment(struct backend *backend, const struct augment *augment, int bat
                  const struct augmentation *each, const float *from, float *to);
 void cpu_gather_tokens(struct backend *backend, int batch, int length, int token_bytes,
                        const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y);
+
+/* cpu_optimizers.c */
+void cpu_clip(struct backend *backend, const float *most, size_t count, float *g);
+void cpu_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *w, const float *g,
+             float *m);
+void cpu_adam(struct backend *backend, const struct adam *adam, size_t count, float *w,
+              const float *g, float *m, float *v);
+void cpu_lamb(struct backend *backend, const struct adam *adam, size_t count, bool decays, float *w,
+              float *g, float *m, float *v);
+void cpu_muon(struct backend *backend, const struct sgd *sgd, int rows, int columns, float *w,
+              float *g, float *m);
 
 /* cpu_exchange.c */
 uint32_t cpu_survey(struct backend *backend, const struct survey *survey, size_t count, float *w,

@@ -261,38 +261,3 @@ void cpu_squared_error(struct backend *backend, int rows, int width, int of, con
         score->labels++;
     }
 }
-
-void cpu_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *restrict w,
-             const float *restrict g, float *restrict m)
-{
-    (void)backend;
-    const float rate = sgd->rate, momentum = sgd->momentum, decay = sgd->weight_decay;
-    const size_t decayed = sgd->decayed;
-    /* Both rules are w -= rate · (own·g' + kept·m). */
-    const float own = sgd->nesterov ? 1 : 0, kept = sgd->nesterov ? momentum : 1;
-    for (size_t i = 0; i < count; i++) {
-        const float gradient = g[i] + (i < decayed ? decay : 0) * w[i];
-        m[i] = momentum * m[i] + gradient;
-        w[i] -= rate * (own * gradient + kept * m[i]);
-    }
-}
-
-/* The corrections are the same for all entries: they become one factor of the rate, and one of the
- * root. */
-void cpu_adam(struct backend *backend, const struct adam *adam, size_t count, float *restrict w,
-              const float *restrict g, float *restrict m, float *restrict v)
-{
-    (void)backend;
-    const double beta1 = (double)adam->beta1, beta2 = (double)adam->beta2;
-    const float rate = (float)((double)adam->rate / (1 - pow(beta1, (double)adam->step)));
-    const float root = (float)(1 / sqrt(1 - pow(beta2, (double)adam->step)));
-    const float kept1 = adam->beta1, own1 = (float)(1 - beta1);
-    const float kept2 = adam->beta2, own2 = (float)(1 - beta2);
-    const float epsilon = adam->epsilon, shrink = adam->rate * adam->weight_decay;
-    const size_t decayed = adam->decayed;
-    for (size_t i = 0; i < count; i++) {
-        m[i] = kept1 * m[i] + own1 * g[i];
-        v[i] = kept2 * v[i] + own2 * (g[i] * g[i]);
-        w[i] -= (i < decayed ? shrink : 0) * w[i] + rate * m[i] / (root * sqrtf(v[i]) + epsilon);
-    }
-}

@@ -195,21 +195,3 @@ void cpu_swiglu_backward(struct backend *backend, size_t rows, int size, const f
     for (size_t row = 0; row < rows; row++, x += 2 * size, dx += 2 * size, dy += size)
         swiglu_row_backward(size, x, dy, dx);
 }
-
-/* The length in double, and summed in parts: of 100 million squares a float keeps too little. */
-void cpu_clip(struct backend *backend, const float *most, size_t count, float *g)
-{
-    (void)backend;
-    double square = 0;
-    for (size_t i = 0; i < count;) {
-        const int part = count - i < 4096 ? (int)(count - i) : 4096;
-        square += (double)vector_dot(g + i, g + i, part);
-        i += (size_t)part;
-    }
-    const double length = sqrt(square);
-    if (length <= (double)*most)
-        return;
-    const float scale = (float)((double)*most / length);
-    for (size_t i = 0; i < count; i++)
-        g[i] *= scale;
-}

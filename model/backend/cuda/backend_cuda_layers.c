@@ -9,12 +9,12 @@
 
 /* cuBLAS counts by columns: to it all three are transposed, and cᵀ = bᵀ·aᵀ. */
 void cuda_gemm_onto(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m,
-                    int n, int k, struct operand a, struct operand b, float beta, float *c)
+                    int n, int k, float alpha, struct operand a, struct operand b, float beta,
+                    float *c)
 {
-    const float one = 1;
     const int stride_a = turn_a == CUBLAS_OP_N ? k : m, stride_b = turn_b == CUBLAS_OP_N ? n : k;
     const cublasComputeType_t compute = a.type == CUDA_R_32F ? cuda->compute : CUBLAS_COMPUTE_32F;
-    cuda_check_blas(cublasGemmEx(cuda->blas, turn_b, turn_a, n, m, k, &one, b.numbers, b.type,
+    cuda_check_blas(cublasGemmEx(cuda->blas, turn_b, turn_a, n, m, k, &alpha, b.numbers, b.type,
                                  stride_b, a.numbers, a.type, stride_a, &beta, c, CUDA_R_32F, n,
                                  compute, CUBLAS_GEMM_DEFAULT),
                     "a matrix product");
@@ -23,7 +23,7 @@ void cuda_gemm_onto(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation
 void cuda_gemm(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m, int n,
                int k, struct operand a, struct operand b, float *c)
 {
-    cuda_gemm_onto(cuda, turn_a, turn_b, m, n, k, a, b, 0, c);
+    cuda_gemm_onto(cuda, turn_a, turn_b, m, n, k, 1, a, b, 0, c);
 }
 
 /* Room for the operands of a dense layer, all three of them. */
@@ -88,7 +88,8 @@ void cuda_dense_backward(struct backend *backend, int batch, int in, int out, co
     CHECK(!adds || !db);
     const struct operand by_dy = slope_operand(cuda, &room, batch, out, y, activation, dy, db);
     const struct operand by_x = operand(cuda, &room, batch, in, x);
-    cuda_gemm_onto(cuda, CUBLAS_OP_T, CUBLAS_OP_N, out, in, batch, by_dy, by_x, adds ? 1 : 0, dw);
+    cuda_gemm_onto(cuda, CUBLAS_OP_T, CUBLAS_OP_N, out, in, batch, 1, by_dy, by_x, adds ? 1 : 0,
+                   dw);
     if (dx == NULL)
         return;
     const struct operand by_w = operand(cuda, &room, out, in, w);
@@ -138,23 +139,4 @@ void cuda_squared_error(struct backend *backend, int rows, int width, int of, co
     struct score *row_scores = cuda_scratch(cuda, (size_t)rows * sizeof *row_scores);
     cuda_check(kernel_squared_error(cuda->stream, rows, width, of, y, want, dy, row_scores, score),
                "squared error");
-}
-
-void cuda_clip(struct backend *backend, const float *most, size_t count, float *g)
-{
-    struct cuda *cuda = cuda_on(backend);
-    double *squares = cuda_scratch(cuda, CLIP_PARTS * sizeof *squares);
-    cuda_check(kernel_clip(cuda->stream, most, count, squares, g), "clipping");
-}
-
-void cuda_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *w,
-              const float *g, float *m)
-{
-    cuda_check(kernel_sgd(cuda_on(backend)->stream, sgd, count, w, g, m), "SGD");
-}
-
-void cuda_adam(struct backend *backend, const struct adam *adam, size_t count, float *w,
-               const float *g, float *m, float *v)
-{
-    cuda_check(kernel_adam(cuda_on(backend)->stream, adam, count, w, g, m, v), "Adam");
 }

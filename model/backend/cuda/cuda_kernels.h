@@ -65,14 +65,6 @@ cudaError_t kernel_cross_entropy(cudaStream_t stream, struct cross_entropy loss,
 cudaError_t kernel_squared_error(cudaStream_t stream, int rows, int width, int of, const float *y,
                                  const float *want, float *dy, struct score *row_scores,
                                  struct score *score);
-/* squares[CLIP_PARTS]: room. */
-#define CLIP_PARTS 1024
-cudaError_t kernel_clip(cudaStream_t stream, const float *most, size_t count, double *squares,
-                        float *g);
-cudaError_t kernel_sgd(cudaStream_t stream, const struct sgd *sgd, size_t count, float *w,
-                       const float *g, float *m);
-cudaError_t kernel_adam(cudaStream_t stream, const struct adam *adam, size_t count, float *w,
-                        const float *g, float *m, float *v);
 
 /* cuda_exchange.cu */
 

@@ -14,21 +14,20 @@ void cuda_sequence_drop(struct backend *backend, struct sequence *sequence);
 
 /* backend_cuda_layers.c */
 
-/* What a product multiplies: numbers of float32 or bfloat16; both of a product are the same. */
+/* What a product multiplies: float32 or bfloat16; both of a product are the same. */
 struct operand {
     const void *numbers;
     cudaDataType type;
 };
 
-static inline struct operand cuda_floats(const float *numbers)
-{
-    return (struct operand){.numbers = numbers, .type = CUDA_R_32F};
-}
+#define cuda_floats(from) ((struct operand){.numbers = (from), .type = CUDA_R_32F})
 
-/* c[m,n] = a·b + beta·c, row major; a[m,k] and b[k,n], or transposed as they lie in memory. */
+/* c[m,n] = alpha·a·b + beta·c, row major; a[m,k] and b[k,n], or transposed as they lie in memory.
+ */
 void cuda_gemm_onto(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m,
-                    int n, int k, struct operand a, struct operand b, float beta, float *c);
-/* The same with beta 0. */
+                    int n, int k, float alpha, struct operand a, struct operand b, float beta,
+                    float *c);
+/* The same with alpha 1 and beta 0. */
 void cuda_gemm(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m, int n,
                int k, struct operand a, struct operand b, float *c);
 void cuda_dense_forward(struct backend *backend, int batch, int in, int out, const float *x,
@@ -49,11 +48,6 @@ void cuda_cross_entropy(struct backend *backend, const struct cross_entropy *los
                         struct score *score);
 void cuda_squared_error(struct backend *backend, int rows, int width, int of, const float *y,
                         const float *want, float *dy, struct score *score);
-void cuda_clip(struct backend *backend, const float *most, size_t count, float *g);
-void cuda_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *w,
-              const float *g, float *m);
-void cuda_adam(struct backend *backend, const struct adam *adam, size_t count, float *w,
-               const float *g, float *m, float *v);
 
 /* backend_cuda_gather.c */
 void cuda_gather_pixels(struct backend *backend, int batch, size_t sample_size,
@@ -95,6 +89,17 @@ void cuda_rotate(struct backend *backend, const struct attention *attention, int
 void cuda_swiglu_forward(struct backend *backend, size_t rows, int size, const float *x, float *y);
 void cuda_swiglu_backward(struct backend *backend, size_t rows, int size, const float *x,
                           const float *dy, float *dx);
+
+/* backend_cuda_optimizers.c */
+void cuda_clip(struct backend *backend, const float *most, size_t count, float *g);
+void cuda_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *w,
+              const float *g, float *m);
+void cuda_adam(struct backend *backend, const struct adam *adam, size_t count, float *w,
+               const float *g, float *m, float *v);
+void cuda_lamb(struct backend *backend, const struct adam *adam, size_t count, bool decays,
+               float *w, float *g, float *m, float *v);
+void cuda_muon(struct backend *backend, const struct sgd *sgd, int rows, int columns, float *w,
+               float *g, float *m);
 
 /* backend_cuda_channel_norm.c */
 void cuda_channel_norm_measure(struct backend *backend, const struct channel_norm *norm, int batch,

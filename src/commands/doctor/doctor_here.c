@@ -122,8 +122,9 @@ static void look_at_folder(struct doctor *doctor)
 
 static void look_at_disk(struct doctor *doctor)
 {
-    const bool is_adam = doctor->config.train.optimizer == OPTIMIZER_ADAM;
-    const uint32_t moments = is_adam ? 2 : 1; /* at most: who does not train has none */
+    /* At most: who does not train has none. */
+    const struct optimizer optimizer = {.kind = doctor->config.train.optimizer};
+    const uint32_t moments = optimizer_moments(&optimizer);
     const uint64_t needed_bytes = learner_state_bytes(doctor->parameters, moments) * COPIES +
                                   doctor->parameters * sizeof(float) * BASES;
     const bool is_enough = doctor->free_bytes >= needed_bytes;

@@ -163,8 +163,8 @@ static void host_sgd(struct backend *b_, const struct sgd *sgd, size_t count, fl
                      const float *g, float *m)
 {
     (void)b_;
-    device_of_tests->sgd(device_of_tests, carry(sgd, sizeof *sgd), count, FLOATS(w, count),
-                         FLOATS(g, count), FLOATS(m, count));
+    device_of_tests->optimize.sgd(device_of_tests, carry(sgd, sizeof *sgd), count, FLOATS(w, count),
+                                  FLOATS(g, count), FLOATS(m, count));
     carry_back();
 }
 
@@ -172,8 +172,29 @@ static void host_adam(struct backend *b_, const struct adam *adam, size_t count,
                       const float *g, float *m, float *v)
 {
     (void)b_;
-    device_of_tests->adam(device_of_tests, carry(adam, sizeof *adam), count, FLOATS(w, count),
-                          FLOATS(g, count), FLOATS(m, count), FLOATS(v, count));
+    device_of_tests->optimize.adam(device_of_tests, carry(adam, sizeof *adam), count,
+                                   FLOATS(w, count), FLOATS(g, count), FLOATS(m, count),
+                                   FLOATS(v, count));
+    carry_back();
+}
+
+static void host_lamb(struct backend *b_, const struct adam *adam, size_t count, bool decays,
+                      float *w, float *g, float *m, float *v)
+{
+    (void)b_;
+    device_of_tests->optimize.lamb(device_of_tests, carry(adam, sizeof *adam), count, decays,
+                                   WEIGHTS(w, count), WEIGHTS(g, count), WEIGHTS(m, count),
+                                   WEIGHTS(v, count));
+    carry_back();
+}
+
+static void host_muon(struct backend *b_, const struct sgd *sgd, int rows, int columns, float *w,
+                      float *g, float *m)
+{
+    (void)b_;
+    const size_t count = (size_t)rows * (size_t)columns;
+    device_of_tests->optimize.muon(device_of_tests, carry(sgd, sizeof *sgd), rows, columns,
+                                   WEIGHTS(w, count), WEIGHTS(g, count), WEIGHTS(m, count));
     carry_back();
 }
 
@@ -312,8 +333,10 @@ struct backend *host_backend(struct backend *device)
         .activate_backward = host_activate_backward,
         .cross_entropy = host_cross_entropy,
         .squared_error = host_squared_error,
-        .sgd = host_sgd,
-        .adam = host_adam,
+        .optimize.sgd = host_sgd,
+        .optimize.adam = host_adam,
+        .optimize.lamb = host_lamb,
+        .optimize.muon = host_muon,
         .exchange.survey = host_survey,
         .exchange.refine = host_refine,
         .exchange.cut = host_cut,

@@ -166,7 +166,7 @@ static void host_swiglu_backward(struct backend *b_, size_t rows, int size, cons
 static void host_clip(struct backend *b_, const float *most, size_t count, float *g)
 {
     (void)b_;
-    device_of_tests->clip(device_of_tests, FLOATS(most, 1), count, FLOATS(g, count));
+    device_of_tests->optimize.clip(device_of_tests, FLOATS(most, 1), count, FLOATS(g, count));
     carry_back();
 }
 
@@ -187,5 +187,5 @@ void host_transformer(struct backend *table)
     table->rotate = host_rotate;
     table->swiglu_forward = host_swiglu_forward;
     table->swiglu_backward = host_swiglu_backward;
-    table->clip = host_clip;
+    table->optimize.clip = host_clip;
 }

@@ -318,8 +318,8 @@ static void the_base_is_read_while_a_step_lasts(void **state)
     int32_t before[64];
     learner_read_units(learner, before);
     gate.is_reached = gate.is_open = false;
-    gate.sgd = backend->sgd;
-    backend->sgd = sgd_at_gate;
+    gate.sgd = backend->optimize.sgd;
+    backend->optimize.sgd = sgd_at_gate;
     open_thread(true, 0);
     wait_for_step();
     learner_thread_order(worker, &(struct action){.kind = ACTION_APPLY, .update = &update});
@@ -334,7 +334,7 @@ static void the_base_is_read_while_a_step_lasts(void **state)
     assert_answers(event, ACTION_READ);
     assert_int_equal(event.answer.units[3], before[3] - 2 * 1000);
     learner_thread_stop(worker);
-    backend->sgd = gate.sgd;
+    backend->optimize.sgd = gate.sgd;
 }
 
 /* Wherever the reading falls: what was answered before it is in it, and nothing else. */

@@ -294,7 +294,7 @@ static void sgd_agrees_with_the_reference_over_three_steps(void **state)
             want_dw[j] = b[j]; /* the momentum */
         }
         for (int step = 0; step < 3; step++) {
-            backend->sgd(backend, &settings[i], count, w, x, b);
+            backend->optimize.sgd(backend, &settings[i], count, w, x, b);
             sgd_reference(&settings[i], count, want_dx, want_y, want_dw);
         }
         check_near(w, want_y, count, LOOP_NMSE);

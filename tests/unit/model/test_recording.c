@@ -61,7 +61,7 @@ static void cross_entropy(size_t scale)
 
 static void clip(size_t scale)
 {
-    backend->clip(backend, other, COUNT / LARGE * scale, to);
+    backend->optimize.clip(backend, other, COUNT / LARGE * scale, to);
 }
 
 static void the_rest(size_t scale)

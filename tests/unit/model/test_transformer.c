@@ -260,9 +260,9 @@ static void a_long_gradient_is_cut_to_length_and_a_short_one_left_alone(void **s
         const double length = sqrt(square);
         const float more = (float)(length * 1.001), less = (float)(length * 0.999);
         memcpy(y, x, sizeof y);
-        backend->clip(backend, &more, count, y);
+        backend->optimize.clip(backend, &more, count, y);
         assert_memory_equal(y, x, sizeof y);
-        backend->clip(backend, &less, count, y);
+        backend->optimize.clip(backend, &less, count, y);
         for (size_t j = 0; j < count; j++)
             want_y[j] = (double)x[j] * (double)less / length;
         check_near(y, want_y, count, LOOP_NMSE);

@@ -1,0 +1,151 @@
+/* How gradients move weights: clipping, SGD, AdamW, LAMB, Muon. */
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_vector.h"
+#include "base/error.h"
+
+/* In double, and summed in parts: of 100 million squares a float keeps too little. */
+static double length_of(size_t count, const float *x)
+{
+    double square = 0;
+    for (size_t i = 0; i < count;) {
+        const int part = count - i < 4096 ? (int)(count - i) : 4096;
+        square += (double)vector_dot(x + i, x + i, part);
+        i += (size_t)part;
+    }
+    return sqrt(square);
+}
+
+void cpu_clip(struct backend *backend, const float *most, size_t count, float *g)
+{
+    (void)backend;
+    const double length = length_of(count, g);
+    if (length <= (double)*most)
+        return;
+    const float scale = (float)((double)*most / length);
+    for (size_t i = 0; i < count; i++)
+        g[i] *= scale;
+}
+
+void cpu_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *restrict w,
+             const float *restrict g, float *restrict m)
+{
+    (void)backend;
+    const float rate = sgd->rate, momentum = sgd->momentum, decay = sgd->weight_decay;
+    const size_t decayed = sgd->decayed;
+    /* Both rules are w -= rate · (own·g' + kept·m). */
+    const float own = sgd->nesterov ? 1 : 0, kept = sgd->nesterov ? momentum : 1;
+    for (size_t i = 0; i < count; i++) {
+        const float gradient = g[i] + (i < decayed ? decay : 0) * w[i];
+        m[i] = momentum * m[i] + gradient;
+        w[i] -= rate * (own * gradient + kept * m[i]);
+    }
+}
+
+/* The corrections are the same for all entries: they become one factor of the rate, and one of the
+ * root. */
+void cpu_adam(struct backend *backend, const struct adam *adam, size_t count, float *restrict w,
+              const float *restrict g, float *restrict m, float *restrict v)
+{
+    (void)backend;
+    const double beta1 = (double)adam->beta1, beta2 = (double)adam->beta2;
+    const float rate = (float)((double)adam->rate / (1 - pow(beta1, (double)adam->step)));
+    const float root = (float)(1 / sqrt(1 - pow(beta2, (double)adam->step)));
+    const float kept1 = adam->beta1, own1 = (float)(1 - beta1);
+    const float kept2 = adam->beta2, own2 = (float)(1 - beta2);
+    const float epsilon = adam->epsilon, shrink = adam->rate * adam->weight_decay;
+    const size_t decayed = adam->decayed;
+    for (size_t i = 0; i < count; i++) {
+        m[i] = kept1 * m[i] + own1 * g[i];
+        v[i] = kept2 * v[i] + own2 * (g[i] * g[i]);
+        w[i] -= (i < decayed ? shrink : 0) * w[i] + rate * m[i] / (root * sqrtf(v[i]) + epsilon);
+    }
+}
+
+/* u into g. */
+EACH_WIDTH static void lamb_direction(size_t count, const struct adam *adam, float decay,
+                                      const float *restrict w, float *restrict g, float *restrict m,
+                                      float *restrict v)
+{
+    const double beta1 = (double)adam->beta1, beta2 = (double)adam->beta2;
+    const float first = (float)(1 / (1 - pow(beta1, (double)adam->step)));
+    const float root = (float)(1 / sqrt(1 - pow(beta2, (double)adam->step)));
+    const float kept1 = adam->beta1, own1 = (float)(1 - beta1);
+    const float kept2 = adam->beta2, own2 = (float)(1 - beta2);
+    for (size_t i = 0; i < count; i++) {
+        m[i] = kept1 * m[i] + own1 * g[i];
+        v[i] = kept2 * v[i] + own2 * (g[i] * g[i]);
+        g[i] = first * m[i] / (root * sqrtf(v[i]) + adam->epsilon) + decay * w[i];
+    }
+}
+
+void cpu_lamb(struct backend *backend, const struct adam *adam, size_t count, bool decays, float *w,
+              float *g, float *m, float *v)
+{
+    (void)backend;
+    lamb_direction(count, adam, decays ? adam->weight_decay : 0, w, g, m, v);
+    const double of_w = length_of(count, w), of_u = length_of(count, g);
+    const double ratio = of_w > 0 && of_u > 0 ? of_w / of_u : 1;
+    const float step = (float)((double)adam->rate * ratio);
+    for (size_t i = 0; i < count; i++)
+        w[i] -= step * g[i];
+}
+
+/* Room of one Muon step: a square of the smaller side and its polynomial, and the next x. */
+struct muon_room {
+    float *square;     /* [side, side] */
+    float *polynomial; /* [side, side] */
+    float *next;       /* [rows, columns] */
+};
+
+/* x = MUON_A·x + (MUON_B·s + MUON_C·s²)·x with s = xxᵀ; where x is higher than wide, s = xᵀx stands
+ * behind x instead. */
+static void muon_turn(int rows, int columns, const struct muon_room *room, float *x)
+{
+    const bool is_high = rows > columns;
+    const int side = is_high ? columns : rows;
+    const size_t all = (size_t)rows * (size_t)columns, square = (size_t)side * (size_t)side;
+    if (is_high)
+        cpu_gemm(CblasTrans, CblasNoTrans, side, side, rows, x, x, 0, room->square);
+    else
+        cpu_gemm(CblasNoTrans, CblasTrans, side, side, columns, x, x, 0, room->square);
+    memcpy(room->polynomial, room->square, square * sizeof *x);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, side, side, side, MUON_C, room->square,
+                side, room->square, side, MUON_B, room->polynomial, side);
+    for (size_t i = 0; i < all; i++)
+        room->next[i] = MUON_A * x[i];
+    if (is_high)
+        cpu_gemm(CblasNoTrans, CblasNoTrans, rows, columns, side, x, room->polynomial, 1,
+                 room->next);
+    else
+        cpu_gemm(CblasNoTrans, CblasNoTrans, rows, columns, side, room->polynomial, x, 1,
+                 room->next);
+    memcpy(x, room->next, all * sizeof *x);
+}
+
+void cpu_muon(struct backend *backend, const struct sgd *sgd, int rows, int columns, float *w,
+              float *g, float *m)
+{
+    const size_t all = (size_t)rows * (size_t)columns;
+    const size_t side = (size_t)(rows < columns ? rows : columns);
+    float *room = cpu_scratch(backend, 2 * side * side + all);
+    const struct muon_room parts = {
+        .square = room, .polynomial = room + side * side, .next = room + 2 * side * side};
+    for (size_t i = 0; i < all; i++) {
+        m[i] = sgd->momentum * m[i] + g[i];
+        g[i] = sgd->nesterov ? g[i] + sgd->momentum * m[i] : m[i];
+    }
+    const double length = length_of(all, g);
+    const float scale = length > 0 ? (float)(1 / length) : 0;
+    for (size_t i = 0; i < all; i++)
+        g[i] *= scale;
+    for (int turn = 0; turn < MUON_TURNS; turn++)
+        muon_turn(rows, columns, &parts, g);
+    const float step = sgd->rate * MUON_SCALE * sqrtf((float)(rows > columns ? rows : columns));
+    const float shrink = sgd->rate * sgd->weight_decay;
+    for (size_t i = 0; i < all; i++)
+        w[i] -= step * g[i] + shrink * w[i];
+}

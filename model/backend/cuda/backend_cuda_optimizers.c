@@ -1,0 +1,85 @@
+/* How gradients move weights, on a GPU: kernels, and Muon's matrix products. */
+#include <math.h>
+
+#include "backend/cuda/cuda_operations.h"
+#include "backend/cuda/cuda_optimizers.h"
+
+void cuda_clip(struct backend *backend, const float *most, size_t count, float *g)
+{
+    struct cuda *cuda = cuda_on(backend);
+    double *squares = cuda_scratch(cuda, CLIP_PARTS * sizeof *squares);
+    cuda_check(kernel_clip(cuda->stream, most, count, squares, g), "clipping");
+}
+
+void cuda_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *w,
+              const float *g, float *m)
+{
+    cuda_check(kernel_sgd(cuda_on(backend)->stream, sgd, count, w, g, m), "SGD");
+}
+
+void cuda_adam(struct backend *backend, const struct adam *adam, size_t count, float *w,
+               const float *g, float *m, float *v)
+{
+    cuda_check(kernel_adam(cuda_on(backend)->stream, adam, count, w, g, m, v), "Adam");
+}
+
+void cuda_lamb(struct backend *backend, const struct adam *adam, size_t count, bool decays,
+               float *w, float *g, float *m, float *v)
+{
+    struct cuda *cuda = cuda_on(backend);
+    double *squares = cuda_scratch(cuda, 2 * CLIP_PARTS * sizeof *squares);
+    cuda_check(kernel_lamb(cuda->stream, adam, count, decays, squares, w, g, m, v), "LAMB");
+}
+
+/* Room of one Muon step: a square of the smaller side and its polynomial, and the next x. */
+struct muon_room {
+    double *squares;   /* [CLIP_PARTS] */
+    float *square;     /* [side, side] */
+    float *polynomial; /* [side, side] */
+    float *next;       /* [rows, columns] */
+};
+
+static struct muon_room room_of(struct cuda *cuda, size_t side, size_t all)
+{
+    const size_t floats = 2 * side * side + all;
+    struct layout layout = {
+        .memory = cuda_scratch(cuda, CLIP_PARTS * sizeof(double) + floats * sizeof(float) + 1024)};
+    struct muon_room room = {.squares = cuda_part(&layout, CLIP_PARTS * sizeof(double))};
+    room.square = cuda_part(&layout, side * side * sizeof(float));
+    room.polynomial = cuda_part(&layout, side * side * sizeof(float));
+    room.next = cuda_part(&layout, all * sizeof(float));
+    return room;
+}
+
+/* As cpu_optimizers.c says. */
+static void muon_turn(struct cuda *cuda, int rows, int columns, const struct muon_room *room,
+                      float *x)
+{
+    const bool is_high = rows > columns;
+    const int side = is_high ? columns : rows;
+    const size_t all = (size_t)rows * (size_t)columns, square = (size_t)side * (size_t)side;
+    const struct operand by_x = cuda_floats(x), by_s = cuda_floats(room->square);
+    const struct operand by_p = cuda_floats(room->polynomial);
+    cuda_gemm(cuda, is_high ? CUBLAS_OP_T : CUBLAS_OP_N, is_high ? CUBLAS_OP_N : CUBLAS_OP_T, side,
+              side, is_high ? rows : columns, by_x, by_x, room->square);
+    cuda_check(kernel_scale(cuda->stream, square, 1, room->square, room->polynomial), "Muon");
+    cuda_gemm_onto(cuda, CUBLAS_OP_N, CUBLAS_OP_N, side, side, side, MUON_C, by_s, by_s, MUON_B,
+                   room->polynomial);
+    cuda_check(kernel_scale(cuda->stream, all, MUON_A, x, room->next), "Muon");
+    cuda_gemm_onto(cuda, CUBLAS_OP_N, CUBLAS_OP_N, rows, columns, side, 1, is_high ? by_x : by_p,
+                   is_high ? by_p : by_x, 1, room->next);
+    cuda_check(kernel_scale(cuda->stream, all, 1, room->next, x), "Muon");
+}
+
+void cuda_muon(struct backend *backend, const struct sgd *sgd, int rows, int columns, float *w,
+               float *g, float *m)
+{
+    struct cuda *cuda = cuda_on(backend);
+    const size_t all = (size_t)rows * (size_t)columns;
+    const struct muon_room room = room_of(cuda, (size_t)(rows < columns ? rows : columns), all);
+    const float scale = MUON_SCALE * sqrtf((float)(rows > columns ? rows : columns));
+    cuda_check(kernel_muon_begin(cuda->stream, sgd, all, room.squares, g, m), "Muon");
+    for (int turn = 0; turn < MUON_TURNS; turn++)
+        muon_turn(cuda, rows, columns, &room, g);
+    cuda_check(kernel_muon_end(cuda->stream, sgd, all, scale, g, w), "Muon");
+}
