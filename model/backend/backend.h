@@ -435,7 +435,7 @@ struct backend {
     struct exchange_operations exchange;
 };
 
-/* The CPU through OpenBLAS with this many threads (>= 1), a number all of a process share. */
+/* The CPU with this many threads (>= 1); of OpenBLAS all of a process share as many. */
 struct backend *backend_cpu(int threads);
 
 #endif

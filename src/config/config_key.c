@@ -97,7 +97,7 @@ static const struct config_key keys[] = {
      .words = "fp32|tf32|bf16",
      .help = "How a GPU multiplies matrices; the others are faster, and round to 10 or 7 bits."},
     {"train", "threads", CONFIG_U32, AT(train.threads), .initial = "1", .min = 1, .max = 256,
-     .unit = "threads", .help = "For the matrix products on the CPU."},
+     .unit = "threads", .help = "For matrix products and convolutions on the CPU."},
     {"train", "batch", CONFIG_U32, AT(train.batch), .initial = "32", .min = 1, .max = 4096,
      .unit = "samples", .words = "auto",
      .help = "Samples per step; auto: 8 to 256, as many as the machine learns from in step_ms."},

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_team.h"
 #include "base/error.h"
 
 #define LARGE_BYTES ((size_t)2 << 20)
@@ -12,6 +13,7 @@
 
 struct cpu {
     struct backend table; /* first: a pointer to it is a pointer to the struct */
+    struct team *team;    /* the threads of what is not OpenBLAS's */
     float *scratch;       /* room for the largest operation met */
     size_t scratch_count;
 };
@@ -108,8 +110,14 @@ static void cpu_sequence_nothing(struct backend *backend, struct sequence *seque
 static void cpu_close(struct backend *backend)
 {
     struct cpu *cpu = (struct cpu *)backend;
+    team_free(cpu->team);
     cpu_give(backend, cpu->scratch);
     free(cpu);
+}
+
+struct team *cpu_team(struct backend *backend)
+{
+    return ((struct cpu *)backend)->team;
 }
 
 /* It grows only when an operation larger than all before is met: during the first batch. */
@@ -168,6 +176,7 @@ struct backend *backend_cpu(int threads)
     struct cpu *cpu = calloc(1, sizeof *cpu);
     CHECK(cpu != NULL);
     openblas_set_num_threads(threads);
+    cpu->team = team_new(threads);
     cpu->table = (struct backend){
         .name = "cpu",
         .take = cpu_take,

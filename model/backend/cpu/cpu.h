@@ -1,7 +1,8 @@
 /* The CPU's operations, as backend.h describes them.
  *
  *   backend_cpu.c       memory, and dense layers
- *   cpu_conv.c          convolutions, over the sums of cpu_conv_tiles.c
+ *   cpu_team.c          threads
+ *   cpu_conv.c          convolutions, over cpu_conv_sheets.c and cpu_conv_tiles.c
  *   cpu_optimizers.c    how gradients move weights
  *   cpu_layers.c        activations, pooling, the loss, samples
  *   cpu_sequence.c      embedding, norms, sums, tokens
@@ -16,7 +17,12 @@
 
 #include "backend/backend.h"
 
+struct team;
+
 /* backend_cpu.c */
+
+/* The threads of the backend. */
+struct team *cpu_team(struct backend *backend);
 
 /* Room for so many floats, until the next operation. */
 float *cpu_scratch(struct backend *backend, size_t count);
