@@ -7,16 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/backend.h"
 #include "faults/fault_injector.h"
+#include "storm/storm_learner.h"
 #include "storm/storm_plan.h"
 #include "world/u64_set.h"
 
-#define LOOK_NS       (100 * MILLI_NS)
-#define LEAVE_NS      (5 * SECOND_NS) /* after the grace time, to send LEAVE and close */
-#define PAUSED_NS     (100 * MILLI_NS)
-#define LEARNER_BYTES (4u << 20)
-#define WHY_BYTES     200
+#define LOOK_NS   (100 * MILLI_NS)
+#define LEAVE_NS  (5 * SECOND_NS) /* after the grace time, to send LEAVE and close */
+#define PAUSED_NS (100 * MILLI_NS)
+#define WHY_BYTES 200
 
 enum own_event { START_NODE, LEAVE_NODE }; /* an event's amount; its subject is the node */
 
@@ -24,9 +23,9 @@ struct play {
     struct storm_plan plan;
     struct world world;
     struct fault_injector *injector;
-    struct backend *backend;
+    struct storm_learners *sources;
     struct storm *storm;
-    uint64_t learners;                 /* learners made so far: each is another random walk */
+    uint64_t learners;                 /* made so far: each is another random walk */
     uint32_t leaving[STORM_NODES_MAX]; /* incarnation that was told to leave; 0: none */
     uint64_t gone_ns[STORM_NODES_MAX]; /* by when it must have left */
 };
@@ -45,13 +44,7 @@ static void fail(struct play *play, const char *why)
 static void make_sim_learner(void *self, uint32_t i, struct sim_learner *sim_learner)
 {
     struct play *play = self;
-    const struct storm_plan *plan = &play->plan;
-    const uint64_t seed = rng_mix(plan->seed) + (++play->learners << 16) + i;
-    arena_init(&sim_learner->arena, LEARNER_BYTES);
-    sim_learner->parameters = plan->parameters;
-    sim_learner->is_accounted = true;
-    sim_learner->random_walk = random_walk_new(&sim_learner->arena, play->backend, plan->parameters,
-                                               seed, plan->density_max, sim_learner->is_accounted);
+    storm_learner_make(play->sources, &play->plan, i, ++play->learners, sim_learner);
 }
 
 static void leave(struct play *play, uint32_t i)
@@ -130,7 +123,7 @@ static struct play *play_new(uint64_t seed, FILE *trace, struct storm *storm)
     struct storm_plan *plan = &play->plan;
     storm_draw(plan, seed);
     play->storm = storm;
-    play->backend = backend_cpu(1);
+    play->sources = storm_learners_new(plan);
     const struct world_options options = {.seed = seed,
                                           .nodes_max = plan->nodes + plan->twins,
                                           .outsiders_max = plan->faults_count,
@@ -152,7 +145,7 @@ static void play_free(struct play *play)
 {
     fault_injector_free(play->injector);
     world_free(&play->world);
-    play->backend->close(play->backend);
+    storm_learners_free(play->sources);
     free(play);
 }
 

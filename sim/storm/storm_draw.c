@@ -10,8 +10,10 @@
 #include <math.h>
 
 #include "node/broadcast/version.h"
+#include "storm/storm_learner.h"
 #include "storm/storm_plan.h"
 
+#define TEXT_EACH     10   /* of so many storms one learns text */
 #define RUMOR_BYTES   250  /* at most, with density_max entries */
 #define CONTROL_BYTES 8000 /* per second and node, at most, other than rumors */
 #define SERVING_S     40   /* seconds to serve the base to all others */
@@ -107,7 +109,10 @@ static void draw_swarm(struct storm_plan *plan)
     struct rng rng = rng_new(plan->seed, STREAM_SWARM);
     plan->nodes = draw_count(&rng);
     plan->regions = (uint32_t)between(&rng, 1, plan->nodes < 6 ? plan->nodes : STORM_REGIONS_MAX);
+    plan->learns_text = plan->seed % TEXT_EACH == TEXT_EACH - 3;
     plan->parameters = (uint32_t)between(&rng, 300, 700);
+    if (plan->learns_text)
+        plan->parameters = storm_gpt_parameters();
     plan->density_max = (uint32_t)between(&rng, 20, 60);
     plan->all_leave = one_in(&rng, 3);
     draw_options(plan, &rng);
@@ -415,10 +420,11 @@ void storm_describe(const struct storm_plan *plan, FILE *out)
 {
     (void)fprintf(out,
                   "# %u nodes in %u regions, published every %.1f s; faults for %.0f s, then "
-                  "calm for %.0f s%s\n",
+                  "calm for %.0f s%s%s\n",
                   plan->nodes, plan->regions, (double)plan->options.interval_ns * 1e-9,
                   (double)plan->faulty_ns * 1e-9, (double)plan->calm_ns * 1e-9,
-                  plan->all_leave ? ", then all leave" : "");
+                  plan->all_leave ? ", then all leave" : "",
+                  plan->learns_text ? "; a GPT learns" : "");
     for (uint32_t i = 0; i < plan->nodes; i++)
         describe_node(plan, i, out);
     for (uint32_t from = 0; from < plan->regions; from++)

@@ -38,6 +38,7 @@ struct storm_plan {
     uint64_t seed;
     uint32_t nodes;              /* number of nodes */
     uint32_t regions;            /* number of regions */
+    bool learns_text;            /* a small GPT learns; else numbers wander */
     uint32_t parameters;         /* size of the model */
     uint32_t density_max;        /* entries of an update at most */
     struct node_options options; /* of every node, but for what storm_node says */
