@@ -3,9 +3,11 @@
  *
  *   doctor.c        the command
  *   doctor_line.c   one line of what was found out
- *   doctor_here.c   this machine: keys, log, folder and what is in it, data, model, device, port,
- * clock doctor_peers.c  the others, and how they see us doctor_visit.c  calling on them, with the
- * code of the node itself doctor_place.c  what kind of address an address is
+ *   doctor_here.c    this machine: keys, log, folder and what is in it, data, model, device, port
+ *   doctor_memory.c  what the node takes of memory, part by part
+ *   doctor_peers.c   the others, and how they see us
+ *   doctor_visit.c   calling on them, with the code of the node itself
+ *   doctor_place.c   what kind of address an address is
  */
 #ifndef HEARSAY_COMMANDS_DOCTOR_DOCTOR_H
 #define HEARSAY_COMMANDS_DOCTOR_DOCTOR_H
@@ -27,10 +29,13 @@ struct doctor {
     uint8_t swarm_key[KEY_BYTES];        /* if has_swarm_key */
     char model[SETUP_DESCRIPTION_BYTES]; /* if has_model */
     uint64_t parameters;                 /* of the model */
+    uint64_t layers_bytes;               /* that its layers keep of the largest batch */
+    double data_bytes;                   /* of samples for training and tests */
     uint64_t free_bytes;                 /* on the disk of the state folder */
     bool has_identity;                   /* the identity could be read */
     bool has_swarm_key;                  /* the swarm key could be read */
     bool has_model;                      /* the model could be built */
+    bool is_on_gpu;                      /* the model would be on a GPU */
     bool has_folder;                     /* the state folder can be written to */
     bool has_state;                      /* the folder was there before, and no node has it now */
     bool is_taken;                       /* a node runs with the folder now */
@@ -42,6 +47,9 @@ void doctor_say(struct doctor *doctor, enum verdict verdict, const char *subject
                 const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 void doctor_look_here(struct doctor *doctor);
+void doctor_count_memory(struct doctor *doctor, const struct dataset *train,
+                         const struct dataset *test, const struct model *model);
+void doctor_look_at_memory(struct doctor *doctor);
 void doctor_look_at_peers(struct doctor *doctor);
 
 /* argv[0] is "hearsay doctor". Returns the exit code: 0 a node can start (warnings or not),

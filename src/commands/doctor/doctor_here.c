@@ -196,7 +196,8 @@ static void look_at_state(struct doctor *doctor)
 
 /* Data, model, device. */
 
-static void look_at_model(struct doctor *doctor, const struct dataset *train)
+static void look_at_model(struct doctor *doctor, const struct dataset *train,
+                          const struct dataset *test)
 {
     struct setup_model made;
     struct problem problem;
@@ -212,6 +213,7 @@ static void look_at_model(struct doctor *doctor, const struct dataset *train)
         (void)snprintf(doctor->model, sizeof doctor->model, "%s", made.description);
         doctor_say(doctor, VERDICT_OK, "model", "%" PRIu64 " parameters: %s", doctor->parameters,
                    doctor->model);
+        doctor_count_memory(doctor, train, test, made.model);
         model_free(made.model);
     } else {
         doctor_say(doctor, VERDICT_FAIL, "model", "%s", problem.text);
@@ -245,7 +247,7 @@ static void look_at_data(struct doctor *doctor)
     struct problem problem;
     if (setup_data(&doctor->config, &train, &test, &problem) == OK) {
         say_data(doctor, &train, &test);
-        look_at_model(doctor, &train);
+        look_at_model(doctor, &train, &test);
     } else {
         doctor_say(doctor, VERDICT_FAIL, "data", "%s", problem.text);
     }
@@ -275,7 +277,8 @@ static void look_at_device(struct doctor *doctor)
         doctor_say(doctor, VERDICT_FAIL, "device", "%s", problem.text);
         return;
     }
-    if (strcmp(backend->name, "cpu") == 0)
+    doctor->is_on_gpu = strcmp(backend->name, "cpu") != 0;
+    if (!doctor->is_on_gpu)
         look_at_processors(doctor, text);
     else
         doctor_say(doctor, VERDICT_OK, "device", "%s", text);
@@ -357,6 +360,8 @@ void doctor_look_here(struct doctor *doctor)
     if (doctor->has_state && doctor->has_identity && doctor->has_model)
         look_at_state(doctor);
     look_at_device(doctor);
+    if (doctor->has_model)
+        doctor_look_at_memory(doctor);
     look_at_port(doctor);
     look_at_clock(doctor);
 }

@@ -1,0 +1,131 @@
+/* What a node with this model and these data takes of memory, part by part, from the configuration
+ * alone: nothing of it is taken here. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/amount.h"
+#include "commands/doctor/doctor.h"
+
+#define PARTS_MAX  12
+#define TEXT_BYTES 512
+
+struct part {
+    const char *name;
+    double bytes;
+};
+
+/* All that a node takes. Where there is a GPU the first on_device parts are there. */
+struct parts {
+    struct part part[PARTS_MAX];
+    int count;
+    int on_device;
+};
+
+static void add(struct parts *parts, const char *name, double bytes)
+{
+    CHECK(parts->count < PARTS_MAX);
+    if (bytes > 0)
+        parts->part[parts->count++] = (struct part){name, bytes};
+}
+
+static double bytes_of(const struct dataset *dataset)
+{
+    const size_t labelled = dataset_stride(dataset) + 1;
+    return dataset->tokens ? (double)dataset->tokens_count * dataset->token_bytes
+                           : (double)dataset->count * (double)labelled;
+}
+
+static uint32_t moments_of(const struct config *config)
+{
+    return config->train.enabled
+               ? optimizer_moments(&(struct optimizer){.kind = config->train.optimizer})
+               : 0;
+}
+
+/* A copy of what the optimizer has; kept from the first checkpoint on (state/saver.h). */
+static void add_host(struct parts *parts, const struct doctor *doctor)
+{
+    struct node_options options = setup_plain_options(&doctor->config);
+    options.parameters = doctor->parameters;
+    const uint32_t moments = moments_of(&doctor->config);
+    add(parts, "copy for checkpoints", (double)learner_state_bytes(doctor->parameters, moments));
+    add(parts, "published", doctor->config.exchange.density_max * (double)doctor->parameters * 5);
+    add(parts, "node, at most", (double)node_arena_bytes(&options));
+}
+
+static struct parts parts_of(const struct doctor *doctor)
+{
+    const struct config *config = &doctor->config;
+    const double vector = (double)doctor->parameters * sizeof(float);
+    struct parts parts = {.count = 0};
+    add(&parts, "weights", vector);
+    add(&parts, "base", vector);
+    add(&parts, "base at the last publication", vector);
+    add(&parts, "gradients", config->train.enabled ? vector : 0);
+    add(&parts, "moments of the optimizer", moments_of(config) * vector);
+    add(&parts, "candidates", config->exchange.density_max * 2 * vector);
+    add(&parts, "evaluated base", config->train.evaluate_s > 0 ? vector : 0);
+    add(&parts, "layers", (double)doctor->layers_bytes);
+    add(&parts, "data", doctor->data_bytes);
+    parts.on_device = parts.count;
+    add_host(&parts, doctor);
+    return parts;
+}
+
+static double sum_of(const struct parts *parts, int from, int to)
+{
+    double sum = 0;
+    for (int i = from; i < to; i++)
+        sum += parts->part[i].bytes;
+    return sum;
+}
+
+static void list(const struct parts *parts, char text[static TEXT_BYTES])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < parts->count && used < TEXT_BYTES; i++)
+        used += (size_t)snprintf(text + used, TEXT_BYTES - used, "%s%s %s", i > 0 ? ", " : "",
+                                 parts->part[i].name, amount_of(parts->part[i].bytes, "B").text);
+}
+
+/* What the system can still give; 0: it does not say. */
+static double available_bytes(void)
+{
+    char line[128];
+    uint64_t kib = 0;
+    FILE *file = fopen("/proc/meminfo", "re");
+    while (file && kib == 0 && fgets(line, sizeof line, file))
+        if (sscanf(line, "MemAvailable: %" SCNu64, &kib) != 1)
+            kib = 0;
+    if (file)
+        (void)fclose(file);
+    return (double)kib * 1024;
+}
+
+void doctor_count_memory(struct doctor *doctor, const struct dataset *train,
+                         const struct dataset *test, const struct model *model)
+{
+    const size_t sample_bytes = model_sample_bytes(model_line(model), train->shape, train->classes);
+    doctor->layers_bytes = sample_bytes * (uint64_t)model_batch_max(model);
+    doctor->data_bytes = (doctor->config.train.enabled ? bytes_of(train) : 0) + bytes_of(test);
+}
+
+void doctor_look_at_memory(struct doctor *doctor)
+{
+    const struct parts parts = parts_of(doctor);
+    const int from = doctor->is_on_gpu ? parts.on_device : 0;
+    const double needed = sum_of(&parts, from, parts.count), available = available_bytes();
+    const bool is_enough = available <= 0 || needed <= available;
+    char text[TEXT_BYTES], there[64] = "";
+    list(&parts, text);
+    if (doctor->is_on_gpu)
+        (void)snprintf(there, sizeof there, " and %s of the GPU's",
+                       amount_of(sum_of(&parts, 0, from), "B").text);
+    doctor_say(doctor, is_enough ? VERDICT_OK : VERDICT_WARN, "memory",
+               "%s of the %s that are free%s, %.1f bytes for each parameter: %s%s",
+               amount_of(needed, "B").text, amount_of(available, "B").text, there,
+               sum_of(&parts, 0, parts.count) / (double)doctor->parameters, text,
+               is_enough ? "" : ": stop other programs, or take a smaller model or batch");
+}
