@@ -97,8 +97,7 @@ static const struct command commands[] = {
     {"data", "what data are: type, shape, classes, samples; and what is wrong", data_command_run},
     {"eval", "loss and accuracy of a saved model", eval_run},
     {"predict", "what a saved model says of samples: classes or numbers", predict_run},
-    {"export", "a saved model for transformers, with its names and config.json",
-     export_command_run},
+    {"export", "a saved model with the names that PyTorch's libraries have", export_command_run},
     {"generate", "a saved model goes on with a text", generate_run},
 };
 

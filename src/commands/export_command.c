@@ -10,17 +10,16 @@
 
 
 static const char usage[] =
-    "hearsay export [options] DIR: a saved model as transformers reads it\n"
+    "hearsay export [options] DIR: a saved model as PyTorch's libraries read it\n"
     "\n"
     "  --state DIR|FILE   a node's state folder (default state), or its .safetensors file\n"
     "  --help             print this\n"
     "\n"
-    "Writes DIR/model.safetensors and DIR/config.json, for from_pretrained(DIR). Models with the\n"
-    "layers of GPT-2 (GPT2LMHeadModel) or Llama (LlamaForCausalLM) can be exported: see the "
-    "presets\n"
-    "gpt2-124m, gpt-mini and llama-124m of 'hearsay model'. DIR can be named as model.start, and "
-    "to\n"
-    "hearsay eval, generate and model.\n"
+    "Models with the layers of GPT-2 (GPT2LMHeadModel) or Llama (LlamaForCausalLM): writes\n"
+    "DIR/model.safetensors and DIR/config.json, for transformers' from_pretrained(DIR). DIR can\n"
+    "be named as model.start, and to hearsay eval, generate and model. ResNets: writes\n"
+    "DIR/model.safetensors, a state_dict with torchvision's names. See the presets gpt2-124m,\n"
+    "llama-124m and resnet18 of 'hearsay model'.\n"
     "Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
 
 struct options {
@@ -94,6 +93,7 @@ int export_command_run(int argc, char **argv)
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);
         return 1;
     }
-    (void)printf("%s/model.safetensors and config.json are written\n", options.to);
+    (void)printf("%s/model.safetensors%s written\n", options.to,
+                 model_folder_is(options.to) ? " and config.json are" : " is");
     return 0;
 }

@@ -161,6 +161,26 @@ static enum error save_config(const char *folder, const struct name_family *fami
                        strerror(-error));
 }
 
+/* Before anything is written: the model has names, and the folder is there and has no other model's
+ * config.json, which nothing would replace. */
+static enum error check_save(const char *folder, const struct model *model, bool has_config,
+                             struct problem *problem)
+{
+    struct tensor_names names;
+    const enum error error = tensor_names_family(&names, model, problem);
+    if (error != OK)
+        return error;
+    tensor_names_free(&names);
+    if (mkdir(folder, 0755) != 0 && errno != EEXIST)
+        return problem_set(problem, FAILED, "%.300s: cannot be made: %s; name a folder elsewhere",
+                           folder, strerror(errno));
+    if (!has_config && model_folder_is(folder))
+        return problem_set(problem, MISMATCH,
+                           "%.300s: has the " CONFIG_NAME " of another model; name another folder",
+                           folder);
+    return OK;
+}
+
 enum error model_folder_save(const char *folder, const struct model *model,
                              const struct safetensors_about *about, const float *host_weights,
                              struct problem *problem)
@@ -168,10 +188,10 @@ enum error model_folder_save(const char *folder, const struct model *model,
     char path[MODEL_FOLDER_PATH_BYTES];
     struct transformer transformer;
     const struct name_family *family = name_family_of(model, &transformer);
-    if (family && mkdir(folder, 0755) != 0 && errno != EEXIST)
-        return problem_set(problem, FAILED, "%.300s: cannot be made: %s; name a folder elsewhere",
-                           folder, strerror(errno));
+    enum error error = check_save(folder, model, family != NULL, problem);
+    if (error != OK)
+        return error;
     path_in(path, folder, TENSORS_NAME);
-    const enum error error = safetensors_save_foreign(path, model, about, host_weights, problem);
-    return error == OK ? save_config(folder, family, &transformer, problem) : error;
+    error = safetensors_save_foreign(path, model, about, host_weights, problem);
+    return error == OK && family ? save_config(folder, family, &transformer, problem) : error;
 }

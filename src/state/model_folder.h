@@ -39,8 +39,8 @@ enum error model_folder_read(const char *folder, struct model_folder_about *abou
 enum error model_folder_check(const char *folder, const struct model *model,
                               struct problem *problem) MUST_USE;
 
-/* Writes both files; the folder is made if it is not there. MISMATCH: the model belongs to no
- * family. */
+/* Writes both files, of a ResNet the tensors alone; the folder is made if it is not there.
+ * MISMATCH: the model belongs to no family. */
 enum error model_folder_save(const char *folder, const struct model *model,
                              const struct safetensors_about *about, const float *host_weights,
                              struct problem *problem) MUST_USE;

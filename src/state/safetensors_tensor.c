@@ -71,8 +71,11 @@ const json_t *safetensors_tensor_find(const struct safetensors_file *file,
                                       const struct tensor_names *names,
                                       const struct named_tensor *tensor)
 {
-    const json_t *entry = json_object_get(file->header, tensor->name);
-    return entry ? entry : json_object_get(file->header, tensor_names_short(names, tensor->name));
+    char spelling[NAMED_TENSOR_BYTES];
+    const json_t *entry = NULL;
+    for (int i = 0; !entry && tensor_names_spelling(names, tensor->name, i, spelling); i++)
+        entry = json_object_get(file->header, spelling);
+    return entry;
 }
 
 /* The file is of another model: why, what it holds and what the model needs. */
@@ -144,11 +147,11 @@ enum error safetensors_tensor_read(const struct safetensors_file *file,
 
 static bool is_known(const struct tensor_names *names, const char *name)
 {
-    for (int i = 0; i < names->count; i++) {
-        const char *known = names->tensor[i].name;
-        if (strcmp(known, name) == 0 || strcmp(tensor_names_short(names, known), name) == 0)
-            return true;
-    }
+    char spelling[NAMED_TENSOR_BYTES];
+    for (int i = 0; i < names->count; i++)
+        for (int k = 0; tensor_names_spelling(names, names->tensor[i].name, k, spelling); k++)
+            if (strcmp(spelling, name) == 0)
+                return true;
     return tensor_names_spare(names, name);
 }
 

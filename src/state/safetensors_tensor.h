@@ -11,8 +11,7 @@
 #include "state/names/tensor_names.h"
 #include "state/safetensors_file.h"
 
-/* The entry of the header: by the tensor's name, or by what is left of it without the prefix that
- * the family's files may leave out. NULL: there is none. */
+/* The entry of the header, by the tensor's name in any of its spellings. NULL: there is none. */
 const json_t *safetensors_tensor_find(const struct safetensors_file *file,
                                       const struct tensor_names *names,
                                       const struct named_tensor *tensor);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Do Hugging Face's transformers and hearsay read each other's models? Ours are exported and loaded
-there, theirs are saved and read here: the logits are compared, and what eval and generate say.
+"""Do Hugging Face's transformers and hearsay read each other's models, and PyTorch's ResNets? Ours are
+exported and loaded there, theirs are saved and read here: the logits are compared, and what eval and
+generate say.
 
     against_transformers.py HEARSAY MODEL_FILE
 
@@ -32,9 +33,13 @@ def run(*command, **others):
     return subprocess.run(command, check=True, capture_output=True, **others).stdout
 
 
+def run_logits(path, size, sample, *line):
+    raw = run(MODEL_FILE, 'logits', path, size, *line, input=sample.tobytes())
+    return torch.from_numpy(np.frombuffer(raw, '<f4').copy())
+
+
 def logits_here(path, tokens):
-    raw = run(MODEL_FILE, 'logits', path, str(len(tokens)), input=tokens.numpy().astype('<i4').tobytes())
-    return torch.from_numpy(np.frombuffer(raw, '<f4').copy()).view(len(tokens), -1)
+    return run_logits(path, str(len(tokens)), tokens.numpy().astype('<i4')).view(len(tokens), -1)
 
 
 def logits_there(model, tokens):
@@ -147,10 +152,86 @@ def files_as_they_are_published(folder, gpt2):
     assert torch.equal(logits_here(published, x), logits_here(gpt2, x)), 'names without the prefix'
 
 
+class Block(torch.nn.Module):
+    """torchvision's BasicBlock, by its names."""
+
+    def __init__(self, channels, filters, stride, projects):
+        super().__init__()
+        self.conv1 = torch.nn.Conv2d(channels, filters, 3, stride, 1, bias=False)
+        self.bn1 = torch.nn.BatchNorm2d(filters)
+        self.conv2 = torch.nn.Conv2d(filters, filters, 3, 1, 1, bias=False)
+        self.bn2 = torch.nn.BatchNorm2d(filters)
+        self.downsample = torch.nn.Sequential(
+            torch.nn.Conv2d(channels, filters, 1, stride, bias=False),
+            torch.nn.BatchNorm2d(filters)) if projects else torch.nn.Identity()
+
+    def forward(self, x):
+        y = F.relu(self.bn1(self.conv1(x)))
+        return F.relu(self.bn2(self.conv2(y)) + self.downsample(x))
+
+
+class ResNet(torch.nn.Module):
+    """torchvision's ResNet with the stem for small images; `widths` of its stages."""
+
+    def __init__(self, widths, blocks, classes):
+        super().__init__()
+        self.conv1 = torch.nn.Conv2d(3, widths[0], 3, 1, 1, bias=False)
+        self.bn1 = torch.nn.BatchNorm2d(widths[0])
+        for i, width in enumerate(widths):
+            before = widths[max(i - 1, 0)]
+            stage = [Block(before if b == 0 else width, width, 2 if i > 0 and b == 0 else 1,
+                           i > 0 and b == 0) for b in range(blocks)]
+            self.add_module(f'layer{i + 1}', torch.nn.Sequential(*stage))
+        self.stages = len(widths)
+        self.fc = torch.nn.Linear(widths[-1], classes)
+
+    def forward(self, x):
+        x = F.relu(self.bn1(self.conv1(x)))
+        for i in range(self.stages):
+            x = getattr(self, f'layer{i + 1}')(x)
+        return self.fc(x.mean((2, 3)))
+
+
+RESNETS = [('resnet20', (16, 32, 64), 3), ('resnet18', (64, 128, 256, 512), 2)]
+
+
+def line_of(preset):
+    """`hearsay model` lists the presets with their lines."""
+    rows = run(HEARSAY, 'model').decode().splitlines()
+    return next(row.split(None, 1)[1] for row in rows if row.split()[0] == preset)
+
+
+def resnets_go_both_ways(folder):
+    x = torch.randn(1, 3, 32, 32)
+    for preset, widths, blocks in RESNETS:
+        line, ours = line_of(preset), f'{folder}/{preset}.safetensors'
+        run(MODEL_FILE, 'make', line, '10', '3x32x32', ours)
+        run(HEARSAY, 'export', '--state', ours, f'{folder}/{preset}')
+        model = ResNet(widths, blocks, 10).eval()
+        model.load_state_dict(load_file(f'{folder}/{preset}/model.safetensors'))
+        with torch.no_grad():
+            there = model(x)[0]
+        check(f'{preset}, ours', run_logits(ours, '3x32x32', x.numpy()), there)
+        with torch.no_grad():
+            model = ResNet(widths, blocks, 10)
+            model.fc.weight *= 20
+            model(torch.randn(16, 3, 32, 32) * 2 + 1)  # for running means and variances of its own
+            there = model.eval()(x)[0]
+        # As it is, with counts of batches; and by the names of many CIFAR nets.
+        for i, other in enumerate([{}, {'fc.': 'linear.', '.downsample.': '.shortcut.'}]):
+            theirs = f'{folder}/{preset}-{i}.safetensors'
+            tensors = model.state_dict()
+            for part, alias in other.items():
+                tensors = {name.replace(part, alias): tensor for name, tensor in tensors.items()}
+            save_file(tensors, theirs)
+            check(f'{preset}, theirs', run_logits(theirs, '3x32x32', x.numpy(), line, '10'), there)
+
+
 if __name__ == '__main__':
     torch.manual_seed(1)
     torch.set_num_threads(1)
     transformers.utils.logging.disable_progress_bar()
     with tempfile.TemporaryDirectory() as made:
+        resnets_go_both_ways(made)
         ours_are_read_there(made)
         files_as_they_are_published(made, theirs_are_read_here(made))

@@ -5,7 +5,10 @@
  *                                             └ is a given model of the family? if its layers are
  *                                               those of the line that its numbers make
  *
- *   names_gpt2.c, names_llama.c: a family each. Private to this folder and model_folder.c.
+ *   names_gpt2.c, names_llama.c   transformers: a table each
+ *   names_resnet.c                residual nets: no config.json, and a walk along the layers
+ *
+ * Private to this folder and model_folder.c.
  */
 #ifndef HEARSAY_STATE_NAMES_NAME_FAMILY_H
 #define HEARSAY_STATE_NAMES_NAME_FAMILY_H
@@ -53,8 +56,8 @@ struct name_rule {
 };
 
 struct name_family {
-    const char *model_type;       /* in config.json */
-    const char *prefix;           /* of names; files may leave it out */
+    const char *model_type; /* in config.json */
+    struct name_style style;
     const struct name_rule *rule; /* [rules]; of a tensor that the model lacks: left out */
     int rules;
     int first;  /* layers before the blocks */
@@ -66,11 +69,17 @@ struct name_family {
     void (*read)(struct config_reader *reader, struct transformer *transformer);
     /* The config.json of these numbers. */
     json_t *(*config)(const struct transformer *transformer);
-    /* Names of tensors that need not be read end so. */
-    const char *const *spare; /* NULL behind the last */
 };
 
 extern const struct name_family names_gpt2, names_llama;
+
+/* Adds the tensor of ours that the rule names, of the layer of this number. False: it has none. */
+bool tensor_names_put(struct tensor_names *names, const struct model *model, int layer,
+                      const struct name_rule *rule, const char *name);
+
+/* Adds those of a ResNet. False: the model is none. */
+extern const struct name_style names_resnet;
+bool names_resnet_put(struct tensor_names *names, const struct model *model);
 
 /* Writes the last layer into a line, behind the first `used` characters. */
 void name_family_spell_head(const struct transformer *transformer, char line[static MODEL_LINE_MAX],

@@ -71,7 +71,7 @@ static json_t *config(const struct transformer *of)
 
 const struct name_family names_gpt2 = {
     .model_type = "gpt2",
-    .prefix = "transformer.",
+    .style = {.prefix = "transformer.", .spare = spare},
     .rule = rules,
     .rules = sizeof rules / sizeof rules[0],
     .first = 2,
@@ -79,5 +79,4 @@ const struct name_family names_gpt2 = {
     .line = line,
     .read = read,
     .config = config,
-    .spare = spare,
 };

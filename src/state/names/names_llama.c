@@ -89,7 +89,7 @@ static json_t *config(const struct transformer *of)
 
 const struct name_family names_llama = {
     .model_type = "llama",
-    .prefix = "model.",
+    .style = {.prefix = "model.", .spare = spare},
     .rule = rules,
     .rules = sizeof rules / sizeof rules[0],
     .first = 1,
@@ -97,5 +97,4 @@ const struct name_family names_llama = {
     .line = line,
     .read = read,
     .config = config,
-    .spare = spare,
 };

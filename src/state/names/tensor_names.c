@@ -8,11 +8,11 @@
 
 #define PARTS_MAX 3 /* of one of our tensors */
 
-static void begin(struct tensor_names *names, const struct name_family *family,
+static void begin(struct tensor_names *names, const struct name_style *style,
                   const struct model *model)
 {
     const size_t most = (size_t)model_tensors(model) * PARTS_MAX;
-    *names = (struct tensor_names){.family = family, .tensor = calloc(most, sizeof *names->tensor)};
+    *names = (struct tensor_names){.style = style, .tensor = calloc(most, sizeof *names->tensor)};
     CHECK(names->tensor);
 }
 
@@ -96,17 +96,17 @@ static bool find_own(const struct model *model, const char *name, struct tensor 
     return false;
 }
 
-/* Theirs by one rule, in a block of this number. */
-static void put(struct tensor_names *names, const struct model *model, const struct name_rule *rule,
-                int block, int layer)
+bool tensor_names_put(struct tensor_names *names, const struct model *model, int layer,
+                      const struct name_rule *rule, const char *name)
 {
-    char name[NAMED_TENSOR_BYTES];
+    char full[NAMED_TENSOR_BYTES];
     struct tensor own;
-    (void)snprintf(name, sizeof name, "%d.%s", layer, rule->tensor);
-    if (!find_own(model, name, &own))
-        return;
+    (void)snprintf(full, sizeof full, "%d.%s", layer, rule->tensor);
+    if (!find_own(model, full, &own))
+        return false;
     struct named_tensor *tensor = &names->tensor[names->count++];
-    spell(rule->name, block, tensor->name);
+    const int length = snprintf(tensor->name, sizeof tensor->name, "%s", name);
+    CHECK(length > 0 && (size_t)length < sizeof tensor->name);
     memcpy(tensor->dims, own.dims, sizeof tensor->dims);
     tensor->rank = own.rank;
     tensor->offset = own.offset;
@@ -118,24 +118,47 @@ static void put(struct tensor_names *names, const struct model *model, const str
         tensor->dims[0] = tensor->dims[1];
         tensor->dims[1] = out;
     }
+    return true;
 }
 
-static void put_place(struct tensor_names *names, const struct model *model, enum name_place place,
-                      int block, int first)
+static void put_place(struct tensor_names *names, const struct model *model,
+                      const struct name_family *family, enum name_place place, int block, int first)
 {
-    const struct name_family *family = names->family;
-    for (int i = 0; i < family->rules; i++)
-        if (family->rule[i].place == place)
-            put(names, model, &family->rule[i], block, first + family->rule[i].layer);
+    for (int i = 0; i < family->rules; i++) {
+        const struct name_rule *rule = &family->rule[i];
+        char name[NAMED_TENSOR_BYTES];
+        spell(rule->name, block, name);
+        if (rule->place == place)
+            (void)tensor_names_put(names, model, first + rule->layer, rule, name);
+    }
+}
+
+static void put_family(struct tensor_names *names, const struct model *model,
+                       const struct name_family *family, const struct transformer *transformer)
+{
+    put_place(names, model, family, NAME_BEFORE, 0, 0);
+    for (int i = 0; i < transformer->blocks; i++)
+        put_place(names, model, family, NAME_BLOCK, i, family->first + i * family->layers);
+    put_place(names, model, family, NAME_BEHIND, 0,
+              family->first + transformer->blocks * family->layers);
 }
 
 static enum error of_no_family(const struct model *model, struct problem *problem)
 {
     return problem_set(
         problem, MISMATCH,
-        "the model '%.250s' is neither a GPT-2 nor a Llama, and other libraries have "
-        "no names for it; compare 'hearsay model gpt2-124m' and 'llama-124m'",
+        "the model '%.200s' is no GPT-2, Llama or ResNet, and other libraries have no names for "
+        "it; compare gpt2-124m, llama-124m and resnet18 in 'hearsay model'",
         model_line(model));
+}
+
+/* Each number of the model has one name. */
+static bool are_all(const struct tensor_names *names, const struct model *model)
+{
+    size_t numbers = 0;
+    for (int i = 0; i < names->count; i++)
+        numbers += named_tensor_count(&names->tensor[i]);
+    return numbers == model_parameters(model);
 }
 
 enum error tensor_names_family(struct tensor_names *names, const struct model *model,
@@ -143,33 +166,52 @@ enum error tensor_names_family(struct tensor_names *names, const struct model *m
 {
     struct transformer transformer;
     const struct name_family *family = name_family_of(model, &transformer);
-    if (!family)
+    begin(names, family ? &family->style : &names_resnet, model);
+    if (family) {
+        put_family(names, model, family, &transformer);
+    } else if (!names_resnet_put(names, model)) {
+        tensor_names_free(names);
         return of_no_family(model, problem);
-    begin(names, family, model);
-    put_place(names, model, NAME_BEFORE, 0, 0);
-    for (int i = 0; i < transformer.blocks; i++)
-        put_place(names, model, NAME_BLOCK, i, family->first + i * family->layers);
-    put_place(names, model, NAME_BEHIND, 0, family->first + transformer.blocks * family->layers);
-    size_t numbers = 0;
-    for (int i = 0; i < names->count; i++)
-        numbers += named_tensor_count(&names->tensor[i]);
-    CHECK(numbers == model_parameters(model)); /* each has one name */
+    }
+    CHECK(are_all(names, model));
     return OK;
 }
 
-const char *tensor_names_short(const struct tensor_names *names, const char *name)
+/* The name, with what some write instead of its parts. */
+static void put_aliases(const struct name_style *style, const char *name,
+                        char spelling[static NAMED_TENSOR_BYTES])
 {
-    const char *prefix = names->family ? names->family->prefix : "";
-    const size_t length = strlen(prefix);
-    return strncmp(name, prefix, length) == 0 ? name + length : name;
+    (void)snprintf(spelling, NAMED_TENSOR_BYTES, "%s", name);
+    for (int i = 0; i < 2 && style->alias[i][0]; i++) {
+        const char *part = style->alias[i][0], *found = strstr(name, part);
+        if (found)
+            (void)snprintf(spelling, NAMED_TENSOR_BYTES, "%.*s%s%s", (int)(found - name), name,
+                           style->alias[i][1], found + strlen(part));
+    }
+}
+
+bool tensor_names_spelling(const struct tensor_names *names, const char *name, int which,
+                           char spelling[static NAMED_TENSOR_BYTES])
+{
+    const struct name_style *style = names->style;
+    const size_t length = style ? strlen(style->prefix) : 0;
+    if (which > 2 || (which > 0 && !style))
+        return false;
+    if (which == 2)
+        put_aliases(style, name, spelling);
+    else
+        (void)snprintf(spelling, NAMED_TENSOR_BYTES, "%s",
+                       which == 1 && strncmp(name, style->prefix, length) == 0 ? name + length
+                                                                               : name);
+    return true;
 }
 
 bool tensor_names_spare(const struct tensor_names *names, const char *name)
 {
     const size_t length = strlen(name);
-    for (int i = 0; names->family && names->family->spare[i]; i++) {
-        const size_t end = strlen(names->family->spare[i]);
-        if (length >= end && strcmp(name + length - end, names->family->spare[i]) == 0)
+    for (int i = 0; names->style && names->style->spare[i]; i++) {
+        const size_t end = strlen(names->style->spare[i]);
+        if (length >= end && strcmp(name + length - end, names->style->spare[i]) == 0)
             return true;
     }
     return false;

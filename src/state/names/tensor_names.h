@@ -26,11 +26,16 @@ struct named_tensor {
     bool is_transposed; /* it holds [in, out], and the model [out, in] */
 };
 
-struct name_family;
+/* What files of one family differ in. */
+struct name_style {
+    const char *prefix;       /* that names may lack, or "" */
+    const char *alias[2][2];  /* parts of names, and what some write instead; NULL: no more */
+    const char *const *spare; /* names that need not be read end so; NULL behind the last */
+};
 
 struct tensor_names {
-    const struct name_family *family; /* NULL: ours */
-    struct named_tensor *tensor;      /* [count] */
+    const struct name_style *style; /* NULL: ours */
+    struct named_tensor *tensor;    /* [count] */
     int count;
 };
 
@@ -45,11 +50,13 @@ enum error tensor_names_family(struct tensor_names *names, const struct model *m
 /* Numbers of a tensor. */
 size_t named_tensor_count(const struct named_tensor *tensor);
 
-/* A tensor's name without what the family's files may leave out ("transformer."), or the name. */
-const char *tensor_names_short(const struct tensor_names *names, const char *name);
+/* Spellings of a tensor's name that a file may have, from 0 on: the first is the name itself, and
+ * others may be the same. False: there are no more. */
+bool tensor_names_spelling(const struct tensor_names *names, const char *name, int which,
+                           char spelling[static NAMED_TENSOR_BYTES]);
 
 /* Whether the family's files may hold a tensor of this name that a model does not need: masks,
- * angles, a second copy of what is tied. */
+ * angles, a second copy of what is tied, counts of batches. */
 bool tensor_names_spare(const struct tensor_names *names, const char *name);
 
 void tensor_names_free(struct tensor_names *names);

@@ -402,7 +402,7 @@ static void a_model_without_names_is_not_saved(void **state)
     const struct safetensors_about about = {.classes = 9, .scale = 1};
     make_model("embed 9 8, dense 9");
     assert_says(model_folder_save(folder, model, &about, weights, &problem), MISMATCH,
-                "the model 'embed 9 8, dense 9' is neither a GPT-2 nor a Llama");
+                "the model 'embed 9 8, dense 9' is no GPT-2, Llama or ResNet");
     assert_int_not_equal(access(folder, F_OK), 0);
     (void)snprintf(folder, sizeof folder, "%s/no/where", parent);
     make_model(GPT2);

@@ -1,0 +1,121 @@
+/* Residual nets (He, Zhang, Ren, Sun 2015) as torchvision names their tensors; files of PyTorch's
+ * many CIFAR nets do, too, but for some that write "linear" and "shortcut".
+ *
+ *   conv, batchnorm, relu, [maxpool]                                         conv1, bn1
+ *   residual(conv, batchnorm, relu, conv, batchnorm), relu                   layer1.0.conv1, …
+ *   residual(conv, batchnorm, relu, … | conv, batchnorm), relu               layer2.0.downsample.0
+ *   avgpool, dense                                                           fc
+ *
+ * A stage begins with a block that has a shortcut. The convolutions have no biases, and any sizes.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "state/names/name_family.h"
+
+static const char *const spare[] = {".num_batches_tracked", NULL};
+
+const struct name_style names_resnet = {
+    .prefix = "",
+    .alias = {{"fc.", "linear."}, {".downsample.", ".shortcut."}},
+    .spare = spare,
+};
+
+/* Along the layers. */
+struct walk {
+    struct tensor_names *names;
+    const struct model *model;
+    int at;     /* the next layer */
+    int number; /* of that layer, joints not counted */
+};
+
+static bool is_next(const struct walk *walk, const char *word)
+{
+    const size_t length = strlen(word);
+    if (walk->at == model_layers(walk->model))
+        return false;
+    const char *text = model_layer(walk->model, walk->at);
+    return strncmp(text, word, length) == 0 && (text[length] == '\0' || text[length] == ' ');
+}
+
+static bool is_joint(const char *word)
+{
+    return strchr("(|)", word[strlen(word) - 1]) != NULL;
+}
+
+/* Goes past the next layer, if that is one of this kind. */
+static bool pass(struct walk *walk, const char *word)
+{
+    if (!is_next(walk, word))
+        return false;
+    walk->at++;
+    walk->number += !is_joint(word);
+    return true;
+}
+
+/* A tensor of the layer that was passed last. */
+static bool put(struct walk *walk, const char *tensor, const char *layer, const char *name)
+{
+    char full[NAMED_TENSOR_BYTES];
+    const struct name_rule rule = {.tensor = tensor, .rows = ROWS_ALL};
+    (void)snprintf(full, sizeof full, "%s.%s", layer, name);
+    return tensor_names_put(walk->names, walk->model, walk->number - 1, &rule, full);
+}
+
+/* A convolution without biases and the norm behind it. */
+static bool pass_convolution(struct walk *walk, const char *convolution, const char *norm)
+{
+    return pass(walk, "conv") && put(walk, "conv.weight", convolution, "weight") &&
+           !put(walk, "conv.bias", convolution, "bias") && pass(walk, "batchnorm") &&
+           put(walk, "batchnorm.weight", norm, "weight") &&
+           put(walk, "batchnorm.bias", norm, "bias") &&
+           put(walk, "batchnorm.running_mean", norm, "running_mean") &&
+           put(walk, "batchnorm.running_var", norm, "running_var");
+}
+
+/* Whether the residual that is next has a shortcut of its own. */
+static bool has_shortcut(const struct walk *walk)
+{
+    struct walk ahead = *walk;
+    while (ahead.at < model_layers(walk->model) && !is_next(&ahead, ")") && !is_next(&ahead, "|"))
+        ahead.at++;
+    return is_next(&ahead, "|");
+}
+
+/* Two convolutions, or three. */
+static bool pass_block(struct walk *walk, int stage, int block)
+{
+    char convolution[NAMED_TENSOR_BYTES], norm[NAMED_TENSOR_BYTES];
+    bool goes_on = pass(walk, "residual(");
+    for (int i = 1; goes_on; i++) {
+        (void)snprintf(convolution, sizeof convolution, "layer%d.%d.conv%d", stage, block, i);
+        (void)snprintf(norm, sizeof norm, "layer%d.%d.bn%d", stage, block, i);
+        if (!pass_convolution(walk, convolution, norm))
+            return false;
+        goes_on = pass(walk, "relu");
+    }
+    (void)snprintf(convolution, sizeof convolution, "layer%d.%d.downsample.0", stage, block);
+    (void)snprintf(norm, sizeof norm, "layer%d.%d.downsample.1", stage, block);
+    if (pass(walk, "|") && !pass_convolution(walk, convolution, norm))
+        return false;
+    return pass(walk, ")") && pass(walk, "relu");
+}
+
+bool names_resnet_put(struct tensor_names *names, const struct model *model)
+{
+    struct walk walk = {.names = names, .model = model};
+    int stage = 1, block = 0;
+    bool is_resnet = pass_convolution(&walk, "conv1", "bn1") && pass(&walk, "relu");
+    (void)pass(&walk, "maxpool");
+    is_resnet = is_resnet && is_next(&walk, "residual(");
+    while (is_resnet && is_next(&walk, "residual(")) {
+        if (has_shortcut(&walk) && block > 0) {
+            stage++;
+            block = 0;
+        }
+        is_resnet = pass_block(&walk, stage, block++);
+    }
+    return is_resnet && pass(&walk, "avgpool") && pass(&walk, "dense") &&
+           put(&walk, "dense.weight", "fc", "weight") && put(&walk, "dense.bias", "fc", "bias") &&
+           walk.at == model_layers(model);
+}
