@@ -58,14 +58,18 @@ static void look_at(const struct model *model, struct transformer *transformer)
                                                          : HEAD_DENSE;
 }
 
-static bool same_layers(const struct model *a, const struct model *b)
+/* Whether the model has the layers of the other, which has no dropouts. */
+static bool same_layers(const struct model *model, const struct model *other)
 {
-    if (model_layers(a) != model_layers(b))
-        return false;
-    for (int i = 0; i < model_layers(a); i++)
-        if (strcmp(model_layer(a, i), model_layer(b, i)) != 0)
+    int k = 0;
+    for (int i = 0; i < model_layers(model); i++) {
+        if (name_layer_is_dropout(model_layer(model, i)))
+            continue;
+        if (k == model_layers(other) || strcmp(model_layer(model, i), model_layer(other, k)) != 0)
             return false;
-    return true;
+        k++;
+    }
+    return k == model_layers(other);
 }
 
 bool name_family_matches(const struct name_family *family, const struct model *model,

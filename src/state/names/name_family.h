@@ -73,7 +73,13 @@ struct name_family {
 
 extern const struct name_family names_gpt2, names_llama;
 
-/* Adds the tensor of ours that the rule names, of the layer of this number. False: it has none. */
+/* Of the text of a layer: whether it is a joint (model_layer), which has no number; and whether it
+ * is a dropout, which computes nothing where a model is used, and is looked past. */
+bool name_layer_is_joint(const char *text);
+bool name_layer_is_dropout(const char *text);
+
+/* Adds the tensor of ours that the rule names, of the layer of this number, dropouts not counted.
+ * False: it has none. */
 bool tensor_names_put(struct tensor_names *names, const struct model *model, int layer,
                       const struct name_rule *rule, const char *name);
 

@@ -26,7 +26,7 @@ struct walk {
     struct tensor_names *names;
     const struct model *model;
     int at;     /* the next layer */
-    int number; /* of that layer, joints not counted */
+    int number; /* of that layer, joints and dropouts not counted */
 };
 
 static bool is_next(const struct walk *walk, const char *word)
@@ -38,18 +38,16 @@ static bool is_next(const struct walk *walk, const char *word)
     return strncmp(text, word, length) == 0 && (text[length] == '\0' || text[length] == ' ');
 }
 
-static bool is_joint(const char *word)
-{
-    return strchr("(|)", word[strlen(word) - 1]) != NULL;
-}
-
 /* Goes past the next layer, if that is one of this kind. */
 static bool pass(struct walk *walk, const char *word)
 {
     if (!is_next(walk, word))
         return false;
     walk->at++;
-    walk->number += !is_joint(word);
+    walk->number += !name_layer_is_joint(word);
+    while (walk->at < model_layers(walk->model) &&
+           name_layer_is_dropout(model_layer(walk->model, walk->at)))
+        walk->at++;
     return true;
 }
 

@@ -96,12 +96,34 @@ static bool find_own(const struct model *model, const char *name, struct tensor 
     return false;
 }
 
+bool name_layer_is_joint(const char *text)
+{
+    return strchr("(|)", text[strlen(text) - 1]) != NULL;
+}
+
+bool name_layer_is_dropout(const char *text)
+{
+    return strncmp(text, "dropout ", 8) == 0;
+}
+
+/* The number of a layer with the dropouts before it. */
+static int number_of(const struct model *model, int layer)
+{
+    int dropouts = 0;
+    for (int i = 0, counted = 0; i < model_layers(model) && counted <= layer; i++) {
+        const char *text = model_layer(model, i);
+        dropouts += name_layer_is_dropout(text);
+        counted += !name_layer_is_joint(text) && !name_layer_is_dropout(text);
+    }
+    return layer + dropouts;
+}
+
 bool tensor_names_put(struct tensor_names *names, const struct model *model, int layer,
                       const struct name_rule *rule, const char *name)
 {
     char full[NAMED_TENSOR_BYTES];
     struct tensor own;
-    (void)snprintf(full, sizeof full, "%d.%s", layer, rule->tensor);
+    (void)snprintf(full, sizeof full, "%d.%s", number_of(model, layer), rule->tensor);
     if (!find_own(model, full, &own))
         return false;
     struct named_tensor *tensor = &names->tensor[names->count++];

@@ -24,7 +24,7 @@ static const char *const lines[] = {
     "dense 16)), norm, logits tied",
     "embed 11 16, 2 * (residual(rmsnorm, attention 4 kv 2 rope plain), residual(rmsnorm, dense 48 "
     "plain, swiglu, dense 16 plain)), rmsnorm, logits",
-    "embed 11 16, residual(attention 2 rope, silu | dense 16, tanh), dense 11",
+    "embed 11 16, dropout 0.3, residual(attention 2 rope, silu | dense 16, tanh), dense 11",
 };
 #define LINES (sizeof lines / sizeof lines[0])
 

@@ -83,6 +83,17 @@ static void assert_matrix(const char *name, size_t height, size_t width, const c
     assert_int_equal(tensor->is_transposed, is_transposed);
 }
 
+/* That this tensor of theirs is this one of ours. */
+static void assert_is(const char *name, const char *ours)
+{
+    const struct named_tensor *tensor = named(name);
+    const struct tensor whole = own(ours);
+    assert_int_equal(tensor->rank, whole.rank);
+    assert_memory_equal(tensor->dims, whole.dims, sizeof whole.dims);
+    assert_int_equal(tensor->offset, whole.offset);
+    assert_false(tensor->is_transposed);
+}
+
 static void gpt2_has_one_turned_matrix_for_queries_keys_and_values(void **state)
 {
     (void)state;
@@ -158,6 +169,29 @@ static void a_line_may_be_written_in_any_way(void **state)
     end();
 }
 
+/* Where a model is used a dropout computes nothing: it is in nobody's files. */
+static void dropouts_are_looked_past(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        names_of("embed 9 8, position 6, dropout 0.1, 2 * (residual(norm, attention 2, "
+                 "dropout 0.1), residual(norm, dense 12, gelu, dense 8, dropout 0.1)), "
+                 "norm, logits tied"),
+        OK);
+    assert_is("transformer.wpe.weight", "1.position.weight");
+    assert_is("transformer.h.0.ln_1.weight", "3.norm.weight");
+    assert_matrix("transformer.h.1.mlp.c_proj.weight", 12, 8, "17.dense.weight", 0, true);
+    assert_is("transformer.ln_f.bias", "19.norm.bias");
+    end();
+    assert_int_equal(names_of_images("conv 8 3x3 plain, batchnorm, relu, residual(conv 8 3x3 pad 1 "
+                                     "plain, batchnorm, dropout 0.2), relu, avgpool, dropout 0.5, "
+                                     "dense 10"),
+                     OK);
+    assert_is("layer1.0.conv1.weight", "3.conv.weight");
+    assert_is("fc.weight", "9.dense.weight");
+    end();
+}
+
 /* Each is a layer or a number away from a model that has names. */
 static void other_models_have_none(void **state)
 {
@@ -204,17 +238,6 @@ static void what_files_may_leave_out_or_hold_beside_is_known(void **state)
     assert_true(tensor_names_spare(&names, "transformer.h.0.attn.masked_bias"));
     assert_false(tensor_names_spare(&names, "h.0.attn.c_attn.bias"));
     end();
-}
-
-/* That this tensor of theirs is this one of ours. */
-static void assert_is(const char *name, const char *ours)
-{
-    const struct named_tensor *tensor = named(name);
-    const struct tensor whole = own(ours);
-    assert_int_equal(tensor->rank, whole.rank);
-    assert_memory_equal(tensor->dims, whole.dims, sizeof whole.dims);
-    assert_int_equal(tensor->offset, whole.offset);
-    assert_false(tensor->is_transposed);
 }
 
 static void resnets_count_blocks_from_each_shortcut_on(void **state)
@@ -292,6 +315,7 @@ int main(void)
         cmocka_unit_test(llama_has_a_matrix_each),
         cmocka_unit_test(each_number_is_named_once),
         cmocka_unit_test(a_line_may_be_written_in_any_way),
+        cmocka_unit_test(dropouts_are_looked_past),
         cmocka_unit_test(other_models_have_none),
         cmocka_unit_test(resnets_count_blocks_from_each_shortcut_on),
         cmocka_unit_test(bottlenecks_have_three_convolutions_and_a_first_shortcut),
