@@ -74,6 +74,8 @@ void model_free(struct model *model);
 /* Memory that each sample of a batch takes in such a model; 0: the line is wrong. */
 size_t model_sample_bytes(const char *line, struct shape in, int classes, bool recompute);
 
+/* What a model takes of the backend's memory, or would, had it one. */
+size_t model_bytes(const struct model *model);
 size_t model_parameters(const struct model *model); /* P */
 size_t model_decayed(const struct model *model);    /* of P, the first: matrices and filters */
 size_t model_trained(const struct model *model);    /* of P, the first: all but statistics */

@@ -123,6 +123,18 @@ void model_give_memory(struct model *model)
         backend->give(backend, model->shared);
 }
 
+size_t model_bytes(const struct model *model)
+{
+    const struct widest widest = find_widest(model);
+    const size_t slopes = (size_t)(model->depth + 2) * widest.outputs * sizeof(float);
+    size_t bytes = (widest.room + slopes) * (size_t)model->batch_max;
+    for (int i = 0; i < model->count; i++)
+        bytes += is_shared(model, &model->layers[i])
+                     ? 0
+                     : layer_bytes(model, &model->layers[i], model->batch_max);
+    return bytes + shared_bytes(model, model->batch_max);
+}
+
 /* Logits of which not even a sample's fit do not grow with the batch. */
 static size_t growing_bytes(const struct model *model, const struct layer *layer)
 {

@@ -31,9 +31,11 @@ static void add(struct parts *parts, const char *name, double bytes)
 
 static double bytes_of(const struct dataset *dataset)
 {
-    const size_t labelled = dataset_stride(dataset) + 1;
+    const size_t numbers = shape_size(dataset->shape);
+    const size_t sample = dataset->pixels ? numbers : numbers * sizeof(float);
+    const size_t wanted = dataset->targets ? (size_t)dataset->classes : 1;
     return dataset->tokens ? (double)dataset->tokens_count * dataset->token_bytes
-                           : (double)dataset->count * (double)labelled;
+                           : (double)dataset->count * (double)(sample + wanted * sizeof(float));
 }
 
 static uint32_t moments_of(const struct config *config)
@@ -63,6 +65,7 @@ static struct parts parts_of(const struct doctor *doctor)
     add(&parts, "base", vector);
     add(&parts, "base at the last publication", vector);
     add(&parts, "gradients", config->train.enabled ? vector : 0);
+    add(&parts, "gradients of a part", config->train.micro_batches > 1 ? vector : 0);
     add(&parts, "moments of the optimizer", moments_of(config) * vector);
     add(&parts, "candidates", config->exchange.density_max * 2 * vector);
     add(&parts, "evaluated base", config->train.evaluate_s > 0 ? vector : 0);
@@ -107,8 +110,7 @@ static double available_bytes(void)
 void doctor_count_memory(struct doctor *doctor, const struct dataset *train,
                          const struct dataset *test, const struct model *model)
 {
-    const size_t sample_bytes = model_sample_bytes(model_line(model), train->shape, train->classes);
-    doctor->layers_bytes = sample_bytes * (uint64_t)model_batch_max(model);
+    doctor->layers_bytes = model_bytes(model);
     doctor->data_bytes = (doctor->config.train.enabled ? bytes_of(train) : 0) + bytes_of(test);
 }
 
