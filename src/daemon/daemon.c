@@ -368,8 +368,7 @@ static void start(struct daemon *daemon)
         .apply_window = SETUP_APPLY_WINDOW,
         .state = saver_state(daemon->saver),
         .wake = wake,
-        .waker = daemon->transport,
-    };
+        .waker = daemon->transport};
     arena_init(&daemon->arena, node_arena_bytes(&daemon->node_options) +
                                    learner_thread_arena_bytes(&learner_thread_options));
     daemon->node = node_new(&daemon->arena, &daemon->node_options, now_ns);
@@ -380,6 +379,8 @@ static void start(struct daemon *daemon)
                           daemon->refused > 0, daemon->node);
     daemon->learner =
         learner_thread_new(&daemon->arena, daemon->setup.learner, &learner_thread_options);
+    if (daemon->node_options.save_ns > 0 && saver_generation(daemon->saver) == 0)
+        saver_touch(daemon->saver);
     daemon->status_ns = now_ns + SECOND_NS;
     daemon->evaluate_ns = next_evaluation(daemon, now_ns);
 }
@@ -464,18 +465,16 @@ static int live(const struct config *config, bool *again)
     CHECK(daemon);
     daemon->config = config;
     sd_notify_open(&daemon->sd_notify);
-    const struct transport_owner owner = {
-        .self = daemon,
-        .on_accept = on_accept,
-        .on_connected = on_connected,
-        .on_bytes = on_bytes,
-        .on_sent = on_sent,
-        .on_closed = on_closed,
-        .on_timer = on_timer,
-        .on_wake = on_wake,
-        .on_signal = on_signal,
-        .on_asked = on_asked,
-    };
+    const struct transport_owner owner = {.self = daemon,
+                                          .on_accept = on_accept,
+                                          .on_connected = on_connected,
+                                          .on_bytes = on_bytes,
+                                          .on_sent = on_sent,
+                                          .on_closed = on_closed,
+                                          .on_timer = on_timer,
+                                          .on_wake = on_wake,
+                                          .on_signal = on_signal,
+                                          .on_asked = on_asked};
     daemon->transport = transport_new(&owner);
     int code = 1;
     if (prepare(daemon, &problem) == OK)

@@ -3,8 +3,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
 #include "state/disk.h"
+
+#define LARGE_PAGE ((size_t)2 << 20)
 
 struct saver {
     struct saver_options options;    /* as given */
@@ -13,20 +17,31 @@ struct saver {
     struct checkpoint_series series; /* where the next save stands */
 
     bool is_running;       /* there is a thread, not yet joined */
-    pthread_t thread;      /* writes the checkpoint and the base */
+    pthread_t thread;      /* touches the memory, or writes the checkpoint and the base */
     atomic_bool has_ended; /* set by the thread: its result is in saved */
     struct saved saved;    /* how the save has ended */
 };
+
+/* In large pages, if the system has them: the learner waits while they are written. */
+static void *take(size_t bytes)
+{
+    const size_t whole = (bytes + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
+    void *memory = bytes < LARGE_PAGE ? malloc(bytes) : aligned_alloc(LARGE_PAGE, whole);
+    CHECK(memory);
+    if (bytes >= LARGE_PAGE)
+        (void)madvise(memory, whole, MADV_HUGEPAGE);
+    return memory;
+}
 
 struct saver *saver_new(const struct saver_options *options)
 {
     struct saver *saver = calloc(1, sizeof *saver);
     CHECK(saver && options->own_max <= CHECKPOINT_OWN_MAX);
     saver->options = *options;
-    saver->memory = malloc(learner_state_bytes(options->parameters, options->moments));
+    saver->memory = take(learner_state_bytes(options->parameters, options->moments));
     saver->checkpoint.model = options->model;
     saver->checkpoint.own = malloc(CHECKPOINT_OWN_MAX);
-    CHECK(saver->memory && saver->checkpoint.own);
+    CHECK(saver->checkpoint.own);
     learner_state_init(&saver->checkpoint.state, saver->memory, options->parameters,
                        options->moments);
     atomic_init(&saver->has_ended, false);
@@ -70,6 +85,23 @@ uint8_t *saver_own(struct saver *saver)
     return saver->checkpoint.own;
 }
 
+static void end(struct saver *saver)
+{
+    atomic_store(&saver->has_ended, true);
+    saver->options.wake(saver->options.waker);
+}
+
+static void *touch_thread(void *argument)
+{
+    struct saver *saver = argument;
+    CHECK(saver->is_running);
+    memset(saver->memory, 0,
+           learner_state_bytes(saver->options.parameters, saver->options.moments));
+    saver->saved = (struct saved){.error = OK};
+    end(saver);
+    return NULL;
+}
+
 static void *write_thread(void *argument)
 {
     struct saver *saver = argument;
@@ -82,9 +114,21 @@ static void *write_thread(void *argument)
     if (saved->has_checkpoint)
         saved->error = export_save(&saver->options.base, &checkpoint->state, checkpoint->own,
                                    checkpoint->own_bytes, &saved->problem);
-    atomic_store(&saver->has_ended, true);
-    saver->options.wake(saver->options.waker);
+    end(saver);
     return NULL;
+}
+
+static void begin(struct saver *saver, void *(*run)(void *))
+{
+    CHECK(!saver->is_running);
+    atomic_store(&saver->has_ended, false);
+    saver->is_running = true;
+    CHECK(pthread_create(&saver->thread, NULL, run, saver) == 0);
+}
+
+void saver_touch(struct saver *saver)
+{
+    begin(saver, touch_thread);
 }
 
 void saver_write(struct saver *saver, size_t own_bytes, uint64_t incarnation)
@@ -92,9 +136,7 @@ void saver_write(struct saver *saver, size_t own_bytes, uint64_t incarnation)
     CHECK(!saver->is_running && own_bytes <= CHECKPOINT_OWN_MAX);
     saver->checkpoint.own_bytes = own_bytes;
     saver->checkpoint.incarnation = incarnation;
-    atomic_store(&saver->has_ended, false);
-    saver->is_running = true;
-    CHECK(pthread_create(&saver->thread, NULL, write_thread, saver) == 0);
+    begin(saver, write_thread);
 }
 
 static void join(struct saver *saver)

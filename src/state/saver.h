@@ -31,7 +31,8 @@ struct saver_options {
 
 struct saver;
 
-/* Takes twelve bytes a parameter, and four for each of its moments, until it is freed. */
+/* Takes twelve bytes a parameter, and four for each of its moments, until it is freed. They become
+ * memory when they are written to. */
 struct saver *saver_new(const struct saver_options *options);
 
 /* Loads the newest good checkpoint into the learner, and the history into *own (*own_bytes; valid
@@ -48,6 +49,11 @@ bool saver_is_busy(const struct saver *saver);
 /* What a save writes, to be filled while the saver is not busy: state, and history. */
 struct learner_state *saver_state(struct saver *saver);
 uint8_t *saver_own(struct saver *saver);
+
+/* Has the system give the memory of the state now, in the thread: else the learner would wait for
+ * that during the first save, many times as long as for the copying. The saver must not be busy,
+ * and is for a while; the history that was loaded stays. */
+void saver_touch(struct saver *saver);
 
 /* Begins a save; the saver must not be busy. */
 void saver_write(struct saver *saver, size_t own_bytes, uint64_t incarnation);
