@@ -46,9 +46,8 @@ static const struct config_key keys[] = {
     {"model", "seed", CONFIG_U64, AT(model.seed), .initial = "1", .max = CONFIG_NO_MAX,
      .help = "Seed of the initial weights; the same on all nodes of a swarm."},
     {"model", "start", CONFIG_PATH, AT(model.start), .initial = "",
-     .help =
-         "Initial weights instead, the same on all nodes: a .safetensors file, or a folder with a "
-         "config.json, which then says the layers. To be kept."},
+     .help = "Initial weights: a .safetensors file, or a folder with a config.json, which says the "
+             "layers."},
 
     {"data", "source", CONFIG_CHOICE, AT(data.source), .initial = "idx",
      .words = "idx|npy|generated|xor|text|tokens",

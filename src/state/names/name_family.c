@@ -10,18 +10,6 @@
 static const struct name_family *const families[] = {&names_gpt2, &names_llama};
 #define FAMILIES (sizeof families / sizeof families[0])
 
-void name_family_spell_head(const struct transformer *transformer, char line[static MODEL_LINE_MAX],
-                            int used)
-{
-    CHECK(used > 0 && used < MODEL_LINE_MAX);
-    char *end = line + used;
-    const size_t room = (size_t)(MODEL_LINE_MAX - used);
-    if (transformer->head == HEAD_DENSE)
-        (void)snprintf(end, room, "dense %d plain", transformer->tokens);
-    else
-        (void)snprintf(end, room, "logits%s", transformer->head == HEAD_TIED ? " tied" : "");
-}
-
 const struct name_family *name_family_find(const char *model_type)
 {
     for (size_t i = 0; i < FAMILIES; i++)
@@ -63,7 +51,7 @@ static bool same_layers(const struct model *model, const struct model *other)
 {
     int k = 0;
     for (int i = 0; i < model_layers(model); i++) {
-        if (name_layer_is_dropout(model_layer(model, i)))
+        if (name_parts_is_dropout(model_layer(model, i)))
             continue;
         if (k == model_layers(other) || strcmp(model_layer(model, i), model_layer(other, k)) != 0)
             return false;

@@ -73,23 +73,25 @@ struct name_family {
 
 extern const struct name_family names_gpt2, names_llama;
 
+/* name_parts.c */
+
 /* Of the text of a layer: whether it is a joint (model_layer), which has no number; and whether it
  * is a dropout, which computes nothing where a model is used, and is looked past. */
-bool name_layer_is_joint(const char *text);
-bool name_layer_is_dropout(const char *text);
+bool name_parts_is_joint(const char *text);
+bool name_parts_is_dropout(const char *text);
 
 /* Adds the tensor of ours that the rule names, of the layer of this number, dropouts not counted.
  * False: it has none. */
-bool tensor_names_put(struct tensor_names *names, const struct model *model, int layer,
-                      const struct name_rule *rule, const char *name);
+bool name_parts_put(struct tensor_names *names, const struct model *model, int layer,
+                    const struct name_rule *rule, const char *name);
 
 /* Adds those of a ResNet. False: the model is none. */
 extern const struct name_style names_resnet;
 bool names_resnet_put(struct tensor_names *names, const struct model *model);
 
 /* Writes the last layer into a line, behind the first `used` characters. */
-void name_family_spell_head(const struct transformer *transformer, char line[static MODEL_LINE_MAX],
-                            int used);
+void name_parts_spell_head(const struct transformer *transformer, char line[static MODEL_LINE_MAX],
+                           int used);
 
 /* The family with this model_type, or NULL. */
 const struct name_family *name_family_find(const char *model_type);

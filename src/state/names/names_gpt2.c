@@ -37,7 +37,7 @@ static void line(const struct transformer *of, char text[static MODEL_LINE_MAX])
                  "embed %d %d, position %d, %d * (residual(norm, attention %d), residual(norm, "
                  "dense %d, gelu, dense %d)), norm, ",
                  of->tokens, of->width, of->positions, of->blocks, of->heads, of->inner, of->width);
-    name_family_spell_head(of, text, used);
+    name_parts_spell_head(of, text, used);
 }
 
 static void read(struct config_reader *reader, struct transformer *of)

@@ -36,7 +36,7 @@ static void line(const struct transformer *of, char text[static MODEL_LINE_MAX])
                  "embed %d %d, %d * (residual(rmsnorm, attention %d%s rope plain), "
                  "residual(rmsnorm, dense %d plain, swiglu, dense %d plain)), rmsnorm, ",
                  of->tokens, of->width, of->blocks, of->heads, shared, 2 * of->inner, of->width);
-    name_family_spell_head(of, text, used);
+    name_parts_spell_head(of, text, used);
 }
 
 /* The angles: of this name since transformers 5, beside the other keys before. */

@@ -44,9 +44,9 @@ static bool pass(struct walk *walk, const char *word)
     if (!is_next(walk, word))
         return false;
     walk->at++;
-    walk->number += !name_layer_is_joint(word);
+    walk->number += !name_parts_is_joint(word);
     while (walk->at < model_layers(walk->model) &&
-           name_layer_is_dropout(model_layer(walk->model, walk->at)))
+           name_parts_is_dropout(model_layer(walk->model, walk->at)))
         walk->at++;
     return true;
 }
@@ -57,7 +57,7 @@ static bool put(struct walk *walk, const char *tensor, const char *layer, const 
     char full[NAMED_TENSOR_BYTES];
     const struct name_rule rule = {.tensor = tensor, .rows = ROWS_ALL};
     (void)snprintf(full, sizeof full, "%s.%s", layer, name);
-    return tensor_names_put(walk->names, walk->model, walk->number - 1, &rule, full);
+    return name_parts_put(walk->names, walk->model, walk->number - 1, &rule, full);
 }
 
 /* A convolution without biases and the norm behind it. */

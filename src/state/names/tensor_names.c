@@ -44,38 +44,6 @@ void tensor_names_own(struct tensor_names *names, const struct model *model)
     }
 }
 
-/* The rows of one of our matrices that are the part. Of queries there are as many as numbers come
- * in, the rest is shared by keys and values. */
-static void cut_rows(struct named_tensor *tensor, enum name_rows rows)
-{
-    const size_t all = tensor->dims[0], width = tensor->dims[1];
-    size_t from = 0, count = all;
-    switch (rows) {
-    case ROWS_ALL:
-        return;
-    case ROWS_QUERIES:
-        count = width;
-        break;
-    case ROWS_KEYS:
-        from = width;
-        count = (all - width) / 2;
-        break;
-    case ROWS_VALUES:
-        count = (all - width) / 2;
-        from = width + count;
-        break;
-    case ROWS_FIRST_HALF:
-        count = all / 2;
-        break;
-    case ROWS_SECOND_HALF:
-        from = count = all / 2;
-        break;
-    }
-    CHECK(tensor->rank == 2 && from + count <= all);
-    tensor->dims[0] = count;
-    tensor->offset += from * width;
-}
-
 /* The name with the block's number in place of the '*'. */
 static void spell(const char *pattern, int block, char name[static NAMED_TENSOR_BYTES])
 {
@@ -86,63 +54,6 @@ static void spell(const char *pattern, int block, char name[static NAMED_TENSOR_
     CHECK(length > 0 && length < NAMED_TENSOR_BYTES);
 }
 
-static bool find_own(const struct model *model, const char *name, struct tensor *own)
-{
-    for (int i = 0; i < model_tensors(model); i++) {
-        *own = model_tensor(model, i);
-        if (strcmp(own->name, name) == 0)
-            return true;
-    }
-    return false;
-}
-
-bool name_layer_is_joint(const char *text)
-{
-    return strchr("(|)", text[strlen(text) - 1]) != NULL;
-}
-
-bool name_layer_is_dropout(const char *text)
-{
-    return strncmp(text, "dropout ", 8) == 0;
-}
-
-/* The number of a layer with the dropouts before it. */
-static int number_of(const struct model *model, int layer)
-{
-    int dropouts = 0;
-    for (int i = 0, counted = 0; i < model_layers(model) && counted <= layer; i++) {
-        const char *text = model_layer(model, i);
-        dropouts += name_layer_is_dropout(text);
-        counted += !name_layer_is_joint(text) && !name_layer_is_dropout(text);
-    }
-    return layer + dropouts;
-}
-
-bool tensor_names_put(struct tensor_names *names, const struct model *model, int layer,
-                      const struct name_rule *rule, const char *name)
-{
-    char full[NAMED_TENSOR_BYTES];
-    struct tensor own;
-    (void)snprintf(full, sizeof full, "%d.%s", number_of(model, layer), rule->tensor);
-    if (!find_own(model, full, &own))
-        return false;
-    struct named_tensor *tensor = &names->tensor[names->count++];
-    const int length = snprintf(tensor->name, sizeof tensor->name, "%s", name);
-    CHECK(length > 0 && (size_t)length < sizeof tensor->name);
-    memcpy(tensor->dims, own.dims, sizeof tensor->dims);
-    tensor->rank = own.rank;
-    tensor->offset = own.offset;
-    tensor->is_transposed = rule->is_transposed;
-    cut_rows(tensor, rule->rows);
-    if (rule->is_transposed) {
-        const size_t out = tensor->dims[0];
-        CHECK(tensor->rank == 2);
-        tensor->dims[0] = tensor->dims[1];
-        tensor->dims[1] = out;
-    }
-    return true;
-}
-
 static void put_place(struct tensor_names *names, const struct model *model,
                       const struct name_family *family, enum name_place place, int block, int first)
 {
@@ -151,7 +62,7 @@ static void put_place(struct tensor_names *names, const struct model *model,
         char name[NAMED_TENSOR_BYTES];
         spell(rule->name, block, name);
         if (rule->place == place)
-            (void)tensor_names_put(names, model, first + rule->layer, rule, name);
+            (void)name_parts_put(names, model, first + rule->layer, rule, name);
     }
 }
 
