@@ -43,10 +43,11 @@ uint32_t storm_gpt_parameters(void)
 static void draw_text(uint8_t text[static TEXT], uint64_t seed)
 {
     struct rng rng = rng_new(seed, 0);
-    text[0] = 0;
-    for (int i = 1; i < TEXT; i++)
-        text[i] = rng_below(&rng, 4) > 0 ? (uint8_t)((text[i - 1] + 1) % TOKENS)
-                                         : (uint8_t)rng_below(&rng, TOKENS);
+    uint32_t token = 0;
+    for (int i = 0; i < TEXT; i++) {
+        text[i] = (uint8_t)token;
+        token = rng_below(&rng, 4) > 0 ? (token + 1) % TOKENS : rng_below(&rng, TOKENS);
+    }
 }
 
 struct storm_learners *storm_learners_new(const struct storm_plan *plan)
