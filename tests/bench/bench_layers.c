@@ -1,5 +1,5 @@
-/* How fast the models learn on this machine's CPU, one thread: samples per second of lenet and
- * mlp (forward, backward and sgd, batches of 32), and how near that comes to the peak of sgemm. */
+/* How fast image models learn on this machine's CPU (forward, backward and sgd): samples per
+ * second, and how near that comes to the peak of sgemm. bench_layers [THREADS] */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,7 +7,6 @@
 #include "layers/model.h"
 #include "support/base/timing.h"
 
-#define BATCH  32
 #define ROUNDS 15
 
 /* The median over ROUNDS of the seconds that one call takes, each measured over `calls`. */
@@ -64,6 +63,7 @@ static double peak_flops(struct backend *backend)
 struct training {
     struct backend *backend;
     struct model *model;
+    int batch;
     float *weights, *gradients, *momenta, *x;
     int32_t *labels;
     struct score score;
@@ -74,36 +74,50 @@ static void training_step(void *state)
     struct training *training = state;
     const struct sgd sgd = {.rate = 0.01f, .momentum = 0.9f};
     model_learn(training->model, training->weights, training->gradients, training->x,
-                training->labels, BATCH, &training->score);
+                training->labels, training->batch, &training->score);
     training->backend->optimize.sgd(training->backend, &sgd, model_parameters(training->model),
                                     training->weights, training->gradients, training->momenta);
 }
 
-/* Multiplications and additions of one sample: a weight is used once per place of the output,
- * forward, for its gradient and, but in the first layer, for the gradient of its input. */
-static double model_flops(const struct model *model, const double *places)
-{
-    double flops = 0;
-    for (int i = 0; i < model_tensors(model) && model_tensor(model, i).rank > 1; i++) {
-        const struct tensor weight = model_tensor(model, i);
-        double count = 1;
-        for (int d = 0; d < weight.rank; d++)
-            count *= (double)weight.dims[d];
-        flops += 2 * count * places[i] * (i == 0 ? 2 : 3);
-    }
-    return flops;
-}
+#define NARROW(c) "residual(conv " c " 3x3 pad 1, relu, conv " c " 3x3 pad 1), relu"
+#define HALVED(c)                                                                                  \
+    "residual(conv " c " 3x3 stride 2 pad 1, relu, conv " c " 3x3 pad 1 | conv " c                 \
+    " 1x1 stride 2), relu"
 
-static void bench_model(struct backend *backend, const char *preset, const double *places,
-                        int steps, double peak)
+/* Multiplications and additions of a step: each layer's forward and twice backward, but for the
+ * first one's gradient of its input. */
+static const struct image_model {
+    const char *name;
+    const char *line; /* NULL: the preset of that name */
+    int batch;
+    int steps;    /* of which the time is taken at once */
+    double mflop; /* of a sample */
+} image_models[] = {
+    {"lenet", NULL, 32, 10, 17.52},
+    {"mlp", NULL, 32, 100, 1.007},
+    {"cnn of 1.66 million",
+     "conv 32 5x5 pad 2, relu, maxpool 2, conv 64 5x5 pad 2, relu, maxpool 2, dense 512, relu, "
+     "dense 10",
+     32, 5, 72.38},
+    {"residual net of 20",
+     "conv 16 3x3 pad 1, relu, "
+     "3 * (" NARROW("16") "), "                /* 28x28 */
+     HALVED("32") ", 2 * (" NARROW("32") "), " /* 14x14 */
+     HALVED("64") ", 2 * (" NARROW("64") "), " /* 7x7 */
+                                         "maxpool 7, dense 10",
+     64, 2, 185.9},
+};
+#define IMAGE_MODELS (sizeof image_models / sizeof image_models[0])
+
+static void bench_model(struct backend *backend, const struct image_model *of, double peak)
 {
     const struct shape in = {1, 28, 28, 0};
     struct arena arena;
     arena_init(&arena, 1 << 20);
     struct problem problem;
-    struct training training = {.backend = backend};
-    if (model_new(&training.model, &arena, backend, model_preset(preset), in, 10, BATCH,
-                  &problem) != OK) {
+    struct training training = {.backend = backend, .batch = of->batch};
+    if (model_new(&training.model, &arena, backend, of->line ? of->line : model_preset(of->name),
+                  in, 10, of->batch, &problem) != OK) {
         (void)fprintf(stderr, "%s\n", problem.text);
         exit(EXIT_FAILURE);
     }
@@ -112,15 +126,15 @@ static void bench_model(struct backend *backend, const char *preset, const doubl
     model_init(training.model, 1, training.weights);
     training.gradients = backend->take(backend, parameters * sizeof(float));
     training.momenta = backend->take(backend, parameters * sizeof(float));
-    training.x = random_floats(backend, BATCH * shape_size(in));
-    training.labels = backend->take(backend, BATCH * sizeof *training.labels);
-    for (int i = 0; i < BATCH; i++)
+    training.x = random_floats(backend, (size_t)of->batch * shape_size(in));
+    training.labels = backend->take(backend, (size_t)of->batch * sizeof *training.labels);
+    for (int i = 0; i < of->batch; i++)
         training.labels[i] = i % 10;
 
-    double seconds = median_seconds(training_step, &training, steps);
-    double flops = model_flops(training.model, places) * BATCH / seconds;
-    printf("%-6s %8.0f samples/s  %6.1f GFLOP/s  %3.0f %% of the sgemm peak\n", preset,
-           BATCH / seconds, flops * 1e-9, 100 * flops / peak);
+    const double seconds = median_seconds(training_step, &training, of->steps);
+    const double flops = of->mflop * 1e6 * of->batch / seconds;
+    printf("%-20s batch %2d %8.0f samples/s  %6.1f GFLOP/s  %3.0f %% of the sgemm peak\n", of->name,
+           of->batch, of->batch / seconds, flops * 1e-9, 100 * flops / peak);
 
     backend->give(backend, training.weights);
     backend->give(backend, training.gradients);
@@ -131,12 +145,13 @@ static void bench_model(struct backend *backend, const char *preset, const doubl
     arena_release(&arena);
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
-    struct backend *backend = backend_cpu(1);
-    double peak = peak_flops(backend);
-    printf("sgemm %dx%dx%d, one thread: %.1f GFLOP/s\n", SIDE, SIDE, SIDE, peak * 1e-9);
-    bench_model(backend, "lenet", (const double[]){28 * 28, 14 * 14, 1, 1}, 10, peak);
-    bench_model(backend, "mlp", (const double[]){1, 1, 1}, 100, peak);
+    const int threads = count > 1 ? atoi(arguments[1]) : 1;
+    struct backend *backend = backend_cpu(threads);
+    const double peak = peak_flops(backend);
+    printf("sgemm %dx%dx%d, threads %d: %.1f GFLOP/s\n", SIDE, SIDE, SIDE, threads, peak * 1e-9);
+    for (size_t i = 0; i < IMAGE_MODELS; i++)
+        bench_model(backend, &image_models[i], peak);
     return EXIT_SUCCESS;
 }
