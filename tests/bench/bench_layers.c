@@ -106,6 +106,7 @@ static const struct image_model {
      HALVED("64") ", 2 * (" NARROW("64") "), " /* 7x7 */
                                          "maxpool 7, dense 10",
      64, 2, 185.9},
+    {"resnet20", NULL, 64, 2, 185.9},
 };
 #define IMAGE_MODELS (sizeof image_models / sizeof image_models[0])
 
