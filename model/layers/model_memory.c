@@ -129,17 +129,17 @@ size_t model_bytes(const struct model *model)
     const size_t slopes = (size_t)(model->depth + 2) * widest.outputs * sizeof(float);
     size_t bytes = (widest.room + slopes) * (size_t)model->batch_max;
     for (int i = 0; i < model->count; i++)
-        bytes += is_shared(model, &model->layers[i])
-                     ? 0
-                     : layer_bytes(model, &model->layers[i], model->batch_max);
+        if (!is_shared(model, &model->layers[i]))
+            bytes += layer_bytes(model, &model->layers[i], model->batch_max);
     return bytes + shared_bytes(model, model->batch_max);
 }
 
 /* Logits of which not even a sample's fit do not grow with the batch. */
-static size_t growing_bytes(const struct model *model, const struct layer *layer)
+static size_t fixed_bytes(const struct model *model)
 {
-    const bool is_fixed = layer->kind == &layer_logits && shape_size(layer->out) > LOGITS_FLOATS;
-    return is_fixed ? 0 : layer_bytes(model, layer, 1);
+    const struct layer *last = &model->layers[model->count - 1];
+    const bool is_fixed = last->kind == &layer_logits && shape_size(last->out) > LOGITS_FLOATS;
+    return is_fixed ? layer_bytes(model, last, 1) : 0;
 }
 
 size_t model_sample_bytes(const char *line, struct shape in, int classes, bool recompute)
@@ -152,11 +152,7 @@ size_t model_sample_bytes(const char *line, struct shape in, int classes, bool r
     struct problem problem;
     if (model_read(&read, line, &problem) != OK)
         return 0;
-    const struct widest widest = find_widest(&read);
-    size_t bytes = widest.room + (size_t)(read.depth + 2) * widest.outputs * sizeof(float);
-    for (int i = 0; i < read.count; i++)
-        bytes += is_shared(&read, &read.layers[i]) ? 0 : growing_bytes(&read, &read.layers[i]);
-    bytes += shared_bytes(&read, 1);
+    const size_t bytes = model_bytes(&read) - fixed_bytes(&read);
     model_let_go(&read);
     return bytes;
 }

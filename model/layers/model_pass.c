@@ -88,8 +88,6 @@ static void layer_backward(struct model *model, struct slopes *slopes, const str
     slopes->now = dx;
 }
 
-/* Of so many samples the logits are computed at once: of a large vocabulary those of a whole batch
- * take more memory than all else. */
 static int rows_of(const struct model *model, int samples)
 {
     return samples * (int)shape_positions(model->in);
@@ -124,6 +122,8 @@ static void apply_loss(const struct model *model, const struct model_part *part,
                                part->numbers + (size_t)first * (size_t)outputs, dy, score);
 }
 
+/* Of so many samples the logits are computed at once, from `first` on: of a large vocabulary those
+ * of a whole batch take more memory than all else. */
 static int part_of(const struct model *model, int first, int samples)
 {
     return samples - first < model->logits_max ? samples - first : model->logits_max;

@@ -158,12 +158,13 @@ uint32_t setup_batch_max(const struct config *config, const struct dataset *trai
 struct batch_size setup_batch_size(const struct config *config, const struct model *model)
 {
     struct batch_size batch_size = {.batch_max = BATCH_SIZE_MIN, .window_ns = BATCH_SIZE_WINDOW_NS};
+    if (config->train.batch != CONFIG_AUTO)
+        return batch_size; /* it stays: step_ns is 0 */
     const uint32_t most = config->train.micro_batches * (uint32_t)model_batch_max(model);
     while (2 * batch_size.batch_max <= most && batch_size.batch_max < BATCH_SIZE_MAX)
         batch_size.batch_max *= 2;
     CHECK(batch_size.batch_max <= most);
-    if (config->train.batch == CONFIG_AUTO)
-        batch_size.step_ns = (uint64_t)(config->train.step_ms * 1e6);
+    batch_size.step_ns = (uint64_t)(config->train.step_ms * 1e6);
     return batch_size;
 }
 

@@ -22,7 +22,9 @@ static __device__ unsigned set_plane(struct channel_norm norm, unsigned set, uns
                             : set * (unsigned)(norm.channels / norm.groups) + i;
 }
 
-static __global__ void plane_sums(unsigned planes, unsigned places, const float *x, float *sums)
+/* Each plane's sum over `by`. */
+static __global__ void plane_sums(unsigned planes, unsigned places, float by, const float *x,
+                                  float *sums)
 {
     EACH_LINE (plane, planes) {
         const float *from = x + (size_t)plane * places;
@@ -31,7 +33,7 @@ static __global__ void plane_sums(unsigned planes, unsigned places, const float 
             sum += from[place];
         sum = warp_sum(sum);
         if (threadIdx.x % WARP == 0)
-            sums[plane] = sum;
+            sums[plane] = sum / by;
     }
 }
 
@@ -73,7 +75,8 @@ cudaError_t kernel_channel_measure(cudaStream_t stream, struct channel_norm norm
 {
     const size_t planes = (size_t)batch * (size_t)norm.channels;
     const size_t sets = channel_norm_sets(&norm, batch);
-    cudaError_t error = launch_lines(stream, planes, plane_sums, (unsigned)norm.places, x, room);
+    cudaError_t error =
+        launch_lines(stream, planes, plane_sums, (unsigned)norm.places, 1.0f, x, room);
     if (error == cudaSuccess)
         error = launch_lines(stream, sets, set_stats, norm, (unsigned)batch, room, true, stats);
     if (error == cudaSuccess)
@@ -249,23 +252,10 @@ cudaError_t kernel_channel_drift(cudaStream_t stream, struct channel_norm norm, 
                        dvariance);
 }
 
-static __global__ void average(unsigned planes, unsigned places, const float *x, float *y)
-{
-    EACH_LINE (plane, planes) {
-        const float *from = x + (size_t)plane * places;
-        float sum = 0;
-        EACH_PLACE (place, places)
-            sum += from[place];
-        sum = warp_sum(sum);
-        if (threadIdx.x % WARP == 0)
-            y[plane] = sum / (float)places;
-    }
-}
-
 cudaError_t kernel_average(cudaStream_t stream, size_t planes, size_t places, const float *x,
                            float *y)
 {
-    return launch_lines(stream, planes, average, (unsigned)places, x, y);
+    return launch_lines(stream, planes, plane_sums, (unsigned)places, (float)places, x, y);
 }
 
 static __global__ void average_backward(unsigned count, unsigned places, const float *dy, float *dx)

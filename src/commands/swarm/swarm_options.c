@@ -161,6 +161,11 @@ static enum error set_for_text(struct swarm_options *options, struct problem *pr
     return set_usual(options, usual, sizeof usual / sizeof usual[0], problem);
 }
 
+static bool is_deep(const struct swarm_options *options)
+{
+    return strcasestr(layers_of(&options->config), "batchnorm") != NULL;
+}
+
 /* Deep nets of images: about seven epochs of Fashion-MNIST, at the end of which the rate is next to
  * nothing. */
 static enum error set_for_deep(struct swarm_options *options, struct problem *problem)
@@ -168,7 +173,6 @@ static enum error set_for_deep(struct swarm_options *options, struct problem *pr
     static const char *const usual[] = {"train.rate=0.05",           "train.nesterov=yes",
                                         "train.weight_decay=0.0005", "train.schedule=cosine",
                                         "train.decay=0.02",          "train.period_samples=400000"};
-    options->is_deep = true;
     return set_usual(options, usual, sizeof usual / sizeof usual[0], problem);
 }
 
@@ -199,7 +203,7 @@ static double target_score(const struct swarm_options *options, double written)
     if (options->kind == SCORE_OF_TEXT)
         return swarm_score_of_bits(written < 0 ? TARGET_BITS : written);
     if (written < 0)
-        return options->is_deep && options->config.data.source == DATASET_IDX ? TARGET_DEEP
+        return is_deep(options) && options->config.data.source == DATASET_IDX ? TARGET_DEEP
                                                                               : TARGET;
     return written > 1 ? written / 100 : written;
 }
@@ -225,7 +229,7 @@ static enum error complete(struct swarm_options *options, struct problem *proble
     if (model_line_tokens(layers_of(&options->config)) > 0 &&
         (!options->names_data || dataset_is_sequences(options->config.data.source)))
         error = choose_text(options, problem);
-    else if (strstr(layers_of(&options->config), "batchnorm"))
+    else if (is_deep(options))
         error = set_for_deep(options, problem);
     if (error == OK)
         error = find_kind(options, problem);

@@ -9,7 +9,6 @@
 #define SWARM_SETS_MAX 64
 
 struct swarm_options {
-    bool is_deep;                    /* the model has batch norms, and is trained as such are */
     struct config config;            /* what all nodes have in common */
     int nodes;                       /* processes to start */
     bool names_data;                 /* --data was given */

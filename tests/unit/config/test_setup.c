@@ -268,6 +268,24 @@ static void fewer_sequences_than_images_are_evaluated_at_once(void **state)
     assert_true(some > 10 && some < 100);
 }
 
+/* A model of long sequences may have room for one sample, where no automatic batch would fit. */
+static void a_batch_that_was_named_stays_however_small(void **state)
+{
+    (void)state;
+    struct config config;
+    struct arena arena;
+    struct model *model = NULL;
+    struct problem problem;
+    arena_init(&arena, 4096);
+    assert_int_equal(model_new(&model, &arena, NULL, "embed 9 4, norm, logits",
+                               (struct shape){1, 1, 1, 8}, 9, 1, &problem),
+                     OK);
+    set(&config, "train.batch=1");
+    assert_int_equal(setup_batch_size(&config, model).step_ns, 0);
+    model_free(model);
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest stories[] = {
@@ -278,6 +296,7 @@ int main(void)
         cmocka_unit_test(what_is_said_of_training_reaches_the_learner),
         cmocka_unit_test(sequences_are_loaded_as_is_said),
         cmocka_unit_test(fewer_sequences_than_images_are_evaluated_at_once),
+        cmocka_unit_test(a_batch_that_was_named_stays_however_small),
     };
     return cmocka_run_group_tests(stories, NULL, NULL);
 }
