@@ -1,4 +1,6 @@
-/* Learners on data: that publication and applying helps. */
+/* Learners on data: that publication and applying helps, and that each epoch drops other numbers.
+ */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -128,6 +130,26 @@ static void two_learners_with_half_the_data_learn_from_each_other(void **state)
     assert_true(together[0] > alone[1] + 10);
 }
 
+/* The same four samples, by the same weights. */
+static void each_epoch_drops_others(void **state)
+{
+    (void)state;
+    const struct dataset_options options = {.source = DATASET_XOR, .shards = 1};
+    struct dataset train;
+    struct problem problem;
+    struct model *model;
+    assert_int_equal(dataset_load_train(&train, &options, &problem), OK);
+    struct learner *learner =
+        learner_on("dense 8, tanh, dropout 0.5, dense 2", &model, &train, NULL, 0, 0);
+    (void)learner_step(learner);
+    const double first = learner_losses(learner);
+    (void)learner_step(learner);
+    assert_true(fabs(learner_losses(learner) - first) > 1e-3);
+    learner_free(learner);
+    model_free(model);
+    dataset_free(&train);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -135,6 +157,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_learner_alone_learns_through_its_own_publications),
         TEST(two_learners_with_half_the_data_learn_from_each_other),
+        TEST(each_epoch_drops_others),
     };
     RUN_ON_EACH_DEVICE(tests, device_opens, device_closes);
 }

@@ -196,6 +196,19 @@ static void judging_drops_nothing(void **state)
     assert_memory_equal(&with, &without, sizeof with);
 }
 
+/* Evaluations of different settings can be compared. */
+static void judging_goes_by_the_label_alone(void **state)
+{
+    (void)state;
+    struct score smoothed = {0}, plain = {0};
+    build("dense 5, tanh, dense 3", image, CLASSES);
+    struct model_part part = {
+        .x = batch_x, .labels = batch_labels, .samples = BATCH, .of = BATCH, .smoothing = 0.5f};
+    model_score_part(model, drawn, &part, &smoothed);
+    model_score(model, drawn, batch_x, batch_labels, BATCH, &plain);
+    assert_memory_equal(&smoothed, &plain, sizeof plain);
+}
+
 static void a_wrong_dropout_is_refused(void **state)
 {
     (void)state;
@@ -227,6 +240,7 @@ int main(void)
         TEST(dropout_has_the_right_gradient),
         TEST(smoothed_labels_have_the_right_gradient),
         TEST(judging_drops_nothing),
+        TEST(judging_goes_by_the_label_alone),
         TEST(a_wrong_dropout_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -189,7 +189,7 @@ static void a_step_in_parts_comes_to_the_same_weights(void **state)
     }
 }
 
-static void dropout_repeats_with_the_seed_and_differs_from_step_to_step(void **state)
+static void dropout_repeats_with_the_seed(void **state)
 {
     (void)state;
     float once[P_MAX] = {0}, again[P_MAX] = {0}, without[P_MAX] = {0};
@@ -208,7 +208,7 @@ int main(void)
         cmocka_unit_test(gradients_longer_than_clip_are_made_so_long),
         cmocka_unit_test(matrices_alone_decay),
         cmocka_unit_test(a_step_in_parts_comes_to_the_same_weights),
-        cmocka_unit_test(dropout_repeats_with_the_seed_and_differs_from_step_to_step),
+        cmocka_unit_test(dropout_repeats_with_the_seed),
     };
     RUN_ON_EACH_DEVICE(tests, device_opens, device_closes);
 }
