@@ -333,6 +333,7 @@ static void seal_queued(struct peer *peer, size_t most, bool is_open)
             break;
         session_seal(&peer->session, message, bytes, peer->out + peer->out_bytes);
         peer->out_bytes += bytes + RECORD_OVERHEAD;
+        peer->blocks_sealed += queue == &peer->blocks ? bytes + RECORD_OVERHEAD : 0;
         queue_drop_first(queue);
     }
 }

@@ -93,6 +93,7 @@ struct peer {
     struct queue queue;         /* messages that wait, in their order */
     struct queue urgent;        /* small messages that go first */
     struct queue blocks;        /* blocks: they go when nothing else waits */
+    uint64_t blocks_sealed;     /* bytes of blocks that have left that queue, as sealed */
 };
 
 /* Buffers for one peer. */
@@ -137,7 +138,6 @@ size_t peer_waiting_bytes(const struct peer *peer, bool is_open);
 
 /* All that was said is with the system. */
 bool peer_is_flushed(const struct peer *peer);
-
 /* Is the session established, so that messages may be said? */
 bool peer_can_say(const struct peer *peer);
 

@@ -1,7 +1,8 @@
 /* How much a node may publish: what its links carry, as they are measured (link.h), and what the
  * others can take in.
  *
- *   room of a link = 0.7 of its rate, less what it carries beside our own rumors
+ *   room of a link = 0.7 of its rate, less what it carries beside our own rumors, and beside
+ *                    blocks, which go when nothing else waits
  *   rate_estimate  = the least room of the links in good standing; from very little on, it doubles
  *                    each second at most, and only if what might be published was: what has not
  *                    been tried may be too much
@@ -41,17 +42,22 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What passed since the last look: to us, and to it beside our own rumors. */
-static void count_traffic(struct rate_neighbour *neighbour, double span_s)
+/* What passed since the last look: to us, and to it beside our own rumors. Blocks do not count,
+ * since they give way; what is sealed and not sent yet is little. */
+static void count_traffic(const struct peer *peer, struct rate_neighbour *neighbour, double span_s)
 {
     CHECK(span_s > 0);
     const struct link *link = &neighbour->link;
     CHECK(link->sent >= neighbour->sent_seen && link->received >= neighbour->received_seen);
-    const double other = (double)(link->sent - neighbour->sent_seen) - (double)neighbour->own_bytes;
+    CHECK(peer->blocks_sealed >= neighbour->blocks_seen);
+    const double other = (double)(link->sent - neighbour->sent_seen) -
+                         (double)(peer->blocks_sealed - neighbour->blocks_seen) -
+                         (double)neighbour->own_bytes;
     const double incoming = (double)(link->received - neighbour->received_seen);
     neighbour->other = 0.5 * neighbour->other + 0.5 * fmax(other, 0) / span_s;
     neighbour->incoming = 0.5 * neighbour->incoming + 0.5 * incoming / span_s;
     neighbour->sent_seen = link->sent;
+    neighbour->blocks_seen = peer->blocks_sealed;
     neighbour->received_seen = link->received;
     neighbour->own_bytes = 0;
 }
@@ -104,7 +110,7 @@ static double link_budget(struct node *node, double span_s, const struct slots *
     const struct peer *peer;
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
         struct rate_neighbour *neighbour = &node->rate->neighbours[i];
-        count_traffic(neighbour, span_s);
+        count_traffic(peer, neighbour, span_s);
         const double rate = line_rate(node, peer);
         uplink += rate;
         others += neighbour->other;

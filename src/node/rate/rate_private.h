@@ -16,8 +16,9 @@ struct rate_neighbour {
     double allowed;         /* bytes per second that it asked us for, at most; 0: any */
     uint64_t own_bytes;     /* rumors of our own queued for it since the last review */
     uint64_t sent_seen;     /* bytes sent to it, as of the last review */
+    uint64_t blocks_seen;   /* bytes of blocks among those sent, as of the last review */
     uint64_t received_seen; /* bytes received from it, as of the last review */
-    double other;           /* bytes per second sent to it beside our own rumors, lately */
+    double other;           /* bytes per second sent to it beside our own rumors and blocks */
     double incoming;        /* bytes per second received from it, lately */
 };
 

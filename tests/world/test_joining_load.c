@@ -1,0 +1,174 @@
+/* What joiners get of the links, and what is published meanwhile: blocks are given what rumors
+ * leave, of links that all neighbours share as of what the user allows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define PARAMETERS 20000
+
+#include "support/sim/puppet.h"
+#include "support/sim/swarm_world.h"
+
+#define NODES       4
+#define JOINERS_MAX 2
+#define ASKED_MAX   4 /* blocks that a joiner waits for */
+#define SPAN_S      30
+
+static struct puppet joiners[JOINERS_MAX];
+static bool are_of_one_donor; /* or each asks another */
+
+/* Who publishes as much as its links carry. */
+static struct node_options eager_options(void)
+{
+    struct node_options options = usual_options();
+    options.bytes_per_s = 0;
+    options.interval_ns = SECOND_NS / 4;
+    options.log_bytes = 16 << 20;
+    options.limits.send_queue_bytes = 1 << 20;
+    options.limits.silence_ns = 600 * SECOND_NS; /* puppets do not answer */
+    options.block_entries = 4096;
+    options.serve_bytes_per_s = 0;
+    return options;
+}
+
+static void start_eager(const struct node_options *options, uint64_t uplink)
+{
+    density_max = PARAMETERS;
+    start_swarm(NODES, options);
+    run(SECOND_NS); /* while there is room for greetings */
+    for (uint32_t k = 0; k < JOINERS_MAX; k++) {
+        puppet_init(&joiners[k], are_of_one_donor ? 0 : k, (uint8_t)(k + 1));
+        puppet_meet(&joiners[k]);
+        puppet_hello(&joiners[k]);
+    }
+    for (uint32_t i = 0; i < NODES; i++) {
+        world.nodes[i].step_ns = MILLI_NS;
+        if (uplink)
+            limit_up(i, uplink);
+    }
+    run(30 * SECOND_NS);
+}
+
+struct load {
+    double published, served, sent; /* bytes per second, by all */
+};
+
+static struct load load_now(void)
+{
+    struct load sum = {0};
+    for (uint32_t i = 0; i < NODES; i++) {
+        const struct node_stats stats = stats_of(i);
+        sum.published += (double)stats.rumor_bytes_published / SPAN_S;
+        sum.served += (double)stats.served_bytes / SPAN_S;
+        sum.sent += (double)stats.sent_bytes / SPAN_S;
+    }
+    return sum;
+}
+
+/* A while in which so many joiners each ask a node for blocks, and for more when they come. */
+static struct load play(const struct node_options *options, uint64_t uplink, uint32_t count)
+{
+    uint32_t asked[JOINERS_MAX] = {0};
+    start_eager(options, uplink);
+    const struct load before = load_now();
+    const uint64_t end_ns = world_now_ns(&world) + SPAN_S * SECOND_NS;
+    while (world_now_ns(&world) < end_ns) {
+        for (uint32_t k = 0; k < count; k++)
+            for (; asked[k] < joiners[k].heard[BLOCK] + ASKED_MAX; asked[k]++)
+                puppet_say(&joiners[k], &(struct message){.kind = FETCH, .block = 0, .count = 1});
+        run(5 * MILLI_NS);
+    }
+    const struct load after = load_now();
+    for (uint32_t k = 0; k < JOINERS_MAX; k++)
+        puppet_free(&joiners[k]);
+    return (struct load){.published = after.published - before.published,
+                         .served = after.served - before.served,
+                         .sent = after.sent - before.sent};
+}
+
+struct both {
+    struct load without, with; /* joiners */
+};
+
+static struct both play_both(const struct node_options *options, uint64_t uplink, uint32_t count)
+{
+    struct both both = {.without = play(options, uplink, 0)};
+    world_free(&world);
+    begin_world(1);
+    both.with = play(options, uplink, count);
+    print_message("published %.0f B/s, with %u joiners %.0f; served %.0f; sent %.0f and %.0f\n",
+                  both.without.published, count, both.with.published, both.with.served,
+                  both.without.sent, both.with.sent);
+    return both;
+}
+
+static void where_rumors_fill_the_lines_publishing_goes_on(void **state)
+{
+    (void)state;
+    const struct node_options options = eager_options();
+    const struct both both = play_both(&options, 60000, 1);
+    assert_true(both.with.published > 0.95 * both.without.published);
+    assert_true(both.with.served > 1000);
+}
+
+static void below_a_cap_rumors_go_first(void **state)
+{
+    (void)state;
+    struct node_options options = eager_options();
+    options.uplink_max = 60000;
+    const struct both both = play_both(&options, 0, 1);
+    assert_true(both.with.published > 0.98 * both.without.published);
+    assert_true(both.with.served > 25000);
+    assert_true(both.with.sent < 1.02 * NODES * 60000);
+}
+
+static void of_a_line_with_room_a_joiner_gets_nearly_all(void **state)
+{
+    (void)state;
+    struct node_options options = eager_options();
+    options.bytes_per_s = 2000;
+    const struct both both = play_both(&options, 300000, 1);
+    assert_true(both.with.published > 0.99 * both.without.published);
+    assert_true(both.with.served > 0.9 * 300000);
+}
+
+static void below_caps_with_room_joiners_get_nearly_all(void **state)
+{
+    (void)state;
+    struct node_options options = eager_options();
+    options.bytes_per_s = 2000;
+    options.uplink_max = 300000;
+    const struct both both = play_both(&options, 0, 2);
+    assert_true(both.with.published > 0.99 * both.without.published);
+    assert_true(both.with.served > 0.9 * 2 * 300000);
+    assert_true(both.with.sent < 1.02 * NODES * 300000);
+}
+
+static void of_one_donor_joiners_get_equal_parts(void **state)
+{
+    (void)state;
+    struct node_options options = eager_options();
+    options.bytes_per_s = 2000;
+    are_of_one_donor = true;
+    const struct load load = play(&options, 300000, 2);
+    print_message("served %.0f B/s in all; blocks: %u and %u\n", load.served,
+                  joiners[0].heard[BLOCK], joiners[1].heard[BLOCK]);
+    assert_true(load.served > 0.9 * 300000);
+    assert_near(joiners[0].heard[BLOCK], joiners[1].heard[BLOCK], 0.2 * joiners[0].heard[BLOCK]);
+}
+
+int main(void)
+{
+    parameters = PARAMETERS;
+    const struct CMUnitTest tests[] = {
+        STORY(where_rumors_fill_the_lines_publishing_goes_on),
+        STORY(below_a_cap_rumors_go_first),
+        STORY(of_a_line_with_room_a_joiner_gets_nearly_all),
+        STORY(below_caps_with_room_joiners_get_nearly_all),
+        STORY(of_one_donor_joiners_get_equal_parts),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
