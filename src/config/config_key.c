@@ -180,8 +180,8 @@ static const struct config_key keys[] = {
      .max = 0x1p36, .unit = "bytes", .help = "Rumors kept for nodes that missed them."},
     {"exchange", "serve_bytes_per_s", CONFIG_SIZE, AT(exchange.serve_bytes_per_s),
      .initial = "auto", .max = 0x1p36, .unit = "bytes per second", .words = "auto",
-     .help =
-         "Base blocks to nodes that catch up, while training; 0: no bound; auto: by the links."},
+     .help = "Base blocks to nodes that catch up, while training; 0: no bound; auto: 12.5 MB/s or "
+             "more."},
 
     {"limits", "peers", CONFIG_U32, AT(limits.peers), .initial = "32", .min = 1, .max = 128,
      .unit = "connections", .help = "Open connections."},

@@ -86,7 +86,7 @@ struct node_options {
     bool weigh_throughput;      /* shares by samples per second; no: equal ones */
     size_t log_bytes;           /* of the rumor log */
     uint64_t serve_bytes_per_s; /* of blocks to others, while training; 0: no bound;
-                                   NODE_SERVE_AUTO: a quarter of what the links carry */
+                                   NODE_SERVE_AUTO: as transfer/serve.c finds */
     uint64_t save_ns;           /* between two checkpoints; 0: none */
     uint64_t grace_ns;          /* leaving takes no longer */
     uint32_t apply_window;      /* entries given to the learner and not yet applied, at most */

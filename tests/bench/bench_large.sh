@@ -76,7 +76,7 @@ begin() {
         --set "data.text=$text" --set "data.context=$context" --set train.batch=1 \
         --set train.optimizer=adam --set train.rate=0.0001 --set train.evaluate_s=0 \
         --set "exchange.log_bytes=$log_bytes" --set exchange.bytes_per_s=100000 \
-        --set exchange.serve_bytes_per_s=0 "${own[@]}" >>"$dir/$name.out" 2>&1 </dev/null &
+        "${own[@]}" >>"$dir/$name.out" 2>&1 </dev/null &
     pid[$name]=$!
 }
 

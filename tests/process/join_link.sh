@@ -4,6 +4,8 @@
 #
 #   three daemons that train ─► bridge ─► 20 Mbit/s (tc tbf) ─► joiners, one after the other
 #
+# RATE_MBIT in the environment makes it another rate.
+#
 # Of each joiner: the bytes of the base's blocks, what the link carried, and the time it took;
 # exit code 0 if no base took more than 1.1 times its plain size (4 bytes a parameter), nor more
 # than 1.15 times the time that what the link carried meanwhile (rumors, too) needs. Of the three: samples per second before a joiner
@@ -18,7 +20,7 @@ joiners=${2:-3}
 keep=${3:-}
 hidden=${4:-6000} # units of the hidden layer, 795 parameters each
 readonly here hearsay joiners keep hidden
-readonly nodes=3 rate_mbit=20 before_s=10 most_bytes=1.1 most_time=1.15
+readonly nodes=3 rate_mbit=${RATE_MBIT:-20} before_s=10 most_bytes=1.1 most_time=1.15
 readonly dir=/run/join # on a file system that only this script sees
 export OPENBLAS_NUM_THREADS=1
 declare -A pid=()
@@ -68,7 +70,7 @@ make_network() {
     ip link set port master bridge up
     ip -n far addr add 10.0.0.9/24 dev eth0
     ip -n far link set eth0 up
-    tc qdisc add dev port root tbf rate "${rate_mbit}mbit" burst 32kb latency 200ms
+    tc qdisc add dev port root tbf rate "${rate_mbit}mbit" burst 64kb latency 200ms
 }
 
 # Node $1 with the arguments before the program that follow.
@@ -81,7 +83,7 @@ begin() {
         --set "node.state_dir=$dir/$name" --set "node.listen=$listen" --set "node.peers=$peers" \
         --set "model.layers=dense $hidden, relu, dense 10" --set data.source=generated \
         --set data.train_count=20000 --set data.test_count=100 --set exchange.log_bytes=1M \
-        --set exchange.bytes_per_s=50000 --set exchange.serve_bytes_per_s=0 >"$dir/$name.out" 2>&1 </dev/null &
+        --set exchange.bytes_per_s=50000 >"$dir/$name.out" 2>&1 </dev/null &
     pid[$name]=$!
 }
 

@@ -14,7 +14,8 @@
 
 #define NODES       4
 #define JOINERS_MAX 2
-#define ASKED_MAX   4 /* blocks that a joiner waits for */
+#define SPAN_BLOCKS 4 /* blocks that are asked for at once */
+#define ASKED_MAX   4 /* spans that a joiner waits for */
 #define SPAN_S      30
 
 static struct puppet joiners[JOINERS_MAX];
@@ -30,7 +31,7 @@ static struct node_options eager_options(void)
     options.limits.send_queue_bytes = 1 << 20;
     options.limits.silence_ns = 600 * SECOND_NS; /* puppets do not answer */
     options.block_entries = 4096;
-    options.serve_bytes_per_s = 0;
+    options.serve_bytes_per_s = NODE_SERVE_AUTO;
     return options;
 }
 
@@ -77,8 +78,10 @@ static struct load play(const struct node_options *options, uint64_t uplink, uin
     const uint64_t end_ns = world_now_ns(&world) + SPAN_S * SECOND_NS;
     while (world_now_ns(&world) < end_ns) {
         for (uint32_t k = 0; k < count; k++)
-            for (; asked[k] < joiners[k].heard[BLOCK] + ASKED_MAX; asked[k]++)
-                puppet_say(&joiners[k], &(struct message){.kind = FETCH, .block = 0, .count = 1});
+            for (; asked[k] * SPAN_BLOCKS < joiners[k].heard[BLOCK] + ASKED_MAX * SPAN_BLOCKS;
+                 asked[k]++)
+                puppet_say(&joiners[k],
+                           &(struct message){.kind = FETCH, .block = 0, .count = SPAN_BLOCKS});
         run(5 * MILLI_NS);
     }
     const struct load after = load_now();
@@ -160,6 +163,17 @@ static void of_one_donor_joiners_get_equal_parts(void **state)
     assert_near(joiners[0].heard[BLOCK], joiners[1].heard[BLOCK], 0.2 * joiners[0].heard[BLOCK]);
 }
 
+/* Nothing bounds the lines: what a node has of its processor for blocks does. */
+static void over_a_fast_line_a_donor_spares_its_processor(void **state)
+{
+    (void)state;
+    struct node_options options = eager_options();
+    options.bytes_per_s = 2000;
+    const struct load load = play(&options, 0, 1);
+    print_message("served %.0f B/s; links carry %.0f\n", load.served, stats_of(0).uplink);
+    assert_true(load.served > 0.8 * 12.5e6 && load.served < 1.01 * 12.5e6);
+}
+
 int main(void)
 {
     parameters = PARAMETERS;
@@ -169,6 +183,7 @@ int main(void)
         STORY(of_a_line_with_room_a_joiner_gets_nearly_all),
         STORY(below_caps_with_room_joiners_get_nearly_all),
         STORY(of_one_donor_joiners_get_equal_parts),
+        STORY(over_a_fast_line_a_donor_spares_its_processor),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -116,40 +116,6 @@ static void who_asks_for_more_than_may_wait_is_refused_that(void **state)
     assert_false(puppet.closed);
 }
 
-/* Bytes per second given, in so many seconds in which it is always asked for more. */
-static double given_in(uint32_t seconds)
-{
-    const uint64_t before = stats_of(0).served_bytes, from_ns = world_now_ns(&world);
-    uint32_t asked = puppet.heard[BLOCK];
-    while (world_now_ns(&world) - from_ns < seconds * SECOND_NS) {
-        if (asked == puppet.heard[BLOCK] + FETCHES_MAX) {
-            run(MILLI_NS / 4);
-            continue;
-        }
-        fetch(0, 1);
-        asked++;
-    }
-    return (double)(stats_of(0).served_bytes - before) * 1e9 /
-           (double)(world_now_ns(&world) - from_ns);
-}
-
-static void who_trains_gives_a_quarter_of_what_its_links_carry(void **state)
-{
-    (void)state;
-    struct node_options options = patient_options();
-    options.block_entries = PARAMETERS;
-    options.serve_bytes_per_s = NODE_SERVE_AUTO;
-    start_talk(&options);
-    const double unmeasured = given_in(1);
-    assert_true(unmeasured > 0.5 * LINK_RATE_FIRST && unmeasured < LINK_RATE_FIRST);
-    (void)given_in(10);
-    const double quarter = stats_of(0).uplink / 4;
-    assert_true(quarter > 2 * LINK_RATE_FIRST); /* the blocks have shown what the link carries */
-    const double given = given_in(5);
-    assert_true(given > 0.75 * quarter && given < 1.02 * quarter);
-    assert_true(stats_of(0).uplink < 4.01 * quarter);
-}
-
 static void who_hangs_up_while_it_is_read_for_is_forgotten(void **state)
 {
     (void)state;
@@ -177,7 +143,6 @@ int main(void)
         TALK(who_knows_nothing_has_nothing_to_give),
         TALK(who_asks_for_blocks_that_no_base_has_is_hung_up_on),
         TALK(who_asks_for_more_than_may_wait_is_refused_that),
-        TALK(who_trains_gives_a_quarter_of_what_its_links_carry),
         TALK(who_hangs_up_while_it_is_read_for_is_forgotten),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

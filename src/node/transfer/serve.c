@@ -10,9 +10,9 @@
  * whose answers came before its own. A base that is taken over has all that we knew when its taker
  * first asked, which the taker will not come by otherwise: it is given no block before the learner
  * has done that. Beside a block stand the latest entries of its version and the hash of all. Blocks
- * are many bytes: while this node trains, it serves no more than options say, or than a part of
- * what its links carry.
- * Held by tests/world/test_serve.c and test_takeover.c.
+ * are many bytes. Links take them when no rumors wait (connection/peer.c), so what bounds them
+ * while this node trains is what its processor has for them: as options say, or SERVE_AUTO.
+ * Held by tests/world/test_serve.c, test_joining_load.c and test_takeover.c.
  */
 #include <math.h>
 #include <string.h>
@@ -23,7 +23,8 @@
 #define HISTORY_AT_ONCE ((MESSAGE_MAX - MESSAGE_ADDS) / HISTORY_ENTRY_BYTES)
 #define TURN_S          5
 #define ANEW_NS         (5 * SECOND_NS) /* who asks after so long may take over another base */
-#define SERVE_PART      0.25            /* of what all links carry: the rest is for rumors */
+#define SERVE_AUTO      12.5e6          /* bytes per second: a sixteenth of a core */
+#define SERVE_PART      0.25            /* of what all links carry, where that is more */
 #define LISTED_MAX      ((MESSAGE_MAX - MESSAGE_ADDS - BLOCK_MAX) / VERSION_ENTRY_BYTES)
 
 _Static_assert(READ_BLOCKS *BLOCK_ENTRIES == NODE_READ_MAX, "the owner gives room for a READ");
@@ -145,7 +146,7 @@ static double serve_rate(const struct node *node)
     const uint64_t fixed = node->options.serve_bytes_per_s;
     if (fixed == 0 || joining_state(node) != JOINING_TRAINING)
         return INFINITY;
-    return fixed == NODE_SERVE_AUTO ? fmax(SERVE_PART * budget_uplink(node), LINK_RATE_FIRST)
+    return fixed == NODE_SERVE_AUTO ? fmax(SERVE_PART * budget_uplink(node), SERVE_AUTO)
                                     : (double)fixed;
 }
 
@@ -157,15 +158,17 @@ static uint32_t listed(const struct node *node)
     return broadcast_active_origins(node) < most ? broadcast_active_origins(node) : most;
 }
 
-/* So many that, at the rate at which we give, all that wait have a turn within TURN_S. */
-static uint32_t fair_turn(const struct node *node)
+/* So many that, at the rate at which we give, all that wait have a turn within TURN_S; and that its
+ * link carries within that time, so that no block is old when it goes. */
+static uint32_t fair_turn(const struct node *node, const struct peer *peer)
 {
     uint32_t takers = 0;
     for (uint32_t i = 0; connection_neighbour(node, &i); i++)
         takers += node->transfer->neighbours[i].fetches_count > 0;
     const uint64_t block_bytes =
         node->options.block_entries * sizeof(int32_t) + listed(node) * (size_t)VERSION_ENTRY_BYTES;
-    const double blocks = serve_rate(node) * TURN_S / (double)(block_bytes * (takers ? takers : 1));
+    const double rate = fmin(serve_rate(node) / (takers ? takers : 1), rate_link(node, peer)->rate);
+    const double blocks = rate * TURN_S / (double)block_bytes;
     return (uint32_t)fmin(fmax(blocks, 1), READ_BLOCKS);
 }
 
@@ -248,7 +251,7 @@ bool serve_next_read(struct node *node, struct action *action)
         refuse(node, peer);
         return false;
     }
-    const uint32_t room = room_for(peer), turn = fair_turn(node);
+    const uint32_t room = room_for(peer), turn = fair_turn(node, peer);
     const struct span span = take_fetch(transfer_neighbour(node, peer), room < turn ? room : turn);
     begin_reading(node, peer->conn, span, false);
     *action = (struct action){.kind = ACTION_READ,
