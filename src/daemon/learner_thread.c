@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "daemon/ring.h"
+#include "base/ring.h"
 
 #define EVENT_RING_BYTES (256 * 1024)
 #define OTHER_EVENTS     512      /* that must still fit when progress is said */

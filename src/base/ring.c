@@ -1,4 +1,4 @@
-#include "daemon/ring.h"
+#include "base/ring.h"
 
 #include "base/error.h"
 

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "base/ring.h"
 #include "base/rng.h"
-#include "daemon/ring.h"
 
 #define RING_BYTES  1024
 #define RECORDS     50000

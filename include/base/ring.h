@@ -5,10 +5,10 @@
  *
  * Each side owns one counter and reads the other's with acquire, publishes its own with release
  * (Lamport 1977). A record lies in one piece: what is left at the end is skipped when too small.
- * Held by tests/unit/daemon/test_ring.c, also under ThreadSanitizer.
+ * Held by tests/unit/base/test_ring.c, also under ThreadSanitizer.
  */
-#ifndef HEARSAY_DAEMON_RING_H
-#define HEARSAY_DAEMON_RING_H
+#ifndef HEARSAY_BASE_RING_H
+#define HEARSAY_BASE_RING_H
 
 #include <stdatomic.h>
 #include <stddef.h>
