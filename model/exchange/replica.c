@@ -1,5 +1,6 @@
 #include "exchange/replica.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,24 +246,37 @@ void replica_write_block(struct replica *replica, size_t first, size_t count, co
         settle(replica);
 }
 
+/* A survey that lists nothing. */
+void replica_outer_step(struct replica *replica, size_t end, float beta)
+{
+    uint32_t bins[HISTOGRAM_BINS];
+    const struct survey survey = {
+        .beta = beta, .floor = FLT_MAX, .candidates = replica->candidates};
+    CHECK(end <= replica->parameters);
+    (void)replica->backend->exchange.survey(replica->backend, &survey, end, replica->weights,
+                                            replica->base, replica->base_at_last_publish, bins);
+}
+
 void replica_save(const struct replica *replica, struct learner_state *state)
 {
     struct backend *backend = replica->backend;
-    const size_t bytes = replica->parameters * sizeof(float);
-    CHECK(state->parameters == replica->parameters);
-    backend->download(backend, state->base, replica->base, bytes);
-    backend->download(backend, state->base_at_last_publish, replica->base_at_last_publish, bytes);
-    backend->download(backend, state->weights, replica->weights, bytes);
+    const size_t first = state->first, bytes = state->parameters * sizeof(float);
+    check_block(replica, first, state->parameters);
+    backend->download(backend, state->base, replica->base + first, bytes);
+    backend->download(backend, state->base_at_last_publish, replica->base_at_last_publish + first,
+                      bytes);
+    backend->download(backend, state->weights, replica->weights + first, bytes);
 }
 
 void replica_restore(struct replica *replica, const struct learner_state *state)
 {
     struct backend *backend = replica->backend;
-    const size_t bytes = replica->parameters * sizeof(float);
-    CHECK(state->parameters == replica->parameters);
-    backend->upload(backend, replica->base, state->base, bytes);
-    backend->upload(backend, replica->base_at_last_publish, state->base_at_last_publish, bytes);
-    backend->upload(backend, replica->weights, state->weights, bytes);
+    const size_t first = state->first, bytes = state->parameters * sizeof(float);
+    check_block(replica, first, state->parameters);
+    backend->upload(backend, replica->base + first, state->base, bytes);
+    backend->upload(backend, replica->base_at_last_publish + first, state->base_at_last_publish,
+                    bytes);
+    backend->upload(backend, replica->weights + first, state->weights, bytes);
     settle(replica);
 }
 

@@ -86,7 +86,11 @@ void replica_read_block(const struct replica *replica, size_t first, size_t coun
 void replica_write_block(struct replica *replica, size_t first, size_t count, const int32_t *host,
                          bool keep_weights);
 
-/* Copies the three vectors of the state, out and back; its numbers are the owner's. */
+/* As replica_publish does before it cuts, for the entries before `end` alone. */
+void replica_outer_step(struct replica *replica, size_t end, float beta);
+
+/* Copies the three vectors of the state, out and back: all entries, or those that it is of. Its
+ * numbers are the owner's. */
 void replica_save(const struct replica *replica, struct learner_state *state);
 void replica_restore(struct replica *replica, const struct learner_state *state);
 

@@ -367,7 +367,7 @@ void learner_save(const struct learner *learner, struct learner_state *state)
     CHECK(state->moments == learner_moments(learner));
     replica_save(&learner->replica, state);
     for (uint32_t i = 0; i < state->moments; i++)
-        backend->download(backend, state->moment[i], learner->moment[i],
+        backend->download(backend, state->moment[i], learner->moment[i] + state->first,
                           state->parameters * sizeof(float));
     state->steps = learner->steps;
     state->samples = learner->samples;
@@ -378,17 +378,31 @@ void learner_save(const struct learner *learner, struct learner_state *state)
     state->random_walk = 0;
 }
 
-void learner_restore(struct learner *learner, const struct learner_state *state)
+static void restore_entries(struct learner *learner, const struct learner_state *state)
 {
     struct backend *backend = learner->backend;
     CHECK(state->moments == learner_moments(learner));
     replica_restore(&learner->replica, state);
+    for (uint32_t i = 0; i < state->moments; i++)
+        backend->upload(backend, learner->moment[i] + state->first, state->moment[i],
+                        state->parameters * sizeof(float));
+}
+
+void learner_replay(struct learner *learner, const struct snapshot_record *record)
+{
+    if (record->kind == SNAPSHOT_PART)
+        restore_entries(learner, &record->part);
+    else
+        snapshot_replay(record, &learner->replica);
+}
+
+void learner_restore(struct learner *learner, const struct learner_state *state)
+{
+    if (state->parameters > 0)
+        restore_entries(learner, state);
     learner->samples = state->samples;
     learner->swarm_samples = state->swarm_samples;
     learner->steps = state->steps;
-    for (uint32_t i = 0; i < state->moments; i++)
-        backend->upload(backend, learner->moment[i], state->moment[i],
-                        state->parameters * sizeof(float));
     if (learner_can_step(learner))
         batch_seek(&learner->batch, state->epoch, state->at);
     if (state->batch > 0 && state->batch <= learner->options.batch_max)

@@ -24,6 +24,7 @@
 #include "layers/model.h"
 #include "training/evaluator.h"
 #include "training/optimizer.h"
+#include "training/snapshot.h"
 
 struct learner_options {
     struct optimizer optimizer;
@@ -105,11 +106,15 @@ void learner_write_block(struct learner *learner, size_t first, size_t count, co
                          bool keep_weights);
 
 /* Copies all that it is, out and back: what is restored goes on bit for bit as what was saved would
- * have (tests/unit/model/test_comeback.c). The state has learner_moments. Saving takes as long as
- * copying its vectors (tests/bench/bench_checkpoint.c). */
+ * have (tests/unit/model/test_comeback.c). The state has learner_moments, and is of all entries or
+ * of some (state->first), with the numbers of the whole. Saving takes as long as copying its
+ * vectors (tests/bench/bench_checkpoint.c). A learner that was taken in parts between its steps is
+ * restored with learner_replay, record by record, and then with a state of no entries for the
+ * numbers. */
 uint32_t learner_moments(const struct learner *learner); /* of its optimizer; 0: it cannot step */
 void learner_save(const struct learner *learner, struct learner_state *state);
 void learner_restore(struct learner *learner, const struct learner_state *state);
+void learner_replay(struct learner *learner, const struct snapshot_record *record);
 
 void learner_free(struct learner *learner);
 

@@ -1,6 +1,7 @@
-/* Everything that a learner is at one moment, in host memory: enough to go on bit for bit.
+/* Everything that a learner is at one moment, or some entries of it, in host memory: enough to go on
+ * bit for bit.
  *
- *   learner ── save: copies only ──► learner_state ──► checkpoint.h
+ *   learner ── save: copies only ──► learner_state ──► snapshot.h, checkpoint.h
  *   learner ◄─────── restore ─────── learner_state ◄──
  *
  * What it was made with (model, data, options) is not in it: that must be the same again. A random
@@ -16,7 +17,8 @@
 #define LEARNER_MOMENTS_MAX 2
 
 struct learner_state {
-    size_t parameters;                  /* P */
+    size_t first;                       /* the learner's entry that stands first; 0 of a whole */
+    size_t parameters;                  /* P: entries from there on */
     int32_t *base;                      /* [P], in units of QUANTUM */
     int32_t *base_at_last_publish;      /* [P], in units of QUANTUM */
     float *weights;                     /* [P] */
@@ -27,7 +29,7 @@ struct learner_state {
     uint64_t swarm_samples;             /* learned by all nodes, as far as this one knows */
     uint64_t epoch;                     /* of the next sample (batch.h) */
     uint32_t at;                        /* place of the next sample in its epoch */
-    uint32_t batch;                     /* samples of a step; 0: a checkpoint of format 1 */
+    uint32_t batch;                     /* samples of a step; 0: not known */
     uint64_t random_walk;               /* generator of a random walk; 0 for a learner */
 };
 
@@ -35,7 +37,8 @@ struct learner_state {
 size_t learner_state_bytes(size_t parameters, uint32_t moments);
 
 /* The vectors lie in memory (of learner_state_bytes, aligned for floats), which stays the caller's
- * and is not written to. The numbers are 0. moments <= LEARNER_MOMENTS_MAX. */
+ * and is not written to. The numbers are 0. moments <= LEARNER_MOMENTS_MAX. Later `parameters` may
+ * be made less. */
 void learner_state_init(struct learner_state *state, void *memory, size_t parameters,
                         uint32_t moments);
 

@@ -96,12 +96,12 @@ void random_walk_step(struct random_walk *random_walk)
 }
 
 /* The outer step that a publication takes before it cuts (replica.h). */
-static void account_outer_step(struct random_walk *random_walk, float beta)
+static void account_outer_step(struct random_walk *random_walk, size_t end, float beta)
 {
-    CHECK(random_walk->accounted);
+    CHECK(random_walk->accounted && end <= random_walk->replica.parameters);
     struct account *account = &random_walk->account;
     replica_read_units(&random_walk->replica, random_walk->read);
-    for (uint32_t c = 0; c < random_walk->replica.parameters; c++) {
+    for (uint32_t c = 0; c < end; c++) {
         const int64_t units = (int64_t)random_walk->read[c] - account->base_at_last_publish[c];
         account->base_at_last_publish[c] = random_walk->read[c];
         if (units == 0)
@@ -129,7 +129,7 @@ const struct update *random_walk_publish(struct random_walk *random_walk,
                                          const struct publish_terms *terms)
 {
     if (random_walk->accounted)
-        account_outer_step(random_walk, (float)terms->beta);
+        account_outer_step(random_walk, random_walk->replica.parameters, (float)terms->beta);
     const struct update *update = replica_publish(&random_walk->replica, terms);
     if (random_walk->accounted)
         account_published(random_walk, update);
@@ -235,20 +235,46 @@ static void account_restart(struct random_walk *random_walk, const struct learne
 {
     CHECK(random_walk->accounted);
     struct account *account = &random_walk->account;
-    for (uint32_t c = 0; c < random_walk->replica.parameters; c++) {
+    for (size_t i = 0; i < state->parameters; i++) {
+        const uint32_t c = (uint32_t)(state->first + i);
         account->published[c] = account->produced[c] = account->bound[c] = 0;
-        account->base_at_last_publish[c] = state->base_at_last_publish[c];
-        credit(account, account->produced, c, residual_at(random_walk, c, state->base[c]));
+        account->base_at_last_publish[c] = state->base_at_last_publish[i];
+        credit(account, account->produced, c, residual_at(random_walk, c, state->base[i]));
     }
+}
+
+static void restore_entries(struct random_walk *random_walk, const struct learner_state *state)
+{
+    CHECK(state->moments == 0);
+    replica_restore(&random_walk->replica, state);
+    if (random_walk->accounted)
+        account_restart(random_walk, state);
 }
 
 void random_walk_restore(struct random_walk *random_walk, const struct learner_state *state)
 {
-    CHECK(state->moments == 0);
-    replica_restore(&random_walk->replica, state);
+    if (state->parameters > 0)
+        restore_entries(random_walk, state);
     random_walk->rng.state = state->random_walk;
+}
+
+void random_walk_replay(struct random_walk *random_walk, const struct snapshot_record *record)
+{
+    if (record->kind == SNAPSHOT_PART) {
+        restore_entries(random_walk, &record->part);
+        return;
+    }
+    if (record->kind == SNAPSHOT_APPLIED) {
+        random_walk_apply(random_walk, &record->update);
+        return;
+    }
+    if (record->kind == SNAPSHOT_OWN) {
+        random_walk_apply_own(random_walk, &record->update);
+        return;
+    }
     if (random_walk->accounted)
-        account_restart(random_walk, state);
+        account_outer_step(random_walk, record->end, record->beta);
+    snapshot_replay(record, &random_walk->replica);
 }
 
 /* Brings the digest up to date with entries from .. to-1, some of which have changed. */

@@ -19,6 +19,7 @@
 #include "base/arena.h"
 #include "base/update.h"
 #include "training/learner_state.h"
+#include "training/snapshot.h"
 
 struct random_walk;
 
@@ -48,6 +49,8 @@ void random_walk_write_block(struct random_walk *random_walk, size_t first, size
  * account is not in it; it begins anew, with the restored residual as all that was produced. */
 void random_walk_save(const struct random_walk *random_walk, struct learner_state *state);
 void random_walk_restore(struct random_walk *random_walk, const struct learner_state *state);
+/* As learner_replay; the account begins anew with each part, and goes on with the rest. */
+void random_walk_replay(struct random_walk *random_walk, const struct snapshot_record *record);
 
 /* The digest of the base as it lies in memory (digest.h), kept up from the entries that differ from
  * those of the last call, whatever wrote them: never from what an update says should have changed.

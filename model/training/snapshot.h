@@ -1,0 +1,102 @@
+/* A snapshot of a learner that goes on: taken in parts between its steps, without a second copy of
+ * all that it is.
+ *
+ *   learner:  take [0,n)   step   take [n,2n)   apply U   step   take [2n,3n)  …  take [..,P)
+ *   records:  PART                PART          U < 2n           PART             PART
+ *             ──────────────────────────── queue ────────────────────────────────────────► writer
+ *
+ * Base and weights move between two parts. So the snapshot has, in the order in which they were
+ * performed, all updates as far as they are of entries in parts taken before; of the other entries
+ * the parts themselves are later and have them. Whoever restores does the same again: puts each
+ * part in its place, and replays each update on what is there. Then
+ *   - the base, and the base at the last publication, are what they were when the last part was
+ *     taken, bit for bit: they move by updates alone;
+ *   - weights and moments are of the steps after which their parts were taken. A publication is
+ *     replayed as an own update that comes back (replica_apply_own): the residual of a part pays
+ *     for it as far as it goes, so nothing is published twice and nothing published is lost. If no
+ *     step lay between two parts, all is what it was, bit for bit.
+ * Held by tests/unit/model/test_snapshot.c, and by the storms (sim/world/sim_disk.h).
+ *
+ * The queue has room for one part and some updates, and never more: one side takes, the other
+ * writes, and neither waits. Where there is no room for an update the snapshot is broken off.
+ */
+#ifndef HEARSAY_MODEL_TRAINING_SNAPSHOT_H
+#define HEARSAY_MODEL_TRAINING_SNAPSHOT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/ring.h"
+#include "exchange/replica.h"
+#include "training/learner_state.h"
+
+#define SNAPSHOT_ENTRIES_MAX 65536 /* of an update in one record; a larger one takes several */
+
+enum snapshot_kind {
+    SNAPSHOT_PART = 1,   /* part: entries, and the numbers of that moment */
+    SNAPSHOT_APPLIED,    /* update: as replica_apply */
+    SNAPSHOT_OWN,        /* update: as replica_apply_own */
+    SNAPSHOT_OUTER_STEP, /* beta: as replica_outer_step for the entries before end */
+    SNAPSHOT_KINDS
+};
+
+struct snapshot_record {
+    enum snapshot_kind kind;
+    float beta;                /* OUTER_STEP: the outer momentum */
+    size_t end;                /* all but PART: entries in the parts before */
+    struct update update;      /* APPLIED, OWN: its entries lie below end */
+    struct learner_state part; /* PART: what follows the entries before */
+};
+
+/* Does to the replica what the learner did; of all records but PART. */
+void snapshot_replay(const struct snapshot_record *record, struct replica *replica);
+
+/* How a learner's part is copied: learner_save, or that of what plays one. */
+typedef void snapshot_save(void *learner, struct learner_state *part);
+
+/* Between the thread of the learner, which takes, and the writer's. */
+struct snapshot_queue {
+    size_t parameters;         /* P of the learner */
+    size_t part_parameters;    /* room for entries of one part */
+    struct learner_state part; /* the one part on its way */
+    atomic_bool part_is_out;   /* it is the writer's */
+    struct ring ring;          /* records; of a part, what is in the queue is the above */
+    void (*wake)(void *waker); /* called when there is a record; NULL: nobody need be woken */
+    void *waker;               /* passed to it */
+    size_t end;                /* the learner's: entries taken so far; 0: no snapshot was begun */
+    bool is_broken;            /* the learner's: there was no room for an update */
+};
+
+/* Entries of a part: so few that a learner is not held up for long, and so many that a snapshot is
+ * done after some hundred steps. */
+size_t snapshot_part_parameters(size_t parameters, uint32_t moments);
+
+/* entries: of updates that find room while a part is being written, at least. */
+size_t snapshot_queue_bytes(size_t part_parameters, uint32_t moments, size_t entries);
+void snapshot_queue_init(struct snapshot_queue *queue, struct arena *arena, size_t parameters,
+                         size_t part_parameters, uint32_t moments, size_t entries);
+
+/* The learner's side. */
+
+/* Takes the part that begins with this entry: the first one begins a snapshot, each other one
+ * follows the one before, when that has been written. Returns its entries; 0: the snapshot is
+ * broken off. */
+size_t snapshot_take(struct snapshot_queue *queue, size_t first, snapshot_save *save,
+                     void *learner);
+/* What was done to base and weights; of no effect unless a snapshot is under way. */
+void snapshot_note_update(struct snapshot_queue *queue, enum snapshot_kind kind,
+                          const struct update *update);
+void snapshot_note_outer_step(struct snapshot_queue *queue, float beta);
+/* Something else was done to them. */
+void snapshot_break(struct snapshot_queue *queue);
+
+/* The writer's side. */
+
+/* The oldest record, or NULL; valid until snapshot_done. */
+const struct snapshot_record *snapshot_next(struct snapshot_queue *queue);
+void snapshot_done(struct snapshot_queue *queue);
+/* Any thread's: is there room for a part? */
+bool snapshot_has_room(const struct snapshot_queue *queue);
+
+#endif

@@ -1,0 +1,309 @@
+/* Snapshots in parts of learners that go on: what is restored from the records is what the learner
+ * was when the last part was taken. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "exchange/replica.h"
+#include "support/model/each_device.h"
+#include "training/random_walk_learner.h"
+#include "training/snapshot.h"
+
+#define P       700
+#define PART    128
+#define LARGE   150000
+#define ENTRIES 2000
+
+static struct arena arena;
+static struct snapshot_queue queue;
+static float init[LARGE], w[P], w_other[P];
+static int32_t base[P], base_other[P];
+
+static const struct publish_terms TERMS = {
+    .budget_bytes = 400, .share = 0.25, .gain = 1, .beta = 0.3};
+static const struct publish_terms STILL = {
+    .budget_bytes = 400, .share = 0.25, .gain = 1, .beta = 0};
+
+static int begin(void **state)
+{
+    (void)state;
+    arena_init(&arena, (size_t)128 << 20);
+    struct rng rng = rng_new(1, 1);
+    for (int c = 0; c < LARGE; c++)
+        init[c] = (float)(0.2 * rng_uniform(&rng) - 0.1);
+    snapshot_queue_init(&queue, &arena, P, PART, 0, ENTRIES);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    arena_release(&arena);
+    return 0;
+}
+
+static struct replica replica_new(void)
+{
+    struct replica replica;
+    replica_init(&replica, &arena, backend, P, init, P);
+    return replica;
+}
+
+static void save(void *learner, struct learner_state *part)
+{
+    replica_save(learner, part);
+}
+
+/* What is in the queue, put into the other replica at once. Returns the records. */
+static uint32_t replay(struct replica *to)
+{
+    uint32_t records = 0;
+    for (const struct snapshot_record *record; (record = snapshot_next(&queue)); records++) {
+        if (record->kind == SNAPSHOT_PART)
+            replica_restore(to, &record->part);
+        else
+            snapshot_replay(record, to);
+        snapshot_done(&queue);
+    }
+    return records;
+}
+
+/* In place of training: every weight moves a little, some more. */
+static void learn_something(struct replica *replica, struct rng *rng)
+{
+    replica_read_weights(replica, w);
+    for (int c = 0; c < P; c++) {
+        const double x = 2 * rng_uniform(rng) - 1;
+        w[c] += (float)(0.01 * x * x * x);
+    }
+    replica_write_weights(replica, w);
+}
+
+/* As the executor does. */
+static void publish(struct replica *replica, const struct publish_terms *terms)
+{
+    const struct update *update = replica_publish(replica, terms);
+    snapshot_note_outer_step(&queue, (float)terms->beta);
+    snapshot_note_update(&queue, SNAPSHOT_OWN, update);
+}
+
+static void apply(struct replica *replica, struct replica *from, bool is_own)
+{
+    const struct update *update = replica_publish(from, &STILL);
+    assert_true(update->count > 10);
+    (is_own ? replica_apply_own : replica_apply)(replica, update);
+    snapshot_note_update(&queue, is_own ? SNAPSHOT_OWN : SNAPSHOT_APPLIED, update);
+}
+
+/* One of the things that are done between two parts. */
+static void do_something(struct replica *replica, struct replica *other, struct rng *rng)
+{
+    learn_something(other, rng);
+    const uint32_t what = rng_below(rng, 4);
+    if (what < 2)
+        apply(replica, other, what == 1);
+    else
+        publish(replica, what == 2 ? &TERMS : &STILL);
+}
+
+static void must_be_at_the_same_base(const struct replica *one, const struct replica *other)
+{
+    replica_read_units(one, base);
+    replica_read_units(other, base_other);
+    assert_memory_equal(base, base_other, sizeof base);
+    assert_true(replica_digest(one) == replica_digest(other));
+    backend->download(backend, base, one->base_at_last_publish, sizeof base);
+    backend->download(backend, base_other, other->base_at_last_publish, sizeof base);
+    assert_memory_equal(base, base_other, sizeof base);
+}
+
+/* Takes all parts, with some things done between two of them, and steps if it trains. */
+static void take_to_the_end(struct replica *replica, struct replica *other,
+                            struct replica *restored, struct rng *rng, bool trains)
+{
+    for (size_t first = 0; first < P; (void)replay(restored)) {
+        for (uint32_t i = rng_below(rng, 4); first > 0 && i > 0; i--) {
+            do_something(replica, other, rng);
+            if (trains)
+                learn_something(replica, rng);
+        }
+        first += snapshot_take(&queue, first, save, replica);
+    }
+}
+
+static void a_learner_that_stands_still_is_restored_bit_for_bit(void **state)
+{
+    (void)state;
+    struct replica one = replica_new(), other = replica_new(), again = replica_new();
+    struct rng rng = rng_new(3, 3);
+    for (int round = 0; round < 50; round++) {
+        learn_something(&one, &rng);
+        take_to_the_end(&one, &other, &again, &rng, false);
+        must_be_at_the_same_base(&one, &again);
+        replica_read_weights(&one, w);
+        replica_read_weights(&again, w_other);
+        assert_memory_equal(w, w_other, sizeof w);
+    }
+    replica_free(&one);
+    replica_free(&other);
+    replica_free(&again);
+}
+
+static void what_is_done_before_the_first_part_and_after_the_last_is_not_noted(void **state)
+{
+    (void)state;
+    struct replica one = replica_new(), other = replica_new(), again = replica_new();
+    struct rng rng = rng_new(7, 7);
+    for (int i = 0; i < 10; i++)
+        do_something(&one, &other, &rng);
+    assert_null(snapshot_next(&queue));
+    take_to_the_end(&one, &other, &again, &rng, true);
+    for (int i = 0; i < 10; i++)
+        do_something(&one, &other, &rng);
+    assert_null(snapshot_next(&queue));
+    replica_free(&one);
+    replica_free(&other);
+    replica_free(&again);
+}
+
+static void a_learner_that_trains_is_restored_with_its_base(void **state)
+{
+    (void)state;
+    struct replica one = replica_new(), other = replica_new(), again = replica_new();
+    struct rng rng = rng_new(4, 4);
+    for (int round = 0; round < 50; round++) {
+        take_to_the_end(&one, &other, &again, &rng, true);
+        must_be_at_the_same_base(&one, &again);
+    }
+    replica_free(&one);
+    replica_free(&other);
+    replica_free(&again);
+}
+
+static void random_walk_take(void *learner, struct learner_state *part)
+{
+    random_walk_save(learner, part);
+}
+
+/* Nothing is lost of the residual, and nothing counted twice: produced = published + residual. */
+static void what_is_replayed_is_accounted_for(void **state)
+{
+    (void)state;
+    struct random_walk *one = random_walk_new(&arena, backend, P, 1, P / 4, true);
+    struct random_walk *again = random_walk_new(&arena, backend, P, 2, P / 4, true);
+    struct rng rng = rng_new(5, 5);
+    double bound;
+    for (int round = 0; round < 20; round++) {
+        for (size_t first = 0; first < P;) {
+            for (uint32_t i = rng_below(&rng, 20); i > 0; i--)
+                random_walk_step(one);
+            const struct update *update = random_walk_publish(one, &TERMS);
+            snapshot_note_outer_step(&queue, (float)TERMS.beta);
+            snapshot_note_update(&queue, SNAPSHOT_OWN, update);
+            first += snapshot_take(&queue, first, random_walk_take, one);
+            for (const struct snapshot_record *record; (record = snapshot_next(&queue));) {
+                random_walk_replay(again, record);
+                snapshot_done(&queue);
+            }
+        }
+        assert_true(random_walk_digest(one) == random_walk_digest(again));
+        assert_true(random_walk_account_error(again, &bound) <= bound);
+    }
+    random_walk_free(one);
+    random_walk_free(again);
+}
+
+static void without_room_for_an_update_a_snapshot_is_broken_off_and_the_next_is_whole(void **state)
+{
+    (void)state;
+    struct replica one = replica_new(), other = replica_new(), again = replica_new();
+    struct rng rng = rng_new(6, 6);
+    const size_t first = snapshot_take(&queue, 0, save, &one);
+    assert_int_equal(first, PART);
+    assert_false(snapshot_has_room(&queue));
+    for (int i = 0; i < 100000 && !queue.is_broken; i++)
+        snapshot_note_outer_step(&queue, 0.5f);
+    assert_true(queue.is_broken);
+    assert_non_null(snapshot_next(&queue));
+    snapshot_done(&queue); /* the part: what stood behind it does not go on */
+    assert_true(snapshot_has_room(&queue));
+    do_something(&one, &other, &rng);
+    assert_int_equal(snapshot_take(&queue, first, save, &one), 0);
+    (void)replay(&again);
+    take_to_the_end(&one, &other, &again, &rng, true);
+    must_be_at_the_same_base(&one, &again);
+    assert_int_equal(snapshot_take(&queue, 0, save, &one), PART);
+    snapshot_break(&queue); /* as when another base is taken over */
+    (void)replay(&again);
+    assert_int_equal(snapshot_take(&queue, PART, save, &one), 0);
+    replica_free(&one);
+    replica_free(&other);
+    replica_free(&again);
+}
+
+static void a_large_update_takes_several_records(void **state)
+{
+    (void)state;
+    struct snapshot_queue large;
+    struct replica one, again;
+    replica_init(&one, &arena, backend, LARGE, init, LARGE);
+    replica_init(&again, &arena, backend, LARGE, init, LARGE);
+    snapshot_queue_init(&large, &arena, LARGE, LARGE - 10, 0, LARGE);
+    float *weights = arena_take(&arena, LARGE, sizeof *weights);
+    replica_read_weights(&one, weights);
+    for (size_t c = 0; c < LARGE; c++)
+        weights[c] += 0.01f;
+    replica_write_weights(&one, weights);
+    assert_int_equal(snapshot_take(&large, 0, save, &one), LARGE - 10);
+    const struct publish_terms all = {.budget_bytes = UINT32_MAX, .share = 1, .gain = 1};
+    const struct update *update = replica_publish(&one, &all);
+    assert_int_equal(update->count, LARGE);
+    snapshot_note_update(&large, SNAPSHOT_OWN, update);
+    replica_restore(&again, &snapshot_next(&large)->part);
+    snapshot_done(&large);
+    uint32_t records = 0, entries = 0;
+    for (const struct snapshot_record *record; (record = snapshot_next(&large)); records++) {
+        entries += record->update.count;
+        snapshot_replay(record, &again);
+        snapshot_done(&large);
+    }
+    assert_int_equal(entries, LARGE - 10);
+    assert_int_equal(records, (entries + SNAPSHOT_ENTRIES_MAX - 1) / SNAPSHOT_ENTRIES_MAX);
+    assert_int_equal(snapshot_take(&large, LARGE - 10, save, &one), 10);
+    replica_restore(&again, &snapshot_next(&large)->part);
+    assert_true(replica_digest(&one) == replica_digest(&again));
+    replica_free(&one);
+    replica_free(&again);
+}
+
+static void parts_are_some_hundred_and_neither_tiny_nor_huge(void **state)
+{
+    (void)state;
+    assert_int_equal(snapshot_part_parameters(1, 0), 1);
+    assert_int_equal(snapshot_part_parameters(10000, 2), 10000);
+    assert_int_equal(snapshot_part_parameters(10000000, 1), 10000000 / 128);
+    assert_int_equal(snapshot_part_parameters(1000000000, 2), ((size_t)16 << 20) / 20);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_is_done_before_the_first_part_and_after_the_last_is_not_noted),
+        TEST(a_learner_that_stands_still_is_restored_bit_for_bit),
+        TEST(a_learner_that_trains_is_restored_with_its_base),
+        TEST(what_is_replayed_is_accounted_for),
+        TEST(without_room_for_an_update_a_snapshot_is_broken_off_and_the_next_is_whole),
+        TEST(a_large_update_takes_several_records),
+        TEST(parts_are_some_hundred_and_neither_tiny_nor_huge),
+    };
+    RUN_ON_EACH_DEVICE(tests, device_opens, device_closes);
+}
