@@ -23,7 +23,10 @@ struct ring {
     _Alignas(64) _Atomic uint64_t tail; /* bytes taken so far */
 };
 
-/* size_bytes is rounded up to a power of two; a record may take up to half of it. */
+/* Rounded up to the power of two that a ring takes. */
+uint64_t ring_bytes(uint64_t size_bytes);
+
+/* Of so many bytes, rounded; a record may take up to half of it. */
 void ring_init(struct ring *ring, struct arena *arena, uint64_t size_bytes);
 
 /* Writer: room for a record of so many bytes (8-byte aligned), or NULL when the ring is full.

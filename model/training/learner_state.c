@@ -1,6 +1,5 @@
 #include "training/learner_state.h"
 
-#include "base/digest.h"
 #include "base/error.h"
 
 /* Rounded up to whole cache lines. */
@@ -30,12 +29,4 @@ void learner_state_init(struct learner_state *state, void *memory, size_t parame
     CHECK(moments <= LEARNER_MOMENTS_MAX);
     for (uint32_t i = 0; i < moments; i++)
         state->moment[i] = (void *)(vectors + (3 + i) * bytes);
-}
-
-uint64_t learner_state_digest(const struct learner_state *state)
-{
-    uint64_t digest = 0;
-    for (size_t c = 0; c < state->parameters; c++)
-        digest = digest_add(digest, digest_of_entry((uint32_t)c, (uint32_t)state->base[c]));
-    return digest;
 }

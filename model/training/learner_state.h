@@ -1,5 +1,5 @@
-/* Everything that a learner is at one moment, or some entries of it, in host memory: enough to go on
- * bit for bit.
+/* Everything that a learner is at one moment, or some entries of it, in host memory: enough to go
+ * on bit for bit.
  *
  *   learner ── save: copies only ──► learner_state ──► snapshot.h, checkpoint.h
  *   learner ◄─────── restore ─────── learner_state ◄──
@@ -41,8 +41,5 @@ size_t learner_state_bytes(size_t parameters, uint32_t moments);
  * be made less. */
 void learner_state_init(struct learner_state *state, void *memory, size_t parameters,
                         uint32_t moments);
-
-/* The digest of the base (digest.h). */
-uint64_t learner_state_digest(const struct learner_state *state);
 
 #endif

@@ -33,14 +33,14 @@ size_t snapshot_part_parameters(size_t parameters, uint32_t moments)
     return parameters < most ? parameters : most;
 }
 
-static size_t ring_bytes(size_t entries)
+static uint64_t records_bytes(size_t entries)
 {
-    return entries * ENTRY_BYTES + 2 * RECORD_MAX;
+    return ring_bytes(entries * ENTRY_BYTES + 2 * RECORD_MAX);
 }
 
 size_t snapshot_queue_bytes(size_t part_parameters, uint32_t moments, size_t entries)
 {
-    return learner_state_bytes(part_parameters, moments) + 2 * ring_bytes(entries) + 4096;
+    return learner_state_bytes(part_parameters, moments) + records_bytes(entries) + 4096;
 }
 
 void snapshot_queue_init(struct snapshot_queue *queue, struct arena *arena, size_t parameters,
@@ -50,7 +50,7 @@ void snapshot_queue_init(struct snapshot_queue *queue, struct arena *arena, size
     *queue = (struct snapshot_queue){.parameters = parameters, .part_parameters = part_parameters};
     void *memory = arena_take(arena, learner_state_bytes(part_parameters, moments), 1);
     learner_state_init(&queue->part, memory, part_parameters, moments);
-    ring_init(&queue->ring, arena, ring_bytes(entries));
+    ring_init(&queue->ring, arena, records_bytes(entries));
     atomic_init(&queue->part_is_out, false);
 }
 

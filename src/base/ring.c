@@ -10,14 +10,19 @@ static uint64_t rounded(uint32_t bytes)
     return HEAD_BYTES + (((uint64_t)bytes + 7) & ~7ull);
 }
 
-void ring_init(struct ring *ring, struct arena *arena, uint64_t size_bytes)
+uint64_t ring_bytes(uint64_t size_bytes)
 {
     uint64_t size = 64;
     CHECK(size_bytes <= UINT64_MAX / 4);
     while (size < size_bytes)
         size *= 2;
-    ring->bytes = arena_take(arena, size, 1);
-    ring->size = size;
+    return size;
+}
+
+void ring_init(struct ring *ring, struct arena *arena, uint64_t size_bytes)
+{
+    ring->size = ring_bytes(size_bytes);
+    ring->bytes = arena_take(arena, ring->size, 1);
     atomic_init(&ring->head, 0);
     atomic_init(&ring->tail, 0);
 }

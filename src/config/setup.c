@@ -18,6 +18,7 @@
 #define EVALUATION_BYTES  ((size_t)128 << 20)
 #define EVALUATION_IMAGES ((size_t)1 << 30) /* the same of images, tables and volumes */
 #define START_TEXT_BYTES  32
+#define WINDOWS_SAVED     2 /* of what is heard, while a part is saved */
 
 struct dataset_options setup_dataset_options(const struct config_data *data)
 {
@@ -173,6 +174,12 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+static uint32_t density_max(const struct config *config, size_t parameters)
+{
+    const double entries = config->exchange.density_max * (double)parameters;
+    return entries < 1 ? 1 : (uint32_t)entries;
+}
+
 struct learner_options setup_learner_options(const struct config *config,
                                              const struct setup_model *made, uint64_t data_node,
                                              uint32_t tests)
@@ -181,7 +188,6 @@ struct learner_options setup_learner_options(const struct config *config,
     const struct config_train *train = &config->train;
     const struct slice part = train->evaluate_part;
     CHECK(part.index < part.count);
-    const double density_max = config->exchange.density_max * (double)model_parameters(model);
     const uint32_t batch_max =
         train->batch == CONFIG_AUTO ? setup_batch_size(config, model).batch_max : 0;
     return (struct learner_options){
@@ -207,7 +213,7 @@ struct learner_options setup_learner_options(const struct config *config,
         .augment = config->data.augment,
         .test_from = (uint32_t)((uint64_t)tests * part.index / part.count),
         .test_to = (uint32_t)((uint64_t)tests * (part.index + 1) / part.count),
-        .density_max = density_max < 1 ? 1 : (uint32_t)density_max,
+        .density_max = density_max(config, model_parameters(model)),
     };
 }
 
@@ -393,6 +399,21 @@ struct node_options setup_plain_options(const struct config *config)
     memcpy(options.seeds, config->node.peers.item,
            config->node.peers.count * sizeof *options.seeds);
     return options;
+}
+
+/* What a node publishes at once, and some windows of what it hears, find room while the disk writes
+ * a part. */
+struct saver_options setup_saver_options(const struct config *config, size_t parameters,
+                                         uint32_t moments)
+{
+    return (struct saver_options){
+        .disk = disk_real(),
+        .folder = config->node.state_dir,
+        .parameters = parameters,
+        .moments = moments,
+        .part_parameters = snapshot_part_parameters(parameters, moments),
+        .entries = density_max(config, parameters) + WINDOWS_SAVED * (size_t)SETUP_APPLY_WINDOW,
+    };
 }
 
 struct node_options setup_node_options(const struct setup *setup, const struct config *config)

@@ -7,6 +7,7 @@
 #include "config/config.h"
 #include "node/inspect.h"
 #include "state/safetensors.h"
+#include "state/saver.h"
 #include "training/batch_size.h"
 #include "training/learner.h"
 
@@ -86,5 +87,10 @@ struct batch_size setup_batch_size(const struct config *config, const struct mod
 
 /* All that follows from the configuration alone; keys, model and digest are the caller's. */
 struct node_options setup_plain_options(const struct config *config);
+
+/* How a learner of so many parameters and moments is saved; what is saved of, and who is woken, is
+ * the caller's. */
+struct saver_options setup_saver_options(const struct config *config, size_t parameters,
+                                         uint32_t moments);
 
 #endif

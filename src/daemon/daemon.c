@@ -9,6 +9,7 @@
 #include "config/setup.h"
 #include "daemon/event_log.h"
 #include "daemon/learner_thread.h"
+#include "daemon/saving.h"
 #include "daemon/sd_notify.h"
 #include "daemon/shutdown.h"
 #include "daemon/startup_notes.h"
@@ -32,9 +33,8 @@ struct daemon {
     struct node *node;
     struct learner_thread *learner;
     struct transport *transport;
-    struct saver *saver;
+    struct saving saving;             /* of checkpoints */
     char saves[CHECKPOINT_OWNER_MAX]; /* what its checkpoints are of */
-    uint8_t *history;                 /* of a copy that is not written */
     uint32_t refused;                 /* checkpoints that were passed over at the start */
     uint64_t saved_ns;                /* when the last checkpoint was whole; 0: never */
     struct event_log report;
@@ -52,28 +52,12 @@ struct daemon {
     bool starts_again;
 };
 
-/* A disk that is slower than the checkpoints come gets fewer. */
-static void begin_saving(struct daemon *daemon, const struct action *save)
-{
-    if (saver_is_busy(daemon->saver))
-        (void)node_on_saved(daemon->node, transport_now_ns(), daemon->history);
-    else
-        learner_thread_order(daemon->learner, save);
-}
-
-static void on_saved(struct daemon *daemon, uint64_t now_ns)
-{
-    uint8_t *own = saver_own(daemon->saver);
-    const size_t bytes = node_on_saved(daemon->node, now_ns, own);
-    if (bytes > 0)
-        saver_write(daemon->saver, bytes, node_incarnation(daemon->node));
-}
-
 static void look_at_saver(struct daemon *daemon)
 {
-    struct saved saved;
+    struct saver_result saved;
     const uint64_t now_ns = transport_now_ns();
-    if (!saver_took(daemon->saver, &saved))
+    saving_go_on(&daemon->saving);
+    if (!saver_took(daemon->saving.saver, &saved))
         return;
     if (saved.has_checkpoint) {
         daemon->saved_ns = now_ns;
@@ -99,7 +83,7 @@ static void pump(struct daemon *daemon)
             transport_hang_up(daemon->transport, action.conn);
             break;
         case ACTION_SAVE:
-            begin_saving(daemon, &action);
+            saving_begin(&daemon->saving);
             break;
         case ACTION_APPLY:
         case ACTION_READ:
@@ -226,7 +210,7 @@ static void drain(struct daemon *daemon)
             break;
         case LEARNER_THREAD_ANSWERED:
             if (event.answer.to == ACTION_SAVE)
-                on_saved(daemon, now_ns);
+                saving_on_part(&daemon->saving, now_ns, event.answer.entries);
             else
                 executor_answer(daemon->node, now_ns, &event.answer);
             break;
@@ -334,20 +318,18 @@ static enum error resume(struct daemon *daemon, struct problem *problem)
     struct node_options *options = &daemon->node_options;
     checkpoint_owner_describe(&daemon->setup.identity, daemon->config->node.swarm,
                               daemon->setup.description, daemon->saves);
-    struct saver_options saver_options = {.folder = folder,
-                                          .model = daemon->saves,
-                                          .parameters = options->parameters,
-                                          .moments = learner_moments(daemon->setup.learner),
-                                          .own_max = node_history_max(options),
-                                          .wake = wake,
-                                          .waker = daemon->transport};
+    struct saver_options saver_options = setup_saver_options(
+        daemon->config, options->parameters, learner_moments(daemon->setup.learner));
+    saver_options.model = daemon->saves;
+    saver_options.wake = wake;
+    saver_options.waker = daemon->transport;
     saver_options.base =
         (struct export){.model = daemon->setup.model, .about = daemon->setup.about};
     export_path(saver_options.base.path, folder);
-    daemon->saver = saver_new(&saver_options);
+    daemon->saving.saver = saver_new(&saver_options);
     const struct checkpoint_refusal refusal = {.context = daemon, .refused = on_refused};
-    enum error error = saver_load(daemon->saver, daemon->setup.learner, &refusal, &options->history,
-                                  &options->history_bytes, problem);
+    enum error error = saver_load(daemon->saving.saver, daemon->setup.learner, &refusal,
+                                  &options->history, &options->history_bytes, problem);
     if (error == MISSING)
         error = OK;
     else if (error == OK)
@@ -366,21 +348,21 @@ static void start(struct daemon *daemon)
         .batch_size = setup_batch_size(config, daemon->setup.model),
         .samples_max = config->train.samples_max,
         .apply_window = SETUP_APPLY_WINDOW,
-        .state = saver_state(daemon->saver),
+        .snapshot = saver_queue(daemon->saving.saver),
         .wake = wake,
         .waker = daemon->transport};
     arena_init(&daemon->arena, node_arena_bytes(&daemon->node_options) +
                                    learner_thread_arena_bytes(&learner_thread_options));
     daemon->node = node_new(&daemon->arena, &daemon->node_options, now_ns);
-    daemon->history = malloc(node_history_max(&daemon->node_options));
-    CHECK(daemon->history);
+    daemon->saving.history = malloc(node_history_max(&daemon->node_options));
+    CHECK(daemon->saving.history);
     startup_notes_say(&daemon->report, now_ns, config, &daemon->setup, &daemon->node_options);
-    startup_notes_resumed(&daemon->report, now_ns, config, saver_generation(daemon->saver),
+    startup_notes_resumed(&daemon->report, now_ns, config, saver_generation(daemon->saving.saver),
                           daemon->refused > 0, daemon->node);
     daemon->learner =
         learner_thread_new(&daemon->arena, daemon->setup.learner, &learner_thread_options);
-    if (daemon->node_options.save_ns > 0 && saver_generation(daemon->saver) == 0)
-        saver_touch(daemon->saver);
+    daemon->saving.learner = daemon->learner;
+    daemon->saving.node = daemon->node;
     daemon->status_ns = now_ns + SECOND_NS;
     daemon->evaluate_ns = next_evaluation(daemon, now_ns);
 }
@@ -434,8 +416,8 @@ static int run(struct daemon *daemon)
                                      .setup = &daemon->setup,
                                      .learner = daemon->learner,
                                      .node = daemon->node,
-                                     .saver = daemon->saver,
-                                     .history = daemon->history,
+                                     .saver = daemon->saving.saver,
+                                     .history = daemon->saving.history,
                                      .report = &daemon->report};
     const int code = daemon->starts_again ? 0 : shutdown_run(&closing);
     node_free(daemon->node);
@@ -445,9 +427,9 @@ static int run(struct daemon *daemon)
 static void clean_up(struct daemon *daemon)
 {
     check_forget(wipe_keys, daemon);
-    saver_free(daemon->saver);
+    saver_free(daemon->saving.saver);
     transport_free(daemon->transport);
-    free(daemon->history);
+    free(daemon->saving.history);
     event_log_close(&daemon->report);
     status_door_close(&daemon->door);
     sd_notify_close(&daemon->sd_notify);

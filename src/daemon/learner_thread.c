@@ -216,7 +216,7 @@ struct learner_thread *learner_thread_new(struct arena *arena, struct learner *l
     thread->executor = (struct executor){.ops = &executor_learner_ops,
                                          .learner = learner,
                                          .units = arena_take(arena, NODE_READ_MAX, sizeof(int32_t)),
-                                         .state = options->state};
+                                         .snapshot = options->snapshot};
     ring_init(&thread->requests, arena, request_ring_bytes(options));
     ring_init(&thread->events, arena, EVENT_RING_BYTES);
     CHECK(pthread_mutex_init(&thread->orders, NULL) == 0);

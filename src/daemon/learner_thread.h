@@ -26,12 +26,12 @@
 #include "training/learner.h"
 
 struct learner_thread_options {
-    struct batch_size batch_size; /* how many samples a step has */
-    uint64_t samples_max;         /* train no more than so many samples; 0: no end */
-    uint32_t apply_window;        /* entries under way at most, see node.h */
-    struct learner_state *state;  /* where SAVE puts its copy: the thread's until it is answered */
-    void (*wake)(void *waker);    /* called on the learner's thread when there are events */
-    void *waker;                  /* passed to it */
+    struct batch_size batch_size;    /* how many samples a step has */
+    uint64_t samples_max;            /* train no more than so many samples; 0: no end */
+    uint32_t apply_window;           /* entries under way at most, see node.h */
+    struct snapshot_queue *snapshot; /* where SAVE puts its parts; or NULL: there will be none */
+    void (*wake)(void *waker);       /* called on the learner's thread when there are events */
+    void *waker;                     /* passed to it */
 };
 
 enum learner_thread_event_kind {

@@ -27,6 +27,11 @@ static void apply_the_rest(const struct shutdown *closing)
     }
 }
 
+static size_t fill_history(void *node, uint8_t *own)
+{
+    return node_history(node, own);
+}
+
 /* What the next incarnation goes on from. */
 static enum error save_all(const struct shutdown *closing, struct problem *problem)
 {
@@ -34,11 +39,9 @@ static enum error save_all(const struct shutdown *closing, struct problem *probl
         return problem_set(problem, FAILED,
                            "the base was still being taken over from others and is of no use: "
                            "nothing new is saved");
-    (void)saver_wait(closing->saver, problem);
-    learner_save(closing->setup->learner, saver_state(closing->saver));
-    const size_t bytes = node_history(closing->node, saver_own(closing->saver));
-    saver_write(closing->saver, bytes, node_incarnation(closing->node));
-    const enum error error = saver_wait(closing->saver, problem);
+    const enum error error =
+        saver_save(closing->saver, closing->setup->learner, node_incarnation(closing->node),
+                   fill_history, closing->node, problem);
     char path[BASE_PATH_BYTES];
     export_path(path, closing->config->node.state_dir);
     if (error == OK)

@@ -11,13 +11,13 @@
 #include "state/saver.h"
 
 struct shutdown {
-    const struct config *config;         /* of the node */
-    struct setup *setup;                 /* has the learner, which is the caller's thread's now */
+    const struct config *config;          /* of the node */
+    struct setup *setup;                  /* has the learner, which is the caller's thread's now */
     const struct learner_thread *learner; /* has ended */
-    struct node *node;                   /* has left */
-    struct saver *saver;                 /* of checkpoints */
-    uint8_t *history;                    /* [node_history_max], scratch */
-    struct event_log *report;            /* where the outcome is written */
+    struct node *node;                    /* has left */
+    struct saver *saver;                  /* of checkpoints */
+    uint8_t *history;                     /* [node_history_max], scratch */
+    struct event_log *report;             /* where the outcome is written */
 };
 
 /* The learner's thread has ended. Returns the exit code: 0 if model and checkpoint are saved, and

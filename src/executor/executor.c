@@ -52,6 +52,23 @@ bool executor_is_order(enum action_kind kind)
            kind == ACTION_READ || kind == ACTION_WRITE || kind == ACTION_SAVE;
 }
 
+/* What base and weights do while a snapshot is being taken is a part of it. */
+static void note(const struct executor *executor, const struct action *order,
+                 const struct answer *answer)
+{
+    struct snapshot_queue *snapshot = executor->snapshot;
+    if (!snapshot)
+        return;
+    if (order->kind == ACTION_APPLY) {
+        snapshot_note_update(snapshot, order->own ? SNAPSHOT_OWN : SNAPSHOT_APPLIED, order->update);
+    } else if (order->kind == ACTION_PUBLISH) {
+        snapshot_note_outer_step(snapshot, (float)order->terms.beta);
+        snapshot_note_update(snapshot, SNAPSHOT_OWN, answer->update);
+    } else if (order->kind == ACTION_WRITE) {
+        snapshot_break(snapshot); /* another base: of the parts so far nothing is of use */
+    }
+}
+
 struct answer executor_perform(const struct executor *executor, const struct action *order)
 {
     const struct executor_ops *ops = executor->ops;
@@ -78,12 +95,14 @@ struct answer executor_perform(const struct executor *executor, const struct act
         answer.entries = order->entries;
         break;
     case ACTION_SAVE:
-        CHECK(executor->state);
-        ops->save(learner, executor->state);
+        CHECK(executor->snapshot);
+        answer.entries =
+            (uint32_t)snapshot_take(executor->snapshot, order->first, ops->save, learner);
         break;
     default:
         CHECK(executor_is_order(order->kind));
     }
+    note(executor, order, &answer);
     return answer;
 }
 

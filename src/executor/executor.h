@@ -4,6 +4,9 @@
  *   node_next ─► action ─► executor_perform ─► answer ─► executor_answer ─► node_on_…
  *                  └ order_copy: kept until the learner is between two steps
  *
+ * The node asks for one SAVE, and the owner makes of it one for each part of a snapshot: of those a
+ * step waits for one at a time (state/saver.h).
+ *
  * APPLY, TRAIN, PUBLISH, WRITE and SAVE are performed in the order in which they were asked for,
  * between two steps; READ is, too, or at once if no other order is being performed, even during a
  * step. Answers come in the order in which orders were performed; that is what lets the node know
@@ -24,22 +27,24 @@ struct executor_ops {
     void (*read_block)(void *learner, size_t first, size_t count, int32_t *units);
     void (*write_block)(void *learner, size_t first, size_t count, const int32_t *units,
                         bool keep_weights);
-    void (*save)(void *learner, struct learner_state *state);
+    snapshot_save *save;
 };
 extern const struct executor_ops executor_learner_ops; /* of a struct learner */
 
 struct executor {
-    const struct executor_ops *ops; /* how it is talked to */
-    void *learner;                  /* whom */
-    int32_t *units;                 /* [NODE_READ_MAX] where READ puts what it read */
-    struct learner_state *state;    /* where SAVE puts its copy */
+    const struct executor_ops *ops;  /* how it is talked to */
+    void *learner;                   /* whom */
+    int32_t *units;                  /* [NODE_READ_MAX] where READ puts what it read */
+    struct snapshot_queue *snapshot; /* where SAVE puts its part, and what is done after it is
+                                        noted; or NULL */
 };
 
 /* What came of an action. */
 struct answer {
     enum action_kind to;         /* the action's kind */
     const struct update *update; /* PUBLISH: the learner's, until its next publication */
-    uint32_t entries;            /* APPLY, WRITE: how many are done */
+    uint32_t entries;            /* APPLY, WRITE, SAVE: how many are done; SAVE: 0 if it is broken
+                                    off (snapshot.h) */
     const int32_t *units;        /* READ: the executor's, until the next READ */
 };
 
@@ -49,7 +54,8 @@ bool executor_is_order(enum action_kind kind);
 /* Performs an order. A TRAIN has no answer for the node; beginning to step is the caller's. */
 struct answer executor_perform(const struct executor *executor, const struct action *order);
 
-/* Tells the node. A SAVE is answered by the owner, who has room for the history (node_on_saved). */
+/* Tells the node. A SAVE is answered by the owner, part by part, until the last: then the owner has
+ * room for the history (node_on_saved). */
 void executor_answer(struct node *node, uint64_t now_ns, const struct answer *answer);
 
 /* An order and all that it points to, in one piece. */

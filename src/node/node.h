@@ -105,7 +105,7 @@ enum action_kind {
                        node_on_read */
     ACTION_WRITE,   /* first, entries, units, keep_weights: that part of the base becomes this, then
                        node_on_applied; valid like update */
-    ACTION_SAVE,    /* take a copy of all that the learner is, then node_on_saved */
+    ACTION_SAVE,    /* save all that the learner is; then node_on_saved */
     ACTION_NOTE,    /* note */
     ACTION_RESTART, /* no node is left that has the base being taken over: end, and begin
                        again with what is on disk */
@@ -126,7 +126,7 @@ struct action {
     uint64_t swarm_samples;      /* TRAIN: learned by all so far */
     struct publish_terms terms;  /* PUBLISH: how much, with which weight */
     bool last;                   /* PUBLISH: end training first; there will be no other */
-    uint64_t first;              /* READ, WRITE: the first entry */
+    uint64_t first;              /* READ, WRITE: the first entry; SAVE: the owner's (executor.h) */
     uint32_t entries;            /* READ, WRITE: how many */
     const int32_t *units;        /* WRITE: what they become */
     bool keep_weights;           /* WRITE: the weights stay, so the residual takes up the rest */
@@ -161,8 +161,8 @@ void node_on_published(struct node *node, uint64_t now_ns, const struct update *
 /* As many entries of the oldest APPLY or WRITE are done. */
 void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries);
 void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units);
-/* The answer to SAVE: the history of the base that was copied, into out[node_history_max]; returns
- * its bytes; 0: the copy is of no use, because another base is being taken over. */
+/* The answer to SAVE: the history of the base of this moment, into out[node_history_max]; returns
+ * its bytes; 0: what was saved is of no use, because another base is being taken over. */
 size_t node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out);
 size_t node_history_max(const struct node_options *options);
 /* The same of what the learner has now, when nothing it was given waits any more. */

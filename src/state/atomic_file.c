@@ -1,5 +1,7 @@
 #include "state/atomic_file.h"
 
+#include <errno.h>
+
 void atomic_file_begin(struct atomic_file *file, const struct disk *disk, const char *folder,
                        const char *name, int mode)
 {
@@ -57,4 +59,11 @@ int atomic_file_end(struct atomic_file *file)
         finish_name(file);
     }
     return file->error;
+}
+
+void atomic_file_abandon(struct atomic_file *file)
+{
+    if (file->error == 0)
+        file->error = -ECANCELED;
+    CHECK(atomic_file_end(file) != 0);
 }

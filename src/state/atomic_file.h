@@ -1,6 +1,7 @@
 /* A file that appears under its name whole and durable, or not at all.
  *
  *   begin: NAME.new ─► write … ─► end: sync, close, rename to NAME, sync of the folder
+ *                              └► abandon: close, remove
  *
  * Until end has returned 0, a crash at any moment leaves the name with its old content or with the
  * whole new file. The first failure ends the work: NAME.new is removed if possible, nothing is
@@ -35,5 +36,7 @@ void atomic_file_begin(struct atomic_file *file, const struct disk *disk, const 
 void atomic_file_write(struct atomic_file *file, const void *from, size_t bytes);
 /* Returns 0, or the negative errno of the first failure. */
 int atomic_file_end(struct atomic_file *file) MUST_USE;
+/* Instead of the end: NAME keeps what it holds. */
+void atomic_file_abandon(struct atomic_file *file);
 
 #endif

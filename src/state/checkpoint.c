@@ -67,18 +67,15 @@ static void remove_before(const struct disk *disk, const char *folder, uint64_t 
     }
 }
 
-enum error checkpoint_save(const struct disk *disk, const char *folder,
-                           const struct checkpoint *checkpoint, struct checkpoint_series *series,
-                           struct problem *problem)
+enum error checkpoint_end(struct checkpoint_writer *writer, struct checkpoint *checkpoint,
+                          struct checkpoint_series *series, struct problem *problem)
 {
-    CHECK(series->good < series->next);
-    const uint64_t generation = series->next++;
-    const enum error error = checkpoint_write(disk, folder, checkpoint, generation, problem);
+    CHECK(series->good < writer->generation && writer->generation < series->next);
+    const enum error error = checkpoint_write_end(writer, checkpoint, problem);
     if (error != OK)
         return error;
-    remove_before(disk, folder, series->good);
-    series->good = generation;
-    CHECK(series->good < series->next);
+    remove_before(writer->disk, writer->folder, series->good);
+    series->good = writer->generation;
     return OK;
 }
 
@@ -93,7 +90,8 @@ static enum error none_of_use(const char *folder, int count, struct problem *pro
 }
 
 enum error checkpoint_load(const struct disk *disk, const char *folder,
-                           struct checkpoint *checkpoint, struct checkpoint_series *series,
+                           struct checkpoint *checkpoint, const struct checkpoint_target *target,
+                           struct checkpoint_series *series,
                            const struct checkpoint_refusal *refusal, struct problem *problem)
 {
     struct look look = {.below = UINT64_MAX};
@@ -109,7 +107,7 @@ enum error checkpoint_load(const struct disk *disk, const char *folder,
             return none_of_use(folder, refused, problem);
         struct problem why;
         const bool found = look.newest != 0;
-        if (!found || checkpoint_read(disk, folder, checkpoint, look.newest, &why) == OK) {
+        if (!found || checkpoint_read(disk, folder, checkpoint, target, look.newest, &why) == OK) {
             CHECK(look.newest <= look.highest);
             *series = (struct checkpoint_series){.next = look.highest + 1, .good = look.newest};
             return found ? OK : problem_set(problem, MISSING, "%.300s: no checkpoint yet", folder);

@@ -5,51 +5,58 @@
 
 #include "state/checkpoint.h"
 
-#define CHECKPOINT_FORMAT   2
-#define CHECKPOINT_FORMAT_1 1 /* its header is the first part of ours */
-#define CHECKPOINT_MAGIC    "hearsayC"
-#define CHECKPOINT_NAME_MAX 32
-#define CHECKPOINT_NAME     "checkpoint-"
+#define CHECKPOINT_FORMAT         3
+#define CHECKPOINT_MAGIC          "hearsayC"
+#define CHECKPOINT_NAME           "checkpoint-"
+#define CHECKPOINT_PART_BYTES_MAX ((size_t)64 << 20) /* of a part: a load takes so much */
+#define CHECKPOINT_THE_END        SNAPSHOT_KINDS     /* the kind of the last record */
 
-/* As it lies in the file; the offsets and meanings stand in checkpoint.h. */
+/* As they lie in the file; the offsets and meanings stand in checkpoint.h. */
 struct checkpoint_header {
     char magic[8];
     uint32_t format;
     uint32_t moments;
-    uint64_t total_bytes;
     uint64_t generation;
-    uint64_t incarnation;
     uint64_t parameters;
-    uint64_t digest;
+    uint32_t part_parameters;
+    uint32_t model_bytes;
+};
+
+struct checkpoint_head {
+    uint32_t kind;
+    uint32_t count;
+    float real;
+    uint32_t amount;
+};
+
+struct checkpoint_numbers {
+    uint64_t incarnation;
     uint64_t samples;
+    uint64_t swarm_samples;
+    uint64_t steps;
     uint64_t epoch;
     uint64_t random_walk;
     uint32_t at;
-    uint32_t model_bytes;
-    uint32_t own_bytes;
     uint32_t batch;
-    uint64_t steps; /* format 1 ends before it */
-    uint64_t swarm_samples;
+    uint64_t digest;
 };
 
-#define CHECKPOINT_HEADER_1_BYTES offsetof(struct checkpoint_header, steps)
-
-_Static_assert(sizeof(struct checkpoint_header) == 112,
-               "no padding: the struct is the file's header");
-_Static_assert(CHECKPOINT_HEADER_1_BYTES == 96, "the length of a header of format 1");
+_Static_assert(sizeof(struct checkpoint_header) == 40 && sizeof(struct checkpoint_head) == 16 &&
+                   sizeof(struct checkpoint_numbers) == 64,
+               "no padding: the structs are what is in the file");
+_Static_assert(CHECKPOINT_THE_END == 5, "the kinds are as in the file");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && sizeof(float) == 4,
                "the file holds little-endian numbers, and so must the memory");
 
-/* The length of the file, from the counts in its header, which are within their limits. */
-uint64_t checkpoint_total_bytes(const struct checkpoint_header *header);
-
-/* Write the file of this generation, and read it. */
-enum error checkpoint_write(const struct disk *disk, const char *folder,
-                            const struct checkpoint *checkpoint, uint64_t generation,
-                            struct problem *problem) MUST_USE;
+/* Writes the rest of a file; what was put before may have failed. */
+enum error checkpoint_write_end(struct checkpoint_writer *writer, struct checkpoint *checkpoint,
+                                struct problem *problem) MUST_USE;
 enum error checkpoint_read(const struct disk *disk, const char *folder,
-                           struct checkpoint *checkpoint, uint64_t generation,
-                           struct problem *problem) MUST_USE;
+                           struct checkpoint *checkpoint, const struct checkpoint_target *target,
+                           uint64_t generation, struct problem *problem) MUST_USE;
+
+/* What a record of base or its updates adds to the digest of the base. */
+uint64_t checkpoint_digest_of(const struct snapshot_record *record);
 
 /* name[CHECKPOINT_NAME_MAX] */
 void checkpoint_name(char *name, uint64_t generation);

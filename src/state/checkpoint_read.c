@@ -1,19 +1,30 @@
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "state/checkpoint_file.h"
 #include "state/checkpoint_owner.h"
-#include "state/checksummed_stream.h"
 
 /* A file being read. */
 struct source {
-    const char *path;                 /* for messages */
-    uint64_t generation;              /* in its name */
-    struct checkpoint_header header;  /* as read */
-    struct problem *problem;          /* takes the sentence of a failure */
-    struct checksummed_reader reader; /* of the file */
+    const char *path;                       /* for messages */
+    uint64_t generation;                    /* in its name */
+    struct checkpoint_header header;        /* as read */
+    struct checkpoint_head head;            /* of the record being read */
+    struct checkpoint_numbers numbers;      /* of the end */
+    struct snapshot_record record;          /* the record */
+    void *memory;                           /* of its part */
+    uint32_t *index;                        /* [SNAPSHOT_ENTRIES_MAX] of its update */
+    int8_t *level;                          /* [SNAPSHOT_ENTRIES_MAX] of its update */
+    size_t end;                             /* entries of the parts so far */
+    uint64_t digest;                        /* of the base so far */
+    const struct checkpoint_target *target; /* who is given the records */
+    struct problem *problem;                /* takes the sentence of a failure */
+    struct checksummed_reader reader;       /* of the file */
 };
 
 static enum error not_read(const struct source *source, int error)
@@ -36,6 +47,8 @@ static enum error take(struct source *source, void *to, size_t bytes)
     return OK;
 }
 
+/* The header. */
+
 /* The checksum holds, so the header is as it was written, by this program or by another. */
 static enum error check_format(const struct source *source)
 {
@@ -43,11 +56,11 @@ static enum error check_format(const struct source *source)
     if (memcmp(header->magic, CHECKPOINT_MAGIC, sizeof header->magic) != 0)
         return problem_set(source->problem, MALFORMED,
                            "%.300s: is no checkpoint; give it another name", source->path);
-    if (header->format != CHECKPOINT_FORMAT && header->format != CHECKPOINT_FORMAT_1)
+    if (header->format != CHECKPOINT_FORMAT)
         return problem_set(source->problem, MISMATCH,
-                           "%.300s: has format %" PRIu32 ", and this program reads formats %d and "
-                           "%d; start it with the program that wrote it",
-                           source->path, header->format, CHECKPOINT_FORMAT_1, CHECKPOINT_FORMAT);
+                           "%.300s: has format %" PRIu32 ", and this program reads format %d; "
+                           "start it with the program that wrote it",
+                           source->path, header->format, CHECKPOINT_FORMAT);
     return OK;
 }
 
@@ -55,9 +68,9 @@ static enum error check_header(const struct source *source, const struct checkpo
 {
     const struct checkpoint_header *header = &source->header;
     if (header->moments > LEARNER_MOMENTS_MAX || header->model_bytes > CHECKPOINT_MODEL_MAX ||
-        header->own_bytes > CHECKPOINT_OWN_MAX || header->parameters > INT32_MAX ||
-        header->generation != source->generation ||
-        header->total_bytes != checkpoint_total_bytes(header))
+        header->parameters > INT32_MAX || header->generation != source->generation ||
+        header->part_parameters == 0 || header->part_parameters > header->parameters ||
+        learner_state_bytes(header->part_parameters, header->moments) > CHECKPOINT_PART_BYTES_MAX)
         return problem_set(source->problem, MALFORMED,
                            "%.300s: its header contradicts itself; it is of no use", source->path);
     if (header->parameters != checkpoint->state.parameters)
@@ -80,14 +93,9 @@ static enum error refuse_owner(const struct source *source, const struct checkpo
 static enum error take_header(struct source *source, const struct checkpoint *checkpoint)
 {
     char model[CHECKPOINT_MODEL_MAX + 1] = "";
-    struct checkpoint_header *header = &source->header;
-    enum error error = take(source, header, CHECKPOINT_HEADER_1_BYTES);
+    enum error error = take(source, &source->header, sizeof source->header);
     if (error == OK)
         error = check_format(source);
-    header->swarm_samples = header->samples;
-    if (error == OK && header->format == CHECKPOINT_FORMAT)
-        error = take(source, (uint8_t *)header + CHECKPOINT_HEADER_1_BYTES,
-                     sizeof *header - CHECKPOINT_HEADER_1_BYTES);
     if (error == OK)
         error = check_header(source, checkpoint);
     if (error == OK)
@@ -97,80 +105,193 @@ static enum error take_header(struct source *source, const struct checkpoint *ch
     return error;
 }
 
-static enum error take_moments(struct source *source, const struct learner_state *state)
+/* The records. */
+
+static enum error makes_no_sense(const struct source *source)
 {
-    const size_t bytes = state->parameters * sizeof(float);
-    const bool are_ours = source->header.moments == state->moments;
+    return problem_set(source->problem, MALFORMED,
+                       "%.300s: a record after %zu of its entries makes no sense; it is of no use",
+                       source->path, source->end);
+}
+
+/* The file's numbers of entries and moments, and ours, of which it may have others. */
+static enum error take_moments(struct source *source, const struct learner_state *part)
+{
+    const size_t bytes = part->parameters * sizeof(float);
+    const bool are_ours = source->header.moments == part->moments;
     enum error error = OK;
-    CHECK(source->header.moments <= LEARNER_MOMENTS_MAX && state->moments <= LEARNER_MOMENTS_MAX);
     for (uint32_t i = 0; i < source->header.moments && error == OK; i++)
-        error = take(source, are_ours ? state->moment[i] : NULL, bytes);
-    for (uint32_t i = 0; i < state->moments && !are_ours; i++)
-        memset(state->moment[i], 0, bytes);
+        error = take(source, are_ours ? part->moment[i] : NULL, bytes);
+    for (uint32_t i = 0; i < part->moments && !are_ours; i++)
+        memset(part->moment[i], 0, bytes);
     return error;
 }
 
-static enum error take_vectors(struct source *source, const struct learner_state *state)
+static enum error take_part(struct source *source)
 {
-    const size_t bytes = state->parameters * sizeof(float);
-    CHECK(source->header.parameters == state->parameters);
-    enum error error = take(source, state->base, bytes);
+    struct learner_state *part = &source->record.part;
+    const struct checkpoint_header *header = &source->header;
+    const size_t left = header->parameters - source->end;
+    part->first = source->end;
+    part->parameters = left < header->part_parameters ? left : header->part_parameters;
+    const size_t bytes = part->parameters * sizeof(float);
+    if (left == 0 || source->head.count != part->parameters)
+        return makes_no_sense(source);
+    enum error error = take(source, part->base, bytes);
     if (error == OK)
-        error = take(source, state->base_at_last_publish, bytes);
+        error = take(source, part->base_at_last_publish, bytes);
     if (error == OK)
-        error = take(source, state->weights, bytes);
-    return error == OK ? take_moments(source, state) : error;
+        error = take(source, part->weights, bytes);
+    if (error == OK)
+        error = take_moments(source, part);
+    source->end += part->parameters;
+    return error;
 }
 
-static enum error take_end(struct source *source, const struct learner_state *state)
+static bool is_in_order(const struct update *update, size_t end)
+{
+    for (uint32_t i = 0; i < update->count; i++)
+        if (update->index[i] >= end || (i > 0 && update->index[i] <= update->index[i - 1]) ||
+            update->level[i] < -LEVEL_MAX)
+            return false;
+    return true;
+}
+
+static enum error take_update(struct source *source)
+{
+    struct update *update = &source->record.update;
+    const struct checkpoint_head *head = &source->head;
+    *update = (struct update){.tau = head->real,
+                              .amount = head->amount,
+                              .count = head->count,
+                              .index = source->index,
+                              .level = source->level};
+    if (!(head->real > 0 && head->real <= TAU_MAX) || head->amount > AMOUNT_MAX ||
+        head->count > SNAPSHOT_ENTRIES_MAX)
+        return makes_no_sense(source);
+    enum error error = take(source, update->index, update->count * sizeof *update->index);
+    if (error == OK)
+        error = take(source, update->level, update->count * sizeof *update->level);
+    return error == OK && !is_in_order(update, source->end) ? makes_no_sense(source) : error;
+}
+
+static enum error take_outer_step(struct source *source)
+{
+    source->record.beta = source->head.real;
+    return isfinite(source->head.real) && source->end > 0 ? OK : makes_no_sense(source);
+}
+
+static enum error take_record(struct source *source)
+{
+    struct snapshot_record *record = &source->record;
+    enum error error;
+    record->kind = (enum snapshot_kind)source->head.kind;
+    record->end = source->end;
+    switch (record->kind) {
+    case SNAPSHOT_PART:
+        error = take_part(source);
+        break;
+    case SNAPSHOT_APPLIED:
+    case SNAPSHOT_OWN:
+        error = take_update(source);
+        break;
+    case SNAPSHOT_OUTER_STEP:
+        error = take_outer_step(source);
+        break;
+    default:
+        error = makes_no_sense(source);
+    }
+    if (error != OK)
+        return error;
+    source->digest = digest_add(source->digest, checkpoint_digest_of(record));
+    if (source->target->replay)
+        source->target->replay(source->target->self, record);
+    return OK;
+}
+
+/* The end. */
+
+static enum error check_end(struct source *source)
 {
     const enum error error = checksummed_read_end(&source->reader);
     if (error == FAILED)
         return not_read(source, source->reader.error);
     if (error != OK)
         return problem_set(source->problem, MALFORMED,
-                           "%.300s: is longer than its header says; check the disk", source->path);
-    if (learner_state_digest(state) != source->header.digest)
+                           "%.300s: goes on after its end; check the disk", source->path);
+    if (source->digest != source->numbers.digest)
         return problem_set(source->problem, MALFORMED,
-                           "%.300s: its base does not have the digest in its header; check this "
+                           "%.300s: its base does not have the digest at its end; check this "
                            "machine's memory",
                            source->path);
     return OK;
 }
 
+static enum error take_end(struct source *source, struct checkpoint *checkpoint)
+{
+    if (source->end != source->header.parameters || source->head.count > CHECKPOINT_OWN_MAX)
+        return makes_no_sense(source);
+    enum error error = take(source, checkpoint->own, source->head.count);
+    if (error == OK)
+        error = take(source, &source->numbers, sizeof source->numbers);
+    return error == OK ? check_end(source) : error;
+}
+
+static enum error take_records(struct source *source, struct checkpoint *checkpoint)
+{
+    for (;;) {
+        enum error error = take(source, &source->head, sizeof source->head);
+        if (error == OK && source->head.kind == CHECKPOINT_THE_END)
+            return take_end(source, checkpoint);
+        if (error == OK)
+            error = take_record(source);
+        if (error != OK)
+            return error;
+    }
+}
+
 static enum error take_all(struct source *source, struct checkpoint *checkpoint)
 {
     enum error error = take_header(source, checkpoint);
-    if (error == OK)
-        error = take(source, checkpoint->own, source->header.own_bytes);
-    if (error == OK)
-        error = take_vectors(source, &checkpoint->state);
-    if (error == OK)
-        error = take_end(source, &checkpoint->state);
+    if (error != OK)
+        return error;
+    const size_t entries = source->header.part_parameters;
+    const uint32_t moments = checkpoint->state.moments;
+    source->memory = malloc(learner_state_bytes(entries, moments));
+    source->index = malloc(SNAPSHOT_ENTRIES_MAX * sizeof *source->index);
+    source->level = malloc(SNAPSHOT_ENTRIES_MAX * sizeof *source->level);
+    CHECK(source->memory && source->index && source->level);
+    learner_state_init(&source->record.part, source->memory, entries, moments);
+    error = take_records(source, checkpoint);
+    free(source->memory);
+    free(source->index);
+    free(source->level);
     return error;
 }
 
-static void copy_numbers(const struct checkpoint_header *header, struct checkpoint *checkpoint)
+static void copy_numbers(const struct source *source, struct checkpoint *checkpoint)
 {
-    CHECK(header->own_bytes <= CHECKPOINT_OWN_MAX);
-    checkpoint->own_bytes = header->own_bytes;
-    checkpoint->incarnation = header->incarnation;
-    checkpoint->digest = header->digest;
-    checkpoint->state.steps = header->moments == checkpoint->state.moments ? header->steps : 0;
-    checkpoint->state.samples = header->samples;
-    checkpoint->state.swarm_samples = header->swarm_samples;
-    checkpoint->state.epoch = header->epoch;
-    checkpoint->state.at = header->at;
-    checkpoint->state.batch = header->batch;
-    checkpoint->state.random_walk = header->random_walk;
+    const struct checkpoint_numbers *numbers = &source->numbers;
+    struct learner_state *state = &checkpoint->state;
+    checkpoint->own_bytes = source->head.count;
+    checkpoint->incarnation = numbers->incarnation;
+    checkpoint->digest = numbers->digest;
+    state->steps = source->header.moments == state->moments ? numbers->steps : 0;
+    state->samples = numbers->samples;
+    state->swarm_samples = numbers->swarm_samples;
+    state->epoch = numbers->epoch;
+    state->at = numbers->at;
+    state->batch = numbers->batch;
+    state->random_walk = numbers->random_walk;
 }
 
 enum error checkpoint_read(const struct disk *disk, const char *folder,
-                           struct checkpoint *checkpoint, uint64_t generation,
-                           struct problem *problem)
+                           struct checkpoint *checkpoint, const struct checkpoint_target *target,
+                           uint64_t generation, struct problem *problem)
 {
     char name[CHECKPOINT_NAME_MAX], path[DISK_PATH_MAX] = "";
-    struct source source = {.path = path, .generation = generation, .problem = problem};
+    struct source source = {
+        .path = path, .generation = generation, .target = target, .problem = problem};
     CHECK(generation > 0);
     checkpoint_name(name, generation);
     int handle = disk_path(path, folder, name, "");
@@ -182,6 +303,6 @@ enum error checkpoint_read(const struct disk *disk, const char *folder,
     const enum error error = take_all(&source, checkpoint);
     (void)disk->close(disk->self, handle);
     if (error == OK)
-        copy_numbers(&source.header, checkpoint);
+        copy_numbers(&source, checkpoint);
     return error;
 }

@@ -3,9 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "state/atomic_file.h"
+#include "base/digest.h"
 #include "state/checkpoint_file.h"
-#include "state/checksummed_stream.h"
 
 void checkpoint_name(char *name, uint64_t generation)
 {
@@ -13,79 +12,129 @@ void checkpoint_name(char *name, uint64_t generation)
     CHECK(length > 0 && length < CHECKPOINT_NAME_MAX);
 }
 
-uint64_t checkpoint_total_bytes(const struct checkpoint_header *header)
+/* Linear: so the digest of the end follows from what was written, and nothing is kept for it. */
+uint64_t checkpoint_digest_of(const struct snapshot_record *record)
 {
-    const size_t bytes =
-        header->format == CHECKPOINT_FORMAT_1 ? CHECKPOINT_HEADER_1_BYTES : sizeof *header;
-    return checksummed_file_bytes(bytes + header->model_bytes + header->own_bytes +
-                                  (3 + header->moments) * header->parameters * sizeof(float));
+    const struct learner_state *part = &record->part;
+    uint64_t digest = 0;
+    if (record->kind == SNAPSHOT_APPLIED || record->kind == SNAPSHOT_OWN)
+        return digest_of_update(&record->update);
+    if (record->kind != SNAPSHOT_PART)
+        return 0;
+    for (size_t i = 0; i < part->parameters; i++)
+        digest = digest_add(digest,
+                            digest_of_entry((uint32_t)(part->first + i), (uint32_t)part->base[i]));
+    return digest;
 }
 
-static struct checkpoint_header header_of(const struct checkpoint *checkpoint, uint64_t generation)
+void checkpoint_begin(struct checkpoint_writer *writer, const struct disk *disk, const char *folder,
+                      const struct checkpoint *checkpoint, size_t part_parameters,
+                      struct checkpoint_series *series)
 {
     const struct learner_state *state = &checkpoint->state;
     const size_t model_bytes = strlen(checkpoint->model);
-    CHECK(model_bytes <= CHECKPOINT_MODEL_MAX && checkpoint->own_bytes <= CHECKPOINT_OWN_MAX);
+    CHECK(model_bytes <= CHECKPOINT_MODEL_MAX && series->good < series->next);
+    CHECK(part_parameters > 0 && part_parameters <= state->parameters);
     CHECK(state->parameters <= INT32_MAX);
-    struct checkpoint_header header = {
+    writer->disk = disk;
+    writer->folder = folder;
+    writer->generation = series->next++;
+    writer->digest = 0;
+    const struct checkpoint_header header = {
         .magic = CHECKPOINT_MAGIC,
         .format = CHECKPOINT_FORMAT,
         .moments = state->moments,
-        .generation = generation,
-        .incarnation = checkpoint->incarnation,
+        .generation = writer->generation,
         .parameters = state->parameters,
-        .digest = learner_state_digest(state),
+        .part_parameters = (uint32_t)part_parameters,
+        .model_bytes = (uint32_t)model_bytes,
+    };
+    checkpoint_name(writer->name, writer->generation);
+    atomic_file_begin(&writer->file, disk, folder, writer->name, ATOMIC_FILE_PRIVATE);
+    checksummed_writer_init(&writer->stream, &writer->file, writer->generation);
+    checksummed_write(&writer->stream, &header, sizeof header);
+    checksummed_write(&writer->stream, checkpoint->model, model_bytes);
+}
+
+static void write_head(struct checkpoint_writer *writer, uint32_t kind, uint32_t count, float real,
+                       uint32_t amount)
+{
+    const struct checkpoint_head head = {kind, count, real, amount};
+    checksummed_write(&writer->stream, &head, sizeof head);
+}
+
+static void write_part(struct checkpoint_writer *writer, const struct learner_state *part)
+{
+    const size_t bytes = part->parameters * sizeof(float);
+    CHECK(part->parameters > 0 && part->moments <= LEARNER_MOMENTS_MAX);
+    write_head(writer, SNAPSHOT_PART, (uint32_t)part->parameters, 0, 0);
+    checksummed_write(&writer->stream, part->base, bytes);
+    checksummed_write(&writer->stream, part->base_at_last_publish, bytes);
+    checksummed_write(&writer->stream, part->weights, bytes);
+    for (uint32_t i = 0; i < part->moments; i++)
+        checksummed_write(&writer->stream, part->moment[i], bytes);
+}
+
+static void write_update(struct checkpoint_writer *writer, enum snapshot_kind kind,
+                         const struct update *update)
+{
+    CHECK(update->count > 0 && update->count <= SNAPSHOT_ENTRIES_MAX);
+    write_head(writer, kind, update->count, update->tau, update->amount);
+    checksummed_write(&writer->stream, update->index, update->count * sizeof *update->index);
+    checksummed_write(&writer->stream, update->level, update->count * sizeof *update->level);
+}
+
+void checkpoint_put(struct checkpoint_writer *writer, const struct snapshot_record *record)
+{
+    writer->digest = digest_add(writer->digest, checkpoint_digest_of(record));
+    if (record->kind == SNAPSHOT_PART)
+        write_part(writer, &record->part);
+    else if (record->kind == SNAPSHOT_OUTER_STEP)
+        write_head(writer, SNAPSHOT_OUTER_STEP, 0, record->beta, 0);
+    else
+        write_update(writer, record->kind, &record->update);
+}
+
+static void write_the_end(struct checkpoint_writer *writer, const struct checkpoint *checkpoint)
+{
+    const struct learner_state *state = &checkpoint->state;
+    const struct checkpoint_numbers numbers = {
+        .incarnation = checkpoint->incarnation,
         .samples = state->samples,
+        .swarm_samples = state->swarm_samples,
+        .steps = state->steps,
         .epoch = state->epoch,
         .random_walk = state->random_walk,
         .at = state->at,
-        .model_bytes = (uint32_t)model_bytes,
-        .own_bytes = (uint32_t)checkpoint->own_bytes,
         .batch = state->batch,
-        .steps = state->steps,
-        .swarm_samples = state->swarm_samples,
+        .digest = checkpoint->digest,
     };
-    header.total_bytes = checkpoint_total_bytes(&header);
-    return header;
+    CHECK(checkpoint->own_bytes <= CHECKPOINT_OWN_MAX);
+    write_head(writer, CHECKPOINT_THE_END, (uint32_t)checkpoint->own_bytes, 0, 0);
+    checksummed_write(&writer->stream, checkpoint->own, checkpoint->own_bytes);
+    checksummed_write(&writer->stream, &numbers, sizeof numbers);
+    checksummed_write_end(&writer->stream);
 }
 
-static void write_stream(struct atomic_file *file, const struct checkpoint *checkpoint,
-                         uint64_t generation)
+enum error checkpoint_write_end(struct checkpoint_writer *writer, struct checkpoint *checkpoint,
+                                struct problem *problem)
 {
-    const struct learner_state *state = &checkpoint->state;
-    const struct checkpoint_header header = header_of(checkpoint, generation);
-    const size_t bytes = state->parameters * sizeof(float);
-    struct checksummed_writer writer;
-    checksummed_writer_init(&writer, file, generation);
-    checksummed_write(&writer, &header, sizeof header);
-    checksummed_write(&writer, checkpoint->model, header.model_bytes);
-    checksummed_write(&writer, checkpoint->own, header.own_bytes);
-    checksummed_write(&writer, state->base, bytes);
-    checksummed_write(&writer, state->base_at_last_publish, bytes);
-    checksummed_write(&writer, state->weights, bytes);
-    for (uint32_t i = 0; i < state->moments; i++)
-        checksummed_write(&writer, state->moment[i], bytes);
-    checksummed_write_end(&writer);
-}
-
-enum error checkpoint_write(const struct disk *disk, const char *folder,
-                            const struct checkpoint *checkpoint, uint64_t generation,
-                            struct problem *problem)
-{
-    struct atomic_file file;
-    char name[CHECKPOINT_NAME_MAX], path[DISK_PATH_MAX];
-    checkpoint_name(name, generation);
-    atomic_file_begin(&file, disk, folder, name, ATOMIC_FILE_PRIVATE);
-    if (file.error == 0)
-        write_stream(&file, checkpoint, generation);
-    const int error = atomic_file_end(&file);
+    char path[DISK_PATH_MAX];
+    checkpoint->digest = writer->digest;
+    write_the_end(writer, checkpoint);
+    const int error = atomic_file_end(&writer->file);
     if (error == 0)
         return OK;
     /* The name may be there and not durable: a generation reported as failed must not come back. */
-    if (disk_path(path, folder, name, "") == 0)
-        (void)disk->remove(disk->self, path);
+    if (disk_path(path, writer->folder, writer->name, "") == 0)
+        (void)writer->disk->remove(writer->disk->self, path);
     return problem_set(problem, FAILED,
                        "%.300s: a checkpoint cannot be saved: %s; what was saved before still "
                        "holds: check that the disk has room and is sound",
-                       folder, strerror(-error));
+                       writer->folder, strerror(-error));
+}
+
+void checkpoint_abandon(struct checkpoint_writer *writer)
+{
+    atomic_file_abandon(&writer->file);
 }

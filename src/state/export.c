@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "state/base_version.h"
 
@@ -10,21 +11,28 @@ void export_path(char path[static BASE_PATH_BYTES], const char *folder)
     (void)snprintf(path, BASE_PATH_BYTES, "%s/base.safetensors", folder);
 }
 
-enum error export_save(const struct export *file, struct learner_state *state,
+/* Each number in the place of its integer. */
+static const float *to_numbers(int32_t *units, size_t parameters)
+{
+    for (size_t c = 0; c < parameters; c++) {
+        const float number = QUANTUM * (float)units[c];
+        memcpy(&units[c], &number, sizeof number);
+    }
+    return (const float *)(const void *)units;
+}
+
+enum error export_save(const struct export *file, int32_t *units, uint64_t digest,
                        const uint8_t *history, size_t history_bytes, struct problem *problem)
 {
     struct safetensors_about about = file->about;
-    CHECK(state->parameters == model_parameters(file->model));
+    const float *numbers = to_numbers(units, model_parameters(file->model));
     char *version = malloc(SAFETENSORS_VERSION_MAX);
     CHECK(version);
     base_version_text(history, history_bytes, version, SAFETENSORS_VERSION_MAX);
-    for (size_t c = 0; c < state->parameters; c++)
-        state->weights[c] = QUANTUM * (float)state->base[c];
-    about.digest = learner_state_digest(state);
+    about.digest = digest;
     about.samples = base_version_samples(history, history_bytes);
     about.version = version;
-    const enum error error =
-        safetensors_save(file->path, file->model, &about, state->weights, problem);
+    const enum error error = safetensors_save(file->path, file->model, &about, numbers, problem);
     free(version);
     return error;
 }

@@ -1,6 +1,6 @@
 /* The base as a file for anybody: base.safetensors in a node's folder.
  *
- *   state (base), history ─► export_save ─► safetensors.h ─► STATE_DIR/base.safetensors
+ *   base, history ─► export_save ─► safetensors.h ─► STATE_DIR/base.safetensors
  *
  * It is written after each checkpoint, so the model can be had while it trains and after a crash.
  * Nodes of equal version whose data is normalised alike write equal files, byte for byte. Held by
@@ -10,7 +10,6 @@
 #define HEARSAY_STATE_EXPORT_H
 
 #include "state/safetensors.h"
-#include "training/learner_state.h"
 
 #define BASE_PATH_BYTES 1056
 
@@ -23,10 +22,10 @@ struct export
 
 void export_path(char path[static BASE_PATH_BYTES], const char *folder);
 
-/* Writes the base of the state, which is the sum of the rumors in history (version.h). The state's
- * weights are overwritten: they are the buffer. Fails as safetensors_save. May run in a thread of
- * its own. */
-enum error export_save(const struct export *file, struct learner_state *state,
+/* Writes the base units[P], which has this digest and is the sum of the rumors in history
+ * (version.h). The units are overwritten: they are the buffer. Fails as safetensors_save. May run
+ * in a thread of its own. */
+enum error export_save(const struct export *file, int32_t *units, uint64_t digest,
                        const uint8_t *history, size_t history_bytes,
                        struct problem *problem) MUST_USE;
 

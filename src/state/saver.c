@@ -1,64 +1,107 @@
 #include "state/saver.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-#include "state/disk.h"
+#include "base/arena.h"
 
-#define LARGE_PAGE ((size_t)2 << 20)
+/* How the save under way is to end. */
+enum verdict { GOES_ON, ENDS, ABANDONED, TOO_SLOW };
 
 struct saver {
     struct saver_options options;    /* as given */
-    void *memory;                    /* of the state's vectors */
-    struct checkpoint checkpoint;    /* what is written, and was loaded */
+    struct arena arena;              /* of the queue */
+    struct snapshot_queue queue;     /* from the learner */
+    struct checkpoint checkpoint;    /* what was loaded, and what the end of a file says */
     struct checkpoint_series series; /* where the next save stands */
+    struct checkpoint_writer writer; /* of the file under way */
 
-    bool is_running;       /* there is a thread, not yet joined */
-    pthread_t thread;      /* touches the memory, or writes the checkpoint and the base */
-    atomic_bool has_ended; /* set by the thread: its result is in saved */
-    struct saved saved;    /* how the save has ended */
+    bool is_running;            /* there is a thread, not yet joined */
+    bool is_asked;              /* the learner is to take a part, and has not answered */
+    size_t taken;               /* entries of the parts that it has taken */
+    pthread_t thread;           /* writes the checkpoint and the base */
+    pthread_mutex_t mutex;      /* for falling asleep and waking up */
+    pthread_cond_t moved;       /* a record, room for one, or a verdict has come */
+    _Atomic(int) verdict;       /* an enum verdict: the loop's to set, once in a save */
+    int32_t *units;             /* [P]: the base as it was written; the thread's */
+    atomic_bool has_ended;      /* set by the thread: it has a result */
+    struct saver_result result; /* how the save has ended */
 };
 
-/* In large pages, if the system has them: the learner waits while they are written. */
-static void *take(size_t bytes)
+static size_t queue_bytes(const struct saver_options *options)
 {
-    const size_t whole = (bytes + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
-    void *memory = bytes < LARGE_PAGE ? malloc(bytes) : aligned_alloc(LARGE_PAGE, whole);
-    CHECK(memory);
-    if (bytes >= LARGE_PAGE)
-        (void)madvise(memory, whole, MADV_HUGEPAGE);
-    return memory;
+    return snapshot_queue_bytes(options->part_parameters, options->moments, options->entries);
+}
+
+size_t saver_queue_bytes(const struct saver_options *options)
+{
+    return queue_bytes(options);
+}
+
+size_t saver_base_bytes(const struct saver_options *options)
+{
+    return options->parameters * sizeof(int32_t);
+}
+
+/* Any thread's: whoever sleeps is to look again. */
+static void move(void *waker)
+{
+    struct saver *saver = waker;
+    CHECK(pthread_mutex_lock(&saver->mutex) == 0);
+    CHECK(pthread_cond_broadcast(&saver->moved) == 0);
+    CHECK(pthread_mutex_unlock(&saver->mutex) == 0);
 }
 
 struct saver *saver_new(const struct saver_options *options)
 {
     struct saver *saver = calloc(1, sizeof *saver);
-    CHECK(saver && options->own_max <= CHECKPOINT_OWN_MAX);
+    CHECK(saver && options->wake);
     saver->options = *options;
-    saver->memory = take(learner_state_bytes(options->parameters, options->moments));
+    arena_init(&saver->arena, queue_bytes(options));
+    snapshot_queue_init(&saver->queue, &saver->arena, options->parameters, options->part_parameters,
+                        options->moments, options->entries);
+    saver->queue.wake = move;
+    saver->queue.waker = saver;
     saver->checkpoint.model = options->model;
     saver->checkpoint.own = malloc(CHECKPOINT_OWN_MAX);
     CHECK(saver->checkpoint.own);
-    learner_state_init(&saver->checkpoint.state, saver->memory, options->parameters,
-                       options->moments);
+    saver->checkpoint.state.parameters = options->parameters;
+    saver->checkpoint.state.moments = options->moments;
+    atomic_init(&saver->verdict, GOES_ON);
     atomic_init(&saver->has_ended, false);
+    CHECK(pthread_mutex_init(&saver->mutex, NULL) == 0);
+    CHECK(pthread_cond_init(&saver->moved, NULL) == 0);
     return saver;
+}
+
+static void replay(void *learner, const struct snapshot_record *record)
+{
+    learner_replay(learner, record);
 }
 
 enum error saver_load(struct saver *saver, struct learner *learner,
                       const struct checkpoint_refusal *refusal, const uint8_t **own,
                       size_t *own_bytes, struct problem *problem)
 {
-    const enum error error = checkpoint_load(disk_real(), saver->options.folder, &saver->checkpoint,
-                                             &saver->series, refusal, problem);
+    const struct checkpoint_target target = {.self = learner, .replay = replay};
+    struct checkpoint *checkpoint = &saver->checkpoint;
+    const enum error error = checkpoint_load(saver->options.disk, saver->options.folder, checkpoint,
+                                             &target, &saver->series, refusal, problem);
     if (error != OK)
         return error;
-    learner_restore(learner, &saver->checkpoint.state);
-    *own = saver->checkpoint.own;
-    *own_bytes = saver->checkpoint.own_bytes;
+    struct learner_state numbers = checkpoint->state;
+    numbers.parameters = 0;
+    learner_restore(learner, &numbers);
+    *own = checkpoint->own;
+    *own_bytes = checkpoint->own_bytes;
+    if (learner_digest(learner) != checkpoint->digest)
+        return problem_set(problem, FAILED,
+                           "the base that was read from %.300s is not the one that was saved: a "
+                           "defect or broken memory",
+                           saver->options.folder);
     return OK;
 }
 
@@ -68,75 +111,185 @@ uint64_t saver_generation(const struct saver *saver)
     return saver->series.good;
 }
 
+struct snapshot_queue *saver_queue(struct saver *saver)
+{
+    return &saver->queue;
+}
+
 bool saver_is_busy(const struct saver *saver)
 {
     return saver->is_running;
 }
 
-struct learner_state *saver_state(struct saver *saver)
+/* The thread. */
+
+static void keep_part(struct saver *saver, const struct learner_state *part)
 {
-    CHECK(!saver->is_running);
-    return &saver->checkpoint.state;
+    struct learner_state *numbers = &saver->checkpoint.state;
+    memcpy(saver->units + part->first, part->base, part->parameters * sizeof *part->base);
+    *numbers = *part; /* those of the last part are those of the end */
+    numbers->parameters = saver->options.parameters;
 }
 
-uint8_t *saver_own(struct saver *saver)
+/* The base wraps. */
+static void keep_update(struct saver *saver, const struct update *update)
 {
-    CHECK(!saver->is_running);
-    return saver->checkpoint.own;
+    for (uint32_t i = 0; i < update->count; i++) {
+        uint32_t units;
+        int32_t *entry = &saver->units[update->index[i]];
+        memcpy(&units, entry, sizeof units);
+        const int level = update->level[i];
+        units += update->amount * (uint32_t)level;
+        memcpy(entry, &units, sizeof units);
+    }
 }
 
-static void end(struct saver *saver)
+static void write_record(struct saver *saver, const struct snapshot_record *record)
 {
+    checkpoint_put(&saver->writer, record);
+    if (record->kind == SNAPSHOT_PART)
+        keep_part(saver, &record->part);
+    else if (record->kind != SNAPSHOT_OUTER_STEP)
+        keep_update(saver, &record->update);
+}
+
+/* The next record; or NULL when the verdict has come and the queue is empty. */
+static const struct snapshot_record *next_record(struct saver *saver)
+{
+    const struct snapshot_record *record;
+    CHECK(pthread_mutex_lock(&saver->mutex) == 0);
+    for (;;) {
+        const int verdict = atomic_load(&saver->verdict); /* before the queue: it comes last */
+        record = snapshot_next(&saver->queue);
+        if (record || verdict != GOES_ON)
+            break;
+        CHECK(pthread_cond_wait(&saver->moved, &saver->mutex) == 0);
+    }
+    CHECK(pthread_mutex_unlock(&saver->mutex) == 0);
+    return record;
+}
+
+static void write_records(struct saver *saver)
+{
+    for (const struct snapshot_record *record; (record = next_record(saver));) {
+        const bool is_part = record->kind == SNAPSHOT_PART;
+        if (atomic_load(&saver->verdict) < ABANDONED)
+            write_record(saver, record);
+        snapshot_done(&saver->queue);
+        if (!is_part)
+            continue;
+        move(saver);
+        saver->options.wake(saver->options.waker);
+    }
+}
+
+static void write_end(struct saver *saver)
+{
+    struct checkpoint *checkpoint = &saver->checkpoint;
+    struct saver_result *result = &saver->result;
+    result->error = checkpoint_end(&saver->writer, checkpoint, &saver->series, &result->problem);
+    result->has_checkpoint = result->error == OK;
+    if (result->has_checkpoint)
+        result->error = export_save(&saver->options.base, saver->units, checkpoint->digest,
+                                    checkpoint->own, checkpoint->own_bytes, &result->problem);
+}
+
+static void abandon(struct saver *saver)
+{
+    checkpoint_abandon(&saver->writer);
+    if (atomic_load(&saver->verdict) == TOO_SLOW)
+        saver->result.error = problem_set(
+            &saver->result.problem, FAILED,
+            "%.300s: a checkpoint was abandoned, because the disk writes slower than rumors come; "
+            "what was saved before still holds, and the next one is tried in its time",
+            saver->options.folder);
+}
+
+/* Woken by the learner, it does not take the processor from it. */
+static void give_way(void)
+{
+    const struct sched_param none = {0};
+    (void)pthread_setschedparam(pthread_self(), SCHED_BATCH, &none);
+}
+
+static void *run(void *argument)
+{
+    struct saver *saver = argument;
+    give_way();
+    saver->result = (struct saver_result){.error = OK};
+    saver->units = malloc(saver_base_bytes(&saver->options));
+    CHECK(saver->units);
+    checkpoint_begin(&saver->writer, saver->options.disk, saver->options.folder, &saver->checkpoint,
+                     saver->options.part_parameters, &saver->series);
+    write_records(saver);
+    if (atomic_load(&saver->verdict) == ENDS)
+        write_end(saver);
+    else
+        abandon(saver);
+    free(saver->units);
     atomic_store(&saver->has_ended, true);
     saver->options.wake(saver->options.waker);
-}
-
-static void *touch_thread(void *argument)
-{
-    struct saver *saver = argument;
-    CHECK(saver->is_running);
-    memset(saver->memory, 0,
-           learner_state_bytes(saver->options.parameters, saver->options.moments));
-    saver->saved = (struct saved){.error = OK};
-    end(saver);
     return NULL;
 }
 
-static void *write_thread(void *argument)
-{
-    struct saver *saver = argument;
-    struct checkpoint *checkpoint = &saver->checkpoint;
-    struct saved *saved = &saver->saved;
-    CHECK(saver->is_running);
-    saved->error = checkpoint_save(disk_real(), saver->options.folder, checkpoint, &saver->series,
-                                   &saved->problem);
-    saved->has_checkpoint = saved->error == OK;
-    if (saved->has_checkpoint)
-        saved->error = export_save(&saver->options.base, &checkpoint->state, checkpoint->own,
-                                   checkpoint->own_bytes, &saved->problem);
-    end(saver);
-    return NULL;
-}
+/* The loop. */
 
-static void begin(struct saver *saver, void *(*run)(void *))
+void saver_begin(struct saver *saver)
 {
-    CHECK(!saver->is_running);
+    CHECK(!saver->is_running && !snapshot_next(&saver->queue));
+    atomic_store(&saver->verdict, GOES_ON);
     atomic_store(&saver->has_ended, false);
+    saver->taken = 0;
+    saver->is_asked = false;
     saver->is_running = true;
     CHECK(pthread_create(&saver->thread, NULL, run, saver) == 0);
 }
 
-void saver_touch(struct saver *saver)
+bool saver_next(struct saver *saver, size_t *first)
 {
-    begin(saver, touch_thread);
+    if (!saver->is_running || saver->is_asked || atomic_load(&saver->verdict) != GOES_ON ||
+        saver->taken == saver->options.parameters || !snapshot_has_room(&saver->queue))
+        return false;
+    saver->is_asked = true;
+    *first = saver->taken;
+    return true;
 }
 
-void saver_write(struct saver *saver, size_t own_bytes, uint64_t incarnation)
+enum saver_taken saver_on_taken(struct saver *saver, size_t entries)
 {
-    CHECK(!saver->is_running && own_bytes <= CHECKPOINT_OWN_MAX);
+    CHECK(saver->is_running && saver->is_asked);
+    CHECK(entries <= saver->options.parameters - saver->taken);
+    saver->is_asked = false;
+    saver->taken += entries;
+    if (entries == 0)
+        return SAVER_BROKEN;
+    return saver->taken == saver->options.parameters ? SAVER_WHOLE : SAVER_MORE;
+}
+
+uint8_t *saver_own(struct saver *saver)
+{
+    CHECK(!saver->is_running || atomic_load(&saver->verdict) == GOES_ON);
+    return saver->checkpoint.own;
+}
+
+static void give_verdict(struct saver *saver, enum verdict verdict)
+{
+    CHECK(saver->is_running && atomic_load(&saver->verdict) == GOES_ON && verdict != GOES_ON);
+    atomic_store(&saver->verdict, verdict);
+    move(saver);
+}
+
+void saver_end(struct saver *saver, size_t own_bytes, uint64_t incarnation)
+{
+    CHECK(saver->taken == saver->options.parameters && own_bytes <= CHECKPOINT_OWN_MAX);
     saver->checkpoint.own_bytes = own_bytes;
     saver->checkpoint.incarnation = incarnation;
-    begin(saver, write_thread);
+    give_verdict(saver, ENDS);
+}
+
+void saver_abandon(struct saver *saver, bool is_slow)
+{
+    give_verdict(saver, is_slow ? TOO_SLOW : ABANDONED);
 }
 
 static void join(struct saver *saver)
@@ -146,31 +299,63 @@ static void join(struct saver *saver)
     saver->is_running = false;
 }
 
-bool saver_took(struct saver *saver, struct saved *saved)
+bool saver_took(struct saver *saver, struct saver_result *result)
 {
     if (!saver->is_running || !atomic_load(&saver->has_ended))
         return false;
     join(saver);
-    *saved = saver->saved;
+    *result = saver->result;
     return true;
 }
 
-enum error saver_wait(struct saver *saver, struct problem *problem)
+/* One that has all its parts is ended, any other is abandoned. */
+static void stop(struct saver *saver)
 {
     if (!saver->is_running)
-        return OK;
+        return;
+    if (atomic_load(&saver->verdict) == GOES_ON)
+        saver_abandon(saver, false);
     join(saver);
-    *problem = saver->saved.problem;
-    return saver->saved.error;
+}
+
+static void wait_for_room(struct saver *saver)
+{
+    CHECK(pthread_mutex_lock(&saver->mutex) == 0);
+    while (!snapshot_has_room(&saver->queue))
+        CHECK(pthread_cond_wait(&saver->moved, &saver->mutex) == 0);
+    CHECK(pthread_mutex_unlock(&saver->mutex) == 0);
+}
+
+static void save_part(void *learner, struct learner_state *part)
+{
+    learner_save(learner, part);
+}
+
+enum error saver_save(struct saver *saver, struct learner *learner, uint64_t incarnation,
+                      size_t (*fill)(void *context, uint8_t *own), void *context,
+                      struct problem *problem)
+{
+    size_t first;
+    stop(saver);
+    saver_begin(saver);
+    while (saver_next(saver, &first)) {
+        (void)saver_on_taken(saver, snapshot_take(&saver->queue, first, save_part, learner));
+        wait_for_room(saver);
+    }
+    saver_end(saver, fill(context, saver_own(saver)), incarnation);
+    join(saver);
+    *problem = saver->result.problem;
+    return saver->result.error;
 }
 
 void saver_free(struct saver *saver)
 {
     if (!saver)
         return;
-    if (saver->is_running)
-        join(saver);
-    free(saver->memory);
+    stop(saver);
+    arena_release(&saver->arena);
+    CHECK(pthread_mutex_destroy(&saver->mutex) == 0);
+    CHECK(pthread_cond_destroy(&saver->moved) == 0);
     free(saver->checkpoint.own);
     free(saver);
 }

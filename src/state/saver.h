@@ -1,12 +1,17 @@
 /* The saver: a thread that writes the node's checkpoints, and after each the exported base, while
  * training goes on.
  *
- *   learner ── learner_thread_save ──► state ─┐
- *   node ──── node_on_saved ─► own ──┴─ saver_write ─► thread ─► checkpoint.h ─► wake, saver_took
- *                                                             └► export.h
+ *   node ── SAVE ─► saver_begin ──► thread
+ *        ┌─► saver_next ─ SAVE of a part ─► learner ─ part, updates ─► queue ─┐  (snapshot.h)
+ *        └── wake ◄──────────────── thread: checkpoint.h ◄────────────────────┘
+ *   node ── node_on_saved ─► own ─► saver_end ──► thread: the end, export.h ─► wake, saver_took
  *
- * The state is copied first, so nobody waits for the disk. One save runs at a time; meanwhile the
- * memory of the state is the thread's. Held by tests/process/test_from_model.sh and test_resume.sh.
+ * The learner is held for as long as it takes to copy one part, and nobody waits for the disk: the
+ * next part is asked for when the one before is written. One save runs at a time. Where the disk is
+ * so slow that the queue has no room for what happens meanwhile, the save is abandoned; what was
+ * saved before still is, and the next save may have more luck.
+ * All but the thread is the loop's. Held by tests/unit/state/test_saver.c and
+ * tests/process/test_from_model.sh and test_resume.sh.
  */
 #ifndef HEARSAY_STATE_SAVER_H
 #define HEARSAY_STATE_SAVER_H
@@ -19,21 +24,27 @@
 #include "training/learner.h"
 
 struct saver_options {
+    const struct disk *disk;   /* where checkpoints are kept */
     const char *folder;        /* of the checkpoints */
     const char *model;         /* the owner's text (checkpoint_owner.h) */
     struct export base;        /* the file written after each checkpoint */
     size_t parameters;         /* P of the learner */
     uint32_t moments;          /* of the learner's optimizer */
-    size_t own_max;            /* bytes of the node's history, <= CHECKPOINT_OWN_MAX */
-    void (*wake)(void *waker); /* called on the saver's thread when a save has ended */
+    size_t part_parameters;    /* entries that are taken at once (snapshot_part_parameters) */
+    size_t entries;            /* of updates that the queue has room for (snapshot.h) */
+    void (*wake)(void *waker); /* called on the saver's thread when saver_next or saver_took may
+                                  have changed */
     void *waker;               /* passed to wake */
 };
 
 struct saver;
 
-/* Takes twelve bytes a parameter, and four for each of its moments, until it is freed. They become
- * memory when they are written to. */
+/* Takes the memory of the queue until it is freed, and while a save runs four bytes a parameter for
+ * the exported base. */
 struct saver *saver_new(const struct saver_options *options);
+/* What saver_new takes, and what a save takes. */
+size_t saver_queue_bytes(const struct saver_options *options);
+size_t saver_base_bytes(const struct saver_options *options);
 
 /* Loads the newest good checkpoint into the learner, and the history into *own (*own_bytes; valid
  * until the first save). MISSING: a first start. FAILED: there are checkpoints, and none is good.
@@ -45,33 +56,47 @@ enum error saver_load(struct saver *saver, struct learner *learner,
 /* The number of the checkpoint that was loaded or saved last; 0: none. */
 uint64_t saver_generation(const struct saver *saver);
 
+/* Where the learner puts its parts and its updates. */
+struct snapshot_queue *saver_queue(struct saver *saver);
+
 bool saver_is_busy(const struct saver *saver);
-/* What a save writes, to be filled while the saver is not busy: state, and history. */
-struct learner_state *saver_state(struct saver *saver);
-uint8_t *saver_own(struct saver *saver);
-
-/* Has the system give the memory of the state now, in the thread: else the learner would wait for
- * that during the first save, many times as long as for the copying. The saver must not be busy,
- * and is for a while; the history that was loaded stays. */
-void saver_touch(struct saver *saver);
-
 /* Begins a save; the saver must not be busy. */
-void saver_write(struct saver *saver, size_t own_bytes, uint64_t incarnation);
+void saver_begin(struct saver *saver);
+/* True: the learner is to take the part that begins with this entry. */
+bool saver_next(struct saver *saver, size_t *first);
+
+/* What was taken. */
+enum saver_taken {
+    SAVER_MORE,  /* parts are left */
+    SAVER_WHOLE, /* it was the last: the history is wanted */
+    SAVER_BROKEN /* there was no room: to be abandoned */
+};
+enum saver_taken saver_on_taken(struct saver *saver, size_t entries);
+
+/* Where the node's history goes, of the moment in which the last part was taken: before saver_end.
+ */
+uint8_t *saver_own(struct saver *saver);
+void saver_end(struct saver *saver, size_t own_bytes, uint64_t incarnation);
+/* is_slow: because the disk is, which saver_took then says. */
+void saver_abandon(struct saver *saver, bool is_slow);
 
 /* How a save has ended. The checkpoint may be whole, and the base not saved. */
-struct saved {
+struct saver_result {
     bool has_checkpoint;    /* the checkpoint is whole */
     enum error error;       /* of the checkpoint, or of the base */
     struct problem problem; /* of that error */
 };
 
 /* True once for each save that has ended. */
-bool saver_took(struct saver *saver, struct saved *saved);
+bool saver_took(struct saver *saver, struct saver_result *result);
 
-/* Waits for the save under way, if there is one, and returns its error; OK otherwise. */
-enum error saver_wait(struct saver *saver, struct problem *problem);
+/* For the end of a node: ends the save under way, and makes one of a learner that stands still. The
+ * history is in saver_own when fill has been called. */
+enum error saver_save(struct saver *saver, struct learner *learner, uint64_t incarnation,
+                      size_t (*fill)(void *context, uint8_t *own), void *context,
+                      struct problem *problem) MUST_USE;
 
-/* Waits, too. */
+/* Abandons the save under way. */
 void saver_free(struct saver *saver);
 
 #endif

@@ -1,5 +1,7 @@
-/* How long saving holds up who trains: learner_save against a memcpy of the same bytes and against
- * training steps, medians in milliseconds; and what the saving thread then needs for the file. */
+/* How long a checkpoint holds up who trains: the parts of one that a saver's thread writes to a
+ * disk meanwhile, against a memcpy of all that is saved and against training steps, in
+ * milliseconds; how many steps it takes, and how much slower those are; and how long a load takes.
+ */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,12 +9,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "state/checkpoint.h"
+#include "state/saver.h"
 #include "support/base/timing.h"
 #include "training/learner.h"
 
-#define ROUNDS 41
-#define BATCH  32
+#define ROUNDS    41
+#define PARTS_MAX 400
+#define STEPS_MAX 100000
+#define BATCH     32
+#define DENSITY   0.1
 
 static double now_ms(void)
 {
@@ -29,25 +34,102 @@ static void remove_one(void *context, const char *name)
         (void)unlink(path);
 }
 
-/* One save and one load of the file, here in the folder of temporary files. */
-static void measure_file(struct learner_state *state, double *save_ms, double *load_ms)
+static void take(void *learner, struct learner_state *part)
 {
-    char folder[] = "/tmp/hearsay-bench-XXXXXX";
-    uint8_t *own = calloc(1, CHECKPOINT_OWN_MAX);
-    struct checkpoint checkpoint = {.model = "bench", .state = *state, .own = own};
-    struct checkpoint_series series = {.next = 1};
+    learner_save(learner, part);
+}
+
+/* The learner looks for itself. */
+static void no_wake(void *waker)
+{
+    (void)waker;
+}
+
+/* What one save has cost. */
+struct cost {
+    double hold[PARTS_MAX]; /* of each part */
+    int parts;              /* how many those are */
+    double step;            /* median of the steps made meanwhile */
+    int steps;              /* how many those are */
+    double span;            /* from the first part to the end of the file and of the base */
+};
+
+/* Steps until the save is done; after each one a part, if the one before is written. */
+static void measure_save(struct saver *saver, struct learner *learner, struct cost *cost)
+{
+    static double step[STEPS_MAX];
+    struct saver_result result;
+    const double began = now_ms();
+    cost->parts = cost->steps = 0;
+    saver_begin(saver);
+    while (!saver_took(saver, &result)) {
+        size_t first;
+        double from = now_ms();
+        if (saver_next(saver, &first)) {
+            const size_t taken = snapshot_take(saver_queue(saver), first, take, learner);
+            CHECK(cost->parts < PARTS_MAX);
+            cost->hold[cost->parts++] = now_ms() - from;
+            if (saver_on_taken(saver, taken) == SAVER_WHOLE)
+                saver_end(saver, 0, 1);
+        }
+        from = now_ms();
+        (void)learner_step(learner);
+        CHECK(cost->steps < STEPS_MAX);
+        step[cost->steps++] = now_ms() - from;
+    }
+    CHECK(result.error == OK);
+    cost->span = now_ms() - began;
+    cost->step = median(step, (size_t)cost->steps);
+}
+
+static double largest(const double *of, int count)
+{
+    double most = 0;
+    for (int i = 0; i < count; i++)
+        most = of[i] > most ? of[i] : most;
+    return most;
+}
+
+/* The medians of a step and of a memcpy of so many bytes, side by side. */
+static void measure_alone(struct learner *learner, size_t bytes, double *step_ms, double *copy_ms)
+{
+    double step[ROUNDS], copy[ROUNDS];
+    unsigned char *from = malloc(bytes), *to = malloc(bytes);
+    CHECK(from && to);
+    memset(from, 2, bytes);
+    memset(to, 3, bytes);
+    for (int i = 0; i < ROUNDS; i++) {
+        double at = now_ms();
+        (void)learner_step(learner);
+        step[i] = now_ms() - at;
+        at = now_ms();
+        memcpy(to, from, bytes);
+        copy[i] = now_ms() - at;
+    }
+    *step_ms = median(step, ROUNDS);
+    *copy_ms = median(copy, ROUNDS);
+    free(from);
+    free(to);
+}
+
+static void measure_with(struct saver *saver, struct learner *learner, size_t bytes)
+{
+    static struct cost cost;
     const struct checkpoint_refusal refusal = {0};
     struct problem problem;
-    CHECK(own && mkdtemp(folder));
+    const uint8_t *own;
+    size_t own_bytes;
+    double step_ms, copy_ms;
+    CHECK(saver_load(saver, learner, &refusal, &own, &own_bytes, &problem) == MISSING);
+    measure_save(saver, learner, &cost); /* the queue's memory is touched for the first time */
+    measure_alone(learner, bytes, &step_ms, &copy_ms);
+    measure_save(saver, learner, &cost);
     const double from = now_ms();
-    CHECK(checkpoint_save(disk_real(), folder, &checkpoint, &series, &problem) == OK);
-    const double saved = now_ms();
-    CHECK(checkpoint_load(disk_real(), folder, &checkpoint, &series, &refusal, &problem) == OK);
-    *save_ms = saved - from;
-    *load_ms = now_ms() - saved;
-    CHECK(disk_real()->list(NULL, folder, remove_one, folder) == 0);
-    (void)rmdir(folder);
-    free(own);
+    CHECK(saver_load(saver, learner, &refusal, &own, &own_bytes, &problem) == OK);
+    (void)printf("%10zu %8.1f %5d %9.3f %9.3f %9.3f %9.3f %9.3f %6d %9.1f %9.1f\n",
+                 learner_parameters(learner), (double)bytes / 1e6, cost.parts,
+                 median(cost.hold, (size_t)cost.parts), largest(cost.hold, cost.parts), copy_ms,
+                 step_ms, cost.step, cost.steps, cost.span, now_ms() - from);
 }
 
 static void measure(struct backend *backend, const struct dataset *train, const char *line)
@@ -55,8 +137,7 @@ static void measure(struct backend *backend, const struct dataset *train, const 
     struct arena arena;
     struct problem problem;
     struct model *model;
-    struct learner_state state;
-    double save[ROUNDS], copy[ROUNDS], step[ROUNDS], file_save, file_load;
+    char folder[] = "/tmp/hearsay-bench-XXXXXX";
     arena_init(&arena, (size_t)1 << 30);
     CHECK(model_new(&model, &arena, backend, line, train->shape, train->classes, BATCH, &problem) ==
           OK);
@@ -65,31 +146,23 @@ static void measure(struct backend *backend, const struct dataset *train, const 
                                             .batch = BATCH,
                                             .density_max = 1000};
     struct learner *learner = learner_new(&arena, backend, model, train, NULL, &options);
-    const size_t bytes = learner_state_bytes(parameters, 1);
-    unsigned char *to = malloc(bytes), *from = malloc(bytes), *there = malloc(bytes);
-    CHECK(to && from && there);
-    memset(to, 1, bytes);
-    memset(from, 2, bytes);
-    memset(there, 3, bytes);
-    learner_state_init(&state, to, parameters, 1);
-    for (int i = 0; i < ROUNDS; i++) {
-        double at = now_ms();
-        (void)learner_step(learner);
-        step[i] = now_ms() - at;
-        at = now_ms();
-        learner_save(learner, &state);
-        save[i] = now_ms() - at;
-        at = now_ms();
-        memcpy(there, from, bytes);
-        copy[i] = now_ms() - at;
-    }
-    measure_file(&state, &file_save, &file_load);
-    (void)printf("%10zu %8.1f %10.3f %10.3f %10.3f %11.1f %11.1f\n", parameters,
-                 (double)bytes / 1e6, median(save, ROUNDS), median(copy, ROUNDS),
-                 median(step, ROUNDS), file_save, file_load);
-    free(to);
-    free(from);
-    free(there);
+    struct saver_options saver_options = {
+        .disk = disk_real(),
+        .folder = folder,
+        .model = "bench",
+        .base = {.model = model, .about = {.classes = train->classes, .scale = 1}},
+        .parameters = parameters,
+        .moments = 1,
+        .part_parameters = snapshot_part_parameters(parameters, 1),
+        .entries = (size_t)(DENSITY * (double)parameters),
+        .wake = no_wake};
+    CHECK(mkdtemp(folder));
+    export_path(saver_options.base.path, folder);
+    struct saver *saver = saver_new(&saver_options);
+    measure_with(saver, learner, learner_state_bytes(parameters, 1));
+    saver_free(saver);
+    CHECK(disk_real()->list(NULL, folder, remove_one, folder) == 0);
+    (void)rmdir(folder);
     learner_free(learner);
     model_free(model);
     arena_release(&arena);
@@ -103,12 +176,13 @@ int main(void)
         .source = DATASET_GENERATED, .seed = 1, .train_count = 640, .test_count = 10, .shards = 1};
     CHECK(dataset_load_train(&train, &options, &problem) == OK);
     struct backend *backend = backend_cpu(1);
-    (void)printf("medians of %d, milliseconds; a step: batch %d, one thread\n"
-                 "%10s %8s %10s %10s %10s %11s %11s\n",
-                 ROUNDS, BATCH, "parameters", "MB", "save", "memcpy", "step", "file saved",
-                 "file loaded");
+    (void)printf("milliseconds; medians, but for the longest; a step: batch %d, one thread\n"
+                 "%10s %8s %5s %9s %9s %9s %9s %9s %6s %9s %9s\n",
+                 BATCH, "parameters", "MB", "parts", "a part", "longest", "memcpy", "step",
+                 "meanwhile", "steps", "saved", "loaded");
     measure(backend, &train, model_preset("mlp"));
     measure(backend, &train, "dense 3000, relu, dense 2500, relu, dense 10");
+    measure(backend, &train, "dense 12000, relu, dense 7500, relu, dense 10");
     backend->close(backend);
     dataset_free(&train);
     return 0;

@@ -166,9 +166,11 @@ static void look_at_checkpoints(struct doctor *doctor, struct checkpoint *checkp
 {
     const char *dir = doctor->config.node.state_dir;
     const struct checkpoint_refusal refusal = {.context = doctor, .refused = say_refused};
+    const struct checkpoint_target looks = {.replay = NULL};
     struct checkpoint_series series;
     struct problem problem;
-    enum error error = checkpoint_load(disk_real(), dir, checkpoint, &series, &refusal, &problem);
+    enum error error =
+        checkpoint_load(disk_real(), dir, checkpoint, &looks, &series, &refusal, &problem);
     if (error == MISSING)
         return;
     if (error == OK)
@@ -183,14 +185,12 @@ static void look_at_checkpoints(struct doctor *doctor, struct checkpoint *checkp
 static void look_at_state(struct doctor *doctor)
 {
     char model[CHECKPOINT_OWNER_MAX];
-    void *memory = malloc(learner_state_bytes(doctor->parameters, 0));
     struct checkpoint checkpoint = {.model = model, .own = malloc(CHECKPOINT_OWN_MAX)};
-    CHECK(memory && checkpoint.own);
+    CHECK(checkpoint.own);
+    checkpoint.state.parameters = doctor->parameters;
     checkpoint_owner_describe(&doctor->identity, doctor->config.node.swarm, doctor->model, model);
-    learner_state_init(&checkpoint.state, memory, doctor->parameters, 0);
     look_at_checkpoints(doctor, &checkpoint);
     look_at_incarnation(doctor);
-    free(memory);
     free(checkpoint.own);
 }
 

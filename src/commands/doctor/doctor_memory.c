@@ -7,7 +7,7 @@
 #include "base/amount.h"
 #include "commands/doctor/doctor.h"
 
-#define PARTS_MAX  12
+#define PARTS_MAX  14
 #define TEXT_BYTES 512
 
 struct part {
@@ -45,13 +45,15 @@ static uint32_t moments_of(const struct config *config)
                : 0;
 }
 
-/* A copy of what the optimizer has; kept from the first checkpoint on (state/saver.h). */
+/* A saver takes more while it saves (state/saver.h). */
 static void add_host(struct parts *parts, const struct doctor *doctor)
 {
     struct node_options options = setup_plain_options(&doctor->config);
     options.parameters = doctor->parameters;
-    const uint32_t moments = moments_of(&doctor->config);
-    add(parts, "copy for checkpoints", (double)learner_state_bytes(doctor->parameters, moments));
+    const struct saver_options saver =
+        setup_saver_options(&doctor->config, doctor->parameters, moments_of(&doctor->config));
+    add(parts, "parts of a checkpoint", (double)saver_queue_bytes(&saver));
+    add(parts, "base to be saved", (double)saver_base_bytes(&saver));
     add(parts, "published", doctor->config.exchange.density_max * (double)doctor->parameters * 5);
     add(parts, "node, at most", (double)node_arena_bytes(&options));
 }

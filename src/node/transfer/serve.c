@@ -2,7 +2,7 @@
  *
  *   TAKE  ──► HISTORY, in parts                  what our base is the sum of
  *   FETCH ──► READ ──► learner ──► BLOCK ...     some blocks of it, and the latest of their version
- *             SAVE ──► learner ──► history       all that the learner is, and the same
+ *             SAVE ──► learner ──► history       all that the learner is, and what it is the sum of
  *
  * Nothing is kept for anybody: each block is as new as when it was read. Local steps leave the base
  * alone, so a READ need not wait for one, nor for what waits for one: all that is promised is that
@@ -218,24 +218,21 @@ static const struct peer *next_taker(struct node *node)
     return NULL;
 }
 
-static void begin_reading(struct node *node, uint64_t conn, struct span span, bool is_save)
+static void begin_reading(struct node *node, uint64_t conn, struct span span)
 {
     struct reading *reading = &node->transfer->serve.reading;
     CHECK(!reading->is_out && base_is_whole(node));
-    reading->is_out = true;
-    reading->is_save = is_save;
-    reading->conn = conn;
-    reading->bases = node->transfer->fetch.bases;
-    reading->span = span;
+    *reading = (struct reading){
+        .is_out = true, .bases = node->transfer->fetch.bases, .conn = conn, .span = span};
 }
 
-/* Of what is it the sum? Our own rumors are known when the learner has cut them: all are in it. */
-static void end_reading(struct node *node)
+/* Of what is the base of this answer the sum? Our own rumors are known when the learner has cut
+ * them: all are in it. */
+static const struct serve *look_at_answer(struct node *node)
 {
-    struct reading *reading = &node->transfer->serve.reading;
-    CHECK(reading->is_out);
-    reading->is_out = false;
-    broadcast_done(node, reading->next, reading->samples);
+    const struct serve *serve = &node->transfer->serve;
+    broadcast_done(node, serve->next, serve->samples);
+    return serve;
 }
 
 bool serve_next_read(struct node *node, struct action *action)
@@ -253,7 +250,7 @@ bool serve_next_read(struct node *node, struct action *action)
     }
     const uint32_t room = room_for(peer), turn = fair_turn(node, peer);
     const struct span span = take_fetch(transfer_neighbour(node, peer), room < turn ? room : turn);
-    begin_reading(node, peer->conn, span, false);
+    begin_reading(node, peer->conn, span);
     *action = (struct action){.kind = ACTION_READ,
                               .first = (uint64_t)span.block * node->options.block_entries};
     for (uint32_t i = 0; i < span.count; i++)
@@ -274,7 +271,7 @@ static void say_blocks(struct node *node, const struct peer *to, struct span spa
                        const int32_t *units)
 {
     CHECK(span.block < node->transfer->blocks && span.count <= node->transfer->blocks - span.block);
-    const uint32_t *next = node->transfer->serve.reading.next;
+    const uint32_t *next = look_at_answer(node)->next;
     const size_t entries_listed =
         versions_latest(broadcast_versions(node), next, 0, listed(node), node->scratch, NULL);
     struct message message = {.kind = BLOCK,
@@ -300,9 +297,9 @@ static void say_blocks(struct node *node, const struct peer *to, struct span spa
 void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units)
 {
     struct reading *reading = &node->transfer->serve.reading;
-    CHECK(reading->is_out && !reading->is_save && now_ns >= node->now_ns);
+    CHECK(reading->is_out && now_ns >= node->now_ns);
     node->now_ns = now_ns;
-    end_reading(node);
+    reading->is_out = false;
     const struct peer *peer = connection_at(node, (uint32_t)reading->conn);
     if (peer->conn != reading->conn || peer->state != PEER_OPEN)
         return;
@@ -316,12 +313,13 @@ void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units)
 
 bool serve_next_save(struct node *node, struct action *action)
 {
-    if (node->options.save_ns == 0 || node->now_ns < node->transfer->serve.save_ns ||
-        node->transfer->serve.reading.is_out || !joining_has_joined(node) || !base_is_whole(node) ||
-        leaving_stage(node) != STAGE_RUNNING)
+    struct serve *serve = &node->transfer->serve;
+    if (node->options.save_ns == 0 || node->now_ns < serve->save_ns || serve->is_saving ||
+        !joining_has_joined(node) || !base_is_whole(node) || leaving_stage(node) != STAGE_RUNNING)
         return false;
-    begin_reading(node, 0, (struct span){0}, true);
-    node->transfer->serve.save_ns = node->now_ns + node->options.save_ns;
+    serve->is_saving = true;
+    serve->saving_bases = node->transfer->fetch.bases;
+    serve->save_ns = node->now_ns + node->options.save_ns;
     *action = (struct action){.kind = ACTION_SAVE};
     return true;
 }
@@ -341,17 +339,18 @@ static size_t put_entry(const struct origin *origin, uint32_t next, uint64_t sam
 
 size_t node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out)
 {
-    const struct reading *reading = &node->transfer->serve.reading;
-    CHECK(reading->is_out && reading->is_save && now_ns >= node->now_ns);
+    struct serve *serve = &node->transfer->serve;
+    CHECK(serve->is_saving && now_ns >= node->now_ns);
     node->now_ns = now_ns;
-    end_reading(node);
-    if (reading->bases != node->transfer->fetch.bases)
+    serve->is_saving = false;
+    if (serve->saving_bases != node->transfer->fetch.bases)
         return 0;
+    (void)look_at_answer(node);
     size_t bytes = 0;
     for (const struct origin *origin = versions_newer(broadcast_versions(node), NULL); origin;
          origin = versions_newer(broadcast_versions(node), origin)) {
         const uint32_t place = versions_place(broadcast_versions(node), origin);
-        bytes += put_entry(origin, reading->next[place], reading->samples[place], out + bytes);
+        bytes += put_entry(origin, serve->next[place], serve->samples[place], out + bytes);
     }
     return bytes;
 }

@@ -37,8 +37,8 @@ struct transfer *transfer_new(struct arena *arena, const struct node *node)
     transfer->request.next = arena_take(arena, origins, sizeof(uint32_t));
     transfer->fetch.from = arena_take(arena, transfer->blocks, sizeof(uint64_t));
     init_pending(transfer, arena, options);
-    transfer->serve.reading.next = arena_take(arena, origins, sizeof(uint32_t));
-    transfer->serve.reading.samples = arena_take(arena, origins, sizeof(uint64_t));
+    transfer->serve.next = arena_take(arena, origins, sizeof(uint32_t));
+    transfer->serve.samples = arena_take(arena, origins, sizeof(uint64_t));
     transfer->serve.save_ns = node->now_ns + options->save_ns;
     return transfer;
 }

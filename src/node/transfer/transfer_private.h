@@ -81,25 +81,26 @@ struct rolling_snapshot {
     uint64_t donor;         /* the conn whose blocks it takes */
 };
 
-/* Entries of our base, or all that the learner is, on their way to serve.c. */
+/* Entries of our base on their way to serve.c. */
 struct reading {
-    bool is_out;       /* asked for, and not answered */
-    bool is_save;      /* for a checkpoint */
-    uint32_t bases;    /* taken over when it was asked for: of another one it is of no use */
-    uint64_t conn;     /* the neighbour it is for */
-    struct span span;  /* the blocks */
-    uint32_t *next;    /* [incarnations_max] rumors of each origin that are in it, by place */
-    uint64_t *samples; /* [incarnations_max] samples of each origin by then */
+    bool is_out;      /* asked for, and not answered */
+    uint32_t bases;   /* taken over when it was asked for: of another one it is of no use */
+    uint64_t conn;    /* the neighbour it is for */
+    struct span span; /* the blocks */
 };
 
 /* serve.c's. */
 struct serve {
-    struct reading reading; /* what the learner was asked for */
-    uint64_t served_ns;     /* when a neighbour was last sent our history or blocks; 0: never */
-    uint64_t next_ns;       /* no block is read for others before */
-    uint32_t turn;          /* the neighbour after this slot comes first */
-    uint64_t save_ns;       /* when to save next */
-    uint64_t bytes;         /* of blocks given to others */
+    struct reading reading; /* what the learner was asked for, for a neighbour */
+    bool is_saving;         /* the learner was asked for all that it is, and has not answered */
+    uint32_t saving_bases;  /* as reading.bases */
+    uint32_t *next; /* [incarnations_max] rumors of each origin in an answer, by place: scratch */
+    uint64_t *samples;  /* [incarnations_max] samples of each origin by then: scratch */
+    uint64_t served_ns; /* when a neighbour was last sent our history or blocks; 0: never */
+    uint64_t next_ns;   /* no block is read for others before */
+    uint32_t turn;      /* the neighbour after this slot comes first */
+    uint64_t save_ns;   /* when to save next */
+    uint64_t bytes;     /* of blocks given to others */
 };
 
 struct transfer {

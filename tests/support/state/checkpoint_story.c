@@ -1,17 +1,24 @@
 #include "support/state/checkpoint_story.h"
 
+#include "base/digest.h"
+
+#define UPDATE 20 /* entries of an update */
+
+size_t story_part;
+
 void story_init(struct story *story, size_t parameters, uint32_t moments)
 {
     memset(story->vectors, 0x5A, sizeof story->vectors);
     memset(story->own, 0x5A, OWN);
-    story->checkpoint = (struct checkpoint){.model = MODEL, .own = story->own};
-    learner_state_init(&story->checkpoint.state, story->vectors, parameters, moments);
+    learner_state_init(&story->state, story->vectors, parameters, moments);
+    story->checkpoint =
+        (struct checkpoint){.model = MODEL, .state = story->state, .own = story->own};
 }
 
 void story_fill(struct story *story, uint64_t generation)
 {
     struct checkpoint *checkpoint = &story->checkpoint;
-    struct learner_state *state = &checkpoint->state;
+    struct learner_state *state = &story->state;
     struct rng rng = rng_new(generation, 5);
     uint8_t *vectors[] = {(uint8_t *)state->base, (uint8_t *)state->base_at_last_publish,
                           (uint8_t *)state->weights, (uint8_t *)state->moment[0],
@@ -27,9 +34,98 @@ void story_fill(struct story *story, uint64_t generation)
     state->steps = rng_next(&rng);
     state->swarm_samples = rng_next(&rng);
     state->batch = (uint32_t)rng_next(&rng);
+    checkpoint->state = *state;
     for (size_t v = 0; v < 5 && vectors[v]; v++)
         for (size_t i = 0; i < state->parameters * sizeof(float); i++)
             vectors[v][i] = (uint8_t)rng_next(&rng);
+}
+
+/* As snapshot_save: the learner is a story. */
+static void story_take(void *learner, struct learner_state *part)
+{
+    const struct learner_state *state = &((struct story *)learner)->state;
+    const size_t first = part->first, bytes = part->parameters * sizeof(float);
+    memcpy(part->base, state->base + first, bytes);
+    memcpy(part->base_at_last_publish, state->base_at_last_publish + first, bytes);
+    memcpy(part->weights, state->weights + first, bytes);
+    for (uint32_t i = 0; i < part->moments; i++)
+        memcpy(part->moment[i], state->moment[i] + first, bytes);
+}
+
+static void story_replay(void *self, const struct snapshot_record *record)
+{
+    const struct learner_state *state = &((struct story *)self)->state, *part = &record->part;
+    const size_t first = part->first, bytes = part->parameters * sizeof(float);
+    if (record->kind == SNAPSHOT_PART) {
+        memcpy(state->base + first, part->base, bytes);
+        memcpy(state->base_at_last_publish + first, part->base_at_last_publish, bytes);
+        memcpy(state->weights + first, part->weights, bytes);
+        for (uint32_t i = 0; i < part->moments; i++)
+            memcpy(state->moment[i] + first, part->moment[i], bytes);
+    } else if (record->kind == SNAPSHOT_OUTER_STEP) {
+        memcpy(state->base_at_last_publish, state->base, record->end * sizeof(int32_t));
+    } else {
+        const struct update *update = &record->update;
+        for (uint32_t i = 0; i < update->count; i++) {
+            int32_t *units = &state->base[update->index[i]];
+            const int level = update->level[i];
+            *units = (int32_t)((uint32_t)*units + update->amount * (uint32_t)level);
+        }
+    }
+}
+
+/* Entries all over the story. */
+static void story_move(struct story *story, struct snapshot_queue *queue, struct rng *rng,
+                       enum snapshot_kind kind)
+{
+    uint32_t index[UPDATE];
+    int8_t level[UPDATE];
+    const uint32_t parameters = (uint32_t)story->state.parameters;
+    struct snapshot_record all = {.kind = kind, .end = parameters};
+    all.update = (struct update){
+        .tau = 0.5f, .amount = 1 + rng_below(rng, 1000), .index = index, .level = level};
+    for (uint32_t i = 0; i < UPDATE && i < parameters; i++) {
+        index[i] = (uint32_t)((uint64_t)parameters * i / UPDATE);
+        level[i] = (int8_t)(1 + rng_below(rng, 100));
+        all.update.count += i == 0 || index[i] > index[i - 1];
+    }
+    story_replay(story, &all);
+    if (kind == SNAPSHOT_OUTER_STEP)
+        snapshot_note_outer_step(queue, 0.5f);
+    else
+        snapshot_note_update(queue, kind, &all.update);
+}
+
+void story_walk(struct story *story, uint64_t generation, struct checkpoint_writer *writer)
+{
+    static const enum snapshot_kind KINDS[] = {SNAPSHOT_APPLIED, SNAPSHOT_OUTER_STEP, SNAPSHOT_OWN};
+    const size_t parameters = story->state.parameters;
+    const size_t part = story_part < parameters ? story_part : parameters;
+    const uint32_t moments = story->state.moments;
+    struct rng rng = rng_new(generation, 6);
+    struct snapshot_queue queue;
+    struct arena arena;
+    arena_init(&arena, snapshot_queue_bytes(part, moments, UPDATE));
+    snapshot_queue_init(&queue, &arena, parameters, part, moments, UPDATE);
+    for (size_t first = 0; first < parameters;) {
+        for (int i = 0; first > 0 && i < 3; i++)
+            story_move(story, &queue, &rng, KINDS[i]);
+        first += snapshot_take(&queue, first, story_take, story);
+        for (const struct snapshot_record *record; (record = snapshot_next(&queue));) {
+            if (writer)
+                checkpoint_put(writer, record);
+            snapshot_done(&queue);
+        }
+    }
+    arena_release(&arena);
+}
+
+uint64_t story_digest(const struct learner_state *state)
+{
+    uint64_t digest = 0;
+    for (size_t c = 0; c < state->parameters; c++)
+        digest = digest_add(digest, digest_of_entry((uint32_t)c, (uint32_t)state->base[c]));
+    return digest;
 }
 
 static bool story_vector_is(const void *a, const void *b, const struct learner_state *state)
@@ -40,17 +136,19 @@ static bool story_vector_is(const void *a, const void *b, const struct learner_s
 bool story_is(const struct story *got, uint64_t generation)
 {
     static struct story want;
-    const struct learner_state *a = &got->checkpoint.state, *b = &want.checkpoint.state;
+    const struct learner_state *a = &got->state, *b = &want.state;
+    const struct learner_state *numbers = &got->checkpoint.state;
     story_init(&want, a->parameters, a->moments);
     story_fill(&want, generation);
+    story_walk(&want, generation, NULL);
     return story_vector_is(a->base, b->base, a) &&
            story_vector_is(a->base_at_last_publish, b->base_at_last_publish, a) &&
            story_vector_is(a->weights, b->weights, a) &&
            story_vector_is(a->moment[0], b->moment[0], a) &&
-           story_vector_is(a->moment[1], b->moment[1], a) && a->steps == b->steps &&
-           a->samples == b->samples && a->swarm_samples == b->swarm_samples &&
-           a->batch == b->batch && a->epoch == b->epoch && a->at == b->at &&
-           a->random_walk == b->random_walk &&
+           story_vector_is(a->moment[1], b->moment[1], a) && numbers->steps == b->steps &&
+           numbers->samples == b->samples && numbers->swarm_samples == b->swarm_samples &&
+           numbers->batch == b->batch && numbers->epoch == b->epoch && numbers->at == b->at &&
+           numbers->random_walk == b->random_walk && got->checkpoint.digest == story_digest(b) &&
            got->checkpoint.incarnation == want.checkpoint.incarnation &&
            got->checkpoint.own_bytes == OWN && memcmp(got->own, want.own, OWN) == 0;
 }
@@ -73,6 +171,7 @@ int begin(void **state)
     (void)state;
     memory_disk_init(&disk);
     story_init(&saved, P, 1);
+    story_part = 1500;
     series = (struct checkpoint_series){.next = 1};
     refusals = (struct story_refusals){0};
     return 0;
@@ -80,8 +179,40 @@ int begin(void **state)
 
 enum error save(struct memory_disk *to)
 {
-    story_fill(&saved, series.next);
-    return checkpoint_save(&to->table, FOLDER, &saved.checkpoint, &series, &problem);
+    static struct checkpoint_writer writer;
+    const size_t parameters = saved.state.parameters;
+    const uint64_t generation = series.next;
+    story_fill(&saved, generation);
+    checkpoint_begin(&writer, &to->table, FOLDER, &saved.checkpoint,
+                     story_part < parameters ? story_part : parameters, &series);
+    story_walk(&saved, generation, &writer);
+    return checkpoint_end(&writer, &saved.checkpoint, &series, &problem);
+}
+
+size_t story_stream(struct memory_disk *on, uint64_t generation, uint8_t stream[FILE_MAX])
+{
+    const struct memory_file *file = file_of(on, generation);
+    size_t bytes = 0;
+    for (size_t at = 0; at < file->size; at += CHUNK_BYTES) {
+        const size_t left = file->size - at, chunk = left < CHUNK_BYTES ? left : CHUNK_BYTES;
+        memcpy(stream + bytes, file->bytes + at, chunk - (CHUNK_BYTES - CHUNK_PAYLOAD));
+        bytes += chunk - (CHUNK_BYTES - CHUNK_PAYLOAD);
+    }
+    return bytes;
+}
+
+void story_put_stream(struct memory_disk *on, uint64_t generation, const uint8_t *stream,
+                      size_t bytes)
+{
+    static struct checksummed_writer writer;
+    char name[CHECKPOINT_NAME_MAX];
+    struct atomic_file file;
+    checkpoint_name(name, generation);
+    atomic_file_begin(&file, &on->table, FOLDER, name, ATOMIC_FILE_PRIVATE);
+    checksummed_writer_init(&writer, &file, generation);
+    checksummed_write(&writer, stream, bytes);
+    checksummed_write_end(&writer);
+    assert_int_equal(atomic_file_end(&file), 0);
 }
 
 enum error load_with(struct memory_disk *from, size_t parameters, uint32_t moments)
@@ -89,7 +220,9 @@ enum error load_with(struct memory_disk *from, size_t parameters, uint32_t momen
     const struct checkpoint_refusal refusal = {&refusals, story_refused};
     refusals = (struct story_refusals){0};
     story_init(&loaded, parameters, moments);
-    return checkpoint_load(&from->table, FOLDER, &loaded.checkpoint, &series, &refusal, &problem);
+    const struct checkpoint_target target = {&loaded, story_replay};
+    return checkpoint_load(&from->table, FOLDER, &loaded.checkpoint, &target, &series, &refusal,
+                           &problem);
 }
 
 enum error load(struct memory_disk *from)

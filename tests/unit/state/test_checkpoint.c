@@ -13,13 +13,14 @@
 #include "state/checksummed_stream.h"
 #include "support/state/checkpoint_story.h"
 
-#define FEW 3000 /* parameters whose two moments fit one file of the disk, too */
+#define FEW 2900 /* parameters whose two moments fit one file of the disk, too, in parts */
 
 static struct memory_disk crashed, tried;
 
 static void what_is_saved_is_loaded_bit_for_bit(void **state)
 {
-    const size_t rest = sizeof(struct checkpoint_header) + strlen(MODEL) + OWN;
+    const size_t rest = sizeof(struct checkpoint_header) + strlen(MODEL) + OWN +
+                        2 * sizeof(struct checkpoint_head) + sizeof(struct checkpoint_numbers);
     assert_int_equal((CHUNK_PAYLOAD - rest) % 240, 0); /* so that the last cases fill a chunk */
     const size_t full = (CHUNK_PAYLOAD - rest) / 4;
     const size_t cases[] = {1, 1, 1, 7, 7, 7, P, P, FEW, full / 3, full / 4, full / 5};
@@ -27,16 +28,51 @@ static void what_is_saved_is_loaded_bit_for_bit(void **state)
         const size_t parameters = cases[i];
         const uint32_t moments = (uint32_t)(i % 3);
         (void)begin(state);
+        story_part = parameters;
         story_init(&saved, parameters, moments);
         assert_int_equal(save(&disk), OK);
         assert_int_equal(file_of(&disk, 1)->size,
                          checksummed_file_bytes(rest + (12 + 4 * moments) * parameters));
         assert_int_equal(load_with(&disk, parameters, moments), OK);
         assert_true(story_is(&loaded, 1));
-        assert_true(loaded.checkpoint.digest == learner_state_digest(&saved.checkpoint.state));
+        assert_true(loaded.checkpoint.digest == story_digest(&saved.state));
         assert_int_equal(series.good, 1);
         assert_int_equal(series.next, 2);
     }
+}
+
+static void what_is_saved_in_parts_is_loaded_with_what_happened_meanwhile(void **state)
+{
+    const size_t parts[] = {1, 7, 100, FEW - 1, FEW, FEW + 1};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const size_t parameters = parts[i] < 100 ? 40 : FEW;
+        for (uint32_t moments = 0; moments <= LEARNER_MOMENTS_MAX; moments++) {
+            (void)begin(state);
+            story_part = parts[i];
+            story_init(&saved, parameters, moments);
+            assert_int_equal(save(&disk), OK);
+            assert_int_equal(load_with(&disk, parameters, moments), OK);
+            assert_true(story_is(&loaded, 1));
+        }
+    }
+}
+
+static void what_was_abandoned_leaves_nothing(void **state)
+{
+    (void)state;
+    static struct checkpoint_writer writer;
+    save_two();
+    checkpoint_begin(&writer, &disk.table, FOLDER, &saved.checkpoint, P, &series);
+    story_part = P;
+    story_walk(&saved, 3, &writer);
+    checkpoint_abandon(&writer);
+    assert_null(memory_disk_file(&disk, "checkpoint-3" ATOMIC_FILE_SUFFIX));
+    assert_null(file_of(&disk, 3));
+    story_part = 1500;
+    must_load(&disk, 2, 0);
+    series.next = 4; /* as it stood: the number is not taken again */
+    assert_int_equal(save(&disk), OK);
+    must_load(&disk, 4, 0);
 }
 
 /* Of an optimizer with another number of them. */
@@ -48,58 +84,18 @@ static void moments_that_are_not_of_this_optimizer_are_left_out_and_begin_at_zer
         assert_int_equal(save(&disk), OK);
         for (uint32_t here = 0; here <= LEARNER_MOMENTS_MAX; here++) {
             assert_int_equal(load_with(&disk, FEW, here), OK);
-            struct learner_state *is = &loaded.checkpoint.state;
+            struct learner_state *is = &loaded.state;
             if (here != in_file) {
-                assert_int_equal(is->steps, 0);
+                assert_int_equal(loaded.checkpoint.state.steps, 0);
                 for (uint32_t i = 0; i < here * FEW; i++)
                     assert_true(is->moment[i / FEW][i % FEW] == 0);
                 is->moments = 0; /* and all else is as it was saved */
                 is->moment[0] = is->moment[1] = NULL;
-                is->steps = saved.checkpoint.state.steps;
+                loaded.checkpoint.state.steps = saved.checkpoint.state.steps;
             }
             assert_true(story_is(&loaded, 1));
         }
     }
-}
-
-/* Generation 1 as a program wrote it that knew SGD only. */
-static void put_old_format(void)
-{
-    static struct checksummed_writer writer;
-    const struct learner_state *s = &saved.checkpoint.state;
-    const void *const vectors[] = {s->base, s->base_at_last_publish, s->weights, s->moment[0]};
-    struct checkpoint_header header;
-    struct atomic_file file;
-    assert_int_equal(save(&disk), OK);
-    memcpy(&header, file_of(&disk, 1)->bytes, sizeof header);
-    header.format = 1;
-    header.batch = 0;
-    header.total_bytes = checksummed_file_bytes(96 + strlen(MODEL) + OWN + 16 * P);
-    memory_disk_init(&disk);
-    atomic_file_begin(&file, &disk.table, FOLDER, "checkpoint-1", ATOMIC_FILE_PRIVATE);
-    checksummed_writer_init(&writer, &file, 1);
-    checksummed_write(&writer, &header, 96);
-    checksummed_write(&writer, MODEL, strlen(MODEL));
-    checksummed_write(&writer, saved.own, OWN);
-    for (int i = 0; i < 4; i++)
-        checksummed_write(&writer, vectors[i], P * sizeof(float));
-    checksummed_write_end(&writer);
-    assert_int_equal(atomic_file_end(&file), 0);
-}
-
-static void a_checkpoint_of_the_first_format_is_read(void **state)
-{
-    (void)state;
-    put_old_format();
-    assert_int_equal(load(&disk), OK);
-    struct learner_state *is = &loaded.checkpoint.state;
-    assert_int_equal(is->steps, 0);
-    assert_int_equal(is->batch, 0);
-    assert_true(is->swarm_samples == is->samples); /* what the schedule counted then */
-    is->steps = saved.checkpoint.state.steps;
-    is->batch = saved.checkpoint.state.batch;
-    is->swarm_samples = saved.checkpoint.state.swarm_samples;
-    assert_true(story_is(&loaded, 1));
 }
 
 static void without_any_checkpoint_a_load_says_missing_and_begins_the_series(void **state)
@@ -336,8 +332,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(what_is_saved_is_loaded_bit_for_bit),
+        TEST(what_is_saved_in_parts_is_loaded_with_what_happened_meanwhile),
+        TEST(what_was_abandoned_leaves_nothing),
         TEST(moments_that_are_not_of_this_optimizer_are_left_out_and_begin_at_zero),
-        TEST(a_checkpoint_of_the_first_format_is_read),
         TEST(without_any_checkpoint_a_load_says_missing_and_begins_the_series),
         TEST(the_last_two_are_kept_and_what_has_other_names),
         TEST(what_a_crash_has_left_half_written_is_removed),

@@ -157,6 +157,24 @@ static void must_not_be_refused(void *context, const struct problem *problem)
     fail_msg("%s", problem->text);
 }
 
+static enum error save_whole(const char *to, const struct snapshot_record *whole,
+                             struct checkpoint *checkpoint, struct checkpoint_series *series,
+                             struct problem *problem)
+{
+    static struct checkpoint_writer writer;
+    checkpoint_begin(&writer, disk, to, checkpoint, whole->part.parameters, series);
+    checkpoint_put(&writer, whole);
+    return checkpoint_end(&writer, checkpoint, series, problem);
+}
+
+static void copy_whole(void *self, const struct snapshot_record *record)
+{
+    const struct learner_state *to = self;
+    assert_int_equal(record->kind, SNAPSHOT_PART);
+    assert_int_equal(record->part.parameters, to->parameters);
+    memcpy(to->base, record->part.base, learner_state_bytes(to->parameters, to->moments));
+}
+
 /* With as many bytes of the node's own as there may be. */
 static void a_checkpoint_is_saved_and_loaded_on_it(void **state)
 {
@@ -166,29 +184,35 @@ static void a_checkpoint_is_saved_and_loaded_on_it(void **state)
     static uint8_t own[2][CHECKPOINT_OWN_MAX];
     struct checkpoint saved = {.model = "m", .own = own[0], .own_bytes = CHECKPOINT_OWN_MAX};
     struct checkpoint loaded = {.model = "m", .own = own[1]};
+    struct snapshot_record whole = {.kind = SNAPSHOT_PART};
+    struct learner_state state_loaded;
+    const struct checkpoint_target target = {&state_loaded, copy_whole};
     struct checkpoint_series series;
     const struct checkpoint_refusal refusal = {NULL, must_not_be_refused};
     struct problem problem;
     struct rng rng = rng_new(1, 1);
-    learner_state_init(&saved.state, vectors[0], P, 1);
-    learner_state_init(&loaded.state, vectors[1], P, 1);
-    assert_int_equal(checkpoint_load(disk, folder, &loaded, &series, &refusal, &problem), MISSING);
+    learner_state_init(&whole.part, vectors[0], P, 1);
+    learner_state_init(&state_loaded, vectors[1], P, 1);
+    saved.state = loaded.state = whole.part;
+    assert_int_equal(checkpoint_load(disk, folder, &loaded, &target, &series, &refusal, &problem),
+                     MISSING);
     for (uint64_t generation = 1; generation <= 3; generation++) {
         for (size_t i = 0; i < sizeof vectors[0] / sizeof vectors[0][0]; i++)
             vectors[0][i] = (int32_t)(rng_next(&rng) >> 32);
         for (size_t i = 0; i < CHECKPOINT_OWN_MAX; i++)
             own[0][i] = (uint8_t)rng_next(&rng);
-        assert_int_equal(checkpoint_save(disk, folder, &saved, &series, &problem), OK);
-        assert_int_equal(checkpoint_load(disk, folder, &loaded, &series, &refusal, &problem), OK);
+        assert_int_equal(save_whole(folder, &whole, &saved, &series, &problem), OK);
+        assert_int_equal(
+            checkpoint_load(disk, folder, &loaded, &target, &series, &refusal, &problem), OK);
         assert_int_equal(series.good, generation);
-        assert_memory_equal(saved.state.base, loaded.state.base, learner_state_bytes(P, 1));
+        assert_memory_equal(whole.part.base, state_loaded.base, learner_state_bytes(P, 1));
         assert_memory_equal(own[0], own[1], CHECKPOINT_OWN_MAX);
     }
     assert_int_equal(disk->open(disk->self, in_folder("checkpoint-1")), -ENOENT);
-    assert_int_equal(checkpoint_save(disk, "/nowhere", &saved, &series, &problem), FAILED);
+    assert_int_equal(save_whole("/nowhere", &whole, &saved, &series, &problem), FAILED);
     assert_non_null(strstr(problem.text, "/nowhere: a checkpoint cannot be saved: No such file"));
-    assert_int_equal(checkpoint_load(disk, "/nowhere", &loaded, &series, &refusal, &problem),
-                     FAILED);
+    assert_int_equal(
+        checkpoint_load(disk, "/nowhere", &loaded, &target, &series, &refusal, &problem), FAILED);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)

@@ -1,0 +1,37 @@
+#include "daemon/saving.h"
+
+#include "node/inspect.h"
+#include "socket/transport.h"
+
+void saving_go_on(const struct saving *saving)
+{
+    struct action order = {.kind = ACTION_SAVE};
+    size_t first;
+    if (!saver_next(saving->saver, &first))
+        return;
+    order.first = first;
+    learner_thread_order(saving->learner, &order);
+}
+
+/* A disk that is slower than the checkpoints come gets fewer. */
+void saving_begin(const struct saving *saving)
+{
+    if (saver_is_busy(saving->saver)) {
+        (void)node_on_saved(saving->node, transport_now_ns(), saving->history);
+        return;
+    }
+    saver_begin(saving->saver);
+    saving_go_on(saving);
+}
+
+void saving_on_part(const struct saving *saving, uint64_t now_ns, size_t entries)
+{
+    const enum saver_taken taken = saver_on_taken(saving->saver, entries);
+    if (taken == SAVER_MORE)
+        return;
+    const size_t bytes = node_on_saved(saving->node, now_ns, saver_own(saving->saver));
+    if (taken == SAVER_WHOLE && bytes > 0)
+        saver_end(saving->saver, bytes, node_incarnation(saving->node));
+    else
+        saver_abandon(saving->saver, bytes > 0);
+}

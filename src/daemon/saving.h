@@ -1,0 +1,27 @@
+/* A SAVE of the node, part by part: what the loop does for a checkpoint.
+ *
+ *   node ─ SAVE ─► saving_begin ─► saver.h
+ *        ┌─► saver_next ─► order ─► learner thread ─► saving_on_part ─┐
+ *        └──────── saving_go_on ◄─ wake ◄─ saver's thread ◄───────────┘ the last: node_on_saved
+ */
+#ifndef HEARSAY_DAEMON_SAVING_H
+#define HEARSAY_DAEMON_SAVING_H
+
+#include "daemon/learner_thread.h"
+#include "state/saver.h"
+
+struct saving {
+    struct saver *saver;            /* writes */
+    struct learner_thread *learner; /* takes the parts */
+    struct node *node;              /* says what they are the sum of */
+    uint8_t *history;               /* [node_history_max]: of what is not written */
+};
+
+/* The node has asked for a checkpoint. */
+void saving_begin(const struct saving *saving);
+/* The learner has answered. */
+void saving_on_part(const struct saving *saving, uint64_t now_ns, size_t entries);
+/* The saver's thread may have written a part. */
+void saving_go_on(const struct saving *saving);
+
+#endif

@@ -1,0 +1,288 @@
+/* What a checkpoint may say: files whose checksums hold, and whose header or records make no sense,
+ * are refused with one sentence, and the generation before is loaded. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "state/checkpoint_file.h"
+#include "support/state/checkpoint_story.h"
+
+#define RECORDS_MAX 64
+#define FEW         300 /* parameters: in three parts */
+
+static uint8_t stream[FILE_MAX], changed[FILE_MAX];
+static size_t bytes;
+
+/* Where the records of the stream begin, and behind them its end. */
+static size_t record_at[RECORDS_MAX + 1];
+static int records;
+
+static struct checkpoint_head head_at(size_t at)
+{
+    struct checkpoint_head head;
+    memcpy(&head, stream + at, sizeof head);
+    return head;
+}
+
+static size_t record_bytes(size_t at)
+{
+    const struct checkpoint_head head = head_at(at);
+    switch (head.kind) {
+    case SNAPSHOT_PART:
+        return sizeof head + 4 * sizeof(float) * head.count;
+    case SNAPSHOT_OUTER_STEP:
+        return sizeof head;
+    case CHECKPOINT_THE_END:
+        return sizeof head + head.count + sizeof(struct checkpoint_numbers);
+    default:
+        return sizeof head + (sizeof(uint32_t) + 1) * head.count;
+    }
+}
+
+/* Two generations; the stream is that of the second. */
+static int begin_with_two(void **state)
+{
+    (void)begin(state);
+    story_part = 100;
+    story_init(&saved, FEW, 1);
+    save_two();
+    bytes = story_stream(&disk, 2, stream);
+    records = 0;
+    for (size_t at = sizeof(struct checkpoint_header) + strlen(MODEL); at < bytes;
+         at += record_bytes(at)) {
+        assert_true(records < RECORDS_MAX);
+        record_at[records++] = at;
+    }
+    record_at[records] = bytes;
+    assert_int_equal(records, 3 + 2 * 3 + 1);
+    return 0;
+}
+
+static int find(uint32_t kind)
+{
+    int i = 0;
+    while (i < records && head_at(record_at[i]).kind != kind)
+        i++;
+    assert_true(i < records);
+    return i;
+}
+
+/* Generation 2 is these bytes: the one before is loaded, and why. */
+static void must_be_refused(size_t size, const char *why)
+{
+    disk.file_count = 2; /* in the room of the one before */
+    story_put_stream(&disk, 2, changed, size);
+    assert_int_equal(load_with(&disk, FEW, 1), OK);
+    assert_int_equal(series.good, 1);
+    assert_int_equal(refusals.count, 1);
+    if (!strstr(refusals.last.text, why) || strchr(refusals.last.text, '\n'))
+        fail_msg("'%s', not '%s'", refusals.last.text, why);
+    assert_true(story_is(&loaded, 1));
+}
+
+static void must_be_taken(size_t size)
+{
+    disk.file_count = 2;
+    story_put_stream(&disk, 2, changed, size);
+    assert_int_equal(load_with(&disk, FEW, 1), OK);
+    assert_int_equal(series.good, 2);
+    assert_true(story_is(&loaded, 2));
+}
+
+static void as_it_was(void)
+{
+    memcpy(changed, stream, bytes);
+}
+
+static void the_same_bytes_are_taken(void **state)
+{
+    (void)state;
+    as_it_was();
+    must_be_taken(bytes);
+}
+
+static void a_header_that_contradicts_itself_is_refused(void **state)
+{
+    (void)state;
+    struct checkpoint_header right;
+    memcpy(&right, stream, sizeof right);
+    for (int i = 0; i < 9; i++) {
+        struct checkpoint_header h = right;
+        uint32_t *const words[] = {&h.format, &h.moments, &h.model_bytes, &h.part_parameters};
+        as_it_was();
+        if (i < 4)
+            *words[i] = UINT32_MAX;
+        else if (i < 6)
+            *(i == 4 ? &h.generation : &h.parameters) = UINT64_MAX;
+        else if (i == 6)
+            h.magic[0]++;
+        else
+            h.part_parameters = i == 7 ? 0 : FEW + 1;
+        memcpy(changed, &h, sizeof h);
+        must_be_refused(bytes, i == 0   ? "format 4294967295"
+                               : i == 6 ? "is no checkpoint"
+                                        : "contradicts itself");
+    }
+}
+
+/* Nothing is read beyond the room there is, even if the header agrees with itself. */
+static void a_header_that_asks_for_more_room_than_there_may_be_is_refused(void **state)
+{
+    (void)state;
+    struct checkpoint_header right;
+    memcpy(&right, stream, sizeof right);
+    for (int i = 0; i < 3; i++) {
+        struct checkpoint_header h = right;
+        as_it_was();
+        if (i == 0)
+            h.model_bytes = CHECKPOINT_MODEL_MAX + 1;
+        else
+            h.parameters = i == 1 ? (uint64_t)INT32_MAX + 1 : INT32_MAX;
+        if (i == 2)
+            h.part_parameters = INT32_MAX;
+        memcpy(changed, &h, sizeof h);
+        must_be_refused(bytes, "contradicts itself");
+    }
+}
+
+static void another_format_is_named(void **state)
+{
+    (void)state;
+    struct checkpoint_header header;
+    as_it_was();
+    memcpy(&header, stream, sizeof header);
+    header.format = 2;
+    memcpy(changed, &header, sizeof header);
+    must_be_refused(bytes, "has format 2, and this program reads format 3");
+}
+
+static void a_stream_that_ends_at_a_record_is_refused(void **state)
+{
+    (void)state;
+    for (int i = 0; i < records; i++) {
+        as_it_was();
+        must_be_refused(record_at[i], "damaged or missing");
+        must_be_refused(record_at[i] + sizeof(struct checkpoint_head), "damaged or missing");
+        must_be_refused(record_at[i + 1] - 1, "damaged or missing");
+    }
+    as_it_was();
+    changed[bytes] = 0;
+    must_be_refused(bytes + 1, "goes on after its end");
+}
+
+static void a_record_that_is_missing_or_there_twice_is_refused(void **state)
+{
+    (void)state;
+    for (int i = 0; i < records; i++) {
+        const size_t from = record_at[i], to = record_at[i + 1];
+        const uint32_t kind = head_at(from).kind;
+        if (kind == SNAPSHOT_OUTER_STEP)
+            continue; /* nothing tells */
+        as_it_was();
+        memmove(changed + from, stream + to, bytes - to);
+        must_be_refused(bytes - (to - from), kind == CHECKPOINT_THE_END ? "damaged or missing"
+                                             : kind == SNAPSHOT_PART    ? "makes no sense"
+                                                                        : "digest");
+        as_it_was();
+        memmove(changed + to, stream + from, bytes - from);
+        must_be_refused(bytes + (to - from), kind == CHECKPOINT_THE_END ? "goes on after its end"
+                                             : kind == SNAPSHOT_PART    ? "makes no sense"
+                                                                        : "digest");
+    }
+}
+
+/* Each head in turn with one number changed. */
+static void a_head_that_makes_no_sense_is_refused(void **state)
+{
+    (void)state;
+    for (int i = 0; i < records; i++) {
+        const struct checkpoint_head right = head_at(record_at[i]);
+        const bool is_update = right.kind == SNAPSHOT_APPLIED || right.kind == SNAPSHOT_OWN;
+        for (int change = 0; change < 7; change++) {
+            struct checkpoint_head head = right;
+            if (change < 2)
+                head.kind = change == 0 ? 0 : CHECKPOINT_THE_END + 1;
+            else if (change == 2)
+                head.count = UINT32_MAX;
+            else if (change == 3)
+                head.amount = AMOUNT_MAX + 1;
+            else
+                head.real = change == 4 ? (float)NAN : change == 5 ? 2 * TAU_MAX : 0;
+            if ((change == 2 && right.kind == SNAPSHOT_OUTER_STEP) || (change == 3 && !is_update) ||
+                (change == 4 && !is_update && right.kind != SNAPSHOT_OUTER_STEP) ||
+                (change > 4 && !is_update))
+                continue; /* not looked at */
+            as_it_was();
+            memcpy(changed + record_at[i], &head, sizeof head);
+            must_be_refused(bytes, "makes no sense");
+        }
+    }
+}
+
+static void an_update_of_what_is_not_there_yet_is_refused(void **state)
+{
+    (void)state;
+    const size_t at = record_at[find(SNAPSHOT_APPLIED)];
+    const uint32_t count = head_at(at).count;
+    uint32_t index[2], beyond = 100; /* the first part is before it */
+    uint8_t *const indexes = changed + at + sizeof(struct checkpoint_head);
+    assert_true(count > 2);
+    as_it_was();
+    memcpy(indexes + (count - 1) * sizeof beyond, &beyond, sizeof beyond);
+    must_be_refused(bytes, "makes no sense");
+    as_it_was();
+    memcpy(index, indexes, sizeof index);
+    memcpy(indexes, &index[1], sizeof *index);
+    must_be_refused(bytes, "makes no sense");
+    as_it_was();
+    indexes[count * sizeof *index] = (uint8_t)INT8_MIN;
+    must_be_refused(bytes, "makes no sense");
+}
+
+/* The checksums hold, but the base is not the one that the end speaks of. */
+static void a_base_without_its_digest_is_refused(void **state)
+{
+    (void)state;
+    as_it_was();
+    changed[record_at[0] + sizeof(struct checkpoint_head)] ^= 1;
+    must_be_refused(bytes, "digest");
+    as_it_was();
+    changed[bytes - 1] ^= 1;
+    must_be_refused(bytes, "digest");
+}
+
+static void before_all_parts_there_is_no_end(void **state)
+{
+    (void)state;
+    const size_t end = record_at[records - 1];
+    for (int i = 0; i < records - 1; i++) {
+        as_it_was();
+        memmove(changed + record_at[i], stream + end, bytes - end);
+        must_be_refused(record_at[i] + bytes - end, "makes no sense");
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, begin_with_two)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_same_bytes_are_taken),
+        TEST(a_header_that_contradicts_itself_is_refused),
+        TEST(a_header_that_asks_for_more_room_than_there_may_be_is_refused),
+        TEST(another_format_is_named),
+        TEST(a_stream_that_ends_at_a_record_is_refused),
+        TEST(a_record_that_is_missing_or_there_twice_is_refused),
+        TEST(a_head_that_makes_no_sense_is_refused),
+        TEST(an_update_of_what_is_not_there_yet_is_refused),
+        TEST(a_base_without_its_digest_is_refused),
+        TEST(before_all_parts_there_is_no_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
