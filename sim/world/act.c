@@ -8,6 +8,8 @@
 #include "world/world_private.h"
 
 #define SAVE_NS_MAX SECOND_NS /* a checkpoint takes up to so long to be written */
+#define PARTS_MAX   8         /* in so many parts */
+#define PARTS_LOST  64        /* one part in so many is not taken: the disk was too slow */
 #define READS_LATE  8         /* one READ in so many meets another order and waits for the step */
 #define ACTIONS_MAX 100000    /* at one moment: a node that asks for more never ends */
 
@@ -39,13 +41,40 @@ void world_drop_orders(struct world_node *at)
     at->orders_end = &at->orders;
 }
 
-static void save(struct world *world, uint32_t i)
+static uint64_t draw(const struct world *world, uint32_t i)
+{
+    return rng_mix(world->seed ^ world_now_ns(world) ^ i);
+}
+
+/* All parts are taken, or one was not. */
+static void end_save(struct world *world, uint32_t i, bool is_whole)
 {
     struct world_node *at = &world->nodes[i];
     const uint64_t now_ns = world_now_ns(world);
-    const uint64_t takes_ns = rng_mix(world->seed ^ now_ns ^ i) % SAVE_NS_MAX;
-    sim_disk_save(&at->sim_disk, &at->sim_learner, at->node, &at->options, now_ns,
-                  now_ns + takes_ns);
+    uint8_t *history = malloc(node_history_max(&at->options));
+    CHECK(history);
+    const size_t bytes = node_on_saved(at->node, now_ns, history);
+    if (is_whole && bytes > 0) {
+        sim_disk_end(&at->sim_disk, &at->sim_learner, history, bytes,
+                     now_ns + draw(world, i) % (SAVE_NS_MAX / PARTS_MAX));
+        return;
+    }
+    sim_disk_abandon(&at->sim_disk);
+    free(history);
+}
+
+/* The next part is for when this one is written. */
+static void on_part(struct world *world, uint32_t i, uint32_t entries)
+{
+    struct world_node *at = &world->nodes[i];
+    const bool is_whole = sim_disk_written(&at->sim_disk) == at->options.parameters;
+    sim_disk_write(&at->sim_disk);
+    if (entries == 0 || is_whole)
+        end_save(world, i, entries > 0);
+    else
+        event_queue_put(&world->event_queue,
+                        world_now_ns(world) + draw(world, i) % (SAVE_NS_MAX / PARTS_MAX),
+                        WORLD_SAVE, i, at->incarnation, 0);
 }
 
 /* What the checks want to see before it is done. */
@@ -79,16 +108,17 @@ static void answer_node(struct world *world, uint32_t i, const struct action *or
 static void perform(struct world *world, uint32_t i, const struct action *order, uint32_t bases)
 {
     struct world_node *at = &world->nodes[i];
-    if (order->kind == ACTION_SAVE) {
-        save(world, i);
-        return;
-    }
     int32_t *units = order->kind == ACTION_READ ? malloc(order->entries * sizeof *units) : NULL;
     CHECK(units || order->kind != ACTION_READ);
-    const struct executor executor = sim_learner_executor(&at->sim_learner, units);
+    struct executor executor = sim_learner_executor(&at->sim_learner, units);
+    executor.snapshot = at->sim_disk.queue;
     look_before(world, i, order, bases);
     const struct answer answer = executor_perform(&executor, order);
-    answer_node(world, i, order, &answer);
+    if (order->kind == ACTION_SAVE)
+        on_part(world, i, answer.entries);
+    else
+        answer_node(world, i, order, &answer);
+    sim_disk_write(&at->sim_disk);
     free(units);
 }
 
@@ -172,6 +202,20 @@ static void order(struct world *world, uint32_t i, const struct action *action)
     }
 }
 
+static void save_part(struct world *world, uint32_t i)
+{
+    const struct sim_disk *disk = &world->nodes[i].sim_disk;
+    order(world, i, &(struct action){.kind = ACTION_SAVE, .first = sim_disk_written(disk)});
+}
+
+void world_on_save(struct world *world, uint32_t i)
+{
+    if (draw(world, i) / PARTS_MAX % PARTS_LOST == 0)
+        snapshot_break(world->nodes[i].sim_disk.queue);
+    save_part(world, i);
+    world_pump(world, i);
+}
+
 /* The party that listens at this address. */
 static uint32_t party_at(const struct world *world, const struct address *address)
 {
@@ -243,8 +287,11 @@ static void act(struct world *world, uint32_t i, const struct action *action)
     case ACTION_PUBLISH:
     case ACTION_READ:
     case ACTION_WRITE:
-    case ACTION_SAVE:
         order(world, i, action);
+        break;
+    case ACTION_SAVE:
+        sim_disk_begin(&at->sim_disk, &at->sim_learner, 1 + (uint32_t)(draw(world, i) % PARTS_MAX));
+        save_part(world, i);
         break;
     case ACTION_NOTE:
         note(world, i, &action->note);

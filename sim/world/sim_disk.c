@@ -5,8 +5,19 @@
 
 #include "base/error.h"
 
+/* A record that lies on the disk, with all that it points to behind it. */
+struct sim_record {
+    struct sim_record *next;
+    struct snapshot_record record;
+};
+
 static void forget(struct saved *saved)
 {
+    while (saved->records) {
+        struct sim_record *first = saved->records;
+        saved->records = first->next;
+        free(first);
+    }
     free(saved->memory);
     free(saved->history);
     *saved = (struct saved){0};
@@ -19,36 +30,134 @@ static void drop_newest(struct sim_disk *disk)
     disk->saved[SIM_DISK_GENERATIONS - 1] = (struct saved){0};
 }
 
-void sim_disk_save(struct sim_disk *disk, struct sim_learner *sim_learner, struct node *node,
-                   const struct node_options *options, uint64_t now_ns, uint64_t durable_ns)
+/* Writing. */
+
+void sim_disk_begin(struct sim_disk *disk, const struct sim_learner *sim_learner, uint32_t parts)
 {
-    struct saved saved = {.durable_ns = durable_ns};
-    saved.history = malloc(node_history_max(options));
-    saved.memory = malloc(
-        learner_state_bytes(sim_learner_parameters(sim_learner), sim_learner_moments(sim_learner)));
-    CHECK(saved.history && saved.memory);
-    learner_state_init(&saved.state, saved.memory, sim_learner_parameters(sim_learner),
-                       sim_learner_moments(sim_learner));
-    sim_learner_save(sim_learner, &saved.state);
-    saved.history_bytes = node_on_saved(node, now_ns, saved.history);
-    if (saved.history_bytes == 0) {
-        forget(&saved);
-        return;
-    }
-    forget(&disk->saved[SIM_DISK_GENERATIONS - 1]);
-    memmove(disk->saved + 1, disk->saved, (SIM_DISK_GENERATIONS - 1) * sizeof *disk->saved);
-    disk->saved[0] = saved;
+    const size_t parameters = sim_learner_parameters(sim_learner);
+    const size_t part = (parameters + parts - 1) / parts;
+    const uint32_t moments = sim_learner_moments(sim_learner);
+    CHECK(!disk->queue && parts > 0);
+    arena_init(&disk->arena,
+               sizeof *disk->queue + snapshot_queue_bytes(part, moments, parameters) + 4096);
+    disk->queue = arena_take(&disk->arena, 1, sizeof *disk->queue);
+    snapshot_queue_init(disk->queue, &disk->arena, parameters, part, moments, parameters);
+    disk->end = &disk->draft.records;
 }
 
-void sim_disk_settle(struct sim_disk *disk, uint64_t now_ns)
+static struct sim_record *copy_of_part(const struct snapshot_record *record)
 {
-    while (disk->saved[0].memory && disk->saved[0].durable_ns > now_ns)
-        drop_newest(disk);
+    const struct learner_state *part = &record->part;
+    const size_t bytes = part->parameters * sizeof(float);
+    struct sim_record *copy =
+        malloc(sizeof *copy + learner_state_bytes(part->parameters, part->moments));
+    CHECK(copy);
+    copy->record = *record;
+    struct learner_state *to = &copy->record.part;
+    learner_state_init(to, copy + 1, part->parameters, part->moments);
+    memcpy(to->base, part->base, bytes);
+    memcpy(to->base_at_last_publish, part->base_at_last_publish, bytes);
+    memcpy(to->weights, part->weights, bytes);
+    for (uint32_t i = 0; i < part->moments; i++)
+        memcpy(to->moment[i], part->moment[i], bytes);
+    to->first = part->first;
+    return copy;
 }
+
+static struct sim_record *copy_of_update(const struct snapshot_record *record)
+{
+    const struct update *update = &record->update;
+    const size_t index_bytes = update->count * sizeof *update->index;
+    struct sim_record *copy = malloc(sizeof *copy + index_bytes + update->count);
+    CHECK(copy);
+    copy->record = *record;
+    struct update *to = &copy->record.update;
+    to->index = (uint32_t *)(copy + 1);
+    to->level = (int8_t *)(to->index + to->count);
+    if (update->count > 0) {
+        memcpy(to->index, update->index, index_bytes);
+        memcpy(to->level, update->level, update->count);
+    }
+    return copy;
+}
+
+void sim_disk_write(struct sim_disk *disk)
+{
+    const struct snapshot_record *record;
+    while (disk->queue && (record = snapshot_next(disk->queue))) {
+        const bool is_part = record->kind == SNAPSHOT_PART;
+        struct sim_record *copy = is_part ? copy_of_part(record) : copy_of_update(record);
+        if (is_part)
+            disk->draft.last_part = record->part.first;
+        copy->next = NULL;
+        *disk->end = copy;
+        disk->end = &copy->next;
+        snapshot_done(disk->queue);
+    }
+}
+
+size_t sim_disk_written(const struct sim_disk *disk)
+{
+    return disk->queue->end;
+}
+
+static void close_draft(struct sim_disk *disk)
+{
+    if (disk->queue)
+        arena_release(&disk->arena);
+    disk->queue = NULL;
+    disk->draft = (struct saved){0};
+}
+
+void sim_disk_end(struct sim_disk *disk, const struct sim_learner *sim_learner, uint8_t *history,
+                  size_t history_bytes, uint64_t durable_ns)
+{
+    const size_t parameters = sim_learner_parameters(sim_learner);
+    const uint32_t moments = sim_learner_moments(sim_learner);
+    struct saved *draft = &disk->draft;
+    CHECK(disk->queue && draft->records && sim_disk_written(disk) == parameters);
+    draft->memory = malloc(learner_state_bytes(parameters, moments));
+    CHECK(draft->memory);
+    learner_state_init(&draft->state, draft->memory, parameters, moments);
+    sim_learner_save(sim_learner, &draft->state);
+    draft->history = history;
+    draft->history_bytes = history_bytes;
+    draft->durable_ns = durable_ns;
+    forget(&disk->saved[SIM_DISK_GENERATIONS - 1]);
+    memmove(disk->saved + 1, disk->saved, (SIM_DISK_GENERATIONS - 1) * sizeof *disk->saved);
+    disk->saved[0] = *draft;
+    close_draft(disk);
+}
+
+void sim_disk_abandon(struct sim_disk *disk)
+{
+    forget(&disk->draft);
+    close_draft(disk);
+}
+
+/* Reading. */
 
 const struct saved *sim_disk_newest(const struct sim_disk *disk)
 {
-    return disk->saved[0].memory ? &disk->saved[0] : NULL;
+    return disk->saved[0].records ? &disk->saved[0] : NULL;
+}
+
+void sim_disk_restore(const struct saved *saved, struct sim_learner *sim_learner)
+{
+    struct learner_state numbers = saved->state;
+    numbers.parameters = 0;
+    for (const struct sim_record *at = saved->records; at; at = at->next)
+        sim_learner_replay(sim_learner, &at->record);
+    sim_learner_restore(sim_learner, &numbers);
+}
+
+/* What happens to disks. */
+
+void sim_disk_settle(struct sim_disk *disk, uint64_t now_ns)
+{
+    sim_disk_abandon(disk);
+    while (disk->saved[0].records && disk->saved[0].durable_ns > now_ns)
+        drop_newest(disk);
 }
 
 void sim_disk_rot(struct sim_disk *disk)
@@ -58,6 +167,7 @@ void sim_disk_rot(struct sim_disk *disk)
 
 void sim_disk_clear(struct sim_disk *disk)
 {
+    sim_disk_abandon(disk);
     for (int i = 0; i < SIM_DISK_GENERATIONS; i++)
         forget(&disk->saved[i]);
     disk->incarnation = 0;

@@ -1,7 +1,11 @@
 /* The disk of a simulated node: its incarnation and its last two checkpoints.
  *
- * A checkpoint takes time to become durable; a node that crashes before finds the previous one. The
- * file formats and how they break belong to src/state/checkpoint.h.
+ *   begin ─► the learner's queue (snapshot.h) ─► write … ─► draft ─► end ─► saved[0]
+ *                                                            └► a crash, or abandon: nothing
+ *
+ * A checkpoint is written in parts, some time after each other, while the learner goes on; a node
+ * that crashes meanwhile, or before the last is durable, finds the previous one. The file formats
+ * and how they break belong to src/state/checkpoint.h.
  */
 #ifndef HEARSAY_SIM_WORLD_SIM_DISK_H
 #define HEARSAY_SIM_WORLD_SIM_DISK_H
@@ -9,11 +13,15 @@
 #include "node/inspect.h"
 #include "world/sim_learner.h"
 
-#define SIM_DISK_GENERATIONS 3 /* two, and the one being written */
+#define SIM_DISK_GENERATIONS 3 /* two, and the one that is not durable yet */
+
+struct sim_record;
 
 struct saved {
-    void *memory; /* of state; NULL: none */
-    struct learner_state state;
+    struct sim_record *records; /* as they came, the oldest first; NULL: none */
+    struct learner_state state; /* what the learner was at the end, to be compared with */
+    void *memory;               /* of state */
+    size_t last_part; /* the first entry of the last part: from there on all is of the end */
     uint8_t *history; /* the node's, encoded */
     size_t history_bytes;
     uint64_t durable_ns; /* from then on it survives a crash */
@@ -22,17 +30,31 @@ struct saved {
 struct sim_disk {
     uint64_t incarnation; /* lower bound for the next incarnation; 0: never started */
     struct saved saved[SIM_DISK_GENERATIONS]; /* the newest first */
+
+    struct saved draft;           /* what is being written */
+    struct sim_record **end;      /* where its next record goes */
+    struct snapshot_queue *queue; /* from the learner; NULL: nothing is being written */
+    struct arena arena;           /* of the queue */
 };
 
-/* Save node and learner as they are now; the checkpoint is durable at durable_ns. */
-void sim_disk_save(struct sim_disk *disk, struct sim_learner *sim_learner, struct node *node,
-                   const struct node_options *options, uint64_t now_ns, uint64_t durable_ns);
+/* Begin a checkpoint in so many parts, if the learner has as many entries. */
+void sim_disk_begin(struct sim_disk *disk, const struct sim_learner *sim_learner, uint32_t parts);
+/* Write what is in the queue. */
+void sim_disk_write(struct sim_disk *disk);
+/* How many entries are written. */
+size_t sim_disk_written(const struct sim_disk *disk);
+/* All parts are written: now with the node's history, durable at durable_ns. */
+void sim_disk_end(struct sim_disk *disk, const struct sim_learner *sim_learner, uint8_t *history,
+                  size_t history_bytes, uint64_t durable_ns);
+void sim_disk_abandon(struct sim_disk *disk);
 
 /* A crash: checkpoints that are not durable yet are lost. */
 void sim_disk_settle(struct sim_disk *disk, uint64_t now_ns);
 
 /* The newest checkpoint, or NULL. */
 const struct saved *sim_disk_newest(const struct sim_disk *disk);
+/* Makes the learner what it was. */
+void sim_disk_restore(const struct saved *saved, struct sim_learner *sim_learner);
 
 /* The newest checkpoint is corrupt: drop it. */
 void sim_disk_rot(struct sim_disk *disk);

@@ -129,6 +129,15 @@ void sim_learner_restore(struct sim_learner *sim_learner, const struct learner_s
         learner_restore(sim_learner->learner, state);
 }
 
+void sim_learner_replay(struct sim_learner *sim_learner, const struct snapshot_record *record)
+{
+    sim_learner->has_changed = true;
+    if (sim_learner->random_walk)
+        random_walk_replay(sim_learner->random_walk, record);
+    else
+        learner_replay(sim_learner->learner, record);
+}
+
 size_t sim_learner_parameters(const struct sim_learner *sim_learner)
 {
     return sim_learner->parameters;

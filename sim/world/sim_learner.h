@@ -42,10 +42,12 @@ uint32_t sim_learner_batch(const struct sim_learner *sim_learner); /* 0: it has 
 void sim_learner_set_batch(struct sim_learner *sim_learner, uint32_t batch);
 /* How an executor talks to it. */
 struct executor sim_learner_executor(struct sim_learner *sim_learner, int32_t *units);
-/* All that it is, and back. A learner has moments, a random walk has none. */
+/* All that it is, and back, whole or in parts (learner.h). A learner has moments, a random walk has
+ * none. */
 uint32_t sim_learner_moments(const struct sim_learner *sim_learner);
 void sim_learner_save(const struct sim_learner *sim_learner, struct learner_state *state);
 void sim_learner_restore(struct sim_learner *sim_learner, const struct learner_state *state);
+void sim_learner_replay(struct sim_learner *sim_learner, const struct snapshot_record *record);
 
 size_t sim_learner_parameters(const struct sim_learner *sim_learner);
 /* Of the base as it was after the last publication or application; _now: as it lies in memory. */

@@ -177,7 +177,7 @@ static void prepare(struct world *world, uint32_t i)
     memcpy(options->entropy, entropy, sizeof entropy);
     const struct saved *saved = sim_disk_newest(&at->sim_disk);
     if (saved)
-        sim_learner_restore(&at->sim_learner, &saved->state);
+        sim_disk_restore(saved, &at->sim_learner);
     options->history = saved ? saved->history : NULL;
     options->history_bytes = saved ? saved->history_bytes : 0;
     options->parameters = sim_learner_parameters(&at->sim_learner);
@@ -292,8 +292,8 @@ void world_put(struct world *world, uint64_t at_ns, uint64_t subject, uint64_t a
     event_queue_put(&world->event_queue, at_ns, WORLD_USER, 0, subject, amount);
 }
 
-/* A wake or a step of a process that stands still happens when it goes on; one of an earlier life
- * never. */
+/* A wake, a step or a part of a save of a process that stands still happens when it goes on; one of
+ * an earlier life never. */
 static bool is_due(struct world *world, const struct event *event)
 {
     const struct world_node *at = &world->nodes[event->who];
@@ -335,6 +335,10 @@ static void on_event(struct world *world, const struct event *event)
     case WORLD_STEP:
         if (is_due(world, event))
             world_on_step(world, event->who);
+        break;
+    case WORLD_SAVE:
+        if (is_due(world, event))
+            world_on_save(world, event->who);
         break;
     case WORLD_OUTSIDER:
         if (outsider_at(world, event->who)->self)

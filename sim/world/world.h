@@ -25,7 +25,7 @@
 #define WORLD_PORT     7000
 #define WORLD_BEGIN_NS (5 * SECOND_NS) /* clocks do not start at 0 */
 
-enum world_event { WORLD_WAKE, WORLD_STEP, WORLD_OUTSIDER, WORLD_USER, WORLD_EVENTS };
+enum world_event { WORLD_WAKE, WORLD_STEP, WORLD_SAVE, WORLD_OUTSIDER, WORLD_USER, WORLD_EVENTS };
 
 struct world {
     struct event_queue event_queue; /* what happens next; virtual time */

@@ -12,6 +12,7 @@ void world_stop(struct world *world, uint32_t i);
 /* act.c */
 void world_pump(struct world *world, uint32_t i);    /* do what node i asks for */
 void world_on_step(struct world *world, uint32_t i); /* its local step is over */
+void world_on_save(struct world *world, uint32_t i); /* a part of a checkpoint is written */
 void world_size_step(struct world_node *at);         /* by the batch of its learner */
 void world_drop_orders(struct world_node *at);
 

@@ -47,8 +47,8 @@ static const struct saved *newest_of(uint32_t i)
     return saved;
 }
 
-/* Its base is that of the checkpoint, to the last unit; so are its weights, unless it has begun a
- * step already. */
+/* Its base is that of the checkpoint, to the last unit; so are the weights of the last part, unless
+ * it has begun a step already. */
 static void must_begin_with(uint32_t i, const struct saved *saved)
 {
     int32_t units[PARAMETERS];
@@ -57,7 +57,8 @@ static void must_begin_with(uint32_t i, const struct saved *saved)
     weights_of(i, weights);
     assert_memory_equal(units, saved->state.base, sizeof units);
     if (!is_training(i))
-        assert_memory_equal(weights, saved->state.weights, sizeof weights);
+        assert_memory_equal(weights + saved->last_part, saved->state.weights + saved->last_part,
+                            sizeof weights - saved->last_part * sizeof *weights);
     assert_int_equal(stats_of(i).version, rumors_in(saved, NULL));
 }
 
@@ -89,6 +90,24 @@ static void a_checkpoint_that_was_not_all_written_is_none(void **state)
     const uint64_t unfinished = rumors_in(saved, NULL);
     world_kill(&world, 2, true);
     assert_true(rumors_in(newest_of(2), NULL) < unfinished);
+    world_start(&world, 2);
+    must_begin_with(2, newest_of(2));
+    run(10 * SECOND_NS);
+    must_agree(5 * SECOND_NS);
+}
+
+/* While a checkpoint of several parts is being written. */
+static void who_is_killed_between_two_parts_goes_on_from_the_checkpoint_before(void **state)
+{
+    (void)state;
+    start_saving_swarm();
+    const struct sim_disk *disk = &world.nodes[2].sim_disk;
+    while (!disk->queue || sim_disk_written(disk) == 0)
+        run(MILLI_NS);
+    const void *before = newest_of(2)->memory;
+    assert_true(sim_disk_written(disk) < PARAMETERS);
+    world_kill(&world, 2, true);
+    assert_ptr_equal(newest_of(2)->memory, before);
     world_start(&world, 2);
     must_begin_with(2, newest_of(2));
     run(10 * SECOND_NS);
@@ -263,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORY(who_was_killed_goes_on_from_its_last_checkpoint),
         STORY(a_checkpoint_that_was_not_all_written_is_none),
+        STORY(who_is_killed_between_two_parts_goes_on_from_the_checkpoint_before),
         STORY(what_it_told_after_the_checkpoint_it_hears_as_its_own),
         STORY(a_clock_set_back_makes_no_second_life_of_the_same_number),
         STORY(where_the_newest_checkpoint_is_rotten_the_older_is_taken),
