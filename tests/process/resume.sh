@@ -5,7 +5,8 @@
 #     ▲                                                                          │
 #     └── now and then alone first: the digest it has is that of the newest file ┘
 #
-# COUNT (1000) kills, some three a second. A peer keeps the swarm alive; at the end both leave with
+# COUNT (1000) kills, some two a second. The model is saved in four parts, and some of the lives that
+# come up are ended between two of them. A peer keeps the swarm alive; at the end both leave with
 # one model. FOLDER keeps what is there at the end, SEED repeats the drawn moments.
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
@@ -16,8 +17,8 @@ seed=${4:-$RANDOM}
 readonly count keep seed
 RANDOM=$seed
 small=(--set data.source=generated --set data.train_count=100 --set data.test_count=100
-    --set 'model.layers=dense 10' --set node.listen=127.0.0.1:0 --set node.save_s=0.01)
-drawn=0 incarnation=0 newest=0 kills=0 early=0 looks=0 slowest_ms=0 before=0 drafts=0
+    --set 'model.layers=dense 256, relu, dense 10' --set node.listen=127.0.0.1:0 --set node.save_s=0.01)
+drawn=0 incarnation=0 newest=0 kills=0 early=0 looks=0 slowest_ms=0 before=0 drafts=0 between=0
 
 [[ -z $keep ]] || mkdir -p -- "$keep"
 finish() {
@@ -85,6 +86,12 @@ nothing_refused() {
     ! grep -E -- "$bad" "$dir/it.err" >&2 || fail 'a generation was refused, or worse'
 }
 
+# A save is under way, and its first part of 1 MiB is written.
+is_between_parts() {
+    is_up
+    [[ $(find "$dir/it" -name 'checkpoint-*.new' -size +1023k 2>/dev/null) ]]
+}
+
 # SIGKILL; no generation that was whole may be gone.
 end_it() {
     local code=0
@@ -137,8 +144,13 @@ live() {
     else
         comes_up
         ((drawn % 2 == 0)) || { look_at_disk && soon has_newer "$newest"; }
-        draw 0 150
-        sleep_ms "$drawn"
+        if ((drawn > 6)); then
+            until is_between_parts; do :; done
+            between=$((between + 1))
+        else
+            draw 0 150
+            sleep_ms "$drawn"
+        fi
     fi
     end_it
     kills=$((kills + 1))
@@ -158,8 +170,8 @@ while ((kills < count)); do
     live
     ((kills % 100 > 0)) || tell "$kills kills, generation $newest"
 done
-printf '%d of them before it had come up; %d left a draft; %d looked at alone; ' \
-    "$early" "$drafts" "$looks"
+printf '%d of them before it had come up; %d between two parts; %d left a draft; %d looked at alone; ' \
+    "$early" "$between" "$drafts" "$looks"
 printf '%d generations; the slowest start took %d ms\n' "$newest" "$slowest_ms"
 
 tell 'it comes up once more, and both leave with one model'
