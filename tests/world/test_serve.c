@@ -135,6 +135,28 @@ static void who_hangs_up_while_it_is_read_for_is_forgotten(void **state)
     assert_int_equal(puppet.heard[BLOCK], 1);
 }
 
+/* A checkpoint takes long, in parts between which its owner does everything else. */
+static void who_asks_while_a_checkpoint_is_written_does_not_wait_for_it(void **state)
+{
+    (void)state;
+    struct node_options options = patient_options();
+    options.save_ns = 2 * SECOND_NS;
+    start_talk(&options);
+    const struct sim_disk *disk = &world.nodes[0].sim_disk;
+    uint32_t given_meanwhile = 0;
+    for (int saves = 0; saves < 5; saves++) {
+        while (!disk->queue || sim_disk_written(disk) == 0)
+            run(MILLI_NS);
+        const uint32_t before = puppet.heard[BLOCK];
+        fetch(0, 1);
+        while (disk->queue) {
+            given_meanwhile += puppet.heard[BLOCK] > before;
+            run(MILLI_NS);
+        }
+    }
+    assert_true(given_meanwhile > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +166,7 @@ int main(void)
         TALK(who_asks_for_blocks_that_no_base_has_is_hung_up_on),
         TALK(who_asks_for_more_than_may_wait_is_refused_that),
         TALK(who_hangs_up_while_it_is_read_for_is_forgotten),
+        TALK(who_asks_while_a_checkpoint_is_written_does_not_wait_for_it),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
