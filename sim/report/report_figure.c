@@ -72,7 +72,7 @@ const struct moment *report_last(const struct outcome *outcome)
 bool report_has_wires(const struct outcome *outcome)
 {
     const enum strategy_kind strategy = outcome->scenario->strategy;
-    return strategy == STRATEGY_GOSSIP || strategy == STRATEGY_LOCALSGD;
+    return strategy != STRATEGY_SINGLE && strategy != STRATEGY_IDEAL;
 }
 
 bool report_has_accuracy(const struct outcome *outcome)

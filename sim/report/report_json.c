@@ -48,6 +48,12 @@ static void put_digest(json_t *object, const char *key, uint64_t value)
     put_text(object, key, text);
 }
 
+/* As a scenario has it. */
+static void put_or_auto(json_t *object, const char *key, double value)
+{
+    put(object, key, value == CONFIG_AUTO_REAL ? json_string("auto") : json_real(value));
+}
+
 static void append(json_t *list, json_t *value)
 {
     CHECK(value && json_array_append_new(list, value) == 0);
@@ -134,8 +140,8 @@ static json_t *scenario_json(const struct outcome *outcome)
     put_seconds(object, "evaluate_s", scenario->evaluate_ns);
     put_count(object, "evaluate_samples", scenario->evaluate_samples);
     put_count(object, "local_steps", scenario->local_steps);
-    put_real(object, "outer_rate", scenario->outer_rate);
-    put_real(object, "outer_momentum", scenario->outer_momentum);
+    put_or_auto(object, "outer_rate", scenario->outer_rate);
+    put_or_auto(object, "outer_momentum", scenario->outer_momentum);
     return object;
 }
 

@@ -1,6 +1,6 @@
 /* The outcome of a scenario: filled by a strategy while it plays, read by the report.
  *
- *   strategy (gossip | single | ideal | localsgd) ─► outcome ─► report (tables, JSON, CSV, plots)
+ *   strategy (gossip | single | ideal | localsgd | …) ─► outcome ─► report (tables, JSON, CSV, plots)
  *
  * Times are virtual seconds from the start. NAN stands for what does not exist or was not measured,
  * such as a link of the ideal cluster or an accuracy between two evaluations.

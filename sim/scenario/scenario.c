@@ -52,6 +52,7 @@ const char *scenario_strategy_name(enum strategy_kind kind)
         [STRATEGY_SINGLE] = "single",
         [STRATEGY_IDEAL] = "ideal",
         [STRATEGY_LOCALSGD] = "localsgd",
+        [STRATEGY_DILOCO] = "diloco",
     };
     return names[kind];
 }

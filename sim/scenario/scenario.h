@@ -30,7 +30,13 @@
 #define SCENARIO_CURVES_MAX  64 /* with more nodes, the curves of each are not kept */
 #define SCENARIO_TWINS_MAX   8  /* second processes with the identity of a node */
 
-enum strategy_kind { STRATEGY_GOSSIP, STRATEGY_SINGLE, STRATEGY_IDEAL, STRATEGY_LOCALSGD };
+enum strategy_kind {
+    STRATEGY_GOSSIP,
+    STRATEGY_SINGLE,
+    STRATEGY_IDEAL,
+    STRATEGY_LOCALSGD,
+    STRATEGY_DILOCO,
+};
 
 /* A rate over time, in bytes per second; 0: no limit. */
 struct rate {
@@ -88,9 +94,9 @@ struct scenario {
     double skew;                 /* alpha of the Dirichlet label skew; 0: iid shards */
     uint64_t evaluate_ns;        /* evaluate_s: period of evaluations; 0: only at the end */
     uint32_t evaluate_samples;   /* test samples of an evaluation before the end */
-    uint32_t local_steps;        /* localsgd: steps between two exchanges */
-    double outer_rate;           /* localsgd: rate of the outer Nesterov step */
-    double outer_momentum;       /* localsgd: momentum of the outer Nesterov step */
+    uint32_t local_steps;        /* of a synchronous round (rounds.h) */
+    double outer_rate;           /* rate of its outer Nesterov step, or CONFIG_AUTO_REAL */
+    double outer_momentum;       /* momentum of that step, or CONFIG_AUTO_REAL */
     struct config config;        /* of every node, but for its group's set clauses */
     struct group groups[SCENARIO_GROUPS_MAX];
     uint32_t groups_count;

@@ -134,10 +134,16 @@ static void learn(struct rounds *rounds, uint32_t i)
         rounds->method->compressor->compress(rounds->compressor, i, rounds->own);
 }
 
+static float or_published(double configured, double published)
+{
+    return (float)(configured == CONFIG_AUTO_REAL ? published : configured);
+}
+
 static void move(struct rounds *rounds)
 {
     const struct scenario *scenario = rounds->experiment->scenario;
-    const float rate = (float)scenario->outer_rate, mu = (float)scenario->outer_momentum;
+    const float rate = or_published(scenario->outer_rate, rounds->method->outer_rate);
+    const float mu = or_published(scenario->outer_momentum, rounds->method->outer_momentum);
     for (size_t c = 0; c < experiment_parameters(rounds->experiment); c++) {
         rounds->momentum[c] = mu * rounds->momentum[c] + rounds->mean[c];
         rounds->common[c] += rate * (rounds->mean[c] + mu * rounds->momentum[c]);

@@ -30,6 +30,8 @@ struct compressor {
 };
 
 struct rounds_method {
+    double outer_rate;                   /* as published, where the scenario says auto */
+    double outer_momentum;               /* as published, where the scenario says auto */
     const struct compressor *compressor; /* NULL: dense messages, float32 */
 };
 

@@ -5,9 +5,10 @@
  *   single    each node alone on its shard                                        single.c
  *   ideal     synchronous SGD over a free network: one learner with all the       ideal.c
  *             data, whose batch is that of all nodes together
- *   localsgd  H local steps, then a ring all-reduce of the differences over       localsgd.c
- *             the links, with an outer Nesterov step
+ *   localsgd  rounds of H local steps, then a ring all-reduce over the links      localsgd.c
+ *   diloco    the same with an outer Nesterov step                                diloco.c
  *
+ * The last two are methods of one frame, rounds.h.
  * Held by tests/unit/sim/test_baselines.c.
  */
 #ifndef HEARSAY_SIM_STRATEGIES_STRATEGY_H
@@ -22,6 +23,7 @@ const float *gossip_play(struct experiment *experiment, struct outcome *outcome)
 const float *single_play(struct experiment *experiment, struct outcome *outcome);
 const float *ideal_play(struct experiment *experiment, struct outcome *outcome);
 const float *localsgd_play(struct experiment *experiment, struct outcome *outcome);
+const float *diloco_play(struct experiment *experiment, struct outcome *outcome);
 
 /* The same for the strategy of the scenario. */
 const float *strategy_play(struct experiment *experiment, struct outcome *outcome);

@@ -16,23 +16,40 @@
 
 #define PARAMETERS 7850 /* dense 784 to 10 */
 
-static const char text[] = "[scenario]\n"
-                           "seconds = 10\n"
-                           "evaluate_s = 5\n"
-                           "evaluate_samples = 100\n"
-                           "local_steps = 10\n"
-                           "nodes = 2 slow, 160 samples/s, up 1 Mbit/s, down 8 Mbit/s\n"
-                           "nodes = 1 fast, 320 samples/s, up 1 Mbit/s, down 8 Mbit/s\n"
-                           "link = all, rtt 80 ms\n"
-                           "expect = steps >= 0 %\n"
-                           "[model]\n"
-                           "layers = dense 10\n"
-                           "[data]\n"
-                           "source = generated\n"
-                           "train_count = 600\n"
-                           "test_count = 200\n"
-                           "[exchange]\n"
-                           "bytes_per_s = 5000\n";
+static const char three[] = "[scenario]\n"
+                            "seconds = 10\n"
+                            "evaluate_s = 5\n"
+                            "evaluate_samples = 100\n"
+                            "local_steps = 10\n"
+                            "nodes = 2 slow, 160 samples/s, up 1 Mbit/s, down 8 Mbit/s\n"
+                            "nodes = 1 fast, 320 samples/s, up 1 Mbit/s, down 8 Mbit/s\n"
+                            "link = all, rtt 80 ms\n"
+                            "expect = steps >= 0 %\n"
+                            "[model]\n"
+                            "layers = dense 10\n"
+                            "[data]\n"
+                            "source = generated\n"
+                            "train_count = 600\n"
+                            "test_count = 200\n"
+                            "[exchange]\n"
+                            "bytes_per_s = 5000\n";
+
+static const char one[] = "[scenario]\n"
+                          "seconds = 10\n"
+                          "evaluate_s = 5\n"
+                          "local_steps = 10\n"
+                          "nodes = 1 alone, 160 samples/s\n"
+                          "[model]\n"
+                          "layers = dense 10\n"
+                          "[data]\n"
+                          "source = generated\n"
+                          "train_count = 600\n"
+                          "test_count = 200\n"
+                          "[train]\n"
+                          "optimizer = adam\n"
+                          "rate = 0.001\n"
+                          "schedule = cosine\n"
+                          "period_samples = 1600\n";
 
 struct played {
     struct scenario *scenario;
@@ -56,15 +73,16 @@ static bool is_stopped(void *watcher)
     return stop_after > 0 && watched >= stop_after;
 }
 
-static struct played play_with(const char *strategy, const char *const *set, int count)
+static struct played play_text(const char *text, const char *strategy, const char *const *set,
+                               int count)
 {
     struct played played = {.scenario = calloc(1, sizeof *played.scenario)};
     char path[] = "/tmp/test_baselines.XXXXXX", choose[64];
-    const char *sets[3] = {choose};
+    const char *sets[8] = {choose};
     struct problem problem;
     const int file = mkstemp(path);
-    assert_true(file >= 0 && played.scenario);
-    assert_true(write(file, text, sizeof text - 1) == (ssize_t)sizeof text - 1);
+    assert_true(file >= 0 && played.scenario && count < 8);
+    assert_true(write(file, text, strlen(text)) == (ssize_t)strlen(text));
     (void)close(file);
     (void)snprintf(choose, sizeof choose, "scenario.strategy=%s", strategy);
     for (int i = 0; i < count; i++)
@@ -81,8 +99,13 @@ static struct played play_with(const char *strategy, const char *const *set, int
     assert_string_equal(scenario_strategy_name(played.scenario->strategy), strategy);
     experiment_finish(&played.experiment, &played.outcome,
                       strategy_play(&played.experiment, &played.outcome));
-    assert_true(watched >= (stop_after ? stop_after : 10));
+    assert_true(watched >= (stop_after ? stop_after : (int)seconds_of(played.scenario->span_ns)));
     return played;
+}
+
+static struct played play_with(const char *strategy, const char *const *set, int count)
+{
+    return play_text(three, strategy, set, count);
 }
 
 static struct played play(const char *strategy, const char *set)
@@ -145,6 +168,67 @@ static void local_sgd_waits_for_the_slowest_node_and_the_ring(void **state)
     played = play("localsgd", "slow.up=0.5 Mbit/s"); /* 2.83 s a round: three fit */
     assert_int_equal(last(&played)->samples, 3 * 10 * 3 * 32);
     end(&played);
+}
+
+static void assert_same_weights(const struct played *a, const struct played *b, float by)
+{
+    float most = 0, moved = 0, *start = calloc(PARAMETERS, sizeof *start);
+    assert_non_null(start);
+    model_init(a->experiment.made.model, a->scenario->config.model.seed, start);
+    for (size_t c = 0; c < PARAMETERS; c++) {
+        most = fmaxf(most, fabsf(a->experiment.weights[c] - b->experiment.weights[c]));
+        moved = fmaxf(moved, fabsf(a->experiment.weights[c] - start[c]));
+    }
+    assert_true(most <= by && moved > 0.01f);
+    free(start);
+}
+
+/* Moments of Adam and the place in the schedule survive each of five rounds. */
+static void a_round_of_one_node_changes_nothing_of_what_it_learns(void **state)
+{
+    (void)state;
+    const char *sets[] = {"scenario.outer_rate=1", "scenario.outer_momentum=0"};
+    struct played alone = play_text(one, "single", NULL, 0);
+    struct played rounds = play_text(one, "diloco", sets, 2);
+    assert_int_equal(alone.outcome.nodes[0].steps, 50);
+    assert_int_equal(rounds.outcome.nodes[0].steps, 50);
+    assert_int_equal(last(&rounds)->samples, 50 * 32);
+    assert_int_equal(last(&rounds)->sent_bytes, 0);
+    assert_same_weights(&alone, &rounds, 1e-5f);
+    end(&alone);
+    end(&rounds);
+}
+
+static void diloco_is_local_sgd_with_an_outer_step_of_rate_0_7_and_momentum_0_9(void **state)
+{
+    (void)state;
+    const char *outer[] = {"scenario.outer_rate=0.7", "scenario.outer_momentum=0.9"};
+    struct played diloco = play("diloco", NULL), local = play_with("localsgd", outer, 2);
+    struct played plain = play("localsgd", NULL);
+    assert_same_weights(&diloco, &local, 0);
+    assert_int_equal(last(&diloco)->sent_bytes, last(&local)->sent_bytes);
+    assert_true(diloco.outcome.loss == local.outcome.loss && isfinite(local.outcome.loss));
+    assert_true(plain.outcome.loss != local.outcome.loss);
+    end(&diloco);
+    end(&local);
+    end(&plain);
+}
+
+/* The first outer step is rate·(1 + μ)·d: 0.95 d with 0.5 and 0.9. */
+static void the_outer_step_is_nesterovs(void **state)
+{
+    (void)state;
+    const char *plain[] = {"scenario.seconds=2.6", "scenario.outer_rate=0.95",
+                           "scenario.outer_momentum=0"};
+    const char *outer[] = {"scenario.seconds=2.6", "scenario.outer_rate=0.5",
+                           "scenario.outer_momentum=0.9"};
+    struct played a = play_with("diloco", plain, 3), b = play_with("diloco", outer, 3);
+    assert_int_equal(a.outcome.nodes[0].steps, 10);
+    assert_true(fabs(last(&a)->at_s - 2.6) < 1e-9); /* a moment at the end, too */
+    assert_int_equal(last(&a)->samples, 10 * 3 * 32);
+    assert_same_weights(&a, &b, 1e-5f);
+    end(&a);
+    end(&b);
 }
 
 static void gossip_trains_at_full_speed_and_ends_with_one_version(void **state)
@@ -222,7 +306,7 @@ static void the_same_seed_is_the_same_run_and_another_is_not(void **state)
 static void a_play_that_is_interrupted_ends_there_and_nothing_is_judged(void **state)
 {
     (void)state;
-    static const char *const strategies[] = {"gossip", "single", "ideal", "localsgd"};
+    static const char *const strategies[] = {"gossip", "single", "ideal", "localsgd", "diloco"};
     stop_after = 6;
     for (size_t i = 0; i < sizeof strategies / sizeof strategies[0]; i++) {
         struct played played = play(strategies[i], NULL);
@@ -250,6 +334,9 @@ int main(void)
         cmocka_unit_test(an_ideal_cluster_is_as_fast_as_all_its_nodes_together),
         cmocka_unit_test(alone_each_node_makes_the_steps_its_speed_allows),
         cmocka_unit_test(local_sgd_waits_for_the_slowest_node_and_the_ring),
+        cmocka_unit_test(a_round_of_one_node_changes_nothing_of_what_it_learns),
+        cmocka_unit_test(diloco_is_local_sgd_with_an_outer_step_of_rate_0_7_and_momentum_0_9),
+        cmocka_unit_test(the_outer_step_is_nesterovs),
         cmocka_unit_test(gossip_trains_at_full_speed_and_ends_with_one_version),
         cmocka_unit_test(a_batch_that_follows_the_speed_makes_small_steps_where_there_is_little),
         cmocka_unit_test(alone_each_node_has_the_batch_of_its_speed_from_the_start),

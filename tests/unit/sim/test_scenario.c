@@ -23,7 +23,8 @@ static void single_values_have_the_defaults_of_the_contract(void **state)
     assert_true(scenario->evaluate_ns == 5 * SECOND_NS);
     assert_int_equal(scenario->evaluate_samples, 2000);
     assert_int_equal(scenario->local_steps, 50);
-    assert_true(scenario->outer_rate == 0.7 && scenario->outer_momentum == 0.9);
+    assert_true(scenario->outer_rate == CONFIG_AUTO_REAL &&
+                scenario->outer_momentum == CONFIG_AUTO_REAL);
     assert_int_equal(scenario->parameters, 1000);
     assert_true(scenario->skew == 0 && !scenario->made_up);
 }
@@ -51,6 +52,7 @@ static void single_values_are_read(void **state)
     assert_true(scenario->made_up && scenario->parameters == 16);
     assert_int_equal(played(SCENARIO_BASE "strategy = single\n")->strategy, STRATEGY_SINGLE);
     assert_int_equal(played(SCENARIO_BASE "strategy = ideal\n")->strategy, STRATEGY_IDEAL);
+    assert_int_equal(played(SCENARIO_BASE "strategy = diloco\n")->strategy, STRATEGY_DILOCO);
 }
 
 static void every_clause_of_a_nodes_line_is_read(void **state)
