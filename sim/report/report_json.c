@@ -142,6 +142,8 @@ static json_t *scenario_json(const struct outcome *outcome)
     put_count(object, "local_steps", scenario->local_steps);
     put_or_auto(object, "outer_rate", scenario->outer_rate);
     put_or_auto(object, "outer_momentum", scenario->outer_momentum);
+    put_real(object, "top_part", scenario->top_part);
+    put_real(object, "error_decay", scenario->error_decay);
     return object;
 }
 

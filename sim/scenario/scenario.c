@@ -53,6 +53,7 @@ const char *scenario_strategy_name(enum strategy_kind kind)
         [STRATEGY_IDEAL] = "ideal",
         [STRATEGY_LOCALSGD] = "localsgd",
         [STRATEGY_DILOCO] = "diloco",
+        [STRATEGY_SPARSELOCO] = "sparseloco",
     };
     return names[kind];
 }

@@ -36,6 +36,7 @@ enum strategy_kind {
     STRATEGY_IDEAL,
     STRATEGY_LOCALSGD,
     STRATEGY_DILOCO,
+    STRATEGY_SPARSELOCO,
 };
 
 /* A rate over time, in bytes per second; 0: no limit. */
@@ -97,6 +98,8 @@ struct scenario {
     uint32_t local_steps;        /* of a synchronous round (rounds.h) */
     double outer_rate;           /* rate of its outer Nesterov step, or CONFIG_AUTO_REAL */
     double outer_momentum;       /* momentum of that step, or CONFIG_AUTO_REAL */
+    double top_part;             /* sparseloco: of all entries, those of a message */
+    double error_decay;          /* sparseloco: what stays of the untold, from round to round */
     struct config config;        /* of every node, but for its group's set clauses */
     struct group groups[SCENARIO_GROUPS_MAX];
     uint32_t groups_count;

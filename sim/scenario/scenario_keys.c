@@ -37,7 +37,7 @@ static const struct config_key keys_of[] = {
      .type = CONFIG_CHOICE,
      AT(strategy),
      .initial = "gossip",
-     .words = "gossip|single|ideal|localsgd|diloco",
+     .words = "gossip|single|ideal|localsgd|diloco|sparseloco",
      .help = "How the nodes learn together."},
     {.name = "updates",
      .type = CONFIG_CHOICE,
@@ -88,7 +88,7 @@ static const struct config_key keys_of[] = {
      .min = 1,
      .max = 1000000,
      .unit = "steps",
-     .help = "localsgd, diloco: between two exchanges."},
+     .help = "localsgd, diloco, sparseloco: between two exchanges."},
     {.name = "outer_rate",
      .type = CONFIG_REAL,
      AT(outer_rate),
@@ -104,6 +104,19 @@ static const struct config_key keys_of[] = {
      .max = 0.9999,
      .words = "auto",
      .help = "Of the same: momentum of the outer step; auto: as published."},
+    {.name = "top_part",
+     .type = CONFIG_REAL,
+     AT(top_part),
+     .initial = "0.03125",
+     .min = 1e-6,
+     .max = 1,
+     .help = "sparseloco: of all entries, those of a message."},
+    {.name = "error_decay",
+     .type = CONFIG_REAL,
+     AT(error_decay),
+     .initial = "0.95",
+     .max = 1,
+     .help = "sparseloco: what stays of the untold from round to round."},
 };
 
 #define KEYS (sizeof keys_of / sizeof keys_of[0])
@@ -170,6 +183,8 @@ void scenario_keys_apply(const struct scenario_keys *keys, struct scenario *scen
     scenario->local_steps = keys->local_steps;
     scenario->outer_rate = keys->outer_rate;
     scenario->outer_momentum = keys->outer_momentum;
+    scenario->top_part = keys->top_part;
+    scenario->error_decay = keys->error_decay;
 }
 
 /* Keys that the simulator sets itself; name NULL: the whole section. The first match counts. */

@@ -32,6 +32,8 @@ struct scenario_keys {
     uint32_t local_steps;
     double outer_rate;
     double outer_momentum;
+    double top_part;
+    double error_decay;
     char about[256];
     char source[512];
     int line_of[SCENARIO_KEYS_MAX]; /* line of the file that sets the key; 0: none */

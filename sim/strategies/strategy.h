@@ -1,15 +1,15 @@
 /* The strategies: ways to train one model on many machines. Each plays the same scenario and is
  * charged the same computing, so that they can be compared.
  *
- *   gossip    what hearsay does: real nodes and learners in a world               gossip.c
- *   single    each node alone on its shard                                        single.c
- *   ideal     synchronous SGD over a free network: one learner with all the       ideal.c
- *             data, whose batch is that of all nodes together
- *   localsgd  rounds of H local steps, then a ring all-reduce over the links      localsgd.c
- *   diloco    the same with an outer Nesterov step                                diloco.c
+ *   gossip      what hearsay does: real nodes and learners in a world             gossip.c
+ *   single      each node alone on its shard                                      single.c
+ *   ideal       synchronous SGD over a free network: one learner with all the     ideal.c
+ *               data, whose batch is that of all nodes together
+ *   localsgd    rounds of local steps, then a ring all-reduce over the links      localsgd.c
+ *   diloco      the same with an outer Nesterov step                              diloco.c
+ *   sparseloco  rounds of local steps, then sparse messages to all (sparse.h)     sparseloco.c
  *
- * The last two are methods of one frame, rounds.h.
- * Held by tests/unit/sim/test_baselines.c.
+ * The last three are methods of one frame, rounds.h. Held by tests/unit/sim/test_baselines.c.
  */
 #ifndef HEARSAY_SIM_STRATEGIES_STRATEGY_H
 #define HEARSAY_SIM_STRATEGIES_STRATEGY_H
@@ -24,6 +24,7 @@ const float *single_play(struct experiment *experiment, struct outcome *outcome)
 const float *ideal_play(struct experiment *experiment, struct outcome *outcome);
 const float *localsgd_play(struct experiment *experiment, struct outcome *outcome);
 const float *diloco_play(struct experiment *experiment, struct outcome *outcome);
+const float *sparseloco_play(struct experiment *experiment, struct outcome *outcome);
 
 /* The same for the strategy of the scenario. */
 const float *strategy_play(struct experiment *experiment, struct outcome *outcome);

@@ -231,6 +231,25 @@ static void the_outer_step_is_nesterovs(void **state)
     end(&b);
 }
 
+/* 7,850 parameters are chunks of 4,096 and 3,754. A message of each node goes to two others. */
+static void sparseloco_sends_few_entries_to_all_and_learns_all_the_same(void **state)
+{
+    (void)state;
+    const char *all[] = {"scenario.top_part=1", "scenario.error_decay=1"};
+    struct played local = play("localsgd", NULL), whole = play_with("sparseloco", all, 2);
+    struct played few = play("sparseloco", NULL);
+    const uint64_t whole_bytes = (PARAMETERS * 14 + 7) / 8;
+    const uint64_t few_bytes = ((128 + 117) * 14 + 7) / 8;
+    assert_int_equal(last(&whole)->sent_bytes, 4 * 3 * 2 * whole_bytes);
+    assert_int_equal(last(&few)->sent_bytes, 4 * 3 * 2 * few_bytes);
+    assert_int_equal(few.outcome.nodes[1].sent_bytes, 4 * 2 * few_bytes);
+    assert_true(fabs(whole.outcome.loss - local.outcome.loss) < 0.05 * local.outcome.loss);
+    assert_true(few.outcome.loss > local.outcome.loss && few.outcome.loss < 2);
+    end(&local);
+    end(&whole);
+    end(&few);
+}
+
 static void gossip_trains_at_full_speed_and_ends_with_one_version(void **state)
 {
     (void)state;
@@ -306,7 +325,8 @@ static void the_same_seed_is_the_same_run_and_another_is_not(void **state)
 static void a_play_that_is_interrupted_ends_there_and_nothing_is_judged(void **state)
 {
     (void)state;
-    static const char *const strategies[] = {"gossip", "single", "ideal", "localsgd", "diloco"};
+    static const char *const strategies[] = {"gossip",   "single", "ideal",
+                                             "localsgd", "diloco", "sparseloco"};
     stop_after = 6;
     for (size_t i = 0; i < sizeof strategies / sizeof strategies[0]; i++) {
         struct played played = play(strategies[i], NULL);
@@ -337,6 +357,7 @@ int main(void)
         cmocka_unit_test(a_round_of_one_node_changes_nothing_of_what_it_learns),
         cmocka_unit_test(diloco_is_local_sgd_with_an_outer_step_of_rate_0_7_and_momentum_0_9),
         cmocka_unit_test(the_outer_step_is_nesterovs),
+        cmocka_unit_test(sparseloco_sends_few_entries_to_all_and_learns_all_the_same),
         cmocka_unit_test(gossip_trains_at_full_speed_and_ends_with_one_version),
         cmocka_unit_test(a_batch_that_follows_the_speed_makes_small_steps_where_there_is_little),
         cmocka_unit_test(alone_each_node_has_the_batch_of_its_speed_from_the_start),

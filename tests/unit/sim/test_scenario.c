@@ -53,6 +53,9 @@ static void single_values_are_read(void **state)
     assert_int_equal(played(SCENARIO_BASE "strategy = single\n")->strategy, STRATEGY_SINGLE);
     assert_int_equal(played(SCENARIO_BASE "strategy = ideal\n")->strategy, STRATEGY_IDEAL);
     assert_int_equal(played(SCENARIO_BASE "strategy = diloco\n")->strategy, STRATEGY_DILOCO);
+    scenario = played(SCENARIO_BASE "strategy = sparseloco\ntop_part = 0.5\nerror_decay = 1\n");
+    assert_int_equal(scenario->strategy, STRATEGY_SPARSELOCO);
+    assert_true(scenario->top_part == 0.5 && scenario->error_decay == 1);
 }
 
 static void every_clause_of_a_nodes_line_is_read(void **state)

@@ -1,0 +1,12 @@
+/* SparseLoCo (Sarfi et al. 2025, arXiv 2508.15706): the mean of sparse messages of two bits an
+ * entry (sparse.h). What a node has not said yet stands in for an outer momentum. The paper has 15
+ * to 250 steps of AdamW in a round. */
+#include "strategies/sparse.h"
+#include "strategies/strategy.h"
+
+const float *sparseloco_play(struct experiment *experiment, struct outcome *outcome)
+{
+    static const struct rounds_method METHOD = {
+        .compressor = &sparse_compressor, .outer_rate = 1, .outer_momentum = 0};
+    return rounds_play(&METHOD, experiment, outcome);
+}
