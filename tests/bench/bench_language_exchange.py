@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+"""What few bytes cost a language model: gossip against DiLoCo and SparseLoCo, in the simulator.
+
+    python3 tests/bench/bench_language_exchange.py build/hearsay
+    python3 tests/bench/bench_language_exchange.py build/hearsay --strategies sparseloco --parts 300
+                                    --tops 32 --rates 0.004      one line of it
+    python3 tests/bench/bench_language_exchange.py build/hearsay --steps 60 --parts 20 --rates 0.004
+                                    --layers "embed 256 32, position 32, residual(norm, attention 2),
+                                    residual(norm, dense 64, gelu, dense 32), norm, logits tied"
+                                    --context 32 --valid-bytes 20000      all of it, in seconds
+
+Plays a small GPT on an English dictionary, on --nodes machines that make ten steps a second, for each
+strategy, learning rate and byte budget. A budget is a part of what each node would send in ring
+all-reduces of float32 gradients, one each step: 8P(n-1)/n bytes. --parts 100 is a hundredth of it.
+
+  gossip      exchange.bytes_per_s is such that rumors to all others take the budget
+  diloco      local_steps are such that a round takes it: as many as the part says
+  sparseloco  the same, for each of --tops (32: one entry of 32 is in a message)
+  ideal       one learner with the batches of all, over a free network: the bound
+  single      each node alone: the mean of their losses
+
+Links carry the budget in 0.7 of their rate, with --rtt-ms. Rounds wait for them, so fewer steps fit
+the time; --untimed: they wait for nothing, and make all steps. Local steps are then fitted so that
+rounds fill the time, and a budget for which no round fits is left out. The schedule (linear warm-up
+in a tenth, cosine to a tenth) ends with the steps that a strategy makes.
+
+A line: the budget, local steps, steps made, the part that was really sent (rumors of gossip and all
+its control messages), and the loss of the base, in nats a byte, on the last --valid-bytes of the text.
+The last table has the best rate of each. Means over the seeds, which draw weights, shards and order.
+
+Needs Debian's dict-gcide, or another --text. With the default model one line takes about a minute of
+a processor for 500 steps, and all of them an hour and a half. --kept FILE: what was played before is
+taken from there; --set KEY=VALUE: for all, may be repeated.
+"""
+import argparse
+import gzip
+import json
+import os
+import re
+import subprocess
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+DICTIONARY = "/usr/share/dictd/gcide.dict.dz"
+LAYERS = ("embed 256 96, position 64, 3 * (residual(norm, attention 4), "
+          "residual(norm, dense 384, gelu, dense 96)), norm, logits tied")
+LINK_USE = 0.7
+CHUNK, ENTRY_BITS = 4096, 14  # of SparseLoCo's messages (sim/strategies/sparse.h)
+
+SCENARIO = """
+[scenario]
+strategy = {strategy}
+seconds = {seconds}
+evaluate_s = 0
+settle_s = 60
+local_steps = {local_steps}
+top_part = {top_part}
+nodes = {nodes} home, {samples_per_s} samples/s, up {link}, down {link}, region here
+link = here here, rtt {rtt_ms} ms
+[data]
+seed = {seed}
+source = text
+text = {folder}/train
+valid = {folder}/valid
+context = {context}
+[model]
+seed = {seed}
+layers = {layers}
+[train]
+optimizer = adam
+batch = {batch}
+rate = {rate}
+momentum = 0.9
+beta2 = 0.95
+weight_decay = 0.1
+clip = 1
+schedule = cosine
+warmup_samples = {warmup}
+period_samples = {period}
+decay = 0.1
+[exchange]
+bytes_per_s = {published}
+"""
+
+
+def message_bytes(parameters, top):
+    """Of SparseLoCo, as sim/strategies/sparse.c counts them."""
+    chunks = [CHUNK] * (parameters // CHUNK) + [parameters % CHUNK] * (parameters % CHUNK > 0)
+    kept = sum(max(1, int(chunk / top + 0.5)) for chunk in chunks)
+    return (kept * ENTRY_BITS + 7) // 8
+
+
+class Line:
+    """One strategy under one budget; `part` and `top` are None where they mean nothing."""
+
+    def __init__(self, options, strategy, part=None, top=None):
+        self.strategy, self.part, self.top = strategy, part, top
+        n, steps = options.nodes, options.steps
+        self.dense = 8 * options.parameters * (n - 1) / n
+        self.budget = self.dense / part * options.steps_per_s if part else None
+        self.link = None
+        if part and not (options.untimed and strategy != "gossip"):
+            self.link = self.budget / LINK_USE
+        self.rounds, self.local_steps, self.steps = None, 1, steps
+        if strategy in ("diloco", "sparseloco"):
+            self.fit_rounds(options)
+
+    def exchange(self, options):
+        """What a node sends in a round, and how long that takes."""
+        others = options.nodes - 1
+        sent = self.dense
+        if self.strategy == "sparseloco":
+            sent = others * message_bytes(options.parameters, self.top)
+        if not self.link:
+            return sent, 0
+        transfers = others * (1 if self.strategy == "sparseloco" else 2)
+        return sent, transfers * options.rtt_ms / 2000 + sent / self.link
+
+    def fit_rounds(self, options):
+        span_s = options.steps / options.steps_per_s
+        sent, exchange_s = self.exchange(options)
+        usual = max(1, round(sent * self.part / self.dense))
+        fitting = span_s / (usual / options.steps_per_s + exchange_s)
+        self.rounds = round(fitting) if fitting >= 0.75 else 0
+        if self.rounds:
+            free_s = span_s / self.rounds - exchange_s
+            self.local_steps = max(1, int(free_s * options.steps_per_s + 1e-9))
+            self.steps = self.rounds * self.local_steps
+
+    def scenario(self, options, rate, seed, folder):
+        others = options.nodes - 1
+        learners = 1 if self.strategy == "single" else options.nodes
+        period = learners * options.batch * self.steps
+        published = "auto" if not self.budget else max(1, int(self.budget / others))
+        # Half a step more, so that rounding takes none of them.
+        return SCENARIO.format(
+            strategy=self.strategy, seconds=(options.steps + 0.5) / options.steps_per_s,
+            local_steps=self.local_steps, top_part=1 / self.top if self.top else 1,
+            nodes=options.nodes, samples_per_s=options.batch * options.steps_per_s,
+            link=f"{int(self.link)} B/s" if self.link else "unlimited",
+            rtt_ms=options.rtt_ms if self.link else 0, seed=seed, folder=folder, rate=rate,
+            context=options.context, layers=" ".join(options.layers.split()), batch=options.batch,
+            warmup=period // 10, period=period, published=published)
+
+    def name(self):
+        top = f", top 1/{self.top}" if self.top else ""
+        budget = f"1/{self.part}" if self.part else ""
+        return f"{self.strategy}{top} | {budget} | {self.local_steps if self.rounds else ''}"
+
+
+def lines(options):
+    for strategy in options.strategies:
+        if strategy in ("ideal", "single"):
+            yield Line(options, strategy)
+            continue
+        for part in options.parts:
+            for top in options.tops if strategy == "sparseloco" else [None]:
+                yield Line(options, strategy, part, top)
+
+
+class Bench:
+    def __init__(self, options, folder):
+        self.options = options
+        self.folder = folder
+        self.lock = threading.Lock()
+        self.known = {}
+        if options.kept and os.path.exists(options.kept):
+            with open(options.kept) as file:
+                self.known = dict(map(json.loads, file))
+
+    def play(self, line, rate, seed):
+        """Loss, samples and bytes of one play."""
+        options = self.options
+        scenario = line.scenario(options, rate, seed, self.folder)
+        what = json.dumps([scenario.replace(self.folder, ""), options.text, options.set])
+        if what not in self.known:
+            mark = self.run(scenario, seed)
+            with self.lock:
+                self.known[what] = mark
+                if options.kept:
+                    with open(options.kept, "a") as file:
+                        file.write(json.dumps([what, mark]) + "\n")
+        return self.known[what]
+
+    def run(self, scenario, seed):
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            with open(f"{folder}/play.conf", "w") as file:
+                file.write(scenario)
+            sets = [word for key in self.options.set for word in ("--set", key)]
+            told = subprocess.run([self.options.hearsay, "sim", f"{folder}/play.conf", *sets,
+                                   "--out", f"{folder}/report", "--seed", str(seed)],
+                                  env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, text=True,
+                                  capture_output=True)
+            if told.returncode != 0:
+                raise SystemExit(f"{scenario}{(told.stdout + told.stderr)[-800:]}")
+            with open(f"{folder}/report/summary.json") as file:
+                summary = json.load(file)
+        if summary["loss"] is None:
+            raise SystemExit(f"{scenario}it ended without a loss")
+        return [summary[key] for key in ("loss", "samples", "sent_bytes")]
+
+    def mark(self, line, rate):
+        """Means over the seeds: loss, steps of a node, and sent, as a part of dense exchange."""
+        options = self.options
+        marks = [self.play(line, rate, seed) for seed in range(1, options.seeds + 1)]
+        loss, samples, sent = (sum(values) / len(marks) for values in zip(*marks))
+        learners = options.batch * options.nodes
+        return loss, samples / learners, sent / options.nodes / line.dense / options.steps
+
+
+def row(line, rate, mark):
+    loss, steps, sent = mark
+    part = f"1/{1 / sent:.0f}" if sent else ""
+    return f"| {line.name()} | {steps:.0f} | {part} | {rate:g} | {loss:.3f} |"
+
+
+def parse():
+    def numbers(kind):
+        return lambda text: [kind(word) for word in text.split(",")]
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("hearsay")
+    parser.add_argument("--strategies", type=numbers(str),
+                        default=["ideal", "single", "gossip", "diloco", "sparseloco"])
+    parser.add_argument("--rates", type=numbers(float), default=[0.002, 0.004, 0.008])
+    parser.add_argument("--parts", type=numbers(int), default=[100, 300, 1000, 5000])
+    parser.add_argument("--tops", type=numbers(int), default=[32, 128])
+    parser.add_argument("--nodes", type=int, default=4)
+    parser.add_argument("--steps", type=int, default=500)
+    parser.add_argument("--steps-per-s", type=float, default=10)
+    parser.add_argument("--rtt-ms", type=float, default=20)
+    parser.add_argument("--layers", default=LAYERS)
+    parser.add_argument("--context", type=int, default=64)
+    parser.add_argument("--batch", type=int, default=8)
+    parser.add_argument("--text", default=DICTIONARY)
+    parser.add_argument("--valid-bytes", type=int, default=300000)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--untimed", action="store_true")
+    parser.add_argument("--set", action="append", default=[])
+    parser.add_argument("--kept")
+    options = parser.parse_args()
+    known = parser.get_default("strategies")
+    for strategy in options.strategies:
+        if strategy not in known:
+            parser.error(f"--strategies {strategy}: known are {', '.join(known)}")
+    if options.nodes < 2:
+        parser.error("--nodes: two or more, or there is nobody to tell")
+    return options
+
+
+def split(options, folder):
+    """The text, and its end apart."""
+    with (gzip.open if options.text.endswith((".dz", ".gz")) else open)(options.text, "rb") as file:
+        text = file.read()
+    if len(text) < 2 * options.valid_bytes:
+        raise SystemExit(f"{options.text} has {len(text)} bytes; choose fewer --valid-bytes")
+    for name, part in (("train", text[:-options.valid_bytes]), ("valid", text[-options.valid_bytes:])):
+        with open(f"{folder}/{name}", "wb") as file:
+            file.write(part)
+
+
+def parameters(options):
+    told = subprocess.run([options.hearsay, "model", "--context", str(options.context),
+                           " ".join(options.layers.split())], text=True, capture_output=True)
+    found = re.search(r"^all, .*? {2,}(\d+) ", told.stdout, re.M)
+    if told.returncode != 0 or not found:
+        raise SystemExit(told.stdout + told.stderr)
+    return int(found[1])
+
+
+def main():
+    options = parse()
+    with tempfile.TemporaryDirectory() as folder:
+        split(options, folder)
+        options.parameters = parameters(options)
+        bench = Bench(options, folder)
+        head = ("| strategy | budget | local steps | steps | sent | rate | loss |\n"
+                "|---|---|---|---|---|---|---|")
+        print(f"{options.parameters:,} parameters, {options.nodes} nodes\n\n{head}", flush=True)
+        plays = [(line, rate) for line in lines(options) for rate in options.rates
+                 if line.rounds != 0]
+        best = {}
+        with ThreadPoolExecutor(options.jobs) as pool:
+            for (line, rate), mark in zip(plays, pool.map(lambda p: bench.mark(*p), plays)):
+                print(row(line, rate, mark), flush=True)
+                if line.name() not in best or mark[0] < best[line.name()][0]:
+                    best[line.name()] = mark[0], row(line, rate, mark)
+        if len(options.rates) > 1:
+            print(f"\n{head}", *(text for _, text in best.values()), sep="\n")
+
+
+main()
