@@ -250,6 +250,20 @@ static void sparseloco_sends_few_entries_to_all_and_learns_all_the_same(void **s
     end(&few);
 }
 
+/* Ten steps of 0.2 s; then two transfers of a whole message over 9,375 B/s and 40 ms: 5.011 s. */
+static void sparse_messages_pass_every_link_of_the_ring(void **state)
+{
+    (void)state;
+    const char *sets[] = {"scenario.top_part=1", "slow.up=75 kbit/s", "scenario.seconds=5.02"};
+    struct played played = play_with("sparseloco", sets, 3);
+    assert_int_equal(played.outcome.nodes[0].steps, 10);
+    end(&played);
+    sets[2] = "scenario.seconds=5";
+    played = play_with("sparseloco", sets, 3);
+    assert_int_equal(played.outcome.nodes[0].steps, 0);
+    end(&played);
+}
+
 static void gossip_trains_at_full_speed_and_ends_with_one_version(void **state)
 {
     (void)state;
@@ -358,6 +372,7 @@ int main(void)
         cmocka_unit_test(diloco_is_local_sgd_with_an_outer_step_of_rate_0_7_and_momentum_0_9),
         cmocka_unit_test(the_outer_step_is_nesterovs),
         cmocka_unit_test(sparseloco_sends_few_entries_to_all_and_learns_all_the_same),
+        cmocka_unit_test(sparse_messages_pass_every_link_of_the_ring),
         cmocka_unit_test(gossip_trains_at_full_speed_and_ends_with_one_version),
         cmocka_unit_test(a_batch_that_follows_the_speed_makes_small_steps_where_there_is_little),
         cmocka_unit_test(alone_each_node_has_the_batch_of_its_speed_from_the_start),
