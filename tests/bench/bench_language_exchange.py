@@ -193,7 +193,7 @@ class Bench:
                                   env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, text=True,
                                   capture_output=True)
             if told.returncode != 0:
-                raise SystemExit(f"{scenario}{(told.stdout + told.stderr)[-800:]}")
+                raise SystemExit(f"{scenario}{(told.stdout + told.stderr).strip()[-800:]}")
             with open(f"{folder}/report/summary.json") as file:
                 summary = json.load(file)
         if summary["loss"] is None:
@@ -266,7 +266,7 @@ def parameters(options):
                            " ".join(options.layers.split())], text=True, capture_output=True)
     found = re.search(r"^all, .*? {2,}(\d+) ", told.stdout, re.M)
     if told.returncode != 0 or not found:
-        raise SystemExit(told.stdout + told.stderr)
+        raise SystemExit((told.stdout + told.stderr).strip())
     return int(found[1])
 
 
