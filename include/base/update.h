@@ -26,6 +26,8 @@ struct update {
 /* How to tell, this time (replica.h says what is done with it). */
 struct publish_terms {
     uint32_t budget_bytes; /* what the rumors may take */
+    uint32_t bytes_max;    /* what they never take, however wrong estimates are; 0: the budget */
+    uint64_t last_bytes;   /* what those of the last publication took; 0: not known, or nothing */
     float tau;             /* the threshold; 0: the one that fits best */
     double share;          /* of this origin among all, 0 < share <= 1 */
     double gain;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "exchange/threshold.h"
 
 #define PIECE 4096 /* entries that are worked on at once, on the stack */
 
@@ -100,21 +99,19 @@ static uint32_t survey(struct replica *replica, float beta, float floor,
 }
 
 /* Refines tau within the bin that does not fit as a whole; its entries are then candidates. */
-static float split_tau(struct replica *replica, const struct threshold *chosen,
-                       const struct publish_terms *terms, uint32_t bins[static HISTOGRAM_BINS],
-                       uint32_t *found)
+static void split_tau(struct replica *replica, struct threshold *chosen, size_t budget_bytes,
+                      uint32_t bins[static HISTOGRAM_BINS], uint32_t *found)
 {
     uint32_t parts[BIN_PARTS];
     if (chosen->split == 0)
-        return chosen->tau;
+        return;
     if (*found > replica->candidates_max)
         *found = survey(replica, 0, threshold_edge(chosen->split), bins);
     if (*found > replica->candidates_max)
-        return chosen->tau;
+        return;
     replica->backend->exchange.refine(replica->backend, *found, replica->candidates,
                                       replica->weights, replica->base, chosen->split, parts);
-    return threshold_split(chosen, bins, parts, replica->parameters, replica->density_max,
-                           terms->budget_bytes);
+    threshold_split(chosen, bins, parts, replica->parameters, replica->density_max, budget_bytes);
 }
 
 /* One pass is enough while tau stays about what it was: entries clearly below are not counted. If
@@ -123,19 +120,22 @@ static float choose_tau(struct replica *replica, const struct publish_terms *ter
 {
     uint32_t bins[HISTOGRAM_BINS]; /* on the stack: many replicas share one cache */
     const float floor = terms->tau > 0 ? terms->tau : replica->floor;
+    size_ratio_learn(&replica->size_ratio, terms->last_bytes);
     *found = survey(replica, (float)terms->beta, floor, bins);
     if (terms->tau > 0)
         return terms->tau;
-    struct threshold chosen = threshold_choose(bins, floor, replica->parameters,
-                                               replica->density_max, terms->budget_bytes);
+    const size_t budget_bytes =
+        size_ratio_budget(&replica->size_ratio, terms->budget_bytes, terms->bytes_max);
+    struct threshold chosen =
+        threshold_choose(bins, floor, replica->parameters, replica->density_max, budget_bytes);
     if (chosen.tau == TAU_BELOW) {
         *found = survey(replica, 0, 0, bins);
-        chosen = threshold_choose(bins, 0, replica->parameters, replica->density_max,
-                                  terms->budget_bytes);
+        chosen = threshold_choose(bins, 0, replica->parameters, replica->density_max, budget_bytes);
     }
-    const float tau = split_tau(replica, &chosen, terms, bins, found);
-    replica->floor = threshold_floor(tau);
-    return tau;
+    split_tau(replica, &chosen, budget_bytes, bins, found);
+    replica->size_ratio.last = chosen.bytes;
+    replica->floor = threshold_floor(chosen.tau);
+    return chosen.tau;
 }
 
 const struct update *replica_publish(struct replica *replica, const struct publish_terms *terms)
@@ -146,7 +146,10 @@ const struct update *replica_publish(struct replica *replica, const struct publi
     published->tau = choose_tau(replica, terms, &found);
     if (published->tau == 0)
         return published;
-    published->tau = fmaxf(published->tau, tau_floor(terms));
+    if (published->tau < tau_floor(terms)) {
+        published->tau = tau_floor(terms);
+        replica->size_ratio.last = 0; /* less is published than was estimated */
+    }
     published->amount = amount_of(terms, published->tau);
     if (found > replica->candidates_max) { /* candidates of a lower floor were left out */
         uint32_t bins[HISTOGRAM_BINS];

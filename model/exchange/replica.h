@@ -25,6 +25,7 @@
 #include "backend/backend.h"
 #include "base/arena.h"
 #include "base/update.h"
+#include "exchange/threshold.h"
 #include "training/learner_state.h"
 
 struct replica {
@@ -38,6 +39,7 @@ struct replica {
     uint32_t *candidates;          /* [candidates_max]: entries that the filter may let through */
     uint32_t candidates_max;       /* more are found by another pass */
     float floor;                   /* the next tau is hardly ever below it; 0: not known */
+    struct size_ratio size_ratio;  /* what publications really take of their estimates */
 };
 
 /* host_init[P] float32: b0; or NULL: zeros, until replica_begin_part. 1 <= density_max <= P. */

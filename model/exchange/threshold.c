@@ -11,6 +11,9 @@
 #define CODE_OVERHEAD 1.03    /* of Rice codes over the entropy */
 #define LAYER_BITS    48.0    /* header of a level */
 #define FLOOR_BINS    9       /* of 3 % each */
+#define RATIO_FADE    0.5     /* of what was learned, with each publication */
+#define RATIO_LEAST   0.0625
+#define RATIO_MOST    2.0
 
 static float float_of(uint32_t bits)
 {
@@ -121,6 +124,12 @@ static double bytes_at(const struct tally *tally, size_t parameters, uint32_t bi
     return bytes_of(bits);
 }
 
+/* The same of a tau at the edge of the bin. */
+static double bytes_by_edge(const struct tally *tally, size_t parameters, uint32_t bin)
+{
+    return bytes_at(tally, parameters, bin, reach_at(tally, bin).levels, tally->above[bin]);
+}
+
 /* A choice out of n never takes more than n bits. Where even that bound fits, as is usual in a
  * small model, the logarithms of all levels but the first are not needed. */
 static bool fits(const struct tally *tally, size_t parameters, uint32_t bin,
@@ -197,12 +206,14 @@ struct threshold threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], fl
         }
     }
     CHECK(chosen.tau >= 0 && chosen.tau <= TAU_MAX);
+    if (chosen.tau > 0)
+        chosen.bytes = bytes_by_edge(&tally, parameters, bin_of(chosen.tau));
     return chosen;
 }
 
-float threshold_split(const struct threshold *chosen, const uint32_t bins[static HISTOGRAM_BINS],
-                      const uint32_t parts[static BIN_PARTS], size_t parameters, uint32_t count_max,
-                      size_t budget_bytes)
+void threshold_split(struct threshold *chosen, const uint32_t bins[static HISTOGRAM_BINS],
+                     const uint32_t parts[static BIN_PARTS], size_t parameters, uint32_t count_max,
+                     size_t budget_bytes)
 {
     struct tally tally;
     CHECK(chosen->split > 0 && chosen->split < HISTOGRAM_BINS);
@@ -222,5 +233,28 @@ float threshold_split(const struct threshold *chosen, const uint32_t bins[static
     }
     const float edge = float_of((chosen->split << BIN_BITS) + (from << PART_BITS));
     const double entries = reach.entries - tally.above[chosen->split] + published;
-    return entries * (double)edge > chosen->mass ? edge : chosen->tau;
+    if (entries * (double)edge <= chosen->mass)
+        return;
+    chosen->mass = entries * (double)edge;
+    chosen->tau = edge;
+    chosen->bytes = bytes_at(&tally, parameters, chosen->split, reach.levels, published);
+}
+
+void size_ratio_learn(struct size_ratio *ratio, uint64_t bytes)
+{
+    CHECK(ratio->last >= 0);
+    if (bytes > 0 && ratio->last > 0) {
+        ratio->taken = RATIO_FADE * ratio->taken + (double)bytes;
+        ratio->estimated = RATIO_FADE * ratio->estimated + ratio->last;
+    }
+    ratio->last = 0;
+}
+
+size_t size_ratio_budget(const struct size_ratio *ratio, uint32_t budget_bytes, uint32_t bytes_max)
+{
+    const double learned = ratio->estimated > 0 ? ratio->taken / ratio->estimated : 1;
+    const double bounded = fmin(fmax(learned, RATIO_LEAST), RATIO_MOST);
+    const double saved = fmax(ratio->estimated - ratio->taken, 0);
+    return (size_t)fmin(fmin(budget_bytes / bounded, budget_bytes + saved),
+                        fmax(budget_bytes, bytes_max));
 }

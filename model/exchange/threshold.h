@@ -8,8 +8,10 @@
  * has a bin every 3 % of |residual|, so the number of entries above every candidate tau (a bin's
  * edge), and above 2 tau, 3 tau, ..., is a sum of bins. From those follows the size of the rumors:
  * each level is coded as a sparse set within the level below it (net/wire/rumor.h), at about the
- * entropy of such a set. A bin that does not fit as a whole is then split by a histogram of itself.
- * Held by tests/unit/model/test_threshold.c.
+ * entropy of such a set, wherever its entries lie. Entries that cluster take less (of a model with
+ * 25 million parameters the first thousands do, nearly all in its last layer: 0.45), which
+ * size_ratio learns from what was published. A bin that does not fit as a whole is then split by a
+ * histogram of itself. Held by tests/unit/model/test_threshold.c.
  */
 #ifndef HEARSAY_MODEL_EXCHANGE_THRESHOLD_H
 #define HEARSAY_MODEL_EXCHANGE_THRESHOLD_H
@@ -24,6 +26,7 @@
 struct threshold {
     float tau;      /* 0: nothing to publish */
     double mass;    /* tau times the sum of |level| that it publishes */
+    double bytes;   /* what its rumors take, as estimated; 0: tau is no answer, or TAU_MAX */
     uint32_t split; /* the next lower bin, of which a part may fit; 0: none */
 };
 
@@ -36,13 +39,26 @@ struct threshold {
 struct threshold threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], float floor,
                                   size_t parameters, uint32_t count_max, size_t budget_bytes);
 
-/* Returns tau to within a part of the bin chosen->split, which is not 0. parts: the residuals of
- * that bin (backend.h, refine). Residuals that are published as soon as they reach tau pile up just
- * below it, so one bin may hold many times what fits: by whole bins tau would stand still, and
- * almost nothing would be published. */
-float threshold_split(const struct threshold *chosen, const uint32_t bins[static HISTOGRAM_BINS],
-                      const uint32_t parts[static BIN_PARTS], size_t parameters, uint32_t count_max,
-                      size_t budget_bytes);
+/* Lowers tau into the bin chosen->split, which is not 0, to within a part of it. parts: the
+ * residuals of that bin (backend.h, refine). Residuals that are published as soon as they reach tau
+ * pile up just below it, so one bin may hold many times what fits: by whole bins tau would stand
+ * still, and almost nothing would be published. */
+void threshold_split(struct threshold *chosen, const uint32_t bins[static HISTOGRAM_BINS],
+                     const uint32_t parts[static BIN_PARTS], size_t parameters, uint32_t count_max,
+                     size_t budget_bytes);
+
+/* What rumors really took, against what they were estimated to take. All start at 0. */
+struct size_ratio {
+    double taken;     /* bytes of the last publications, older ones counting less */
+    double estimated; /* the same, as estimated */
+    double last;      /* the estimate of the publication that is not known yet; 0: none */
+};
+
+/* The last publication took so many bytes; 0: that is not known. */
+void size_ratio_learn(struct size_ratio *ratio, uint64_t bytes);
+/* The estimate that a publication of budget_bytes may come to; never more than bytes_max. What is
+ * saved on entries that cluster is not expected of all that a much larger budget lets through. */
+size_t size_ratio_budget(const struct size_ratio *ratio, uint32_t budget_bytes, uint32_t bytes_max);
 
 /* The lower edge of a bin. */
 float threshold_edge(uint32_t bin);

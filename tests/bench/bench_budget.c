@@ -1,8 +1,9 @@
 /* How well a telling meets its byte budget. Three learners train on generated digits and tell each
- * other, the learning rate falls to a tenth on the way, and a fourth joins late; every telling is
- * encoded as a node would, once in rumors of 4 KiB (thin links), once in the largest. Counted are
- * publications of which the budget decides: those that tell clearly less than a tenth of the
- * parameters.
+ * other, the learning rate falls to a tenth on the way, and a fourth joins late; in the last place
+ * the budget also doubles every ten rounds, from where entries cluster (in the last layer) to where
+ * they do not. Every telling is encoded as a node would, once in rumors of 4 KiB (thin links), once
+ * in the largest. Counted are publications of which the budget decides: those that tell clearly
+ * less than a tenth of the parameters.
  *
  * Printed: bytes over budget (least, median, most; the part within a tenth), for how many of the
  * publications one pass over the residuals was enough, and how often tau swung: rose and fell, or
@@ -21,6 +22,8 @@
 #define JOIN_ROUND  90 /* the last node begins */
 #define WARM_ROUNDS 10 /* not counted as steady */
 #define CHANGE      10 /* rounds that are counted as those of a change */
+#define DOUBLES     10 /* a budget that grows doubles in so many rounds ... */
+#define GROWN_ROUND 60 /* ... until then */
 #define STEPS       16
 #define BATCH       32
 #define RUMOR_SMALL 4096
@@ -76,7 +79,8 @@ struct swarm {
     struct model *model;
     struct learner *learners[NODES];
     size_t parameters;
-    float tau[NODES][2]; /* of the last publications */
+    float tau[NODES][2];        /* of the last publications */
+    uint64_t last_bytes[NODES]; /* what the last one took */
 };
 
 static void must(enum error error, const struct problem *problem)
@@ -99,7 +103,7 @@ static void load(struct dataset *data, uint32_t shard)
     must(dataset_load_train(data, &options, &problem), &problem);
 }
 
-static void swarm_init(struct swarm *swarm, const char *model)
+static void swarm_init(struct swarm *swarm, const char *layers)
 {
     struct problem problem;
     struct dataset data;
@@ -108,8 +112,8 @@ static void swarm_init(struct swarm *swarm, const char *model)
     for (uint32_t i = 0; i < NODES; i++) {
         load(&data, i);
         if (i == 0)
-            must(model_new(&swarm->model, &swarm->arena, backend, model_preset(model), data.shape,
-                           data.classes, BATCH, &problem),
+            must(model_new(&swarm->model, &swarm->arena, backend, layers, data.shape, data.classes,
+                           BATCH, &problem),
                  &problem);
         swarm->parameters = model_parameters(swarm->model);
         const struct learner_options options = {
@@ -163,12 +167,16 @@ static void terms(struct swarm *swarm, uint32_t i, uint32_t round, uint32_t budg
     for (uint32_t k = 0; k < NODES; k++)
         samples += learner_samples(swarm->learners[k]);
     const struct publish_terms how = {.budget_bytes = budget_bytes,
+                                      .bytes_max = UINT32_MAX,
+                                      .last_bytes = swarm->last_bytes[i],
                                       .share = 1.0 / nodes,
                                       .gain = 1,
                                       .beta = round == JOIN_ROUND && i == NODES - 1 ? 0 : 0.3,
                                       .swarm_samples = samples};
     surveys = 0;
     const struct update *update = learner_publish(swarm->learners[i], &how);
+    const double large = encoded_bytes(update, RUMOR_MAX, identity);
+    swarm->last_bytes[i] = (uint64_t)large;
     struct telling *telling = &publications[tellings_count++];
     *telling =
         (struct telling){.phase = i == NODES - 1                                       ? JOINING
@@ -179,7 +187,7 @@ static void terms(struct swarm *swarm, uint32_t i, uint32_t round, uint32_t budg
                          .one_pass = surveys == 1,
                          .swung = has_swung(swarm->tau[i], update->tau),
                          .small = encoded_bytes(update, RUMOR_SMALL, identity) / budget_bytes,
-                         .large = encoded_bytes(update, RUMOR_MAX, identity) / budget_bytes};
+                         .large = large / budget_bytes};
     if (i == NODES - 1 && round >= JOIN_ROUND + CHANGE)
         telling->phase = STEADY;
     for (uint32_t k = 0; k < nodes; k++)
@@ -187,11 +195,15 @@ static void terms(struct swarm *swarm, uint32_t i, uint32_t round, uint32_t budg
             learner_apply(swarm->learners[k], update);
 }
 
-static void play(struct swarm *swarm, uint32_t budget_bytes, const struct identity *identity)
+static void play(struct swarm *swarm, uint32_t full_bytes, bool grows,
+                 const struct identity *identity)
 {
     tellings_count = 0;
     for (uint32_t round = 0; round < ROUNDS; round++) {
         const uint32_t nodes = round < JOIN_ROUND ? NODES - 1 : NODES;
+        const uint32_t doublings =
+            grows && round < GROWN_ROUND ? (GROWN_ROUND - round) / DOUBLES : 0;
+        const uint32_t budget_bytes = full_bytes >> doublings;
         if (round == JOIN_ROUND)
             join(swarm, NODES - 1);
         for (uint32_t i = 0; i < nodes; i++) {
@@ -220,9 +232,9 @@ static void print_ratios(double *ratios, uint32_t count)
            100.0 * within / count);
 }
 
-static void print_phase(const char *model, uint32_t budget_bytes, enum phase phase)
+static void print_phase(const char *name, uint32_t budget_bytes, enum phase phase)
 {
-    static const char *const names[] = {"steady", "rate / 10", "joiner"};
+    static const char *const phases[] = {"steady", "rate / 10", "joiner"};
     static double small[TELLINGS], large[TELLINGS];
     uint32_t count = 0, one_pass = 0, swung = 0;
     for (uint32_t i = 0; i < tellings_count; i++) {
@@ -234,7 +246,7 @@ static void print_phase(const char *model, uint32_t budget_bytes, enum phase pha
         one_pass += telling->one_pass;
         swung += telling->swung;
     }
-    printf("%-6s %7u  %-9s %4u", model, budget_bytes, names[phase], count);
+    printf("%-6s %7u  %-9s %4u", name, budget_bytes, phases[phase], count);
     if (count > 0) {
         print_ratios(small, count);
         print_ratios(large, count);
@@ -247,9 +259,15 @@ int main(void)
 {
     static const uint8_t seed[SEED_BYTES] = {1};
     static const struct {
-        const char *model;
+        const char *name, *layers;
         uint32_t part; /* of a byte for each parameter */
-    } places[] = {{"mlp", 200}, {"mlp", 50}, {"mlp", 20}, {"lenet", 50}};
+        bool grows;
+    } places[] = {{"mlp", NULL, 200, false},
+                  {"mlp", NULL, 50, false},
+                  {"mlp", NULL, 20, false},
+                  {"lenet", NULL, 50, false},
+                  {"wide", "dense 4000, relu, dense 10", 2000, false},
+                  {"wide", "dense 4000, relu, dense 10", 50, true}};
     struct identity identity;
     struct swarm swarm;
     secret_start();
@@ -262,11 +280,12 @@ int main(void)
         "model   budget  when       of   least  med. most   in 10 %%  least  med. most   in 10 %%"
         "  1 pass swung\n");
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        swarm_init(&swarm, places[i].model);
+        const char *name = places[i].name;
+        swarm_init(&swarm, places[i].layers ? places[i].layers : model_preset(name));
         const uint32_t budget_bytes = (uint32_t)swarm.parameters / places[i].part;
-        play(&swarm, budget_bytes, &identity);
+        play(&swarm, budget_bytes, places[i].grows, &identity);
         for (enum phase phase = STEADY; phase < PHASES; phase++)
-            print_phase(places[i].model, budget_bytes, phase);
+            print_phase(name, budget_bytes, phase);
         swarm_free(&swarm);
     }
     return 0;

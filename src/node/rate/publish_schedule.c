@@ -135,6 +135,12 @@ static double due_bytes(const struct node *node)
     return node->rate->budget.bytes_per_s * seconds;
 }
 
+/* However much the budget allows: this much the log has room for (rumor_log.h). */
+static double bytes_most(const struct node *node)
+{
+    return fmin((double)node->options.log_bytes / 8, UINT32_MAX);
+}
+
 /* The first is small: it goes to everybody from everywhere, and its duplicates shape the trees on
  * which the others travel. Where no other member lives there is no line to spare: the base keeps up
  * with what was learned. */
@@ -143,7 +149,7 @@ static uint32_t budget_bytes(const struct node *node, bool is_first)
     const struct rate *rate = node->rate;
     const bool is_small = is_first && !rate->schedule.is_last;
     const bool is_alone = membership_live(node) == 1;
-    const double most = fmin((double)node->options.log_bytes / 8, UINT32_MAX);
+    const double most = bytes_most(node);
     const double bytes = is_small ? 0 : is_alone ? most : rate->budget.due_bytes;
     return (uint32_t)fmin(fmax(bytes, BYTES_LEAST), most);
 }
@@ -159,6 +165,8 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
     *action = (struct action){
         .kind = ACTION_PUBLISH,
         .terms = {.budget_bytes = budget_bytes(node, facts->is_first),
+                  .bytes_max = (uint32_t)bytes_most(node),
+                  .last_bytes = schedule->last_bytes,
                   .tau = node->options.tau,
                   .share = facts->share,
                   .gain = schedule->outer_step.gain,
@@ -176,6 +184,7 @@ bool publish_schedule_end(struct node *node, uint64_t bytes)
 {
     struct publish_schedule *schedule = &node->rate->schedule;
     budget_on_published(node, bytes);
+    schedule->last_bytes = bytes;
     publishing_move(node, PUBLISHING_IDLE);
     schedule->publications++;
     publish_schedule_draw_wait(schedule, WAIT_LEAST, WAIT_MOST);

@@ -55,6 +55,7 @@ struct publish_schedule {
     double wait;                  /* intervals after that in which none is due; drawn each time */
     struct rng waits;             /* where they are drawn */
     uint32_t publications;        /* so far */
+    uint64_t last_bytes;          /* what the rumors of the last one took */
     uint64_t steps;               /* local steps, in all */
     uint64_t samples;             /* samples learned here, in all */
     uint32_t steps_since;         /* steps since the last publication */

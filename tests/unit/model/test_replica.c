@@ -390,6 +390,32 @@ static void what_piles_up_below_tau_is_published_as_far_as_it_fits(void **state)
     must_publish_evenly(P / 7, 1 << 20); /* and where more are near tau than can be noted */
 }
 
+/* Entries of a publication, after some whose rumors took half the budget. */
+static uint32_t count_where_half_is_taken(uint32_t bytes_max)
+{
+    struct replica replica = replica_new(P);
+    struct rng rng = rng_new(9, 1);
+    struct publish_terms terms = {
+        .budget_bytes = 230, .bytes_max = bytes_max, .share = 1, .gain = 1};
+    uint32_t count = 0;
+    for (int round = 0; round < 10; round++) {
+        learn_something(&replica, &rng);
+        count = replica_publish(&replica, &terms)->count;
+        terms.last_bytes = 115;
+    }
+    replica_free(&replica);
+    return count;
+}
+
+static void where_rumors_take_less_than_estimated_more_is_published(void **state)
+{
+    (void)state;
+    const uint32_t usual = count_where_half_is_taken(0);
+    assert_true(usual > 0);
+    assert_true(count_where_half_is_taken(10000) > 2 * usual);
+    assert_int_equal(count_where_half_is_taken(230), usual);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -406,6 +432,7 @@ int main(void)
         TEST(weights_written_leave_the_base_and_are_published),
         TEST(a_fixed_threshold_is_published_down_to_whatever_that_takes),
         TEST(what_piles_up_below_tau_is_published_as_far_as_it_fits),
+        TEST(where_rumors_take_less_than_estimated_more_is_published),
     };
     RUN_ON_EACH_DEVICE(tests, device_opens, device_closes);
 }

@@ -78,11 +78,12 @@ static float choose_finely(uint32_t count_max, size_t budget_bytes)
 {
     uint32_t parts[BIN_PARTS];
     const uint32_t picked = survey(0);
-    const struct threshold chosen = threshold_choose(bins, 0, P, count_max, budget_bytes);
+    struct threshold chosen = threshold_choose(bins, 0, P, count_max, budget_bytes);
     if (chosen.split == 0)
         return chosen.tau;
     backend->exchange.refine(backend, picked, candidates, weights, base, chosen.split, parts);
-    return threshold_split(&chosen, bins, parts, P, count_max, budget_bytes);
+    threshold_split(&chosen, bins, parts, P, count_max, budget_bytes);
+    return chosen.tau;
 }
 
 /* Cut a copy at tau, at most so many entries. */
@@ -316,6 +317,58 @@ static void a_floor_lies_a_sixth_below(void **state)
     assert_true(threshold_floor(0) <= 0);
 }
 
+static void what_was_really_taken_moves_the_budget(void **state)
+{
+    (void)state;
+    struct size_ratio ratio = {.last = 0};
+    assert_int_equal(size_ratio_budget(&ratio, 2000, 9000), 2000);
+    size_ratio_learn(&ratio, 700); /* of a publication that was not estimated */
+    assert_int_equal(size_ratio_budget(&ratio, 2000, 9000), 2000);
+    ratio.last = 4000;
+    size_ratio_learn(&ratio, 2000);
+    assert_int_equal(size_ratio_budget(&ratio, 2000, 9000), 4000);
+    assert_int_equal(size_ratio_budget(&ratio, 2000, 3000), 3000);
+    assert_int_equal(size_ratio_budget(&ratio, 2000, 0), 2000);
+    assert_int_equal(size_ratio_budget(&ratio, 50000, 90000), 52000); /* others may not cluster */
+    ratio.last = 1000;
+    size_ratio_learn(&ratio, 0); /* not known: nothing is learned, and it is over */
+    size_ratio_learn(&ratio, 10000);
+    assert_int_equal(size_ratio_budget(&ratio, 2000, 9000), 4000);
+    for (int i = 0; i < 20; i++) {
+        ratio.last = 1000;
+        size_ratio_learn(&ratio, 1100);
+    }
+    assert_in_range(size_ratio_budget(&ratio, 2200, 9000), 1999, 2001);
+    ratio = (struct size_ratio){.last = 1e6};
+    size_ratio_learn(&ratio, 1);
+    assert_int_equal(size_ratio_budget(&ratio, 2000, 1000000), 32000); /* a sixteenth at least */
+}
+
+/* What was chosen is estimated, by whole bins and by parts of one. */
+static void a_chosen_tau_has_an_estimate_within_the_budget(void **state)
+{
+    (void)state;
+    for (int shape = 0; shape < SHAPES; shape++) {
+        uint32_t parts[BIN_PARTS];
+        fill((enum shape_of)shape);
+        const uint32_t picked = survey(0);
+        struct threshold chosen = threshold_choose(bins, 0, P, P, 4000);
+        assert_true(chosen.tau > 0 ? chosen.bytes > 0 || chosen.tau == TAU_MAX : chosen.bytes <= 0);
+        assert_true(chosen.bytes <= 4000);
+        if (chosen.split == 0)
+            continue;
+        const double before = chosen.bytes;
+        backend->exchange.refine(backend, picked, candidates, weights, base, chosen.split, parts);
+        threshold_split(&chosen, bins, parts, P, P, 4000);
+        assert_true(chosen.bytes >= before && chosen.bytes <= 4000);
+        const struct update cut = cut_at(chosen.tau);
+        if (chosen.tau > 0) { /* beside the entropy: codes, the rumor's head, heads of levels */
+            assert_true(chosen.bytes >= entropy_bytes(&cut));
+            assert_true(chosen.bytes <= 1.1 * entropy_bytes(&cut) + 150 + 6 * LEVEL_MAX);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -330,6 +383,8 @@ int main(void)
         cmocka_unit_test(one_residual_alone_is_published),
         cmocka_unit_test(a_floor_changes_no_tau),
         cmocka_unit_test(a_floor_lies_a_sixth_below),
+        cmocka_unit_test(what_was_really_taken_moves_the_budget),
+        cmocka_unit_test(a_chosen_tau_has_an_estimate_within_the_budget),
     };
     RUN_ON_EACH_DEVICE(tests, host_backend_opens, host_backend_closes);
 }
