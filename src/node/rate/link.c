@@ -164,10 +164,15 @@ static double target_s(const struct link *link)
            TARGET_MORE_S * sqrt(64e3 / rate);
 }
 
+/* Did the round carry enough to see how the link takes the rate? */
+static bool is_filled(const struct link *link, double round_s)
+{
+    return (double)(link->sent - link->round_ends) > USED * link->rate * round_s;
+}
+
 static bool is_made_use_of(const struct link *link, double round_s)
 {
-    return link->is_pressed ||
-           (double)(link->sent - link->round_ends) > USED * link->rate * round_s;
+    return link->is_pressed || is_filled(link, round_s);
 }
 
 /* The rate of the next round, after one with this backlog, while which so much was delivered per
@@ -178,8 +183,8 @@ static double next_rate(const struct link *link, double backlog_s, double round_
     const bool is_used = is_made_use_of(link, round_s);
     const double room = 1 - backlog_s / target;
     if (room >= 0) {
-        const double growth =
-            link->is_starting && link->is_pressed ? 1 : fmin(GROWTH * round_s, link->stride) * room;
+        const bool may_double = link->is_starting && is_filled(link, round_s);
+        const double growth = may_double ? 1 : fmin(GROWTH * round_s, link->stride) * room;
         return is_used ? rate * (1 + growth) : rate;
     }
     if (backlog_s < 0.8 * (double)link->backlog_ns / SECOND_NS)
@@ -262,7 +267,8 @@ bool link_on_ack(struct link *link, uint64_t now_ns, uint64_t bytes, uint64_t cl
         link->look_ns = now_ns - link->look_ns > LOOK_NS ? now_ns : link->look_ns;
         link->look_delay_ns = delay_ns;
     }
-    if (bytes > link->round_ends && now_ns - link->round_ns >= ROUND_NS)
+    const bool is_all = bytes == link->sent; /* of a burst that is over the end is judged, too */
+    if ((bytes > link->round_ends || is_all) && now_ns - link->round_ns >= ROUND_NS)
         end_round(link, now_ns, &received);
     return true;
 }

@@ -12,12 +12,14 @@
  * traffic. LEDBAT (RFC 6817) and its kin do so, too; nothing is read off socket buffers, nor off
  * losses.
  *
- * A round lasts until bytes handed over after its beginning have arrived. After each: if the
- * backlog is above a target, the rate falls; if below, and the rate was made use of, it rises. The
- * target (22 ms at 5 Mbit/s) falls with the rate, so of two that share a queue the faster gives
- * way, as in Swift (SIGCOMM 2020). A rate that was never made use of is what the link carries at
- * least. After too much, it rises carefully: what it adds until that can be seen, on a long way, is
- * two targets at most, and half as much more with each round that shows no harm.
+ * A round lasts until bytes handed over after its beginning have arrived, or all bytes have, so the
+ * end of a burst counts. After each: if the backlog is above a target, the rate falls; if below,
+ * and the rate was made use of, it rises. As long as no backlog was seen it doubles, if the round
+ * carried enough to see how the link takes it: the last bytes of a burst say nothing. The target
+ * (22 ms at 5 Mbit/s) falls with the rate, so of two that share a queue the faster gives way, as in
+ * Swift (SIGCOMM 2020). A rate that was never made use of is what the link carries at least. After
+ * too much, it rises carefully: what it adds until that can be seen, on a long way, is two targets
+ * at most, and half as much more with each round that shows no harm.
  *
  * A rate that was not made use of for ten seconds is remembered, but trusted less and less: half as
  * much after each ten more, down to what a new link begins with. So a burst after a long silence
@@ -57,7 +59,7 @@ struct mark {
 struct link {
     uint64_t born_ns;     /* when the conversation began */
     double rate;          /* bytes per second that the network takes, as found so far */
-    bool is_starting;     /* no backlog has been seen yet: the rate doubles each round */
+    bool is_starting;     /* no backlog has been seen yet: each filled round doubles the rate */
     double stride;        /* the rate rises by no more than this part in a round */
     double confidence;    /* the part of the rate that was reliable at tried_ns, in (0, 1] */
     uint64_t tried_ns;    /* when a round last made use of the rate */

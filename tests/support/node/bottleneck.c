@@ -15,6 +15,7 @@ void bottleneck_begin(uint32_t flows, double rate, uint64_t delay_ms)
         flow->begins_ns = 0;
         flow->duty = 1;
         flow->got = 0;
+        flow->burst = flow->waiting = 0;
         link_init(&flow->sender, 0);
         link_init(&flow->receiver, 0);
     }
@@ -33,8 +34,11 @@ static void hand_over(struct flow *flow)
     size_t bytes;
     if (net.now_ns < flow->begins_ns || phase >= flow->duty)
         return;
-    while (link_is_open(&flow->sender, net.now_ns, INFINITY) &&
-           (bytes = link_allows(&flow->sender, net.now_ns, EVER, INFINITY)) > 0) {
+    if (flow->burst == 0 || net.now_ns % (2 * SECOND_NS) == 0)
+        flow->waiting = flow->burst == 0 ? EVER : flow->burst;
+    while (flow->waiting > 0 && link_is_open(&flow->sender, net.now_ns, INFINITY) &&
+           (bytes = link_allows(&flow->sender, net.now_ns, flow->waiting, INFINITY)) > 0) {
+        flow->waiting -= flow->burst == 0 ? 0 : bytes;
         link_on_sent(&flow->sender, net.now_ns, bytes);
         for (size_t left = bytes; left > 0;) {
             const size_t piece = left < PIECE ? left : PIECE;

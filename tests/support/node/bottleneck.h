@@ -36,6 +36,8 @@ struct flow {
     uint64_t begins_ns;
     double duty; /* part of every quarter of a second in which it has data to send */
     double got;
+    size_t burst;   /* bytes that come to be sent every two seconds; 0: some always wait */
+    size_t waiting; /* what is left of them */
 };
 
 struct net {

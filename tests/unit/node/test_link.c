@@ -1,3 +1,4 @@
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,6 +47,26 @@ static void what_waits_on_the_way_stays_short(void **state)
         run_ms(30000);
         assert_true(use_of(0, 60000) > 0.7);
         assert_true(median_wait_ms(60000) <= 50);
+    }
+}
+
+/* What was handed over too fast at the end of a burst still counts when the burst is over, and a
+ * round with a few bytes of it tells nothing. */
+static void bursts_do_not_raise_the_rate_above_what_is_there(void **state)
+{
+    (void)state;
+    static const size_t bursts[] = {60000, 150000, 400000, 800000};
+    for (size_t i = 0; i < sizeof bursts / sizeof bursts[0]; i++) {
+        double most = 0;
+        bottleneck_begin(1, 1.25e6, 25);
+        net.flows[0].burst = bursts[i];
+        for (int s = 0; s < 40; s++) {
+            run_ms(1000);
+            most = fmax(most, net.flows[0].sender.rate / net.rate);
+        }
+        const double is = net.flows[0].sender.rate / net.rate;
+        if (most > 2 || is > 1.5 || is < 0.2)
+            fail_msg("%zu bytes at once: %.2f of the line, %.2f at most", bursts[i], is, most);
     }
 }
 
@@ -247,6 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_link_is_used_from_64_kbit_to_10_gbit),
         cmocka_unit_test(what_waits_on_the_way_stays_short),
+        cmocka_unit_test(bursts_do_not_raise_the_rate_above_what_is_there),
         cmocka_unit_test(two_on_one_link_share_it),
         cmocka_unit_test(a_rate_that_changes_tenfold_is_followed_within_five_seconds),
         cmocka_unit_test(traffic_that_fills_the_queue_is_yielded_to),
