@@ -218,14 +218,15 @@ static void where_rumors_wait_less_is_told(void **state)
 {
     (void)state;
     double lag_s = 0;
-    for (uint64_t seed = 1; seed <= 3; seed++) {
+    for (uint64_t seed = 1; seed <= 8; seed++) {
         world_free(&world);
         begin_world(seed);
         const struct shared_lines mean = play_shared_lines(12, 40000, 90);
         assert_true(mean.use > 0.4);
-        lag_s += mean.lag_s / 3;
+        lag_s += mean.lag_s / 8;
     }
-    assert_true(lag_s < 3); /* else 5 */
+    print_message("%.2f s in the mean\n", lag_s);
+    assert_true(lag_s < 4); /* else 5 */
 }
 
 /* It goes to everybody from everywhere: the trees are found by it. */
@@ -242,6 +243,29 @@ static void the_first_that_is_told_is_small(void **state)
     run(20 * SECOND_NS);
     const struct node_stats stats = stats_of(0);
     assert_true(stats.rumor_bytes_published / stats.rumors_published > 4 * first);
+}
+
+/* What is published at once takes long then, and only what waits longer than that is too much. */
+static void where_publications_are_rare_lines_are_filled_too(void **state)
+{
+    (void)state;
+    for (uint64_t s = 1; s <= 9; s *= 3) {
+        world_free(&world);
+        begin_world(1);
+        struct node_options options = eager_options();
+        options.interval_ns = s * SECOND_NS;
+        start_eager(3, &options);
+        for (uint32_t i = 0; i < 3; i++) {
+            limit_up(i, 10000);
+            limit_down(i, 10000);
+        }
+        run(60 * SECOND_NS);
+        const uint64_t before = traffic_of(0).sent;
+        run(90 * SECOND_NS);
+        const double use = (double)(traffic_of(0).sent - before) / 90 / 10000;
+        print_message("every %u s: %.2f of the lines\n", (unsigned)s, use);
+        assert_true(use > 0.45 && use < 0.95);
+    }
 }
 
 /* Lines carry a megabyte a second, but as long as little is told nobody knows. */
@@ -277,6 +301,7 @@ int main(void)
         STORY(lines_that_neighbours_share_are_not_filled),
         STORY(where_rumors_wait_less_is_told),
         STORY(the_first_that_is_told_is_small),
+        STORY(where_publications_are_rare_lines_are_filled_too),
         STORY(what_was_not_tried_is_not_a_budget),
         cmocka_unit_test_teardown(a_budget_follows_the_thinnest_link, world_ends),
     };

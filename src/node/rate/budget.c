@@ -3,11 +3,12 @@
  *
  *   room of a link = 0.7 of its rate, less what it carries beside our own rumors, and beside
  *                    blocks, which go when nothing else waits
- *   rate_estimate  = the least room of the links in good standing; from very little on, it doubles
- *                    each second at most, and only if what might be published was: what has not
- *                    been tried may be too much
+ *   rate_estimate  = the least room of the links in good standing. What has not been tried may be
+ *                    too much: beyond the part of it that all members may publish at once, the
+ *                    estimate doubles each second at most, and only if what might be published was
  *   backoff        falls by three tenths a second while rumors wait for a third of our neighbours,
- *                  or most members lag; rises by a tenth a second while not
+ *                  or most members lag, for longer than a publication was saved up for; rises by
+ *                  a tenth a second while not
  *   budget         = rate_estimate * backoff
  *
  * A link with less than a quarter of the middle link's room is not in good standing: it is sent
@@ -25,7 +26,7 @@
 #define ROOM_LEAST    0.1       /* of its rate: our own progress is never crowded out altogether */
 #define STANDING      0.25      /* of the middle link's room */
 #define CROWDED       (1.0 / 3) /* of the links: rumors wait for so many */
-#define LAG_MS        2000      /* a member that says so much lags */
+#define LAG_S         2.0       /* a member that says more lags, unless publications take longer */
 #define LEARNING_MAX  64        /* members looked at */
 #define MOST          0.5       /* of the members that train */
 #define BACKOFF_LEAST 0.02
@@ -33,6 +34,7 @@
 #define BACKOFF_RISES 1.1 /* per second */
 #define INGRESS_FADE  0.97
 #define GROWTH        2   /* per second, at most */
+#define SEEN          0.5 /* of a rate: it is found by doubling it */
 #define TRIED         0.5 /* of what might be published: enough to see whether it is carried */
 #define CAP_USED      0.9 /* of uplink_max: the rest is for what is asked for */
 
@@ -42,24 +44,27 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What passed since the last look: to us, and to it beside our own rumors. Blocks do not count,
- * since they give way; what is sealed and not sent yet is little. */
-static void count_traffic(const struct peer *peer, struct rate_neighbour *neighbour, double span_s)
+/* What passed since the last look: to us, and to it beside our own rumors, of which `left` bytes
+ * may still be waiting. Blocks do not count, since they give way; what of them is sealed and not
+ * sent yet is little. */
+static void count_traffic(const struct peer *peer, struct rate_neighbour *neighbour, double span_s,
+                          double left)
 {
     CHECK(span_s > 0);
     const struct link *link = &neighbour->link;
     CHECK(link->sent >= neighbour->sent_seen && link->received >= neighbour->received_seen);
     CHECK(peer->blocks_sealed >= neighbour->blocks_seen);
-    const double other = (double)(link->sent - neighbour->sent_seen) -
-                         (double)(peer->blocks_sealed - neighbour->blocks_seen) -
-                         (double)neighbour->own_bytes;
+    const uint64_t all = link->sent - neighbour->sent_seen;
+    const uint64_t blocks = peer->blocks_sealed - neighbour->blocks_seen;
+    const uint64_t sent = all > blocks ? all - blocks : 0;
+    const uint64_t own = sent < neighbour->own_bytes ? sent : neighbour->own_bytes;
     const double incoming = (double)(link->received - neighbour->received_seen);
-    neighbour->other = 0.5 * neighbour->other + 0.5 * fmax(other, 0) / span_s;
+    neighbour->other = 0.5 * neighbour->other + 0.5 * (double)(sent - own) / span_s;
     neighbour->incoming = 0.5 * neighbour->incoming + 0.5 * incoming / span_s;
     neighbour->sent_seen = link->sent;
     neighbour->blocks_seen = peer->blocks_sealed;
     neighbour->received_seen = link->received;
-    neighbour->own_bytes = 0;
+    neighbour->own_bytes = (uint64_t)fmin((double)(neighbour->own_bytes - own), left);
 }
 
 /* Links that rumors take: how much room each has, what it carries, and whether rumors wait. */
@@ -110,7 +115,7 @@ static double link_budget(struct node *node, double span_s, const struct slots *
     const struct peer *peer;
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
         struct rate_neighbour *neighbour = &node->rate->neighbours[i];
-        count_traffic(peer, neighbour, span_s);
+        count_traffic(peer, neighbour, span_s, publish_schedule_left(node));
         const double rate = line_rate(node, peer);
         uplink += rate;
         others += neighbour->other;
@@ -137,12 +142,13 @@ static double link_budget(struct node *node, double span_s, const struct slots *
 double budget_lagging(const struct node *node, bool with_us)
 {
     const struct members *members = membership_members(node);
+    const double most_ms = 1000 * fmax(LAG_S, publish_schedule_span_s(node));
     uint32_t lagging = 0, learning = 0; /* of a large swarm, some are enough to know */
     for (uint32_t i = with_us ? 0 : 1; i < members->count && learning < LEARNING_MAX; i++) {
         const struct member *member = &members->members[i];
         const bool learns = member->known_live && member->record.trains;
         learning += learns;
-        lagging += learns && member->record.lag_ms > LAG_MS;
+        lagging += learns && member->record.lag_ms > most_ms;
     }
     return learning > 0 ? (double)lagging / learning : 0;
 }
@@ -158,7 +164,16 @@ void budget_on_published(struct node *node, uint64_t bytes)
     budget->is_tried |= (double)bytes >= TRIED * budget->due_bytes;
 }
 
-/* By which factor the estimate may grow. */
+/* To what the estimate may grow untried: if all members publish as much, a line like ours takes in
+ * what they publish together. */
+static double equal_part(const struct node *node, double room)
+{
+    const uint32_t live = membership_live(node);
+    const bool is_known = node->rate->budget.slowest > LINK_RATE_FIRST;
+    return is_known && live > 1 ? SEEN * room / (live - 1) : 0;
+}
+
+/* By which factor the estimate may grow, since it was tried. */
 static double let_grow(struct budget *budget, uint64_t now_ns)
 {
     CHECK(now_ns >= budget->grew_ns);
@@ -177,10 +192,10 @@ void budget_review(struct node *node, struct slots eager, struct slots together)
     if (span_s <= 0)
         return;
     budget->reviewed_ns = node->now_ns;
-    const double most = let_grow(budget, node->now_ns) * budget->rate_estimate;
+    const double tried = let_grow(budget, node->now_ns) * budget->rate_estimate;
     bool is_crowded = false;
     const double room = link_budget(node, span_s, &eager, &together, &is_crowded);
-    const double found = fmin(room, most);
+    const double found = fmin(room, fmax(tried, equal_part(node, room)));
     const double factor =
         is_crowded || budget_lagging(node, true) >= MOST ? BACKOFF_FALLS : BACKOFF_RISES;
     budget->backoff = fmin(fmax(budget->backoff * pow(factor, fmin(span_s, 2)), BACKOFF_LEAST), 1);

@@ -10,7 +10,6 @@
 #define MOMENTUM_TAKEN (1.0 / 3) /* of a learner's own */
 #define HEAD_BYTES     150.0     /* of a rumor, its signature, record and message (threshold.c) */
 #define HEAD_PART      0.05      /* of what is published */
-#define BEGINNING      6.0       /* publications */
 
 double outer_step_hops(uint32_t live, uint32_t mesh, uint32_t degree)
 {
@@ -29,17 +28,24 @@ static double usual_gain(const struct outer_step_measured *measured)
     return fmax(sqrt(measured->learners) / 2, 1);
 }
 
+/* Before it there would be too little to publish. */
+static double heads_s(const struct outer_step_measured *measured)
+{
+    return HEAD_BYTES / HEAD_PART / measured->bytes_per_s;
+}
+
 /* Between two publications: for that gain, or because there would be too little to publish. */
 static double due_s(const struct outer_step_measured *measured, double gain)
 {
-    const double heads_s = HEAD_BYTES / HEAD_PART / measured->bytes_per_s;
-    return fmax(gain * reaction_s(measured), heads_s);
+    return fmax(gain * reaction_s(measured), heads_s(measured));
 }
 
 static double interval_s(const struct outer_step_measured *measured)
 {
-    const double begun = fmin((1 + (double)measured->publications) / BEGINNING, 1);
-    const double due = due_s(measured, fmax(usual_gain(measured) * begun, 1));
+    const double begun = (1 + (double)measured->publications) / OUTER_STEP_BEGINNING;
+    double due = due_s(measured, fmax(usual_gain(measured) * fmin(begun, 1), 1));
+    if (measured->publications < OUTER_STEP_BEGINNING)
+        due = fmin(due, fmax(OUTER_STEP_FIRST_S, heads_s(measured)));
     return fmin(fmax(due, OUTER_STEP_S), INTERVAL_S_MAX);
 }
 

@@ -14,8 +14,9 @@
  *   interval  = reaction, times half the square root of n if that is more than 1. It is at least so
  *               long that a rumor's head is a twentieth of what is published, and at least
  *               OUTER_STEP_S, below which nothing is gained. The first six intervals are shorter,
- *               the first of them one reaction: then all learn the same, and applying it is worth
- *               more than averaging noise.
+ *               the first of them one reaction, and none is longer than a second: then all learn
+ *               the same, applying it is worth more than averaging noise, and each publication
+ *               finds out more of what the lines carry.
  *   gain      = interval / reaction, between 1 and the square root of n. OUTER_STEP_S buys none;
  *               during the first six publications it is already what it will be.
  *   beta      = (0.6 - a third of the local momentum) / gain; less where a shorter interval was
@@ -36,8 +37,10 @@
 
 #include <stdint.h>
 
-#define OUTER_STEP_STEPS 8.0  /* local steps in which a node reacts to what it applied */
-#define OUTER_STEP_S     0.25 /* the shortest interval, in seconds */
+#define OUTER_STEP_STEPS     8.0  /* local steps in which a node reacts to what it applied */
+#define OUTER_STEP_S         0.25 /* the shortest interval, in seconds */
+#define OUTER_STEP_BEGINNING 6    /* publications that come sooner */
+#define OUTER_STEP_FIRST_S   1.0  /* the longest interval between those, in seconds */
 
 struct outer_step_measured {
     double learners;       /* live members that train, as if all learned equally much; >= 1 */

@@ -173,9 +173,12 @@ bool pacer_is_full(const struct node *node, const struct peer *peer)
     return takes_longer(node, peer, queue_bytes(&peer->queue), FULL_S);
 }
 
+/* A publication that was saved up for long is long on its way: what is left of it may wait. */
 bool pacer_is_crowded(const struct node *node, const struct peer *peer)
 {
-    return takes_longer(node, peer, queue_bytes(&peer->queue), CROWDED_S);
+    const size_t waiting = queue_bytes(&peer->queue);
+    return takes_longer(node, peer, waiting, CROWDED_S) &&
+           (double)waiting > publish_schedule_left(node);
 }
 
 bool pacer_is_busy(const struct node *node, const struct peer *peer)

@@ -99,6 +99,15 @@ void publish_schedule_draw_wait(struct publish_schedule *schedule, double least,
     schedule->wait = least + (most - least) * drawn;
 }
 
+/* Enough for a publication? In the beginning a second of learning is, where steps take long. */
+static bool has_learned(const struct node *node)
+{
+    const struct publish_schedule *schedule = &node->rate->schedule;
+    return schedule->steps_since >= node->options.steps_min ||
+           (schedule->publications < OUTER_STEP_BEGINNING &&
+            schedule->steps_since * schedule->step_s >= OUTER_STEP_FIRST_S);
+}
+
 /* As things are now: where a moment has been bad, its interval is not waited for. */
 uint64_t publish_schedule_wait_ns(const struct node *node)
 {
@@ -119,7 +128,7 @@ void publish_schedule_consider(struct node *node)
     if (!node->options.trains || publishing_state(node) != PUBLISHING_IDLE)
         return;
     if (stage == STAGE_LEAVING ||
-        (stage == STAGE_RUNNING && schedule->steps_since >= node->options.steps_min &&
+        (stage == STAGE_RUNNING && has_learned(node) &&
          node->now_ns - schedule->published_ns >= publish_schedule_wait_ns(node)))
         publishing_move(node, PUBLISHING_WANTED);
 }
@@ -133,6 +142,20 @@ static double due_bytes(const struct node *node)
     const uint64_t most_ns = wait_ns > SPAN_NS ? wait_ns : SPAN_NS;
     const double seconds = (double)(span_ns < most_ns ? span_ns : most_ns) * 1e-9;
     return node->rate->budget.bytes_per_s * seconds;
+}
+
+double publish_schedule_span_s(const struct node *node)
+{
+    const uint64_t span_ns = node->rate->schedule.span_ns;
+    return (double)(span_ns < SPAN_NS ? span_ns : SPAN_NS) * 1e-9;
+}
+
+double publish_schedule_left(const struct node *node)
+{
+    const struct publish_schedule *schedule = &node->rate->schedule;
+    const double passed_s = (double)(node->now_ns - schedule->published_ns) * 1e-9;
+    const double span_s = publish_schedule_span_s(node);
+    return passed_s < span_s ? (double)schedule->last_bytes * (1 - passed_s / span_s) : 0;
 }
 
 /* However much the budget allows: this much the log has room for (rumor_log.h). */
@@ -176,6 +199,7 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
     };
     CHECK(action->terms.budget_bytes > 0);
     publishing_move(node, PUBLISHING_OUT);
+    schedule->span_ns = node->now_ns - schedule->published_ns;
     schedule->published_ns = node->now_ns;
     schedule->steps_since = 0;
 }

@@ -1,5 +1,7 @@
 #include "node/rate/rate.h"
 
+#include <math.h>
+
 #include "node/rate/rate_private.h"
 #include "wire/bytes.h"
 
@@ -20,12 +22,13 @@ struct rate *rate_new(struct arena *arena, struct node *node)
     struct rate *rate = arena_take(arena, 1, sizeof *rate);
     rate->neighbours = arena_take(arena, options->limits.peers_max, sizeof *rate->neighbours);
     rate->pacer = (struct pacer){.wake_ns = UINT64_MAX, .uplink = {.at_ns = node->now_ns}};
+    const double first = fmax(BUDGET_LEAST, BUDGET_FIRST * (double)options->parameters);
     rate->budget = (struct budget){
         .reviewed_ns = node->now_ns,
         .grew_ns = node->now_ns,
-        .rate_estimate = BUDGET_FIRST,
+        .rate_estimate = first,
         .backoff = 1,
-        .bytes_per_s = options->bytes_per_s ? (double)options->bytes_per_s : BUDGET_FIRST,
+        .bytes_per_s = options->bytes_per_s ? (double)options->bytes_per_s : first,
         .slowest = LINK_RATE_FIRST,
     };
     rate->schedule = (struct publish_schedule){

@@ -7,14 +7,17 @@
 #include "node/rate/outer_step.h"
 #include "node/rate/rate.h"
 
-/* A budget of bytes per second to begin with: many may share a thin line, and begin at once. */
-#define BUDGET_FIRST 2048.0
+/* A budget to begin with, in bytes per second: many may share a thin line, and begin at once. But
+ * where the model is large no line is that thin: its base, four bytes a parameter, could not be
+ * given to any joiner. */
+#define BUDGET_LEAST 2048.0
+#define BUDGET_FIRST 0x1p-10 /* for each parameter */
 
 /* What this room keeps of a neighbour, by slot. */
 struct rate_neighbour {
     struct link link;       /* what the conversation carries, from its first byte on */
     double allowed;         /* bytes per second that it asked us for, at most; 0: any */
-    uint64_t own_bytes;     /* rumors of our own queued for it since the last review */
+    uint64_t own_bytes;     /* rumors of our own queued for it, less what it was sent since */
     uint64_t sent_seen;     /* bytes sent to it, as of the last review */
     uint64_t blocks_seen;   /* bytes of blocks among those sent, as of the last review */
     uint64_t received_seen; /* bytes received from it, as of the last review */
@@ -52,6 +55,7 @@ struct publish_schedule {
     double share;                 /* the one that the last publication had */
     bool is_last;                 /* the publication under way ends training */
     uint64_t published_ns;        /* when the last one was asked for */
+    uint64_t span_ns;             /* between the one before and that */
     double wait;                  /* intervals after that in which none is due; drawn each time */
     struct rng waits;             /* where they are drawn */
     uint32_t publications;        /* so far */
@@ -90,6 +94,10 @@ uint64_t line_downlink_part(const struct node *node, const struct peer *peer);
 void budget_on_published(struct node *node, uint64_t bytes);
 /* Between two publications, as drawn. */
 uint64_t publish_schedule_wait_ns(const struct node *node);
+/* For how long the last publication may be on its way: as long as it had been saved up for. */
+double publish_schedule_span_s(const struct node *node);
+/* The bytes of it that may still wait for a neighbour. */
+double publish_schedule_left(const struct node *node);
 /* How long the next wait is: at least and at most so many intervals. */
 void publish_schedule_draw_wait(struct publish_schedule *schedule, double least, double most);
 
