@@ -113,7 +113,7 @@ static void where_rumors_fill_the_lines_publishing_goes_on(void **state)
     (void)state;
     const struct node_options options = eager_options();
     const struct both both = play_both(&options, 60000, 1);
-    assert_true(both.with.published > 0.95 * both.without.published);
+    assert_true(both.with.published > 0.9 * both.without.published);
     assert_true(both.with.served > 1000);
 }
 
@@ -123,7 +123,7 @@ static void below_a_cap_rumors_go_first(void **state)
     struct node_options options = eager_options();
     options.uplink_max = 60000;
     const struct both both = play_both(&options, 0, 1);
-    assert_true(both.with.published > 0.98 * both.without.published);
+    assert_true(both.with.published > 0.9 * both.without.published);
     assert_true(both.with.served > 25000);
     assert_true(both.with.sent < 1.02 * NODES * 60000);
 }

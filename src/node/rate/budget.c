@@ -115,7 +115,7 @@ static double link_budget(struct node *node, double span_s, const struct slots *
     const struct peer *peer;
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
         struct rate_neighbour *neighbour = &node->rate->neighbours[i];
-        count_traffic(peer, neighbour, span_s, publish_schedule_left(node));
+        count_traffic(peer, neighbour, span_s, publish_left(node));
         const double rate = line_rate(node, peer);
         uplink += rate;
         others += neighbour->other;
@@ -142,7 +142,7 @@ static double link_budget(struct node *node, double span_s, const struct slots *
 double budget_lagging(const struct node *node, bool with_us)
 {
     const struct members *members = membership_members(node);
-    const double most_ms = 1000 * fmax(LAG_S, publish_schedule_span_s(node));
+    const double most_ms = 1000 * fmax(LAG_S, publish_span_s(node));
     uint32_t lagging = 0, learning = 0; /* of a large swarm, some are enough to know */
     for (uint32_t i = with_us ? 0 : 1; i < members->count && learning < LEARNING_MAX; i++) {
         const struct member *member = &members->members[i];

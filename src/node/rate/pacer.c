@@ -177,8 +177,7 @@ bool pacer_is_full(const struct node *node, const struct peer *peer)
 bool pacer_is_crowded(const struct node *node, const struct peer *peer)
 {
     const size_t waiting = queue_bytes(&peer->queue);
-    return takes_longer(node, peer, waiting, CROWDED_S) &&
-           (double)waiting > publish_schedule_left(node);
+    return takes_longer(node, peer, waiting, CROWDED_S) && (double)waiting > publish_left(node);
 }
 
 bool pacer_is_busy(const struct node *node, const struct peer *peer)

@@ -5,11 +5,10 @@
 
 #include "node/rate/rate_private.h"
 
-#define SPAN_NS     (10 * SECOND_NS) /* a budget saves up for so long, or until it is time */
-#define BYTES_LEAST 256              /* a publication may always take this */
-#define WAIT_LEAST  0.5              /* of the interval, between two publications */
-#define WAIT_MOST   1.5              /* of the interval */
-#define RATE_MIN    1e-6             /* of a node that has stopped: 0 would mean not known yet */
+#define BYTES_LEAST 256  /* a publication may always take this */
+#define WAIT_LEAST  0.5  /* of the interval, between two publications */
+#define WAIT_MOST   1.5  /* of the interval */
+#define RATE_MIN    1e-6 /* of a node that has stopped: 0 would mean not known yet */
 
 static int compare(const void *a, const void *b)
 {
@@ -139,23 +138,9 @@ static double due_bytes(const struct node *node)
     CHECK(node->now_ns >= node->rate->schedule.published_ns);
     const uint64_t span_ns = node->now_ns - node->rate->schedule.published_ns;
     const uint64_t wait_ns = publish_schedule_wait_ns(node);
-    const uint64_t most_ns = wait_ns > SPAN_NS ? wait_ns : SPAN_NS;
+    const uint64_t most_ns = wait_ns > PUBLISH_SPAN_NS ? wait_ns : PUBLISH_SPAN_NS;
     const double seconds = (double)(span_ns < most_ns ? span_ns : most_ns) * 1e-9;
     return node->rate->budget.bytes_per_s * seconds;
-}
-
-double publish_schedule_span_s(const struct node *node)
-{
-    const uint64_t span_ns = node->rate->schedule.span_ns;
-    return (double)(span_ns < SPAN_NS ? span_ns : SPAN_NS) * 1e-9;
-}
-
-double publish_schedule_left(const struct node *node)
-{
-    const struct publish_schedule *schedule = &node->rate->schedule;
-    const double passed_s = (double)(node->now_ns - schedule->published_ns) * 1e-9;
-    const double span_s = publish_schedule_span_s(node);
-    return passed_s < span_s ? (double)schedule->last_bytes * (1 - passed_s / span_s) : 0;
 }
 
 /* However much the budget allows: this much the log has room for (rumor_log.h). */

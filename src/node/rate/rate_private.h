@@ -13,6 +13,9 @@
 #define BUDGET_LEAST 2048.0
 #define BUDGET_FIRST 0x1p-10 /* for each parameter */
 
+/* A budget saves up for so long, or until it is time. */
+#define PUBLISH_SPAN_NS (10 * SECOND_NS)
+
 /* What this room keeps of a neighbour, by slot. */
 struct rate_neighbour {
     struct link link;       /* what the conversation carries, from its first byte on */
@@ -83,6 +86,22 @@ static inline struct rate_neighbour *rate_neighbour(const struct node *node,
     return &node->rate->neighbours[connection_slot(node, peer)];
 }
 
+/* For how long the last publication may be on its way: as long as it had been saved up for. */
+static inline double publish_span_s(const struct node *node)
+{
+    const uint64_t span_ns = node->rate->schedule.span_ns;
+    return (double)(span_ns < PUBLISH_SPAN_NS ? span_ns : PUBLISH_SPAN_NS) * 1e-9;
+}
+
+/* The bytes of it that may still wait for a neighbour. */
+static inline double publish_left(const struct node *node)
+{
+    const struct publish_schedule *schedule = &node->rate->schedule;
+    const double passed_s = (double)(node->now_ns - schedule->published_ns) * 1e-9;
+    const double span_s = publish_span_s(node);
+    return passed_s < span_s ? (double)schedule->last_bytes * (1 - passed_s / span_s) : 0;
+}
+
 /* The most that a neighbour is sent, in bytes per second: as it and the user allow. */
 double line_rate_max(const struct node *node, const struct peer *peer);
 /* What its link carries, within that and its part of uplink_max. */
@@ -94,10 +113,6 @@ uint64_t line_downlink_part(const struct node *node, const struct peer *peer);
 void budget_on_published(struct node *node, uint64_t bytes);
 /* Between two publications, as drawn. */
 uint64_t publish_schedule_wait_ns(const struct node *node);
-/* For how long the last publication may be on its way: as long as it had been saved up for. */
-double publish_schedule_span_s(const struct node *node);
-/* The bytes of it that may still wait for a neighbour. */
-double publish_schedule_left(const struct node *node);
 /* How long the next wait is: at least and at most so many intervals. */
 void publish_schedule_draw_wait(struct publish_schedule *schedule, double least, double most);
 
