@@ -13,8 +13,7 @@
 
 #define PARTITION_S                                                                                \
     30 /* of the training of all: what a side learned alone in less is simply added */
-#define HELD              0.75 /* of what stays unpublished, by normalised optimizers */
-#define PARAMETER_LAYOUT  2    /* of the flat vector: matrices, then biases. 1: layer by layer */
+#define PARAMETER_LAYOUT  2 /* of the flat vector: matrices, then biases. 1: layer by layer */
 #define EVALUATION_BATCH  100
 #define EVALUATION_BYTES  ((size_t)128 << 20)
 #define EVALUATION_IMAGES ((size_t)1 << 30) /* the same of images, tables and volumes */
@@ -175,15 +174,6 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Adam and its kin take steps of one length wherever gradients agree or not, so what they leave
- * unpublished grows fast; with SGD holding it back gained nowhere (tests/README.md). */
-double setup_held(const struct config *config)
-{
-    if (config->exchange.held != CONFIG_AUTO_REAL)
-        return config->exchange.held;
-    return config->train.optimizer == OPTIMIZER_SGD ? 0 : HELD;
-}
-
 static uint32_t density_max(const struct config *config, size_t parameters)
 {
     const double entries = config->exchange.density_max * (double)parameters;
@@ -224,7 +214,6 @@ struct learner_options setup_learner_options(const struct config *config,
         .test_from = (uint32_t)((uint64_t)tests * part.index / part.count),
         .test_to = (uint32_t)((uint64_t)tests * (part.index + 1) / part.count),
         .density_max = density_max(config, model_parameters(model)),
-        .holds = setup_held(config) > 0,
     };
 }
 
@@ -386,7 +375,6 @@ struct node_options setup_plain_options(const struct config *config)
         .tau = (float)fmax(config->exchange.tau, 0),
         .gain = fmax(config->exchange.gain, 0),
         .beta = config->exchange.beta,
-        .held = setup_held(config),
         .momentum = config->train.momentum,
         .partition_s = PARTITION_S,
         .block_entries = BLOCK_ENTRIES,

@@ -85,10 +85,6 @@ struct learner_options setup_learner_options(const struct config *config,
 /* How the batch follows the speed of the machine, if the configuration says so. */
 struct batch_size setup_batch_size(const struct config *config, const struct model *model);
 
-/* The part of what a publication leaves that is held back (model/exchange/replica.h): as
- * configured, or by the optimizer. */
-double setup_held(const struct config *config);
-
 /* All that follows from the configuration alone; keys, model and digest are the caller's. */
 struct node_options setup_plain_options(const struct config *config);
 

@@ -1,4 +1,5 @@
 /* The operations of the CUDA backend's table but memory: what backend.h says of them holds here.
+ *
  *   backend_cuda.c: the table ──► these ──► cuBLAS, cuDNN, kernels ──► stream
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_OPERATIONS_H
@@ -141,8 +142,6 @@ void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidate
 void cuda_apply(struct backend *backend, const struct update *host_update, float *w, int32_t *base);
 void cuda_apply_own(struct backend *backend, const struct update *host_update, float *w,
                     int32_t *base);
-void cuda_hold(struct backend *backend, size_t count, float part, float *w, const int32_t *base,
-               float *held);
 void cuda_rebase(struct backend *backend, size_t count, const int32_t *host_base, float *w,
                  int32_t *base);
 uint64_t cuda_digest(struct backend *backend, size_t count, const int32_t *base);

@@ -179,7 +179,6 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
                   .share = facts->share,
                   .gain = schedule->outer_step.gain,
                   .beta = facts->has_momentum ? schedule->outer_step.beta : 0,
-                  .held = membership_live(node) > 1 ? node->options.held : 0,
                   .swarm_samples = facts->swarm_samples},
         .last = schedule->is_last,
     };
