@@ -94,13 +94,13 @@ wait_for() { # until node $1 has noted something like $2 $3 times
 last() { jq -rs "map(select(.note == \"status\" or .note == \"final\")) | last | .$2" "$dir/$1.log"; }
 sent() { sed -n 's/^ *port:\( *[0-9]*\)\{8\} *\([0-9]*\).*/\2/p' /proc/net/dev; }
 
-# Nanoseconds of processor time of all threads of node $1 but its loop.
+# Nanoseconds of processor time of node $1 but its loop: of threads that have ended, too.
 learner_ns() {
-    local task ns sum=0
-    for task in /proc/"${pid[$1]}"/task/*; do
-        [[ ${task##*/} == "${pid[$1]}" ]] || { read -r ns _ <"$task/schedstat" && sum=$((sum + ns)); }
-    done
-    printf '%d' "$sum"
+    local loop all
+    read -r loop _ <"/proc/${pid[$1]}/task/${pid[$1]}/schedstat"
+    all=$(sed 's/.*) //' "/proc/${pid[$1]}/stat" | awk -v hz="$(getconf CLK_TCK)" \
+        '{ printf "%.0f", ($12 + $13) / hz * 1e9 }')
+    printf '%d' $((all - loop))
 }
 
 # What the two have done by now: steps, and nanoseconds of their learners.
