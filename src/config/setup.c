@@ -13,7 +13,9 @@
 
 #define PARTITION_S                                                                                \
     30 /* of the training of all: what a side learned alone in less is simply added */
-#define PARAMETER_LAYOUT  2 /* of the flat vector: matrices, then biases. 1: layer by layer */
+#define DENSITY_MAX       0.1     /* of the parameters in one publication, at most */
+#define DENSITY_ENTRIES   16384.0 /* that may always be in one */
+#define PARAMETER_LAYOUT  2       /* of the flat vector: matrices, then biases. 1: layer by layer */
 #define EVALUATION_BATCH  100
 #define EVALUATION_BYTES  ((size_t)128 << 20)
 #define EVALUATION_IMAGES ((size_t)1 << 30) /* the same of images, tables and volumes */
@@ -174,10 +176,14 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-static uint32_t density_max(const struct config *config, size_t parameters)
+/* Of a small model by itself all: the bound is there for memory, and where each publication leaves
+ * nine tenths of many steps behind, a base of a few thousand parameters takes minutes to follow. */
+uint32_t setup_density_max(const struct config *config, size_t parameters)
 {
-    const double entries = config->exchange.density_max * (double)parameters;
-    return entries < 1 ? 1 : (uint32_t)entries;
+    const double part = config->exchange.density_max, all = (double)parameters;
+    if (part == CONFIG_AUTO_REAL)
+        return (uint32_t)fmax(DENSITY_MAX * all, fmin(all, DENSITY_ENTRIES));
+    return (uint32_t)fmax(part * all, 1);
 }
 
 struct learner_options setup_learner_options(const struct config *config,
@@ -213,7 +219,7 @@ struct learner_options setup_learner_options(const struct config *config,
         .augment = config->data.augment,
         .test_from = (uint32_t)((uint64_t)tests * part.index / part.count),
         .test_to = (uint32_t)((uint64_t)tests * (part.index + 1) / part.count),
-        .density_max = density_max(config, model_parameters(model)),
+        .density_max = setup_density_max(config, model_parameters(model)),
     };
 }
 
@@ -412,7 +418,7 @@ struct saver_options setup_saver_options(const struct config *config, size_t par
         .parameters = parameters,
         .moments = moments,
         .part_parameters = snapshot_part_parameters(parameters, moments),
-        .entries = density_max(config, parameters) + WINDOWS_SAVED * (size_t)SETUP_APPLY_WINDOW,
+        .entries = setup_density_max(config, parameters) + WINDOWS_SAVED * (size_t)SETUP_APPLY_WINDOW,
     };
 }
 

@@ -85,6 +85,9 @@ struct learner_options setup_learner_options(const struct config *config,
 /* How the batch follows the speed of the machine, if the configuration says so. */
 struct batch_size setup_batch_size(const struct config *config, const struct model *model);
 
+/* Entries of one publication at most, of so many parameters; >= 1. */
+uint32_t setup_density_max(const struct config *config, size_t parameters);
+
 /* All that follows from the configuration alone; keys, model and digest are the caller's. */
 struct node_options setup_plain_options(const struct config *config);
 

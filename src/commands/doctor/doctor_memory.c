@@ -54,7 +54,7 @@ static void add_host(struct parts *parts, const struct doctor *doctor)
         setup_saver_options(&doctor->config, doctor->parameters, moments_of(&doctor->config));
     add(parts, "parts of a checkpoint", (double)saver_queue_bytes(&saver));
     add(parts, "base to be saved", (double)saver_base_bytes(&saver));
-    add(parts, "published", doctor->config.exchange.density_max * (double)doctor->parameters * 5);
+    add(parts, "published", setup_density_max(&doctor->config, doctor->parameters) * 5.0);
     add(parts, "node, at most", (double)node_arena_bytes(&options));
 }
 
@@ -69,7 +69,8 @@ static struct parts parts_of(const struct doctor *doctor)
     add(&parts, "gradients", config->train.enabled ? vector : 0);
     add(&parts, "gradients of a part", config->train.micro_batches > 1 ? vector : 0);
     add(&parts, "moments of the optimizer", moments_of(config) * vector);
-    add(&parts, "candidates", config->exchange.density_max * 2 * vector);
+    add(&parts, "candidates",
+        2.0 * sizeof(uint32_t) * setup_density_max(config, doctor->parameters));
     add(&parts, "evaluated base", config->train.evaluate_s > 0 ? vector : 0);
     add(&parts, "layers", (double)doctor->layers_bytes);
     add(&parts, "data", doctor->data_bytes);

@@ -322,7 +322,7 @@ static void a_number_may_be_left_to_the_node_where_its_key_says_so(void **state)
     must_set(&config, "exchange.serve_bytes_per_s=auto");
     assert_true(config.exchange.serve_bytes_per_s == CONFIG_AUTO_OF_0);
     assert_set_refused("exchange.serve_bytes_per_s=65G", "0 to 64G bytes per second, or auto");
-    assert_set_refused("exchange.density_max=auto", "not a number");
+    assert_set_refused("train.rate=auto", "not a number");
 }
 
 int main(void)

@@ -286,9 +286,24 @@ static void a_batch_that_was_named_stays_however_small(void **state)
     arena_release(&arena);
 }
 
+static void all_of_a_small_model_may_be_in_one_publication(void **state)
+{
+    (void)state;
+    struct config config;
+    set(&config, NULL);
+    assert_int_equal(setup_density_max(&config, 5), 5);
+    assert_int_equal(setup_density_max(&config, 16384), 16384);
+    assert_int_equal(setup_density_max(&config, 100000), 16384);
+    assert_int_equal(setup_density_max(&config, 1000000), 100000);
+    set(&config, "exchange.density_max=0.5");
+    assert_int_equal(setup_density_max(&config, 5000), 2500);
+    assert_int_equal(setup_density_max(&config, 1), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest stories[] = {
+        cmocka_unit_test(all_of_a_small_model_may_be_in_one_publication),
         cmocka_unit_test(what_is_said_of_the_exchange_reaches_the_node),
         cmocka_unit_test(the_swarm_is_called_as_is_said),
         cmocka_unit_test(times_are_in_nanoseconds),
