@@ -32,6 +32,7 @@ struct publish_terms {
     double share;          /* of this origin among all, 0 < share <= 1 */
     double gain;
     double beta;            /* base momentum */
+    double held;            /* the part of what stays unpublished that leaves the weights, 0 .. 1 */
     uint64_t swarm_samples; /* that all have learned by now, as far as is known */
 };
 

@@ -217,6 +217,9 @@ struct exchange_operations {
      * is, bit for bit, where base does; and w == QUANTUM·base stays so, bit for bit. */
     void (*rebase)(struct backend *, size_t count, const int32_t *host_base, float *w,
                    int32_t *base);
+    /* held = part·r, and w -= held: so much of each residual is taken out of the weights. */
+    void (*hold)(struct backend *, size_t count, float part, float *w, const int32_t *base,
+                 float *held);
     /* digest.h, over all entries. */
     uint64_t (*digest)(struct backend *, size_t count, const int32_t *base);
 };

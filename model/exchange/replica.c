@@ -138,14 +138,15 @@ static float choose_tau(struct replica *replica, const struct publish_terms *ter
     return chosen.tau;
 }
 
-const struct update *replica_publish(struct replica *replica, const struct publish_terms *terms)
+/* Cuts the update from the residual, all of which is in the weights. */
+static void publish(struct replica *replica, const struct publish_terms *terms)
 {
     uint32_t found;
     struct update *published = &replica->published;
     published->count = 0;
     published->tau = choose_tau(replica, terms, &found);
     if (published->tau == 0)
-        return published;
+        return;
     if (published->tau < tau_floor(terms)) {
         published->tau = tau_floor(terms);
         replica->size_ratio.last = 0; /* less is published than was estimated */
@@ -161,7 +162,35 @@ const struct update *replica_publish(struct replica *replica, const struct publi
                                    replica->base, capacity(replica, terms->budget_bytes),
                                    published);
     CHECK(published->count <= replica->density_max);
-    return published;
+}
+
+void replica_may_hold(struct replica *replica)
+{
+    CHECK(!replica->held);
+    replica->held = replica->backend->take(replica->backend, replica->parameters * sizeof(float));
+}
+
+void replica_release(struct replica *replica)
+{
+    struct backend *backend = replica->backend;
+    if (replica->is_holding)
+        backend->add(backend, replica->parameters, replica->weights, replica->held,
+                     replica->weights);
+    replica->is_holding = false;
+}
+
+const struct update *replica_publish(struct replica *replica, const struct publish_terms *terms)
+{
+    struct backend *backend = replica->backend;
+    CHECK(terms->held >= 0 && terms->held <= 1 && (terms->held == 0 || replica->held));
+    if (terms->held > 0)
+        replica_release(replica);
+    publish(replica, terms);
+    replica->is_holding = terms->held > 0;
+    if (replica->is_holding)
+        backend->exchange.hold(backend, replica->parameters, (float)terms->held, replica->weights,
+                               replica->base, replica->held);
+    return &replica->published;
 }
 
 /* Updates of others were checked where they came off the wire (net/wire/rumor.h). */
@@ -180,6 +209,7 @@ void replica_apply(struct replica *replica, const struct update *update)
 void replica_apply_own(struct replica *replica, const struct update *update)
 {
     check_update(replica, update);
+    replica_release(replica);
     replica->backend->exchange.apply_own(replica->backend, update, replica->weights, replica->base);
 }
 
@@ -276,6 +306,7 @@ void replica_restore(struct replica *replica, const struct learner_state *state)
     struct backend *backend = replica->backend;
     const size_t first = state->first, bytes = state->parameters * sizeof(float);
     check_block(replica, first, state->parameters);
+    replica->is_holding = false;
     backend->upload(backend, replica->base + first, state->base, bytes);
     backend->upload(backend, replica->base_at_last_publish + first, state->base_at_last_publish,
                     bytes);
@@ -288,5 +319,6 @@ void replica_free(struct replica *replica)
     replica->backend->give(replica->backend, replica->weights);
     replica->backend->give(replica->backend, replica->base);
     replica->backend->give(replica->backend, replica->base_at_last_publish);
+    replica->backend->give(replica->backend, replica->held);
     replica->backend->give(replica->backend, replica->candidates);
 }

@@ -3,15 +3,22 @@
  *   base b[P] int32 (units of QUANTUM)     b0 = round(host_init / QUANTUM), the same everywhere
  *   weights w[P] float32                   training changes only these
  *   residual r = w - QUANTUM·b             learned here and not published yet; derived, not stored
+ *   held h[P] float32                      the same, but kept out of the weights
  *
  *          train              publish: cut r at tau                  apply
  *   w ◄──────────── ;   b,w ◄── amount·level per entry ;  b,w ◄── amount·level per entry
  *
  * This is gradient compression with error feedback (1-bit SGD: Seide et al. 2014; Strom 2015;
  * EF-SGD: Karimireddy et al. 2019): the threshold filter (threshold.h) selects the entries that are
- * sent, and what it leaves out stays in the residual and is sent later. Nothing is lost: published
- * + residual = produced. The outer momentum (beta) moves the weights on along what the base did
- * since the last publication, as in DiLoCo (Douillard et al. 2023) and SlowMo (Wang et al. 2020).
+ * sent, and what it leaves out stays in the residual and is sent later: published + residual + held
+ * = produced. Where all stays in the weights and little can be sent, residuals
+ * grow until each node computes its gradients far from the base: so a publication moves a part of
+ * what it leaves out from the weights to `held`, and the next one chooses from both. What is held
+ * is progress on trial: gradients were not computed where it leads. Told at once it would throw the
+ * base far off, so a publication that holds nothing back, as that of a node that leaves or is
+ * alone, forgets it, and so does a restored state. The outer momentum (beta) moves the weights on
+ * along what the base did since the last publication, as in DiLoCo (Douillard et al. 2023) and
+ * SlowMo (Wang et al. 2020).
  *
  * Adding integers commutes: replicas that applied the same updates have the same base, bit for bit,
  * in whatever order (tests/unit/model/test_replica.c, test_learner.c).
@@ -34,6 +41,8 @@ struct replica {
     float *weights;                /* [P] */
     int32_t *base;                 /* [P], in units of QUANTUM */
     int32_t *base_at_last_publish; /* [P]: what the outer momentum starts from */
+    float *held;                   /* [P]: unpublished, and kept out of the weights; or NULL */
+    bool is_holding;               /* held is of the last publication; else it is void */
     struct update published;       /* the last publication, in host memory */
     uint32_t density_max;          /* entries of one publication at most */
     uint32_t *candidates;          /* [candidates_max]: entries that the filter may let through */
@@ -53,8 +62,14 @@ void replica_begin_part(struct replica *replica, size_t first, size_t count,
 /* Takes the outer step (w += beta · what the base did since the last publication), then cuts from
  * the residual what fits terms->budget_bytes. The update is valid until the next publication; its
  * count is 0 when there is nothing to publish. amount = round(gain·share·tau/QUANTUM), at least 1.
- */
+ * Of the residual that is left, terms->held is held back; 0: what was held before is forgotten. */
 const struct update *replica_publish(struct replica *replica, const struct publish_terms *terms);
+
+/* Takes memory for what is held back: without it terms->held must be 0. */
+void replica_may_hold(struct replica *replica);
+
+/* Returns to the weights what is held back. A publication that holds back begins with it. */
+void replica_release(struct replica *replica);
 
 /* Adds another node's update to base and weights alike: the residual stays. */
 void replica_apply(struct replica *replica, const struct update *update);
@@ -92,7 +107,7 @@ void replica_write_block(struct replica *replica, size_t first, size_t count, co
 void replica_outer_step(struct replica *replica, size_t end, float beta);
 
 /* Copies the three vectors of the state, out and back: all entries, or those that it is of. Its
- * numbers are the owner's. */
+ * numbers are the owner's. What is held back is in none of them. */
 void replica_save(const struct replica *replica, struct learner_state *state);
 void replica_restore(struct replica *replica, const struct learner_state *state);
 

@@ -134,6 +134,8 @@ struct learner *learner_new(struct arena *arena, struct backend *backend, struct
     CHECK(options->density_max > 0);
     *learner = (struct learner){.backend = backend, .model = model, .options = *options};
     replica_start(learner, arena);
+    if (options->holds)
+        replica_may_hold(&learner->replica);
     if (train)
         train_start(learner, arena, train);
     if (test)

@@ -40,6 +40,7 @@ struct learner_options {
     uint32_t test_from;             /* first test sample of learner_evaluate */
     uint32_t test_to;               /* end of those test samples */
     uint32_t density_max;           /* entries of one publication at most */
+    bool holds;                     /* publications may hold something back (replica.h) */
 };
 
 struct learner;
@@ -91,8 +92,8 @@ uint64_t learner_samples(const struct learner *learner);
  *
  * The conservation of error feedback can be checked from outside, per entry and in doubles, to
  * rounding:
- *     produced = published + (weights - QUANTUM·units)
- * produced grows by what each step (or write) did to the weights, and at each publication by
+ *     produced = published + (weights - QUANTUM·units) + held
+ * (held: replica.h; 0 where no publication held anything back). produced grows by what each step (or write) did to the weights, and at each publication by
  * beta·QUANTUM·(units now - units at the last publication), both read just before it. published
  * grows by tau·level. Applying adds to neither; learner_apply_own adds what it takes from the
  * residual to published, and a block written with keep_weights adds the change of the residual to

@@ -54,6 +54,7 @@ struct random_walk *random_walk_new(struct arena *arena, struct backend *backend
     /* The arena's memory is zero: so are the first weights, and the base first seen. */
     const float *zeros = arena_take(arena, parameters, sizeof *zeros);
     replica_init(&random_walk->replica, arena, backend, parameters, zeros, density_max);
+    replica_may_hold(&random_walk->replica);
     return random_walk;
 }
 
@@ -64,6 +65,15 @@ static float weight_at(const struct random_walk *random_walk, uint32_t c)
     float weight;
     replica->backend->download(replica->backend, &weight, replica->weights + c, sizeof weight);
     return weight;
+}
+
+static double held_at(const struct random_walk *random_walk, uint32_t c)
+{
+    const struct replica *replica = &random_walk->replica;
+    float held = 0;
+    if (replica->is_holding)
+        replica->backend->download(replica->backend, &held, replica->held + c, sizeof held);
+    return (double)held;
 }
 
 /* Adds to a sum in double, and its rounding to the bound. */
@@ -125,14 +135,38 @@ static void account_published(struct random_walk *random_walk, const struct upda
     }
 }
 
+/* The weights and what is held back become one, or two, each with a rounding. */
+static void account_held(struct random_walk *random_walk)
+{
+    const struct replica *replica = &random_walk->replica;
+    for (uint32_t c = 0; c < replica->parameters && replica->is_holding; c++)
+        allow(&random_walk->account, c, weight_at(random_walk, c), held_at(random_walk, c));
+}
+
+/* A publication that holds nothing back forgets what was held. */
+static void account_forgotten(struct random_walk *random_walk)
+{
+    struct account *account = &random_walk->account;
+    const struct replica *replica = &random_walk->replica;
+    for (uint32_t c = 0; c < replica->parameters && replica->is_holding; c++)
+        credit(account, account->produced, c, -held_at(random_walk, c));
+}
+
 const struct update *random_walk_publish(struct random_walk *random_walk,
                                          const struct publish_terms *terms)
 {
-    if (random_walk->accounted)
+    if (random_walk->accounted) {
+        if (terms->held > 0)
+            account_held(random_walk);
+        else
+            account_forgotten(random_walk);
         account_outer_step(random_walk, random_walk->replica.parameters, (float)terms->beta);
+    }
     const struct update *update = replica_publish(&random_walk->replica, terms);
-    if (random_walk->accounted)
+    if (random_walk->accounted) {
         account_published(random_walk, update);
+        account_held(random_walk);
+    }
     return update;
 }
 
@@ -177,6 +211,8 @@ static void account_own(struct random_walk *random_walk, const struct update *up
 void random_walk_apply_own(struct random_walk *random_walk, const struct update *update)
 {
     if (random_walk->accounted) {
+        account_held(random_walk);
+        replica_release(&random_walk->replica);
         replica_read_units(&random_walk->replica, random_walk->read);
         account_own(random_walk, update);
     }
@@ -320,7 +356,8 @@ double random_walk_account_error(const struct random_walk *random_walk, double *
     double worst = 0, worst_excess = -INFINITY;
     replica_read_units(&random_walk->replica, random_walk->read);
     for (uint32_t c = 0; c < random_walk->replica.parameters; c++) {
-        const double residual = residual_at(random_walk, c, random_walk->read[c]);
+        const double residual =
+            residual_at(random_walk, c, random_walk->read[c]) + held_at(random_walk, c);
         const double error = fabs(account->produced[c] - account->published[c] - residual);
         const double most = account->bound[c] + 0x1p-52 * fabs(residual); /* of these two lines */
         if (!(error - most > worst_excess))

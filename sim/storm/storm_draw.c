@@ -94,6 +94,7 @@ static void draw_options(struct storm_plan *plan, struct rng *rng)
     options->interval_ns = between(rng, 500, 3000) * MILLI_NS;
     options->steps_min = (uint32_t)between(rng, 1, 8);
     options->beta = has_gain ? 0 : 0.5 * rng_uniform(rng);
+    options->held = has_gain ? 0 : -1;
     options->partition_s = (double)spread_between(rng, 1, 40);
     options->weigh_throughput = !one_in(rng, 4);
     options->save_ns = one_in(rng, 4) ? 0 : spread_between(rng, 500, 20000) * MILLI_NS;

@@ -82,7 +82,8 @@ static struct learner *make_gpt(struct storm_learners *learners, const struct st
         .model_seed = plan->seed,
         .data_seed = plan->seed,
         .data_node = i,
-        .density_max = plan->density_max};
+        .density_max = plan->density_max,
+        .holds = true};
     return learner_new(arena, learners->backend, learners->model, &train, NULL, &options);
 }
 

@@ -2,8 +2,7 @@
  *
  *   defaults ─► file (INI) ─► --set section.key=value … ─► config_check ─► struct config
  *
- * One table (config_key.c) says all of each key; parsing (config_read.h), messages and config_print
- * follow from it. Relative paths start at the folder the program was started in. */
+ * One table (config_key.c) says all of each key. Relative paths start at the working folder. */
 #ifndef HEARSAY_CONFIG_CONFIG_H
 #define HEARSAY_CONFIG_CONFIG_H
 
@@ -109,6 +108,7 @@ struct config_exchange {
     double tau;                 /* least published progress, or CONFIG_AUTO_REAL */
     double gain;                /* of the outer step, or CONFIG_AUTO_REAL */
     double beta;                /* outer momentum, or CONFIG_AUTO_REAL */
+    double held;                /* of what stays unpublished, or CONFIG_AUTO_REAL */
     bool weigh_throughput;      /* progress counts by its samples */
     uint64_t log_bytes;         /* of rumors kept */
     uint64_t serve_bytes_per_s; /* of base blocks; 0: no bound; or CONFIG_AUTO_OF_0 */

@@ -175,6 +175,8 @@ static const struct config_key keys[] = {
      .help = "Outer step size of all progress together; 1 averages, the number of nodes sums."},
     {"exchange", "beta", CONFIG_REAL, AT(exchange.beta), .initial = "auto", .max = 0.99,
      .words = "auto", .help = "Outer momentum: the base keeps moving where it moved."},
+    {"exchange", "held", CONFIG_REAL, AT(exchange.held), .initial = "auto", .max = 1,
+     .words = "auto", .help = "Part of what stays unpublished that is kept out of the weights."},
     {"exchange", "weigh_throughput", CONFIG_BOOL, AT(exchange.weigh_throughput), .initial = "yes",
      .help = "Weigh each node's progress by the samples it learned; no: all the same."},
     {"exchange", "log_bytes", CONFIG_SIZE, AT(exchange.log_bytes), .initial = "64M", .min = 0x1p20,

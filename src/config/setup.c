@@ -176,6 +176,19 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+/* Adam and its kin take steps of one length wherever gradients agree or not, so what they leave
+ * unpublished grows fast; with SGD holding it back gained nowhere (tests/README.md). */
+static double held(const struct config *config)
+{
+    const bool is_plain = config->train.optimizer == OPTIMIZER_SGD;
+    return config->exchange.held == CONFIG_AUTO_REAL && is_plain ? 0 : config->exchange.held;
+}
+
+bool setup_holds(const struct config *config)
+{
+    return held(config) != 0;
+}
+
 /* Of a small model by itself all: the bound is there for memory, and where each publication leaves
  * nine tenths of many steps behind, a base of a few thousand parameters takes minutes to follow. */
 uint32_t setup_density_max(const struct config *config, size_t parameters)
@@ -220,6 +233,7 @@ struct learner_options setup_learner_options(const struct config *config,
         .test_from = (uint32_t)((uint64_t)tests * part.index / part.count),
         .test_to = (uint32_t)((uint64_t)tests * (part.index + 1) / part.count),
         .density_max = setup_density_max(config, model_parameters(model)),
+        .holds = setup_holds(config),
     };
 }
 
@@ -381,6 +395,7 @@ struct node_options setup_plain_options(const struct config *config)
         .tau = (float)fmax(config->exchange.tau, 0),
         .gain = fmax(config->exchange.gain, 0),
         .beta = config->exchange.beta,
+        .held = held(config),
         .momentum = config->train.momentum,
         .partition_s = PARTITION_S,
         .block_entries = BLOCK_ENTRIES,

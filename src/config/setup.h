@@ -88,6 +88,9 @@ struct batch_size setup_batch_size(const struct config *config, const struct mod
 /* Entries of one publication at most, of so many parameters; >= 1. */
 uint32_t setup_density_max(const struct config *config, size_t parameters);
 
+/* May publications hold back a part of what they leave (model/exchange/replica.h)? */
+bool setup_holds(const struct config *config);
+
 /* All that follows from the configuration alone; keys, model and digest are the caller's. */
 struct node_options setup_plain_options(const struct config *config);
 

@@ -129,6 +129,7 @@ static const struct field STATS[] = {
     FIELD(node_stats, interval_s, "interval_s", FIELD_REAL),
     FIELD(node_stats, gain, "gain", FIELD_REAL),
     FIELD(node_stats, beta, "beta", FIELD_REAL),
+    FIELD(node_stats, held, "held", FIELD_REAL),
     FIELD(node_stats, budget, "budget_bytes_per_s", FIELD_REAL),
     FIELD(node_stats, sent_bytes, "sent_bytes", FIELD_U64),
     FIELD(node_stats, received_bytes, "received_bytes", FIELD_U64),

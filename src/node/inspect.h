@@ -12,6 +12,7 @@ struct node_stats {
     double interval_s;              /* between two publications, as things are now (outer_step.h) */
     double gain;                    /* of a publication, as things are now */
     double beta;                    /* the outer momentum, as things are now */
+    double held;                    /* part of what the last publication left (replica.h) */
     uint32_t neighbours;            /* open conversations */
     uint32_t members_live;          /* with this node */
     uint32_t peers_used;            /* conversations, in whatever state */

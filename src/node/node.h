@@ -81,6 +81,7 @@ struct node_options {
     float tau;                  /* threshold of what is published; 0: what fits */
     double gain;                /* 0: as outer_step.h says */
     double beta;                /* outer momentum; < 0: as outer_step.h says */
+    double held;                /* part of what stays unpublished that leaves the weights; < 0: auto */
     double momentum;            /* of the local optimizer, in [0, 1) */
     double partition_s;         /* sides that both learned alone for longer merge (partition.c) */
     bool weigh_throughput;      /* shares by samples per second; no: equal ones */

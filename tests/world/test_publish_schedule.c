@@ -1,4 +1,5 @@
 /* When a node of a swarm tells. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -246,6 +247,31 @@ static void who_leaves_tells_at_once(void **state)
     assert_int_equal(told_by(1), before + 1);
 }
 
+static void what_is_left_counts_in_the_weights_as_it_will_in_the_base(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.held = -1;
+    start_swarm(4, &options);
+    run(10 * SECOND_NS);
+    assert_true(fabs(stats_of(0).held - (1 - stats_of(0).share)) < 1e-9);
+    assert_true(fabs(stats_of(0).held - 0.75) < 0.1);
+    world_leave(&world, 1);
+    run(SECOND_NS);
+    assert_true(stats_of(1).held == 0);
+}
+
+static void one_that_is_alone_holds_nothing_back(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.held = -1;
+    start_swarm(1, &options);
+    run(5 * SECOND_NS);
+    assert_true(told_by(0) > 0);
+    assert_true(stats_of(0).held == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +299,10 @@ int main(void)
                                         world_ends),
         cmocka_unit_test_setup_teardown(many_tell_often_at_first, world_begins, world_ends),
         cmocka_unit_test_setup_teardown(what_is_fixed_stays_as_it_is, world_begins, world_ends),
+        cmocka_unit_test_setup_teardown(what_is_left_counts_in_the_weights_as_it_will_in_the_base,
+                                        world_begins, world_ends),
+        cmocka_unit_test_setup_teardown(one_that_is_alone_holds_nothing_back, world_begins,
+                                        world_ends),
         cmocka_unit_test_setup_teardown(who_leaves_tells_at_once, world_begins, world_ends),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -170,6 +170,17 @@ static void cpu_dense_backward(struct backend *backend, int batch, int in, int o
         cpu_gemm(CblasNoTrans, CblasNoTrans, batch, in, out, dy, w, 0, dx);
 }
 
+static const struct exchange_operations EXCHANGE = {
+    .survey = cpu_survey,
+    .refine = cpu_refine,
+    .cut = cpu_cut,
+    .apply = cpu_apply,
+    .apply_own = cpu_apply_own,
+    .rebase = cpu_rebase,
+    .hold = cpu_hold,
+    .digest = cpu_digest,
+};
+
 struct backend *backend_cpu(int threads)
 {
     CHECK(threads >= 1);
@@ -230,13 +241,7 @@ struct backend *backend_cpu(int threads)
         .gather.rows = cpu_gather_rows,
         .gather.tokens = cpu_gather_tokens,
         .gather.augment = cpu_augment,
-        .exchange.survey = cpu_survey,
-        .exchange.refine = cpu_refine,
-        .exchange.cut = cpu_cut,
-        .exchange.apply = cpu_apply,
-        .exchange.apply_own = cpu_apply_own,
-        .exchange.rebase = cpu_rebase,
-        .exchange.digest = cpu_digest,
+        .exchange = EXCHANGE,
     };
     return &cpu->table;
 }

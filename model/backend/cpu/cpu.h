@@ -137,6 +137,8 @@ void cpu_cut(struct backend *backend, uint32_t found, const uint32_t *candidates
 void cpu_apply(struct backend *backend, const struct update *host_update, float *w, int32_t *base);
 void cpu_apply_own(struct backend *backend, const struct update *host_update, float *w,
                    int32_t *base);
+void cpu_hold(struct backend *backend, size_t count, float part, float *w, const int32_t *base,
+              float *held);
 void cpu_rebase(struct backend *backend, size_t count, const int32_t *host_base, float *w,
                 int32_t *base);
 uint64_t cpu_digest(struct backend *backend, size_t count, const int32_t *base);

@@ -134,6 +134,16 @@ void cpu_rebase(struct backend *backend, size_t count, const int32_t *host_base,
     }
 }
 
+void cpu_hold(struct backend *backend, size_t count, float part, float *w, const int32_t *base,
+              float *held)
+{
+    (void)backend;
+    for (size_t c = 0; c < count; c++) {
+        held[c] = part * residual(w[c], base[c]);
+        w[c] -= held[c];
+    }
+}
+
 uint64_t cpu_digest(struct backend *backend, size_t count, const int32_t *base)
 {
     (void)backend;

@@ -122,6 +122,7 @@ static const struct backend cuda_table = {
     .exchange.apply = cuda_apply,
     .exchange.apply_own = cuda_apply_own,
     .exchange.rebase = cuda_rebase,
+    .exchange.hold = cuda_hold,
     .exchange.digest = cuda_digest,
 };
 

@@ -155,6 +155,13 @@ void cuda_rebase(struct backend *backend, size_t count, const int32_t *host_base
     cuda_check(cudaEventRecord(cuda->base_written, cuda->stream), "taking over a base");
 }
 
+void cuda_hold(struct backend *backend, size_t count, float part, float *w, const int32_t *base,
+               float *held)
+{
+    cuda_check(kernel_hold(cuda_on(backend)->stream, count, part, w, base, held),
+               "holding back a residual");
+}
+
 uint64_t cuda_digest(struct backend *backend, size_t count, const int32_t *base)
 {
     struct cuda *cuda = cuda_on(backend);

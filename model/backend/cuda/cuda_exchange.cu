@@ -237,6 +237,20 @@ cudaError_t kernel_rebase(cudaStream_t stream, size_t count, const int32_t *to, 
     return launch_each(stream, count, rebase, to, w, base);
 }
 
+static __global__ void hold(unsigned count, float part, float *w, const int32_t *base, float *held)
+{
+    EACH (c, count) {
+        held[c] = part * residual(w[c], base[c]);
+        w[c] -= held[c];
+    }
+}
+
+cudaError_t kernel_hold(cudaStream_t stream, size_t count, float part, float *w,
+                        const int32_t *base, float *held)
+{
+    return launch_each(stream, count, hold, part, w, base, held);
+}
+
 static __global__ void add_digest(unsigned count, const int32_t *base, uint32_t *digest)
 {
     __shared__ uint32_t shared[THREADS];

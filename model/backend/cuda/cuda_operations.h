@@ -140,8 +140,9 @@ void cuda_refine(struct backend *backend, uint32_t found, const uint32_t *candid
 void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidates, float *w,
               int32_t *base, uint32_t capacity, struct update *host_update);
 void cuda_apply(struct backend *backend, const struct update *host_update, float *w, int32_t *base);
-void cuda_apply_own(struct backend *backend, const struct update *host_update, float *w,
-                    int32_t *base);
+void cuda_apply_own(struct backend *backend, const struct update *update, float *w, int32_t *base);
+void cuda_hold(struct backend *backend, size_t count, float part, float *w, const int32_t *base,
+               float *held);
 void cuda_rebase(struct backend *backend, size_t count, const int32_t *host_base, float *w,
                  int32_t *base);
 uint64_t cuda_digest(struct backend *backend, size_t count, const int32_t *base);

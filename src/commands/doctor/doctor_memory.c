@@ -7,7 +7,7 @@
 #include "base/amount.h"
 #include "commands/doctor/doctor.h"
 
-#define PARTS_MAX  14
+#define PARTS_MAX  15
 #define TEXT_BYTES 512
 
 struct part {
@@ -66,6 +66,7 @@ static struct parts parts_of(const struct doctor *doctor)
     add(&parts, "weights", vector);
     add(&parts, "base", vector);
     add(&parts, "base at the last publication", vector);
+    add(&parts, "held back", setup_holds(config) ? vector : 0);
     add(&parts, "gradients", config->train.enabled ? vector : 0);
     add(&parts, "gradients of a part", config->train.micro_batches > 1 ? vector : 0);
     add(&parts, "moments of the optimizer", moments_of(config) * vector);

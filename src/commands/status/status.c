@@ -246,8 +246,9 @@ static void print_training(FILE *out, const json_t *page)
     (void)fprintf(out, "  training   %s samples, %s samples/s, loss %s, share %s\n",
                   whole(page, "samples").text, amount(page, "samples_per_second", "").text,
                   real(page, "loss").text, real(page, "share").text);
-    (void)fprintf(out, "  exchange   publishes every %s, gain %s, beta %s\n",
-                  span(page, "interval_s").text, real(page, "gain").text, real(page, "beta").text);
+    (void)fprintf(out, "  exchange   publishes every %s, gain %s, beta %s, held %s\n",
+                  span(page, "interval_s").text, real(page, "gain").text, real(page, "beta").text,
+                  real(page, "held").text);
 }
 
 static void print_model(FILE *out, const json_t *page)

@@ -162,6 +162,17 @@ static uint32_t budget_bytes(const struct node *node, bool is_first)
     return (uint32_t)fmin(fmax(bytes, BYTES_LEAST), most);
 }
 
+/* What is unpublished counts in a node's own weights as it will in the base: gain · share of it. A
+ * node that leaves has no more publications for what it would hold back. */
+static double held(const struct node *node)
+{
+    const struct publish_schedule *schedule = &node->rate->schedule;
+    const double counts = schedule->outer_step.gain * schedule->share;
+    if (schedule->is_last)
+        return 0;
+    return node->options.held >= 0 ? node->options.held : fmax(1 - counts, 0);
+}
+
 void publish_schedule_begin(struct node *node, const struct publish_facts *facts,
                             struct action *action)
 {
@@ -170,6 +181,7 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
     schedule->is_last = leaving_stage(node) == STAGE_LEAVING;
     node->rate->budget.due_bytes = due_bytes(node);
     schedule->share = facts->share;
+    schedule->held = held(node);
     *action = (struct action){
         .kind = ACTION_PUBLISH,
         .terms = {.budget_bytes = budget_bytes(node, facts->is_first),
@@ -179,6 +191,7 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
                   .share = facts->share,
                   .gain = schedule->outer_step.gain,
                   .beta = facts->has_momentum ? schedule->outer_step.beta : 0,
+                  .held = schedule->held,
                   .swarm_samples = facts->swarm_samples},
         .last = schedule->is_last,
     };

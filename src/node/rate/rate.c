@@ -86,6 +86,7 @@ void rate_stats(const struct node *node, struct node_stats *stats)
     stats->interval_s = schedule->outer_step.interval_s;
     stats->gain = schedule->outer_step.gain;
     stats->beta = schedule->outer_step.beta;
+    stats->held = schedule->held;
     stats->budget = budget->bytes_per_s;
     stats->uplink = budget->uplink;
     stats->ingress = budget->ingress;

@@ -56,6 +56,7 @@ struct budget {
 struct publish_schedule {
     struct outer_step outer_step; /* interval, gain and momentum, as things are now */
     double share;                 /* the one that the last publication had */
+    double held;                  /* part of what it left that it held back */
     bool is_last;                 /* the publication under way ends training */
     uint64_t published_ns;        /* when the last one was asked for */
     uint64_t span_ns;             /* between the one before and that */

@@ -262,6 +262,15 @@ static void host_apply_own(struct backend *b_, const struct update *update, floa
     carry_back();
 }
 
+static void host_hold(struct backend *b_, size_t count, float part, float *w, const int32_t *base,
+                      float *held)
+{
+    (void)b_;
+    device_of_tests->exchange.hold(device_of_tests, count, part, FLOATS(w, count),
+                                   FLOATS(base, count), FLOATS(held, count));
+    carry_back();
+}
+
 static void host_rebase(struct backend *b_, size_t count, const int32_t *host_base, float *w,
                         int32_t *base)
 {
@@ -343,6 +352,7 @@ struct backend *host_backend(struct backend *device)
         .exchange.apply = host_apply,
         .exchange.apply_own = host_apply_own,
         .exchange.rebase = host_rebase,
+        .exchange.hold = host_hold,
         .exchange.digest = host_digest,
     };
     host_transformer(&table);

@@ -93,6 +93,7 @@ static const char *const others[] = {
     "exchange.density_max=1",
     "exchange.gain=4",
     "exchange.beta=0.5",
+    "exchange.held=0.5",
     "exchange.tau=0.001",
     "exchange.weigh_throughput=no",
     "exchange.log_bytes=3G",

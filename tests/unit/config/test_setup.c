@@ -45,6 +45,7 @@ static const struct way to_node[] = {
     TO("exchange.tau=0.07", node_options, tau),
     TO("exchange.gain=7", node_options, gain),
     TO("exchange.beta=0.7", node_options, beta),
+    TO("exchange.held=0.7", node_options, held),
     TO("exchange.weigh_throughput=no", node_options, weigh_throughput),
     TO("exchange.log_bytes=7M", node_options, log_bytes),
     TO("exchange.serve_bytes_per_s=7000", node_options, serve_bytes_per_s),

@@ -102,6 +102,22 @@ static void a_refinement_counts_the_parts_of_one_bin_among_the_candidates(void *
     assert_memory_equal(parts, expected, sizeof parts);
 }
 
+static void what_is_held_back_leaves_the_weights(void **state)
+{
+    (void)state;
+    static float held[P];
+    random_state(4);
+    memset(held, 0xFF, sizeof held);
+    backend->exchange.hold(backend, P, 0.75f, weights, base, held);
+    for (uint32_t c = 10; c < P; c++) {
+        const float r = w_before[c] - QUANTUM * (float)base_before[c];
+        const float part = 0.75f * r, left = w_before[c] - part;
+        assert_memory_equal(&held[c], &part, sizeof part);
+        assert_memory_equal(&weights[c], &left, sizeof left);
+    }
+    assert_memory_equal(base, base_before, sizeof base);
+}
+
 static void a_cut_looks_at_nothing_else_than_what_was_picked(void **state)
 {
     (void)state;
@@ -233,6 +249,7 @@ int main(void)
         cmocka_unit_test(a_survey_notes_no_more_than_there_is_room_for),
         cmocka_unit_test(a_survey_steps_on_with_the_base_first),
         cmocka_unit_test(a_refinement_counts_the_parts_of_one_bin_among_the_candidates),
+        cmocka_unit_test(what_is_held_back_leaves_the_weights),
         cmocka_unit_test(a_cut_looks_at_nothing_else_than_what_was_picked),
         cmocka_unit_test(a_cut_publishes_the_large_residuals_in_order),
         cmocka_unit_test(a_cut_stops_at_its_capacity),

@@ -98,6 +98,60 @@ static void a_replica_begins_with_no_residual(void **state)
     replica_free(&replica);
 }
 
+static void what_is_held_back_is_published_later(void **state)
+{
+    (void)state;
+    static float learned[P], saved[P], after[P];
+    static int32_t saved_base[P], saved_last[P];
+    const struct publish_terms some = {.budget_bytes = 300, .share = 1, .gain = 1, .held = 0.75};
+    const struct publish_terms all = {.budget_bytes = 100000, .share = 1, .gain = 1, .held = 0.75};
+    struct learner_state copy = {
+        .parameters = P, .base = saved_base, .base_at_last_publish = saved_last, .weights = saved};
+    struct replica replica = replica_new(P);
+    struct rng rng = rng_new(5, 5);
+    replica_may_hold(&replica);
+    learn_something(&replica, &rng);
+    look(&replica, learned, base);
+    assert_in_range(replica_publish(&replica, &some)->count, 1, P / 2);
+    look(&replica, w, base);
+    for (int c = 0; c < P; c++) {
+        const double left = (double)learned[c] - (double)QUANTUM * base[c];
+        const double stays = (double)w[c] - (double)QUANTUM * base[c];
+        assert_true(fabs(stays - 0.25 * left) < 1e-7);
+    }
+    replica_save(&replica, &copy);
+    assert_memory_equal(saved, w, sizeof w);
+    const float tau = replica_publish(&replica, &all)->tau;
+    replica_release(&replica);
+    look(&replica, after, base);
+    for (int c = 0; c < P; c++) {
+        assert_true(fabsf(after[c] - learned[c]) < 2e-7f);
+        assert_true(fabsf(after[c] - QUANTUM * (float)base[c]) <= tau + 2e-7f);
+    }
+    replica_free(&replica);
+}
+
+static void what_is_held_back_is_forgotten_by_one_that_holds_nothing_back(void **state)
+{
+    (void)state;
+    static float kept[P];
+    static int32_t kept_base[P];
+    const struct publish_terms some = {.budget_bytes = 300, .share = 1, .gain = 1, .held = 0.75};
+    const struct publish_terms last = {.budget_bytes = 100000, .share = 1, .gain = 1, .tau = 1};
+    struct replica replica = replica_new(P);
+    struct rng rng = rng_new(6, 6);
+    replica_may_hold(&replica);
+    learn_something(&replica, &rng);
+    assert_in_range(replica_publish(&replica, &some)->count, 1, P / 2);
+    look(&replica, kept, kept_base);
+    assert_int_equal(replica_publish(&replica, &last)->count, 0); /* tau is above all */
+    replica_release(&replica);
+    look(&replica, w, base);
+    assert_memory_equal(w, kept, sizeof w);
+    assert_memory_equal(base, kept_base, sizeof base);
+    replica_free(&replica);
+}
+
 /* What each origin published, in its order. */
 static struct update said[ORIGINS][PUBLICATIONS];
 
@@ -420,6 +474,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_replica_begins_with_no_residual),
+        TEST(what_is_held_back_is_published_later),
+        TEST(what_is_held_back_is_forgotten_by_one_that_holds_nothing_back),
         TEST(in_whatever_order_rumors_are_applied_the_base_is_the_same),
         TEST(learners_that_publish_and_apply_by_turns_stay_equal),
         TEST(published_and_residual_are_what_was_produced),
