@@ -135,11 +135,10 @@ void experiment_make_learner(void *self, uint32_t i, struct sim_learner *learner
         learner->learner = experiment_learner(experiment, i, &learner->arena);
         return;
     }
-    const double density_max = scenario->config.exchange.density_max * (double)learner->parameters;
     learner->is_accounted = scenario->nodes_count <= ACCOUNTED_MAX;
     learner->random_walk = random_walk_new(
         &learner->arena, experiment->backend, learner->parameters, rng_mix(scenario->seed) + i,
-        density_max < 1 ? 1 : (uint32_t)density_max, learner->is_accounted);
+        setup_density_max(&scenario->config, learner->parameters), learner->is_accounted);
 }
 
 struct evaluation experiment_mark(struct experiment *experiment, const float *host_weights,
