@@ -51,7 +51,7 @@ static void add_node(struct gossip *gossip, uint32_t i)
     struct config *config = malloc(sizeof *config);
     CHECK(config);
     scenario_node_config(scenario, i, config);
-    struct node_options options = setup_plain_options(config);
+    struct node_options options = setup_plain_options(config, experiment_parameters(gossip->experiment));
     options.swarm_id = scenario->config.node.swarm; /* outlives the copy in config */
     options.model = scenario->made_up ? "made up" : gossip->experiment->made.description;
     options.trains = group->samples_per_s > 0;

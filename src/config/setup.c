@@ -20,7 +20,6 @@
 #define EVALUATION_BYTES  ((size_t)128 << 20)
 #define EVALUATION_IMAGES ((size_t)1 << 30) /* the same of images, tables and volumes */
 #define START_TEXT_BYTES  32
-#define WINDOWS_SAVED     2 /* of what is heard, while a part is saved */
 
 struct dataset_options setup_dataset_options(const struct config_data *data)
 {
@@ -379,7 +378,14 @@ static uint64_t ns_of(double seconds)
 
 _Static_assert(NODE_SERVE_AUTO == CONFIG_AUTO_OF_0, "applied on as it is");
 
-struct node_options setup_plain_options(const struct config *config)
+/* A learner whose steps take long is given no more than this from one step to the next: it is to be
+ * all that ten others publish in the usual sixteen steps, for any of them. */
+static uint32_t apply_window(size_t parameters)
+{
+    return (uint32_t)fmax(RUMOR_ENTRIES_MAX, 10.0 / 16 * DENSITY_MAX * (double)parameters);
+}
+
+struct node_options setup_plain_options(const struct config *config, size_t parameters)
 {
     struct node_options options = {
         .swarm_id = config->node.swarm,
@@ -403,7 +409,8 @@ struct node_options setup_plain_options(const struct config *config)
         .log_bytes = config->exchange.log_bytes,
         .serve_bytes_per_s = config->exchange.serve_bytes_per_s,
         .save_ns = ns_of(config->node.save_s),
-        .apply_window = SETUP_APPLY_WINDOW,
+        .parameters = parameters,
+        .apply_window = apply_window(parameters),
         .limits.peers_max = config->limits.peers,
         .limits.members_max = config->limits.members,
         .limits.incarnations_max = config->limits.incarnations,
@@ -422,8 +429,8 @@ struct node_options setup_plain_options(const struct config *config)
     return options;
 }
 
-/* What a node publishes at once, and some windows of what it hears, find room while the disk writes
- * a part. */
+/* What a node publishes at once, and what it applies from one step to the next and a rumor more,
+ * find room while the disk writes a part. */
 struct saver_options setup_saver_options(const struct config *config, size_t parameters,
                                          uint32_t moments)
 {
@@ -433,17 +440,17 @@ struct saver_options setup_saver_options(const struct config *config, size_t par
         .parameters = parameters,
         .moments = moments,
         .part_parameters = snapshot_part_parameters(parameters, moments),
-        .entries = setup_density_max(config, parameters) + WINDOWS_SAVED * (size_t)SETUP_APPLY_WINDOW,
+        .entries = setup_density_max(config, parameters) + (size_t)RUMOR_ENTRIES_MAX +
+                   apply_window(parameters),
     };
 }
 
 struct node_options setup_node_options(const struct setup *setup, const struct config *config)
 {
-    struct node_options options = setup_plain_options(config);
     CHECK(setup->learner);
+    struct node_options options = setup_plain_options(config, learner_parameters(setup->learner));
     options.identity = &setup->identity;
     options.model = setup->description;
-    options.parameters = learner_parameters(setup->learner);
     options.digest = learner_digest(setup->learner);
     memcpy(options.swarm_key, setup->swarm_key, KEY_BYTES);
     /* Keys always come from the system; the seed only decides whom to dial and when. */

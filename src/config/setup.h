@@ -11,9 +11,6 @@
 #include "training/batch_size.h"
 #include "training/learner.h"
 
-/* Entries with the learner and not yet applied, at most. */
-#define SETUP_APPLY_WINDOW RUMOR_ENTRIES_MAX
-
 #define SETUP_DESCRIPTION_BYTES (MODEL_LINE_MAX + 128)
 
 struct setup {
@@ -91,8 +88,9 @@ uint32_t setup_density_max(const struct config *config, size_t parameters);
 /* May publications hold back a part of what they leave (model/exchange/replica.h)? */
 bool setup_holds(const struct config *config);
 
-/* All that follows from the configuration alone; keys, model and digest are the caller's. */
-struct node_options setup_plain_options(const struct config *config);
+/* All that follows from the configuration and the size of the model; keys, model and digest are the
+ * caller's. */
+struct node_options setup_plain_options(const struct config *config, size_t parameters);
 
 /* How a learner of so many parameters and moments is saved; what is saved of, and who is woken, is
  * the caller's. */

@@ -156,7 +156,7 @@ static void look_at_incarnation(struct doctor *doctor)
 static enum error check_history(const struct doctor *doctor, const struct checkpoint *checkpoint,
                                 struct problem *problem)
 {
-    struct node_options options = setup_plain_options(&doctor->config);
+    struct node_options options = setup_plain_options(&doctor->config, doctor->parameters);
     options.history = checkpoint->own;
     options.history_bytes = checkpoint->own_bytes;
     return state_dir_check_history(doctor->config.node.state_dir, &options, problem);

@@ -7,7 +7,7 @@
 #include "base/amount.h"
 #include "commands/doctor/doctor.h"
 
-#define PARTS_MAX  15
+#define PARTS_MAX  16
 #define TEXT_BYTES 512
 
 struct part {
@@ -48,13 +48,13 @@ static uint32_t moments_of(const struct config *config)
 /* A saver takes more while it saves (state/saver.h). */
 static void add_host(struct parts *parts, const struct doctor *doctor)
 {
-    struct node_options options = setup_plain_options(&doctor->config);
-    options.parameters = doctor->parameters;
+    const struct node_options options = setup_plain_options(&doctor->config, doctor->parameters);
     const struct saver_options saver =
         setup_saver_options(&doctor->config, doctor->parameters, moments_of(&doctor->config));
     add(parts, "parts of a checkpoint", (double)saver_queue_bytes(&saver));
     add(parts, "base to be saved", (double)saver_base_bytes(&saver));
     add(parts, "published", setup_density_max(&doctor->config, doctor->parameters) * 5.0);
+    add(parts, "updates to be applied", 10.0 * options.apply_window); /* learner_thread.c */
     add(parts, "node, at most", (double)node_arena_bytes(&options));
 }
 

@@ -104,10 +104,10 @@ static void what_is_said_of_the_exchange_reaches_the_node(void **state)
     (void)state;
     struct config plain, changed;
     set(&plain, NULL);
-    const struct node_options before = setup_plain_options(&plain);
+    const struct node_options before = setup_plain_options(&plain, 1000);
     for (size_t i = 0; i < COUNT(to_node); i++) {
         set(&changed, to_node[i].set);
-        const struct node_options after = setup_plain_options(&changed);
+        const struct node_options after = setup_plain_options(&changed, 1000);
         must_follow(&to_node[i], &before, &after);
     }
 }
@@ -117,7 +117,7 @@ static void the_swarm_is_called_as_is_said(void **state)
     (void)state;
     struct config config;
     set(&config, "node.swarm=another");
-    assert_string_equal(setup_plain_options(&config).swarm_id, "another");
+    assert_string_equal(setup_plain_options(&config, 1000).swarm_id, "another");
 }
 
 static void times_are_in_nanoseconds(void **state)
@@ -125,9 +125,9 @@ static void times_are_in_nanoseconds(void **state)
     (void)state;
     struct config config;
     set(&config, "exchange.interval_s=0.25");
-    assert_int_equal(setup_plain_options(&config).interval_ns, 250000000);
+    assert_int_equal(setup_plain_options(&config, 1000).interval_ns, 250000000);
     set(&config, "exchange.interval_s=auto");
-    assert_int_equal(setup_plain_options(&config).interval_ns, 0);
+    assert_int_equal(setup_plain_options(&config, 1000).interval_ns, 0);
 }
 
 static bool is_listed(const struct config_key *key)
@@ -301,9 +301,19 @@ static void all_of_a_small_model_may_be_in_one_publication(void **state)
     assert_int_equal(setup_density_max(&config, 1), 1);
 }
 
+static void a_learner_of_a_large_model_is_given_as_much_as_ten_others_publish(void **state)
+{
+    (void)state;
+    struct config config;
+    set(&config, NULL);
+    assert_int_equal(setup_plain_options(&config, 1000).apply_window, RUMOR_ENTRIES_MAX);
+    assert_int_equal(setup_plain_options(&config, 160000000).apply_window, 10000000);
+}
+
 int main(void)
 {
     const struct CMUnitTest stories[] = {
+        cmocka_unit_test(a_learner_of_a_large_model_is_given_as_much_as_ten_others_publish),
         cmocka_unit_test(all_of_a_small_model_may_be_in_one_publication),
         cmocka_unit_test(what_is_said_of_the_exchange_reaches_the_node),
         cmocka_unit_test(the_swarm_is_called_as_is_said),

@@ -32,10 +32,9 @@ static int start(void **state)
     secret_start();
     identity_from_seed(&identity, seed);
     config_defaults(&config);
-    options = setup_plain_options(&config);
+    options = setup_plain_options(&config, 215370);
     options.identity = &identity;
     options.model = "dense 10";
-    options.parameters = 215370;
     options.digest = 0x1234;
     options.incarnation = 1795249231131;
     options.block_entries = 1024;
