@@ -3,7 +3,7 @@
  *   bench_language [MODEL [LENGTH [BATCH [STEPS]]]]     gpt-char 64 12 40
  *
  * One thread. Prints the fastest and the middle one of the steps. The same in PyTorch:
- * bench_language.py --step. */
+ * bench_language.py --step, or --compiled. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

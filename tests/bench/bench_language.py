@@ -4,6 +4,7 @@
     bench_language.py TEXT SEED            2,000 steps, then the loss on the last tenth of TEXT
     bench_language.py --step [C LAYERS HEADS LENGTH BATCH]
                                            a step's time, one thread (128 4 4 64 12)
+    bench_language.py --compiled [...]     the same with torch.compile; needs a C++ compiler
 
 The same model, optimizer, schedule and test as hearsay's in bench_language.sh; the samples are drawn
 as nanoGPT draws them.
@@ -94,23 +95,26 @@ def train(path, seed, length=64, batch=12):
     print(f'PyTorch, seed {seed}: {sum(losses) / len(places):.4f} nats')
 
 
-def time_steps(width=128, layers=4, heads=4, length=64, batch=12, steps=40):
+def time_steps(compiled, width=128, layers=4, heads=4, length=64, batch=12, steps=40):
     model = GPT(width, layers, heads, length)
     optimizer = optimizer_of(model)
     x, y = torch.randint(0, TOKENS, (2, batch, length))
+    if compiled:
+        model = torch.compile(model)
+        step(model, optimizer, x, y)
     took = []
     for _ in range(steps):
         began = time.perf_counter()
         step(model, optimizer, x, y)
         took.append(time.perf_counter() - began)
     took.sort()
-    print(f'PyTorch {torch.__version__}, {batch} sequences of {length}: '
+    print(f'PyTorch {torch.__version__}{", compiled" * compiled}, {batch} sequences of {length}: '
           f'fastest step {1e3 * took[0]:.1f} ms, middle {1e3 * took[steps // 2]:.1f} ms')
 
 
 if __name__ == '__main__':
     torch.set_num_threads(1)
-    if sys.argv[1] == '--step':
-        time_steps(*[int(word) for word in sys.argv[2:]])
+    if sys.argv[1] in ('--step', '--compiled'):
+        time_steps(sys.argv[1] == '--compiled', *[int(word) for word in sys.argv[2:]])
     else:
         train(sys.argv[1], int(sys.argv[2]))
