@@ -240,7 +240,7 @@ void node_on_published(struct node *node, uint64_t now_ns, const struct update *
     CHECK(update->count <= node->options.parameters);
     begin_event(node, now_ns);
     const uint64_t bytes = broadcast_publish(node, update);
-    if (publish_schedule_end(node, bytes))
+    if (publish_schedule_end(node, bytes, update->count))
         leave_on_published(node, update->count);
     publish_schedule_consider(node);
 }

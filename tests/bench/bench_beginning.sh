@@ -6,9 +6,11 @@
 # Per node and second, in the mean of all: bytes published, and bytes sent as a part of what the
 # line carries; in the first five seconds after its first publication, in the ten that follow, and
 # in the ten before the end, when all is as it will be. Last what the middle is of the end: 1 where
-# the lines are as full after five seconds as they ever will be. NODES, HIDDEN (units of the hidden
-# layer, 795 parameters each), RATE_MBIT (none: all on one loopback), SECONDS_MOST in the environment
-# change what is measured; further arguments are set in all nodes. Needs root, or user namespaces.
+# the lines are as full after five seconds as they ever will be. Then the learners' use: the part of
+# their processor time that went into steps, and not into publishing and applying. NODES, HIDDEN
+# (units of the hidden layer, 795 parameters each), RATE_MBIT (none: all on one loopback),
+# SECONDS_MOST in the environment change what is measured; further arguments are set in all nodes.
+# Needs root, or user namespaces.
 set -euo pipefail
 
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
@@ -79,7 +81,7 @@ begin() {
     "$hearsay" keygen "$dir/node$i.key" >/dev/null
     "${within[@]}" "$hearsay" node --log "$dir/node$i.log" --set "node.identity=$dir/node$i.key" \
         --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/node$i" \
-        --set node.save_s=0 --set node.verbose=yes --set "node.listen=$(at "$i")" \
+        --set node.save_s=0 --set node.grace_s=10 --set node.verbose=yes --set "node.listen=$(at "$i")" \
         --set "node.peers=$( ((i == 1)) || at 1)" --set "model.layers=dense $hidden, relu, dense 10" \
         --set data.source=generated --set data.train_count=6000 --set data.test_count=100 \
         --set "data.shard=$i/$nodes" --set train.batch=1 --set train.rate=0.002 \
@@ -102,7 +104,7 @@ watch() {
         ((SECONDS < 600)) || fail 'nothing is published'
         sleep 0.5
     done
-    kill -KILL "${pids[@]}"
+    kill -TERM "${pids[@]}"
     wait "${pids[@]}" 2>/dev/null || true
 }
 
@@ -128,6 +130,9 @@ map({published: map(.published) | mean, sent: map(.sent) | mean, steps: map(.ste
         "\(.[$k].sent / 1000 | digits(1)) kB/s sent" end,
     "\(.[$k].steps | digits(2)) steps/s"] | @tsv),
 "the next 10 s are \($spans[1].published / $spans[2].published | digits(2)) of the last 10 s"' "$dir"/node?.log
+    jq -rs 'map(select(.note == "final")) | (map(.cpu_steps_s) | add) as $steps |
+        (map(.cpu_exchange_s) | add) as $exchange |
+        "use of the learners: \(1000 * $steps / ($steps + $exchange) | round / 10) %"' "$dir"/node?.log
 }
 
 needs

@@ -261,6 +261,29 @@ static void what_is_left_counts_in_the_weights_as_it_will_in_the_base(void **sta
     assert_true(stats_of(1).held == 0);
 }
 
+/* The gain of one of four that may publish so much a second. */
+static double gain_with(uint64_t bytes_per_s, double held)
+{
+    struct node_options options = free_options();
+    options.bytes_per_s = bytes_per_s;
+    options.held = held;
+    world_free(&world); /* of the time before, or of the setup */
+    begin_world(1);
+    start_swarm(4, &options);
+    run(200 * SECOND_NS);
+    return stats_of(0).gain;
+}
+
+/* 600 parameters and 50 steps a second: at 200 bytes a second a turn takes over a thousand steps. */
+static void what_is_held_back_for_long_counts_for_more(void **state)
+{
+    (void)state;
+    const double gain = gain_with(100000, -1), thin = gain_with(200, -1), plain = gain_with(200, 0);
+    assert_true(thin > 1.5 * plain);
+    assert_true(thin > 1.5 * gain);
+    assert_true(thin * stats_of(0).share <= 1.01);
+}
+
 static void one_that_is_alone_holds_nothing_back(void **state)
 {
     (void)state;
@@ -302,6 +325,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_left_counts_in_the_weights_as_it_will_in_the_base,
                                         world_begins, world_ends),
         cmocka_unit_test_setup_teardown(one_that_is_alone_holds_nothing_back, world_begins,
+                                        world_ends),
+        cmocka_unit_test_setup_teardown(what_is_held_back_for_long_counts_for_more, world_begins,
                                         world_ends),
         cmocka_unit_test_setup_teardown(who_leaves_tells_at_once, world_begins, world_ends),
     };

@@ -59,6 +59,12 @@ static double beta(const struct outer_step_measured *measured, double gain)
     return (MOMENTUM - MOMENTUM_TAKEN * measured->momentum) / gain;
 }
 
+double outer_step_rareness(double turn_steps, double counts)
+{
+    CHECK(turn_steps > 0 && counts > 0);
+    return fmax(fmin(sqrt(turn_steps / OUTER_STEP_TURN), 1 / counts), 1);
+}
+
 struct outer_step outer_step_of(const struct outer_step_measured *measured)
 {
     CHECK(measured->learners > 0 && measured->hops >= 1 && measured->bytes_per_s > 0);

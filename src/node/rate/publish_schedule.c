@@ -164,13 +164,22 @@ static uint32_t budget_bytes(const struct node *node, bool is_first)
 
 /* What is unpublished counts in a node's own weights as it will in the base: gain · share of it. A
  * node that leaves has no more publications for what it would hold back. */
-static double held(const struct node *node)
+static double held(const struct node *node, double counts)
 {
-    const struct publish_schedule *schedule = &node->rate->schedule;
-    const double counts = schedule->outer_step.gain * schedule->share;
-    if (schedule->is_last)
+    if (node->rate->schedule.is_last)
         return 0;
     return node->options.held >= 0 ? node->options.held : fmax(1 - counts, 0);
+}
+
+/* Only what is held back may count for more: what is in the weights was answered by gradients. */
+static double rareness(const struct node *node, double counts)
+{
+    const struct publish_schedule *schedule = &node->rate->schedule;
+    if (schedule->held == 0 || schedule->entries_per_step == 0 || node->options.gain > 0 ||
+        schedule->publications < OUTER_STEP_BEGINNING)
+        return 1;
+    return outer_step_rareness((double)node->options.parameters / schedule->entries_per_step,
+                               counts);
 }
 
 void publish_schedule_begin(struct node *node, const struct publish_facts *facts,
@@ -181,7 +190,9 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
     schedule->is_last = leaving_stage(node) == STAGE_LEAVING;
     node->rate->budget.due_bytes = due_bytes(node);
     schedule->share = facts->share;
-    schedule->held = held(node);
+    const double counts = schedule->outer_step.gain * schedule->share;
+    schedule->held = held(node, counts);
+    schedule->rareness = rareness(node, counts);
     *action = (struct action){
         .kind = ACTION_PUBLISH,
         .terms = {.budget_bytes = budget_bytes(node, facts->is_first),
@@ -189,8 +200,8 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
                   .last_bytes = schedule->last_bytes,
                   .tau = node->options.tau,
                   .share = facts->share,
-                  .gain = schedule->outer_step.gain,
-                  .beta = facts->has_momentum ? schedule->outer_step.beta : 0,
+                  .gain = schedule->outer_step.gain * schedule->rareness,
+                  .beta = facts->has_momentum ? schedule->outer_step.beta / schedule->rareness : 0,
                   .held = schedule->held,
                   .swarm_samples = facts->swarm_samples},
         .last = schedule->is_last,
@@ -199,13 +210,24 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
     publishing_move(node, PUBLISHING_OUT);
     schedule->span_ns = node->now_ns - schedule->published_ns;
     schedule->published_ns = node->now_ns;
+    schedule->span_steps = schedule->steps_since;
     schedule->steps_since = 0;
 }
 
-bool publish_schedule_end(struct node *node, uint64_t bytes)
+static void measure_entries(struct publish_schedule *schedule, uint32_t entries)
+{
+    double *smooth = &schedule->entries_per_step;
+    if (schedule->span_steps == 0)
+        return;
+    const double now = (double)entries / schedule->span_steps;
+    *smooth = *smooth > 0 ? 0.8 * *smooth + 0.2 * now : now;
+}
+
+bool publish_schedule_end(struct node *node, uint64_t bytes, uint32_t entries)
 {
     struct publish_schedule *schedule = &node->rate->schedule;
     budget_on_published(node, bytes);
+    measure_entries(schedule, entries);
     schedule->last_bytes = bytes;
     publishing_move(node, PUBLISHING_IDLE);
     schedule->publications++;

@@ -31,8 +31,10 @@ struct rate *rate_new(struct arena *arena, struct node *node)
         .bytes_per_s = options->bytes_per_s ? (double)options->bytes_per_s : first,
         .slowest = LINK_RATE_FIRST,
     };
-    rate->schedule = (struct publish_schedule){
-        .published_ns = node->now_ns, .measured_ns = node->now_ns, .waits = waits_of(node)};
+    rate->schedule = (struct publish_schedule){.published_ns = node->now_ns,
+                                               .measured_ns = node->now_ns,
+                                               .rareness = 1,
+                                               .waits = waits_of(node)};
     publish_schedule_draw_wait(&rate->schedule, 0, 1);
     return rate;
 }
@@ -84,8 +86,8 @@ void rate_stats(const struct node *node, struct node_stats *stats)
     stats->samples_per_second = schedule->samples_per_s;
     stats->share = schedule->share;
     stats->interval_s = schedule->outer_step.interval_s;
-    stats->gain = schedule->outer_step.gain;
-    stats->beta = schedule->outer_step.beta;
+    stats->gain = schedule->outer_step.gain * schedule->rareness;
+    stats->beta = schedule->outer_step.beta / schedule->rareness;
     stats->held = schedule->held;
     stats->budget = budget->bytes_per_s;
     stats->uplink = budget->uplink;

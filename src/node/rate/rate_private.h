@@ -57,6 +57,7 @@ struct publish_schedule {
     struct outer_step outer_step; /* interval, gain and momentum, as things are now */
     double share;                 /* the one that the last publication had */
     double held;                  /* part of what it left that it held back */
+    double rareness;              /* how much more it counted (outer_step.h) */
     bool is_last;                 /* the publication under way ends training */
     uint64_t published_ns;        /* when the last one was asked for */
     uint64_t span_ns;             /* between the one before and that */
@@ -67,6 +68,8 @@ struct publish_schedule {
     uint64_t steps;               /* local steps, in all */
     uint64_t samples;             /* samples learned here, in all */
     uint32_t steps_since;         /* steps since the last publication */
+    uint32_t span_steps;          /* and between that and the one before */
+    double entries_per_step;      /* published, lately; 0: not known */
     uint64_t stepped_ns;          /* when the last step ended; 0: none has */
     double step_s;                /* seconds of a step, lately; 0: not known */
     uint64_t measured_ns;         /* when the throughput was last measured */
