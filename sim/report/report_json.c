@@ -139,11 +139,11 @@ static json_t *scenario_json(const struct outcome *outcome)
     put_real(object, "skew", scenario->skew);
     put_seconds(object, "evaluate_s", scenario->evaluate_ns);
     put_count(object, "evaluate_samples", scenario->evaluate_samples);
-    put_count(object, "local_steps", scenario->local_steps);
-    put_or_auto(object, "outer_rate", scenario->outer_rate);
-    put_or_auto(object, "outer_momentum", scenario->outer_momentum);
-    put_real(object, "top_part", scenario->top_part);
-    put_real(object, "error_decay", scenario->error_decay);
+    put_count(object, "local_steps", scenario->rounds.local_steps);
+    put_or_auto(object, "outer_rate", scenario->rounds.outer_rate);
+    put_or_auto(object, "outer_momentum", scenario->rounds.outer_momentum);
+    put_real(object, "top_part", scenario->rounds.top_part);
+    put_real(object, "error_decay", scenario->rounds.error_decay);
     return object;
 }
 

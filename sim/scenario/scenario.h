@@ -18,6 +18,7 @@
 #include "config/config.h"
 #include "faults/fault.h"
 #include "scenario/expect.h"
+#include "scenario/strategy_kind.h"
 
 #define SCENARIO_NODES_MAX   FAULT_NODES_MAX
 #define SCENARIO_GROUPS_MAX  64
@@ -29,15 +30,6 @@
 #define SCENARIO_NAME_BYTES  32
 #define SCENARIO_CURVES_MAX  64 /* with more nodes, the curves of each are not kept */
 #define SCENARIO_TWINS_MAX   8  /* second processes with the identity of a node */
-
-enum strategy_kind {
-    STRATEGY_GOSSIP,
-    STRATEGY_SINGLE,
-    STRATEGY_IDEAL,
-    STRATEGY_LOCALSGD,
-    STRATEGY_DILOCO,
-    STRATEGY_SPARSELOCO,
-};
 
 /* A rate over time, in bytes per second; 0: no limit. */
 struct rate {
@@ -83,24 +75,20 @@ struct path {
 };
 
 struct scenario {
-    char name[64];               /* of the file, without folder and extension */
-    char about[256];             /* one sentence */
-    char source[512];            /* where its figures come from */
-    uint64_t seed;               /* of everything that is drawn */
-    uint64_t span_ns;            /* seconds: end of training */
-    uint64_t settle_ns;          /* settle_s: time after it to reach one version */
-    enum strategy_kind strategy; /* how the nodes learn together */
-    bool made_up;                /* updates = made up: no data, weights walk at random */
-    uint32_t parameters;         /* parameters of a made up model */
-    double skew;                 /* alpha of the Dirichlet label skew; 0: iid shards */
-    uint64_t evaluate_ns;        /* evaluate_s: period of evaluations; 0: only at the end */
-    uint32_t evaluate_samples;   /* test samples of an evaluation before the end */
-    uint32_t local_steps;        /* of a synchronous round (rounds.h) */
-    double outer_rate;           /* rate of its outer Nesterov step, or CONFIG_AUTO_REAL */
-    double outer_momentum;       /* momentum of that step, or CONFIG_AUTO_REAL */
-    double top_part;             /* sparseloco: of all entries, those of a message */
-    double error_decay;          /* sparseloco: what stays of the untold, from round to round */
-    struct config config;        /* of every node, but for its group's set clauses */
+    char name[64];                 /* of the file, without folder and extension */
+    char about[256];               /* one sentence */
+    char source[512];              /* where its figures come from */
+    uint64_t seed;                 /* of everything that is drawn */
+    uint64_t span_ns;              /* seconds: end of training */
+    uint64_t settle_ns;            /* settle_s: time after it to reach one version */
+    enum strategy_kind strategy;   /* how the nodes learn together */
+    bool made_up;                  /* updates = made up: no data, weights walk at random */
+    uint32_t parameters;           /* parameters of a made up model */
+    double skew;                   /* alpha of the Dirichlet label skew; 0: iid shards */
+    uint64_t evaluate_ns;          /* evaluate_s: period of evaluations; 0: only at the end */
+    uint32_t evaluate_samples;     /* test samples of an evaluation before the end */
+    struct rounds_settings rounds; /* of a strategy that works in rounds */
+    struct config config;          /* of every node, but for its group's set clauses */
     struct group groups[SCENARIO_GROUPS_MAX];
     uint32_t groups_count;
     uint32_t nodes_count;
@@ -131,9 +119,6 @@ void scenario_node_name(const struct scenario *scenario, uint32_t i, char *out, 
 
 /* The partition that ends at that time; NULL: there is none. */
 const struct fault *scenario_partition_until(const struct scenario *scenario, uint64_t at_ns);
-
-/* Its name in a scenario. */
-const char *scenario_strategy_name(enum strategy_kind kind);
 
 static inline double seconds_of(uint64_t ns)
 {

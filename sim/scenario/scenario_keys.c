@@ -83,7 +83,7 @@ static const struct config_key keys_of[] = {
      .help = "After training, until all hold the same."},
     {.name = "local_steps",
      .type = CONFIG_U32,
-     AT(local_steps),
+     AT(rounds.local_steps),
      .initial = "50",
      .min = 1,
      .max = 1000000,
@@ -91,7 +91,7 @@ static const struct config_key keys_of[] = {
      .help = "localsgd, diloco, sparseloco: between two exchanges."},
     {.name = "outer_rate",
      .type = CONFIG_REAL,
-     AT(outer_rate),
+     AT(rounds.outer_rate),
      .initial = "auto",
      .min = 1e-6,
      .max = 10,
@@ -99,21 +99,21 @@ static const struct config_key keys_of[] = {
      .help = "Of the same: rate of the outer step; auto: as published."},
     {.name = "outer_momentum",
      .type = CONFIG_REAL,
-     AT(outer_momentum),
+     AT(rounds.outer_momentum),
      .initial = "auto",
      .max = 0.9999,
      .words = "auto",
      .help = "Of the same: momentum of the outer step; auto: as published."},
     {.name = "top_part",
      .type = CONFIG_REAL,
-     AT(top_part),
+     AT(rounds.top_part),
      .initial = "0.03125",
      .min = 1e-6,
      .max = 1,
      .help = "sparseloco: of all entries, those of a message."},
     {.name = "error_decay",
      .type = CONFIG_REAL,
-     AT(error_decay),
+     AT(rounds.error_decay),
      .initial = "0.95",
      .max = 1,
      .help = "sparseloco: what stays of the untold from round to round."},
@@ -180,11 +180,7 @@ void scenario_keys_apply(const struct scenario_keys *keys, struct scenario *scen
     scenario->skew = keys->skew;
     scenario->evaluate_ns = nanoseconds(keys->evaluate_s);
     scenario->evaluate_samples = keys->evaluate_samples;
-    scenario->local_steps = keys->local_steps;
-    scenario->outer_rate = keys->outer_rate;
-    scenario->outer_momentum = keys->outer_momentum;
-    scenario->top_part = keys->top_part;
-    scenario->error_decay = keys->error_decay;
+    scenario->rounds = keys->rounds;
 }
 
 /* Keys that the simulator sets itself; name NULL: the whole section. The first match counts. */

@@ -29,11 +29,7 @@ struct scenario_keys {
     double evaluate_s;
     uint32_t evaluate_samples;
     double settle_s;
-    uint32_t local_steps;
-    double outer_rate;
-    double outer_momentum;
-    double top_part;
-    double error_decay;
+    struct rounds_settings rounds;
     char about[256];
     char source[512];
     int line_of[SCENARIO_KEYS_MAX]; /* line of the file that sets the key; 0: none */

@@ -1,11 +1,12 @@
 /* DiLoCo (Douillard et al. 2023, arXiv 2311.08105): the mean of what all learned in a round is the
  * gradient of an outer Nesterov step. The paper has 500 steps of AdamW in a round; there is no such
  * default here, where many scenarios are shorter than that. */
-#include "strategies/rounds.h"
+#include "strategies/common.h"
 #include "strategies/strategy.h"
 
 const float *diloco_play(struct experiment *experiment, struct outcome *outcome)
 {
-    static const struct rounds_method METHOD = {.outer_rate = 0.7, .outer_momentum = 0.9};
-    return rounds_play(&METHOD, experiment, outcome);
+    static const struct common_settings METHOD = {
+        .compressor = &dense_compressor, .outer_rate = 0.7, .outer_momentum = 0.9};
+    return common_play(&METHOD, experiment, outcome);
 }

@@ -1,9 +1,10 @@
 /* Local SGD (Stich 2019): all go on from the mean of what they learned. */
-#include "strategies/rounds.h"
+#include "strategies/common.h"
 #include "strategies/strategy.h"
 
 const float *localsgd_play(struct experiment *experiment, struct outcome *outcome)
 {
-    static const struct rounds_method METHOD = {.outer_rate = 1, .outer_momentum = 0};
-    return rounds_play(&METHOD, experiment, outcome);
+    static const struct common_settings METHOD = {
+        .compressor = &dense_compressor, .outer_rate = 1, .outer_momentum = 0};
+    return common_play(&METHOD, experiment, outcome);
 }

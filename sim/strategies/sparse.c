@@ -121,8 +121,8 @@ static void *begin(const struct experiment *experiment, uint32_t count)
     struct sparse *sparse = calloc(1, sizeof *sparse);
     CHECK(sparse);
     *sparse = (struct sparse){.parameters = parameters,
-                              .part = scenario->top_part,
-                              .decay = (float)scenario->error_decay,
+                              .part = scenario->rounds.top_part,
+                              .decay = (float)scenario->rounds.error_decay,
                               .errors = calloc(count * parameters, sizeof *sparse->errors)};
     CHECK(sparse->errors);
     return sparse;
@@ -143,9 +143,10 @@ static void compress(void *self, uint32_t i, float *progress)
         error[c] -= progress[c];
 }
 
-static uint64_t message_bytes(const void *self)
+static uint64_t message_bytes(const void *self, size_t parameters)
 {
     const struct sparse *sparse = self;
+    CHECK(parameters == sparse->parameters);
     uint64_t kept = 0;
     for (size_t from = 0; from < sparse->parameters; from += SPARSE_CHUNK)
         kept += sparse_kept(chunk_at(sparse, from), sparse->part);

@@ -18,7 +18,7 @@
 #ifndef HEARSAY_SIM_STRATEGIES_SPARSE_H
 #define HEARSAY_SIM_STRATEGIES_SPARSE_H
 
-#include "strategies/rounds.h"
+#include "strategies/common.h"
 
 #define SPARSE_CHUNK      4096
 #define SPARSE_ENTRY_BITS 14

@@ -6,7 +6,7 @@
 
 const float *sparseloco_play(struct experiment *experiment, struct outcome *outcome)
 {
-    static const struct rounds_method METHOD = {
+    static const struct common_settings METHOD = {
         .compressor = &sparse_compressor, .outer_rate = 1, .outer_momentum = 0};
-    return rounds_play(&METHOD, experiment, outcome);
+    return common_play(&METHOD, experiment, outcome);
 }

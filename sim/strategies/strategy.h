@@ -9,7 +9,8 @@
  *   diloco      the same with an outer Nesterov step                              diloco.c
  *   sparseloco  rounds of local steps, then sparse messages to all (sparse.h)     sparseloco.c
  *
- * The last three are methods of one frame, rounds.h. Held by tests/unit/sim/test_baselines.c.
+ * The last three are methods of one frame, rounds.h, that keep common weights, common.h. Held by
+ * tests/unit/sim/test_baselines.c.
  */
 #ifndef HEARSAY_SIM_STRATEGIES_STRATEGY_H
 #define HEARSAY_SIM_STRATEGIES_STRATEGY_H

@@ -22,9 +22,9 @@ static void single_values_have_the_defaults_of_the_contract(void **state)
     assert_true(scenario->span_ns == 120 * SECOND_NS && scenario->settle_ns == 60 * SECOND_NS);
     assert_true(scenario->evaluate_ns == 5 * SECOND_NS);
     assert_int_equal(scenario->evaluate_samples, 2000);
-    assert_int_equal(scenario->local_steps, 50);
-    assert_true(scenario->outer_rate == CONFIG_AUTO_REAL &&
-                scenario->outer_momentum == CONFIG_AUTO_REAL);
+    assert_int_equal(scenario->rounds.local_steps, 50);
+    assert_true(scenario->rounds.outer_rate == CONFIG_AUTO_REAL &&
+                scenario->rounds.outer_momentum == CONFIG_AUTO_REAL);
     assert_int_equal(scenario->parameters, 1000);
     assert_true(scenario->skew == 0 && !scenario->made_up);
 }
@@ -44,8 +44,8 @@ static void single_values_are_read(void **state)
     assert_true(scenario->skew == 0.5 && scenario->evaluate_ns == 250 * MILLI_NS);
     assert_int_equal(scenario->evaluate_samples, 100);
     assert_true(scenario->settle_ns == 3 * SECOND_NS);
-    assert_int_equal(scenario->local_steps, 9);
-    assert_true(scenario->outer_rate == 1 && scenario->outer_momentum == 0);
+    assert_int_equal(scenario->rounds.local_steps, 9);
+    assert_true(scenario->rounds.outer_rate == 1 && scenario->rounds.outer_momentum == 0);
     assert_int_equal(scenario->config.train.batch, 8);
     assert_true(scenario->config.node.grace_s == 4);
     scenario = played(SCENARIO_BASE "updates = made up\nparameters = 16\n");
@@ -55,7 +55,7 @@ static void single_values_are_read(void **state)
     assert_int_equal(played(SCENARIO_BASE "strategy = diloco\n")->strategy, STRATEGY_DILOCO);
     scenario = played(SCENARIO_BASE "strategy = sparseloco\ntop_part = 0.5\nerror_decay = 1\n");
     assert_int_equal(scenario->strategy, STRATEGY_SPARSELOCO);
-    assert_true(scenario->top_part == 0.5 && scenario->error_decay == 1);
+    assert_true(scenario->rounds.top_part == 0.5 && scenario->rounds.error_decay == 1);
 }
 
 static void every_clause_of_a_nodes_line_is_read(void **state)

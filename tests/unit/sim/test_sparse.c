@@ -126,8 +126,8 @@ static void fixture_open(struct fixture *fixture, double part, double decay)
     assert_true(fixture->scenario && fixture->progress);
     fixture->scenario->made_up = true;
     fixture->scenario->parameters = PARAMETERS;
-    fixture->scenario->top_part = part;
-    fixture->scenario->error_decay = decay;
+    fixture->scenario->rounds.top_part = part;
+    fixture->scenario->rounds.error_decay = decay;
     fixture->experiment.scenario = fixture->scenario;
 }
 
@@ -152,7 +152,7 @@ static void a_message_has_14_bits_for_each_kept_entry_of_each_chunk(void **state
     struct fixture fixture;
     fixture_open(&fixture, 0.03125, 0.95);
     void *sparse = sparse_compressor.begin(&fixture.experiment, 1);
-    assert_int_equal(sparse_compressor.message_bytes(sparse), (kept * 14 + 7) / 8);
+    assert_int_equal(sparse_compressor.message_bytes(sparse, PARAMETERS), (kept * 14 + 7) / 8);
     draw(fixture.progress, PARAMETERS, 1);
     sparse_compressor.compress(sparse, 0, fixture.progress);
     assert_int_equal(entries_of(fixture.progress), kept);
@@ -160,7 +160,8 @@ static void a_message_has_14_bits_for_each_kept_entry_of_each_chunk(void **state
     fixture_close(&fixture);
     fixture_open(&fixture, 1, 0.95);
     sparse = sparse_compressor.begin(&fixture.experiment, 1);
-    assert_int_equal(sparse_compressor.message_bytes(sparse), (PARAMETERS * 14 + 7) / 8);
+    assert_int_equal(sparse_compressor.message_bytes(sparse, PARAMETERS),
+                     (PARAMETERS * 14 + 7) / 8);
     draw(fixture.progress, PARAMETERS, 1);
     sparse_compressor.compress(sparse, 0, fixture.progress);
     assert_int_equal(entries_of(fixture.progress), PARAMETERS);

@@ -1,0 +1,127 @@
+#include "strategies/common.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct common {
+    const struct compressor *compressor;
+    void *messages;       /* the compressor's own */
+    float rate;           /* of the outer step */
+    float mu;             /* momentum of the outer step */
+    uint32_t local_steps; /* of a round */
+    uint32_t count;       /* nodes */
+    size_t parameters;
+    float *weights;  /* [P]: x */
+    float *momentum; /* [P]: m */
+    float *mean;     /* [P]: d */
+    float *own;      /* [P]: weights, progress, then message of one node */
+};
+
+static uint64_t dense_bytes(const void *self, size_t parameters)
+{
+    (void)self;
+    return sizeof(float) * (uint64_t)parameters;
+}
+
+const struct compressor dense_compressor = {.message_bytes = dense_bytes, .is_reduced = true};
+
+static void *begin(const struct experiment *experiment, const void *settings, uint32_t count,
+                   const float *start)
+{
+    const struct rounds_settings *configured = &experiment->scenario->rounds;
+    const struct common_settings *method = settings;
+    const size_t parameters = experiment_parameters(experiment);
+    struct common *common = malloc(sizeof *common);
+    CHECK(common);
+    *common = (struct common){
+        .compressor = method->compressor,
+        .rate = rounds_or_published(configured->outer_rate, method->outer_rate),
+        .mu = rounds_or_published(configured->outer_momentum, method->outer_momentum),
+        .local_steps = configured->local_steps,
+        .count = count,
+        .parameters = parameters,
+        .weights = calloc(parameters, sizeof *common->weights),
+        .momentum = calloc(parameters, sizeof *common->momentum),
+        .mean = calloc(parameters, sizeof *common->mean),
+        .own = calloc(parameters, sizeof *common->own),
+    };
+    CHECK(common->weights && common->momentum && common->mean && common->own);
+    memcpy(common->weights, start, parameters * sizeof *start);
+    if (common->compressor->begin)
+        common->messages = common->compressor->begin(experiment, count);
+    return common;
+}
+
+static void end(void *self)
+{
+    struct common *common = self;
+    if (common->compressor->end)
+        common->compressor->end(common->messages);
+    free(common->weights);
+    free(common->momentum);
+    free(common->mean);
+    free(common->own);
+    free(common);
+}
+
+static struct round next(void *self)
+{
+    struct common *common = self;
+    struct round round = {.steps = common->local_steps};
+    const uint64_t bytes = common->compressor->message_bytes(common->messages, common->parameters);
+    if (common->compressor->is_reduced)
+        round_is_ring_reduce(&round, common->count, bytes);
+    else
+        round_is_ring_gather(&round, common->count, bytes);
+    memset(common->mean, 0, common->parameters * sizeof *common->mean);
+    return round;
+}
+
+static void send(void *self, uint32_t i, struct learner *learner)
+{
+    struct common *common = self;
+    rounds_learn(learner, common->local_steps);
+    learner_read_weights(learner, common->own);
+    for (size_t c = 0; c < common->parameters; c++)
+        common->own[c] -= common->weights[c];
+    if (common->compressor->compress)
+        common->compressor->compress(common->messages, i, common->own);
+    for (size_t c = 0; c < common->parameters; c++)
+        common->mean[c] += common->own[c] / (float)common->count;
+}
+
+static void exchange(void *self)
+{
+    struct common *common = self;
+    const float rate = common->rate, mu = common->mu;
+    for (size_t c = 0; c < common->parameters; c++) {
+        common->momentum[c] = mu * common->momentum[c] + common->mean[c];
+        common->weights[c] += rate * (common->mean[c] + mu * common->momentum[c]);
+    }
+}
+
+static void receive(void *self, uint32_t i, struct learner *learner)
+{
+    const struct common *common = self;
+    (void)i;
+    learner_write_weights(learner, common->weights);
+}
+
+static const float *weights(const void *self)
+{
+    const struct common *common = self;
+    return common->weights;
+}
+
+const float *common_play(const struct common_settings *settings, struct experiment *experiment,
+                         struct outcome *outcome)
+{
+    static const struct rounds_method METHOD = {.begin = begin,
+                                                .next = next,
+                                                .send = send,
+                                                .exchange = exchange,
+                                                .receive = receive,
+                                                .weights = weights,
+                                                .end = end};
+    return rounds_play(&METHOD, settings, experiment, outcome);
+}
