@@ -1,142 +1,23 @@
 /* The strategies: each is charged what its machines and links can do, to the step and to the byte.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "crypto/secret.h"
-#include "strategies/strategy.h"
-
-#define PARAMETERS 7850 /* dense 784 to 10 */
-
-static const char three[] = "[scenario]\n"
-                            "seconds = 10\n"
-                            "evaluate_s = 5\n"
-                            "evaluate_samples = 100\n"
-                            "local_steps = 10\n"
-                            "nodes = 2 slow, 160 samples/s, up 1 Mbit/s, down 8 Mbit/s\n"
-                            "nodes = 1 fast, 320 samples/s, up 1 Mbit/s, down 8 Mbit/s\n"
-                            "link = all, rtt 80 ms\n"
-                            "expect = steps >= 0 %\n"
-                            "[model]\n"
-                            "layers = dense 10\n"
-                            "[data]\n"
-                            "source = generated\n"
-                            "train_count = 600\n"
-                            "test_count = 200\n"
-                            "[exchange]\n"
-                            "bytes_per_s = 5000\n";
-
-static const char one[] = "[scenario]\n"
-                          "seconds = 10\n"
-                          "evaluate_s = 5\n"
-                          "local_steps = 10\n"
-                          "nodes = 1 alone, 160 samples/s\n"
-                          "[model]\n"
-                          "layers = dense 10\n"
-                          "[data]\n"
-                          "source = generated\n"
-                          "train_count = 600\n"
-                          "test_count = 200\n"
-                          "[train]\n"
-                          "optimizer = adam\n"
-                          "rate = 0.001\n"
-                          "schedule = cosine\n"
-                          "period_samples = 1600\n";
-
-struct played {
-    struct scenario *scenario;
-    struct experiment experiment;
-    struct outcome outcome;
-};
-
-static int watched;
-static int stop_after; /* moments; 0: never */
-
-static void on_moment(void *watcher, const struct outcome *outcome, double progress)
-{
-    assert_ptr_equal(watcher, &watched);
-    assert_true(outcome->moments_count > 0 && progress > 0);
-    watched++;
-}
-
-static bool is_stopped(void *watcher)
-{
-    assert_ptr_equal(watcher, &watched);
-    return stop_after > 0 && watched >= stop_after;
-}
-
-static struct played play_text(const char *text, const char *strategy, const char *const *set,
-                               int count)
-{
-    struct played played = {.scenario = calloc(1, sizeof *played.scenario)};
-    char path[] = "/tmp/test_baselines.XXXXXX", choose[64];
-    const char *sets[8] = {choose};
-    struct problem problem;
-    const int file = mkstemp(path);
-    assert_true(file >= 0 && played.scenario && count < 8);
-    assert_true(write(file, text, strlen(text)) == (ssize_t)strlen(text));
-    (void)close(file);
-    (void)snprintf(choose, sizeof choose, "scenario.strategy=%s", strategy);
-    for (int i = 0; i < count; i++)
-        sets[1 + i] = set[i];
-    if (scenario_load(played.scenario, path, sets, 1 + count, &problem) != OK)
-        fail_msg("%s", problem.text);
-    (void)unlink(path);
-    assert_int_equal(experiment_open(&played.experiment, played.scenario, &problem), OK);
-    watched = 0;
-    played.experiment.watcher = &watched;
-    played.experiment.on_moment = on_moment;
-    played.experiment.is_stopped = is_stopped;
-    outcome_init(&played.outcome, played.scenario);
-    assert_string_equal(scenario_strategy_name(played.scenario->strategy), strategy);
-    experiment_finish(&played.experiment, &played.outcome,
-                      strategy_play(&played.experiment, &played.outcome));
-    assert_true(watched >= (stop_after ? stop_after : (int)seconds_of(played.scenario->span_ns)));
-    return played;
-}
-
-static struct played play_with(const char *strategy, const char *const *set, int count)
-{
-    return play_text(three, strategy, set, count);
-}
-
-static struct played play(const char *strategy, const char *set)
-{
-    return play_with(strategy, &set, set ? 1 : 0);
-}
-
-static void end(struct played *played)
-{
-    outcome_free(&played->outcome);
-    experiment_close(&played->experiment);
-    free(played->scenario);
-}
-
-static const struct moment *last(const struct played *played)
-{
-    return &played->outcome.moments[played->outcome.moments_count - 1];
-}
+#include "support/sim/strategy_play.h"
 
 static void an_ideal_cluster_is_as_fast_as_all_its_nodes_together(void **state)
 {
     (void)state;
     struct played played = play("ideal", NULL);
     assert_int_equal(played.experiment.batch, 96);
-    assert_int_equal(last(&played)->samples, 66u * 96); /* 640 samples/s: a step each 0.15 s */
-    assert_int_equal(last(&played)->sent_bytes, 0);
+    assert_int_equal(last_moment(&played)->samples,
+                     66u * 96); /* 640 samples/s: a step each 0.15 s */
+    assert_int_equal(last_moment(&played)->sent_bytes, 0);
     assert_true(played.outcome.accuracy > 0.25);
     assert_int_equal(played.outcome.tested, 200);
     assert_true(isfinite(played.outcome.moments[4].accuracy)); /* at 5 s */
     assert_true(!isfinite(played.outcome.moments[5].accuracy));
-    end(&played);
+    play_end(&played);
 }
 
 static void alone_each_node_makes_the_steps_its_speed_allows(void **state)
@@ -147,11 +28,11 @@ static void alone_each_node_makes_the_steps_its_speed_allows(void **state)
     assert_int_equal(nodes[0].steps, 50);
     assert_int_equal(nodes[1].steps, 50);
     assert_int_equal(nodes[2].steps, 100);
-    assert_int_equal(last(&played)->samples, 200 * 32);
+    assert_int_equal(last_moment(&played)->samples, 200 * 32);
     const double mean = (nodes[0].accuracy + nodes[1].accuracy + nodes[2].accuracy) / 3;
     assert_true(fabs(played.outcome.accuracy - mean) < 1e-12);
     assert_true(nodes[0].accuracy != nodes[2].accuracy);
-    end(&played);
+    play_end(&played);
 }
 
 /* A round: 10 steps of the slowest, 2 s; then 4 times a third of the weights over 1 Mbit/s and
@@ -160,27 +41,14 @@ static void local_sgd_waits_for_the_slowest_node_and_the_ring(void **state)
 {
     (void)state;
     struct played played = play("localsgd", NULL);
-    assert_int_equal(last(&played)->samples, 4 * 10 * 3 * 32);
-    assert_int_equal(last(&played)->sent_bytes, 4ull * 2 * 2 * 4 * PARAMETERS);
+    assert_int_equal(last_moment(&played)->samples, 4 * 10 * 3 * 32);
+    assert_int_equal(last_moment(&played)->sent_bytes, 4ull * 2 * 2 * 4 * PARAMETERS);
     assert_int_equal(played.outcome.moments[1].samples, 0);
     assert_int_equal(played.outcome.moments[2].samples, 10 * 3 * 32); /* at 3 s */
-    end(&played);
+    play_end(&played);
     played = play("localsgd", "slow.up=0.5 Mbit/s"); /* 2.83 s a round: three fit */
-    assert_int_equal(last(&played)->samples, 3 * 10 * 3 * 32);
-    end(&played);
-}
-
-static void assert_same_weights(const struct played *a, const struct played *b, float by)
-{
-    float most = 0, moved = 0, *start = calloc(PARAMETERS, sizeof *start);
-    assert_non_null(start);
-    model_init(a->experiment.made.model, a->scenario->config.model.seed, start);
-    for (size_t c = 0; c < PARAMETERS; c++) {
-        most = fmaxf(most, fabsf(a->experiment.weights[c] - b->experiment.weights[c]));
-        moved = fmaxf(moved, fabsf(a->experiment.weights[c] - start[c]));
-    }
-    assert_true(most <= by && moved > 0.01f);
-    free(start);
+    assert_int_equal(last_moment(&played)->samples, 3 * 10 * 3 * 32);
+    play_end(&played);
 }
 
 /* Moments of Adam and the place in the schedule survive each of five rounds. */
@@ -188,15 +56,15 @@ static void a_round_of_one_node_changes_nothing_of_what_it_learns(void **state)
 {
     (void)state;
     const char *sets[] = {"scenario.outer_rate=1", "scenario.outer_momentum=0"};
-    struct played alone = play_text(one, "single", NULL, 0);
-    struct played rounds = play_text(one, "diloco", sets, 2);
+    struct played alone = play_text(strategy_one, "single", NULL, 0);
+    struct played rounds = play_text(strategy_one, "diloco", sets, 2);
     assert_int_equal(alone.outcome.nodes[0].steps, 50);
     assert_int_equal(rounds.outcome.nodes[0].steps, 50);
-    assert_int_equal(last(&rounds)->samples, 50 * 32);
-    assert_int_equal(last(&rounds)->sent_bytes, 0);
+    assert_int_equal(last_moment(&rounds)->samples, 50 * 32);
+    assert_int_equal(last_moment(&rounds)->sent_bytes, 0);
     assert_same_weights(&alone, &rounds, 1e-5f);
-    end(&alone);
-    end(&rounds);
+    play_end(&alone);
+    play_end(&rounds);
 }
 
 static void diloco_is_local_sgd_with_an_outer_step_of_rate_0_7_and_momentum_0_9(void **state)
@@ -206,12 +74,12 @@ static void diloco_is_local_sgd_with_an_outer_step_of_rate_0_7_and_momentum_0_9(
     struct played diloco = play("diloco", NULL), local = play_with("localsgd", outer, 2);
     struct played plain = play("localsgd", NULL);
     assert_same_weights(&diloco, &local, 0);
-    assert_int_equal(last(&diloco)->sent_bytes, last(&local)->sent_bytes);
+    assert_int_equal(last_moment(&diloco)->sent_bytes, last_moment(&local)->sent_bytes);
     assert_true(diloco.outcome.loss == local.outcome.loss && isfinite(local.outcome.loss));
     assert_true(plain.outcome.loss != local.outcome.loss);
-    end(&diloco);
-    end(&local);
-    end(&plain);
+    play_end(&diloco);
+    play_end(&local);
+    play_end(&plain);
 }
 
 /* The first outer step is rate·(1 + μ)·d: 0.95 d with 0.5 and 0.9. */
@@ -224,11 +92,11 @@ static void the_outer_step_is_nesterovs(void **state)
                            "scenario.outer_momentum=0.9"};
     struct played a = play_with("diloco", plain, 3), b = play_with("diloco", outer, 3);
     assert_int_equal(a.outcome.nodes[0].steps, 10);
-    assert_true(fabs(last(&a)->at_s - 2.6) < 1e-9); /* a moment at the end, too */
-    assert_int_equal(last(&a)->samples, 10 * 3 * 32);
+    assert_true(fabs(last_moment(&a)->at_s - 2.6) < 1e-9); /* a moment at the end, too */
+    assert_int_equal(last_moment(&a)->samples, 10 * 3 * 32);
     assert_same_weights(&a, &b, 1e-5f);
-    end(&a);
-    end(&b);
+    play_end(&a);
+    play_end(&b);
 }
 
 /* 7,850 parameters are chunks of 4,096 and 3,754. A message of each node goes to two others. */
@@ -240,14 +108,14 @@ static void sparseloco_sends_few_entries_to_all_and_learns_all_the_same(void **s
     struct played few = play("sparseloco", NULL);
     const uint64_t whole_bytes = (PARAMETERS * 14 + 7) / 8;
     const uint64_t few_bytes = ((128 + 117) * 14 + 7) / 8;
-    assert_int_equal(last(&whole)->sent_bytes, 4 * 3 * 2 * whole_bytes);
-    assert_int_equal(last(&few)->sent_bytes, 4 * 3 * 2 * few_bytes);
+    assert_int_equal(last_moment(&whole)->sent_bytes, 4 * 3 * 2 * whole_bytes);
+    assert_int_equal(last_moment(&few)->sent_bytes, 4 * 3 * 2 * few_bytes);
     assert_int_equal(few.outcome.nodes[1].sent_bytes, 4 * 2 * few_bytes);
     assert_true(fabs(whole.outcome.loss - local.outcome.loss) < 0.05 * local.outcome.loss);
     assert_true(few.outcome.loss > local.outcome.loss && few.outcome.loss < 2);
-    end(&local);
-    end(&whole);
-    end(&few);
+    play_end(&local);
+    play_end(&whole);
+    play_end(&few);
 }
 
 /* Ten steps of 0.2 s; then two transfers of a whole message over 9,375 B/s and 40 ms: 5.011 s. */
@@ -257,11 +125,11 @@ static void sparse_messages_pass_every_link_of_the_ring(void **state)
     const char *sets[] = {"scenario.top_part=1", "slow.up=75 kbit/s", "scenario.seconds=5.02"};
     struct played played = play_with("sparseloco", sets, 3);
     assert_int_equal(played.outcome.nodes[0].steps, 10);
-    end(&played);
+    play_end(&played);
     sets[2] = "scenario.seconds=5";
     played = play_with("sparseloco", sets, 3);
     assert_int_equal(played.outcome.nodes[0].steps, 0);
-    end(&played);
+    play_end(&played);
 }
 
 static void gossip_trains_at_full_speed_and_ends_with_one_version(void **state)
@@ -278,7 +146,7 @@ static void gossip_trains_at_full_speed_and_ends_with_one_version(void **state)
         assert_true(node->rumors_published > 0 && node->rumors_received > 0);
         assert_true(isfinite(node->up_use) && node->up_use > 0 && node->up_use < 1);
     }
-    const struct moment *moment = last(&played);
+    const struct moment *moment = last_moment(&played);
     assert_int_equal(moment->behind, 0);
     assert_int_equal(moment->running, 3);
     assert_int_equal(moment->members, 3);
@@ -286,7 +154,7 @@ static void gossip_trains_at_full_speed_and_ends_with_one_version(void **state)
                 moment->sent_bytes > 2 * moment->rumor_bytes_published);
     assert_true(outcome->accuracy > 0.25);
     assert_true(outcome->copies >= 1 && outcome->copies < 1.5);
-    end(&played);
+    play_end(&played);
 }
 
 /* At 320 samples/s a step of 32 takes less than twice 60 ms, and stays; at 160 it takes more, and 8
@@ -306,8 +174,8 @@ static void a_batch_that_follows_the_speed_makes_small_steps_where_there_is_litt
         assert_true(i == 2 || node->steps > 2 * was->steps);
         assert_true(i < 2 || node->steps == node->samples / 32);
     }
-    end(&fixed);
-    end(&paced);
+    play_end(&fixed);
+    play_end(&paced);
 }
 
 static void alone_each_node_has_the_batch_of_its_speed_from_the_start(void **state)
@@ -317,8 +185,8 @@ static void alone_each_node_has_the_batch_of_its_speed_from_the_start(void **sta
     struct played played = play_with("single", sets, 2);
     assert_int_equal(played.outcome.nodes[0].steps, 200); /* of 8, at 160 samples/s */
     assert_int_equal(played.outcome.nodes[2].steps, 100); /* of 32, at 320 */
-    assert_int_equal(last(&played)->samples, 2 * 200 * 8 + 100 * 32);
-    end(&played);
+    assert_int_equal(last_moment(&played)->samples, 2 * 200 * 8 + 100 * 32);
+    play_end(&played);
 }
 
 static void the_same_seed_is_the_same_run_and_another_is_not(void **state)
@@ -331,16 +199,16 @@ static void the_same_seed_is_the_same_run_and_another_is_not(void **state)
     assert_true(first.outcome.accuracy == again.outcome.accuracy &&
                 first.outcome.loss == again.outcome.loss);
     assert_true(first.outcome.trace != other.outcome.trace);
-    end(&first);
-    end(&again);
-    end(&other);
+    play_end(&first);
+    play_end(&again);
+    play_end(&other);
 }
 
 static void a_play_that_is_interrupted_ends_there_and_nothing_is_judged(void **state)
 {
     (void)state;
-    static const char *const strategies[] = {"gossip",   "single", "ideal",
-                                             "localsgd", "diloco", "sparseloco"};
+    static const char *const strategies[] = {"gossip", "single",     "ideal", "localsgd",
+                                             "diloco", "sparseloco"};
     stop_after = 6;
     for (size_t i = 0; i < sizeof strategies / sizeof strategies[0]; i++) {
         struct played played = play(strategies[i], NULL);
@@ -348,18 +216,18 @@ static void a_play_that_is_interrupted_ends_there_and_nothing_is_judged(void **s
         assert_int_equal(watched, 6);
         assert_true(outcome_is_stopped(outcome) && !outcome_is_met(outcome));
         assert_true(fabs(outcome_span_s(outcome) - 6) < 1e-9);
-        assert_true(fabs(last(&played)->at_s - 6) < 1e-9);
+        assert_true(fabs(last_moment(&played)->at_s - 6) < 1e-9);
         assert_string_equal(outcome->verdicts[0].text, "steps >= 0 %: interrupted before the end");
         assert_true(isnan(outcome->verdicts[0].value));
         assert_true(isfinite(outcome->moments[4].accuracy)); /* at 5 s, as ever */
         assert_true(isnan(outcome->one_version_s) && isnan(outcome->copies));
-        end(&played);
+        play_end(&played);
     }
     stop_after = 0;
     struct played whole = play("single", NULL);
     assert_true(!outcome_is_stopped(&whole.outcome) && outcome_is_met(&whole.outcome));
     assert_true(outcome_span_s(&whole.outcome) == 10);
-    end(&whole);
+    play_end(&whole);
 }
 
 int main(void)

@@ -1,0 +1,44 @@
+/* A strategy played to its end, or interrupted, with all that it leaves to be looked at. */
+#ifndef HEARSAY_TESTS_SUPPORT_SIM_STRATEGY_PLAY_H
+#define HEARSAY_TESTS_SUPPORT_SIM_STRATEGY_PLAY_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "strategies/strategy.h"
+
+#define PARAMETERS 7850 /* dense 784 to 10, the model of both */
+
+/* Two slow nodes and a fast one behind links of 1 Mbit/s, for 10 s; and one node alone, with Adam
+ * and a schedule, for as many steps. */
+extern const char strategy_three[], strategy_one[];
+
+struct played {
+    struct scenario *scenario;
+    struct experiment experiment;
+    struct outcome outcome;
+};
+
+extern int watched;    /* moments of the play */
+extern int stop_after; /* moments; 0: never */
+
+struct played play_text(const char *text, const char *strategy, const char *const *set, int count);
+
+/* strategy_three with some keys set, or with one or none. */
+struct played play_with(const char *strategy, const char *const *set, int count);
+struct played play(const char *strategy, const char *set);
+void play_end(struct played *played);
+
+const struct moment *last_moment(const struct played *played);
+
+/* No weight differs by more, and they have moved from the start. */
+void assert_same_weights(const struct played *a, const struct played *b, float by);
+
+#endif
