@@ -54,6 +54,7 @@ const char *scenario_strategy_name(enum strategy_kind kind)
         [STRATEGY_LOCALSGD] = "localsgd",
         [STRATEGY_DILOCO] = "diloco",
         [STRATEGY_SPARSELOCO] = "sparseloco",
+        [STRATEGY_NOLOCO] = "noloco",
     };
     return names[kind];
 }

@@ -14,6 +14,7 @@ enum strategy_kind {
     STRATEGY_LOCALSGD,
     STRATEGY_DILOCO,
     STRATEGY_SPARSELOCO,
+    STRATEGY_NOLOCO,
 };
 
 struct rounds_settings {

@@ -8,8 +8,10 @@
  *   localsgd    rounds of local steps, then a ring all-reduce over the links      localsgd.c
  *   diloco      the same with an outer Nesterov step                              diloco.c
  *   sparseloco  rounds of local steps, then sparse messages to all (sparse.h)     sparseloco.c
+ *   noloco      rounds of local steps, then each meets one other at random        noloco.c
  *
- * The last three are methods of one frame, rounds.h, that keep common weights, common.h. Held by
+ * Those with rounds are methods of one frame, rounds.h. All nodes go on from common weights
+ * (common.h), but for noloco's, which meet in pairs (pairs.h). Held by
  * tests/unit/sim/test_baselines.c.
  */
 #ifndef HEARSAY_SIM_STRATEGIES_STRATEGY_H
@@ -26,6 +28,7 @@ const float *ideal_play(struct experiment *experiment, struct outcome *outcome);
 const float *localsgd_play(struct experiment *experiment, struct outcome *outcome);
 const float *diloco_play(struct experiment *experiment, struct outcome *outcome);
 const float *sparseloco_play(struct experiment *experiment, struct outcome *outcome);
+const float *noloco_play(struct experiment *experiment, struct outcome *outcome);
 
 /* The same for the strategy of the scenario. */
 const float *strategy_play(struct experiment *experiment, struct outcome *outcome);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What few bytes cost a language model: gossip against DiLoCo and SparseLoCo, in the simulator.
+"""What few bytes cost a language model: gossip against DiLoCo and its kin, in the simulator.
 
     python3 tests/bench/bench_language_exchange.py build/hearsay
     python3 tests/bench/bench_language_exchange.py build/hearsay --strategies sparseloco --parts 300
@@ -16,6 +16,7 @@ all-reduces of float32 gradients, one each step: 8P(n-1)/n bytes. --parts 100 is
   gossip      exchange.bytes_per_s is such that rumors to all others take the budget
   diloco      local_steps are such that a round takes it: as many as the part says
   sparseloco  the same, for each of --tops (32: one entry of 32 is in a message)
+  noloco      the same; a round is an exchange of weights and progress with one other
   ideal       one learner with the batches of all, over a free network: the bound
   single      each node alone: the mean of their losses
 
@@ -46,6 +47,7 @@ DICTIONARY = "/usr/share/dictd/gcide.dict.dz"
 LAYERS = ("embed 256 96, position 64, 3 * (residual(norm, attention 4), "
           "residual(norm, dense 384, gelu, dense 96)), norm, logits tied")
 LINK_USE = 0.7
+ROUNDS = ("diloco", "sparseloco", "noloco")
 CHUNK, ENTRY_BITS = 4096, 14  # of SparseLoCo's messages (sim/strategies/sparse.h)
 
 SCENARIO = """
@@ -91,6 +93,11 @@ def message_bytes(parameters, top):
     return (kept * ENTRY_BITS + 7) // 8
 
 
+def paired(options):
+    """The part of the nodes that have a partner."""
+    return options.nodes // 2 * 2 / options.nodes
+
+
 class Line:
     """One strategy under one budget; `part` and `top` are None where they mean nothing."""
 
@@ -103,19 +110,18 @@ class Line:
         if part and not (options.untimed and strategy != "gossip"):
             self.link = self.budget / LINK_USE
         self.rounds, self.local_steps, self.steps = None, 1, steps
-        if strategy in ("diloco", "sparseloco"):
+        if strategy in ROUNDS:
             self.fit_rounds(options)
 
     def exchange(self, options):
         """What a node sends in a round, and how long that takes."""
         others = options.nodes - 1
-        sent = self.dense
-        if self.strategy == "sparseloco":
-            sent = others * message_bytes(options.parameters, self.top)
-        if not self.link:
-            return sent, 0
-        transfers = others * (1 if self.strategy == "sparseloco" else 2)
-        return sent, transfers * options.rtt_ms / 2000 + sent / self.link
+        sent, transfers = {
+            "diloco": lambda: (self.dense, 2 * others),
+            "sparseloco": lambda: (others * message_bytes(options.parameters, self.top), others),
+            "noloco": lambda: (8 * options.parameters * paired(options), 1),
+        }[self.strategy]()
+        return sent, transfers * options.rtt_ms / 2000 + sent / self.link if self.link else 0
 
     def fit_rounds(self, options):
         span_s = options.steps / options.steps_per_s
@@ -222,7 +228,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("hearsay")
     parser.add_argument("--strategies", type=numbers(str),
-                        default=["ideal", "single", "gossip", "diloco", "sparseloco"])
+                        default=["ideal", "single", "gossip", *ROUNDS])
     parser.add_argument("--rates", type=numbers(float), default=[0.002, 0.004, 0.008])
     parser.add_argument("--parts", type=numbers(int), default=[100, 300, 1000, 5000])
     parser.add_argument("--tops", type=numbers(int), default=[32, 128])

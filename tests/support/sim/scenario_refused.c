@@ -174,7 +174,7 @@ const struct refused refused[] = {
      ":4: [scenario] seconds = 0: too small; allowed: 0.1 to 864000 s"},
     {SCENARIO_BASE "seed = 1\nseed = 2\n", ":5: [scenario] seed is already set in line 4"},
     {SCENARIO_BASE "strategy = gosip\n",
-     "allowed: one of gossip|single|ideal|localsgd|diloco|sparseloco"},
+     "allowed: one of gossip|single|ideal|localsgd|diloco|sparseloco|noloco"},
     {SCENARIO_BASE "second = 1\n", "unknown key [scenario] second; did you mean seconds?"},
     {SCENARIO_BASE "faults = 1\n", "did you mean fault?"},
     {SCENARIO_BASE "colour = 1\n",

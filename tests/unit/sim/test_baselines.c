@@ -208,7 +208,7 @@ static void a_play_that_is_interrupted_ends_there_and_nothing_is_judged(void **s
 {
     (void)state;
     static const char *const strategies[] = {"gossip", "single",     "ideal", "localsgd",
-                                             "diloco", "sparseloco"};
+                                             "diloco", "sparseloco", "noloco"};
     stop_after = 6;
     for (size_t i = 0; i < sizeof strategies / sizeof strategies[0]; i++) {
         struct played played = play(strategies[i], NULL);

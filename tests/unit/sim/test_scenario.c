@@ -53,6 +53,7 @@ static void single_values_are_read(void **state)
     assert_int_equal(played(SCENARIO_BASE "strategy = single\n")->strategy, STRATEGY_SINGLE);
     assert_int_equal(played(SCENARIO_BASE "strategy = ideal\n")->strategy, STRATEGY_IDEAL);
     assert_int_equal(played(SCENARIO_BASE "strategy = diloco\n")->strategy, STRATEGY_DILOCO);
+    assert_int_equal(played(SCENARIO_BASE "strategy = noloco\n")->strategy, STRATEGY_NOLOCO);
     scenario = played(SCENARIO_BASE "strategy = sparseloco\ntop_part = 0.5\nerror_decay = 1\n");
     assert_int_equal(scenario->strategy, STRATEGY_SPARSELOCO);
     assert_true(scenario->rounds.top_part == 0.5 && scenario->rounds.error_decay == 1);
