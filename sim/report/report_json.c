@@ -144,6 +144,11 @@ static json_t *scenario_json(const struct outcome *outcome)
     put_or_auto(object, "outer_momentum", scenario->rounds.outer_momentum);
     put_real(object, "top_part", scenario->rounds.top_part);
     put_real(object, "error_decay", scenario->rounds.error_decay);
+    put_count(object, "fragments", scenario->rounds.fragments);
+    put_count(object, "overlap_steps", scenario->rounds.overlap_steps);
+    put_real(object, "mixing", scenario->rounds.mixing);
+    put_text(object, "wire_precision",
+             scenario->rounds.wire_precision == WIRE_E3M0 ? "e3m0" : "float32");
     return object;
 }
 

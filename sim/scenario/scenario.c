@@ -55,6 +55,7 @@ const char *scenario_strategy_name(enum strategy_kind kind)
         [STRATEGY_DILOCO] = "diloco",
         [STRATEGY_SPARSELOCO] = "sparseloco",
         [STRATEGY_NOLOCO] = "noloco",
+        [STRATEGY_STREAMING_DILOCO] = "streaming_diloco",
     };
     return names[kind];
 }

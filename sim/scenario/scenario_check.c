@@ -34,6 +34,26 @@ static enum error check_strategy(const struct scenario *scenario, struct problem
     return OK;
 }
 
+/* A part of the model is on its way only until the next one goes. */
+static enum error check_rounds(const struct scenario *scenario, struct problem *problem)
+{
+    const struct rounds_settings *rounds = &scenario->rounds;
+    const uint32_t steps = rounds->local_steps / rounds->fragments;
+    if (scenario->strategy != STRATEGY_STREAMING_DILOCO)
+        return OK;
+    if (steps == 0)
+        return problem_set(problem, MALFORMED,
+                           "[scenario] fragments = %u is more than local_steps = %u; each needs a "
+                           "step of its own",
+                           rounds->fragments, rounds->local_steps);
+    if (rounds->overlap_steps > steps)
+        return problem_set(problem, MALFORMED,
+                           "[scenario] overlap_steps = %u: %u steps after one fragment the next is "
+                           "exchanged; allowed: up to that",
+                           rounds->overlap_steps, steps);
+    return OK;
+}
+
 /* At least one node must accept calls. */
 static enum error check_reach(const struct scenario *scenario, struct problem *problem)
 {
@@ -105,6 +125,8 @@ static enum error check_configs(const struct scenario *scenario, struct problem 
 enum error scenario_check(const struct scenario *scenario, struct problem *problem)
 {
     enum error error = check_strategy(scenario, problem);
+    if (error == OK)
+        error = check_rounds(scenario, problem);
     if (error == OK)
         error = check_reach(scenario, problem);
     if (error == OK)

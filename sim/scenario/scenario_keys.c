@@ -37,7 +37,7 @@ static const struct config_key keys_of[] = {
      .type = CONFIG_CHOICE,
      AT(strategy),
      .initial = "gossip",
-     .words = "gossip|single|ideal|localsgd|diloco|sparseloco|noloco",
+     .words = "gossip|single|ideal|localsgd|diloco|sparseloco|noloco|streaming_diloco",
      .help = "How the nodes learn together."},
     {.name = "updates",
      .type = CONFIG_CHOICE,
@@ -117,6 +117,33 @@ static const struct config_key keys_of[] = {
      .initial = "0.95",
      .max = 1,
      .help = "sparseloco: what stays of the untold from round to round."},
+    {.name = "fragments",
+     .type = CONFIG_U32,
+     AT(rounds.fragments),
+     .initial = "4",
+     .min = 1,
+     .max = 1000,
+     .help = "streaming_diloco: parts of the model, exchanged in turn, each every local_steps."},
+    {.name = "overlap_steps",
+     .type = CONFIG_U32,
+     AT(rounds.overlap_steps),
+     .initial = "1",
+     .max = 1000000,
+     .unit = "steps",
+     .help = "streaming_diloco: made while a part is exchanged."},
+    {.name = "mixing",
+     .type = CONFIG_REAL,
+     AT(rounds.mixing),
+     .initial = "0.5",
+     .min = 0.01,
+     .max = 1,
+     .help = "streaming_diloco: of what arrives; the rest is of what was learned meanwhile."},
+    {.name = "wire_precision",
+     .type = CONFIG_CHOICE,
+     AT(rounds.wire_precision),
+     .initial = "e3m0",
+     .words = "e3m0|float32",
+     .help = "streaming_diloco: of an entry on the wire; e3m0: four bits."},
 };
 
 #define KEYS (sizeof keys_of / sizeof keys_of[0])
@@ -138,7 +165,7 @@ static enum error unknown(const char *name, struct problem *problem)
     if (nearest)
         return problem_set(problem, MALFORMED, "unknown key [scenario] %.60s; did you mean %s?",
                            name, nearest);
-    char known[320] = "";
+    char known[448] = "";
     for (size_t i = 0; i < KEYS + 4; i++) {
         (void)strncat(known, i > 0 ? ", " : "", sizeof known - strlen(known) - 1);
         (void)strncat(known, words[i], sizeof known - strlen(known) - 1);

@@ -16,7 +16,7 @@
 
 #include "scenario/scenario.h"
 
-#define SCENARIO_KEYS_MAX 16
+#define SCENARIO_KEYS_MAX 24
 
 /* The single values of [scenario], in the units of the file. */
 struct scenario_keys {

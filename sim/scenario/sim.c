@@ -40,7 +40,8 @@ static const char usage[] =
     "  --help             print this\n"
     "\n"
     "Ready scenarios are in configs/sim-*.conf. Strategies: gossip, single (each node alone),\n"
-    "ideal (synchronous SGD, free network), localsgd, diloco, sparseloco, noloco.\n"
+    "ideal (synchronous SGD, free network), localsgd, diloco, sparseloco, noloco, "
+    "streaming_diloco.\n"
     "Ctrl+C ends a scenario early, with a report of what was played; a second one ends at once.\n"
     "Exit codes: 0 every expectation is met and no invariant broke, 1 not so, 2 wrong usage or\n"
     "scenario, 128 + signal interrupted.\n";

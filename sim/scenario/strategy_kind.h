@@ -15,7 +15,10 @@ enum strategy_kind {
     STRATEGY_DILOCO,
     STRATEGY_SPARSELOCO,
     STRATEGY_NOLOCO,
+    STRATEGY_STREAMING_DILOCO,
 };
+
+enum wire_precision { WIRE_E3M0, WIRE_FLOAT32 };
 
 struct rounds_settings {
     uint32_t local_steps;  /* between two exchanges */
@@ -23,6 +26,12 @@ struct rounds_settings {
     double outer_momentum; /* momentum of that step, or CONFIG_AUTO_REAL */
     double top_part;       /* sparseloco: of all entries, those of a message */
     double error_decay;    /* sparseloco: what stays of the untold, from round to round */
+
+    /* streaming_diloco */
+    uint32_t fragments;     /* parts of the model, exchanged in turn */
+    uint32_t overlap_steps; /* while the exchange of one lasts */
+    double mixing;          /* part of the common weights in a node's own, once they are there */
+    unsigned int wire_precision; /* enum wire_precision: of an entry of a message */
 };
 
 /* Its name in a scenario. */

@@ -8,8 +8,15 @@ struct common {
     void *messages;       /* the compressor's own */
     float rate;           /* of the outer step */
     float mu;             /* momentum of the outer step */
-    uint32_t local_steps; /* of a round */
-    uint32_t count;       /* nodes */
+    float mixing;         /* of the common weights into a node's own */
+    uint32_t local_steps; /* between two exchanges of a fragment */
+    uint32_t fragments;
+    uint32_t overlap;   /* steps made while the exchange lasts */
+    uint32_t count;     /* nodes */
+    uint64_t rounds;    /* begun so far */
+    struct round round; /* this one */
+    size_t first;       /* entry of its fragment */
+    size_t end;         /* of its fragment */
     size_t parameters;
     float *weights;  /* [P]: x */
     float *momentum; /* [P]: m */
@@ -37,7 +44,10 @@ static void *begin(const struct experiment *experiment, const void *settings, ui
         .compressor = method->compressor,
         .rate = rounds_or_published(configured->outer_rate, method->outer_rate),
         .mu = rounds_or_published(configured->outer_momentum, method->outer_momentum),
+        .mixing = (float)method->mixing,
         .local_steps = configured->local_steps,
+        .fragments = method->fragments,
+        .overlap = method->overlap_steps,
         .count = count,
         .parameters = parameters,
         .weights = calloc(parameters, sizeof *common->weights),
@@ -45,6 +55,7 @@ static void *begin(const struct experiment *experiment, const void *settings, ui
         .mean = calloc(parameters, sizeof *common->mean),
         .own = calloc(parameters, sizeof *common->own),
     };
+    CHECK(common->fragments > 0 && common->overlap <= common->local_steps / common->fragments);
     CHECK(common->weights && common->momentum && common->mean && common->own);
     memcpy(common->weights, start, parameters * sizeof *start);
     if (common->compressor->begin)
@@ -64,29 +75,44 @@ static void end(void *self)
     free(common);
 }
 
+/* Part `at` of `whole` in as many equal parts as there are fragments ends there. */
+static size_t end_of(const struct common *common, uint64_t at, size_t whole)
+{
+    return (size_t)(at * whole / common->fragments);
+}
+
 static struct round next(void *self)
 {
     struct common *common = self;
-    struct round round = {.steps = common->local_steps};
-    const uint64_t bytes = common->compressor->message_bytes(common->messages, common->parameters);
+    const uint64_t at = common->rounds % common->fragments;
+    const size_t steps =
+        end_of(common, at + 1, common->local_steps) - end_of(common, at, common->local_steps);
+    const uint32_t ahead = common->rounds > 0 ? common->overlap : 0;
+    common->round = (struct round){.steps = (uint32_t)steps - ahead, .meanwhile = common->overlap};
+    common->first = end_of(common, at, common->parameters);
+    common->end = end_of(common, at + 1, common->parameters);
+    common->rounds++;
+    const uint64_t bytes =
+        common->compressor->message_bytes(common->messages, common->end - common->first);
     if (common->compressor->is_reduced)
-        round_is_ring_reduce(&round, common->count, bytes);
+        round_is_ring_reduce(&common->round, common->count, bytes);
     else
-        round_is_ring_gather(&round, common->count, bytes);
+        round_is_ring_gather(&common->round, common->count, bytes);
     memset(common->mean, 0, common->parameters * sizeof *common->mean);
-    return round;
+    return common->round;
 }
 
 static void send(void *self, uint32_t i, struct learner *learner)
 {
     struct common *common = self;
-    rounds_learn(learner, common->local_steps);
+    rounds_learn(learner, common->round.steps);
     learner_read_weights(learner, common->own);
-    for (size_t c = 0; c < common->parameters; c++)
+    for (size_t c = common->first; c < common->end; c++)
         common->own[c] -= common->weights[c];
     if (common->compressor->compress)
-        common->compressor->compress(common->messages, i, common->own);
-    for (size_t c = 0; c < common->parameters; c++)
+        common->compressor->compress(common->messages, i, common->own + common->first,
+                                     common->end - common->first);
+    for (size_t c = common->first; c < common->end; c++)
         common->mean[c] += common->own[c] / (float)common->count;
 }
 
@@ -94,7 +120,7 @@ static void exchange(void *self)
 {
     struct common *common = self;
     const float rate = common->rate, mu = common->mu;
-    for (size_t c = 0; c < common->parameters; c++) {
+    for (size_t c = common->first; c < common->end; c++) {
         common->momentum[c] = mu * common->momentum[c] + common->mean[c];
         common->weights[c] += rate * (common->mean[c] + mu * common->momentum[c]);
     }
@@ -102,9 +128,14 @@ static void exchange(void *self)
 
 static void receive(void *self, uint32_t i, struct learner *learner)
 {
-    const struct common *common = self;
+    struct common *common = self;
+    const float mixing = common->mixing;
     (void)i;
-    learner_write_weights(learner, common->weights);
+    rounds_learn(learner, common->round.meanwhile);
+    learner_read_weights(learner, common->own);
+    for (size_t c = common->first; c < common->end; c++)
+        common->own[c] = (1 - mixing) * common->own[c] + mixing * common->weights[c];
+    learner_write_weights(learner, common->own);
 }
 
 static const float *weights(const void *self)

@@ -6,7 +6,10 @@
 
 const float *diloco_play(struct experiment *experiment, struct outcome *outcome)
 {
-    static const struct common_settings METHOD = {
-        .compressor = &dense_compressor, .outer_rate = 0.7, .outer_momentum = 0.9};
+    static const struct common_settings METHOD = {.compressor = &dense_compressor,
+                                                  .outer_rate = 0.7,
+                                                  .outer_momentum = 0.9,
+                                                  .fragments = 1,
+                                                  .mixing = 1};
     return common_play(&METHOD, experiment, outcome);
 }

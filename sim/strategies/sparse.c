@@ -128,9 +128,10 @@ static void *begin(const struct experiment *experiment, uint32_t count)
     return sparse;
 }
 
-static void compress(void *self, uint32_t i, float *progress)
+static void compress(void *self, uint32_t i, float *progress, size_t parameters)
 {
     const struct sparse *sparse = self;
+    CHECK(parameters == sparse->parameters);
     float *error = sparse->errors + i * sparse->parameters;
     for (size_t c = 0; c < sparse->parameters; c++)
         progress[c] = error[c] = sparse->decay * error[c] + progress[c];

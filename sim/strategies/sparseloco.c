@@ -6,7 +6,10 @@
 
 const float *sparseloco_play(struct experiment *experiment, struct outcome *outcome)
 {
-    static const struct common_settings METHOD = {
-        .compressor = &sparse_compressor, .outer_rate = 1, .outer_momentum = 0};
+    static const struct common_settings METHOD = {.compressor = &sparse_compressor,
+                                                  .outer_rate = 1,
+                                                  .outer_momentum = 0,
+                                                  .fragments = 1,
+                                                  .mixing = 1};
     return common_play(&METHOD, experiment, outcome);
 }

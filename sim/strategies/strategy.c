@@ -6,7 +6,7 @@ const float *strategy_play(struct experiment *experiment, struct outcome *outcom
         [STRATEGY_GOSSIP] = gossip_play, [STRATEGY_SINGLE] = single_play,
         [STRATEGY_IDEAL] = ideal_play,   [STRATEGY_LOCALSGD] = localsgd_play,
         [STRATEGY_DILOCO] = diloco_play, [STRATEGY_SPARSELOCO] = sparseloco_play,
-        [STRATEGY_NOLOCO] = noloco_play,
+        [STRATEGY_NOLOCO] = noloco_play, [STRATEGY_STREAMING_DILOCO] = streaming_diloco_play,
     };
     return plays[experiment->scenario->strategy](experiment, outcome);
 }

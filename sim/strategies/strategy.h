@@ -1,17 +1,19 @@
 /* The strategies: ways to train one model on many machines. Each plays the same scenario and is
  * charged the same computing, so that they can be compared.
  *
- *   gossip      what hearsay does: real nodes and learners in a world             gossip.c
- *   single      each node alone on its shard                                      single.c
- *   ideal       synchronous SGD over a free network: one learner with all the     ideal.c
- *               data, whose batch is that of all nodes together
- *   localsgd    rounds of local steps, then a ring all-reduce over the links      localsgd.c
- *   diloco      the same with an outer Nesterov step                              diloco.c
- *   sparseloco  rounds of local steps, then sparse messages to all (sparse.h)     sparseloco.c
- *   noloco      rounds of local steps, then each meets one other at random        noloco.c
+ *   gossip            what hearsay does: real nodes and learners in a world             gossip.c
+ *   single            each node alone on its shard                                      single.c
+ *   ideal             synchronous SGD over a free network: one learner with all the     ideal.c
+ *                     data, whose batch is that of all nodes together
+ *   localsgd          rounds of local steps, then a ring all-reduce over the links
+ *   diloco            the same with an outer Nesterov step
+ *   sparseloco        rounds of local steps, then sparse messages to all (sparse.h)
+ *   noloco            rounds of local steps, then each meets one other at random
+ *   streaming_diloco  diloco a part of the model at a time, in four bits (e3m0.h), while
+ *                     nodes go on
  *
- * Those with rounds are methods of one frame, rounds.h. All nodes go on from common weights
- * (common.h), but for noloco's, which meet in pairs (pairs.h). Held by
+ * Those with rounds are methods of one frame, rounds.h, each in a file of its name. All nodes go on
+ * from common weights (common.h), but for noloco's, which meet in pairs (pairs.h). Held by
  * tests/unit/sim/test_baselines.c.
  */
 #ifndef HEARSAY_SIM_STRATEGIES_STRATEGY_H
@@ -29,6 +31,7 @@ const float *localsgd_play(struct experiment *experiment, struct outcome *outcom
 const float *diloco_play(struct experiment *experiment, struct outcome *outcome);
 const float *sparseloco_play(struct experiment *experiment, struct outcome *outcome);
 const float *noloco_play(struct experiment *experiment, struct outcome *outcome);
+const float *streaming_diloco_play(struct experiment *experiment, struct outcome *outcome);
 
 /* The same for the strategy of the scenario. */
 const float *strategy_play(struct experiment *experiment, struct outcome *outcome);

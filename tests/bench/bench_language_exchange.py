@@ -16,6 +16,7 @@ all-reduces of float32 gradients, one each step: 8P(n-1)/n bytes. --parts 100 is
   gossip      exchange.bytes_per_s is such that rumors to all others take the budget
   diloco      local_steps are such that a round takes it: as many as the part says
   sparseloco  the same, for each of --tops (32: one entry of 32 is in a message)
+  streaming_diloco  the same; of so many overlap_steps that nodes need not wait, if that can be
   noloco      the same; a round is an exchange of weights and progress with one other
   ideal       one learner with the batches of all, over a free network: the bound
   single      each node alone: the mean of their losses
@@ -36,6 +37,7 @@ taken from there; --set KEY=VALUE: for all, may be repeated.
 import argparse
 import gzip
 import json
+import math
 import os
 import re
 import subprocess
@@ -47,7 +49,8 @@ DICTIONARY = "/usr/share/dictd/gcide.dict.dz"
 LAYERS = ("embed 256 96, position 64, 3 * (residual(norm, attention 4), "
           "residual(norm, dense 384, gelu, dense 96)), norm, logits tied")
 LINK_USE = 0.7
-ROUNDS = ("diloco", "sparseloco", "noloco")
+ROUNDS = ("diloco", "streaming_diloco", "sparseloco", "noloco")
+FRAGMENTS = 4  # of streaming_diloco
 CHUNK, ENTRY_BITS = 4096, 14  # of SparseLoCo's messages (sim/strategies/sparse.h)
 
 SCENARIO = """
@@ -58,6 +61,8 @@ evaluate_s = 0
 settle_s = 60
 local_steps = {local_steps}
 top_part = {top_part}
+fragments = {fragments}
+overlap_steps = {overlap}
 nodes = {nodes} home, {samples_per_s} samples/s, up {link}, down {link}, region here
 link = here here, rtt {rtt_ms} ms
 [data]
@@ -110,6 +115,7 @@ class Line:
         if part and not (options.untimed and strategy != "gossip"):
             self.link = self.budget / LINK_USE
         self.rounds, self.local_steps, self.steps = None, 1, steps
+        self.fragments, self.overlap = 1, 0
         if strategy in ROUNDS:
             self.fit_rounds(options)
 
@@ -118,20 +124,32 @@ class Line:
         others = options.nodes - 1
         sent, transfers = {
             "diloco": lambda: (self.dense, 2 * others),
+            "streaming_diloco": lambda: (self.dense / 8, 2 * others * self.fragments),
             "sparseloco": lambda: (others * message_bytes(options.parameters, self.top), others),
             "noloco": lambda: (8 * options.parameters * paired(options), 1),
         }[self.strategy]()
         return sent, transfers * options.rtt_ms / 2000 + sent / self.link if self.link else 0
 
+    def overlapped(self, options, exchange_s):
+        """What is left to wait for in a round, if nodes go on while each fragment is exchanged."""
+        needed = math.ceil(exchange_s / self.fragments * options.steps_per_s - 1e-9)
+        self.overlap = min(needed, self.local_steps // self.fragments)
+        return max(0, exchange_s - self.fragments * self.overlap / options.steps_per_s)
+
     def fit_rounds(self, options):
         span_s = options.steps / options.steps_per_s
-        sent, exchange_s = self.exchange(options)
-        usual = max(1, round(sent * self.part / self.dense))
-        fitting = span_s / (usual / options.steps_per_s + exchange_s)
+        self.local_steps = max(1, round(self.exchange(options)[0] * self.part / self.dense))
+        if self.strategy == "streaming_diloco":
+            self.fragments = min(FRAGMENTS, self.local_steps)
+        exchange_s = self.exchange(options)[1]
+        if self.strategy == "streaming_diloco":
+            exchange_s = self.overlapped(options, exchange_s)
+        fitting = span_s / (self.local_steps / options.steps_per_s + exchange_s)
         self.rounds = round(fitting) if fitting >= 0.75 else 0
         if self.rounds:
             free_s = span_s / self.rounds - exchange_s
-            self.local_steps = max(1, int(free_s * options.steps_per_s + 1e-9))
+            self.local_steps = max(self.fragments * max(1, self.overlap),
+                                   int(free_s * options.steps_per_s + 1e-9))
             self.steps = self.rounds * self.local_steps
 
     def scenario(self, options, rate, seed, folder):
@@ -142,7 +160,8 @@ class Line:
         # Half a step more, so that rounding takes none of them.
         return SCENARIO.format(
             strategy=self.strategy, seconds=(options.steps + 0.5) / options.steps_per_s,
-            local_steps=self.local_steps, top_part=1 / self.top if self.top else 1,
+            local_steps=self.local_steps, fragments=self.fragments, overlap=self.overlap,
+            top_part=1 / self.top if self.top else 1,
             nodes=options.nodes, samples_per_s=options.batch * options.steps_per_s,
             link=f"{int(self.link)} B/s" if self.link else "unlimited",
             rtt_ms=options.rtt_ms if self.link else 0, seed=seed, folder=folder, rate=rate,

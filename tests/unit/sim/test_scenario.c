@@ -54,6 +54,11 @@ static void single_values_are_read(void **state)
     assert_int_equal(played(SCENARIO_BASE "strategy = ideal\n")->strategy, STRATEGY_IDEAL);
     assert_int_equal(played(SCENARIO_BASE "strategy = diloco\n")->strategy, STRATEGY_DILOCO);
     assert_int_equal(played(SCENARIO_BASE "strategy = noloco\n")->strategy, STRATEGY_NOLOCO);
+    scenario = played(SCENARIO_BASE "strategy = streaming_diloco\nfragments = 2\n"
+                                    "overlap_steps = 25\nmixing = 1\nwire_precision = float32\n");
+    assert_int_equal(scenario->strategy, STRATEGY_STREAMING_DILOCO);
+    assert_true(scenario->rounds.fragments == 2 && scenario->rounds.overlap_steps == 25);
+    assert_true(scenario->rounds.mixing == 1 && scenario->rounds.wire_precision == WIRE_FLOAT32);
     scenario = played(SCENARIO_BASE "strategy = sparseloco\ntop_part = 0.5\nerror_decay = 1\n");
     assert_int_equal(scenario->strategy, STRATEGY_SPARSELOCO);
     assert_true(scenario->rounds.top_part == 0.5 && scenario->rounds.error_decay == 1);

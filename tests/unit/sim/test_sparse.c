@@ -154,7 +154,7 @@ static void a_message_has_14_bits_for_each_kept_entry_of_each_chunk(void **state
     void *sparse = sparse_compressor.begin(&fixture.experiment, 1);
     assert_int_equal(sparse_compressor.message_bytes(sparse, PARAMETERS), (kept * 14 + 7) / 8);
     draw(fixture.progress, PARAMETERS, 1);
-    sparse_compressor.compress(sparse, 0, fixture.progress);
+    sparse_compressor.compress(sparse, 0, fixture.progress, PARAMETERS);
     assert_int_equal(entries_of(fixture.progress), kept);
     sparse_compressor.end(sparse);
     fixture_close(&fixture);
@@ -163,7 +163,7 @@ static void a_message_has_14_bits_for_each_kept_entry_of_each_chunk(void **state
     assert_int_equal(sparse_compressor.message_bytes(sparse, PARAMETERS),
                      (PARAMETERS * 14 + 7) / 8);
     draw(fixture.progress, PARAMETERS, 1);
-    sparse_compressor.compress(sparse, 0, fixture.progress);
+    sparse_compressor.compress(sparse, 0, fixture.progress, PARAMETERS);
     assert_int_equal(entries_of(fixture.progress), PARAMETERS);
     sparse_compressor.end(sparse);
     fixture_close(&fixture);
@@ -184,7 +184,7 @@ static void what_is_not_said_is_said_later(void **state)
         memset(fixture.progress, 0, PARAMETERS * sizeof *fixture.progress);
         if (round == 0)
             memcpy(fixture.progress, first, PARAMETERS * sizeof *first);
-        sparse_compressor.compress(sparse, 1, fixture.progress);
+        sparse_compressor.compress(sparse, 1, fixture.progress, PARAMETERS);
         error = 0;
         for (size_t c = 0; c < PARAMETERS; c++) {
             sum[c] += fixture.progress[c];
@@ -194,7 +194,8 @@ static void what_is_not_said_is_said_later(void **state)
     }
     assert_true(error < 0.1);
     memset(fixture.progress, 0, PARAMETERS * sizeof *fixture.progress);
-    sparse_compressor.compress(sparse, 0, fixture.progress); /* the other node has said nothing */
+    sparse_compressor.compress(sparse, 0, fixture.progress,
+                               PARAMETERS); /* the other node has said nothing */
     assert_int_equal(entries_of(fixture.progress), 0);
     sparse_compressor.end(sparse);
     free(first);
@@ -212,13 +213,13 @@ static void what_is_not_said_decays(void **state)
     void *b = sparse_compressor.begin(&decayed.experiment, 1);
     draw(kept.progress, PARAMETERS, 5);
     draw(decayed.progress, PARAMETERS, 5);
-    sparse_compressor.compress(a, 0, kept.progress);
-    sparse_compressor.compress(b, 0, decayed.progress);
+    sparse_compressor.compress(a, 0, kept.progress, PARAMETERS);
+    sparse_compressor.compress(b, 0, decayed.progress, PARAMETERS);
     assert_memory_equal(kept.progress, decayed.progress, PARAMETERS * sizeof *kept.progress);
     memset(kept.progress, 0, PARAMETERS * sizeof *kept.progress);
     memset(decayed.progress, 0, PARAMETERS * sizeof *decayed.progress);
-    sparse_compressor.compress(a, 0, kept.progress);
-    sparse_compressor.compress(b, 0, decayed.progress);
+    sparse_compressor.compress(a, 0, kept.progress, PARAMETERS);
+    sparse_compressor.compress(b, 0, decayed.progress, PARAMETERS);
     for (size_t c = 0; c < PARAMETERS; c++)
         assert_true(decayed.progress[c] == kept.progress[c] / 2);
     sparse_compressor.end(a);

@@ -1,0 +1,22 @@
+/* Streaming DiLoCo (Douillard et al. 2025, arXiv 2501.18512): DiLoCo's exchange, a fragment of the
+ * model at a time and in four bits (e3m0.h), while nodes go on. The fragments are equal parts of
+ * the flat vector, so much like runs of layers, as in the paper's sequential pattern. The paper has
+ * 30 to 100 steps between two exchanges of a fragment. Its α is what stays of the local weights: 1
+ * − `mixing`. Rate and momentum are DiLoCo's. */
+#include "strategies/e3m0.h"
+#include "strategies/strategy.h"
+
+const float *streaming_diloco_play(struct experiment *experiment, struct outcome *outcome)
+{
+    const struct rounds_settings *configured = &experiment->scenario->rounds;
+    const struct common_settings method = {
+        .outer_rate = 0.7,
+        .outer_momentum = 0.9,
+        .compressor =
+            configured->wire_precision == WIRE_E3M0 ? &e3m0_compressor : &dense_compressor,
+        .fragments = configured->fragments,
+        .overlap_steps = configured->overlap_steps,
+        .mixing = configured->mixing,
+    };
+    return common_play(&method, experiment, outcome);
+}

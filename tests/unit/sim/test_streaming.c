@@ -1,0 +1,126 @@
+/* Streaming DiLoCo: a part of the model at a time, in four bits, while nodes go on. */
+#include <math.h>
+
+#include "crypto/secret.h"
+#include "strategies/e3m0.h"
+#include "support/sim/strategy_play.h"
+
+static void four_bits_say_a_sign_and_one_of_seven_powers_of_two(void **state)
+{
+    (void)state;
+    float values[] = {-8, 6, 5.9f, -1, 0.7f, 0.125f, 0.0625f, -0.06f, 0};
+    const float expected[] = {-8, 8, 4, -1, 0.5f, 0.125f, 0.125f, 0, 0};
+    e3m0_round(values, sizeof values / sizeof values[0]);
+    for (size_t c = 0; c < sizeof values / sizeof values[0]; c++)
+        assert_true(values[c] == expected[c]);
+    float none[] = {0, 0}, uneven[] = {0.3f, -0.3f, 0.16f};
+    e3m0_round(none, 2);
+    assert_true(none[0] == 0 && none[1] == 0);
+    e3m0_round(uneven, 3);
+    assert_true(uneven[0] == 0.3f && uneven[1] == -0.3f && uneven[2] == 0.15f);
+}
+
+/* A chunk whose entries are small loses nothing by another whose entries are large. */
+static void each_chunk_has_a_scale_of_its_own(void **state)
+{
+    (void)state;
+    float *values = calloc(E3M0_CHUNK + 2, sizeof *values);
+    assert_non_null(values);
+    values[0] = 1000;
+    values[1] = 1;
+    values[E3M0_CHUNK] = 0.001f;
+    values[E3M0_CHUNK + 1] = -0.0005f;
+    e3m0_compressor.compress(NULL, 0, values, E3M0_CHUNK + 2);
+    assert_true(values[0] == 1000 && values[1] == 0);
+    assert_true(values[E3M0_CHUNK] == 0.001f && values[E3M0_CHUNK + 1] == -0.0005f);
+    assert_int_equal(e3m0_compressor.message_bytes(NULL, 9), 5);
+    free(values);
+}
+
+static void in_one_fragment_of_floats_without_overlap_it_is_diloco(void **state)
+{
+    (void)state;
+    const char *sets[] = {"scenario.fragments=1", "scenario.overlap_steps=0", "scenario.mixing=1",
+                          "scenario.wire_precision=float32"};
+    struct played streaming = play_with("streaming_diloco", sets, 4), diloco = play("diloco", NULL);
+    assert_same_weights(&streaming, &diloco, 0);
+    assert_int_equal(last_moment(&streaming)->sent_bytes, last_moment(&diloco)->sent_bytes);
+    assert_int_equal(last_moment(&streaming)->samples, last_moment(&diloco)->samples);
+    play_end(&streaming);
+    play_end(&diloco);
+}
+
+static float most_apart(const struct played *a, const struct played *b, size_t first)
+{
+    float most = 0;
+    for (size_t c = first; c < PARAMETERS; c++)
+        most = fmaxf(most, fabsf(a->experiment.weights[c] - b->experiment.weights[c]));
+    return most;
+}
+
+/* What arrives is what was sent. The last of four fragments is exchanged behind the last step; of
+ * the others the common weights are older. */
+static void of_one_node_fragments_change_nothing(void **state)
+{
+    (void)state;
+    const char *sets[] = {"scenario.outer_rate=1", "scenario.outer_momentum=0",
+                          "scenario.wire_precision=float32", "scenario.overlap_steps=0"};
+    struct played alone = play_text(strategy_one, "single", NULL, 0);
+    struct played streaming = play_text(strategy_one, "streaming_diloco", sets, 4);
+    assert_int_equal(streaming.outcome.nodes[0].steps, 50);
+    assert_true(most_apart(&alone, &streaming, PARAMETERS - PARAMETERS / 4) < 1e-5f);
+    assert_true(most_apart(&alone, &streaming, 0) > 1e-4f);
+    play_end(&alone);
+    play_end(&streaming);
+}
+
+/* Ten steps are rounds of 2, 3, 2 and 3 of 0.2 s each. Four transfers of 40 ms and a third of half
+ * a byte an entry, 0.17 s, take no longer than the step made meanwhile. So a round ends a step
+ * after its exchange began, the last of ten seconds after 48: four times all fragments, and three.
+ */
+static void an_exchange_hides_behind_the_steps_made_meanwhile(void **state)
+{
+    (void)state;
+    struct played played = play("streaming_diloco", NULL);
+    const uint64_t three = 981 + 982 + 981, four = three + 982; /* 7,850 entries in four parts */
+    assert_int_equal(played.outcome.nodes[0].steps, 48);
+    assert_int_equal(last_moment(&played)->samples, 48 * 3 * 32);
+    assert_int_equal(last_moment(&played)->sent_bytes, 4 * (4 * four + three));
+    assert_true(played.outcome.accuracy > 0.25);
+    play_end(&played);
+}
+
+/* A third of four halves of a byte an entry takes 1.05 s at 1,250 B/s: a round is 1.2 s longer than
+ * the steps before it, and six of them fit. */
+static void what_takes_longer_is_waited_for(void **state)
+{
+    (void)state;
+    struct played played = play("streaming_diloco", "slow.up=10 kbit/s");
+    assert_int_equal(played.outcome.nodes[0].steps, 16);
+    play_end(&played);
+}
+
+static void what_arrives_is_mixed_with_what_was_learned_meanwhile(void **state)
+{
+    (void)state;
+    struct played half = play("streaming_diloco", NULL);
+    struct played whole = play("streaming_diloco", "scenario.mixing=1");
+    assert_true(isfinite(half.outcome.loss) && half.outcome.loss != whole.outcome.loss);
+    play_end(&half);
+    play_end(&whole);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(four_bits_say_a_sign_and_one_of_seven_powers_of_two),
+        cmocka_unit_test(each_chunk_has_a_scale_of_its_own),
+        cmocka_unit_test(in_one_fragment_of_floats_without_overlap_it_is_diloco),
+        cmocka_unit_test(of_one_node_fragments_change_nothing),
+        cmocka_unit_test(an_exchange_hides_behind_the_steps_made_meanwhile),
+        cmocka_unit_test(what_takes_longer_is_waited_for),
+        cmocka_unit_test(what_arrives_is_mixed_with_what_was_learned_meanwhile),
+    };
+    secret_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
