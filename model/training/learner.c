@@ -37,6 +37,7 @@ struct learner {
     struct step_input *input;           /* the same on the backend */
     struct score *score;                /* of the steps since learner_losses */
     struct sequence sequence;           /* the operations of a step */
+    bool is_halfway;                    /* a gradient waits for learner_descend */
 
     /* For evaluation; NULL without test samples. */
     struct evaluator *evaluator;
@@ -249,29 +250,58 @@ static void learn_part(struct learner *learner, uint32_t first, uint32_t samples
                      learner->gradients);
 }
 
-/* The operations that are the same in each step, and so can be recorded. */
-static void learn(struct learner *learner)
+static void compute_gradients(struct learner *learner)
 {
     const uint32_t most = part_of(learner, learner->size);
     for (uint32_t first = 0; first < learner->size; first += most)
         learn_part(learner, first, learner->size - first < most ? learner->size - first : most);
+}
+
+static void descend(struct learner *learner)
+{
     optimizer_step_make(learner->backend, &learner->options.optimizer, learner->model,
                         &learner->input->optimizer, learner->replica.weights, learner->gradients,
                         learner->moment);
 }
 
-uint32_t learner_step(struct learner *learner)
+static uint32_t count_step(struct learner *learner)
 {
-    CHECK(learner_can_step(learner));
-    struct backend *backend = learner->backend;
-    upload_input(learner);
-    if (!backend->sequence_begin(backend, &learner->sequence)) {
-        learn(learner);
-        backend->sequence_end(backend, &learner->sequence);
-    }
     learner->samples += learner->size;
     learner->swarm_samples += learner->size;
     return learner->size;
+}
+
+uint32_t learner_step(struct learner *learner)
+{
+    CHECK(learner_can_step(learner) && !learner->is_halfway);
+    struct backend *backend = learner->backend;
+    upload_input(learner);
+    if (!backend->sequence_begin(backend, &learner->sequence)) { /* the same in each step */
+        compute_gradients(learner);
+        descend(learner);
+        backend->sequence_end(backend, &learner->sequence);
+    }
+    return count_step(learner);
+}
+
+void learner_gradient(struct learner *learner, float *host)
+{
+    CHECK(learner_can_step(learner) && !learner->is_halfway);
+    upload_input(learner);
+    compute_gradients(learner);
+    learner->backend->download(learner->backend, host, learner->gradients,
+                               learner->replica.parameters * sizeof *host);
+    learner->is_halfway = true;
+}
+
+uint32_t learner_descend(struct learner *learner, const float *host)
+{
+    CHECK(learner->is_halfway);
+    learner->backend->upload(learner->backend, learner->gradients, host,
+                             learner->replica.parameters * sizeof *host);
+    descend(learner);
+    learner->is_halfway = false;
+    return count_step(learner);
 }
 
 double learner_losses(struct learner *learner)

@@ -56,6 +56,13 @@ bool learner_can_step(const struct learner *learner);
 /* Makes one step and returns its samples. A GPU may still be computing the last few steps. */
 uint32_t learner_step(struct learner *learner);
 
+/* A step in two halves, for who does something with the gradient in between: it is computed on the
+ * samples of the next step into host[P], and the weights follow host[P]. Where that is the same, so
+ * is the step, bit for bit (tests/unit/model/test_learner.c). Nothing else may be called between
+ * the two but what reads. */
+void learner_gradient(struct learner *learner, float *host);
+uint32_t learner_descend(struct learner *learner, const float *host);
+
 /* The loss of each sample since the last call, added up; that of a sequence is the mean of its
  * positions. It waits for the steps. */
 double learner_losses(struct learner *learner);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -75,6 +76,42 @@ static void a_learner_alone_learns_through_its_own_publications(void **state)
     model_free(model);
     dataset_free(&train);
     dataset_free(&test);
+}
+
+static void a_step_in_two_halves_is_the_step_and_follows_the_gradient_it_is_given(void **state)
+{
+    (void)state;
+    const struct dataset_options options = {.source = DATASET_XOR, .shards = 1};
+    struct dataset train;
+    struct problem problem;
+    struct model *model[3];
+    struct learner *learner[3];
+    float gradient[64], start[64], weights[3][64];
+    assert_int_equal(dataset_load_train(&train, &options, &problem), OK);
+    for (int i = 0; i < 3; i++)
+        learner[i] = learner_on(model_preset("xor"), &model[i], &train, NULL, 0, 0.1f);
+    const size_t parameters = learner_parameters(learner[0]);
+    assert_true(parameters <= 64);
+    learner_read_weights(learner[2], start);
+    for (int step = 0; step < 20; step++) {
+        (void)learner_step(learner[0]);
+        learner_gradient(learner[1], gradient);
+        assert_int_equal(learner_descend(learner[1], gradient), 16);
+        learner_gradient(learner[2], gradient);
+        memset(gradient, 0, sizeof gradient);
+        (void)learner_descend(learner[2], gradient);
+    }
+    for (int i = 0; i < 3; i++)
+        learner_read_weights(learner[i], weights[i]);
+    assert_memory_equal(weights[0], weights[1], parameters * sizeof(float));
+    assert_int_equal(learner_samples(learner[0]), learner_samples(learner[1]));
+    assert_memory_equal(weights[2], start, parameters * sizeof(float));
+    assert_memory_not_equal(weights[0], start, parameters * sizeof(float));
+    for (int i = 0; i < 3; i++) {
+        learner_free(learner[i]);
+        model_free(model[i]);
+    }
+    dataset_free(&train);
 }
 
 /* Two learners with half of the glyphs each; how many both get right in the end. */
@@ -157,6 +194,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_learner_alone_learns_through_its_own_publications),
         TEST(two_learners_with_half_the_data_learn_from_each_other),
+        TEST(a_step_in_two_halves_is_the_step_and_follows_the_gradient_it_is_given),
         TEST(each_epoch_drops_others),
     };
     RUN_ON_EACH_DEVICE(tests, device_opens, device_closes);
