@@ -149,6 +149,7 @@ static json_t *scenario_json(const struct outcome *outcome)
     put_real(object, "mixing", scenario->rounds.mixing);
     put_text(object, "wire_precision",
              scenario->rounds.wire_precision == WIRE_E3M0 ? "e3m0" : "float32");
+    put_count(object, "rank", scenario->rounds.rank);
     return object;
 }
 

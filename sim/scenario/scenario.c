@@ -56,6 +56,7 @@ const char *scenario_strategy_name(enum strategy_kind kind)
         [STRATEGY_SPARSELOCO] = "sparseloco",
         [STRATEGY_NOLOCO] = "noloco",
         [STRATEGY_STREAMING_DILOCO] = "streaming_diloco",
+        [STRATEGY_POWERSGD] = "powersgd",
     };
     return names[kind];
 }

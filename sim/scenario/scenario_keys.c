@@ -37,7 +37,7 @@ static const struct config_key keys_of[] = {
      .type = CONFIG_CHOICE,
      AT(strategy),
      .initial = "gossip",
-     .words = "gossip|single|ideal|localsgd|diloco|sparseloco|noloco|streaming_diloco",
+     .words = "gossip|single|ideal|localsgd|diloco|sparseloco|noloco|streaming_diloco|powersgd",
      .help = "How the nodes learn together."},
     {.name = "updates",
      .type = CONFIG_CHOICE,
@@ -144,6 +144,13 @@ static const struct config_key keys_of[] = {
      .initial = "e3m0",
      .words = "e3m0|float32",
      .help = "streaming_diloco: of an entry on the wire; e3m0: four bits."},
+    {.name = "rank",
+     .type = CONFIG_U32,
+     AT(rounds.rank),
+     .initial = "2",
+     .min = 1,
+     .max = 1024,
+     .help = "powersgd: of the two factors that stand for the gradient of a matrix."},
 };
 
 #define KEYS (sizeof keys_of / sizeof keys_of[0])

@@ -16,6 +16,7 @@ enum strategy_kind {
     STRATEGY_SPARSELOCO,
     STRATEGY_NOLOCO,
     STRATEGY_STREAMING_DILOCO,
+    STRATEGY_POWERSGD,
 };
 
 enum wire_precision { WIRE_E3M0, WIRE_FLOAT32 };
@@ -32,6 +33,8 @@ struct rounds_settings {
     uint32_t overlap_steps; /* while the exchange of one lasts */
     double mixing;          /* part of the common weights in a node's own, once they are there */
     unsigned int wire_precision; /* enum wire_precision: of an entry of a message */
+
+    uint32_t rank; /* powersgd: of the factors of a gradient */
 };
 
 /* Its name in a scenario. */

@@ -11,10 +11,11 @@
  *   noloco            rounds of local steps, then each meets one other at random
  *   streaming_diloco  diloco a part of the model at a time, in four bits (e3m0.h), while
  *                     nodes go on
+ *   powersgd          synchronous SGD over the links, its gradients of low rank (low_rank.h)
  *
- * Those with rounds are methods of one frame, rounds.h, each in a file of its name. All nodes go on
- * from common weights (common.h), but for noloco's, which meet in pairs (pairs.h). Held by
- * tests/unit/sim/test_baselines.c.
+ * The last six are methods of one frame of rounds, rounds.h, each in a file of its name. After a
+ * round all go on from common weights (common.h); noloco's nodes meet in pairs (pairs.h), and
+ * powersgd's exchange gradients. Held by tests/unit/sim/test_baselines.c.
  */
 #ifndef HEARSAY_SIM_STRATEGIES_STRATEGY_H
 #define HEARSAY_SIM_STRATEGIES_STRATEGY_H
@@ -32,6 +33,7 @@ const float *diloco_play(struct experiment *experiment, struct outcome *outcome)
 const float *sparseloco_play(struct experiment *experiment, struct outcome *outcome);
 const float *noloco_play(struct experiment *experiment, struct outcome *outcome);
 const float *streaming_diloco_play(struct experiment *experiment, struct outcome *outcome);
+const float *powersgd_play(struct experiment *experiment, struct outcome *outcome);
 
 /* The same for the strategy of the scenario. */
 const float *strategy_play(struct experiment *experiment, struct outcome *outcome);

@@ -18,6 +18,7 @@ all-reduces of float32 gradients, one each step: 8P(n-1)/n bytes. --parts 100 is
   sparseloco  the same, for each of --tops (32: one entry of 32 is in a message)
   streaming_diloco  the same; of so many overlap_steps that nodes need not wait, if that can be
   noloco      the same; a round is an exchange of weights and progress with one other
+  powersgd    each step is a round, for each of --ranks; there are as many as the links let through
   ideal       one learner with the batches of all, over a free network: the bound
   single      each node alone: the mean of their losses
 
@@ -49,7 +50,7 @@ DICTIONARY = "/usr/share/dictd/gcide.dict.dz"
 LAYERS = ("embed 256 96, position 64, 3 * (residual(norm, attention 4), "
           "residual(norm, dense 384, gelu, dense 96)), norm, logits tied")
 LINK_USE = 0.7
-ROUNDS = ("diloco", "streaming_diloco", "sparseloco", "noloco")
+ROUNDS = ("diloco", "streaming_diloco", "sparseloco", "noloco", "powersgd")
 FRAGMENTS = 4  # of streaming_diloco
 CHUNK, ENTRY_BITS = 4096, 14  # of SparseLoCo's messages (sim/strategies/sparse.h)
 
@@ -63,6 +64,7 @@ local_steps = {local_steps}
 top_part = {top_part}
 fragments = {fragments}
 overlap_steps = {overlap}
+rank = {rank}
 nodes = {nodes} home, {samples_per_s} samples/s, up {link}, down {link}, region here
 link = here here, rtt {rtt_ms} ms
 [data]
@@ -104,10 +106,10 @@ def paired(options):
 
 
 class Line:
-    """One strategy under one budget; `part` and `top` are None where they mean nothing."""
+    """One strategy under one budget; `part`, `top` and `rank` are None where they mean nothing."""
 
-    def __init__(self, options, strategy, part=None, top=None):
-        self.strategy, self.part, self.top = strategy, part, top
+    def __init__(self, options, strategy, part=None, top=None, rank=None):
+        self.strategy, self.part, self.top, self.rank = strategy, part, top, rank
         n, steps = options.nodes, options.steps
         self.dense = 8 * options.parameters * (n - 1) / n
         self.budget = self.dense / part * options.steps_per_s if part else None
@@ -116,7 +118,9 @@ class Line:
             self.link = self.budget / LINK_USE
         self.rounds, self.local_steps, self.steps = None, 1, steps
         self.fragments, self.overlap = 1, 0
-        if strategy in ROUNDS:
+        if strategy == "powersgd" and part:
+            self.fit_steps(options)
+        elif strategy in ROUNDS and part:
             self.fit_rounds(options)
 
     def exchange(self, options):
@@ -127,6 +131,7 @@ class Line:
             "streaming_diloco": lambda: (self.dense / 8, 2 * others * self.fragments),
             "sparseloco": lambda: (others * message_bytes(options.parameters, self.top), others),
             "noloco": lambda: (8 * options.parameters * paired(options), 1),
+            "powersgd": lambda: (options.factor_bytes[self.rank], 4 * others),
         }[self.strategy]()
         return sent, transfers * options.rtt_ms / 2000 + sent / self.link if self.link else 0
 
@@ -152,6 +157,13 @@ class Line:
                                    int(free_s * options.steps_per_s + 1e-9))
             self.steps = self.rounds * self.local_steps
 
+    def fit_steps(self, options):
+        """Each step has its exchange: the links say how many there are, or without, whether any."""
+        sent, exchange_s = self.exchange(options)
+        span_s, step_s = options.steps / options.steps_per_s, 1 / options.steps_per_s + exchange_s
+        fits = self.link or sent * self.part <= self.dense
+        self.rounds = self.steps = int(span_s / step_s + 1e-9) if fits else 0
+
     def scenario(self, options, rate, seed, folder):
         others = options.nodes - 1
         learners = 1 if self.strategy == "single" else options.nodes
@@ -161,7 +173,7 @@ class Line:
         return SCENARIO.format(
             strategy=self.strategy, seconds=(options.steps + 0.5) / options.steps_per_s,
             local_steps=self.local_steps, fragments=self.fragments, overlap=self.overlap,
-            top_part=1 / self.top if self.top else 1,
+            top_part=1 / self.top if self.top else 1, rank=self.rank or 1,
             nodes=options.nodes, samples_per_s=options.batch * options.steps_per_s,
             link=f"{int(self.link)} B/s" if self.link else "unlimited",
             rtt_ms=options.rtt_ms if self.link else 0, seed=seed, folder=folder, rate=rate,
@@ -169,7 +181,7 @@ class Line:
             warmup=period // 10, period=period, published=published)
 
     def name(self):
-        top = f", top 1/{self.top}" if self.top else ""
+        top = f", top 1/{self.top}" if self.top else f", rank {self.rank}" if self.rank else ""
         budget = f"1/{self.part}" if self.part else ""
         return f"{self.strategy}{top} | {budget} | {self.local_steps if self.rounds else ''}"
 
@@ -181,7 +193,8 @@ def lines(options):
             continue
         for part in options.parts:
             for top in options.tops if strategy == "sparseloco" else [None]:
-                yield Line(options, strategy, part, top)
+                for rank in options.ranks if strategy == "powersgd" else [None]:
+                    yield Line(options, strategy, part, top, rank)
 
 
 class Bench:
@@ -251,6 +264,7 @@ def parse():
     parser.add_argument("--rates", type=numbers(float), default=[0.002, 0.004, 0.008])
     parser.add_argument("--parts", type=numbers(int), default=[100, 300, 1000, 5000])
     parser.add_argument("--tops", type=numbers(int), default=[32, 128])
+    parser.add_argument("--ranks", type=numbers(int), default=[1])
     parser.add_argument("--nodes", type=int, default=4)
     parser.add_argument("--steps", type=int, default=500)
     parser.add_argument("--steps-per-s", type=float, default=10)
@@ -295,12 +309,22 @@ def parameters(options):
     return int(found[1])
 
 
+def factor_bytes(options, bench, rank):
+    """What a node sends in a step of PowerSGD: in a play of nothing but steps."""
+    line = Line(options, "powersgd", rank=rank)
+    _, samples, sent = bench.play(line, options.rates[0], 1)
+    return sent * options.batch / samples
+
+
 def main():
     options = parse()
     with tempfile.TemporaryDirectory() as folder:
         split(options, folder)
         options.parameters = parameters(options)
         bench = Bench(options, folder)
+        if "powersgd" in options.strategies:
+            options.factor_bytes = {rank: factor_bytes(options, bench, rank)
+                                    for rank in options.ranks}
         head = ("| strategy | budget | local steps | steps | sent | rate | loss |\n"
                 "|---|---|---|---|---|---|---|")
         print(f"{options.parameters:,} parameters, {options.nodes} nodes\n\n{head}", flush=True)

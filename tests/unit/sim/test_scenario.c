@@ -59,6 +59,8 @@ static void single_values_are_read(void **state)
     assert_int_equal(scenario->strategy, STRATEGY_STREAMING_DILOCO);
     assert_true(scenario->rounds.fragments == 2 && scenario->rounds.overlap_steps == 25);
     assert_true(scenario->rounds.mixing == 1 && scenario->rounds.wire_precision == WIRE_FLOAT32);
+    scenario = played(SCENARIO_BASE "strategy = powersgd\nrank = 3\n");
+    assert_true(scenario->strategy == STRATEGY_POWERSGD && scenario->rounds.rank == 3);
     scenario = played(SCENARIO_BASE "strategy = sparseloco\ntop_part = 0.5\nerror_decay = 1\n");
     assert_int_equal(scenario->strategy, STRATEGY_SPARSELOCO);
     assert_true(scenario->rounds.top_part == 0.5 && scenario->rounds.error_decay == 1);

@@ -1,0 +1,179 @@
+/* PowerSGD (Vogels, Karimireddy, Jaggi 2019, arXiv 1905.13727): synchronous SGD whose gradients go
+ * over the links as products of two thin matrices (low_rank.h).
+ *
+ *   M_i = g_i + e_i                of node i: its gradient, and what was lost of those before
+ *   M' = low_rank(mean(M_i))       what the optimizer of each node makes its step with
+ *   e_i = M_i − M'
+ *
+ * The mean of products with one matrix is the product with the mean, so two ring all-reduces are
+ * enough: of P, then of Q. A matrix is a tensor of two sides or more, the first against the others.
+ * Vectors, and matrices that have no more entries than their factors, go as they are. Each node
+ * adds to the two sums
+ *
+ *   B = 4·(sum of rank·(rows + columns) over the matrices + other entries) bytes
+ *
+ * All nodes have the same weights. Held by tests/unit/sim/test_powersgd.c. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "strategies/low_rank.h"
+#include "strategies/rounds.h"
+#include "strategies/strategy.h"
+
+struct matrix {
+    size_t offset; /* in the flat vector */
+    size_t end;    /* in the flat vector */
+    struct low_rank factors;
+};
+
+struct powersgd {
+    uint32_t rank;
+    uint32_t count; /* nodes */
+    size_t parameters;
+    struct matrix *matrices; /* [matrices_count], in the order of the flat vector */
+    uint32_t matrices_count;
+    float *kept;  /* [count][P]: M_i; after the exchange e_i */
+    float *mean;  /* [P]: mean of M_i; after the exchange what the optimizers are given */
+    float *own;   /* [P]: gradient of one node */
+    float *shown; /* [P]: weights */
+};
+
+static size_t columns_of(const struct tensor *tensor)
+{
+    size_t columns = 1;
+    for (int d = 1; d < tensor->rank; d++)
+        columns *= tensor->dims[d];
+    return columns;
+}
+
+static void add_matrices(struct powersgd *powersgd, const struct experiment *experiment)
+{
+    const struct model *model = experiment->made.model;
+    const size_t rank = powersgd->rank;
+    powersgd->matrices = calloc((size_t)model_tensors(model), sizeof *powersgd->matrices);
+    CHECK(powersgd->matrices);
+    size_t end = 0;
+    for (int i = 0; i < model_tensors(model); i++) {
+        const struct tensor tensor = model_tensor(model, i);
+        const size_t rows = tensor.dims[0], columns = columns_of(&tensor);
+        if (tensor.offset >= model_decayed(model) || rank * (rows + columns) >= rows * columns)
+            continue;
+        CHECK(tensor.offset >= end);
+        end = tensor.offset + rows * columns;
+        struct matrix *matrix = &powersgd->matrices[powersgd->matrices_count++];
+        *matrix = (struct matrix){.offset = tensor.offset, .end = end};
+        low_rank_init(&matrix->factors, rows, columns, powersgd->rank,
+                      experiment->scenario->seed + (uint64_t)i);
+    }
+}
+
+static void *begin(const struct experiment *experiment, const void *settings, uint32_t count,
+                   const float *start)
+{
+    const size_t parameters = experiment_parameters(experiment);
+    struct powersgd *powersgd = malloc(sizeof *powersgd);
+    CHECK(powersgd && !settings);
+    *powersgd = (struct powersgd){
+        .rank = experiment->scenario->rounds.rank,
+        .count = count,
+        .parameters = parameters,
+        .kept = calloc(count * parameters, sizeof *powersgd->kept),
+        .mean = calloc(parameters, sizeof *powersgd->mean),
+        .own = calloc(parameters, sizeof *powersgd->own),
+        .shown = calloc(parameters, sizeof *powersgd->shown),
+    };
+    CHECK(powersgd->kept && powersgd->mean && powersgd->own && powersgd->shown);
+    memcpy(powersgd->shown, start, parameters * sizeof *start);
+    add_matrices(powersgd, experiment);
+    return powersgd;
+}
+
+static void end(void *self)
+{
+    struct powersgd *powersgd = self;
+    for (uint32_t i = 0; i < powersgd->matrices_count; i++) {
+        low_rank_free(&powersgd->matrices[i].factors);
+    }
+    free(powersgd->matrices);
+    free(powersgd->kept);
+    free(powersgd->mean);
+    free(powersgd->own);
+    free(powersgd->shown);
+    free(powersgd);
+}
+
+static struct round next(void *self)
+{
+    struct powersgd *powersgd = self;
+    struct round round = {.steps = 1};
+    uint64_t entries = powersgd->parameters;
+    for (uint32_t i = 0; i < powersgd->matrices_count; i++) {
+        const struct matrix *matrix = &powersgd->matrices[i];
+        entries -= matrix->end - matrix->offset;
+        entries += powersgd->rank * (matrix->factors.rows + matrix->factors.columns);
+    }
+    round_is_ring_reduce(&round, powersgd->count, entries * sizeof(float));
+    round.transfers *= 2; /* Q can only begin when P is known */
+    memset(powersgd->mean, 0, powersgd->parameters * sizeof *powersgd->mean);
+    return round;
+}
+
+static void send(void *self, uint32_t i, struct learner *learner)
+{
+    struct powersgd *powersgd = self;
+    float *kept = powersgd->kept + i * powersgd->parameters;
+    learner_gradient(learner, powersgd->own);
+    for (size_t c = 0; c < powersgd->parameters; c++) {
+        kept[c] += powersgd->own[c];
+        powersgd->mean[c] += kept[c] / (float)powersgd->count;
+    }
+}
+
+/* What went as it was leaves no error. */
+static void keep_errors(const struct powersgd *powersgd, float *kept)
+{
+    size_t end = 0;
+    for (uint32_t i = 0; i < powersgd->matrices_count; i++) {
+        const struct matrix *matrix = &powersgd->matrices[i];
+        memset(kept + end, 0, (matrix->offset - end) * sizeof *kept);
+        for (size_t c = matrix->offset; c < matrix->end; c++)
+            kept[c] -= powersgd->mean[c];
+        end = matrix->end;
+    }
+    memset(kept + end, 0, (powersgd->parameters - end) * sizeof *kept);
+}
+
+static void exchange(void *self)
+{
+    struct powersgd *powersgd = self;
+    for (uint32_t i = 0; i < powersgd->matrices_count; i++)
+        low_rank_say(&powersgd->matrices[i].factors, powersgd->mean + powersgd->matrices[i].offset);
+    for (uint32_t i = 0; i < powersgd->count; i++)
+        keep_errors(powersgd, powersgd->kept + i * powersgd->parameters);
+}
+
+static void receive(void *self, uint32_t i, struct learner *learner)
+{
+    struct powersgd *powersgd = self;
+    (void)learner_descend(learner, powersgd->mean);
+    if (i == 0)
+        learner_read_weights(learner, powersgd->shown);
+}
+
+static const float *weights(const void *self)
+{
+    const struct powersgd *powersgd = self;
+    return powersgd->shown;
+}
+
+const float *powersgd_play(struct experiment *experiment, struct outcome *outcome)
+{
+    static const struct rounds_method METHOD = {.begin = begin,
+                                                .next = next,
+                                                .send = send,
+                                                .exchange = exchange,
+                                                .receive = receive,
+                                                .weights = weights,
+                                                .end = end};
+    return rounds_play(&METHOD, NULL, experiment, outcome);
+}

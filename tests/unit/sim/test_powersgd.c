@@ -1,0 +1,227 @@
+/* PowerSGD: what two thin matrices say of a third, and what comes of steps that are made with it.
+ */
+#include <math.h>
+
+#include "crypto/secret.h"
+#include "strategies/low_rank.h"
+#include "support/sim/strategy_play.h"
+
+#define ROWS    7
+#define COLUMNS 11
+
+static const char three_free[] = "[scenario]\n"
+                                 "seconds = 0.6\n"
+                                 "local_steps = 1\n"
+                                 "nodes = 3 alike, 160 samples/s\n"
+                                 "[model]\n"
+                                 "layers = dense 10\n"
+                                 "[data]\n"
+                                 "source = generated\n"
+                                 "train_count = 600\n"
+                                 "test_count = 200\n"
+                                 "[train]\n"
+                                 "momentum = 0\n"
+                                 "rate = 0.2\n";
+
+/* Of so many ranks, each half as large as the one before. */
+static void draw(float *matrix, uint32_t rank, uint64_t seed)
+{
+    struct rng rng = rng_new(seed, 0);
+    memset(matrix, 0, ROWS * COLUMNS * sizeof *matrix);
+    for (uint32_t k = 0; k < rank; k++) {
+        float left[ROWS], right[COLUMNS];
+        for (int row = 0; row < ROWS; row++)
+            left[row] = (float)(rng_uniform(&rng) - 0.5);
+        for (int column = 0; column < COLUMNS; column++)
+            right[column] = ldexpf((float)(rng_uniform(&rng) - 0.5), -(int)k);
+        for (int row = 0; row < ROWS; row++)
+            for (int column = 0; column < COLUMNS; column++)
+                matrix[row * COLUMNS + column] += left[row] * right[column];
+    }
+}
+
+static double length(const float *matrix)
+{
+    double squares = 0;
+    for (int c = 0; c < ROWS * COLUMNS; c++)
+        squares += (double)matrix[c] * matrix[c];
+    return sqrt(squares);
+}
+
+/* Length of a difference, relative to that of the first. */
+static double apart(const float *a, const float *b)
+{
+    float difference[ROWS * COLUMNS];
+    for (int c = 0; c < ROWS * COLUMNS; c++)
+        difference[c] = a[c] - b[c];
+    return length(difference) / length(a);
+}
+
+static void assert_orthonormal(const struct low_rank *factors)
+{
+    for (uint32_t a = 0; a < factors->rank; a++)
+        for (uint32_t b = 0; b <= a; b++) {
+            double sum = 0;
+            for (size_t row = 0; row < factors->rows; row++)
+                sum += (double)factors->left[row * factors->rank + a] *
+                       factors->left[row * factors->rank + b];
+            assert_true(fabs(sum - (a == b)) < 1e-5);
+        }
+}
+
+static void factors_of_enough_rank_say_a_matrix_as_it_is(void **state)
+{
+    (void)state;
+    float matrix[ROWS * COLUMNS], said[ROWS * COLUMNS];
+    for (uint32_t rank = 1; rank <= ROWS; rank++) {
+        struct low_rank factors;
+        low_rank_init(&factors, ROWS, COLUMNS, rank, rank);
+        draw(matrix, rank, 5);
+        memcpy(said, matrix, sizeof said);
+        low_rank_say(&factors, said);
+        assert_orthonormal(&factors);
+        assert_true(apart(matrix, said) < 1e-5);
+        draw(matrix, rank + 2, 5);
+        memcpy(said, matrix, sizeof said);
+        low_rank_say(&factors, said);
+        assert_true(rank == ROWS || apart(matrix, said) > 1e-4);
+        low_rank_free(&factors);
+    }
+}
+
+static void columns_that_depend_on_others_are_drawn_anew(void **state)
+{
+    (void)state;
+    float matrix[ROWS * COLUMNS], said[ROWS * COLUMNS] = {0};
+    struct low_rank factors;
+    low_rank_init(&factors, ROWS, COLUMNS, 3, 1);
+    low_rank_say(&factors, said);
+    assert_orthonormal(&factors);
+    assert_true(length(said) == 0);
+    for (uint32_t rank = 1; rank <= 3; rank++) { /* Q had nothing in it, then too little */
+        draw(matrix, rank, 7);
+        memcpy(said, matrix, sizeof said);
+        low_rank_say(&factors, said);
+        assert_orthonormal(&factors);
+        memcpy(said, matrix, sizeof said);
+        low_rank_say(&factors, said);
+        assert_orthonormal(&factors);
+    }
+    for (int c = 0; c < ROWS * COLUMNS; c++)
+        said[c] = NAN;
+    low_rank_say(&factors, said); /* comes to an end */
+    low_rank_free(&factors);
+}
+
+/* What is lost is added the next time: in the mean all is said, though of rank 1. */
+static void error_feedback_says_the_rest_later(void **state)
+{
+    (void)state;
+    float matrix[ROWS * COLUMNS], kept[ROWS * COLUMNS] = {0}, sum[ROWS * COLUMNS] = {0};
+    struct low_rank factors;
+    low_rank_init(&factors, ROWS, COLUMNS, 1, 1);
+    draw(matrix, 3, 9);
+    double first = 0;
+    for (int turn = 1; turn <= 100; turn++) {
+        float said[ROWS * COLUMNS], mean[ROWS * COLUMNS];
+        for (int c = 0; c < ROWS * COLUMNS; c++)
+            said[c] = kept[c] += matrix[c];
+        low_rank_say(&factors, said);
+        for (int c = 0; c < ROWS * COLUMNS; c++) {
+            kept[c] -= said[c];
+            sum[c] += said[c];
+            mean[c] = sum[c] / (float)turn;
+        }
+        first = turn == 1 ? apart(matrix, mean) : first;
+        assert_true(turn < 100 || apart(matrix, mean) < first / 10);
+    }
+    low_rank_free(&factors);
+}
+
+/* The gradient of ten classes has rank 9, as its rows add up to 0. The mean of weights that SGD
+ * moved once is what it moves by the mean gradient. Rounding is a tenth rank, which error feedback
+ * and a Q of the step before let grow from step to step: so there are three. */
+static void at_full_rank_it_is_sgd_with_the_mean_gradient(void **state)
+{
+    (void)state;
+    const char *full = "scenario.rank=9", *low = "scenario.rank=1";
+    struct played mean = play_text(three_free, "localsgd", NULL, 0);
+    struct played whole = play_text(three_free, "powersgd", &full, 1);
+    struct played part = play_text(three_free, "powersgd", &low, 1);
+    assert_int_equal(mean.outcome.nodes[0].steps, 3);
+    assert_int_equal(whole.outcome.nodes[0].steps, 3);
+    assert_same_weights(&mean, &whole, 1e-4f);
+    assert_true(fabs(mean.outcome.loss - part.outcome.loss) > 1e-3);
+    play_end(&mean);
+    play_end(&whole);
+    play_end(&part);
+}
+
+/* How far two plays are from each other, relative to how far the first went from the start. */
+static double weights_apart(const struct played *a, const struct played *b)
+{
+    double difference = 0, moved = 0;
+    float *start = calloc(PARAMETERS, sizeof *start);
+    assert_non_null(start);
+    model_init(a->experiment.made.model, a->scenario->config.model.seed, start);
+    for (size_t c = 0; c < PARAMETERS; c++) {
+        difference += pow((double)a->experiment.weights[c] - b->experiment.weights[c], 2);
+        moved += pow((double)a->experiment.weights[c] - start[c], 2);
+    }
+    free(start);
+    return sqrt(difference / moved);
+}
+
+/* At a small rate gradients hardly depend on where the steps so far went: what counts is their sum,
+ * and each node keeps what is missing in it. */
+static void after_many_steps_of_rank_1_little_is_missing(void **state)
+{
+    (void)state;
+    const char *sets[] = {"scenario.rank=1", "train.rate=0.0005", "scenario.seconds=1"};
+    struct played mean = play_text(three_free, "localsgd", sets, 3);
+    struct played part = play_text(three_free, "powersgd", sets, 3);
+    const double first = weights_apart(&mean, &part);
+    play_end(&mean);
+    play_end(&part);
+    sets[2] = "scenario.seconds=20";
+    mean = play_text(three_free, "localsgd", sets, 3);
+    part = play_text(three_free, "powersgd", sets, 3);
+    assert_int_equal(part.outcome.nodes[0].steps, 100);
+    assert_true(first > 0.5 && weights_apart(&mean, &part) < 0.1);
+    play_end(&mean);
+    play_end(&part);
+}
+
+/* A step of 0.2 s; then eight transfers of 40 ms, and twice two thirds of a message over 1 Mbit/s:
+ * 0.588 s, 17 of which fit. */
+static void a_step_costs_two_all_reduces_of_the_factors(void **state)
+{
+    (void)state;
+    const uint64_t message = 4 * (2 * (10 + 784) + 10);
+    struct played played = play("powersgd", NULL);
+    assert_int_equal(played.outcome.nodes[2].steps, 17);
+    assert_int_equal(last_moment(&played)->samples, 17 * 3 * 32);
+    assert_int_equal(last_moment(&played)->sent_bytes, 17 * 2 * 2 * message);
+    play_end(&played);
+    played = play("powersgd", "scenario.seconds=9.99");
+    assert_int_equal(played.outcome.nodes[2].steps, 16);
+    play_end(&played);
+    played = play("powersgd", "scenario.rank=10"); /* factors are larger than the matrix */
+    assert_int_equal(last_moment(&played)->sent_bytes % ((uint64_t)2 * 2 * 4 * PARAMETERS), 0);
+    assert_true(played.outcome.nodes[2].steps > 0);
+    play_end(&played);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(factors_of_enough_rank_say_a_matrix_as_it_is),
+        cmocka_unit_test(columns_that_depend_on_others_are_drawn_anew),
+        cmocka_unit_test(error_feedback_says_the_rest_later),
+        cmocka_unit_test(at_full_rank_it_is_sgd_with_the_mean_gradient),
+        cmocka_unit_test(after_many_steps_of_rank_1_little_is_missing),
+        cmocka_unit_test(a_step_costs_two_all_reduces_of_the_factors),
+    };
+    secret_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
