@@ -57,6 +57,7 @@ const char *scenario_strategy_name(enum strategy_kind kind)
         [STRATEGY_NOLOCO] = "noloco",
         [STRATEGY_STREAMING_DILOCO] = "streaming_diloco",
         [STRATEGY_POWERSGD] = "powersgd",
+        [STRATEGY_GASLOC] = "gasloc",
     };
     return names[kind];
 }

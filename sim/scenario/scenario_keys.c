@@ -37,7 +37,8 @@ static const struct config_key keys_of[] = {
      .type = CONFIG_CHOICE,
      AT(strategy),
      .initial = "gossip",
-     .words = "gossip|single|ideal|localsgd|diloco|sparseloco|noloco|streaming_diloco|powersgd",
+     .words =
+         "gossip|single|ideal|localsgd|diloco|sparseloco|noloco|streaming_diloco|powersgd|gasloc",
      .help = "How the nodes learn together."},
     {.name = "updates",
      .type = CONFIG_CHOICE,

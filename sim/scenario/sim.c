@@ -40,10 +40,10 @@ static const char usage[] =
     "  --help             print this\n"
     "\n"
     "Ready scenarios are in configs/sim-*.conf. Strategies: gossip, single (each node alone),\n"
-    "ideal (synchronous SGD, free network), localsgd, diloco, sparseloco, noloco, powersgd,\n"
-    "streaming_diloco. Ctrl+C ends a scenario early, with a report of what was played; a second\n"
-    "one ends at once. Exit codes: 0 every expectation is met and no invariant broke, 1 not so,\n"
-    "2 wrong usage or scenario, 128 + signal interrupted.\n";
+    "ideal (synchronous SGD, free network), localsgd, diloco, sparseloco, noloco, gasloc,\n"
+    "powersgd, streaming_diloco. Ctrl+C ends a scenario early, with a report of what was played;\n"
+    "a second one ends at once. Exit codes: 0 every expectation is met and no invariant broke,\n"
+    "1 not so, 2 wrong usage or scenario, 128 + signal interrupted.\n";
 
 struct sim_options {
     const char *file;

@@ -17,6 +17,7 @@ enum strategy_kind {
     STRATEGY_NOLOCO,
     STRATEGY_STREAMING_DILOCO,
     STRATEGY_POWERSGD,
+    STRATEGY_GASLOC,
 };
 
 enum wire_precision { WIRE_E3M0, WIRE_FLOAT32 };

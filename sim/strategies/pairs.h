@@ -40,5 +40,6 @@ const float *pairs_play(const struct pairs_settings *settings, struct experiment
 uint32_t pairs_draw(struct rng *rng, uint32_t count, uint32_t *to);
 
 void noloco_move(const struct pairs_move *move);
+void gasloc_move(const struct pairs_move *move);
 
 #endif

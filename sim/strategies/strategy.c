@@ -7,7 +7,7 @@ const float *strategy_play(struct experiment *experiment, struct outcome *outcom
         [STRATEGY_IDEAL] = ideal_play,       [STRATEGY_LOCALSGD] = localsgd_play,
         [STRATEGY_DILOCO] = diloco_play,     [STRATEGY_SPARSELOCO] = sparseloco_play,
         [STRATEGY_NOLOCO] = noloco_play,     [STRATEGY_STREAMING_DILOCO] = streaming_diloco_play,
-        [STRATEGY_POWERSGD] = powersgd_play,
+        [STRATEGY_POWERSGD] = powersgd_play, [STRATEGY_GASLOC] = gasloc_play,
     };
     return plays[experiment->scenario->strategy](experiment, outcome);
 }

@@ -12,10 +12,11 @@
  *   streaming_diloco  diloco a part of the model at a time, in four bits (e3m0.h), while
  *                     nodes go on
  *   powersgd          synchronous SGD over the links, its gradients of low rank (low_rank.h)
+ *   gasloc            rounds of local steps, then accelerated gossip with one other at random
  *
- * The last six are methods of one frame of rounds, rounds.h, each in a file of its name. After a
- * round all go on from common weights (common.h); noloco's nodes meet in pairs (pairs.h), and
- * powersgd's exchange gradients. Held by tests/unit/sim/test_baselines.c.
+ * All but the first three are methods of one frame of rounds, rounds.h, each in a file of its name.
+ * After a round all go on from common weights (common.h); nodes of noloco and gasloc meet in pairs
+ * (pairs.h), and those of powersgd exchange gradients. Held by tests/unit/sim/test_baselines.c.
  */
 #ifndef HEARSAY_SIM_STRATEGIES_STRATEGY_H
 #define HEARSAY_SIM_STRATEGIES_STRATEGY_H
@@ -34,6 +35,7 @@ const float *sparseloco_play(struct experiment *experiment, struct outcome *outc
 const float *noloco_play(struct experiment *experiment, struct outcome *outcome);
 const float *streaming_diloco_play(struct experiment *experiment, struct outcome *outcome);
 const float *powersgd_play(struct experiment *experiment, struct outcome *outcome);
+const float *gasloc_play(struct experiment *experiment, struct outcome *outcome);
 
 /* The same for the strategy of the scenario. */
 const float *strategy_play(struct experiment *experiment, struct outcome *outcome);

@@ -18,6 +18,7 @@ all-reduces of float32 gradients, one each step: 8P(n-1)/n bytes. --parts 100 is
   sparseloco  the same, for each of --tops (32: one entry of 32 is in a message)
   streaming_diloco  the same; of so many overlap_steps that nodes need not wait, if that can be
   noloco      the same; a round is an exchange of weights and progress with one other
+  gasloc      the same; a round is an exchange of weights with one other
   powersgd    each step is a round, for each of --ranks; there are as many as the links let through
   ideal       one learner with the batches of all, over a free network: the bound
   single      each node alone: the mean of their losses
@@ -32,7 +33,7 @@ its control messages), and the loss of the base, in nats a byte, on the last --v
 The last table has the best rate of each. Means over the seeds, which draw weights, shards and order.
 
 Needs Debian's dict-gcide, or another --text. With the default model one line takes about a minute of
-a processor for 500 steps, and all of them an hour and a half. --kept FILE: what was played before is
+a processor for 500 steps, and all of them nearly three hours. --kept FILE: what was played before is
 taken from there; --set KEY=VALUE: for all, may be repeated.
 """
 import argparse
@@ -50,7 +51,7 @@ DICTIONARY = "/usr/share/dictd/gcide.dict.dz"
 LAYERS = ("embed 256 96, position 64, 3 * (residual(norm, attention 4), "
           "residual(norm, dense 384, gelu, dense 96)), norm, logits tied")
 LINK_USE = 0.7
-ROUNDS = ("diloco", "streaming_diloco", "sparseloco", "noloco", "powersgd")
+ROUNDS = ("diloco", "streaming_diloco", "sparseloco", "noloco", "gasloc", "powersgd")
 FRAGMENTS = 4  # of streaming_diloco
 CHUNK, ENTRY_BITS = 4096, 14  # of SparseLoCo's messages (sim/strategies/sparse.h)
 
@@ -131,6 +132,7 @@ class Line:
             "streaming_diloco": lambda: (self.dense / 8, 2 * others * self.fragments),
             "sparseloco": lambda: (others * message_bytes(options.parameters, self.top), others),
             "noloco": lambda: (8 * options.parameters * paired(options), 1),
+            "gasloc": lambda: (4 * options.parameters * paired(options), 1),
             "powersgd": lambda: (options.factor_bytes[self.rank], 4 * others),
         }[self.strategy]()
         return sent, transfers * options.rtt_ms / 2000 + sent / self.link if self.link else 0

@@ -174,7 +174,8 @@ const struct refused refused[] = {
      ":4: [scenario] seconds = 0: too small; allowed: 0.1 to 864000 s"},
     {SCENARIO_BASE "seed = 1\nseed = 2\n", ":5: [scenario] seed is already set in line 4"},
     {SCENARIO_BASE "strategy = gosip\n",
-     "allowed: one of gossip|single|ideal|localsgd|diloco|sparseloco|noloco|streaming_diloco|powersgd"},
+     "allowed: one of "
+     "gossip|single|ideal|localsgd|diloco|sparseloco|noloco|streaming_diloco|powersgd|gasloc"},
     {SCENARIO_BASE "strategy = streaming_diloco\nlocal_steps = 3\n",
      "[scenario] fragments = 4 is more than local_steps = 3"},
     {SCENARIO_BASE "strategy = streaming_diloco\nlocal_steps = 30\noverlap_steps = 8\n",

@@ -58,24 +58,101 @@ static void noloco_goes_on_by_its_momentum_and_towards_the_mean(void **state)
     assert_true(fabsf(weights[0] - 2.72f) < 1e-6f && fabsf(weights[1] - 5.9f) < 1e-6f);
 }
 
+static void gasloc_goes_on_from_the_mean_by_its_own_momentum(void **state)
+{
+    (void)state;
+    float weights[] = {1, 5}, kept[] = {0.25f, 0};
+    const float progress[] = {2, 4}, mean_weights[] = {3, 5}, mean_progress[] = {1, 4};
+    const struct pairs_move move = {.rate = 0.5f,
+                                    .mu = 0.5f,
+                                    .parameters = 2,
+                                    .mean_weights = mean_weights,
+                                    .mean_progress = mean_progress,
+                                    .progress = progress,
+                                    .weights = weights,
+                                    .kept = kept};
+    gasloc_move(&move);
+    assert_true(fabsf(weights[0] - (3.5f + 0.5f * 1.25f)) < 1e-6f);
+    assert_true(fabsf(weights[1] - (7 + 0.5f * 2)) < 1e-6f);
+    assert_true(fabsf(kept[0] - (4.125f - 2)) < 1e-6f && fabsf(kept[1] - 1) < 1e-6f);
+}
+
+#define NODES 8
+
+/* Standard deviation of a weight over nodes that learn nothing, after 200 rounds; it was 1. */
+static double spread(void (*move)(const struct pairs_move *), float mu)
+{
+    const float nothing = 0;
+    float weights[NODES], kept[NODES] = {0};
+    struct rng rng = rng_new(3, 0);
+    for (int i = 0; i < NODES; i++)
+        weights[i] = i % 2 ? 1 : -1;
+    for (int round = 0; round < 200; round++) {
+        uint32_t to[NODES];
+        float means[NODES];
+        (void)pairs_draw(&rng, NODES, to);
+        for (int i = 0; i < NODES; i++)
+            means[i] = (weights[i] + weights[to[i]]) / 2;
+        for (int i = 0; i < NODES; i++)
+            move(&(struct pairs_move){.rate = 0.7f,
+                                      .mu = mu,
+                                      .parameters = 1,
+                                      .mean_weights = &means[i],
+                                      .mean_progress = &nothing,
+                                      .progress = &nothing,
+                                      .weights = &weights[i],
+                                      .kept = &kept[i]});
+    }
+    double sum = 0, squares = 0;
+    for (int i = 0; i < NODES; i++) {
+        sum += weights[i];
+        squares += (double)weights[i] * weights[i];
+    }
+    return sqrt(fmax(0, squares / NODES - sum / NODES * sum / NODES));
+}
+
+static void pairs_draw_all_nearer_but_not_with_any_momentum(void **state)
+{
+    (void)state;
+    assert_true(spread(noloco_move, 0.5f) < 1e-3);
+    assert_true(spread(gasloc_move, 0.5f) < 1e-3);
+    assert_true(spread(gasloc_move, 0.9f) > 10);
+}
+
+static void gasloc_of_one_node_is_diloco(void **state)
+{
+    (void)state;
+    const char *sets[] = {"scenario.outer_rate=0.7", "scenario.outer_momentum=0.9"};
+    struct played gasloc = play_text(strategy_one, "gasloc", sets, 2);
+    struct played diloco = play_text(strategy_one, "diloco", sets, 2);
+    assert_int_equal(gasloc.outcome.nodes[0].steps, 50);
+    assert_same_weights(&gasloc, &diloco, 1e-4f);
+    play_end(&gasloc);
+    play_end(&diloco);
+}
+
 /* With two nodes a pair is all: without momentum nothing is left to differ. */
-static void two_nodes_of_noloco_are_two_nodes_of_diloco(void **state)
+static void two_nodes_in_a_pair_are_two_nodes_of_diloco(void **state)
 {
     (void)state;
     const char *sets[] = {"scenario.outer_momentum=0", "scenario.outer_rate=0.7",
                           "scenario.seconds=8"};
-    struct played pairs = play_text(two, "noloco", sets, 3);
+    struct played noloco = play_text(two, "noloco", sets, 3);
+    struct played gasloc = play_text(two, "gasloc", sets, 3);
     struct played diloco = play_text(two, "diloco", sets, 3);
-    assert_int_equal(pairs.outcome.nodes[0].steps, 30);
+    assert_int_equal(noloco.outcome.nodes[0].steps, 30);
+    assert_int_equal(gasloc.outcome.nodes[0].steps, 30);
     assert_int_equal(diloco.outcome.nodes[0].steps, 30);
-    assert_same_weights(&pairs, &diloco, 1e-5f);
-    play_end(&pairs);
+    assert_same_weights(&noloco, &diloco, 1e-5f);
+    assert_same_weights(&gasloc, &diloco, 1e-5f);
+    play_end(&noloco);
+    play_end(&gasloc);
     play_end(&diloco);
 }
 
 /* Of three nodes two meet. A round: 10 steps of the slowest, 2 s; then two vectors over 1 Mbit/s
  * and 40 ms, 0.542 s. */
-static void a_pair_sends_its_weights_and_its_progress(void **state)
+static void a_pair_of_noloco_sends_its_weights_and_its_progress(void **state)
 {
     (void)state;
     struct played played = play("noloco", NULL);
@@ -89,6 +166,17 @@ static void a_pair_sends_its_weights_and_its_progress(void **state)
     play_end(&played);
     played = play("noloco", "scenario.seconds=7.63");
     assert_int_equal(played.outcome.nodes[2].steps, 30);
+    play_end(&played);
+}
+
+/* One vector: 0.291 s, and four rounds fit. */
+static void a_pair_of_gasloc_sends_its_weights(void **state)
+{
+    (void)state;
+    struct played played = play("gasloc", NULL);
+    assert_int_equal(played.outcome.nodes[2].steps, 40);
+    assert_int_equal(last_moment(&played)->sent_bytes, 4 * 2 * 4 * PARAMETERS);
+    assert_true(played.outcome.accuracy > 0.25);
     play_end(&played);
 }
 
@@ -109,8 +197,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_has_one_partner_and_in_time_every_other),
         cmocka_unit_test(noloco_goes_on_by_its_momentum_and_towards_the_mean),
-        cmocka_unit_test(two_nodes_of_noloco_are_two_nodes_of_diloco),
-        cmocka_unit_test(a_pair_sends_its_weights_and_its_progress),
+        cmocka_unit_test(gasloc_goes_on_from_the_mean_by_its_own_momentum),
+        cmocka_unit_test(pairs_draw_all_nearer_but_not_with_any_momentum),
+        cmocka_unit_test(gasloc_of_one_node_is_diloco),
+        cmocka_unit_test(two_nodes_in_a_pair_are_two_nodes_of_diloco),
+        cmocka_unit_test(a_pair_of_noloco_sends_its_weights_and_its_progress),
+        cmocka_unit_test(a_pair_of_gasloc_sends_its_weights),
         cmocka_unit_test(the_pairs_are_drawn_by_the_seed),
     };
     secret_start();

@@ -53,6 +53,7 @@ static void single_values_are_read(void **state)
     assert_int_equal(played(SCENARIO_BASE "strategy = single\n")->strategy, STRATEGY_SINGLE);
     assert_int_equal(played(SCENARIO_BASE "strategy = ideal\n")->strategy, STRATEGY_IDEAL);
     assert_int_equal(played(SCENARIO_BASE "strategy = diloco\n")->strategy, STRATEGY_DILOCO);
+    assert_int_equal(played(SCENARIO_BASE "strategy = gasloc\n")->strategy, STRATEGY_GASLOC);
     assert_int_equal(played(SCENARIO_BASE "strategy = noloco\n")->strategy, STRATEGY_NOLOCO);
     scenario = played(SCENARIO_BASE "strategy = streaming_diloco\nfragments = 2\n"
                                     "overlap_steps = 25\nmixing = 1\nwire_precision = float32\n");
