@@ -28,6 +28,9 @@ the time; --untimed: they wait for nothing, and make all steps. Local steps are 
 rounds fill the time, and a budget for which no round fits is left out. The schedule (linear warm-up
 in a tenth, cosine to a tenth) ends with the steps that a strategy makes.
 
+What a thin line costs: of gossip's nodes --thin publish --thin-part of dense exchange, and with
+--thin-gain what they publish counts so many times, instead of as the rule has it.
+
 A line: the budget, local steps, steps made, the part that was really sent (rumors of gossip and all
 its control messages), and the loss of the base, in nats a byte, on the last --valid-bytes of the text.
 The last table has the best rate of each. Means over the seeds, which draw weights, shards and order.
@@ -66,7 +69,7 @@ top_part = {top_part}
 fragments = {fragments}
 overlap_steps = {overlap}
 rank = {rank}
-nodes = {nodes} home, {samples_per_s} samples/s, up {link}, down {link}, region here
+{groups}
 link = here here, rtt {rtt_ms} ms
 [data]
 seed = {seed}
@@ -166,6 +169,19 @@ class Line:
         fits = self.link or sent * self.part <= self.dense
         self.rounds = self.steps = int(span_s / step_s + 1e-9) if fits else 0
 
+    def groups(self, options):
+        """The nodes, of which those of --thin publish less."""
+        link = f"{int(self.link)} B/s" if self.link else "unlimited"
+        each = (f"{options.batch * options.steps_per_s} samples/s, up {link}, down {link}, "
+                "region here")
+        thin = options.thin if self.strategy == "gossip" else 0
+        lines = [f"nodes = {options.nodes - thin} home, {each}"]
+        if thin:
+            budget = self.dense / options.thin_part * options.steps_per_s / (options.nodes - 1)
+            gain = f", set exchange.gain={options.thin_gain}" if options.thin_gain else ""
+            lines.append(f"nodes = {thin} thin, {each}, set exchange.bytes_per_s={int(budget)}{gain}")
+        return "\n".join(lines)
+
     def scenario(self, options, rate, seed, folder):
         others = options.nodes - 1
         learners = 1 if self.strategy == "single" else options.nodes
@@ -176,8 +192,7 @@ class Line:
             strategy=self.strategy, seconds=(options.steps + 0.5) / options.steps_per_s,
             local_steps=self.local_steps, fragments=self.fragments, overlap=self.overlap,
             top_part=1 / self.top if self.top else 1, rank=self.rank or 1,
-            nodes=options.nodes, samples_per_s=options.batch * options.steps_per_s,
-            link=f"{int(self.link)} B/s" if self.link else "unlimited",
+            groups=self.groups(options),
             rtt_ms=options.rtt_ms if self.link else 0, seed=seed, folder=folder, rate=rate,
             context=options.context, layers=" ".join(options.layers.split()), batch=options.batch,
             warmup=period // 10, period=period, published=published)
@@ -279,6 +294,9 @@ def parse():
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--untimed", action="store_true")
+    parser.add_argument("--thin", type=int, default=0)
+    parser.add_argument("--thin-part", type=int, default=5000)
+    parser.add_argument("--thin-gain", type=float)
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--kept")
     options = parser.parse_args()
@@ -286,6 +304,8 @@ def parse():
     for strategy in options.strategies:
         if strategy not in known:
             parser.error(f"--strategies {strategy}: known are {', '.join(known)}")
+    if not 0 <= options.thin < options.nodes:
+        parser.error("--thin: some of the --nodes, but not all")
     if options.nodes < 2:
         parser.error("--nodes: two or more, or there is nobody to tell")
     return options
