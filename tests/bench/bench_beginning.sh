@@ -6,8 +6,9 @@
 # Per node and second, in the mean of all: bytes published, and bytes sent as a part of what the
 # line carries; in the first five seconds after its first publication, in the ten that follow, and
 # in the ten before the end, when all is as it will be. Last what the middle is of the end: 1 where
-# the lines are as full after five seconds as they ever will be. Then the learners' use: the part of
-# their processor time that went into steps, and not into publishing and applying. NODES, HIDDEN
+# the lines are as full after five seconds as they ever will be. Then how many rumors wait for each
+# learner at the end, and the learners' use: the part of their processor time that went into steps,
+# and not into publishing and applying. NODES, HIDDEN
 # (units of the hidden layer, 795 parameters each), RATE_MBIT (none: all on one loopback),
 # SECONDS_MOST in the environment change what is measured; further arguments are set in all nodes.
 # Needs root, or user namespaces.
@@ -130,6 +131,8 @@ map({published: map(.published) | mean, sent: map(.sent) | mean, steps: map(.ste
         "\(.[$k].sent / 1000 | digits(1)) kB/s sent" end,
     "\(.[$k].steps | digits(2)) steps/s"] | @tsv),
 "the next 10 s are \($spans[1].published / $spans[2].published | digits(2)) of the last 10 s"' "$dir"/node?.log
+    jq -rn '[inputs | select(.note == "status") | {of: input_filename, waiting}] | group_by(.of) |
+        "rumors that wait at the end: \(map(last.waiting | tostring) | join(", "))"' "$dir"/node?.log
     jq -rs 'map(select(.note == "final")) | (map(.cpu_steps_s) | add) as $steps |
         (map(.cpu_exchange_s) | add) as $exchange |
         "use of the learners: \(1000 * $steps / ($steps + $exchange) | round / 10) %"' "$dir"/node?.log

@@ -261,8 +261,8 @@ static void what_is_left_counts_in_the_weights_as_it_will_in_the_base(void **sta
     assert_true(stats_of(1).held == 0);
 }
 
-/* The gain of one of four that may publish so much a second. */
-static double gain_with(uint64_t bytes_per_s, double held)
+/* What one of four counts that may publish so much a second. */
+static struct node_stats stats_with(uint64_t bytes_per_s, double held)
 {
     struct node_options options = free_options();
     options.bytes_per_s = bytes_per_s;
@@ -271,17 +271,19 @@ static double gain_with(uint64_t bytes_per_s, double held)
     begin_world(1);
     start_swarm(4, &options);
     run(200 * SECOND_NS);
-    return stats_of(0).gain;
+    return stats_of(0);
 }
 
 /* 600 parameters and 50 steps a second: at 200 bytes a second a turn takes over a thousand steps. */
 static void what_is_held_back_for_long_counts_for_more(void **state)
 {
     (void)state;
-    const double gain = gain_with(100000, -1), thin = gain_with(200, -1), plain = gain_with(200, 0);
-    assert_true(thin > 1.5 * plain);
-    assert_true(thin > 1.5 * gain);
-    assert_true(thin * stats_of(0).share <= 1.01);
+    const struct node_stats rich = stats_with(100000, -1), plain = stats_with(200, 0);
+    const struct node_stats thin = stats_with(200, -1);
+    assert_true(thin.gain > 1.5 * plain.gain);
+    assert_true(thin.gain > 1.5 * rich.gain);
+    assert_true(thin.gain * thin.share <= 1.01);
+    assert_true(plain.beta > 0 && fabs(thin.gain * thin.beta - plain.gain * plain.beta) < 1e-6);
 }
 
 static void one_that_is_alone_holds_nothing_back(void **state)

@@ -6,6 +6,7 @@
 
 #include "base/amount.h"
 #include "commands/doctor/doctor.h"
+#include "daemon/learner_thread.h"
 
 #define PARTS_MAX  16
 #define TEXT_BYTES 512
@@ -54,7 +55,9 @@ static void add_host(struct parts *parts, const struct doctor *doctor)
     add(parts, "parts of a checkpoint", (double)saver_queue_bytes(&saver));
     add(parts, "base to be saved", (double)saver_base_bytes(&saver));
     add(parts, "published", setup_density_max(&doctor->config, doctor->parameters) * 5.0);
-    add(parts, "updates to be applied", 10.0 * options.apply_window); /* learner_thread.c */
+    add(parts, "orders to the learner, at most",
+        (double)learner_thread_arena_bytes(&(struct learner_thread_options){
+            .apply_window = options.apply_window}));
     add(parts, "node, at most", (double)node_arena_bytes(&options));
 }
 

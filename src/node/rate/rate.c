@@ -86,8 +86,8 @@ void rate_stats(const struct node *node, struct node_stats *stats)
     stats->samples_per_second = schedule->samples_per_s;
     stats->share = schedule->share;
     stats->interval_s = schedule->outer_step.interval_s;
-    stats->gain = schedule->outer_step.gain * schedule->rareness;
-    stats->beta = schedule->outer_step.beta / schedule->rareness;
+    stats->gain = publish_gain(schedule);
+    stats->beta = publish_beta(schedule);
     stats->held = schedule->held;
     stats->budget = budget->bytes_per_s;
     stats->uplink = budget->uplink;
