@@ -59,10 +59,10 @@ static double beta(const struct outer_step_measured *measured, double gain)
     return (MOMENTUM - MOMENTUM_TAKEN * measured->momentum) / gain;
 }
 
-double outer_step_rareness(double turn_steps, double counts)
+double outer_step_rareness(double density, double counts)
 {
-    CHECK(turn_steps > 0 && counts > 0);
-    return fmax(fmin(sqrt(turn_steps / OUTER_STEP_TURN), 1 / counts), 1);
+    CHECK(density > 0 && density <= 1 && counts > 0);
+    return fmax(fmin(sqrt(OUTER_STEP_DENSITY / density), 1 / counts), 1);
 }
 
 struct outer_step outer_step_of(const struct outer_step_measured *measured)

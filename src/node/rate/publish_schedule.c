@@ -175,11 +175,10 @@ static double held(const struct node *node, double counts)
 static double rareness(const struct node *node, double counts)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
-    if (schedule->held == 0 || schedule->entries_per_step == 0 || node->options.gain > 0 ||
+    if (schedule->held == 0 || schedule->density == 0 || node->options.gain > 0 ||
         schedule->publications < OUTER_STEP_BEGINNING)
         return 1;
-    return outer_step_rareness((double)node->options.parameters / schedule->entries_per_step,
-                               counts);
+    return outer_step_rareness(schedule->density, counts);
 }
 
 void publish_schedule_begin(struct node *node, const struct publish_facts *facts,
@@ -210,16 +209,13 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
     publishing_move(node, PUBLISHING_OUT);
     schedule->span_ns = node->now_ns - schedule->published_ns;
     schedule->published_ns = node->now_ns;
-    schedule->span_steps = schedule->steps_since;
     schedule->steps_since = 0;
 }
 
-static void measure_entries(struct publish_schedule *schedule, uint32_t entries)
+static void measure_density(struct node *node, uint32_t entries)
 {
-    double *smooth = &schedule->entries_per_step;
-    if (schedule->span_steps == 0)
-        return;
-    const double now = (double)entries / schedule->span_steps;
+    double *smooth = &node->rate->schedule.density;
+    const double now = (double)entries / node->options.parameters;
     *smooth = *smooth > 0 ? 0.8 * *smooth + 0.2 * now : now;
 }
 
@@ -227,7 +223,7 @@ bool publish_schedule_end(struct node *node, uint64_t bytes, uint32_t entries)
 {
     struct publish_schedule *schedule = &node->rate->schedule;
     budget_on_published(node, bytes);
-    measure_entries(schedule, entries);
+    measure_density(node, entries);
     schedule->last_bytes = bytes;
     publishing_move(node, PUBLISHING_IDLE);
     schedule->publications++;

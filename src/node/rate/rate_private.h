@@ -68,8 +68,7 @@ struct publish_schedule {
     uint64_t steps;               /* local steps, in all */
     uint64_t samples;             /* samples learned here, in all */
     uint32_t steps_since;         /* steps since the last publication */
-    uint32_t span_steps;          /* and between that and the one before */
-    double entries_per_step;      /* published, lately; 0: not known */
+    double density;               /* entries of a publication, of all, lately; 0: not known */
     uint64_t stepped_ns;          /* when the last step ended; 0: none has */
     double step_s;                /* seconds of a step, lately; 0: not known */
     uint64_t measured_ns;         /* when the throughput was last measured */

@@ -197,11 +197,11 @@ static void where_not_all_talk_to_all_news_takes_more_hops(void **state)
 static void what_is_published_rarely_counts_for_more_but_no_more_than_in_full(void **state)
 {
     (void)state;
-    assert_near(outer_step_rareness(10, 0.25), 1);
-    assert_near(outer_step_rareness(OUTER_STEP_TURN, 0.25), 1);
-    assert_near(outer_step_rareness(4 * OUTER_STEP_TURN, 0.25), 2);
-    assert_near(outer_step_rareness(100 * OUTER_STEP_TURN, 0.25), 4);
-    assert_near(outer_step_rareness(100 * OUTER_STEP_TURN, 1), 1);
+    assert_near(outer_step_rareness(1, 0.25), 1);
+    assert_near(outer_step_rareness(OUTER_STEP_DENSITY, 0.25), 1);
+    assert_near(outer_step_rareness(OUTER_STEP_DENSITY / 4, 0.25), 2);
+    assert_near(outer_step_rareness(OUTER_STEP_DENSITY / 100, 0.25), 4);
+    assert_near(outer_step_rareness(OUTER_STEP_DENSITY / 100, 1), 1);
 }
 
 int main(void)
