@@ -194,7 +194,7 @@ static const struct config_key keys[] = {
      .max = CONFIG_INCARNATIONS_MAX, .unit = "incarnations",
      .help = "Of all nodes, from start to end: what each published stays in the sum."},
     {"limits", "half_open", CONFIG_U32, AT(limits.half_open), .initial = "64", .min = 1,
-     .max = 1024, .unit = "connections", .help = "Callers that have not yet proved the swarm key."},
+     .max = 1024, .unit = "connections", .help = "Callers yet to prove the swarm key; at most half of peers."},
     {"limits", "half_open_per_net", CONFIG_U32, AT(limits.half_open_per_net), .initial = "8",
      .min = 1, .max = 1024, .unit = "connections",
      .help = "The same, from one neighbourhood of addresses (IPv4 /24, IPv6 /48)."},

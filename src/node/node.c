@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "node/broadcast/broadcast.h"
+#include "node/connection/door.h"
 #include "node/discovery/discovery.h"
 #include "node/dispatch.h"
 #include "node/inspect.h"
@@ -93,7 +94,7 @@ static void note_full(struct node *node, const struct address *from)
 uint64_t node_on_accept(struct node *node, uint64_t now_ns, const struct address *from)
 {
     begin_event(node, now_ns);
-    if (leaving_stage(node) == STAGE_LEFT || !connection_may_knock(node, from))
+    if (leaving_stage(node) == STAGE_LEFT || !door_opens(node, from))
         return 0;
     const uint64_t conn = connection_accept(node, from);
     if (conn)

@@ -1,5 +1,5 @@
-/* A node and somebody who means harm: a stranger without the key, or a member (puppet.h) that has
- * it and breaks the rules. Only that conversation ends, and no base moves. */
+/* A node and a member that means harm (puppet.h): it has the swarm key and breaks the rules. Only that
+ * conversation ends, and no base moves. Strangers without the key: test_door.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -368,103 +368,6 @@ static void greedy_wants_are_bounded_by_the_queue(void **state)
     assert_one_version();
 }
 
-/* Strangers. */
-
-/* Somebody without the key, in a network of its own, who calls the first node and says what it
- * likes. */
-struct stranger {
-    uint32_t party;
-    uint32_t calls;
-    uint32_t let_in;
-    const uint8_t *says;
-    size_t says_bytes;
-    size_t rumor_bytes_received;
-};
-
-static void stranger_on_connected(void *self, uint64_t conn)
-{
-    struct stranger *stranger = self;
-    stranger->let_in++;
-    if (stranger->says_bytes > 0)
-        wire_send(&world.wire, stranger->party, conn, stranger->says, stranger->says_bytes);
-}
-
-static void stranger_on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t count)
-{
-    struct stranger *stranger = self;
-    (void)conn;
-    (void)bytes;
-    stranger->rumor_bytes_received += count;
-}
-
-static void stranger_on_end(void *self, uint64_t conn)
-{
-    (void)self;
-    (void)conn;
-}
-
-static void stranger_enter(struct stranger *stranger)
-{
-    const struct outsider outsider = {.self = stranger,
-                                      .on_connected = stranger_on_connected,
-                                      .on_bytes = stranger_on_bytes,
-                                      .on_sent = stranger_on_end,
-                                      .on_closed = stranger_on_end};
-    *stranger = (struct stranger){.party = world_enter(&world, &outsider)};
-    assert_int_not_equal(stranger->party, WIRE_NOBODY);
-}
-
-static void stranger_knocks(struct stranger *stranger)
-{
-    const uint64_t call = ++stranger->calls;
-    wire_dial(&world.wire, stranger->party, call << 32 | call % WIRE_SLOTS, 0);
-    run(MILLI_NS);
-}
-
-static void half_open_conversations_are_few_and_end_in_time(void **state)
-{
-    (void)state;
-    struct stranger strangers[7];
-    uint32_t let_in = 0;
-    puppet_hello(&puppet);
-    for (int i = 0; i < 7; i++)
-        stranger_enter(&strangers[i]);
-    for (int i = 0; i < 6; i++)
-        stranger_knocks(&strangers[0]);
-    assert_int_equal(strangers[0].let_in, world.nodes[0].options.limits.half_open_per_net_max);
-    for (int i = 1; i < 7; i++)
-        stranger_knocks(&strangers[i]);
-    for (int i = 0; i < 7; i++)
-        let_in += strangers[i].let_in;
-    assert_int_equal(let_in, world.nodes[0].options.limits.half_open_max);
-    run(6 * SECOND_NS); /* handshake_ns is 5 s */
-    assert_int_equal(world.nodes[0].notes[NOTE_REFUSED], 8);
-    stranger_knocks(&strangers[0]);
-    assert_int_equal(strangers[0].let_in, world.nodes[0].options.limits.half_open_per_net_max + 1);
-}
-
-static void notes_that_strangers_cause_are_few(void **state)
-{
-    (void)state;
-    static const uint8_t garbage[] = "\0\20GET / HTTP/1.1\r\n\r\n";
-    const uint32_t before = world.nodes[0].notes[NOTE_REFUSED];
-    struct stranger stranger;
-    stranger_enter(&stranger);
-    stranger.says = garbage;
-    stranger.says_bytes = sizeof garbage - 1;
-    for (int i = 0; i < 1000; i++)
-        stranger_knocks(&stranger);
-    run(SECOND_NS);
-    assert_int_equal(stranger.let_in, 1000);
-    assert_in_range(world.nodes[0].notes[NOTE_REFUSED] - before, 10, 25);
-    assert_int_equal(stranger.rumor_bytes_received, 0); /* and not a byte in answer */
-    stranger.says_bytes = 0;
-    stranger_knocks(&stranger);
-    run(8 * SECOND_NS);
-    assert_true(world.nodes[0].notes[NOTE_SUPPRESSED] > 0);
-    assert_int_equal(stats_of(0).neighbours, 1);
-}
-
 #define VILLAIN(name) cmocka_unit_test_setup_teardown(name, villain_begins, villain_ends)
 
 int main(void)
@@ -492,8 +395,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_prune_ends_what_a_want_began, curious_villain_begins,
                                         villain_ends),
         VILLAIN(greedy_wants_are_bounded_by_the_queue),
-        VILLAIN(half_open_conversations_are_few_and_end_in_time),
-        VILLAIN(notes_that_strangers_cause_are_few),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

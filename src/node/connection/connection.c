@@ -128,22 +128,6 @@ const struct peer *connection_random(struct node *node)
 
 /* Beginning. */
 
-bool connection_may_knock(const struct node *node, const struct address *from)
-{
-    const uint64_t network = address_network(from);
-    uint32_t half_open = 0, same_network = 0;
-    for (uint32_t i = 0; i < node->options.limits.peers_max; i++) {
-        const struct peer *peer = &node->connections->peers[i];
-        if (peer->state != PEER_GREETED && peer->state != PEER_PROVED)
-            continue;
-        half_open++;
-        same_network += address_network(&peer->address) == network;
-    }
-    return half_open < node->options.limits.half_open_max &&
-           half_open <= node->options.limits.peers_max / 2 &&
-           same_network < node->options.limits.half_open_per_net_max;
-}
-
 bool connection_has_room(const struct node *node)
 {
     for (uint32_t i = 0; i < node->options.limits.peers_max; i++)
@@ -344,13 +328,20 @@ static bool is_ping_due(const struct node *node, const struct peer *peer)
            (now_ns - peer->heard_ns > ping_ns || now_ns - peer->pinged_ns > RTT_NS);
 }
 
+/* For how long it may take until it has introduced itself, or, at the door, shown the swarm key. */
+static uint64_t handshake_ns(const struct node *node, const struct peer *peer)
+{
+    const uint64_t most_ns = node->options.limits.handshake_ns;
+    return peer->state == PEER_GREETED && GREETING_NS < most_ns ? GREETING_NS : most_ns;
+}
+
 bool connection_check(struct node *node, const struct peer *peer, uint64_t patience_ns)
 {
     const uint64_t now_ns = node->now_ns;
     CHECK(peer->state != PEER_FREE && patience_ns > 0);
     if (peer->state == PEER_CLOSING || peer_waiting_bytes(peer, true) > 0) /* perhaps long enough */
         connection_set_ready(node, connection_slot(node, peer), true);
-    if (peer->state < PEER_OPEN && now_ns - peer->born_ns > node->options.limits.handshake_ns)
+    if (peer->state < PEER_OPEN && now_ns - peer->born_ns > handshake_ns(node, peer))
         connection_hang_up(node, peer, BYE_SILENT, "it did not finish the handshake in time");
     if (peer->state != PEER_OPEN)
         return true;

@@ -12,6 +12,8 @@
 #include "node/connection/slots.h"
 #include "node/core.h"
 
+#define GREETING_NS (2 * SECOND_NS) /* for a caller to show the swarm key */
+
 struct connections *connections_new(struct arena *arena, struct node *node);
 size_t connections_arena_bytes(const struct node_options *options);
 void connections_free(struct node *node); /* ends all, wipes their keys */
@@ -36,8 +38,6 @@ const struct peer *connection_random(struct node *node); /* a neighbour; NULL: t
 
 /* Somebody connected from this address: a new conversation; 0: all slots are taken. */
 uint64_t connection_accept(struct node *node, const struct address *from);
-/* May a stranger from this address begin a conversation? Bounds those that proved nothing yet. */
-bool connection_may_knock(const struct node *node, const struct address *from);
 bool connection_has_room(const struct node *node); /* is some slot free? */
 /* A new conversation that is about to be dialled; NULL: all slots are taken. */
 const struct peer *connection_dial(struct node *node, const struct address *address);

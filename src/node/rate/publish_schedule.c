@@ -215,7 +215,7 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
 static void measure_density(struct node *node, uint32_t entries)
 {
     double *smooth = &node->rate->schedule.density;
-    const double now = (double)entries / node->options.parameters;
+    const double now = (double)entries / (double)node->options.parameters;
     *smooth = *smooth > 0 ? 0.8 * *smooth + 0.2 * now : now;
 }
 
