@@ -87,6 +87,15 @@ bool address_is_number(const struct address *address)
     return inet_pton(AF_INET6, host, bytes) == 1;
 }
 
+bool address_is_one_machine(const struct address *address)
+{
+    uint8_t bytes[16];
+    if (inet_pton(AF_INET, address->host, bytes) == 1)
+        return bytes[0] != 0 && bytes[0] < 224; /* 224/4 is multicast, 255.255.255.255 broadcast */
+    return inet_pton(AF_INET6, address->host, bytes) != 1 ||
+           (bytes[0] != 0xff && memcmp(bytes, &in6addr_any, sizeof bytes) != 0);
+}
+
 bool address_is_loopback(const struct address *address)
 {
     uint8_t bytes[16];

@@ -33,6 +33,9 @@ uint64_t address_network(const struct address *address);
 /* IPv4 or IPv6, not a name. */
 bool address_is_number(const struct address *address);
 
+/* Neither multicast nor broadcast, nor 0.0.0.0/8 or ::; a name may be. */
+bool address_is_one_machine(const struct address *address);
+
 /* 127.0.0.0/8 or ::1. */
 bool address_is_loopback(const struct address *address);
 

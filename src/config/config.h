@@ -120,6 +120,7 @@ struct config_limits {
     uint32_t incarnations;      /* of all nodes, ever */
     uint32_t half_open;         /* callers that have not proved the swarm key */
     uint32_t half_open_per_net; /* the same from one network */
+    bool low_ports;             /* members are dialled at ports below 1024, too */
     double handshake_s;         /* for the proof */
     double silence_s;           /* until a neighbour counts as lost */
     uint64_t send_queue_bytes;  /* for each connection */

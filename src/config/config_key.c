@@ -198,6 +198,8 @@ static const struct config_key keys[] = {
     {"limits", "half_open_per_net", CONFIG_U32, AT(limits.half_open_per_net), .initial = "8",
      .min = 1, .max = 1024, .unit = "connections",
      .help = "The same, from one neighbourhood of addresses (IPv4 /24, IPv6 /48)."},
+    {"limits", "low_ports", CONFIG_BOOL, AT(limits.low_ports), .initial = "no",
+     .help = "Dial ports below 1024, too, where members say so (node.peers: always)."},
     {"limits", "handshake_s", CONFIG_REAL, AT(limits.handshake_s), .initial = "5", .min = 0.1,
      .max = 60, .unit = "s", .help = "Time for a caller to prove the swarm key."},
     {"limits", "silence_s", CONFIG_REAL, AT(limits.silence_s), .initial = "3", .min = 1, .max = 600,

@@ -416,6 +416,7 @@ struct node_options setup_plain_options(const struct config *config, size_t para
         .limits.incarnations_max = config->limits.incarnations,
         .limits.half_open_max = config->limits.half_open,
         .limits.half_open_per_net_max = config->limits.half_open_per_net,
+        .limits.low_ports = config->limits.low_ports,
         .limits.handshake_ns = ns_of(config->limits.handshake_s),
         .limits.silence_ns = ns_of(config->limits.silence_s),
         .grace_ns = ns_of(config->node.grace_s),

@@ -45,6 +45,7 @@ struct node_limits {
                                        so few that others are left out */
     uint32_t half_open_max;         /* callers that have not proved the swarm key */
     uint32_t half_open_per_net_max; /* the same, from one network (address_network) */
+    bool low_ports;                 /* members are called at ports below 1024, too */
     uint64_t handshake_ns;          /* time to prove it */
     uint64_t silence_ns;            /* a neighbour silent for so long is gone */
     size_t send_queue_bytes;        /* waiting for one neighbour */

@@ -9,6 +9,12 @@
  * neighbours enough: so now and then a node calls one that it has lost or never met, however many
  * neighbours it has. And so that nobody's neighbours stay those of the first hour, it leaves one
  * that it has called, from time to time, and calls another.
+ *
+ * What members say of their addresses may be untrue, and a swarm must not become a weapon against
+ * somebody else's machine. So places where no member has answered yet are called only as fast as
+ * they prove true: IN_VAIN_MAX calls may be open or have failed, of which one is forgiven each
+ * second; and never at a port below 1024, unless the configuration allows it (limits.low_ports), nor
+ * at an address that is not one machine's. Held by tests/world/test_dialer.c.
  */
 #include <math.h>
 #include <string.h>
@@ -23,6 +29,9 @@
 #define SHUFFLE_NS     (60 * SECOND_NS) /* ± 25 %, between two that are left for others */
 #define LATE_FAILURES  20               /* the backoff no longer grows */
 #define LOOK_NS        (SECOND_NS / 4)  /* nobody was to be called: look again, at the latest */
+#define IN_VAIN_MAX    32               /* calls to where nobody has answered yet, */
+#define FORGIVEN_NS    SECOND_NS        /* and one more after each of these */
+#define LOW_PORTS      1024             /* below it a port belongs to the system's services */
 
 /* Somewhere between 0.75 and 1.25 times so long. */
 static uint64_t about_ns(struct node *node, uint64_t span_ns)
@@ -71,9 +80,18 @@ static void set(struct node *node, struct candidate *candidate, const struct add
     node->discovery->dialer.dial_ns = node->now_ns;
 }
 
-void dialer_add(struct node *node, const struct address *address, const uint8_t *id, bool is_seed)
+/* What a user gives is called as it is; what a member says of itself may be aimed at others. */
+static bool may_be_called(const struct node *node, const struct address *address, bool is_seed)
 {
     if (!address->host[0] || address->port == 0)
+        return false;
+    return is_seed || (address_is_one_machine(address) &&
+                       (address->port >= LOW_PORTS || node->options.limits.low_ports));
+}
+
+void dialer_add(struct node *node, const struct address *address, const uint8_t *id, bool is_seed)
+{
+    if (!may_be_called(node, address, is_seed))
         return;
     struct candidate *candidate = find(node, address);
     if (!candidate && node->discovery->dialer.count < node->discovery->dialer.max)
@@ -90,7 +108,8 @@ void dialer_moved(struct node *node, const struct address *from, const struct ad
 {
     struct candidate *candidate = from->host[0] ? find(node, from) : NULL;
     const bool is_its = candidate && candidate->has_id && memcmp(candidate->id, id, ID_BYTES) == 0;
-    if (is_its && !candidate->is_seed && !candidate->conn && to->host[0] && !find(node, to))
+    if (is_its && !candidate->is_seed && !candidate->conn && may_be_called(node, to, false) &&
+        !find(node, to))
         set(node, candidate, to, id, false);
     else
         dialer_add(node, to, id, false);
@@ -157,16 +176,35 @@ static bool is_talked_to(const struct node *node, const uint8_t id[static ID_BYT
     return false;
 }
 
+static bool is_unproven(const struct candidate *candidate)
+{
+    return !candidate->is_seed && !candidate->is_proven;
+}
+
+/* May one more be called where nobody has answered yet? */
+static bool may_try(struct node *node)
+{
+    struct dialer *dialer = &node->discovery->dialer;
+    CHECK(dialer->forgave_ns <= node->now_ns && dialer->in_vain >= 0);
+    const double forgiven = (double)(node->now_ns - dialer->forgave_ns) / (double)FORGIVEN_NS;
+    dialer->in_vain = fmax(dialer->in_vain - forgiven, 0);
+    dialer->forgave_ns = node->now_ns;
+    return dialer->in_vain + 1 <= IN_VAIN_MAX;
+}
+
 /* The lost are called in their own time, or when there are few to call at all. */
 static struct candidate *due(struct node *node, bool lost)
 {
     if (node->discovery->dialer.count == 0)
         return NULL;
     const uint32_t start = rng_below(&node->rng, node->discovery->dialer.count);
+    const bool may_try_unproven = may_try(node);
     for (uint32_t i = 0; i < node->discovery->dialer.count; i++) {
         struct candidate *candidate =
             &node->discovery->dialer.candidates[(start + i) % node->discovery->dialer.count];
         if (candidate->is_self || candidate->conn || node->now_ns < candidate->next_ns)
+            continue;
+        if (is_unproven(candidate) && !may_try_unproven)
             continue;
         if (is_gone(node, candidate) || (candidate->has_id && is_talked_to(node, candidate->id)))
             continue;
@@ -201,6 +239,7 @@ bool dialer_next(struct node *node, struct action *action)
     CHECK(peer && peer->state == PEER_DIALLING);
     rate_on_start(node, peer);
     candidate->conn = peer->conn;
+    node->discovery->dialer.in_vain += is_unproven(candidate);
     *action = (struct action){
         .kind = ACTION_DIAL, .conn = candidate->conn, .address = candidate->address};
     return true;
@@ -230,8 +269,10 @@ void dialer_on_met(struct node *node, const struct peer *peer)
     struct candidate *candidate = called(node, peer);
     if (!candidate)
         return;
+    if (is_unproven(candidate)) /* it was not in vain */
+        node->discovery->dialer.in_vain = fmax(node->discovery->dialer.in_vain - 1, 0);
     memcpy(candidate->id, peer->id, ID_BYTES);
-    candidate->has_id = true;
+    candidate->has_id = candidate->is_proven = true;
 }
 
 void dialer_on_open(struct node *node, const struct peer *peer)

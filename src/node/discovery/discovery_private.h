@@ -31,6 +31,7 @@ struct candidate {
     bool has_id;            /* that is known */
     bool is_seed;           /* the user gave it */
     bool is_self;           /* this node answered there */
+    bool is_proven;         /* some member has answered there */
     uint32_t failures;      /* calls in turn that came to nothing */
     uint64_t next_ns;       /* it is not called before */
     uint64_t conn;          /* the conversation under way or open; 0: none */
@@ -42,6 +43,8 @@ struct dialer {
     uint32_t *hashes;             /* [max] of their addresses, to be looked through quickly */
     uint32_t count;               /* how many there are */
     uint32_t max;                 /* room for so many */
+    double in_vain;               /* calls where nobody proved to be a member, lately */
+    uint64_t forgave_ns;          /* up to when these were forgiven */
     uint64_t dial_ns;             /* nobody is to be called before */
     uint64_t reach_ns;            /* nor, with neighbours enough, a node that is lost, before */
     uint64_t shuffle_ns;          /* when a neighbour is left for another; 0: not thought of yet */

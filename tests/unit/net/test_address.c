@@ -162,6 +162,23 @@ static void loopback_is_known_in_every_spelling(void **state)
     }
 }
 
+static void what_is_not_one_machine_is_known(void **state)
+{
+    (void)state;
+    static const char *const ONE[] = {"192.0.2.7:1", "127.0.0.1:1", "223.255.255.255:1",
+                                      "[2001:db8::7]:1", "[::1]:1", "example.org:1"};
+    static const char *const MANY[] = {"224.0.0.1:1", "239.255.255.250:1", "255.255.255.255:1",
+                                       "0.0.0.0:1", "[::]:1", "[ff02::1]:1"};
+    for (size_t i = 0; i < sizeof ONE / sizeof *ONE; i++) {
+        const struct address address = address_of(ONE[i]);
+        assert_true(address_is_one_machine(&address));
+    }
+    for (size_t i = 0; i < sizeof MANY / sizeof *MANY; i++) {
+        const struct address address = address_of(MANY[i]);
+        assert_false(address_is_one_machine(&address));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +190,7 @@ int main(void)
         cmocka_unit_test(addresses_are_equal_by_host_and_port),
         cmocka_unit_test(neighbours_share_a_network_and_strangers_do_not),
         cmocka_unit_test(loopback_is_known_in_every_spelling),
+        cmocka_unit_test(what_is_not_one_machine_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

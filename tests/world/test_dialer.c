@@ -1,0 +1,142 @@
+/* Whom a node calls when a member lies about addresses. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/sim/puppet.h"
+
+#define INVENTED 60 /* members that do not exist */
+#define AT_ONCE  30 /* records in a message */
+
+static struct puppet puppet;
+
+static int liar_meets(const struct node_options *options)
+{
+    begin_world(1);
+    start_swarm(2, options);
+    run(3 * SECOND_NS);
+    puppet_init(&puppet, 0, 77);
+    puppet_meet(&puppet);
+    puppet_hello(&puppet);
+    return 0;
+}
+
+static int liar_begins(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.limits.members_max = 2 * INVENTED;
+    return liar_meets(&options);
+}
+
+static int liar_begins_where_low_ports_are_dialled(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.limits.low_ports = true;
+    return liar_meets(&options);
+}
+
+static int liar_ends(void **state)
+{
+    (void)state;
+    puppet_free(&puppet);
+    world_free(&world);
+    return 0;
+}
+
+/* The record of a member that does not exist, well signed, with this address. */
+static void invent(uint32_t i, const char *host, uint16_t port, uint8_t out[static RECORD_BYTES])
+{
+    const uint8_t seed[SEED_BYTES] = {(uint8_t)i, (uint8_t)(i >> 8), 0x55};
+    struct identity identity;
+    identity_from_seed(&identity, seed);
+    struct record record = {
+        .incarnation = 1, .stamp = 1, .renew_ms = RENEW_MS_MAX, .trains = true};
+    memcpy(record.id, identity.id, ID_BYTES);
+    record.address.port = port;
+    (void)snprintf(record.address.host, sizeof record.address.host, "%s", host);
+    record_create(&record, &identity, puppet.context, out);
+}
+
+static void say_invented(const char *host, uint16_t port, uint32_t count)
+{
+    uint8_t records[AT_ONCE * RECORD_BYTES];
+    for (uint32_t i = 0; i < count; i += AT_ONCE) {
+        const uint32_t some = count - i < AT_ONCE ? count - i : AT_ONCE;
+        for (uint32_t k = 0; k < some; k++)
+            invent(1 + i + k, host, (uint16_t)(port ? port : 20000 + i + k),
+                   records + k * RECORD_BYTES);
+        puppet_say_bulk(&puppet, MEMBER_UPDATE, records, some * RECORD_BYTES);
+    }
+}
+
+/* Sixty ports of somebody's machine: each would be called a dozen times in a minute. */
+static void somebody_else_is_not_flooded(void **state)
+{
+    (void)state;
+    const uint32_t before = world.nodes[0].dials;
+    say_invented("192.0.2.7", 0, INVENTED);
+    run(60 * SECOND_NS);
+    assert_int_equal(stats_of(0).members_live, 2 + INVENTED); /* the liar has fallen silent */
+    assert_in_range(world.nodes[0].dials - before, INVENTED, 32 + 60 + 1);
+}
+
+/* The budget that lies have used up is not needed for those who have answered. */
+static void who_has_answered_is_called_all_the_same(void **state)
+{
+    (void)state;
+    say_invented("192.0.2.7", 0, INVENTED);
+    run(30 * SECOND_NS);
+    world_kill(&world, 1, false);
+    run(10 * SECOND_NS);
+    assert_int_equal(stats_of(0).neighbours, 0);
+    world_start(&world, 1);
+    run(40 * SECOND_NS);
+    assert_int_equal(stats_of(0).neighbours, 1);
+}
+
+static void a_port_of_the_system_is_not_called(void **state)
+{
+    (void)state;
+    const uint32_t before = world.nodes[0].dials;
+    say_invented("192.0.2.7", 22, 1);
+    run(5 * SECOND_NS);
+    assert_int_equal(world.nodes[0].dials, before);
+}
+
+static void a_port_of_the_system_is_called_where_that_is_allowed(void **state)
+{
+    (void)state;
+    const uint32_t before = world.nodes[0].dials;
+    say_invented("192.0.2.7", 443, 1);
+    run(5 * SECOND_NS);
+    assert_in_range(world.nodes[0].dials - before, 1, 10);
+}
+
+static void an_address_of_many_machines_is_not_called(void **state)
+{
+    (void)state;
+    const uint32_t before = world.nodes[0].dials;
+    say_invented("239.255.255.250", 1900, 1);
+    run(5 * SECOND_NS);
+    assert_int_equal(world.nodes[0].dials, before);
+}
+
+#define LIAR(name) cmocka_unit_test_setup_teardown(name, liar_begins, liar_ends)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LIAR(somebody_else_is_not_flooded),
+        LIAR(who_has_answered_is_called_all_the_same),
+        LIAR(a_port_of_the_system_is_not_called),
+        cmocka_unit_test_setup_teardown(a_port_of_the_system_is_called_where_that_is_allowed,
+                                        liar_begins_where_low_ports_are_dialled, liar_ends),
+        LIAR(an_address_of_many_machines_is_not_called),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
