@@ -13,6 +13,7 @@
 #include "node/leave.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
+#include "node/membership/shares.h"
 #include "node/rate/rate.h"
 #include "node/timers.h"
 #include "node/transfer/transfer.h"
@@ -278,7 +279,7 @@ static bool next_publish(struct node *node, struct action *action)
     if (publishing_state(node) != PUBLISHING_WANTED || rumor_log_is_crowded(broadcast_log(node)))
         return false;
     const struct publish_facts facts = {
-        .share = members_own_share(membership_members(node), node->options.weigh_throughput,
+        .share = shares_own(membership_members(node), node->options.weigh_throughput,
                                    node->now_ns),
         .swarm_samples = broadcast_swarm_samples(node),
         .is_first = broadcast_own(node)->next == 0,

@@ -28,6 +28,7 @@ static const char *const NAMES[NOTE_KINDS] = {
     [NOTE_EVALUATED] = "evaluated",
     [NOTE_BATCH] = "batch",
     [NOTE_DIVERGED] = "diverged",
+    [NOTE_DOUBT] = "doubt",
     [NOTE_SUPPRESSED] = "suppressed",
 };
 

@@ -36,6 +36,7 @@ enum note_kind {
     NOTE_EVALUATED,
     NOTE_BATCH,
     NOTE_DIVERGED,
+    NOTE_DOUBT,
     NOTE_SUPPRESSED,
     NOTE_KINDS
 };

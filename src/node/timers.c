@@ -55,6 +55,7 @@ static void gossip(struct node *node)
     budget_review(node, broadcast_eager(node), broadcast_together(node));
     publish_schedule_renew(node);
     member_gossip_review(node);
+    membership_doubt(node);
     member_gossip_renew(node);
     member_gossip_flush(node);
     join_ask_to_confirm(node);

@@ -81,7 +81,7 @@ static void take(struct node *node, const struct peer *from, struct origin *orig
     }
     decoded_keep(&broadcast->apply.decoded, broadcast->log.newest);
     know(node, origin, head, update);
-    membership_on_rumor(node, origin->id, origin->incarnation);
+    membership_on_rumor(node, origin->id, origin->incarnation, update);
     broadcast_on_first(node, from, place);
     broadcast->counts.received++;
     broadcast->counts.received_bytes += bytes;
@@ -160,6 +160,7 @@ static uint32_t publish_part(struct node *node, const struct update *update, uin
                                 .index = update->index + from,
                                 .level = update->level + from};
     know(node, own, &head, &part);
+    membership_on_rumor(node, own->id, own->incarnation, &part);
     own->applied = own->next;
     own->applied_samples = own->samples;
     broadcast->counts.published++;

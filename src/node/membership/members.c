@@ -1,6 +1,5 @@
 #include "node/membership/members.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -9,6 +8,9 @@
 
 #define PROMISES_KEPT 4 /* one of so many records comes through, or its sender is dead */
 #define MS_NS         1000000ull
+/* Records are renewed the more rarely, the more members there are; nobody needs more time. */
+#define RENEW_LEAST_NS      15000000000ull
+#define RENEW_PER_MEMBER_NS 1000000000ull
 
 void members_init(struct members *members, struct arena *arena, uint32_t max, uint64_t silence_ns)
 {
@@ -22,6 +24,7 @@ void members_init(struct members *members, struct arena *arena, uint32_t max, ui
         .slots = arena_take(arena, slots, sizeof *members->slots),
         .slots_mask = slots - 1,
         .silence_ns = silence_ns,
+        .scratch = arena_take(arena, max, sizeof *members->scratch),
     };
 }
 
@@ -103,6 +106,8 @@ enum error members_learn(struct members *members, const uint8_t bytes[static REC
         return TOO_BIG;
     if (record.incarnation != member->record.incarnation)
         member->given_up_ns = 0; /* it did die */
+    if (record.trains && !member->record.trains)
+        member->since_ns = now_ns;
     member->record = record;
     if (is_new)
         fill_slots(members);
@@ -142,7 +147,9 @@ void members_on_rumor(struct members *members, const uint8_t id[static ID_BYTES]
 
 uint64_t member_silence_ns(const struct members *members, const struct member *member)
 {
-    const uint64_t promised_ns = PROMISES_KEPT * MS_NS * member->record.renew_ms;
+    const uint64_t most_ns = RENEW_LEAST_NS + members->count * RENEW_PER_MEMBER_NS;
+    const uint64_t renew_ns = MS_NS * member->record.renew_ms;
+    const uint64_t promised_ns = PROMISES_KEPT * (renew_ns < most_ns ? renew_ns : most_ns);
     return promised_ns > members->silence_ns ? promised_ns : members->silence_ns;
 }
 
@@ -159,49 +166,6 @@ uint32_t members_live(const struct members *members, uint64_t now_ns)
     for (uint32_t i = 0; i < members->count; i++)
         live += member_is_live(members, &members->members[i], now_ns);
     return live;
-}
-
-/* How much it learns, if we learn 1. One that has not said so yet counts like us. */
-static double weight_of(const struct members *members, uint32_t i, bool by_throughput,
-                        uint64_t now_ns)
-{
-    CHECK(i < members->count);
-    const struct member *member = &members->members[i];
-    if (i > 0 && (!member->record.trains || !member_is_live(members, member, now_ns)))
-        return 0;
-    const double own = (double)members->members[0].record.samples_per_second;
-    const double said = (double)member->record.samples_per_second;
-    return by_throughput && own > 0 && said > 0 ? said / own : 1;
-}
-
-double members_own_share(const struct members *members, bool by_throughput, uint64_t now_ns)
-{
-    double sum = 0;
-    for (uint32_t i = 0; i < members->count; i++)
-        sum += weight_of(members, i, by_throughput, now_ns);
-    CHECK(sum >= 1 && isfinite(sum)); /* we count 1 */
-    return 1 / sum;
-}
-
-double members_learners(const struct members *members, bool by_throughput, uint64_t now_ns)
-{
-    double sum = 0, squares = 0;
-    for (uint32_t i = 0; i < members->count; i++) {
-        const double weight = weight_of(members, i, by_throughput, now_ns);
-        sum += weight;
-        squares += weight * weight;
-    }
-    CHECK(squares >= 1);
-    return fmax(sum * sum / squares, 1);
-}
-
-uint32_t members_training(const struct members *members, uint64_t now_ns)
-{
-    uint32_t training = 1;
-    for (uint32_t i = 1; i < members->count; i++)
-        training += members->members[i].record.trains &&
-                    member_is_live(members, &members->members[i], now_ns);
-    return training;
 }
 
 /* A node that learns of it now takes it for alive for as long again: the dead would never die. */

@@ -24,6 +24,10 @@ struct member {
     bool known_live;             /* as last noted */
     uint64_t given_up_ns; /* when, as a neighbour, it was last given up for its silence; 0: never */
     uint64_t patience_ns; /* for how long it may be silent as a neighbour, if more than others */
+    uint64_t since_ns;    /* when it was first said to train */
+    uint64_t moved_ns;    /* when its last rumor came */
+    double moved;         /* what its rumors had moved by then, lately (shares.h), in units */
+    bool is_doubted;      /* it was noted that its claim is not borne out */
 };
 
 struct members {
@@ -33,6 +37,7 @@ struct members {
     uint32_t *slots;        /* hash table by id, open addressing: place + 1; 0 is free */
     uint32_t slots_mask;    /* its size less 1 */
     uint64_t silence_ns;    /* a member heard from within this is not dead */
+    double *scratch;        /* [max] shares.c's, for the length of a call */
 };
 
 #define PLACE_NONE UINT32_MAX
@@ -58,25 +63,14 @@ void members_update_own(struct members *members, const struct record *record,
                         const struct identity *identity,
                         const uint8_t context[static CONTEXT_BYTES], uint64_t now_ns);
 
-/* For how long it may be silent. */
+/* For how long it may be silent: four times what it promised, but a promise of more than a swarm of
+ * this size needs is not believed. */
 uint64_t member_silence_ns(const struct members *members, const struct member *member);
 
 bool member_is_live(const struct members *members, const struct member *member, uint64_t now_ns);
 
 /* Live members, this node included. */
 uint32_t members_live(const struct members *members, uint64_t now_ns);
-
-/* The share of this node: its samples per second over the sum of all live members that train; one
- * part in their number when not by throughput. A member whose speed is not known yet counts like
- * this node. 0 < share <= 1. */
-double members_own_share(const struct members *members, bool by_throughput, uint64_t now_ns);
-
-/* How many live members train; this one counts in any case. */
-uint32_t members_training(const struct members *members, uint64_t now_ns);
-
-/* The number of equal learners that comes to the same: (Σ shares)² / Σ shares² (Kish 1965), at
- * least 1. */
-double members_learners(const struct members *members, bool by_throughput, uint64_t now_ns);
 
 /* The records, as signed, of at most `limit` live members from number *from on, renewed within
  * half of what they may be silent; bytes written.

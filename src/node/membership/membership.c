@@ -1,6 +1,7 @@
 #include "node/membership/membership.h"
 
 #include "node/membership/membership_private.h"
+#include "node/membership/shares.h"
 
 #define DEAD_AFTER 5 /* times a neighbour's silence: the least after which a member is dead */
 
@@ -8,7 +9,7 @@ size_t membership_arena_bytes(const struct node_options *options)
 {
     const size_t slots = 4 * sizeof(uint32_t); /* open addressing: at most so many for one */
     return sizeof(struct membership) +
-           options->limits.members_max * (sizeof(struct member) + slots) + 256;
+           options->limits.members_max * (sizeof(struct member) + sizeof(double) + slots) + 320;
 }
 
 struct membership *membership_new(struct arena *arena, const struct node *node)
@@ -100,9 +101,36 @@ void membership_on_change(struct node *node, const struct member *member)
         (void)address_text(&record->address, note->where);
 }
 
-void membership_on_rumor(struct node *node, const uint8_t id[static ID_BYTES], uint64_t incarnation)
+static double moved_by(const struct update *update)
 {
-    members_on_rumor(&node->membership->members, id, incarnation, node->now_ns);
+    int64_t levels = 0;
+    for (uint32_t i = 0; i < update->count; i++)
+        levels += update->level[i] < 0 ? -update->level[i] : update->level[i];
+    return (double)levels * (double)update->amount;
+}
+
+void membership_on_rumor(struct node *node, const uint8_t id[static ID_BYTES], uint64_t incarnation,
+                         const struct update *update)
+{
+    struct members *members = &node->membership->members;
+    members_on_rumor(members, id, incarnation, node->now_ns);
+    shares_on_rumor(members, id, incarnation, moved_by(update), node->now_ns);
+}
+
+void membership_doubt(struct node *node)
+{
+    const struct member *doubtful = shares_doubtful(
+        &node->membership->members, node->options.weigh_throughput, node->now_ns);
+    if (!doubtful || doubtful->is_doubted)
+        return;
+    membership_own(node, doubtful)->is_doubted = true;
+    struct note *note = notes_add(&node->notes, node->now_ns, NOTE_DOUBT, LEVEL_WARNING,
+                                  "says that it learns %.3g samples a second, which its rumors do "
+                                  "not bear out: it counts as they do",
+                                  (double)doubtful->record.samples_per_second);
+    identity_text(note->who, doubtful->record.id);
+    if (doubtful->record.address.host[0])
+        (void)address_text(&doubtful->record.address, note->where);
 }
 
 void membership_update_own(struct node *node, const struct record *record)

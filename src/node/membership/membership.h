@@ -7,6 +7,7 @@
 #ifndef HEARSAY_NODE_MEMBERSHIP_MEMBERSHIP_H
 #define HEARSAY_NODE_MEMBERSHIP_MEMBERSHIP_H
 
+#include "base/update.h"
 #include "node/core.h"
 #include "node/membership/members.h"
 
@@ -29,8 +30,11 @@ enum error membership_learn(struct node *node, const uint8_t *bytes, const struc
                             struct address *before) MUST_USE;
 /* After a record that was new: count and note whether the member lives. */
 void membership_on_change(struct node *node, const struct member *member);
-void membership_on_rumor(struct node *node, const uint8_t id[static ID_BYTES],
-                         uint64_t incarnation);
+/* A rumor of this incarnation came, or is ours: its member is no more silent, and learns. */
+void membership_on_rumor(struct node *node, const uint8_t id[static ID_BYTES], uint64_t incarnation,
+                         const struct update *update);
+/* Note who claims much more than its rumors show. Once a second. */
+void membership_doubt(struct node *node);
 void membership_update_own(struct node *node, const struct record *record);
 /* The place of its origin among the versions (broadcast/version.h). */
 void membership_set_place(struct node *node, const struct member *member, uint32_t place);

@@ -7,7 +7,7 @@
  *   local momentum ─────┘
  *
  * A pure function of what a node measures. n is the number of members that train, as if all learned
- * equally much (members.h, members_learners). The rule:
+ * equally much (shares.h, shares_learners). The rule:
  *
  *   reaction  = how long it takes until the others work with what was published: the one-way delay,
  *               times the hops to most of them, and OUTER_STEP_STEPS steps, in which they react.

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "node/membership/shares.h"
 #include "node/rate/rate_private.h"
 
 #define BYTES_LEAST 256  /* a publication may always take this */
@@ -73,7 +74,7 @@ void publish_schedule_renew(struct node *node)
     const struct node_options *options = &node->options;
     const struct outer_step_measured measured = {
         .learners =
-            members_learners(membership_members(node), options->weigh_throughput, node->now_ns),
+            shares_learners(membership_members(node), options->weigh_throughput, node->now_ns),
         .delay_s = delay_s(node),
         .hops = outer_step_hops(membership_live(node), MESH_MAX, DEGREE),
         .step_s = schedule->step_s,

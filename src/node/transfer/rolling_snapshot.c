@@ -14,6 +14,7 @@
  * Held by tests/world/test_rolling_snapshot.c.
  */
 #include "node/discovery/discovery.h"
+#include "node/membership/shares.h"
 #include "node/rate/rate.h"
 #include "node/transfer/transfer_private.h"
 
@@ -51,7 +52,7 @@ static bool others_keep_up(const struct node *node)
  * be none. Where two train, one publishes no more than the other can take in (rate/budget.c). */
 static bool is_too_slow(const struct node *node)
 {
-    return members_training(membership_members(node), node->now_ns) > 2 && has_company(node) &&
+    return shares_training(membership_members(node), node->now_ns) > 2 && has_company(node) &&
            broadcast_lags(node) && broadcast_lag_ns(node, node->now_ns) > LAG_NS &&
            budget_lagging(node, false) <= FEW && others_keep_up(node) &&
            !rumor_log_is_waiting(broadcast_log(node)) && !fetch_is_asking(node) &&

@@ -1,5 +1,4 @@
-/* Members: the newest record of each, who lives, and whose progress counts how much. */
-#include <math.h>
+/* Members: the newest record of each, and who lives. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,11 +72,6 @@ static int stop(void **state)
     (void)state;
     arena_release(&arena);
     return 0;
-}
-
-static bool near(double a, double b)
-{
-    return fabs(a - b) < 1e-6;
 }
 
 static void the_first_member_is_the_node_itself(void **state)
@@ -210,59 +204,6 @@ static void who_has_left_is_not_live(void **state)
     assert_false(member_is_live(&members, changed, 2));
 }
 
-static void alone_a_node_has_the_whole_share(void **state)
-{
-    (void)state;
-    assert_true(members_own_share(&members, true, 0) == 1);
-    be(0);
-    assert_true(members_own_share(&members, true, 0) == 1);
-}
-
-static void the_share_is_the_part_of_the_throughput(void **state)
-{
-    (void)state;
-    meet(2, 300, 1);
-    meet(3, 600, 1);
-    assert_true(near(members_own_share(&members, true, 1), 0.1));
-    assert_true(near(members_own_share(&members, false, 1), 1.0 / 3));
-}
-
-static void the_dead_and_those_who_only_pass_on_have_no_share(void **state)
-{
-    (void)state;
-    meet(2, 100, 1);
-    meet(3, 100, SILENCE_NS);
-    struct member *changed;
-    struct record record = record_of(4, 1, 1);
-    record.trains = false;
-    assert_int_equal(learn(4, &record, SILENCE_NS, &changed), OK);
-    assert_true(near(members_own_share(&members, true, SILENCE_NS + 10), 0.5));
-}
-
-static void an_unknown_speed_counts_like_ours(void **state)
-{
-    (void)state;
-    meet(2, 0, 1);
-    assert_true(near(members_own_share(&members, true, 1), 0.5));
-    be(0);
-    meet(3, 500, 1);
-    assert_true(near(members_own_share(&members, true, 1), 1.0 / 3));
-}
-
-static void as_many_learn_as_leave_as_much_noise(void **state)
-{
-    (void)state;
-    assert_true(members_learners(&members, true, 0) == 1);
-    meet(2, 100, 1);
-    meet(3, 100, 1);
-    assert_true(near(members_learners(&members, true, 1), 3));
-    meet(4, 700, 1);
-    assert_true(near(members_learners(&members, true, 1), 1000.0 * 1000 / (3 * 10000 + 490000)));
-    assert_true(near(members_learners(&members, false, 1), 4));
-    be(0);
-    assert_true(near(members_learners(&members, true, 1), 4));
-}
-
 static void who_promises_rarely_may_be_silent_for_longer(void **state)
 {
     (void)state;
@@ -273,6 +214,17 @@ static void who_promises_rarely_may_be_silent_for_longer(void **state)
     assert_int_equal(member_silence_ns(&members, changed), 12000000);
     assert_true(member_is_live(&members, changed, 10 + 11999999));
     assert_false(member_is_live(&members, changed, 10 + 12000000));
+}
+
+/* Two members: fifteen seconds, and one for each, four times. */
+static void nobody_is_believed_to_need_an_hour(void **state)
+{
+    (void)state;
+    struct member *changed;
+    struct record record = record_of(2, 1, 1);
+    record.renew_ms = RENEW_MS_MAX;
+    assert_int_equal(learn(2, &record, 10, &changed), OK);
+    assert_int_equal(member_silence_ns(&members, changed), 4 * 17000000000ull);
 }
 
 static void a_rumor_keeps_alive_and_raises_nobody_from_the_dead(void **state)
@@ -358,12 +310,8 @@ int main(void)
         TEST(a_silent_member_is_dead_until_it_says_something_new),
         TEST(we_are_never_dead_by_silence),
         TEST(who_has_left_is_not_live),
-        TEST(alone_a_node_has_the_whole_share),
-        TEST(the_share_is_the_part_of_the_throughput),
-        TEST(the_dead_and_those_who_only_pass_on_have_no_share),
-        TEST(an_unknown_speed_counts_like_ours),
-        TEST(as_many_learn_as_leave_as_much_noise),
         TEST(who_promises_rarely_may_be_silent_for_longer),
+        TEST(nobody_is_believed_to_need_an_hour),
         TEST(a_rumor_keeps_alive_and_raises_nobody_from_the_dead),
         TEST(every_member_is_found_by_its_id),
         TEST(records_are_listed_as_they_were_signed),

@@ -1,0 +1,126 @@
+#include "node/membership/shares.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define SLACK        16.0                     /* times what is usual */
+#define DOUBT_NS     ((uint64_t)60000000000)  /* until the first rumor must have come */
+#define HALF_LIFE_NS ((uint64_t)600000000000) /* of what was moved */
+
+/* How much it says it learns, if we learn 1. One that has not said so yet counts like us. */
+static double claim_of(const struct members *members, uint32_t i, bool by_throughput,
+                       uint64_t now_ns)
+{
+    CHECK(i < members->count);
+    const struct member *member = &members->members[i];
+    if (i > 0 && (!member->record.trains || !member_is_live(members, member, now_ns)))
+        return 0;
+    const double own = (double)members->members[0].record.samples_per_second;
+    const double said = (double)member->record.samples_per_second;
+    return by_throughput && i > 0 && own > 0 && said > 0 ? said / own : 1;
+}
+
+static double moved_by(const struct member *member, uint64_t now_ns)
+{
+    CHECK(member->moved_ns <= now_ns);
+    return member->moved * exp2(-(double)(now_ns - member->moved_ns) / (double)HALF_LIFE_NS);
+}
+
+void shares_on_rumor(struct members *members, const uint8_t id[static ID_BYTES],
+                     uint64_t incarnation, double moved, uint64_t now_ns)
+{
+    struct member *member = members_find(members, id);
+    CHECK(moved > 0);
+    if (!member || member->record.incarnation != incarnation)
+        return;
+    member->moved = moved_by(member, now_ns) + moved;
+    member->moved_ns = now_ns;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Claim by what it moved, of the member in the middle; 0: nobody has published. */
+static double usual_ratio(const struct members *members, bool by_throughput, uint64_t now_ns)
+{
+    double *ratios = members->scratch;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < members->count; i++) {
+        const double claim = claim_of(members, i, by_throughput, now_ns);
+        const double moved = moved_by(&members->members[i], now_ns);
+        if (claim > 0 && moved > 0)
+            ratios[count++] = claim / moved;
+    }
+    if (count == 0)
+        return 0;
+    qsort(ratios, count, sizeof *ratios, ascending);
+    return ratios[(count - 1) / 2];
+}
+
+/* The weights of all, into members->scratch; returns their sum. Ours is 1. */
+static double weigh(const struct members *members, bool by_throughput, uint64_t now_ns)
+{
+    const double usual = usual_ratio(members, by_throughput, now_ns);
+    double *weights = members->scratch;
+    double proven = 0, sum = 0;
+    uint32_t proven_count = 0;
+    for (uint32_t i = 0; i < members->count; i++) {
+        const double moved = moved_by(&members->members[i], now_ns);
+        weights[i] = claim_of(members, i, by_throughput, now_ns);
+        if (i > 0 && usual > 0 && moved > 0)
+            weights[i] = fmin(weights[i], SLACK * moved * usual);
+        if (weights[i] > 0 && moved > 0) {
+            proven += weights[i];
+            proven_count++;
+        }
+    }
+    for (uint32_t i = 0; i < members->count; i++) {
+        const struct member *member = &members->members[i];
+        if (i > 0 && member->moved == 0 && proven_count > 0)
+            weights[i] = now_ns - member->since_ns > DOUBT_NS
+                             ? 0
+                             : fmin(weights[i], proven / proven_count);
+        sum += weights[i];
+    }
+    CHECK(sum >= 1 && isfinite(sum)); /* we count 1 */
+    return sum;
+}
+
+double shares_own(const struct members *members, bool by_throughput, uint64_t now_ns)
+{
+    return 1 / weigh(members, by_throughput, now_ns);
+}
+
+double shares_learners(const struct members *members, bool by_throughput, uint64_t now_ns)
+{
+    const double sum = weigh(members, by_throughput, now_ns);
+    double squares = 0;
+    for (uint32_t i = 0; i < members->count; i++)
+        squares += members->scratch[i] * members->scratch[i];
+    CHECK(squares >= 1);
+    return fmax(sum * sum / squares, 1);
+}
+
+uint32_t shares_training(const struct members *members, uint64_t now_ns)
+{
+    uint32_t training = 1;
+    for (uint32_t i = 1; i < members->count; i++)
+        training += members->members[i].record.trains &&
+                    member_is_live(members, &members->members[i], now_ns);
+    return training;
+}
+
+const struct member *shares_doubtful(const struct members *members, bool by_throughput,
+                                     uint64_t now_ns)
+{
+    const double sum = weigh(members, by_throughput, now_ns);
+    for (uint32_t i = 1; i < members->count; i++) {
+        const double claim = claim_of(members, i, by_throughput, now_ns);
+        if (claim > sum - members->scratch[i] && claim > 2 * members->scratch[i])
+            return &members->members[i];
+    }
+    return NULL;
+}

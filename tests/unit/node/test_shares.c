@@ -1,0 +1,211 @@
+/* Shares: whose progress counts how much, and how far a claim is believed. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "node/membership/shares.h"
+
+#define MAX        6
+#define SILENCE_NS ((uint64_t)1000000000000)
+#define SECOND     ((uint64_t)1000000000)
+
+static const uint8_t context[CONTEXT_BYTES] = {1, 2, 3};
+static struct arena arena;
+static struct members members;
+
+static struct identity identity_of(uint8_t number)
+{
+    const uint8_t seed[SEED_BYTES] = {number};
+    struct identity identity;
+    identity_from_seed(&identity, seed);
+    return identity;
+}
+
+/* A new record of this member, at that moment. */
+static void meet_as(uint8_t number, float samples_per_second, bool trains, uint64_t now_ns)
+{
+    const struct identity identity = identity_of(number);
+    struct record record = {.incarnation = 1,
+                            .stamp = now_ns,
+                            .samples_per_second = samples_per_second,
+                            .trains = trains};
+    memcpy(record.id, identity.id, ID_BYTES);
+    uint8_t bytes[RECORD_BYTES];
+    struct member *changed;
+    record_create(&record, &identity, context, bytes);
+    assert_int_equal(members_learn(&members, bytes, context, now_ns, &changed), OK);
+}
+
+static void meet(uint8_t number, float samples_per_second, uint64_t now_ns)
+{
+    meet_as(number, samples_per_second, true, now_ns);
+}
+
+static void be(float samples_per_second)
+{
+    const struct identity own = identity_of(1);
+    struct record record = {
+        .incarnation = 1, .stamp = 1, .samples_per_second = samples_per_second, .trains = true};
+    memcpy(record.id, own.id, ID_BYTES);
+    members_update_own(&members, &record, &own, context, 0);
+}
+
+static void move(uint8_t number, double moved, uint64_t now_ns)
+{
+    shares_on_rumor(&members, identity_of(number).id, 1, moved, now_ns);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    arena_init(&arena, 1 << 20);
+    members_init(&members, &arena, MAX, SILENCE_NS);
+    be(100);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    arena_release(&arena);
+    return 0;
+}
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) < 1e-6;
+}
+
+static void alone_a_node_has_the_whole_share(void **state)
+{
+    (void)state;
+    assert_true(shares_own(&members, true, 0) == 1);
+    be(0);
+    assert_true(shares_own(&members, true, 0) == 1);
+}
+
+static void the_share_is_the_part_of_the_throughput(void **state)
+{
+    (void)state;
+    meet(2, 300, 1);
+    meet(3, 600, 1);
+    assert_true(near(shares_own(&members, true, 1), 0.1));
+    assert_true(near(shares_own(&members, false, 1), 1.0 / 3));
+}
+
+static void the_dead_and_those_who_only_pass_on_have_no_share(void **state)
+{
+    (void)state;
+    meet(2, 100, 1);
+    meet(3, 100, SILENCE_NS);
+    meet_as(4, 100, false, SILENCE_NS);
+    assert_true(near(shares_own(&members, true, SILENCE_NS + 10), 0.5));
+}
+
+static void an_unknown_speed_counts_like_ours(void **state)
+{
+    (void)state;
+    meet(2, 0, 1);
+    assert_true(near(shares_own(&members, true, 1), 0.5));
+    be(0);
+    meet(3, 500, 1);
+    assert_true(near(shares_own(&members, true, 1), 1.0 / 3));
+}
+
+static void as_many_learn_as_leave_as_much_noise(void **state)
+{
+    (void)state;
+    assert_true(shares_learners(&members, true, 0) == 1);
+    meet(2, 100, 1);
+    meet(3, 100, 1);
+    assert_true(near(shares_learners(&members, true, 1), 3));
+    meet(4, 700, 1);
+    assert_true(near(shares_learners(&members, true, 1), 1000.0 * 1000 / (3 * 10000 + 490000)));
+    assert_true(near(shares_learners(&members, false, 1), 4));
+    be(0);
+    assert_true(near(shares_learners(&members, true, 1), 4));
+}
+
+/* All have published, and each moved the base as its share of what it claims would have it. */
+static void who_bears_out_what_it_claims_counts_as_it_claims(void **state)
+{
+    (void)state;
+    meet(2, 100, 1);
+    meet(3, 10000, 1); /* a hundred times as fast: its share is so, too */
+    move(1, 1000, 2);
+    move(2, 1000, 2);
+    move(3, 1000 * 100 * 10.0, 2);
+    assert_true(near(shares_own(&members, true, 2), 1.0 / 102));
+    assert_null(shares_doubtful(&members, true, 2));
+}
+
+static void a_claim_counts_as_far_as_rumors_bear_it_out(void **state)
+{
+    (void)state;
+    meet(2, 100, 1);
+    meet(3, 1e30f, 1);
+    move(1, 1000, 2);
+    move(2, 1000, 2);
+    move(3, 100, 2); /* a tenth of the others': 1.6 is believed */
+    assert_true(near(shares_own(&members, true, 2), 1 / 3.6));
+    assert_ptr_equal(shares_doubtful(&members, true, 2), &members.members[2]);
+    assert_true(near(shares_learners(&members, true, 2), 3.6 * 3.6 / (2 + 1.6 * 1.6)));
+}
+
+/* The member in the middle says what is usual, so two of five change nothing. */
+static void two_liars_do_not_vouch_for_each_other(void **state)
+{
+    (void)state;
+    for (uint8_t i = 2; i <= 5; i++)
+        meet(i, i > 3 ? 1e30f : 100, 1);
+    for (uint8_t i = 1; i <= 5; i++)
+        move(i, i > 3 ? 1 : 1000, 2);
+    assert_true(shares_own(&members, true, 2) > 0.32);
+}
+
+static void who_has_not_published_counts_like_others_and_then_not_at_all(void **state)
+{
+    (void)state;
+    meet(2, 1e30f, SECOND);
+    move(1, 1000, SECOND);
+    assert_true(near(shares_own(&members, true, SECOND), 0.5));
+    assert_true(near(shares_own(&members, true, 61 * SECOND), 0.5));
+    assert_true(near(shares_own(&members, true, 62 * SECOND), 1));
+    move(2, 1000, 63 * SECOND);
+    assert_true(shares_own(&members, true, 63 * SECOND) < 0.1);
+}
+
+static void what_was_moved_is_forgotten_by_halves(void **state)
+{
+    (void)state;
+    meet(2, 1e30f, 1);
+    move(1, 1000, 1);
+    move(2, 1000, 1);
+    assert_true(near(shares_own(&members, true, 1), 1.0 / 17));
+    move(1, 500, 1 + 600 * SECOND); /* ten minutes later that is as much as there was */
+    assert_true(near(shares_own(&members, true, 1 + 600 * SECOND), 1.0 / 9));
+}
+
+int main(void)
+{
+    secret_start();
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+    const struct CMUnitTest tests[] = {
+        TEST(alone_a_node_has_the_whole_share),
+        TEST(the_share_is_the_part_of_the_throughput),
+        TEST(the_dead_and_those_who_only_pass_on_have_no_share),
+        TEST(an_unknown_speed_counts_like_ours),
+        TEST(as_many_learn_as_leave_as_much_noise),
+        TEST(who_bears_out_what_it_claims_counts_as_it_claims),
+        TEST(a_claim_counts_as_far_as_rumors_bear_it_out),
+        TEST(two_liars_do_not_vouch_for_each_other),
+        TEST(who_has_not_published_counts_like_others_and_then_not_at_all),
+        TEST(what_was_moved_is_forgotten_by_halves),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
