@@ -195,10 +195,9 @@ static void start_talk_across_a_partition(void)
     must_ask_within(5 * SECOND_NS);
 }
 
-/* Were it believed, the node could not begin the incarnation in which it publishes again. */
-static void a_history_with_an_incarnation_of_ours_to_come_is_refused(void **state)
+/* A history that says of the node itself what only it can know is refused. */
+static void must_refuse_about_itself(uint64_t incarnations_later, uint32_t rumors_more)
 {
-    (void)state;
     start_talk_across_a_partition();
     struct node_origin own;
     node_own(world.nodes[0].node, &own);
@@ -207,7 +206,8 @@ static void a_history_with_an_incarnation_of_ours_to_come_is_refused(void **stat
     struct history_entry entry = {.incarnation = 1, .next = 5, .samples = LEARNED};
     memcpy(entry.id, puppet.identity.id, ID_BYTES);
     history_entry_put(bytes, &entry);
-    entry.incarnation = own.incarnation + 1;
+    entry.incarnation = own.incarnation + incarnations_later;
+    entry.next = own.next + rumors_more;
     memcpy(entry.id, own.id, ID_BYTES);
     history_entry_put(bytes + HISTORY_ENTRY_BYTES, &entry);
     puppet_say(
@@ -218,6 +218,20 @@ static void a_history_with_an_incarnation_of_ours_to_come_is_refused(void **stat
     assert_false(is_catching_up(0));
     assert_int_equal(bases_of(0), 0);
     assert_int_equal(node_incarnation(world.nodes[0].node), own.incarnation);
+}
+
+/* Were it believed, the node could not begin the incarnation in which it publishes again. */
+static void a_history_with_an_incarnation_of_ours_to_come_is_refused(void **state)
+{
+    (void)state;
+    must_refuse_about_itself(1, 0);
+}
+
+/* Were it believed, what the node publishes next would be numbered as nobody expects it. */
+static void a_history_with_rumors_of_ours_to_come_is_refused(void **state)
+{
+    (void)state;
+    must_refuse_about_itself(0, 1);
 }
 
 static void what_a_refused_history_said_takes_no_room(void **state)
@@ -267,6 +281,7 @@ int main(void)
         TALK(a_history_of_more_rumors_than_there_can_be_is_refused),
         TALK(a_history_of_too_many_origins_is_refused),
         TALK(a_history_with_an_incarnation_of_ours_to_come_is_refused),
+        TALK(a_history_with_rumors_of_ours_to_come_is_refused),
         TALK(what_a_refused_history_said_takes_no_room),
         TALK(a_history_says_who_told_later),
     };

@@ -18,11 +18,15 @@ static struct origin *find(const struct node *node, const struct history_entry *
     return versions_find(&node->broadcast->versions, origin_tag(entry->id, entry->incarnation));
 }
 
-/* Only this node begins incarnations of its own: nobody can know a later one. */
+/* Only this node begins incarnations of its own and publishes in them: nobody can know a later one,
+ * or more rumors of this one. */
 static bool is_ours_to_come(const struct node *node, const struct history_entry *entry)
 {
     const struct origin *own = node->broadcast->own;
-    return entry->incarnation > own->incarnation && memcmp(entry->id, own->id, ID_BYTES) == 0;
+    if (memcmp(entry->id, own->id, ID_BYTES) != 0)
+        return false;
+    return entry->incarnation == own->incarnation ? entry->next > own->next
+                                                  : entry->incarnation > own->incarnation;
 }
 
 /* Nothing is kept of a history that there is no room for, or that says more than there can be. */
