@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 
+#define ANEW_PART 4096 /* entries that become the base's at once */
+
 #define PIECE 4096 /* entries that are worked on at once, on the stack */
 
 /* What was uploaded into the base is there, for whoever peeks at it. */
@@ -122,6 +124,7 @@ static float choose_tau(struct replica *replica, const struct publish_terms *ter
     const float floor = terms->tau > 0 ? terms->tau : replica->floor;
     size_ratio_learn(&replica->size_ratio, terms->last_bytes);
     *found = survey(replica, (float)terms->beta, floor, bins);
+    replica->lost = threshold_lost(bins);
     if (terms->tau > 0)
         return terms->tau;
     const size_t budget_bytes =
@@ -145,7 +148,7 @@ static void publish(struct replica *replica, const struct publish_terms *terms)
     struct update *published = &replica->published;
     published->count = 0;
     published->tau = choose_tau(replica, terms, &found);
-    if (published->tau == 0)
+    if (published->tau == 0 || replica->lost > 0)
         return;
     if (published->tau < tau_floor(terms)) {
         published->tau = tau_floor(terms);
@@ -232,6 +235,27 @@ void replica_read_base_part(const struct replica *replica, size_t first, size_t 
         memcpy(&units, &host[c], sizeof units);
         host[c] = QUANTUM * (float)units;
     }
+}
+
+size_t replica_begin_anew(struct replica *replica)
+{
+    struct backend *backend = replica->backend;
+    size_t first_lost = replica->parameters;
+    float part[ANEW_PART];
+    for (size_t first = 0; first < replica->parameters; first += ANEW_PART) {
+        const size_t left = replica->parameters - first;
+        const size_t count = left < ANEW_PART ? left : ANEW_PART;
+        backend->download(backend, part, replica->weights + first, count * sizeof *part);
+        for (size_t c = 0; c < count && first_lost == replica->parameters; c++)
+            if (!isfinite(part[c]))
+                first_lost = first + c;
+        replica_read_base_part(replica, first, count, part);
+        backend->upload(backend, replica->weights + first, part, count * sizeof *part);
+    }
+    replica->is_holding = false;
+    replica->lost = 0;
+    replica->floor = 0;
+    return first_lost;
 }
 
 void replica_read_base(const struct replica *replica, float *host)

@@ -43,6 +43,7 @@ struct replica {
     int32_t *base_at_last_publish; /* [P]: what the outer momentum starts from */
     float *held;                   /* [P]: unpublished, and kept out of the weights; or NULL */
     bool is_holding;               /* held is of the last publication; else it is void */
+    uint32_t lost;                 /* weights that were no numbers at the last publication */
     struct update published;       /* the last publication, in host memory */
     uint32_t density_max;          /* entries of one publication at most */
     uint32_t *candidates;          /* [candidates_max]: entries that the filter may let through */
@@ -61,9 +62,14 @@ void replica_begin_part(struct replica *replica, size_t first, size_t count,
 
 /* Takes the outer step (w += beta · what the base did since the last publication), then cuts from
  * the residual what fits terms->budget_bytes. The update is valid until the next publication; its
- * count is 0 when there is nothing to publish. amount = round(gain·share·tau/QUANTUM), at least 1.
- * Of the residual that is left, terms->held is held back; 0: what was held before is forgotten. */
+ * count is 0 when there is nothing to publish, and when some weight is no number. amount =
+ * round(gain·share·tau/QUANTUM), at least 1. Of the residual that is left, terms->held is held
+ * back; 0: what was held before is forgotten. */
 const struct update *replica_publish(struct replica *replica, const struct publish_terms *terms);
+
+/* The weights become the base's again, and nothing is unpublished or held back. Returns the first
+ * entry whose weight was no number; parameters: there was none. */
+size_t replica_begin_anew(struct replica *replica);
 
 /* Takes memory for what is held back: without it terms->held must be 0. */
 void replica_may_hold(struct replica *replica);

@@ -144,14 +144,18 @@ static bool fits(const struct tally *tally, size_t parameters, uint32_t bin,
                (double)budget_bytes;
 }
 
-/* An upper bound on the residuals that are neither zero (bin 0, where it was counted) nor infinite
- * or NaN (the last bins). */
+uint32_t threshold_lost(const uint32_t bins[static HISTOGRAM_BINS])
+{
+    uint32_t count = 0;
+    for (uint32_t bin = bin_of(INFINITY); bin < HISTOGRAM_BINS; bin++)
+        count += bins[bin];
+    return count;
+}
+
+/* An upper bound on the residuals that are neither zero (bin 0, where it was counted) nor lost. */
 static double count_nonzero(const uint32_t *bins, size_t parameters)
 {
-    double count = (double)parameters - bins[0];
-    for (uint32_t bin = bin_of(INFINITY); bin < HISTOGRAM_BINS; bin++)
-        count -= bins[bin];
-    return count;
+    return (double)parameters - bins[0] - threshold_lost(bins);
 }
 
 /* Does even the highest tau publish too much? */

@@ -47,6 +47,9 @@ void threshold_split(struct threshold *chosen, const uint32_t bins[static HISTOG
                      const uint32_t parts[static BIN_PARTS], size_t parameters, uint32_t count_max,
                      size_t budget_bytes);
 
+/* Residuals that are infinite or NaN: where weights are no numbers. */
+uint32_t threshold_lost(const uint32_t bins[static HISTOGRAM_BINS]);
+
 /* What rumors really took, against what they were estimated to take. All start at 0. */
 struct size_ratio {
     double taken;     /* bytes of the last publications, older ones counting less */

@@ -1,6 +1,7 @@
 #include "training/learner.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/rng.h"
@@ -23,6 +24,7 @@ struct learner {
     struct learner_options options; /* as given, without start */
     uint64_t samples;               /* learned here */
     uint64_t swarm_samples;         /* learned by all, as far as is known */
+    struct learner_relapses relapses;
 
     /* For training; all 0 without training samples. */
     struct device_dataset train;        /* on the backend */
@@ -313,12 +315,42 @@ double learner_losses(struct learner *learner)
     return score.loss / (double)shape_positions(model_input(learner->model));
 }
 
+/* The tensor that has this entry. */
+static struct tensor tensor_at(const struct model *model, size_t entry)
+{
+    struct tensor at = model_tensor(model, 0);
+    for (int i = 1; i < model_tensors(model); i++) {
+        const struct tensor tensor = model_tensor(model, i);
+        if (tensor.offset <= entry && tensor.offset >= at.offset)
+            at = tensor;
+    }
+    return at;
+}
+
+static void begin_anew(struct learner *learner)
+{
+    struct learner_relapses *relapses = &learner->relapses;
+    relapses->count++;
+    const struct tensor lost = tensor_at(learner->model, replica_begin_anew(&learner->replica));
+    memcpy(relapses->tensor, lost.name, sizeof relapses->tensor);
+    for (uint32_t i = 0; i < learner_moments(learner); i++)
+        learner->backend->clear(learner->backend, learner_parameters(learner), learner->moment[i]);
+    learner->steps = 0;
+}
+
 const struct update *learner_publish(struct learner *learner, const struct publish_terms *terms)
 {
     learner_follow(learner, terms->swarm_samples);
     const struct update *update = replica_publish(&learner->replica, terms);
     CHECK(update->count <= learner->options.density_max);
+    if (learner->replica.lost > 0)
+        begin_anew(learner);
     return update;
+}
+
+const struct learner_relapses *learner_relapses(const struct learner *learner)
+{
+    return &learner->relapses;
 }
 
 void learner_apply(struct learner *learner, const struct update *update)

@@ -79,8 +79,17 @@ uint32_t learner_batch(const struct learner *learner);
 void learner_follow(struct learner *learner, uint64_t swarm_samples);
 uint64_t learner_swarm_samples(const struct learner *learner);
 
-/* As replica.h; the update is the learner's, valid until the next publication. */
+/* As replica.h; the update is the learner's, valid until the next publication. A learner that has
+ * diverged, so that some weight is no number, publishes nothing and begins anew: its weights are
+ * the base again, its optimizer is as at first, and what it had not published is lost. */
 const struct update *learner_publish(struct learner *learner, const struct publish_terms *terms);
+/* How often it began anew, and the tensor in which that was seen last. */
+struct learner_relapses {
+    uint32_t count;
+    char tensor[40]; /* model.h; "" where there is none yet */
+};
+const struct learner_relapses *learner_relapses(const struct learner *learner);
+
 void learner_apply(struct learner *learner, const struct update *update);
 void learner_apply_own(struct learner *learner, const struct update *update);
 
@@ -100,11 +109,12 @@ uint64_t learner_samples(const struct learner *learner);
  * The conservation of error feedback can be checked from outside, per entry and in doubles, to
  * rounding:
  *     produced = published + (weights - QUANTUM·units) + held
- * (held: replica.h; 0 where no publication held anything back). produced grows by what each step (or write) did to the weights, and at each publication by
- * beta·QUANTUM·(units now - units at the last publication), both read just before it. published
- * grows by tau·level. Applying adds to neither; learner_apply_own adds what it takes from the
- * residual to published, and a block written with keep_weights adds the change of the residual to
- * produced. (tests/unit/model/test_random_walk_learner.c; random_walk_learner.h has a bound.) */
+ * (held: replica.h; 0 where no publication held anything back). produced grows by what each step
+ * (or write) did to the weights, and at each publication by beta·QUANTUM·(units now - units at the
+ * last publication), both read just before it. published grows by tau·level. Applying adds to
+ * neither; learner_apply_own adds what it takes from the residual to published, and a block written
+ * with keep_weights adds the change of the residual to produced.
+ * (tests/unit/model/test_random_walk_learner.c; random_walk_learner.h has a bound.) */
 void learner_read_base(const struct learner *learner, float *host);
 void learner_read_units(const struct learner *learner, int32_t *host);
 void learner_read_weights(const struct learner *learner, float *host);

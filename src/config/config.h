@@ -115,16 +115,15 @@ struct config_exchange {
 };
 
 struct config_limits {
-    uint32_t peers;             /* open connections */
-    uint32_t members;           /* nodes remembered */
-    uint32_t incarnations;      /* of all nodes, ever */
-    uint32_t half_open;         /* callers that have not proved the swarm key */
-    uint32_t half_open_per_net; /* the same from one network */
-    bool low_ports;             /* members are dialled at ports below 1024, too */
-    double handshake_s;         /* for the proof */
-    double silence_s;           /* until a neighbour counts as lost */
-    uint64_t send_queue_bytes;  /* for each connection */
-    uint32_t notes_per_s;       /* that others cause */
+    uint32_t peers;                        /* open connections */
+    uint32_t members;                      /* nodes remembered */
+    uint32_t incarnations;                 /* of all nodes, ever */
+    uint32_t half_open, half_open_per_net; /* callers without the key: all, of one network */
+    double handshake_s;                    /* for the proof */
+    bool low_ports;                        /* members are dialled at ports below 1024, too */
+    double silence_s;                      /* until a neighbour counts as lost */
+    uint64_t send_queue_bytes;             /* for each connection */
+    uint32_t notes_per_s;                  /* that others cause */
 };
 
 struct config {

@@ -9,6 +9,7 @@
 #include "config/setup.h"
 #include "daemon/event_log.h"
 #include "daemon/learner_thread.h"
+#include "daemon/relapses.h"
 #include "daemon/saving.h"
 #include "daemon/sd_notify.h"
 #include "daemon/shutdown.h"
@@ -48,7 +49,7 @@ struct daemon {
     double loss_sum;      /* of the samples since the last status line */
     uint64_t loss_samples;
     double loss;
-    bool diverged;
+    struct relapses relapses; /* when training diverged */
     bool starts_again;
 };
 
@@ -192,10 +193,23 @@ static void on_stepped(struct daemon *daemon, uint64_t now_ns,
     daemon->loss_sum += event->loss_sum;
     daemon->loss_samples += event->samples;
     event_log_batch(&daemon->report, now_ns, event->batch);
-    if (isfinite(event->loss_sum) || daemon->diverged)
+}
+
+static void leave(struct daemon *daemon)
+{
+    node_leave(daemon->node, transport_now_ns());
+    sd_notify_stopping(&daemon->sd_notify);
+}
+
+static void on_relapsed(struct daemon *daemon, uint64_t now_ns,
+                        const struct learner_relapses *found)
+{
+    if (daemon->relapses.are_too_many)
         return;
-    daemon->diverged = true;
-    event_log_diverged(&daemon->report, now_ns);
+    relapses_add(&daemon->relapses, now_ns);
+    event_log_relapsed(&daemon->report, now_ns, found, daemon->relapses.are_too_many);
+    if (daemon->relapses.are_too_many)
+        leave(daemon);
 }
 
 /* What the learner has said. */
@@ -213,6 +227,9 @@ static void drain(struct daemon *daemon)
                 saving_on_part(&daemon->saving, now_ns, event.answer.entries);
             else
                 executor_answer(daemon->node, now_ns, &event.answer);
+            break;
+        case LEARNER_THREAD_RELAPSED:
+            on_relapsed(daemon, now_ns, &event.relapses);
             break;
         case LEARNER_THREAD_EVALUATED:
             event_log_evaluated(&daemon->report, now_ns, &event.evaluation);
@@ -244,8 +261,7 @@ static void on_signal(void *self, int number)
         return;
     }
     daemon->signal_ns = now_ns;
-    node_leave(daemon->node, now_ns);
-    sd_notify_stopping(&daemon->sd_notify);
+    leave(daemon);
     pump(daemon);
 }
 
@@ -421,7 +437,7 @@ static int run(struct daemon *daemon)
                                      .report = &daemon->report};
     const int code = daemon->starts_again ? 0 : shutdown_run(&closing);
     node_free(daemon->node);
-    return code;
+    return code == 0 && daemon->relapses.are_too_many ? 1 : code;
 }
 
 static void clean_up(struct daemon *daemon)

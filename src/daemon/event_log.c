@@ -317,9 +317,17 @@ void event_log_close(struct event_log *report)
     report->log = NULL;
 }
 
-void event_log_diverged(struct event_log *report, uint64_t now_ns)
+void event_log_relapsed(struct event_log *report, uint64_t now_ns,
+                        const struct learner_relapses *relapses, bool is_last)
 {
-    event_log_say(report, now_ns, NOTE_DIVERGED, LEVEL_ERROR,
-                  "training diverges here: the loss is not a number; lower train.rate, or "
-                  "exchange.gain and exchange.beta");
+    char text[sizeof((struct note *)0)->text];
+    (void)snprintf(text, sizeof text,
+                   "training diverged here: %s has weights that are no numbers; %s. Lower "
+                   "train.rate, set train.clip, or look for numbers in the data that are far too "
+                   "large",
+                   relapses->tensor,
+                   is_last ? "the third time in an hour: leaving the swarm"
+                           : "nothing of it was published, and training begins anew from the "
+                             "swarm's base");
+    event_log_say(report, now_ns, NOTE_DIVERGED, LEVEL_ERROR, text);
 }

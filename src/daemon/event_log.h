@@ -50,7 +50,9 @@ void event_log_status(struct event_log *report, uint64_t now_ns, const struct no
 /* Notes that a step has so many samples, when that has changed; 0: nothing to say. */
 void event_log_batch(struct event_log *report, uint64_t now_ns, uint32_t batch);
 
-void event_log_diverged(struct event_log *report, uint64_t now_ns); /* the loss is no number */
+/* Training diverged and began anew from the base; is_last: too often, and the node leaves. */
+void event_log_relapsed(struct event_log *report, uint64_t now_ns,
+                        const struct learner_relapses *relapses, bool is_last);
 
 void event_log_evaluated(struct event_log *report, uint64_t now_ns,
                          const struct evaluation *evaluation);

@@ -33,6 +33,7 @@ struct learner_thread {
     bool is_stopped;
     struct batch_size batch_size;
     struct learner_thread_event progress; /* STEPPED, not yet said */
+    uint32_t relapses;                    /* of the learner, that were said */
     uint64_t said_ns;                     /* when that was said last */
     struct learner_thread_used used;
 };
@@ -97,6 +98,17 @@ static void say_progress(struct learner_thread *thread)
     unlock(thread);
 }
 
+/* With the mutex of orders, after a publication: it may have found that training diverged. */
+static void say_relapse(struct learner_thread *thread)
+{
+    const struct learner_relapses *relapses = learner_relapses(thread->learner);
+    if (relapses->count == thread->relapses)
+        return;
+    thread->relapses = relapses->count;
+    say(thread,
+        &(struct learner_thread_event){.kind = LEARNER_THREAD_RELAPSED, .relapses = *relapses});
+}
+
 static void perform(struct learner_thread *thread, const struct action *order)
 {
     if (order->kind == ACTION_PUBLISH && order->last)
@@ -112,6 +124,8 @@ static void perform(struct learner_thread *thread, const struct action *order)
         thread->is_training = learner_can_step(thread->learner);
     else
         say_answer(thread, &answer);
+    if (order->kind == ACTION_PUBLISH)
+        say_relapse(thread);
     unlock(thread);
 }
 

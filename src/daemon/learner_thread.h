@@ -37,6 +37,7 @@ struct learner_thread_options {
 enum learner_thread_event_kind {
     LEARNER_THREAD_STEPPED,  /* steps, samples, batch, loss_sum */
     LEARNER_THREAD_ANSWERED, /* answer */
+    LEARNER_THREAD_RELAPSED, /* relapses: it diverged, and began anew */
     LEARNER_THREAD_EVALUATED /* evaluation */
 };
 
@@ -48,6 +49,7 @@ struct learner_thread_event {
     double loss_sum;      /* of all those samples */
     struct answer answer; /* to an order; what it points to is good until the next such order */
     struct evaluation evaluation;
+    struct learner_relapses relapses;
 };
 
 struct learner_thread;

@@ -54,8 +54,7 @@ static void invent(uint32_t i, const char *host, uint16_t port, uint8_t out[stat
     const uint8_t seed[SEED_BYTES] = {(uint8_t)i, (uint8_t)(i >> 8), 0x55};
     struct identity identity;
     identity_from_seed(&identity, seed);
-    struct record record = {
-        .incarnation = 1, .stamp = 1, .renew_ms = RENEW_MS_MAX, .trains = true};
+    struct record record = {.incarnation = 1, .stamp = 1, .renew_ms = RENEW_MS_MAX, .trains = true};
     memcpy(record.id, identity.id, ID_BYTES);
     record.address.port = port;
     (void)snprintf(record.address.host, sizeof record.address.host, "%s", host);

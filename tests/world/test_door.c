@@ -1,4 +1,5 @@
-/* Strangers at the door of a node: they are few, cost little, and keep nobody out who has the key. */
+/* Strangers at the door of a node: they are few, cost little, and keep nobody out who has the key.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -59,7 +59,8 @@ static bool make_way(struct node *node, const struct address *only)
 /* Half of all places are for those who have proved who they are. */
 static uint32_t places(const struct node *node)
 {
-    const uint32_t half = node->options.limits.peers_max / 2, most = node->options.limits.half_open_max;
+    const uint32_t half = node->options.limits.peers_max / 2,
+                   most = node->options.limits.half_open_max;
     return half < 1 ? 1 : half < most ? half : most;
 }
 

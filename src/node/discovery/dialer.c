@@ -13,8 +13,8 @@
  * What members say of their addresses may be untrue, and a swarm must not become a weapon against
  * somebody else's machine. So places where no member has answered yet are called only as fast as
  * they prove true: IN_VAIN_MAX calls may be open or have failed, of which one is forgiven each
- * second; and never at a port below 1024, unless the configuration allows it (limits.low_ports), nor
- * at an address that is not one machine's. Held by tests/world/test_dialer.c.
+ * second; and never at a port below 1024, unless the configuration allows it (limits.low_ports),
+ * nor at an address that is not one machine's. Held by tests/world/test_dialer.c.
  */
 #include <math.h>
 #include <string.h>

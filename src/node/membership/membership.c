@@ -119,8 +119,8 @@ void membership_on_rumor(struct node *node, const uint8_t id[static ID_BYTES], u
 
 void membership_doubt(struct node *node)
 {
-    const struct member *doubtful = shares_doubtful(
-        &node->membership->members, node->options.weigh_throughput, node->now_ns);
+    const struct member *doubtful =
+        shares_doubtful(&node->membership->members, node->options.weigh_throughput, node->now_ns);
     if (!doubtful || doubtful->is_doubted)
         return;
     membership_own(node, doubtful)->is_doubted = true;

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SLACK        16.0                     /* times what is usual */
-#define DOUBT_NS     ((uint64_t)60000000000)  /* until the first rumor must have come */
-#define HALF_LIFE_NS ((uint64_t)600000000000) /* of what was moved */
+#define SLACK     16.0                     /* times what is usual */
+#define DOUBT_NS  ((uint64_t)60000000000)  /* until the first rumor must have come */
+#define HALVED_NS ((uint64_t)600000000000) /* of what was moved */
 
 /* How much it says it learns, if we learn 1. One that has not said so yet counts like us. */
 static double claim_of(const struct members *members, uint32_t i, bool by_throughput,
@@ -23,7 +23,7 @@ static double claim_of(const struct members *members, uint32_t i, bool by_throug
 static double moved_by(const struct member *member, uint64_t now_ns)
 {
     CHECK(member->moved_ns <= now_ns);
-    return member->moved * exp2(-(double)(now_ns - member->moved_ns) / (double)HALF_LIFE_NS);
+    return member->moved * exp2(-(double)(now_ns - member->moved_ns) / (double)HALVED_NS);
 }
 
 void shares_on_rumor(struct members *members, const uint8_t id[static ID_BYTES],
@@ -80,9 +80,8 @@ static double weigh(const struct members *members, bool by_throughput, uint64_t 
     for (uint32_t i = 0; i < members->count; i++) {
         const struct member *member = &members->members[i];
         if (i > 0 && member->moved == 0 && proven_count > 0)
-            weights[i] = now_ns - member->since_ns > DOUBT_NS
-                             ? 0
-                             : fmin(weights[i], proven / proven_count);
+            weights[i] =
+                now_ns - member->since_ns > DOUBT_NS ? 0 : fmin(weights[i], proven / proven_count);
         sum += weights[i];
     }
     CHECK(sum >= 1 && isfinite(sum)); /* we count 1 */

@@ -177,6 +177,30 @@ static void commands_are_answered_in_order(void **state)
     assert_false(learner_thread_next(worker, &event));
 }
 
+/* After the answer to the publication that found it, and once. */
+static void a_learner_that_diverged_says_so_once(void **state)
+{
+    (void)state;
+    const struct action publish = {.kind = ACTION_PUBLISH, .terms = whole};
+    float weights[64];
+    assert_true(learner_parameters(learner) <= 64);
+    learner_read_weights(learner, weights);
+    weights[0] = (float)NAN;
+    learner_write_weights(learner, weights);
+    open_thread(false, 0);
+    learner_thread_order(worker, &publish);
+    learner_thread_order(worker, &publish);
+    assert_answers(next_event(), ACTION_PUBLISH);
+    const struct learner_thread_event event = next_event();
+    assert_int_equal(event.kind, LEARNER_THREAD_RELAPSED);
+    assert_int_equal(event.relapses.count, 1);
+    assert_string_equal(event.relapses.tensor, "0.dense.weight");
+    assert_answers(next_event(), ACTION_PUBLISH);
+    learner_thread_stop(worker);
+    struct learner_thread_event none;
+    assert_false(learner_thread_next(worker, &none));
+}
+
 static uint64_t digest_of(const struct update *update)
 {
     uint64_t digest = 0;
@@ -439,6 +463,7 @@ int main(void)
 #define THREAD(name) cmocka_unit_test_setup_teardown(name, learner_start, learner_stop)
     const struct CMUnitTest tests[] = {
         THREAD(commands_are_answered_in_order),
+        THREAD(a_learner_that_diverged_says_so_once),
         THREAD(everything_heard_is_applied_once_however_much_it_is),
         THREAD(the_learner_learns_on_its_own_thread),
         THREAD(what_is_told_is_what_the_base_moved_by),

@@ -114,6 +114,46 @@ static void a_step_in_two_halves_is_the_step_and_follows_the_gradient_it_is_give
     dataset_free(&train);
 }
 
+static void a_learner_that_diverged_publishes_nothing_and_begins_anew_from_the_base(void **state)
+{
+    (void)state;
+    const struct dataset_options options = {.source = DATASET_XOR, .shards = 1};
+    const struct publish_terms terms = {.budget_bytes = 400, .share = 1, .gain = 1};
+    struct dataset train;
+    struct problem problem;
+    struct model *model;
+    float weights[64], base[64];
+    assert_int_equal(dataset_load_train(&train, &options, &problem), OK);
+    struct learner *learner = learner_on(model_preset("xor"), &model, &train, NULL, 0, 0.1f);
+    assert_true(learner_parameters(learner) <= 64);
+    for (int step = 0; step < 20; step++)
+        (void)learner_step(learner);
+    assert_true(learner_publish(learner, &terms)->count > 0);
+    assert_int_equal(learner_relapses(learner)->count, 0);
+    const uint64_t digest = learner_digest(learner);
+    const struct tensor lost = model_tensor(model, 1), other = model_tensor(model, 2);
+    learner_read_weights(learner, weights);
+    weights[lost.offset + 1] = (float)NAN;
+    weights[other.offset] = (float)INFINITY;
+    learner_write_weights(learner, weights);
+    assert_int_equal(learner_publish(learner, &terms)->count, 0);
+    assert_int_equal(learner_relapses(learner)->count, 1);
+    assert_string_equal(learner_relapses(learner)->tensor,
+                        lost.offset < other.offset ? lost.name : other.name);
+    assert_int_equal(learner_digest(learner), digest);
+    learner_read_weights(learner, weights);
+    learner_read_base(learner, base);
+    assert_memory_equal(weights, base, learner_parameters(learner) * sizeof *base);
+    for (int step = 0; step < 20; step++)
+        (void)learner_step(learner);
+    assert_true(isfinite(learner_losses(learner)));
+    assert_true(learner_publish(learner, &terms)->count > 0);
+    assert_int_equal(learner_relapses(learner)->count, 1);
+    learner_free(learner);
+    model_free(model);
+    dataset_free(&train);
+}
+
 /* Two learners with half of the glyphs each; how many both get right in the end. */
 static uint32_t train_two(bool exchange, uint32_t correct[2])
 {
@@ -195,6 +235,7 @@ int main(void)
         TEST(a_learner_alone_learns_through_its_own_publications),
         TEST(two_learners_with_half_the_data_learn_from_each_other),
         TEST(a_step_in_two_halves_is_the_step_and_follows_the_gradient_it_is_given),
+        TEST(a_learner_that_diverged_publishes_nothing_and_begins_anew_from_the_base),
         TEST(each_epoch_drops_others),
     };
     RUN_ON_EACH_DEVICE(tests, device_opens, device_closes);
