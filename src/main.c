@@ -41,6 +41,12 @@ static const char swarmkey_usage[] =
     "The file must not exist yet. All nodes of a swarm have the same, and who has it\n"
     "may enter.\n";
 
+static const char operatorkey_usage[] =
+    "hearsay operatorkey [FILE]: make the key of a swarm's operator (default operator.key)\n"
+    "\n"
+    "The file must not exist yet. Who has it can put nodes out of a swarm (hearsay expel)\n"
+    "whose nodes all have its public key, which is printed, as node.operator.\n";
+
 static int complain(int code, const struct problem *problem)
 {
     (void)fprintf(stderr, "hearsay: %s\n", problem->text);
@@ -53,7 +59,7 @@ static int print(const char *text)
     return EXIT_OK;
 }
 
-/* keygen and swarmkey: one optional file name. */
+/* keygen, swarmkey and operatorkey: one optional file name. */
 static int run_key(int argc, char **argv, const char *usage, const char *file,
                    enum error (*make)(const char *path, struct problem *problem))
 {
@@ -84,6 +90,11 @@ static int run_swarmkey(int argc, char **argv)
     return run_key(argc, argv, swarmkey_usage, "swarm.key", keygen_swarm);
 }
 
+static int run_operatorkey(int argc, char **argv)
+{
+    return run_key(argc, argv, operatorkey_usage, "operator.key", keygen_operator);
+}
+
 static const struct command commands[] = {
     {"node", "run a node: train, publish and receive", node_command_run},
     {"status", "how the node of this machine is; a health probe", status_run},
@@ -91,6 +102,7 @@ static const struct command commands[] = {
     {"doctor", "before starting: try everything that a start needs", doctor_run},
     {"keygen", "make a node's identity", run_keygen},
     {"swarmkey", "make a swarm's key", run_swarmkey},
+    {"operatorkey", "make the key of who may put nodes out of a swarm", run_operatorkey},
     {"swarm", "run a whole swarm on this machine and show that its nodes agree", swarm_run},
     {"sim", "play a swarm under virtual time, on any links, with any faults", sim_run},
     {"model", "the layers of a model as a table: shapes, parameters, work", model_command_run},
@@ -115,8 +127,8 @@ static void print_usage(FILE *out)
                 "usage: hearsay COMMAND [options]\n\n",
                 out);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        (void)fprintf(out, "  %-10s%s\n", commands[i].name, commands[i].summary);
-    (void)fputs("  help      what a command can do: hearsay help COMMAND\n\n"
+        (void)fprintf(out, "  %-12s%s\n", commands[i].name, commands[i].summary);
+    (void)fputs("  help        what a command can do: hearsay help COMMAND\n\n"
                 "  --help, --version\n",
                 out);
 }

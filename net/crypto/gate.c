@@ -64,6 +64,13 @@ static enum error other_size(uint64_t ours, uint64_t theirs, struct problem *dif
                        their_text, our_text);
 }
 
+void introduction_context(uint8_t context[static CONTEXT_BYTES], const struct introduction *of)
+{
+    uint8_t bytes[INTRODUCTION_BYTES];
+    introduction_encode(bytes, of);
+    secret_blake2b(context, CONTEXT_BYTES, bytes, sizeof bytes, NULL, 0);
+}
+
 enum error introduction_compare(const struct introduction *ours, const struct introduction *theirs,
                                 struct problem *difference)
 {

@@ -39,6 +39,9 @@ void introduction_make(struct introduction *introduction, const char *swarm_id, 
                        uint64_t parameters);
 void introduction_encode(uint8_t out[static INTRODUCTION_BYTES], const struct introduction *from);
 
+/* What binds signatures to one swarm and model. */
+void introduction_context(uint8_t context[static CONTEXT_BYTES], const struct introduction *of);
+
 /* OK: they belong together. MISMATCH and one sentence, such as "other model: theirs has 235,146
  * parameters, ours 215,370": they do not. */
 enum error introduction_compare(const struct introduction *ours, const struct introduction *theirs,

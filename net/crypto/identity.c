@@ -9,6 +9,7 @@
 
 static const char noise_label[] = "hearsay noise key";
 static const char sign_label[] = "hearsay signing key";
+static const char operator_label[] = "hearsay operator key";
 
 /* "hearsay noise key" ‖ X25519 public key: what a certificate signs. */
 #define CERTIFIED_BYTES (sizeof noise_label - 1 + DH_BYTES)
@@ -35,6 +36,16 @@ void identity_from_seed(struct identity *identity, const uint8_t seed[static SEE
     memcpy(identity->certificate, identity->id, ID_BYTES);
     secret_sign(identity->certificate + ID_BYTES, identity->sign_secret, certified,
                 sizeof certified);
+}
+
+void operator_key_from_seed(struct operator_key *key, const uint8_t seed[static SEED_BYTES])
+{
+    uint8_t sign_seed[SEED_BYTES];
+    memcpy(key->seed, seed, SEED_BYTES);
+    secret_blake2b(sign_seed, sizeof sign_seed, operator_label, strlen(operator_label), seed,
+                   SEED_BYTES);
+    secret_sign_keys(key->id, key->sign_secret, sign_seed);
+    secret_wipe(sign_seed, sizeof sign_seed);
 }
 
 enum error identity_check(uint8_t id[static ID_BYTES],
@@ -68,6 +79,10 @@ static const struct key_file identity_file = {"hearsay-identity-1", "an identity
 static const struct key_file swarm_key_file = {
     "hearsay-swarm-key-1", "a swarm key file",
     "copy it from another node, or for a new swarm make one with: hearsay swarmkey"};
+static const struct key_file operator_key_file = {
+    "hearsay-operator-1", "an operator's key file",
+    "bring the one whose public key is node.operator, or for a new swarm make one with: "
+    "hearsay operatorkey"};
 
 #define LINE_MAX_BYTES 128
 
@@ -82,6 +97,7 @@ static int hex_value(char digit)
     return -1;
 }
 
+/* Of 64 digits that are there. */
 static enum error hex_decode(uint8_t out[static KEY_BYTES], const char *text)
 {
     for (size_t i = 0; i < KEY_BYTES; i++) {
@@ -94,13 +110,19 @@ static enum error hex_decode(uint8_t out[static KEY_BYTES], const char *text)
     return OK;
 }
 
-static void hex_encode(char *text, const uint8_t in[static KEY_BYTES])
+enum error key_from_hex(uint8_t key[static KEY_BYTES], const char *text)
+{
+    return strlen(text) == 2 * KEY_BYTES ? hex_decode(key, text) : MALFORMED;
+}
+
+void key_hex(char text[static KEY_HEX_BYTES], const uint8_t key[static KEY_BYTES])
 {
     static const char digits[] = "0123456789abcdef";
     for (size_t i = 0; i < KEY_BYTES; i++) {
-        text[2 * i] = digits[in[i] >> 4];
-        text[2 * i + 1] = digits[in[i] & 15];
+        text[2 * i] = digits[key[i] >> 4];
+        text[2 * i + 1] = digits[key[i] & 15];
     }
+    text[2 * KEY_BYTES] = '\0';
 }
 
 /* The label, a space, the digits; then a line end (also an editor's CR LF) or nothing. */
@@ -223,7 +245,7 @@ static enum error key_save(const struct key_file *file, const uint8_t key[static
     int head_bytes = snprintf(line, sizeof line, "%s ", file->label);
     size_t bytes = (size_t)head_bytes + 2 * KEY_BYTES + 1;
     CHECK(head_bytes > 0 && bytes <= sizeof line);
-    hex_encode(line + head_bytes, key);
+    key_hex(line + head_bytes, key);
     line[bytes - 1] = '\n';
     enum error error = whole_write(descriptor, line, bytes);
     int reason = errno;
@@ -263,4 +285,20 @@ enum error swarm_key_save(const uint8_t key[static KEY_BYTES], const char *path,
                           struct problem *problem)
 {
     return key_save(&swarm_key_file, key, path, problem);
+}
+
+enum error operator_key_load(struct operator_key *key, const char *path, struct problem *problem)
+{
+    uint8_t seed[SEED_BYTES];
+    enum error error = key_load(&operator_key_file, seed, path, problem);
+    if (error == OK)
+        operator_key_from_seed(key, seed);
+    secret_wipe(seed, sizeof seed);
+    return error;
+}
+
+enum error operator_key_save(const struct operator_key *key, const char *path,
+                             struct problem *problem)
+{
+    return key_save(&operator_key_file, key->seed, path, problem);
 }

@@ -22,6 +22,7 @@
 #define SIGNATURE_BYTES   64
 #define DH_BYTES          32
 #define SEED_BYTES        32
+#define CONTEXT_BYTES     16 /* what binds signatures to one swarm and model (gate.h) */
 
 /* Call once before anything else here; aborts if the system cannot give randomness. */
 void secret_start(void);

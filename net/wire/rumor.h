@@ -26,7 +26,6 @@
 #define RUMOR_MAX        65000 /* head, body and signature; fits one message */
 #define RUMOR_LEAST      1024  /* the smallest room that rumor_encode fills */
 #define RUMOR_MIN        (RUMOR_HEAD_BYTES + 1 + SIGNATURE_BYTES)
-#define CONTEXT_BYTES    16
 
 struct rumor_head {
     uint8_t origin[ID_BYTES]; /* id of the node that published it */

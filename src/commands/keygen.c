@@ -43,3 +43,22 @@ enum error keygen_swarm(const char *path, struct problem *problem)
                      path);
     return error;
 }
+
+enum error keygen_operator(const char *path, struct problem *problem)
+{
+    uint8_t seed[SEED_BYTES];
+    char id[KEY_HEX_BYTES];
+    struct operator_key key;
+    fresh_secret(seed, sizeof seed);
+    operator_key_from_seed(&key, seed);
+    enum error error = operator_key_save(&key, path, problem);
+    key_hex(id, key.id);
+    secret_wipe(seed, sizeof seed);
+    secret_wipe(&key, sizeof key);
+    if (error == OK)
+        (void)printf("%s: the key of a swarm's operator, who may put nodes out of it. Keep it "
+                     "secret, best on no node at all, and set on every node:\n"
+                     "node.operator = %s\n",
+                     path, id);
+    return error;
+}

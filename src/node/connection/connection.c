@@ -37,8 +37,7 @@ struct connections *connections_new(struct arena *arena, struct node *node)
     introduction_make(&ours, options->swarm_id, options->model, options->parameters);
     credentials_init(&connections->credentials, options->identity, options->swarm_key, &ours,
                      &node->entropy);
-    secret_blake2b(node->context, CONTEXT_BYTES, connections->credentials.prologue,
-                   INTRODUCTION_BYTES, NULL, 0);
+    introduction_context(node->context, &ours);
     connections->reader = message_reader_new();
     connections->peers = arena_take(arena, options->limits.peers_max, sizeof *connections->peers);
     for (uint32_t i = 0; i < options->limits.peers_max; i++)

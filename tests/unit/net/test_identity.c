@@ -32,7 +32,8 @@ static int enter_folder(void **state)
 static int leave_folder(void **state)
 {
     (void)state;
-    static const char *const names[] = {"node.key", "link.key", "fifo.key", "swarm.key"};
+    static const char *const names[] = {"node.key", "link.key", "fifo.key", "swarm.key",
+                                        "operator.key"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         (void)unlink(names[i]);
     (void)rmdir("dir.key");
@@ -299,6 +300,28 @@ static void saving_where_there_is_no_folder_says_so(void **state)
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
 
+static void an_operators_key_is_saved_and_loaded_again_and_no_other_is_taken_for_it(void **state)
+{
+    (void)state;
+    const uint8_t seed[SEED_BYTES] = {3};
+    struct problem problem;
+    struct operator_key saved, loaded;
+    uint8_t key[KEY_BYTES];
+    char text[KEY_HEX_BYTES];
+    operator_key_from_seed(&saved, seed);
+    assert_int_equal(operator_key_save(&saved, "operator.key", &problem), OK);
+    assert_int_equal(operator_key_load(&loaded, "operator.key", &problem), OK);
+    assert_memory_equal(&loaded, &saved, sizeof saved);
+    assert_int_equal(swarm_key_load(key, "operator.key", &problem), MALFORMED);
+    key_hex(text, saved.id);
+    assert_int_equal(key_from_hex(key, text), OK);
+    assert_memory_equal(key, saved.id, KEY_BYTES);
+    text[KEY_HEX_BYTES - 2] = 'g';
+    assert_int_equal(key_from_hex(key, text), MALFORMED);
+    text[KEY_HEX_BYTES - 2] = '\0';
+    assert_int_equal(key_from_hex(key, text), MALFORMED);
+}
+
 int main(void)
 {
     secret_start();
@@ -310,6 +333,7 @@ int main(void)
         cmocka_unit_test(an_id_is_shown_by_its_first_digits),
         IN_FOLDER(a_saved_identity_is_loaded_again),
         IN_FOLDER(a_saved_swarm_key_is_one_line_and_loaded_again),
+        IN_FOLDER(an_operators_key_is_saved_and_loaded_again_and_no_other_is_taken_for_it),
         IN_FOLDER(a_missing_file_says_what_to_type),
         IN_FOLDER(a_file_that_others_may_use_is_refused_with_the_remedy),
         IN_FOLDER(a_file_of_another_user_is_refused),
