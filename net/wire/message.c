@@ -50,6 +50,7 @@ static const struct {
     [BLOCK] = {4,
                {FIELD(NUMBER, block), FIELD(NUMBER, hash), FIELD(BULK, text), FIELD(BULK, bulk)}},
     [BYE] = {3, {FIELD(NUMBER, reason), FIELD(TEXT, text), FIELD(BULK, bulk)}},
+    [ORDERS] = {2, {FIELD(NUMBER, number), FIELD(BULK, bulk)}},
 };
 
 struct out {

@@ -24,6 +24,7 @@
  *   FETCH          block count             send these blocks of the base
  *   BLOCK          block hash text bulk    one block and its version; no bulk: refused
  *   BYE            reason text bulk        the last message
+ *   ORDERS         number bulk             I know the operator's orders up to that number; some
  *
  * net/README.md says who may say what and when, and what each field is.
  * Held by tests/unit/net/test_message.c.
@@ -55,6 +56,7 @@ enum message_kind {
     FETCH,
     BLOCK,
     BYE,
+    ORDERS,
     MESSAGE_KINDS
 };
 
@@ -68,7 +70,8 @@ enum bye_reason {
     BYE_BROKEN,         /* the receiver sent something invalid */
     BYE_SILENT,         /* nothing was received for too long */
     BYE_RENEW,          /* new keys are due: dial again */
-    BYE_FULL            /* the sender has neighbours enough: try others */
+    BYE_FULL,           /* the sender has neighbours enough: try others */
+    BYE_EXPELLED        /* the operator has put the receiver out of the swarm */
 };
 
 struct bytes {
@@ -99,8 +102,9 @@ struct message {
     uint64_t block;       /* number of a block, from 0 */
     uint64_t count;       /* blocks wanted, from that one on */
     uint64_t reason;      /* enum bye_reason */
+    uint64_t number;      /* of the latest order of the operator that the sender knows; 0: none */
     struct bytes text;    /* HELLO: the other's address; BYE: a sentence; else entries */
-    struct bytes bulk;    /* records, a rumor, entries or a block, as the kind says */
+    struct bytes bulk;    /* records, a rumor, entries, a block or orders, as the kind says */
 };
 
 /* How much larger a message is than its text and bulk, at most. */

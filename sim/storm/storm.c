@@ -17,7 +17,7 @@
 #define PAUSED_NS (100 * MILLI_NS)
 #define WHY_BYTES 200
 
-enum own_event { START_NODE, LEAVE_NODE }; /* an event's amount; its subject is the node */
+enum own_event { START_NODE, LEAVE_NODE, EXPEL_NODE }; /* an event's amount; subject: the node */
 
 struct play {
     struct storm_plan plan;
@@ -70,6 +70,8 @@ static void on_user(void *self, uint64_t subject, uint64_t amount)
         fault_injector_on_event(play->injector, subject, amount);
     else if (amount == LEAVE_NODE)
         leave(play, i);
+    else if (amount == EXPEL_NODE)
+        storm_expulsion_order(&play->plan.expulsion, &play->world);
     else if (!world_is_running(&play->world, i))
         world_start(&play->world, i);
 }
@@ -114,6 +116,9 @@ static void build(struct play *play)
     }
     for (uint32_t i = 0; i < play->plan.twins; i++)
         (void)build_node(play, play->plan.twin_of[i]);
+    const struct storm_expulsion *expulsion = &play->plan.expulsion;
+    if (expulsion->is_drawn)
+        world_put(world, end_of(expulsion->at_ns), expulsion->villain, EXPEL_NODE);
 }
 
 static struct play *play_new(uint64_t seed, FILE *trace, struct storm *storm)
@@ -205,7 +210,8 @@ static void check_all_run(struct play *play)
 {
     char why[WHY_BYTES];
     for (uint32_t i = 0; i < play->plan.nodes; i++) {
-        if (world_is_running(&play->world, i) || play->leaving[i])
+        const bool is_out = play->plan.expulsion.is_drawn && i == play->plan.expulsion.villain;
+        if (world_is_running(&play->world, i) || play->leaving[i] || is_out)
             continue;
         (void)snprintf(why, sizeof why, "node %u does not run after the faults", i);
         fail(play, why);
@@ -329,6 +335,8 @@ void storm_play(uint64_t seed, FILE *trace, struct storm *storm)
     struct play *play = play_new(seed, trace, storm);
     if (run_until(play, end_of(play->plan.faulty_ns))) {
         fault_injector_end(play->injector);
+        if (play->plan.expulsion.is_drawn)
+            storm_expulsion_order(&play->plan.expulsion, &play->world);
         if (run_until(play, world_now_ns(&play->world) + play->plan.calm_ns))
             heal(play);
         if (play->plan.all_leave && !has_failed(play))

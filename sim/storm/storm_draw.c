@@ -19,7 +19,17 @@
 #define SERVING_S     40   /* seconds to serve the base to all others */
 #define INCARNATIONS  3    /* of a node that published, about */
 
-enum stream { STREAM_SWARM, STREAM_NODES, STREAM_KNOWS, STREAM_LINKS, STREAM_TIMES, STREAM_FAULTS };
+#define EXPEL_EACH 4 /* of so many storms one has an operator */
+
+enum stream {
+    STREAM_SWARM,
+    STREAM_NODES,
+    STREAM_KNOWS,
+    STREAM_LINKS,
+    STREAM_TIMES,
+    STREAM_FAULTS,
+    STREAM_EXPULSION = STREAM_FAULTS + FAULT_KINDS
+};
 
 /* Both bounds included. */
 static uint64_t between(struct rng *rng, uint64_t low, uint64_t high)
@@ -364,6 +374,18 @@ static void draw_faults(struct storm_plan *plan)
     }
 }
 
+static void draw_expulsion(struct storm_plan *plan)
+{
+    struct rng rng = rng_new(plan->seed, STREAM_EXPULSION);
+    struct storm_expulsion *expulsion = &plan->expulsion;
+    const bool is_wanted = one_in(&rng, EXPEL_EACH) && plan->nodes > 2;
+    expulsion->villain = rng_below(&rng, plan->nodes);
+    expulsion->at_ns = between(&rng, 5000, plan->faulty_ns / MILLI_NS) * MILLI_NS;
+    expulsion->is_drawn = is_wanted && !is_needed(plan, expulsion->villain);
+    if (expulsion->is_drawn)
+        storm_expulsion_prepare(&plan->options);
+}
+
 void storm_draw(struct storm_plan *plan, uint64_t seed)
 {
     *plan = (struct storm_plan){.seed = seed};
@@ -373,6 +395,7 @@ void storm_draw(struct storm_plan *plan, uint64_t seed)
     draw_times(plan);
     draw_links(plan);
     draw_faults(plan);
+    draw_expulsion(plan);
 }
 
 static void describe_set(const struct storm_plan *plan, const struct node_set *set, FILE *out)
@@ -436,4 +459,7 @@ void storm_describe(const struct storm_plan *plan, FILE *out)
                           plan->paths[from][to].loss * 100);
     for (uint32_t i = 0; i < plan->faults_count; i++)
         describe_fault(plan, &plan->faults[i], out);
+    if (plan->expulsion.is_drawn)
+        (void)fprintf(out, "# the operator puts node %u out at %.3f s\n", plan->expulsion.villain,
+                      (double)(WORLD_BEGIN_NS + plan->expulsion.at_ns) * 1e-9);
 }

@@ -332,6 +332,7 @@ void world_pump(struct world *world, uint32_t i)
             return;
         }
     }
+    sim_disk_keep_orders(&at->sim_disk, at->node);
     if (at->finished) {
         wire_die(&world->wire, i, false);
         world_stop(world, i);

@@ -135,6 +135,16 @@ void sim_disk_abandon(struct sim_disk *disk)
     close_draft(disk);
 }
 
+void sim_disk_keep_orders(struct sim_disk *disk, const struct node *node)
+{
+    if (node_orders_count(node) == disk->orders_count)
+        return;
+    disk->orders = realloc(disk->orders, NODE_ORDERS_MAX);
+    CHECK(disk->orders);
+    disk->orders_count = node_orders_count(node);
+    disk->orders_bytes = node_orders(node, disk->orders);
+}
+
 /* Reading. */
 
 const struct saved *sim_disk_newest(const struct sim_disk *disk)
@@ -170,5 +180,8 @@ void sim_disk_clear(struct sim_disk *disk)
     sim_disk_abandon(disk);
     for (int i = 0; i < SIM_DISK_GENERATIONS; i++)
         forget(&disk->saved[i]);
+    free(disk->orders);
+    disk->orders = NULL;
+    disk->orders_bytes = disk->orders_count = 0;
     disk->incarnation = 0;
 }

@@ -30,6 +30,9 @@ struct saved {
 struct sim_disk {
     uint64_t incarnation; /* lower bound for the next incarnation; 0: never started */
     struct saved saved[SIM_DISK_GENERATIONS]; /* the newest first */
+    uint8_t *orders;                          /* of the operator; NULL: none */
+    size_t orders_bytes;                      /* of them */
+    uint32_t orders_count;                    /* how many */
 
     struct saved draft;           /* what is being written */
     struct sim_record **end;      /* where its next record goes */
@@ -47,6 +50,9 @@ size_t sim_disk_written(const struct sim_disk *disk);
 void sim_disk_end(struct sim_disk *disk, const struct sim_learner *sim_learner, uint8_t *history,
                   size_t history_bytes, uint64_t durable_ns);
 void sim_disk_abandon(struct sim_disk *disk);
+
+/* The operator's orders as the node knows them now, if there are new ones. */
+void sim_disk_keep_orders(struct sim_disk *disk, const struct node *node);
 
 /* A crash: checkpoints that are not durable yet are lost. */
 void sim_disk_settle(struct sim_disk *disk, uint64_t now_ns);

@@ -180,6 +180,8 @@ static void prepare(struct world *world, uint32_t i)
         sim_disk_restore(saved, &at->sim_learner);
     options->history = saved ? saved->history : NULL;
     options->history_bytes = saved ? saved->history_bytes : 0;
+    options->orders = at->sim_disk.orders;
+    options->orders_bytes = at->sim_disk.orders_bytes;
     options->parameters = sim_learner_parameters(&at->sim_learner);
     options->digest = sim_learner_digest(&at->sim_learner);
 }
@@ -238,6 +240,15 @@ void world_kill_in(struct world *world, uint32_t i, uint32_t actions, bool silen
 {
     world->nodes[i].dies_in = actions;
     world->nodes[i].dies_silently = silently;
+}
+
+enum error world_order(struct world *world, uint32_t i, const uint8_t *order, size_t bytes)
+{
+    struct problem problem;
+    const enum error error =
+        node_on_order(world->nodes[i].node, world_now_ns(world), order, bytes, &problem);
+    world_pump(world, i);
+    return error;
 }
 
 void world_leave(struct world *world, uint32_t i)

@@ -20,7 +20,8 @@ static const char usage[] =
     "A node needs its identity (hearsay keygen) and the swarm key (hearsay swarmkey).\n"
     "Exit codes: 0 left the swarm and saved the model, 1 failed (also when what the\n"
     "configuration names is not there or does not fit: keys, data, layers for them, a port,\n"
-    "a folder; or training diverged three times in an hour), 2 wrong usage or configuration.\n";
+    "a folder; or training diverged three times in an hour), 2 wrong usage or configuration,\n"
+    "4 the operator has put it out of the swarm.\n";
 
 int node_command_run(int argc, char **argv)
 {

@@ -13,6 +13,7 @@
 #include "backend/device.h"
 #include "base/error.h"
 #include "config/config_address.h"
+#include "crypto/identity.h"
 #include "data/augment.h"
 #include "layers/model.h"
 #include "training/optimizer.h"
@@ -33,12 +34,12 @@ struct slice {
 };
 
 struct config_node {
-    struct address listen;             /* host "": does not listen */
-    struct address advertise;          /* what others dial; host "": the address they see */
-    struct address_list peers;         /* to dial at the start */
-    char identity[CONFIG_PATH_BYTES];  /* key file of this node */
-    char swarm_key[CONFIG_PATH_BYTES]; /* key file of the swarm */
-    char swarm[CONFIG_NAME_BYTES];     /* name of the swarm */
+    struct address listen;     /* host "": does not listen */
+    struct address advertise;  /* what others dial; host "": the address they see */
+    struct address_list peers; /* to dial at the start */
+    char identity[CONFIG_PATH_BYTES], swarm_key[CONFIG_PATH_BYTES]; /* the two key files */
+    char swarm[CONFIG_NAME_BYTES];                                  /* name of the swarm */
+    char operator_id[KEY_HEX_BYTES];   /* public key of its operator, in hex; "": it has none */
     char state_dir[CONFIG_PATH_BYTES]; /* folder of checkpoints */
     uint64_t seed;                     /* of choices; 0: from the system */
     double grace_s;                    /* longest wait when leaving */
@@ -60,8 +61,7 @@ struct config_data {
     /* npy: files of samples and of what is to be predicted; for the test, "": the last tenth */
     char x[CONFIG_FILES_BYTES], y[CONFIG_FILES_BYTES];
     char test_x[CONFIG_FILES_BYTES], test_y[CONFIG_FILES_BYTES];
-    char text[CONFIG_FILES_BYTES];    /* files to learn byte by byte */
-    char tokens[CONFIG_FILES_BYTES];  /* files of tokens */
+    char text[CONFIG_FILES_BYTES], tokens[CONFIG_FILES_BYTES]; /* files of bytes, or of tokens */
     char valid[CONFIG_FILES_BYTES];   /* text, tokens: files for the test; "": the last tenth is */
     uint32_t context;                 /* tokens of a sample */
     uint64_t seed;                    /* of the cut into shards, and of generated samples */

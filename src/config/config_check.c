@@ -32,6 +32,7 @@ static enum error against(struct finding *finding, const char *section, const ch
 static enum error check_node(const struct config_node *node, struct finding *finding)
 {
     bool listens = node->listen.host[0];
+    uint8_t ignored[KEY_BYTES];
     CHECK(node->peers.count <= CONFIG_PEERS_MAX);
     if (!listens && node->peers.count == 0)
         return against(finding, "node", "listen",
@@ -42,6 +43,9 @@ static enum error check_node(const struct config_node *node, struct finding *fin
                        " is given, but listen is none; leave one of them out");
     if (strcmp(node->identity, node->swarm_key) == 0)
         return against(finding, "node", "identity", " and swarm_key are the same file; give two");
+    if (node->operator_id[0] && key_from_hex(ignored, node->operator_id) != OK)
+        return against(finding, "node", "operator",
+                       " is not 64 hex digits, a public key as hearsay operatorkey prints it");
     return OK;
 }
 

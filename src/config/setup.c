@@ -389,6 +389,7 @@ struct node_options setup_plain_options(const struct config *config, size_t para
 {
     struct node_options options = {
         .swarm_id = config->node.swarm,
+        .has_operator = config->node.operator_id[0] != '\0',
         .advertise = config->node.advertise,
         .seeds_count = config->node.peers.count,
         .trains = config->train.enabled,
@@ -425,6 +426,8 @@ struct node_options setup_plain_options(const struct config *config, size_t para
         .seed = config->node.seed,
     };
     CHECK(options.seeds_count <= NODE_SEEDS_MAX);
+    if (options.has_operator) /* config_check has seen that it is one */
+        CHECK(key_from_hex(options.operator_id, config->node.operator_id) == OK);
     memcpy(options.seeds, config->node.peers.item,
            config->node.peers.count * sizeof *options.seeds);
     return options;

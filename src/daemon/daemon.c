@@ -4,11 +4,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "config/setup.h"
 #include "daemon/event_log.h"
 #include "daemon/learner_thread.h"
+#include "daemon/operator_orders.h"
 #include "daemon/relapses.h"
 #include "daemon/saving.h"
 #include "daemon/sd_notify.h"
@@ -38,6 +38,7 @@ struct daemon {
     char saves[CHECKPOINT_OWNER_MAX]; /* what its checkpoints are of */
     uint32_t refused;                 /* checkpoints that were passed over at the start */
     uint64_t saved_ns;                /* when the last checkpoint was whole; 0: never */
+    struct operator_orders orders;
     struct event_log report;
     struct sd_notify sd_notify;
     struct status_door door;
@@ -105,6 +106,7 @@ static void pump(struct daemon *daemon)
             break;
         }
     }
+    operator_orders_keep(&daemon->orders, daemon->node, &daemon->report, transport_now_ns());
     uint64_t wake_ns = node_wake_ns(daemon->node);
     if (daemon->status_ns < wake_ns)
         wake_ns = daemon->status_ns;
@@ -151,7 +153,7 @@ static void on_closed(void *self, uint64_t conn, const char *why)
     pump(daemon);
 }
 
-static void say_status(struct daemon *daemon, uint64_t now_ns)
+static void on_second(struct daemon *daemon, uint64_t now_ns)
 {
     struct node_stats stats;
     node_stats(daemon->node, now_ns, &stats);
@@ -162,6 +164,7 @@ static void say_status(struct daemon *daemon, uint64_t now_ns)
     event_log_status(&daemon->report, now_ns, &stats, daemon->loss);
     sd_notify_status(&daemon->sd_notify, now_ns, &stats, daemon->loss, &daemon->report.reach);
     status_watch_look(&daemon->watch, daemon->node, now_ns);
+    operator_orders_look(&daemon->orders, daemon->node, &daemon->report, now_ns);
     daemon->status_ns = now_ns + SECOND_NS;
 }
 
@@ -172,7 +175,7 @@ static void on_timer(void *self)
     node_on_time(daemon->node, now_ns);
     sd_notify_on_time(&daemon->sd_notify, now_ns);
     if (now_ns >= daemon->status_ns)
-        say_status(daemon, now_ns);
+        on_second(daemon, now_ns);
     if (now_ns >= daemon->evaluate_ns) {
         daemon->evaluate_ns = UINT64_MAX;
         learner_thread_evaluate(daemon->learner);
@@ -287,13 +290,6 @@ static void wake(void *waker)
 
 /* Beginning and end. */
 
-static uint64_t wall_ms(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 static enum error start_listening(struct daemon *daemon, struct problem *problem)
 {
     const struct address *listen = &daemon->config->node.listen;
@@ -351,8 +347,8 @@ static enum error resume(struct daemon *daemon, struct problem *problem)
     else if (error == OK)
         error = state_dir_check_history(folder, options, problem);
     options->digest = learner_digest(daemon->setup.learner);
-    return error == OK ? incarnation_begin(disk_real(), folder, wall_ms(), NODE_INCARNATIONS,
-                                           &options->incarnation, problem)
+    return error == OK ? incarnation_begin(disk_real(), folder, incarnation_wall_ms(),
+                                           NODE_INCARNATIONS, &options->incarnation, problem)
                        : error;
 }
 
@@ -413,8 +409,11 @@ static enum error prepare(struct daemon *daemon, struct problem *problem)
         error = setup_make(&daemon->setup, config, problem);
     if (error == OK) {
         daemon->node_options = setup_node_options(&daemon->setup, config);
-        error = start_listening(daemon, problem);
+        error = operator_orders_load(&daemon->orders, config->node.state_dir, &daemon->node_options,
+                                     problem);
     }
+    if (error == OK)
+        error = start_listening(daemon, problem);
     if (error == OK)
         error = start_answering(daemon, problem);
     return error == OK ? resume(daemon, problem) : error;
@@ -446,6 +445,7 @@ static void clean_up(struct daemon *daemon)
     saver_free(daemon->saving.saver);
     transport_free(daemon->transport);
     free(daemon->saving.history);
+    operator_orders_free(&daemon->orders);
     event_log_close(&daemon->report);
     status_door_close(&daemon->door);
     sd_notify_close(&daemon->sd_notify);

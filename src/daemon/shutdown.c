@@ -69,6 +69,8 @@ int shutdown_run(const struct shutdown *closing)
 {
     struct rusage usage;
     struct problem problem;
+    if (node_is_expelled(closing->node))
+        return SHUTDOWN_EXPELLED;
     apply_the_rest(closing);
     char *version = version_of(closing);
     struct final final = {

@@ -20,6 +20,8 @@ struct shutdown {
     struct event_log *report;             /* where the outcome is written */
 };
 
+#define SHUTDOWN_EXPELLED 4 /* the operator has put the node out: nothing is saved */
+
 /* The learner's thread has ended. Returns the exit code: 0 if model and checkpoint are saved, and
  * the base is what it should be. */
 int shutdown_run(const struct shutdown *closing);

@@ -2,8 +2,8 @@
  * room's own state lies. A room's struct is known in its own folder only (<room>_private.h), so
  * that no other room can touch what is in it: the compiler holds that.
  *
- *   node.c ──► dispatch, timers ──► join, leave ──► transfer, discovery ──► broadcast ──► rate
- *     ──► membership, connection ──► lifecycle ──► notes            (calls go this way only)
+ *   node.c ──► dispatch, timers ──► join, leave, expulsion ──► transfer, discovery ──► broadcast
+ *     ──► rate, orders ──► membership, connection ──► lifecycle ──► notes   (this way only)
  *
  * No event costs more than the neighbours and what it brings: what looks at every member or every
  * origin is done once a second, or a few times.
@@ -38,12 +38,14 @@ struct node {
     struct lifecycle *lifecycle;     /* which state the node is in */
     struct connections *connections; /* conversations with peers */
     struct membership *membership;   /* the members of the swarm */
+    struct orders *orders;           /* of the operator */
     struct rate *rate;               /* how much is sent and published, and when */
     struct broadcast *broadcast;     /* rumors on their way */
     struct discovery *discovery;     /* member gossip, and whom to dial */
     struct transfer *transfer;       /* a base on its way, in or out */
     struct join *join;               /* how the node finds out that it has joined */
     struct leave *leave;             /* how it leaves */
+    struct expulsion *expulsion;     /* whether the operator's orders are carried out */
     struct timers *timers;           /* when it looks again */
 };
 

@@ -5,10 +5,12 @@
 
 #include "node/broadcast/broadcast.h"
 #include "node/discovery/discovery.h"
+#include "node/expulsion.h"
 #include "node/join.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/failure_detector.h"
 #include "node/membership/membership.h"
+#include "node/orders/orders.h"
 #include "node/rate/rate.h"
 #include "node/transfer/transfer.h"
 
@@ -126,6 +128,19 @@ static void open_neighbour(struct node *node, const struct peer *peer)
     CHECK(peer->state == PEER_OPEN);
 }
 
+/* Who was put out by the operator is told by which orders, so that it need not believe us. */
+static bool turn_out(struct node *node, const struct peer *peer)
+{
+    const struct order *order = orders_expelling(node, peer->id);
+    if (!order)
+        return false;
+    if (!peer->dialled)
+        say_hello(node, peer);
+    orders_say(node, peer, 0);
+    connection_hang_up(node, peer, BYE_EXPELLED, order->reason);
+    return true;
+}
+
 /* What a new neighbour is sent first. */
 static void welcome(struct node *node, const struct peer *peer)
 {
@@ -135,6 +150,7 @@ static void welcome(struct node *node, const struct peer *peer)
     connection_ping(node, peer);
     pacer_say_ack(node, peer);
     member_gossip_renew(node);
+    orders_show(node, peer); /* before our version: what is in it follows from them */
     anti_entropy_show(node, peer, true);
     if (!base_is_whole(node))
         broadcast_hold_back(node, peer);
@@ -147,7 +163,7 @@ static void on_hello(struct node *node, const struct peer *peer, const struct me
         connection_hang_up(node, peer, BYE_BROKEN, "introduced itself wrongly");
         return;
     }
-    if (is_self(node, peer, hello->incarnation))
+    if (is_self(node, peer, hello->incarnation) || turn_out(node, peer))
         return;
     connection_set_incarnation(node, peer, hello->incarnation);
     const struct member *known = membership_find(node, peer->id);
@@ -346,6 +362,9 @@ static void dispatch(struct node *node, const struct peer *peer, const struct me
         break;
     case BYE:
         on_bye(node, peer, message);
+        break;
+    case ORDERS:
+        expulsion_on_message(node, peer, message);
         break;
     case MESSAGE_KINDS:
         break;

@@ -5,6 +5,7 @@
 #include "node/broadcast/broadcast.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
+#include "node/orders/orders.h"
 #include "node/rate/rate.h"
 #include "node/transfer/transfer.h"
 
@@ -61,6 +62,36 @@ void node_origin(const struct node *node, uint32_t i, struct node_origin *out)
     *out = (struct node_origin){
         .incarnation = origin->incarnation, .next = origin->next, .samples = origin->samples};
     memcpy(out->id, origin->id, ID_BYTES);
+}
+
+uint32_t node_reach(const struct node *node, uint32_t i)
+{
+    const struct origin *origin = &broadcast_versions(node)->origins[i];
+    uint32_t reach = origin->next;
+    CHECK(i < node_origins(node));
+    while (reach > 0 && rumor_log_is_lasting(broadcast_log(node), i, reach - 1))
+        reach--;
+    return reach;
+}
+
+uint32_t node_orders_count(const struct node *node)
+{
+    return orders_count(node);
+}
+
+size_t node_orders(const struct node *node, uint8_t *out)
+{
+    return orders_put(node, out);
+}
+
+const struct order *node_order(const struct node *node, uint32_t number)
+{
+    return orders_at(node, number);
+}
+
+const uint8_t *node_context(const struct node *node)
+{
+    return node->context;
 }
 
 void node_own(const struct node *node, struct node_origin *out)
@@ -133,6 +164,7 @@ void node_member(const struct node *node, uint64_t now_ns, uint32_t i, struct no
     *out = (struct node_member){
         .address = record->address,
         .live = member_is_live(membership_members(node), member, now_ns),
+        .expelled = member->is_expelled,
         .left = record->stage == STAGE_LEFT,
         .trains = record->trains,
         .samples = record->samples,

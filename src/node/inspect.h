@@ -55,6 +55,7 @@ uint64_t node_interval_ns_max(const struct node *node);
 bool node_is_catching_up(const struct node *node);
 uint32_t node_bases(const struct node *node); /* taken over, or begun to be */
 bool node_is_leaving(const struct node *node);
+bool node_is_expelled(const struct node *node); /* this node itself: it ends */
 
 /* The version, one origin at a time: i < node_origins. */
 struct node_origin {
@@ -65,8 +66,15 @@ struct node_origin {
 };
 uint32_t node_origins(const struct node *node);
 void node_origin(const struct node *node, uint32_t i, struct node_origin *out);
+/* The log has its rumors from this one on, and will for a while. */
+uint32_t node_reach(const struct node *node, uint32_t i);
 void node_own(const struct node *node, struct node_origin *out); /* this incarnation of ours */
 uint64_t node_incarnation(const struct node *node);
+
+/* The operator's orders that are known: 1 <= number <= node_orders_count. */
+const struct order *node_order(const struct node *node, uint32_t number);
+/* Binds signatures to this swarm and model. */
+const uint8_t *node_context(const struct node *node);
 
 /* The conversations under way, one at a time: i < node_links. */
 struct node_link {
@@ -94,6 +102,7 @@ struct node_member {
     uint8_t id[ID_BYTES];
     struct address address;    /* port 0: it only dials */
     bool live;                 /* not silent for too long, nor gone */
+    bool expelled;             /* the operator has put it out */
     bool left;                 /* it said goodbye */
     bool trains;               /* false: it only passes on, or has not joined yet */
     uint64_t samples;          /* learned there */

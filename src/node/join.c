@@ -1,6 +1,7 @@
 #include "node/join.h"
 
 #include "node/broadcast/broadcast.h"
+#include "node/broadcast/retract.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
 #include "node/transfer/transfer.h"
@@ -53,7 +54,7 @@ void join_on_knowledge(struct node *node, const struct peer *from, uint64_t miss
 {
     const uint64_t few = broadcast_active_origins(node);
     CHECK(node->now_ns >= node->born_ns);
-    if (joining_has_joined(node) || !base_is_whole(node))
+    if (joining_has_joined(node) || !base_is_whole(node) || retract_needs_base(node))
         return; /* it joins when it holds the base */
     const uint64_t alone_ns = broadcast_knows(node, from) > 0 ? MEET_NS : NODE_JOIN_WAIT_NS;
     const bool is_trusted =

@@ -19,6 +19,7 @@ struct leave {
     uint64_t hurry_ns;        /* gossip is to come at this moment; 0: when it is due */
     uint32_t published_alone; /* publications since, while nobody else was there */
     bool ours_known;          /* all we published is with others, and we publish no more */
+    bool is_expelled;         /* the operator has put this node out */
     bool is_finished;         /* every conversation has ended */
     bool is_finished_said;    /* FINISHED was given out */
 };
@@ -152,6 +153,32 @@ static bool leavers_agree(const struct node *node)
     return true;
 }
 
+static void hang_up_all(struct node *node)
+{
+    for (uint32_t i = 0; i < node->options.limits.peers_max; i++) {
+        const struct peer *peer = connection_at(node, i);
+        if (peer->state != PEER_FREE)
+            connection_hang_up(node, peer, BYE_LEAVING, "we leave the swarm");
+    }
+}
+
+void leave_on_expelled(struct node *node)
+{
+    if (leaving_stage(node) == STAGE_LEFT)
+        return;
+    if (leaving_stage(node) == STAGE_RUNNING)
+        leaving_move(node, STAGE_LEAVING);
+    leaving_move(node, STAGE_LEFT);
+    node->leave->began_ns = node->now_ns;
+    node->leave->is_expelled = true;
+    hang_up_all(node);
+}
+
+bool node_is_expelled(const struct node *node)
+{
+    return node->leave->is_expelled;
+}
+
 static void leave_now(struct node *node, bool complete)
 {
     const char *text = !complete ? "left the swarm when the grace time was over: not every "
@@ -164,11 +191,7 @@ static void leave_now(struct node *node, bool complete)
     member_gossip_flush(node);
     (void)notes_add(&node->notes, node->now_ns, NOTE_LEFT, complete ? LEVEL_INFO : LEVEL_WARNING,
                     "%s", text);
-    for (uint32_t i = 0; i < node->options.limits.peers_max; i++) {
-        const struct peer *peer = connection_at(node, i);
-        if (peer->state != PEER_FREE)
-            connection_hang_up(node, peer, BYE_LEAVING, "we leave the swarm");
-    }
+    hang_up_all(node);
 }
 
 void leave_consider(struct node *node)

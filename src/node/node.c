@@ -5,15 +5,18 @@
 #include <string.h>
 
 #include "node/broadcast/broadcast.h"
+#include "node/broadcast/retract.h"
 #include "node/connection/door.h"
 #include "node/discovery/discovery.h"
 #include "node/dispatch.h"
+#include "node/expulsion.h"
 #include "node/inspect.h"
 #include "node/join.h"
 #include "node/leave.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
 #include "node/membership/shares.h"
+#include "node/orders/orders.h"
 #include "node/rate/rate.h"
 #include "node/timers.h"
 #include "node/transfer/transfer.h"
@@ -28,7 +31,8 @@ size_t node_arena_bytes(const struct node_options *options)
            membership_arena_bytes(options) + rate_arena_bytes(options) +
            broadcast_arena_bytes(options) + discovery_arena_bytes(options) +
            transfer_arena_bytes(options) + join_arena_bytes() + leave_arena_bytes() +
-           timers_arena_bytes() + NOTES_WAITING * sizeof(struct note) + FRAME_MAX + 4 * 64;
+           orders_arena_bytes(options) + expulsion_arena_bytes() + timers_arena_bytes() +
+           NOTES_WAITING * sizeof(struct note) + FRAME_MAX + 4 * 64;
 }
 
 static void init_shared(struct node *node, struct arena *arena, const struct node_options *options,
@@ -53,6 +57,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     init_shared(node, arena, options, now_ns);
     node->lifecycle = lifecycle_new(arena, options);
     node->connections = connections_new(arena, node);
+    node->orders = orders_new(arena, node);
     node->membership = membership_new(arena, node);
     node->rate = rate_new(arena, node);
     node->broadcast = broadcast_new(arena, node);
@@ -60,11 +65,13 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->transfer = transfer_new(arena, node);
     node->join = join_new(arena);
     node->leave = leave_new(arena);
+    node->expulsion = expulsion_new(arena);
     node->timers = timers_new(arena, node);
     member_gossip_renew(node);
     publish_schedule_renew(node);
     for (uint32_t i = 0; i < options->seeds_count; i++)
         dialer_add(node, &options->seeds[i], NULL, true);
+    expulsion_begin(node);
     return node;
 }
 
@@ -244,6 +251,7 @@ void node_on_published(struct node *node, uint64_t now_ns, const struct update *
     const uint64_t bytes = broadcast_publish(node, update);
     if (publish_schedule_end(node, bytes, update->count))
         leave_on_published(node, update->count);
+    expulsion_on_published(node);
     publish_schedule_consider(node);
 }
 
@@ -279,8 +287,7 @@ static bool next_publish(struct node *node, struct action *action)
     if (publishing_state(node) != PUBLISHING_WANTED || rumor_log_is_crowded(broadcast_log(node)))
         return false;
     const struct publish_facts facts = {
-        .share = shares_own(membership_members(node), node->options.weigh_throughput,
-                                   node->now_ns),
+        .share = shares_own(membership_members(node), node->options.weigh_throughput, node->now_ns),
         .swarm_samples = broadcast_swarm_samples(node),
         .is_first = broadcast_own(node)->next == 0,
         .has_momentum = has_momentum(node),
@@ -296,8 +303,9 @@ bool node_next(struct node *node, struct action *action)
         return true;
     }
     return pacer_next_action(node, action) || dialer_next(node, action) ||
-           fetch_next_write(node, action) || broadcast_next_apply(node, action) ||
-           next_train(node, action) || next_publish(node, action) ||
-           serve_next_read(node, action) || serve_next_save(node, action) ||
-           join_next_restart(node, action) || leave_next_finished(node, action);
+           fetch_next_write(node, action) || retract_next(node, action) ||
+           broadcast_next_apply(node, action) || next_train(node, action) ||
+           next_publish(node, action) || serve_next_read(node, action) ||
+           serve_next_save(node, action) || join_next_restart(node, action) ||
+           leave_next_finished(node, action);
 }

@@ -26,6 +26,7 @@
 #include "crypto/identity.h"
 #include "node/notes.h"
 #include "socket/address.h"
+#include "wire/order.h"
 #include "wire/rumor.h"
 
 #define NODE_SEEDS_MAX       64
@@ -59,34 +60,39 @@ struct node_options {
     const char *model;               /* its description: equal texts, equal models */
     uint64_t parameters;             /* of the model */
     uint64_t digest;                 /* of the base at birth */
-    uint32_t block_entries;      /* the same everywhere: BLOCK_ENTRIES, or less in a small world */
-    uint64_t incarnation;        /* higher than any earlier one of this node */
-    const uint8_t *history;      /* the rumors behind that base, as node_on_saved said; read at
-                                    birth */
-    size_t history_bytes;        /* 0: the base is the initial one, b0 */
-    uint8_t entropy[SEED_BYTES]; /* for keys */
-    uint64_t seed;               /* for choices; 0: drawn from entropy */
+    uint32_t block_entries; /* the same everywhere: BLOCK_ENTRIES, or less in a small world */
+    uint64_t incarnation;   /* higher than any earlier one of this node */
+    const uint8_t *history; /* the rumors behind that base, as node_on_saved said; read at
+                               birth */
+    size_t history_bytes;   /* 0: the base is the initial one, b0 */
+    bool has_operator;      /* somebody may put members out of the swarm: */
+    uint8_t operator_id[ID_BYTES]; /* whoever has the secret half of this key */
+    const uint8_t *orders;         /* of the operator's, those known already, as node_orders gave
+                                      them and node_orders_check took them; read at birth */
+    size_t orders_bytes;           /* how many bytes those are */
+    uint8_t entropy[SEED_BYTES];   /* for keys */
+    uint64_t seed;                 /* for choices; 0: drawn from entropy */
 
     uint16_t listen_port;                 /* 0: it only dials */
     struct address advertise;             /* what others are to dial; host "": what they see */
     struct address seeds[NODE_SEEDS_MAX]; /* whom to dial first */
     uint32_t seeds_count;                 /* how many of them */
 
-    bool trains;                /* no: it only keeps and passes on */
-    uint64_t bytes_per_s;       /* of rumors, before copies; 0: as rate/budget.c finds */
-    uint64_t uplink_max;        /* bytes per second sent to all together; 0: as links allow */
-    uint64_t downlink_max;      /* bytes per second received from all together; 0: any */
-    uint64_t neighbour_max;     /* bytes per second sent to any one; 0: as its link allows */
-    uint64_t interval_ns;       /* between two publications, in the mean; 0: as outer_step.h says */
-    uint32_t steps_min;         /* local steps between two publications */
-    float tau;                  /* threshold of what is published; 0: what fits */
-    double gain;                /* 0: as outer_step.h says */
-    double beta;                /* outer momentum; < 0: as outer_step.h says */
-    double held;                /* part of what stays unpublished that leaves the weights; < 0: auto */
-    double momentum;            /* of the local optimizer, in [0, 1) */
-    double partition_s;         /* sides that both learned alone for longer merge (partition.c) */
-    bool weigh_throughput;      /* shares by samples per second; no: equal ones */
-    size_t log_bytes;           /* of the rumor log */
+    bool trains;            /* no: it only keeps and passes on */
+    uint64_t bytes_per_s;   /* of rumors, before copies; 0: as rate/budget.c finds */
+    uint64_t uplink_max;    /* bytes per second sent to all together; 0: as links allow */
+    uint64_t downlink_max;  /* bytes per second received from all together; 0: any */
+    uint64_t neighbour_max; /* bytes per second sent to any one; 0: as its link allows */
+    uint64_t interval_ns;   /* between two publications, in the mean; 0: as outer_step.h says */
+    uint32_t steps_min;     /* local steps between two publications */
+    float tau;              /* threshold of what is published; 0: what fits */
+    double gain;            /* 0: as outer_step.h says */
+    double beta;            /* outer momentum; < 0: as outer_step.h says */
+    double held;            /* part of what stays unpublished that leaves the weights; < 0: auto */
+    double momentum;        /* of the local optimizer, in [0, 1) */
+    double partition_s;     /* sides that both learned alone for longer merge (partition.c) */
+    bool weigh_throughput;  /* shares by samples per second; no: equal ones */
+    size_t log_bytes;       /* of the rumor log */
     uint64_t serve_bytes_per_s; /* of blocks to others, while training; 0: no bound;
                                    NODE_SERVE_AUTO: as transfer/serve.c finds */
     uint64_t save_ns;           /* between two checkpoints; 0: none */
@@ -123,6 +129,7 @@ struct action {
     const struct update *update; /* APPLY: what */
     uint64_t tag;                /* APPLY: the origin of the rumor */
     uint32_t seq;                /* APPLY: its number */
+    bool takes_out;              /* APPLY: levels are negated: the rumor leaves the base */
     bool own;                    /* APPLY: published by an earlier incarnation, whose weights the
                                     learner has (learner_apply_own) */
     uint64_t swarm_samples;      /* TRAIN: learned by all so far */
@@ -171,6 +178,17 @@ size_t node_history_max(const struct node_options *options);
 size_t node_history(const struct node *node, uint8_t *out);
 /* So many incarnations fit into a history, while other things wait to be sent, too. */
 uint32_t node_incarnations_max(size_t send_queue_bytes);
+
+/* Orders of the operator, back to back (wire/order.h). MISMATCH: they are of another operator,
+ * swarm or model. MALFORMED: they are none, or not numbered 1, 2, 3 … */
+#define NODE_ORDERS_MAX ((size_t)ORDERS_MAX * ORDER_BYTES_MAX)
+enum error node_orders_check(const struct node_options *options, struct problem *problem) MUST_USE;
+/* The owner has been given one by the operator. Anything but OK: it is not obeyed. */
+enum error node_on_order(struct node *node, uint64_t now_ns, const uint8_t *bytes, size_t count,
+                         struct problem *problem) MUST_USE;
+uint32_t node_orders_count(const struct node *node); /* those known: the number of the latest */
+/* All that are known, into out[NODE_ORDERS_MAX], for the next start; returns their bytes. */
+size_t node_orders(const struct node *node, uint8_t *out);
 
 void node_on_time(struct node *node, uint64_t now_ns);
 uint64_t node_wake_ns(const struct node *node);

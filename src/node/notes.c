@@ -29,6 +29,7 @@ static const char *const NAMES[NOTE_KINDS] = {
     [NOTE_BATCH] = "batch",
     [NOTE_DIVERGED] = "diverged",
     [NOTE_DOUBT] = "doubt",
+    [NOTE_EXPELLED] = "expelled",
     [NOTE_SUPPRESSED] = "suppressed",
 };
 

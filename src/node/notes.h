@@ -37,6 +37,7 @@ enum note_kind {
     NOTE_BATCH,
     NOTE_DIVERGED,
     NOTE_DOUBT,
+    NOTE_EXPELLED,
     NOTE_SUPPRESSED,
     NOTE_KINDS
 };

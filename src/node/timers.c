@@ -2,11 +2,13 @@
 
 #include "node/broadcast/broadcast.h"
 #include "node/discovery/discovery.h"
+#include "node/expulsion.h"
 #include "node/join.h"
 #include "node/leave.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/failure_detector.h"
 #include "node/membership/membership.h"
+#include "node/orders/orders.h"
 #include "node/rate/rate.h"
 #include "node/transfer/transfer.h"
 
@@ -60,6 +62,7 @@ static void gossip(struct node *node)
     member_gossip_flush(node);
     join_ask_to_confirm(node);
     anti_entropy_round(node);
+    orders_show_one(node);
     member_gossip_end_round(node);
 }
 
@@ -97,6 +100,7 @@ static void check_all(struct node *node)
     if (fetch_take_announcement(node))
         anti_entropy_show_all(node);
     join_consider(node);
+    expulsion_consider(node);
 }
 
 void node_on_time(struct node *node, uint64_t now_ns)

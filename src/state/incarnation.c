@@ -5,12 +5,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/rng.h"
 #include "state/atomic_file.h"
 
 #define NAME     "incarnation"
 #define LINE_MAX 64
+
+uint64_t incarnation_wall_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
 
 static int line_of(char line[LINE_MAX], uint64_t number)
 {

@@ -16,6 +16,9 @@
 #include "base/error.h"
 #include "state/disk.h"
 
+/* Milliseconds since 1970, by this machine's clock. */
+uint64_t incarnation_wall_ms(void);
+
 /* Takes the numbers *incarnation .. *incarnation + reserve - 1, reserve >= 1. The first is wall_ms
  * (milliseconds since 1970) or, where earlier starts had that, one above theirs.
  * MALFORMED: the file is damaged. FAILED: it cannot be read or written. Either way the node must

@@ -2,6 +2,7 @@
  *
  *   STATE_DIR/incarnation        incarnation.h
  *   STATE_DIR/checkpoint-N       checkpoint.h: to go on from
+ *   STATE_DIR/orders             order_files.h: of the operator
  *   STATE_DIR/base.safetensors   export.h: the model, for anybody
  */
 #ifndef HEARSAY_STATE_STATE_DIR_H

@@ -9,11 +9,11 @@
         what all share (node.h, inspect.h, notes.h, core.h)
         lifecycle
         connection · membership   (which do not see each other)
-        rate
+        rate · orders             (which do not see each other)
         broadcast
         discovery
         transfer
-        join · leave
+        join · leave · expulsion
         dispatch · timers
         node, inspect             (the doors)
 """
@@ -31,9 +31,9 @@ SEES = {
     'commands': {'base', 'net', 'socket', 'model', 'node', 'state', 'config', 'executor', 'daemon', 'commands'},
     'socket': {'base', 'net', 'socket'},
 }
-LEVEL_OF_ROOM = {'lifecycle': 1, 'connection': 2, 'membership': 2, 'rate': 3, 'broadcast': 4,
+LEVEL_OF_ROOM = {'lifecycle': 1, 'connection': 2, 'membership': 2, 'rate': 3, 'orders': 3, 'broadcast': 4,
                  'discovery': 5, 'transfer': 6}
-LEVEL_OF_FILE = {'join': 7, 'leave': 7, 'dispatch': 8, 'timers': 8, 'node': 9, 'inspect': 9}
+LEVEL_OF_FILE = {'join': 7, 'leave': 7, 'expulsion': 7, 'dispatch': 8, 'timers': 8, 'node': 9, 'inspect': 9}
 COMMON = 0
 
 

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "node/broadcast/broadcast.h"
+#include "support/sim/expulsion_story.h"
 #include "support/sim/takeover_story.h"
 
 static void who_is_told_by_most_that_a_rumor_is_gone_takes_over_a_base(void **state)
@@ -140,6 +141,23 @@ static void a_history_in_the_wrong_order_is_refused(void **state)
     say_history(0, 2, history_of(1, MANY));
     must_refuse();
     say_history(0, 0, 0);
+    must_refuse();
+}
+
+/* The puppet's own is an honest one; another's must not come back through it. */
+static void a_history_with_more_of_who_was_put_out_is_refused(void **state)
+{
+    (void)state;
+    struct node_options options = patient_options();
+    options = obedient(options);
+    start_talk_at_rest_as(&options);
+    puppet.identity.id[0] ^= 1;
+    const size_t bytes = history_of(1, MANY);
+    expel_id(0, puppet.identity.id);
+    puppet.identity.id[0] ^= 1;
+    say_ahead();
+    must_ask_within(5 * SECOND_NS);
+    say_history(0, 1, bytes);
     must_refuse();
 }
 
@@ -277,6 +295,8 @@ int main(void)
         TALK(a_history_that_nobody_asked_for_changes_nothing),
         TALK(a_history_of_impossible_size_is_refused),
         TALK(a_history_in_the_wrong_order_is_refused),
+        cmocka_unit_test_setup_teardown(a_history_with_more_of_who_was_put_out_is_refused,
+                                        expulsion_begins, conversation_ends),
         TALK(a_history_that_does_not_go_on_is_waited_for_and_given_up),
         TALK(a_history_of_more_rumors_than_there_can_be_is_refused),
         TALK(a_history_of_too_many_origins_is_refused),

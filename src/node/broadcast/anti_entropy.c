@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "node/broadcast/broadcast_private.h"
+#include "node/broadcast/retract.h"
 
 #define SLICE     32               /* entries */
 #define LONG_NS   (10 * SECOND_NS) /* between two requests for all of a long version */
@@ -77,7 +78,7 @@ void anti_entropy_show(struct node *node, const struct peer *peer, bool whole)
                                            .hash = versions->hash,
                                            .rumors = rumors_there_are(node),
                                            .members = membership_live(node),
-                                           .base = base_is_whole(node),
+                                           .base = base_is_whole(node) && !retract_needs_base(node),
                                            .whole = whole,
                                            .text = {learned, whole ? entries * LEARNED_BYTES : 0},
                                            .bulk = {node->scratch, entries * VERSION_ENTRY_BYTES}});
@@ -154,8 +155,10 @@ uint64_t anti_entropy_missing(struct node *node, const struct peer *from,
         const uint32_t have = origin ? origin->next : 0;
         if (origin == node->broadcast->own)
             broadcast_neighbour(node, from)->own_next = entry.next;
-        else if (entry.next > have)
-            missing += entry.next - have;
+        else if (origin && origin_shown(origin, entry.next) > have)
+            missing += origin_shown(origin, entry.next) - have;
+        else if (!origin)
+            missing += entry.next;
     }
     return missing;
 }

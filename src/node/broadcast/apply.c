@@ -7,7 +7,7 @@
 
 #include "node/broadcast/broadcast_private.h"
 
-const struct update *broadcast_logged(struct node *node, const uint8_t *rumor, uint32_t bytes)
+struct update *apply_decode(struct node *node, const uint8_t *rumor, uint32_t bytes)
 {
     struct rumor_head head;
     CHECK(rumor_peek(rumor, bytes, &head) == OK);
@@ -16,39 +16,60 @@ const struct update *broadcast_logged(struct node *node, const uint8_t *rumor, u
     return update;
 }
 
-/* What came before a base was taken over that has it is passed by. */
+const struct update *broadcast_logged(struct node *node, const uint8_t *rumor, uint32_t bytes)
+{
+    return apply_decode(node, rumor, bytes);
+}
+
+/* An expelled member's rumors may come again, if a later order keeps more: then the last copy is
+ * the one that counts. */
+static bool is_latest_copy(const struct broadcast *broadcast, const struct origin *origin,
+                           const struct rumor_log_entry *entry)
+{
+    uint32_t bytes;
+    return !origin_is_expelled(origin) ||
+           rumor_log_find(&broadcast->log, entry->place, entry->seq, &bytes) ==
+               rumor_log_bytes(&broadcast->log, entry);
+}
+
+/* What came before a base was taken over that has it is passed by, and so is what an expelled
+ * member published. */
 static const struct rumor_log_entry *next_to_apply(struct broadcast *broadcast)
 {
     const struct rumor_log_entry *entry;
     while ((entry = rumor_log_next_to_apply(&broadcast->log))) {
-        const uint32_t applied = broadcast->versions.origins[entry->place].applied;
-        CHECK(entry->seq <= applied);
-        if (entry->seq == applied)
+        const struct origin *origin = &broadcast->versions.origins[entry->place];
+        CHECK(entry->seq <= origin->applied || entry->seq >= origin->next);
+        if (entry->seq == origin->applied && entry->seq < origin->next &&
+            is_latest_copy(broadcast, origin, entry))
             return entry;
         rumor_log_applied(&broadcast->log);
     }
     return NULL;
 }
 
-static bool may_give(const struct node *node, uint32_t entries)
+bool apply_may_give(const struct node *node, uint32_t entries)
 {
     const struct apply *apply = &node->broadcast->apply;
     return apply->rumors < APPLYING_MAX &&
            (apply->entries == 0 || apply->entries + entries <= node->options.apply_window);
 }
 
-static void add_given(struct apply *apply, uint32_t entries, struct given given)
+void apply_add_given(struct apply *apply, uint32_t entries, struct given given)
 {
     CHECK(apply->rumors < GIVEN_MAX);
     apply->given[(apply->given_first + apply->rumors) % GIVEN_MAX] = given;
     apply->entries += entries;
     apply->rumors++;
     apply->blocks += given.is_block;
+    apply->taken_out += given.takes_out;
 }
 
 bool broadcast_next_apply(struct node *node, struct action *action)
 {
     struct broadcast *broadcast = node->broadcast;
+    if (broadcast->retract.rumors > 0)
+        return false; /* first what leaves the base */
     const struct rumor_log_entry *entry = next_to_apply(broadcast);
     if (!entry)
         return false;
@@ -57,17 +78,17 @@ bool broadcast_next_apply(struct node *node, struct action *action)
     struct rumor_head head;
     CHECK(rumor_peek(rumor, entry->bytes, &head) == OK);
     CHECK(head.seq == entry->seq);
-    if (!may_give(node, head.count))
+    if (!apply_may_give(node, head.count))
         return false;
     const struct update *update = decoded_at(&broadcast->apply.decoded, broadcast->log.applied + 1);
     if (!update)
         update = broadcast_logged(node, rumor, entry->bytes);
-    add_given(&broadcast->apply, update->count,
-              (struct given){.place = entry->place,
-                             .seq = entry->seq,
-                             .samples_before = origin->applied_samples,
-                             .at = broadcast->log.applied});
-    origin->applied_samples = head.samples;
+    apply_add_given(&broadcast->apply, update->count,
+                    (struct given){.place = entry->place,
+                                   .seq = entry->seq,
+                                   .samples_before = origin->applied_samples,
+                                   .at = broadcast->log.applied});
+    origin->applied_samples = origin_is_expelled(origin) ? 0 : head.samples;
     origin->applied++;
     rumor_log_applied(&broadcast->log);
     const bool is_ours = memcmp(origin->id, broadcast->own->id, ID_BYTES) == 0;
@@ -81,7 +102,7 @@ bool broadcast_next_apply(struct node *node, struct action *action)
 
 void broadcast_on_block_given(struct node *node, uint32_t entries)
 {
-    add_given(&node->broadcast->apply, entries, (struct given){.is_block = true});
+    apply_add_given(&node->broadcast->apply, entries, (struct given){.is_block = true});
 }
 
 bool broadcast_may_give_blocks(const struct node *node, uint32_t blocks)
@@ -108,7 +129,7 @@ void broadcast_done(const struct node *node, uint32_t *next, uint64_t *samples)
         const struct given *given = &apply->given[(apply->given_first + i) % GIVEN_MAX];
         if (given->is_block)
             continue;
-        next[given->place] = given->seq;
+        next[given->place] = given->seq + given->takes_out;
         samples[given->place] = given->samples_before;
     }
 }
@@ -119,7 +140,7 @@ bool broadcast_has_done(const struct node *node, uint64_t newest)
     CHECK(newest <= node->broadcast->log.newest);
     for (uint64_t i = 0; i < apply->rumors; i++) { /* the first rumor among them is the oldest */
         const struct given *given = &apply->given[(apply->given_first + i) % GIVEN_MAX];
-        if (!given->is_block)
+        if (!given->is_block && !given->takes_out)
             return given->at >= newest;
     }
     return node->broadcast->log.applied >= newest;
@@ -130,6 +151,7 @@ void broadcast_on_applied(struct node *node, uint32_t entries)
     struct apply *apply = &node->broadcast->apply;
     CHECK(entries <= apply->entries && apply->rumors > 0);
     apply->blocks -= apply->given[apply->given_first].is_block;
+    apply->taken_out -= apply->given[apply->given_first].takes_out;
     apply->given_first = (apply->given_first + 1) % GIVEN_MAX;
     apply->entries -= entries;
     apply->rumors--;
@@ -148,11 +170,14 @@ uint64_t broadcast_applying_rumors(const struct node *node)
 
 bool broadcast_is_all_applied(const struct node *node)
 {
-    return node->broadcast->log.waiting_bytes == 0 && node->broadcast->apply.rumors == 0;
+    const struct broadcast *broadcast = node->broadcast;
+    return broadcast->log.waiting_bytes == 0 && broadcast->apply.rumors == 0 &&
+           broadcast->retract.rumors == 0;
 }
 
 uint64_t node_waiting(const struct node *node)
 {
     const struct rumor_log *log = &node->broadcast->log;
-    return log->newest - log->applied + node->broadcast->apply.rumors;
+    return log->newest - log->applied + node->broadcast->apply.rumors +
+           node->broadcast->retract.rumors;
 }

@@ -6,6 +6,7 @@
 
 #include "node/broadcast/broadcast_private.h"
 #include "node/broadcast/history.h"
+#include "node/orders/orders.h"
 
 #define SHOWN_NS   (60 * SECOND_NS) /* what nobody has shown for so long is lost, not late */
 #define FULL_NS    (60 * SECOND_NS) /* between two warnings that there is no room */
@@ -24,6 +25,15 @@ size_t broadcast_arena_bytes(const struct node_options *options)
            16 * 64;
 }
 
+struct origin *broadcast_add(const struct node *node, struct versions *versions,
+                             const uint8_t id[static ID_BYTES], uint64_t incarnation)
+{
+    struct origin *origin = versions_add(versions, id, incarnation);
+    if (origin)
+        origin->keep = orders_keep(node, id, incarnation);
+    return origin;
+}
+
 /* The version of a base that was saved by an earlier incarnation. */
 static void restore(struct node *node, struct broadcast *broadcast)
 {
@@ -31,9 +41,12 @@ static void restore(struct node *node, struct broadcast *broadcast)
     for (size_t at = 0; at + HISTORY_ENTRY_BYTES <= options->history_bytes;
          at += HISTORY_ENTRY_BYTES) {
         const struct history_entry entry = history_entry_at(options->history + at);
-        struct origin *origin = versions_add(&broadcast->versions, entry.id, entry.incarnation);
+        struct origin *origin =
+            broadcast_add(node, &broadcast->versions, entry.id, entry.incarnation);
         CHECK(origin);
-        versions_set(&broadcast->versions, origin, entry.next, entry.samples);
+        versions_set(&broadcast->versions, origin, entry.next,
+                     origin_is_expelled(origin) ? 0 : entry.samples);
+        broadcast->retract.is_due |= entry.next > origin->keep;
     }
     broadcast->remembers = options->history_bytes > 0;
     node->options.history = NULL;
@@ -154,7 +167,7 @@ struct origin *broadcast_meet(struct node *node, const struct peer *from,
 {
     struct broadcast *broadcast = node->broadcast;
     struct versions *versions = &broadcast->versions;
-    struct origin *origin = versions_add(versions, id, incarnation);
+    struct origin *origin = broadcast_add(node, versions, id, incarnation);
     const bool is_scarce = versions->count > versions->max - versions->max / SCARCE;
     const bool was_said = broadcast->full_ns && node->now_ns - broadcast->full_ns < FULL_NS;
     if ((!origin || is_scarce) && !was_said) {

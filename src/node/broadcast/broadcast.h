@@ -12,6 +12,7 @@
  *   repair           what did not come is asked for
  *   push_backlog     what a full queue put off
  *   replace_version  another version becomes ours: the base that is taken over
+ *   retract          what an expelled member published is taken out again
  *
  * A version is read by everybody and written here only.
  */
@@ -44,8 +45,7 @@ void broadcast_on_rate(struct node *node, const struct origin *origin, float sam
 uint64_t broadcast_advanced_ns(const struct node *node);   /* when the version last did */
 uint64_t broadcast_swarm_samples(const struct node *node); /* learned by all */
 
-/* For how long something has been known to exist and been missing; and do we lack what most of the
- * members publish? Then we cannot take in so much, or were away. */
+/* For how long something has been missing; and do we lack what most of the members publish? */
 uint64_t broadcast_lag_ns(const struct node *node, uint64_t now_ns);
 bool broadcast_lags(const struct node *node);
 uint64_t broadcast_asked_ns(const struct node *node); /* when it last asked for it; 0: never */

@@ -3,8 +3,8 @@
 #define HEARSAY_NODE_BROADCAST_BROADCAST_PRIVATE_H
 
 #include "base/bits.h"
+#include "node/broadcast/apply_private.h"
 #include "node/broadcast/broadcast.h"
-#include "node/broadcast/decoded.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
 
@@ -43,28 +43,6 @@ struct repair {
     uint32_t asked_next;           /* where the next goes */
 };
 
-#define APPLYING_MAX 256 /* rumors with the learner at once */
-#define GIVEN_MAX    512 /* the same of rumors and blocks */
-
-/* A rumor or a block that the learner has been given and is not known to be done with. */
-struct given {
-    bool is_block;           /* a block: it has no origin */
-    uint32_t place;          /* of the rumor's origin among the versions */
-    uint32_t seq;            /* its number */
-    uint64_t samples_before; /* what the origin's last rumor before it says */
-    uint64_t at;             /* its position in the log */
-};
-
-/* apply.c's. */
-struct apply {
-    struct decoded decoded;        /* rumors that wait for the learner, decoded */
-    uint32_t entries;              /* entries that the learner has been given and not done with */
-    uint64_t rumors;               /* rumors and blocks, likewise */
-    uint32_t blocks;               /* blocks among them */
-    struct given given[GIVEN_MAX]; /* a ring of them, the oldest at given_first */
-    uint32_t given_first;          /* where it is */
-};
-
 /* What rumors.c has counted. */
 struct rumor_counts {
     uint64_t published;       /* rumors of our own */
@@ -86,6 +64,7 @@ struct broadcast {
     struct rumor_log log;       /* the last rumors, as they came */
     struct repair repair;       /* what did not come */
     struct apply apply;         /* what goes to the learner */
+    struct retract retract;     /* what is taken out again */
     struct rumor_counts counts; /* for the statistics */
     struct broadcast_neighbour *neighbours; /* [peers_max], by slot */
 };
@@ -110,6 +89,20 @@ static inline bool peer_is_origin(const struct peer *peer, const struct origin *
  * take its rumors. When room gets scarce, that is said in time. */
 struct origin *broadcast_meet(struct node *node, const struct peer *from,
                               const uint8_t id[static ID_BYTES], uint64_t incarnation);
+/* As versions_add; and what the orders keep of it. */
+struct origin *broadcast_add(const struct node *node, struct versions *versions,
+                             const uint8_t id[static ID_BYTES], uint64_t incarnation);
+/* Is the origin a member's that has been expelled? What it learned counts for nothing. */
+static inline bool origin_is_expelled(const struct origin *origin)
+{
+    return origin->keep != KEEP_ALL;
+}
+/* Of so many that a neighbour has shown, these may be taken. */
+static inline uint32_t origin_shown(const struct origin *origin, uint32_t next)
+{
+    return next < origin->keep ? next : origin->keep;
+}
+
 /* The live members are among so many of the latest origins. */
 uint32_t broadcast_latest_origins(const struct node *node);
 
@@ -126,7 +119,8 @@ void tree_prune(struct node *node, const struct peer *peer, const struct origin 
 /* repair.c: rumors of this origin before `to` exist, and this neighbour has them. */
 void repair_note_missing(struct node *node, struct origin *origin, uint32_t to,
                          const struct peer *from);
-void repair_on_known(struct node *node, struct origin *origin); /* its next has come */
-void repair_forget(struct node *node);                          /* no gap is known any more */
+void repair_on_known(struct node *node, struct origin *origin);      /* its next has come */
+void repair_forget(struct node *node);                               /* no gap is known any more */
+void repair_forget_origin(struct node *node, struct origin *origin); /* none of this origin */
 
 #endif

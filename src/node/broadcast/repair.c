@@ -84,6 +84,15 @@ void repair_forget(struct node *node)
     node->broadcast->repair.missing = node->broadcast->repair.behind = 0;
 }
 
+void repair_forget_origin(struct node *node, struct origin *origin)
+{
+    struct repair *repair = &node->broadcast->repair;
+    CHECK(!origin->gap.behind_ns || repair->behind > 0);
+    set_missing(node, origin, false);
+    repair->behind -= origin->gap.behind_ns > 0;
+    origin->gap = (struct gap){0};
+}
+
 /* A base that is ROLLING has no use for rumors. */
 static bool want(struct node *node, const struct peer *peer, uint64_t tag, uint32_t seq)
 {
@@ -124,8 +133,9 @@ void repair_slice(struct node *node, const struct peer *from, const struct messa
     for (size_t i = 0; i < entries; i++) {
         const struct version_entry entry = version_entry_at(version->bulk.at, i);
         struct origin *origin = versions_find(&node->broadcast->versions, entry.tag);
-        if (origin && origin != node->broadcast->own && entry.next > origin->next)
-            repair_note_missing(node, origin, entry.next, from);
+        const uint32_t next = origin ? origin_shown(origin, entry.next) : entry.next;
+        if (origin && origin != node->broadcast->own && next > origin->next)
+            repair_note_missing(node, origin, next, from);
         else if (!origin && strangers++ < STRANGERS_AT_ONCE)
             ask_first(node, from, entry.tag);
     }
@@ -136,7 +146,8 @@ void repair_slice(struct node *node, const struct peer *from, const struct messa
 bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, uint64_t seq)
 {
     struct origin *origin = versions_find(&node->broadcast->versions, tag);
-    if (!broadcast_is_together(node, from) || (origin && seq < origin->next))
+    if (!broadcast_is_together(node, from) ||
+        (origin && (seq < origin->next || seq >= origin->keep)))
         return false;
     if (!origin || ++origin->gap.gone >= GONE_ENOUGH ||
         origin->gap.gone * 2 > connection_neighbours(node))

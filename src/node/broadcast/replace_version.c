@@ -5,6 +5,8 @@
 #include "base/digest.h"
 #include "node/broadcast/broadcast_private.h"
 #include "node/broadcast/history.h"
+#include "node/broadcast/retract.h"
+#include "node/orders/orders.h"
 
 #define NEXT_MAX (1u << 28) /* rumors of one incarnation: no more is believed */
 
@@ -55,11 +57,27 @@ bool replace_version_read(struct node *node, const uint8_t *history, uint32_t en
         const struct history_entry entry = entry_at(history, i);
         struct origin *origin = find(node, &entry);
         if (!origin)
-            origin = versions_add(versions, entry.id, entry.incarnation);
+            origin = broadcast_add(node, versions, entry.id, entry.incarnation);
         CHECK(origin); /* there is room */
         next[versions_place(versions, origin)] = entry.next;
     }
     return true;
+}
+
+bool replace_version_is_allowed(const struct node *node, const uint8_t *history, uint32_t entries)
+{
+    for (uint32_t i = 0; i < entries; i++) {
+        const struct history_entry entry = entry_at(history, i);
+        if (entry.next > orders_keep(node, entry.id, entry.incarnation))
+            return false;
+    }
+    return true;
+}
+
+/* More is known of it than the orders keep: that is given up. */
+static bool is_excess(const struct origin *origin)
+{
+    return origin->next > origin->keep;
 }
 
 bool replace_version_can_keep(const struct node *node, const uint32_t *next)
@@ -67,6 +85,8 @@ bool replace_version_can_keep(const struct node *node, const uint32_t *next)
     const struct versions *versions = &node->broadcast->versions;
     for (uint32_t place = 0; place < versions->count; place++) {
         uint32_t bytes;
+        if (is_excess(&versions->origins[place]))
+            continue;
         for (uint32_t seq = next[place]; seq < versions->origins[place].next; seq++)
             if (!rumor_log_find(&node->broadcast->log, place, seq, &bytes))
                 return false;
@@ -123,9 +143,9 @@ static void set_samples(struct node *node, const uint8_t *history, uint32_t entr
         struct origin *origin = find(node, &entry);
         CHECK(origin);
         if (origin->next == entry.next)
-            origin->samples = entry.samples;
+            origin->samples = origin_is_expelled(origin) ? 0 : entry.samples;
         if (origin->applied == entry.next)
-            origin->applied_samples = entry.samples;
+            origin->applied_samples = origin_is_expelled(origin) ? 0 : entry.samples;
     }
 }
 
@@ -145,17 +165,19 @@ void replace_version(struct node *node, const uint8_t *history, uint32_t entries
                      const uint32_t *next, bool keep_ours)
 {
     struct versions *versions = &node->broadcast->versions;
+    CHECK(!retract_is_under_way(node) && replace_version_is_allowed(node, history, entries));
     if (!keep_ours)
         rumor_log_clear(&node->broadcast->log);
     versions->digest = digest;
     for (uint32_t place = 0; place < versions->count; place++) {
         struct origin *origin = &versions->origins[place];
-        if (keep_ours && origin->next >= next[place])
+        if (keep_ours && origin->next >= next[place] && !is_excess(origin))
             keep(node, place, next[place]);
         else
             versions_set(versions, origin, next[place], 0); /* samples follow */
     }
     set_samples(node, history, entries);
+    node->broadcast->retract = (struct retract){0}; /* it has no more than the orders keep */
     node->broadcast->advanced_ns = node->now_ns;
     set_order(node, history, entries);
     repair_forget(node);

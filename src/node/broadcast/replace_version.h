@@ -10,6 +10,8 @@
  * are met. False: there is no room for them, or it says more than there can be. */
 bool replace_version_read(struct node *node, const uint8_t *history, uint32_t entries,
                           uint32_t *next);
+/* Has the history no more of expelled members than the orders keep? Another is not to be read. */
+bool replace_version_is_allowed(const struct node *node, const uint8_t *history, uint32_t entries);
 /* Is all that we know beyond next[] in our log? */
 bool replace_version_can_keep(const struct node *node, const uint32_t *next);
 /* What is published from now on is another incarnation's. False: there is no room for it. */

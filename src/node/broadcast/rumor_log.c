@@ -31,6 +31,7 @@ void rumor_log_init(struct rumor_log *log, struct arena *arena, size_t ring_byte
         .entries_max = entries,
         .buckets = arena_take(arena, entries, sizeof *log->buckets),
         .buckets_mask = entries - 1,
+        .pinned = LOG_UNPINNED,
     };
 }
 
@@ -44,10 +45,16 @@ static uint64_t *bucket_of(const struct rumor_log *log, uint32_t place, uint32_t
     return &log->buckets[rng_mix((uint64_t)place << 32 | seq) & log->buckets_mask];
 }
 
+/* The first entry that must not be pushed out. */
+static uint64_t first_kept(const struct rumor_log *log)
+{
+    return log->pinned < log->applied ? log->pinned : log->applied;
+}
+
 /* The oldest entry stands at the end of its bucket's chain: cut it off there. */
 static void drop_oldest(struct rumor_log *log)
 {
-    CHECK(log->oldest < log->applied);
+    CHECK(log->oldest < first_kept(log));
     const struct rumor_log_entry *entry = entry_at(log, log->oldest);
     uint64_t *link = bucket_of(log, entry->place, entry->seq);
     while (*link != log->oldest + 1)
@@ -69,7 +76,7 @@ static bool overlaps(const struct rumor_log *log, size_t offset, uint32_t bytes)
 static bool make_room(struct rumor_log *log, size_t offset, uint32_t bytes)
 {
     while (overlaps(log, offset, bytes) || log->newest - log->oldest == log->entries_max) {
-        if (log->oldest == log->applied)
+        if (log->oldest == first_kept(log))
             return false;
         drop_oldest(log);
     }
@@ -82,7 +89,7 @@ static bool skip_tail(struct rumor_log *log)
 {
     while (log->oldest != log->newest && entry_at(log, log->oldest)->offset >= log->write_offset &&
            log->write_offset > 0) {
-        if (log->oldest == log->applied)
+        if (log->oldest == first_kept(log))
             return false;
         drop_oldest(log);
     }
@@ -90,14 +97,20 @@ static bool skip_tail(struct rumor_log *log)
     return true;
 }
 
+/* Bytes of the ring from this entry on. */
+static size_t bytes_since(const struct rumor_log *log, uint64_t position)
+{
+    const size_t from = entry_at(log, position)->offset;
+    CHECK(position >= log->oldest && position < log->newest);
+    return log->write_offset > from ? log->write_offset - from
+                                    : log->ring_bytes - from + log->write_offset;
+}
+
 bool rumor_log_is_crowded(const struct rumor_log *log)
 {
-    if (log->applied == log->newest)
-        return false;
-    const size_t from = entry_at(log, log->applied)->offset;
-    const size_t held = log->write_offset > from ? log->write_offset - from
-                                                 : log->ring_bytes - from + log->write_offset;
-    return held > log->ring_bytes / 4 * 3 || log->newest - log->applied > log->entries_max / 4 * 3;
+    const uint64_t kept = first_kept(log);
+    return kept != log->newest && (bytes_since(log, kept) > log->ring_bytes / 4 * 3 ||
+                                   log->newest - kept > log->entries_max / 4 * 3);
 }
 
 bool rumor_log_append(struct rumor_log *log, uint32_t place, uint32_t seq, bool own,
@@ -129,18 +142,38 @@ bool rumor_log_append(struct rumor_log *log, uint32_t place, uint32_t seq, bool 
     return true;
 }
 
+/* Position + 1 of the rumor; 0: it is not here. */
+static uint64_t find(const struct rumor_log *log, uint32_t place, uint32_t seq)
+{
+    uint64_t link = *bucket_of(log, place, seq);
+    while (link && (entry_at(log, link - 1)->place != place || entry_at(log, link - 1)->seq != seq))
+        link = entry_at(log, link - 1)->chain;
+    return link;
+}
+
 const uint8_t *rumor_log_find(const struct rumor_log *log, uint32_t place, uint32_t seq,
                               uint32_t *bytes)
 {
-    for (uint64_t link = *bucket_of(log, place, seq); link; link = entry_at(log, link - 1)->chain) {
-        const struct rumor_log_entry *entry = entry_at(log, link - 1);
-        if (entry->place == place && entry->seq == seq) {
-            CHECK(entry->offset + entry->bytes <= log->ring_bytes);
-            *bytes = entry->bytes;
-            return log->ring + entry->offset;
-        }
-    }
-    return NULL;
+    const uint64_t link = find(log, place, seq);
+    if (!link)
+        return NULL;
+    const struct rumor_log_entry *entry = entry_at(log, link - 1);
+    CHECK(entry->offset + entry->bytes <= log->ring_bytes);
+    *bytes = entry->bytes;
+    return log->ring + entry->offset;
+}
+
+bool rumor_log_is_lasting(const struct rumor_log *log, uint32_t place, uint32_t seq)
+{
+    const uint64_t link = find(log, place, seq);
+    return link && bytes_since(log, link - 1) <= log->ring_bytes / 2 &&
+           log->newest - link < log->entries_max / 2;
+}
+
+void rumor_log_pin(struct rumor_log *log, uint64_t position)
+{
+    CHECK(position == LOG_UNPINNED || (position >= log->oldest && position < log->newest));
+    log->pinned = position;
 }
 
 const struct rumor_log_entry *rumor_log_next_to_apply(struct rumor_log *log)
@@ -169,6 +202,7 @@ void rumor_log_clear(struct rumor_log *log)
 {
     memset(log->buckets, 0, (log->buckets_mask + 1) * sizeof *log->buckets);
     log->oldest = log->applied = log->newest;
+    log->pinned = LOG_UNPINNED;
     log->write_offset = 0;
     log->waiting_bytes = 0;
 }

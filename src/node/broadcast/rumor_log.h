@@ -4,7 +4,8 @@
  *     │ kept for neighbours    │ not yet given to     │
  *     │ that ask               │ the learner          │
  *
- * A new rumor pushes the oldest out, but never one that the learner has not been given. Rumors
+ * A new rumor pushes the oldest out, but never one that the learner has not been given, or that is
+ * pinned, because it is to be taken out of the learner's base again. Rumors
  * received are refused when half the log waits for the learner (anti-entropy brings them again
  * later) or it is crowded, and no publication begins then: what is published here always has room.
  */
@@ -35,6 +36,7 @@ struct rumor_log {
     uint64_t oldest;                 /* position of the oldest entry; positions only count up */
     uint64_t newest;                 /* position after the newest entry */
     uint64_t applied;                /* position of the next to give to the learner */
+    uint64_t pinned;                 /* nothing from this position on is pushed out */
     size_t waiting_bytes;            /* bytes of others' rumors that the learner was not given */
     uint64_t *buckets;               /* hash table by place and number: position + 1; 0: none */
     uint64_t buckets_mask;           /* its size less 1 */
@@ -62,6 +64,14 @@ const uint8_t *rumor_log_find(const struct rumor_log *log, uint32_t place, uint3
 const struct rumor_log_entry *rumor_log_next_to_apply(struct rumor_log *log);
 const uint8_t *rumor_log_bytes(const struct rumor_log *log, const struct rumor_log_entry *entry);
 void rumor_log_applied(struct rumor_log *log);
+
+/* Nothing from this position on is pushed out, until another is pinned; LOG_UNPINNED: anything may
+ * be that the learner has been given. */
+#define LOG_UNPINNED UINT64_MAX
+void rumor_log_pin(struct rumor_log *log, uint64_t position);
+
+/* Will the rumor still be here when half as much as the log holds has come? */
+bool rumor_log_is_lasting(const struct rumor_log *log, uint32_t place, uint32_t seq);
 
 /* Does the learner still have to be given a quarter of the log? */
 static inline bool rumor_log_is_waiting(const struct rumor_log *log)

@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "node/broadcast/broadcast_private.h"
+#include "node/orders/orders.h"
 #include "node/rate/rate.h"
 
 #define RUMOR_S     0.2  /* of the slowest link: urgent messages wait behind a rumor no longer */
@@ -32,7 +33,7 @@ static void know(struct node *node, struct origin *origin, const struct rumor_he
     CHECK(head->seq == origin->next);
     versions_advance(&node->broadcast->versions, origin, digest_of_update(update));
     node->broadcast->advanced_ns = node->now_ns;
-    origin->samples = head->samples;
+    origin->samples = origin_is_expelled(origin) ? 0 : head->samples;
     repair_on_known(node, origin);
 }
 
@@ -96,6 +97,16 @@ static bool is_ours_to_come(const struct node *node, const struct rumor_head *he
     return head->incarnation > own->incarnation && memcmp(head->origin, own->id, ID_BYTES) == 0;
 }
 
+/* The operator has put its origin out; who sent it may not have heard of that yet. And while rumors
+ * of an origin are being taken out, none is put in. */
+static bool is_put_out(const struct node *node, const struct rumor_head *head,
+                       const struct origin *origin)
+{
+    const uint32_t keep =
+        origin ? origin->keep : orders_keep(node, head->origin, head->incarnation);
+    return head->seq >= keep || (origin && origin->applied > origin->next);
+}
+
 void broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_t *rumor,
                         size_t bytes)
 {
@@ -110,6 +121,8 @@ void broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_
         return;
     struct origin *origin =
         versions_find(&node->broadcast->versions, origin_tag(head.origin, head.incarnation));
+    if (is_put_out(node, &head, origin))
+        return;
     if (base_state(node) == BASE_ROLLING) { /* some of our blocks have it already, others not */
         if (origin)
             tree_prune(node, from, origin);

@@ -93,8 +93,10 @@ struct origin *versions_add(struct versions *versions, const uint8_t id[static I
     uint32_t *slot = slot_of(versions, tag);
     CHECK(*slot == 0);
     struct origin *origin = &versions->origins[versions->count++];
-    *origin = (struct origin){
-        .tag = tag, .tag_after = origin_tag(id, incarnation + 1), .incarnation = incarnation};
+    *origin = (struct origin){.tag = tag,
+                              .tag_after = origin_tag(id, incarnation + 1),
+                              .incarnation = incarnation,
+                              .keep = KEEP_ALL};
     memcpy(origin->id, id, ID_BYTES);
     *slot = versions->count;
     put_latest(versions, origin);
@@ -118,7 +120,7 @@ void versions_advance(struct versions *versions, struct origin *origin, uint64_t
     versions_touch(versions, origin);
 }
 
-void versions_set(struct versions *versions, struct origin *origin, uint32_t next, uint64_t samples)
+static void set_next(struct versions *versions, struct origin *origin, uint32_t next)
 {
     CHECK(versions->rumors >= origin->next);
     versions->publishers +=
@@ -126,7 +128,20 @@ void versions_set(struct versions *versions, struct origin *origin, uint32_t nex
     versions->hash += hash_of(origin->tag, next) - hash_of(origin->tag, origin->next);
     versions->rumors += (uint64_t)next - origin->next;
     CHECK(versions->publishers <= versions->count && versions->rumors >= versions->publishers);
-    origin->next = origin->applied = next;
+    origin->next = next;
+}
+
+void versions_cut(struct versions *versions, struct origin *origin, uint32_t next, uint64_t digest)
+{
+    CHECK(next < origin->next);
+    set_next(versions, origin, next);
+    versions->digest = digest_add(versions->digest, digest);
+}
+
+void versions_set(struct versions *versions, struct origin *origin, uint32_t next, uint64_t samples)
+{
+    set_next(versions, origin, next);
+    origin->applied = next;
     origin->samples = origin->applied_samples = samples;
 }
 

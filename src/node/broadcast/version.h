@@ -27,26 +27,11 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "crypto/identity.h"
+#include "node/broadcast/gap.h"
 
 #define VERSION_ENTRY_BYTES 12
 #define LEARNED_BYTES       12
-
-/* What is known to exist of an origin and has not come: the gap that repair.c closes. */
-struct gap {
-    bool missing;              /* somebody has shown more of it than we hold */
-    uint32_t missing_to;       /* rumors before this one are known to exist */
-    uint32_t missing_at;       /* what was next to come at the last look */
-    uint32_t missing_gap;      /* how many were missing at the last look */
-    uint64_t missing_since_ns; /* when that look was */
-    uint64_t missing_from;     /* the conn that showed more, and can be asked */
-    uint64_t asked_ns;         /* when the neighbour that feeds us was last asked to go on */
-    uint64_t changed_ns;       /* when another neighbour took its place; 0: never */
-    uint32_t changed_to;       /* how much was known to exist then */
-    uint32_t behind_to;        /* rumors before this one were known to exist at behind_ns */
-    uint64_t behind_ns;        /* since when something is missing; 0: nothing that was shown is */
-    uint64_t shown_ns;         /* when more than we hold was shown last */
-    uint32_t gone;             /* neighbours in turn that no longer had what comes next */
-};
+#define KEEP_ALL            UINT32_MAX
 
 struct origin {
     uint64_t tag;             /* names the origin on the wire */
@@ -59,6 +44,7 @@ struct origin {
     uint64_t samples;         /* that it has learned, as its latest rumor says */
     uint32_t applied;         /* rumors before this one are in the learner's base, or on the way */
     uint64_t applied_samples; /* the samples that the last of those says */
+    uint32_t keep;            /* rumors from this one on are not taken; KEEP_ALL: any are */
     float rate;               /* samples per second, the most it has said; 0: not known */
     uint64_t parent_conn;     /* the neighbour that feeds us with it: our parent in its tree */
     struct gap gap;           /* what of it has not come */
@@ -102,6 +88,10 @@ void versions_advance(struct versions *versions, struct origin *origin, uint64_t
 /* So much of the origin is known and applied from now on. The caller puts the digest right. */
 void versions_set(struct versions *versions, struct origin *origin, uint32_t next,
                   uint64_t samples);
+
+/* Only its rumors before that one are known from now on; digest: of the others, negated. What is
+ * applied stays as it is. */
+void versions_cut(struct versions *versions, struct origin *origin, uint32_t next, uint64_t digest);
 
 /* It is the latest from now on, as if it had just published. */
 void versions_touch(struct versions *versions, struct origin *origin);

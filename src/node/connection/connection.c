@@ -252,7 +252,7 @@ void connection_open(struct node *node, const struct peer *peer)
 
 static enum retry retry_after(const struct node *node, const struct peer *peer, uint64_t reason)
 {
-    if (reason == BYE_IDENTITY_TAKEN)
+    if (reason == BYE_IDENTITY_TAKEN || reason == BYE_EXPELLED)
         return RETRY_LATE;
     CHECK(node->now_ns >= peer->born_ns);
     const bool lasted = node->now_ns - peer->born_ns > LASTED_NS;

@@ -21,6 +21,7 @@
 
 #include "node/broadcast/broadcast.h"
 #include "node/discovery/discovery_private.h"
+#include "node/orders/orders.h"
 #include "node/rate/rate.h"
 
 #define BACKOFF_MIN_NS (SECOND_NS / 2)
@@ -155,9 +156,12 @@ static bool is_lost(const struct node *node, const struct candidate *candidate)
     return !member || !member->known_live;
 }
 
-/* A node that left said so; it is called again only if the user named it and we stay. */
+/* A node that left said so; it is called again only if the user named it and we stay. Nobody calls
+ * one that has been expelled. */
 static bool is_gone(const struct node *node, const struct candidate *candidate)
 {
+    if (candidate->has_id && orders_expelling(node, candidate->id))
+        return true;
     if (!candidate->has_id || (candidate->is_seed && leaving_stage(node) == STAGE_RUNNING))
         return false;
     const struct member *member = membership_find(node, candidate->id);

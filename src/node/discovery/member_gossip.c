@@ -11,6 +11,7 @@
 #include "node/broadcast/broadcast.h"
 #include "node/discovery/discovery_private.h"
 #include "node/membership/failure_detector.h"
+#include "node/orders/orders.h"
 #include "node/rate/rate.h"
 
 #define RENEW_MIN_NS    SECOND_NS       /* between two records of a member, at least */
@@ -210,6 +211,8 @@ static bool on_record(struct node *node, const struct peer *from, const uint8_t 
 {
     const struct member *member;
     struct address before;
+    if (orders_expelling(node, bytes))
+        return true; /* whoever sent it may not have heard */
     const enum error error = membership_learn(node, bytes, &member, &before);
     if (error == MALFORMED || error == FORGED) {
         connection_hang_up(node, from, BYE_BROKEN, "sent a member record that is not valid");

@@ -155,7 +155,7 @@ uint64_t member_silence_ns(const struct members *members, const struct member *m
 
 bool member_is_live(const struct members *members, const struct member *member, uint64_t now_ns)
 {
-    return member->record.stage != STAGE_LEFT &&
+    return member->record.stage != STAGE_LEFT && !member->is_expelled &&
            (member == members->members ||
             now_ns - member->advanced_ns < member_silence_ns(members, member));
 }

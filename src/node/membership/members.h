@@ -27,6 +27,7 @@ struct member {
     uint64_t since_ns;    /* when it was first said to train */
     uint64_t moved_ns;    /* when its last rumor came */
     double moved;         /* what its rumors had moved by then, lately (shares.h), in units */
+    bool is_expelled;     /* the operator has put it out: it does not live */
     bool is_doubted;      /* it was noted that its claim is not borne out */
 };
 

@@ -101,6 +101,19 @@ void membership_on_change(struct node *node, const struct member *member)
         (void)address_text(&record->address, note->where);
 }
 
+void membership_expel(struct node *node, const uint8_t id[static ID_BYTES])
+{
+    const struct member *found = membership_find(node, id);
+    if (!found)
+        return;
+    struct member *member = membership_own(node, found);
+    CHECK(membership_number(node, found) > 0); /* this node leaves instead */
+    member->is_expelled = true;
+    node->membership->live -= member->known_live;
+    member->known_live = false;
+    CHECK(node->membership->live >= 1);
+}
+
 static double moved_by(const struct update *update)
 {
     int64_t levels = 0;

@@ -30,6 +30,8 @@ enum error membership_learn(struct node *node, const uint8_t *bytes, const struc
                             struct address *before) MUST_USE;
 /* After a record that was new: count and note whether the member lives. */
 void membership_on_change(struct node *node, const struct member *member);
+/* The operator has put it out: it is dead, whatever its records said. */
+void membership_expel(struct node *node, const uint8_t id[static ID_BYTES]);
 /* A rumor of this incarnation came, or is ours: its member is no more silent, and learns. */
 void membership_on_rumor(struct node *node, const uint8_t id[static ID_BYTES], uint64_t incarnation,
                          const struct update *update);

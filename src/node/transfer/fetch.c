@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "node/broadcast/retract.h"
 #include "node/transfer/transfer_private.h"
 
 #define ANSWER_NS   (5 * SECOND_NS) /* a neighbour that says nothing of its base has none to give */
@@ -78,6 +79,12 @@ static bool may_yield(const struct node *node, const struct transfer_neighbour *
            (base_is_whole(node) && node->now_ns >= node->transfer->fetch.rest_ns);
 }
 
+/* Only another base is without what an expelled member published. */
+static bool must_replace(const struct node *node)
+{
+    return retract_needs_base(node) && base_state(node) != BASE_ROLLING;
+}
+
 /* Whose base is better than ours: a neighbour that knows much more, or wins. When we are stuck it
  * is anybody's. */
 static bool is_better(const struct node *node, const struct peer *peer)
@@ -86,7 +93,8 @@ static bool is_better(const struct node *node, const struct peer *peer)
     const bool is_partitioned = broadcast_is_partitioned(node, peer);
     if (!broadcast_is_compared(node, peer) || has_refused(node, neighbour))
         return false;
-    if (is_stuck(node) || (base_state(node) == BASE_ROLLING && !is_partitioned))
+    if (is_stuck(node) || (base_state(node) == BASE_ROLLING && !is_partitioned) ||
+        must_replace(node))
         return true;
     if (!may_yield(node, neighbour))
         return false;
@@ -118,7 +126,7 @@ static const struct peer *choose_donor(struct node *node)
 static void ask(struct node *node)
 {
     const bool serves = serve_has_served_lately(node);
-    if ((serves && base_is_whole(node)) ||
+    if ((serves && base_is_whole(node) && !must_replace(node)) || retract_is_under_way(node) ||
         (joining_has_joined(node) && rng_below(&node->rng, 2) == 0))
         return;
     const struct peer *donor = choose_donor(node);
@@ -426,7 +434,7 @@ static void give_up_asking(struct node *node)
 
 void fetch_consider(struct node *node)
 {
-    if (leaving_stage(node) != STAGE_RUNNING && base_is_whole(node))
+    if (leaving_stage(node) != STAGE_RUNNING && base_is_whole(node) && !retract_needs_base(node))
         return;
     give_up_asking(node);
     if (!fetch_is_asking(node) &&

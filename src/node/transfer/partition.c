@@ -76,6 +76,8 @@ static void compare_all(struct node *node, const struct message *version, struct
         const uint64_t tag = version_entry_at(version->bulk.at, i).tag;
         const struct learned learned = learned_at(version->text.at, i);
         const struct origin *origin = versions_find(versions, tag);
+        if (origin && origin->keep != KEEP_ALL)
+            continue; /* what an expelled member learned counts on neither side */
         count_time(alone, origin, &learned);
         partition_count(contest, tag, origin ? origin->samples : 0, learned.samples);
     }

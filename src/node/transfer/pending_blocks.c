@@ -72,6 +72,16 @@ static enum error read_version(const struct node *node, const struct message *bl
     return !are_known ? MISSING : is_sure ? OK : MISMATCH;
 }
 
+/* Does the block know more of an expelled member than is kept? One of a rolling snapshot may. */
+static bool has_excess(const struct node *node, const uint32_t *version)
+{
+    const struct versions *versions = broadcast_versions(node);
+    for (uint32_t place = 0; place < versions->count; place++)
+        if (matters(node, place) && version[place] > versions->origins[place].keep)
+            return true;
+    return false;
+}
+
 enum error pending_put(struct node *node, const struct peer *from, const struct message *message)
 {
     const uint32_t number = (uint32_t)message->block;
@@ -82,6 +92,8 @@ enum error pending_put(struct node *node, const struct peer *from, const struct 
     const enum error known = block ? read_version(node, message, block->version) : MISSING;
     if (known != OK)
         return known;
+    if (has_excess(node, block->version))
+        return MISMATCH; /* its giver had not heard yet */
     const uint32_t entries = transfer_block_entries(node, number);
     if (block_decode(message->bulk.at, message->bulk.count, block->units, entries) != OK)
         return MALFORMED;
@@ -190,6 +202,15 @@ void pending_drop_old(struct node *node)
     for (uint32_t i = 0; i < PENDING_MAX; i++) {
         struct pending_block *block = &node->transfer->pending.blocks[i];
         if (block->entries > 0 && node->now_ns - block->came_ns > WAIT_NS)
+            ask_again(node, block);
+    }
+}
+
+void pending_drop_excess(struct node *node)
+{
+    for (uint32_t i = 0; i < PENDING_MAX; i++) {
+        struct pending_block *block = &node->transfer->pending.blocks[i];
+        if (block->entries > 0 && has_excess(node, block->version))
             ask_again(node, block);
     }
 }

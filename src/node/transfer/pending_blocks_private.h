@@ -33,5 +33,7 @@ bool pending_next_write(struct node *node, struct action *action);
 void pending_clear(struct node *node);
 /* Some are the sum of rumors that do not come: ask for them again, elsewhere. */
 void pending_drop_old(struct node *node);
+/* Some know more of an expelled member than is kept: likewise. */
+void pending_drop_excess(struct node *node);
 
 #endif

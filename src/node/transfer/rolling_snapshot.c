@@ -13,6 +13,7 @@
  * One donor at a time, asked for little at once, so that what comes has not waited for long.
  * Held by tests/world/test_rolling_snapshot.c.
  */
+#include "node/broadcast/retract.h"
 #include "node/discovery/discovery.h"
 #include "node/membership/shares.h"
 #include "node/rate/rate.h"
@@ -55,8 +56,8 @@ static bool is_too_slow(const struct node *node)
     return shares_training(membership_members(node), node->now_ns) > 2 && has_company(node) &&
            broadcast_lags(node) && broadcast_lag_ns(node, node->now_ns) > LAG_NS &&
            budget_lagging(node, false) <= FEW && others_keep_up(node) &&
-           !rumor_log_is_waiting(broadcast_log(node)) && !fetch_is_asking(node) &&
-           !serve_has_served_lately(node);
+           !rumor_log_is_waiting(broadcast_log(node)) && !retract_is_under_way(node) &&
+           !fetch_is_asking(node) && !serve_has_served_lately(node);
 }
 
 /* fresh_ns: as of when the blocks of the last round were read, at the earliest. */

@@ -17,6 +17,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "node/broadcast/retract.h"
 #include "node/rate/rate.h"
 #include "node/transfer/transfer_private.h"
 
@@ -29,10 +30,11 @@
 
 _Static_assert(READ_BLOCKS *BLOCK_ENTRIES == NODE_READ_MAX, "the owner gives room for a READ");
 
-/* A base that is being taken over is nobody's. */
+/* A base that is being taken over is nobody's, and neither is one that has more of an expelled
+ * member than is kept. */
 static bool may_serve(const struct node *node)
 {
-    return base_is_whole(node);
+    return base_is_whole(node) && !retract_needs_base(node);
 }
 
 /* It is asking for blocks, or will be, of a base that has nothing which we do not know by now. */
@@ -238,7 +240,8 @@ static const struct serve *look_at_answer(struct node *node)
 bool serve_next_read(struct node *node, struct action *action)
 {
     if (node->transfer->serve.reading.is_out || node->now_ns < node->transfer->serve.next_ns ||
-        broadcast_has_blocks_given(node)) /* the last blocks of a base that was taken over */
+        broadcast_has_blocks_given(node) || /* the last blocks of a base that was taken over */
+        retract_is_under_way(node))
         return false;
     const struct peer *peer = next_taker(node);
     if (!peer)
@@ -267,11 +270,25 @@ static void pay(struct node *node, uint64_t bytes)
         node->now_ns + (uint64_t)((double)bytes * 1e9 / serve_rate(node));
 }
 
+/* Did the base have more of an expelled member then than is kept now? */
+static bool has_excess(const struct node *node, const uint32_t *next)
+{
+    const struct versions *versions = broadcast_versions(node);
+    bool has = false;
+    for (uint32_t place = 0; place < versions->count; place++)
+        has |= next[place] > versions->origins[place].keep;
+    return has;
+}
+
 static void say_blocks(struct node *node, const struct peer *to, struct span span,
                        const int32_t *units)
 {
     CHECK(span.block < node->transfer->blocks && span.count <= node->transfer->blocks - span.block);
     const uint32_t *next = look_at_answer(node)->next;
+    if (has_excess(node, next)) { /* it is read again when that is out */
+        put_back(transfer_neighbour(node, to), span);
+        return;
+    }
     const size_t entries_listed =
         versions_latest(broadcast_versions(node), next, 0, listed(node), node->scratch, NULL);
     struct message message = {.kind = BLOCK,
@@ -315,7 +332,8 @@ bool serve_next_save(struct node *node, struct action *action)
 {
     struct serve *serve = &node->transfer->serve;
     if (node->options.save_ns == 0 || node->now_ns < serve->save_ns || serve->is_saving ||
-        !joining_has_joined(node) || !base_is_whole(node) || leaving_stage(node) != STAGE_RUNNING)
+        !joining_has_joined(node) || !base_is_whole(node) || retract_is_under_way(node) ||
+        leaving_stage(node) != STAGE_RUNNING)
         return false;
     serve->is_saving = true;
     serve->saving_bases = node->transfer->fetch.bases;

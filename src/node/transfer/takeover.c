@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "node/broadcast/replace_version.h"
+#include "node/broadcast/retract.h"
 #include "node/transfer/transfer_private.h"
 
 /* Two may each know a little that is in no log any more. Then what one of them knows is lost, and
@@ -40,16 +41,18 @@ static bool would_lose_more(const struct node *node, const uint32_t *next)
            (is_open ? versions->digest > request->digest : partition_ours_preferred(&contest));
 }
 
-static void note_beginning(struct node *node, const struct peer *donor)
+static void note_beginning(struct node *node, const struct peer *donor, bool is_replaced)
 {
     char text[192];
-    (void)snprintf(text, sizeof text,
-                   "%s: taking over the base of the swarm, %u blocks, beginning here",
-                   node->transfer->fetch.keep_weights
-                       ? "it and we have learned apart for long, and its base wins; what was "
-                         "learned here will be published again"
-                       : "far behind",
-                   (unsigned)node->transfer->blocks);
+    (void)snprintf(
+        text, sizeof text, "%s: taking over the base of the swarm, %u blocks, beginning here",
+        node->transfer->fetch.keep_weights
+            ? "it and we have learned apart for long, and its base wins; what was "
+              "learned here will be published again"
+        : is_replaced ? "what an expelled member published is no more in the log and cannot be "
+                        "taken out of our base"
+                      : "far behind",
+        (unsigned)node->transfer->blocks);
     (void)connection_note(node, donor, NOTE_CATCHING_UP, LEVEL_INFO, text);
 }
 
@@ -82,13 +85,17 @@ static enum takeover take_over(struct node *node, const struct peer *donor)
     uint32_t *next = request->next;
     CHECK(donor->state == PEER_OPEN && !request->is_asked);
     const bool is_partitioned = broadcast_is_partitioned(node, donor);
+    if (retract_is_under_way(node) ||
+        !replace_version_is_allowed(node, request->history, request->entries))
+        return TAKEOVER_NOT;
     if (!replace_version_read(node, request->history, request->entries, next))
         return TAKEOVER_NO_ROOM;
     const struct versions *versions = broadcast_versions(node);
     const struct origin *own = broadcast_own(node);
     const uint64_t rumors = sum_of(next, versions->count);
     const bool keep_ours = !is_partitioned && replace_version_can_keep(node, next);
-    if (!is_partitioned && !keep_ours && base_is_whole(node) && would_lose_more(node, next))
+    if (!is_partitioned && !keep_ours && base_is_whole(node) && !retract_needs_base(node) &&
+        would_lose_more(node, next))
         return TAKEOVER_NOT;
     const bool is_published_lost = !keep_ours && next[versions_place(versions, own)] < own->next;
     if (is_published_lost && !replace_version_begin_incarnation(node))
@@ -96,12 +103,13 @@ static enum takeover take_over(struct node *node, const struct peer *donor)
     transfer->fetch.keep_weights = is_published_lost ||
                                    (is_partitioned && joining_state(node) == JOINING_TRAINING) ||
                                    (!base_is_whole(node) && transfer->fetch.keep_weights);
+    const bool is_replaced = retract_needs_base(node);
     replace_version(node, request->history, request->entries, request->digest, next, keep_ours);
     broadcast_set_knows(node, donor, rumors);
     fetch_begin(node, BASE_FETCHING, rumors);
     ask_anew(node, donor);
     broadcast_lean_on(node, donor);
-    note_beginning(node, donor);
+    note_beginning(node, donor, is_replaced);
     CHECK(base_state(node) == BASE_FETCHING);
     return TAKEOVER_DONE;
 }
@@ -147,7 +155,7 @@ bool takeover_on_history(struct node *node, const struct peer *from, const struc
 {
     struct history_request *request = &node->transfer->request;
     if (!request->is_asked || request->donor != from->conn ||
-        (leaving_stage(node) != STAGE_RUNNING && base_is_whole(node)))
+        (leaving_stage(node) != STAGE_RUNNING && base_is_whole(node) && !retract_needs_base(node)))
         return false;
     const enum error error = put_part(node, history);
     if (error != OK) {

@@ -57,3 +57,12 @@ void transfer_stats(const struct node *node, struct node_stats *stats)
     stats->block_bytes = transfer->fetch.bytes;
     stats->served_bytes = transfer->serve.bytes;
 }
+
+void transfer_on_retracted(struct node *node, uint64_t rumors)
+{
+    struct fetch *fetch = &node->transfer->fetch;
+    fetch->rumors -= rumors < fetch->rumors ? rumors : fetch->rumors;
+    if (!base_is_whole(node))
+        pending_drop_excess(node);
+    serve_save_soon(node); /* what is on disk has them */
+}

@@ -50,6 +50,10 @@ void fetch_wait_anew(struct node *node);
 /* A part of a history came. True: our version has become another one. */
 bool takeover_on_history(struct node *node, const struct peer *from, const struct message *history);
 
+/* So many rumors of an expelled member have left our version: what is on its way must be without
+ * them, too. */
+void transfer_on_retracted(struct node *node, uint64_t rumors);
+
 /* A few times a second: begin, go on with, or end a rolling snapshot. */
 void rolling_snapshot_consider(struct node *node);
 

@@ -19,13 +19,18 @@ void start_talk(const struct node_options *options)
     puppet_hello(&puppet);
 }
 
-void start_talk_at_rest(void)
+void start_talk_at_rest_as(const struct node_options *options)
 {
-    const struct node_options options = patient_options();
-    start_talk(&options);
+    start_talk(options);
     world_rest(&world);
     run(SECOND_NS);
     sim_learner_read_units(&world.nodes[0].sim_learner, base_before);
+}
+
+void start_talk_at_rest(void)
+{
+    const struct node_options options = patient_options();
+    start_talk_at_rest_as(&options);
 }
 
 int conversation_ends(void **state)

@@ -22,6 +22,7 @@ struct node_options patient_options(void);
 /* One node that knows something, with the puppet connected to it. */
 void start_talk(const struct node_options *options);
 void start_talk_at_rest(void);
+void start_talk_at_rest_as(const struct node_options *options);
 int conversation_ends(void **state);
 void must_have_the_base_it_had(void);
 

@@ -256,6 +256,7 @@ static void settings_that_contradict_each_other_are_refused(void **state)
     (void)state;
     assert_contradicts("node.listen=none", "node.peers=\"\"", "nobody can be met");
     assert_contradicts("node.identity=a", "node.swarm_key=a", "the same file");
+    assert_contradicts("node.identity=a", "node.operator=12ab", "operator is not 64 hex digits");
     assert_contradicts("model.name=resnet", "model.layers=\"\"", "no such model; there are");
     assert_contradicts("train.optimizer=adam", "train.nesterov=yes", "is for optimizer = sgd or muon");
     assert_contradicts("train.schedule=step", "train.period_samples=0", "needs period_samples");

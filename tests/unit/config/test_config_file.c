@@ -32,6 +32,7 @@ static const char *const others[] = {
     "node.peers=192.0.2.1:7770, [2001:db8::7]:7771,c:1",
     "node.identity=keys/a b.key",
     "node.swarm_key=/etc/hearsay/swarm.key",
+    "node.operator=000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
     "node.swarm=cats & dogs",
     "node.state_dir=/var/lib/hearsay",
     "node.seed=18446744073709551615",

@@ -78,6 +78,8 @@ static struct message sample_of(enum message_kind kind)
         return (struct message){.kind = kind, .tag = 0x8000000000000000u, .seq = 128};
     case BYE:
         return (struct message){.kind = kind, .reason = BYE_FULL, .text = text, .bulk = bulk};
+    case ORDERS:
+        return (struct message){.kind = kind, .number = UINT64_MAX, .bulk = bulk};
     case MESSAGE_KINDS:
         break;
     }
@@ -99,6 +101,7 @@ static void assert_same(const struct message *a, const struct message *b)
     assert_true(a->received == b->received && a->clock == b->clock && a->held == b->held &&
                 a->most == b->most);
     assert_true(a->tag == b->tag && a->seq == b->seq && a->digest == b->digest);
+    assert_true(a->number == b->number);
     assert_true(a->hash == b->hash && a->rumors == b->rumors && a->members == b->members);
     assert_true(a->base == b->base && a->whole == b->whole && a->part == b->part &&
                 a->parts == b->parts);

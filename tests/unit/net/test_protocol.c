@@ -16,6 +16,7 @@
 #include "crypto/session.h"
 #include "wire/block.h"
 #include "wire/message.h"
+#include "wire/order.h"
 #include "wire/record.h"
 #include "wire/rumor.h"
 
@@ -231,6 +232,31 @@ static void a_block_and_its_digest_are_those_of_the_page(void **state)
     assert_number_shown(digest);
 }
 
+static void an_order_is_that_of_the_page(void **state)
+{
+    (void)state;
+    uint8_t seed[SEED_BYTES], bytes[ORDER_BYTES_MAX];
+    struct operator_key operator_key;
+    struct order order = {.number = 1,
+                          .issued_ms = INCARNATION,
+                          .reason = "publishes noise",
+                          .pairs_count = 1,
+                          .pairs = {{.incarnation = INCARNATION, .keep = 3}}};
+    count_up(seed, 0xa0);
+    operator_key_from_seed(&operator_key, seed);
+    memcpy(order.subject, called.id, ID_BYTES);
+    assert_shown(operator_key.id, ID_BYTES);
+    const size_t count = order_create(&order, &operator_key, context, bytes);
+    assert_int_equal(count, ORDER_HEAD_BYTES + ORDER_PAIR_BYTES + SIGNATURE_BYTES);
+    assert_shown(bytes, 10); /* number, kind, pairs */
+    assert_shown(bytes + 10, ID_BYTES);
+    assert_shown(bytes + 42, 8); /* issued */
+    assert_shown(bytes + 50, strlen(order.reason));
+    assert_shown(bytes + ORDER_HEAD_BYTES, ORDER_PAIR_BYTES);
+    assert_shown(bytes + count - SIGNATURE_BYTES, 32);
+    assert_shown(bytes + count - 32, 32);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +267,7 @@ int main(void)
         cmocka_unit_test(a_record_and_its_hello_are_those_of_the_page),
         cmocka_unit_test(a_rumor_and_its_digest_are_those_of_the_page),
         cmocka_unit_test(a_block_and_its_digest_are_those_of_the_page),
+        cmocka_unit_test(an_order_is_that_of_the_page),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -1,0 +1,70 @@
+#include "storm/storm_expulsion.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static void make_key(struct operator_key *key)
+{
+    static const uint8_t seed[SEED_BYTES] = {0x6f, 0x70};
+    operator_key_from_seed(key, seed);
+}
+
+void storm_expulsion_prepare(struct node_options *options)
+{
+    struct operator_key key;
+    make_key(&key);
+    options->has_operator = true;
+    memcpy(options->operator_id, key.id, ID_BYTES);
+}
+
+static bool may_be_asked(const struct storm_expulsion *expulsion, const struct world *world,
+                         uint32_t i)
+{
+    const struct world_node *at = &world->nodes[i];
+    return at->node && !node_is_leaving(at->node) &&
+           memcmp(at->identity.id, world->nodes[expulsion->villain].identity.id, ID_BYTES) != 0 &&
+           node_orders_count(at->node) == expulsion->given;
+}
+
+static int by_incarnation(const void *a, const void *b)
+{
+    const struct order_pair *x = a, *y = b;
+    return (x->incarnation > y->incarnation) - (x->incarnation < y->incarnation);
+}
+
+static struct order order_for(const struct storm_expulsion *expulsion, const struct world *world,
+                              uint32_t i)
+{
+    struct order order = {.number = expulsion->given + 1, .reason = "a storm wants it so"};
+    const struct node *node = world->nodes[i].node;
+    memcpy(order.subject, world->nodes[expulsion->villain].identity.id, ID_BYTES);
+    for (uint32_t k = 0; k < node_origins(node) && order.pairs_count < ORDER_PAIRS_MAX; k++) {
+        struct node_origin origin;
+        const uint32_t reach = node_reach(node, k);
+        node_origin(node, k, &origin);
+        if (reach > 0 && memcmp(origin.id, order.subject, ID_BYTES) == 0)
+            order.pairs[order.pairs_count++] =
+                (struct order_pair){.incarnation = origin.incarnation, .keep = reach};
+    }
+    qsort(order.pairs, order.pairs_count, sizeof *order.pairs, by_incarnation);
+    return order;
+}
+
+void storm_expulsion_order(struct storm_expulsion *expulsion, struct world *world)
+{
+    uint8_t bytes[ORDER_BYTES_MAX];
+    struct operator_key key;
+    uint32_t i = 0;
+    CHECK(expulsion->is_drawn);
+    while (i < world->nodes_count && !may_be_asked(expulsion, world, i))
+        i++;
+    if (i == world->nodes_count)
+        return;
+    make_key(&key);
+    const struct order order = order_for(expulsion, world, i);
+    const size_t count = order_create(&order, &key, node_context(world->nodes[i].node), bytes);
+    expulsion->given++;
+    CHECK(world_order(world, i, bytes, count) == OK);
+}

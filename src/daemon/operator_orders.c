@@ -1,0 +1,69 @@
+#include "daemon/operator_orders.h"
+
+#include <stdlib.h>
+
+#include "state/order_files.h"
+
+enum error operator_orders_load(struct operator_orders *orders, const char *folder,
+                                struct node_options *options, struct problem *problem)
+{
+    struct problem why;
+    if (!options->has_operator)
+        return OK;
+    orders->folder = folder;
+    orders->known = malloc(NODE_ORDERS_MAX);
+    CHECK(orders->known);
+    enum error error =
+        order_files_load(disk_real(), folder, orders->known, &orders->bytes, problem);
+    if (error != OK)
+        return error;
+    options->orders = orders->known;
+    options->orders_bytes = orders->bytes;
+    error = node_orders_check(options, &why);
+    if (error == OK)
+        return OK;
+    return problem_set(problem, error,
+                       "%.300s/" ORDERS_FILE ": %s; if that is right, remove the file: the node "
+                       "learns its operator's orders from the others",
+                       folder, why.text);
+}
+
+void operator_orders_free(struct operator_orders *orders)
+{
+    free(orders->known);
+    orders->known = NULL;
+}
+
+void operator_orders_keep(struct operator_orders *orders, const struct node *node,
+                          struct event_log *report, uint64_t now_ns)
+{
+    struct problem problem;
+    if (!orders->known || node_orders_count(node) == orders->saved)
+        return;
+    const size_t before = orders->bytes;
+    orders->saved = node_orders_count(node);
+    orders->bytes = node_orders(node, orders->known);
+    if (orders->bytes == before)
+        return; /* those that were loaded */
+    if (order_files_save(disk_real(), orders->folder, orders->known, orders->bytes, &problem) != OK)
+        event_log_say(report, now_ns, NOTE_EXPELLED, LEVEL_ERROR, problem.text);
+}
+
+void operator_orders_look(const struct operator_orders *orders, struct node *node,
+                          struct event_log *report, uint64_t now_ns)
+{
+    uint8_t order[ORDER_BYTES_MAX];
+    size_t bytes;
+    struct problem problem, why;
+    if (!orders->known)
+        return;
+    enum error error = order_files_take(disk_real(), orders->folder, order, &bytes, &problem);
+    if (error == OK) {
+        error = node_on_order(node, now_ns, order, bytes, &why);
+        if (error != OK)
+            (void)problem_set(&problem, error, "the order that was handed over is not obeyed: %s",
+                              why.text);
+    }
+    if (error != OK && error != MISSING)
+        event_log_say(report, now_ns, NOTE_EXPELLED, LEVEL_ERROR, problem.text);
+}

@@ -1,0 +1,146 @@
+#include "node/broadcast/retract.h"
+
+#include <string.h>
+
+#include "base/digest.h"
+#include "node/broadcast/broadcast_private.h"
+#include "node/orders/orders.h"
+
+static struct update *negated(struct node *node, uint32_t place, uint32_t seq)
+{
+    uint32_t bytes;
+    const uint8_t *rumor = rumor_log_find(&node->broadcast->log, place, seq, &bytes);
+    CHECK(rumor);
+    struct update *update = apply_decode(node, rumor, bytes);
+    for (uint32_t i = 0; i < update->count; i++)
+        update->level[i] = (int8_t)-update->level[i];
+    return update;
+}
+
+void retract_on_expelled(struct node *node, const uint8_t id[static ID_BYTES])
+{
+    struct broadcast *broadcast = node->broadcast;
+    for (uint32_t place = 0; place < broadcast->versions.count; place++) {
+        struct origin *origin = &broadcast->versions.origins[place];
+        if (memcmp(origin->id, id, ID_BYTES) != 0)
+            continue;
+        origin->keep = orders_keep(node, id, origin->incarnation);
+        origin->samples = origin->applied_samples = 0;
+        repair_forget_origin(node, origin);
+    }
+    broadcast->retract.is_due = true;
+}
+
+static bool is_in_log(const struct node *node, uint32_t place, const struct origin *origin)
+{
+    uint32_t bytes;
+    for (uint32_t seq = origin->keep; seq < origin->next; seq++)
+        if (!rumor_log_find(&node->broadcast->log, place, seq, &bytes))
+            return false;
+    return true;
+}
+
+/* Out of the version. A base that is ROLLING is the sum of no version: its blocks come anew. */
+static uint64_t cut(struct node *node, uint32_t place, struct origin *origin)
+{
+    struct broadcast *broadcast = node->broadcast;
+    const uint32_t known = origin->next;
+    uint64_t digest = 0;
+    for (uint32_t seq = origin->keep; seq < known; seq++)
+        digest = digest_add(digest, digest_of_update(negated(node, place, seq)));
+    versions_cut(&broadcast->versions, origin, origin->keep, digest);
+    if (base_state(node) == BASE_ROLLING && origin->applied > origin->next)
+        origin->applied = origin->next;
+    broadcast->advanced_ns = node->now_ns;
+    return known - origin->next;
+}
+
+/* The oldest rumor that the learner's base still has to lose, and all after it. */
+static void pin(struct node *node)
+{
+    struct rumor_log *log = &node->broadcast->log;
+    uint64_t at = log->oldest;
+    for (; at < log->newest; at++) {
+        const struct rumor_log_entry *entry = rumor_log_at(log, at);
+        const struct origin *origin = &node->broadcast->versions.origins[entry->place];
+        if (entry->seq >= origin->next && entry->seq < origin->applied)
+            break;
+    }
+    CHECK(at < log->newest);
+    rumor_log_pin(log, at);
+}
+
+/* So many rumors the learner's base has, and the version no more. */
+static uint64_t count_to_lose(const struct versions *versions)
+{
+    uint64_t rumors = 0;
+    for (uint32_t place = 0; place < versions->count; place++) {
+        const struct origin *origin = &versions->origins[place];
+        rumors += origin->applied > origin->next ? origin->applied - origin->next : 0;
+    }
+    return rumors;
+}
+
+uint64_t retract_begin(struct node *node)
+{
+    struct broadcast *broadcast = node->broadcast;
+    struct retract *retract = &broadcast->retract;
+    uint64_t rumors = 0;
+    CHECK(publishing_state(node) != PUBLISHING_OUT); /* its rumors might find no room in the log */
+    if (!retract->is_due)
+        return 0;
+    retract->is_due = retract->needs_base = false;
+    for (uint32_t place = 0; place < broadcast->versions.count; place++) {
+        struct origin *origin = &broadcast->versions.origins[place];
+        if (origin->next <= origin->keep)
+            continue;
+        if (is_in_log(node, place, origin))
+            rumors += cut(node, place, origin);
+        else
+            retract->needs_base = true;
+    }
+    retract->rumors = count_to_lose(&broadcast->versions);
+    if (retract->rumors > 0)
+        pin(node);
+    return rumors;
+}
+
+bool retract_is_under_way(const struct node *node)
+{
+    return node->broadcast->retract.rumors > 0 || node->broadcast->apply.taken_out > 0;
+}
+
+bool retract_needs_base(const struct node *node)
+{
+    return node->broadcast->retract.needs_base;
+}
+
+static struct origin *first_to_lose(struct versions *versions)
+{
+    uint32_t place = 0;
+    while (place < versions->count &&
+           versions->origins[place].applied <= versions->origins[place].next)
+        place++;
+    CHECK(place < versions->count);
+    return &versions->origins[place];
+}
+
+bool retract_next(struct node *node, struct action *action)
+{
+    struct broadcast *broadcast = node->broadcast;
+    if (broadcast->retract.rumors == 0 || !apply_may_give(node, 0))
+        return false;
+    struct origin *origin = first_to_lose(&broadcast->versions);
+    const uint32_t place = broadcast_place(node, origin), seq = origin->applied - 1;
+    const struct update *update = negated(node, place, seq);
+    if (!apply_may_give(node, update->count))
+        return false;
+    apply_add_given(&broadcast->apply, update->count,
+                    (struct given){.takes_out = true, .place = place, .seq = seq});
+    origin->applied = seq;
+    if (--broadcast->retract.rumors == 0)
+        rumor_log_pin(&broadcast->log, LOG_UNPINNED);
+    *action = (struct action){
+        .kind = ACTION_APPLY, .update = update, .tag = origin->tag, .seq = seq, .takes_out = true};
+    return true;
+}

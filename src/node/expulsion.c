@@ -1,0 +1,179 @@
+#include "node/expulsion.h"
+
+#include <string.h>
+
+#include "node/broadcast/broadcast.h"
+#include "node/broadcast/retract.h"
+#include "node/leave.h"
+#include "node/lifecycle/lifecycle.h"
+#include "node/membership/membership.h"
+#include "node/orders/orders.h"
+#include "node/transfer/transfer.h"
+
+#define NEEDED_NS (60 * SECOND_NS) /* nobody gives a base for so long: a person is to help */
+
+struct expulsion {
+    uint64_t needed_ns; /* since when another base is needed; 0: none is */
+    bool is_noted;      /* it was said that nobody gives one */
+};
+
+size_t expulsion_arena_bytes(void)
+{
+    return sizeof(struct expulsion) + 64;
+}
+
+struct expulsion *expulsion_new(struct arena *arena)
+{
+    return arena_take(arena, 1, sizeof(struct expulsion));
+}
+
+static bool is_own(const struct node *node, const struct order *order)
+{
+    return memcmp(order->subject, node->options.identity->id, ID_BYTES) == 0;
+}
+
+static void leave(struct node *node, const struct order *order)
+{
+    (void)notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_ERROR,
+                    "the operator has put this node out of the swarm (order %u): %s",
+                    (unsigned)order->number, order->reason);
+    leave_on_expelled(node);
+}
+
+/* When no publication is under way: what that publishes needs its room in the log. */
+static void retract(struct node *node)
+{
+    if (publishing_state(node) == PUBLISHING_OUT)
+        return;
+    const uint64_t rumors = retract_begin(node);
+    if (rumors == 0)
+        return;
+    transfer_on_retracted(node, rumors);
+    (void)notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_INFO,
+                    "%llu rumors of who was put out are taken out of the base",
+                    (unsigned long long)rumors);
+    anti_entropy_show_all(node); /* our version is another */
+}
+
+static void close_conversations(struct node *node, const struct order *order)
+{
+    for (uint32_t i = 0; i < node->options.limits.peers_max; i++) {
+        const struct peer *peer = connection_at(node, i);
+        if ((peer->state == PEER_MEETING || peer->state == PEER_OPEN) &&
+            memcmp(peer->id, order->subject, ID_BYTES) == 0)
+            connection_hang_up(node, peer, BYE_EXPELLED, order->reason);
+    }
+}
+
+static void obey(struct node *node, const struct order *order)
+{
+    if (is_own(node, order)) {
+        leave(node, order);
+        return;
+    }
+    struct note *note =
+        notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
+                  "is put out of the swarm (order %u): %s", (unsigned)order->number, order->reason);
+    identity_text(note->who, order->subject);
+    close_conversations(node, order);
+    membership_expel(node, order->subject);
+    retract_on_expelled(node, order->subject);
+    retract(node);
+}
+
+/* All neighbours are told before they are obeyed: so the subject learns it, too. */
+static void obey_all(struct node *node, const struct peer *from, uint32_t before)
+{
+    const struct peer *peer;
+    const uint32_t count = orders_count(node);
+    CHECK(before <= count);
+    for (uint32_t i = 0; before < count && (peer = connection_neighbour(node, &i)); i++)
+        if (peer != from)
+            orders_say(node, peer, before);
+    for (uint32_t number = before + 1; number <= count; number++)
+        obey(node, orders_at(node, number));
+}
+
+void expulsion_begin(struct node *node)
+{
+    for (uint32_t number = 1; number <= orders_count(node); number++)
+        if (is_own(node, orders_at(node, number)))
+            leave(node, orders_at(node, number));
+    retract(node);
+}
+
+static void note_two(struct node *node, const struct peer *from)
+{
+    if (notes_allow(&node->notes, node->now_ns))
+        (void)connection_note(node, from, NOTE_EXPELLED, LEVEL_ERROR,
+                              "has another order of the operator under a number that is known: "
+                              "two were given at once, on two nodes; give it again, on one");
+}
+
+void expulsion_on_message(struct node *node, const struct peer *from, const struct message *message)
+{
+    if (!orders_have_operator(node))
+        return;
+    const uint32_t before = orders_count(node);
+    const enum error error = orders_take(node, message->bulk.at, message->bulk.count);
+    if (error == MALFORMED || error == FORGED || message->number > ORDERS_MAX)
+        connection_hang_up(node, from, BYE_BROKEN, "sent an order that is not valid");
+    else if (error == MISMATCH)
+        note_two(node, from);
+    obey_all(node, from, before);
+    if (from->state != PEER_OPEN)
+        return;
+    if (message->number < before)
+        orders_say(node, from, (uint32_t)message->number);
+    else if (message->number > orders_count(node))
+        orders_show(node, from); /* it is to send those that follow */
+}
+
+enum error node_on_order(struct node *node, uint64_t now_ns, const uint8_t *bytes, size_t count,
+                         struct problem *problem)
+{
+    struct order order;
+    size_t taken;
+    CHECK(now_ns >= node->now_ns);
+    node->now_ns = now_ns;
+    const uint32_t before = orders_count(node);
+    if (!orders_have_operator(node))
+        return problem_set(problem, MISMATCH, "this node obeys no operator (node.operator)");
+    if (order_parse(bytes, count, &order, &taken) != OK || taken != count)
+        return problem_set(problem, MALFORMED, "it is no order");
+    if (order_verify(bytes, count, node->options.operator_id, node->context) != OK)
+        return problem_set(problem, FORGED,
+                           "it is not signed by the operator of this node (node.operator), or for "
+                           "another swarm or model");
+    if (order.number != before + 1)
+        return problem_set(problem, MISMATCH, "it has number %u, and the next is %u: give it again",
+                           (unsigned)order.number, (unsigned)before + 1);
+    CHECK(orders_take(node, bytes, count) == OK);
+    obey_all(node, NULL, before);
+    return OK;
+}
+
+void expulsion_on_published(struct node *node)
+{
+    CHECK(publishing_state(node) != PUBLISHING_OUT);
+    retract(node);
+}
+
+void expulsion_consider(struct node *node)
+{
+    struct expulsion *expulsion = node->expulsion;
+    if (!retract_needs_base(node)) {
+        expulsion->needed_ns = 0;
+        return;
+    }
+    if (expulsion->needed_ns == 0)
+        *expulsion = (struct expulsion){.needed_ns = node->now_ns};
+    if (expulsion->is_noted || node->now_ns - expulsion->needed_ns < NEEDED_NS)
+        return;
+    expulsion->is_noted = true;
+    (void)notes_add(
+        &node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_ERROR,
+        "our base has what an expelled member published, our log does not reach back to "
+        "take it out, and no neighbour has given a base without it: if no node has one, "
+        "expel that member again, without --all, which keeps what the logs have lost");
+}

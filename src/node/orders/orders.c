@@ -1,0 +1,189 @@
+#include "node/orders/orders.h"
+
+#include <string.h>
+
+#include "crypto/gate.h"
+#include "wire/message.h"
+
+#define AT_ONCE 64 /* orders in a message */
+
+_Static_assert(AT_ONCE *ORDER_BYTES_MAX + MESSAGE_ADDS <= MESSAGE_MAX, "they fit into one");
+
+struct known {
+    struct order order;            /* what it says */
+    uint32_t bytes;                /* of it as signed */
+    uint8_t text[ORDER_BYTES_MAX]; /* those */
+};
+
+struct orders {
+    struct known *known; /* [ORDERS_MAX], by number - 1; NULL: there is no operator */
+    uint32_t count;      /* how many */
+};
+
+size_t orders_arena_bytes(const struct node_options *options)
+{
+    return sizeof(struct orders) + (options->has_operator ? ORDERS_MAX : 0) * sizeof(struct known) +
+           (size_t)2 * 64;
+}
+
+static void add(struct orders *orders, const struct order *order, const uint8_t *bytes,
+                size_t count)
+{
+    CHECK(order->number == orders->count + 1 && count <= ORDER_BYTES_MAX);
+    struct known *known = &orders->known[orders->count++];
+    known->order = *order;
+    known->bytes = (uint32_t)count;
+    memcpy(known->text, bytes, count);
+}
+
+struct orders *orders_new(struct arena *arena, const struct node *node)
+{
+    const struct node_options *options = &node->options;
+    struct orders *orders = arena_take(arena, 1, sizeof *orders);
+    if (!options->has_operator)
+        return orders;
+    orders->known = arena_take(arena, ORDERS_MAX, sizeof *orders->known);
+    for (size_t at = 0, taken; at < options->orders_bytes; at += taken) {
+        struct order order;
+        CHECK(order_parse(options->orders + at, options->orders_bytes - at, &order, &taken) == OK);
+        add(orders, &order, options->orders + at, taken);
+    }
+    return orders;
+}
+
+static enum error check(const struct node_options *options,
+                        const uint8_t context[static CONTEXT_BYTES])
+{
+    struct order order;
+    uint64_t number = 1;
+    for (size_t at = 0, taken; at < options->orders_bytes; at += taken) {
+        if (order_parse(options->orders + at, options->orders_bytes - at, &order, &taken) != OK ||
+            order.number != number++)
+            return MALFORMED;
+        if (order_verify(options->orders + at, taken, options->operator_id, context) != OK)
+            return MISMATCH;
+    }
+    return OK;
+}
+
+enum error node_orders_check(const struct node_options *options, struct problem *problem)
+{
+    uint8_t context[CONTEXT_BYTES];
+    struct introduction ours;
+    if (!options->has_operator)
+        return OK;
+    introduction_make(&ours, options->swarm_id, options->model, options->parameters);
+    introduction_context(context, &ours);
+    const enum error error = check(options, context);
+    if (error == MALFORMED)
+        return problem_set(problem, error, "they are not the operator's orders, or damaged");
+    if (error == MISMATCH)
+        return problem_set(problem, error,
+                           "they are of another operator (node.operator), swarm or model");
+    return OK;
+}
+
+bool orders_have_operator(const struct node *node)
+{
+    return node->options.has_operator;
+}
+
+uint32_t orders_count(const struct node *node)
+{
+    return node->orders->count;
+}
+
+const struct order *orders_at(const struct node *node, uint32_t number)
+{
+    CHECK(number > 0 && number <= node->orders->count);
+    return &node->orders->known[number - 1].order;
+}
+
+const struct order *orders_expelling(const struct node *node, const uint8_t id[static ID_BYTES])
+{
+    for (uint32_t number = node->orders->count; number > 0; number--)
+        if (memcmp(orders_at(node, number)->subject, id, ID_BYTES) == 0)
+            return orders_at(node, number);
+    return NULL;
+}
+
+uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
+                     uint64_t incarnation)
+{
+    const struct order *order = orders_expelling(node, id);
+    return order ? order_keeps(order, incarnation) : UINT32_MAX;
+}
+
+/* One order, whose signature is checked unless it is known. */
+static enum error take(struct node *node, const struct order *order, const uint8_t *bytes,
+                       size_t count)
+{
+    struct orders *orders = node->orders;
+    const struct known *known =
+        order->number <= orders->count ? &orders->known[order->number - 1] : NULL;
+    if (known && known->bytes == count && memcmp(known->text, bytes, count) == 0)
+        return OK;
+    const enum error error = order_verify(bytes, count, node->options.operator_id, node->context);
+    if (error != OK)
+        return error;
+    if (known)
+        return MISMATCH;
+    if (order->number == orders->count + 1)
+        add(orders, order, bytes, count);
+    return OK;
+}
+
+enum error orders_take(struct node *node, const uint8_t *bytes, size_t count)
+{
+    CHECK(node->options.has_operator);
+    enum error error = OK;
+    struct order order;
+    for (size_t at = 0, taken; at < count && error == OK; at += taken) {
+        error = order_parse(bytes + at, count - at, &order, &taken);
+        if (error == OK)
+            error = take(node, &order, bytes + at, taken);
+    }
+    return error;
+}
+
+/* At most so many after this number; returns their bytes. */
+static size_t put(const struct orders *orders, uint32_t after, uint32_t most, uint8_t *out)
+{
+    size_t bytes = 0;
+    for (uint32_t i = after; i < orders->count && i - after < most; i++) {
+        memcpy(out + bytes, orders->known[i].text, orders->known[i].bytes);
+        bytes += orders->known[i].bytes;
+    }
+    return bytes;
+}
+
+size_t orders_put(const struct node *node, uint8_t *out)
+{
+    return put(node->orders, 0, ORDERS_MAX, out);
+}
+
+void orders_show(struct node *node, const struct peer *peer)
+{
+    if (node->options.has_operator)
+        (void)connection_say(node, peer,
+                             &(struct message){.kind = ORDERS, .number = node->orders->count});
+}
+
+void orders_say(struct node *node, const struct peer *peer, uint32_t after)
+{
+    CHECK(node->options.has_operator);
+    for (uint32_t from = after; from < node->orders->count; from += AT_ONCE) {
+        const size_t bytes = put(node->orders, from, AT_ONCE, node->scratch);
+        const struct message orders = {
+            .kind = ORDERS, .number = node->orders->count, .bulk = {node->scratch, bytes}};
+        if (!connection_say(node, peer, &orders))
+            return; /* a full queue: it will show how far it came */
+    }
+}
+
+void orders_show_one(struct node *node)
+{
+    const struct peer *peer = node->options.has_operator ? connection_random(node) : NULL;
+    if (peer)
+        orders_show(node, peer);
+}

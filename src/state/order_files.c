@@ -1,0 +1,88 @@
+#include "state/order_files.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "state/atomic_file.h"
+
+/* Returns how many bytes the file has, at most `most` and one more; or a negative errno. */
+static int64_t read_file(const struct disk *disk, const char *path, uint8_t *out, size_t most)
+{
+    const int handle = disk->open(disk->self, path);
+    if (handle < 0)
+        return handle;
+    int64_t got = disk_read_all(disk, handle, out, most);
+    uint8_t more;
+    const int64_t beyond =
+        got == (int64_t)most ? disk_read_all(disk, handle, &more, sizeof more) : 0;
+    (void)disk->close(disk->self, handle);
+    return beyond < 0 ? beyond : got < 0 ? got : got + beyond;
+}
+
+/* MISSING: there is no such file. */
+static enum error load(const struct disk *disk, const char *folder, const char *name, size_t most,
+                       uint8_t *out, size_t *bytes, struct problem *problem)
+{
+    char path[DISK_PATH_MAX];
+    int64_t got = disk_path(path, folder, name, "");
+    if (got == 0)
+        got = read_file(disk, path, out, most);
+    if (got == -ENOENT)
+        return MISSING;
+    if (got < 0)
+        return problem_set(problem, FAILED, "%.300s/%s: cannot be read: %s; check who may read it",
+                           folder, name, strerror((int)-got));
+    if ((size_t)got > most)
+        return problem_set(problem, TOO_BIG,
+                           "%.300s/%s: is larger than what an operator can have ordered; remove it",
+                           folder, name);
+    *bytes = (size_t)got;
+    return OK;
+}
+
+static enum error save(const struct disk *disk, const char *folder, const char *name,
+                       const uint8_t *from, size_t bytes, struct problem *problem)
+{
+    struct atomic_file file;
+    atomic_file_begin(&file, disk, folder, name, ATOMIC_FILE_PUBLIC);
+    atomic_file_write(&file, from, bytes);
+    const int error = atomic_file_end(&file);
+    if (error == 0)
+        return OK;
+    return problem_set(problem, FAILED,
+                       "%.300s/%s: cannot be written: %s; check that you may write there and that "
+                       "the disk has room",
+                       folder, name, strerror(-error));
+}
+
+enum error order_files_load(const struct disk *disk, const char *folder, uint8_t *out,
+                            size_t *bytes, struct problem *problem)
+{
+    *bytes = 0;
+    const enum error error = load(disk, folder, ORDERS_FILE, NODE_ORDERS_MAX, out, bytes, problem);
+    return error == MISSING ? OK : error;
+}
+
+enum error order_files_save(const struct disk *disk, const char *folder, const uint8_t *orders,
+                            size_t bytes, struct problem *problem)
+{
+    CHECK(bytes <= NODE_ORDERS_MAX);
+    return save(disk, folder, ORDERS_FILE, orders, bytes, problem);
+}
+
+enum error order_files_hand_over(const struct disk *disk, const char *folder, const uint8_t *order,
+                                 size_t bytes, struct problem *problem)
+{
+    CHECK(bytes <= ORDER_BYTES_MAX);
+    return save(disk, folder, ORDER_FILE, order, bytes, problem);
+}
+
+enum error order_files_take(const struct disk *disk, const char *folder, uint8_t *out,
+                            size_t *bytes, struct problem *problem)
+{
+    char path[DISK_PATH_MAX];
+    const enum error error = load(disk, folder, ORDER_FILE, ORDER_BYTES_MAX, out, bytes, problem);
+    if (error != MISSING && disk_path(path, folder, ORDER_FILE, "") == 0)
+        (void)disk->remove(disk->self, path); /* or else it would be taken again and refused */
+    return error;
+}

@@ -1,0 +1,118 @@
+#include "support/sim/expulsion_story.h"
+
+struct operator_key operator_key;
+static uint32_t orders; /* given so far */
+
+int expulsion_begins(void **state)
+{
+    const uint8_t seed[SEED_BYTES] = {0x0B};
+    operator_key_from_seed(&operator_key, seed);
+    orders = 0;
+    return world_begins(state);
+}
+
+struct node_options obedient(struct node_options options)
+{
+    options.has_operator = true;
+    memcpy(options.operator_id, operator_key.id, ID_BYTES);
+    return options;
+}
+
+struct order order_of(uint32_t number, const uint8_t subject[static ID_BYTES])
+{
+    struct order order = {.number = number, .reason = REASON, .issued_ms = 1};
+    memcpy(order.subject, subject, ID_BYTES);
+    return order;
+}
+
+size_t sign(const struct order *order, uint8_t out[static ORDER_BYTES_MAX])
+{
+    return order_create(order, &operator_key, node_context(world.nodes[0].node), out);
+}
+
+void order_expulsion(uint32_t i, struct order order)
+{
+    uint8_t bytes[ORDER_BYTES_MAX];
+    order.number = ++orders;
+    const size_t count = sign(&order, bytes);
+    assert_int_equal(world_order(&world, i, bytes, count), OK);
+}
+
+void expel_id(uint32_t i, const uint8_t id[static ID_BYTES])
+{
+    order_expulsion(i, order_of(0, id));
+}
+
+void expel(uint32_t i, uint32_t villain)
+{
+    expel_id(i, world.nodes[villain].identity.id);
+}
+
+void expel_within_reach(uint32_t i, uint32_t villain)
+{
+    struct order order = order_of(0, world.nodes[villain].identity.id);
+    const struct node *node = world.nodes[i].node;
+    for (uint32_t k = 0; k < node_origins(node); k++) {
+        struct node_origin origin;
+        node_origin(node, k, &origin);
+        if (memcmp(origin.id, order.subject, ID_BYTES) == 0 && node_reach(node, k) > 0)
+            order.pairs[order.pairs_count++] =
+                (struct order_pair){.incarnation = origin.incarnation, .keep = node_reach(node, k)};
+    }
+    order_expulsion(i, order);
+}
+
+uint32_t known_of_id(uint32_t i, const uint8_t id[static ID_BYTES])
+{
+    uint32_t known = 0;
+    for (uint32_t k = 0; k < node_origins(world.nodes[i].node); k++) {
+        struct node_origin origin;
+        node_origin(world.nodes[i].node, k, &origin);
+        known += memcmp(origin.id, id, ID_BYTES) == 0 ? origin.next : 0;
+    }
+    return known;
+}
+
+uint32_t known_of_node(uint32_t i, uint32_t villain)
+{
+    return known_of_id(i, world.nodes[villain].identity.id);
+}
+
+/* Is the base of node i b0 and the sum of all that was published but what the villain did? */
+static void must_be_the_sum_without(uint32_t i, uint32_t villain)
+{
+    static int32_t units[PARAMETERS_MAX];
+    static uint32_t sum[PARAMETERS_MAX];
+    memcpy(sum, world.check.initial, parameters * sizeof *sum);
+    for (uint32_t k = 0; k < world.check.published_count; k++) {
+        const struct published *published = &world.check.published[k];
+        for (uint32_t c = 0; published->node != villain && c < published->update.count; c++) {
+            const int level = published->update.level[c];
+            sum[published->update.index[c]] += published->update.amount * (uint32_t)level;
+        }
+    }
+    sim_learner_read_units(&world.nodes[i].sim_learner, units);
+    assert_memory_equal(units, sum, parameters * sizeof *units);
+}
+
+void must_be_out(uint32_t villain)
+{
+    for (uint32_t i = 0; i < world.nodes_count; i++) {
+        if (!world_is_running(&world, i))
+            continue;
+        assert_int_equal(known_of_node(i, villain), 0);
+        assert_int_equal(stats_of(i).members_live, world_running(&world));
+    }
+    assert_one_version();
+    for (uint32_t i = 0; i < world.nodes_count; i++)
+        if (world_is_running(&world, i))
+            must_be_the_sum_without(i, villain);
+}
+
+void start_four(struct node_options options)
+{
+    options = obedient(options);
+    start_swarm(4, &options);
+    run(10 * SECOND_NS);
+    assert_true(known_of_node(0, 3) > 0);
+}

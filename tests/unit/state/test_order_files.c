@@ -1,0 +1,91 @@
+/* The operator's orders on disk: whole or not at all, and handed over once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "state/order_files.h"
+#include "support/state/memory_disk.h"
+
+static struct memory_disk disk, crashed;
+static struct problem problem;
+static uint8_t got[NODE_ORDERS_MAX];
+static const uint8_t first[] = "the first order", both[] = "the first order, and another one";
+
+static int begin(void **state)
+{
+    (void)state;
+    memory_disk_init(&disk);
+    return 0;
+}
+
+static void a_folder_without_a_file_holds_no_orders(void **state)
+{
+    (void)state;
+    size_t bytes = 7;
+    assert_int_equal(order_files_load(&disk.table, FOLDER, got, &bytes, &problem), OK);
+    assert_int_equal(bytes, 0);
+    assert_int_equal(order_files_take(&disk.table, FOLDER, got, &bytes, &problem), MISSING);
+}
+
+static void what_was_saved_is_loaded(void **state)
+{
+    (void)state;
+    size_t bytes;
+    assert_int_equal(order_files_save(&disk.table, FOLDER, first, sizeof first, &problem), OK);
+    assert_int_equal(order_files_save(&disk.table, FOLDER, both, sizeof both, &problem), OK);
+    assert_int_equal(order_files_load(&disk.table, FOLDER, got, &bytes, &problem), OK);
+    assert_int_equal(bytes, sizeof both);
+    assert_memory_equal(got, both, bytes);
+}
+
+static void what_was_saved_stays_after_a_crash(void **state)
+{
+    (void)state;
+    assert_int_equal(order_files_save(&disk.table, FOLDER, first, sizeof first, &problem), OK);
+    assert_int_equal(order_files_save(&disk.table, FOLDER, both, sizeof both, &problem), OK);
+    for (int kind = 0; kind < CRASH_KINDS; kind++) {
+        size_t bytes;
+        memory_disk_crash(&crashed, &disk, kind, 0);
+        assert_int_equal(order_files_load(&crashed.table, FOLDER, got, &bytes, &problem), OK);
+        assert_int_equal(bytes, sizeof both); /* save has said that it is durable */
+        assert_memory_equal(got, both, bytes);
+    }
+}
+
+static void an_order_is_handed_over_once(void **state)
+{
+    (void)state;
+    size_t bytes;
+    assert_int_equal(order_files_hand_over(&disk.table, FOLDER, first, sizeof first, &problem), OK);
+    assert_int_equal(order_files_take(&disk.table, FOLDER, got, &bytes, &problem), OK);
+    assert_int_equal(bytes, sizeof first);
+    assert_memory_equal(got, first, bytes);
+    assert_int_equal(order_files_take(&disk.table, FOLDER, got, &bytes, &problem), MISSING);
+}
+
+static void what_is_too_large_is_no_order_and_goes(void **state)
+{
+    (void)state;
+    static const uint8_t large[ORDER_BYTES_MAX + 1];
+    size_t bytes;
+    memory_disk_put(&disk, ORDER_FILE, large, sizeof large);
+    assert_int_equal(order_files_take(&disk.table, FOLDER, got, &bytes, &problem), TOO_BIG);
+    assert_non_null(strstr(problem.text, "state/order: is larger"));
+    assert_int_equal(order_files_take(&disk.table, FOLDER, got, &bytes, &problem), MISSING);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(a_folder_without_a_file_holds_no_orders, begin),
+        cmocka_unit_test_setup(what_was_saved_is_loaded, begin),
+        cmocka_unit_test_setup(what_was_saved_stays_after_a_crash, begin),
+        cmocka_unit_test_setup(an_order_is_handed_over_once, begin),
+        cmocka_unit_test_setup(what_is_too_large_is_no_order_and_goes, begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

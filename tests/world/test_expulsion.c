@@ -1,0 +1,301 @@
+/* Members that the operator puts out: what they published leaves all bases, whatever these are
+ * doing at the time, and they do not come back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/sim/expulsion_story.h"
+
+static void what_an_expelled_node_published_leaves_all_bases(void **state)
+{
+    (void)state;
+    start_four(usual_options());
+    expel(0, 3);
+    run(5 * SECOND_NS);
+    assert_true(world.nodes[3].finished); /* it has read the order, too */
+    assert_int_equal(world.nodes[3].notes[NOTE_EXPELLED], 1);
+    assert_int_equal(known_of_node(1, 3), 0);
+    must_agree(5 * SECOND_NS);
+    must_be_out(3);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(bases_of(i), 0);
+}
+
+static void what_the_order_keeps_stays(void **state)
+{
+    (void)state;
+    start_four(usual_options());
+    const uint32_t known = known_of_node(0, 3);
+    struct order order = order_of(0, world.nodes[3].identity.id);
+    order.pairs_count = 1;
+    order.pairs[0] = (struct order_pair){.incarnation = incarnation_of(3), .keep = known / 2};
+    order_expulsion(1, order);
+    run(5 * SECOND_NS);
+    must_agree(5 * SECOND_NS);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(known_of_node(i, 3), known / 2);
+}
+
+/* It has published little so far, and the others wait for the rest. */
+static void an_order_may_keep_more_than_is_known(void **state)
+{
+    (void)state;
+    start_four(usual_options());
+    const uint32_t known = known_of_node(0, 3);
+    struct order order = order_of(0, world.nodes[3].identity.id);
+    order.pairs_count = 1;
+    order.pairs[0] = (struct order_pair){.incarnation = incarnation_of(3), .keep = known + 5};
+    order_expulsion(1, order);
+    must_agree(10 * SECOND_NS);
+    assert_in_range(known_of_node(0, 3), known, known + 5);
+}
+
+static void a_later_order_about_the_same_member_counts(void **state)
+{
+    (void)state;
+    start_four(usual_options());
+    const uint32_t known = known_of_node(0, 3);
+    const uint64_t incarnation = incarnation_of(3);
+    struct order order = order_of(0, world.nodes[3].identity.id);
+    order.pairs_count = 1;
+    order.pairs[0] = (struct order_pair){.incarnation = incarnation, .keep = known / 2};
+    order_expulsion(0, order);
+    order.pairs[0].keep = known / 4;
+    order_expulsion(0, order);
+    run(10 * SECOND_NS);
+    must_agree(5 * SECOND_NS);
+    assert_int_equal(known_of_node(1, 3), known / 4);
+    expel(2, 3);
+    run(10 * SECOND_NS);
+    must_agree(5 * SECOND_NS);
+    must_be_out(3);
+}
+
+/* Away, joining, restarting. */
+
+static void who_was_away_learns_it_on_its_return(void **state)
+{
+    (void)state;
+    start_four(usual_options());
+    for (uint32_t i = 0; i < 4; i++)
+        if (i != 2)
+            cut(2, i);
+    run(5 * SECOND_NS);
+    expel(0, 3);
+    run(5 * SECOND_NS);
+    assert_true(known_of_node(2, 3) > 0);
+    for (uint32_t i = 0; i < 4; i++)
+        if (i != 2)
+            heal_cut(2, i);
+    run(20 * SECOND_NS);
+    must_agree(20 * SECOND_NS);
+    must_be_out(3);
+}
+
+/* With the villain on its side, and long enough for both sides to have learned apart. */
+static void a_partition_that_ends_is_no_way_back(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.partition_s = 5;
+    start_four(options);
+    for (uint32_t i = 0; i < 2; i++)
+        for (uint32_t k = 2; k < 4; k++)
+            cut(i, k);
+    run(15 * SECOND_NS);
+    expel(0, 3);
+    run(15 * SECOND_NS);
+    assert_true(known_of_node(2, 3) > 0);
+    for (uint32_t i = 0; i < 2; i++)
+        for (uint32_t k = 2; k < 4; k++)
+            heal_cut(i, k);
+    run(60 * SECOND_NS);
+    assert_true(world.nodes[3].finished);
+    must_agree(30 * SECOND_NS);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(known_of_node(i, 3), 0);
+}
+
+static void who_joins_later_takes_nothing_of_it(void **state)
+{
+    (void)state;
+    start_four(usual_options());
+    expel(0, 3);
+    run(5 * SECOND_NS);
+    const struct node_options options = obedient(usual_options());
+    const uint32_t joiner = join(&options, 3);
+    until(is_training, joiner, 30 * SECOND_NS);
+    must_agree(10 * SECOND_NS);
+    must_be_out(3);
+}
+
+/* A busy swarm of four whose logs have lost what was published first. */
+static void start_busy_four(void)
+{
+    start_four(busy_options());
+    run(20 * SECOND_NS);
+    assert_true(node_reach(world.nodes[0].node, 0) > 0);
+}
+
+static void an_order_within_reach_comes_during_a_join(void **state)
+{
+    (void)state;
+    start_busy_four();
+    const struct node_options options = obedient(busy_options());
+    const uint32_t joiner = join(&options, 3);
+    until_blocks(joiner, 5, 20 * SECOND_NS);
+    expel_within_reach(0, 3);
+    until(has_base, joiner, 60 * SECOND_NS);
+    must_agree(40 * SECOND_NS);
+    assert_int_equal(known_of_node(joiner, 3), known_of_node(0, 3));
+    assert_int_equal(stats_of(joiner).members_live, 4);
+}
+
+/* The joiner's log begins with its own arrival; the others' have all. */
+static void an_order_beyond_a_joiners_log_makes_it_begin_anew(void **state)
+{
+    (void)state;
+    struct node_options options = busy_options();
+    options.log_bytes = 1 << 22;
+    start_four(options);
+    options = obedient(options);
+    const uint32_t joiner = join(&options, 3);
+    until(is_training, joiner, 30 * SECOND_NS);
+    const uint32_t bases = bases_of(joiner);
+    assert_true(bases > 0);
+    expel(0, 3);
+    run(30 * SECOND_NS);
+    assert_true(bases_of(joiner) > bases);
+    must_agree(30 * SECOND_NS);
+    must_be_out(3);
+}
+
+static void and_so_does_one_that_is_still_fetching(void **state)
+{
+    (void)state;
+    struct node_options options = busy_options();
+    options.log_bytes = 1 << 22;
+    start_four(options);
+    options = obedient(options);
+    const uint32_t joiner = join(&options, 3);
+    until_blocks(joiner, 5, 20 * SECOND_NS);
+    expel(0, 3);
+    until(has_base, joiner, 60 * SECOND_NS);
+    must_agree(30 * SECOND_NS);
+    must_be_out(3);
+}
+
+static void an_order_within_reach_is_obeyed_by_logs_that_are_full(void **state)
+{
+    (void)state;
+    start_busy_four();
+    expel_within_reach(0, 3);
+    run(10 * SECOND_NS);
+    must_agree(20 * SECOND_NS);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(bases_of(i), 0);
+        assert_true(known_of_node(i, 3) > 0);
+    }
+}
+
+static void an_order_that_no_log_reaches_is_noted_and_can_be_replaced(void **state)
+{
+    (void)state;
+    start_busy_four();
+    expel(0, 3);
+    run(70 * SECOND_NS);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(world.nodes[i].last[NOTE_EXPELLED].level, LEVEL_ERROR);
+        assert_non_null(strstr(world.nodes[i].last[NOTE_EXPELLED].text, "without --all"));
+    }
+    expel_within_reach(0, 3); /* keeps all that is known */
+    run(10 * SECOND_NS);
+    must_agree(20 * SECOND_NS);
+}
+
+/* Checkpoints. */
+
+static struct node_options saving(struct node_options options, double every_s)
+{
+    options.save_ns = (uint64_t)(every_s * SECOND_NS);
+    return options;
+}
+
+static void who_restarts_obeys_from_its_first_moment(void **state)
+{
+    (void)state;
+    start_four(saving(usual_options(), 2));
+    expel(0, 3);
+    run(6 * SECOND_NS);
+    for (uint32_t i = 0; i < 3; i++) /* all at once: nobody is there to say it again */
+        world_kill(&world, i, false);
+    for (uint32_t i = 0; i < 3; i++)
+        world_start(&world, i);
+    assert_int_equal(known_of_node(0, 3), 0);
+    assert_int_equal(node_orders_count(world.nodes[2].node), 1);
+    world_start(&world, 3);
+    run(5 * SECOND_NS);
+    assert_true(world.nodes[3].finished);
+    must_agree(10 * SECOND_NS);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(known_of_node(i, 3), 0);
+}
+
+static void who_restarts_from_before_takes_over_a_base(void **state)
+{
+    (void)state;
+    start_four(saving(usual_options(), 2));
+    world_kill(&world, 2, false);
+    run(3 * SECOND_NS);
+    expel(0, 3);
+    run(3 * SECOND_NS);
+    world_start(&world, 2);
+    assert_true(known_of_node(2, 3) > 0);
+    run(30 * SECOND_NS);
+    assert_true(bases_of(2) > 0);
+    must_agree(20 * SECOND_NS);
+    must_be_out(3);
+}
+
+/* In parts, over a second or so: the order comes between two. */
+static void an_order_comes_during_a_checkpoint(void **state)
+{
+    (void)state;
+    start_four(saving(usual_options(), 0.2));
+    expel(0, 3);
+    for (int moment = 0; moment < 20; moment++) {
+        run(50 * MILLI_NS);
+        world_kill(&world, 1, false);
+        world_start(&world, 1); /* checks that what was saved is the sum of what it says */
+    }
+    run(30 * SECOND_NS);
+    must_agree(20 * SECOND_NS);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(known_of_node(i, 3), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        EXPULSION(what_an_expelled_node_published_leaves_all_bases),
+        EXPULSION(what_the_order_keeps_stays),
+        EXPULSION(an_order_may_keep_more_than_is_known),
+        EXPULSION(a_later_order_about_the_same_member_counts),
+        EXPULSION(who_was_away_learns_it_on_its_return),
+        EXPULSION(a_partition_that_ends_is_no_way_back),
+        EXPULSION(who_joins_later_takes_nothing_of_it),
+        EXPULSION(an_order_within_reach_comes_during_a_join),
+        EXPULSION(an_order_beyond_a_joiners_log_makes_it_begin_anew),
+        EXPULSION(and_so_does_one_that_is_still_fetching),
+        EXPULSION(an_order_within_reach_is_obeyed_by_logs_that_are_full),
+        EXPULSION(an_order_that_no_log_reaches_is_noted_and_can_be_replaced),
+        EXPULSION(who_restarts_obeys_from_its_first_moment),
+        EXPULSION(who_restarts_from_before_takes_over_a_base),
+        EXPULSION(an_order_comes_during_a_checkpoint),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
