@@ -11,6 +11,7 @@
 #include "commands/data/data_command.h"
 #include "commands/doctor/doctor.h"
 #include "commands/eval.h"
+#include "commands/expel.h"
 #include "commands/export_command.h"
 #include "commands/generate.h"
 #include "commands/keygen.h"
@@ -103,6 +104,7 @@ static const struct command commands[] = {
     {"keygen", "make a node's identity", run_keygen},
     {"swarmkey", "make a swarm's key", run_swarmkey},
     {"operatorkey", "make the key of who may put nodes out of a swarm", run_operatorkey},
+    {"expel", "the operator puts a member out of the swarm", expel_run},
     {"swarm", "run a whole swarm on this machine and show that its nodes agree", swarm_run},
     {"sim", "play a swarm under virtual time, on any links, with any faults", sim_run},
     {"model", "the layers of a model as a table: shapes, parameters, work", model_command_run},

@@ -48,7 +48,9 @@ add_test(NAME page
          COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_page.sh $<TARGET_FILE:test_report>)
 add_test(NAME client COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_client.sh
                              $<TARGET_FILE:hearsay>)
-set_tests_properties(client PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs alone
+add_test(NAME expel COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_expel.sh
+                            $<TARGET_FILE:hearsay>)
+set_tests_properties(client expel PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs alone
 # Skipped where there is no PyTorch.
 add_executable(learn_steps tests/process/learn_steps.c)
 target_link_libraries(learn_steps PRIVATE model m)
@@ -76,7 +78,7 @@ if(Python3_FOUND)
   set_tests_properties(against_transformers PROPERTIES SKIP_RETURN_CODE 77)
 endif()
 add_test(NAME sweep_neon COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_sweep_neon.sh)
-set_tests_properties(page client sweep_neon planted_list PROPERTIES SKIP_RETURN_CODE 77)
+set_tests_properties(page client expel sweep_neon planted_list PROPERTIES SKIP_RETURN_CODE 77)
 
 # The test of the house: sizes, arrows, words (house), calls (house_calls), and whether these see
 # what they are to see (house_rules).

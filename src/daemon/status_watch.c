@@ -272,7 +272,11 @@ static json_t *members_json(const struct node *node, uint64_t now_ns)
         json_t *object = json_object();
         node_member(node, now_ns, i, &member);
         put_fields(object, MEMBER, COUNT(MEMBER), &member, now_ns);
-        put(object, "state", json_string(member.left ? "left" : member.live ? "live" : "dead"));
+        put(object, "state",
+            json_string(member.expelled ? "out"
+                        : member.left   ? "left"
+                        : member.live   ? "live"
+                                        : "dead"));
         put(object, "is_self", json_boolean(i == 0)); /* the first is this node itself */
         CHECK(json_array_append_new(list, object) == 0);
     }
@@ -296,6 +300,58 @@ static json_t *links_json(const struct status_watch *watch, const struct node *n
         CHECK(json_array_append_new(list, object) == 0);
     }
     return list;
+}
+
+/* What the operator has ordered. */
+static json_t *orders_json(const struct node *node)
+{
+    json_t *list = json_array();
+    for (uint32_t number = 1; number <= node_orders_count(node); number++) {
+        const struct order *order = node_order(node, number);
+        json_t *object = json_object();
+        put(object, "number", json_integer((json_int_t)order->number));
+        put(object, "id", id_json(order->subject));
+        put(object, "reason", json_string(order->reason));
+        put(object, "issued_ms", json_integer((json_int_t)order->issued_ms));
+        CHECK(json_array_append_new(list, object) == 0);
+    }
+    return list;
+}
+
+/* Whose rumors there are. reach: the log has those from that
+ * number on. */
+static json_t *origins_json(const struct node *node)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < node_origins(node); i++) {
+        struct node_origin origin;
+        node_origin(node, i, &origin);
+        if (origin.next == 0)
+            continue;
+        json_t *object = json_object();
+        put(object, "id", id_json(origin.id));
+        put(object, "incarnation", json_integer((json_int_t)origin.incarnation));
+        put(object, "rumors", json_integer(origin.next));
+        put(object, "reach", json_integer(node_reach(node, i)));
+        CHECK(json_array_append_new(list, object) == 0);
+    }
+    return list;
+}
+
+/* All that hearsay expel needs. NULL: nobody can put members out. */
+static json_t *operator_json(const struct node *node, const struct node_options *options)
+{
+    char context[2 * CONTEXT_BYTES + 1];
+    if (!options->has_operator)
+        return NULL;
+    json_t *object = json_object();
+    for (size_t i = 0; i < CONTEXT_BYTES; i++)
+        (void)snprintf(context + 2 * i, 3, "%02x", node_context(node)[i]);
+    put(object, "id", id_json(options->operator_id));
+    put(object, "context", json_string(context));
+    put(object, "orders", orders_json(node));
+    put(object, "origins", origins_json(node));
+    return object;
 }
 
 /* Resident now, as the system counts. */
@@ -360,6 +416,7 @@ char *status_watch_page(const struct status_watch *watch, const struct node *nod
     put_fields(page, STATS, COUNT(STATS), &stats, now_ns);
     put_rates(page, &watch->total, now_ns, stats.sent_bytes, stats.received_bytes);
     put(page, "loss", stats.steps ? json_real(facts->loss) : NULL);
+    put(page, "operator", operator_json(node, facts->options));
     put(page, "members", members_json(node, now_ns));
     put(page, "links", links_json(watch, node, now_ns));
     char *bytes = json_dumps(page, STATUS_JSON);

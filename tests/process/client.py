@@ -31,7 +31,7 @@ BLOCK_ENTRIES, FETCH_BLOCKS = 8192, 8
 LEAVING = 1  # the reason of a BYE
 Kind = enum.IntEnum("Kind", (  # of messages, from 1 (§8)
     "HELLO MEMBER_UPDATE MEMBER_QUERY MEMBER_LIST PING PONG ACK RUMOR PRUNE VERSION WANT GONE "
-    "TAKE HISTORY FETCH BLOCK BYE"))
+    "TAKE HISTORY FETCH BLOCK BYE ORDERS"))
 INTRODUCTION = struct.Struct("<H6x16s16sQ")
 MEMBER = struct.Struct("<32sQQ20xI80x")  # of a guest: no digest, no port, and trains 0
 RUMOR_HEAD = struct.Struct("<32sQIIQfI")

@@ -280,6 +280,17 @@ static void print_traffic(FILE *out, const json_t *page)
                   has_checkpoint ? " old" : "");
 }
 
+/* Whom the operator has put out, and why. */
+static void print_expelled(FILE *out, const json_t *page)
+{
+    const json_t *orders = json_object_get(json_object_get(page, "operator"), "orders");
+    for (size_t i = 0; i < json_array_size(orders); i++) {
+        const json_t *order = json_array_get(orders, i);
+        (void)fprintf(out, "  expelled   %.8s: %s\n", text_of(order, "id", 60).text,
+                      text_of(order, "reason", 57).text);
+    }
+}
+
 void status_print_node(FILE *out, const json_t *page)
 {
     const struct shown address = text_of(page, "address", 55);
@@ -292,6 +303,7 @@ void status_print_node(FILE *out, const json_t *page)
     print_training(out, page);
     print_model(out, page);
     print_traffic(out, page);
+    print_expelled(out, page);
 }
 
 /* The tables. */

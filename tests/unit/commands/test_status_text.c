@@ -21,7 +21,8 @@ static const char WHOLE[] =
     "'rumors_received':3840,'duplicates':12,'waiting':3,'lag_s':1.5,'steps':40000,"
     "'samples':1234567,'samples_per_second':812,'share':0.25,'interval_s':0.516,'gain':1.4142,"
     "'beta':0.2121,'held':0.75,'budget_bytes_per_s':50000,'sent_bytes':12345678,"
-    "'received_bytes':999,'log_bytes':12400000,'neighbours':1,'members_live':1,'sent_bytes_per_s':4500,"
+    "'received_bytes':999,'log_bytes':12400000,'neighbours':1,'members_live':1,'sent_bytes_per_s':"
+    "4500,"
     "'received_bytes_per_s':0,'loss':0.3125,'members':["
     "{'id':'6da36a1401c8791d379c54231ea4cd57aa7d867df37ab748cef6462e39d684c4',"
     "'address':'[2001:db8:ffff:ffff:ffff:ffff:ffff:ffff]:65535','trains':true,'samples':77664480,"
@@ -103,6 +104,18 @@ static void a_page_of_another_version_is_shown_as_far_as_it_goes(void **state)
     assert_says(
         status_print_members, page,
         "-        only dials               -              -          -        -        -\n");
+    json_decref(page);
+}
+
+static void whom_the_operator_put_out_is_shown_with_the_reason(void **state)
+{
+    (void)state;
+    json_t *page = json_of(
+        "{'stage':'running','operator':{'orders':[{'number':1,'id':'dfeb65062101dcd0','reason':"
+        "'sixty-four characters at most, of which some are not shown here.'}],'origins':[]}}");
+    assert_says(
+        status_print_node, page,
+        "  expelled   dfeb6506: sixty-four characters at most, of which some are not sh..\n");
     json_decref(page);
 }
 
@@ -247,6 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_page_of_another_version_is_shown_as_far_as_it_goes),
+        cmocka_unit_test(whom_the_operator_put_out_is_shown_with_the_reason),
         cmocka_unit_test(a_node_is_described_in_few_lines),
         cmocka_unit_test(a_node_that_is_alone_says_so_first_and_why),
         cmocka_unit_test(links_and_members_are_tables),

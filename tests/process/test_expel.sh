@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# The operator puts members out of a swarm of real nodes: first the client of test_client.sh, which
+# does not obey, and then a node, which does: test_expel.sh HEARSAY
+#
+# Exits 77 where Python or one of its modules is missing, unless REQUIRE_PYTHON=1.
+set -euo pipefail
+
+here=$(dirname "${BASH_SOURCE[0]}")
+if ! missing=$(/usr/bin/python3 -c 'import msgpack, nacl' 2>&1); then
+    echo "skipped: no Python client: ${missing##*$'\n'}; apt-get install python3-nacl python3-msgpack"
+    [[ ${REQUIRE_PYTHON:-0} == 1 ]] && exit 1
+    exit 77
+fi
+# shellcheck source=tests/process/story.sh
+source "$here/story.sh"
+
+expel=("$hearsay" expel --key "$dir/operator.key" --state "$dir/one")
+
+tell 'an operator makes a key'
+expect 0 '^node.operator = [0-9a-f]{64}$' "$hearsay" operatorkey "$dir/operator.key"
+operator=$(sed -n 's/^node.operator = //p' "$dir/said.out")
+expect 1 'never overwritten' "$hearsay" operatorkey "$dir/operator.key"
+expect 0 '^node.operator = ' "$hearsay" operatorkey "$dir/other.key"
+[[ $(stat -c %a "$dir/operator.key") == 600 ]] || fail 'others may read the key'
+expect 2 'operator is not 64 hex digits' "$hearsay" node --set node.operator=12ab
+
+nodes=(--set "node.operator=$operator" --set exchange.interval_s=1 --set exchange.bytes_per_s=2K
+    --set limits.silence_s=120 --set limits.handshake_s=60)
+start one "${nodes[@]}"
+one=$(address_of one)
+start two "${nodes[@]}" --set "node.peers=$one"
+start three "${nodes[@]}" --set "node.peers=$one"
+two=$(address_of two)
+three=$(address_of three)
+
+# What a node answers when it is asked how it is.
+page() { "$hearsay" status --state "$dir/$1" --json >"$dir/page.out" 2>/dev/null || true; }
+shows() { page "$1" && says "$dir/page.out" "$2"; }
+own_id() { page "$1" && sed -n 's/.*"healthy":[a-z]*,.*"program":"[^"]*","id":"\([0-9a-f]*\)".*/\1/p' "$dir/page.out"; }
+
+tell 'a member of the swarm publishes'
+"$hearsay" keygen "$dir/villain.key" >"$dir/villain.out"
+villain=$(sed -n 's/.*the identity of node \([0-9a-f]*\)\..*/\1/p' "$dir/villain.out")
+for name in one two three; do
+    wait_for 40 "$name to know the others" shows "$name" '"members_live":3,'
+done
+timeout 1200 /usr/bin/python3 -uB "$here/client.py" "$one" "$two" "$three" --stay \
+    --identity "$dir/villain.key" --swarm-key "$dir/swarm.key" --parameters 12730 \
+    --model '1x28x28, layout 2: dense 16, relu, dense 10; seed 1' \
+    >"$dir/client.out" 2>"$dir/client.err" &
+pid[villain]=$!
+wait_for 240 'the villain to publish' says "$dir/client.out" '^3 neighbours hold it'
+for name in one two three; do
+    shows "$name" "\"id\":\"$villain[0-9a-f]*\",\"incarnation\":[0-9]*,\"rumors\":1," ||
+        fail "$name does not know its rumor"
+done
+
+tell 'what cannot be ordered is not'
+expect 2 'name one member by its id' "${expel[@]}" --reason why
+expect 2 'is not the beginning of an id' "${expel[@]}" --reason why xyz
+expect 2 'give a --reason' "${expel[@]}" "$villain"
+expect 2 'give a --reason' "${expel[@]}" "$villain" --reason $'two\nlines'
+expect 1 'knows no member whose id begins with 0123456789ab' \
+    "${expel[@]}" --reason why 0123456789ab
+expect 1 'is this node itself' "${expel[@]}" --reason why "$(own_id one)"
+expect 1 "no node runs with the state_dir $dir/nowhere" \
+    "${expel[@]}" --state "$dir/nowhere" --reason why "$villain"
+expect 1 'is the key of another operator' \
+    "${expel[@]}" --key "$dir/other.key" --reason why "$villain"
+expect 1 'no-such.key: not found; .*hearsay operatorkey' \
+    "${expel[@]}" --key "$dir/no-such.key" --reason why "$villain"
+printf 'no order' >"$dir/one/order"
+wait_for 20 'one to refuse what is no order' notes one 'is not obeyed: it is no order'
+[[ ! -e $dir/one/order ]] || fail 'what was refused stays'
+
+tell 'it is put out of all nodes, and what it published leaves their bases'
+expect 0 "^order 1: $villain is put out of the swarm: publishes noise$" \
+    "${expel[@]}" "$villain" --reason 'publishes noise'
+says "$dir/said.out" '1 are taken out of the base, and 0 stay$' || fail 'it does not say what goes'
+wait_for 20 'the villain to be turned away' says "$dir/client.out" \
+    '^turned away: BYE 9: publishes noise'
+reap villain 3
+for name in one two three; do
+    wait_for 20 "$name to obey" shows "$name" \
+        "\"number\":1,\"id\":\"$villain[0-9a-f]*\",\"reason\":\"publishes noise\""
+    shows "$name" '"members_live":3,' || fail "$name counts it"
+    ! shows "$name" "\"id\":\"$villain[0-9a-f]*\",\"incarnation\":[0-9]*,\"rumors\"" ||
+        fail "$name still has its rumor"
+    wait_for 20 "$name to write the order down" test -s "$dir/$name/orders"
+    expect 0 "^  expelled   $villain: publishes noise$" "$hearsay" status --state "$dir/$name"
+done
+
+tell 'a node that comes back obeys from the start'
+leave two
+start two "${nodes[@]}" --set "node.peers=$one"
+wait_for 40 'two to answer' shows two "\"number\":1,\"id\":\"$villain"
+
+tell 'a node that is put out ends, and does not come back'
+out=$(own_id three)
+expect 0 "^order 2: ${out:0:8} is put out" "${expel[@]}" "${out:0:12}" --all --reason 'its disk is broken'
+reap three 4
+says "$dir/three.err" 'put this node out of the swarm \(order 2\): its disk is broken' ||
+    fail 'it does not say why'
+start three "${nodes[@]}" --set "node.peers=$one"
+reap three 4
+# Two has no log from before its last start: it takes over the base of one, which has.
+obeys() { shows "$1" '"number":2,' && ! says "$dir/page.out" "\"id\":\"$out\",\"incarnation\":[0-9]*,\"rumors\""; }
+wait_for 40 'one to obey' obeys one
+wait_for 40 'two to obey' obeys two
+
+tell 'the others end with one model'
+kill -TERM "${pid[one]}" "${pid[two]}"
+reap one 0
+reap two 0
+digest() { sed -n 's/.*"digest":"\([0-9a-f]*\)".*/\1/p' "$dir/$1.log" | tail -n 1; }
+[[ -n $(digest one) && $(digest one) == "$(digest two)" ]] || fail 'their digests differ'
+! grep -h '"level":"error"' "$dir/two.log" || fail 'a node shows an error'
+
+printf '%3d s  done\n' "$SECONDS"
