@@ -337,10 +337,12 @@ int expel_run(int argc, char **argv)
     if (config_options_read(&config, &options.config, &problem) != OK)
         return config_options_complain(&problem, EXIT_USAGE);
     secret_start();
-    if (operator_key_load(&key, options.key, &problem) != OK ||
-        status_ask(config.node.state_dir, WAIT_MS, &page, &problem) != OK)
+    enum error error = status_ask(config.node.state_dir, WAIT_MS, &page, &problem);
+    if (error != OK)
         return config_options_complain(&problem, EXIT_FAILED);
-    const enum error error = expel(&config, &options, page, &key, &problem);
+    error = operator_key_load(&key, options.key, &problem);
+    if (error == OK)
+        error = expel(&config, &options, page, &key, &problem);
     secret_wipe(&key, sizeof key);
     json_decref(page);
     return error == OK ? EXIT_OK : config_options_complain(&problem, EXIT_FAILED);

@@ -133,6 +133,15 @@ class Caller:
         return None, refusals
 
 
+def until_it_listens():
+    while True:
+        try:
+            CONNECT(("127.0.0.1", PORT)).close()
+            return
+        except ConnectionRefusedError:
+            time.sleep(AGAIN_S)
+
+
 def cpu_s(pid):
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(") ", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -156,7 +165,7 @@ def main():
              f"model.layers={LAYERS}", "--set", "data.source=generated", "--set",
              "train.enabled=no"], cwd=folder, stderr=subprocess.DEVNULL)
         try:
-            time.sleep(2)
+            until_it_listens()
             crowd = Crowd(options)
             try:
                 time.sleep(3)

@@ -5,20 +5,31 @@ static bool is_caller(const struct peer *peer)
     return peer->state == PEER_GREETED || peer->state == PEER_PROVED;
 }
 
-static bool is_same_net(const struct peer *peer, const struct address *from)
-{
-    return address_network(&peer->address) == address_network(from);
-}
+/* Who stands at the door now. An address is read once: this is done for each of a flood. */
+struct callers {
+    const struct peer *peers[NODE_PEERS_MAX];
+    uint64_t networks[NODE_PEERS_MAX];
+    uint32_t count;
+};
 
-/* Callers now, of all addresses or of this neighbourhood. */
-static uint32_t callers(const struct node *node, const struct address *from)
+static void look(const struct node *node, struct callers *callers)
 {
-    uint32_t count = 0;
+    callers->count = 0;
     for (uint32_t i = 0; i < node->options.limits.peers_max; i++) {
         const struct peer *peer = connection_at(node, i);
-        count += is_caller(peer) && (!from || is_same_net(peer, from));
+        if (!is_caller(peer))
+            continue;
+        callers->networks[callers->count] = address_network(&peer->address);
+        callers->peers[callers->count++] = peer;
     }
-    return count;
+}
+
+static uint32_t crowd_of(const struct callers *callers, uint64_t network)
+{
+    uint32_t crowd = 0;
+    for (uint32_t i = 0; i < callers->count; i++)
+        crowd += callers->networks[i] == network;
+    return crowd;
 }
 
 /* It has not shown the swarm key, or has not gone on for long. */
@@ -28,16 +39,17 @@ static bool may_lose_its_place(const struct node *node, const struct peer *peer)
            (peer->state == PEER_PROVED && node->now_ns - peer->since_ns > GREETING_NS);
 }
 
-/* Who has waited longest, in the most crowded neighbourhood or in this one; NULL: all may stay. */
-static const struct peer *who_goes(const struct node *node, const struct address *only)
+/* Who has waited longest in the most crowded neighbourhood, or in `only`; NULL: all may stay. */
+static const struct peer *who_goes(const struct node *node, const struct callers *callers,
+                                   const uint64_t *only)
 {
     const struct peer *chosen = NULL;
     uint32_t most = 0;
-    for (uint32_t i = 0; i < node->options.limits.peers_max; i++) {
-        const struct peer *peer = connection_at(node, i);
-        if (!may_lose_its_place(node, peer) || (only && !is_same_net(peer, only)))
+    for (uint32_t i = 0; i < callers->count; i++) {
+        const struct peer *peer = callers->peers[i];
+        if (!may_lose_its_place(node, peer) || (only && callers->networks[i] != *only))
             continue;
-        const uint32_t crowd = callers(node, &peer->address);
+        const uint32_t crowd = crowd_of(callers, callers->networks[i]);
         if (crowd < most || (crowd == most && chosen->born_ns <= peer->born_ns))
             continue;
         most = crowd;
@@ -46,10 +58,9 @@ static const struct peer *who_goes(const struct node *node, const struct address
     return chosen;
 }
 
-/* A place in `only`, or anywhere. */
-static bool make_way(struct node *node, const struct address *only)
+static bool make_way(struct node *node, const struct callers *callers, const uint64_t *only)
 {
-    const struct peer *peer = who_goes(node, only);
+    const struct peer *peer = who_goes(node, callers, only);
     if (peer)
         connection_hang_up(node, peer, BYE_SILENT,
                            "it had not shown the swarm key when another came who needed its place");
@@ -66,7 +77,10 @@ static uint32_t places(const struct node *node)
 
 bool door_opens(struct node *node, const struct address *from)
 {
-    if (callers(node, from) >= node->options.limits.half_open_per_net_max)
-        return make_way(node, from);
-    return callers(node, NULL) < places(node) || make_way(node, NULL);
+    struct callers callers;
+    const uint64_t network = address_network(from);
+    look(node, &callers);
+    if (crowd_of(&callers, network) >= node->options.limits.half_open_per_net_max)
+        return make_way(node, &callers, &network);
+    return callers.count < places(node) || make_way(node, &callers, NULL);
 }

@@ -106,7 +106,7 @@ enum error members_learn(struct members *members, const uint8_t bytes[static REC
         return TOO_BIG;
     if (record.incarnation != member->record.incarnation)
         member->given_up_ns = 0; /* it did die */
-    if (record.trains && !member->record.trains)
+    if (record.trains && member->since_ns == 0)
         member->since_ns = now_ns;
     member->record = record;
     if (is_new)

@@ -114,7 +114,7 @@ void membership_expel(struct node *node, const uint8_t id[static ID_BYTES])
     CHECK(node->membership->live >= 1);
 }
 
-static double moved_by(const struct update *update)
+static double units_of(const struct update *update)
 {
     int64_t levels = 0;
     for (uint32_t i = 0; i < update->count; i++)
@@ -127,7 +127,7 @@ void membership_on_rumor(struct node *node, const uint8_t id[static ID_BYTES], u
 {
     struct members *members = &node->membership->members;
     members_on_rumor(members, id, incarnation, node->now_ns);
-    shares_on_rumor(members, id, incarnation, moved_by(update), node->now_ns);
+    shares_on_rumor(members, id, incarnation, units_of(update), node->now_ns);
 }
 
 void membership_doubt(struct node *node)

@@ -1,5 +1,6 @@
 #include "node/membership/shares.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -51,7 +52,7 @@ static double usual_ratio(const struct members *members, bool by_throughput, uin
     for (uint32_t i = 0; i < members->count; i++) {
         const double claim = claim_of(members, i, by_throughput, now_ns);
         const double moved = moved_by(&members->members[i], now_ns);
-        if (claim > 0 && moved > 0)
+        if (claim > 0 && moved > DBL_MIN) /* it was not all forgotten */
             ratios[count++] = claim / moved;
     }
     if (count == 0)
@@ -68,11 +69,11 @@ static double weigh(const struct members *members, bool by_throughput, uint64_t 
     double proven = 0, sum = 0;
     uint32_t proven_count = 0;
     for (uint32_t i = 0; i < members->count; i++) {
-        const double moved = moved_by(&members->members[i], now_ns);
+        const struct member *member = &members->members[i];
         weights[i] = claim_of(members, i, by_throughput, now_ns);
-        if (i > 0 && usual > 0 && moved > 0)
-            weights[i] = fmin(weights[i], SLACK * moved * usual);
-        if (weights[i] > 0 && moved > 0) {
+        if (i > 0 && usual > 0 && member->moved > 0)
+            weights[i] = fmin(weights[i], SLACK * moved_by(member, now_ns) * usual);
+        if (weights[i] > 0 && member->moved > 0) {
             proven += weights[i];
             proven_count++;
         }

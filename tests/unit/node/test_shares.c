@@ -191,6 +191,28 @@ static void what_was_moved_is_forgotten_by_halves(void **state)
     assert_true(near(shares_own(&members, true, 1 + 600 * SECOND), 1.0 / 9));
 }
 
+/* Two weeks later nothing is left of what it moved, and nothing of its claim. */
+static void who_published_once_is_not_believed_for_ever(void **state)
+{
+    (void)state;
+    meet(2, 1e30f, SECOND);
+    move(2, 1000, SECOND);
+    const uint64_t later = 1209600 * SECOND;
+    meet(2, 1e30f, later);
+    move(1, 1000, later);
+    assert_true(near(shares_own(&members, true, later), 1));
+}
+
+static void who_trains_again_is_not_new(void **state)
+{
+    (void)state;
+    move(1, 1000, SECOND);
+    meet(2, 100, SECOND);
+    meet_as(2, 100, false, 50 * SECOND);
+    meet(2, 100, 70 * SECOND);
+    assert_true(near(shares_own(&members, true, 70 * SECOND), 1));
+}
+
 int main(void)
 {
     secret_start();
@@ -206,6 +228,8 @@ int main(void)
         TEST(two_liars_do_not_vouch_for_each_other),
         TEST(who_has_not_published_counts_like_others_and_then_not_at_all),
         TEST(what_was_moved_is_forgotten_by_halves),
+        TEST(who_published_once_is_not_believed_for_ever),
+        TEST(who_trains_again_is_not_new),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
