@@ -11,10 +11,10 @@
  * that it has called, from time to time, and calls another.
  *
  * What members say of their addresses may be untrue, and a swarm must not become a weapon against
- * somebody else's machine. So places where no member has answered yet are called only as fast as
- * they prove true: IN_VAIN_MAX calls may be open or have failed, of which one is forgiven each
- * second; and never at a port below 1024, unless the configuration allows it (limits.low_ports),
- * nor at an address that is not one machine's. Held by tests/world/test_dialer.c.
+ * somebody else's machine. So places where no member has answered yet are called TRIES_MAX times at
+ * once, and once more each second, however many they are; and never at a port below 1024, unless
+ * the configuration allows it (limits.low_ports), nor at an address that is not one machine's. Held
+ * by tests/world/test_dialer.c.
  */
 #include <math.h>
 #include <string.h>
@@ -30,8 +30,8 @@
 #define SHUFFLE_NS     (60 * SECOND_NS) /* ± 25 %, between two that are left for others */
 #define LATE_FAILURES  20               /* the backoff no longer grows */
 #define LOOK_NS        (SECOND_NS / 4)  /* nobody was to be called: look again, at the latest */
-#define IN_VAIN_MAX    32               /* calls to where nobody has answered yet, */
-#define FORGIVEN_NS    SECOND_NS        /* and one more after each of these */
+#define TRIES_MAX      32               /* calls to where nobody has answered yet, at once, */
+#define TRY_NS         SECOND_NS        /* and one more after each of these */
 #define LOW_PORTS      1024             /* below it a port belongs to the system's services */
 
 /* Somewhere between 0.75 and 1.25 times so long. */
@@ -189,11 +189,11 @@ static bool is_unproven(const struct candidate *candidate)
 static bool may_try(struct node *node)
 {
     struct dialer *dialer = &node->discovery->dialer;
-    CHECK(dialer->forgave_ns <= node->now_ns && dialer->in_vain >= 0);
-    const double forgiven = (double)(node->now_ns - dialer->forgave_ns) / (double)FORGIVEN_NS;
-    dialer->in_vain = fmax(dialer->in_vain - forgiven, 0);
-    dialer->forgave_ns = node->now_ns;
-    return dialer->in_vain + 1 <= IN_VAIN_MAX;
+    CHECK(dialer->tries_ns <= node->now_ns && dialer->tries >= 0);
+    const double over = (double)(node->now_ns - dialer->tries_ns) / (double)TRY_NS;
+    dialer->tries = fmax(dialer->tries - over, 0);
+    dialer->tries_ns = node->now_ns;
+    return dialer->tries + 1 <= TRIES_MAX;
 }
 
 /* The lost are called in their own time, or when there are few to call at all. */
@@ -243,7 +243,7 @@ bool dialer_next(struct node *node, struct action *action)
     CHECK(peer && peer->state == PEER_DIALLING);
     rate_on_start(node, peer);
     candidate->conn = peer->conn;
-    node->discovery->dialer.in_vain += is_unproven(candidate);
+    node->discovery->dialer.tries += is_unproven(candidate);
     *action = (struct action){
         .kind = ACTION_DIAL, .conn = candidate->conn, .address = candidate->address};
     return true;
@@ -273,8 +273,6 @@ void dialer_on_met(struct node *node, const struct peer *peer)
     struct candidate *candidate = called(node, peer);
     if (!candidate)
         return;
-    if (is_unproven(candidate)) /* it was not in vain */
-        node->discovery->dialer.in_vain = fmax(node->discovery->dialer.in_vain - 1, 0);
     memcpy(candidate->id, peer->id, ID_BYTES);
     candidate->has_id = candidate->is_proven = true;
 }

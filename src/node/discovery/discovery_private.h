@@ -43,8 +43,8 @@ struct dialer {
     uint32_t *hashes;             /* [max] of their addresses, to be looked through quickly */
     uint32_t count;               /* how many there are */
     uint32_t max;                 /* room for so many */
-    double in_vain;               /* calls where nobody proved to be a member, lately */
-    uint64_t forgave_ns;          /* up to when these were forgiven */
+    double tries;                 /* calls to where no member had answered, lately */
+    uint64_t tries_ns;            /* when these were last counted down */
     uint64_t dial_ns;             /* nobody is to be called before */
     uint64_t reach_ns;            /* nor, with neighbours enough, a node that is lost, before */
     uint64_t shuffle_ns;          /* when a neighbour is left for another; 0: not thought of yet */

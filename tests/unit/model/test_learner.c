@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -114,6 +115,23 @@ static void a_step_in_two_halves_is_the_step_and_follows_the_gradient_it_is_give
     dataset_free(&train);
 }
 
+static void the_optimizer_is_as_at_first(const struct learner *learner)
+{
+    struct learner_state state;
+    const size_t parameters = learner_parameters(learner);
+    const uint32_t moments = learner_moments(learner);
+    void *memory = malloc(learner_state_bytes(parameters, moments));
+    assert_non_null(memory);
+    assert_true(moments > 0);
+    learner_state_init(&state, memory, parameters, moments);
+    learner_save(learner, &state);
+    assert_int_equal(state.steps, 0);
+    for (uint32_t i = 0; i < moments; i++)
+        for (size_t c = 0; c < parameters; c++)
+            assert_true(state.moment[i][c] == 0);
+    free(memory);
+}
+
 static void a_learner_that_diverged_publishes_nothing_and_begins_anew_from_the_base(void **state)
 {
     (void)state;
@@ -144,6 +162,7 @@ static void a_learner_that_diverged_publishes_nothing_and_begins_anew_from_the_b
     learner_read_weights(learner, weights);
     learner_read_base(learner, base);
     assert_memory_equal(weights, base, learner_parameters(learner) * sizeof *base);
+    the_optimizer_is_as_at_first(learner);
     for (int step = 0; step < 20; step++)
         (void)learner_step(learner);
     assert_true(isfinite(learner_losses(learner)));
