@@ -51,6 +51,7 @@ static const struct {
                {FIELD(NUMBER, block), FIELD(NUMBER, hash), FIELD(BULK, text), FIELD(BULK, bulk)}},
     [BYE] = {3, {FIELD(NUMBER, reason), FIELD(TEXT, text), FIELD(BULK, bulk)}},
     [ORDERS] = {2, {FIELD(NUMBER, number), FIELD(BULK, bulk)}},
+    [SETTINGS] = {1, {FIELD(TEXT, text)}},
 };
 
 struct out {

@@ -25,6 +25,7 @@
  *   BLOCK          block hash text bulk    one block and its version; no bulk: refused
  *   BYE            reason text bulk        the last message
  *   ORDERS         number bulk             I know the operator's orders up to that number; some
+ *   SETTINGS       text                    those that all nodes of a swarm must share
  *
  * net/README.md says who may say what and when, and what each field is.
  * Held by tests/unit/net/test_message.c.
@@ -57,6 +58,7 @@ enum message_kind {
     BLOCK,
     BYE,
     ORDERS,
+    SETTINGS,
     MESSAGE_KINDS
 };
 
@@ -106,6 +108,8 @@ struct message {
     struct bytes text;    /* HELLO: the other's address; BYE: a sentence; else entries */
     struct bytes bulk;    /* records, a rumor, entries, a block or orders, as the kind says */
 };
+
+#define SETTINGS_MAX 2048 /* bytes of the text of SETTINGS */
 
 /* How much larger a message is than its text and bulk, at most. */
 #define MESSAGE_ADDS 96

@@ -108,7 +108,7 @@ static void draw_options(struct storm_plan *plan, struct rng *rng)
     options->partition_s = (double)spread_between(rng, 1, 40);
     options->weigh_throughput = !one_in(rng, 4);
     options->save_ns = one_in(rng, 4) ? 0 : spread_between(rng, 500, 20000) * MILLI_NS;
-    options->apply_window = (uint32_t)between(rng, 200, 4000);
+    options->limits.apply_window = (uint32_t)between(rng, 200, 4000);
     draw_limits(plan, rng);
     if (one_in(rng, 2))
         options->serve_bytes_per_s = (uint64_t)spread_between(rng, serve_least(plan), 1000000);

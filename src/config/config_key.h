@@ -25,6 +25,12 @@ enum config_type {
     CONFIG_DEVICE     /* char[]: a word of device.h */
 };
 
+enum config_shared {
+    CONFIG_OWN,   /* a node's own business; or found at the gate, if it must be the same */
+    CONFIG_SAME,  /* the same on all nodes of a swarm */
+    CONFIG_UNLIKE /* another on each, if it is a part of something */
+};
+
 #define CONFIG_NO_MAX 0x1p64
 
 struct config_key {
@@ -39,6 +45,7 @@ struct config_key {
     const char *unit;      /* of a number, or NULL */
     const char *words; /* the choices; or the word for none (addresses) or CONFIG_AUTO (numbers) */
     const char *help;  /* one sentence for config_print */
+    enum config_shared shared; /* what others of the swarm have; whether they do is said */
 };
 
 #define CONFIG_KEYS_MAX 128

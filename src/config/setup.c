@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config/initial_weights.h"
+#include "config/shared_settings.h"
 #include "crypto/secret.h"
 #include "state/model_folder.h"
 #include "wire/block.h"
@@ -367,6 +368,7 @@ enum error setup_make(struct setup *setup, const struct config *config, struct p
     }
     dataset_free(&train);
     dataset_free(&test);
+    shared_settings_text(config, setup->settings);
     return error;
 }
 
@@ -411,7 +413,7 @@ struct node_options setup_plain_options(const struct config *config, size_t para
         .serve_bytes_per_s = config->exchange.serve_bytes_per_s,
         .save_ns = ns_of(config->node.save_s),
         .parameters = parameters,
-        .apply_window = apply_window(parameters),
+        .limits.apply_window = apply_window(parameters),
         .limits.peers_max = config->limits.peers,
         .limits.members_max = config->limits.members,
         .limits.incarnations_max = config->limits.incarnations,
@@ -455,6 +457,7 @@ struct node_options setup_node_options(const struct setup *setup, const struct c
     struct node_options options = setup_plain_options(config, learner_parameters(setup->learner));
     options.identity = &setup->identity;
     options.model = setup->description;
+    options.settings = setup->settings;
     options.digest = learner_digest(setup->learner);
     memcpy(options.swarm_key, setup->swarm_key, KEY_BYTES);
     /* Keys always come from the system; the seed only decides whom to dial and when. */

@@ -10,6 +10,7 @@
 #include "state/saver.h"
 #include "training/batch_size.h"
 #include "training/learner.h"
+#include "wire/message.h"
 
 #define SETUP_DESCRIPTION_BYTES (MODEL_LINE_MAX + 128)
 
@@ -23,6 +24,7 @@ struct setup {
     struct learner *learner;                   /* model, optimizer and data together */
     struct safetensors_about about;            /* what saved models say of the data */
     char description[SETUP_DESCRIPTION_BYTES]; /* of the model: input, layers, seed or start */
+    char settings[SETTINGS_MAX + 1];           /* those that all nodes must share */
 };
 
 /* setup_keys reads the keys into an otherwise empty setup, since nothing is begun without them.

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "node/broadcast/broadcast.h"
+#include "node/connection/settings.h"
 #include "node/discovery/discovery.h"
 #include "node/expulsion.h"
 #include "node/join.h"
@@ -151,6 +152,7 @@ static void welcome(struct node *node, const struct peer *peer)
     pacer_say_ack(node, peer);
     member_gossip_renew(node);
     orders_show(node, peer); /* before our version: what is in it follows from them */
+    settings_show(node, peer);
     anti_entropy_show(node, peer, true);
     if (!base_is_whole(node))
         broadcast_hold_back(node, peer);
@@ -365,6 +367,9 @@ static void dispatch(struct node *node, const struct peer *peer, const struct me
         break;
     case ORDERS:
         expulsion_on_message(node, peer, message);
+        break;
+    case SETTINGS:
+        settings_on_message(node, peer, &message->text);
         break;
     case MESSAGE_KINDS:
         break;

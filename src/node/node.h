@@ -51,6 +51,7 @@ struct node_limits {
     uint64_t silence_ns;            /* a neighbour silent for so long is gone */
     size_t send_queue_bytes;        /* waiting for one neighbour */
     double notes_per_s;             /* notes that others can cause */
+    uint32_t apply_window;          /* entries given to the learner and not yet applied */
 };
 
 struct node_options {
@@ -58,6 +59,7 @@ struct node_options {
     uint8_t swarm_key[KEY_BYTES];    /* lets a node enter */
     const char *swarm_id;            /* the name of the swarm */
     const char *model;               /* its description: equal texts, equal models */
+    const char *settings;            /* what all must share (connection/settings.h), or NULL */
     uint64_t parameters;             /* of the model */
     uint64_t digest;                 /* of the base at birth */
     uint32_t block_entries; /* the same everywhere: BLOCK_ENTRIES, or less in a small world */
@@ -97,7 +99,6 @@ struct node_options {
                                    NODE_SERVE_AUTO: as transfer/serve.c finds */
     uint64_t save_ns;           /* between two checkpoints; 0: none */
     uint64_t grace_ns;          /* leaving takes no longer */
-    uint32_t apply_window;      /* entries given to the learner and not yet applied, at most */
     struct node_limits limits;  /* what it keeps and waits for at most */
 };
 

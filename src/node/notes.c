@@ -30,6 +30,8 @@ static const char *const NAMES[NOTE_KINDS] = {
     [NOTE_DIVERGED] = "diverged",
     [NOTE_DOUBT] = "doubt",
     [NOTE_EXPELLED] = "expelled",
+    [NOTE_MISMATCH] = "mismatch",
+    [NOTE_SETTINGS] = "settings",
     [NOTE_SUPPRESSED] = "suppressed",
 };
 

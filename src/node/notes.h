@@ -38,6 +38,8 @@ enum note_kind {
     NOTE_DIVERGED,
     NOTE_DOUBT,
     NOTE_EXPELLED,
+    NOTE_MISMATCH,
+    NOTE_SETTINGS,
     NOTE_SUPPRESSED,
     NOTE_KINDS
 };

@@ -191,7 +191,7 @@ static void a_learner_that_hears_too_slowly_is_not_asked_to_tell(void **state)
     options.bytes_per_s = 10000;
     options.interval_ns = SECOND_NS / 10;
     options.steps_min = 1;
-    options.apply_window = 1;
+    options.limits.apply_window = 1;
     density_max = 4;
     start_swarm(1, &options);
     density_max = PARAMETERS;

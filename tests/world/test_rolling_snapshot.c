@@ -31,7 +31,7 @@ static void start_talkative_listing(uint32_t listed_max)
     options.limits.listed_max = listed_max;
     options.bytes_per_s = 20000;
     options.log_bytes = 4 << 20;
-    options.apply_window = 20000;
+    options.limits.apply_window = 20000;
     options.block_entries = 1000;
     density_max = 5000;
     start_swarm(NODES, &options);

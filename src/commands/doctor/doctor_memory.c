@@ -57,7 +57,7 @@ static void add_host(struct parts *parts, const struct doctor *doctor)
     add(parts, "published", setup_density_max(&doctor->config, doctor->parameters) * 5.0);
     add(parts, "orders to the learner, at most",
         (double)learner_thread_arena_bytes(&(struct learner_thread_options){
-            .apply_window = options.apply_window}));
+            .apply_window = options.limits.apply_window}));
     add(parts, "node, at most", (double)node_arena_bytes(&options));
 }
 

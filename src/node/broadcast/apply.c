@@ -52,7 +52,7 @@ bool apply_may_give(const struct node *node, uint32_t entries)
 {
     const struct apply *apply = &node->broadcast->apply;
     return apply->rumors < APPLYING_MAX &&
-           (apply->entries == 0 || apply->entries + entries <= node->options.apply_window);
+           (apply->entries == 0 || apply->entries + entries <= node->options.limits.apply_window);
 }
 
 void apply_add_given(struct apply *apply, uint32_t entries, struct given given)

@@ -172,7 +172,7 @@ static void replay(struct node *node, const struct rumor_log_entry *entry)
 /* How many entries may the learner be given now? One block when it has nothing else to do. */
 static uint32_t room_of(const struct node *node)
 {
-    const uint32_t window = node->options.apply_window, applying = broadcast_applying(node);
+    const uint32_t window = node->options.limits.apply_window, applying = broadcast_applying(node);
     const uint32_t least = applying ? 0 : node->options.block_entries;
     const uint32_t room = applying < window ? window - applying : 0;
     return room > least ? room : least;

@@ -84,7 +84,7 @@ struct node_options usual_options(void)
         .beta = 0.3,
         .weigh_throughput = true,
         .log_bytes = 1 << 20,
-        .apply_window = 2000,
+        .limits.apply_window = 2000,
         .limits.peers_max = 16,
         .limits.members_max = 64,
         .limits.incarnations_max = 512,

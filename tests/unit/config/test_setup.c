@@ -307,8 +307,8 @@ static void a_learner_of_a_large_model_is_given_as_much_as_ten_others_publish(vo
     (void)state;
     struct config config;
     set(&config, NULL);
-    assert_int_equal(setup_plain_options(&config, 1000).apply_window, RUMOR_ENTRIES_MAX);
-    assert_int_equal(setup_plain_options(&config, 160000000).apply_window, 10000000);
+    assert_int_equal(setup_plain_options(&config, 1000).limits.apply_window, RUMOR_ENTRIES_MAX);
+    assert_int_equal(setup_plain_options(&config, 160000000).limits.apply_window, 10000000);
 }
 
 int main(void)

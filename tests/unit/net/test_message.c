@@ -80,6 +80,8 @@ static struct message sample_of(enum message_kind kind)
         return (struct message){.kind = kind, .reason = BYE_FULL, .text = text, .bulk = bulk};
     case ORDERS:
         return (struct message){.kind = kind, .number = UINT64_MAX, .bulk = bulk};
+    case SETTINGS:
+        return (struct message){.kind = kind, .text = text};
     case MESSAGE_KINDS:
         break;
     }

@@ -1,0 +1,34 @@
+#include "config/shared_settings.h"
+
+#include <string.h>
+
+#include "config/config_key.h"
+#include "config/config_value.h"
+
+static bool matters(const struct config *config, const struct config_key *key)
+{
+    if (key->shared == CONFIG_OWN)
+        return false;
+    if (key->shared == CONFIG_UNLIKE && config->data.shard.count == 1)
+        return false;
+    return config->train.enabled ||
+           (strcmp(key->section, "data") != 0 && strcmp(key->section, "train") != 0);
+}
+
+void shared_settings_text(const struct config *config, char out[static SETTINGS_MAX + 1])
+{
+    FILE *text = fmemopen(out, SETTINGS_MAX + 1, "w");
+    CHECK(text);
+    for (size_t i = 0; i < config_key_count(); i++) {
+        const struct config_key *key = config_key_at(i);
+        if (!matters(config, key))
+            continue;
+        (void)fprintf(text, "%s.%s%c", key->section, key->name,
+                      key->shared == CONFIG_SAME ? '=' : '!');
+        config_value_print(config, key, text);
+        (void)fputc('\n', text);
+    }
+    (void)fputc('\0', text);
+    CHECK(fclose(text) == 0);
+    CHECK(memchr(out, '\0', SETTINGS_MAX + 1)); /* no value of these keys is long */
+}

@@ -1,0 +1,120 @@
+#include "node/connection/settings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "wire/message.h"
+
+/* A setting in a text of lines; not terminated. */
+struct setting {
+    const char *name;
+    size_t name_bytes;
+    bool is_shared; /* the same on both sides; or not */
+    const char *value;
+    size_t value_bytes;
+};
+
+/* Is what a text has between '\n's a name, '=' or '!', and a value that can be printed? */
+static bool parse(const char *line, size_t bytes, struct setting *setting)
+{
+    size_t at = 0;
+    while (at < bytes && line[at] && strchr("abcdefghijklmnopqrstuvwxyz0123456789_.", line[at]))
+        at++;
+    if (at == 0 || at == bytes || (line[at] != '=' && line[at] != '!'))
+        return false;
+    *setting = (struct setting){.name = line,
+                                .name_bytes = at,
+                                .is_shared = line[at] == '=',
+                                .value = line + at + 1,
+                                .value_bytes = bytes - at - 1};
+    for (size_t i = 0; i < setting->value_bytes; i++)
+        if (setting->value[i] < ' ' || setting->value[i] > '~')
+            return false;
+    return true;
+}
+
+/* The next line of *text, which moves behind it. MISSING: there is none. MALFORMED: it is none. */
+static enum error next(const char **text, size_t *bytes, struct setting *setting)
+{
+    if (*bytes == 0)
+        return MISSING;
+    const char *end = memchr(*text, '\n', *bytes);
+    if (!end || !parse(*text, (size_t)(end - *text), setting))
+        return MALFORMED;
+    *bytes -= (size_t)(end + 1 - *text);
+    *text = end + 1;
+    return OK;
+}
+
+/* The same setting in another text, all of whose lines are valid. */
+static bool find(const char *text, size_t bytes, const struct setting *wanted,
+                 struct setting *found)
+{
+    while (next(&text, &bytes, found) == OK)
+        if (found->name_bytes == wanted->name_bytes &&
+            memcmp(found->name, wanted->name, wanted->name_bytes) == 0)
+            return true;
+    return false;
+}
+
+static bool is_wrong(const struct setting *ours, const struct setting *theirs)
+{
+    const bool is_equal = ours->value_bytes == theirs->value_bytes &&
+                          memcmp(ours->value, theirs->value, ours->value_bytes) == 0;
+    return ours->is_shared == theirs->is_shared && ours->is_shared != is_equal;
+}
+
+/* Adds the setting to a sentence, as far as there is room. */
+static void describe(char *out, size_t room, const struct setting *ours,
+                     const struct setting *theirs)
+{
+    const size_t used = strlen(out);
+    const char *comma = used > 0 ? ", " : "";
+    if (ours->is_shared)
+        (void)snprintf(out + used, room - used, "%s%.*s = %.*s (here %.*s)", comma,
+                       (int)ours->name_bytes, ours->name, (int)theirs->value_bytes, theirs->value,
+                       (int)ours->value_bytes, ours->value);
+    else
+        (void)snprintf(out + used, room - used, "%s%.*s = %.*s", comma, (int)ours->name_bytes,
+                       ours->name, (int)ours->value_bytes, ours->value);
+}
+
+static void note(struct node *node, const struct peer *peer, const char *head, const char *which)
+{
+    char text[sizeof((struct note *)NULL)->text];
+    if (!which[0] || !notes_allow(&node->notes, node->now_ns))
+        return;
+    (void)snprintf(text, sizeof text, "%s: %s", head, which);
+    (void)connection_note(node, peer, NOTE_SETTINGS, LEVEL_WARNING, text);
+}
+
+void settings_show(struct node *node, const struct peer *peer)
+{
+    const char *ours = node->options.settings;
+    if (!ours)
+        return;
+    const struct message message = {.kind = SETTINGS,
+                                    .text = {(const uint8_t *)ours, strlen(ours)}};
+    CHECK(message.text.count <= SETTINGS_MAX);
+    (void)connection_say(node, peer, &message); /* a full queue is no reason to wait */
+}
+
+void settings_on_message(struct node *node, const struct peer *peer, const struct bytes *text)
+{
+    const char *theirs = (const char *)text->at;
+    size_t bytes = text->count;
+    struct setting setting, ours;
+    enum error error = bytes > SETTINGS_MAX ? TOO_BIG : OK;
+    char other[200] = "", same[200] = "";
+    while (error == OK && (error = next(&theirs, &bytes, &setting)) == OK) {
+        const char *own = node->options.settings;
+        if (own && find(own, strlen(own), &setting, &ours) && is_wrong(&ours, &setting))
+            describe(ours.is_shared ? other : same, sizeof other, &ours, &setting);
+    }
+    if (error != MISSING) {
+        connection_hang_up(node, peer, BYE_BROKEN, "said settings that are none");
+        return;
+    }
+    note(node, peer, "has other settings, which must be the same on all nodes", other);
+    note(node, peer, "has the same part of the data as this node; give each its own", same);
+}

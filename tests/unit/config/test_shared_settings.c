@@ -1,0 +1,104 @@
+/* What a node says of the settings that all must share, and that the example file says which. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "config/config_key.h"
+#include "config/shared_settings.h"
+
+static char text[SETTINGS_MAX + 1];
+
+static const char *text_with(const char *assignment)
+{
+    struct config config;
+    struct problem problem;
+    config_defaults(&config);
+    if (assignment && config_set(&config, assignment, &problem) != OK)
+        fail_msg("%s", problem.text);
+    shared_settings_text(&config, text);
+    return text;
+}
+
+static void each_shared_key_is_a_line(void **state)
+{
+    (void)state;
+    assert_string_equal(text_with(NULL), "node.operator=\"\"\n"
+                                         "data.source=idx\n"
+                                         "data.seed=1\n"
+                                         "data.train_count=12000\n"
+                                         "train.rate=0.02\n"
+                                         "train.schedule=constant\n"
+                                         "train.warmup_samples=0\n"
+                                         "train.period_samples=0\n"
+                                         "train.decay=0.1\n"
+                                         "exchange.weigh_throughput=yes\n");
+}
+
+static void a_part_of_the_data_is_to_be_unlike(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(text_with("data.shard=2/5"), "\ndata.shard!2/5\n"));
+    assert_null(strstr(text_with("data.shard=1/1"), "data.shard"));
+}
+
+static void who_does_not_train_says_nothing_of_training(void **state)
+{
+    (void)state;
+    assert_string_equal(text_with("train.enabled=no"),
+                        "node.operator=\"\"\nexchange.weigh_throughput=yes\n");
+}
+
+/* Beside this file's folder: <project>/configs/node.conf. */
+static FILE *open_example(void)
+{
+    char path[CONFIG_PATH_BYTES];
+    const char *here = strrchr(__FILE__, '/');
+    assert_non_null(here);
+    (void)snprintf(path, sizeof path, "%.*s/../../../configs/node.conf", (int)(here - __FILE__),
+                   __FILE__);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    return file;
+}
+
+/* A comment holds for the keys up to the next comment. */
+static void what_the_example_calls_the_same_is_compared(void **state)
+{
+    (void)state;
+    char line[512], section[32] = "", name[32];
+    bool in_comment = false, is_same = false;
+    uint32_t same = 0;
+    FILE *file = open_example();
+    while (fgets(line, sizeof line, file)) {
+        if (line[0] == '#') {
+            is_same = (in_comment && is_same) || strstr(line, "(same)");
+            in_comment = true;
+            continue;
+        }
+        in_comment = false;
+        if (sscanf(line, "[%31[a-z]]", section) == 1 || sscanf(line, "%31[a-z0-9_] =", name) != 1)
+            continue;
+        const struct config_key *key = config_key_find(section, name);
+        assert_non_null(key);
+        if (key->shared == CONFIG_SAME && !is_same)
+            fail_msg("%s.%s: the example does not say (same)", section, name);
+        same += key->shared == CONFIG_SAME;
+    }
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(same, 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_shared_key_is_a_line),
+        cmocka_unit_test(a_part_of_the_data_is_to_be_unlike),
+        cmocka_unit_test(who_does_not_train_says_nothing_of_training),
+        cmocka_unit_test(what_the_example_calls_the_same_is_compared),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,140 @@
+/* Settings that all nodes must share: who has another is told so, with both values. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "node/connection/settings.h"
+#include "support/sim/puppet.h"
+
+static void start_two(const char *first, const char *second)
+{
+    struct node_options options = usual_options();
+    options.settings = first;
+    (void)add_as(&options, 1);
+    options.settings = second;
+    (void)add_as(&options, 2);
+    world_introduce(&world, 0, 1);
+    start_all();
+    run(5 * SECOND_NS);
+    assert_int_equal(neighbours(0), 1);
+}
+
+static const struct note *told(uint32_t i)
+{
+    assert_int_equal(world.nodes[i].notes[NOTE_SETTINGS], 1);
+    assert_int_equal(world.nodes[i].last[NOTE_SETTINGS].level, LEVEL_WARNING);
+    return &world.nodes[i].last[NOTE_SETTINGS];
+}
+
+static void what_differs_is_said_on_both_sides(void **state)
+{
+    (void)state;
+    start_two("train.rate=0.02\ntrain.schedule=constant\ndata.seed=1\n",
+              "train.rate=0.01\ndata.seed=7\ntrain.schedule=constant\n");
+    assert_string_equal(told(0)->text, "has other settings, which must be the same on all nodes: "
+                                       "train.rate = 0.01 (here 0.02), data.seed = 7 (here 1)");
+    assert_string_equal(told(1)->text, "has other settings, which must be the same on all nodes: "
+                                       "train.rate = 0.02 (here 0.01), data.seed = 1 (here 7)");
+}
+
+static void two_with_one_part_of_the_data_are_told(void **state)
+{
+    (void)state;
+    start_two("data.shard!2/3\ndata.seed=1\n", "data.seed=1\ndata.shard!2/3\n");
+    assert_string_equal(
+        told(0)->text,
+        "has the same part of the data as this node; give each its own: data.shard = 2/3");
+    (void)told(1);
+}
+
+static void nothing_is_said_of_what_is_right_or_unknown(void **state)
+{
+    (void)state;
+    start_two("data.shard!1/3\ntrain.rate=0.02\nnew.key=5\n",
+              "data.shard!2/3\ntrain.rate=0.02\nother.key=\n");
+    assert_int_equal(world.nodes[0].notes[NOTE_SETTINGS], 0);
+    assert_int_equal(world.nodes[1].notes[NOTE_SETTINGS], 0);
+}
+
+static void who_says_nothing_is_told_nothing(void **state)
+{
+    (void)state;
+    start_two(NULL, "train.rate=0.02\n");
+    assert_int_equal(world.nodes[0].notes[NOTE_SETTINGS], 0);
+    assert_int_equal(world.nodes[1].notes[NOTE_SETTINGS], 0);
+}
+
+static struct puppet puppet;
+
+static void say(const char *text, size_t bytes)
+{
+    const struct message message = {.kind = SETTINGS, .text = {(const uint8_t *)text, bytes}};
+    puppet_say(&puppet, &message);
+}
+
+static void must_be_refused(const char *text, size_t bytes)
+{
+    puppet_meet(&puppet);
+    puppet_hello(&puppet);
+    say(text, bytes);
+    assert_true(puppet.closed);
+    assert_int_equal(puppet.bye_reason, BYE_BROKEN);
+    run(40 * SECOND_NS);
+}
+
+static void texts_that_are_no_settings_end_the_conversation(void **state)
+{
+    (void)state;
+    static char long_text[SETTINGS_MAX + 1];
+    struct node_options options = usual_options();
+    options.settings = "train.rate=0.02\n";
+    start_swarm(1, &options);
+    run(SECOND_NS);
+    puppet_init(&puppet, 0, 9);
+    must_be_refused("train.rate=0.02", 15); /* no end of line */
+    must_be_refused("=0.02\n", 6);
+    must_be_refused("train.rate\n", 11);
+    must_be_refused("train.rate=\x1b[2J\n", 16); /* would be printed */
+    must_be_refused("a=1\n\0=2\n", 8);
+    must_be_refused("a=1\n\n", 5);
+    for (size_t i = 0; i < sizeof long_text; i += 4)
+        memcpy(long_text + i, "a=1\n", sizeof long_text - i < 4 ? sizeof long_text - i : 4);
+    must_be_refused(long_text, sizeof long_text);
+    puppet_meet(&puppet);
+    puppet_hello(&puppet);
+    say(long_text, SETTINGS_MAX);
+    say("", 0);
+    assert_false(puppet.closed);
+    assert_int_equal(world.nodes[0].notes[NOTE_SETTINGS], 0);
+    puppet_free(&puppet);
+}
+
+static void a_difference_too_long_to_print_is_cut(void **state)
+{
+    (void)state;
+    static char theirs[SETTINGS_MAX + 1];
+    memcpy(theirs, "train.rate=", 11);
+    memset(theirs + 11, '9', SETTINGS_MAX - 12);
+    theirs[SETTINGS_MAX - 1] = '\n';
+    start_two("train.rate=0.02\n", theirs);
+    const char *text = told(0)->text;
+    assert_non_null(strstr(text, "all nodes: train.rate = 999"));
+    assert_true(strlen(text) < sizeof told(0)->text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(what_differs_is_said_on_both_sides),
+        STORY(two_with_one_part_of_the_data_are_told),
+        STORY(nothing_is_said_of_what_is_right_or_unknown),
+        STORY(who_says_nothing_is_told_nothing),
+        STORY(texts_that_are_no_settings_end_the_conversation),
+        STORY(a_difference_too_long_to_print_is_cut),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
