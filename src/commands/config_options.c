@@ -6,7 +6,7 @@
 
 #include "config/config_read.h"
 
-#define KNOWN_MAX 8
+#define KNOWN_MAX 9
 
 enum error config_options_add_set(struct config_options *options, const char *assignment,
                                   struct problem *problem)
@@ -33,6 +33,7 @@ static void known_options(struct option known[static KNOWN_MAX], unsigned takes)
         {TAKES_STATE, {"state", required_argument, NULL, 'd'}},
         {TAKES_JSON, {"json", no_argument, NULL, 'j'}},
         {TAKES_PRINT_CONFIG, {"print-config", no_argument, NULL, 'p'}},
+        {TAKES_ALONE, {"alone", no_argument, NULL, 'a'}},
     };
     _Static_assert(sizeof ALL / sizeof ALL[0] < KNOWN_MAX, "room for the zeros");
     memset(known, 0, KNOWN_MAX * sizeof *known);
@@ -61,6 +62,9 @@ static enum error take_option(struct config_options *options, int option, const 
         return OK;
     case 'p':
         options->print_config = true;
+        return OK;
+    case 'a':
+        options->alone = true;
         return OK;
     case 'h':
         options->help = true;

@@ -19,11 +19,13 @@ struct config_options {
     const char *state;                /* node.state_dir; NULL: not given */
     bool json;                        /* --json was given */
     bool print_config;                /* --print-config was given */
+    bool alone;                       /* --alone was given */
     bool help;                        /* --help was given; what follows it was not read */
 };
 
-/* Which of --log, --state, --json and --print-config a command takes beside those that all take. */
-enum { TAKES_LOG = 1, TAKES_STATE = 2, TAKES_JSON = 4, TAKES_PRINT_CONFIG = 8 };
+/* Which of --log, --state, --json, --print-config and --alone a command takes beside those that all
+ * take. */
+enum { TAKES_LOG = 1, TAKES_STATE = 2, TAKES_JSON = 4, TAKES_PRINT_CONFIG = 8, TAKES_ALONE = 16 };
 
 /* Read the options of a command, whose name is argv[0] ("hearsay node"). MALFORMED, and a sentence:
  * unknown options, arguments, --state beside --config or --set. TOO_BIG: too many --set. */

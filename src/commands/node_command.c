@@ -13,6 +13,7 @@ static const char usage[] =
     "  --config FILE           the configuration; without it, all keys have defaults\n"
     "  --set SECTION.KEY=VALUE set one key, after the file was read; may be repeated\n"
     "  --log FILE              write notes there, one JSON object per line (-: stdout)\n"
+    "  --alone                 train even if the peers have another swarm or model\n"
     "  --print-config          print the resulting configuration, as a file, and end\n"
     "  --help                  print this\n"
     "\n"
@@ -21,6 +22,7 @@ static const char usage[] =
     "Exit codes: 0 left the swarm and saved the model, 1 failed (also when what the\n"
     "configuration names is not there or does not fit: keys, data, layers for them, a port,\n"
     "a folder; or training diverged three times in an hour), 2 wrong usage or configuration,\n"
+    "3 no peer took it in, since swarm, model or protocol are not the same,\n"
     "4 the operator has put it out of the swarm.\n";
 
 int node_command_run(int argc, char **argv)
@@ -28,7 +30,8 @@ int node_command_run(int argc, char **argv)
     struct config_options options;
     struct problem problem;
     struct config config;
-    if (config_options_parse(&options, TAKES_LOG | TAKES_PRINT_CONFIG, argc, argv, &problem) != OK)
+    if (config_options_parse(&options, TAKES_LOG | TAKES_PRINT_CONFIG | TAKES_ALONE, argc, argv,
+                             &problem) != OK)
         return config_options_complain(&problem, EXIT_USAGE);
     if (options.help) {
         (void)fputs(usage, stdout);
@@ -37,7 +40,7 @@ int node_command_run(int argc, char **argv)
     if (config_options_read(&config, &options, &problem) != OK)
         return config_options_complain(&problem, EXIT_USAGE);
     if (!options.print_config)
-        return daemon_run(&config);
+        return daemon_run(&config, options.alone);
     config_print(&config, stdout);
     return EXIT_OK;
 }

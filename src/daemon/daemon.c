@@ -51,7 +51,8 @@ struct daemon {
     uint64_t loss_samples;
     double loss;
     struct relapses relapses; /* when training diverged */
-    bool starts_again;
+    bool stays_alone;         /* it was told to go on, even if it is shut out */
+    bool is_shut_out, starts_again; /* why it ended */
 };
 
 static void look_at_saver(struct daemon *daemon)
@@ -166,6 +167,9 @@ static void on_second(struct daemon *daemon, uint64_t now_ns)
     status_watch_look(&daemon->watch, daemon->node, now_ns);
     operator_orders_look(&daemon->orders, daemon->node, &daemon->report, now_ns);
     daemon->status_ns = now_ns + SECOND_NS;
+    daemon->is_shut_out = !daemon->stays_alone && reach_is_shut_out(&daemon->report.reach, now_ns);
+    if (daemon->is_shut_out)
+        transport_stop(daemon->transport);
 }
 
 static void on_timer(void *self)
@@ -287,8 +291,6 @@ static void wake(void *waker)
 {
     transport_wake(waker);
 }
-
-/* Beginning and end. */
 
 static enum error start_listening(struct daemon *daemon, struct problem *problem)
 {
@@ -434,7 +436,9 @@ static int run(struct daemon *daemon)
                                      .saver = daemon->saving.saver,
                                      .history = daemon->saving.history,
                                      .report = &daemon->report};
-    const int code = daemon->starts_again ? 0 : shutdown_run(&closing);
+    const int code = daemon->starts_again  ? 0
+                     : daemon->is_shut_out ? shutdown_shut_out(&daemon->report.reach)
+                                           : shutdown_run(&closing);
     node_free(daemon->node);
     return code == 0 && daemon->relapses.are_too_many ? 1 : code;
 }
@@ -456,12 +460,13 @@ static void clean_up(struct daemon *daemon)
 }
 
 /* One life, from the disk to the disk. */
-static int live(const struct config *config, bool *again)
+static int live(const struct config *config, bool stays_alone, bool *again)
 {
     struct daemon *daemon = calloc(1, sizeof *daemon);
     struct problem problem;
     CHECK(daemon);
     daemon->config = config;
+    daemon->stays_alone = stays_alone;
     sd_notify_open(&daemon->sd_notify);
     const struct transport_owner owner = {.self = daemon,
                                           .on_accept = on_accept,
@@ -484,12 +489,12 @@ static int live(const struct config *config, bool *again)
     return code;
 }
 
-int daemon_run(const struct config *config)
+int daemon_run(const struct config *config, bool stays_alone)
 {
     bool again = true;
     int code = 0;
     secret_start();
     while (again)
-        code = live(config, &again);
+        code = live(config, stays_alone, &again);
     return code;
 }

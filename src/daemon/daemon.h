@@ -10,7 +10,8 @@
 #include "config/config.h"
 
 /* Run until SIGTERM or SIGINT, then leave gracefully, evaluate, save; a second signal that comes a
- * second later or more ends at once. Returns the exit code; what went wrong was printed. */
-int daemon_run(const struct config *config);
+ * second later or more ends at once. Returns the exit code; what went wrong was printed.
+ * stays_alone: it trains on even if its peers have another swarm, model or protocol. */
+int daemon_run(const struct config *config, bool stays_alone);
 
 #endif

@@ -5,8 +5,9 @@
  *
  * A node that was given peers and has had no neighbour for REACH_ALONE_NS, while dialling failed,
  * is alone: it trains on, for nobody. One without peers is the first of its swarm, and is not; nor
- * is one whose only peer is itself, which does not count as failed. Held by
- * tests/unit/daemon/test_event_log.c.
+ * is one whose only peer is itself, which does not count as failed. One that never had a neighbour,
+ * since a peer has another swarm, model or protocol, is shut out: to go on is of no use.
+ * Held by tests/unit/daemon/test_event_log.c.
  */
 #ifndef HEARSAY_DAEMON_REACH_H
 #define HEARSAY_DAEMON_REACH_H
@@ -18,6 +19,8 @@
 struct reach {
     uint32_t peers;    /* configured */
     uint64_t since_ns; /* the last time with a neighbour, or the start */
+    bool had_one;      /* a neighbour, ever */
+    bool differs;      /* a peer has another swarm, model or protocol; the last failure says so */
     char why[ADDRESS_TEXT_BYTES + sizeof((struct note *)NULL)->text]; /* the last failure to dial */
 };
 
@@ -30,6 +33,8 @@ void reach_on_note(struct reach *reach, const struct note *note);
 void reach_on_neighbours(struct reach *reach, uint64_t now_ns, uint32_t neighbours);
 
 bool reach_is_alone(const struct reach *reach, uint64_t now_ns);
+/* It is alone, and stays so until somebody mends a configuration. */
+bool reach_is_shut_out(const struct reach *reach, uint64_t now_ns);
 
 /* Since when there is no neighbour. */
 double reach_alone_s(const struct reach *reach, uint64_t now_ns);

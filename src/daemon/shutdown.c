@@ -65,6 +65,15 @@ static void id_hex(char out[static 2 * ID_BYTES + 1], const uint8_t id[static ID
         (void)snprintf(out + 2 * i, 3, "%02x", id[i]);
 }
 
+int shutdown_shut_out(const struct reach *reach)
+{
+    (void)fprintf(stderr,
+                  "hearsay: no peer takes this node in: %s; give all nodes one configuration where "
+                  "it says (same), and one version of hearsay (--alone: train all the same)\n",
+                  reach->why);
+    return SHUTDOWN_SHUT_OUT;
+}
+
 int shutdown_run(const struct shutdown *closing)
 {
     struct rusage usage;

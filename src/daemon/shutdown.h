@@ -20,7 +20,12 @@ struct shutdown {
     struct event_log *report;             /* where the outcome is written */
 };
 
+#define SHUTDOWN_SHUT_OUT 3 /* its peers have another swarm, model or protocol: nothing is saved   \
+                             */
 #define SHUTDOWN_EXPELLED 4 /* the operator has put the node out: nothing is saved */
+
+/* Says so, and what to do; returns the exit code. */
+int shutdown_shut_out(const struct reach *reach);
 
 /* The learner's thread has ended. Returns the exit code: 0 if model and checkpoint are saved, and
  * the base is what it should be. */

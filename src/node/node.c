@@ -188,9 +188,10 @@ static void note_failed(struct node *node, const struct peer *peer, const char *
     if (!peer->dialled && !notes_allow(&node->notes, node->now_ns))
         return;
     if (peer->dialled)
-        note = notes_add(&node->notes, node->now_ns, NOTE_DIAL_FAILED,
-                         dialed.is_seed ? LEVEL_WARNING : LEVEL_DEBUG,
-                         "cannot be reached: %s (try %u)", why, (unsigned)dialed.failures + 1);
+        note =
+            notes_add(&node->notes, node->now_ns, peer->differs ? NOTE_MISMATCH : NOTE_DIAL_FAILED,
+                      dialed.is_seed ? LEVEL_WARNING : LEVEL_DEBUG,
+                      "cannot be reached: %s (try %u)", why, (unsigned)dialed.failures + 1);
     else
         note = notes_add(&node->notes, node->now_ns, NOTE_REFUSED, LEVEL_WARNING, "was refused: %s",
                          why);

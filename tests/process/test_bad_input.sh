@@ -90,22 +90,26 @@ wait_for 20 'larger to see the difference' \
     notes larger 'other model: theirs has 12,730 parameters, ours 15,910'
 wait_for 20 'one to see the difference' \
     notes one 'other model: theirs has 15,910 parameters, ours 12,730'
+reap larger 3
+says "$dir/larger.err" 'no peer takes this node in: .*other model.*--alone' ||
+    fail "larger does not say why it ended: $(<"$dir/larger.err")"
 
 tell 'another swarm'
-start elsewhere --set "node.peers=$address" --set node.swarm=elsewhere
+start elsewhere --alone --set "node.peers=$address" --set node.swarm=elsewhere
 wait_for 20 'elsewhere to see the difference' notes elsewhere 'other swarm id'
 
 tell 'the same identity twice'
 start twin --set "node.peers=$address" --set "node.identity=$dir/one.key"
 wait_for 20 'the twin to see it' notes twin '"note":"identity_taken".*hearsay keygen'
 wait_for 20 'one to see it' notes one '"note":"identity_taken".*hearsay keygen'
-for name in one stranger larger elsewhere twin; do
+wait_for 30 'elsewhere to train all the same' says "$dir/elsewhere.err" 'alone: 1 peer'
+for name in one stranger elsewhere twin; do
     alive "$name" || fail "$name has ended"
 done
-for name in stranger larger elsewhere twin; do
+for name in stranger elsewhere twin; do
     kill -TERM "${pid[$name]}"
 done
-for name in stranger larger elsewhere twin; do
+for name in stranger elsewhere twin; do
     reap "$name" 0
 done
 
@@ -134,6 +138,13 @@ tell 'and a swarm goes on'
 start two --set "node.peers=$address"
 wait_for 20 'the two to be neighbours' notes two '"neighbours":1'
 wait_for 20 'two to hear' notes two '"rumors_received":[1-9]'
+
+tell 'a setting that should be the same'
+start hasty --set "node.peers=$address" --set train.rate=0.5
+wait_for 20 'hasty to be told' notes hasty 'must be the same on all nodes: train.rate = .* \(here 0.5\)'
+wait_for 20 'one to be told' notes one 'must be the same on all nodes: train.rate = 0.5 \(here'
+kill -TERM "${pid[hasty]}"
+reap hasty 0
 
 tell 'somebody on the way turns bits'
 coproc "$meddle" "$port"

@@ -197,6 +197,7 @@ static enum peer_event on_greeting_frame(struct peer *peer, const struct credent
     default: /* peer_take collects frames in these three states only */
         CHECK(false);
     }
+    peer->differs = error == MISMATCH;
     if (error != OK)
         return PEER_REFUSED;
     const bool greeted = peer->state == PEER_GREETED;

@@ -81,6 +81,7 @@ struct peer {
     enum retry retry;           /* when to dial again */
     bool was_open;              /* it was a neighbour before it began to close */
     bool quiet;                 /* its end is not worth a note */
+    bool differs;               /* it ends since swarm, model or protocol are not the same */
     char why[96];               /* why it is closing, for the note */
     struct handshake handshake; /* the Noise state; wiped when the session stands */
     struct session session;     /* keys and counters; from MEETING on */
@@ -135,7 +136,6 @@ static inline size_t peer_queued_bytes(const struct peer *peer)
 
 /* Bytes that could be handed over now, about: sealed, or to be sealed. */
 size_t peer_waiting_bytes(const struct peer *peer, bool is_open);
-
 /* All that was said is with the system. */
 bool peer_is_flushed(const struct peer *peer);
 /* Is the session established, so that messages may be said? */

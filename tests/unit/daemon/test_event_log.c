@@ -116,6 +116,28 @@ static void a_node_without_peers_or_without_a_failed_call_is_not_alone(void **st
     assert_true(reach_is_alone(&reach, SECOND_NS + REACH_ALONE_NS));
 }
 
+static void a_peer_of_another_model_shuts_out_who_never_had_a_neighbour(void **state)
+{
+    (void)state;
+    const uint64_t late = SECOND_NS + REACH_ALONE_NS;
+    const struct note failed = {.kind = NOTE_DIAL_FAILED, .text = "connection refused"};
+    const struct note other = {
+        .kind = NOTE_MISMATCH, .where = "192.0.2.7:1", .text = "other model"};
+    struct reach reach;
+    reach_start(&reach, 2, SECOND_NS);
+    reach_on_note(&reach, &failed);
+    assert_false(reach_is_shut_out(&reach, late)); /* it may come yet */
+    reach_on_note(&reach, &other);
+    reach_on_note(&reach, &failed);
+    assert_false(reach_is_shut_out(&reach, late - 1));
+    assert_true(reach_is_shut_out(&reach, late));
+    assert_string_equal(reach.why, "192.0.2.7:1 other model");
+    reach_on_neighbours(&reach, 2 * SECOND_NS, 1);
+    reach_on_note(&reach, &other);
+    assert_true(reach_is_alone(&reach, late + SECOND_NS));
+    assert_false(reach_is_shut_out(&reach, late + SECOND_NS)); /* it was in, and trains on */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -123,6 +145,7 @@ int main(void)
         cmocka_unit_test(a_closed_log_is_not_shown),
         cmocka_unit_test(a_node_that_reaches_nobody_says_so_in_its_line),
         cmocka_unit_test(a_node_without_peers_or_without_a_failed_call_is_not_alone),
+        cmocka_unit_test(a_peer_of_another_model_shuts_out_who_never_had_a_neighbour),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
