@@ -13,6 +13,9 @@ foreach(ROOM net model node state config sim)
   add_library(support_${ROOM} STATIC ${SUPPORT})
   target_link_libraries(support_${ROOM} PUBLIC support_base ${ROOM} PkgConfig::CMOCKA)
 endforeach()
+foreach(ROOM node state sim) # streams of rumors
+  target_link_libraries(support_${ROOM} PUBLIC support_net)
+endforeach()
 
 function(add_unit_tests FOLDER LIBRARY)
   file(GLOB SOURCES CONFIGURE_DEPENDS tests/${FOLDER}/test_*.c)
@@ -48,9 +51,11 @@ add_test(NAME page
          COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_page.sh $<TARGET_FILE:test_report>)
 add_test(NAME client COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_client.sh
                              $<TARGET_FILE:hearsay>)
+add_test(NAME two_rumors COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_two_rumors.sh
+                                 $<TARGET_FILE:hearsay>)
 add_test(NAME expel COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_expel.sh
                             $<TARGET_FILE:hearsay>)
-set_tests_properties(client expel PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs alone
+set_tests_properties(client expel two_rumors PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs alone
 # Skipped where there is no PyTorch.
 add_executable(learn_steps tests/process/learn_steps.c)
 target_link_libraries(learn_steps PRIVATE model m)
@@ -78,7 +83,7 @@ if(Python3_FOUND)
   set_tests_properties(against_transformers PROPERTIES SKIP_RETURN_CODE 77)
 endif()
 add_test(NAME sweep_neon COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_sweep_neon.sh)
-set_tests_properties(page client expel sweep_neon planted_list PROPERTIES SKIP_RETURN_CODE 77)
+set_tests_properties(page client expel two_rumors sweep_neon planted_list PROPERTIES SKIP_RETURN_CODE 77)
 
 # The test of the house: sizes, arrows, words (house), calls (house_calls), and whether these see
 # what they are to see (house_rules).

@@ -52,6 +52,8 @@ static const struct {
     [BYE] = {3, {FIELD(NUMBER, reason), FIELD(TEXT, text), FIELD(BULK, bulk)}},
     [ORDERS] = {2, {FIELD(NUMBER, number), FIELD(BULK, bulk)}},
     [SETTINGS] = {1, {FIELD(TEXT, text)}},
+    [PROOF] = {2, {FIELD(NUMBER, hash), FIELD(BULK, bulk)}},
+    [HEADS] = {2, {FIELD(NUMBER, tag), FIELD(BULK, bulk)}},
 };
 
 struct out {

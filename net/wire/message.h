@@ -26,6 +26,8 @@
  *   BYE            reason text bulk        the last message
  *   ORDERS         number bulk             I know the operator's orders up to that number; some
  *   SETTINGS       text                    those that all nodes of a swarm must share
+ *   PROOF          hash bulk               proofs that members equivocate; a hash of all I know
+ *   HEADS          tag bulk                what I have of a stream that is another at yours
  *
  * net/README.md says who may say what and when, and what each field is.
  * Held by tests/unit/net/test_message.c.
@@ -59,6 +61,8 @@ enum message_kind {
     BYE,
     ORDERS,
     SETTINGS,
+    PROOF,
+    HEADS,
     MESSAGE_KINDS
 };
 
@@ -73,7 +77,7 @@ enum bye_reason {
     BYE_SILENT,         /* nothing was received for too long */
     BYE_RENEW,          /* new keys are due: dial again */
     BYE_FULL,           /* the sender has neighbours enough: try others */
-    BYE_EXPELLED        /* the operator has put the receiver out of the swarm */
+    BYE_EXPELLED        /* the receiver has been put out of the swarm, by the operator or a proof */
 };
 
 struct bytes {
@@ -94,7 +98,7 @@ struct message {
     uint64_t tag;         /* of an origin (version.h) */
     uint64_t seq;         /* number of a rumor in its origin's stream */
     uint64_t digest;      /* of a base (base/digest.h) */
-    uint64_t hash;        /* of a whole version (version.h) */
+    uint64_t hash;        /* of a whole version (version.h), or of all proofs that are known */
     uint64_t rumors;      /* how many rumors there are */
     uint64_t members;     /* live members that the sender knows */
     uint64_t base;        /* 0: the sender's base is not whole yet */
@@ -106,7 +110,7 @@ struct message {
     uint64_t reason;      /* enum bye_reason */
     uint64_t number;      /* of the latest order of the operator that the sender knows; 0: none */
     struct bytes text;    /* HELLO: the other's address; BYE: a sentence; else entries */
-    struct bytes bulk;    /* records, a rumor, entries, a block or orders, as the kind says */
+    struct bytes bulk;    /* records, a rumor, entries, a block, orders …, as the kind says */
 };
 
 #define SETTINGS_MAX 2048 /* bytes of the text of SETTINGS */

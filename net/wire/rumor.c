@@ -10,15 +10,6 @@ _Static_assert(SIGNATURE_BYTES >= BITS_TAIL_BYTES, "the signature is the body's 
 _Static_assert(RUMOR_ENTRIES_MAX <= BODY_ENTRIES_MAX, "a rumor is cut by its bytes alone");
 _Static_assert(RUMOR_ENTRIES_MAX <= 1u << (GAMMA_MAX_BITS - 1), "a layer's size has a code");
 
-#define ROOM_BYTES (RUMOR_MAX - RUMOR_HEAD_BYTES - SIGNATURE_BYTES)
-
-#define INCARNATION_AT 32
-#define SEQ_AT         40
-#define COUNT_AT       44
-#define SAMPLES_AT     48
-#define TAU_AT         56
-#define AMOUNT_AT      60
-
 static bool limits_hold(float tau, uint32_t amount, uint32_t count)
 {
     return isfinite(tau) && tau > 0 && tau <= TAU_MAX && amount >= 1 && amount <= AMOUNT_MAX &&
@@ -35,23 +26,34 @@ static bool entries_hold(const uint32_t *index, const int8_t *level, uint32_t co
     return hold;
 }
 
+/* All of the head but the hash of the body. */
 static void head_store(uint8_t *out, const struct rumor_head *head, const struct update *update,
                        uint32_t count)
 {
     memcpy(out, head->origin, ID_BYTES);
-    bytes_put(out + INCARNATION_AT, head->incarnation, 8);
-    bytes_put(out + SEQ_AT, head->seq, 4);
-    bytes_put(out + COUNT_AT, count, 4);
-    bytes_put(out + SAMPLES_AT, head->samples, 8);
-    bytes_put_float(out + TAU_AT, update->tau);
-    bytes_put(out + AMOUNT_AT, update->amount, 4);
+    bytes_put(out + HEAD_INCARNATION_AT, head->incarnation, 8);
+    bytes_put(out + HEAD_SEQ_AT, head->seq, 4);
+    bytes_put(out + HEAD_COUNT_AT, count, 4);
+    bytes_put(out + HEAD_SAMPLES_AT, head->samples, 8);
+    bytes_put_float(out + HEAD_TAU_AT, update->tau);
+    bytes_put(out + HEAD_AMOUNT_AT, update->amount, 4);
+    memcpy(out + HEAD_PREV_AT, head->prev, HEAD_HASH_BYTES);
+    CHECK(head_prev_fits(out));
 }
 
-/* What is signed: keyed with the context, the hash of one swarm's rumor fits no other swarm. */
-static void signed_hash(uint8_t hash[static 64], const uint8_t context[static CONTEXT_BYTES],
-                        const uint8_t *rumor, size_t bytes)
+static void body_hash(uint8_t hash[static HEAD_HASH_BYTES], const uint8_t *body, size_t bytes)
 {
-    secret_blake2b(hash, 64, rumor, bytes, context, CONTEXT_BYTES);
+    secret_blake2b(hash, HEAD_HASH_BYTES, body, bytes, NULL, 0);
+}
+
+size_t rumor_seal(uint8_t *rumor, size_t body_bytes, const struct identity *identity,
+                  const uint8_t context[static CONTEXT_BYTES])
+{
+    uint8_t hash[HEAD_HASH_BYTES];
+    body_hash(rumor + HEAD_BODY_AT, rumor + HEAD_BYTES, body_bytes);
+    secret_blake2b(hash, sizeof hash, rumor, HEAD_BYTES, context, CONTEXT_BYTES);
+    secret_sign(rumor + HEAD_BYTES + body_bytes, identity->sign_secret, hash, sizeof hash);
+    return HEAD_BYTES + body_bytes + SIGNATURE_BYTES;
 }
 
 void rumor_encode(const struct rumor_head *head, const struct update *update, uint32_t from,
@@ -67,17 +69,13 @@ void rumor_encode(const struct rumor_head *head, const struct update *update, ui
     uint32_t left = update->count - from;
     struct body_plan plan;
     body_plan_make(&plan, index, level, left < RUMOR_ENTRIES_MAX ? left : RUMOR_ENTRIES_MAX,
-                   most - RUMOR_HEAD_BYTES - SIGNATURE_BYTES);
+                   most - HEAD_BYTES - SIGNATURE_BYTES);
     CHECK(entries_hold(index, level, plan.count));
 
-    uint8_t hash[64];
     head_store(out, head, update, plan.count);
-    size_t signed_bytes =
-        RUMOR_HEAD_BYTES + body_encode(&plan, index, level, out + RUMOR_HEAD_BYTES);
-    signed_hash(hash, context, out, signed_bytes);
-    secret_sign(out + signed_bytes, identity->sign_secret, hash, sizeof hash);
+    const size_t body_bytes = body_encode(&plan, index, level, out + HEAD_BYTES);
     *taken = plan.count;
-    *bytes = signed_bytes + SIGNATURE_BYTES;
+    *bytes = rumor_seal(out, body_bytes, identity, context);
 }
 
 enum error rumor_peek(const uint8_t *in, size_t bytes, struct rumor_head *head)
@@ -85,34 +83,48 @@ enum error rumor_peek(const uint8_t *in, size_t bytes, struct rumor_head *head)
     if (bytes < RUMOR_MIN || bytes > RUMOR_MAX)
         return MALFORMED;
     memcpy(head->origin, in, ID_BYTES);
-    head->incarnation = bytes_get(in + INCARNATION_AT, 8);
-    head->seq = (uint32_t)bytes_get(in + SEQ_AT, 4);
-    head->samples = bytes_get(in + SAMPLES_AT, 8);
-    head->count = (uint32_t)bytes_get(in + COUNT_AT, 4);
+    head->incarnation = bytes_get(in + HEAD_INCARNATION_AT, 8);
+    head->seq = (uint32_t)bytes_get(in + HEAD_SEQ_AT, 4);
+    head->samples = bytes_get(in + HEAD_SAMPLES_AT, 8);
+    head->count = (uint32_t)bytes_get(in + HEAD_COUNT_AT, 4);
+    memcpy(head->prev, in + HEAD_PREV_AT, HEAD_HASH_BYTES);
     return OK;
 }
 
-/* The rumor's signature by the origin it names. */
+void rumor_signed_head(const uint8_t *in, size_t bytes, const uint8_t context[static CONTEXT_BYTES],
+                       struct signed_head *head)
+{
+    uint8_t signed_bytes[SIGNED_HEAD_BYTES];
+    CHECK(bytes >= RUMOR_MIN);
+    memcpy(signed_bytes, in, HEAD_BYTES);
+    memcpy(signed_bytes + HEAD_BYTES, in + bytes - SIGNATURE_BYTES, SIGNATURE_BYTES);
+    signed_head_read(head, signed_bytes, context);
+}
+
+/* The head's signature by the origin it names, and the body's hash in it. */
 static enum error signature_check(const uint8_t *in, size_t bytes,
                                   const uint8_t context[static CONTEXT_BYTES])
 {
-    uint8_t hash[64];
-    size_t signed_bytes = bytes - SIGNATURE_BYTES;
-    signed_hash(hash, context, in, signed_bytes);
-    return secret_verify(in + signed_bytes, in, hash, sizeof hash);
+    struct signed_head head;
+    uint8_t hash[HEAD_HASH_BYTES];
+    rumor_signed_head(in, bytes, context, &head);
+    body_hash(hash, in + HEAD_BYTES, bytes - HEAD_BYTES - SIGNATURE_BYTES);
+    if (memcmp(hash, in + HEAD_BODY_AT, sizeof hash) != 0)
+        return FORGED;
+    return signed_head_verify(&head);
 }
 
 /* All but the limits and the signature. */
 static enum error content_decode(const uint8_t *in, size_t bytes, uint64_t parameters,
                                  struct update *update)
 {
-    const size_t body_bytes = bytes - RUMOR_HEAD_BYTES - SIGNATURE_BYTES;
-    const uint32_t count = (uint32_t)bytes_get(in + COUNT_AT, 4);
-    if (body_decode(in + RUMOR_HEAD_BYTES, body_bytes, parameters, count, update->index,
-                    update->level) != OK)
+    const size_t body_bytes = bytes - HEAD_BYTES - SIGNATURE_BYTES;
+    const uint32_t count = (uint32_t)bytes_get(in + HEAD_COUNT_AT, 4);
+    if (body_decode(in + HEAD_BYTES, body_bytes, parameters, count, update->index, update->level) !=
+        OK)
         return MALFORMED;
-    update->tau = bytes_get_float(in + TAU_AT);
-    update->amount = (uint32_t)bytes_get(in + AMOUNT_AT, 4);
+    update->tau = bytes_get_float(in + HEAD_TAU_AT);
+    update->amount = (uint32_t)bytes_get(in + HEAD_AMOUNT_AT, 4);
     update->count = count;
     return OK;
 }
@@ -123,10 +135,10 @@ enum error rumor_decode(const uint8_t *in, size_t bytes,
 {
     if (bytes < RUMOR_MIN || bytes > RUMOR_MAX)
         return MALFORMED;
-    uint32_t count = (uint32_t)bytes_get(in + COUNT_AT, 4);
-    uint32_t amount = (uint32_t)bytes_get(in + AMOUNT_AT, 4);
-    float tau = bytes_get_float(in + TAU_AT);
-    if (!limits_hold(tau, amount, count))
+    uint32_t count = (uint32_t)bytes_get(in + HEAD_COUNT_AT, 4);
+    uint32_t amount = (uint32_t)bytes_get(in + HEAD_AMOUNT_AT, 4);
+    float tau = bytes_get_float(in + HEAD_TAU_AT);
+    if (!limits_hold(tau, amount, count) || !head_prev_fits(in))
         return MALFORMED;
     if (count > capacity)
         return TOO_BIG;

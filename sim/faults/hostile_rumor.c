@@ -6,11 +6,6 @@
 #include "faults/hostile_private.h"
 #include "wire/bytes.h"
 
-#define SEQ_AT    40
-#define COUNT_AT  44
-#define TAU_AT    56
-#define AMOUNT_AT 60
-
 static size_t own_rumor(struct hostile *hostile, uint32_t seq, uint32_t index,
                         const uint8_t context[static CONTEXT_BYTES], uint8_t out[static RUMOR_MAX])
 {
@@ -19,6 +14,7 @@ static size_t own_rumor(struct hostile *hostile, uint32_t seq, uint32_t index,
         .tau = 0.5f, .amount = 1000, .count = 1, .index = &index, .level = &level};
     struct rumor_head head = {.incarnation = 1, .seq = seq};
     memcpy(head.origin, hostile->identity.id, ID_BYTES);
+    head.prev[0] = seq > 0; /* some head or other */
     uint32_t taken;
     size_t bytes;
     rumor_encode(&head, &update, 0, RUMOR_MAX, &hostile->identity, context, out, &taken, &bytes);
@@ -28,10 +24,8 @@ static size_t own_rumor(struct hostile *hostile, uint32_t seq, uint32_t index,
 /* The attacker's signature over a changed rumor. */
 static void sign(const struct hostile *hostile, uint8_t *rumor, size_t bytes)
 {
-    uint8_t hash[64];
-    secret_blake2b(hash, sizeof hash, rumor, bytes - SIGNATURE_BYTES, hostile->context,
-                   CONTEXT_BYTES);
-    secret_sign(rumor + bytes - SIGNATURE_BYTES, hostile->identity.sign_secret, hash, sizeof hash);
+    CHECK(rumor_seal(rumor, bytes - HEAD_BYTES - SIGNATURE_BYTES, &hostile->identity,
+                     hostile->context) == bytes);
 }
 
 size_t hostile_rumor_early(struct hostile *hostile, uint8_t out[static RUMOR_MAX])
@@ -65,13 +59,13 @@ size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUM
     size_t bytes = own_rumor(hostile, 0, 5, hostile->context, out);
     switch (rng_below(rng, 4)) {
     case 0:
-        bytes_put_float(out + TAU_AT, wrong_tau(rng));
+        bytes_put_float(out + HEAD_TAU_AT, wrong_tau(rng));
         break;
     case 1:
-        bytes_put(out + AMOUNT_AT, rng_below(rng, 2) ? 0 : AMOUNT_MAX + 1, 4);
+        bytes_put(out + HEAD_AMOUNT_AT, rng_below(rng, 2) ? 0 : AMOUNT_MAX + 1, 4);
         break;
     case 2: /* the body has one entry */
-        bytes_put(out + COUNT_AT, rng_below(rng, 2) ? 1000 : UINT32_MAX, 4);
+        bytes_put(out + HEAD_COUNT_AT, rng_below(rng, 2) ? 1000 : UINT32_MAX, 4);
         break;
     default: /* a byte too many */
         memset(out + bytes - SIGNATURE_BYTES, 0, 1);
@@ -98,7 +92,7 @@ size_t hostile_rumor_forged(struct hostile *hostile, uint8_t out[static RUMOR_MA
         out[rng_below(rng, (uint32_t)observed->rumor_bytes)] ^= (uint8_t)(1u << rng_below(rng, 8));
         break;
     case 1:
-        bytes_put(out + SEQ_AT, bytes_get(out + SEQ_AT, 4) + 1 + rng_below(rng, 3), 4);
+        bytes_put(out + HEAD_SEQ_AT, bytes_get(out + HEAD_SEQ_AT, 4) + 1 + rng_below(rng, 3), 4);
         sign(hostile, out, observed->rumor_bytes);
         break;
     default:

@@ -9,7 +9,7 @@
 #define NOISE_MAX      3000
 #define PACK_ITEMS     8
 #define PACK_BULK      13 /* no multiple of a record or a version entry */
-#define VERSION_HUGE   2000
+#define VERSION_HUGE   1600
 #define FLOOD_AT_ONCE  40
 #define WANTS_AT_ONCE  8
 #define MADE_UP_ONE_IN 8 /* odds of a rumor in the victim's name before any was observed */
@@ -136,9 +136,10 @@ static void send_version_ahead(struct hostile *hostile)
     for (; entries < observed->entries_count; entries++) {
         const struct version_entry entry = version_entry_at(observed->entries, entries);
         version_entry_put(out + entries * VERSION_ENTRY_BYTES, entry.tag,
-                          entry.next + 1 + rng_below(&hostile->rng, AHEAD_MAX));
+                          entry.next + 1 + rng_below(&hostile->rng, AHEAD_MAX), entry.hash);
     }
-    version_entry_put(out + entries * VERSION_ENTRY_BYTES, rng_next(&hostile->rng), 7);
+    version_entry_put(out + entries * VERSION_ENTRY_BYTES, rng_next(&hostile->rng), 7,
+                      hostile->identity.id);
     send_version(hostile, out, entries + 1);
 }
 
@@ -150,7 +151,7 @@ static void send_huge_version(struct hostile *hostile)
         const uint64_t tag = i < observed->entries_count
                                  ? version_entry_at(observed->entries, i).tag
                                  : rng_next(&hostile->rng);
-        version_entry_put(out + i * VERSION_ENTRY_BYTES, tag, UINT32_MAX);
+        version_entry_put(out + i * VERSION_ENTRY_BYTES, tag, UINT32_MAX, hostile->identity.id);
     }
     send_version(hostile, out, VERSION_HUGE);
 }

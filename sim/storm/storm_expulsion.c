@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "node/put_out.h"
 
 static void make_key(struct operator_key *key)
 {

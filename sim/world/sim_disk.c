@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "node/put_out.h"
 
 /* A record that lies on the disk, with all that it points to behind it. */
 struct sim_record {
@@ -145,6 +146,17 @@ void sim_disk_keep_orders(struct sim_disk *disk, const struct node *node)
     disk->orders_bytes = node_orders(node, disk->orders);
 }
 
+/* A start knows those of the disk, and counts changes from 0. */
+void sim_disk_keep_proofs(struct sim_disk *disk, const struct node *node)
+{
+    if (node_proofs_changes(node) == 0)
+        return;
+    if (!disk->proofs)
+        disk->proofs = malloc(NODE_PROOFS_MAX);
+    CHECK(disk->proofs);
+    disk->proofs_bytes = node_proofs(node, disk->proofs);
+}
+
 /* Reading. */
 
 const struct saved *sim_disk_newest(const struct sim_disk *disk)
@@ -183,5 +195,8 @@ void sim_disk_clear(struct sim_disk *disk)
     free(disk->orders);
     disk->orders = NULL;
     disk->orders_bytes = disk->orders_count = 0;
+    free(disk->proofs);
+    disk->proofs = NULL;
+    disk->proofs_bytes = 0;
     disk->incarnation = 0;
 }

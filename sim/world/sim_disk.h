@@ -33,6 +33,8 @@ struct sim_disk {
     uint8_t *orders;                          /* of the operator; NULL: none */
     size_t orders_bytes;                      /* of them */
     uint32_t orders_count;                    /* how many */
+    uint8_t *proofs;                          /* against members; NULL: none */
+    size_t proofs_bytes;                      /* of them */
 
     struct saved draft;           /* what is being written */
     struct sim_record **end;      /* where its next record goes */
@@ -51,8 +53,9 @@ void sim_disk_end(struct sim_disk *disk, const struct sim_learner *sim_learner, 
                   size_t history_bytes, uint64_t durable_ns);
 void sim_disk_abandon(struct sim_disk *disk);
 
-/* The operator's orders as the node knows them now, if there are new ones. */
+/* The operator's orders as the node knows them now, if there are new ones; and proofs. */
 void sim_disk_keep_orders(struct sim_disk *disk, const struct node *node);
+void sim_disk_keep_proofs(struct sim_disk *disk, const struct node *node);
 
 /* A crash: checkpoints that are not durable yet are lost. */
 void sim_disk_settle(struct sim_disk *disk, uint64_t now_ns);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "node/put_out.h"
 #include "world/world_private.h"
 
 #define EPOCH_MS 1700000000000ull /* what their wall clocks say at virtual time 0 */
@@ -180,8 +181,10 @@ static void prepare(struct world *world, uint32_t i)
         sim_disk_restore(saved, &at->sim_learner);
     options->history = saved ? saved->history : NULL;
     options->history_bytes = saved ? saved->history_bytes : 0;
-    options->orders = at->sim_disk.orders;
-    options->orders_bytes = at->sim_disk.orders_bytes;
+    options->orders.at = at->sim_disk.orders;
+    options->orders.bytes = at->sim_disk.orders_bytes;
+    options->proofs.at = at->sim_disk.proofs;
+    options->proofs.bytes = at->sim_disk.proofs_bytes;
     options->parameters = sim_learner_parameters(&at->sim_learner);
     options->digest = sim_learner_digest(&at->sim_learner);
 }

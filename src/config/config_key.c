@@ -201,7 +201,7 @@ static const struct config_key keys[] = {
      .unit = "connections", .help = "Open connections."},
     {"limits", "members", CONFIG_U32, AT(limits.members), .initial = "256", .min = 2, .max = 4096,
      .unit = "nodes", .help = "Nodes of the swarm to remember."},
-    {"limits", "incarnations", CONFIG_U32, AT(limits.incarnations), .initial = "8192", .min = 16,
+    {"limits", "incarnations", CONFIG_U32, AT(limits.incarnations), .initial = "4096", .min = 16,
      .max = CONFIG_INCARNATIONS_MAX, .unit = "incarnations",
      .help = "Of all nodes, from start to end: what each published stays in the sum."},
     {"limits", "half_open", CONFIG_U32, AT(limits.half_open), .initial = "64", .min = 1,

@@ -7,6 +7,7 @@
 
 #include "config/setup.h"
 #include "daemon/event_log.h"
+#include "daemon/known_proofs.h"
 #include "daemon/learner_thread.h"
 #include "daemon/operator_orders.h"
 #include "daemon/relapses.h"
@@ -39,6 +40,7 @@ struct daemon {
     uint32_t refused;                 /* checkpoints that were passed over at the start */
     uint64_t saved_ns;                /* when the last checkpoint was whole; 0: never */
     struct operator_orders orders;
+    struct known_proofs proofs;
     struct event_log report;
     struct sd_notify sd_notify;
     struct status_door door;
@@ -99,15 +101,14 @@ static void pump(struct daemon *daemon)
             event_log_note(&daemon->report, &action.note);
             break;
         case ACTION_RESTART:
-            daemon->starts_again = true;
-            transport_stop(daemon->transport);
-            break;
         case ACTION_FINISHED:
+            daemon->starts_again = action.kind == ACTION_RESTART;
             transport_stop(daemon->transport);
             break;
         }
     }
     operator_orders_keep(&daemon->orders, daemon->node, &daemon->report, transport_now_ns());
+    known_proofs_keep(&daemon->proofs, daemon->node, &daemon->report, transport_now_ns());
     uint64_t wake_ns = node_wake_ns(daemon->node);
     if (daemon->status_ns < wake_ns)
         wake_ns = daemon->status_ns;
@@ -409,11 +410,13 @@ static enum error prepare(struct daemon *daemon, struct problem *problem)
         error = status_door_open(&daemon->door, config->node.state_dir, problem);
     if (error == OK)
         error = setup_make(&daemon->setup, config, problem);
-    if (error == OK) {
-        daemon->node_options = setup_node_options(&daemon->setup, config);
-        error = operator_orders_load(&daemon->orders, config->node.state_dir, &daemon->node_options,
-                                     problem);
-    }
+    struct node_options *options = &daemon->node_options;
+    if (error == OK)
+        *options = setup_node_options(&daemon->setup, config);
+    if (error == OK)
+        error = operator_orders_load(&daemon->orders, config->node.state_dir, options, problem);
+    if (error == OK)
+        error = known_proofs_load(&daemon->proofs, config->node.state_dir, options, problem);
     if (error == OK)
         error = start_listening(daemon, problem);
     if (error == OK)
@@ -450,6 +453,7 @@ static void clean_up(struct daemon *daemon)
     transport_free(daemon->transport);
     free(daemon->saving.history);
     operator_orders_free(&daemon->orders);
+    known_proofs_free(&daemon->proofs);
     event_log_close(&daemon->report);
     status_door_close(&daemon->door);
     sd_notify_close(&daemon->sd_notify);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "daemon/status_server.h"
+#include "node/put_out.h"
 
 /* Rates. */
 

@@ -39,6 +39,7 @@ struct node {
     struct connections *connections; /* conversations with peers */
     struct membership *membership;   /* the members of the swarm */
     struct orders *orders;           /* of the operator */
+    struct proofs *proofs;           /* that members equivocate */
     struct rate *rate;               /* how much is sent and published, and when */
     struct broadcast *broadcast;     /* rumors on their way */
     struct discovery *discovery;     /* member gossip, and whom to dial */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "node/broadcast/broadcast.h"
+#include "node/broadcast/fork.h"
 #include "node/connection/settings.h"
 #include "node/discovery/discovery.h"
 #include "node/expulsion.h"
@@ -12,6 +13,8 @@
 #include "node/membership/failure_detector.h"
 #include "node/membership/membership.h"
 #include "node/orders/orders.h"
+#include "node/orders/proofs.h"
+#include "node/orders/verdict.h"
 #include "node/rate/rate.h"
 #include "node/transfer/transfer.h"
 
@@ -129,16 +132,18 @@ static void open_neighbour(struct node *node, const struct peer *peer)
     CHECK(peer->state == PEER_OPEN);
 }
 
-/* Who was put out by the operator is told by which orders, so that it need not believe us. */
+/* Who was put out is told by which orders or by which proof, so that it need not believe us. */
 static bool turn_out(struct node *node, const struct peer *peer)
 {
-    const struct order *order = orders_expelling(node, peer->id);
-    if (!order)
+    const char *reason = verdict_reason(node, peer->id);
+    if (!reason)
         return false;
     if (!peer->dialled)
         say_hello(node, peer);
-    orders_say(node, peer, 0);
-    connection_hang_up(node, peer, BYE_EXPELLED, order->reason);
+    if (orders_expelling(node, peer->id))
+        orders_say(node, peer, 0);
+    proofs_say_one(node, peer, peer->id);
+    connection_hang_up(node, peer, BYE_EXPELLED, reason);
     return true;
 }
 
@@ -151,7 +156,8 @@ static void welcome(struct node *node, const struct peer *peer)
     connection_ping(node, peer);
     pacer_say_ack(node, peer);
     member_gossip_renew(node);
-    orders_show(node, peer); /* before our version: what is in it follows from them */
+    orders_show(node, peer); /* before our version: what is in it follows from these */
+    proofs_say(node, peer);
     settings_show(node, peer);
     anti_entropy_show(node, peer, true);
     if (!base_is_whole(node))
@@ -371,6 +377,12 @@ static void dispatch(struct node *node, const struct peer *peer, const struct me
     case SETTINGS:
         settings_on_message(node, peer, &message->text);
         break;
+    case PROOF:
+        expulsion_on_proofs(node, peer, message);
+        break;
+    case HEADS:
+        fork_on_heads(node, peer, message->tag, message->bulk.at, message->bulk.count);
+        break;
     case MESSAGE_KINDS:
         break;
     }
@@ -387,4 +399,5 @@ void dispatch_message(struct node *node, const struct peer *peer, const uint8_t 
         connection_hang_up(node, peer, BYE_BROKEN, "did not introduce itself first");
     else
         dispatch(node, peer, &message);
+    expulsion_on_fork(node);
 }

@@ -3,11 +3,15 @@
 #include <string.h>
 
 #include "node/broadcast/broadcast.h"
+#include "node/broadcast/fork.h"
 #include "node/broadcast/retract.h"
 #include "node/leave.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
 #include "node/orders/orders.h"
+#include "node/orders/proofs.h"
+#include "node/orders/verdict.h"
+#include "node/put_out.h"
 #include "node/transfer/transfer.h"
 
 #define NEEDED_NS (60 * SECOND_NS) /* nobody gives a base for so long: a person is to help */
@@ -27,9 +31,9 @@ struct expulsion *expulsion_new(struct arena *arena)
     return arena_take(arena, 1, sizeof(struct expulsion));
 }
 
-static bool is_own(const struct node *node, const struct order *order)
+static bool is_own(const struct node *node, const uint8_t id[static ID_BYTES])
 {
-    return memcmp(order->subject, node->options.identity->id, ID_BYTES) == 0;
+    return memcmp(id, node->options.identity->id, ID_BYTES) == 0;
 }
 
 static void leave(struct node *node, const struct order *order)
@@ -37,6 +41,15 @@ static void leave(struct node *node, const struct order *order)
     (void)notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_ERROR,
                     "the operator has put this node out of the swarm (order %u): %s",
                     (unsigned)order->number, order->reason);
+    leave_on_expelled(node);
+}
+
+static void leave_on_proof(struct node *node)
+{
+    (void)notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_ERROR,
+                    "two nodes run with the same identity key: two different rumors under one "
+                    "number are signed with it, so this node is put out of the swarm for good; "
+                    "give each machine a key of its own (hearsay keygen)");
     leave_on_expelled(node);
 }
 
@@ -55,19 +68,28 @@ static void retract(struct node *node)
     anti_entropy_show_all(node); /* our version is another */
 }
 
-static void close_conversations(struct node *node, const struct order *order)
+static void close_conversations(struct node *node, const uint8_t id[static ID_BYTES])
 {
     for (uint32_t i = 0; i < node->options.limits.peers_max; i++) {
         const struct peer *peer = connection_at(node, i);
         if ((peer->state == PEER_MEETING || peer->state == PEER_OPEN) &&
-            memcmp(peer->id, order->subject, ID_BYTES) == 0)
-            connection_hang_up(node, peer, BYE_EXPELLED, order->reason);
+            memcmp(peer->id, id, ID_BYTES) == 0)
+            connection_hang_up(node, peer, BYE_EXPELLED, verdict_reason(node, id));
     }
+}
+
+/* To all rooms: this member is out, or less of it stays than before. */
+static void put_out(struct node *node, const uint8_t id[static ID_BYTES])
+{
+    close_conversations(node, id);
+    membership_expel(node, id);
+    retract_on_expelled(node, id);
+    retract(node);
 }
 
 static void obey(struct node *node, const struct order *order)
 {
-    if (is_own(node, order)) {
+    if (is_own(node, order->subject)) {
         leave(node, order);
         return;
     }
@@ -75,10 +97,7 @@ static void obey(struct node *node, const struct order *order)
         notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
                   "is put out of the swarm (order %u): %s", (unsigned)order->number, order->reason);
     identity_text(note->who, order->subject);
-    close_conversations(node, order);
-    membership_expel(node, order->subject);
-    retract_on_expelled(node, order->subject);
-    retract(node);
+    put_out(node, order->subject);
 }
 
 /* All neighbours are told before they are obeyed: so the subject learns it, too. */
@@ -97,9 +116,66 @@ static void obey_all(struct node *node, const struct peer *from, uint32_t before
 void expulsion_begin(struct node *node)
 {
     for (uint32_t number = 1; number <= orders_count(node); number++)
-        if (is_own(node, orders_at(node, number)))
+        if (is_own(node, orders_at(node, number)->subject))
             leave(node, orders_at(node, number));
+    if (proofs_against(node, node->options.identity->id))
+        leave_on_proof(node);
     retract(node);
+}
+
+static void note_proof(struct node *node, const struct proof *proof)
+{
+    struct note *note =
+        notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
+                  "has signed two different rumors under one number and is put out of the swarm, "
+                  "its rumors from number %u on are taken out: two nodes run with the same "
+                  "identity key, or it lies",
+                  (unsigned)proof->keep);
+    identity_text(note->who, proof->author);
+}
+
+/* As with an order, all neighbours are told first. */
+static void obey_proof(struct node *node, const struct peer *from, const uint8_t *bytes)
+{
+    const struct peer *peer;
+    const struct proof *proof = proofs_against(node, bytes); /* which begins with the author */
+    CHECK(proof);
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
+        if (peer != from)
+            proofs_say_one(node, peer, proof->author);
+    if (is_own(node, proof->author)) {
+        leave_on_proof(node);
+        return;
+    }
+    note_proof(node, proof);
+    put_out(node, proof->author);
+}
+
+void expulsion_on_fork(struct node *node)
+{
+    uint8_t proof[PROOF_BYTES];
+    bool is_new;
+    if (!fork_take_proof(node, proof))
+        return;
+    CHECK(proofs_take(node, proof, &is_new) == OK);
+    if (is_new)
+        obey_proof(node, NULL, proof);
+}
+
+void expulsion_on_proofs(struct node *node, const struct peer *from, const struct message *message)
+{
+    enum error error = message->bulk.count % PROOF_BYTES == 0 ? OK : MALFORMED;
+    for (size_t at = 0; at < message->bulk.count && error == OK && from->state == PEER_OPEN;
+         at += PROOF_BYTES) {
+        bool is_new = false;
+        error = proofs_take(node, message->bulk.at + at, &is_new);
+        if (is_new)
+            obey_proof(node, from, message->bulk.at + at);
+    }
+    if (error != OK)
+        connection_hang_up(node, from, BYE_BROKEN, "sent a proof that is not valid");
+    else if (from->state == PEER_OPEN && message->bulk.count == 0)
+        proofs_on_shown(node, from, message->hash);
 }
 
 static void note_two(struct node *node, const struct peer *from)

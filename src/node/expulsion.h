@@ -1,6 +1,8 @@
-/* Expulsion: what an order of the operator (orders/orders.h) does to all rooms.
+/* Expulsion: what an order of the operator (orders/orders.h), or a proof that a member equivocates
+ * (orders/proofs.h), does to all rooms.
  *
  *   ORDERS, or the owner ──► orders: is it the next? ──► to all other neighbours, at once
+ *   PROOF, or a fork here ──► proofs: does it leave less? ──► likewise
  *     conversations with the subject end, and none opens again
  *     members       it is dead; its records are passed over, nobody calls it
  *     broadcast     nothing of it is taken beyond what the order keeps, and what was is retracted,
@@ -8,7 +10,7 @@
  *     transfer      or else another base is taken over
  *     leave         the subject itself is told the order, and ends
  *
- * Held by tests/world/test_expulsion.c and test_orders.c.
+ * Held by tests/world/test_expulsion.c, test_orders.c and test_equivocation.c.
  */
 #ifndef HEARSAY_NODE_EXPULSION_H
 #define HEARSAY_NODE_EXPULSION_H
@@ -23,6 +25,9 @@ void expulsion_begin(struct node *node);
 
 void expulsion_on_message(struct node *node, const struct peer *from,
                           const struct message *message);
+void expulsion_on_proofs(struct node *node, const struct peer *from, const struct message *message);
+/* A fork may have been found here (broadcast/fork.c): then it is known to all from now on. */
+void expulsion_on_fork(struct node *node);
 /* No publication is under way any more: retract what waited for that. */
 void expulsion_on_published(struct node *node);
 /* A few times a second: does nobody give the base that is needed? */

@@ -6,6 +6,7 @@
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
 #include "node/orders/orders.h"
+#include "node/put_out.h"
 #include "node/rate/rate.h"
 #include "node/transfer/transfer.h"
 

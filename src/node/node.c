@@ -17,6 +17,7 @@
 #include "node/membership/membership.h"
 #include "node/membership/shares.h"
 #include "node/orders/orders.h"
+#include "node/orders/proofs.h"
 #include "node/rate/rate.h"
 #include "node/timers.h"
 #include "node/transfer/transfer.h"
@@ -31,8 +32,8 @@ size_t node_arena_bytes(const struct node_options *options)
            membership_arena_bytes(options) + rate_arena_bytes(options) +
            broadcast_arena_bytes(options) + discovery_arena_bytes(options) +
            transfer_arena_bytes(options) + join_arena_bytes() + leave_arena_bytes() +
-           orders_arena_bytes(options) + expulsion_arena_bytes() + timers_arena_bytes() +
-           NOTES_WAITING * sizeof(struct note) + FRAME_MAX + 4 * 64;
+           orders_arena_bytes(options) + proofs_arena_bytes() + expulsion_arena_bytes() +
+           timers_arena_bytes() + NOTES_WAITING * sizeof(struct note) + FRAME_MAX + 4 * 64;
 }
 
 static void init_shared(struct node *node, struct arena *arena, const struct node_options *options,
@@ -58,6 +59,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->lifecycle = lifecycle_new(arena, options);
     node->connections = connections_new(arena, node);
     node->orders = orders_new(arena, node);
+    node->proofs = proofs_new(arena, node);
     node->membership = membership_new(arena, node);
     node->rate = rate_new(arena, node);
     node->broadcast = broadcast_new(arena, node);

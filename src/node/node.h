@@ -26,7 +26,6 @@
 #include "crypto/identity.h"
 #include "node/notes.h"
 #include "socket/address.h"
-#include "wire/order.h"
 #include "wire/rumor.h"
 
 #define NODE_SEEDS_MAX       64
@@ -54,6 +53,12 @@ struct node_limits {
     uint32_t apply_window;          /* entries given to the learner and not yet applied */
 };
 
+/* What the owner kept from an earlier start; read at birth. */
+struct kept {
+    const uint8_t *at; /* as the node gave it, and has checked it */
+    size_t bytes;      /* how many */
+};
+
 struct node_options {
     const struct identity *identity; /* its keys and id; the owner's */
     uint8_t swarm_key[KEY_BYTES];    /* lets a node enter */
@@ -69,9 +74,8 @@ struct node_options {
     size_t history_bytes;   /* 0: the base is the initial one, b0 */
     bool has_operator;      /* somebody may put members out of the swarm: */
     uint8_t operator_id[ID_BYTES]; /* whoever has the secret half of this key */
-    const uint8_t *orders;         /* of the operator's, those known already, as node_orders gave
-                                      them and node_orders_check took them; read at birth */
-    size_t orders_bytes;           /* how many bytes those are */
+    struct kept orders;            /* of the operator's, those known already (put_out.h) */
+    struct kept proofs;            /* against members, likewise */
     uint8_t entropy[SEED_BYTES];   /* for keys */
     uint64_t seed;                 /* for choices; 0: drawn from entropy */
 
@@ -179,17 +183,6 @@ size_t node_history_max(const struct node_options *options);
 size_t node_history(const struct node *node, uint8_t *out);
 /* So many incarnations fit into a history, while other things wait to be sent, too. */
 uint32_t node_incarnations_max(size_t send_queue_bytes);
-
-/* Orders of the operator, back to back (wire/order.h). MISMATCH: they are of another operator,
- * swarm or model. MALFORMED: they are none, or not numbered 1, 2, 3 … */
-#define NODE_ORDERS_MAX ((size_t)ORDERS_MAX * ORDER_BYTES_MAX)
-enum error node_orders_check(const struct node_options *options, struct problem *problem) MUST_USE;
-/* The owner has been given one by the operator. Anything but OK: it is not obeyed. */
-enum error node_on_order(struct node *node, uint64_t now_ns, const uint8_t *bytes, size_t count,
-                         struct problem *problem) MUST_USE;
-uint32_t node_orders_count(const struct node *node); /* those known: the number of the latest */
-/* All that are known, into out[NODE_ORDERS_MAX], for the next start; returns their bytes. */
-size_t node_orders(const struct node *node, uint8_t *out);
 
 void node_on_time(struct node *node, uint64_t now_ns);
 uint64_t node_wake_ns(const struct node *node);

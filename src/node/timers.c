@@ -9,6 +9,7 @@
 #include "node/membership/failure_detector.h"
 #include "node/membership/membership.h"
 #include "node/orders/orders.h"
+#include "node/orders/proofs.h"
 #include "node/rate/rate.h"
 #include "node/transfer/transfer.h"
 
@@ -63,6 +64,7 @@ static void gossip(struct node *node)
     join_ask_to_confirm(node);
     anti_entropy_round(node);
     orders_show_one(node);
+    proofs_show_one(node);
     member_gossip_end_round(node);
 }
 

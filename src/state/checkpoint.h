@@ -16,7 +16,7 @@
  * generation. A header:
  *   OFFSET  SIZE  MEANING
  *   0       8     "hearsayC"
- *   8       4     format: 3
+ *   8       4     format: 4
  *   12      4     s: moments of the optimizer, <= LEARNER_MOMENTS_MAX
  *   16      8     generation, as in the file's name
  *   24      8     P: parameters
@@ -32,7 +32,7 @@
  *   a part: base int32[n], base at the last publication int32[n], weights float32[n], moments
  *           float32[s][n]; it follows the entries of the part before
  *   an update: index uint32[n], strictly increasing and of entries in parts before; level int8[n]
- *   the end: the history (version.h), and (but for the first and the last, see learner_state.h)
+ *   the end: the history (history.h), and (but for the first and the last, see learner_state.h)
  *     0     8     incarnation that wrote it
  *     8     8     samples
  *     16    8     swarm samples
@@ -56,7 +56,7 @@
 #include "training/snapshot.h"
 
 #define CHECKPOINT_MODEL_MAX 2048
-#define CHECKPOINT_OWN_MAX   (2u << 20)
+#define CHECKPOINT_OWN_MAX   (8u << 20)
 
 #define CHECKPOINT_NAME_MAX 32
 

@@ -5,7 +5,7 @@
 
 #include "state/checkpoint.h"
 
-#define CHECKPOINT_FORMAT         3
+#define CHECKPOINT_FORMAT         4
 #define CHECKPOINT_MAGIC          "hearsayC"
 #define CHECKPOINT_NAME           "checkpoint-"
 #define CHECKPOINT_PART_BYTES_MAX ((size_t)64 << 20) /* of a part: a load takes so much */

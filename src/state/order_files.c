@@ -34,8 +34,7 @@ static enum error load(const struct disk *disk, const char *folder, const char *
                            folder, name, strerror((int)-got));
     if ((size_t)got > most)
         return problem_set(problem, TOO_BIG,
-                           "%.300s/%s: is larger than what an operator can have ordered; remove it",
-                           folder, name);
+                           "%.300s/%s: is larger than any node writes it; remove it", folder, name);
     *bytes = (size_t)got;
     return OK;
 }
@@ -68,6 +67,21 @@ enum error order_files_save(const struct disk *disk, const char *folder, const u
 {
     CHECK(bytes <= NODE_ORDERS_MAX);
     return save(disk, folder, ORDERS_FILE, orders, bytes, problem);
+}
+
+enum error order_files_load_proofs(const struct disk *disk, const char *folder, uint8_t *out,
+                                   size_t *bytes, struct problem *problem)
+{
+    *bytes = 0;
+    const enum error error = load(disk, folder, PROOFS_FILE, NODE_PROOFS_MAX, out, bytes, problem);
+    return error == MISSING ? OK : error;
+}
+
+enum error order_files_save_proofs(const struct disk *disk, const char *folder,
+                                   const uint8_t *proofs, size_t bytes, struct problem *problem)
+{
+    CHECK(bytes <= NODE_PROOFS_MAX);
+    return save(disk, folder, PROOFS_FILE, proofs, bytes, problem);
 }
 
 enum error order_files_hand_over(const struct disk *disk, const char *folder, const uint8_t *order,

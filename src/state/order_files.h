@@ -1,19 +1,22 @@
-/* The operator's orders (wire/order.h) in the state folder.
+/* The operator's orders (wire/order.h), and proofs that members equivocate (wire/proof.h), in the
+ * state folder.
  *
  *   FOLDER/orders   those that the node knows, back to back: it obeys them from its next start on
  *   FOLDER/order    one that `hearsay expel` hands to the node that runs there, which removes it
+ *   FOLDER/proofs   those that the node knows, back to back: likewise
  *
- * Both appear whole or not at all (atomic_file.h). Nothing but the signatures says that they are
+ * They appear whole or not at all (atomic_file.h). Nothing but the signatures says that they are
  * right, and these are the node's to check. Held by tests/unit/state/test_order_files.c.
  */
 #ifndef HEARSAY_STATE_ORDER_FILES_H
 #define HEARSAY_STATE_ORDER_FILES_H
 
-#include "node/node.h"
+#include "node/put_out.h"
 #include "state/disk.h"
 
 #define ORDERS_FILE "orders"
 #define ORDER_FILE  "order"
+#define PROOFS_FILE "proofs"
 
 /* All that there are into out[NODE_ORDERS_MAX]; 0 bytes where there is no file. FAILED: it cannot
  * be read. TOO_BIG: no node wrote it. */
@@ -21,6 +24,13 @@ enum error order_files_load(const struct disk *disk, const char *folder, uint8_t
                             size_t *bytes, struct problem *problem) MUST_USE;
 enum error order_files_save(const struct disk *disk, const char *folder, const uint8_t *orders,
                             size_t bytes, struct problem *problem) MUST_USE;
+
+/* The same of proofs; out[NODE_PROOFS_MAX]. */
+enum error order_files_load_proofs(const struct disk *disk, const char *folder, uint8_t *out,
+                                   size_t *bytes, struct problem *problem) MUST_USE;
+enum error order_files_save_proofs(const struct disk *disk, const char *folder,
+                                   const uint8_t *proofs, size_t bytes,
+                                   struct problem *problem) MUST_USE;
 
 enum error order_files_hand_over(const struct disk *disk, const char *folder, const uint8_t *order,
                                  size_t bytes, struct problem *problem) MUST_USE;

@@ -63,6 +63,7 @@ static double encoded_bytes(const struct update *update, size_t most,
     double sum = 0;
     memcpy(head.origin, identity->id, ID_BYTES);
     for (uint32_t from = 0; from < update->count; head.seq++) {
+        head.prev[0] = head.seq > 0;
         uint32_t taken;
         size_t bytes;
         rumor_encode(&head, update, from, most, identity, context, out, &taken, &bytes);

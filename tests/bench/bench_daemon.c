@@ -33,6 +33,7 @@
 #define INCARNATION 1
 
 struct teller {
+    struct signed_head last; /* of the last rumor made */
     struct identity identity;
     struct entropy entropy;
     struct credentials credentials;
@@ -73,10 +74,12 @@ static void add_rumors(struct teller *teller, const struct update *update)
         struct rumor_head head = {.incarnation = INCARNATION, .seq = teller->count};
         const size_t begin = teller->count ? teller->ends[teller->count - 1] : 0;
         memcpy(head.origin, teller->identity.id, ID_BYTES);
+        memcpy(head.prev, teller->last.hash, HEAD_HASH_BYTES);
         uint32_t taken;
         size_t bytes;
         rumor_encode(&head, update, from, RUMOR_MAX, &teller->identity, teller->context,
                      teller->rumors + begin, &taken, &bytes);
+        rumor_signed_head(teller->rumors + begin, bytes, teller->context, &teller->last);
         teller->ends[teller->count++] = begin + bytes;
         from += taken;
     }

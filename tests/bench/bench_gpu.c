@@ -224,7 +224,7 @@ static size_t encode(const struct update *update)
     size_t bytes = 0;
     for (uint32_t from = 0; from < update->count; from += plan.count) {
         body_plan_make(&plan, update->index + from, update->level + from, update->count - from,
-                       RUMOR_MAX - RUMOR_HEAD_BYTES - SIGNATURE_BYTES);
+                       RUMOR_MAX - HEAD_BYTES - SIGNATURE_BYTES);
         bytes += body_encode(&plan, update->index + from, update->level + from, out);
     }
     return bytes;

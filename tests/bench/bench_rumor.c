@@ -48,6 +48,7 @@ static int encode_all(const struct identity *identity, const uint8_t *context)
         wire_from[rumors++] = from;
         from += taken;
         head.seq++;
+        head.prev[0] = 1;
     }
     wire_from[rumors] = ENTRIES;
     return rumors;
@@ -67,7 +68,7 @@ static void encode_bodies(void)
     struct body_plan plan;
     for (uint32_t from = 0; from < ENTRIES; from += plan.count) {
         body_plan_make(&plan, index_of + from, level_of + from, ENTRIES - from,
-                       RUMOR_MAX - RUMOR_HEAD_BYTES - SIGNATURE_BYTES);
+                       RUMOR_MAX - HEAD_BYTES - SIGNATURE_BYTES);
         (void)body_encode(&plan, index_of + from, level_of + from, out);
     }
 }
@@ -75,9 +76,9 @@ static void encode_bodies(void)
 static void decode_bodies(int rumors, uint64_t parameters)
 {
     for (int i = 0; i < rumors; i++)
-        CHECK(body_decode(wire[i] + RUMOR_HEAD_BYTES,
-                          wire_bytes[i] - RUMOR_HEAD_BYTES - SIGNATURE_BYTES, parameters,
-                          wire_from[i + 1] - wire_from[i], heard_index, heard_level) == OK);
+        CHECK(body_decode(wire[i] + HEAD_BYTES, wire_bytes[i] - HEAD_BYTES - SIGNATURE_BYTES,
+                          parameters, wire_from[i + 1] - wire_from[i], heard_index,
+                          heard_level) == OK);
 }
 
 static void bench_density(double density, const struct identity *identity, const uint8_t *context)

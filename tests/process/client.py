@@ -31,11 +31,11 @@ BLOCK_ENTRIES, FETCH_BLOCKS = 8192, 8
 LEAVING = 1  # the reason of a BYE
 Kind = enum.IntEnum("Kind", (  # of messages, from 1 (§8)
     "HELLO MEMBER_UPDATE MEMBER_QUERY MEMBER_LIST PING PONG ACK RUMOR PRUNE VERSION WANT GONE "
-    "TAKE HISTORY FETCH BLOCK BYE ORDERS"))
+    "TAKE HISTORY FETCH BLOCK BYE ORDERS SETTINGS PROOF HEADS"))
 INTRODUCTION = struct.Struct("<H6x16s16sQ")
 MEMBER = struct.Struct("<32sQQ20xI80x")  # of a guest: no digest, no port, and trains 0
-RUMOR_HEAD = struct.Struct("<32sQIIQfI")
-VERSION_ENTRY, HISTORY_ENTRY = struct.Struct("<QI"), struct.Struct("<32sQIQ")
+RUMOR_HEAD = struct.Struct("<32sQIIQfI32s32s")
+VERSION_ENTRY, HISTORY_ENTRY = struct.Struct("<QI16s"), struct.Struct("<128s64s")
 
 
 class TurnedAway(Exception):
@@ -71,7 +71,7 @@ class Credentials:
         self._gate_key = blake2b(256, b"hearsay gate", swarm_key)
         self.psk = blake2b(256, b"hearsay psk", swarm_key)
         hashes = [blake2b(128, text.encode()) for text in (swarm, model)]
-        self.introduction = INTRODUCTION.pack(7, *hashes, parameters)
+        self.introduction = INTRODUCTION.pack(8, *hashes, parameters)
         self.context = blake2b(128, self.introduction)
         self.parameters = parameters
 
@@ -193,12 +193,15 @@ def decode_body(body, count, parameters):
 
 class Rumor:
     def __init__(self, data, credentials):
-        require(129 <= len(data) <= 65000, "a rumor of impossible size")
-        head, body, signature = data[:64], data[64:-64], data[-64:]
-        origin, incarnation, seq, count, _, tau, amount = RUMOR_HEAD.unpack(head)
+        require(193 <= len(data) <= 65000, "a rumor of impossible size")
+        head, body, signature = data[:128], data[128:-64], data[-64:]
+        origin, incarnation, seq, count, _, tau, amount, prev, of_body = RUMOR_HEAD.unpack(head)
         require(1 <= count <= 260000 and count <= 4 * len(body), "a rumor of impossible count")
         require(0 < tau <= 1 and 1 <= amount <= 1 << 24, "a rumor beyond its limits")
-        VerifyKey(origin).verify(blake2b(512, head + body, credentials.context), signature)
+        require(of_body == blake2b(256, body), "a head of another body")
+        require(any(prev) == (seq > 0), "a rumor before the first")
+        self.hash = blake2b(256, head, credentials.context)
+        VerifyKey(origin).verify(self.hash, signature)
         self.tag, self.seq = tag_of(origin, incarnation), seq
         self.units = {i: amount * n for i, n in decode_body(body, count, credentials.parameters)}
         self.digest = digest_of(self.units.items())
@@ -228,10 +231,16 @@ def tag_of(member, incarnation):
 
 
 class Version(Counter):
-    """{tag: next}: of each origin, the number of the first rumor that is not in it."""
+    """{tag: next}: of each origin, the number of the first rumor that is not in it. heads: the
+    first 16 bytes of the hash of the rumor before that."""
+
+    def __init__(self, ends=(), heads=()):
+        super().__init__(ends)
+        self.heads = dict(heads)
 
     def hash(self):
-        return sum(mix(tag ^ mix(end)) for tag, end in self.items()) % 2**64
+        return sum(mix(tag ^ mix(end ^ int.from_bytes(self.heads[tag][:8], "little")))
+                   for tag, end in self.items() if end) % 2**64
 
     def beyond(self, older):
         """The (tag, seq) of the rumors that the older version lacks."""
@@ -239,7 +248,8 @@ class Version(Counter):
 
 
 def unpack_version(entries):
-    return Version(dict(VERSION_ENTRY.iter_unpack(entries)))
+    listed = [*VERSION_ENTRY.iter_unpack(entries)]
+    return Version({tag: end for tag, end, _ in listed}, {tag: head for tag, _, head in listed})
 
 
 # Conversations: §5 to §9, §11
@@ -374,9 +384,14 @@ class Guest:
             case [Kind.RUMOR, data]:
                 self.keep(Rumor(data, self.credentials))
             case [Kind.HISTORY, digest, 0, 1, entries]:
-                for member, incarnation, end, _ in HISTORY_ENTRY.iter_unpack(entries):
-                    self.history[tag_of(member, incarnation)] = end
-                self.known, self.history_digest = Version(self.history), digest
+                for head, signature in HISTORY_ENTRY.iter_unpack(entries):
+                    member, incarnation, seq, *_ = RUMOR_HEAD.unpack(head)
+                    hashed = blake2b(256, head, self.credentials.context)
+                    VerifyKey(member).verify(hashed, signature)
+                    self.history[tag_of(member, incarnation)] = seq + 1
+                    self.history.heads[tag_of(member, incarnation)] = hashed[:16]
+                self.known = Version(self.history, self.history.heads)
+                self.history_digest = digest
                 self.keep()
             case [Kind.BLOCK, block, hash_, entries, units] if units:
                 self.keep_block(block, unpack_version(entries), hash_, units)
@@ -398,8 +413,9 @@ class Guest:
         """And raise the version known, by rumors from before HISTORY, too."""
         self.rumors |= {(rumor.tag, rumor.seq): rumor for rumor in rumors}
         for tag, _ in self.rumors if self.history else ():
-            while (tag, self.known[tag]) in self.rumors:
+            while rumor := self.rumors.get((tag, self.known[tag])):
                 self.known[tag] += 1
+                self.known.heads[tag] = rumor.hash[:16]
 
     def keep_block(self, block, version, hash_, data):
         require(block < self.block_count and version.hash() == hash_, "an impossible block")
@@ -442,15 +458,19 @@ class Guest:
                      Kind.FETCH, asked[0], len(asked))
             self.until(lambda: all(v <= self.known for v, _ in self.blocks.values()))
 
-    def make_rumor(self):
+    def make_rumor(self, amount=4096):
         """With the body of §19, which moves entries 0, 3, 7, 20 and 41."""
-        mine = self.credentials
-        data = RUMOR_HEAD.pack(mine.id, self.incarnation, 0, 5, 0, 0.001, 4096)
-        data += bytes.fromhex("02f4f1a141258804")
-        return data + mine.sign(blake2b(512, data, mine.context))
+        mine, body = self.credentials, bytes.fromhex("02f4f1a141258804")
+        head = RUMOR_HEAD.pack(mine.id, self.incarnation, 0, 5, 0, 0.001, amount, bytes(32),
+                               blake2b(256, body))
+        return head + body + mine.sign(blake2b(256, head, mine.context))
 
-    def visit(self, forges, stays):
+    def visit(self, forges, equivocates, stays):
         self.until(lambda: all(n.has_base for n in self.neighbours))
+        if equivocates:
+            for amount, neighbour in enumerate(self.neighbours, 4096):
+                neighbour.say(Kind.RUMOR, self.make_rumor(amount))
+            self.until(lambda: False)  # but turned away
         data = self.make_rumor()
         if forges:
             self.neighbours[0].say(Kind.RUMOR, data[:-1] + bytes([data[-1] ^ 1]))
@@ -483,12 +503,14 @@ def main():
     parser.add_argument("--swarm", default="hearsay")
     parser.add_argument("--stay", action="store_true", help="until all neighbours have left")
     parser.add_argument("--forge", action="store_true", help="only publish a forged rumor")
+    parser.add_argument("--equivocate", action="store_true",
+                        help="only publish two rumors under one number, to one neighbour each")
     given = parser.parse_args()
     try:
         seed = read_key(given.identity, "hearsay-identity-1")
         key = read_key(given.swarm_key, "hearsay-swarm-key-1")
         mine = Credentials(seed, key, given.swarm, given.model, int(given.parameters))
-        Guest(mine, given.neighbours).visit(given.forge, given.stay)
+        Guest(mine, given.neighbours).visit(given.forge, given.equivocate, given.stay)
     except TurnedAway as reason:
         print(f"turned away: {reason}")
         sys.exit(3)

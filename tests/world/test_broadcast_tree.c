@@ -195,7 +195,7 @@ static void a_learner_that_hears_too_slowly_is_not_asked_to_tell(void **state)
     density_max = 4;
     start_swarm(1, &options);
     density_max = PARAMETERS;
-    options.log_bytes = 1 << 12;
+    options.log_bytes = 6 << 10;
     world_introduce(&world, add(&options), 0);
     world_start(&world, 1);
     run(4 * SECOND_NS);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "node/put_out.h"
 #include "support/sim/expulsion_story.h"
 
 static void what_an_expelled_node_published_leaves_all_bases(void **state)

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "node/broadcast/broadcast.h"
+#include "support/net/stream.h"
 #include "support/sim/expulsion_story.h"
 #include "support/sim/takeover_story.h"
 
@@ -69,7 +70,7 @@ static void start_talk_of_another_side(double times)
     puppet_hello(&puppet);
     uint8_t slice[VERSION_ENTRY_BYTES], learned[LEARNED_BYTES];
     const double samples = times * (double)node_swarm_samples(world.nodes[2].node);
-    version_entry_put(slice, origin_tag(puppet.identity.id, 1), 5);
+    puppet_entry(&puppet, 5, slice);
     learned_put(learned, &(struct learned){.samples = (uint64_t)samples, .rate = 1});
     puppet_say(&puppet, &(struct message){.kind = VERSION,
                                           .hash = entries_hash(slice, 1),
@@ -184,10 +185,10 @@ static void a_history_of_too_many_origins_is_refused(void **state)
 {
     (void)state;
     start_talk_of_much_more();
-    say_history(0, 1, history_of(513, 1));
+    say_whole_history(history_of(513, 1));
     assert_int_equal(world.nodes[0].notes[NOTE_FULL], 1);
     must_refuse();
-    say_history(0, 1, history_of(512, 1)); /* the node itself is one more */
+    say_whole_history(history_of(512, 1)); /* the node itself is one more */
     assert_int_equal(world.nodes[0].notes[NOTE_FULL], 2);
     must_refuse();
 }
@@ -201,7 +202,7 @@ static void start_talk_across_a_partition(void)
     run(5 * SECOND_NS);
     world_rest(&world);
     uint8_t slice[VERSION_ENTRY_BYTES], learned[LEARNED_BYTES];
-    version_entry_put(slice, origin_tag(puppet.identity.id, 1), 5);
+    puppet_entry(&puppet, 5, slice);
     learned_put(learned, &(struct learned){.samples = LEARNED, .rate = 1});
     puppet_say(&puppet, &(struct message){.kind = VERSION,
                                           .hash = entries_hash(slice, 1),
@@ -221,13 +222,11 @@ static void must_refuse_about_itself(uint64_t incarnations_later, uint32_t rumor
     node_own(world.nodes[0].node, &own);
     assert_true(own.next > 0);
     uint8_t bytes[2 * HISTORY_ENTRY_BYTES];
-    struct history_entry entry = {.incarnation = 1, .next = 5, .samples = LEARNED};
-    memcpy(entry.id, puppet.identity.id, ID_BYTES);
-    history_entry_put(bytes, &entry);
-    entry.incarnation = own.incarnation + incarnations_later;
-    entry.next = own.next + rumors_more;
-    memcpy(entry.id, own.id, ID_BYTES);
-    history_entry_put(bytes + HISTORY_ENTRY_BYTES, &entry);
+    struct signed_head head = puppet_head(&puppet, 1, 4);
+    memcpy(bytes, head.bytes, HISTORY_ENTRY_BYTES);
+    head = stream_head(&world.nodes[0].identity, own.incarnation + incarnations_later,
+                       own.next + rumors_more - 1, LEARNED, puppet.context);
+    memcpy(bytes + HISTORY_ENTRY_BYTES, head.bytes, HISTORY_ENTRY_BYTES);
     puppet_say(
         &puppet,
         &(struct message){.kind = HISTORY, .digest = 7, .parts = 1, .bulk = {bytes, sizeof bytes}});
@@ -257,7 +256,7 @@ static void what_a_refused_history_said_takes_no_room(void **state)
     (void)state;
     start_talk_of_much_more();
     const uint32_t origins = node_origins(world.nodes[0].node);
-    say_history(0, 1, history_of(512, 1));
+    say_whole_history(history_of(512, 1));
     assert_int_equal(node_origins(world.nodes[0].node), origins);
 }
 

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "node/broadcast/broadcast.h"
+#include "support/net/stream.h"
 #include "support/sim/serve_story.h"
 
 /* More lives have told than stand beside a block: who takes it has the same of the others. */
@@ -47,7 +48,9 @@ static void know_incarnations(uint32_t i, uint32_t count)
         const uint8_t id[ID_BYTES] = {1};
         struct origin *origin = versions_add(versions, id, incarnation);
         assert_non_null(origin);
-        versions_set(versions, origin, 1, 1);
+        const struct signed_head head =
+            stream_unsigned(id, incarnation, 0, 1, world.nodes[i].node->context);
+        versions_set(versions, origin, &head);
     }
 }
 
@@ -57,7 +60,7 @@ static void beside_a_block_stand_the_latest_of_many_lives_and_the_hash_of_all(vo
     (void)state;
     struct node_options options = patient_options();
     options.limits.incarnations_max = 10000;
-    options.limits.send_queue_bytes = 1u << 20;
+    options.limits.send_queue_bytes = 1u << 22;
     start_talk(&options);
     know_incarnations(0, 9000);
     run(2 * SECOND_NS); /* it tells something itself */
@@ -65,7 +68,7 @@ static void beside_a_block_stand_the_latest_of_many_lives_and_the_hash_of_all(vo
     run(SECOND_NS);
     puppet_say(&puppet, &(struct message){.kind = TAKE});
     run(SECOND_NS);
-    assert_int_equal(puppet.last[HISTORY].parts, 8);
+    assert_int_equal(puppet.last[HISTORY].parts, 27);
     fetch(0, 1);
     run(SECOND_NS);
     const struct message *block = &puppet.last[BLOCK];
@@ -80,15 +83,15 @@ static void who_joins_after_very_many_lives_is_told_of_all(void **state)
     struct node_options options = busy_options();
     options.log_bytes = 1 << 20; /* what is told meanwhile */
     options.limits.incarnations_max = 10000;
-    options.limits.send_queue_bytes = 1u << 20;
+    options.limits.send_queue_bytes = 1u << 22;
     add_swarm(2, &options);
     start_all();
     know_incarnations(0, 9000);
     know_incarnations(1, 9000);
     run(40 * SECOND_NS);
     assert_true(meshed());
-    limit_up(0, 40000); /* what they tell of the lives takes twelve seconds */
-    limit_up(1, 40000);
+    limit_up(0, 150000); /* what they tell of the lives takes twelve seconds */
+    limit_up(1, 150000);
     const uint32_t joiner = join(&options, 2);
     until(is_training, joiner, 30 * SECOND_NS);
     assert_int_equal(bases_of(joiner), 1);
@@ -113,7 +116,7 @@ static void who_comes_back_trains_when_it_has_heard_what_was_told(void **state)
     struct node_options options = busy_options();
     options.log_bytes = 4 << 20;
     options.limits.incarnations_max = 10000;
-    options.limits.send_queue_bytes = 1u << 20;
+    options.limits.send_queue_bytes = 1u << 22;
     options.save_ns = 5 * SECOND_NS;
     add_swarm(3, &options);
     start_all();
@@ -157,7 +160,7 @@ static void a_gap_in_what_is_told_is_found_soon_among_very_many_lives(void **sta
     struct node_options options = busy_options();
     options.log_bytes = 1 << 20;
     options.limits.incarnations_max = 10000;
-    options.limits.send_queue_bytes = 1u << 20;
+    options.limits.send_queue_bytes = 1u << 22;
     add_swarm(3, &options);
     start_all();
     for (uint32_t i = 0; i < 3; i++)

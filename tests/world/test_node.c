@@ -360,7 +360,7 @@ static void who_joins_does_not_take_another_newcomer_for_the_swarm(void **state)
     world_introduce(&world, 3, 2);
     for (uint32_t i = 0; i < 2; i++) {
         cut(i, 3);
-        limit_up(i, 10000); /* catching up takes some seconds */
+        limit_up(i, 14000); /* catching up takes some seconds */
     }
     world_start(&world, 2);
     world_start(&world, 3);

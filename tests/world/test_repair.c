@@ -60,21 +60,32 @@ static int puppets_leave(void **state)
     return 0;
 }
 
-/* What the teller says in one of its lives, from the mouth of either. */
-static void say_rumor(struct puppet *mouth, uint64_t incarnation, uint32_t seq)
+/* What the teller says in one of its lives; returns the bytes. */
+static size_t make_rumor(uint64_t incarnation, uint32_t seq, uint8_t rumor[static RUMOR_MAX])
 {
-    uint8_t rumor[RUMOR_MAX];
     uint32_t index = 5;
     int8_t level = 1;
     const struct update update = {
         .tau = 0.5f, .amount = 1000, .count = 1, .index = &index, .level = &level};
-    struct rumor_head head = {.incarnation = incarnation, .seq = seq};
+    struct rumor_head head = {.incarnation = incarnation};
     memcpy(head.origin, teller.identity.id, ID_BYTES);
-    uint32_t taken;
-    size_t bytes;
-    rumor_encode(&head, &update, 0, RUMOR_MAX, &teller.identity, teller.context, rumor, &taken,
-                 &bytes);
-    puppet_say_bulk(mouth, RUMOR, rumor, bytes);
+    size_t bytes = 0;
+    for (head.seq = 0; head.seq <= seq; head.seq++) {
+        uint32_t taken;
+        struct signed_head made;
+        rumor_encode(&head, &update, 0, RUMOR_MAX, &teller.identity, teller.context, rumor, &taken,
+                     &bytes);
+        rumor_signed_head(rumor, bytes, teller.context, &made);
+        memcpy(head.prev, made.hash, HEAD_HASH_BYTES);
+    }
+    return bytes;
+}
+
+/* From the mouth of either. */
+static void say_rumor(struct puppet *mouth, uint64_t incarnation, uint32_t seq)
+{
+    uint8_t rumor[RUMOR_MAX];
+    puppet_say_bulk(mouth, RUMOR, rumor, make_rumor(incarnation, seq, rumor));
 }
 
 /* It knows the first so many rumors of each of the first lives. */
@@ -82,9 +93,13 @@ static void show(uint32_t incarnations, uint32_t next)
 {
     uint8_t entries[INCARNATIONS * VERSION_ENTRY_BYTES];
     shown = next;
-    for (uint32_t incarnation = 1; incarnation <= incarnations; incarnation++)
+    for (uint32_t incarnation = 1; incarnation <= incarnations; incarnation++) {
+        uint8_t rumor[RUMOR_MAX];
+        struct signed_head last;
+        rumor_signed_head(rumor, make_rumor(incarnation, next - 1, rumor), teller.context, &last);
         version_entry_put(entries + (incarnation - 1) * VERSION_ENTRY_BYTES,
-                          origin_tag(teller.identity.id, incarnation), next);
+                          origin_tag(teller.identity.id, incarnation), next, last.hash);
+    }
     puppet_say_bulk(&shower, VERSION, entries, incarnations * VERSION_ENTRY_BYTES);
 }
 

@@ -66,7 +66,7 @@ static void start_taking(void)
 static void say_block(struct puppet *by, uint64_t block, const uint8_t *bulk, size_t bytes)
 {
     uint8_t slice[VERSION_ENTRY_BYTES];
-    version_entry_put(slice, origin_tag(puppet.identity.id, 1), MANY);
+    puppet_entry(&puppet, MANY, slice);
     puppet_say(by, &(struct message){.kind = BLOCK,
                                      .block = block,
                                      .hash = entries_hash(slice, 1),
@@ -132,8 +132,8 @@ static void a_block_of_a_version_nobody_knows_is_not_taken(void **state)
     static const uint8_t zeros[1] = {0};
     uint8_t slice[2 * VERSION_ENTRY_BYTES];
     start_taking();
-    version_entry_put(slice, origin_tag(puppet.identity.id, 1), MANY);
-    version_entry_put(slice + VERSION_ENTRY_BYTES, 0x1234, 5);
+    puppet_entry(&puppet, MANY, slice);
+    version_entry_put(slice + VERSION_ENTRY_BYTES, 0x1234, 5, slice);
     struct message block = {.kind = BLOCK,
                             .hash = entries_hash(slice, 2),
                             .text = {slice, sizeof slice},
@@ -151,7 +151,7 @@ static void a_block_of_which_it_is_not_sure_what_it_is_made_of_is_not_taken(void
     static const uint8_t zeros[1] = {0};
     uint8_t slice[VERSION_ENTRY_BYTES];
     start_taking();
-    version_entry_put(slice, origin_tag(puppet.identity.id, 1), MANY);
+    puppet_entry(&puppet, MANY, slice);
     const uint32_t asked = puppet.heard[FETCH];
     for (uint64_t block = 0; block < 16; block++) /* all that it has been asked for */
         puppet_say(&puppet, &(struct message){.kind = BLOCK,

@@ -153,6 +153,8 @@ uint64_t anti_entropy_missing(struct node *node, const struct peer *from,
         const struct version_entry entry = version_entry_at(version->bulk.at, i);
         const struct origin *origin = versions_find(&node->broadcast->versions, entry.tag);
         const uint32_t have = origin ? origin->next : 0;
+        if (origin)
+            fork_on_entry(node, from, origin, &entry);
         if (origin == node->broadcast->own)
             broadcast_neighbour(node, from)->own_next = entry.next;
         else if (origin && origin_shown(origin, entry.next) > have)

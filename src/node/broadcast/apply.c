@@ -86,9 +86,9 @@ bool broadcast_next_apply(struct node *node, struct action *action)
     apply_add_given(&broadcast->apply, update->count,
                     (struct given){.place = entry->place,
                                    .seq = entry->seq,
-                                   .samples_before = origin->applied_samples,
+                                   .last = origin->applied_last,
                                    .at = broadcast->log.applied});
-    origin->applied_samples = origin_is_expelled(origin) ? 0 : head.samples;
+    rumor_signed_head(rumor, entry->bytes, node->context, &origin->applied_last);
     origin->applied++;
     rumor_log_applied(&broadcast->log);
     const bool is_ours = memcmp(origin->id, broadcast->own->id, ID_BYTES) == 0;
@@ -116,21 +116,20 @@ bool broadcast_has_blocks_given(const struct node *node)
     return node->broadcast->apply.blocks > 0;
 }
 
-void broadcast_done(const struct node *node, uint32_t *next, uint64_t *samples)
+void broadcast_done(const struct node *node, const struct signed_head **heads)
 {
     const struct versions *versions = &node->broadcast->versions;
     const struct apply *apply = &node->broadcast->apply;
     CHECK(apply->rumors <= GIVEN_MAX);
     for (uint32_t place = 0; place < versions->count; place++) {
-        next[place] = versions->origins[place].applied;
-        samples[place] = versions->origins[place].applied_samples;
+        const struct origin *origin = &versions->origins[place];
+        heads[place] = origin->applied > 0 ? &origin->applied_last : NULL;
     }
     for (uint64_t i = apply->rumors; i-- > 0;) { /* the newest first */
         const struct given *given = &apply->given[(apply->given_first + i) % GIVEN_MAX];
         if (given->is_block)
             continue;
-        next[given->place] = given->seq + given->takes_out;
-        samples[given->place] = given->samples_before;
+        heads[given->place] = given->seq + given->takes_out > 0 ? &given->last : NULL;
     }
 }
 

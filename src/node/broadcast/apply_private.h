@@ -5,6 +5,7 @@
 
 #include "node/broadcast/decoded.h"
 #include "node/node.h"
+#include "wire/signed_head.h"
 
 /* retract.c's. */
 struct retract {
@@ -22,8 +23,8 @@ struct given {
     bool takes_out;          /* the rumor is taken out */
     uint32_t place;          /* of the rumor's origin among the versions */
     uint32_t seq;            /* its number */
-    uint64_t samples_before; /* what the origin's last rumor before it says */
     uint64_t at;             /* its position in the log */
+    struct signed_head last; /* of its origin, the last that the base has until this is done */
 };
 
 /* apply.c's. */

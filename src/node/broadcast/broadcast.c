@@ -6,7 +6,7 @@
 
 #include "node/broadcast/broadcast_private.h"
 #include "node/broadcast/history.h"
-#include "node/orders/orders.h"
+#include "node/orders/verdict.h"
 
 #define SHOWN_NS   (60 * SECOND_NS) /* what nobody has shown for so long is lost, not late */
 #define FULL_NS    (60 * SECOND_NS) /* between two warnings that there is no room */
@@ -30,7 +30,7 @@ struct origin *broadcast_add(const struct node *node, struct versions *versions,
 {
     struct origin *origin = versions_add(versions, id, incarnation);
     if (origin)
-        origin->keep = orders_keep(node, id, incarnation);
+        origin->keep = verdict_keep(node, id, incarnation);
     return origin;
 }
 
@@ -41,11 +41,13 @@ static void restore(struct node *node, struct broadcast *broadcast)
     for (size_t at = 0; at + HISTORY_ENTRY_BYTES <= options->history_bytes;
          at += HISTORY_ENTRY_BYTES) {
         const struct history_entry entry = history_entry_at(options->history + at);
+        struct signed_head last;
         struct origin *origin =
             broadcast_add(node, &broadcast->versions, entry.id, entry.incarnation);
         CHECK(origin);
-        versions_set(&broadcast->versions, origin, entry.next,
-                     origin_is_expelled(origin) ? 0 : entry.samples);
+        signed_head_read(&last, options->history + at, node->context);
+        versions_set(&broadcast->versions, origin, &last);
+        origin->samples = origin_is_expelled(origin) ? 0 : entry.samples;
         broadcast->retract.is_due |= entry.next > origin->keep;
     }
     broadcast->remembers = options->history_bytes > 0;

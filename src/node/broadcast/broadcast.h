@@ -12,7 +12,7 @@
  *   repair           what did not come is asked for
  *   push_backlog     what a full queue put off
  *   replace_version  another version becomes ours: the base that is taken over
- *   retract          what an expelled member published is taken out again
+ *   retract          what an expelled member published is taken out again; fork  who equivocates
  *
  * A version is read by everybody and written here only.
  */
@@ -85,8 +85,8 @@ bool broadcast_may_give_blocks(const struct node *node, uint32_t blocks);
 bool broadcast_has_blocks_given(const struct node *node);
 /* The oldest rumor or block that it was given, of so many entries, is done. */
 void broadcast_on_applied(struct node *node, uint32_t entries);
-/* What it has done: by place, the rumors of each origin, and the samples that the last one says. */
-void broadcast_done(const struct node *node, uint32_t *next, uint64_t *samples);
+/* What it has done: by place, the head of the last rumor of each origin, or NULL; for now. */
+void broadcast_done(const struct node *node, const struct signed_head **heads);
 /* Has it done all that was known when the log's newest position was this one? */
 bool broadcast_has_done(const struct node *node, uint64_t newest);
 uint32_t broadcast_applying(const struct node *node);        /* entries given and not done */
@@ -123,7 +123,7 @@ void anti_entropy_ask_anew(struct node *node, const struct peer *but);
 /* Its version, or a slice, is noted. False: it is malformed, the conversation has been closed. */
 bool anti_entropy_on_version(struct node *node, const struct peer *from,
                              const struct message *version);
-/* How many rumors of the slice we lack. */
+/* How many rumors of the slice we lack. What of it is another stream than ours is looked into. */
 uint64_t anti_entropy_missing(struct node *node, const struct peer *from,
                               const struct message *version);
 /* It shows the version that we have: so it has all of ours. */

@@ -7,6 +7,7 @@
 #include "node/broadcast/broadcast.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
+#include "wire/proof.h"
 
 /* What this room keeps of a neighbour, by slot. Bits and counts are by an origin's place. */
 struct broadcast_neighbour {
@@ -21,6 +22,7 @@ struct broadcast_neighbour {
     uint64_t asked_ns;       /* when it was asked to show all of it; 0: never */
     bool is_compared;        /* it has shown its whole version */
     bool is_partitioned;     /* it and we have learned much without each other */
+    uint64_t heads_ns;       /* when it was last said heads of a stream; 0: never */
     uint32_t own_next;       /* how many of our own rumors it has, as it said last */
     uint64_t knows;          /* how many rumors it has in all, as it said last */
 };
@@ -41,6 +43,12 @@ struct repair {
     uint64_t asked_ns;             /* when something missing was last asked for; 0: never */
     struct asked asked[ASKED_MAX]; /* a ring */
     uint32_t asked_next;           /* where the next goes */
+};
+
+/* fork.c's. */
+struct fork {
+    bool is_found;              /* and the proof was not taken yet */
+    uint8_t proof[PROOF_BYTES]; /* that proof */
 };
 
 /* What rumors.c has counted. */
@@ -65,6 +73,7 @@ struct broadcast {
     struct repair repair;       /* what did not come */
     struct apply apply;         /* what goes to the learner */
     struct retract retract;     /* what is taken out again */
+    struct fork fork;           /* a stream that was found to be two */
     struct rumor_counts counts; /* for the statistics */
     struct broadcast_neighbour *neighbours; /* [peers_max], by slot */
 };
@@ -115,6 +124,16 @@ void push_backlog_forget(struct broadcast_neighbour *neighbour, uint32_t place);
 
 /* broadcast_tree.c: ask this neighbour not to push this origin's rumors. */
 void tree_prune(struct node *node, const struct peer *peer, const struct origin *origin);
+
+/* fork.c: these two heads of one stream, ours and another, may contradict each other. */
+void fork_found(struct node *node, const struct signed_head *ours,
+                const struct signed_head *theirs);
+/* The head of the rumor with this number, if it is here; what has been taken out may be. */
+bool fork_head(const struct node *node, uint32_t place, uint32_t seq, struct signed_head *out);
+/* An entry of a neighbour's version: if it is of another stream than ours, it is said what we have
+ * of that. */
+void fork_on_entry(struct node *node, const struct peer *from, const struct origin *origin,
+                   const struct version_entry *entry);
 
 /* repair.c: rumors of this origin before `to` exist, and this neighbour has them. */
 void repair_note_missing(struct node *node, struct origin *origin, uint32_t to,

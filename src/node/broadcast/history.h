@@ -1,11 +1,9 @@
-/* A history: which rumors a base is the sum of, with the full name of each origin. It goes with a
- * base that is taken over, with a checkpoint and with an exported model.
+/* A history: which rumors a base is the sum of. It goes with a base that is taken over, with a
+ * checkpoint and with an exported model.
  *
- *   OFFSET SIZE MEANING       (one entry, little-endian, 52 bytes; the oldest origin first)
- *        0   32 id
- *       32    8 incarnation
- *       40    4 next: its rumors before this one are in the base
- *       44    8 samples that it had learned by then
+ * An entry is the signed head (wire/signed_head.h) of the last rumor of an origin that is in the
+ * base; the oldest origin comes first. So nobody can make a history up: it names no rumor that its
+ * origin has not signed.
  */
 #ifndef HEARSAY_NODE_BROADCAST_HISTORY_H
 #define HEARSAY_NODE_BROADCAST_HISTORY_H
@@ -13,9 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "crypto/identity.h"
+#include "wire/signed_head.h"
 
-#define HISTORY_ENTRY_BYTES 52
+#define HISTORY_ENTRY_BYTES SIGNED_HEAD_BYTES
+#define HISTORY_NEXT_MAX    (1u << 28) /* rumors of one incarnation: no more is believed */
 
 struct history_entry {
     uint8_t id[ID_BYTES]; /* the node */
@@ -23,7 +22,6 @@ struct history_entry {
     uint32_t next;        /* rumors before this one are in the base */
     uint64_t samples;     /* that it had learned by then */
 };
-void history_entry_put(uint8_t *out, const struct history_entry *entry);
 struct history_entry history_entry_at(const uint8_t *at);
 
 #endif

@@ -6,9 +6,7 @@
 #include "node/broadcast/broadcast_private.h"
 #include "node/broadcast/history.h"
 #include "node/broadcast/retract.h"
-#include "node/orders/orders.h"
-
-#define NEXT_MAX (1u << 28) /* rumors of one incarnation: no more is believed */
+#include "node/orders/verdict.h"
 
 static struct history_entry entry_at(const uint8_t *history, uint32_t i)
 {
@@ -39,7 +37,7 @@ static bool has_room_for(const struct node *node, const uint8_t *history, uint32
     for (uint32_t i = 0; i < entries; i++) {
         const struct history_entry entry = entry_at(history, i);
         origins += !find(node, &entry);
-        if (entry.next > NEXT_MAX || is_ours_to_come(node, &entry))
+        if (entry.next == 0 || entry.next > HISTORY_NEXT_MAX || is_ours_to_come(node, &entry))
             return false;
     }
     return origins <= versions->max;
@@ -59,6 +57,8 @@ bool replace_version_read(struct node *node, const uint8_t *history, uint32_t en
         if (!origin)
             origin = broadcast_add(node, versions, entry.id, entry.incarnation);
         CHECK(origin); /* there is room */
+        if (next[versions_place(versions, origin)] > 0)
+            return false; /* it is listed twice */
         next[versions_place(versions, origin)] = entry.next;
     }
     return true;
@@ -68,7 +68,7 @@ bool replace_version_is_allowed(const struct node *node, const uint8_t *history,
 {
     for (uint32_t i = 0; i < entries; i++) {
         const struct history_entry entry = entry_at(history, i);
-        if (entry.next > orders_keep(node, entry.id, entry.incarnation))
+        if (entry.next > verdict_keep(node, entry.id, entry.incarnation))
             return false;
     }
     return true;
@@ -136,19 +136,6 @@ static void set_order(struct node *node, const uint8_t *history, uint32_t entrie
         versions_touch(versions, versions_newer(versions, NULL));
 }
 
-static void set_samples(struct node *node, const uint8_t *history, uint32_t entries)
-{
-    for (uint32_t i = 0; i < entries; i++) {
-        const struct history_entry entry = entry_at(history, i);
-        struct origin *origin = find(node, &entry);
-        CHECK(origin);
-        if (origin->next == entry.next)
-            origin->samples = origin_is_expelled(origin) ? 0 : entry.samples;
-        if (origin->applied == entry.next)
-            origin->applied_samples = origin_is_expelled(origin) ? 0 : entry.samples;
-    }
-}
-
 /* What we know beyond the history counts on top of it. */
 static void keep(struct node *node, uint32_t place, uint32_t next)
 {
@@ -156,9 +143,24 @@ static void keep(struct node *node, uint32_t place, uint32_t next)
     struct origin *origin = &versions->origins[place];
     for (uint32_t seq = next; seq < origin->next; seq++)
         versions->digest = digest_add(versions->digest, digest_of_logged(node, place, seq));
-    if (origin->applied < next)
-        origin->applied = next;
     CHECK(origin->applied <= origin->next);
+}
+
+static void take_entry(struct node *node, const uint8_t *at, bool keep_ours)
+{
+    const struct history_entry entry = history_entry_at(at);
+    struct origin *origin = find(node, &entry);
+    struct signed_head last;
+    CHECK(origin);
+    signed_head_read(&last, at, node->context);
+    if (!keep_ours || origin->next < entry.next || is_excess(origin))
+        versions_set(&node->broadcast->versions, origin, &last);
+    else if (origin->applied < entry.next) {
+        origin->applied = entry.next;
+        origin->applied_last = last;
+    }
+    if (origin->next == entry.next)
+        origin->samples = origin_is_expelled(origin) ? 0 : entry.samples;
 }
 
 void replace_version(struct node *node, const uint8_t *history, uint32_t entries, uint64_t digest,
@@ -173,10 +175,13 @@ void replace_version(struct node *node, const uint8_t *history, uint32_t entries
         struct origin *origin = &versions->origins[place];
         if (keep_ours && origin->next >= next[place] && !is_excess(origin))
             keep(node, place, next[place]);
-        else
-            versions_set(versions, origin, next[place], 0); /* samples follow */
+        else if (next[place] == 0) {
+            versions_set(versions, origin, NULL);
+            origin->samples = 0;
+        }
     }
-    set_samples(node, history, entries);
+    for (uint32_t i = 0; i < entries; i++)
+        take_entry(node, history + i * (size_t)HISTORY_ENTRY_BYTES, keep_ours);
     node->broadcast->retract = (struct retract){0}; /* it has no more than the orders keep */
     node->broadcast->advanced_ns = node->now_ns;
     set_order(node, history, entries);

@@ -4,7 +4,7 @@
 
 #include "base/digest.h"
 #include "node/broadcast/broadcast_private.h"
-#include "node/orders/orders.h"
+#include "node/orders/verdict.h"
 
 static struct update *negated(struct node *node, uint32_t place, uint32_t seq)
 {
@@ -24,17 +24,18 @@ void retract_on_expelled(struct node *node, const uint8_t id[static ID_BYTES])
         struct origin *origin = &broadcast->versions.origins[place];
         if (memcmp(origin->id, id, ID_BYTES) != 0)
             continue;
-        origin->keep = orders_keep(node, id, origin->incarnation);
-        origin->samples = origin->applied_samples = 0;
+        origin->keep = verdict_keep(node, id, origin->incarnation);
+        origin->samples = 0;
         repair_forget_origin(node, origin);
     }
     broadcast->retract.is_due = true;
 }
 
+/* What goes; and the last that stays, whose head is needed. */
 static bool is_in_log(const struct node *node, uint32_t place, const struct origin *origin)
 {
     uint32_t bytes;
-    for (uint32_t seq = origin->keep; seq < origin->next; seq++)
+    for (uint32_t seq = origin->keep - (origin->keep > 0); seq < origin->next; seq++)
         if (!rumor_log_find(&node->broadcast->log, place, seq, &bytes))
             return false;
     return true;
@@ -48,9 +49,14 @@ static uint64_t cut(struct node *node, uint32_t place, struct origin *origin)
     uint64_t digest = 0;
     for (uint32_t seq = origin->keep; seq < known; seq++)
         digest = digest_add(digest, digest_of_update(negated(node, place, seq)));
-    versions_cut(&broadcast->versions, origin, origin->keep, digest);
-    if (base_state(node) == BASE_ROLLING && origin->applied > origin->next)
+    struct signed_head last;
+    const bool is_left = origin->keep > 0 && fork_head(node, place, origin->keep - 1, &last);
+    CHECK(is_left || origin->keep == 0);
+    versions_cut(&broadcast->versions, origin, is_left ? &last : NULL, digest);
+    if (base_state(node) == BASE_ROLLING && origin->applied > origin->next) {
         origin->applied = origin->next;
+        origin->applied_last = origin->last;
+    }
     broadcast->advanced_ns = node->now_ns;
     return known - origin->next;
 }
@@ -135,9 +141,13 @@ bool retract_next(struct node *node, struct action *action)
     const struct update *update = negated(node, place, seq);
     if (!apply_may_give(node, update->count))
         return false;
-    apply_add_given(&broadcast->apply, update->count,
-                    (struct given){.takes_out = true, .place = place, .seq = seq});
+    apply_add_given(
+        &broadcast->apply, update->count,
+        (struct given){
+            .takes_out = true, .place = place, .seq = seq, .last = origin->applied_last});
     origin->applied = seq;
+    origin->applied_last = origin->last;
+    CHECK(seq == origin->next || fork_head(node, place, seq - 1, &origin->applied_last));
     if (--broadcast->retract.rumors == 0)
         rumor_log_pin(&broadcast->log, LOG_UNPINNED);
     *action = (struct action){

@@ -4,7 +4,7 @@
 
 #include "base/digest.h"
 #include "node/broadcast/broadcast_private.h"
-#include "node/orders/orders.h"
+#include "node/orders/verdict.h"
 #include "node/rate/rate.h"
 
 #define RUMOR_S     0.2  /* of the slowest link: urgent messages wait behind a rumor no longer */
@@ -27,13 +27,12 @@ static void push(struct node *node, const struct origin *origin, const struct pe
 }
 
 /* It is the next of its origin and stands in the log: it is known from now on. */
-static void know(struct node *node, struct origin *origin, const struct rumor_head *head,
+static void know(struct node *node, struct origin *origin, const struct signed_head *head,
                  const struct update *update)
 {
-    CHECK(head->seq == origin->next);
-    versions_advance(&node->broadcast->versions, origin, digest_of_update(update));
+    versions_advance(&node->broadcast->versions, origin, head, digest_of_update(update));
     node->broadcast->advanced_ns = node->now_ns;
-    origin->samples = origin_is_expelled(origin) ? 0 : head->samples;
+    origin->samples = origin_is_expelled(origin) ? 0 : signed_head_samples(head);
     repair_on_known(node, origin);
 }
 
@@ -73,6 +72,12 @@ static void take(struct node *node, const struct peer *from, struct origin *orig
         refuse(node, from, error);
         return;
     }
+    struct signed_head signed_head;
+    rumor_signed_head(rumor, bytes, node->context, &signed_head);
+    if (origin && memcmp(head->prev, origin->last.hash, HEAD_HASH_BYTES) != 0) {
+        fork_found(node, &origin->last, &signed_head);
+        return;
+    }
     if (!origin && !(origin = broadcast_meet(node, from, head->origin, head->incarnation)))
         return;
     const uint32_t place = broadcast_place(node, origin);
@@ -81,7 +86,7 @@ static void take(struct node *node, const struct peer *from, struct origin *orig
         return;
     }
     decoded_keep(&broadcast->apply.decoded, broadcast->log.newest);
-    know(node, origin, head, update);
+    know(node, origin, &signed_head, update);
     membership_on_rumor(node, origin->id, origin->incarnation, update);
     broadcast_on_first(node, from, place);
     broadcast->counts.received++;
@@ -89,12 +94,22 @@ static void take(struct node *node, const struct peer *from, struct origin *orig
     push(node, origin, from, rumor, bytes);
 }
 
-/* Signed with our key, and of an incarnation that we have not begun: a copy of this machine. Were
- * it believed, we could not begin that one ourselves. */
-static bool is_ours_to_come(const struct node *node, const struct rumor_head *head)
+/* Signed with our key, and not by us, who would have published it first: a copy of this machine.
+ * Were it believed, we could not publish that one ourselves. */
+static bool is_ours_to_come(struct node *node, const struct peer *from,
+                            const struct rumor_head *head)
 {
     const struct origin *own = node->broadcast->own;
-    return head->incarnation > own->incarnation && memcmp(head->origin, own->id, ID_BYTES) == 0;
+    if (memcmp(head->origin, own->id, ID_BYTES) != 0 ||
+        (head->incarnation == own->incarnation ? head->seq < own->next
+                                               : head->incarnation < own->incarnation))
+        return false;
+    if (head->incarnation == own->incarnation && notes_allow(&node->notes, node->now_ns))
+        (void)connection_note(node, from, NOTE_IDENTITY_TAKEN, LEVEL_ERROR,
+                              "passes on a rumor of this very start of ours that we have not "
+                              "published: two nodes run with the same identity key; give each "
+                              "machine its own (hearsay keygen)");
+    return true;
 }
 
 /* The operator has put its origin out; who sent it may not have heard of that yet. And while rumors
@@ -103,8 +118,27 @@ static bool is_put_out(const struct node *node, const struct rumor_head *head,
                        const struct origin *origin)
 {
     const uint32_t keep =
-        origin ? origin->keep : orders_keep(node, head->origin, head->incarnation);
+        origin ? origin->keep : verdict_keep(node, head->origin, head->incarnation);
     return head->seq >= keep || (origin && origin->applied > origin->next);
+}
+
+/* A rumor under a number that is known: the same one, or its origin has signed two. */
+static void on_again(struct node *node, const struct peer *from, struct origin *origin,
+                     const struct rumor_head *head, const uint8_t *rumor, size_t bytes)
+{
+    const uint32_t place = broadcast_place(node, origin);
+    struct signed_head ours, theirs;
+    if (fork_head(node, place, head->seq, &ours) && memcmp(ours.bytes, rumor, HEAD_BYTES) != 0) {
+        rumor_signed_head(rumor, bytes, node->context, &theirs);
+        const enum error error = signed_head_verify(&theirs);
+        if (error == OK)
+            fork_found(node, &ours, &theirs);
+        else
+            refuse(node, from, error);
+        return;
+    }
+    node->broadcast->counts.duplicates++;
+    broadcast_on_twice(node, from, place);
 }
 
 void broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_t *rumor,
@@ -117,7 +151,7 @@ void broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_
         refuse(node, from, MALFORMED);
         return;
     }
-    if (is_ours_to_come(node, &head))
+    if (is_ours_to_come(node, from, &head))
         return;
     struct origin *origin =
         versions_find(&node->broadcast->versions, origin_tag(head.origin, head.incarnation));
@@ -129,8 +163,7 @@ void broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_
         return;
     }
     if (origin && head.seq < origin->next) {
-        node->broadcast->counts.duplicates++;
-        broadcast_on_twice(node, from, broadcast_place(node, origin));
+        on_again(node, from, origin, &head, rumor, bytes);
         return;
     }
     if (head.seq > (origin ? origin->next : 0)) {
@@ -160,6 +193,8 @@ static uint32_t publish_part(struct node *node, const struct update *update, uin
         .samples = publish_schedule_samples(node),
     };
     memcpy(head.origin, own->id, ID_BYTES);
+    memcpy(head.prev, own->last.hash, HEAD_HASH_BYTES);
+    struct signed_head signed_head;
     uint32_t taken;
     size_t bytes;
     rumor_encode(&head, update, from, bytes_max, node->options.identity, node->context,
@@ -172,10 +207,11 @@ static uint32_t publish_part(struct node *node, const struct update *update, uin
                                 .count = taken,
                                 .index = update->index + from,
                                 .level = update->level + from};
-    know(node, own, &head, &part);
+    rumor_signed_head(node->scratch, bytes, node->context, &signed_head);
+    know(node, own, &signed_head, &part);
     membership_on_rumor(node, own->id, own->incarnation, &part);
     own->applied = own->next;
-    own->applied_samples = own->samples;
+    own->applied_last = own->last;
     broadcast->counts.published++;
     broadcast->counts.published_bytes += bytes;
     push(node, own, NULL, node->scratch, bytes);

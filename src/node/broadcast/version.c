@@ -103,58 +103,53 @@ struct origin *versions_add(struct versions *versions, const uint8_t id[static I
     return origin;
 }
 
-static uint64_t hash_of(uint64_t tag, uint32_t next)
+static uint64_t hash_of(const struct origin *origin)
 {
-    return next > 0 ? rng_mix(tag ^ rng_mix(next)) : 0;
+    return version_entry_hash(origin->tag, origin->next, origin->last.hash);
 }
 
-void versions_advance(struct versions *versions, struct origin *origin, uint64_t digest)
+static uint32_t next_after(const struct signed_head *head)
 {
-    CHECK(origin->next < UINT32_MAX);
-    versions->publishers += origin->next == 0;
-    versions->hash += hash_of(origin->tag, origin->next + 1) - hash_of(origin->tag, origin->next);
-    versions->digest = digest_add(versions->digest, digest);
-    versions->rumors++;
-    origin->next++;
-    CHECK(versions->publishers <= versions->count && versions->rumors >= versions->publishers);
-    versions_touch(versions, origin);
+    return head ? signed_head_seq(head) + 1 : 0;
 }
 
-static void set_next(struct versions *versions, struct origin *origin, uint32_t next)
+static void set_last(struct versions *versions, struct origin *origin,
+                     const struct signed_head *head)
 {
+    const uint32_t next = next_after(head);
     CHECK(versions->rumors >= origin->next);
     versions->publishers +=
         (origin->next == 0 && next > 0) - (uint32_t)(origin->next > 0 && next == 0);
-    versions->hash += hash_of(origin->tag, next) - hash_of(origin->tag, origin->next);
     versions->rumors += (uint64_t)next - origin->next;
-    CHECK(versions->publishers <= versions->count && versions->rumors >= versions->publishers);
+    versions->hash -= hash_of(origin);
     origin->next = next;
+    origin->last = head ? *head : (struct signed_head){0};
+    versions->hash += hash_of(origin);
+    CHECK(versions->publishers <= versions->count && versions->rumors >= versions->publishers);
 }
 
-void versions_cut(struct versions *versions, struct origin *origin, uint32_t next, uint64_t digest)
+void versions_advance(struct versions *versions, struct origin *origin,
+                      const struct signed_head *head, uint64_t digest)
 {
-    CHECK(next < origin->next);
-    set_next(versions, origin, next);
+    CHECK(next_after(head) == origin->next + 1);
+    set_last(versions, origin, head);
+    versions->digest = digest_add(versions->digest, digest);
+    versions_touch(versions, origin);
+}
+
+void versions_cut(struct versions *versions, struct origin *origin, const struct signed_head *head,
+                  uint64_t digest)
+{
+    CHECK(next_after(head) < origin->next);
+    set_last(versions, origin, head);
     versions->digest = digest_add(versions->digest, digest);
 }
 
-void versions_set(struct versions *versions, struct origin *origin, uint32_t next, uint64_t samples)
+void versions_set(struct versions *versions, struct origin *origin, const struct signed_head *head)
 {
-    set_next(versions, origin, next);
-    origin->applied = next;
-    origin->samples = origin->applied_samples = samples;
-}
-
-void version_entry_put(uint8_t *out, uint64_t tag, uint32_t next)
-{
-    bytes_put(out, tag, 8);
-    bytes_put(out + 8, next, 4);
-}
-
-void learned_put(uint8_t *out, const struct learned *learned)
-{
-    bytes_put(out, learned->samples, 8);
-    bytes_put_float(out + 8, learned->rate);
+    set_last(versions, origin, head);
+    origin->applied = origin->next;
+    origin->applied_last = origin->last;
 }
 
 size_t versions_slice(struct versions *versions, const struct origin *first, uint32_t most,
@@ -163,7 +158,8 @@ size_t versions_slice(struct versions *versions, const struct origin *first, uin
     CHECK(versions->cursor < versions->count || versions->count == 0);
     size_t entries = 0;
     if (first && first->next > 0)
-        version_entry_put(out + VERSION_ENTRY_BYTES * entries++, first->tag, first->next);
+        version_entry_put(out + VERSION_ENTRY_BYTES * entries++, first->tag, first->next,
+                          first->last.hash);
     uint32_t taken = 0;
     for (uint32_t i = 0; i < versions->count && taken < most; i++) {
         const struct origin *origin = &versions->origins[versions->cursor];
@@ -172,25 +168,29 @@ size_t versions_slice(struct versions *versions, const struct origin *first, uin
             continue;
         taken++;
         if (origin != first)
-            version_entry_put(out + VERSION_ENTRY_BYTES * entries++, origin->tag, origin->next);
+            version_entry_put(out + VERSION_ENTRY_BYTES * entries++, origin->tag, origin->next,
+                              origin->last.hash);
     }
     return entries;
 }
 
-static uint32_t next_of(const struct versions *versions, const uint32_t *next,
-                        const struct origin *origin)
+static const struct signed_head *last_of(const struct versions *versions,
+                                         const struct signed_head *const *heads,
+                                         const struct origin *origin)
 {
-    return next ? next[versions_place(versions, origin)] : origin->next;
+    if (heads)
+        return heads[versions_place(versions, origin)];
+    return origin->next > 0 ? &origin->last : NULL;
 }
 
-size_t versions_latest(const struct versions *versions, const uint32_t *next, uint32_t skip,
-                       uint32_t most, uint8_t *out, uint8_t *learned)
+size_t versions_latest(const struct versions *versions, const struct signed_head *const *heads,
+                       uint32_t skip, uint32_t most, uint8_t *out, uint8_t *learned)
 {
     size_t entries = 0;
     for (const struct origin *origin = versions_older(versions, NULL); origin && entries < most;
          origin = versions_older(versions, origin)) {
-        const uint32_t known = next_of(versions, next, origin);
-        if (known == 0)
+        const struct signed_head *last = last_of(versions, heads, origin);
+        if (!last)
             continue;
         if (skip > 0) {
             skip--;
@@ -199,16 +199,19 @@ size_t versions_latest(const struct versions *versions, const uint32_t *next, ui
         if (learned)
             learned_put(learned + entries * LEARNED_BYTES,
                         &(struct learned){.samples = origin->samples, .rate = origin->rate});
-        version_entry_put(out + VERSION_ENTRY_BYTES * entries++, origin->tag, known);
+        version_entry_put(out + VERSION_ENTRY_BYTES * entries++, origin->tag, next_after(last),
+                          last->hash);
     }
     return entries;
 }
 
-uint64_t versions_hash(const struct versions *versions, const uint32_t *next)
+uint64_t versions_hash(const struct versions *versions, const struct signed_head *const *heads)
 {
     uint64_t hash = 0;
     for (uint32_t place = 0; place < versions->count; place++)
-        hash += hash_of(versions->origins[place].tag, next[place]);
+        if (heads[place])
+            hash += version_entry_hash(versions->origins[place].tag, next_after(heads[place]),
+                                       heads[place]->hash);
     return hash;
 }
 
@@ -217,7 +220,7 @@ uint64_t entries_hash(const uint8_t *entries, size_t count)
     uint64_t hash = 0;
     for (size_t i = 0; i < count; i++) {
         const struct version_entry entry = version_entry_at(entries, i);
-        hash += hash_of(entry.tag, entry.next);
+        hash += version_entry_hash(entry.tag, entry.next, entry.hash);
     }
     return hash;
 }
@@ -235,7 +238,7 @@ static struct rest rest_of(const struct versions *versions, const uint8_t *entri
         const struct origin *origin = versions_find(versions, version_entry_at(entries, i).tag);
         if (!origin)
             continue;
-        rest.ours -= hash_of(origin->tag, origin->next);
+        rest.ours -= hash_of(origin);
         bit_set(known, versions_place(versions, origin), true);
     }
     return rest;
@@ -250,23 +253,11 @@ bool versions_known(const struct versions *versions, const uint8_t *entries, siz
     uint64_t ours = rest.ours;
     for (; from && ours != rest.theirs; from = versions_older(versions, from))
         if (!bit_get(known, versions_place(versions, from)))
-            ours -= hash_of(from->tag, from->next);
+            ours -= hash_of(from);
     const bool is_sure = ours == rest.theirs;
     if (!is_sure)
         from = versions_older(versions, NULL);
     for (; from; from = versions_older(versions, from))
         bit_set(known, versions_place(versions, from), true);
     return is_sure;
-}
-
-struct version_entry version_entry_at(const uint8_t *vector, size_t i)
-{
-    const uint8_t *at = vector + i * VERSION_ENTRY_BYTES;
-    return (struct version_entry){.tag = bytes_get(at, 8), .next = (uint32_t)bytes_get(at + 8, 4)};
-}
-
-struct learned learned_at(const uint8_t *vector, size_t i)
-{
-    const uint8_t *at = vector + i * LEARNED_BYTES;
-    return (struct learned){.samples = bytes_get(at, 8), .rate = bytes_get_float(at + 8)};
 }

@@ -1,4 +1,5 @@
-/* The version vector: for each origin, the number of the next rumor expected from it.
+/* The version vector: for each origin, the number of the next rumor expected from it, and the hash
+ * of the last one's head, which stands for all its rumors (wire/signed_head.h).
  *
  * An origin is one incarnation of one node; its tag is a 64-bit hash of both. Neighbours compare
  * versions by a 64-bit hash of the whole, whatever the order, and by slices of it that go round.
@@ -7,15 +8,6 @@
  *
  * Incarnations that ended stay in the sum for ever. So a version is shown by its latest entries and
  * the hash of all, which tells whether the rest is known, too.
- *
- *   OFFSET SIZE MEANING       (one entry of a slice, little-endian, 12 bytes)
- *        0    8 tag
- *        8    4 next
- *
- * Nodes that meet also say of each entry, in the same order, what the origin had learned:
- *
- *        0    8 samples
- *        8    4 samples per second, the most it has said so far, float32; 0: not known
  */
 #ifndef HEARSAY_NODE_BROADCAST_VERSION_H
 #define HEARSAY_NODE_BROADCAST_VERSION_H
@@ -28,26 +20,26 @@
 #include "base/error.h"
 #include "crypto/identity.h"
 #include "node/broadcast/gap.h"
+#include "node/broadcast/version_entry.h"
 
-#define VERSION_ENTRY_BYTES 12
-#define LEARNED_BYTES       12
-#define KEEP_ALL            UINT32_MAX
+#define KEEP_ALL UINT32_MAX
 
 struct origin {
-    uint64_t tag;             /* names the origin on the wire */
-    uint64_t tag_after;       /* the tag of the next incarnation of the same node */
-    uint8_t id[ID_BYTES];     /* the node */
-    uint64_t incarnation;     /* which incarnation of that node */
-    uint32_t next;            /* the next rumor expected; 0: we know of none */
-    uint32_t newer;           /* place + 1 of the origin that published next after it; 0: none */
-    uint32_t older;           /* place + 1 of the origin that published next before it; 0: none */
-    uint64_t samples;         /* that it has learned, as its latest rumor says */
-    uint32_t applied;         /* rumors before this one are in the learner's base, or on the way */
-    uint64_t applied_samples; /* the samples that the last of those says */
-    uint32_t keep;            /* rumors from this one on are not taken; KEEP_ALL: any are */
-    float rate;               /* samples per second, the most it has said; 0: not known */
-    uint64_t parent_conn;     /* the neighbour that feeds us with it: our parent in its tree */
-    struct gap gap;           /* what of it has not come */
+    uint64_t tag;            /* names the origin on the wire */
+    uint64_t tag_after;      /* the tag of the next incarnation of the same node */
+    uint8_t id[ID_BYTES];    /* the node */
+    uint64_t incarnation;    /* which incarnation of that node */
+    uint32_t next;           /* the next rumor expected; 0: we know of none */
+    uint32_t newer;          /* place + 1 of the origin that published next after it; 0: none */
+    uint32_t older;          /* place + 1 of the origin that published next before it; 0: none */
+    uint64_t samples;        /* that it has learned, as its latest rumor says */
+    struct signed_head last; /* the head of rumor next - 1; none while next is 0 */
+    uint32_t applied;        /* rumors before this one are in the learner's base, or on the way */
+    struct signed_head applied_last; /* the head of the last of those */
+    uint32_t keep;                   /* rumors from this one on are not taken; KEEP_ALL: any are */
+    float rate;                      /* samples per second, the most it has said; 0: not known */
+    uint64_t parent_conn; /* the neighbour that feeds us with it: our parent in its tree */
+    struct gap gap;       /* what of it has not come */
 };
 
 struct versions {
@@ -82,16 +74,19 @@ static inline uint32_t versions_place(const struct versions *versions, const str
     return (uint32_t)place;
 }
 
-/* The next rumor of this origin is known from now on, and adds so much to the digest. */
-void versions_advance(struct versions *versions, struct origin *origin, uint64_t digest);
+/* The next rumor of this origin is known from now on, has this head and adds so much to the digest.
+ */
+void versions_advance(struct versions *versions, struct origin *origin,
+                      const struct signed_head *head, uint64_t digest);
 
-/* So much of the origin is known and applied from now on. The caller puts the digest right. */
-void versions_set(struct versions *versions, struct origin *origin, uint32_t next,
-                  uint64_t samples);
+/* The rumors of the origin up to this head are known and applied from now on; NULL: none are. The
+ * caller puts digest and samples right. */
+void versions_set(struct versions *versions, struct origin *origin, const struct signed_head *head);
 
-/* Only its rumors before that one are known from now on; digest: of the others, negated. What is
- * applied stays as it is. */
-void versions_cut(struct versions *versions, struct origin *origin, uint32_t next, uint64_t digest);
+/* Only its rumors up to this head are known from now on; NULL: none are. digest: of the others,
+ * negated. What is applied stays as it is. */
+void versions_cut(struct versions *versions, struct origin *origin, const struct signed_head *head,
+                  uint64_t digest);
 
 /* It is the latest from now on, as if it had just published. */
 void versions_touch(struct versions *versions, struct origin *origin);
@@ -108,13 +103,15 @@ size_t versions_slice(struct versions *versions, const struct origin *first, uin
                       uint8_t *out);
 
 /* The entries of those that published last, but for the last `skip`, and at most so many, the
- * latest first; returns how many there are. Of each origin next[place] rumors count, or all that
- * are known if next is NULL. Unless it is NULL, learned takes what they have learned. */
-size_t versions_latest(const struct versions *versions, const uint32_t *next, uint32_t skip,
-                       uint32_t most, uint8_t *out, uint8_t *learned);
+ * latest first; returns how many there are. Of each origin the rumors up to heads[place] count
+ * (NULL: none), or all that are known if heads is NULL. Unless it is NULL, learned takes what they
+ * have learned. */
+size_t versions_latest(const struct versions *versions, const struct signed_head *const *heads,
+                       uint32_t skip, uint32_t most, uint8_t *out, uint8_t *learned);
 
-/* The hash of a version that has next[place] rumors of each origin, and of one of these entries. */
-uint64_t versions_hash(const struct versions *versions, const uint32_t *next);
+/* The hash of a version that has the rumors of each origin up to heads[place], and of one of these
+ * entries. */
+uint64_t versions_hash(const struct versions *versions, const struct signed_head *const *heads);
 uint64_t entries_hash(const uint8_t *entries, size_t count);
 
 /* Another node shows its latest entries and the hash of all: which of our origins does it know?
@@ -122,19 +119,5 @@ uint64_t entries_hash(const uint8_t *entries, size_t count);
  * such place fits the hash, and it is taken to know them all. known: [max] bits, by place. */
 bool versions_known(const struct versions *versions, const uint8_t *entries, size_t count,
                     uint64_t hash, uint64_t *known);
-
-struct version_entry {
-    uint64_t tag;  /* the origin */
-    uint32_t next; /* its next rumor */
-};
-struct version_entry version_entry_at(const uint8_t *vector, size_t i);
-void version_entry_put(uint8_t *out, uint64_t tag, uint32_t next);
-
-struct learned {
-    uint64_t samples; /* that the origin has learned */
-    float rate;       /* samples per second, as it came: perhaps not a number */
-};
-struct learned learned_at(const uint8_t *vector, size_t i);
-void learned_put(uint8_t *out, const struct learned *learned);
 
 #endif

@@ -21,7 +21,7 @@
 
 #include "node/broadcast/broadcast.h"
 #include "node/discovery/discovery_private.h"
-#include "node/orders/orders.h"
+#include "node/orders/verdict.h"
 #include "node/rate/rate.h"
 
 #define BACKOFF_MIN_NS (SECOND_NS / 2)
@@ -160,7 +160,7 @@ static bool is_lost(const struct node *node, const struct candidate *candidate)
  * one that has been expelled. */
 static bool is_gone(const struct node *node, const struct candidate *candidate)
 {
-    if (candidate->has_id && orders_expelling(node, candidate->id))
+    if (candidate->has_id && verdict_reason(node, candidate->id))
         return true;
     if (!candidate->has_id || (candidate->is_seed && leaving_stage(node) == STAGE_RUNNING))
         return false;

@@ -11,7 +11,7 @@
 #include "node/broadcast/broadcast.h"
 #include "node/discovery/discovery_private.h"
 #include "node/membership/failure_detector.h"
-#include "node/orders/orders.h"
+#include "node/orders/verdict.h"
 #include "node/rate/rate.h"
 
 #define RENEW_MIN_NS    SECOND_NS       /* between two records of a member, at least */
@@ -211,7 +211,7 @@ static bool on_record(struct node *node, const struct peer *from, const uint8_t 
 {
     const struct member *member;
     struct address before;
-    if (orders_expelling(node, bytes))
+    if (verdict_reason(node, bytes))
         return true; /* whoever sent it may not have heard */
     const enum error error = membership_learn(node, bytes, &member, &before);
     if (error == MALFORMED || error == FORGED) {

@@ -43,10 +43,11 @@ struct orders *orders_new(struct arena *arena, const struct node *node)
     if (!options->has_operator)
         return orders;
     orders->known = arena_take(arena, ORDERS_MAX, sizeof *orders->known);
-    for (size_t at = 0, taken; at < options->orders_bytes; at += taken) {
+    for (size_t at = 0, taken; at < options->orders.bytes; at += taken) {
         struct order order;
-        CHECK(order_parse(options->orders + at, options->orders_bytes - at, &order, &taken) == OK);
-        add(orders, &order, options->orders + at, taken);
+        CHECK(order_parse(options->orders.at + at, options->orders.bytes - at, &order, &taken) ==
+              OK);
+        add(orders, &order, options->orders.at + at, taken);
     }
     return orders;
 }
@@ -56,11 +57,12 @@ static enum error check(const struct node_options *options,
 {
     struct order order;
     uint64_t number = 1;
-    for (size_t at = 0, taken; at < options->orders_bytes; at += taken) {
-        if (order_parse(options->orders + at, options->orders_bytes - at, &order, &taken) != OK ||
+    for (size_t at = 0, taken; at < options->orders.bytes; at += taken) {
+        if (order_parse(options->orders.at + at, options->orders.bytes - at, &order, &taken) !=
+                OK ||
             order.number != number++)
             return MALFORMED;
-        if (order_verify(options->orders + at, taken, options->operator_id, context) != OK)
+        if (order_verify(options->orders.at + at, taken, options->operator_id, context) != OK)
             return MISMATCH;
     }
     return OK;
@@ -105,13 +107,6 @@ const struct order *orders_expelling(const struct node *node, const uint8_t id[s
         if (memcmp(orders_at(node, number)->subject, id, ID_BYTES) == 0)
             return orders_at(node, number);
     return NULL;
-}
-
-uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
-                     uint64_t incarnation)
-{
-    const struct order *order = orders_expelling(node, id);
-    return order ? order_keeps(order, incarnation) : UINT32_MAX;
 }
 
 /* One order, whose signature is checked unless it is known. */

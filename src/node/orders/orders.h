@@ -14,6 +14,7 @@
 
 #include "node/connection/connection.h"
 #include "node/core.h"
+#include "node/put_out.h"
 #include "wire/order.h"
 
 /* After the connections, which know the context. The options' orders were checked
@@ -26,9 +27,6 @@ uint32_t orders_count(const struct node *node);                          /* the 
 const struct order *orders_at(const struct node *node, uint32_t number); /* 1 .. count */
 /* The latest order that puts the member with this id out; NULL: none does. */
 const struct order *orders_expelling(const struct node *node, const uint8_t id[static ID_BYTES]);
-/* So many rumors of this incarnation may be in a base; UINT32_MAX: any. */
-uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
-                     uint64_t incarnation);
 
 /* Takes the orders that are new of these bytes, if they follow those that are known, and passes
  * over those that are known or follow later. MALFORMED, FORGED: the bytes have something else.

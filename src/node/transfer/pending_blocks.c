@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "node/broadcast/fork.h"
 #include "node/transfer/transfer_private.h"
 
 #define WAIT_NS (5 * SECOND_NS) /* for the rumors that a block knows and we do not */
@@ -102,6 +103,7 @@ enum error pending_put(struct node *node, const struct peer *from, const struct 
     block->entries = entries;
     block->came_ns = node->now_ns;
     block->conn = from->conn;
+    block->hash = message->hash;
     return OK;
 }
 
@@ -229,6 +231,23 @@ static struct action write_of(struct node *node, struct pending_block *block)
     return action;
 }
 
+/* Is it the sum of the very rumors that we know, and not of others under the same numbers? */
+static bool is_of_our_streams(const struct node *node, const struct pending_block *block)
+{
+    const struct versions *versions = broadcast_versions(node);
+    uint8_t before[HEAD_HASH_BYTES];
+    uint64_t hash = 0;
+    if (base_state(node) == BASE_ROLLING)
+        return true;
+    for (uint32_t place = 0; place < versions->count; place++) {
+        const uint32_t next = block->version[place];
+        if (!fork_hash_before(node, place, next, before))
+            return false;
+        hash += version_entry_hash(versions->origins[place].tag, next, before);
+    }
+    return hash == block->hash;
+}
+
 /* No publication must be under way: what it takes out of the residual would not be in the block. */
 bool pending_next_write(struct node *node, struct action *action)
 {
@@ -241,7 +260,7 @@ bool pending_next_write(struct node *node, struct action *action)
         struct pending_block *block = &pending->blocks[pending->ready_at++];
         if (block->entries == 0 || !block->is_covered)
             continue;
-        if (block->missing > 0) {
+        if (block->missing > 0 || !is_of_our_streams(node, block)) {
             ask_again(node, block);
             continue;
         }

@@ -17,6 +17,7 @@ struct pending_block {
     uint64_t missing;  /* rumors to be added before it is as new as our base */
     int32_t *units;    /* [block_entries] */
     uint32_t *version; /* [incarnations_max] rumors it is the sum of; 0 for origins met later */
+    uint64_t hash;     /* of its version, heads and all */
 };
 
 /* pending_blocks.c's. */

@@ -64,15 +64,7 @@ static bool has_room_for_history(const struct node *node, const struct peer *pee
 
 uint32_t node_incarnations_max(size_t send_queue_bytes)
 {
-    return (uint32_t)(send_queue_bytes / 2 / FRAME_MAX * HISTORY_AT_ONCE);
-}
-
-static struct history_entry entry_of(const struct origin *origin, uint32_t next, uint64_t samples)
-{
-    struct history_entry entry = {
-        .incarnation = origin->incarnation, .next = next, .samples = samples};
-    memcpy(entry.id, origin->id, ID_BYTES);
-    return entry;
+    return (uint32_t)(send_queue_bytes / 8 * 7 / FRAME_MAX * HISTORY_AT_ONCE);
 }
 
 static void say_history(struct node *node, const struct peer *to)
@@ -88,8 +80,7 @@ static void say_history(struct node *node, const struct peer *to)
          origin = versions_newer(versions, origin)) {
         if (origin->next == 0)
             continue;
-        const struct history_entry entry = entry_of(origin, origin->next, origin->samples);
-        history_entry_put(node->scratch + history.bulk.count, &entry);
+        memcpy(node->scratch + history.bulk.count, origin->last.bytes, HISTORY_ENTRY_BYTES);
         history.bulk.count += HISTORY_ENTRY_BYTES;
         if (--left > 0 && history.bulk.count < HISTORY_AT_ONCE * HISTORY_ENTRY_BYTES)
             continue;
@@ -233,7 +224,7 @@ static void begin_reading(struct node *node, uint64_t conn, struct span span)
 static const struct serve *look_at_answer(struct node *node)
 {
     const struct serve *serve = &node->transfer->serve;
-    broadcast_done(node, serve->next, serve->samples);
+    broadcast_done(node, serve->heads);
     return serve;
 }
 
@@ -271,12 +262,12 @@ static void pay(struct node *node, uint64_t bytes)
 }
 
 /* Did the base have more of an expelled member then than is kept now? */
-static bool has_excess(const struct node *node, const uint32_t *next)
+static bool has_excess(const struct node *node, const struct signed_head *const *heads)
 {
     const struct versions *versions = broadcast_versions(node);
     bool has = false;
     for (uint32_t place = 0; place < versions->count; place++)
-        has |= next[place] > versions->origins[place].keep;
+        has |= heads[place] && signed_head_seq(heads[place]) >= versions->origins[place].keep;
     return has;
 }
 
@@ -284,15 +275,15 @@ static void say_blocks(struct node *node, const struct peer *to, struct span spa
                        const int32_t *units)
 {
     CHECK(span.block < node->transfer->blocks && span.count <= node->transfer->blocks - span.block);
-    const uint32_t *next = look_at_answer(node)->next;
-    if (has_excess(node, next)) { /* it is read again when that is out */
+    const struct signed_head *const *heads = look_at_answer(node)->heads;
+    if (has_excess(node, heads)) { /* it is read again when that is out */
         put_back(transfer_neighbour(node, to), span);
         return;
     }
     const size_t entries_listed =
-        versions_latest(broadcast_versions(node), next, 0, listed(node), node->scratch, NULL);
+        versions_latest(broadcast_versions(node), heads, 0, listed(node), node->scratch, NULL);
     struct message message = {.kind = BLOCK,
-                              .hash = versions_hash(broadcast_versions(node), next),
+                              .hash = versions_hash(broadcast_versions(node), heads),
                               .text = {node->scratch, entries_listed * VERSION_ENTRY_BYTES}};
     uint8_t *body = node->scratch + message.text.count;
     uint64_t bytes = 0;
@@ -347,12 +338,11 @@ size_t node_history_max(const struct node_options *options)
     return (size_t)options->limits.incarnations_max * HISTORY_ENTRY_BYTES;
 }
 
-static size_t put_entry(const struct origin *origin, uint32_t next, uint64_t samples, uint8_t *out)
+static size_t put_entry(const struct signed_head *last, uint8_t *out)
 {
-    const struct history_entry entry = entry_of(origin, next, samples);
-    if (next > 0)
-        history_entry_put(out, &entry);
-    return next > 0 ? HISTORY_ENTRY_BYTES : 0;
+    if (last)
+        memcpy(out, last->bytes, HISTORY_ENTRY_BYTES);
+    return last ? HISTORY_ENTRY_BYTES : 0;
 }
 
 size_t node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out)
@@ -368,7 +358,7 @@ size_t node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out)
     for (const struct origin *origin = versions_newer(broadcast_versions(node), NULL); origin;
          origin = versions_newer(broadcast_versions(node), origin)) {
         const uint32_t place = versions_place(broadcast_versions(node), origin);
-        bytes += put_entry(origin, serve->next[place], serve->samples[place], out + bytes);
+        bytes += put_entry(serve->heads[place], out + bytes);
     }
     return bytes;
 }
@@ -378,7 +368,7 @@ size_t node_history(const struct node *node, uint8_t *out)
     size_t bytes = 0;
     for (const struct origin *origin = versions_newer(broadcast_versions(node), NULL); origin;
          origin = versions_newer(broadcast_versions(node), origin))
-        bytes += put_entry(origin, origin->applied, origin->applied_samples, out + bytes);
+        bytes += put_entry(origin->applied > 0 ? &origin->applied_last : NULL, out + bytes);
     return bytes;
 }
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "node/broadcast/fork.h"
 #include "node/broadcast/replace_version.h"
 #include "node/broadcast/retract.h"
 #include "node/transfer/transfer_private.h"
@@ -86,7 +87,8 @@ static enum takeover take_over(struct node *node, const struct peer *donor)
     CHECK(donor->state == PEER_OPEN && !request->is_asked);
     const bool is_partitioned = broadcast_is_partitioned(node, donor);
     if (retract_is_under_way(node) ||
-        !replace_version_is_allowed(node, request->history, request->entries))
+        !replace_version_is_allowed(node, request->history, request->entries) ||
+        fork_in_history(node, request->history, request->entries))
         return TAKEOVER_NOT;
     if (!replace_version_read(node, request->history, request->entries, next))
         return TAKEOVER_NO_ROOM;

@@ -7,7 +7,7 @@ size_t transfer_arena_bytes(const struct node_options *options)
     const size_t origins = options->limits.incarnations_max;
     const size_t blocks = block_count(options->parameters, options->block_entries);
     return sizeof(struct transfer) + options->limits.peers_max * sizeof(struct transfer_neighbour) +
-           origins * (HISTORY_ENTRY_BYTES + 2 * sizeof(uint32_t) + sizeof(uint64_t)) +
+           origins * (HISTORY_ENTRY_BYTES + sizeof(uint32_t) + sizeof(void *)) +
            bit_words(origins) * sizeof(uint64_t) + blocks * sizeof(uint64_t) +
            PENDING_MAX *
                (options->block_entries * sizeof(int32_t) + origins * sizeof(uint32_t) + 2 * 64) +
@@ -37,8 +37,7 @@ struct transfer *transfer_new(struct arena *arena, const struct node *node)
     transfer->request.next = arena_take(arena, origins, sizeof(uint32_t));
     transfer->fetch.from = arena_take(arena, transfer->blocks, sizeof(uint64_t));
     init_pending(transfer, arena, options);
-    transfer->serve.next = arena_take(arena, origins, sizeof(uint32_t));
-    transfer->serve.samples = arena_take(arena, origins, sizeof(uint64_t));
+    transfer->serve.heads = arena_take(arena, origins, sizeof *transfer->serve.heads);
     transfer->serve.save_ns = node->now_ns + options->save_ns;
     return transfer;
 }

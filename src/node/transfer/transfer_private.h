@@ -94,8 +94,8 @@ struct serve {
     struct reading reading; /* what the learner was asked for, for a neighbour */
     bool is_saving;         /* the learner was asked for all that it is, and has not answered */
     uint32_t saving_bases;  /* as reading.bases */
-    uint32_t *next; /* [incarnations_max] rumors of each origin in an answer, by place: scratch */
-    uint64_t *samples;  /* [incarnations_max] samples of each origin by then: scratch */
+    const struct signed_head **heads; /* [incarnations_max] the last of each origin in an answer,
+                                         by place, or NULL: scratch */
     uint64_t served_ns; /* when a neighbour was last sent our history or blocks; 0: never */
     uint64_t next_ns;   /* no block is read for others before */
     uint32_t turn;      /* the neighbour after this slot comes first */

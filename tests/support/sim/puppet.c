@@ -1,5 +1,8 @@
 #include "support/sim/puppet.h"
 
+#include "node/broadcast/version.h"
+#include "support/net/stream.h"
+
 void puppet_send(struct puppet *puppet, const uint8_t *bytes, size_t count)
 {
     CHECK(!puppet->sending);
@@ -160,7 +163,23 @@ struct record puppet_record(const struct puppet *puppet)
     return record;
 }
 
-size_t puppet_rumor(const struct puppet *puppet, uint32_t seq, uint32_t index,
+struct signed_head puppet_head(const struct puppet *puppet, uint64_t incarnation, uint32_t seq)
+{
+    static const uint8_t none[HEAD_HASH_BYTES];
+    if (incarnation == 1 && seq < PUPPET_MADE &&
+        memcmp(puppet->made[seq].hash, none, HEAD_HASH_BYTES) != 0)
+        return puppet->made[seq];
+    return stream_head(&puppet->identity, incarnation, seq, PUPPET_SAMPLES, puppet->context);
+}
+
+void puppet_entry(const struct puppet *puppet, uint32_t next, uint8_t *out)
+{
+    CHECK(next > 0);
+    version_entry_put(out, origin_tag(puppet->identity.id, 1), next,
+                      puppet_head(puppet, 1, next - 1).hash);
+}
+
+size_t puppet_rumor(struct puppet *puppet, uint32_t seq, uint32_t index,
                     uint8_t out[static RUMOR_MAX])
 {
     int8_t level = 1;
@@ -168,10 +187,14 @@ size_t puppet_rumor(const struct puppet *puppet, uint32_t seq, uint32_t index,
         .tau = 0.5f, .amount = 1000, .count = 1, .index = &index, .level = &level};
     struct rumor_head head = {.incarnation = 1, .seq = seq};
     memcpy(head.origin, puppet->identity.id, ID_BYTES);
+    if (seq > 0)
+        memcpy(head.prev, puppet_head(puppet, 1, seq - 1).hash, HEAD_HASH_BYTES);
     uint32_t taken;
     size_t bytes;
     rumor_encode(&head, &update, 0, RUMOR_MAX, &puppet->identity, puppet->context, out, &taken,
                  &bytes);
+    if (seq < PUPPET_MADE)
+        rumor_signed_head(out, bytes, puppet->context, &puppet->made[seq]);
     return bytes;
 }
 

@@ -13,6 +13,8 @@
 #include "wire/rumor.h"
 
 #define PUPPET_QUEUE_BYTES (1u << 18)
+#define PUPPET_MADE        256     /* rumors whose heads it remembers */
+#define PUPPET_SAMPLES     1000000 /* learned by then, say the heads that it makes up */
 
 struct puppet {
     uint32_t node; /* the one it dials */
@@ -34,6 +36,7 @@ struct puppet {
     struct message last[MESSAGE_KINDS]; /* of each kind; of text and bulk only the sizes are good */
     uint64_t bye_reason;
     char bye[64];
+    struct signed_head made[PUPPET_MADE]; /* heads of the rumors that it made, by number */
     void (*on_heard)(const struct message *message); /* or NULL */
 };
 
@@ -57,8 +60,15 @@ void puppet_shout(struct puppet *puppet, const uint8_t *bytes, size_t count);
 /* The puppet's member record, without an address. */
 struct record puppet_record(const struct puppet *puppet);
 
-/* A rumor of the puppet's own, its number `seq`, one entry: base[index] += amount. */
-size_t puppet_rumor(const struct puppet *puppet, uint32_t seq, uint32_t index,
+/* The head of its rumor `seq`: of the one that it made, or else of one that it makes up. */
+struct signed_head puppet_head(const struct puppet *puppet, uint64_t incarnation, uint32_t seq);
+
+/* An entry of a version: so many of its rumors of incarnation 1. */
+void puppet_entry(const struct puppet *puppet, uint32_t next, uint8_t *out);
+
+/* A rumor of the puppet's own, its number `seq`, one entry: base[index] += amount. It follows the
+ * one before it. */
+size_t puppet_rumor(struct puppet *puppet, uint32_t seq, uint32_t index,
                     uint8_t out[static RUMOR_MAX]);
 void puppet_hello(struct puppet *puppet);
 

@@ -12,7 +12,7 @@ void must_go_on_with_its_own_base(void)
 void say_knows(uint32_t rumors)
 {
     uint8_t slice[VERSION_ENTRY_BYTES];
-    version_entry_put(slice, origin_tag(puppet.identity.id, 1), rumors);
+    puppet_entry(&puppet, rumors, slice);
     uint8_t learned[LEARNED_BYTES];
     learned_put(learned, &(struct learned){.samples = LEARNED});
     puppet_say(&puppet, &(struct message){.kind = VERSION,
@@ -46,18 +46,33 @@ void start_talk_of_much_more(void)
     must_ask_within(5 * SECOND_NS);
 }
 
+#define PART_BYTES ((size_t)300 * HISTORY_ENTRY_BYTES) /* fits into a message */
+
 static uint8_t history_bytes[(HISTORY_ENTRY_BYTES + 1) * 1000];
 
 size_t history_of(uint32_t incarnations, uint32_t next)
 {
     size_t bytes = 0;
     for (uint32_t i = 0; i < incarnations; i++) {
-        struct history_entry entry = {.incarnation = 1 + i, .next = next, .samples = LEARNED};
-        memcpy(entry.id, puppet.identity.id, ID_BYTES);
-        history_entry_put(history_bytes + bytes, &entry);
+        const struct signed_head head = puppet_head(&puppet, 1 + i, next - 1);
+        memcpy(history_bytes + bytes, head.bytes, HISTORY_ENTRY_BYTES);
         bytes += HISTORY_ENTRY_BYTES;
     }
     return bytes;
+}
+
+void say_whole_history(size_t bytes)
+{
+    const uint64_t parts = (bytes + PART_BYTES - 1) / PART_BYTES;
+    for (uint64_t part = 0; part < parts; part++) {
+        const size_t at = part * PART_BYTES;
+        const size_t rest = bytes - at < PART_BYTES ? bytes - at : PART_BYTES;
+        puppet_say(&puppet, &(struct message){.kind = HISTORY,
+                                              .digest = 7,
+                                              .part = part,
+                                              .parts = parts,
+                                              .bulk = {history_bytes + at, rest}});
+    }
 }
 
 void say_history(uint64_t part, uint64_t parts, size_t bytes)

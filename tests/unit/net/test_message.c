@@ -50,6 +50,8 @@ static struct message sample_of(enum message_kind kind)
     case MEMBER_UPDATE:
     case MEMBER_LIST:
     case RUMOR:
+    case PROOF:
+    case HEADS:
         return (struct message){.kind = kind, .bulk = bulk};
     case MEMBER_QUERY:
     case PRUNE:

@@ -209,9 +209,14 @@ static void a_rumor_and_its_digest_are_those_of_the_page(void **state)
     assert_int_equal(taken, 5);
     assert_shown(rumor + 32, 24); /* incarnation to samples */
     assert_shown(rumor + 56, 8);  /* tau, amount */
-    assert_shown(rumor + RUMOR_HEAD_BYTES, bytes - RUMOR_HEAD_BYTES - SIGNATURE_BYTES);
+    assert_shown(rumor + HEAD_PREV_AT, HEAD_HASH_BYTES);
+    assert_shown(rumor + HEAD_BODY_AT, HEAD_HASH_BYTES);
+    assert_shown(rumor + HEAD_BYTES, bytes - HEAD_BYTES - SIGNATURE_BYTES);
     assert_shown(rumor + bytes - SIGNATURE_BYTES, 32);
     assert_shown(rumor + bytes - 32, 32);
+    struct signed_head head_of_it;
+    rumor_signed_head(rumor, bytes, context, &head_of_it);
+    assert_shown(head_of_it.hash, HEAD_HASH_BYTES);
     assert_number_shown(digest_of_update(&update));
     for (uint32_t i = 0; i < 5; i++) {
         assert_number_shown(digest_hash(index[i]));

@@ -9,9 +9,11 @@
 
 #include "node/broadcast/history.h"
 #include "node/broadcast/version.h"
+#include "support/net/stream.h"
 
 #define MAX 40
 
+static const uint8_t context[CONTEXT_BYTES];
 static struct arena arena;
 static struct versions versions;
 
@@ -30,13 +32,31 @@ static int stop(void **state)
     return 0;
 }
 
+/* The head of number next - 1 of this origin. */
+static struct signed_head head_of(const struct origin *origin, uint32_t next, uint64_t samples)
+{
+    return stream_unsigned(origin->id, origin->incarnation, next - 1, samples, context);
+}
+
+static void advance(struct origin *origin, uint64_t digest)
+{
+    const struct signed_head head = head_of(origin, origin->next + 1, 0);
+    versions_advance(&versions, origin, &head, digest);
+}
+
+static void set_next(struct origin *origin, uint32_t next)
+{
+    const struct signed_head head = head_of(origin, next, 0);
+    versions_set(&versions, origin, next > 0 ? &head : NULL);
+}
+
 static struct origin *add(uint8_t number, uint64_t incarnation, uint32_t next)
 {
     const uint8_t id[ID_BYTES] = {number};
     struct origin *origin = versions_add(&versions, id, incarnation);
     assert_non_null(origin);
     while (origin->next < next)
-        versions_advance(&versions, origin, 0);
+        advance(origin, 0);
     return origin;
 }
 
@@ -142,9 +162,9 @@ static void the_hash_is_that_of_the_vector_whatever_the_order(void **state)
     (void)add(1, 7, 3);
     assert_true(versions.hash != hash);
     for (int i = 0; i < 3; i++)
-        versions_advance(&versions, &versions.origins[0], 0);
+        advance(&versions.origins[0], 0);
     assert_true(versions.hash == hash);
-    versions_advance(&versions, &versions.origins[1], 0);
+    advance(&versions.origins[1], 0);
     assert_true(versions.hash != hash);
 }
 
@@ -164,8 +184,8 @@ static void each_rumor_adds_to_the_digest(void **state)
 {
     (void)state;
     struct origin *origin = add(1, 7, 0);
-    versions_advance(&versions, origin, 0x11);
-    versions_advance(&versions, origin, 0x0100000000000000);
+    advance(origin, 0x11);
+    advance(origin, 0x0100000000000000);
     assert_true(versions.digest == 0x0100000000000066);
     assert_int_equal(origin->next, 2);
 }
@@ -173,9 +193,10 @@ static void each_rumor_adds_to_the_digest(void **state)
 static void a_whole_version_says_how_much_each_has_learned_and_how_fast(void **state)
 {
     (void)state;
-    versions_set(&versions, add(1, 7, 0), 3, 0x0102030405060708);
-    struct origin *origin = add(2, 7, 0);
-    versions_set(&versions, origin, 4, 9);
+    struct origin *origin = add(1, 7, 3);
+    origin->samples = 0x0102030405060708;
+    origin = add(2, 7, 4);
+    origin->samples = 9;
     origin->rate = 2.5f;
     uint8_t slice[2 * VERSION_ENTRY_BYTES], learned[2 * LEARNED_BYTES];
     assert_int_equal(versions_latest(&versions, NULL, 0, 2, slice, learned), 2);
@@ -222,13 +243,13 @@ static void who_told_last_is_the_latest(void **state)
     (void)add(2, 7, 1);
     (void)add(3, 7, 1);
     must_be_in_order((const uint8_t[]){3, 2, 1}, 3);
-    versions_advance(&versions, find(3), 0);
+    advance(find(3), 0);
     must_be_in_order((const uint8_t[]){3, 2, 1}, 3);
-    versions_advance(&versions, find(2), 0);
+    advance(find(2), 0);
     must_be_in_order((const uint8_t[]){2, 3, 1}, 3);
     versions_touch(&versions, find(1));
     must_be_in_order((const uint8_t[]){1, 2, 3}, 3);
-    versions_set(&versions, find(3), 9, 9); /* heard of: it has not told */
+    set_next(find(3), 9); /* heard of: it has not told */
     must_be_in_order((const uint8_t[]){1, 2, 3}, 3);
 }
 
@@ -250,14 +271,20 @@ static void the_latest_are_listed_as_far_as_there_is_room(void **state)
     assert_int_equal(versions_latest(&versions, NULL, 4, 9, out, NULL), 1);
     assert_int_equal(versions_latest(&versions, NULL, 5, 9, out, NULL), 0);
 
-    uint32_t next[6] = {1, 2, 0, 0, 4, 0}; /* what of it is in a base, say */
-    assert_int_equal(versions_latest(&versions, next, 0, 9, out, NULL), 3);
+    const uint32_t next[6] = {1, 2, 0, 0, 4, 0}; /* what of it is in a base, say */
+    struct signed_head of[6];
+    const struct signed_head *heads[6];
+    for (uint8_t i = 0; i < 6; i++) {
+        of[i] = head_of(&versions.origins[i], next[i], 0);
+        heads[i] = next[i] > 0 ? &of[i] : NULL;
+    }
+    assert_int_equal(versions_latest(&versions, heads, 0, 9, out, NULL), 3);
     assert_int_equal(version_entry_at(out, 0).next, 4);
     assert_int_equal(version_entry_at(out, 2).next, 1);
-    assert_true(entries_hash(out, 3) == versions_hash(&versions, next));
+    assert_true(entries_hash(out, 3) == versions_hash(&versions, heads));
     for (uint8_t i = 0; i < 6; i++)
-        next[i] = versions.origins[i].next;
-    assert_true(versions_hash(&versions, next) == versions.hash);
+        heads[i] = versions.origins[i].next > 0 ? &versions.origins[i].last : NULL;
+    assert_true(versions_hash(&versions, heads) == versions.hash);
 }
 
 /* What somebody else knows of the forty, as she shows it. */
@@ -272,11 +299,23 @@ static void both_know(void)
         theirs[i] = add(i, 7, 1 + i % 5u)->next;
 }
 
+/* The last heads of what she knows. */
+static const struct signed_head *const *their_heads(void)
+{
+    static struct signed_head of[MAX];
+    static const struct signed_head *heads[MAX];
+    for (uint32_t i = 0; i < MAX; i++) {
+        of[i] = head_of(&versions.origins[i], theirs[i], 0);
+        heads[i] = theirs[i] > 0 ? &of[i] : NULL;
+    }
+    return heads;
+}
+
 /* So many of the latest of hers are shown: are those known to be known there that are? */
 static bool knows(uint32_t most, uint64_t *known)
 {
-    const size_t count = versions_latest(&versions, theirs, 0, most, shown, NULL);
-    const uint64_t hash = versions_hash(&versions, theirs);
+    const size_t count = versions_latest(&versions, their_heads(), 0, most, shown, NULL);
+    const uint64_t hash = versions_hash(&versions, their_heads());
     *known = UINT64_MAX;
     return versions_known(&versions, shown, count, hash, known);
 }
@@ -352,33 +391,41 @@ static void an_origin_of_which_we_do_not_know_takes_nothing_from_that(void **sta
     uint64_t known = 0;
     both_know();
     theirs[MAX - 1] = 0;
-    const size_t count = versions_latest(&versions, theirs, 0, 4, shown, NULL);
-    version_entry_put(shown + count * VERSION_ENTRY_BYTES, 0x1234, 9);
+    const size_t count = versions_latest(&versions, their_heads(), 0, 4, shown, NULL);
+    version_entry_put(shown + count * VERSION_ENTRY_BYTES, 0x1234, 9, shown);
     const uint64_t other = entries_hash(shown + count * VERSION_ENTRY_BYTES, 1);
     assert_true(versions_known(&versions, shown, count + 1,
-                               versions_hash(&versions, theirs) + other, &known));
+                               versions_hash(&versions, their_heads()) + other, &known));
     assert_true(known == all_but(MAX - 1, MAX));
 }
 
-static void an_entry_of_a_history_comes_back_as_it_was_put(void **state)
+static void an_entry_of_a_history_is_a_signed_head(void **state)
 {
     (void)state;
-    uint8_t out[HISTORY_ENTRY_BYTES + 1];
-    memset(out, 0xEE, sizeof out);
-    const struct history_entry put = {.id = {9, [ID_BYTES - 1] = 7},
-                                      .incarnation = 0x1122334455667788,
-                                      .next = 0x99AABBCC,
-                                      .samples = 0x0102030405060708};
-    history_entry_put(out, &put);
-    const struct history_entry got = history_entry_at(out);
-    assert_memory_equal(got.id, put.id, ID_BYTES);
-    assert_true(got.incarnation == put.incarnation);
-    assert_true(got.next == put.next);
-    assert_true(got.samples == put.samples);
-    assert_int_equal(out[32], 0x88); /* little-endian, one behind the other */
-    assert_int_equal(out[40], 0xCC);
-    assert_int_equal(out[44], 0x08);
-    assert_int_equal(out[HISTORY_ENTRY_BYTES], 0xEE);
+    const uint8_t id[ID_BYTES] = {9, [ID_BYTES - 1] = 7};
+    const struct signed_head head =
+        stream_unsigned(id, 0x1122334455667788, 0x99AABBCB, 0x0102030405060708, context);
+    const struct history_entry got = history_entry_at(head.bytes);
+    assert_memory_equal(got.id, id, ID_BYTES);
+    assert_true(got.incarnation == 0x1122334455667788);
+    assert_true(got.next == 0x99AABBCC);
+    assert_true(got.samples == 0x0102030405060708);
+}
+
+/* Another rumor under the same number makes another version. */
+static void the_hash_is_of_what_the_rumors_are_and_not_of_their_count(void **state)
+{
+    (void)state;
+    struct origin *origin = add(1, 7, 3);
+    const uint64_t hash = versions.hash;
+    const struct signed_head other = head_of(origin, 3, 1);
+    versions_set(&versions, origin, &other);
+    assert_int_equal(origin->next, 3);
+    assert_true(versions.hash != hash);
+    const struct version_entry entry = {.tag = origin->tag, .next = 3, .hash = other.hash};
+    const struct signed_head before = head_of(origin, 3, 0);
+    assert_true(version_entry_shows(&entry, other.hash));
+    assert_false(version_entry_shows(&entry, before.hash));
 }
 
 /* More than before, less, none, and some again. */
@@ -390,23 +437,22 @@ static void what_is_set_counts_as_if_it_had_been_heard(void **state)
     const uint64_t hash = versions.hash, digest = versions.digest;
     struct origin *origin = add(3, 7, 2);
     for (uint32_t next = 9; next > 0; next--) {
-        versions_set(&versions, origin, next, 10 * next);
+        set_next(origin, next);
         assert_int_equal(origin->next, next);
         assert_int_equal(origin->applied, next);
-        assert_int_equal(origin->samples, 10 * next);
         assert_int_equal(versions.rumors, 3 + 5 + next);
         assert_int_equal(versions.publishers, 3);
         assert_true(versions.hash != hash);
     }
-    versions_set(&versions, origin, 0, 0);
+    set_next(origin, 0);
     assert_int_equal(versions.rumors, 3 + 5);
     assert_int_equal(versions.publishers, 2);
     assert_true(versions.hash == hash);
-    versions_set(&versions, origin, 2, 20);
+    set_next(origin, 2);
     const uint64_t set = versions.hash;
-    versions_set(&versions, origin, 0, 0);
-    versions_advance(&versions, origin, 0);
-    versions_advance(&versions, origin, 0);
+    set_next(origin, 0);
+    advance(origin, 0);
+    advance(origin, 0);
     assert_true(versions.hash == set);
     assert_int_equal(heard->next, 5);
     assert_true(versions.digest == digest); /* is somebody else's to put right */
@@ -434,7 +480,8 @@ int main(void)
         TEST(who_shows_all_needs_no_order),
         TEST(what_the_hash_does_not_explain_is_not_sure),
         TEST(an_origin_of_which_we_do_not_know_takes_nothing_from_that),
-        TEST(an_entry_of_a_history_comes_back_as_it_was_put),
+        TEST(an_entry_of_a_history_is_a_signed_head),
+        TEST(the_hash_is_of_what_the_rumors_are_and_not_of_their_count),
         TEST(what_is_set_counts_as_if_it_had_been_heard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

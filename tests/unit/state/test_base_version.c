@@ -14,6 +14,7 @@
 #include "node/broadcast/history.h"
 #include "state/base_version.h"
 #include "state/export.h"
+#include "support/net/stream.h"
 
 #define ORIGINS 4
 
@@ -29,12 +30,21 @@ struct history {
     uint8_t at[ORIGINS * HISTORY_ENTRY_BYTES];
 };
 
+static const uint8_t context[CONTEXT_BYTES];
+
+static void put_entry(uint8_t *out, const struct history_entry *entry)
+{
+    const struct signed_head head =
+        stream_unsigned(entry->id, entry->incarnation, entry->next - 1, entry->samples, context);
+    memcpy(out, head.bytes, HISTORY_ENTRY_BYTES);
+}
+
 /* These origins, in this order. */
 static struct history history_of(const int *order, size_t count)
 {
     struct history history = {.bytes = count * HISTORY_ENTRY_BYTES};
     for (size_t i = 0; i < count; i++)
-        history_entry_put(history.at + i * HISTORY_ENTRY_BYTES, &ORIGIN[order[i]]);
+        put_entry(history.at + i * HISTORY_ENTRY_BYTES, &ORIGIN[order[i]]);
     return history;
 }
 
@@ -107,7 +117,7 @@ static void a_next_incarnation_that_counts_anew_is_added(void **state)
     struct history_entry fewer = ORIGIN[1];
     struct history history = history_of((const int[]){0, 1}, 2);
     fewer.samples = 39;
-    history_entry_put(history.at + HISTORY_ENTRY_BYTES, &fewer);
+    put_entry(history.at + HISTORY_ENTRY_BYTES, &fewer);
     assert_int_equal(base_version_samples(history.at, history.bytes), 79);
 }
 

@@ -159,7 +159,7 @@ static void another_format_is_named(void **state)
     memcpy(&header, stream, sizeof header);
     header.format = 2;
     memcpy(changed, &header, sizeof header);
-    must_be_refused(bytes, "has format 2, and this program reads format 3");
+    must_be_refused(bytes, "has format 2, and this program reads format 4");
 }
 
 static void a_stream_that_ends_at_a_record_is_refused(void **state)

@@ -1,0 +1,73 @@
+/* The head of a rumor, as its origin signed it. It can be kept, shown and checked without the body.
+ *
+ *   OFFSET SIZE MEANING                                       (all numbers little-endian)
+ *        0   32 origin: the id of the node that published the rumor
+ *       32    8 incarnation of the origin
+ *       40    4 seq: the number of the rumor in the origin's stream, from 0
+ *       44    4 count of entries, >= 1
+ *       48    8 samples the origin had learned by then
+ *       56    4 tau, float32
+ *       60    4 amount
+ *       64   32 prev: hash of the head before it in the stream; of number 0: zeros
+ *       96   32 BLAKE2b-256 of the body
+ *      128   64 Ed25519 signature of the origin over the hash of bytes 0 .. 128
+ *
+ * The hash is BLAKE2b-256, keyed with the context of the swarm and its model, so a head is
+ * worthless elsewhere. As each head has the hash of the one before it, a stream is a chain: the
+ * hash of its last head stands for every rumor in it, and two streams with one last hash are one
+ * stream. Held by tests/unit/net/test_proof.c and test_rumor.c.
+ */
+#ifndef HEARSAY_NET_WIRE_SIGNED_HEAD_H
+#define HEARSAY_NET_WIRE_SIGNED_HEAD_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "crypto/identity.h"
+#include "wire/bytes.h"
+
+#define HEAD_BYTES        128
+#define HEAD_HASH_BYTES   32
+#define SIGNED_HEAD_BYTES (HEAD_BYTES + SIGNATURE_BYTES)
+
+#define HEAD_INCARNATION_AT 32
+#define HEAD_SEQ_AT         40
+#define HEAD_COUNT_AT       44
+#define HEAD_SAMPLES_AT     48
+#define HEAD_TAU_AT         56
+#define HEAD_AMOUNT_AT      60
+#define HEAD_PREV_AT        64
+#define HEAD_BODY_AT        96
+
+/* A head with its hash. All zeros, the hash too: there is none. */
+struct signed_head {
+    uint8_t bytes[SIGNED_HEAD_BYTES]; /* as above */
+    uint8_t hash[HEAD_HASH_BYTES];    /* of the first HEAD_BYTES of them */
+};
+
+/* Reads it and works out its hash; checks nothing. */
+void signed_head_read(struct signed_head *head, const uint8_t bytes[static SIGNED_HEAD_BYTES],
+                      const uint8_t context[static CONTEXT_BYTES]);
+
+/* MALFORMED: number 0 has none before it, and yet names one. FORGED: its origin did not sign it. */
+enum error signed_head_verify(const struct signed_head *head) MUST_USE;
+
+static inline uint64_t signed_head_incarnation(const struct signed_head *head)
+{
+    return bytes_get(head->bytes + HEAD_INCARNATION_AT, 8);
+}
+
+static inline uint32_t signed_head_seq(const struct signed_head *head)
+{
+    return (uint32_t)bytes_get(head->bytes + HEAD_SEQ_AT, 4);
+}
+
+static inline uint64_t signed_head_samples(const struct signed_head *head)
+{
+    return bytes_get(head->bytes + HEAD_SAMPLES_AT, 8);
+}
+
+/* Is it the first of its stream if, and only if, it names none before it? */
+bool head_prev_fits(const uint8_t head[static HEAD_BYTES]);
+
+#endif

@@ -1,0 +1,44 @@
+#include "daemon/known_proofs.h"
+
+#include <stdlib.h>
+
+#include "state/order_files.h"
+
+enum error known_proofs_load(struct known_proofs *proofs, const char *folder,
+                             struct node_options *options, struct problem *problem)
+{
+    struct problem why;
+    proofs->folder = folder;
+    proofs->known = malloc(NODE_PROOFS_MAX);
+    CHECK(proofs->known);
+    enum error error = order_files_load_proofs(disk_real(), folder, proofs->known,
+                                               &options->proofs.bytes, problem);
+    if (error != OK)
+        return error;
+    options->proofs.at = proofs->known;
+    error = node_proofs_check(options, &why);
+    if (error == OK)
+        return OK;
+    return problem_set(problem, error,
+                       "%.300s/" PROOFS_FILE ": %s; if that is right, remove the file: the node "
+                       "learns of them from the others",
+                       folder, why.text);
+}
+
+void known_proofs_free(struct known_proofs *proofs)
+{
+    free(proofs->known);
+    proofs->known = NULL;
+}
+
+void known_proofs_keep(struct known_proofs *proofs, const struct node *node,
+                       struct event_log *report, uint64_t now_ns)
+{
+    struct problem problem;
+    if (node_proofs_changes(node) == proofs->saved)
+        return;
+    proofs->saved = node_proofs_changes(node);
+    const size_t bytes = node_proofs(node, proofs->known);
+    if (order_files_save_proofs(disk_real(), proofs->folder, proofs->known, bytes, &problem) != OK)
+        event_log_say(report, now_ns, NOTE_EXPELLED, LEVEL_ERROR, problem.text);
+}

@@ -1,0 +1,156 @@
+#include "node/broadcast/fork.h"
+
+#include <string.h>
+
+#include "node/broadcast/broadcast_private.h"
+#include "node/broadcast/history.h"
+
+#define HEADS_MAX 64              /* in a message */
+#define HEADS_NS  (2 * SECOND_NS) /* between two messages to a neighbour */
+
+bool fork_head(const struct node *node, uint32_t place, uint32_t seq, struct signed_head *out)
+{
+    const struct origin *origin = &node->broadcast->versions.origins[place];
+    uint32_t bytes;
+    if (seq + 1 == origin->next) {
+        *out = origin->last;
+        return true;
+    }
+    const uint8_t *rumor = rumor_log_find(&node->broadcast->log, place, seq, &bytes);
+    if (rumor)
+        rumor_signed_head(rumor, bytes, node->context, out);
+    return rumor != NULL;
+}
+
+bool fork_hash_before(const struct node *node, uint32_t place, uint32_t next, uint8_t *hash)
+{
+    const struct origin *origin = &node->broadcast->versions.origins[place];
+    struct signed_head head;
+    if (next > origin->next)
+        return false;
+    if (next == 0)
+        memset(hash, 0, HEAD_HASH_BYTES);
+    else if (next == origin->applied)
+        memcpy(hash, origin->applied_last.hash, HEAD_HASH_BYTES);
+    else if (fork_head(node, place, next - 1, &head))
+        memcpy(hash, head.hash, HEAD_HASH_BYTES);
+    else if (next < origin->next && fork_head(node, place, next, &head))
+        memcpy(hash, head.bytes + HEAD_PREV_AT, HEAD_HASH_BYTES);
+    else
+        return false;
+    return true;
+}
+
+void fork_found(struct node *node, const struct signed_head *ours, const struct signed_head *theirs)
+{
+    struct fork *fork = &node->broadcast->fork;
+    if (fork->is_found || proof_create(ours, theirs, fork->proof) != OK)
+        return;
+    fork->is_found = proof_verify(fork->proof, node->context) == OK;
+}
+
+bool fork_take_proof(struct node *node, uint8_t *out)
+{
+    struct fork *fork = &node->broadcast->fork;
+    if (!fork->is_found)
+        return false;
+    memcpy(out, fork->proof, PROOF_BYTES);
+    fork->is_found = false;
+    return true;
+}
+
+/* Is what we know of the origin beyond what is kept of it, and still to be taken out? */
+static bool is_excess(const struct origin *origin)
+{
+    return origin->next > origin->keep;
+}
+
+/* Those that we have up to this number, the last ones. */
+static void say_heads(struct node *node, const struct peer *to, const struct origin *origin,
+                      uint32_t last)
+{
+    const uint32_t place = broadcast_place(node, origin);
+    size_t bytes = 0;
+    for (uint32_t seq = last < HEADS_MAX ? 0 : last - HEADS_MAX + 1; seq <= last; seq++) {
+        struct signed_head head;
+        if (!fork_head(node, place, seq, &head))
+            continue;
+        memcpy(node->scratch + bytes, head.bytes, SIGNED_HEAD_BYTES);
+        bytes += SIGNED_HEAD_BYTES;
+    }
+    if (connection_say(
+            node, to,
+            &(struct message){.kind = HEADS, .tag = origin->tag, .bulk = {node->scratch, bytes}}))
+        broadcast_neighbour(node, to)->heads_ns = node->now_ns;
+}
+
+void fork_on_entry(struct node *node, const struct peer *from, const struct origin *origin,
+                   const struct version_entry *entry)
+{
+    const struct broadcast_neighbour *neighbour = broadcast_neighbour(node, from);
+    uint8_t hash[HEAD_HASH_BYTES];
+    if (entry->next == 0 || is_excess(origin) ||
+        !fork_hash_before(node, broadcast_place(node, origin), entry->next, hash) ||
+        version_entry_shows(entry, hash))
+        return;
+    if (neighbour->heads_ns == 0 || node->now_ns - neighbour->heads_ns >= HEADS_NS)
+        say_heads(node, from, origin, entry->next);
+}
+
+/* A head of ours that contradicts this one: that before it first, which leaves the least. */
+static bool find_contrary(const struct node *node, uint32_t place, const struct signed_head *theirs,
+                          struct signed_head *ours)
+{
+    const uint32_t seq = signed_head_seq(theirs);
+    uint8_t proof[PROOF_BYTES];
+    if (seq >= HISTORY_NEXT_MAX)
+        return false;
+    for (uint32_t at = seq - (seq > 0); at <= seq + 1; at++)
+        if (fork_head(node, place, at, ours) && proof_create(ours, theirs, proof) == OK)
+            return true;
+    return false;
+}
+
+void fork_on_heads(struct node *node, const struct peer *from, uint64_t tag, const uint8_t *heads,
+                   size_t bytes)
+{
+    const struct versions *versions = &node->broadcast->versions;
+    const struct origin *origin = versions_find(versions, tag);
+    if (bytes % SIGNED_HEAD_BYTES != 0 || bytes > HEADS_MAX * SIGNED_HEAD_BYTES) {
+        connection_hang_up(node, from, BYE_BROKEN, "sent heads of impossible size");
+        return;
+    }
+    for (size_t at = 0; at < bytes && origin && !is_excess(origin); at += SIGNED_HEAD_BYTES) {
+        struct signed_head theirs, ours;
+        signed_head_read(&theirs, heads + at, node->context);
+        if (!find_contrary(node, versions_place(versions, origin), &theirs, &ours))
+            continue;
+        if (signed_head_verify(&theirs) == OK)
+            fork_found(node, &ours, &theirs);
+        else
+            connection_hang_up(node, from, BYE_BROKEN, "sent a head that is not valid");
+        return;
+    }
+}
+
+bool fork_in_history(struct node *node, const uint8_t *history, uint32_t entries)
+{
+    const struct versions *versions = &node->broadcast->versions;
+    for (uint32_t i = 0; i < entries; i++) {
+        struct signed_head theirs, ours;
+        uint8_t hash[HEAD_HASH_BYTES];
+        signed_head_read(&theirs, history + i * (size_t)SIGNED_HEAD_BYTES, node->context);
+        const struct origin *origin =
+            versions_find(versions, origin_tag(theirs.bytes, signed_head_incarnation(&theirs)));
+        if (!origin || is_excess(origin))
+            continue;
+        const uint32_t place = versions_place(versions, origin);
+        if (!fork_hash_before(node, place, signed_head_seq(&theirs) + 1, hash) ||
+            memcmp(hash, theirs.hash, HEAD_HASH_BYTES) == 0)
+            continue;
+        if (find_contrary(node, place, &theirs, &ours))
+            fork_found(node, &ours, &theirs);
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,184 @@
+#include "node/orders/proofs.h"
+
+#include <string.h>
+
+#include "crypto/gate.h"
+#include "wire/message.h"
+
+#define AT_ONCE 128 /* proofs in a message */
+
+_Static_assert(AT_ONCE *PROOF_BYTES + MESSAGE_ADDS <= MESSAGE_MAX, "they fit into one");
+
+struct known {
+    struct proof proof;         /* what it says */
+    uint8_t bytes[PROOF_BYTES]; /* as signed */
+};
+
+struct proofs {
+    struct known *known; /* [NODE_PROOFS], one for each author */
+    uint32_t count;      /* how many */
+    uint32_t changes;    /* times that one was added or became stricter */
+    bool is_full_noted;  /* it was said that there is no room */
+};
+
+size_t proofs_arena_bytes(void)
+{
+    return sizeof(struct proofs) + NODE_PROOFS * sizeof(struct known) + (size_t)2 * 64;
+}
+
+static struct known *find(const struct proofs *proofs, const uint8_t id[static ID_BYTES])
+{
+    for (uint32_t i = 0; i < proofs->count; i++)
+        if (memcmp(proofs->known[i].proof.author, id, ID_BYTES) == 0)
+            return &proofs->known[i];
+    return NULL;
+}
+
+/* False: there is no room. */
+static bool put(struct proofs *proofs, const struct proof *proof, const uint8_t *bytes)
+{
+    struct known *known = find(proofs, proof->author);
+    if (!known && proofs->count == NODE_PROOFS)
+        return false;
+    if (!known)
+        known = &proofs->known[proofs->count++];
+    known->proof = *proof;
+    memcpy(known->bytes, bytes, PROOF_BYTES);
+    proofs->changes++;
+    return true;
+}
+
+struct proofs *proofs_new(struct arena *arena, const struct node *node)
+{
+    struct proofs *proofs = arena_take(arena, 1, sizeof *proofs);
+    proofs->known = arena_take(arena, NODE_PROOFS, sizeof *proofs->known);
+    for (size_t at = 0; at < node->options.proofs.bytes; at += PROOF_BYTES) {
+        struct proof proof;
+        CHECK(proof_parse(node->options.proofs.at + at, node->context, &proof) == OK);
+        CHECK(put(proofs, &proof, node->options.proofs.at + at));
+    }
+    proofs->changes = 0;
+    return proofs;
+}
+
+enum error node_proofs_check(const struct node_options *options, struct problem *problem)
+{
+    uint8_t context[CONTEXT_BYTES];
+    struct introduction ours;
+    struct proof proof;
+    introduction_make(&ours, options->swarm_id, options->model, options->parameters);
+    introduction_context(context, &ours);
+    if (options->proofs.bytes % PROOF_BYTES != 0 || options->proofs.bytes > NODE_PROOFS_MAX)
+        return problem_set(problem, MALFORMED, "they are of impossible size");
+    for (size_t at = 0; at < options->proofs.bytes; at += PROOF_BYTES)
+        if (proof_parse(options->proofs.at + at, context, &proof) != OK ||
+            proof_verify(options->proofs.at + at, context) != OK)
+            return problem_set(problem, MISMATCH, "they are damaged, or of another swarm or model");
+    return OK;
+}
+
+const struct proof *proofs_against(const struct node *node, const uint8_t id[static ID_BYTES])
+{
+    const struct known *known = find(node->proofs, id);
+    return known ? &known->proof : NULL;
+}
+
+static void note_full(struct node *node)
+{
+    if (node->proofs->is_full_noted)
+        return;
+    node->proofs->is_full_noted = true;
+    (void)notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_ERROR,
+                    "%u members have signed two different rumors under one number, and there is no "
+                    "room for more proofs: somebody makes up members; give the swarm a new key",
+                    (unsigned)NODE_PROOFS);
+}
+
+enum error proofs_take(struct node *node, const uint8_t in[static PROOF_BYTES], bool *is_new)
+{
+    struct proof proof;
+    *is_new = false;
+    enum error error = proof_parse(in, node->context, &proof);
+    if (error != OK)
+        return error;
+    const struct known *known = find(node->proofs, proof.author);
+    if (known && !proof_is_stricter(&proof, &known->proof))
+        return OK;
+    error = proof_verify(in, node->context);
+    if (error != OK)
+        return error;
+    *is_new = put(node->proofs, &proof, in);
+    if (!*is_new)
+        note_full(node);
+    return OK;
+}
+
+/* The same for the same proofs, in whatever order they came. */
+static uint64_t hash_of_all(const struct proofs *proofs)
+{
+    uint64_t hash = 0;
+    for (uint32_t i = 0; i < proofs->count; i++) {
+        const struct proof *proof = &proofs->known[i].proof;
+        hash += rng_mix(bytes_get(proof->author, 8) ^
+                        rng_mix(proof->incarnation ^ rng_mix(proof->keep)));
+    }
+    return hash;
+}
+
+/* At most so many from this one on; returns their bytes. */
+static size_t put_all(const struct proofs *proofs, uint32_t from, uint32_t most, uint8_t *out)
+{
+    size_t bytes = 0;
+    for (uint32_t i = from; i < proofs->count && i - from < most; i++, bytes += PROOF_BYTES)
+        memcpy(out + bytes, proofs->known[i].bytes, PROOF_BYTES);
+    return bytes;
+}
+
+static bool say(struct node *node, const struct peer *peer, const uint8_t *proofs, size_t bytes)
+{
+    return connection_say(node, peer,
+                          &(struct message){.kind = PROOF,
+                                            .hash = hash_of_all(node->proofs),
+                                            .bulk = {proofs, bytes}});
+}
+
+void proofs_say(struct node *node, const struct peer *peer)
+{
+    for (uint32_t from = 0; from < node->proofs->count; from += AT_ONCE)
+        if (!say(node, peer, node->scratch, put_all(node->proofs, from, AT_ONCE, node->scratch)))
+            return; /* a full queue: a later round */
+}
+
+void proofs_say_one(struct node *node, const struct peer *peer, const uint8_t id[static ID_BYTES])
+{
+    const struct known *known = find(node->proofs, id);
+    if (known)
+        (void)say(node, peer, known->bytes, PROOF_BYTES);
+}
+
+void proofs_on_shown(struct node *node, const struct peer *from, uint64_t hash)
+{
+    if (hash == hash_of_all(node->proofs))
+        return;
+    if (node->proofs->count > 0)
+        proofs_say(node, from);
+    else
+        (void)say(node, from, NULL, 0); /* it is to say what it knows */
+}
+
+void proofs_show_one(struct node *node)
+{
+    const struct peer *peer = node->proofs->count > 0 ? connection_random(node) : NULL;
+    if (peer)
+        (void)say(node, peer, NULL, 0);
+}
+
+uint32_t node_proofs_changes(const struct node *node)
+{
+    return node->proofs->changes;
+}
+
+size_t node_proofs(const struct node *node, uint8_t *out)
+{
+    return put_all(node->proofs, 0, NODE_PROOFS, out);
+}

@@ -1,0 +1,22 @@
+#include "node/orders/verdict.h"
+
+#include "node/orders/orders.h"
+#include "node/orders/proofs.h"
+
+const char *verdict_reason(const struct node *node, const uint8_t id[static ID_BYTES])
+{
+    const struct order *order = orders_expelling(node, id);
+    if (order)
+        return order->reason;
+    return proofs_against(node, id) ? "it signed two different rumors under one number" : NULL;
+}
+
+uint32_t verdict_keep(const struct node *node, const uint8_t id[static ID_BYTES],
+                      uint64_t incarnation)
+{
+    const struct order *order = orders_expelling(node, id);
+    const struct proof *proof = proofs_against(node, id);
+    const uint32_t ordered = order ? order_keeps(order, incarnation) : UINT32_MAX;
+    const uint32_t proven = proof ? proof_keeps(proof, incarnation) : UINT32_MAX;
+    return ordered < proven ? ordered : proven;
+}

@@ -1,0 +1,31 @@
+/* What the owner of a node keeps and does about members that are put out: it gives the node orders
+ * of the operator, and keeps orders and proofs for the next start. */
+#ifndef HEARSAY_NODE_PUT_OUT_H
+#define HEARSAY_NODE_PUT_OUT_H
+
+#include "node/node.h"
+#include "wire/order.h"
+#include "wire/proof.h"
+
+/* Orders of the operator, back to back (wire/order.h). MISMATCH: they are of another operator,
+ * swarm or model. MALFORMED: they are none, or not numbered 1, 2, 3 … */
+#define NODE_ORDERS_MAX ((size_t)ORDERS_MAX * ORDER_BYTES_MAX)
+enum error node_orders_check(const struct node_options *options, struct problem *problem) MUST_USE;
+/* The owner has been given one by the operator. Anything but OK: it is not obeyed. */
+enum error node_on_order(struct node *node, uint64_t now_ns, const uint8_t *bytes, size_t count,
+                         struct problem *problem) MUST_USE;
+uint32_t node_orders_count(const struct node *node); /* those known: the number of the latest */
+/* All that are known, into out[NODE_ORDERS_MAX], for the next start; returns their bytes. */
+size_t node_orders(const struct node *node, uint8_t *out);
+
+/* Proofs that members equivocate (wire/proof.h), back to back. MISMATCH: they are of another swarm
+ * or model, or damaged. MALFORMED: of impossible size. */
+#define NODE_PROOFS     256
+#define NODE_PROOFS_MAX ((size_t)NODE_PROOFS * PROOF_BYTES)
+enum error node_proofs_check(const struct node_options *options, struct problem *problem) MUST_USE;
+/* All that are known, into out[NODE_PROOFS_MAX], for the next start; returns their bytes. They are
+ * others whenever the count of changes has risen. */
+size_t node_proofs(const struct node *node, uint8_t *out);
+uint32_t node_proofs_changes(const struct node *node);
+
+#endif

@@ -1,0 +1,203 @@
+/* Proofs that a member equivocates: what is one, what it says, and that nobody can make one up. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/net/stream.h"
+#include "wire/proof.h"
+
+static const uint8_t context[CONTEXT_BYTES] = {7};
+static struct identity author, other;
+
+static int start(void **state)
+{
+    (void)state;
+    secret_start();
+    const uint8_t one[SEED_BYTES] = {1}, two[SEED_BYTES] = {2};
+    identity_from_seed(&author, one);
+    identity_from_seed(&other, two);
+    return 0;
+}
+
+/* A stream of the author: those that say other samples differ from the first rumor on. */
+static struct signed_head head_of(uint32_t seq, uint64_t samples)
+{
+    return stream_head(&author, 5, seq, samples, context);
+}
+
+static struct signed_head sign(struct signed_head head)
+{
+    signed_head_read(&head, head.bytes, context);
+    secret_sign(head.bytes + HEAD_BYTES, author.sign_secret, head.hash, HEAD_HASH_BYTES);
+    return head;
+}
+
+/* The same stream up to before this rumor. */
+static struct signed_head sibling_of(const struct signed_head *head)
+{
+    struct signed_head changed = *head;
+    bytes_put(changed.bytes + HEAD_AMOUNT_AT, 77, 4);
+    return sign(changed);
+}
+
+static struct proof must_prove(const struct signed_head *one, const struct signed_head *two)
+{
+    uint8_t bytes[PROOF_BYTES], turned[PROOF_BYTES];
+    struct proof proof;
+    assert_int_equal(proof_create(one, two, bytes), OK);
+    assert_int_equal(proof_create(two, one, turned), OK);
+    assert_memory_equal(bytes, turned, PROOF_BYTES);
+    assert_int_equal(proof_parse(bytes, context, &proof), OK);
+    assert_int_equal(proof_verify(bytes, context), OK);
+    assert_memory_equal(proof.author, author.id, ID_BYTES);
+    assert_true(proof.incarnation == 5);
+    return proof;
+}
+
+static void two_heads_of_one_number_leave_what_was_before(void **state)
+{
+    (void)state;
+    const struct signed_head one = head_of(3, 9), two = sibling_of(&one);
+    assert_int_equal(must_prove(&one, &two).keep, 3);
+    const struct signed_head first = head_of(0, 9), twin = sibling_of(&first);
+    assert_int_equal(must_prove(&first, &twin).keep, 0);
+}
+
+static void two_that_differ_in_what_came_before_leave_one_less(void **state)
+{
+    (void)state;
+    const struct signed_head one = head_of(3, 9), two = head_of(3, 8);
+    assert_int_equal(must_prove(&one, &two).keep, 2);
+}
+
+static void a_head_that_does_not_follow_the_one_before_it_is_a_proof(void **state)
+{
+    (void)state;
+    const struct signed_head one = head_of(3, 9), two = head_of(4, 8);
+    assert_int_equal(must_prove(&one, &two).keep, 3);
+}
+
+static void what_can_both_be_true_is_none(void **state)
+{
+    (void)state;
+    uint8_t bytes[PROOF_BYTES];
+    const struct signed_head one = head_of(3, 9), next = head_of(4, 9), far = head_of(5, 8);
+    const struct signed_head later = stream_head(&author, 6, 3, 8, context);
+    const struct signed_head others = stream_head(&other, 5, 3, 8, context);
+    assert_int_equal(proof_create(&one, &one, bytes), MISMATCH);
+    assert_int_equal(proof_create(&one, &next, bytes), MISMATCH);
+    assert_int_equal(proof_create(&one, &far, bytes), MISMATCH);
+    assert_int_equal(proof_create(&one, &later, bytes), MISMATCH);
+    assert_int_equal(proof_create(&one, &others, bytes), MISMATCH);
+    struct signed_head again = one; /* the same, signed in another way */
+    again.bytes[HEAD_BYTES] ^= 1;
+    assert_int_equal(proof_create(&one, &again, bytes), MISMATCH);
+}
+
+static enum error check(const uint8_t bytes[static PROOF_BYTES])
+{
+    struct proof proof;
+    const enum error error = proof_parse(bytes, context, &proof);
+    return error == OK ? proof_verify(bytes, context) : error;
+}
+
+static void every_bit_flip_is_refused(void **state)
+{
+    (void)state;
+    const struct signed_head heads[] = {head_of(3, 9), head_of(3, 8), head_of(4, 8)};
+    for (size_t second = 1; second <= 2; second++) {
+        uint8_t bytes[PROOF_BYTES];
+        assert_int_equal(proof_create(&heads[0], &heads[second], bytes), OK);
+        for (size_t bit = 0; bit < 8 * sizeof bytes; bit++) {
+            bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            assert_int_not_equal(check(bytes), OK);
+            bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        }
+        assert_int_equal(check(bytes), OK);
+    }
+}
+
+static void what_another_or_nobody_signed_proves_nothing(void **state)
+{
+    (void)state;
+    uint8_t bytes[PROOF_BYTES];
+    const struct signed_head one = head_of(3, 9), two = head_of(3, 8);
+    struct signed_head forged = two;
+    secret_sign(forged.bytes + HEAD_BYTES, other.sign_secret, forged.hash, HEAD_HASH_BYTES);
+    assert_int_equal(proof_create(&one, &forged, bytes), OK);
+    assert_int_equal(check(bytes), FORGED);
+    memset(forged.bytes + HEAD_BYTES, 0, SIGNATURE_BYTES);
+    assert_int_equal(proof_create(&one, &forged, bytes), OK);
+    assert_int_equal(check(bytes), FORGED);
+}
+
+static void a_proof_is_of_one_swarm(void **state)
+{
+    (void)state;
+    static const uint8_t elsewhere[CONTEXT_BYTES] = {8};
+    uint8_t bytes[PROOF_BYTES];
+    struct proof proof;
+    const struct signed_head one = head_of(3, 9), two = sibling_of(&one);
+    assert_int_equal(proof_create(&one, &two, bytes), OK);
+    assert_int_equal(proof_parse(bytes, elsewhere, &proof), OK);
+    assert_int_equal(proof_verify(bytes, elsewhere), FORGED);
+}
+
+static void turned_round_it_is_none(void **state)
+{
+    (void)state;
+    uint8_t bytes[PROOF_BYTES], turned[PROOF_BYTES];
+    const struct signed_head one = head_of(3, 9), two = sibling_of(&one);
+    assert_int_equal(proof_create(&one, &two, bytes), OK);
+    memcpy(turned, bytes + SIGNED_HEAD_BYTES, SIGNED_HEAD_BYTES);
+    memcpy(turned + SIGNED_HEAD_BYTES, bytes, SIGNED_HEAD_BYTES);
+    assert_int_equal(check(turned), MALFORMED);
+}
+
+/* Such a head is no rumor's: nobody could have taken it. */
+static void a_first_head_that_names_one_before_it_proves_nothing(void **state)
+{
+    (void)state;
+    uint8_t bytes[PROOF_BYTES];
+    const struct signed_head one = head_of(0, 9);
+    struct signed_head two = one;
+    two.bytes[HEAD_PREV_AT] = 1;
+    two = sign(two);
+    assert_int_equal(signed_head_verify(&two), MALFORMED);
+    assert_int_equal(proof_create(&one, &two, bytes), OK);
+    assert_int_equal(check(bytes), MALFORMED);
+}
+
+static void the_least_of_the_lowest_incarnation_stays(void **state)
+{
+    (void)state;
+    const struct proof proof = {.incarnation = 5, .keep = 3}, less = {.incarnation = 5, .keep = 2},
+                       older = {.incarnation = 4, .keep = 9};
+    assert_int_equal(proof_keeps(&proof, 4), UINT32_MAX);
+    assert_int_equal(proof_keeps(&proof, 5), 3);
+    assert_int_equal(proof_keeps(&proof, 6), 0);
+    assert_true(proof_is_stricter(&less, &proof) && !proof_is_stricter(&proof, &less));
+    assert_true(proof_is_stricter(&older, &less) && !proof_is_stricter(&less, &older));
+    assert_false(proof_is_stricter(&proof, &proof));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_heads_of_one_number_leave_what_was_before),
+        cmocka_unit_test(two_that_differ_in_what_came_before_leave_one_less),
+        cmocka_unit_test(a_head_that_does_not_follow_the_one_before_it_is_a_proof),
+        cmocka_unit_test(what_can_both_be_true_is_none),
+        cmocka_unit_test(every_bit_flip_is_refused),
+        cmocka_unit_test(what_another_or_nobody_signed_proves_nothing),
+        cmocka_unit_test(a_proof_is_of_one_swarm),
+        cmocka_unit_test(turned_round_it_is_none),
+        cmocka_unit_test(a_first_head_that_names_one_before_it_proves_nothing),
+        cmocka_unit_test(the_least_of_the_lowest_incarnation_stays),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}

@@ -1,0 +1,369 @@
+/* A member signs two different rumors under one number. Whoever sees both has a proof; all put the
+ * author out, end with one base, and blame nobody else. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "node/broadcast/broadcast.h"
+#include "node/orders/proofs.h"
+#include "support/net/stream.h"
+#include "support/sim/puppet.h"
+
+#define ENTRY    5
+#define IDENTITY 77
+
+/* The villain's two faces: one identity, each knows one node and has a stream of its own. */
+static struct puppet left, right;
+
+static bool has_face(const struct puppet *face)
+{
+    return face->reader != NULL;
+}
+
+static void show_face(struct puppet *face, uint32_t node)
+{
+    const uint8_t chance[SEED_BYTES] = {IDENTITY, (uint8_t)node};
+    puppet_init(face, node, IDENTITY);
+    entropy_from_seed(&face->entropy, chance); /* one identity, but other keys */
+    puppet_meet(face);
+    puppet_hello(face);
+}
+
+static int stories_begin(void **state)
+{
+    (void)state;
+    memset(&left, 0, sizeof left);
+    memset(&right, 0, sizeof right);
+    begin_world(1);
+    world.check.outsiders_publish = true;
+    return 0;
+}
+
+static int stories_end(void **state)
+{
+    (void)state;
+    if (has_face(&left))
+        puppet_free(&left);
+    if (has_face(&right))
+        puppet_free(&right);
+    world_free(&world);
+    return 0;
+}
+
+static void publish(struct puppet *face, uint32_t seq, uint32_t index)
+{
+    uint8_t rumor[RUMOR_MAX];
+    puppet_say_bulk(face, RUMOR, rumor, puppet_rumor(face, seq, index, rumor));
+}
+
+/* The same to both. */
+static void publish_both(uint32_t seq)
+{
+    publish(&left, seq, ENTRY);
+    publish(&right, seq, ENTRY);
+}
+
+static const struct proof *proof_of(uint32_t i)
+{
+    return proofs_against(world.nodes[i].node, left.identity.id);
+}
+
+static uint32_t taken_of_villain(uint32_t i)
+{
+    const struct origin *origin =
+        versions_find(broadcast_versions(world.nodes[i].node), origin_tag(left.identity.id, 1));
+    return origin ? origin->next : 0;
+}
+
+/* All that run know the proof, which leaves so much, and have one base. */
+static void must_be_out(uint32_t keep, uint64_t within_ns)
+{
+    run(within_ns);
+    for (uint32_t i = 0; i < world.nodes_count; i++) {
+        if (!world_is_running(&world, i))
+            continue;
+        assert_non_null(proof_of(i));
+        assert_int_equal(proof_of(i)->keep, keep);
+        assert_int_equal(taken_of_villain(i), keep);
+        assert_true(world.nodes[i].notes[NOTE_EXPELLED] > 0);
+        assert_int_equal(world.nodes[i].notes[NOTE_DIGEST], 0);
+    }
+    assert_one_version();
+    must_agree(10 * SECOND_NS);
+}
+
+/* Three nodes in a line, so that what the ends hear first is not what the others hear. */
+static void start_line(void)
+{
+    const struct node_options options = usual_options();
+    start_swarm(3, &options);
+    run(5 * SECOND_NS);
+    world_rest(&world);
+    run(3 * SECOND_NS);
+    show_face(&left, 0);
+    show_face(&right, 2);
+}
+
+static void two_rumors_under_one_number_put_their_author_out(void **state)
+{
+    (void)state;
+    start_line();
+    publish_both(0);
+    publish_both(1);
+    publish(&left, 2, ENTRY);
+    publish(&right, 2, ENTRY + 1);
+    must_be_out(2, 3 * SECOND_NS);
+    assert_true(left.closed && right.closed);
+    assert_int_equal(left.bye_reason, BYE_EXPELLED);
+    assert_string_equal(left.bye, "it signed two different rumors under one number");
+}
+
+static void what_differs_from_the_first_on_is_taken_out_whole(void **state)
+{
+    (void)state;
+    start_line();
+    publish(&left, 0, ENTRY);
+    publish(&right, 0, ENTRY + 1);
+    must_be_out(0, 3 * SECOND_NS);
+}
+
+/* Cut off from each other the nodes believe what they hear. When they meet, their versions differ:
+ * they show each other heads, as far back as it takes. */
+static void told_apart(uint32_t same, uint32_t other)
+{
+    const struct node_options options = usual_options();
+    start_swarm(3, &options);
+    run(5 * SECOND_NS);
+    world_rest(&world);
+    run(3 * SECOND_NS);
+    show_face(&left, 0);
+    show_face(&right, 2);
+    for (uint32_t seq = 0; seq < same; seq++)
+        publish_both(seq);
+    run(SECOND_NS);
+    cut(2, 0);
+    cut(2, 1);
+    for (uint32_t seq = same; seq < same + other; seq++) {
+        publish(&left, seq, ENTRY);
+        publish(&right, seq, ENTRY + 1);
+    }
+    run(4 * SECOND_NS);
+    assert_int_equal(taken_of_villain(0), same + other);
+    assert_int_equal(taken_of_villain(1), same + other);
+    assert_int_equal(taken_of_villain(2), same + other);
+    heal_cut(2, 0);
+    heal_cut(2, 1);
+}
+
+static void who_told_two_sides_two_things_is_out_when_they_meet(void **state)
+{
+    (void)state;
+    told_apart(2, 3);
+    must_be_out(2, 30 * SECOND_NS);
+}
+
+static void a_fork_further_back_than_one_message_is_found(void **state)
+{
+    (void)state;
+    told_apart(2, 150);
+    must_be_out(2, 60 * SECOND_NS);
+}
+
+/* Neither side has more: nothing is asked for, only the hashes differ. */
+static void a_fork_at_the_very_beginning_is_found(void **state)
+{
+    (void)state;
+    told_apart(0, 1);
+    must_be_out(0, 30 * SECOND_NS);
+}
+
+static void who_was_away_obeys_when_it_comes_back(void **state)
+{
+    (void)state;
+    start_line();
+    publish_both(0);
+    run(SECOND_NS);
+    world_kill(&world, 1, false);
+    publish(&left, 1, ENTRY);
+    publish(&right, 1, ENTRY + 1);
+    run(SECOND_NS);
+    world_start(&world, 1);
+    must_be_out(1, 20 * SECOND_NS);
+}
+
+/* It knows the proof from its first moment. */
+static void who_restarts_remembers(void **state)
+{
+    (void)state;
+    start_line();
+    publish(&left, 0, ENTRY);
+    publish(&right, 0, ENTRY + 1);
+    run(3 * SECOND_NS);
+    world_kill(&world, 2, false);
+    run(SECOND_NS);
+    world_start(&world, 2);
+    assert_non_null(proof_of(2));
+    must_be_out(0, 10 * SECOND_NS);
+}
+
+static void who_joins_later_is_told(void **state)
+{
+    (void)state;
+    start_line();
+    publish(&left, 0, ENTRY);
+    publish(&right, 0, ENTRY + 1);
+    run(3 * SECOND_NS);
+    const struct node_options options = usual_options();
+    const uint32_t late = add(&options);
+    world_introduce(&world, late, 1);
+    world_start(&world, late);
+    run(10 * SECOND_NS);
+    assert_non_null(proof_of(late));
+    assert_int_equal(taken_of_villain(late), 0);
+    assert_one_version();
+}
+
+/* Of two streams that differ from the first rumor on: of this number of both. */
+static size_t proof_of_left(uint32_t seq, uint8_t *out)
+{
+    const struct signed_head one = stream_head(&left.identity, 1, seq, 1, left.context),
+                             two = stream_head(&left.identity, 1, seq, 2, left.context);
+    CHECK(proof_create(&one, &two, out) == OK);
+    return PROOF_BYTES;
+}
+
+/* A member that has proofs of whom it likes: only signatures count. */
+static void start_with_a_messenger(void)
+{
+    start_line();
+    puppet_free(&right);
+    puppet_init(&right, 2, IDENTITY + 1);
+    puppet_meet(&right);
+    puppet_hello(&right);
+}
+
+static void who_passes_a_proof_on_is_not_to_blame(void **state)
+{
+    (void)state;
+    uint8_t proof[PROOF_BYTES];
+    start_with_a_messenger();
+    publish(&left, 0, ENTRY);
+    puppet_say_bulk(&right, PROOF, proof, proof_of_left(0, proof));
+    must_be_out(0, 3 * SECOND_NS);
+    assert_true(left.closed);
+    assert_false(right.closed);
+}
+
+static void who_makes_a_proof_up_is_refused(void **state)
+{
+    (void)state;
+    uint8_t proof[PROOF_BYTES];
+    start_with_a_messenger();
+    (void)proof_of_left(0, proof);
+    proof[PROOF_BYTES - 1] ^= 1;
+    puppet_say_bulk(&right, PROOF, proof, sizeof proof);
+    run(SECOND_NS);
+    assert_true(right.closed);
+    assert_int_equal(right.bye_reason, BYE_BROKEN);
+    assert_string_equal(right.bye, "sent a proof that is not valid");
+    assert_false(left.closed);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_null(proof_of(i));
+}
+
+/* In whatever order they come, the one that leaves the least counts. */
+static void of_two_proofs_the_stricter_stays(void **state)
+{
+    (void)state;
+    uint8_t strict[PROOF_BYTES], mild[PROOF_BYTES];
+    start_with_a_messenger();
+    (void)proof_of_left(3, strict);
+    struct signed_head one = stream_head(&left.identity, 1, 3, 1, left.context),
+                       two = stream_head(&left.identity, 1, 4, 2, left.context);
+    CHECK(proof_create(&one, &two, mild) == OK);
+    puppet_say_bulk(&right, PROOF, mild, sizeof mild);
+    run(SECOND_NS);
+    assert_int_equal(proof_of(0)->keep, 3);
+    puppet_say_bulk(&right, PROOF, strict, sizeof strict);
+    run(SECOND_NS);
+    assert_int_equal(proof_of(0)->keep, 2);
+    puppet_say_bulk(&right, PROOF, mild, sizeof mild);
+    run(SECOND_NS);
+    assert_int_equal(proof_of(0)->keep, 2);
+}
+
+static void heads_that_nobody_signed_are_refused(void **state)
+{
+    (void)state;
+    start_with_a_messenger();
+    publish(&left, 0, ENTRY);
+    run(SECOND_NS);
+    struct signed_head made_up = stream_head(&left.identity, 1, 0, 9, left.context);
+    made_up.bytes[SIGNED_HEAD_BYTES - 1] ^= 1;
+    puppet_say(&right, &(struct message){.kind = HEADS,
+                                         .tag = origin_tag(left.identity.id, 1),
+                                         .bulk = {made_up.bytes, SIGNED_HEAD_BYTES}});
+    run(SECOND_NS);
+    assert_true(right.closed);
+    assert_string_equal(right.bye, "sent a head that is not valid");
+    assert_null(proof_of(2));
+}
+
+static void heads_that_contradict_ours_are_a_proof(void **state)
+{
+    (void)state;
+    start_with_a_messenger();
+    publish(&left, 0, ENTRY);
+    run(SECOND_NS);
+    const struct signed_head other = stream_head(&left.identity, 1, 0, 9, left.context);
+    puppet_say(&right, &(struct message){.kind = HEADS,
+                                         .tag = origin_tag(left.identity.id, 1),
+                                         .bulk = {other.bytes, SIGNED_HEAD_BYTES}});
+    must_be_out(0, 3 * SECOND_NS);
+    assert_false(right.closed);
+}
+
+/* Two machines with one key: what a copy of this one signs is seen as what it is. */
+static void a_copy_of_a_node_puts_it_out_and_is_told_why(void **state)
+{
+    (void)state;
+    start_line();
+    const struct origin *own = broadcast_own(world.nodes[1].node);
+    const uint64_t incarnation = own->incarnation;
+    assert_true(own->next > 0);
+    const uint64_t tag = own->tag;
+    const struct signed_head copied =
+        stream_head(&world.nodes[1].identity, incarnation, 0, 9, left.context);
+    puppet_say(&left, &(struct message){
+                          .kind = HEADS, .tag = tag, .bulk = {copied.bytes, SIGNED_HEAD_BYTES}});
+    run(3 * SECOND_NS);
+    assert_true(world.nodes[1].finished || !world_is_running(&world, 1));
+    assert_non_null(proofs_against(world.nodes[0].node, world.nodes[1].identity.id));
+    assert_non_null(proofs_against(world.nodes[2].node, world.nodes[1].identity.id));
+    assert_true(world.nodes[1].notes[NOTE_EXPELLED] > 0);
+}
+
+int main(void)
+{
+#define TOLD(name) cmocka_unit_test_setup_teardown(name, stories_begin, stories_end)
+    const struct CMUnitTest tests[] = {
+        TOLD(two_rumors_under_one_number_put_their_author_out),
+        TOLD(what_differs_from_the_first_on_is_taken_out_whole),
+        TOLD(who_told_two_sides_two_things_is_out_when_they_meet),
+        TOLD(a_fork_further_back_than_one_message_is_found),
+        TOLD(a_fork_at_the_very_beginning_is_found),
+        TOLD(who_was_away_obeys_when_it_comes_back),
+        TOLD(who_restarts_remembers),
+        TOLD(who_joins_later_is_told),
+        TOLD(who_passes_a_proof_on_is_not_to_blame),
+        TOLD(who_makes_a_proof_up_is_refused),
+        TOLD(of_two_proofs_the_stricter_stays),
+        TOLD(heads_that_nobody_signed_are_refused),
+        TOLD(heads_that_contradict_ours_are_a_proof),
+        TOLD(a_copy_of_a_node_puts_it_out_and_is_told_why),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
