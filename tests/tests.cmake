@@ -102,6 +102,8 @@ endif()
 # The GPU's backend and kernels once more, on a stand-in for CUDA that needs no GPU.
 include(tests/fakes/cuda_on_cpu/cuda_on_cpu.cmake)
 
+include(tests/fuzz/fuzz.cmake)
+
 file(GLOB BENCH_SOURCES CONFIGURE_DEPENDS tests/bench/bench_*.c)
 if(NOT HAVE_CUDA)
   list(FILTER BENCH_SOURCES EXCLUDE REGEX "/bench_gpu\\.c$")

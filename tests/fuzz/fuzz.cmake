@@ -1,0 +1,47 @@
+# Fuzzing. Each fuzz_<name>.c is a program: it plays the files of its corpus, which is a test under
+# any compiler; or, configured with -DSANITIZE=address,undefined,fuzzer-no-link, which clang alone
+# has, libFuzzer makes up files for it.
+set(FUZZ_CORPUS ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus)
+if(SANITIZE MATCHES "fuzzer")
+  add_library(fuzz_driver STATIC tests/fuzz/libfuzzer.c)
+  target_link_options(fuzz_driver PUBLIC -fsanitize=fuzzer)
+else()
+  add_library(fuzz_driver STATIC tests/fuzz/replay.c)
+endif()
+target_link_libraries(fuzz_driver PUBLIC support_base)
+
+# A harness, and the rooms that it sees.
+add_custom_target(fuzz)
+function(add_harness NAME)
+  add_executable(fuzz_${NAME} tests/fuzz/fuzz_${NAME}.c)
+  add_dependencies(fuzz fuzz_${NAME})
+  target_link_libraries(fuzz_${NAME} PRIVATE ${ARGN} fuzz_driver)
+  set(SEEDS ${${NAME}_SEEDS})
+  if(EXISTS ${FUZZ_CORPUS}/${NAME})
+    list(APPEND SEEDS ${FUZZ_CORPUS}/${NAME})
+  endif()
+  add_test(NAME fuzz_${NAME} COMMAND fuzz_${NAME} ${SEEDS})
+endfunction()
+
+foreach(NAME frame message block body rumor record order)
+  add_harness(${NAME} net)
+endforeach()
+add_harness(handshake node)
+
+add_library(fuzz_file STATIC tests/fuzz/file.c)
+target_link_libraries(fuzz_file PUBLIC support_base PRIVATE PkgConfig::Z)
+foreach(NAME idx tokens npy layers)
+  add_harness(${NAME} model fuzz_file)
+endforeach()
+add_harness(checkpoint support_state)
+add_harness(safetensors state fuzz_file)
+set(config_SEEDS ${CMAKE_SOURCE_DIR}/configs/node.conf)
+add_harness(config config fuzz_file)
+file(GLOB scenario_SEEDS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/configs/sim-*.conf)
+add_harness(scenario sim fuzz_file)
+
+# The seeds, made anew: what lies in the corpora is what our encoders write today.
+add_executable(fuzz_seeds tests/fuzz/seeds.c tests/fuzz/seeds_wire.c tests/fuzz/seeds_files.c)
+target_link_libraries(fuzz_seeds PRIVATE support_state config)
+add_test(NAME fuzz_seeds COMMAND bash ${CMAKE_SOURCE_DIR}/tests/fuzz/test_seeds.sh
+                                 $<TARGET_FILE:fuzz_seeds> ${FUZZ_CORPUS})

@@ -1,0 +1,55 @@
+/* A harness: a program that is given bytes and must not break, whatever they are.
+ *
+ *   libFuzzer ─► libfuzzer.c ─┐
+ *                             ├─► fuzz_begin, once; fuzz_one(bytes), again and again
+ *   files ─────► replay.c ────┘
+ *
+ * Each fuzz_<name>.c is one harness and defines these two. Something is found when a sanitizer
+ * speaks up, or a CHECK fails: one of the project, or one of the harness, which says what must
+ * hold of whatever comes out.
+ */
+#ifndef HEARSAY_TESTS_FUZZ_FUZZ_H
+#define HEARSAY_TESTS_FUZZ_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/error.h"
+
+void fuzz_begin(void);
+void fuzz_one(const uint8_t *data, size_t bytes);
+
+/* What is left of the bytes, for a harness that reads them as a script. */
+struct input {
+    const uint8_t *at;
+    size_t left;
+};
+
+/* At most `most` of the next bytes; *taken says how many. */
+static inline const uint8_t *input_bytes(struct input *input, size_t most, size_t *taken)
+{
+    const uint8_t *at = input->at;
+    *taken = most < input->left ? most : input->left;
+    input->at += *taken;
+    input->left -= *taken;
+    return at;
+}
+
+/* A little-endian number of so many bytes; beyond the end there are zeros. */
+static inline uint64_t input_number(struct input *input, size_t bytes)
+{
+    size_t taken;
+    uint64_t number = 0;
+    const uint8_t *at = input_bytes(input, bytes, &taken);
+    for (size_t i = 0; i < taken; i++)
+        number |= (uint64_t)at[i] << (8 * i);
+    return number;
+}
+
+static inline uint8_t input_byte(struct input *input)
+{
+    return (uint8_t)input_number(input, 1);
+}
+
+#endif

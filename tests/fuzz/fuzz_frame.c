@@ -1,0 +1,42 @@
+/* Frames in a stream that comes in pieces: the frames are the same wherever it was cut. */
+#include "fuzz/fuzz.h"
+#include "wire/frame.h"
+
+void fuzz_begin(void)
+{
+}
+
+/* Where the frame that begins a stream ends: read byte by byte, as the page says. 0: it has not
+ * come whole; SIZE_MAX: there cannot be one. */
+static size_t plain_end(const uint8_t *have, size_t bytes, size_t limit)
+{
+    if (bytes < 2)
+        return 0;
+    const size_t length = have[0] * (size_t)256 + have[1];
+    if (length == 0 || length > limit)
+        return SIZE_MAX;
+    return bytes >= 2 + length ? 2 + length : 0;
+}
+
+void fuzz_one(const uint8_t *data, size_t bytes)
+{
+    struct input input = {data, bytes};
+    const size_t limit = 1 + input_number(&input, 2);
+    while (input.left > 0) {
+        size_t content = 0;
+        const enum error error = frame_first(input.at, input.left, limit, &content);
+        const size_t end = plain_end(input.at, input.left, limit);
+        CHECK(error == (end == 0 ? MISSING : end == SIZE_MAX ? TOO_BIG : OK));
+        if (error != OK)
+            return;
+        CHECK(content == end - 2);
+        for (size_t cut = 0; cut < end; cut += 1 + end / 16) {
+            size_t none = 0;
+            CHECK(frame_first(input.at, cut, limit, &none) == MISSING && none == 0);
+        }
+        uint8_t head[2];
+        frame_head(head, content);
+        CHECK(memcmp(head, input.at, sizeof head) == 0);
+        (void)input_bytes(&input, end, &content);
+    }
+}

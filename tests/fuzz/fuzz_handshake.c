@@ -1,0 +1,218 @@
+/* Gate, handshake and the first records: two peers, and somebody between them.
+ *
+ *   dialer ── flight 1 ──► acceptor ── flight 2 ──► dialer ── flight 3 ──► acceptor …
+ *
+ * The input says what the two bring along, and then, flight by flight, what becomes of it on the
+ * way. Keys follow from seeds, so the bytes of a flight are always the same. Whoever is through
+ * knows who the other is; each hears what the other said, in order and from the first message on,
+ * or nothing; and where nobody meddles, all. */
+#include "fuzz/fuzz.h"
+#include "node/connection/peer.h"
+
+#define QUEUE_BYTES (1u << 12)
+#define FLIGHT_MAX  8192
+#define TURNS_MAX   12
+#define SAID        3 /* messages, by each who is through */
+#define NOW_NS      ((uint64_t)1000000000)
+
+enum meddling { PASS, CHANGE, CUT, INSERT, TWICE, OTHER_FLIGHT, MEDDLINGS };
+
+struct side {
+    struct identity identity;
+    struct identity shown; /* the same, or with another certificate */
+    struct entropy entropy;
+    struct credentials credentials;
+    struct arena arena;
+    struct peer peer;
+    bool met;
+    bool is_over;
+    uint32_t heard;
+};
+
+struct flight {
+    uint8_t bytes[FLIGHT_MAX];
+    size_t count;
+};
+
+static struct side sides[2]; /* dialer, acceptor */
+static struct flight flights[TURNS_MAX];
+static struct message_reader *reader;
+static bool is_meddled;
+
+void fuzz_begin(void)
+{
+    secret_start();
+    reader = message_reader_new();
+    for (uint8_t i = 0; i < 2; i++) {
+        const uint8_t seed[SEED_BYTES] = {(uint8_t)(1 + i)};
+        identity_from_seed(&sides[i].identity, seed);
+        arena_init(&sides[i].arena, peer_arena_bytes(QUEUE_BYTES));
+        peer_init(&sides[i].peer, &sides[i].arena, QUEUE_BYTES);
+    }
+}
+
+/* Which swarm and model it says, and who it says it is: of one input in two all is as it should be.
+ */
+static void bring(struct side *side, uint8_t seed, struct input *input)
+{
+    static const uint8_t swarm_key[KEY_BYTES] = {9};
+    const uint8_t entropy[SEED_BYTES] = {seed, 1};
+    struct introduction ours;
+    const uint8_t lie = input_byte(input);
+    introduction_make(&ours, "swarm", "dense 10", 1000);
+    side->shown = side->identity;
+    if (lie >= 128)
+        is_meddled = true;
+    if (lie >= 128 && lie < 192) {
+        ours.protocol = (uint16_t)(ours.protocol + (lie & 3));
+        ours.parameters += lie >> 2 & 3;
+        ours.swarm[0] ^= lie >> 4 & 1;
+        ours.model[15] ^= lie >> 5 & 1;
+    } else if (lie >= 192) {
+        side->shown.certificate[input_byte(input) % CERTIFICATE_BYTES] ^= (uint8_t)(1 + lie % 255);
+    }
+    entropy_from_seed(&side->entropy, entropy);
+    credentials_init(&side->credentials, &side->shown, swarm_key, &ours, &side->entropy);
+    side->met = side->is_over = false;
+    side->heard = 0;
+}
+
+static void begin(struct input *input)
+{
+    static const struct address address = {.host = "10.0.0.1", .port = 7000};
+    is_meddled = false;
+    for (uint8_t i = 0; i < 2; i++) {
+        bring(&sides[i], i, input);
+        peer_start(&sides[i].peer, 1, i == 0, &address, NOW_NS);
+    }
+    peer_on_connected(&sides[0].peer, &sides[0].credentials, NOW_NS);
+}
+
+static void say(struct side *side)
+{
+    for (uint32_t i = 0; i < SAID; i++)
+        CHECK(peer_say(&side->peer, &(struct message){.kind = WANT, .tag = i, .seq = 1000 + i}));
+}
+
+static void on_message(struct side *side)
+{
+    struct message message;
+    size_t bytes;
+    const uint8_t *at = peer_message(&side->peer, &bytes);
+    CHECK(side->met && message_decode(reader, at, bytes, &message) == OK);
+    CHECK(message.kind == WANT && message.tag == side->heard && message.seq == 1000 + side->heard);
+    side->heard++;
+}
+
+static void on_met(struct side *side)
+{
+    const struct side *other = side == &sides[0] ? &sides[1] : &sides[0];
+    CHECK(!side->met && memcmp(side->peer.id, other->identity.id, ID_BYTES) == 0);
+    side->met = true;
+    say(side);
+}
+
+static void deliver(struct side *to, const uint8_t *bytes, size_t count)
+{
+    struct problem problem;
+    while (count > 0 && !to->is_over) {
+        switch (peer_take(&to->peer, &to->credentials, NOW_NS, &bytes, &count, &problem)) {
+        case PEER_NOTHING:
+            CHECK(count == 0);
+            break;
+        case PEER_MET:
+            on_met(to);
+            break;
+        case PEER_SAID:
+            on_message(to);
+            break;
+        case PEER_REFUSED:
+            CHECK(is_meddled && strlen(problem.text) > 0);
+            to->is_over = true;
+            peer_move(&to->peer, PEER_CLOSING, NOW_NS);
+        }
+    }
+}
+
+/* All that this side has to send now. */
+static void collect(struct side *side, struct flight *flight)
+{
+    const uint8_t *bytes;
+    size_t count;
+    flight->count = 0;
+    while (peer_next_send(&side->peer, SIZE_MAX, true, &bytes, &count)) {
+        CHECK(flight->count + count <= FLIGHT_MAX / 2);
+        memcpy(flight->bytes + flight->count, bytes, count);
+        flight->count += count;
+        peer_on_sent(&side->peer);
+    }
+}
+
+static void insert(struct flight *flight, size_t at, const uint8_t *bytes, size_t count)
+{
+    memmove(flight->bytes + at + count, flight->bytes + at, flight->count - at);
+    memcpy(flight->bytes + at, bytes, count);
+    flight->count += count;
+}
+
+/* What becomes of a flight on its way; `turn`: how many came before. */
+static void meddle(struct flight *flight, uint32_t turn, struct input *input)
+{
+    const enum meddling how = input_byte(input) % MEDDLINGS;
+    const size_t at = flight->count > 0 ? input_number(input, 2) % flight->count : 0;
+    size_t count;
+    const uint8_t *bytes;
+    is_meddled = is_meddled || how != PASS;
+    switch (how) {
+    case CHANGE:
+        if (flight->count > 0)
+            flight->bytes[at] ^= (uint8_t)(1 + input_byte(input) % 255);
+        break;
+    case CUT:
+        count = input_byte(input) % (flight->count - at + 1);
+        memmove(flight->bytes + at, flight->bytes + at + count, flight->count - at - count);
+        flight->count -= count;
+        break;
+    case INSERT:
+        bytes = input_bytes(input, input_byte(input), &count);
+        if (count > 0)
+            insert(flight, at, bytes, count);
+        break;
+    case TWICE:
+        memcpy(flight->bytes + flight->count, flight->bytes, flight->count);
+        flight->count *= 2;
+        break;
+    case OTHER_FLIGHT:
+        *flight = flights[input_byte(input) % (turn + 1)];
+        break;
+    case PASS:
+    case MEDDLINGS:
+        break;
+    }
+}
+
+static void turn(uint32_t number, struct input *input)
+{
+    struct side *from = &sides[number % 2], *to = &sides[1 - number % 2];
+    static struct flight flight;
+    collect(from, &flights[number]);
+    flight = flights[number];
+    meddle(&flight, number, input);
+    const size_t piece = input_byte(input);
+    for (size_t at = 0, count; at < flight.count; at += count) {
+        count = piece == 0 || flight.count - at < piece ? flight.count - at : piece;
+        deliver(to, flight.bytes + at, count);
+    }
+}
+
+void fuzz_one(const uint8_t *data, size_t bytes)
+{
+    struct input input = {data, bytes};
+    begin(&input);
+    for (uint32_t i = 0; i < TURNS_MAX; i++)
+        turn(i, &input);
+    for (uint32_t i = 0; i < 2; i++) {
+        CHECK(is_meddled || (sides[i].met && sides[i].heard == SAID));
+        peer_end(&sides[i].peer);
+    }
+}

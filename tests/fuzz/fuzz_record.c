@@ -1,0 +1,31 @@
+/* A member's record: what is taken is written again with the same fields, and has an address that
+ * can be dialled. */
+#include "fuzz/believe.h"
+#include "fuzz/fuzz.h"
+#include "wire/record.h"
+
+static const uint8_t context[CONTEXT_BYTES] = {7};
+static struct identity identity;
+
+void fuzz_begin(void)
+{
+    const uint8_t seed[SEED_BYTES] = {1};
+    secret_start();
+    identity_from_seed(&identity, seed);
+    believe_signatures();
+}
+
+void fuzz_one(const uint8_t *data, size_t bytes)
+{
+    struct record record, again;
+    uint8_t in[RECORD_BYTES] = {0}, out[RECORD_BYTES];
+    memcpy(in, data, bytes < sizeof in ? bytes : sizeof in);
+    if (record_parse(in, &record) != OK)
+        return;
+    CHECK(memchr(record.address.host, 0, sizeof record.address.host));
+    CHECK(record.renew_ms <= RENEW_MS_MAX && record.stage < STAGES);
+    record_create(&record, &identity, context, out);
+    CHECK(record_verify(out, context) == OK && record_parse(out, &again) == OK);
+    CHECK(memcmp(in, out, 88) == 0); /* all but the host, behind whose end there may be anything */
+    CHECK(strcmp(again.address.host, record.address.host) == 0);
+}

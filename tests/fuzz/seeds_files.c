@@ -1,0 +1,170 @@
+/* Seeds of what is read from files. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config/config.h"
+#include "fuzz/seeds.h"
+#include "layers/model.h"
+#include "state/safetensors.h"
+#include "support/state/checkpoint_story.h"
+#include "wire/bytes.h"
+
+#define TEXT_BYTES (1u << 17)
+
+static void idx_files(void)
+{
+    static const uint8_t labels[] = {0, 0, 8, 1, 0, 0, 0, 5, 3, 1, 4, 1, 5};
+    static const uint8_t images[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0,
+                                     1, 0, 0, 0, 3, 9, 8, 7, 0, 1, 255};
+    static const uint8_t colours[] = {0, 0, 8, 4, 0, 0, 0, 1, 0, 0, 0, 3,
+                                      0, 0, 0, 1, 0, 0, 0, 1, 9, 8, 7};
+    seed_put("idx", "labels", "\0", 1, labels, sizeof labels);
+    seed_put("idx", "labels_packed", "\1", 1, labels, sizeof labels);
+    seed_put("idx", "images", "\0", 1, images, sizeof images);
+    seed_put("idx", "colours_packed", "\1", 1, colours, sizeof colours);
+}
+
+/* The head: kind of file, shards, context. */
+static void token_files(void)
+{
+    static uint8_t llmc[1024 + 300 * 4];
+    for (size_t i = 0; i < 300; i++)
+        bytes_put(llmc + 1024 + 2 * i, i, 2);
+    seed_put("tokens", "nanogpt", "\0\0\0", 3, llmc + 1024, 600);
+    bytes_put(llmc, 20240520, 4);
+    bytes_put(llmc + 4, 1, 4);
+    bytes_put(llmc + 8, 300, 4);
+    seed_put("tokens", "llmc", "\0\1\2", 3, llmc, 1024 + 600);
+    for (size_t i = 0; i < 300; i++)
+        bytes_put(llmc + 1024 + 4 * i, i, 4);
+    bytes_put(llmc, 20240801, 4);
+    bytes_put(llmc + 4, 7, 4);
+    seed_put("tokens", "llmc_wide", "\0\0\4", 3, llmc, sizeof llmc);
+    seed_put("tokens", "text", "\1\0\0", 3, "to be, or not to be: that is the question", 41);
+    seed_put("tokens", "text_packed", "\3\2\1", 3, llmc + 1024, 300);
+}
+
+static size_t npy(uint8_t *out, const char *descr, const char *shape, const void *numbers,
+                  size_t bytes)
+{
+    char header[118];
+    const int length =
+        snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
+                 descr, shape);
+    memset(header + length, ' ', sizeof header - (size_t)length);
+    header[sizeof header - 1] = '\n';
+    memcpy(out, "\x93NUMPY\1\0", 8);
+    bytes_put(out + 8, sizeof header, 2);
+    memcpy(out + 10, header, sizeof header);
+    memcpy(out + 10 + sizeof header, numbers, bytes);
+    return 10 + sizeof header + bytes;
+}
+
+static void npy_pair(const char *name, const char *x_descr, const char *x_shape, size_t x_bytes,
+                     const char *y_descr, const char *y_shape, size_t y_bytes)
+{
+    static const uint8_t numbers[64] = {1, 0, 3, 0, 2};
+    uint8_t head[2], both[512];
+    const size_t x = npy(both, x_descr, x_shape, numbers, x_bytes);
+    const size_t y = npy(both + x, y_descr, y_shape, numbers, y_bytes);
+    bytes_put(head, x, 2);
+    seed_put("npy", name, head, sizeof head, both, x + y);
+}
+
+static void layer_lines(void)
+{
+    static const uint8_t image[] = {0, 0, 27, 27, 8}, sequence[] = {64, 0, 0, 0, 8};
+    for (int i = 0; model_preset_name(i); i++) {
+        const char *name = model_preset_name(i), *line = model_preset(name);
+        const bool is_sequence = model_line_tokens(line) > 0;
+        seed_put("layers", name, is_sequence ? sequence : image, sizeof image, line, strlen(line));
+    }
+    static const char odd[] =
+        "2*(conv 8 3x3 stride 2 pad 1 groups 1 plain, groupnorm 2), dropout 0.1, "
+        "avgpool, sigmoid, tanh, dense 10";
+    seed_put("layers", "odd", image, sizeof image, odd, sizeof odd - 1);
+}
+
+/* As it is, and for a header whose length follows from the zero behind it. */
+static void tensor_files(void)
+{
+    static const struct safetensors_about about = {
+        .classes = 2, .scale = 1, .digest = 7, .samples = 64, .version = ""};
+    static const float weights[64] = {1, 2, 3};
+    static uint8_t file[8 + (1u << 14)];
+    char path[] = "/tmp/hearsay-seed-XXXXXX";
+    struct arena arena;
+    struct model *model;
+    const int fd = mkstemp(path);
+    arena_init_growing(&arena);
+    CHECK(fd >= 0 && model_new(&model, &arena, NULL, "dense 3, relu, dense 2",
+                               (struct shape){1, 1, 4, 0}, 2, 1, &problem) == OK);
+    CHECK(safetensors_save(path, model, &about, weights, &problem) == OK);
+    CHECK(close(fd) == 0);
+    FILE *in = fopen(path, "rb");
+    CHECK(in);
+    const size_t bytes = fread(file, 1, sizeof file, in), header = bytes_get(file, 8);
+    CHECK(fclose(in) == 0 && unlink(path) == 0 && 8 + header < bytes && bytes < sizeof file);
+    seed_put("safetensors", "whole", "\1", 1, file, bytes);
+    memmove(file + 8 + header + 1, file + 8 + header, bytes - 8 - header);
+    file[8 + header] = 0;
+    seed_put("safetensors", "header", "\0", 1, file + 8, bytes - 8 + 1);
+    model_free(model);
+    arena_release(&arena);
+}
+
+/* The head: any bytes, or a stream with checksums; and how many moments a reader has. */
+static void checkpoints(void)
+{
+    static uint8_t stream[FILE_MAX];
+    memory_disk_init(&disk);
+    story_part = 10;
+    story_init(&saved, 30, 1);
+    series = (struct checkpoint_series){.next = 1};
+    CHECK(save(&disk) == OK);
+    const struct memory_file *file = file_of(&disk, 1);
+    seed_put("checkpoint", "file", "\3", 1, file->bytes, file->size);
+    seed_put("checkpoint", "stream", "\2", 1, stream, story_stream(&disk, 1, stream));
+    seed_put("checkpoint", "other_optimizer", "\4", 1, stream, story_stream(&disk, 1, stream));
+}
+
+/* Each section of a file with all keys, without what is said about them. */
+static void config_files(void)
+{
+    static char printed[TEXT_BYTES];
+    static char section[TEXT_BYTES];
+    static struct config config;
+    char name[32] = "";
+    size_t used = 0;
+    config_defaults(&config);
+    FILE *out = fmemopen(printed, sizeof printed, "w");
+    CHECK(out);
+    config_print(&config, out);
+    CHECK(fclose(out) == 0);
+    for (char *line = strtok(printed, "\n"); line; line = strtok(NULL, "\n")) {
+        if (line[0] == '[' && used > 0)
+            seed_put("config", name, NULL, 0, section, used);
+        if (line[0] == '[') {
+            (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(line + 1, "]"), line + 1);
+            used = 0;
+        }
+        if (line[0] != '#' && line[0] != ';')
+            used += (size_t)snprintf(section + used, sizeof section - used, "%s\n", line);
+    }
+    seed_put("config", name, NULL, 0, section, used);
+}
+
+void seeds_files(void)
+{
+    idx_files();
+    token_files();
+    npy_pair("bytes", "|u1", "(12, 1, 2)", 24, "<i4", "(12,)", 48);
+    npy_pair("floats", "<f4", "(12,)", 48, "<f4", "(12, 1)", 48);
+    npy_pair("flags", "|b1", "(12, 1)", 12, "<i2", "(12,)", 24);
+    layer_lines();
+    tensor_files();
+    checkpoints();
+    config_files();
+}

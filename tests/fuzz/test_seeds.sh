@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# test_seeds.sh FUZZ_SEEDS CORPUS: are the seeds in the corpora those that our encoders make today?
+set -euo pipefail
+fresh=$(mktemp -d)
+trap 'rm -rf -- "$fresh"' EXIT
+"$1" "$fresh"
+cd "$fresh"
+count=0
+for seed in */*; do
+    cmp -- "$seed" "$2/$seed" || { echo "make them anew: $1 $2"; exit 1; }
+    count=$((count + 1))
+done
+echo "$count seeds"
