@@ -40,8 +40,13 @@ add_harness(config config fuzz_file)
 file(GLOB scenario_SEEDS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/configs/sim-*.conf)
 add_harness(scenario sim fuzz_file)
 
+add_library(fuzz_scene STATIC tests/fuzz/scene.c)
+target_link_libraries(fuzz_scene PUBLIC support_base executor)
+add_harness(member fuzz_scene)
+
 # The seeds, made anew: what lies in the corpora is what our encoders write today.
-add_executable(fuzz_seeds tests/fuzz/seeds.c tests/fuzz/seeds_wire.c tests/fuzz/seeds_files.c)
+add_executable(fuzz_seeds tests/fuzz/seeds.c tests/fuzz/seeds_wire.c tests/fuzz/seeds_files.c
+               tests/fuzz/seeds_member.c)
 target_link_libraries(fuzz_seeds PRIVATE support_state config)
 add_test(NAME fuzz_seeds COMMAND bash ${CMAKE_SOURCE_DIR}/tests/fuzz/test_seeds.sh
                                  $<TARGET_FILE:fuzz_seeds> ${FUZZ_CORPUS})

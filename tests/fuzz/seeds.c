@@ -45,5 +45,6 @@ int main(int argc, char **argv)
     make_folder(folder);
     seeds_wire();
     seeds_files();
+    seeds_member();
     return 0;
 }

@@ -15,5 +15,6 @@ void seed_put(const char *harness, const char *name, const void *head, size_t he
 
 void seeds_wire(void);
 void seeds_files(void);
+void seeds_member(void);
 
 #endif

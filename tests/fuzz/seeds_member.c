@@ -1,0 +1,128 @@
+/* Seeds of scripts: a few stories in which all goes well, from which a fuzzer departs.
+ *
+ * An operation's first argument is who speaks, then mostly a byte whose bits say what is not as it
+ * should be; the rest follows from fuzz_member.c. */
+#include "fuzz/script.h"
+#include "fuzz/seeds.h"
+#include "wire/message.h"
+
+#define RUNNING 0 /* the node trains; members 0 and 1 are its neighbours */
+#define JOINING 1 /* it has just come, and nobody has said HELLO */
+
+#define CLAIM_OF_TWO   MAKE_CLAIM, 2, 3, 0, 90, 5, 1, 80, 7 /* rumors, and samples */
+#define SAY_KIND(kind) SAY_ANYTHING, 1, (kind)-1
+#define GIVE_BLOCKS    SAY_BLOCKS, 0, 0
+#define HAS_PUBLISHED  RUNNING, MAKE_STEPS, 8, PASS, 3, MAKE_STEPS, 8, PASS, 3
+#define BASE_WHOLE     (1 << 5 | 1 << 6)
+
+static void rumors(void)
+{
+    static const uint8_t script[] = {
+        RUNNING,                                                     //
+        SAY_RUMOR, 0, 0, 2,  10, 20,                                 //
+        SAY_RUMOR, 1, 0, 4,  9,  8,          7,                      // passed on by another
+        SAY_RUMOR, 0, 0, 96, 5,  1,          PASS, 3,                // a gap
+        SAY_RUMOR, 0, 0, 0,  50, MAKE_STEPS, 8,    PASS, 3, PASS, 3, //
+    };
+    seed_put("member", "rumors", NULL, 0, script, sizeof script);
+}
+
+static void takeover(void)
+{
+    static const uint8_t script[] = {
+        JOINING, SAY_HELLO,   0, 0,    1,           CLAIM_OF_TWO, SAY_VERSION, 0, BASE_WHOLE,  PASS,
+        1,       SAY_HISTORY, 0, 0,    GIVE_BLOCKS, GIVE_BLOCKS,  PASS,        1, GIVE_BLOCKS, PASS,
+        3,       MAKE_STEPS,  8, PASS, 3,           PASS,         7,
+    };
+    seed_put("member", "takeover", NULL, 0, script, sizeof script);
+}
+
+/* It is asked for its base, and for six blocks from the first on. */
+static void serving(void)
+{
+    static const uint8_t script[] = {
+        HAS_PUBLISHED,
+        SAY_KIND(TAKE),
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        SAY_KIND(FETCH),
+        0,
+        6,
+        0,
+        0,
+        0,
+        0,
+        PASS,
+        2,
+        SHOUT,
+        0,
+        9,
+        1,
+        2,
+        3,
+        4,
+    };
+    seed_put("member", "serving", NULL, 0, script, sizeof script);
+}
+
+static void settings(void)
+{
+    static const uint8_t script[] = {
+        RUNNING, SAY_KIND(SETTINGS), 0, 0, 0, 0, 7, 'a', '=', '1', 10, 'c', '!', 10, 0};
+    seed_put("member", "settings", NULL, 0, script, sizeof script);
+}
+
+static void expulsion(void)
+{
+    static const uint8_t script[] = {
+        RUNNING,    SAY_RUMOR, 0,         0, 2, 10,   20,      //
+        GIVE_ORDER, 0,         PASS,      3,                   //
+        CALL,       0,         SAY_HELLO, 0, 0, 1,    PASS, 3, // it comes back
+        SAY_ORDERS, 1,         0,         1, 0, PASS, 3,       //
+    };
+    seed_put("member", "expulsion", NULL, 0, script, sizeof script);
+}
+
+static void leaving(void)
+{
+    static const uint8_t script[] = {
+        RUNNING,
+        SET_STEPPING,
+        MAKE_STEPS,
+        8,
+        PASS,
+        3,
+        SET_STEPPING, //
+        SAY_RECORDS,
+        0,
+        1,
+        0,
+        1,
+        2,
+        1, //
+        LEAVE,
+        PASS,
+        3,
+        PASS,
+        7,
+        HANG_UP,
+        0,
+        PASS,
+        7, //
+    };
+    seed_put("member", "leaving", NULL, 0, script, sizeof script);
+}
+
+void seeds_member(void)
+{
+    rumors();
+    takeover();
+    serving();
+    settings();
+    expulsion();
+    leaving();
+}
