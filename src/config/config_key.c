@@ -378,12 +378,12 @@ enum error config_key_unknown(const char *section, const char *name, struct prob
 enum error config_key_section(const char *section, struct problem *problem)
 {
     const char *nearest = keys[0].section;
-    for (size_t i = 0; i < config_key_count(); i++) {
+    for (size_t i = 0; i < config_key_count(); i++)
         if (strcmp(keys[i].section, section) == 0)
             return OK;
+    for (size_t i = 0; i < config_key_count(); i++)
         if (distance(section, keys[i].section) < distance(section, nearest))
             nearest = keys[i].section;
-    }
     if (is_near(section, distance(section, nearest)))
         return problem_set(problem, MALFORMED, "unknown section [%.60s]; did you mean [%s]?",
                            section, nearest);
