@@ -1,6 +1,6 @@
 # Fuzzing. Each fuzz_<name>.c is a program: it plays the files of its corpus, which is a test under
 # any compiler; or, configured with -DSANITIZE=address,undefined,fuzzer-no-link, which clang alone
-# has, libFuzzer makes up files for it.
+# has, libFuzzer makes up files for it (./run fuzz).
 set(FUZZ_CORPUS ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus)
 if(SANITIZE MATCHES "fuzzer")
   add_library(fuzz_driver STATIC tests/fuzz/libfuzzer.c)

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# fuzz.sh BUILD SECONDS [NAME...]: gives each harness, or those named, so many seconds.
+#
+# What a harness has learned to reach is kept in BUILD/fuzz/corpus/NAME, where the next run goes on;
+# what it found, in BUILD/fuzz/found. Ends with a table, and fails if anything was found.
+set -euo pipefail
+build=$(cd "$1" && pwd) seconds=$2
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+shift 2
+export OPENBLAS_NUM_THREADS=1 ASAN_OPTIONS=quarantine_size_mb=16
+[[ $seconds =~ ^[0-9]+$ ]] || { echo "fuzz: \"$seconds\" is no number of seconds" >&2 && exit 2; }
+if (($# == 0)); then
+    for source in "$root"/tests/fuzz/fuzz_*.c; do
+        name=${source##*/fuzz_}
+        set -- "$@" "${name%.c}"
+    done
+fi
+
+# Files that people wrote are seeds, too.
+seeds_of() {
+    case $1 in
+    config) ls "$root"/configs/node.conf ;;
+    scenario) ls "$root"/configs/sim-*.conf ;;
+    esac
+}
+
+# The number behind $2 in the last line of log $1 that has one.
+last() { grep -aoE "$2 ?[0-9]+(/[0-9]+[KMb]*)?" "$1" | tail -n 1 | grep -oE '[0-9]+(/.*)?' || echo 0; }
+
+play() {
+    local name=$1 corpus=$build/fuzz/corpus/$1 found=$build/fuzz/found log=$build/fuzz/$1.log
+    local seeds options=(-max_len=4096)
+    seeds=$(seeds_of "$name" | paste -sd,)
+    [[ $name != member ]] || options=(-max_len=400 -detect_leaks=0 -entropic=0) # all is undone, nothing freed
+    [[ -z $seeds ]] || options+=("-seed_inputs=$seeds")
+    mkdir -p -- "$corpus" "$found"
+    local corpora=("$corpus" "$root/tests/fuzz/corpus/$name")
+    [[ -e ${corpora[1]} ]] || unset 'corpora[1]'
+    "$build/fuzz_$name" "${options[@]}" -max_total_time="$seconds" -print_final_stats=1 \
+        -artifact_prefix="$found/$name-" "${corpora[@]}" &>"$log" || true
+    printf '%-12s %12s %10s %7s %14s %6s\n' "$name" "$(last "$log" number_of_executed_units:)" \
+        "$(last "$log" average_exec_per_sec:)" "$(last "$log" cov:)" "$(last "$log" corp:)" \
+        "$(find "$found" -name "$name-*" | wc -l)"
+}
+
+for name; do
+    [[ -x $build/fuzz_$name ]] || { echo "fuzz: there is no harness \"$name\"" >&2 && exit 2; }
+done
+printf '%-12s %12s %10s %7s %14s %6s\n' harness executions per_s edges corpus found
+for name; do
+    play "$name"
+done
+code=0
+for name; do
+    for file in "$build/fuzz/found/$name"-*; do
+        [[ -e $file ]] || continue
+        ((code)) || echo 'found; to play it again:'
+        echo "  $build/fuzz_$name $file"
+        code=1
+    done
+done
+exit "$code"
