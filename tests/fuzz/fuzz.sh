@@ -25,7 +25,7 @@ seeds_of() {
 }
 
 # The number behind $2 in the last line of log $1 that has one.
-last() { grep -aoE "$2 ?[0-9]+(/[0-9]+[KMb]*)?" "$1" | tail -n 1 | grep -oE '[0-9]+(/.*)?' || echo 0; }
+last() { grep -aoE "$2 *[0-9]+(/[0-9]+[KMb]*)?" "$1" | tail -n 1 | grep -oE '[0-9]+(/.*)?' || echo 0; }
 
 play() {
     local name=$1 corpus=$build/fuzz/corpus/$1 found=$build/fuzz/found log=$build/fuzz/$1.log
