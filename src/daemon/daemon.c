@@ -38,7 +38,6 @@ struct daemon {
     struct saving saving;             /* of checkpoints */
     char saves[CHECKPOINT_OWNER_MAX]; /* what its checkpoints are of */
     uint32_t refused;                 /* checkpoints that were passed over at the start */
-    uint64_t saved_ns;                /* when the last checkpoint was whole; 0: never */
     struct operator_orders orders;
     struct known_proofs proofs;
     struct event_log report;
@@ -52,25 +51,10 @@ struct daemon {
     double loss_sum;      /* of the samples since the last status line */
     uint64_t loss_samples;
     double loss;
-    struct relapses relapses; /* when training diverged */
-    bool stays_alone;         /* it was told to go on, even if it is shut out */
+    struct relapses relapses;       /* when training diverged */
+    bool stays_alone;               /* it was told to go on, even if it is shut out */
     bool is_shut_out, starts_again; /* why it ended */
 };
-
-static void look_at_saver(struct daemon *daemon)
-{
-    struct saver_result saved;
-    const uint64_t now_ns = transport_now_ns();
-    saving_go_on(&daemon->saving);
-    if (!saver_took(daemon->saving.saver, &saved))
-        return;
-    if (saved.has_checkpoint) {
-        daemon->saved_ns = now_ns;
-        event_log_say(&daemon->report, now_ns, NOTE_SAVED, LEVEL_DEBUG, "a checkpoint is on disk");
-    }
-    if (saved.error != OK)
-        event_log_say(&daemon->report, now_ns, NOTE_SAVED, LEVEL_ERROR, saved.problem.text);
-}
 
 /* Do what the node asks for, until it has no wish left; then sleep until its next time. */
 static void pump(struct daemon *daemon)
@@ -251,7 +235,7 @@ static void on_wake(void *self)
 {
     struct daemon *daemon = self;
     drain(daemon);
-    look_at_saver(daemon);
+    saving_on_wake(&daemon->saving, &daemon->report, transport_now_ns());
     pump(daemon);
 }
 
@@ -276,14 +260,14 @@ static void on_signal(void *self, int number)
 static char *on_asked(void *self, size_t *count)
 {
     const struct daemon *daemon = self;
+    const uint64_t saved_ns = daemon->saving.saved_ns;
     const struct status_facts facts = {
         .options = &daemon->node_options,
         .reach = &daemon->report.reach,
         .listen = daemon->config->node.listen,
         .start_ns = daemon->report.start_ns,
         .loss = daemon->loss,
-        .checkpoint_age_s =
-            daemon->saved_ns ? (double)(transport_now_ns() - daemon->saved_ns) * 1e-9 : (double)NAN,
+        .checkpoint_age_s = saved_ns ? (double)(transport_now_ns() - saved_ns) * 1e-9 : (double)NAN,
     };
     return status_watch_page(&daemon->watch, daemon->node, &facts, transport_now_ns(), count);
 }

@@ -3,7 +3,7 @@
 #include "node/inspect.h"
 #include "socket/transport.h"
 
-void saving_go_on(const struct saving *saving)
+static void go_on(const struct saving *saving)
 {
     struct action order = {.kind = ACTION_SAVE};
     size_t first;
@@ -21,7 +21,7 @@ void saving_begin(const struct saving *saving)
         return;
     }
     saver_begin(saving->saver);
-    saving_go_on(saving);
+    go_on(saving);
 }
 
 void saving_on_part(const struct saving *saving, uint64_t now_ns, size_t entries)
@@ -34,4 +34,18 @@ void saving_on_part(const struct saving *saving, uint64_t now_ns, size_t entries
         saver_end(saving->saver, bytes, node_incarnation(saving->node));
     else
         saver_abandon(saving->saver, bytes > 0);
+}
+
+void saving_on_wake(struct saving *saving, struct event_log *report, uint64_t now_ns)
+{
+    struct saver_result saved;
+    go_on(saving);
+    if (!saver_took(saving->saver, &saved))
+        return;
+    if (saved.has_checkpoint) {
+        saving->saved_ns = now_ns;
+        event_log_say(report, now_ns, NOTE_SAVED, LEVEL_DEBUG, "a checkpoint is on disk");
+    }
+    if (saved.error != OK)
+        event_log_say(report, now_ns, NOTE_SAVED, LEVEL_ERROR, saved.problem.text);
 }

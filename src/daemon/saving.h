@@ -2,11 +2,12 @@
  *
  *   node ─ SAVE ─► saving_begin ─► saver.h
  *        ┌─► saver_next ─► order ─► learner thread ─► saving_on_part ─┐
- *        └──────── saving_go_on ◄─ wake ◄─ saver's thread ◄───────────┘ the last: node_on_saved
+ *        └─────── saving_on_wake ◄ wake ◄─ saver's thread ◄───────────┘ the last: node_on_saved
  */
 #ifndef HEARSAY_DAEMON_SAVING_H
 #define HEARSAY_DAEMON_SAVING_H
 
+#include "daemon/event_log.h"
 #include "daemon/learner_thread.h"
 #include "state/saver.h"
 
@@ -15,13 +16,14 @@ struct saving {
     struct learner_thread *learner; /* takes the parts */
     struct node *node;              /* says what they are the sum of */
     uint8_t *history;               /* [node_history_max]: of what is not written */
+    uint64_t saved_ns;              /* when the last checkpoint was whole; 0: never */
 };
 
 /* The node has asked for a checkpoint. */
 void saving_begin(const struct saving *saving);
 /* The learner has answered. */
 void saving_on_part(const struct saving *saving, uint64_t now_ns, size_t entries);
-/* The saver's thread may have written a part. */
-void saving_go_on(const struct saving *saving);
+/* The saver's thread may have written a part, or the whole, which is noted. */
+void saving_on_wake(struct saving *saving, struct event_log *report, uint64_t now_ns);
 
 #endif

@@ -20,8 +20,7 @@ struct shutdown {
     struct event_log *report;             /* where the outcome is written */
 };
 
-#define SHUTDOWN_SHUT_OUT 3 /* its peers have another swarm, model or protocol: nothing is saved   \
-                             */
+#define SHUTDOWN_SHUT_OUT 3 /* its peers have another swarm, model or protocol */
 #define SHUTDOWN_EXPELLED 4 /* the operator has put the node out: nothing is saved */
 
 /* Says so, and what to do; returns the exit code. */

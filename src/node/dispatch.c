@@ -278,6 +278,12 @@ static void on_want(struct node *node, const struct peer *peer, const struct mes
         push_backlog_on_want(node, peer, want->tag, want->seq);
 }
 
+static void on_gone(struct node *node, const struct peer *peer, const struct message *gone)
+{
+    if (repair_on_gone(node, peer, gone->tag, gone->seq))
+        fetch_set_ahead(node, peer);
+}
+
 /* Goodbye. */
 
 /* What a stranger wrote, for a note: printable, and not much of it. */
@@ -353,8 +359,7 @@ static void dispatch(struct node *node, const struct peer *peer, const struct me
         on_want(node, peer, message);
         break;
     case GONE:
-        if (repair_on_gone(node, peer, message->tag, message->seq))
-            fetch_set_ahead(node, peer);
+        on_gone(node, peer, message);
         break;
     case TAKE:
         serve_on_take(node, peer);
@@ -372,13 +377,11 @@ static void dispatch(struct node *node, const struct peer *peer, const struct me
         on_bye(node, peer, message);
         break;
     case ORDERS:
+    case PROOF:
         expulsion_on_message(node, peer, message);
         break;
     case SETTINGS:
         settings_on_message(node, peer, &message->text);
-        break;
-    case PROOF:
-        expulsion_on_proofs(node, peer, message);
         break;
     case HEADS:
         fork_on_heads(node, peer, message->tag, message->bulk.at, message->bulk.count);

@@ -162,7 +162,7 @@ void expulsion_on_fork(struct node *node)
         obey_proof(node, NULL, proof);
 }
 
-void expulsion_on_proofs(struct node *node, const struct peer *from, const struct message *message)
+static void on_proofs(struct node *node, const struct peer *from, const struct message *message)
 {
     enum error error = message->bulk.count % PROOF_BYTES == 0 ? OK : MALFORMED;
     for (size_t at = 0; at < message->bulk.count && error == OK && from->state == PEER_OPEN;
@@ -186,7 +186,7 @@ static void note_two(struct node *node, const struct peer *from)
                               "two were given at once, on two nodes; give it again, on one");
 }
 
-void expulsion_on_message(struct node *node, const struct peer *from, const struct message *message)
+static void on_orders(struct node *node, const struct peer *from, const struct message *message)
 {
     if (!orders_have_operator(node))
         return;
@@ -203,6 +203,15 @@ void expulsion_on_message(struct node *node, const struct peer *from, const stru
         orders_say(node, from, (uint32_t)message->number);
     else if (message->number > orders_count(node))
         orders_show(node, from); /* it is to send those that follow */
+}
+
+void expulsion_on_message(struct node *node, const struct peer *from, const struct message *message)
+{
+    CHECK(message->kind == ORDERS || message->kind == PROOF);
+    if (message->kind == ORDERS)
+        on_orders(node, from, message);
+    else
+        on_proofs(node, from, message);
 }
 
 enum error node_on_order(struct node *node, uint64_t now_ns, const uint8_t *bytes, size_t count,

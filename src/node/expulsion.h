@@ -23,9 +23,9 @@ size_t expulsion_arena_bytes(void);
 /* The orders that are known from before are obeyed from the first moment. */
 void expulsion_begin(struct node *node);
 
+/* ORDERS, or PROOF. */
 void expulsion_on_message(struct node *node, const struct peer *from,
                           const struct message *message);
-void expulsion_on_proofs(struct node *node, const struct peer *from, const struct message *message);
 /* A fork may have been found here (broadcast/fork.c): then it is known to all from now on. */
 void expulsion_on_fork(struct node *node);
 /* No publication is under way any more: retract what waited for that. */
