@@ -35,9 +35,11 @@ A line: the budget, local steps, steps made, the part that was really sent (rumo
 its control messages), and the loss of the base, in nats a byte, on the last --valid-bytes of the text.
 The last table has the best rate of each. Means over the seeds, which draw weights, shards and order.
 
-Needs Debian's dict-gcide, or another --text. With the default model one line takes about a minute of
+Needs Debian's dict-gcide, or another --text. Each node has a stretch of it; of --text A,B,C,D each of
+four nodes has one for itself, and all four are judged by their ends. With the default model one line takes about a minute of
 a processor for 500 steps, and all of them nearly three hours. --kept FILE: what was played before is
-taken from there; --set KEY=VALUE: for all, may be repeated.
+taken from there; --set KEY=VALUE: for all; --line "fault = ...": one more of the scenario; both may be
+repeated.
 """
 import argparse
 import gzip
@@ -180,7 +182,7 @@ class Line:
             budget = self.dense / options.thin_part * options.steps_per_s / (options.nodes - 1)
             gain = f", set exchange.gain={options.thin_gain}" if options.thin_gain else ""
             lines.append(f"nodes = {thin} thin, {each}, set exchange.bytes_per_s={int(budget)}{gain}")
-        return "\n".join(lines)
+        return "\n".join(lines + options.line)
 
     def scenario(self, options, rate, seed, folder):
         others = options.nodes - 1
@@ -250,9 +252,12 @@ class Bench:
             if told.returncode != 0:
                 raise SystemExit(f"{scenario}{(told.stdout + told.stderr).strip()[-800:]}")
             with open(f"{folder}/report/summary.json") as file:
-                summary = json.load(file)
+                return self.read(f"{folder}/report", json.load(file))
+
+    def read(self, folder, summary):
+        """What is kept of a play."""
         if summary["loss"] is None:
-            raise SystemExit(f"{scenario}it ended without a loss")
+            raise SystemExit("a play ended without a loss")
         return [summary[key] for key in ("loss", "samples", "sent_bytes")]
 
     def mark(self, line, rate):
@@ -270,11 +275,11 @@ def row(line, rate, mark):
     return f"| {line.name()} | {steps:.0f} | {part} | {rate:g} | {loss:.3f} |"
 
 
-def parse():
+def parser(about):
     def numbers(kind):
         return lambda text: [kind(word) for word in text.split(",")]
 
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=about)
     parser.add_argument("hearsay")
     parser.add_argument("--strategies", type=numbers(str),
                         default=["ideal", "single", "gossip", *ROUNDS])
@@ -298,9 +303,14 @@ def parse():
     parser.add_argument("--thin-part", type=int, default=5000)
     parser.add_argument("--thin-gain", type=float)
     parser.add_argument("--set", action="append", default=[])
+    parser.add_argument("--line", action="append", default=[])
     parser.add_argument("--kept")
+    return parser
+
+
+def checked(parser):
     options = parser.parse_args()
-    known = parser.get_default("strategies")
+    known = ["ideal", "single", "gossip", *ROUNDS]
     for strategy in options.strategies:
         if strategy not in known:
             parser.error(f"--strategies {strategy}: known are {', '.join(known)}")
@@ -312,14 +322,17 @@ def parse():
 
 
 def split(options, folder):
-    """The text, and its end apart."""
-    with (gzip.open if options.text.endswith((".dz", ".gz")) else open)(options.text, "rb") as file:
-        text = file.read()
-    if len(text) < 2 * options.valid_bytes:
-        raise SystemExit(f"{options.text} has {len(text)} bytes; choose fewer --valid-bytes")
-    for name, part in (("train", text[:-options.valid_bytes]), ("valid", text[-options.valid_bytes:])):
+    """The text, and its end apart; of several as much of each as there is of the shortest, in turn."""
+    texts = []
+    for name in options.text.split(","):
+        with (gzip.open if name.endswith((".dz", ".gz")) else open)(name, "rb") as file:
+            texts.append(file.read())
+    shortest, apart = min(map(len, texts)), options.valid_bytes // len(texts)
+    if shortest < 2 * apart:
+        raise SystemExit(f"{options.text}: {shortest} bytes; choose fewer --valid-bytes")
+    for name, part in (("train", slice(-apart)), ("valid", slice(-apart, None))):
         with open(f"{folder}/{name}", "wb") as file:
-            file.write(part)
+            file.write(b"".join(text[:shortest][part] for text in texts))
 
 
 def parameters(options):
@@ -339,7 +352,7 @@ def factor_bytes(options, bench, rank):
 
 
 def main():
-    options = parse()
+    options = checked(parser(__doc__.splitlines()[0]))
     with tempfile.TemporaryDirectory() as folder:
         split(options, folder)
         options.parameters = parameters(options)
@@ -362,4 +375,5 @@ def main():
             print(f"\n{head}", *(text for _, text in best.values()), sep="\n")
 
 
-main()
+if __name__ == "__main__":
+    main()
