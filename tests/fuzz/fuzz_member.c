@@ -13,8 +13,11 @@
 #include "base/digest.h"
 #include "node/broadcast/history.h"
 #include "node/broadcast/version.h"
+#include "node/put_out.h"
 #include "wire/block.h"
+#include "wire/bytes.h"
 #include "wire/order.h"
+#include "wire/proof.h"
 #include "wire/record.h"
 #include "wire/rumor.h"
 
@@ -28,7 +31,8 @@
 static bool is_lie;
 static struct claim {
     uint32_t count;
-    struct history_entry entries[CLAIMS_MAX];
+    struct signed_head heads[CLAIMS_MAX]; /* of the last rumor of each origin */
+    uint64_t tags[CLAIMS_MAX];
     uint32_t factor; /* unit i of the base is factor · i */
 } claim;
 
@@ -163,6 +167,13 @@ static void pick_update(struct update *update, uint8_t shape)
     }
 }
 
+/* The next rumor of that origin follows this head. */
+static void remember_head(struct member *origin, const struct signed_head *head)
+{
+    memcpy(origin->prev, head->hash, sizeof origin->prev);
+    origin->seq = signed_head_seq(head) + 1;
+}
+
 static void say_rumor(void)
 {
     static uint8_t bytes[RUMOR_MAX];
@@ -180,13 +191,38 @@ static void say_rumor(void)
     if (shape & 128)
         head.samples = pick();
     memcpy(head.origin, origin->identity->id, ID_BYTES);
+    if (head.seq > 0) {
+        static const uint8_t none[HEAD_HASH_BYTES];
+        memcpy(head.prev, origin->prev, sizeof head.prev);
+        head.prev[0] |= memcmp(head.prev, none, sizeof none) == 0; /* it must name one */
+    }
     pick_update(&update, shape);
     rumor_encode(&head, &update, 0, RUMOR_MAX, origin->identity, scene->context, bytes, &taken,
                  &count);
+    struct signed_head made;
+    rumor_signed_head(bytes, count, scene->context, &made);
+    if ((shape & 96) != 96)
+        remember_head(origin, &made);
     (void)scene_say(scene, speaker, &(struct message){.kind = RUMOR, .bulk = {bytes, count}});
 }
 
 /* Versions and bases. */
+
+/* A head of that number, which its origin has signed: signatures hold. */
+static void make_head(struct signed_head *head, const uint8_t *id, uint64_t incarnation,
+                      uint32_t seq, uint64_t samples)
+{
+    uint8_t bytes[SIGNED_HEAD_BYTES] = {0};
+    memcpy(bytes, id, ID_BYTES);
+    bytes_put(bytes + HEAD_INCARNATION_AT, incarnation, 8);
+    bytes_put(bytes + HEAD_SEQ_AT, seq, 4);
+    bytes_put(bytes + HEAD_COUNT_AT, 1, 4);
+    bytes_put(bytes + HEAD_SAMPLES_AT, samples, 8);
+    bytes_put_float(bytes + HEAD_TAU_AT, 0.5f);
+    bytes_put(bytes + HEAD_AMOUNT_AT, 1000, 4);
+    bytes[HEAD_PREV_AT] = seq > 0;
+    signed_head_read(head, bytes, scene->context);
+}
 
 static void make_claim(void)
 {
@@ -195,23 +231,32 @@ static void make_claim(void)
     claim.factor = input_byte(&input);
     for (uint32_t i = 0; i < claim.count; i++) {
         const uint8_t who = input_byte(&input);
-        struct history_entry *entry = &claim.entries[i];
-        memcpy(entry->id, scene_identity(who % (SCENE_MEMBERS + 1))->id, ID_BYTES);
-        entry->incarnation = who & 128  ? pick()
-                             : who < 64 ? scene->members[who % SCENE_MEMBERS].incarnation
-                                        : node_incarnation(scene->node);
-        entry->next = (uint32_t)pick();
-        entry->samples = pick();
+        const uint8_t *id = scene_identity(who % (SCENE_MEMBERS + 1))->id;
+        struct member *member = &scene->members[who % SCENE_MEMBERS];
+        const uint64_t incarnation = who & 128  ? pick()
+                                     : who < 64 ? member->incarnation
+                                                : node_incarnation(scene->node);
+        const uint32_t next = (uint32_t)pick();
+        make_head(&claim.heads[i], id, incarnation, next > 0 ? next - 1 : 0, pick());
+        claim.tags[i] = origin_tag(id, incarnation);
+        if (who & 32) /* its next rumor follows */
+            remember_head(member, &claim.heads[i]);
     }
 }
 
 static size_t put_version(uint8_t *out)
 {
     for (uint32_t i = 0; i < claim.count; i++)
-        version_entry_put(out + i * VERSION_ENTRY_BYTES,
-                          origin_tag(claim.entries[i].id, claim.entries[i].incarnation),
-                          claim.entries[i].next);
+        version_entry_put(out + i * VERSION_ENTRY_BYTES, claim.tags[i],
+                          signed_head_seq(&claim.heads[i]) + 1, claim.heads[i].hash);
     return claim.count * VERSION_ENTRY_BYTES;
+}
+
+static size_t put_heads(uint8_t *out)
+{
+    for (uint32_t i = 0; i < claim.count; i++)
+        memcpy(out + i * SIGNED_HEAD_BYTES, claim.heads[i].bytes, SIGNED_HEAD_BYTES);
+    return claim.count * SIGNED_HEAD_BYTES;
 }
 
 static uint64_t claimed_digest(void)
@@ -230,7 +275,8 @@ static void say_version(void)
     const uint8_t shape = input_byte(&input);
     const size_t bytes = put_version(version_bytes);
     for (uint32_t i = 0; i < claim.count; i++) {
-        const struct learned of = {.samples = claim.entries[i].samples, .rate = shape & 1};
+        const struct learned of = {.samples = signed_head_samples(&claim.heads[i]),
+                                   .rate = shape & 1};
         learned_put(learned + i * LEARNED_BYTES, &of);
     }
     struct message version = {.kind = VERSION,
@@ -252,13 +298,12 @@ static void say_history(void)
     struct member *speaker = pick_member();
     const uint8_t shape = input_byte(&input);
     is_lie = is_lie || (shape & 7) != 0;
-    for (uint32_t i = 0; i < claim.count; i++)
-        history_entry_put(bytes + i * HISTORY_ENTRY_BYTES, &claim.entries[i]);
+    const size_t count = put_heads(bytes);
     const struct message history = {.kind = HISTORY,
                                     .digest = shape & 1 ? pick() : claimed_digest(),
                                     .part = shape & 2 ? pick() : 0,
                                     .parts = shape & 4 ? pick() : 1,
-                                    .bulk = {bytes, claim.count * HISTORY_ENTRY_BYTES}};
+                                    .bulk = {bytes, count}};
     (void)scene_say(scene, speaker, &history);
 }
 
@@ -293,6 +338,34 @@ static void say_blocks(void)
     const uint64_t first = asked->block, count = speaker->heard[FETCH] > 0 ? asked->count : 0;
     for (uint64_t i = 0; i < count && i < 8; i++)
         say_block(speaker, first + i, shape);
+}
+
+/* Of one stream two heads of the same number, or of the next one. */
+static void say_proof(void)
+{
+    uint8_t bytes[PROOF_BYTES];
+    struct signed_head one, other;
+    struct member *speaker = pick_member(), *author = pick_member();
+    const uint8_t shape = input_byte(&input);
+    const uint32_t seq = (uint32_t)pick();
+    make_head(&one, author->identity->id, author->incarnation, seq, 1);
+    make_head(&other, author->identity->id, author->incarnation, seq + (shape & 1), 2);
+    if (proof_create(&one, &other, bytes) != OK)
+        return;
+    if (shape & 2)
+        bytes[pick() % sizeof bytes] ^= (uint8_t)(1 + shape);
+    const struct message proof = {
+        .kind = PROOF, .hash = shape & 4 ? pick() : 1, .bulk = {bytes, sizeof bytes}};
+    (void)scene_say(scene, speaker, &proof);
+}
+
+static void say_heads(void)
+{
+    uint8_t bytes[CLAIMS_MAX * SIGNED_HEAD_BYTES];
+    struct member *speaker = pick_member();
+    const uint64_t tag = pick();
+    const struct message heads = {.kind = HEADS, .tag = tag, .bulk = {bytes, put_heads(bytes)}};
+    (void)scene_say(scene, speaker, &heads);
 }
 
 /* Orders of the operator: some member is put out, or the node. */
@@ -429,6 +502,8 @@ static void (*const OPERATIONS[SCRIPT_OPERATIONS])(void) = {
     [SAY_HISTORY] = say_history,
     [SAY_BLOCKS] = say_blocks,
     [SAY_ORDERS] = say_orders,
+    [SAY_PROOF] = say_proof,
+    [SAY_HEADS] = say_heads,
     [GIVE_ORDER] = give_order,
     [SAY_ANYTHING] = say_anything,
     [SHOUT] = shout,

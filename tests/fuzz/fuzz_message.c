@@ -11,7 +11,8 @@ static const char *const FIELDS[MESSAGE_KINDS] = {
     [PING] = "n",     [PONG] = "n",           [ACK] = "nnnn",       [RUMOR] = "b",
     [PRUNE] = "n",    [VERSION] = "nnnnnnbb", [WANT] = "nn",        [GONE] = "nn",
     [TAKE] = "",      [HISTORY] = "nnnb",     [FETCH] = "nn",       [BLOCK] = "nnbb",
-    [BYE] = "nsb",    [ORDERS] = "nb",        [SETTINGS] = "s",
+    [BYE] = "nsb",    [ORDERS] = "nb",        [SETTINGS] = "s",     [PROOF] = "nb",
+    [HEADS] = "nb",
 };
 
 struct item {

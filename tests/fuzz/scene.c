@@ -18,7 +18,7 @@ static struct message_reader *reader;
 static const uint8_t swarm_key[KEY_BYTES] = {0x5A, 1};
 
 /* The arenas that are kept: what is in them comes back with the pages of a file in memory. */
-static struct kept {
+static struct kept_scene {
     const struct scene *scene;
     unsigned char *start;
     size_t bytes;
@@ -487,11 +487,11 @@ void scene_keep(struct scene *scene)
     CHECK(mmap(arena->start, arena->used_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd,
                0) == arena->start);
     CHECK(close(fd) == 0);
-    kept[i] = (struct kept){scene, arena->start, arena->used_bytes};
+    kept[i] = (struct kept_scene){scene, arena->start, arena->used_bytes};
 }
 
 void scene_undo(struct scene *scene)
 {
-    const struct kept *of = kept[0].scene == scene ? &kept[0] : &kept[1];
+    const struct kept_scene *of = kept[0].scene == scene ? &kept[0] : &kept[1];
     CHECK(of->scene == scene && madvise(of->start, of->bytes, MADV_DONTNEED) == 0);
 }

@@ -32,6 +32,7 @@ struct member {
     uint64_t incarnation;
     uint64_t stamp;                     /* of its last record */
     uint32_t seq;                       /* of its next rumor */
+    uint8_t prev[HEAD_HASH_BYTES];      /* hash of the head of the one before it */
     uint64_t heard[MESSAGE_KINDS];      /* how many */
     struct message last[MESSAGE_KINDS]; /* of text and bulk only the sizes are good */
 };

@@ -11,6 +11,8 @@ enum operation {
     SAY_HISTORY,    /* it, in answer to TAKE */
     SAY_BLOCKS,     /* of that base, those last asked for, or any */
     SAY_ORDERS,     /* orders of the operator */
+    SAY_PROOF,      /* two heads, signed, that cannot both be true */
+    SAY_HEADS,      /* the heads of what members say they know */
     GIVE_ORDER,     /* the same, given to the node by its owner */
     SAY_ANYTHING,   /* a message of any kind with any numbers */
     SHOUT,          /* any bytes, sealed or not */

@@ -85,7 +85,7 @@ static void rumor(const char *name, enum levels levels, double density)
     struct update update = {.tau = 0.5f, .amount = 4096, .index = index_, .level = level_};
     (void)draw_update(&update, UPDATE_ENTRIES, density, levels, 1);
     identity_from_seed(&identity, seed);
-    struct rumor_head head = {.incarnation = 1700000000000, .seq = 3, .samples = 64};
+    struct rumor_head head = {.incarnation = 1700000000000, .seq = 3, .samples = 64, .prev = {1}};
     memcpy(head.origin, identity.id, ID_BYTES);
     uint32_t taken;
     size_t count;
