@@ -75,7 +75,12 @@ static void body(const char *name, enum levels levels, double density)
     body_plan_make(&plan, index_, level_, UPDATE_ENTRIES, sizeof bytes - BITS_TAIL_BYTES);
     bytes_put(head, plan.count - 1, 2);
     bytes_put(head + 2, parameters - 1, 4);
-    seed_put("body", name, head, sizeof head, bytes, body_encode(&plan, index_, level_, bytes));
+    const size_t count = body_encode(&plan, index_, level_, bytes);
+    seed_put("body", name, head, sizeof head, bytes, count);
+    char beyond[32]; /* the same of a base that ends before the last entry */
+    (void)snprintf(beyond, sizeof beyond, "%s_beyond", name);
+    bytes_put(head + 2, parameters - 2, 4);
+    seed_put("body", beyond, head, sizeof head, bytes, count);
 }
 
 static void rumor(const char *name, enum levels levels, double density)
