@@ -4,10 +4,11 @@
  * Two that meet show each other everything they know, or as much of it as a message has room for,
  * the latest first; from then on, once a second, a random neighbour is shown a slice, and first of
  * all how much of its own rumors we have. Slices go round, so that in a large swarm a gap is found
- * late but at a price that does not grow. A neighbour that has shown our very version is only
- * shown that it is still the same. Where nothing new comes any more, and yet a neighbour knows more
- * than we and its slice does not show what, we ask for all. Held by
- * tests/world/test_broadcast_tree.c.
+ * late but at a price that does not grow. A neighbour that has shown our very version is shown that
+ * it is still the same, and one entry after the other: the hash of a version has 64 bits, and who
+ * looks for two streams that give the same one finds them; what an entry shows has 128. Where
+ * nothing new comes any more, and yet a neighbour knows more than we and its slice does not show
+ * what, we ask for all. Held by tests/world/test_broadcast_tree.c.
  */
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #include "node/broadcast/retract.h"
 
 #define SLICE     32               /* entries */
+#define EQUAL     1                /* entry, where the hashes of both versions are equal */
 #define LONG_NS   (10 * SECOND_NS) /* between two requests for all of a long version */
 #define LONG      256              /* origins: a version with more is long */
 #define WHOLE_MAX ((MESSAGE_MAX - MESSAGE_ADDS) / (VERSION_ENTRY_BYTES + LEARNED_BYTES))
@@ -56,7 +58,7 @@ static size_t put_slice(struct node *node, const struct peer *peer)
     struct versions *versions = &node->broadcast->versions;
     const struct origin *theirs = versions_find(versions, origin_tag(peer->id, peer->incarnation));
     if (broadcast_neighbour(node, peer)->hash == versions->hash)
-        return versions_slice(versions, theirs, 0, node->scratch);
+        return versions_slice(versions, theirs, EQUAL, node->scratch);
     if (versions->publishers <= 2 * membership_live(node))
         return versions_slice(versions, theirs, SLICE, node->scratch);
     const size_t entries = versions_slice(versions, theirs, SLICE / 2, node->scratch);
