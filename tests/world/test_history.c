@@ -152,10 +152,12 @@ static void a_history_with_more_of_who_was_put_out_is_refused(void **state)
     struct node_options options = patient_options();
     options = obedient(options);
     start_talk_at_rest_as(&options);
-    puppet.identity.id[0] ^= 1;
+    const struct identity own = puppet.identity;
+    const uint8_t other[SEED_BYTES] = {78};
+    identity_from_seed(&puppet.identity, other);
     const size_t bytes = history_of(1, MANY);
     expel_id(0, puppet.identity.id);
-    puppet.identity.id[0] ^= 1;
+    puppet.identity = own;
     say_ahead();
     must_ask_within(5 * SECOND_NS);
     say_history(0, 1, bytes);
@@ -181,6 +183,24 @@ static void a_history_of_more_rumors_than_there_can_be_is_refused(void **state)
 }
 
 /* Room for 512 lives. */
+/* Nobody can make up what others have published. */
+static void a_history_that_its_origins_have_not_signed_is_refused(void **state)
+{
+    (void)state;
+    start_talk_of_much_more();
+    struct signed_head head = puppet_head(&puppet, 1, MANY - 1);
+    head.bytes[SIGNED_HEAD_BYTES - 1] ^= 1;
+    puppet_say(&puppet, &(struct message){.kind = HISTORY,
+                                          .digest = 7,
+                                          .parts = 1,
+                                          .bulk = {head.bytes, HISTORY_ENTRY_BYTES}});
+    run(SECOND_NS);
+    assert_true(puppet.closed);
+    assert_string_equal(puppet.bye, "sent a history that is not valid");
+    assert_false(is_catching_up(0));
+    assert_int_equal(bases_of(0), 0);
+}
+
 static void a_history_of_too_many_origins_is_refused(void **state)
 {
     (void)state;
@@ -298,6 +318,7 @@ int main(void)
                                         expulsion_begins, conversation_ends),
         TALK(a_history_that_does_not_go_on_is_waited_for_and_given_up),
         TALK(a_history_of_more_rumors_than_there_can_be_is_refused),
+        TALK(a_history_that_its_origins_have_not_signed_is_refused),
         TALK(a_history_of_too_many_origins_is_refused),
         TALK(a_history_with_an_incarnation_of_ours_to_come_is_refused),
         TALK(a_history_with_rumors_of_ours_to_come_is_refused),

@@ -43,13 +43,15 @@ static struct versions *versions_of(uint32_t i)
 /* So many lives of others have told something, as node i knows. */
 static void know_incarnations(uint32_t i, uint32_t count)
 {
+    const uint8_t seed[SEED_BYTES] = {1};
     struct versions *versions = versions_of(i);
+    struct identity ended;
+    identity_from_seed(&ended, seed);
     for (uint32_t incarnation = 1; incarnation <= count; incarnation++) {
-        const uint8_t id[ID_BYTES] = {1};
-        struct origin *origin = versions_add(versions, id, incarnation);
+        struct origin *origin = versions_add(versions, ended.id, incarnation);
         assert_non_null(origin);
         const struct signed_head head =
-            stream_unsigned(id, incarnation, 0, 1, world.nodes[i].node->context);
+            stream_head(&ended, incarnation, 0, 1, world.nodes[i].node->context);
         versions_set(versions, origin, &head);
     }
 }

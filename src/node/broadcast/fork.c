@@ -133,6 +133,25 @@ void fork_on_heads(struct node *node, const struct peer *from, uint64_t tag, con
     }
 }
 
+bool fork_is_signed_history(const struct node *node, const uint8_t *history, uint32_t entries)
+{
+    const struct versions *versions = &node->broadcast->versions;
+    for (uint32_t i = 0; i < entries; i++) {
+        struct signed_head head;
+        uint8_t hash[HEAD_HASH_BYTES];
+        signed_head_read(&head, history + i * (size_t)SIGNED_HEAD_BYTES, node->context);
+        const struct origin *origin =
+            versions_find(versions, origin_tag(head.bytes, signed_head_incarnation(&head)));
+        const bool is_known = origin &&
+                              fork_hash_before(node, versions_place(versions, origin),
+                                               signed_head_seq(&head) + 1, hash) &&
+                              memcmp(hash, head.hash, HEAD_HASH_BYTES) == 0;
+        if (!is_known && signed_head_verify(&head) != OK)
+            return false;
+    }
+    return true;
+}
+
 bool fork_in_history(struct node *node, const uint8_t *history, uint32_t entries)
 {
     const struct versions *versions = &node->broadcast->versions;

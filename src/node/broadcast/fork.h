@@ -19,6 +19,8 @@
 /* What a neighbour holds of a stream that is another here. */
 void fork_on_heads(struct node *node, const struct peer *from, uint64_t tag, const uint8_t *heads,
                    size_t bytes);
+/* Have the origins signed this history? What we know to be so is not checked again. */
+bool fork_is_signed_history(const struct node *node, const uint8_t *history, uint32_t entries);
 /* Does this history have another stream than ours? That is looked into. */
 bool fork_in_history(struct node *node, const uint8_t *history, uint32_t entries);
 /* The proof that was found last, once: PROOF_BYTES, checked. */

@@ -167,6 +167,10 @@ bool takeover_on_history(struct node *node, const struct peer *from, const struc
     if (request->parts < history->parts)
         return false;
     request->is_asked = false;
+    if (!fork_is_signed_history(node, request->history, request->entries)) {
+        connection_hang_up(node, from, BYE_BROKEN, "sent a history that is not valid");
+        return false;
+    }
     const enum takeover taken = take_over(node, from);
     if (taken != TAKEOVER_DONE)
         give_up(node, from, taken == TAKEOVER_NO_ROOM);
