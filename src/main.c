@@ -8,6 +8,7 @@
 #include "backend/cpu/blas_kernels.h"
 #include "backend/device.h"
 #include "base/error.h"
+#include "commands/admit.h"
 #include "commands/data/data_command.h"
 #include "commands/doctor/doctor.h"
 #include "commands/eval.h"
@@ -18,6 +19,7 @@
 #include "commands/model_command.h"
 #include "commands/node_command.h"
 #include "commands/predict.h"
+#include "commands/status/members.h"
 #include "commands/status/status.h"
 #include "commands/status/top.h"
 #include "commands/swarm/swarm.h"
@@ -46,7 +48,8 @@ static const char operatorkey_usage[] =
     "hearsay operatorkey [FILE]: make the key of a swarm's operator (default operator.key)\n"
     "\n"
     "The file must not exist yet. Who has it can put nodes out of a swarm (hearsay expel)\n"
-    "whose nodes all have its public key, which is printed, as node.operator.\n";
+    "and say who is in it (hearsay admit), if its nodes all have its public key, which is\n"
+    "printed, as node.operator.\n";
 
 static int complain(int code, const struct problem *problem)
 {
@@ -100,10 +103,12 @@ static const struct command commands[] = {
     {"node", "run a node: train, publish and receive", node_command_run},
     {"status", "how the node of this machine is; a health probe", status_run},
     {"top", "the same, live, on the whole terminal", top_run},
+    {"members", "who is in the swarm, by what, and what each contributed", members_run},
     {"doctor", "before starting: try everything that a start needs", doctor_run},
     {"keygen", "make a node's identity", run_keygen},
     {"swarmkey", "make a swarm's key", run_swarmkey},
-    {"operatorkey", "make the key of who may put nodes out of a swarm", run_operatorkey},
+    {"operatorkey", "make the key of who may admit and put out nodes", run_operatorkey},
+    {"admit", "the operator admits a member, or all who are in", admit_run},
     {"expel", "the operator puts a member out of the swarm", expel_run},
     {"swarm", "run a whole swarm on this machine and show that its nodes agree", swarm_run},
     {"sim", "play a swarm under virtual time, on any links, with any faults", sim_run},

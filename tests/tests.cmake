@@ -55,7 +55,11 @@ add_test(NAME two_rumors COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_two
                                  $<TARGET_FILE:hearsay>)
 add_test(NAME expel COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_expel.sh
                             $<TARGET_FILE:hearsay>)
-set_tests_properties(client expel two_rumors PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs alone
+add_test(NAME listed COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_listed.sh
+                                $<TARGET_FILE:hearsay>)
+add_test(NAME admit COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_admit.sh
+                            $<TARGET_FILE:hearsay>)
+set_tests_properties(client expel two_rumors listed admit PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs alone
 # Skipped where there is no PyTorch.
 add_executable(learn_steps tests/process/learn_steps.c)
 target_link_libraries(learn_steps PRIVATE model m)

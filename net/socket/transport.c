@@ -8,6 +8,7 @@
 
 #define READ_BYTES (64 * 1024)
 #define BACKLOG    128
+#define SIGNALS    3 /* SIGINT, SIGTERM, SIGHUP */
 
 /* One connection. It lives until its handle is closed and no lookup is under way. */
 struct link {
@@ -43,12 +44,11 @@ struct transport {
     bool listens; /* listener is in use */
     uv_timer_t timer;
     uv_async_t wake;
-    uv_signal_t interrupt; /* SIGINT */
-    uv_signal_t terminate; /* SIGTERM */
-    struct link *links;    /* all connections */
-    uv_pipe_t door;        /* the unix socket of transport_answer */
-    bool answers;          /* door is in use */
-    bool asker_waits;      /* at the door, for a free slot */
+    uv_signal_t signals[SIGNALS];
+    struct link *links; /* all connections */
+    uv_pipe_t door;     /* the unix socket of transport_answer */
+    bool answers;       /* door is in use */
+    bool asker_waits;   /* at the door, for a free slot */
     struct asker askers[TRANSPORT_ASKERS_MAX];
     char *buffer; /* [READ_BYTES] for the read under way */
     bool freeing; /* the owner is called no more */
@@ -82,16 +82,21 @@ struct transport *transport_new(const struct transport_owner *owner)
     CHECK(uv_loop_init(&transport->loop) == 0);
     CHECK(uv_timer_init(&transport->loop, &transport->timer) == 0);
     CHECK(uv_async_init(&transport->loop, &transport->wake, on_wake) == 0);
-    CHECK(uv_signal_init(&transport->loop, &transport->interrupt) == 0);
-    CHECK(uv_signal_init(&transport->loop, &transport->terminate) == 0);
     transport->timer.data = transport;
     transport->wake.data = transport;
-    transport->interrupt.data = transport;
-    transport->terminate.data = transport;
     (void)signal(SIGPIPE, SIG_IGN);
-    CHECK(uv_signal_start(&transport->interrupt, on_signal, SIGINT) == 0);
-    CHECK(uv_signal_start(&transport->terminate, on_signal, SIGTERM) == 0);
+    for (int i = 0; i < SIGNALS; i++) {
+        CHECK(uv_signal_init(&transport->loop, &transport->signals[i]) == 0);
+        transport->signals[i].data = transport;
+    }
+    CHECK(uv_signal_start(&transport->signals[0], on_signal, SIGINT) == 0);
+    CHECK(uv_signal_start(&transport->signals[1], on_signal, SIGTERM) == 0);
     return transport;
+}
+
+void transport_take_hangups(struct transport *transport)
+{
+    CHECK(uv_signal_start(&transport->signals[2], on_signal, SIGHUP) == 0);
 }
 
 /* Links. */
@@ -486,8 +491,8 @@ void transport_free(struct transport *transport)
         uv_close((uv_handle_t *)&transport->listener, NULL);
     uv_close((uv_handle_t *)&transport->timer, NULL);
     uv_close((uv_handle_t *)&transport->wake, NULL);
-    uv_close((uv_handle_t *)&transport->interrupt, NULL);
-    uv_close((uv_handle_t *)&transport->terminate, NULL);
+    for (int i = 0; i < SIGNALS; i++)
+        uv_close((uv_handle_t *)&transport->signals[i], NULL);
     (void)uv_run(&transport->loop, UV_RUN_DEFAULT);
     CHECK(uv_loop_close(&transport->loop) == 0);
     free(transport->buffer);

@@ -54,6 +54,7 @@ static const struct {
     [SETTINGS] = {1, {FIELD(TEXT, text)}},
     [PROOF] = {2, {FIELD(NUMBER, hash), FIELD(BULK, bulk)}},
     [HEADS] = {2, {FIELD(NUMBER, tag), FIELD(BULK, bulk)}},
+    [LISTED] = {1, {FIELD(NUMBER, hash)}},
 };
 
 struct out {

@@ -28,6 +28,7 @@
  *   SETTINGS       text                    those that all nodes of a swarm must share
  *   PROOF          hash bulk               proofs that members equivocate; a hash of all I know
  *   HEADS          tag bulk                what I have of a stream that is another at yours
+ *   LISTED         hash                    of who is a member, as I know it
  *
  * net/README.md says who may say what and when, and what each field is.
  * Held by tests/unit/net/test_message.c.
@@ -63,6 +64,7 @@ enum message_kind {
     SETTINGS,
     PROOF,
     HEADS,
+    LISTED,
     MESSAGE_KINDS
 };
 
@@ -77,7 +79,8 @@ enum bye_reason {
     BYE_SILENT,         /* nothing was received for too long */
     BYE_RENEW,          /* new keys are due: dial again */
     BYE_FULL,           /* the sender has neighbours enough: try others */
-    BYE_EXPELLED        /* the receiver has been put out of the swarm, by the operator or a proof */
+    BYE_EXPELLED,       /* the receiver has been put out of the swarm, by the operator or a proof */
+    BYE_NOT_ADMITTED    /* the receiver is no member, as the sender knows it */
 };
 
 struct bytes {

@@ -5,6 +5,7 @@
 #include "wire/bytes.h"
 
 #define EXPEL        1
+#define ADMIT        2
 #define KEEP_MAX     (1u << 28) /* rumors of one incarnation */
 #define SIGNED_LABEL "hearsay order"
 #define LABEL_BYTES  (sizeof SIGNED_LABEL - 1)
@@ -35,18 +36,21 @@ size_t order_create(const struct order *order, const struct operator_key *key,
                     uint8_t out[static ORDER_BYTES_MAX])
 {
     uint8_t message[SIGNED_MAX];
-    CHECK(order->pairs_count <= ORDER_PAIRS_MAX && order_is_reason(order->reason));
+    const struct order_pair after = {.incarnation = order->after};
+    const struct order_pair *pairs = order->admits ? &after : order->pairs;
+    const uint32_t count = order->admits ? order->after > 0 : order->pairs_count;
+    CHECK(count <= ORDER_PAIRS_MAX && order_is_reason(order->reason));
     memset(out, 0, ORDER_HEAD_BYTES);
     bytes_put(out, order->number, 8);
-    out[8] = EXPEL;
-    out[9] = (uint8_t)order->pairs_count;
+    out[8] = order->admits ? ADMIT : EXPEL;
+    out[9] = (uint8_t)count;
     memcpy(out + 10, order->subject, ID_BYTES);
     bytes_put(out + 42, order->issued_ms, 8);
     memcpy(out + 50, order->reason, strlen(order->reason));
     size_t bytes = ORDER_HEAD_BYTES;
-    for (uint32_t i = 0; i < order->pairs_count; i++, bytes += ORDER_PAIR_BYTES) {
-        bytes_put(out + bytes, order->pairs[i].incarnation, 8);
-        bytes_put(out + bytes + 8, order->pairs[i].keep, 4);
+    for (uint32_t i = 0; i < count; i++, bytes += ORDER_PAIR_BYTES) {
+        bytes_put(out + bytes, pairs[i].incarnation, 8);
+        bytes_put(out + bytes + 8, pairs[i].keep, 4);
     }
     const size_t signed_bytes = signed_part(message, context, out, bytes);
     secret_sign(out + bytes, key->sign_secret, message, signed_bytes);
@@ -64,8 +68,20 @@ static bool read_reason(const uint8_t *in, char out[static ORDER_REASON_BYTES + 
     return order_is_reason(out);
 }
 
+static bool read_after(const uint8_t *in, struct order *order)
+{
+    const uint32_t count = order->pairs_count;
+    order->pairs_count = 0;
+    if (count == 0)
+        return true;
+    order->after = bytes_get(in, 8);
+    return count == 1 && order->after > 0 && bytes_get(in + 8, 4) == 0;
+}
+
 static bool read_pairs(const uint8_t *in, struct order *order)
 {
+    if (order->admits)
+        return read_after(in, order);
     for (uint32_t i = 0; i < order->pairs_count; i++, in += ORDER_PAIR_BYTES) {
         struct order_pair *pair = &order->pairs[i];
         *pair = (struct order_pair){.incarnation = bytes_get(in, 8),
@@ -79,10 +95,13 @@ static bool read_pairs(const uint8_t *in, struct order *order)
 
 enum error order_parse(const uint8_t *in, size_t bytes, struct order *order, size_t *taken)
 {
-    if (bytes < ORDER_HEAD_BYTES + SIGNATURE_BYTES || in[8] != EXPEL || in[9] > ORDER_PAIRS_MAX)
+    if (bytes < ORDER_HEAD_BYTES + SIGNATURE_BYTES || (in[8] != EXPEL && in[8] != ADMIT) ||
+        in[9] > ORDER_PAIRS_MAX)
         return MALFORMED;
-    struct order read = {
-        .number = bytes_get(in, 8), .pairs_count = in[9], .issued_ms = bytes_get(in + 42, 8)};
+    struct order read = {.number = bytes_get(in, 8),
+                         .admits = in[8] == ADMIT,
+                         .pairs_count = in[9],
+                         .issued_ms = bytes_get(in + 42, 8)};
     const size_t whole =
         ORDER_HEAD_BYTES + read.pairs_count * (size_t)ORDER_PAIR_BYTES + SIGNATURE_BYTES;
     memcpy(read.subject, in + 10, ID_BYTES);
@@ -104,7 +123,7 @@ enum error order_verify(const uint8_t *in, size_t bytes, const uint8_t operator_
 
 uint32_t order_keeps(const struct order *order, uint64_t incarnation)
 {
-    CHECK(order->pairs_count <= ORDER_PAIRS_MAX);
+    CHECK(!order->admits && order->pairs_count <= ORDER_PAIRS_MAX);
     for (uint32_t i = 0; i < order->pairs_count; i++)
         if (order->pairs[i].incarnation == incarnation)
             return order->pairs[i].keep;

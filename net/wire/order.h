@@ -1,15 +1,18 @@
 /* An order of the operator: a member is put out of the swarm, and what it published is taken out of
- * the base, all of it or what is beyond the rumors that the order keeps.
+ * the base, all of it or what is beyond the rumors that the order keeps; or a member is admitted.
  *
  *   OFFSET SIZE MEANING                                             (numbers little-endian)
  *        0    8 number: 1, 2, 3 … in the swarm, at most ORDERS_MAX
- *        8    1 kind: 1, expel
+ *        8    1 kind: 1, expel; 2, admit
  *        9    1 n: pairs, at most ORDER_PAIRS_MAX
- *       10   32 subject: the id of the member that is put out
+ *       10   32 subject: the id of the member
  *       42    8 issued: milliseconds since 1970
- *       50   64 reason, printable ASCII, padded with zeros; not empty
+ *       50   64 reason, or name: printable ASCII, padded with zeros; not empty
  *      114 12·n pairs, by rising incarnation: incarnation 8 · keep 4, above 0
  * 114+12·n   64 Ed25519 signature of the operator over "hearsay order" ‖ context ‖ all before it
+ *
+ * An admission has no pair, or one, whose keep is 0: of this incarnation and earlier ones there
+ * stays what an earlier order left.
  *
  * Of an incarnation of the subject that a pair names the rumors before number `keep` stay in the
  * base; of every other nothing does. So what stays follows from the order alone, and is the same on
@@ -35,10 +38,12 @@ struct order_pair {
 
 struct order {
     uint64_t number;                          /* its place among the operator's orders, from 1 */
-    uint8_t subject[ID_BYTES];                /* who is put out */
+    uint8_t subject[ID_BYTES];                /* who is put out, or admitted */
+    bool admits;                              /* and that is which */
+    uint64_t after;                           /* admits: only later incarnations are; 0: all */
     uint64_t issued_ms;                       /* since 1970 */
-    char reason[ORDER_REASON_BYTES + 1];      /* for people */
-    uint32_t pairs_count;                     /* how many pairs there are */
+    char reason[ORDER_REASON_BYTES + 1];      /* for people; admits: a name */
+    uint32_t pairs_count;                     /* expels: how many pairs there are */
     struct order_pair pairs[ORDER_PAIRS_MAX]; /* what stays, by rising incarnation */
 };
 

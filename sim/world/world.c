@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "node/admission.h"
 #include "node/put_out.h"
 #include "world/world_private.h"
 
@@ -252,6 +253,16 @@ enum error world_order(struct world *world, uint32_t i, const uint8_t *order, si
         node_on_order(world->nodes[i].node, world_now_ns(world), order, bytes, &problem);
     world_pump(world, i);
     return error;
+}
+
+void world_list(struct world *world, uint32_t i, const uint32_t *members, uint32_t count)
+{
+    static uint8_t ids[NODE_LISTED_MAX][ID_BYTES];
+    CHECK(count <= NODE_LISTED_MAX);
+    for (uint32_t k = 0; k < count; k++)
+        memcpy(ids[k], world->nodes[members[k]].identity.id, ID_BYTES);
+    node_on_members(world->nodes[i].node, world_now_ns(world), ids[0], count);
+    world_pump(world, i);
 }
 
 void world_leave(struct world *world, uint32_t i)

@@ -71,6 +71,8 @@ void world_start(struct world *world, uint32_t i);
 void world_leave(struct world *world, uint32_t i); /* told to leave the swarm, as by SIGTERM */
 /* The operator gives node i an order; anything but OK: it is not obeyed. */
 enum error world_order(struct world *world, uint32_t i, const uint8_t *order, size_t bytes);
+/* Node i's list of members becomes that of these nodes. */
+void world_list(struct world *world, uint32_t i, const uint32_t *members, uint32_t count);
 /* The process ends at once; silently: as when the power fails. */
 void world_kill(struct world *world, uint32_t i, bool silently);
 /* Its disk is gone, too: it will start from nothing. */

@@ -17,17 +17,18 @@ static void fresh_secret(uint8_t *out, size_t bytes)
 enum error keygen_identity(const char *path, struct problem *problem)
 {
     uint8_t seed[SEED_BYTES];
-    char id[ID_TEXT_BYTES];
+    char id[KEY_HEX_BYTES];
     struct identity identity;
     fresh_secret(seed, sizeof seed);
     identity_from_seed(&identity, seed);
     enum error error = identity_save(&identity, path, problem);
-    identity_text(id, identity.id);
+    key_hex(id, identity.id);
     secret_wipe(seed, sizeof seed);
     secret_wipe(&identity, sizeof identity);
     if (error == OK)
-        (void)printf("%s: the identity of node %s. Keep it on one machine, and secret.\n", path,
-                     id);
+        (void)printf("%s: the identity of node %.8s. Keep it on one machine, and secret. Its id, "
+                     "which is no secret:\n%s\n",
+                     path, id, id);
     return error;
 }
 
@@ -56,9 +57,10 @@ enum error keygen_operator(const char *path, struct problem *problem)
     secret_wipe(seed, sizeof seed);
     secret_wipe(&key, sizeof key);
     if (error == OK)
-        (void)printf("%s: the key of a swarm's operator, who may put nodes out of it. Keep it "
-                     "secret, best on no node at all, and set on every node:\n"
-                     "node.operator = %s\n",
-                     path, id);
+        (void)printf(
+            "%s: the key of a swarm's operator, who may admit nodes and put them out. Keep it "
+            "secret, best on no node at all, and set on every node:\n"
+            "node.operator = %s\n",
+            path, id);
     return error;
 }

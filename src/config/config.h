@@ -1,7 +1,6 @@
 /* Everything a user may set, read once at the start.
  *
  *   defaults ─► file (INI) ─► --set section.key=value … ─► config_check ─► struct config
- *
  * One table (config_key.c) says all of each key. Relative paths start at the working folder. */
 #ifndef HEARSAY_CONFIG_CONFIG_H
 #define HEARSAY_CONFIG_CONFIG_H
@@ -40,6 +39,7 @@ struct config_node {
     char identity[CONFIG_PATH_BYTES], swarm_key[CONFIG_PATH_BYTES]; /* the two key files */
     char swarm[CONFIG_NAME_BYTES];                                  /* name of the swarm */
     char operator_id[KEY_HEX_BYTES];   /* public key of its operator, in hex; "": it has none */
+    char members[CONFIG_PATH_BYTES];   /* file of who may enter; "": whoever has the swarm key */
     char state_dir[CONFIG_PATH_BYTES]; /* folder of checkpoints */
     uint64_t seed;                     /* of choices; 0: from the system */
     double grace_s;                    /* longest wait when leaving */

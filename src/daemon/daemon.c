@@ -9,6 +9,8 @@
 #include "daemon/event_log.h"
 #include "daemon/known_proofs.h"
 #include "daemon/learner_thread.h"
+#include "daemon/listen.h"
+#include "daemon/members_file.h"
 #include "daemon/operator_orders.h"
 #include "daemon/relapses.h"
 #include "daemon/saving.h"
@@ -40,6 +42,7 @@ struct daemon {
     uint32_t refused;                 /* checkpoints that were passed over at the start */
     struct operator_orders orders;
     struct known_proofs proofs;
+    struct members_file members;
     struct event_log report;
     struct sd_notify sd_notify;
     struct status_door door;
@@ -239,12 +242,16 @@ static void on_wake(void *self)
     pump(daemon);
 }
 
-/* A service manager and a terminal may both send one signal for one wish to end: a second one
- * counts only when it comes clearly later. */
+/* A service manager and a terminal may both send one: a second counts if it comes clearly later. */
 static void on_signal(void *self, int number)
 {
     struct daemon *daemon = self;
     const uint64_t now_ns = transport_now_ns();
+    if (number == SIGHUP) {
+        members_file_read_again(&daemon->members, daemon->node, &daemon->report, now_ns);
+        pump(daemon);
+        return;
+    }
     if (node_is_leaving(daemon->node)) {
         if (now_ns < daemon->signal_ns + SIGNAL_ONCE_NS)
             return;
@@ -264,6 +271,7 @@ static char *on_asked(void *self, size_t *count)
     const struct status_facts facts = {
         .options = &daemon->node_options,
         .reach = &daemon->report.reach,
+        .list = daemon->members.list,
         .listen = daemon->config->node.listen,
         .start_ns = daemon->report.start_ns,
         .loss = daemon->loss,
@@ -275,22 +283,6 @@ static char *on_asked(void *self, size_t *count)
 static void wake(void *waker)
 {
     transport_wake(waker);
-}
-
-static enum error start_listening(struct daemon *daemon, struct problem *problem)
-{
-    const struct address *listen = &daemon->config->node.listen;
-    if (!listen->host[0])
-        return OK;
-    uint16_t *port = &daemon->node_options.listen_port;
-    enum error error = transport_listen(daemon->transport, listen, port, problem);
-    struct address *advertise = &daemon->node_options.advertise;
-    const bool any = strcmp(listen->host, "0.0.0.0") == 0 || strcmp(listen->host, "::") == 0;
-    if (!advertise->host[0] && !any)
-        *advertise = *listen;
-    if (advertise->port == 0)
-        advertise->port = *port;
-    return error;
 }
 
 /* Whoever asks from now on waits until we run. */
@@ -353,6 +345,7 @@ static void start(struct daemon *daemon)
     arena_init(&daemon->arena, node_arena_bytes(&daemon->node_options) +
                                    learner_thread_arena_bytes(&learner_thread_options));
     daemon->node = node_new(&daemon->arena, &daemon->node_options, now_ns);
+    members_file_begin(&daemon->members, daemon->node, daemon->transport, now_ns);
     daemon->saving.history = malloc(node_history_max(&daemon->node_options));
     CHECK(daemon->saving.history);
     startup_notes_say(&daemon->report, now_ns, config, &daemon->setup, &daemon->node_options);
@@ -402,7 +395,9 @@ static enum error prepare(struct daemon *daemon, struct problem *problem)
     if (error == OK)
         error = known_proofs_load(&daemon->proofs, config->node.state_dir, options, problem);
     if (error == OK)
-        error = start_listening(daemon, problem);
+        error = members_file_load(&daemon->members, config->node.members, problem);
+    if (error == OK)
+        error = listen_begin(daemon->transport, &config->node.listen, options, problem);
     if (error == OK)
         error = start_answering(daemon, problem);
     return error == OK ? resume(daemon, problem) : error;
@@ -438,6 +433,7 @@ static void clean_up(struct daemon *daemon)
     free(daemon->saving.history);
     operator_orders_free(&daemon->orders);
     known_proofs_free(&daemon->proofs);
+    members_file_free(&daemon->members);
     event_log_close(&daemon->report);
     status_door_close(&daemon->door);
     sd_notify_close(&daemon->sd_notify);

@@ -12,7 +12,8 @@ enum error operator_orders_load(struct operator_orders *orders, const char *fold
         return OK;
     orders->folder = folder;
     orders->known = malloc(NODE_ORDERS_MAX);
-    CHECK(orders->known);
+    orders->handed = malloc(ORDERS_HANDED_MAX);
+    CHECK(orders->known && orders->handed);
     enum error error =
         order_files_load(disk_real(), folder, orders->known, &orders->bytes, problem);
     if (error != OK)
@@ -31,7 +32,8 @@ enum error operator_orders_load(struct operator_orders *orders, const char *fold
 void operator_orders_free(struct operator_orders *orders)
 {
     free(orders->known);
-    orders->known = NULL;
+    free(orders->handed);
+    orders->known = orders->handed = NULL;
 }
 
 void operator_orders_keep(struct operator_orders *orders, const struct node *node,
@@ -52,14 +54,14 @@ void operator_orders_keep(struct operator_orders *orders, const struct node *nod
 void operator_orders_look(const struct operator_orders *orders, struct node *node,
                           struct event_log *report, uint64_t now_ns)
 {
-    uint8_t order[ORDER_BYTES_MAX];
     size_t bytes;
     struct problem problem, why;
     if (!orders->known)
         return;
-    enum error error = order_files_take(disk_real(), orders->folder, order, &bytes, &problem);
+    enum error error =
+        order_files_take(disk_real(), orders->folder, orders->handed, &bytes, &problem);
     if (error == OK) {
-        error = node_on_order(node, now_ns, order, bytes, &why);
+        error = node_on_order(node, now_ns, orders->handed, bytes, &why);
         if (error != OK)
             (void)problem_set(&problem, error, "the order that was handed over is not obeyed: %s",
                               why.text);

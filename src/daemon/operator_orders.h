@@ -1,5 +1,5 @@
 /* The operator's orders and the disk: those that are known are loaded at the start, and saved as
- * soon as there is a new one; and one that `hearsay expel` hands over is given to the node.
+ * soon as there is a new one; and what `hearsay expel` or `admit` hands over is given to the node.
  *
  *   state_dir/orders ─► node ─ learns another ─► state_dir/orders
  *   state_dir/order ──► node_on_order            once a second
@@ -12,7 +12,8 @@
 struct operator_orders {
     const char *folder; /* the state folder; the caller's */
     uint8_t *known;     /* [NODE_ORDERS_MAX] as they are on the disk; NULL: there is no operator */
-    size_t bytes;       /* of them */
+    uint8_t *handed;    /* [ORDERS_HANDED_MAX] scratch, for those that are handed over */
+    size_t bytes;       /* of those known */
     uint32_t saved;     /* how many orders the disk has, or could not be given */
 };
 
@@ -25,7 +26,7 @@ void operator_orders_free(struct operator_orders *orders);
 /* Save what is new, if anything is: cheap enough for every event. */
 void operator_orders_keep(struct operator_orders *orders, const struct node *node,
                           struct event_log *report, uint64_t now_ns);
-/* Once a second: was an order handed over? */
+/* Once a second: were orders handed over? */
 void operator_orders_look(const struct operator_orders *orders, struct node *node,
                           struct event_log *report, uint64_t now_ns);
 

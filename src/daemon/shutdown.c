@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "node/admission.h"
 #include "node/broadcast/history.h"
 #include "socket/transport.h"
 #include "state/base_version.h"
@@ -80,6 +81,8 @@ int shutdown_run(const struct shutdown *closing)
     struct problem problem;
     if (node_is_expelled(closing->node))
         return SHUTDOWN_EXPELLED;
+    if (node_is_turned_away(closing->node))
+        return SHUTDOWN_TURNED_AWAY;
     apply_the_rest(closing);
     char *version = version_of(closing);
     struct final final = {

@@ -20,8 +20,11 @@ struct shutdown {
     struct event_log *report;             /* where the outcome is written */
 };
 
-#define SHUTDOWN_SHUT_OUT 3 /* its peers have another swarm, model or protocol */
-#define SHUTDOWN_EXPELLED 4 /* the operator has put the node out: nothing is saved */
+/* Nothing is saved: its peers have another swarm, model or protocol; the operator has put it out;
+ * nobody has it as a member. */
+#define SHUTDOWN_SHUT_OUT    3
+#define SHUTDOWN_EXPELLED    4
+#define SHUTDOWN_TURNED_AWAY 5
 
 /* Says so, and what to do; returns the exit code. */
 int shutdown_shut_out(const struct reach *reach);

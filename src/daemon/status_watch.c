@@ -148,7 +148,21 @@ static const struct field MEMBER[] = {
     FIELD(node_member, uplink, "uplink_bytes_per_s", FIELD_RATE),
     FIELD(node_member, ingress, "ingress_bytes_per_s", FIELD_RATE),
     FIELD(node_member, heard_ns, "age_s", FIELD_AGE),
+    FIELD(node_member, met_ns, "known_s", FIELD_AGE),
     FIELD(node_member, lag_ns, "lag_s", FIELD_SPAN),
+};
+
+static const struct field CONTRIBUTION[] = {
+    FIELD(node_contribution, rumors, "base_rumors", FIELD_U64),
+    FIELD(node_contribution, samples, "base_samples", FIELD_U64),
+    FIELD(node_contribution, rumor_bytes, "rumor_bytes", FIELD_U64),
+    FIELD(node_contribution, share, "base_share", FIELD_REAL),
+};
+
+static const struct field STRANGER[] = {
+    FIELD(node_stranger, id, "id", FIELD_ID),
+    FIELD(node_stranger, incarnation, "incarnation", FIELD_U64),
+    FIELD(node_stranger, heard_ns, "age_s", FIELD_AGE),
 };
 
 static const struct field LINK[] = {
@@ -265,20 +279,55 @@ static void put_rates(json_t *object, const struct status_track *track, uint64_t
     put(object, "received_bytes_per_s", json_real(received));
 }
 
-static json_t *members_json(const struct node *node, uint64_t now_ns)
+/* By what it is a member, and what it is called there. */
+static void put_admission(json_t *object, const struct node *node, const struct member_list *list,
+                          const uint8_t id[static ID_BYTES])
+{
+    static const char *const BY[] = {
+        [ADMISSION_KEY] = "key", [ADMISSION_LIST] = "list", [ADMISSION_NONE] = "nobody"};
+    const enum admission admission = node_admission(node, id);
+    const struct order *order = admission == ADMISSION_ORDER ? node_order_about(node, id) : NULL;
+    const char *name = order ? order->reason : list ? member_list_name(list, id) : NULL;
+    put(object, "admitted_by",
+        order ? json_sprintf("order %u", (unsigned)order->number) : json_string(BY[admission]));
+    put(object, "name", name && name[0] ? json_string(name) : NULL);
+}
+
+static json_t *members_json(const struct node *node, const struct member_list *names,
+                            uint64_t now_ns)
 {
     json_t *list = json_array();
+    struct node_contribution *contributions = calloc(node_members(node), sizeof *contributions);
+    CHECK(contributions);
+    node_contributions(node, contributions);
     for (uint32_t i = 0; i < node_members(node); i++) {
         struct node_member member;
         json_t *object = json_object();
         node_member(node, now_ns, i, &member);
         put_fields(object, MEMBER, COUNT(MEMBER), &member, now_ns);
+        put_fields(object, CONTRIBUTION, COUNT(CONTRIBUTION), &contributions[i], now_ns);
+        put_admission(object, node, names, member.id);
         put(object, "state",
             json_string(member.expelled ? "out"
                         : member.left   ? "left"
                         : member.live   ? "live"
                                         : "dead"));
         put(object, "is_self", json_boolean(i == 0)); /* the first is this node itself */
+        CHECK(json_array_append_new(list, object) == 0);
+    }
+    free(contributions);
+    return list;
+}
+
+/* Whom others take for members and this node does not. */
+static json_t *strangers_json(const struct node *node, uint64_t now_ns)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < node_strangers(node); i++) {
+        struct node_stranger stranger;
+        json_t *object = json_object();
+        node_stranger(node, i, &stranger);
+        put_fields(object, STRANGER, COUNT(STRANGER), &stranger, now_ns);
         CHECK(json_array_append_new(list, object) == 0);
     }
     return list;
@@ -303,6 +352,18 @@ static json_t *links_json(const struct status_watch *watch, const struct node *n
     return list;
 }
 
+static uint64_t latest_incarnation(const struct node *node, const uint8_t id[static ID_BYTES])
+{
+    uint64_t latest = 0;
+    for (uint32_t i = 0; i < node_origins(node); i++) {
+        struct node_origin origin;
+        node_origin(node, i, &origin);
+        if (memcmp(origin.id, id, ID_BYTES) == 0 && origin.incarnation > latest)
+            latest = origin.incarnation;
+    }
+    return latest;
+}
+
 /* What the operator has ordered. */
 static json_t *orders_json(const struct node *node)
 {
@@ -312,7 +373,10 @@ static json_t *orders_json(const struct node *node)
         json_t *object = json_object();
         put(object, "number", json_integer((json_int_t)order->number));
         put(object, "id", id_json(order->subject));
-        put(object, "reason", json_string(order->reason));
+        put(object, order->admits ? "name" : "reason", json_string(order->reason));
+        put(object, "admits", json_boolean(order->admits));
+        put(object, "latest_incarnation",
+            json_integer((json_int_t)latest_incarnation(node, order->subject)));
         put(object, "issued_ms", json_integer((json_int_t)order->issued_ms));
         CHECK(json_array_append_new(list, object) == 0);
     }
@@ -418,7 +482,8 @@ char *status_watch_page(const struct status_watch *watch, const struct node *nod
     put_rates(page, &watch->total, now_ns, stats.sent_bytes, stats.received_bytes);
     put(page, "loss", stats.steps ? json_real(facts->loss) : NULL);
     put(page, "operator", operator_json(node, facts->options));
-    put(page, "members", members_json(node, now_ns));
+    put(page, "members", members_json(node, facts->list, now_ns));
+    put(page, "strangers", strangers_json(node, now_ns));
     put(page, "links", links_json(watch, node, now_ns));
     char *bytes = json_dumps(page, STATUS_JSON);
     json_decref(page);

@@ -13,6 +13,7 @@
 
 #include "daemon/reach.h"
 #include "node/inspect.h"
+#include "state/member_list.h"
 
 #define WATCH_SECONDS 5 /* rates are those of so many seconds, at most */
 
@@ -35,6 +36,7 @@ struct status_watch {
 struct status_facts {
     const struct node_options *options; /* as the node was made */
     const struct reach *reach;          /* whether it reaches anybody */
+    const struct member_list *list;     /* of members; NULL: there is none */
     struct address listen;              /* host "": it does not listen */
     uint64_t start_ns;                  /* of the process */
     double loss;                        /* of the last second; not a number: none yet */

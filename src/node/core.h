@@ -40,6 +40,7 @@ struct node {
     struct membership *membership;   /* the members of the swarm */
     struct orders *orders;           /* of the operator */
     struct proofs *proofs;           /* that members equivocate */
+    struct admitted *admitted;       /* who may be in the swarm */
     struct rate *rate;               /* how much is sent and published, and when */
     struct broadcast *broadcast;     /* rumors on their way */
     struct discovery *discovery;     /* member gossip, and whom to dial */

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "node/admit.h"
+#include "node/broadcast/barred.h"
 #include "node/broadcast/broadcast.h"
 #include "node/broadcast/fork.h"
 #include "node/connection/settings.h"
@@ -12,6 +14,7 @@
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/failure_detector.h"
 #include "node/membership/membership.h"
+#include "node/orders/admitted.h"
 #include "node/orders/orders.h"
 #include "node/orders/proofs.h"
 #include "node/orders/verdict.h"
@@ -74,7 +77,7 @@ void dispatch_met(struct node *node, const struct peer *peer)
 {
     CHECK(peer->state == PEER_MEETING);
     dialer_on_met(node, peer);
-    if (peer->dialled)
+    if (admit_meet(node, peer) && peer->dialled)
         say_hello(node, peer);
 }
 
@@ -132,18 +135,23 @@ static void open_neighbour(struct node *node, const struct peer *peer)
     CHECK(peer->state == PEER_OPEN);
 }
 
-/* Who was put out is told by which orders or by which proof, so that it need not believe us. */
+/* Who was put out, or not admitted, is told by which orders or by which proof, so that it need not
+ * believe us. */
 static bool turn_out(struct node *node, const struct peer *peer)
 {
     const char *reason = verdict_reason(node, peer->id);
-    if (!reason)
+    const bool is_barred = !admitted_may_be(node, peer->id);
+    if (!reason && !is_barred)
         return false;
     if (!peer->dialled)
         say_hello(node, peer);
-    if (orders_expelling(node, peer->id))
+    if (orders_expelling(node, peer->id) || is_barred)
         orders_say(node, peer, 0);
     proofs_say_one(node, peer, peer->id);
-    connection_hang_up(node, peer, BYE_EXPELLED, reason);
+    if (reason)
+        connection_hang_up(node, peer, BYE_EXPELLED, reason);
+    else
+        connection_hang_up(node, peer, BYE_NOT_ADMITTED, admitted_refusal(node));
     return true;
 }
 
@@ -159,6 +167,7 @@ static void welcome(struct node *node, const struct peer *peer)
     orders_show(node, peer); /* before our version: what is in it follows from these */
     proofs_say(node, peer);
     settings_show(node, peer);
+    admitted_say(node, peer);
     anti_entropy_show(node, peer, true);
     if (!base_is_whole(node))
         broadcast_hold_back(node, peer);
@@ -252,9 +261,10 @@ static void compare(struct node *node, const struct peer *from, const struct mes
 /* A node that leaves waits until all its neighbours have shown that they hold what it published,
  * and we send our version to one neighbour a second: answer. One that leaves too sends it to
  * everyone. */
-static void on_version(struct node *node, const struct peer *peer, const struct message *version)
+static void on_version(struct node *node, const struct peer *peer, const struct message *said)
 {
-    compare(node, peer, version);
+    const struct message version = barred_take_out(node, peer, said);
+    compare(node, peer, &version);
     const struct member *member = membership_find(node, peer->id);
     if (peer->state == PEER_OPEN && leaving_stage(node) == STAGE_RUNNING && member &&
         member->record.stage != STAGE_RUNNING)
@@ -304,6 +314,8 @@ static void on_bye(struct node *node, const struct peer *peer, const struct mess
         (void)connection_note(node, peer, NOTE_IDENTITY_TAKEN, LEVEL_ERROR,
                               "knows another running node with our identity: give each machine "
                               "its own key file (hearsay keygen)");
+    if (bye->reason == BYE_NOT_ADMITTED && peer->dialled)
+        join_on_turned_away(node);
     if (bye->reason == BYE_FULL) {
         join_on_company(node); /* there is a swarm */
         if (!member_gossip_on_records(node, peer, &bye->bulk, false))
@@ -318,6 +330,18 @@ static void on_bye(struct node *node, const struct peer *peer, const struct mess
                                               : "",
                    bye->reason == BYE_LEAVING ? "" : text);
     connection_close(node, peer, bye->reason, why);
+}
+
+/* What holds for all: who may be in the swarm, and by which settings. */
+static void on_rule(struct node *node, const struct peer *peer, const struct message *message)
+{
+    CHECK(peer->state == PEER_OPEN);
+    if (message->kind == ORDERS || message->kind == PROOF)
+        expulsion_on_message(node, peer, message);
+    else if (message->kind == LISTED)
+        admit_on_listed(node, peer, message->hash);
+    else
+        settings_on_message(node, peer, &message->text);
 }
 
 static void dispatch(struct node *node, const struct peer *peer, const struct message *message)
@@ -376,15 +400,14 @@ static void dispatch(struct node *node, const struct peer *peer, const struct me
     case BYE:
         on_bye(node, peer, message);
         break;
-    case ORDERS:
-    case PROOF:
-        expulsion_on_message(node, peer, message);
-        break;
-    case SETTINGS:
-        settings_on_message(node, peer, &message->text);
-        break;
     case HEADS:
         fork_on_heads(node, peer, message->tag, message->bulk.at, message->bulk.count);
+        break;
+    case ORDERS:
+    case SETTINGS:
+    case PROOF:
+    case LISTED:
+        on_rule(node, peer, message);
         break;
     case MESSAGE_KINDS:
         break;

@@ -2,12 +2,14 @@
 
 #include <string.h>
 
+#include "node/admit.h"
 #include "node/broadcast/broadcast.h"
 #include "node/broadcast/fork.h"
 #include "node/broadcast/retract.h"
 #include "node/leave.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
+#include "node/orders/admitted.h"
 #include "node/orders/orders.h"
 #include "node/orders/proofs.h"
 #include "node/orders/verdict.h"
@@ -82,17 +84,17 @@ static void close_conversations(struct node *node, const uint8_t id[static ID_BY
 static void put_out(struct node *node, const uint8_t id[static ID_BYTES])
 {
     close_conversations(node, id);
-    membership_expel(node, id);
+    membership_set_expelled(node, id, true);
     retract_on_expelled(node, id);
     retract(node);
 }
 
 static void obey(struct node *node, const struct order *order)
 {
-    if (is_own(node, order->subject)) {
-        leave(node, order);
+    if (order->admits)
+        admit_obey(node, order);
+    if (order->admits || is_own(node, order->subject))
         return;
-    }
     struct note *note =
         notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
                   "is put out of the swarm (order %u): %s", (unsigned)order->number, order->reason);
@@ -100,8 +102,22 @@ static void obey(struct node *node, const struct order *order)
     put_out(node, order->subject);
 }
 
-/* All neighbours are told before they are obeyed: so the subject learns it, too. */
-static void obey_all(struct node *node, const struct peer *from, uint32_t before)
+/* What all orders together make of this node. */
+static void obey_own(struct node *node)
+{
+    const uint8_t *own = node->options.identity->id;
+    if (orders_expelling(node, own))
+        leave(node, orders_expelling(node, own));
+    else if (orders_admit(node) && node_admission(node, own) == ADMISSION_NONE)
+        (void)notes_add(&node->notes, node->now_ns, NOTE_ADMISSION, LEVEL_ERROR,
+                        "the operator has admitted members, and this node is none of them: it goes "
+                        "on alone, and calls on");
+}
+
+/* All neighbours are told before they are obeyed: so the subject learns it, too. What follows for
+ * this node waits for the last of `there_are`: it may have been admitted again. */
+static void obey_all(struct node *node, const struct peer *from, uint32_t before,
+                     uint64_t there_are)
 {
     const struct peer *peer;
     const uint32_t count = orders_count(node);
@@ -111,13 +127,20 @@ static void obey_all(struct node *node, const struct peer *from, uint32_t before
             orders_say(node, peer, before);
     for (uint32_t number = before + 1; number <= count; number++)
         obey(node, orders_at(node, number));
+    if (count == before)
+        return;
+    retract(node);
+    admitted_on_orders(node);
+    if (count >= there_are)
+        obey_own(node);
+    if (orders_admit(node))
+        admit_review(node);
 }
 
 void expulsion_begin(struct node *node)
 {
-    for (uint32_t number = 1; number <= orders_count(node); number++)
-        if (is_own(node, orders_at(node, number)->subject))
-            leave(node, orders_at(node, number));
+    if (orders_count(node) > 0)
+        obey_own(node);
     if (proofs_against(node, node->options.identity->id))
         leave_on_proof(node);
     retract(node);
@@ -196,7 +219,7 @@ static void on_orders(struct node *node, const struct peer *from, const struct m
         connection_hang_up(node, from, BYE_BROKEN, "sent an order that is not valid");
     else if (error == MISMATCH)
         note_two(node, from);
-    obey_all(node, from, before);
+    obey_all(node, from, before, message->number);
     if (from->state != PEER_OPEN)
         return;
     if (message->number < before)
@@ -214,27 +237,42 @@ void expulsion_on_message(struct node *node, const struct peer *from, const stru
         on_proofs(node, from, message);
 }
 
+/* Are these the orders that follow those that are known? */
+static enum error check_given(const struct node *node, const uint8_t *bytes, size_t count,
+                              struct problem *problem)
+{
+    struct order order;
+    uint32_t next = orders_count(node) + 1;
+    if (count == 0)
+        return problem_set(problem, MALFORMED, "it is no order");
+    for (size_t at = 0, taken; at < count; at += taken, next++) {
+        if (order_parse(bytes + at, count - at, &order, &taken) != OK)
+            return problem_set(problem, MALFORMED, "it is no order");
+        if (order_verify(bytes + at, taken, node->options.operator_id, node->context) != OK)
+            return problem_set(problem, FORGED,
+                               "it is not signed by the operator of this node (node.operator), or "
+                               "for another swarm or model");
+        if (order.number != next)
+            return problem_set(problem, MISMATCH,
+                               "it has number %u, and the next is %u: give it again",
+                               (unsigned)order.number, (unsigned)next);
+    }
+    return OK;
+}
+
 enum error node_on_order(struct node *node, uint64_t now_ns, const uint8_t *bytes, size_t count,
                          struct problem *problem)
 {
-    struct order order;
-    size_t taken;
     CHECK(now_ns >= node->now_ns);
     node->now_ns = now_ns;
     const uint32_t before = orders_count(node);
     if (!orders_have_operator(node))
         return problem_set(problem, MISMATCH, "this node obeys no operator (node.operator)");
-    if (order_parse(bytes, count, &order, &taken) != OK || taken != count)
-        return problem_set(problem, MALFORMED, "it is no order");
-    if (order_verify(bytes, count, node->options.operator_id, node->context) != OK)
-        return problem_set(problem, FORGED,
-                           "it is not signed by the operator of this node (node.operator), or for "
-                           "another swarm or model");
-    if (order.number != before + 1)
-        return problem_set(problem, MISMATCH, "it has number %u, and the next is %u: give it again",
-                           (unsigned)order.number, (unsigned)before + 1);
+    const enum error error = check_given(node, bytes, count, problem);
+    if (error != OK)
+        return error;
     CHECK(orders_take(node, bytes, count) == OK);
-    obey_all(node, NULL, before);
+    obey_all(node, NULL, before, 0);
     return OK;
 }
 

@@ -90,6 +90,11 @@ const struct order *node_order(const struct node *node, uint32_t number)
     return orders_at(node, number);
 }
 
+const struct order *node_order_about(const struct node *node, const uint8_t id[static ID_BYTES])
+{
+    return orders_about(node, id);
+}
+
 const uint8_t *node_context(const struct node *node)
 {
     return node->context;
@@ -174,8 +179,27 @@ void node_member(const struct node *node, uint64_t now_ns, uint32_t i, struct no
         .ingress = (double)record->ingress,
         .lag_ns = record->lag_ms * MS_NS,
         .heard_ns = member->advanced_ns,
+        .met_ns = member->met_ns,
     };
     memcpy(out->id, record->id, ID_BYTES);
+}
+
+void node_contributions(const struct node *node, struct node_contribution *out)
+{
+    const struct versions *versions = broadcast_versions(node);
+    const double all = (double)broadcast_swarm_samples(node);
+    memset(out, 0, node_members(node) * sizeof *out);
+    for (uint32_t place = 0; place < versions->count; place++) {
+        const struct origin *origin = &versions->origins[place];
+        const struct member *member = membership_find(node, origin->id);
+        if (!member)
+            continue; /* long gone, and forgotten */
+        struct node_contribution *of = &out[membership_number(node, member)];
+        of->rumors += origin->next;
+        of->samples += versions_samples(versions, origin);
+        of->rumor_bytes += origin->bytes;
+        of->share = all > 0 ? (double)of->samples / all : 0;
+    }
 }
 
 enum node_phase node_phase(const struct node *node)

@@ -73,6 +73,8 @@ uint64_t node_incarnation(const struct node *node);
 
 /* The operator's orders that are known: 1 <= number <= node_orders_count. */
 const struct order *node_order(const struct node *node, uint32_t number);
+/* The latest about this member; NULL: there is none. */
+const struct order *node_order_about(const struct node *node, const uint8_t id[static ID_BYTES]);
 /* Binds signatures to this swarm and model. */
 const uint8_t *node_context(const struct node *node);
 
@@ -111,8 +113,17 @@ struct node_member {
     double ingress;            /* bytes per second that it has received, at least */
     uint64_t lag_ns;           /* as it says */
     uint64_t heard_ns;         /* when its last record or rumor came */
+    uint64_t met_ns;           /* when it was first heard of */
 };
 uint32_t node_members(const struct node *node);
+/* What the base has of each of them, in all its incarnations, into out[node_members]. */
+struct node_contribution {
+    uint64_t rumors;      /* in the base */
+    uint64_t samples;     /* behind them */
+    uint64_t rumor_bytes; /* of those that came, or went out, since this node began */
+    double share;         /* of the samples of all */
+};
+void node_contributions(const struct node *node, struct node_contribution *out);
 void node_member(const struct node *node, uint64_t now_ns, uint32_t i, struct node_member *out);
 
 /* The states of lifecycle/lifecycle.h, as shown to a person. */

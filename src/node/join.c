@@ -1,9 +1,12 @@
 #include "node/join.h"
 
+#include "node/admission.h"
 #include "node/broadcast/broadcast.h"
 #include "node/broadcast/retract.h"
+#include "node/leave.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
+#include "node/orders/orders.h"
 #include "node/transfer/transfer.h"
 
 #define MEET_NS                                                                                    \
@@ -11,6 +14,7 @@
 
 struct join {
     uint64_t company_ns; /* when we last had a neighbour; 0: never */
+    bool is_turned_away; /* somebody would not have us as a member */
     bool must_restart;   /* what is on disk is the best there is */
 };
 
@@ -29,6 +33,11 @@ void join_on_company(struct node *node)
     node->join->company_ns = node->now_ns;
     if (joining_state(node) == JOINING_CALLING)
         joining_move(node, JOINING_HEARING);
+}
+
+void join_on_turned_away(struct node *node)
+{
+    node->join->is_turned_away = true;
 }
 
 void join_ask_to_confirm(struct node *node)
@@ -75,6 +84,14 @@ static void restart(struct node *node)
                     "saved here");
 }
 
+/* The orders that it has heard admit others, and nobody talks to it. */
+static bool is_refused(const struct node *node)
+{
+    return orders_admit(node) && node->now_ns - node->born_ns >= NODE_JOIN_WAIT_NS &&
+           connection_neighbours(node) == 0 &&
+           node_admission(node, node->options.identity->id) == ADMISSION_NONE;
+}
+
 /* A node that had a neighbour knows that there is a swarm, and waits longer. */
 void join_consider(struct node *node)
 {
@@ -89,7 +106,11 @@ void join_consider(struct node *node)
         restart(node);
     if (joining_has_joined(node) || !base_is_whole(node))
         return;
-    if (join->company_ns == 0 && node->now_ns - node->born_ns >= NODE_JOIN_WAIT_NS)
+    const bool is_alone =
+        join->company_ns == 0 && node->now_ns - node->born_ns >= NODE_JOIN_WAIT_NS;
+    if ((is_alone && join->is_turned_away) || is_refused(node))
+        leave_on_turned_away(node);
+    else if (is_alone)
         joining_join(node, "nobody has answered: going on alone, and calling on");
     else if (is_lost)
         joining_join(node,

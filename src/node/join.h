@@ -11,6 +11,8 @@ size_t join_arena_bytes(void);
 
 /* There is a swarm: a neighbour, or one that says that it has enough of them. */
 void join_on_company(struct node *node);
+/* One that we called would not have us as a member. */
+void join_on_turned_away(struct node *node);
 /* A neighbour has shown what it knows, and of that we lack so many rumors. */
 void join_on_knowledge(struct node *node, const struct peer *from, uint64_t missing);
 /* Once a second: one that has joined is to confirm that we hold what the swarm knows. */

@@ -1,5 +1,6 @@
 #include "node/leave.h"
 
+#include "node/admission.h"
 #include "node/broadcast/broadcast.h"
 #include "node/discovery/discovery.h"
 #include "node/lifecycle/lifecycle.h"
@@ -19,6 +20,7 @@ struct leave {
     uint64_t hurry_ns;        /* gossip is to come at this moment; 0: when it is due */
     uint32_t published_alone; /* publications since, while nobody else was there */
     bool ours_known;          /* all we published is with others, and we publish no more */
+    bool is_turned_away;      /* nobody would have this node as a member */
     bool is_expelled;         /* the operator has put this node out */
     bool is_finished;         /* every conversation has ended */
     bool is_finished_said;    /* FINISHED was given out */
@@ -162,16 +164,42 @@ static void hang_up_all(struct node *node)
     }
 }
 
-void leave_on_expelled(struct node *node)
+static void leave_at_once(struct node *node)
 {
-    if (leaving_stage(node) == STAGE_LEFT)
-        return;
     if (leaving_stage(node) == STAGE_RUNNING)
         leaving_move(node, STAGE_LEAVING);
     leaving_move(node, STAGE_LEFT);
     node->leave->began_ns = node->now_ns;
-    node->leave->is_expelled = true;
     hang_up_all(node);
+}
+
+void leave_on_expelled(struct node *node)
+{
+    if (leaving_stage(node) == STAGE_LEFT)
+        return;
+    node->leave->is_expelled = true;
+    leave_at_once(node);
+}
+
+void leave_on_turned_away(struct node *node)
+{
+    char id[KEY_HEX_BYTES];
+    CHECK(!joining_has_joined(node));
+    if (leaving_stage(node) == STAGE_LEFT)
+        return;
+    key_hex(id, node->options.identity->id);
+    (void)notes_add(
+        &node->notes, node->now_ns, NOTE_ADMISSION, LEVEL_ERROR,
+        "no member that was called has this node as one: have its id listed or admitted "
+        "(%s), and start it again",
+        id);
+    node->leave->is_turned_away = true;
+    leave_at_once(node);
+}
+
+bool node_is_turned_away(const struct node *node)
+{
+    return node->leave->is_turned_away;
 }
 
 bool node_is_expelled(const struct node *node)

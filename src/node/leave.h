@@ -23,6 +23,8 @@ size_t leave_arena_bytes(void);
 
 /* The operator has put this node out: it says nothing more, publishes nothing more, and ends. */
 void leave_on_expelled(struct node *node);
+/* Nobody would have it as a member, and it has joined nothing: it ends. */
+void leave_on_turned_away(struct node *node);
 /* A last publication is out, of so many entries. */
 void leave_on_published(struct node *node, uint32_t entries);
 /* While not RUNNING: is it time to go on? */

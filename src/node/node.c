@@ -16,6 +16,7 @@
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
 #include "node/membership/shares.h"
+#include "node/orders/admitted.h"
 #include "node/orders/orders.h"
 #include "node/orders/proofs.h"
 #include "node/rate/rate.h"
@@ -32,8 +33,9 @@ size_t node_arena_bytes(const struct node_options *options)
            membership_arena_bytes(options) + rate_arena_bytes(options) +
            broadcast_arena_bytes(options) + discovery_arena_bytes(options) +
            transfer_arena_bytes(options) + join_arena_bytes() + leave_arena_bytes() +
-           orders_arena_bytes(options) + proofs_arena_bytes() + expulsion_arena_bytes() +
-           timers_arena_bytes() + NOTES_WAITING * sizeof(struct note) + FRAME_MAX + 4 * 64;
+           orders_arena_bytes(options) + admitted_arena_bytes() + proofs_arena_bytes() +
+           expulsion_arena_bytes() + timers_arena_bytes() + NOTES_WAITING * sizeof(struct note) +
+           FRAME_MAX + 4 * 64;
 }
 
 static void init_shared(struct node *node, struct arena *arena, const struct node_options *options,
@@ -60,6 +62,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->connections = connections_new(arena, node);
     node->orders = orders_new(arena, node);
     node->proofs = proofs_new(arena, node);
+    node->admitted = admitted_new(arena);
     node->membership = membership_new(arena, node);
     node->rate = rate_new(arena, node);
     node->broadcast = broadcast_new(arena, node);
@@ -230,6 +233,7 @@ void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const cha
     rate_on_end(node, peer);
     broadcast_on_end(node, peer);
     discovery_on_end(node, peer);
+    admitted_on_end(node, peer);
     transfer_on_end(node, peer);
     connection_end(node, peer);
     fetch_on_lost(node, conn);

@@ -32,6 +32,7 @@ static const char *const NAMES[NOTE_KINDS] = {
     [NOTE_EXPELLED] = "expelled",
     [NOTE_MISMATCH] = "mismatch",
     [NOTE_SETTINGS] = "settings",
+    [NOTE_ADMISSION] = "admission",
     [NOTE_SUPPRESSED] = "suppressed",
 };
 

@@ -40,6 +40,7 @@ enum note_kind {
     NOTE_EXPELLED,
     NOTE_MISMATCH,
     NOTE_SETTINGS,
+    NOTE_ADMISSION,
     NOTE_SUPPRESSED,
     NOTE_KINDS
 };

@@ -11,7 +11,8 @@
  * swarm or model. MALFORMED: they are none, or not numbered 1, 2, 3 … */
 #define NODE_ORDERS_MAX ((size_t)ORDERS_MAX * ORDER_BYTES_MAX)
 enum error node_orders_check(const struct node_options *options, struct problem *problem) MUST_USE;
-/* The owner has been given one by the operator. Anything but OK: it is not obeyed. */
+/* The owner was given one by the operator, or some back to back. Anything but OK: none is obeyed.
+ */
 enum error node_on_order(struct node *node, uint64_t now_ns, const uint8_t *bytes, size_t count,
                          struct problem *problem) MUST_USE;
 uint32_t node_orders_count(const struct node *node); /* those known: the number of the latest */

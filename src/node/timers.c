@@ -8,6 +8,7 @@
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/failure_detector.h"
 #include "node/membership/membership.h"
+#include "node/orders/admitted.h"
 #include "node/orders/orders.h"
 #include "node/orders/proofs.h"
 #include "node/rate/rate.h"
@@ -65,6 +66,7 @@ static void gossip(struct node *node)
     anti_entropy_round(node);
     orders_show_one(node);
     proofs_show_one(node);
+    admitted_say_one(node);
     member_gossip_end_round(node);
 }
 

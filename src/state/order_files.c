@@ -87,7 +87,7 @@ enum error order_files_save_proofs(const struct disk *disk, const char *folder,
 enum error order_files_hand_over(const struct disk *disk, const char *folder, const uint8_t *order,
                                  size_t bytes, struct problem *problem)
 {
-    CHECK(bytes <= ORDER_BYTES_MAX);
+    CHECK(bytes <= ORDERS_HANDED_MAX);
     return save(disk, folder, ORDER_FILE, order, bytes, problem);
 }
 
@@ -95,7 +95,7 @@ enum error order_files_take(const struct disk *disk, const char *folder, uint8_t
                             size_t *bytes, struct problem *problem)
 {
     char path[DISK_PATH_MAX];
-    const enum error error = load(disk, folder, ORDER_FILE, ORDER_BYTES_MAX, out, bytes, problem);
+    const enum error error = load(disk, folder, ORDER_FILE, ORDERS_HANDED_MAX, out, bytes, problem);
     if (error != MISSING && disk_path(path, folder, ORDER_FILE, "") == 0)
         (void)disk->remove(disk->self, path); /* or else it would be taken again and refused */
     return error;

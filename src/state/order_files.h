@@ -2,7 +2,8 @@
  * state folder.
  *
  *   FOLDER/orders   those that the node knows, back to back: it obeys them from its next start on
- *   FOLDER/order    one that `hearsay expel` hands to the node that runs there, which removes it
+ *   FOLDER/order    those that `hearsay expel` or `admit` hands to the node that runs there, which
+ *                   removes them
  *   FOLDER/proofs   those that the node knows, back to back: likewise
  *
  * They appear whole or not at all (atomic_file.h). Nothing but the signatures says that they are
@@ -17,6 +18,9 @@
 #define ORDERS_FILE "orders"
 #define ORDER_FILE  "order"
 #define PROOFS_FILE "proofs"
+
+#define ORDERS_HANDED     64 /* at once, as a message has */
+#define ORDERS_HANDED_MAX ((size_t)ORDERS_HANDED * ORDER_BYTES_MAX)
 
 /* All that there are into out[NODE_ORDERS_MAX]; 0 bytes where there is no file. FAILED: it cannot
  * be read. TOO_BIG: no node wrote it. */
@@ -34,7 +38,7 @@ enum error order_files_save_proofs(const struct disk *disk, const char *folder,
 
 enum error order_files_hand_over(const struct disk *disk, const char *folder, const uint8_t *order,
                                  size_t bytes, struct problem *problem) MUST_USE;
-/* What was handed over, into out[ORDER_BYTES_MAX]; it is removed. MISSING: nothing was; FAILED,
+/* What was handed over, into out[ORDERS_HANDED_MAX]; it is removed. MISSING: nothing was; FAILED,
  * TOO_BIG: as above. */
 enum error order_files_take(const struct disk *disk, const char *folder, uint8_t *out,
                             size_t *bytes, struct problem *problem) MUST_USE;

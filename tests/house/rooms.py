@@ -6,14 +6,14 @@
     tests/unit/ROOM, tests/support/ROOM: as the room
 
     inside src/node, a line may see those before it and itself:
-        what all share (node.h, inspect.h, notes.h, core.h)
+        what all share (node.h, admission.h, inspect.h, notes.h, core.h)
         lifecycle
         connection · membership   (which do not see each other)
         rate · orders             (which do not see each other)
         broadcast
         discovery
         transfer
-        join · leave · expulsion
+        join · leave · expulsion · admit
         dispatch · timers
         node, inspect             (the doors)
 """
@@ -33,7 +33,7 @@ SEES = {
 }
 LEVEL_OF_ROOM = {'lifecycle': 1, 'connection': 2, 'membership': 2, 'rate': 3, 'orders': 3, 'broadcast': 4,
                  'discovery': 5, 'transfer': 6}
-LEVEL_OF_FILE = {'join': 7, 'leave': 7, 'expulsion': 7, 'dispatch': 8, 'timers': 8, 'node': 9, 'inspect': 9}
+LEVEL_OF_FILE = {'join': 7, 'leave': 7, 'expulsion': 7, 'admit': 7, 'dispatch': 8, 'timers': 8, 'node': 9, 'inspect': 9}
 COMMON = 0
 
 

@@ -280,14 +280,41 @@ static void print_traffic(FILE *out, const json_t *page)
                   has_checkpoint ? " old" : "");
 }
 
+/* Is there a later order about the same member? */
+static bool is_ordered_later(const json_t *orders, size_t i)
+{
+    const struct shown id = text_of(json_array_get(orders, i), "id", 60);
+    for (size_t k = i + 1; k < json_array_size(orders); k++)
+        if (strcmp(id.text, text_of(json_array_get(orders, k), "id", 60).text) == 0)
+            return true;
+    return false;
+}
+
 /* Whom the operator has put out, and why. */
 static void print_expelled(FILE *out, const json_t *page)
 {
     const json_t *orders = json_object_get(json_object_get(page, "operator"), "orders");
     for (size_t i = 0; i < json_array_size(orders); i++) {
         const json_t *order = json_array_get(orders, i);
+        if (flag_of(order, "admits") || is_ordered_later(orders, i))
+            continue;
         (void)fprintf(out, "  expelled   %.8s: %s\n", text_of(order, "id", 60).text,
                       text_of(order, "reason", 57).text);
+    }
+}
+
+/* Whom others have as members and this node has not; an id once. */
+static void print_strangers(FILE *out, const json_t *page)
+{
+    const json_t *strangers = json_object_get(page, "strangers");
+    for (size_t i = 0; i < json_array_size(strangers); i++) {
+        const struct shown id = text_of(json_array_get(strangers, i), "id", 60);
+        bool was_shown = false;
+        for (size_t k = 0; k < i && !was_shown; k++)
+            was_shown = strcmp(id.text, text_of(json_array_get(strangers, k), "id", 60).text) == 0;
+        if (!was_shown)
+            (void)fprintf(out, "  strangers  %.8s: others have it as a member, this node has not\n",
+                          id.text);
     }
 }
 
@@ -304,6 +331,7 @@ void status_print_node(FILE *out, const json_t *page)
     print_model(out, page);
     print_traffic(out, page);
     print_expelled(out, page);
+    print_strangers(out, page);
 }
 
 /* The tables. */
@@ -336,6 +364,14 @@ static const struct column MEMBER_COLUMNS[] = {
     {"LAG", 8, "lag_s", "s", "-"},
 };
 
+static const struct column CONTRIBUTION_COLUMNS[] = {
+    {"NAME", -12, "name", NULL, "-"},      {"MEMBER", -8, "id", NULL, "-"},
+    {"STATE", -5, "state", NULL, "-"},     {"BY", -9, "admitted_by", NULL, "-"},
+    {"MET", 6, "known_s", "s", "-"},       {"SEEN", 6, "age_s", "s", "-"},
+    {"RUMORS", 6, "base_rumors", "", "-"}, {"SAMPLES", 7, "base_samples", "", "-"},
+    {"BYTES", 7, "rumor_bytes", "B", "-"}, {"SHARE", 5, "base_share", "%", "-"},
+};
+
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
 /* ">": at least so much, since nothing was too much for the link yet; "~": so much when something
@@ -355,6 +391,10 @@ static struct shown number_cell(const json_t *row, const struct column *column)
     const bool is_capacity = strcmp(column->heading, "CAPACITY") == 0;
     if (!isfinite(real_of(row, column->key)))
         return (struct shown){""};
+    if (strcmp(column->unit, "%") == 0) {
+        (void)snprintf(out.text, sizeof out.text, "%.0f %%", 100 * real_of(row, column->key));
+        return out;
+    }
     const struct amount number = strcmp(column->unit, "s") == 0
                                      ? span(row, column->key)
                                      : amount(row, column->key, column->unit);
@@ -406,6 +446,12 @@ void status_print_links(FILE *out, const json_t *page)
 void status_print_members(FILE *out, const json_t *page)
 {
     print_table(out, MEMBER_COLUMNS, COUNT(MEMBER_COLUMNS), json_object_get(page, "members"));
+}
+
+void status_print_contributions(FILE *out, const json_t *page)
+{
+    const json_t *members = json_object_get(page, "members");
+    print_table(out, CONTRIBUTION_COLUMNS, COUNT(CONTRIBUTION_COLUMNS), members);
 }
 
 /* The command. */

@@ -2,8 +2,8 @@
  *
  *   status.sock ~ JSON (status_watch.h) ─► status_ask ─► status_print_... ─► lines; or the JSON
  *
- * Held by tests/unit/commands/test_status_text.c, tests/unit/commands/test_answer.c (the asking) and
- * tests/process/test_status.sh.
+ * Held by tests/unit/commands/test_status_text.c, tests/unit/commands/test_answer.c (the asking)
+ * and tests/process/test_status.sh.
  */
 #ifndef HEARSAY_COMMANDS_STATUS_STATUS_H
 #define HEARSAY_COMMANDS_STATUS_STATUS_H
@@ -32,5 +32,7 @@ enum error status_ask(const char *dir, int wait_ms, json_t **page,
 void status_print_node(FILE *out, const json_t *page);
 void status_print_links(FILE *out, const json_t *page);
 void status_print_members(FILE *out, const json_t *page);
+/* The members by what they are and gave (members.h). */
+void status_print_contributions(FILE *out, const json_t *page);
 
 #endif

@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include "node/broadcast/barred.h"
 #include "node/broadcast/broadcast_private.h"
 #include "node/broadcast/retract.h"
 
@@ -159,9 +160,9 @@ uint64_t anti_entropy_missing(struct node *node, const struct peer *from,
             fork_on_entry(node, from, origin, &entry);
         if (origin == node->broadcast->own)
             broadcast_neighbour(node, from)->own_next = entry.next;
-        else if (origin && origin_shown(origin, entry.next) > have)
-            missing += origin_shown(origin, entry.next) - have;
-        else if (!origin)
+        else if (origin && barred_shown(node, from, origin, entry.next) > have)
+            missing += barred_shown(node, from, origin, entry.next) - have;
+        else if (!origin && !barred_is_stranger(node, from, entry.tag))
             missing += entry.next;
     }
     return missing;

@@ -204,21 +204,12 @@ uint64_t broadcast_advanced_ns(const struct node *node)
     return node->broadcast->advanced_ns;
 }
 
-/* Does the count of this origin go on under the next incarnation, in the same process? */
-static bool is_continued(const struct versions *versions, const struct origin *origin)
-{
-    const struct origin *next = versions_find(versions, origin->tag_after);
-    return next && next->samples >= origin->samples;
-}
-
 uint64_t broadcast_swarm_samples(const struct node *node)
 {
     const struct versions *versions = &node->broadcast->versions;
     uint64_t samples = 0;
-    for (uint32_t i = 0; i < versions->count; i++) {
-        const struct origin *origin = &versions->origins[i];
-        samples += is_continued(versions, origin) ? 0 : origin->samples;
-    }
+    for (uint32_t i = 0; i < versions->count; i++)
+        samples += versions_samples(versions, &versions->origins[i]);
     return samples;
 }
 

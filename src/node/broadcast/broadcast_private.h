@@ -24,6 +24,7 @@ struct broadcast_neighbour {
     bool is_partitioned;     /* it and we have learned much without each other */
     uint64_t heads_ns;       /* when it was last said heads of a stream; 0: never */
     uint32_t own_next;       /* how many of our own rumors it has, as it said last */
+    uint64_t barred;         /* rumors that it has, of who may not be in the swarm, and we not */
     uint64_t knows;          /* how many rumors it has in all, as it said last */
 };
 
@@ -105,11 +106,6 @@ struct origin *broadcast_add(const struct node *node, struct versions *versions,
 static inline bool origin_is_expelled(const struct origin *origin)
 {
     return origin->keep != KEEP_ALL;
-}
-/* Of so many that a neighbour has shown, these may be taken. */
-static inline uint32_t origin_shown(const struct origin *origin, uint32_t next)
-{
-    return next < origin->keep ? next : origin->keep;
 }
 
 /* The live members are among so many of the latest origins. */

@@ -9,15 +9,16 @@
  */
 #include <string.h>
 
+#include "node/broadcast/barred.h"
 #include "node/broadcast/broadcast_private.h"
 
-#define AFTER_NS          (SECOND_NS / 2) /* a gap is given so long, or a round trip if longer */
-#define LATEST_NS         (5 * SECOND_NS) /* but no longer than this */
-#define AGAIN_NS          (2 * SECOND_NS) /* between two requests for the same */
-#define SLOW_NS           (3 * SECOND_NS) /* a gap that does not shrink in so long: another parent */
-#define COMING_NS         (10 * SECOND_NS) /* a new parent is counted on for so long */
-#define GONE_ENOUGH       4  /* neighbours that no longer have it, if most are not fewer */
-#define STRANGERS_AT_ONCE 64 /* origins not known yet, asked for after one slice */
+#define AFTER_NS        (SECOND_NS / 2)  /* a gap is given so long, or a round trip if longer */
+#define LATEST_NS       (5 * SECOND_NS)  /* but no longer than this */
+#define AGAIN_NS        (2 * SECOND_NS)  /* between two requests for the same */
+#define SLOW_NS         (3 * SECOND_NS)  /* a gap that does not shrink in so long: another parent */
+#define COMING_NS       (10 * SECOND_NS) /* a new parent is counted on for so long */
+#define GONE_ENOUGH     4  /* neighbours that no longer have it, if most are not fewer */
+#define UNKNOWN_AT_ONCE 64 /* origins not known yet, asked for after one slice */
 
 static void set_missing(struct node *node, struct origin *origin, bool missing)
 {
@@ -129,14 +130,15 @@ static void ask_first(struct node *node, const struct peer *peer, uint64_t tag)
 void repair_slice(struct node *node, const struct peer *from, const struct message *version)
 {
     const size_t entries = version->bulk.count / VERSION_ENTRY_BYTES;
-    uint32_t strangers = 0;
+    uint32_t unknown = 0;
     for (size_t i = 0; i < entries; i++) {
         const struct version_entry entry = version_entry_at(version->bulk.at, i);
         struct origin *origin = versions_find(&node->broadcast->versions, entry.tag);
-        const uint32_t next = origin ? origin_shown(origin, entry.next) : entry.next;
+        const uint32_t next = origin ? barred_shown(node, from, origin, entry.next) : entry.next;
         if (origin && origin != node->broadcast->own && next > origin->next)
             repair_note_missing(node, origin, next, from);
-        else if (!origin && strangers++ < STRANGERS_AT_ONCE)
+        else if (!origin && !barred_is_stranger(node, from, entry.tag) &&
+                 unknown++ < UNKNOWN_AT_ONCE)
             ask_first(node, from, entry.tag);
     }
 }

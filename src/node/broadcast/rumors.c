@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "node/broadcast/barred.h"
 #include "node/broadcast/broadcast_private.h"
+#include "node/orders/admitted.h"
 #include "node/orders/verdict.h"
 #include "node/rate/rate.h"
 
@@ -91,6 +93,7 @@ static void take(struct node *node, const struct peer *from, struct origin *orig
     broadcast_on_first(node, from, place);
     broadcast->counts.received++;
     broadcast->counts.received_bytes += bytes;
+    origin->bytes += bytes;
     push(node, origin, from, rumor, bytes);
 }
 
@@ -141,6 +144,17 @@ static void on_again(struct node *node, const struct peer *from, struct origin *
     broadcast_on_twice(node, from, place);
 }
 
+/* Its origin may not be in the swarm as we know it. Who sent it may know it otherwise, and is asked
+ * to send no more of it. */
+static void pass_over(struct node *node, const struct peer *from, const struct rumor_head *head)
+{
+    CHECK(from->state == PEER_OPEN);
+    barred_on_stranger(node, from, head->origin, head->incarnation);
+    (void)connection_say(
+        node, from,
+        &(struct message){.kind = PRUNE, .tag = origin_tag(head->origin, head->incarnation)});
+}
+
 void broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_t *rumor,
                         size_t bytes)
 {
@@ -153,6 +167,10 @@ void broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_
     }
     if (is_ours_to_come(node, from, &head))
         return;
+    if (!admitted_takes(node, from, head.origin)) {
+        pass_over(node, from, &head);
+        return;
+    }
     struct origin *origin =
         versions_find(&node->broadcast->versions, origin_tag(head.origin, head.incarnation));
     if (is_put_out(node, &head, origin))
@@ -214,6 +232,7 @@ static uint32_t publish_part(struct node *node, const struct update *update, uin
     own->applied_last = own->last;
     broadcast->counts.published++;
     broadcast->counts.published_bytes += bytes;
+    own->bytes += bytes;
     push(node, own, NULL, node->scratch, bytes);
     return taken;
 }

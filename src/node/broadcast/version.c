@@ -261,3 +261,9 @@ bool versions_known(const struct versions *versions, const uint8_t *entries, siz
         bit_set(known, versions_place(versions, from), true);
     return is_sure;
 }
+
+uint64_t versions_samples(const struct versions *versions, const struct origin *origin)
+{
+    const struct origin *next = versions_find(versions, origin->tag_after);
+    return next && next->samples >= origin->samples ? 0 : origin->samples;
+}

@@ -37,7 +37,8 @@ struct origin {
     uint32_t applied;        /* rumors before this one are in the learner's base, or on the way */
     struct signed_head applied_last; /* the head of the last of those */
     uint32_t keep;                   /* rumors from this one on are not taken; KEEP_ALL: any are */
-    float rate;                      /* samples per second, the most it has said; 0: not known */
+    uint64_t bytes;       /* of its rumors that came, or went out, since this node began */
+    float rate;           /* samples per second, the most it has said; 0: not known */
     uint64_t parent_conn; /* the neighbour that feeds us with it: our parent in its tree */
     struct gap gap;       /* what of it has not come */
 };
@@ -119,5 +120,9 @@ uint64_t entries_hash(const uint8_t *entries, size_t count);
  * such place fits the hash, and it is taken to know them all. known: [max] bits, by place. */
 bool versions_known(const struct versions *versions, const uint8_t *entries, size_t count,
                     uint64_t hash, uint64_t *known);
+
+/* Samples that it adds to those of all: none if its count goes on under its next incarnation, in
+ * the same process. */
+uint64_t versions_samples(const struct versions *versions, const struct origin *origin);
 
 #endif

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "node/lifecycle/lifecycle.h"
+
 #define CLOSING_NS (2 * SECOND_NS)   /* what was said before a goodbye may take so long to go */
 #define LASTED_NS  (60 * SECOND_NS)  /* a younger conversation has not worn out its keys */
 #define RENEW_NS   (600 * SECOND_NS) /* keys are renewed about this often, +- chance */
@@ -252,8 +254,9 @@ void connection_open(struct node *node, const struct peer *peer)
 
 static enum retry retry_after(const struct node *node, const struct peer *peer, uint64_t reason)
 {
-    if (reason == BYE_IDENTITY_TAKEN || reason == BYE_EXPELLED)
-        return RETRY_LATE;
+    if (reason == BYE_IDENTITY_TAKEN || reason == BYE_EXPELLED ||
+        (reason == BYE_NOT_ADMITTED && joining_has_joined(node)))
+        return RETRY_LATE; /* a newcomer that is no member may become one before it gives up */
     CHECK(node->now_ns >= peer->born_ns);
     const bool lasted = node->now_ns - peer->born_ns > LASTED_NS;
     return reason == BYE_RENEW && lasted ? RETRY_AT_ONCE : RETRY_USUAL;

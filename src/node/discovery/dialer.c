@@ -21,6 +21,7 @@
 
 #include "node/broadcast/broadcast.h"
 #include "node/discovery/discovery_private.h"
+#include "node/orders/admitted.h"
 #include "node/orders/verdict.h"
 #include "node/rate/rate.h"
 
@@ -157,10 +158,11 @@ static bool is_lost(const struct node *node, const struct candidate *candidate)
 }
 
 /* A node that left said so; it is called again only if the user named it and we stay. Nobody calls
- * one that has been expelled. */
+ * one that has been expelled, or that may not be here. */
 static bool is_gone(const struct node *node, const struct candidate *candidate)
 {
-    if (candidate->has_id && verdict_reason(node, candidate->id))
+    if (candidate->has_id &&
+        (verdict_reason(node, candidate->id) || !admitted_may_be(node, candidate->id)))
         return true;
     if (!candidate->has_id || (candidate->is_seed && leaving_stage(node) == STAGE_RUNNING))
         return false;
@@ -299,6 +301,17 @@ static void leave_it_to_the_caller(struct node *node, const struct peer *peer)
         struct candidate *candidate = &node->discovery->dialer.candidates[i];
         if (candidate->has_id && !candidate->conn && memcmp(candidate->id, peer->id, ID_BYTES) == 0)
             candidate->next_ns = node->now_ns + SECOND_NS;
+    }
+}
+
+void dialer_call_anew(struct node *node)
+{
+    for (uint32_t i = 0; i < node->discovery->dialer.count; i++) {
+        struct candidate *candidate = &node->discovery->dialer.candidates[i];
+        if (!candidate->has_id || candidate->failures < LATE_FAILURES)
+            continue;
+        candidate->failures = 0;
+        candidate->next_ns = node->now_ns;
     }
 }
 

@@ -43,6 +43,10 @@ void member_gossip_ask_for_list(struct node *node, const struct peer *from);
 /* This is how others reach us, as they see it: kept if it is better than what we knew. */
 void member_gossip_on_observed(struct node *node, const struct bytes *host);
 
+/* Nothing of this member is sent any more: it may not be in the swarm. */
+void member_gossip_forget(struct node *node, uint32_t number);
+/* All neighbours are to list the members: others may be in the swarm from now on. */
+void member_gossip_list_anew(struct node *node);
 uint32_t member_gossip_waiting(const struct node *node); /* records about to be sent */
 
 /* Dialer. */
@@ -55,6 +59,8 @@ void dialer_shuffle(struct node *node);
 void dialer_on_met(struct node *node, const struct peer *peer);  /* its id is known */
 void dialer_on_open(struct node *node, const struct peer *peer); /* it is a neighbour */
 void dialer_on_self(struct node *node, const struct peer *peer); /* it is this node itself */
+/* Those who are called rarely since they would not have us, or we not them, are called now. */
+void dialer_call_anew(struct node *node);
 void dialer_on_closed(struct node *node, const struct peer *peer);
 
 /* What is known of the address that was dialled for this conversation. */

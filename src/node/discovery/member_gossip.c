@@ -8,9 +8,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "node/broadcast/barred.h"
 #include "node/broadcast/broadcast.h"
 #include "node/discovery/discovery_private.h"
 #include "node/membership/failure_detector.h"
+#include "node/orders/admitted.h"
 #include "node/orders/verdict.h"
 #include "node/rate/rate.h"
 
@@ -205,6 +207,13 @@ static void on_known(struct node *node, const struct peer *from, const uint8_t *
         broadcast_on_twice(node, from, member->place);
 }
 
+static void on_stranger(struct node *node, const struct peer *from, const uint8_t *bytes)
+{
+    struct record record;
+    if (record_parse(bytes, &record) == OK)
+        barred_on_stranger(node, from, record.id, record.incarnation);
+}
+
 /* False when the record shows that the sender is broken. */
 static bool on_record(struct node *node, const struct peer *from, const uint8_t *bytes,
                       bool pass_on)
@@ -213,6 +222,10 @@ static bool on_record(struct node *node, const struct peer *from, const uint8_t 
     struct address before;
     if (verdict_reason(node, bytes))
         return true; /* whoever sent it may not have heard */
+    if (!admitted_may_be(node, bytes)) {
+        on_stranger(node, from, bytes);
+        return true;
+    }
     const enum error error = membership_learn(node, bytes, &member, &before);
     if (error == MALFORMED || error == FORGED) {
         connection_hang_up(node, from, BYE_BROKEN, "sent a member record that is not valid");
@@ -312,6 +325,13 @@ void member_gossip_flush(struct node *node)
     }
 }
 
+void member_gossip_forget(struct node *node, uint32_t number)
+{
+    CHECK(number < membership_members(node)->count);
+    for (uint32_t i = 0; i < node->options.limits.peers_max; i++)
+        bit_set(node->discovery->neighbours[i].updates, number, false);
+}
+
 uint32_t member_gossip_waiting(const struct node *node)
 {
     uint32_t waiting = 0;
@@ -326,7 +346,7 @@ void member_gossip_on_query(struct node *node, const struct peer *from, uint64_t
     struct discovery_neighbour *neighbour = neighbour_of(node, from);
     const struct origin *origin = versions_find(broadcast_versions(node), tag);
     const struct member *member = origin ? membership_find(node, origin->id) : NULL;
-    if (member) {
+    if (member && !member->is_barred) {
         bit_set(neighbour->updates, membership_number(node, member), true);
         neighbour->has_updates = true;
     } else if (tag == 0) {
@@ -339,6 +359,13 @@ static void ask_for_list(struct node *node, const struct peer *from)
 {
     if (connection_say(node, from, &(struct message){.kind = MEMBER_QUERY}))
         node->discovery->gossip.listed_ns = node->now_ns;
+}
+
+void member_gossip_list_anew(struct node *node)
+{
+    const struct peer *peer;
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
+        ask_for_list(node, peer);
 }
 
 /* What a neighbour takes for alive may be dead, so a large swarm is not listed again soon. */

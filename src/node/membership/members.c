@@ -77,7 +77,7 @@ static struct member *make_room(struct members *members, uint64_t now_ns)
         return NULL;
     CHECK(member != members->members && !member->known_live);
     members->count += members->count < members->max;
-    *member = (struct member){.place = PLACE_NONE};
+    *member = (struct member){.place = PLACE_NONE, .met_ns = now_ns};
     return member;
 }
 
@@ -128,6 +128,7 @@ void members_update_own(struct members *members, const struct record *record,
     CHECK(is_first || !is_newer(&own->record, record));
     own->record = *record;
     if (is_first) {
+        own->met_ns = now_ns;
         own->place = PLACE_NONE;
         members->count = 1;
         fill_slots(members);
@@ -155,7 +156,7 @@ uint64_t member_silence_ns(const struct members *members, const struct member *m
 
 bool member_is_live(const struct members *members, const struct member *member, uint64_t now_ns)
 {
-    return member->record.stage != STAGE_LEFT && !member->is_expelled &&
+    return member->record.stage != STAGE_LEFT && !member->is_expelled && !member->is_barred &&
            (member == members->members ||
             now_ns - member->advanced_ns < member_silence_ns(members, member));
 }

@@ -24,10 +24,12 @@ struct member {
     bool known_live;             /* as last noted */
     uint64_t given_up_ns; /* when, as a neighbour, it was last given up for its silence; 0: never */
     uint64_t patience_ns; /* for how long it may be silent as a neighbour, if more than others */
+    uint64_t met_ns;      /* when it was first heard of */
     uint64_t since_ns;    /* when it was first said to train */
     uint64_t moved_ns;    /* when its last rumor came */
     double moved;         /* what its rumors had moved by then, lately (shares.h), in units */
     bool is_expelled;     /* the operator has put it out: it does not live */
+    bool is_barred;       /* it may not be in the swarm, as this node knows: it does not live */
     bool is_doubted;      /* it was noted that its claim is not borne out */
 };
 

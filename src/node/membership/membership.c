@@ -101,17 +101,30 @@ void membership_on_change(struct node *node, const struct member *member)
         (void)address_text(&record->address, note->where);
 }
 
-void membership_expel(struct node *node, const uint8_t id[static ID_BYTES])
+static void let_die(struct node *node, const struct member *member)
+{
+    CHECK(membership_number(node, member) > 0);
+    node->membership->live -= member->known_live;
+    membership_own(node, member)->known_live = false;
+    CHECK(node->membership->live >= 1);
+}
+
+void membership_set_expelled(struct node *node, const uint8_t id[static ID_BYTES], bool is_expelled)
 {
     const struct member *found = membership_find(node, id);
     if (!found)
         return;
-    struct member *member = membership_own(node, found);
-    CHECK(membership_number(node, found) > 0); /* this node leaves instead */
-    member->is_expelled = true;
-    node->membership->live -= member->known_live;
-    member->known_live = false;
-    CHECK(node->membership->live >= 1);
+    CHECK(membership_number(node, found) > 0 || !is_expelled); /* this node leaves instead */
+    membership_own(node, found)->is_expelled = is_expelled;
+    if (is_expelled)
+        let_die(node, found);
+}
+
+void membership_bar(struct node *node, const struct member *member, bool is_barred)
+{
+    membership_own(node, member)->is_barred = is_barred;
+    if (is_barred)
+        let_die(node, member);
 }
 
 static double units_of(const struct update *update)

@@ -30,8 +30,11 @@ enum error membership_learn(struct node *node, const uint8_t *bytes, const struc
                             struct address *before) MUST_USE;
 /* After a record that was new: count and note whether the member lives. */
 void membership_on_change(struct node *node, const struct member *member);
-/* The operator has put it out: it is dead, whatever its records said. */
-void membership_expel(struct node *node, const uint8_t id[static ID_BYTES]);
+/* The operator has put it out: it is dead, whatever its records said; or has admitted it again. */
+void membership_set_expelled(struct node *node, const uint8_t id[static ID_BYTES],
+                             bool is_expelled);
+/* It may not be in the swarm, and is dead; or it may again, and lives as soon as it says so. */
+void membership_bar(struct node *node, const struct member *member, bool is_barred);
 /* A rumor of this incarnation came, or is ours: its member is no more silent, and learns. */
 void membership_on_rumor(struct node *node, const uint8_t id[static ID_BYTES], uint64_t incarnation,
                          const struct update *update);

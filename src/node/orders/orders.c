@@ -18,6 +18,7 @@ struct known {
 struct orders {
     struct known *known; /* [ORDERS_MAX], by number - 1; NULL: there is no operator */
     uint32_t count;      /* how many */
+    bool admit;          /* one of them admits somebody */
 };
 
 size_t orders_arena_bytes(const struct node_options *options)
@@ -32,6 +33,7 @@ static void add(struct orders *orders, const struct order *order, const uint8_t 
     CHECK(order->number == orders->count + 1 && count <= ORDER_BYTES_MAX);
     struct known *known = &orders->known[orders->count++];
     known->order = *order;
+    orders->admit |= order->admits;
     known->bytes = (uint32_t)count;
     memcpy(known->text, bytes, count);
 }
@@ -101,12 +103,39 @@ const struct order *orders_at(const struct node *node, uint32_t number)
     return &node->orders->known[number - 1].order;
 }
 
-const struct order *orders_expelling(const struct node *node, const uint8_t id[static ID_BYTES])
+bool orders_admit(const struct node *node)
+{
+    return node->orders->admit;
+}
+
+const struct order *orders_about(const struct node *node, const uint8_t id[static ID_BYTES])
 {
     for (uint32_t number = node->orders->count; number > 0; number--)
         if (memcmp(orders_at(node, number)->subject, id, ID_BYTES) == 0)
             return orders_at(node, number);
     return NULL;
+}
+
+const struct order *orders_expelling(const struct node *node, const uint8_t id[static ID_BYTES])
+{
+    const struct order *order = orders_about(node, id);
+    return order && !order->admits ? order : NULL;
+}
+
+/* Of who was admitted again, earlier incarnations are as the order before left them. */
+uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
+                     uint64_t incarnation)
+{
+    for (uint32_t number = node->orders->count; number > 0; number--) {
+        const struct order *order = orders_at(node, number);
+        if (memcmp(order->subject, id, ID_BYTES) != 0)
+            continue;
+        if (!order->admits)
+            return order_keeps(order, incarnation);
+        if (incarnation > order->after)
+            return UINT32_MAX;
+    }
+    return UINT32_MAX;
 }
 
 /* One order, whose signature is checked unless it is known. */

@@ -23,10 +23,16 @@ struct orders *orders_new(struct arena *arena, const struct node *node);
 size_t orders_arena_bytes(const struct node_options *options);
 
 bool orders_have_operator(const struct node *node);
-uint32_t orders_count(const struct node *node);                          /* the latest number */
+bool orders_admit(const struct node *node);     /* Was anybody admitted by one? */
+uint32_t orders_count(const struct node *node); /* the latest number */
 const struct order *orders_at(const struct node *node, uint32_t number); /* 1 .. count */
-/* The latest order that puts the member with this id out; NULL: none does. */
+/* The latest order about the member with this id; NULL: there is none. */
+const struct order *orders_about(const struct node *node, const uint8_t id[static ID_BYTES]);
+/* The same, if it puts the member out; NULL: none does, or it was admitted again. */
 const struct order *orders_expelling(const struct node *node, const uint8_t id[static ID_BYTES]);
+/* So many rumors of this incarnation they leave; UINT32_MAX: any. */
+uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
+                     uint64_t incarnation);
 
 /* Takes the orders that are new of these bytes, if they follow those that are known, and passes
  * over those that are known or follow later. MALFORMED, FORGED: the bytes have something else.

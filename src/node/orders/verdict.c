@@ -14,9 +14,8 @@ const char *verdict_reason(const struct node *node, const uint8_t id[static ID_B
 uint32_t verdict_keep(const struct node *node, const uint8_t id[static ID_BYTES],
                       uint64_t incarnation)
 {
-    const struct order *order = orders_expelling(node, id);
     const struct proof *proof = proofs_against(node, id);
-    const uint32_t ordered = order ? order_keeps(order, incarnation) : UINT32_MAX;
+    const uint32_t ordered = orders_keep(node, id, incarnation);
     const uint32_t proven = proof ? proof_keeps(proof, incarnation) : UINT32_MAX;
     return ordered < proven ? ordered : proven;
 }

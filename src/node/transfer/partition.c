@@ -11,6 +11,7 @@
  */
 #include <math.h>
 
+#include "node/orders/admitted.h"
 #include "node/transfer/transfer_private.h"
 
 #define DECISIVE 1.25 /* times as much learned alone wins by itself */
@@ -63,6 +64,12 @@ static void count_time(struct alone_s *alone, const struct origin *ours,
         alone->theirs = fmax(alone->theirs, seconds_of(there - here, theirs->rate));
 }
 
+/* What an expelled member learned, or one that may not be here, counts on neither side. */
+static bool counts(const struct node *node, const struct origin *origin)
+{
+    return origin->keep == KEEP_ALL && admitted_may_be(node, origin->id);
+}
+
 /* Of every origin that either side knows: those it lists, and those of ours that it does not
  * know; of all others it knows as much as we. */
 static void compare_all(struct node *node, const struct message *version, struct alone_s *alone,
@@ -76,14 +83,14 @@ static void compare_all(struct node *node, const struct message *version, struct
         const uint64_t tag = version_entry_at(version->bulk.at, i).tag;
         const struct learned learned = learned_at(version->text.at, i);
         const struct origin *origin = versions_find(versions, tag);
-        if (origin && origin->keep != KEEP_ALL)
-            continue; /* what an expelled member learned counts on neither side */
+        if (origin ? !counts(node, origin) : admitted_is_strangers(node, tag))
+            continue;
         count_time(alone, origin, &learned);
         partition_count(contest, tag, origin ? origin->samples : 0, learned.samples);
     }
     for (uint32_t place = 0; place < versions->count; place++) {
         const struct origin *origin = &versions->origins[place];
-        if (bit_get(node->transfer->seen, place) || origin->next == 0)
+        if (bit_get(node->transfer->seen, place) || origin->next == 0 || !counts(node, origin))
             continue;
         count_time(alone, origin, NULL);
         partition_count(contest, origin->tag, origin->samples, 0);

@@ -1,5 +1,7 @@
 #include "support/sim/expulsion_story.h"
 
+#include "node/put_out.h"
+
 struct operator_key operator_key;
 static uint32_t orders; /* given so far */
 
@@ -36,6 +38,26 @@ void order_expulsion(uint32_t i, struct order order)
     order.number = ++orders;
     const size_t count = sign(&order, bytes);
     assert_int_equal(world_order(&world, i, bytes, count), OK);
+}
+
+void admit_nodes(uint32_t i, const uint32_t *members, uint32_t count)
+{
+    static uint8_t bytes[NODE_ORDERS_MAX];
+    size_t used = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        struct order order = order_of(++orders, world.nodes[members[k]].identity.id);
+        order.admits = true;
+        used += sign(&order, bytes + used);
+    }
+    assert_int_equal(world_order(&world, i, bytes, used), OK);
+}
+
+void admit_after(uint32_t i, const uint8_t id[static ID_BYTES], uint64_t after)
+{
+    struct order order = order_of(0, id);
+    order.admits = true;
+    order.after = after;
+    order_expulsion(i, order);
 }
 
 void expel_id(uint32_t i, const uint8_t id[static ID_BYTES])

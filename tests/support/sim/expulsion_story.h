@@ -35,6 +35,10 @@ void expel_id(uint32_t i, const uint8_t id[static ID_BYTES]);
 /* As `hearsay expel` without --all: what node i's log will not have for long stays. */
 void expel_within_reach(uint32_t i, uint32_t villain);
 
+/* Orders, given to node i all at once, that admit these; and one that does after an expulsion. */
+void admit_nodes(uint32_t i, const uint32_t *members, uint32_t count);
+void admit_after(uint32_t i, const uint8_t id[static ID_BYTES], uint64_t after);
+
 /* How many rumors of all incarnations of a member node i knows. */
 uint32_t known_of_id(uint32_t i, const uint8_t id[static ID_BYTES]);
 uint32_t known_of_node(uint32_t i, uint32_t villain);

@@ -256,9 +256,34 @@ static void what_a_terminal_would_obey_is_not_shown(void **state)
     json_decref(page);
 }
 
+static void members_are_shown_by_what_they_gave(void **state)
+{
+    (void)state;
+    json_t *page = json_of(
+        "{'members':[{'id':'6da36a1401c8791d379c54231ea4cd57aa7d867df37ab748cef6462e39d684c4',"
+        "'name':'ward 3, the old machine','state':'live','is_self':true,'admitted_by':'list',"
+        "'known_s':7384,'age_s':0.7,'base_rumors':1210,'base_samples':77664480,"
+        "'rumor_bytes':12345678,'base_share':0.254},"
+        "{'id':'dfeb65062101dcd0d00bbb6f01c2ca0053426d94a280fe9ebd9abf3df5271cbe','name':null,"
+        "'state':'dead','is_self':false,'admitted_by':'order 256','known_s':90}]}");
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    assert_non_null(out);
+    status_print_contributions(out, page);
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(
+        text, "NAME         MEMBER   STATE BY           MET   SEEN RUMORS SAMPLES   BYTES SHARE\n"
+              "ward 3, th.. 6da36a14 this  list       2h03m 700 ms 1.21 k  77.7 M 12.3 MB  25 %\n"
+              "-            dfeb6506 dead  order 256  1m30s      -      -       -       -     -\n");
+    free(text);
+    json_decref(page);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(members_are_shown_by_what_they_gave),
         cmocka_unit_test(a_page_of_another_version_is_shown_as_far_as_it_goes),
         cmocka_unit_test(whom_the_operator_put_out_is_shown_with_the_reason),
         cmocka_unit_test(a_node_is_described_in_few_lines),

@@ -33,6 +33,7 @@ static const char *const others[] = {
     "node.identity=keys/a b.key",
     "node.swarm_key=/etc/hearsay/swarm.key",
     "node.operator=000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
+    "node.members=keys/who may enter",
     "node.swarm=cats & dogs",
     "node.state_dir=/var/lib/hearsay",
     "node.seed=18446744073709551615",

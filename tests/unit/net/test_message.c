@@ -67,6 +67,7 @@ static struct message sample_of(enum message_kind kind)
                                 .text = bulk,
                                 .bulk = bulk};
     case TAKE:
+    case LISTED:
         return (struct message){.kind = kind};
     case HISTORY:
         return (struct message){

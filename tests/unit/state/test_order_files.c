@@ -71,7 +71,7 @@ static void an_order_is_handed_over_once(void **state)
 static void what_is_too_large_is_no_order_and_goes(void **state)
 {
     (void)state;
-    static const uint8_t large[ORDER_BYTES_MAX + 1];
+    static const uint8_t large[ORDERS_HANDED_MAX + 1];
     size_t bytes;
     memory_disk_put(&disk, ORDER_FILE, large, sizeof large);
     assert_int_equal(order_files_take(&disk.table, FOLDER, got, &bytes, &problem), TOO_BIG);

@@ -1,0 +1,198 @@
+#include "commands/order_giver.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "commands/status/status.h"
+#include "state/order_files.h"
+
+#define WAIT_MS 5000      /* for a page of the node */
+#define LOOKS   100       /* at whether it obeys, */
+#define LOOK_NS 100000000 /* one after so long */
+
+/* What the node says of its operator and of whom it knows: the page of hearsay status. */
+
+const char *page_text(const json_t *row, const char *key)
+{
+    const char *text = json_string_value(json_object_get(row, key));
+    return text ? text : "";
+}
+
+uint64_t page_number(const json_t *row, const char *key)
+{
+    const json_int_t number = json_integer_value(json_object_get(row, key));
+    return number > 0 ? (uint64_t)number : 0;
+}
+
+static const json_t *operator_of(const json_t *page)
+{
+    return json_object_get(page, "operator");
+}
+
+const json_t *page_orders(const json_t *page)
+{
+    return json_object_get(operator_of(page), "orders");
+}
+
+const json_t *page_origins(const json_t *page)
+{
+    return json_object_get(operator_of(page), "origins");
+}
+
+/* Ids that begin so, among these rows; *found: the last of them, if there was none before. */
+static uint32_t count_fitting(const json_t *rows, const char *begin, const char **found)
+{
+    uint32_t others = 0;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const char *id = page_text(json_array_get(rows, i), "id");
+        if (strncasecmp(id, begin, strlen(begin)) != 0 || (*found && strcmp(id, *found) == 0))
+            continue;
+        others += *found != NULL;
+        *found = id;
+    }
+    return others;
+}
+
+enum error order_giver_find(const struct order_giver *giver, const char *begin,
+                            uint8_t id[static ID_BYTES], struct problem *problem)
+{
+    const char *found = NULL, *first;
+    uint32_t others = count_fitting(json_object_get(giver->page, "members"), begin, &found);
+    first = found;
+    others += count_fitting(page_origins(giver->page), begin, &found);
+    others += count_fitting(page_orders(giver->page), begin, &found);
+    if (!found)
+        return problem_set(problem, MISSING,
+                           "this node knows no member whose id begins with %s; hearsay status "
+                           "lists them",
+                           begin);
+    if (others > 0)
+        return problem_set(problem, MISMATCH,
+                           "more than one id begins with %s, such as %.16s and %.16s: give more of "
+                           "its digits",
+                           begin, first && strcmp(first, found) != 0 ? first : "another", found);
+    if (key_from_hex(id, found) != OK)
+        return problem_set(problem, MALFORMED, "the node shows an id that is none: %.80s", found);
+    return OK;
+}
+
+/* The bytes of so many hex digits. */
+static bool bytes_of_hex(const char *text, uint8_t *out, size_t count)
+{
+    if (strlen(text) != 2 * count || strspn(text, "0123456789abcdef") != 2 * count)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const char digits[3] = {text[2 * i], text[2 * i + 1], '\0'};
+        out[i] = (uint8_t)strtoul(digits, NULL, 16);
+    }
+    return true;
+}
+
+static enum error check_operator(const json_t *page, const char *key_path,
+                                 const struct operator_key *key, struct problem *problem)
+{
+    char id[KEY_HEX_BYTES];
+    const char *theirs = page_text(operator_of(page), "id");
+    key_hex(id, key->id);
+    if (!theirs[0])
+        return problem_set(problem, MISMATCH,
+                           "this node obeys no operator: node.operator is empty, or it is of an "
+                           "older version");
+    if (strcmp(theirs, id) != 0)
+        return problem_set(problem, MISMATCH,
+                           "%.200s is the key of another operator: its public key is %s, and the "
+                           "node's node.operator is %s",
+                           key_path, id, theirs);
+    return OK;
+}
+
+/* Until the node shows that it knows the order. */
+static enum error wait_until_obeyed(const char *dir, uint64_t number, struct problem *problem)
+{
+    const struct timespec wait = {.tv_nsec = LOOK_NS};
+    for (int look = 0; look < LOOKS; look++) {
+        json_t *page;
+        const enum error error = status_ask(dir, WAIT_MS, &page, problem);
+        if (error != OK)
+            return error;
+        const bool is_known = (uint32_t)json_array_size(page_orders(page)) >= number;
+        json_decref(page);
+        if (is_known)
+            return OK;
+        (void)nanosleep(&wait, NULL);
+    }
+    return problem_set(problem, FAILED,
+                       "the node has not taken the order: its notes say why, or it does not use "
+                       "the folder %s",
+                       dir);
+}
+
+bool order_giver_is_id(const char *text)
+{
+    const size_t length = strlen(text);
+    for (size_t i = 0; i < length; i++)
+        if (!isxdigit((unsigned char)text[i]))
+            return false;
+    return length > 0 && length <= (size_t)2 * ID_BYTES;
+}
+
+enum error order_giver_begin(struct order_giver *giver, const char *dir, const char *key_path,
+                             struct problem *problem)
+{
+    *giver = (struct order_giver){.dir = dir};
+    secret_start();
+    enum error error = status_ask(dir, WAIT_MS, &giver->page, problem);
+    if (error != OK)
+        return error;
+    error = operator_key_load(&giver->key, key_path, problem);
+    if (error == OK)
+        error = check_operator(giver->page, key_path, &giver->key, problem);
+    const char *context = page_text(operator_of(giver->page), "context");
+    if (error == OK && !bytes_of_hex(context, giver->context, CONTEXT_BYTES))
+        error = problem_set(problem, MALFORMED, "the node does not say which swarm it is in");
+    giver->next = (uint32_t)json_array_size(page_orders(giver->page)) + 1;
+    if (error != OK)
+        order_giver_end(giver);
+    return error;
+}
+
+void order_giver_end(struct order_giver *giver)
+{
+    secret_wipe(&giver->key, sizeof giver->key);
+    json_decref(giver->page);
+    giver->page = NULL;
+}
+
+/* As many as are handed over at once. */
+static enum error give_some(struct order_giver *giver, struct order *orders, uint32_t count,
+                            struct problem *problem)
+{
+    static uint8_t bytes[ORDERS_HANDED_MAX];
+    size_t used = 0;
+    CHECK(count <= ORDERS_HANDED);
+    for (uint32_t i = 0; i < count; i++) {
+        orders[i].number = giver->next++;
+        used += order_create(&orders[i], &giver->key, giver->context, bytes + used);
+    }
+    const enum error error = order_files_hand_over(disk_real(), giver->dir, bytes, used, problem);
+    return error == OK ? wait_until_obeyed(giver->dir, giver->next - 1, problem) : error;
+}
+
+enum error order_giver_give(struct order_giver *giver, struct order *orders, uint32_t count,
+                            struct problem *problem)
+{
+    CHECK(count > 0);
+    if (giver->next > ORDERS_MAX || count > ORDERS_MAX - giver->next + 1)
+        return problem_set(problem, TOO_BIG,
+                           "%u orders have been given, and no swarm obeys more than %d: begin "
+                           "another swarm, from the saved model (model.start)",
+                           (unsigned)giver->next - 1, ORDERS_MAX);
+    enum error error = OK;
+    for (uint32_t at = 0; at < count && error == OK; at += ORDERS_HANDED)
+        error = give_some(giver, orders + at,
+                          count - at < ORDERS_HANDED ? count - at : ORDERS_HANDED, problem);
+    return error;
+}

@@ -1,0 +1,43 @@
+/* What the operator's commands share: they ask a node that runs here for whom it knows and what was
+ * ordered so far, sign orders, hand them to it, and wait until it obeys.
+ *
+ *   status page ─► begin ─► find … ─► give: state_dir/order ─► the node ─► status page
+ */
+#ifndef HEARSAY_COMMANDS_ORDER_GIVER_H
+#define HEARSAY_COMMANDS_ORDER_GIVER_H
+
+#include <jansson.h>
+
+#include "config/config.h"
+#include "wire/order.h"
+
+struct order_giver {
+    const char *dir;                /* the node's state folder */
+    json_t *page;                   /* its status, as it was at the beginning */
+    struct operator_key key;        /* signs */
+    uint8_t context[CONTEXT_BYTES]; /* binds orders to the node's swarm and model */
+    uint32_t next;                  /* the number of the next order */
+};
+
+/* Anything but OK: the sentence says why no order can be given here; nothing is to be ended. */
+enum error order_giver_begin(struct order_giver *giver, const char *dir, const char *key_path,
+                             struct problem *problem) MUST_USE;
+void order_giver_end(struct order_giver *giver);
+
+/* May this be an id, or the beginning of one? */
+bool order_giver_is_id(const char *text);
+/* The only one of the ids that the node knows which begins so. MISSING: there is none. */
+enum error order_giver_find(const struct order_giver *giver, const char *begin,
+                            uint8_t id[static ID_BYTES], struct problem *problem) MUST_USE;
+/* The number of the next order is set, and they are signed and given at once. */
+enum error order_giver_give(struct order_giver *giver, struct order *orders, uint32_t count,
+                            struct problem *problem) MUST_USE;
+
+/* What a row of the page says; "" and 0: nothing. */
+const char *page_text(const json_t *row, const char *key);
+uint64_t page_number(const json_t *row, const char *key);
+/* The rows of what the operator has ordered, and of whose rumors there are. */
+const json_t *page_orders(const json_t *page);
+const json_t *page_origins(const json_t *page);
+
+#endif

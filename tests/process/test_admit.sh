@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# The operator of a swarm of real nodes says who is in it: test_admit.sh HEARSAY
+set -euo pipefail
+
+here=$(dirname "${BASH_SOURCE[0]}")
+# shellcheck source=tests/process/story.sh
+source "$here/story.sh"
+
+admit=("$hearsay" admit --key "$dir/operator.key" --state "$dir/one")
+page() { "$hearsay" status --state "$dir/$1" --json >"$dir/page.out" 2>/dev/null || true; }
+shows() { page "$1" && says "$dir/page.out" "$2"; }
+id_in() { sed -n 's/^\([0-9a-f]\{64\}\)$/\1/p' "$1"; }
+
+tell 'three nodes with an operator are a swarm'
+"$hearsay" operatorkey "$dir/operator.key" >"$dir/said.out"
+operator=$(sed -n 's/^node.operator = //p' "$dir/said.out")
+nodes=(--set "node.operator=$operator" --set exchange.interval_s=1 --set exchange.bytes_per_s=2K
+    --set limits.silence_s=120 --set limits.handshake_s=60)
+start one "${nodes[@]}"
+at=$(address_of one)
+start two "${nodes[@]}" --set "node.peers=$at"
+start three "${nodes[@]}" --set "node.peers=$at"
+for name in one two three; do
+    wait_for 40 "$name to know the others" shows "$name" '"members_live":3,'
+done
+"$hearsay" keygen "$dir/four.key" >"$dir/four.id"
+four=$(id_in "$dir/four.id")
+
+tell 'what cannot be admitted is not'
+expect 2 'name one member by its id' "${admit[@]}"
+expect 2 'name one member by its id' "${admit[@]}" --present "$four"
+expect 2 'is not the beginning of an id' "${admit[@]}" xyz
+expect 2 'a name has 1 to 64 printable' "${admit[@]}" "$four" $'two\nlines'
+expect 1 'nobody has been admitted so far' "${admit[@]}" "$four" 'node four'
+expect 1 "no node runs with the state_dir $dir/nowhere" "${admit[@]}" --state "$dir/nowhere" --present
+
+tell 'those who are in are admitted at once, and nobody is put out'
+expect 0 '^order 3: ' "${admit[@]}" --present
+expect 1 'are admitted already' "${admit[@]}" --present
+for name in one two three; do
+    wait_for 20 "$name to obey" shows "$name" '"number":3,'
+    shows "$name" '"members_live":3,' || fail "$name has lost members"
+    ! notes "$name" 'not admitted by this swarm' || fail "$name was put out meanwhile"
+done
+expect 0 '^[0-9a-f]{8}  *[0-9a-f]{8} live  order [123] ' "$hearsay" members --state "$dir/two"
+
+tell 'a fourth that was not admitted ends'
+start four "${nodes[@]}" --set "node.peers=$at"
+reap four 5
+says "$dir/four.err" "no member that was called has this node as one: .*$four" ||
+    fail 'it does not say what to do'
+
+tell 'it is admitted, and joins'
+expect 0 "^order 4: ${four:0:8} is admitted: node four$" "${admit[@]}" "$four" 'node four'
+expect 1 "${four:0:8} is admitted already, by order 4" "${admit[@]}" "$four"
+start four "${nodes[@]}" --set "node.peers=$at"
+for name in one two three four; do
+    wait_for 60 "$name to know the others" shows "$name" '"members_live":4,'
+done
+expect 0 '^node four  *[0-9a-f]{8} live  order 4 ' "$hearsay" members --state "$dir/two"
+
+tell 'it is put out, and admitted again: it begins anew'
+expect 0 "^order 5: ${four:0:8} is put out" "$hearsay" expel --key "$dir/operator.key" \
+    --state "$dir/one" "$four" --all --reason 'its disk is broken'
+reap four 4
+expect 0 "^order 6: ${four:0:8} is admitted: node four again$" "${admit[@]}" "${four:0:12}" 'node four again'
+rm -r "${dir:?}/four"
+start four "${nodes[@]}" --set "node.peers=$at"
+for name in one two three four; do
+    wait_for 60 "$name to know the others" shows "$name" '"members_live":4,'
+done
+
+tell 'all end with one model'
+kill -TERM "${pid[one]}" "${pid[two]}" "${pid[three]}" "${pid[four]}"
+for name in one two three four; do
+    reap "$name" 0
+done
+digest() { sed -n 's/.*"digest":"\([0-9a-f]*\)".*/\1/p' "$dir/$1.log" | tail -n 1; }
+for name in two three four; do
+    [[ -n $(digest one) && $(digest one) == "$(digest "$name")" ]] || fail "the digest of $name differs"
+done
+
+printf '%3d s  done\n' "$SECONDS"

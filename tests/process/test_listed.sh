@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# A swarm of real nodes with a list of members: who is not on it is turned away, until it is:
+# test_listed.sh HEARSAY
+set -euo pipefail
+
+here=$(dirname "${BASH_SOURCE[0]}")
+# shellcheck source=tests/process/story.sh
+source "$here/story.sh"
+
+nodes=(--set "node.members=$dir/members" --set exchange.interval_s=1 --set exchange.bytes_per_s=2K
+    --set limits.silence_s=120 --set limits.handshake_s=60)
+page() { "$hearsay" status --state "$dir/$1" --json >"$dir/page.out" 2>/dev/null || true; }
+shows() { page "$1" && says "$dir/page.out" "$2"; }
+
+tell 'keys are made, and their ids listed'
+"$hearsay" swarmkey "$dir/swarm.key" >"$dir/said.out"
+for name in one two three four; do
+    "$hearsay" keygen "$dir/$name.key" >"$dir/$name.id"
+    sed -n 's/^\([0-9a-f]\{64\}\)$/\1/p' "$dir/$name.id" >"$dir/id"
+    declare "$name=$(<"$dir/id")"
+    [[ $name == four ]] || echo "$(<"$dir/id") node $name" >>"$dir/members"
+done
+# shellcheck disable=SC2154 # declared above
+[[ ${#one} == 64 && ${#four} == 64 ]] || fail 'keygen does not show whole ids'
+
+tell 'a list that cannot be used is refused with its line'
+start_as() { start "$1" "${nodes[@]}" --set "node.identity=$dir/$1.key" "${@:2}"; }
+printf '%s one\nthree\n' "$one" >"$dir/bad"
+expect 1 "bad: line 2: it does not begin with an id" \
+    "$hearsay" node "${small[@]}" --set "node.swarm_key=$dir/swarm.key" \
+    --set "node.identity=$dir/one.key" --set "node.members=$dir/bad" --set "node.state_dir=$dir/none"
+expect 1 'no-such: not found; it is to have the ids of the members' \
+    "$hearsay" node "${small[@]}" --set "node.swarm_key=$dir/swarm.key" \
+    --set "node.identity=$dir/one.key" --set "node.members=$dir/no-such" \
+    --set "node.state_dir=$dir/none"
+
+tell 'three that are listed are a swarm'
+start_as one
+at=$(address_of one)
+start_as two --set "node.peers=$at"
+start_as three --set "node.peers=$at"
+for name in one two three; do
+    wait_for 40 "$name to know the others" shows "$name" '"members_live":3,'
+done
+
+tell 'a fourth that is not listed is turned away, and ends'
+start four "${nodes[@]}" --set "node.identity=$dir/four.key" --set node.members= \
+    --set "node.peers=$at"
+reap four 5
+# shellcheck disable=SC2154
+says "$dir/four.err" "no member that was called has this node as one: .*$four" ||
+    fail 'it does not say what to do'
+says "$dir/four.err" "not on this swarm.s list of members" || fail 'it does not say why'
+shows one '"members_live":3,' || fail 'one counts it'
+
+tell 'a bad list is noted, and the one from before stays'
+cp "$dir/members" "$dir/members.good"
+echo nonsense >>"$dir/members"
+kill -HUP "${pid[one]}"
+wait_for 20 'one to say what is wrong' notes one \
+    'members: line 4: it does not begin with an id.*the list from before stays in force'
+shows one '"members_live":3,' || fail 'one has lost members over a bad list'
+
+tell 'it is listed on one node, and joins by way of it; the others say that they do not list it'
+cp "$dir/members.good" "$dir/members"
+echo "$four node four" >>"$dir/members"
+kill -HUP "${pid[one]}"
+wait_for 20 'one to read its list again' notes one 'the list of members is read again: 4'
+start_as four --set "node.peers=$at"
+wait_for 60 'four to train' shows four '"stage":"running"'
+wait_for 60 'one to count it' shows one '"members_live":4,'
+wait_for 60 'two to have heard of it' notes two 'is no member here'
+wait_for 60 'two to show it' shows two "\"strangers\":\[\{\"id\":\"$four\""
+expect 0 "^  strangers  ${four:0:8}: others have it as a member, this node has not" \
+    "$hearsay" status --state "$dir/two"
+
+expect 0 '^node three  *[0-9a-f]{8} live  list ' "$hearsay" members --state "$dir/one"
+expect 0 "\"id\":\"$four\".*\"admitted_by\":\"list\",\"name\":\"node four\"" \
+    "$hearsay" members --state "$dir/one" --json
+expect 1 'no node runs' "$hearsay" members --state "$dir/nowhere"
+
+tell 'lists are equal again, and so are the models at the end'
+kill -HUP "${pid[two]}" "${pid[three]}"
+for name in one two three four; do
+    wait_for 120 "$name to know the others" shows "$name" '"members_live":4,'
+done
+kill -TERM "${pid[one]}" "${pid[two]}" "${pid[three]}" "${pid[four]}"
+for name in one two three four; do
+    reap "$name" 0
+done
+digest() { sed -n 's/.*"digest":"\([0-9a-f]*\)".*/\1/p' "$dir/$1.log" | tail -n 1; }
+for name in two three four; do
+    [[ -n $(digest one) && $(digest one) == "$(digest "$name")" ]] || fail "the digest of $name differs"
+done
+
+printf '%3d s  done\n' "$SECONDS"
