@@ -30,9 +30,11 @@ static void rumors(void)
 static void takeover(void)
 {
     static const uint8_t script[] = {
-        JOINING, SAY_HELLO,   0, 0,    1,           CLAIM_OF_TWO, SAY_VERSION, 0, BASE_WHOLE,  PASS,
-        1,       SAY_HISTORY, 0, 0,    GIVE_BLOCKS, GIVE_BLOCKS,  PASS,        1, GIVE_BLOCKS, PASS,
-        3,       MAKE_STEPS,  8, PASS, 3,           PASS,         7,
+        JOINING,     SAY_HELLO,   0,          0,    1,           CLAIM_OF_TWO,
+        SAY_VERSION, 0,           BASE_WHOLE, PASS, 1,           SAY_HISTORY,
+        0,           0,           PASS,       3,    GIVE_BLOCKS, PASS,
+        3,           GIVE_BLOCKS, PASS,       3,    MAKE_STEPS,  8,
+        PASS,        3,           PASS,       7,
     };
     seed_put("member", "takeover", NULL, 0, script, sizeof script);
 }
