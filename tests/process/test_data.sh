@@ -163,7 +163,7 @@ done
 
 tell 'numbers are another model'
 start other "${learn[@]}" "${numbers[@]}" --set 'model.layers=dense 16, tanh, dense 1' \
-    --set "node.peers=$address"
+    --set "node.peers=$address" --alone
 wait_for 40 'it to be refused' says "$dir/other.err" 'other model'
 wait_for 60 'it to learn alone' above other 0.5
 says "$dir/other.err" 'the base: error [0-9.e-]+ \(root mean square\), R² [01]\.' || fail 'no error'

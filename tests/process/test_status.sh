@@ -77,7 +77,7 @@ says "$dir/early.err" 'left the swarm' || fail 'it did not leave'
 ! says "$dir/early.err" 'second signal' || fail 'the second signal counted'
 
 tell 'a node of another model is alone, too'
-start other --set "node.peers=$address" --set 'model.layers=dense 20, relu, dense 10'
+start other --set "node.peers=$address" --set 'model.layers=dense 20, relu, dense 10' --alone
 other_is_alone() { answers other || (($? == 3)) && says "$dir/said.out" 'other model: theirs has'; }
 wait_for 40 'other to be alone' other_is_alone
 
