@@ -48,6 +48,7 @@ struct node {
     struct join *join;               /* how the node finds out that it has joined */
     struct leave *leave;             /* how it leaves */
     struct expulsion *expulsion;     /* whether the operator's orders are carried out */
+    struct suspension *suspension;   /* which proofs most neighbours obey */
     struct timers *timers;           /* when it looks again */
 };
 

@@ -19,6 +19,7 @@
 #include "node/orders/proofs.h"
 #include "node/orders/verdict.h"
 #include "node/rate/rate.h"
+#include "node/suspension.h"
 #include "node/transfer/transfer.h"
 
 #define QUIET_NS         (2 * SECOND_NS) /* nothing new for so long: what is missing does not come */
@@ -132,6 +133,7 @@ static void open_neighbour(struct node *node, const struct peer *peer)
     dialer_on_open(node, peer);
     connection_open(node, peer);
     join_on_company(node);
+    suspension_on_open(node, peer);
     CHECK(peer->state == PEER_OPEN);
 }
 
@@ -251,6 +253,7 @@ static void compare(struct node *node, const struct peer *from, const struct mes
     if (was_partitioned && !broadcast_is_partitioned(node, from))
         anti_entropy_show(node, from, true); /* it lacks what was published meanwhile */
     anti_entropy_on_compared(node, from);
+    suspension_on_version(node, from, version);
     member_gossip_compare(node, from, version->members);
     if (broadcast_is_partitioned(node, from))
         on_partitioned(node, from);

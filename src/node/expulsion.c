@@ -14,6 +14,7 @@
 #include "node/orders/proofs.h"
 #include "node/orders/verdict.h"
 #include "node/put_out.h"
+#include "node/suspension.h"
 #include "node/transfer/transfer.h"
 
 #define NEEDED_NS (60 * SECOND_NS) /* nobody gives a base for so long: a person is to help */
@@ -163,9 +164,11 @@ static void obey_proof(struct node *node, const struct peer *from, const uint8_t
     const struct peer *peer;
     const struct proof *proof = proofs_against(node, bytes); /* which begins with the author */
     CHECK(proof);
-    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
         if (peer != from)
             proofs_say_one(node, peer, proof->author);
+        anti_entropy_ask_for_all(node, peer); /* do they obey, too? (suspension.h) */
+    }
     if (is_own(node, proof->author)) {
         leave_on_proof(node);
         return;
@@ -282,9 +285,31 @@ void expulsion_on_published(struct node *node)
     retract(node);
 }
 
+static void note_suspension(struct node *node, const struct proof *proof)
+{
+    const bool is_obeyed = proofs_in_force(node, proof->author);
+    struct note *note = notes_add(
+        &node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
+        is_obeyed
+            ? "most have taken out what it published from number %u on: so do we"
+            : "stays out, but most cannot take out what it published from number %u on, which "
+              "is too long ago for their logs: it stays",
+        (unsigned)proof->keep);
+    identity_text(note->who, proof->author);
+}
+
+static void consider_suspension(struct node *node)
+{
+    for (const struct proof *proof; (proof = suspension_next(node));) {
+        note_suspension(node, proof);
+        put_out(node, proof->author);
+    }
+}
+
 void expulsion_consider(struct node *node)
 {
     struct expulsion *expulsion = node->expulsion;
+    consider_suspension(node);
     if (!retract_needs_base(node)) {
         expulsion->needed_ns = 0;
         return;

@@ -20,6 +20,7 @@
 #include "node/orders/orders.h"
 #include "node/orders/proofs.h"
 #include "node/rate/rate.h"
+#include "node/suspension.h"
 #include "node/timers.h"
 #include "node/transfer/transfer.h"
 #include "wire/bytes.h"
@@ -34,7 +35,7 @@ size_t node_arena_bytes(const struct node_options *options)
            broadcast_arena_bytes(options) + discovery_arena_bytes(options) +
            transfer_arena_bytes(options) + join_arena_bytes() + leave_arena_bytes() +
            orders_arena_bytes(options) + admitted_arena_bytes() + proofs_arena_bytes() +
-           expulsion_arena_bytes() + timers_arena_bytes() + NOTES_WAITING * sizeof(struct note) +
+           expulsion_arena_bytes() + suspension_arena_bytes() + timers_arena_bytes() + NOTES_WAITING * sizeof(struct note) +
            FRAME_MAX + 4 * 64;
 }
 
@@ -71,6 +72,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->join = join_new(arena);
     node->leave = leave_new(arena);
     node->expulsion = expulsion_new(arena);
+    node->suspension = suspension_new(arena);
     node->timers = timers_new(arena, node);
     member_gossip_renew(node);
     publish_schedule_renew(node);

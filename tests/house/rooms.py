@@ -13,7 +13,7 @@
         broadcast
         discovery
         transfer
-        join · leave · expulsion · admit
+        join · leave · expulsion · suspension · admit
         dispatch · timers
         node, inspect             (the doors)
 """
@@ -33,7 +33,7 @@ SEES = {
 }
 LEVEL_OF_ROOM = {'lifecycle': 1, 'connection': 2, 'membership': 2, 'rate': 3, 'orders': 3, 'broadcast': 4,
                  'discovery': 5, 'transfer': 6}
-LEVEL_OF_FILE = {'join': 7, 'leave': 7, 'expulsion': 7, 'admit': 7, 'dispatch': 8, 'timers': 8, 'node': 9, 'inspect': 9}
+LEVEL_OF_FILE = {'join': 7, 'leave': 7, 'expulsion': 7, 'suspension': 7, 'admit': 7, 'dispatch': 8, 'timers': 8, 'node': 9, 'inspect': 9}
 COMMON = 0
 
 

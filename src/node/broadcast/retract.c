@@ -25,8 +25,7 @@ void retract_on_expelled(struct node *node, const uint8_t id[static ID_BYTES])
         if (memcmp(origin->id, id, ID_BYTES) != 0)
             continue;
         origin->keep = verdict_keep(node, id, origin->incarnation);
-        if (origin_is_expelled(origin))
-            origin->samples = 0;
+        origin->samples = origin_is_expelled(origin) ? 0 : signed_head_samples(&origin->last);
         repair_forget_origin(node, origin);
     }
     broadcast->retract.is_due = true;

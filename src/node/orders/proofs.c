@@ -12,6 +12,7 @@ _Static_assert(AT_ONCE *PROOF_BYTES + MESSAGE_ADDS <= MESSAGE_MAX, "they fit int
 struct known {
     struct proof proof;         /* what it says */
     uint8_t bytes[PROOF_BYTES]; /* as signed */
+    bool is_suspended;          /* what it is about stays (suspension.h) */
 };
 
 struct proofs {
@@ -19,6 +20,7 @@ struct proofs {
     uint32_t count;      /* how many */
     uint32_t changes;    /* times that one was added or became stricter */
     bool is_full_noted;  /* it was said that there is no room */
+    bool is_contested;   /* most neighbours do not obey one that we obey */
 };
 
 size_t proofs_arena_bytes(void)
@@ -43,6 +45,8 @@ static bool put(struct proofs *proofs, const struct proof *proof, const uint8_t 
     if (!known)
         known = &proofs->known[proofs->count++];
     known->proof = *proof;
+    known->is_suspended = false;
+    proofs->is_contested = true; /* as long as nothing is known of others */
     memcpy(known->bytes, bytes, PROOF_BYTES);
     proofs->changes++;
     return true;
@@ -81,6 +85,45 @@ const struct proof *proofs_against(const struct node *node, const uint8_t id[sta
 {
     const struct known *known = find(node->proofs, id);
     return known ? &known->proof : NULL;
+}
+
+const struct proof *proofs_in_force(const struct node *node, const uint8_t id[static ID_BYTES])
+{
+    const struct known *known = find(node->proofs, id);
+    return known && !known->is_suspended ? &known->proof : NULL;
+}
+
+uint32_t proofs_count(const struct node *node)
+{
+    return node->proofs->count;
+}
+
+const struct proof *proofs_at(const struct node *node, uint32_t i)
+{
+    CHECK(i < node->proofs->count);
+    return &node->proofs->known[i].proof;
+}
+
+bool proofs_is_suspended(const struct node *node, uint32_t i)
+{
+    CHECK(i < node->proofs->count);
+    return node->proofs->known[i].is_suspended;
+}
+
+void proofs_suspend(struct node *node, uint32_t i, bool is_suspended)
+{
+    CHECK(i < node->proofs->count);
+    node->proofs->known[i].is_suspended = is_suspended;
+}
+
+bool proofs_are_contested(const struct node *node)
+{
+    return node->proofs->is_contested;
+}
+
+void proofs_contest(struct node *node, bool is_contested)
+{
+    node->proofs->is_contested = is_contested;
 }
 
 static void note_full(struct node *node)

@@ -25,6 +25,18 @@ size_t proofs_arena_bytes(void);
 /* The proof against this member; NULL: there is none. */
 const struct proof *proofs_against(const struct node *node, const uint8_t id[static ID_BYTES]);
 
+/* The same, unless what it is about stays (suspension.h). */
+const struct proof *proofs_in_force(const struct node *node, const uint8_t id[static ID_BYTES]);
+
+/* Those that are known, by number. A proof keeps its number. */
+uint32_t proofs_count(const struct node *node);
+const struct proof *proofs_at(const struct node *node, uint32_t i);
+bool proofs_is_suspended(const struct node *node, uint32_t i);
+void proofs_suspend(struct node *node, uint32_t i, bool is_suspended);
+/* Is one obeyed here that most neighbours do not obey? Then no base is taken over for its sake. */
+bool proofs_are_contested(const struct node *node);
+void proofs_contest(struct node *node, bool is_contested);
+
 /* Takes a proof; *is_new if it leaves less of its author than what was known. MALFORMED, FORGED: it
  * proves nothing. */
 enum error proofs_take(struct node *node, const uint8_t in[static PROOF_BYTES],

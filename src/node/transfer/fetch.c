@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "node/broadcast/retract.h"
+#include "node/orders/proofs.h"
 #include "node/transfer/transfer_private.h"
 
 #define ANSWER_NS   (5 * SECOND_NS) /* a neighbour that says nothing of its base has none to give */
@@ -82,7 +83,8 @@ static bool may_yield(const struct node *node, const struct transfer_neighbour *
 /* Only another base is without what an expelled member published. */
 static bool must_replace(const struct node *node)
 {
-    return retract_needs_base(node) && base_state(node) != BASE_ROLLING;
+    return retract_needs_base(node) && !proofs_are_contested(node) &&
+           base_state(node) != BASE_ROLLING;
 }
 
 /* Whose base is better than ours: a neighbour that knows much more, or wins. When we are stuck it

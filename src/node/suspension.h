@@ -1,0 +1,31 @@
+/* Suspension: a proof that a member equivocates (orders/proofs.h) may be of rumors so old that no
+ * log reaches back to them. Then nobody can take them out, and nobody can give a base without them:
+ * a member could stop a swarm by proving of itself that it lied long ago. So what most have taken
+ * out all take out, and what most cannot stays.
+ *
+ *   of the neighbours that have shown a version, and of us, most have rumors in doubt
+ *     ──► no base is taken over because of that proof
+ *     ──► if that lasts, or half have them: the proof is suspended. What it is about counts, with
+ *         all that follows; its author stays out
+ *   most have none ──► the proof is obeyed (again)
+ *
+ * Held by tests/world/test_equivocation.c.
+ */
+#ifndef HEARSAY_NODE_SUSPENSION_H
+#define HEARSAY_NODE_SUSPENSION_H
+
+#include "node/connection/connection.h"
+#include "node/core.h"
+
+struct suspension *suspension_new(struct arena *arena);
+size_t suspension_arena_bytes(void);
+
+/* A new neighbour has shown nothing. */
+void suspension_on_open(struct node *node, const struct peer *peer);
+/* Which of the rumors in doubt does this neighbour have? */
+void suspension_on_version(struct node *node, const struct peer *from,
+                           const struct message *version);
+/* A few times a second, until NULL: a proof that has been suspended, or is obeyed again. */
+const struct proof *suspension_next(struct node *node);
+
+#endif
