@@ -156,13 +156,18 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--all-seeds", action="store_true")
     parser.add_argument("--measured", action="store_true")
+    parser.add_argument("--rule", action="store_true", help="nothing but the rule, to compare programs")
     parser.add_argument("--only", default="")
     parser.add_argument("--kept")
     options = parser.parse_args()
     bench = Bench(options.hearsay, options.kept, options.measured)
+    places = [place for place in PLACES if all(w in place for w in options.only.split(","))]
+    if options.rule:
+        for place in places:
+            print(f"| {place} | {bench.mean(place, RULE, options.seeds):.2f} |", flush=True)
+        return
     print("| place | best fixed setting | best | usual | rule | rule - best | worst | ideal |")
     print("|---|---|---|---|---|---|---|---|", flush=True)
-    places = [place for place in PLACES if all(w in place for w in options.only.split(","))]
     with ThreadPoolExecutor(options.jobs) as pool:
         for line in pool.map(lambda p: bench.line(p, options.seeds, options.all_seeds), places):
             print(line, flush=True)

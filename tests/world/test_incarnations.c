@@ -9,6 +9,7 @@
 
 #include "node/broadcast/broadcast.h"
 #include "support/net/stream.h"
+#include "support/sim/puppet.h"
 #include "support/sim/serve_story.h"
 
 /* More lives have told than stand beside a block: who takes it has the same of the others. */
@@ -61,7 +62,7 @@ static void beside_a_block_stand_the_latest_of_many_lives_and_the_hash_of_all(vo
 {
     (void)state;
     struct node_options options = patient_options();
-    options.limits.incarnations_max = 10000;
+    options.limits.incarnations_max = 12500;
     options.limits.send_queue_bytes = 1u << 22;
     start_talk(&options);
     know_incarnations(0, 9000);
@@ -84,7 +85,7 @@ static void who_joins_after_very_many_lives_is_told_of_all(void **state)
     (void)state;
     struct node_options options = busy_options();
     options.log_bytes = 1 << 20; /* what is told meanwhile */
-    options.limits.incarnations_max = 10000;
+    options.limits.incarnations_max = 12500;
     options.limits.send_queue_bytes = 1u << 22;
     add_swarm(2, &options);
     start_all();
@@ -117,7 +118,7 @@ static void who_comes_back_trains_when_it_has_heard_what_was_told(void **state)
     (void)state;
     struct node_options options = busy_options();
     options.log_bytes = 4 << 20;
-    options.limits.incarnations_max = 10000;
+    options.limits.incarnations_max = 12500;
     options.limits.send_queue_bytes = 1u << 22;
     options.save_ns = 5 * SECOND_NS;
     add_swarm(3, &options);
@@ -161,7 +162,7 @@ static void a_gap_in_what_is_told_is_found_soon_among_very_many_lives(void **sta
     (void)state;
     struct node_options options = busy_options();
     options.log_bytes = 1 << 20;
-    options.limits.incarnations_max = 10000;
+    options.limits.incarnations_max = 12500;
     options.limits.send_queue_bytes = 1u << 22;
     add_swarm(3, &options);
     start_all();
@@ -204,34 +205,69 @@ static void who_has_much_to_show_is_asked_for_all_now_and_then(void **state)
     assert_int_equal(puppet.heard[WANT], asked + 1);
 }
 
+static bool is_full(void)
+{
+    return world.nodes[0].notes[NOTE_FULL] > 0;
+}
+
 /* Both remember every life of node 1; that of node 0 is one, too. */
-static void a_life_too_many_is_not_heard_and_its_neighbour_says_so(void **state)
+static void who_begins_again_and_again_leaves_room_for_others(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
     options.limits.incarnations_max = 16;
     start_swarm(2, &options);
-    for (uint32_t incarnation = 2; incarnation <= 17; incarnation++) {
+    for (uint32_t incarnation = 1; incarnation <= 10; incarnation++) {
         run(2 * SECOND_NS);
-        assert_int_equal(stats_of(0).origins, incarnation < 17 ? incarnation : 16);
-        assert_int_equal(world.nodes[0].notes[NOTE_FULL], incarnation > 14); /* once in a minute */
-        if (incarnation == 15)
-            assert_string_equal(
-                world.nodes[0].last[NOTE_FULL].text,
-                "there will soon be no room for another incarnation: 15 are known, and "
-                "limits.incarnations is 16; raise it on all nodes");
-        if (incarnation < 17) {
-            world_kill(&world, 1, true);
-            world_start(&world, 1);
-        }
+        assert_int_equal(stats_of(0).origins, 1 + (incarnation < 9 ? incarnation : 8));
+        assert_int_equal(is_full(), incarnation > 8);
+        world_kill(&world, 1, true);
+        world_start(&world, 1);
     }
-    run(60 * SECOND_NS);
-    assert_int_equal(stats_of(0).origins, 16);
-    assert_int_equal(world.nodes[0].notes[NOTE_FULL], 2);
     assert_string_equal(
         world.nodes[0].last[NOTE_FULL].text,
-        "there is no room for another incarnation: 16 are known, and limits.incarnations is 16; "
-        "raise it on all nodes");
+        "there is no room for another incarnation of this node: 9 are known, 8 of them of one "
+        "node, and limits.incarnations is 16; raise it on all nodes");
+    const uint32_t other = add(&options);
+    world_introduce(&world, other, 0);
+    world_start(&world, other);
+    run(10 * SECOND_NS);
+    assert_int_equal(known_of(0, other) > 0, 1);
+}
+
+/* With the first rumor of as many who are unknown. */
+static void introduce(uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct puppet stranger = {0};
+        uint8_t rumor[RUMOR_MAX];
+        puppet_init(&stranger, 0, (uint8_t)(100 + i));
+        puppet_meet(&stranger);
+        puppet_hello(&stranger);
+        puppet_say_bulk(&stranger, RUMOR, rumor, puppet_rumor(&stranger, 0, 5, rumor));
+        run(SECOND_NS / 10);
+        puppet_free(&stranger);
+    }
+}
+
+static void very_many_unknown_nodes_leave_room_for_the_known(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.limits.incarnations_max = 64;
+    world.check.outsiders_publish = true;
+    start_swarm(2, &options);
+    run(5 * SECOND_NS);
+    introduce(60);
+    run(2 * SECOND_NS);
+    assert_int_equal(stats_of(0).origins, 48);
+    assert_true(is_full());
+    for (uint32_t again = 1; again <= 3; again++) {
+        world_kill(&world, 1, true);
+        world_start(&world, 1);
+        run(5 * SECOND_NS);
+        assert_int_equal(stats_of(0).origins, 48 + again);
+    }
 }
 
 int main(void)
@@ -244,7 +280,8 @@ int main(void)
         STORY(who_comes_back_trains_when_it_has_heard_what_was_told),
         STORY(who_tells_nothing_is_asked_for_anew_as_others),
         TALK(who_has_much_to_show_is_asked_for_all_now_and_then),
-        STORY(a_life_too_many_is_not_heard_and_its_neighbour_says_so),
+        STORY(who_begins_again_and_again_leaves_room_for_others),
+        STORY(very_many_unknown_nodes_leave_room_for_the_known),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -12,6 +12,9 @@
 #define FULL_NS    (60 * SECOND_NS) /* between two warnings that there is no room */
 #define SCARCE     8                /* only one part in so many of the room is left */
 #define ACTIVE_MIN 256              /* origins, if there are so many */
+#define FEW        8 /* incarnations that every known node may have, as long as there is room */
+#define PART       8 /* one in so many of the free places is for further ones of one node */
+#define KNOWN_PART 4 /* one in so many of all places is for nodes that are known already */
 
 size_t broadcast_arena_bytes(const struct node_options *options)
 {
@@ -164,24 +167,54 @@ uint32_t broadcast_active_origins(const struct node *node)
     return publishers < latest ? publishers : latest;
 }
 
+static uint32_t incarnations_of(const struct versions *versions, const uint8_t *id)
+{
+    uint32_t incarnations = 0;
+    for (uint32_t place = 0; place < versions->count; place++)
+        incarnations += memcmp(versions->origins[place].id, id, ID_BYTES) == 0;
+    return incarnations;
+}
+
+/* What an incarnation has published stays in the sum, and its place is never free again. So nobody
+ * may take the places of all others: not one node that begins again and again, and not many that
+ * nobody knows yet. */
+static bool may_have_place(const struct versions *versions, uint32_t incarnations)
+{
+    CHECK(versions->count <= versions->max);
+    const uint32_t free_places = versions->max - versions->count;
+    if (incarnations == 0)
+        return free_places > versions->max / KNOWN_PART;
+    return free_places > 0 && (incarnations < FEW || incarnations < free_places / PART);
+}
+
+static void note_full(struct node *node, const struct peer *from, const uint8_t *id,
+                      uint32_t incarnations, bool has_place)
+{
+    const struct versions *versions = &node->broadcast->versions;
+    char text[192];
+    node->broadcast->full_ns = node->now_ns;
+    (void)snprintf(text, sizeof text,
+                   "there %s no room for another incarnation%s: %u are known, %u of them of one "
+                   "node, and limits.incarnations is %u; raise it on all nodes",
+                   has_place ? "will soon be" : "is", incarnations > 0 ? " of this node" : "",
+                   (unsigned)versions->count, (unsigned)incarnations, (unsigned)versions->max);
+    struct note *note = connection_note(node, from, NOTE_FULL, LEVEL_WARNING, text);
+    identity_text(note->who, id);
+}
+
 struct origin *broadcast_meet(struct node *node, const struct peer *from,
                               const uint8_t id[static ID_BYTES], uint64_t incarnation)
 {
     struct broadcast *broadcast = node->broadcast;
     struct versions *versions = &broadcast->versions;
-    struct origin *origin = broadcast_add(node, versions, id, incarnation);
+    const uint32_t incarnations = incarnations_of(versions, id);
+    struct origin *origin = NULL;
+    if (may_have_place(versions, incarnations))
+        origin = broadcast_add(node, versions, id, incarnation);
     const bool is_scarce = versions->count > versions->max - versions->max / SCARCE;
     const bool was_said = broadcast->full_ns && node->now_ns - broadcast->full_ns < FULL_NS;
-    if ((!origin || is_scarce) && !was_said) {
-        char text[160];
-        broadcast->full_ns = node->now_ns;
-        (void)snprintf(text, sizeof text,
-                       "%s no room for another incarnation: %u are known, and "
-                       "limits.incarnations is %u; raise it on all nodes",
-                       origin ? "there will soon be" : "there is", (unsigned)versions->count,
-                       (unsigned)versions->max);
-        (void)connection_note(node, from, NOTE_FULL, LEVEL_WARNING, text);
-    }
+    if ((!origin || is_scarce) && !was_said)
+        note_full(node, from, id, incarnations, origin != NULL);
     return origin;
 }
 
