@@ -45,7 +45,7 @@ struct config_node {
     double grace_s;                    /* longest wait when leaving */
     double save_s;                     /* between checkpoints; 0: only at the end */
     char log[CONFIG_PATH_BYTES];       /* file of notes; "": none; "-": standard output */
-    bool verbose;                      /* prints debug notes */
+    bool verbose, sandbox;             /* prints debug notes; gives up what no node needs */
 };
 
 struct config_model {

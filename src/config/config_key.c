@@ -41,6 +41,8 @@ static const struct config_key keys[] = {
      .help = "Time between checkpoints; 0: only when leaving."},
     {"node", "log", CONFIG_PATH, AT(node.log), .initial = "",
      .help = "File to write notes to, one JSON object per line; -: standard output; empty: none."},
+    {"node", "sandbox", CONFIG_BOOL, AT(node.sandbox), .initial = "yes",
+     .help = "Give up what no node needs: other files, programs, ports, system calls."},
     {"node", "verbose", CONFIG_BOOL, AT(node.verbose), .initial = "no",
      .help = "Show every note on standard error, not only what a person needs."},
 

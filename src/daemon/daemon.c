@@ -13,6 +13,7 @@
 #include "daemon/members_file.h"
 #include "daemon/operator_orders.h"
 #include "daemon/relapses.h"
+#include "daemon/sandbox.h"
 #include "daemon/saving.h"
 #include "daemon/sd_notify.h"
 #include "daemon/shutdown.h"
@@ -31,6 +32,7 @@
 
 struct daemon {
     const struct config *config;
+    struct sandbox *sandbox; /* what it has given up */
     struct setup setup;
     struct node_options node_options;
     struct arena arena; /* of the node and of the learner thread */
@@ -349,6 +351,7 @@ static void start(struct daemon *daemon)
     daemon->saving.history = malloc(node_history_max(&daemon->node_options));
     CHECK(daemon->saving.history);
     startup_notes_say(&daemon->report, now_ns, config, &daemon->setup, &daemon->node_options);
+    startup_notes_sandbox(&daemon->report, now_ns, config, daemon->sandbox);
     startup_notes_resumed(&daemon->report, now_ns, config, saver_generation(daemon->saving.saver),
                           daemon->refused > 0, daemon->node);
     daemon->learner =
@@ -381,6 +384,8 @@ static enum error prepare(struct daemon *daemon, struct problem *problem)
         error = setup_keys(&daemon->setup, config, problem);
     if (error == OK)
         error = state_dir_make(config->node.state_dir, problem);
+    if (error == OK)
+        error = sandbox_enter(config, daemon->sandbox, problem); /* before there are threads */
     if (error == OK)
         error = state_dir_check_start(config->node.state_dir, config->model.start, problem);
     if (error == OK)
@@ -444,12 +449,13 @@ static void clean_up(struct daemon *daemon)
 }
 
 /* One life, from the disk to the disk. */
-static int live(const struct config *config, bool stays_alone, bool *again)
+static int live(const struct config *config, struct sandbox *sandbox, bool stays_alone, bool *again)
 {
     struct daemon *daemon = calloc(1, sizeof *daemon);
     struct problem problem;
     CHECK(daemon);
     daemon->config = config;
+    daemon->sandbox = sandbox;
     daemon->stays_alone = stays_alone;
     sd_notify_open(&daemon->sd_notify);
     const struct transport_owner owner = {.self = daemon,
@@ -475,10 +481,11 @@ static int live(const struct config *config, bool stays_alone, bool *again)
 
 int daemon_run(const struct config *config, bool stays_alone)
 {
+    struct sandbox sandbox = {0};
     bool again = true;
     int code = 0;
     secret_start();
     while (again)
-        code = live(config, stays_alone, &again);
+        code = live(config, &sandbox, stays_alone, &again);
     return code;
 }

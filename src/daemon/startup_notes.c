@@ -35,6 +35,17 @@ void startup_notes_say(struct event_log *report, uint64_t now_ns, const struct c
     event_log_say(report, now_ns, NOTE_DEVICE, LEVEL_INFO, text);
 }
 
+void startup_notes_sandbox(struct event_log *report, uint64_t now_ns, const struct config *config,
+                           const struct sandbox *sandbox)
+{
+    char what[SANDBOX_TEXT_BYTES], text[SANDBOX_TEXT_BYTES + 16];
+    const bool is_whole = sandbox->landlock > 0 && sandbox->has_filter;
+    sandbox_text(config, sandbox, what);
+    (void)snprintf(text, sizeof text, "sandbox: %s", what);
+    event_log_say(report, now_ns, NOTE_SANDBOX,
+                  is_whole || !config->node.sandbox ? LEVEL_INFO : LEVEL_WARNING, text);
+}
+
 void startup_notes_resumed(struct event_log *report, uint64_t now_ns, const struct config *config,
                            uint64_t generation, bool is_older, const struct node *node)
 {

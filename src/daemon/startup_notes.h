@@ -5,9 +5,13 @@
 #include "config/config.h"
 #include "config/setup.h"
 #include "daemon/event_log.h"
+#include "daemon/sandbox.h"
 
 void startup_notes_say(struct event_log *report, uint64_t now_ns, const struct config *config,
                        const struct setup *setup, const struct node_options *options);
+
+void startup_notes_sandbox(struct event_log *report, uint64_t now_ns, const struct config *config,
+                           const struct sandbox *sandbox);
 
 /* The checkpoint that it goes on from, and what that holds; generation 0: there is none, and no
  * note. is_older: newer ones could not be used. */

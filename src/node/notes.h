@@ -16,6 +16,7 @@
 enum note_kind {
     NOTE_STARTED,
     NOTE_DEVICE,
+    NOTE_SANDBOX,
     NOTE_RESUMED,
     NOTE_STATUS,
     NOTE_JOINED,

@@ -12,6 +12,7 @@
 
 #include "base/amount.h"
 #include "commands/doctor/doctor.h"
+#include "daemon/sandbox.h"
 #include "daemon/status_server.h"
 #include "socket/transport.h"
 #include "state/checkpoint_owner.h"
@@ -349,6 +350,15 @@ static void look_at_clock(struct doctor *doctor)
         doctor_say(doctor, VERDICT_OK, "clock", "%s", text);
 }
 
+static void look_at_sandbox(struct doctor *doctor)
+{
+    char text[SANDBOX_TEXT_BYTES];
+    const struct sandbox sandbox = sandbox_find(&doctor->config);
+    const bool is_whole = doctor->config.node.sandbox && sandbox.landlock > 0 && sandbox.has_filter;
+    sandbox_text(&doctor->config, &sandbox, text);
+    doctor_say(doctor, is_whole ? VERDICT_OK : VERDICT_WARN, "sandbox", "%s", text);
+}
+
 void doctor_look_here(struct doctor *doctor)
 {
     look_at_keys(doctor);
@@ -364,4 +374,5 @@ void doctor_look_here(struct doctor *doctor)
         doctor_look_at_memory(doctor);
     look_at_port(doctor);
     look_at_clock(doctor);
+    look_at_sandbox(doctor);
 }

@@ -41,6 +41,7 @@ static const char *const others[] = {
     "node.save_s=60",
     "node.log=-",
     "node.verbose=yes",
+    "node.sandbox=no",
     "model.name=mlp",
     "model.layers=conv 16 5x5 pad 2, relu, dense 10",
     "model.seed=9007199254740993",

@@ -1,0 +1,41 @@
+/* The sandbox: what a node does not need it gives up before it reads anything from others, and no
+ * thread of it gets it back.
+ *
+ *   Landlock   files are written below node.state_dir, the log and /dev/null alone; read where the
+ *              system and what the configuration names are, and nowhere else, unless a GPU is used,
+ *              whose libraries read where they please; no program is started; no port is bound but
+ *              that of node.listen, or a free one where that is not given; no signal is sent to
+ * others seccomp    calls that no node needs fail with EPERM: programs, namespaces, mounts,
+ * modules, other processes' memory, other users, odd sockets
+ *
+ * Each as far as the kernel has it; what it has is said at the start, and by doctor. Landlock rules
+ * are those of the calling thread and of those that it makes, so begin before there are others.
+ * Held by tests/unit/daemon/test_sandbox.c.
+ */
+#ifndef HEARSAY_DAEMON_SANDBOX_H
+#define HEARSAY_DAEMON_SANDBOX_H
+
+#include <stdbool.h>
+
+#include "config/config.h"
+
+#define SANDBOX_TEXT_BYTES 160
+
+struct sandbox {
+    int landlock;      /* version of its interface; 0: the kernel has none, or it is disabled */
+    bool has_filter;   /* seccomp */
+    bool is_entered;   /* for good */
+    bool reads_freely; /* because a GPU may be used */
+};
+
+/* What this kernel has for a node of this configuration. */
+struct sandbox sandbox_find(const struct config *config);
+/* Enters it, unless it has before, or node.sandbox is no. FAILED: the kernel refuses what it says
+ * that it has. The state folder must be there. */
+enum error sandbox_enter(const struct config *config, struct sandbox *sandbox,
+                         struct problem *problem) MUST_USE;
+/* "Landlock 7, seccomp: ...", in a sentence. */
+void sandbox_text(const struct config *config, const struct sandbox *sandbox,
+                  char out[static SANDBOX_TEXT_BYTES]);
+
+#endif

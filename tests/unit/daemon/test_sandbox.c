@@ -1,0 +1,267 @@
+/* What a node has given up it cannot do any more; what it needs it can. Each story is played by a
+ * child, since nobody leaves a sandbox. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/sandbox.h"
+
+#define WENT_WELL 7
+
+static char folder[] = "/tmp/test_sandbox-XXXXXX";
+static struct config config;
+
+static char *below(const char *name)
+{
+    static char path[CONFIG_PATH_BYTES];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static void put(const char *name)
+{
+    FILE *file = fopen(below(name), "w");
+    assert_non_null(file);
+    (void)fputs("text\n", file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    config_defaults(&config);
+    assert_int_equal(mkdir(strcpy(config.node.state_dir, below("state")), 0700), 0);
+    assert_int_equal(mkdir(below("data"), 0700), 0);
+    assert_int_equal(mkdir(below("keys"), 0700), 0);
+    put("data/one.txt");
+    put("keys/node.key");
+    put("keys/other.key");
+    put("other");
+    put("log");
+    (void)snprintf(config.data.text, sizeof config.data.text, "%s, /nowhere/x",
+                   below("data/*.txt"));
+    (void)strcpy(config.node.identity, below("keys/node.key"));
+    (void)strcpy(config.node.log, below("log"));
+    (void)strcpy(config.node.listen.host, "127.0.0.1");
+    config.node.listen.port = 0;
+    return 0;
+}
+
+static int end(void **state)
+{
+    char command[128];
+    (void)state;
+    (void)snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static bool can_open(const char *path, int how)
+{
+    const int file = open(path, how | O_CLOEXEC, 0600);
+    if (file < 0 && errno != EACCES && errno != EPERM)
+        _exit(1);
+    if (file >= 0)
+        (void)close(file);
+    return file >= 0;
+}
+
+static bool can_listen_at(uint16_t port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
+    const int file = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const bool can = bind(file, (const struct sockaddr *)&address, sizeof address) == 0;
+    if (!can && errno != EACCES)
+        _exit(2);
+    (void)close(file);
+    return can;
+}
+
+static bool can_execute(void)
+{
+    char *const words[] = {"true", NULL};
+    (void)execv("/bin/true", words);
+    return errno != EPERM;
+}
+
+/* A child goes into the sandbox and plays the story, which must return true. */
+static void play(bool (*story)(void))
+{
+    const pid_t child = fork();
+    int status = 0;
+    if (child == 0) {
+        struct sandbox sandbox = {0};
+        struct problem problem;
+        if (sandbox_enter(&config, &sandbox, &problem) != OK) {
+            (void)fprintf(stderr, "%s\n", problem.text);
+            _exit(3);
+        }
+        _exit(story() ? WENT_WELL : 4);
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), WENT_WELL);
+}
+
+static bool keeps_its_state(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char from[CONFIG_PATH_BYTES];
+    const int door = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    (void)strcpy(address.sun_path, below("state/door"));
+    (void)strcpy(from, below("state/a"));
+    return can_open(from, O_WRONLY | O_CREAT | O_TRUNC) && rename(from, below("state/b")) == 0 &&
+           can_open(below("state/b"), O_RDONLY) && unlink(below("state/b")) == 0 &&
+           bind(door, (const struct sockaddr *)&address, sizeof address) == 0;
+}
+
+static bool reads_what_is_configured(void)
+{
+    return can_open(below("data/one.txt"), O_RDONLY) &&
+           can_open(below("keys/node.key"), O_RDONLY) && can_open("/etc/hosts", O_RDONLY) &&
+           can_open("/proc/self/maps", O_RDONLY);
+}
+
+static bool adds_to_its_log(void)
+{
+    return can_open(below("log"), O_WRONLY | O_APPEND | O_CREAT);
+}
+
+static bool reads_nothing_else(void)
+{
+    return !can_open(below("other"), O_RDONLY) && !can_open(below("keys/other.key"), O_RDONLY) &&
+           !can_open("/proc/1/status", O_RDONLY) && !can_open("/tmp", O_RDONLY | O_DIRECTORY);
+}
+
+static bool writes_nothing_else(void)
+{
+    return !can_open(below("other"), O_WRONLY) && !can_open(below("fresh"), O_WRONLY | O_CREAT) &&
+           !can_open(below("data/one.txt"), O_WRONLY) &&
+           !can_open(below("keys/node.key"), O_WRONLY) && unlink(below("other")) != 0 &&
+           mkdir(below("state/folder"), 0700) != 0;
+}
+
+static bool listens_nowhere_else(void)
+{
+    return can_listen_at(0) && !can_listen_at(47113);
+}
+
+static bool starts_no_program(void)
+{
+    return !can_execute();
+}
+
+static bool touches_no_other_process(void)
+{
+    return kill(getppid(), 0) != 0 && errno == EPERM;
+}
+
+static bool opens_no_odd_socket(void)
+{
+    const int raw = socket(AF_PACKET, SOCK_RAW, 0), odd = socket(AF_KEY, SOCK_RAW, 0);
+    const int usual = socket(AF_INET6, SOCK_STREAM, 0);
+    return raw < 0 && odd < 0 && usual >= 0;
+}
+
+static bool may_do_anything(void)
+{
+    return can_open(below("other"), O_RDWR) && can_listen_at(47113) && can_execute();
+}
+
+static struct sandbox kernel_has(void)
+{
+    return sandbox_find(&config);
+}
+
+static void what_a_node_needs_it_can_do(void **state)
+{
+    (void)state;
+    play(keeps_its_state);
+    play(reads_what_is_configured);
+    play(adds_to_its_log);
+}
+
+static void nothing_else_is_read_or_written(void **state)
+{
+    (void)state;
+    if (kernel_has().landlock == 0)
+        skip();
+    play(writes_nothing_else);
+    if (!kernel_has().reads_freely)
+        play(reads_nothing_else);
+}
+
+static void no_other_port_is_bound(void **state)
+{
+    (void)state;
+    if (kernel_has().landlock < 4)
+        skip();
+    play(listens_nowhere_else);
+}
+
+static void no_other_process_is_signalled(void **state)
+{
+    (void)state;
+    if (kernel_has().landlock < 6)
+        skip();
+    play(touches_no_other_process);
+}
+
+static void odd_calls_fail(void **state)
+{
+    (void)state;
+    if (!kernel_has().has_filter)
+        skip();
+    play(starts_no_program);
+    play(opens_no_odd_socket);
+}
+
+static void it_can_be_left_out(void **state)
+{
+    (void)state;
+    config.node.sandbox = false;
+    const pid_t child = fork();
+    int status = 0;
+    if (child == 0) {
+        struct sandbox sandbox = {0};
+        struct problem problem;
+        if (sandbox_enter(&config, &sandbox, &problem) == OK)
+            (void)may_do_anything(); /* ends as /bin/true, with 0 */
+        _exit(5);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    config.node.sandbox = true;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_node_needs_it_can_do),
+        cmocka_unit_test(nothing_else_is_read_or_written),
+        cmocka_unit_test(no_other_port_is_bound),
+        cmocka_unit_test(no_other_process_is_signalled),
+        cmocka_unit_test(odd_calls_fail),
+        cmocka_unit_test(it_can_be_left_out),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
