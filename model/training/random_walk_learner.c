@@ -359,7 +359,7 @@ double random_walk_account_error(const struct random_walk *random_walk, double *
         const double residual =
             residual_at(random_walk, c, random_walk->read[c]) + held_at(random_walk, c);
         const double error = fabs(account->produced[c] - account->published[c] - residual);
-        const double most = account->bound[c] + 0x1p-52 * fabs(residual); /* of these two lines */
+        const double most = account->bound[c] + 0x1.8p-52 * fabs(residual); /* of these three sums */
         if (!(error - most > worst_excess))
             continue;
         worst_excess = error - most;
