@@ -22,6 +22,7 @@
 #define FS_WRITE_FILE   (1ull << 1)
 #define FS_READ_FILE    (1ull << 2)
 #define FS_READ_DIR     (1ull << 3)
+#define FS_REMOVE_DIR   (1ull << 4)
 #define FS_REMOVE_FILE  (1ull << 5)
 #define FS_MAKE_REG     (1ull << 8)
 #define FS_MAKE_SOCK    (1ull << 9)
@@ -31,8 +32,10 @@
 #define NET_BIND        (1ull << 0)  /* since version 4 */
 #define SCOPE_SIGNAL    (1ull << 1)  /* since version 6 */
 
-#define READS  (FS_READ_FILE | FS_READ_DIR)
-#define STATES (READS | FS_WRITE_FILE | FS_TRUNCATE | FS_REMOVE_FILE | FS_MAKE_REG | FS_MAKE_SOCK)
+#define READS (FS_READ_FILE | FS_READ_DIR)
+#define STATES                                                                                     \
+    (READS | FS_WRITE_FILE | FS_TRUNCATE | FS_REMOVE_DIR | FS_REMOVE_FILE | FS_MAKE_REG |          \
+     FS_MAKE_SOCK)
 
 struct ruleset {
     uint64_t fs, net, scopes; /* what is forbidden but for the rules */
