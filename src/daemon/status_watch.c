@@ -1,6 +1,5 @@
 #include "daemon/status_watch.h"
 
-#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stddef.h>
@@ -9,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/json_fields.h"
 #include "daemon/status_server.h"
 #include "node/put_out.h"
 
@@ -88,33 +88,6 @@ void status_watch_look(struct status_watch *watch, const struct node *node, uint
 
 /* The page: how each field of the node's own structs is called in JSON, and in which unit. */
 
-enum field_kind {
-    FIELD_ID,      /* uint8_t[ID_BYTES]; null: zeros */
-    FIELD_ADDRESS, /* struct address; null: port 0 */
-    FIELD_FLAG,    /* bool */
-    FIELD_U32,
-    FIELD_U64,
-    FIELD_DIGEST, /* uint64_t as 16 hexadecimal digits */
-    FIELD_REAL,   /* double; null: not finite */
-    FIELD_RATE,   /* double; null: not above 0, so not known */
-    FIELD_SPAN,   /* uint64_t in ns, given in s */
-    FIELD_TRIP,   /* the same; null: 0, so not measured */
-    FIELD_AGE     /* the time of an event in ns, given in s before now */
-};
-
-struct field {
-    const char *key;
-    enum field_kind kind;
-    size_t offset; /* of the member */
-    size_t bytes;  /* of the member */
-};
-
-#define FIELD(of, member, key, kind)                                                               \
-    {                                                                                              \
-        (key), (kind), offsetof(struct of, member), sizeof(((struct of *)NULL)->member)            \
-    }
-#define COUNT(table) (sizeof(table) / sizeof(table)[0])
-
 static const struct field STATS[] = {
     FIELD(node_stats, digest, "digest", FIELD_DIGEST),
     FIELD(node_stats, version, "rumors_known", FIELD_U64),
@@ -165,6 +138,13 @@ static const struct field STRANGER[] = {
     FIELD(node_stranger, heard_ns, "age_s", FIELD_AGE),
 };
 
+static const struct field PROOF_AGAINST[] = {
+    FIELD(node_proof, id, "id", FIELD_ID),
+    FIELD(node_proof, incarnation, "incarnation", FIELD_U64),
+    FIELD(node_proof, keep, "keep", FIELD_U32),
+    FIELD(node_proof, is_suspended, "is_suspended", FIELD_FLAG),
+};
+
 static const struct field LINK[] = {
     FIELD(node_link, id, "id", FIELD_ID),
     FIELD(node_link, address, "address", FIELD_ADDRESS),
@@ -186,97 +166,14 @@ static const struct field LINK[] = {
 static const char *const OF_OPEN_LINKS[] = {"open_s", "rate_bytes_per_s", "rate_age_s",
                                             "backlog_s"};
 
-static json_t *id_json(const uint8_t id[static ID_BYTES])
-{
-    static const uint8_t nobody[ID_BYTES];
-    char text[2 * ID_BYTES + 1];
-    if (memcmp(id, nobody, ID_BYTES) == 0)
-        return NULL;
-    for (int i = 0; i < ID_BYTES; i++)
-        (void)snprintf(text + 2 * i, 3, "%02x", id[i]);
-    return json_string(text);
-}
-
-static json_t *address_json(const struct address *address)
-{
-    char text[ADDRESS_TEXT_BYTES];
-    return address->port ? json_string(address_text(address, text)) : NULL;
-}
-
-static json_t *digest_json(uint64_t digest)
-{
-    char text[17];
-    (void)snprintf(text, sizeof text, "%016" PRIx64, digest);
-    return json_string(text);
-}
-
-static double seconds_since(uint64_t now_ns, uint64_t at_ns)
-{
-    return now_ns > at_ns ? (double)(now_ns - at_ns) * 1e-9 : 0;
-}
-
-/* NULL: not known. A number that is not finite becomes NULL, too. */
-static json_t *field_json(const struct field *field, const void *record, uint64_t now_ns)
-{
-    static const size_t BYTES[] = {
-        [FIELD_ID] = ID_BYTES,           [FIELD_ADDRESS] = sizeof(struct address),
-        [FIELD_FLAG] = sizeof(bool),     [FIELD_U32] = sizeof(uint32_t),
-        [FIELD_U64] = sizeof(uint64_t),  [FIELD_DIGEST] = sizeof(uint64_t),
-        [FIELD_REAL] = sizeof(double),   [FIELD_RATE] = sizeof(double),
-        [FIELD_SPAN] = sizeof(uint64_t), [FIELD_TRIP] = sizeof(uint64_t),
-        [FIELD_AGE] = sizeof(uint64_t),
-    };
-    const void *at = (const char *)record + field->offset;
-    const uint64_t *whole = at;
-    const double *real = at;
-    CHECK(field->bytes == BYTES[field->kind]);
-    switch (field->kind) {
-    case FIELD_ID:
-        return id_json(at);
-    case FIELD_ADDRESS:
-        return address_json(at);
-    case FIELD_FLAG:
-        return json_boolean(*(const bool *)at);
-    case FIELD_U32:
-        return json_integer(*(const uint32_t *)at);
-    case FIELD_U64:
-        return json_integer((json_int_t)*whole);
-    case FIELD_DIGEST:
-        return digest_json(*whole);
-    case FIELD_REAL:
-        return json_real(*real);
-    case FIELD_RATE:
-        return *real > 0 ? json_real(*real) : NULL;
-    case FIELD_SPAN:
-        return json_real((double)*whole * 1e-9);
-    case FIELD_TRIP:
-        return *whole ? json_real((double)*whole * 1e-9) : NULL;
-    case FIELD_AGE:
-        return json_real(seconds_since(now_ns, *whole));
-    }
-    check_failed(__FILE__, __LINE__, "every kind has its JSON");
-}
-
-static void put(json_t *object, const char *key, json_t *value)
-{
-    CHECK(json_object_set_new(object, key, value ? value : json_null()) == 0);
-}
-
-static void put_fields(json_t *object, const struct field *fields, size_t count, const void *record,
-                       uint64_t now_ns)
-{
-    for (size_t i = 0; i < count; i++)
-        put(object, fields[i].key, field_json(&fields[i], record, now_ns));
-}
-
 static void put_rates(json_t *object, const struct status_track *track, uint64_t now_ns,
                       uint64_t sent_bytes, uint64_t received_bytes)
 {
     double sent = NAN, received = NAN;
     if (track)
         status_track_rates(track, now_ns, sent_bytes, received_bytes, &sent, &received);
-    put(object, "sent_bytes_per_s", json_real(sent));
-    put(object, "received_bytes_per_s", json_real(received));
+    json_put(object, "sent_bytes_per_s", json_real(sent));
+    json_put(object, "received_bytes_per_s", json_real(received));
 }
 
 /* By what it is a member, and what it is called there. */
@@ -288,9 +185,10 @@ static void put_admission(json_t *object, const struct node *node, const struct 
     const enum admission admission = node_admission(node, id);
     const struct order *order = admission == ADMISSION_ORDER ? node_order_about(node, id) : NULL;
     const char *name = order ? order->reason : list ? member_list_name(list, id) : NULL;
-    put(object, "admitted_by",
-        order ? json_sprintf("order %u", (unsigned)order->number) : json_string(BY[admission]));
-    put(object, "name", name && name[0] ? json_string(name) : NULL);
+    json_put(object, "admitted_by",
+             order ? json_sprintf("order %u", (unsigned)order->number)
+                   : json_string(BY[admission]));
+    json_put(object, "name", name && name[0] ? json_string(name) : NULL);
 }
 
 static json_t *members_json(const struct node *node, const struct member_list *names,
@@ -304,16 +202,16 @@ static json_t *members_json(const struct node *node, const struct member_list *n
         struct node_member member;
         json_t *object = json_object();
         node_member(node, now_ns, i, &member);
-        put_fields(object, MEMBER, COUNT(MEMBER), &member, now_ns);
-        put_fields(object, CONTRIBUTION, COUNT(CONTRIBUTION), &contributions[i], now_ns);
+        json_put_fields(object, MEMBER, COUNT(MEMBER), &member, now_ns);
+        json_put_fields(object, CONTRIBUTION, COUNT(CONTRIBUTION), &contributions[i], now_ns);
         put_admission(object, node, names, member.id);
-        put(object, "state",
-            json_string(member.expelled ? "out"
-                        : member.left   ? "left"
-                        : member.live   ? "live"
-                                        : "dead"));
-        put(object, "is_self", json_boolean(i == 0)); /* the first is this node itself */
-        CHECK(json_array_append_new(list, object) == 0);
+        json_put(object, "state",
+                 json_string(member.expelled ? "out"
+                             : member.left   ? "left"
+                             : member.live   ? "live"
+                                             : "dead"));
+        json_put(object, "is_self", json_boolean(i == 0)); /* the first is this node itself */
+        json_add(list, object);
     }
     free(contributions);
     return list;
@@ -327,8 +225,21 @@ static json_t *strangers_json(const struct node *node, uint64_t now_ns)
         struct node_stranger stranger;
         json_t *object = json_object();
         node_stranger(node, i, &stranger);
-        put_fields(object, STRANGER, COUNT(STRANGER), &stranger, now_ns);
-        CHECK(json_array_append_new(list, object) == 0);
+        json_put_fields(object, STRANGER, COUNT(STRANGER), &stranger, now_ns);
+        json_add(list, object);
+    }
+    return list;
+}
+
+/* Who has signed two rumors under one number, and is out. */
+static json_t *proofs_json(const struct node *node, uint64_t now_ns)
+{
+    json_t *list = json_array();
+    struct node_proof proof;
+    for (uint32_t i = 0; node_proof(node, i, &proof); i++) {
+        json_t *object = json_object();
+        json_put_fields(object, PROOF_AGAINST, COUNT(PROOF_AGAINST), &proof, now_ns);
+        json_add(list, object);
     }
     return list;
 }
@@ -341,13 +252,13 @@ static json_t *links_json(const struct status_watch *watch, const struct node *n
         struct node_link link;
         json_t *object = json_object();
         node_link(node, i, &link);
-        put_fields(object, LINK, COUNT(LINK), &link, now_ns);
+        json_put_fields(object, LINK, COUNT(LINK), &link, now_ns);
         for (size_t k = 0; !link.open && k < COUNT(OF_OPEN_LINKS); k++)
-            put(object, OF_OPEN_LINKS[k], NULL);
+            json_put(object, OF_OPEN_LINKS[k], NULL);
         const int place = place_of(watch, link.conn);
         put_rates(object, place < 0 ? NULL : &watch->tracks[place], now_ns, link.sent_bytes,
                   link.received_bytes);
-        CHECK(json_array_append_new(list, object) == 0);
+        json_add(list, object);
     }
     return list;
 }
@@ -371,14 +282,14 @@ static json_t *orders_json(const struct node *node)
     for (uint32_t number = 1; number <= node_orders_count(node); number++) {
         const struct order *order = node_order(node, number);
         json_t *object = json_object();
-        put(object, "number", json_integer((json_int_t)order->number));
-        put(object, "id", id_json(order->subject));
-        put(object, order->admits ? "name" : "reason", json_string(order->reason));
-        put(object, "admits", json_boolean(order->admits));
-        put(object, "latest_incarnation",
-            json_integer((json_int_t)latest_incarnation(node, order->subject)));
-        put(object, "issued_ms", json_integer((json_int_t)order->issued_ms));
-        CHECK(json_array_append_new(list, object) == 0);
+        json_put(object, "number", json_integer((json_int_t)order->number));
+        json_put(object, "id", json_of_id(order->subject));
+        json_put(object, order->admits ? "name" : "reason", json_string(order->reason));
+        json_put(object, "admits", json_boolean(order->admits));
+        json_put(object, "latest_incarnation",
+                 json_integer((json_int_t)latest_incarnation(node, order->subject)));
+        json_put(object, "issued_ms", json_integer((json_int_t)order->issued_ms));
+        json_add(list, object);
     }
     return list;
 }
@@ -394,11 +305,11 @@ static json_t *origins_json(const struct node *node)
         if (origin.next == 0)
             continue;
         json_t *object = json_object();
-        put(object, "id", id_json(origin.id));
-        put(object, "incarnation", json_integer((json_int_t)origin.incarnation));
-        put(object, "rumors", json_integer(origin.next));
-        put(object, "reach", json_integer(node_reach(node, i)));
-        CHECK(json_array_append_new(list, object) == 0);
+        json_put(object, "id", json_of_id(origin.id));
+        json_put(object, "incarnation", json_integer((json_int_t)origin.incarnation));
+        json_put(object, "rumors", json_integer(origin.next));
+        json_put(object, "reach", json_integer(node_reach(node, i)));
+        json_add(list, object);
     }
     return list;
 }
@@ -412,10 +323,10 @@ static json_t *operator_json(const struct node *node, const struct node_options 
     json_t *object = json_object();
     for (size_t i = 0; i < CONTEXT_BYTES; i++)
         (void)snprintf(context + 2 * i, 3, "%02x", node_context(node)[i]);
-    put(object, "id", id_json(options->operator_id));
-    put(object, "context", json_string(context));
-    put(object, "orders", orders_json(node));
-    put(object, "origins", origins_json(node));
+    json_put(object, "id", json_of_id(options->operator_id));
+    json_put(object, "context", json_string(context));
+    json_put(object, "orders", orders_json(node));
+    json_put(object, "origins", origins_json(node));
     return object;
 }
 
@@ -437,16 +348,16 @@ static void put_facts(json_t *page, const struct status_facts *facts, uint64_t n
     const struct node_options *options = facts->options;
     struct address listen = facts->listen;
     listen.port = options->listen_port;
-    put(page, "program", json_string(HEARSAY_VERSION));
-    put(page, "id", id_json(options->identity->id));
-    put(page, "swarm", json_string(options->swarm_id)); /* NULL when it is not UTF-8 */
-    put(page, "address", address_json(&listen));
-    put(page, "incarnation", json_integer((json_int_t)options->incarnation));
-    put(page, "uptime_s", json_real(seconds_since(now_ns, facts->start_ns)));
-    put(page, "trains", json_boolean(options->trains));
-    put(page, "parameters", json_integer((json_int_t)options->parameters));
-    put(page, "checkpoint_age_s", json_real(facts->checkpoint_age_s));
-    put(page, "rss_bytes", json_integer((json_int_t)rss_bytes()));
+    json_put(page, "program", json_string(HEARSAY_VERSION));
+    json_put(page, "id", json_of_id(options->identity->id));
+    json_put(page, "swarm", json_string(options->swarm_id)); /* NULL when it is not UTF-8 */
+    json_put(page, "address", json_of_address(&listen));
+    json_put(page, "incarnation", json_integer((json_int_t)options->incarnation));
+    json_put(page, "uptime_s", json_real(json_seconds_since(now_ns, facts->start_ns)));
+    json_put(page, "trains", json_boolean(options->trains));
+    json_put(page, "parameters", json_integer((json_int_t)options->parameters));
+    json_put(page, "checkpoint_age_s", json_real(facts->checkpoint_age_s));
+    json_put(page, "rss_bytes", json_integer((json_int_t)rss_bytes()));
 }
 
 /* How it is: the phase, whether it is well, and whether it is alone. */
@@ -462,12 +373,12 @@ static void put_health(json_t *page, const struct node *node, const struct reach
     const enum node_phase phase = node_phase(node);
     const bool is_alone = phase == NODE_RUNNING && reach_is_alone(reach, now_ns);
     CHECK((size_t)phase < COUNT(PHASES));
-    put(page, "stage", json_string(PHASES[phase]));
-    put(page, "healthy",
-        json_boolean((phase == NODE_RUNNING || phase == NODE_LEAVING) && !is_alone));
-    put(page, "peers_configured", json_integer(reach->peers));
-    put(page, "alone_s", is_alone ? json_real(reach_alone_s(reach, now_ns)) : NULL);
-    put(page, "alone_reason", is_alone ? json_string(reach->why) : NULL);
+    json_put(page, "stage", json_string(PHASES[phase]));
+    json_put(page, "healthy",
+             json_boolean((phase == NODE_RUNNING || phase == NODE_LEAVING) && !is_alone));
+    json_put(page, "peers_configured", json_integer(reach->peers));
+    json_put(page, "alone_s", is_alone ? json_real(reach_alone_s(reach, now_ns)) : NULL);
+    json_put(page, "alone_reason", is_alone ? json_string(reach->why) : NULL);
 }
 
 char *status_watch_page(const struct status_watch *watch, const struct node *node,
@@ -478,13 +389,14 @@ char *status_watch_page(const struct status_watch *watch, const struct node *nod
     node_stats(node, now_ns, &stats);
     put_health(page, node, facts->reach, now_ns);
     put_facts(page, facts, now_ns);
-    put_fields(page, STATS, COUNT(STATS), &stats, now_ns);
+    json_put_fields(page, STATS, COUNT(STATS), &stats, now_ns);
     put_rates(page, &watch->total, now_ns, stats.sent_bytes, stats.received_bytes);
-    put(page, "loss", stats.steps ? json_real(facts->loss) : NULL);
-    put(page, "operator", operator_json(node, facts->options));
-    put(page, "members", members_json(node, facts->list, now_ns));
-    put(page, "strangers", strangers_json(node, now_ns));
-    put(page, "links", links_json(watch, node, now_ns));
+    json_put(page, "loss", stats.steps ? json_real(facts->loss) : NULL);
+    json_put(page, "operator", operator_json(node, facts->options));
+    json_put(page, "proofs", proofs_json(node, now_ns));
+    json_put(page, "members", members_json(node, facts->list, now_ns));
+    json_put(page, "strangers", strangers_json(node, now_ns));
+    json_put(page, "links", links_json(watch, node, now_ns));
     char *bytes = json_dumps(page, STATUS_JSON);
     json_decref(page);
     CHECK(bytes);

@@ -6,6 +6,7 @@
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
 #include "node/orders/orders.h"
+#include "node/orders/proofs.h"
 #include "node/put_out.h"
 #include "node/rate/rate.h"
 #include "node/transfer/transfer.h"
@@ -93,6 +94,18 @@ const struct order *node_order(const struct node *node, uint32_t number)
 const struct order *node_order_about(const struct node *node, const uint8_t id[static ID_BYTES])
 {
     return orders_about(node, id);
+}
+
+bool node_proof(const struct node *node, uint32_t i, struct node_proof *out)
+{
+    if (i >= proofs_count(node))
+        return false;
+    const struct proof *proof = proofs_at(node, i);
+    *out = (struct node_proof){.incarnation = proof->incarnation,
+                               .keep = proof->keep,
+                               .is_suspended = proofs_is_suspended(node, i)};
+    memcpy(out->id, proof->author, ID_BYTES);
+    return true;
 }
 
 const uint8_t *node_context(const struct node *node)

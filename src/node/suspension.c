@@ -77,6 +77,7 @@ void suspension_on_version(struct node *node, const struct peer *from,
  * so much. */
 static int lead(const struct node *node, uint32_t i, int unknown)
 {
+    CHECK(unknown == 0 || unknown == -1);
     const struct proof *proof = proofs_at(node, i);
     const struct doubt *doubt = &node->suspension->doubts[i];
     int without = 0;

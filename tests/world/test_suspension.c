@@ -93,6 +93,7 @@ static uint64_t villains_samples(uint32_t i)
 
 static void must_stay(void)
 {
+    struct node_proof proof;
     must_agree(20 * SECOND_NS);
     for (uint32_t i = 0; i < world.nodes_count; i++) {
         if (!world_is_running(&world, i))
@@ -100,6 +101,8 @@ static void must_stay(void)
         const uint8_t *id = world.nodes[VILLAIN].identity.id;
         assert_non_null(proofs_against(world.nodes[i].node, id));
         assert_null(proofs_in_force(world.nodes[i].node, id));
+        assert_true(node_proof(world.nodes[i].node, 0, &proof) && proof.is_suspended);
+        assert_memory_equal(proof.id, id, ID_BYTES);
         assert_true(known_of_node(i, VILLAIN) > 0);
         assert_int_equal(known_of_node(i, VILLAIN), known_of_node(0, VILLAIN));
         assert_true(villains_samples(i) > 0);

@@ -1,11 +1,7 @@
 #include "commands/status/status.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/amount.h"
@@ -31,105 +27,6 @@ static const char usage[] =
     "Exit codes, for health probes: 0 it trains (or relays), 1 no node answers,\n"
     "2 wrong usage, 3 it answers and is not ready: it joins, catches up, or is alone,\n"
     "because it reaches none of its peers (it trains on: no reason to restart it).\n";
-
-/* Asking. */
-
-static enum error no_node(const char *dir, struct problem *problem)
-{
-    if (status_door_is_taken(dir))
-        return problem_set(problem, FAILED,
-                           "the node of %s does not answer: it is just starting or ending; ask "
-                           "again",
-                           dir);
-    return problem_set(problem, MISSING,
-                       "no node runs with the state_dir %s: start it (hearsay node), or name the "
-                       "right folder with --state DIR or --config FILE",
-                       dir);
-}
-
-static enum error connect_failed(const char *dir, int reason, struct problem *problem)
-{
-    if (reason == ENOENT || reason == ECONNREFUSED || reason == ENOTDIR)
-        return no_node(dir, problem);
-    if (reason == EACCES || reason == EPERM)
-        return problem_set(problem, FAILED,
-                           "%s/" STATUS_SOCKET " is another user's: ask as the user that runs the "
-                           "node",
-                           dir);
-    if (reason == EAGAIN)
-        return problem_set(problem, FAILED,
-                           "the node of %s does not answer, and many are waiting for it: it is "
-                           "stopped or stuck",
-                           dir);
-    return problem_set(problem, FAILED, "cannot ask at %s/" STATUS_SOCKET ": %s", dir,
-                       strerror(reason));
-}
-
-/* A socket connected to the node, on which nothing waits for longer than wait_ms. */
-static enum error connect_to(const char *dir, int wait_ms, int *out, struct problem *problem)
-{
-    const struct timeval wait = {.tv_sec = wait_ms / 1000, .tv_usec = wait_ms % 1000 * 1000};
-    struct status_place place;
-    const int asking = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool is_connected = false;
-    if (asking >= 0 && status_place_open(&place, dir)) {
-        (void)setsockopt(asking, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
-        (void)setsockopt(asking, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
-        is_connected =
-            connect(asking, (const struct sockaddr *)&place.address, sizeof place.address) == 0;
-        const int reason = errno;
-        status_place_close(&place);
-        errno = reason;
-    }
-    if (is_connected) {
-        *out = asking;
-        return OK;
-    }
-    const enum error error = connect_failed(dir, errno, problem);
-    if (asking >= 0)
-        (void)close(asking);
-    return error;
-}
-
-/* Why no page came: the node said nothing for too long, or it ended, or said something else. */
-static enum error no_page(const char *dir, int asking, int reason, int received, int wait_ms,
-                          struct problem *problem)
-{
-    struct ucred node = {0};
-    socklen_t bytes = sizeof node;
-    (void)getsockopt(asking, SOL_SOCKET, SO_PEERCRED, &node, &bytes);
-    if (reason == EAGAIN)
-        return problem_set(problem, FAILED,
-                           "the node of %s (process %d) has not answered within %g s: it is "
-                           "stopped, stuck, or its machine is overloaded",
-                           dir, (int)node.pid, wait_ms * 1e-3);
-    if (reason || received == 0)
-        return problem_set(problem, FAILED, "the node of %s ended instead of answering", dir);
-    return problem_set(problem, MALFORMED,
-                       "what came is not the status of a node: another program, or a node of "
-                       "another version");
-}
-
-enum error status_ask(const char *dir, int wait_ms, json_t **page, struct problem *problem)
-{
-    int asking = -1;
-    json_error_t where;
-    CHECK(wait_ms > 0);
-    enum error error = connect_to(dir, wait_ms, &asking, problem);
-    if (error != OK)
-        return error;
-    FILE *in = fdopen(asking, "r");
-    CHECK(in);
-    errno = 0;
-    *page = json_loadf(in, 0, &where);
-    const int reason = ferror(in) ? errno : 0;
-    if (reason || !json_is_string(json_object_get(*page, "stage"))) {
-        json_decref(*page);
-        error = no_page(dir, asking, reason, where.position, wait_ms, problem);
-    }
-    (void)fclose(in);
-    return error;
-}
 
 /* The values of a page, by their names, as people read them. */
 
@@ -318,6 +215,18 @@ static void print_strangers(FILE *out, const json_t *page)
     }
 }
 
+/* Who has proved itself a liar. */
+static void print_proven(FILE *out, const json_t *page)
+{
+    const json_t *proofs = json_object_get(page, "proofs");
+    for (size_t i = 0; i < json_array_size(proofs); i++) {
+        const json_t *proof = json_array_get(proofs, i);
+        (void)fprintf(out, "  out        %.8s: signed two rumors under one number%s\n",
+                      text_of(proof, "id", 60).text,
+                      flag_of(proof, "is_suspended") ? ", too long ago: they stay" : "");
+    }
+}
+
 void status_print_node(FILE *out, const json_t *page)
 {
     const struct shown address = text_of(page, "address", 55);
@@ -331,6 +240,7 @@ void status_print_node(FILE *out, const json_t *page)
     print_model(out, page);
     print_traffic(out, page);
     print_expelled(out, page);
+    print_proven(out, page);
     print_strangers(out, page);
 }
 

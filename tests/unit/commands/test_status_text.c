@@ -119,6 +119,20 @@ static void whom_the_operator_put_out_is_shown_with_the_reason(void **state)
     json_decref(page);
 }
 
+static void who_signed_two_rumors_is_shown_and_whether_they_stay(void **state)
+{
+    (void)state;
+    json_t *page =
+        json_of("{'stage':'running','proofs':[{'id':'dfeb65062101dcd0','is_suspended':false},"
+                "{'id':'0123456789abcdef','is_suspended':true}]}");
+    assert_says(status_print_node, page,
+                "  out        dfeb6506: signed two rumors under one number\n");
+    assert_says(
+        status_print_node, page,
+        "  out        01234567: signed two rumors under one number, too long ago: they stay\n");
+    json_decref(page);
+}
+
 static void a_node_is_described_in_few_lines(void **state)
 {
     (void)state;
@@ -286,6 +300,7 @@ int main(void)
         cmocka_unit_test(members_are_shown_by_what_they_gave),
         cmocka_unit_test(a_page_of_another_version_is_shown_as_far_as_it_goes),
         cmocka_unit_test(whom_the_operator_put_out_is_shown_with_the_reason),
+        cmocka_unit_test(who_signed_two_rumors_is_shown_and_whether_they_stay),
         cmocka_unit_test(a_node_is_described_in_few_lines),
         cmocka_unit_test(a_node_that_is_alone_says_so_first_and_why),
         cmocka_unit_test(links_and_members_are_tables),
