@@ -76,11 +76,11 @@ static double held_at(const struct random_walk *random_walk, uint32_t c)
     return (double)held;
 }
 
-/* Adds to a sum in double, and its rounding to the bound. */
+/* Adds to a sum in double, and to the bound its rounding and that of the amount, a difference. */
 static void credit(struct account *account, double *sums, uint32_t c, double amount)
 {
     sums[c] += amount;
-    account->bound[c] += 0x1p-53 * fabs(sums[c]);
+    account->bound[c] += 0x1p-53 * (fabs(sums[c]) + fabs(amount));
 }
 
 /* Allows for a weight moved in float arithmetic: the sum is rounded once, the product that was
