@@ -392,6 +392,7 @@ static void dispatch(struct node *node, const struct peer *peer, const struct me
         serve_on_take(node, peer);
         break;
     case HISTORY:
+        suspension_on_history(node, peer, message);
         on_history(node, peer, message);
         break;
     case FETCH:

@@ -173,7 +173,9 @@ static void obey_proof(struct node *node, const struct peer *from, const uint8_t
         leave_on_proof(node);
         return;
     }
-    note_proof(node, proof);
+    suspension_on_proof(node, proof->author);
+    if (proofs_in_force(node, proof->author)) /* another one against it may be suspended */
+        note_proof(node, proof);
     put_out(node, proof->author);
 }
 

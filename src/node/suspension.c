@@ -2,12 +2,16 @@
 
 #include "base/bits.h"
 #include "node/broadcast/broadcast.h"
+#include "node/broadcast/history.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/orders/proofs.h"
 
-#define LONG_NS   (30 * SECOND_NS) /* a proof that has just come reaches all in less */
-#define JOINER_NS (2 * SECOND_NS)  /* who has no base has nothing to lose */
-#define AGAIN_NS  (5 * SECOND_NS)  /* a suspended one is obeyed again */
+#define LONG_NS   (30 * SECOND_NS)  /* a proof that has just come reaches all in less */
+#define LONGER_NS (300 * SECOND_NS) /* where as many obey it as do not, and we do */
+#define JOINER_NS (2 * SECOND_NS)   /* who has no base has nothing to lose */
+#define AGAIN_NS  (5 * SECOND_NS)   /* a suspended one is obeyed again */
+
+#define WORDS (NODE_PROOFS / 64)
 
 /* What is known of the rumors that one proof is about. */
 struct doubt {
@@ -18,6 +22,20 @@ struct doubt {
 
 struct suspension {
     struct doubt doubts[NODE_PROOFS]; /* by number of the proof */
+};
+
+/* What somebody has of whom there are proofs against, by number of the proof. */
+struct shown {
+    uint64_t excess[WORDS]; /* more than stays */
+    uint64_t rest[WORDS];   /* something, and no more than stays */
+    bool is_known;          /* whose rumors all that is listed are */
+};
+
+/* Who votes on one proof. */
+struct votes {
+    int lead;        /* how many more have nothing in doubt than have something */
+    uint32_t others; /* neighbours among them */
+    bool we_have;    /* we have something in doubt */
 };
 
 size_t suspension_arena_bytes(void)
@@ -37,76 +55,131 @@ void suspension_on_open(struct node *node, const struct peer *peer)
         bit_set(node->suspension->doubts[i].shown, slot, false);
 }
 
-static bool have_rumors_in_doubt(const struct node *node, const struct proof *proof)
+void suspension_on_proof(struct node *node, const uint8_t author[static ID_BYTES])
 {
-    const struct origin *origin =
-        versions_find(broadcast_versions(node), origin_tag(proof->author, proof->incarnation));
-    return origin && origin->next > proof->keep;
+    const uint32_t i = proofs_number(node, author);
+    CHECK(i < NODE_PROOFS);
+    node->suspension->doubts[i] = (struct doubt){0};
 }
 
-/* The number of the next rumor of this origin; 0: it is not listed. */
-static uint32_t listed_next(const struct message *version, uint64_t tag)
+static void count(const struct node *node, const uint8_t id[static ID_BYTES], uint64_t incarnation,
+                  uint32_t next, struct shown *shown)
 {
+    const uint32_t i = proofs_number(node, id);
+    if (i == UINT32_MAX || next == 0)
+        return;
+    const bool is_excess = next > proof_keeps(proofs_at(node, i), incarnation);
+    bit_set(is_excess ? shown->excess : shown->rest, i, true);
+}
+
+static struct shown ours(const struct node *node)
+{
+    const struct versions *versions = broadcast_versions(node);
+    struct shown shown = {.is_known = true};
+    for (uint32_t place = 0; place < versions->count; place++) {
+        const struct origin *origin = &versions->origins[place];
+        if (origin->is_accused)
+            count(node, origin->id, origin->incarnation, origin->next, &shown);
+    }
+    return shown;
+}
+
+static struct shown listed(const struct node *node, const struct message *version)
+{
+    struct shown shown = {.is_known = true};
     for (size_t i = 0; i < version->bulk.count / VERSION_ENTRY_BYTES; i++) {
         const struct version_entry entry = version_entry_at(version->bulk.at, i);
-        if (entry.tag == tag)
-            return entry.next;
+        const struct origin *origin = versions_find(broadcast_versions(node), entry.tag);
+        shown.is_known &= origin != NULL;
+        if (origin && origin->is_accused)
+            count(node, origin->id, origin->incarnation, entry.next, &shown);
     }
-    return 0;
+    return shown;
 }
 
+static void note_vote(struct node *node, uint32_t i, uint32_t slot, bool has)
+{
+    struct doubt *doubt = &node->suspension->doubts[i];
+    CHECK(i < proofs_count(node));
+    bit_set(doubt->shown, slot, true);
+    bit_set(doubt->has, slot, has);
+}
+
+void suspension_on_history(struct node *node, const struct peer *from,
+                           const struct message *history)
+{
+    struct shown shown = {0};
+    if (proofs_count(node) == 0 || from->state != PEER_OPEN)
+        return;
+    for (size_t at = 0; at + HISTORY_ENTRY_BYTES <= history->bulk.count;
+         at += HISTORY_ENTRY_BYTES) {
+        const struct history_entry entry = history_entry_at(history->bulk.at + at);
+        count(node, entry.id, entry.incarnation, entry.next, &shown);
+    }
+    for (uint32_t i = 0; i < proofs_count(node); i++)
+        if (bit_get(shown.excess, i))
+            note_vote(node, i, connection_slot(node, from), true);
+}
+
+/* What is not listed is not there, if all that is there is listed, and we know what it is. */
 void suspension_on_version(struct node *node, const struct peer *from,
                            const struct message *version)
 {
-    const uint32_t slot = connection_slot(node, from);
-    const bool is_ours = version->hash == broadcast_versions(node)->hash;
-    if (version->rumors == 0)
+    const uint32_t proofs = proofs_count(node), slot = connection_slot(node, from);
+    if (version->rumors == 0 || proofs == 0)
         return;
-    for (uint32_t i = 0; i < proofs_count(node); i++) {
-        const struct proof *proof = proofs_at(node, i);
-        struct doubt *doubt = &node->suspension->doubts[i];
-        const uint32_t next = listed_next(version, origin_tag(proof->author, proof->incarnation));
-        if (next == 0 && !is_ours && !version->whole)
-            continue; /* it says nothing of it */
-        bit_set(doubt->shown, slot, true);
-        bit_set(doubt->has, slot, is_ours ? have_rumors_in_doubt(node, proof) : next > proof->keep);
+    const bool is_ours = version->hash == broadcast_versions(node)->hash;
+    const struct shown shown = is_ours ? ours(node) : listed(node, version);
+    const bool is_complete =
+        is_ours || (shown.is_known &&
+                    entries_hash(version->bulk.at, version->bulk.count / VERSION_ENTRY_BYTES) ==
+                        version->hash);
+    for (uint32_t i = 0; i < proofs; i++) {
+        const bool has = bit_get(shown.excess, i);
+        if (has || is_complete || bit_get(shown.rest, i)) /* else it says nothing of it */
+            note_vote(node, i, slot, has);
     }
 }
 
-/* How many more have none of the rumors in doubt than have some? Who has shown nothing yet counts
- * so much. */
-static int lead(const struct node *node, uint32_t i, int unknown)
+/* unknown: for what a neighbour counts that has shown nothing yet. */
+static struct votes votes_on(const struct node *node, uint32_t i, bool we_have, int unknown)
 {
-    CHECK(unknown == 0 || unknown == -1);
-    const struct proof *proof = proofs_at(node, i);
     const struct doubt *doubt = &node->suspension->doubts[i];
-    int without = 0;
+    struct votes votes = {.we_have = we_have};
+    CHECK(unknown == 0 || unknown == -1);
     if (joining_has_joined(node))
-        without += have_rumors_in_doubt(node, proof) ? -1 : 1;
-    for (uint32_t slot = 0; connection_neighbour(node, &slot); slot++)
-        without += !bit_get(doubt->shown, slot) ? unknown : bit_get(doubt->has, slot) ? -1 : 1;
-    return without;
+        votes.lead += we_have ? -1 : 1;
+    for (uint32_t slot = 0; connection_neighbour(node, &slot); slot++) {
+        const bool is_shown = bit_get(doubt->shown, slot);
+        votes.others += is_shown;
+        votes.lead += !is_shown ? unknown : bit_get(doubt->has, slot) ? -1 : 1;
+    }
+    return votes;
 }
 
-static uint64_t patience_ns(const struct node *node, bool is_suspended)
+static uint64_t patience_ns(const struct node *node, const struct votes *votes, bool is_suspended)
 {
     if (is_suspended)
         return AGAIN_NS;
-    return joining_has_joined(node) ? LONG_NS : JOINER_NS;
+    if (!joining_has_joined(node))
+        return JOINER_NS;
+    return votes->lead == 0 && !votes->we_have ? LONGER_NS : LONG_NS;
 }
 
-/* Has it lasted that most do what we do not? */
-static bool is_outvoted(struct node *node, uint32_t i, bool is_suspended, bool most_obey)
+/* Has it lasted that most do what we do not? Who has no base has no vote, and waits for another's.
+ */
+static bool is_outvoted(struct node *node, uint32_t i, const struct votes *votes, bool is_suspended)
 {
     struct doubt *doubt = &node->suspension->doubts[i];
+    const bool have_voted = votes->others > 0 || joining_has_joined(node);
     CHECK(doubt->since_ns <= node->now_ns);
-    if (most_obey != is_suspended) {
+    if (!have_voted || (votes->lead > 0) != is_suspended) {
         doubt->since_ns = 0;
         return false;
     }
     if (doubt->since_ns == 0)
         doubt->since_ns = node->now_ns;
-    if (node->now_ns - doubt->since_ns < patience_ns(node, is_suspended))
+    if (node->now_ns - doubt->since_ns < patience_ns(node, votes, is_suspended))
         return false;
     doubt->since_ns = 0;
     return true;
@@ -114,11 +187,14 @@ static bool is_outvoted(struct node *node, uint32_t i, bool is_suspended, bool m
 
 const struct proof *suspension_next(struct node *node)
 {
+    const uint32_t proofs = proofs_count(node);
+    const struct shown of_us = proofs > 0 ? ours(node) : (struct shown){0};
     bool is_contested = false;
-    for (uint32_t i = 0; i < proofs_count(node); i++) {
-        const bool is_suspended = proofs_is_suspended(node, i);
-        is_contested |= !is_suspended && lead(node, i, -1) < 0;
-        if (is_outvoted(node, i, is_suspended, lead(node, i, 0) > 0)) {
+    for (uint32_t i = 0; i < proofs; i++) {
+        const bool we_have = bit_get(of_us.excess, i), is_suspended = proofs_is_suspended(node, i);
+        const struct votes votes = votes_on(node, i, we_have, 0);
+        is_contested |= !is_suspended && we_have && votes_on(node, i, we_have, -1).lead < 0;
+        if (is_outvoted(node, i, &votes, is_suspended)) {
             proofs_suspend(node, i, !is_suspended);
             return proofs_at(node, i);
         }

@@ -22,9 +22,14 @@ size_t suspension_arena_bytes(void);
 
 /* A new neighbour has shown nothing. */
 void suspension_on_open(struct node *node, const struct peer *peer);
+/* The proof against this author is new, or another: what was shown is compared with it anew. */
+void suspension_on_proof(struct node *node, const uint8_t author[static ID_BYTES]);
 /* Which of the rumors in doubt does this neighbour have? */
 void suspension_on_version(struct node *node, const struct peer *from,
                            const struct message *version);
+/* The same of a part of its history, which says whose rumors they are. */
+void suspension_on_history(struct node *node, const struct peer *from,
+                           const struct message *history);
 /* A few times a second, until NULL: a proof that has been suspended, or is obeyed again. */
 const struct proof *suspension_next(struct node *node);
 

@@ -58,15 +58,16 @@ static void begin_message(void)
     puppet_hello(&messenger);
 }
 
-/* The villain's first rumor, once more and otherwise: what it signed is real, and of long ago. */
-static void prove(void)
+/* The villain's first rumor, once more and otherwise: what it signed is real, and of long ago. Or
+ * of an incarnation that nobody knows, which takes all its later ones with it. */
+static void prove(uint64_t earlier)
 {
     uint8_t proof[PROOF_BYTES];
     const struct node_options *options = &world.nodes[VILLAIN].options;
     const struct identity *identity = &world.nodes[VILLAIN].identity;
-    const struct signed_head one = stream_head(identity, options->incarnation, 0, 1,
+    const struct signed_head one = stream_head(identity, options->incarnation - earlier, 0, 1,
                                                messenger.context),
-                             two = stream_head(identity, options->incarnation, 0, 2,
+                             two = stream_head(identity, options->incarnation - earlier, 0, 2,
                                                messenger.context);
     CHECK(proof_create(&one, &two, proof) == OK);
     puppet_say_bulk(&messenger, PROOF, proof, sizeof proof);
@@ -76,7 +77,7 @@ static void prove_at_once(uint32_t far)
 {
     start_busy(far);
     begin_message();
-    prove();
+    prove(0);
     run(SECOND_NS);
     assert_non_null(proofs_in_force(world.nodes[2].node, world.nodes[VILLAIN].identity.id));
 }
@@ -122,6 +123,33 @@ static void what_no_log_reaches_stays_and_its_author_goes(void **state)
     must_stay();
 }
 
+static void nor_does_it_go_for_what_an_unknown_incarnation_did(void **state)
+{
+    (void)state;
+    start_busy(0);
+    begin_message();
+    prove(1);
+    run(40 * SECOND_NS);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(bases_of(i), 0);
+    must_stay();
+    const struct node_options options = busy_options();
+    const uint32_t joiner = join(&options, 3);
+    until(is_training, joiner, 30 * SECOND_NS);
+    must_stay();
+}
+
+/* One proof after the other, each of which leaves less: what was suspended stays so. */
+static void stricter_proofs_hold_nobody_up_anew(void **state)
+{
+    (void)state;
+    prove_at_once(0);
+    run(40 * SECOND_NS);
+    prove(1);
+    run(SECOND_NS);
+    must_stay();
+}
+
 static void who_joins_then_is_not_held_up(void **state)
 {
     (void)state;
@@ -140,7 +168,7 @@ static void who_joins_before_that_is_clear_joins_then(void **state)
     const struct node_options options = busy_options();
     const uint32_t joiner = join(&options, 3);
     until(is_training, joiner, 60 * SECOND_NS);
-    run(30 * SECOND_NS);
+    run(100 * SECOND_NS); /* nobody gave a base at first, and it began alone */
     must_stay();
 }
 
@@ -195,6 +223,8 @@ int main(void)
 #define TOLD(name) cmocka_unit_test_setup_teardown(name, suspension_begins, suspension_ends)
     const struct CMUnitTest tests[] = {
         TOLD(what_no_log_reaches_stays_and_its_author_goes),
+        TOLD(nor_does_it_go_for_what_an_unknown_incarnation_did),
+        TOLD(stricter_proofs_hold_nobody_up_anew),
         TOLD(who_joins_then_is_not_held_up),
         TOLD(who_joins_before_that_is_clear_joins_then),
         TOLD(who_restarts_finds_out_again),

@@ -6,6 +6,7 @@
 
 #include "node/broadcast/broadcast_private.h"
 #include "node/broadcast/history.h"
+#include "node/orders/proofs.h"
 #include "node/orders/verdict.h"
 
 #define SHOWN_NS   (60 * SECOND_NS) /* what nobody has shown for so long is lost, not late */
@@ -32,8 +33,10 @@ struct origin *broadcast_add(const struct node *node, struct versions *versions,
                              const uint8_t id[static ID_BYTES], uint64_t incarnation)
 {
     struct origin *origin = versions_add(versions, id, incarnation);
-    if (origin)
+    if (origin) {
         origin->keep = verdict_keep(node, id, incarnation);
+        origin->is_accused = proofs_against(node, id) != NULL;
+    }
     return origin;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "node/broadcast/broadcast_private.h"
+#include "node/orders/proofs.h"
 #include "node/orders/verdict.h"
 
 static struct update *negated(struct node *node, uint32_t place, uint32_t seq)
@@ -25,6 +26,7 @@ void retract_on_expelled(struct node *node, const uint8_t id[static ID_BYTES])
         if (memcmp(origin->id, id, ID_BYTES) != 0)
             continue;
         origin->keep = verdict_keep(node, id, origin->incarnation);
+        origin->is_accused = proofs_against(node, id) != NULL;
         origin->samples = origin_is_expelled(origin) ? 0 : signed_head_samples(&origin->last);
         repair_forget_origin(node, origin);
     }

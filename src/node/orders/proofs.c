@@ -45,7 +45,6 @@ static bool put(struct proofs *proofs, const struct proof *proof, const uint8_t 
     if (!known)
         known = &proofs->known[proofs->count++];
     known->proof = *proof;
-    known->is_suspended = false;
     proofs->is_contested = true; /* as long as nothing is known of others */
     memcpy(known->bytes, bytes, PROOF_BYTES);
     proofs->changes++;
@@ -91,6 +90,12 @@ const struct proof *proofs_in_force(const struct node *node, const uint8_t id[st
 {
     const struct known *known = find(node->proofs, id);
     return known && !known->is_suspended ? &known->proof : NULL;
+}
+
+uint32_t proofs_number(const struct node *node, const uint8_t id[static ID_BYTES])
+{
+    const struct known *known = find(node->proofs, id);
+    return known ? (uint32_t)(known - node->proofs->known) : UINT32_MAX;
 }
 
 uint32_t proofs_count(const struct node *node)

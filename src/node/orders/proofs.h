@@ -28,7 +28,8 @@ const struct proof *proofs_against(const struct node *node, const uint8_t id[sta
 /* The same, unless what it is about stays (suspension.h). */
 const struct proof *proofs_in_force(const struct node *node, const uint8_t id[static ID_BYTES]);
 
-/* Those that are known, by number. A proof keeps its number. */
+/* Those that are known, by number: one for each author, who keeps it. UINT32_MAX: none is known. */
+uint32_t proofs_number(const struct node *node, const uint8_t id[static ID_BYTES]);
 uint32_t proofs_count(const struct node *node);
 const struct proof *proofs_at(const struct node *node, uint32_t i);
 bool proofs_is_suspended(const struct node *node, uint32_t i);
