@@ -45,6 +45,7 @@ struct check {
     uint32_t published_count;
     uint32_t published_max;          /* room */
     bool outsiders_publish;          /* rumors of outsiders may be applied, too */
+    bool outsiders_lie;              /* and an honest node may be taken for one that lies */
     struct u64_set rumors_published; /* rumor ─► index + 1 of its update */
     struct u64_set rumors_applied;   /* (node, incarnation, base, rumor) ─► 1 */
     struct u64_set nonces;           /* key ─► next counter */

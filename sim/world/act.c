@@ -226,12 +226,24 @@ static uint32_t party_at(const struct world *world, const struct address *addres
     return i < world->wire.parties_count ? i : WIRE_NOBODY;
 }
 
+/* Is a node of the world, which are all honest, said to have given a false base? */
+static bool is_slander(const struct world *world, const struct note *note)
+{
+    char who[ID_TEXT_BYTES];
+    for (uint32_t i = 0; note->kind == NOTE_FALSE_BASE && i < world->nodes_count; i++) {
+        identity_text(who, world->nodes[i].identity.id);
+        if (strcmp(who, note->who) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void note(struct world *world, uint32_t i, const struct note *note)
 {
     struct world_node *at = &world->nodes[i];
     at->notes[note->kind]++;
     at->last[note->kind] = *note;
-    if (note->kind == NOTE_DIGEST)
+    if ((note->kind == NOTE_DIGEST || is_slander(world, note)) && !world->check.outsiders_lie)
         check_fail(&world->check, "3: node %u: %.150s", i, note->text);
     if (world->on_note)
         world->on_note(world->user, i, note);

@@ -258,6 +258,7 @@ void node_on_published(struct node *node, uint64_t now_ns, const struct update *
     CHECK(update->count <= node->options.parameters);
     begin_event(node, now_ns);
     const uint64_t bytes = broadcast_publish(node, update);
+    transfer_on_update(node, update);
     if (publish_schedule_end(node, bytes, update->count))
         leave_on_published(node, update->count);
     expulsion_on_published(node);
@@ -271,6 +272,15 @@ void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries)
 }
 
 /* Actions. */
+
+/* What moves the learner's base. */
+static bool next_apply(struct node *node, struct action *action)
+{
+    if (!retract_next(node, action) && !broadcast_next_apply(node, action))
+        return false;
+    transfer_on_update(node, action->update);
+    return true;
+}
 
 static bool next_train(struct node *node, struct action *action)
 {
@@ -312,8 +322,7 @@ bool node_next(struct node *node, struct action *action)
         return true;
     }
     return pacer_next_action(node, action) || dialer_next(node, action) ||
-           fetch_next_write(node, action) || retract_next(node, action) ||
-           broadcast_next_apply(node, action) || next_train(node, action) ||
+           fetch_next_write(node, action) || next_apply(node, action) || next_train(node, action) ||
            next_publish(node, action) || serve_next_read(node, action) ||
            serve_next_save(node, action) || join_next_restart(node, action) ||
            leave_next_finished(node, action);

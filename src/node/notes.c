@@ -22,6 +22,7 @@ static const char *const NAMES[NOTE_KINDS] = {
     [NOTE_CATCHING_UP] = "catching_up",
     [NOTE_SAVED] = "saved",
     [NOTE_DIGEST] = "digest_mismatch",
+    [NOTE_FALSE_BASE] = "false_base",
     [NOTE_IDENTITY_TAKEN] = "identity_taken",
     [NOTE_FULL] = "full",
     [NOTE_LEAVING] = "leaving",

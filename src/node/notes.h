@@ -30,6 +30,7 @@ enum note_kind {
     NOTE_CATCHING_UP,
     NOTE_SAVED,
     NOTE_DIGEST,
+    NOTE_FALSE_BASE,
     NOTE_IDENTITY_TAKEN,
     NOTE_FULL,
     NOTE_LEAVING,

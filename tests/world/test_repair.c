@@ -18,8 +18,9 @@ static uint32_t shown;  /* of each life: rumors before this one */
 static uint32_t wanted; /* of them, from the shower: a bit for each life */
 
 /* A WANT that WHO follows looks for a sign of life only. */
-static void on_heard(const struct message *message)
+static void on_heard(struct puppet *puppet, const struct message *message)
 {
+    (void)puppet;
     static uint32_t before;
     if (message->kind == MEMBER_QUERY && message->tag)
         wanted = before;

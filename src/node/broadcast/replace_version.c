@@ -136,14 +136,21 @@ static void set_order(struct node *node, const uint8_t *history, uint32_t entrie
         versions_touch(versions, versions_newer(versions, NULL));
 }
 
-/* What we know beyond the history counts on top of it. */
-static void keep(struct node *node, uint32_t place, uint32_t next)
+/* What we know beyond the history counts on top of it. Returns the digest of what the learner has
+ * been given of that. */
+static uint64_t keep(struct node *node, uint32_t place, uint32_t next)
 {
     struct versions *versions = &node->broadcast->versions;
-    struct origin *origin = &versions->origins[place];
-    for (uint32_t seq = next; seq < origin->next; seq++)
-        versions->digest = digest_add(versions->digest, digest_of_logged(node, place, seq));
+    const struct origin *origin = &versions->origins[place];
+    uint64_t given = 0;
     CHECK(origin->applied <= origin->next);
+    for (uint32_t seq = next; seq < origin->next; seq++) {
+        const uint64_t digest = digest_of_logged(node, place, seq);
+        versions->digest = digest_add(versions->digest, digest);
+        if (seq < origin->applied)
+            given = digest_add(given, digest);
+    }
+    return given;
 }
 
 static void take_entry(struct node *node, const uint8_t *at, bool keep_ours)
@@ -163,9 +170,10 @@ static void take_entry(struct node *node, const uint8_t *at, bool keep_ours)
         origin->samples = origin_is_expelled(origin) ? 0 : entry.samples;
 }
 
-void replace_version(struct node *node, const uint8_t *history, uint32_t entries, uint64_t digest,
-                     const uint32_t *next, bool keep_ours)
+uint64_t replace_version(struct node *node, const uint8_t *history, uint32_t entries,
+                         uint64_t digest, const uint32_t *next, bool keep_ours)
 {
+    uint64_t given = digest;
     struct versions *versions = &node->broadcast->versions;
     CHECK(!retract_is_under_way(node) && replace_version_is_allowed(node, history, entries));
     if (!keep_ours)
@@ -174,7 +182,7 @@ void replace_version(struct node *node, const uint8_t *history, uint32_t entries
     for (uint32_t place = 0; place < versions->count; place++) {
         struct origin *origin = &versions->origins[place];
         if (keep_ours && origin->next >= next[place] && !is_excess(origin))
-            keep(node, place, next[place]);
+            given = digest_add(given, keep(node, place, next[place]));
         else if (next[place] == 0) {
             versions_set(versions, origin, NULL);
             origin->samples = 0;
@@ -186,4 +194,5 @@ void replace_version(struct node *node, const uint8_t *history, uint32_t entries
     node->broadcast->advanced_ns = node->now_ns;
     set_order(node, history, entries);
     repair_forget(node);
+    return given;
 }

@@ -16,8 +16,9 @@ bool replace_version_is_allowed(const struct node *node, const uint8_t *history,
 bool replace_version_can_keep(const struct node *node, const uint32_t *next);
 /* What is published from now on is another incarnation's. False: there is no room for it. */
 bool replace_version_begin_incarnation(struct node *node);
-/* Our version becomes the history's, and with keep_ours what we know beyond it. */
-void replace_version(struct node *node, const uint8_t *history, uint32_t entries, uint64_t digest,
-                     const uint32_t *next, bool keep_ours);
+/* Our version becomes the history's, and with keep_ours what we know beyond it. digest: of the base
+ * that the history is of. Returns that of the base of all that the learner has been given then. */
+uint64_t replace_version(struct node *node, const uint8_t *history, uint32_t entries,
+                         uint64_t digest, const uint32_t *next, bool keep_ours);
 
 #endif

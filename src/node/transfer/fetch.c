@@ -8,6 +8,11 @@
  * the neighbours and to the learner. Where a block is still missing that is of no use; the block,
  * when it comes, is made as new as the base is then. So blocks may come from any neighbour that is
  * not behind our version, in any order; any donor may go at any time, and what is there stays.
+ *
+ * When all are here their digest must be what the donor promised (base_digest.c). If it is not, the
+ * base is not taken, and another history is asked for. Whoever gave all of it is to blame; where
+ * blocks came from many, nobody knows which was false, and from then on all blocks are asked of the
+ * one whose history it is.
  * Held by tests/world/test_fetch.c.
  */
 #include <stdio.h>
@@ -64,6 +69,8 @@ static bool is_waiting(const struct node *node)
 static bool is_stuck(const struct node *node)
 {
     const struct fetch *fetch = &node->transfer->fetch;
+    if (fetch->is_false)
+        return true;
     if (base_is_whole(node) || node->now_ns - fetch->moved_ns <= STUCK_NS)
         return false;
     if (fetch->came_ns)
@@ -93,7 +100,8 @@ static bool is_better(const struct node *node, const struct peer *peer)
 {
     const struct transfer_neighbour *neighbour = transfer_neighbour(node, peer);
     const bool is_partitioned = broadcast_is_partitioned(node, peer);
-    if (!broadcast_is_compared(node, peer) || has_refused(node, neighbour))
+    if (!broadcast_is_compared(node, peer) || has_refused(node, neighbour) ||
+        blame_is_on(node, peer))
         return false;
     if (is_stuck(node) || (base_state(node) == BASE_ROLLING && !is_partitioned) ||
         must_replace(node))
@@ -105,12 +113,19 @@ static bool is_better(const struct node *node, const struct peer *peer)
     return neighbour->is_ahead && !neighbour->ours_preferred && base_is_whole(node);
 }
 
+/* Are blocks taken from it, as far as what became of earlier ones is concerned? */
+static bool may_give(const struct node *node, const struct peer *peer)
+{
+    const bool from_donor = node->transfer->blame.from_donor && base_state(node) == BASE_FETCHING;
+    return !blame_is_on(node, peer) && (!from_donor || blame_is_donor(node, peer));
+}
+
 /* Does it have blocks of the base that we take over? As far as one can tell, all that is in it. */
 bool fetch_may_ask(const struct node *node, const struct peer *peer)
 {
     return broadcast_is_together(node, peer) &&
            broadcast_knows(node, peer) >= node->transfer->fetch.rumors &&
-           !has_refused(node, transfer_neighbour(node, peer));
+           !has_refused(node, transfer_neighbour(node, peer)) && may_give(node, peer);
 }
 
 static const struct peer *choose_donor(struct node *node)
@@ -187,7 +202,10 @@ void fetch_begin(struct node *node, enum base_state state, uint64_t rumors)
     fetch->came_ns = 0;
     fetch->cursor = fetch->blocks_written = 0;
     fetch->bytes = 0;
+    transfer->blame.is_of_many = fetch->is_false = false;
     memset(fetch->from, 0, transfer->blocks * sizeof *fetch->from);
+    for (uint32_t i = 0; i < node->options.limits.peers_max; i++)
+        transfer->neighbours[i].has_given = false;
     pending_clear(node);
 }
 
@@ -332,13 +350,15 @@ void fetch_on_block(struct node *node, const struct peer *from, const struct mes
         return;
     }
     count_block(node, neighbour);
-    if (block->block >= node->transfer->blocks || fetching->from[block->block] == BLOCK_PENDING ||
+    if (block->block >= node->transfer->blocks || !may_give(node, from) ||
+        fetching->from[block->block] == BLOCK_PENDING ||
         fetching->from[block->block] == BLOCK_WRITTEN)
         return;
     if (neighbour->asked_blocks % READ_BLOCKS == 0 && neighbour->spans_max < FETCHES_MAX)
         neighbour->spans_max++;
     const enum error error = pending_put(node, from, block);
     fetching->from[block->block] = error == OK ? BLOCK_PENDING : BLOCK_MISSING;
+    neighbour->has_given |= error == OK;
     if (error == MALFORMED)
         connection_hang_up(node, from, BYE_BROKEN, "sent a block that is not valid");
     if (error == MISMATCH)
@@ -363,6 +383,7 @@ static void finish(struct node *node)
     CHECK(fetch->blocks_written == node->transfer->blocks && fetch->began_ns <= node->now_ns);
     const uint64_t took_ns = node->now_ns - fetch->began_ns;
     base_move(node, BASE_WHOLE);
+    node->transfer->blame.from_donor = false;
     fetch->is_unannounced = true;
     fetch->rest_ns = node->now_ns + (RESTS * took_ns > REST_NS ? RESTS * took_ns : REST_NS);
     serve_save_soon(node);
@@ -371,6 +392,19 @@ static void finish(struct node *node)
                     (unsigned)node->transfer->blocks, (double)fetch->bytes * 1e-6,
                     (double)took_ns * 1e-9);
     joining_join(node, "holds what the swarm knows");
+}
+
+/* If it is not the base that was promised, the learner is to be given all of it anew. */
+static void end_fetching(struct node *node)
+{
+    struct fetch *fetch = &node->transfer->fetch;
+    CHECK(base_state(node) == BASE_FETCHING && !fetch->is_false);
+    if (base_digest_is_right(node)) {
+        finish(node);
+        return;
+    }
+    fetch->is_false = true;
+    blame_givers(node);
 }
 
 bool fetch_next_write(struct node *node, struct action *action)
@@ -382,8 +416,12 @@ bool fetch_next_write(struct node *node, struct action *action)
     fetch->moved_ns = fetch->wrote_ns = node->now_ns;
     fetch->came_ns = 0;
     CHECK(fetch->blocks_written < node->transfer->blocks);
-    if (++fetch->blocks_written == node->transfer->blocks && base_state(node) != BASE_ROLLING)
-        finish(node);
+    fetch->blocks_written++;
+    if (base_state(node) == BASE_ROLLING)
+        return true;
+    base_digest_on_write(node, action);
+    if (fetch->blocks_written == node->transfer->blocks)
+        end_fetching(node);
     return true;
 }
 
@@ -446,6 +484,6 @@ void fetch_consider(struct node *node)
         return;
     pending_drop_old(node);
     fetch(node);
-    if (base_state(node) != BASE_ROLLING)
+    if (base_state(node) != BASE_ROLLING && !node->transfer->fetch.is_false)
         note_progress(node);
 }

@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "node/orders/admitted.h"
+#include "node/transfer/partition_private.h"
 #include "node/transfer/transfer_private.h"
 
 #define DECISIVE 1.25 /* times as much learned alone wins by itself */

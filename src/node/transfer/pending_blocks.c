@@ -103,6 +103,7 @@ enum error pending_put(struct node *node, const struct peer *from, const struct 
     block->entries = entries;
     block->came_ns = node->now_ns;
     block->conn = from->conn;
+    block->is_donors = blame_is_donor(node, from);
     block->hash = message->hash;
     return OK;
 }
@@ -227,6 +228,7 @@ static struct action write_of(struct node *node, struct pending_block *block)
     CHECK(block->missing == 0 && node->transfer->fetch.from[block->block] == BLOCK_PENDING);
     CHECK(action.first + action.entries <= node->options.parameters);
     node->transfer->fetch.from[block->block] = BLOCK_WRITTEN;
+    node->transfer->blame.is_of_many |= !block->is_donors;
     block->entries = 0;
     return action;
 }

@@ -13,6 +13,7 @@ struct pending_block {
     uint32_t entries;  /* it has; 0: the place is free */
     uint64_t came_ns;  /* when it came */
     uint64_t conn;     /* from there */
+    bool is_donors;    /* from the one whose version we took over */
     bool is_covered;   /* our learner has been given all that it is the sum of */
     uint64_t missing;  /* rumors to be added before it is as new as our base */
     int32_t *units;    /* [block_entries] */

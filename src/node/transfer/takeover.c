@@ -13,6 +13,7 @@
 #include "node/broadcast/fork.h"
 #include "node/broadcast/replace_version.h"
 #include "node/broadcast/retract.h"
+#include "node/transfer/partition_private.h"
 #include "node/transfer/transfer_private.h"
 
 /* Two may each know a little that is in no log any more. Then what one of them knows is lost, and
@@ -106,9 +107,12 @@ static enum takeover take_over(struct node *node, const struct peer *donor)
                                    (is_partitioned && joining_state(node) == JOINING_TRAINING) ||
                                    (!base_is_whole(node) && transfer->fetch.keep_weights);
     const bool is_replaced = retract_needs_base(node);
-    replace_version(node, request->history, request->entries, request->digest, next, keep_ours);
+    const uint64_t given =
+        replace_version(node, request->history, request->entries, request->digest, next, keep_ours);
     broadcast_set_knows(node, donor, rumors);
+    memcpy(transfer->blame.donor_id, donor->id, ID_BYTES);
     fetch_begin(node, BASE_FETCHING, rumors);
+    base_digest_begin(node, given);
     ask_anew(node, donor);
     broadcast_lean_on(node, donor);
     note_beginning(node, donor, is_replaced);

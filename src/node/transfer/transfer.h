@@ -4,6 +4,7 @@
  *   fetch             a base is taken over, block by block, from all neighbours that have it
  *   takeover          its version becomes ours first
  *   pending_blocks    blocks that came, until they are as new as our base
+ *   base_digest       are they, all together, what was promised?   blame: who promised
  *   rolling_snapshot  a line too thin for rumors: the base is kept fresh by blocks alone
  *   serve             our base, for others and for checkpoints
  *
@@ -49,6 +50,9 @@ void fetch_wait_anew(struct node *node);
 
 /* A part of a history came. True: our version has become another one. */
 bool takeover_on_history(struct node *node, const struct peer *from, const struct message *history);
+
+/* The learner's base moves by this: it was given out, or it is of our own. */
+void transfer_on_update(struct node *node, const struct update *update);
 
 /* So many rumors of an expelled member have left our version: what is on its way must be without
  * them, too. */

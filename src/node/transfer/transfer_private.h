@@ -7,6 +7,8 @@
 #include "node/broadcast/history.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
+#include "node/transfer/base_digest_private.h"
+#include "node/transfer/blame_private.h"
 #include "node/transfer/pending_blocks_private.h"
 #include "node/transfer/transfer.h"
 #include "wire/block.h"
@@ -27,6 +29,7 @@ struct transfer_neighbour {
     bool is_decisive;    /* because one side has clearly learned more */
     bool peer_yields;    /* across a partition: it takes over our base, or else we its */
     uint64_t refused_ns; /* when it had nothing of use to give; 0: never */
+    bool has_given;      /* some block of the base that is being fetched */
 
     uint32_t asked_blocks;             /* of its base, that have not come */
     uint32_t asked_spans[FETCHES_MAX]; /* the same in spans, the oldest first */
@@ -58,6 +61,7 @@ struct fetch {
     uint32_t bases;          /* taken over, or begun to be */
     bool keep_weights;       /* what was learned apart becomes residual */
     bool is_unannounced;     /* the base is whole, and neighbours do not know yet */
+    bool is_false;           /* all blocks came, and it was not what its donor promised */
     uint64_t began_ns;       /* when this base, or this round, began */
     uint64_t noted_ns;       /* when progress was last noted */
     uint64_t moved_ns;       /* when a block was last written, or this began */
@@ -110,6 +114,8 @@ struct transfer {
     struct fetch fetch;                    /* a base on its way to us */
     struct rolling_snapshot rolling;       /* blocks instead of rumors, over a thin line */
     struct pending_blocks pending;         /* blocks that came */
+    struct base_digest base_digest;        /* whether they are what was promised */
+    struct blame blame;                    /* who gives it, and who gave a false one */
     struct serve serve;                    /* our base on its way to others */
     struct transfer_neighbour *neighbours; /* [peers_max], by slot */
 };
@@ -124,17 +130,6 @@ static inline uint32_t transfer_block_entries(const struct node *node, uint32_t 
 {
     return block_entries(node->options.parameters, node->options.block_entries, block);
 }
-
-/* Samples learned on either side and not known on the other. */
-struct contest {
-    double ours, theirs; /* how many, on either side */
-    uint64_t first_tag;  /* the smallest tag of the origins of which one side knows more */
-    bool first_is_ours;  /* which side that is */
-};
-#define CONTEST ((struct contest){.first_tag = UINT64_MAX})
-void partition_count(struct contest *contest, uint64_t tag, uint64_t ours, uint64_t theirs);
-bool partition_is_decisive(const struct contest *contest);
-bool partition_ours_preferred(const struct contest *contest);
 
 /* Fetch all blocks, of a base of so many rumors (FETCHING), or anew (ROLLING). */
 void fetch_begin(struct node *node, enum base_state state, uint64_t rumors);

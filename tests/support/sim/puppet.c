@@ -28,7 +28,7 @@ static void puppet_on_message(struct puppet *puppet)
     puppet->last_seq[message.kind] = message.seq;
     puppet->last[message.kind] = message;
     if (puppet->on_heard)
-        puppet->on_heard(&message);
+        puppet->on_heard(puppet, &message);
     if (message.kind == BYE) {
         puppet->bye_reason = message.reason;
         (void)snprintf(puppet->bye, sizeof puppet->bye, "%.*s", (int)message.text.count,

@@ -37,7 +37,7 @@ struct puppet {
     uint64_t bye_reason;
     char bye[64];
     struct signed_head made[PUPPET_MADE]; /* heads of the rumors that it made, by number */
-    void (*on_heard)(const struct message *message); /* or NULL */
+    void (*on_heard)(struct puppet *puppet, const struct message *message); /* or NULL */
 };
 
 void puppet_send(struct puppet *puppet, const uint8_t *bytes, size_t count);

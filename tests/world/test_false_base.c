@@ -1,0 +1,190 @@
+/* A base that is not what its giver says is not kept: its digest tells.
+ * A joiner meets a liar (liar.h) first, and the swarm when it has taken the liar's base, or while.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/sim/fetch_story.h"
+#include "support/sim/liar.h"
+
+#define LONG_NS (40 * SECOND_NS)
+
+static struct liar liars[3];
+static uint32_t liars_count;
+static uint32_t swarm;
+
+static int story_begins(void **state)
+{
+    liars_count = 0;
+    return world_begins(state);
+}
+
+static int story_ends(void **state)
+{
+    for (uint32_t i = 0; i < liars_count; i++)
+        liar_free(&liars[i]);
+    return world_ends(state);
+}
+
+static struct node_options story_options(void)
+{
+    struct node_options options = busy_options();
+    options.interval_ns = SECOND_NS / 4; /* so that rumors bring what was missed for seconds */
+    options.limits.silence_ns = 600 * SECOND_NS; /* liars answer no PING */
+    return options;
+}
+
+static void cut_off(uint32_t joiner, bool is_cut)
+{
+    for (uint32_t i = 0; i < swarm; i++)
+        (is_cut ? cut : heal_cut)(i, joiner);
+}
+
+/* It knows the swarm, and cannot reach it yet. */
+static uint32_t start_joiner(uint32_t n, const struct node_options *options)
+{
+    swarm = n;
+    start_swarm(n, options);
+    run(LONG_NS);
+    const uint32_t joiner = add(options);
+    for (uint32_t i = 0; i < n; i++)
+        world_introduce(&world, joiner, i);
+    cut_off(joiner, true);
+    world_start(&world, joiner);
+    run(100 * MILLI_NS);
+    return joiner;
+}
+
+static struct liar *meet(uint32_t node, enum lie lie)
+{
+    struct liar *liar = &liars[liars_count++];
+    while (node_waiting(world.nodes[0].node) > 0) /* or else its twin has nothing to copy now */
+        run(MILLI_NS);
+    liar_meet(liar, node, 0, lie, (uint8_t)liars_count);
+    return liar;
+}
+
+/* The liar's base, whole or not, and then the swarm. */
+static uint32_t take_from_liar(uint32_t n, enum lie lie)
+{
+    const struct node_options options = story_options();
+    const uint32_t joiner = start_joiner(n, &options);
+    (void)meet(joiner, lie);
+    run(2 * SECOND_NS);
+    assert_int_equal(bases_of(joiner), 1);
+    assert_int_equal(stats_of(joiner).blocks_held, SMALL_BLOCKS);
+    return joiner;
+}
+
+static const char *name_of(const struct liar *liar)
+{
+    static char text[ID_TEXT_BYTES];
+    identity_text(text, liar->puppet.identity.id);
+    return text;
+}
+
+static void must_blame(uint32_t joiner, struct liar *liar)
+{
+    const struct note *note = &world.nodes[joiner].last[NOTE_FALSE_BASE];
+    assert_int_equal(note->level, LEVEL_WARNING);
+    assert_string_equal(note->who, name_of(liar));
+    run(10 * MILLI_NS);
+    assert_true(liar->puppet.closed);
+    assert_int_equal(liar->puppet.bye_reason, BYE_BROKEN);
+    assert_string_equal(liar->puppet.bye, "gave a base that is not what it says");
+}
+
+/* The digest. */
+
+static void zeros_are_not_taken_for_a_base(void **state)
+{
+    (void)state;
+    const uint32_t joiner = take_from_liar(3, LIE_ZEROS);
+    assert_true(is_catching_up(joiner));
+    must_blame(joiner, &liars[0]);
+    cut_off(joiner, false);
+    until(is_training, joiner, 60 * SECOND_NS);
+    assert_int_equal(bases_of(joiner), 2);
+    assert_int_equal(world.nodes[joiner].notes[NOTE_FALSE_BASE], 1);
+    must_agree(5 * SECOND_NS);
+}
+
+static void an_entry_that_is_one_off_is_found(void **state)
+{
+    (void)state;
+    const uint32_t joiner = take_from_liar(3, LIE_OFF);
+    assert_true(is_catching_up(joiner));
+    must_blame(joiner, &liars[0]);
+}
+
+static void who_is_blamed_is_not_asked_again(void **state)
+{
+    (void)state;
+    const uint32_t joiner = take_from_liar(3, LIE_ZEROS);
+    must_blame(joiner, &liars[0]);
+    liar_call_again(&liars[0]);
+    run(20 * SECOND_NS);
+    assert_false(liars[0].puppet.closed);
+    assert_int_equal(liars[0].puppet.heard[TAKE], 0);
+    assert_true(is_catching_up(joiner));
+    cut_off(joiner, false);
+    until(is_training, joiner, 60 * SECOND_NS);
+    assert_int_equal(liars[0].puppet.heard[TAKE] + liars[0].puppet.heard[FETCH], 0);
+    must_agree(5 * SECOND_NS);
+}
+
+/* Two spans of the liar's blocks, and the rest from others. Who lied is known only if the liar is
+ * asked first again, and nobody else is ever blamed. */
+static bool one_of_many_lies(uint64_t seed)
+{
+    world_free(&world);
+    begin_world(seed);
+    const struct node_options options = story_options();
+    const uint32_t joiner = start_joiner(3, &options);
+    struct liar *liar = meet(joiner, LIE_OFF);
+    liar->gives = 16;
+    cut_off(joiner, false);
+    until(is_catching_up, joiner, SECOND_NS);
+    while (world.nodes[joiner].notes[NOTE_FALSE_BASE] == 0)
+        run(10 * MILLI_NS);
+    assert_true(is_catching_up(joiner));
+    assert_false(liar->puppet.closed);
+    assert_non_null(strstr(world.nodes[joiner].last[NOTE_FALSE_BASE].text, "and others"));
+    liar->gives = UINT32_MAX;
+    until(is_training, joiner, 60 * SECOND_NS);
+    const bool is_known = world.nodes[joiner].notes[NOTE_FALSE_BASE] > 1;
+    if (is_known)
+        must_blame(joiner, liar);
+    assert_int_equal(bases_of(joiner), is_known ? 3 : 2);
+    must_agree(5 * SECOND_NS);
+    liar_free(liar);
+    liars_count = 0;
+    return is_known;
+}
+
+static void a_false_block_among_many_is_found_and_then_its_giver(void **state)
+{
+    (void)state;
+    uint32_t known = 0;
+    const uint32_t seeds = 8;
+    for (uint64_t seed = 1; seed <= seeds; seed++)
+        known += one_of_many_lies(seed);
+    assert_in_range(known, 1, seeds - 1);
+}
+
+int main(void)
+{
+#define LIES(name) cmocka_unit_test_setup_teardown(name, story_begins, story_ends)
+    const struct CMUnitTest tests[] = {
+        LIES(zeros_are_not_taken_for_a_base),
+        LIES(an_entry_that_is_one_off_is_found),
+        LIES(who_is_blamed_is_not_asked_again),
+        LIES(a_false_block_among_many_is_found_and_then_its_giver),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
