@@ -201,8 +201,11 @@ static enum attack draw_attack(struct hostile *hostile)
         return SENDS_NO_HELLO; /* never reached: its handshake fails */
     if (hostile->kind == HOSTILE_MUTE)
         return SENDS_ALL_BUT_RUMORS;
-    if (rng_below(&hostile->rng, 2)) /* half of the attacks are rumors, which matter most */
+    const uint32_t quarter = rng_below(&hostile->rng, 4); /* what moves a base matters most */
+    if (quarter < 2)
         return (enum attack)(SENDS_EARLY_RUMORS + rng_below(&hostile->rng, RUMOR_ATTACKS));
+    if (quarter == 2)
+        return SENDS_FALSE_BASES;
     const enum attack attack = (enum attack)rng_below(&hostile->rng, ATTACKS);
     return attack == HANDSHAKE_REPLAYED && hostile->old_proof_bytes == 0 ? HANDSHAKE_NOISE : attack;
 }
@@ -297,6 +300,7 @@ void hostile_leave(struct hostile *hostile)
     world_exit(hostile->world, hostile->party);
     peer_end(&hostile->peer);
     message_reader_free(hostile->reader);
+    false_base_free(&hostile->base);
     arena_release(&hostile->arena);
     secret_wipe(&hostile->identity, sizeof hostile->identity);
     free(hostile);

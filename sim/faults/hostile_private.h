@@ -1,8 +1,10 @@
 /* What the files of an attacker share: hostile.c (its calls), hostile_send.c (what it sends in a
- * session), hostile_rumor.c (the rumors it makes up). Nobody else includes this. */
+ * session), hostile_rumor.c (the rumors it makes up), hostile_base.c (the bases that it gives).
+ * Nobody else includes this. */
 #ifndef HEARSAY_SIM_FAULTS_HOSTILE_PRIVATE_H
 #define HEARSAY_SIM_FAULTS_HOSTILE_PRIVATE_H
 
+#include "faults/false_base.h"
 #include "faults/hostile.h"
 #include "node/broadcast/version.h"
 #include "node/connection/peer.h"
@@ -35,6 +37,7 @@ enum attack {
     SENDS_HUGE_VERSIONS,
     SENDS_WANTS,
     SENDS_FLOODS,
+    SENDS_FALSE_BASES,
     ATTACKS,
     SENDS_ALL_BUT_RUMORS = ATTACKS /* of HOSTILE_MUTE */
 };
@@ -78,6 +81,7 @@ struct hostile {
     uint64_t next_ns;                   /* when it acts next */
     uint64_t stamp;                     /* of its newest record */
     struct observed observed;           /* in this call */
+    struct false_base base;             /* as given in this call */
     uint8_t old_greeting[GREETING_MAX]; /* greeting of an earlier call, to be replayed */
     size_t old_greeting_bytes;
     uint8_t old_proof[GREETING_MAX]; /* second handshake message of an earlier call */
@@ -95,5 +99,9 @@ void hostile_random_bytes(struct hostile *hostile, uint8_t *out, size_t count);
 size_t hostile_rumor_early(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);
 size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);
 size_t hostile_rumor_forged(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);
+
+/* hostile_base.c: the version of another node; the answer to TAKE and to FETCH. */
+void hostile_show_base(struct hostile *hostile);
+void hostile_give_base(struct hostile *hostile, const struct message *message);
 
 #endif

@@ -321,6 +321,10 @@ void hostile_send(struct hostile *hostile)
     case SENDS_FLOODS:
         send_flood(hostile);
         break;
+    case SENDS_FALSE_BASES:
+        if (has_version)
+            hostile_show_base(hostile);
+        break;
     default:
         send_own_record(hostile);
         if (has_version)
@@ -346,6 +350,11 @@ void hostile_observe(struct hostile *hostile, const uint8_t *bytes, size_t count
     switch (message.kind) {
     case PING:
         queue_message(hostile, &(struct message){.kind = PONG, .token = message.token});
+        break;
+    case TAKE:
+    case FETCH:
+        if (hostile->attack == SENDS_FALSE_BASES)
+            hostile_give_base(hostile, &message);
         break;
     case MEMBER_UPDATE:
     case MEMBER_LIST:
