@@ -45,7 +45,6 @@ void make_head(struct signed_head *head, const uint8_t *id, uint64_t incarnation
 
 void make_claim(void)
 {
-    is_lie = is_lie || node_bases(scene->node) > 0; /* no longer what they gave it */
     claim.count = input_byte(&input) % (CLAIMS_MAX + 1);
     claim.factor = input_byte(&input);
     for (uint32_t i = 0; i < claim.count; i++) {
@@ -116,7 +115,6 @@ void say_history(void)
     uint8_t bytes[CLAIMS_MAX * HISTORY_ENTRY_BYTES];
     struct member *speaker = pick_member();
     const uint8_t shape = input_byte(&input);
-    is_lie = is_lie || (shape & 7) != 0;
     const size_t count = put_heads(bytes);
     const struct message history = {.kind = HISTORY,
                                     .digest = shape & 1 ? pick() : claimed_digest(),
@@ -149,7 +147,6 @@ void say_blocks(void)
     struct member *speaker = pick_member();
     const uint8_t shape = input_byte(&input);
     const struct message *asked = &speaker->last[FETCH];
-    is_lie = is_lie || (shape & 3) != 0;
     if (shape & 128) {
         say_block(speaker, pick(), shape);
         return;

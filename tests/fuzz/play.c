@@ -4,7 +4,6 @@
 
 struct scene *scene;
 struct input input;
-bool is_lie;
 
 struct member *pick_member(void)
 {

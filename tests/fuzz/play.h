@@ -8,10 +8,6 @@
 extern struct scene *scene;
 extern struct input input;
 
-/* A node takes its members' word that a base is the sum of its rumors, so where they lie it
- * believes a false digest. */
-extern bool is_lie;
-
 struct member *pick_member(void);
 
 /* A number: mostly small, or one that means something to the node, or any. */

@@ -39,6 +39,21 @@ static void takeover(void)
     seed_put("member", "takeover", NULL, 0, script, sizeof script);
 }
 
+/* The same with another digest than the blocks have; a second member has the base, too. */
+static void false_base(void)
+{
+    static const uint8_t script[] = {
+        JOINING,     SAY_HELLO, 0,          0,    1,          CLAIM_OF_TWO,
+        SAY_VERSION, 0,         BASE_WHOLE, PASS, 1,          SAY_HISTORY,
+        0,           1,         0,          PASS, 3,          GIVE_BLOCKS,
+        PASS,        3,         SAY_HELLO,  1,    0,          1,
+        SAY_VERSION, 1,         BASE_WHOLE, PASS, 7,          SAY_HISTORY,
+        1,           0,         PASS,       3,    SAY_BLOCKS, 1,
+        0,           PASS,      3,          PASS, 7,
+    };
+    seed_put("member", "false_base", NULL, 0, script, sizeof script);
+}
+
 /* It is asked for its base, and for six blocks from the first on. */
 static void serving(void)
 {
@@ -123,6 +138,7 @@ void seeds_member(void)
 {
     rumors();
     takeover();
+    false_base();
     serving();
     settings();
     expulsion();
