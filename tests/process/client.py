@@ -242,6 +242,9 @@ class Version(Counter):
         return sum(mix(tag ^ mix(end ^ int.from_bytes(self.heads[tag][:8], "little")))
                    for tag, end in self.items() if end) % 2**64
 
+    def pack(self):
+        return b"".join(VERSION_ENTRY.pack(tag, end, self.heads[tag]) for tag, end in self.items())
+
     def beyond(self, older):
         """The (tag, seq) of the rumors that the older version lacks."""
         return [(tag, seq) for tag, end in self.items() for seq in range(older[tag], end)]
@@ -339,10 +342,11 @@ class Guest:
         self.incarnation = time.time_ns() // 1_000_000
         self.stamps, self.turns = itertools.count(1), itertools.count(1)
         self.rumors = {}  # {(tag, seq): Rumor}
-        self.history, self.history_digest = Version(), 0
+        self.history, self.history_digest, self.history_entries = Version(), 0, b""
         self.known = Version()  # that of HISTORY, raised by the rumors heard since
         self.blocks = {}  # {number: (version, units)}, each as it came
         self.block_count = math.ceil(credentials.parameters / BLOCK_ENTRIES)
+        self.victim = None  # it is given blocks of zeros
         self.neighbours = [Neighbour(self, address) for address in addresses]
 
     def digest_at(self, version):
@@ -376,6 +380,15 @@ class Guest:
         match message:
             case [Kind.PING, token]:
                 neighbour.say(Kind.PONG, token)
+            case [Kind.TAKE]:
+                neighbour.say(Kind.HISTORY, self.history_digest, 0, 1, self.history_entries)
+            case [Kind.FETCH, first, count]:
+                for block in range(first, first + count):
+                    neighbour.say(Kind.BLOCK, block, self.history.hash(), self.history.pack(), b"\0")
+            case [Kind.VERSION, *_] if neighbour is self.victim:
+                learned = struct.pack("<Qf", 0, 0) * len(self.history)
+                neighbour.say(Kind.VERSION, self.history_digest, self.history.hash(),
+                              self.history.total(), 1, 1, 1, learned, self.history.pack())
             case [Kind.VERSION, digest, hash_, rumors, _, base, 1, _, entries]:
                 neighbour.has_base = base and rumors
                 # It shows nothing: who shows rumors is asked for them. The digest: see §14.
@@ -391,7 +404,7 @@ class Guest:
                     self.history[tag_of(member, incarnation)] = seq + 1
                     self.history.heads[tag_of(member, incarnation)] = hashed[:16]
                 self.known = Version(self.history, self.history.heads)
-                self.history_digest = digest
+                self.history_digest, self.history_entries = digest, entries
                 self.keep()
             case [Kind.BLOCK, block, hash_, entries, units] if units:
                 self.keep_block(block, unpack_version(entries), hash_, units)
@@ -465,7 +478,13 @@ class Guest:
                                blake2b(256, body))
         return head + body + mine.sign(blake2b(256, head, mine.context))
 
-    def visit(self, forges, equivocates, stays):
+    def give_zeros(self, address):
+        """As the base of the history that was just taken over, to a node that lacks it."""
+        self.victim = Neighbour(self, address)
+        self.neighbours.append(self.victim)
+        self.until(lambda: False)  # but turned away
+
+    def visit(self, forges, equivocates, stays, victim):
         self.until(lambda: all(n.has_base for n in self.neighbours))
         if equivocates:
             for amount, neighbour in enumerate(self.neighbours, 4096):
@@ -477,6 +496,8 @@ class Guest:
             self.until(lambda: False)  # but turned away
         self.take_over(self.neighbours[0])
         self.show(f"took over {self.block_count} blocks")
+        if victim:
+            self.give_zeros(victim)
         enough = self.known.total() + 3
         self.until(lambda: self.known.total() >= enough)
         self.show("heard more")
@@ -505,12 +526,15 @@ def main():
     parser.add_argument("--forge", action="store_true", help="only publish a forged rumor")
     parser.add_argument("--equivocate", action="store_true",
                         help="only publish two rumors under one number, to one neighbour each")
+    parser.add_argument("--false-base", metavar="HOST:PORT",
+                        help="only give this neighbour, too, blocks of zeros under a true history")
     given = parser.parse_args()
     try:
         seed = read_key(given.identity, "hearsay-identity-1")
         key = read_key(given.swarm_key, "hearsay-swarm-key-1")
         mine = Credentials(seed, key, given.swarm, given.model, int(given.parameters))
-        Guest(mine, given.neighbours).visit(given.forge, given.equivocate, given.stay)
+        Guest(mine, given.neighbours).visit(given.forge, given.equivocate, given.stay,
+                                            given.false_base)
     except TurnedAway as reason:
         print(f"turned away: {reason}")
         sys.exit(3)
