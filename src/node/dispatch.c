@@ -239,7 +239,8 @@ static void on_slice(struct node *node, const struct peer *from, const struct me
              node->now_ns - broadcast_advanced_ns(node) >= QUIET_NS)
         ask_for_all(node, from);
     join_on_knowledge(node, from, version->base ? missing : 0);
-    anti_entropy_check_digest(node, from, version);
+    if (!opinions_on_version(node, from, version))
+        anti_entropy_check_digest(node, from, version);
 }
 
 static void compare(struct node *node, const struct peer *from, const struct message *version)

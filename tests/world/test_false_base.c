@@ -1,4 +1,4 @@
-/* A base that is not what its giver says is not kept: its digest tells.
+/* A base that is not what its giver says is not kept: its digest tells, or what others say of it.
  * A joiner meets a liar (liar.h) first, and the swarm when it has taken the liar's base, or while.
  */
 #include <setjmp.h>
@@ -177,6 +177,149 @@ static void a_false_block_among_many_is_found_and_then_its_giver(void **state)
     assert_in_range(known, 1, seeds - 1);
 }
 
+/* Opinions. */
+
+static void lies_that_fit_are_refuted_by_two(void **state)
+{
+    (void)state;
+    const uint32_t joiner = take_from_liar(3, LIE_FITS);
+    until(is_training, joiner, 5 * SECOND_NS);
+    cut_off(joiner, false);
+    until(is_catching_up, joiner, 60 * SECOND_NS);
+    must_blame(joiner, &liars[0]);
+    until(has_base, joiner, 30 * SECOND_NS);
+    assert_int_equal(bases_of(joiner), 2);
+    assert_int_equal(world.nodes[joiner].notes[NOTE_FALSE_BASE], 1);
+    for (uint32_t i = 0; i < swarm; i++)
+        assert_int_equal(world.nodes[i].notes[NOTE_FALSE_BASE] + bases_of(i), 0);
+    must_agree(5 * SECOND_NS);
+}
+
+static void of_one_that_differs_nobody_knows_who_lies(void **state)
+{
+    (void)state;
+    char text[ID_TEXT_BYTES];
+    const uint32_t joiner = take_from_liar(1, LIE_FITS);
+    cut_off(joiner, false);
+    run(30 * SECOND_NS);
+    const struct note *note = &world.nodes[joiner].last[NOTE_FALSE_BASE];
+    assert_int_equal(world.nodes[joiner].notes[NOTE_FALSE_BASE], 1);
+    assert_string_equal(note->who, name_of(&liars[0]));
+    identity_text(text, world.nodes[0].identity.id);
+    assert_non_null(strstr(note->text, text));
+    assert_false(liars[0].puppet.closed);
+    assert_int_equal(bases_of(joiner), 1);
+}
+
+static void when_another_comes_that_differs_it_is_known(void **state)
+{
+    (void)state;
+    const uint32_t joiner = take_from_liar(2, LIE_FITS);
+    heal_cut(0, joiner);
+    run(30 * SECOND_NS);
+    assert_int_equal(bases_of(joiner), 1);
+    heal_cut(1, joiner);
+    until(is_catching_up, joiner, 60 * SECOND_NS);
+    must_blame(joiner, &liars[0]);
+    until(has_base, joiner, 30 * SECOND_NS);
+    must_agree(5 * SECOND_NS);
+}
+
+/* A joiner that has taken over an honest base. */
+static uint32_t join_honest(uint32_t n)
+{
+    const struct node_options options = story_options();
+    const uint32_t joiner = start_joiner(n, &options);
+    cut_off(joiner, false);
+    until(is_training, joiner, 60 * SECOND_NS);
+    assert_int_equal(bases_of(joiner), 1);
+    return joiner;
+}
+
+/* A neighbour that shows the joiner's own version with another digest. */
+static void meet_slanderer(uint32_t joiner, uint64_t aside)
+{
+    struct liar *liar = &liars[liars_count++];
+    while (node_waiting(world.nodes[joiner].node) > 0)
+        run(MILLI_NS);
+    liar_meet(liar, joiner, joiner, LIE_NONE, (uint8_t)liars_count);
+    liar->aside = aside;
+    for (int i = 0; i < 5; i++) { /* some of them of the very version that it has then */
+        liar_show(liar);
+        run(MILLI_NS);
+    }
+}
+
+static void must_stand_by_its_base(uint32_t joiner)
+{
+    run(20 * SECOND_NS);
+    assert_int_equal(bases_of(joiner), 1);
+    assert_false(is_catching_up(joiner));
+}
+
+static void two_that_differ_from_each_other_refute_nothing(void **state)
+{
+    (void)state;
+    const uint32_t joiner = join_honest(1);
+    meet_slanderer(joiner, 1);
+    meet_slanderer(joiner, 2);
+    must_stand_by_its_base(joiner);
+    assert_int_equal(world.nodes[joiner].notes[NOTE_FALSE_BASE], 1); /* a tie */
+}
+
+static void what_two_others_have_confirmed_stays(void **state)
+{
+    (void)state;
+    const uint32_t joiner = join_honest(3);
+    run(10 * SECOND_NS);
+    for (uint32_t i = 0; i < swarm; i++)
+        world_kill(&world, i, false);
+    run(SECOND_NS);
+    meet_slanderer(joiner, 1);
+    meet_slanderer(joiner, 1);
+    must_stand_by_its_base(joiner);
+    assert_int_equal(world.nodes[joiner].notes[NOTE_FALSE_BASE], 0);
+    assert_true(world.nodes[joiner].notes[NOTE_DIGEST] > 0);
+}
+
+static void what_nobody_has_doubted_for_a_minute_stays(void **state)
+{
+    (void)state;
+    const uint32_t joiner = join_honest(1);
+    run(65 * SECOND_NS);
+    meet_slanderer(joiner, 1);
+    meet_slanderer(joiner, 1);
+    must_stand_by_its_base(joiner);
+    assert_int_equal(world.nodes[joiner].notes[NOTE_FALSE_BASE], 0);
+}
+
+/* The liar's base was saved before anybody else was there. (Had it trained on it, only this base
+ * would have what it published then.) */
+static void a_base_from_disk_is_doubted_like_any_other(void **state)
+{
+    (void)state;
+    const struct node_options options = story_options();
+    const uint32_t joiner = start_joiner(3, &options);
+    world_kill(&world, joiner, false);
+    world.nodes[joiner].options.trains = false;
+    world.nodes[joiner].options.save_ns = SECOND_NS / 2;
+    world_start(&world, joiner);
+    run(100 * MILLI_NS);
+    (void)meet(joiner, LIE_FITS);
+    run(4 * SECOND_NS);
+    assert_true(has_base(joiner));
+    world_kill(&world, joiner, false);
+    cut_off(joiner, false);
+    world.check.enabled = false; /* it starts with what is not the sum of its rumors */
+    world_start(&world, joiner);
+    world.check.enabled = true;
+    run(20 * SECOND_NS);
+    assert_int_equal(bases_of(joiner), 1);
+    assert_string_equal(world.nodes[joiner].last[NOTE_FALSE_BASE].who, "");
+    assert_non_null(strstr(world.nodes[joiner].last[NOTE_FALSE_BASE].text, "restored here is not"));
+    must_agree(5 * SECOND_NS);
+}
+
 int main(void)
 {
 #define LIES(name) cmocka_unit_test_setup_teardown(name, story_begins, story_ends)
@@ -185,6 +328,13 @@ int main(void)
         LIES(an_entry_that_is_one_off_is_found),
         LIES(who_is_blamed_is_not_asked_again),
         LIES(a_false_block_among_many_is_found_and_then_its_giver),
+        LIES(lies_that_fit_are_refuted_by_two),
+        LIES(of_one_that_differs_nobody_knows_who_lies),
+        LIES(when_another_comes_that_differs_it_is_known),
+        LIES(two_that_differ_from_each_other_refute_nothing),
+        LIES(what_two_others_have_confirmed_stays),
+        LIES(what_nobody_has_doubted_for_a_minute_stays),
+        LIES(a_base_from_disk_is_doubted_like_any_other),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -8,7 +8,7 @@
  * learner is given later moves what is written and what is missing, each by its entries.
  *
  * The sum is public and linear: who wants to can make blocks that fit it. It finds zeros, broken
- * memory and wrong code.
+ * memory and wrong code; against the rest there are the others' opinions (opinions.c).
  * Held by tests/world/test_false_base.c.
  */
 #include "base/digest.h"

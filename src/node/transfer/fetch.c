@@ -87,11 +87,11 @@ static bool may_yield(const struct node *node, const struct transfer_neighbour *
            (base_is_whole(node) && node->now_ns >= node->transfer->fetch.rest_ns);
 }
 
-/* Only another base is without what an expelled member published. */
+/* Only another base is without what an expelled member published, or is the swarm's. */
 static bool must_replace(const struct node *node)
 {
-    return retract_needs_base(node) && !proofs_are_contested(node) &&
-           base_state(node) != BASE_ROLLING;
+    return opinions_refute(node) || (retract_needs_base(node) && !proofs_are_contested(node) &&
+                                     base_state(node) != BASE_ROLLING);
 }
 
 /* Whose base is better than ours: a neighbour that knows much more, or wins. When we are stuck it
@@ -103,6 +103,8 @@ static bool is_better(const struct node *node, const struct peer *peer)
     if (!broadcast_is_compared(node, peer) || has_refused(node, neighbour) ||
         blame_is_on(node, peer))
         return false;
+    if (opinions_refute(node) && !is_stuck(node))
+        return opinions_prefer(node, peer);
     if (is_stuck(node) || (base_state(node) == BASE_ROLLING && !is_partitioned) ||
         must_replace(node))
         return true;

@@ -31,10 +31,10 @@
 _Static_assert(READ_BLOCKS *BLOCK_ENTRIES == NODE_READ_MAX, "the owner gives room for a READ");
 
 /* A base that is being taken over is nobody's, and neither is one that has more of an expelled
- * member than is kept. */
+ * member than is kept, or is not the swarm's. */
 static bool may_serve(const struct node *node)
 {
-    return base_is_whole(node) && !retract_needs_base(node);
+    return base_is_whole(node) && !retract_needs_base(node) && !opinions_refute(node);
 }
 
 /* It is asking for blocks, or will be, of a base that has nothing which we do not know by now. */
@@ -324,7 +324,7 @@ bool serve_next_save(struct node *node, struct action *action)
     struct serve *serve = &node->transfer->serve;
     if (node->options.save_ns == 0 || node->now_ns < serve->save_ns || serve->is_saving ||
         !joining_has_joined(node) || !base_is_whole(node) || retract_is_under_way(node) ||
-        leaving_stage(node) != STAGE_RUNNING)
+        opinions_refute(node) || leaving_stage(node) != STAGE_RUNNING)
         return false;
     serve->is_saving = true;
     serve->saving_bases = node->transfer->fetch.bases;

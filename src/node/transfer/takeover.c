@@ -43,18 +43,29 @@ static bool would_lose_more(const struct node *node, const uint32_t *next)
            (is_open ? versions->digest > request->digest : partition_ours_preferred(&contest));
 }
 
-static void note_beginning(struct node *node, const struct peer *donor, bool is_replaced)
+/* Why our base cannot stay, though it is whole; NULL: it can. */
+static const char *reason_to_replace(const struct node *node)
+{
+    if (opinions_refute(node))
+        return "the base that we had is not the swarm's";
+    if (retract_needs_base(node))
+        return "what an expelled member published is no more in the log and cannot be taken out "
+               "of our base";
+    return NULL;
+}
+
+/* why: our base cannot stay, or NULL. */
+static void note_beginning(struct node *node, const struct peer *donor, const char *why)
 {
     char text[192];
-    (void)snprintf(
-        text, sizeof text, "%s: taking over the base of the swarm, %u blocks, beginning here",
-        node->transfer->fetch.keep_weights
-            ? "it and we have learned apart for long, and its base wins; what was "
-              "learned here will be published again"
-        : is_replaced ? "what an expelled member published is no more in the log and cannot be "
-                        "taken out of our base"
-                      : "far behind",
-        (unsigned)node->transfer->blocks);
+    (void)snprintf(text, sizeof text,
+                   "%s: taking over the base of the swarm, %u blocks, beginning here",
+                   node->transfer->fetch.keep_weights
+                       ? "it and we have learned apart for long, and its base wins; what was "
+                         "learned here will be published again"
+                   : why ? why
+                         : "far behind",
+                   (unsigned)node->transfer->blocks);
     (void)connection_note(node, donor, NOTE_CATCHING_UP, LEVEL_INFO, text);
 }
 
@@ -97,8 +108,8 @@ static enum takeover take_over(struct node *node, const struct peer *donor)
     const struct origin *own = broadcast_own(node);
     const uint64_t rumors = sum_of(next, versions->count);
     const bool keep_ours = !is_partitioned && replace_version_can_keep(node, next);
-    if (!is_partitioned && !keep_ours && base_is_whole(node) && !retract_needs_base(node) &&
-        would_lose_more(node, next))
+    const char *why = reason_to_replace(node);
+    if (!is_partitioned && !keep_ours && base_is_whole(node) && !why && would_lose_more(node, next))
         return TAKEOVER_NOT;
     const bool is_published_lost = !keep_ours && next[versions_place(versions, own)] < own->next;
     if (is_published_lost && !replace_version_begin_incarnation(node))
@@ -106,16 +117,16 @@ static enum takeover take_over(struct node *node, const struct peer *donor)
     transfer->fetch.keep_weights = is_published_lost ||
                                    (is_partitioned && joining_state(node) == JOINING_TRAINING) ||
                                    (!base_is_whole(node) && transfer->fetch.keep_weights);
-    const bool is_replaced = retract_needs_base(node);
     const uint64_t given =
         replace_version(node, request->history, request->entries, request->digest, next, keep_ours);
     broadcast_set_knows(node, donor, rumors);
     memcpy(transfer->blame.donor_id, donor->id, ID_BYTES);
     fetch_begin(node, BASE_FETCHING, rumors);
     base_digest_begin(node, given);
+    opinions_begin(node);
     ask_anew(node, donor);
     broadcast_lean_on(node, donor);
-    note_beginning(node, donor, is_replaced);
+    note_beginning(node, donor, why);
     CHECK(base_state(node) == BASE_FETCHING);
     return TAKEOVER_DONE;
 }

@@ -5,6 +5,7 @@
  *   takeover          its version becomes ours first
  *   pending_blocks    blocks that came, until they are as new as our base
  *   base_digest       are they, all together, what was promised?   blame: who promised
+ *   opinions          what others say of the base that was taken over
  *   rolling_snapshot  a line too thin for rumors: the base is kept fresh by blocks alone
  *   serve             our base, for others and for checkpoints
  *
@@ -53,6 +54,10 @@ bool takeover_on_history(struct node *node, const struct peer *from, const struc
 
 /* The learner's base moves by this: it was given out, or it is of our own. */
 void transfer_on_update(struct node *node, const struct update *update);
+
+/* Opinions. A neighbour's version may tell whether our base is the swarm's. False: it does not. */
+bool opinions_on_version(struct node *node, const struct peer *from, const struct message *version);
+void opinions_consider(struct node *node); /* once a second */
 
 /* So many rumors of an expelled member have left our version: what is on its way must be without
  * them, too. */

@@ -9,6 +9,7 @@
 #include "node/membership/membership.h"
 #include "node/transfer/base_digest_private.h"
 #include "node/transfer/blame_private.h"
+#include "node/transfer/opinions_private.h"
 #include "node/transfer/pending_blocks_private.h"
 #include "node/transfer/transfer.h"
 #include "wire/block.h"
@@ -24,12 +25,13 @@ struct span {
 
 /* What this room keeps of a neighbour, by slot. */
 struct transfer_neighbour {
-    bool is_ahead;       /* it knows more than rumors will bring us */
-    bool ours_preferred; /* of its base and ours, ours is the one to be kept */
-    bool is_decisive;    /* because one side has clearly learned more */
-    bool peer_yields;    /* across a partition: it takes over our base, or else we its */
-    uint64_t refused_ns; /* when it had nothing of use to give; 0: never */
-    bool has_given;      /* some block of the base that is being fetched */
+    bool is_ahead;          /* it knows more than rumors will bring us */
+    bool ours_preferred;    /* of its base and ours, ours is the one to be kept */
+    bool is_decisive;       /* because one side has clearly learned more */
+    bool peer_yields;       /* across a partition: it takes over our base, or else we its */
+    uint64_t refused_ns;    /* when it had nothing of use to give; 0: never */
+    bool has_given;         /* some block of the base that is being fetched */
+    struct opinion opinion; /* what it says of our base */
 
     uint32_t asked_blocks;             /* of its base, that have not come */
     uint32_t asked_spans[FETCHES_MAX]; /* the same in spans, the oldest first */
@@ -115,6 +117,7 @@ struct transfer {
     struct rolling_snapshot rolling;       /* blocks instead of rumors, over a thin line */
     struct pending_blocks pending;         /* blocks that came */
     struct base_digest base_digest;        /* whether they are what was promised */
+    struct opinions opinions;              /* what others say of our base */
     struct blame blame;                    /* who gives it, and who gave a false one */
     struct serve serve;                    /* our base on its way to others */
     struct transfer_neighbour *neighbours; /* [peers_max], by slot */

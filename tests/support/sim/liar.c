@@ -1,5 +1,7 @@
 #include "support/sim/liar.h"
 
+#include "base/digest.h"
+
 static void say(struct liar *liar, const struct message *message)
 {
     CHECK(peer_say(&liar->puppet.peer, message)); /* goes when this event is over */
@@ -46,7 +48,8 @@ void liar_show(struct liar *liar)
 {
     if (!false_base_take(&liar->base, &world, liar->twin, liar->lie))
         return;
-    const struct message version = false_base_version(&liar->base);
+    struct message version = false_base_version(&liar->base);
+    version.digest = digest_add(version.digest, liar->aside);
     puppet_say(&liar->puppet, &version);
 }
 

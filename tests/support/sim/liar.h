@@ -14,6 +14,7 @@ struct liar {
     uint32_t twin;  /* whose history it gives */
     enum lie lie;   /* what is wrong with it */
     uint32_t gives; /* so many blocks; then it refuses */
+    uint64_t aside; /* added to the digest that it shows */
 };
 
 /* It calls the node and shows its version. */

@@ -1,0 +1,271 @@
+/* Is the base that we took over the swarm's? The history and the blocks of one donor may both lie,
+ * and fit. What neighbours show with their versions tells:
+ *
+ *   their VERSION is ours ───────────────────────────────► their digest = ours?
+ *   it lies within ours, the rest is in our log ──► their digest = ours less those rumors'?
+ *
+ * The difference between two digests of the same rumors stays the same whatever is added to both,
+ * so each neighbour's last opinion counts until the conversation ends. The donor's word is one for
+ * ours. (Of a base that was restored from a checkpoint the donor was our own past.)
+ *
+ *   confirmed  two others agree, or a minute has passed and nobody differs: from then on it stays
+ *   refuted    two or more have one other digest, and more than agree: the donor is blamed, and the
+ *              base of one of them is taken over (fetch.c)
+ *   tied       as many differ as agree: it is noted, and nothing is done
+ *
+ * Held by tests/world/test_false_base.c.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "node/broadcast/fork.h"
+#include "node/transfer/transfer_private.h"
+
+#define AGREE_MIN  3                /* so many confirm it, the donor among them */
+#define WAIT_NS    (5 * SECOND_NS)  /* for other opinions, when one differs */
+#define CONFIRM_NS (60 * SECOND_NS) /* whoever has not differed by then does not count */
+#define RUMORS_MAX 64               /* of the log that are counted for one opinion */
+#define COUNT_EACH SECOND_NS        /* and of one neighbour no more often */
+
+static uint64_t less(uint64_t digest, uint64_t other)
+{
+    const uint32_t high = (uint32_t)(digest >> 32) - (uint32_t)(other >> 32);
+    return (uint64_t)high << 32 | (uint32_t)((uint32_t)digest - (uint32_t)other);
+}
+
+void opinions_begin(struct node *node)
+{
+    struct transfer *transfer = node->transfer;
+    transfer->opinions = (struct opinions){.are_open = true, .whole_ns = node->now_ns};
+    for (uint32_t i = 0; i < node->options.limits.peers_max; i++)
+        transfer->neighbours[i].opinion = (struct opinion){0};
+}
+
+/* A version within ours, as it becomes known entry by entry. */
+struct within {
+    uint64_t hash;   /* of the version */
+    uint64_t digest; /* of its base */
+    uint32_t left;   /* rumors that may still be taken out */
+};
+
+/* What we know of the origin beyond that is taken out. False: it cannot be. */
+static bool take_out(struct node *node, struct within *within, const struct origin *origin,
+                     uint32_t next)
+{
+    const uint32_t place = versions_place(broadcast_versions(node), origin);
+    uint8_t before[HEAD_HASH_BYTES];
+    CHECK(within->left <= RUMORS_MAX);
+    if (next == origin->next)
+        return true;
+    if (next > origin->next || origin->next - next > within->left ||
+        !fork_hash_before(node, place, next, before))
+        return false;
+    within->left -= origin->next - next;
+    for (uint32_t seq = next; seq < origin->next; seq++) {
+        uint32_t bytes;
+        const uint8_t *rumor = rumor_log_find(broadcast_log(node), place, seq, &bytes);
+        if (!rumor)
+            return false;
+        within->digest =
+            less(within->digest, digest_of_update(broadcast_logged(node, rumor, bytes)));
+    }
+    within->hash -= version_entry_hash(origin->tag, origin->next, origin->last.hash);
+    within->hash += version_entry_hash(origin->tag, next, before);
+    return true;
+}
+
+/* What the digest of our base would be with this version; false: nobody can say. */
+static bool digest_within(struct node *node, const struct message *version, uint64_t *digest)
+{
+    const struct versions *versions = broadcast_versions(node);
+    const size_t entries = version->bulk.count / VERSION_ENTRY_BYTES;
+    CHECK(version->bulk.count % VERSION_ENTRY_BYTES == 0);
+    struct within within = {versions->hash, versions->digest, RUMORS_MAX};
+    if (!versions_known(versions, version->bulk.at, entries, version->hash, node->transfer->seen))
+        return false;
+    for (size_t i = 0; i < entries; i++) {
+        const struct version_entry entry = version_entry_at(version->bulk.at, i);
+        const struct origin *origin = versions_find(versions, entry.tag);
+        if (!origin || !take_out(node, &within, origin, entry.next))
+            return false;
+    }
+    for (uint32_t place = 0; place < versions->count; place++)
+        if (!bit_get(node->transfer->seen, place) &&
+            !take_out(node, &within, &versions->origins[place], 0))
+            return false;
+    *digest = within.digest;
+    return within.hash == version->hash;
+}
+
+static bool is_donor(const struct node *node, const struct peer *peer)
+{
+    return !node->transfer->opinions.is_restored && blame_is_donor(node, peer);
+}
+
+/* Counting rumors of the log is work: not for everything that somebody may send. */
+static bool may_count(const struct node *node, const struct opinion *opinion)
+{
+    return opinion->heard_ns == 0 || node->now_ns - opinion->heard_ns >= COUNT_EACH;
+}
+
+bool opinions_on_version(struct node *node, const struct peer *from, const struct message *version)
+{
+    struct opinions *opinions = &node->transfer->opinions;
+    struct opinion *opinion = &transfer_neighbour(node, from)->opinion;
+    CHECK(version->kind == VERSION);
+    const struct versions *ours = broadcast_versions(node);
+    uint64_t digest = ours->digest;
+    if (!opinions->are_open || base_state(node) == BASE_ROLLING || !version->base ||
+        is_donor(node, from) || blame_is_on(node, from))
+        return false;
+    if (version->hash != ours->hash) {
+        if (!version->whole || !may_count(node, opinion))
+            return false;
+        opinion->heard_ns = node->now_ns;
+        if (!digest_within(node, version, &digest))
+            return false;
+    }
+    opinion->is_known = true;
+    opinion->apart = less(version->digest, digest);
+    if (opinion->apart != 0 && opinions->differ_ns == 0)
+        opinions->differ_ns = node->now_ns;
+    return true;
+}
+
+struct votes {
+    uint32_t agree;           /* with our base: the donor, and others */
+    uint32_t differ;          /* with that one other base which most of the rest have */
+    uint64_t apart;           /* that one's digest less ours */
+    const struct peer *other; /* a neighbour that has it */
+};
+
+/* How many neighbours, not blamed, have this opinion? */
+static uint32_t count(const struct node *node, uint64_t apart)
+{
+    uint32_t have = 0;
+    const struct peer *peer;
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
+        const struct opinion *opinion = &node->transfer->neighbours[i].opinion;
+        have += opinion->is_known && opinion->apart == apart && !blame_is_on(node, peer);
+    }
+    return have;
+}
+
+static struct votes count_votes(const struct node *node)
+{
+    struct votes votes = {.agree = 1 + count(node, 0)};
+    const struct peer *peer;
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
+        const struct opinion *opinion = &node->transfer->neighbours[i].opinion;
+        if (!opinion->is_known || opinion->apart == 0)
+            continue;
+        const uint32_t differ = count(node, opinion->apart);
+        if (differ > votes.differ)
+            votes = (struct votes){votes.agree, differ, opinion->apart, peer};
+    }
+    return votes;
+}
+
+/* Notes. */
+
+/* What it begins with is said of the donor, if there is one. */
+static void note(struct node *node, const char *is_what, const char *because)
+{
+    const struct transfer *transfer = node->transfer;
+    const bool is_restored = transfer->opinions.is_restored;
+    struct note *note = notes_add(
+        &node->notes, node->now_ns, NOTE_FALSE_BASE, LEVEL_WARNING, "%s %s the swarm's: %s",
+        is_restored ? "the base that was restored here" : "gave a base that", is_what, because);
+    if (!is_restored)
+        identity_text(note->who, transfer->blame.donor_id);
+}
+
+static void refute(struct node *node, const struct votes *votes)
+{
+    struct opinions *opinions = &node->transfer->opinions;
+    char because[128];
+    CHECK(votes->apart != 0 && !opinions->is_refuted);
+    (void)snprintf(because, sizeof because,
+                   "%u neighbours have one other digest of the same rumors; the base of one of "
+                   "them is taken over",
+                   (unsigned)votes->differ);
+    note(node, "is not", because);
+    opinions->is_refuted = true;
+    opinions->apart = votes->apart;
+    if (!opinions->is_restored)
+        blame_put(node, node->transfer->blame.donor_id);
+}
+
+static void note_tie(struct node *node, const struct votes *votes)
+{
+    char other[ID_TEXT_BYTES], because[128];
+    CHECK(votes->other && votes->other->state == PEER_OPEN);
+    identity_text(other, votes->other->id);
+    (void)snprintf(
+        because, sizeof because,
+        "%s has another digest of the same rumors, and as many have the one as the other; "
+        "somebody lies or computes wrongly",
+        other);
+    note(node, "may not be", because);
+    node->transfer->opinions.is_tie_noted = true;
+}
+
+/* The verdict. */
+
+static void judge(struct node *node)
+{
+    struct opinions *opinions = &node->transfer->opinions;
+    const struct votes votes = count_votes(node);
+    CHECK(opinions->are_open && votes.agree > 0);
+    if (votes.agree >= AGREE_MIN && votes.agree > votes.differ)
+        opinions->are_open = opinions->is_refuted = false;
+    else if (votes.differ == 0 && !opinions->is_refuted)
+        opinions->are_open = node->now_ns - opinions->whole_ns < CONFIRM_NS;
+    if (!opinions->are_open || opinions->is_refuted || votes.differ < votes.agree ||
+        node->now_ns - opinions->differ_ns < WAIT_NS)
+        return;
+    if (votes.differ > votes.agree)
+        refute(node, &votes);
+    else if (!opinions->is_tie_noted)
+        note_tie(node, &votes);
+}
+
+/* One neighbour after the other is asked for its whole version. */
+static void ask(struct node *node)
+{
+    const struct peer *peer, *chosen = NULL;
+    uint32_t silent = 0;
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
+        if (!node->transfer->neighbours[i].opinion.is_known && !is_donor(node, peer) &&
+            broadcast_is_together(node, peer) && !blame_is_on(node, peer) &&
+            rng_below(&node->rng, ++silent) == 0)
+            chosen = peer;
+    if (chosen)
+        anti_entropy_ask_for_all(node, chosen);
+}
+
+void opinions_consider(struct node *node)
+{
+    struct opinions *opinions = &node->transfer->opinions;
+    if (!opinions->are_open || base_state(node) == BASE_ROLLING)
+        return;
+    if (!base_is_whole(node))
+        opinions->whole_ns = node->now_ns;
+    judge(node);
+    if (opinions->are_open)
+        ask(node);
+}
+
+bool opinions_refute(const struct node *node)
+{
+    return node->transfer->opinions.is_refuted;
+}
+
+bool opinions_prefer(const struct node *node, const struct peer *peer)
+{
+    const struct opinions *opinions = &node->transfer->opinions;
+    const struct opinion *opinion = &transfer_neighbour(node, peer)->opinion;
+    CHECK(opinions->is_refuted);
+    return opinion->is_known && opinion->apart == opinions->apart;
+}
