@@ -113,6 +113,11 @@ uint64_t retract_begin(struct node *node)
     return rumors;
 }
 
+bool retract_is_due(const struct node *node)
+{
+    return node->broadcast->retract.is_due;
+}
+
 bool retract_is_under_way(const struct node *node)
 {
     return node->broadcast->retract.rumors > 0 || node->broadcast->apply.taken_out > 0;

@@ -24,6 +24,8 @@ void retract_on_expelled(struct node *node, const uint8_t id[static ID_BYTES]);
 uint64_t retract_begin(struct node *node);
 /* The next rumor that is to leave the learner's base: APPLY, negated. */
 bool retract_next(struct node *node, struct action *action);
+/* Does it wait for the end of a publication? */
+bool retract_is_due(const struct node *node);
 /* Does the learner's base still have some of it? */
 bool retract_is_under_way(const struct node *node);
 /* The log did not reach back: only another base helps, and until then ours is nobody's. */

@@ -232,7 +232,7 @@ bool serve_next_read(struct node *node, struct action *action)
 {
     if (node->transfer->serve.reading.is_out || node->now_ns < node->transfer->serve.next_ns ||
         broadcast_has_blocks_given(node) || /* the last blocks of a base that was taken over */
-        retract_is_under_way(node))
+        retract_is_due(node) || retract_is_under_way(node))
         return false;
     const struct peer *peer = next_taker(node);
     if (!peer)
