@@ -55,13 +55,15 @@ add_test(NAME two_rumors COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_two
                                  $<TARGET_FILE:hearsay>)
 add_test(NAME false_base_member COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_false_base.sh
                                         $<TARGET_FILE:hearsay>)
+add_test(NAME begin_again COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_begin_again.sh
+                                  $<TARGET_FILE:hearsay>)
 add_test(NAME expel COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_expel.sh
                             $<TARGET_FILE:hearsay>)
 add_test(NAME listed COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_listed.sh
                                 $<TARGET_FILE:hearsay>)
 add_test(NAME admit COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_admit.sh
                             $<TARGET_FILE:hearsay>)
-set_tests_properties(client expel two_rumors false_base_member listed admit PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs alone
+set_tests_properties(client begin_again expel two_rumors false_base_member listed admit PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs alone
 # Skipped where there is no PyTorch.
 add_executable(learn_steps tests/process/learn_steps.c)
 target_link_libraries(learn_steps PRIVATE model m)

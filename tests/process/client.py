@@ -478,14 +478,25 @@ class Guest:
                                blake2b(256, body))
         return head + body + mine.sign(blake2b(256, head, mine.context))
 
+    def begin_again(self, times):
+        """With a rumor each time: every node keeps what each incarnation has published."""
+        for _ in range(times):
+            self.incarnation += 1
+            self.neighbours[0].say(Kind.RUMOR, self.make_rumor())
+            self.neighbours[0].listen()
+        print(f"began {times} times")
+        self.until(lambda: False)  # but ended
+
     def give_zeros(self, address):
         """As the base of the history that was just taken over, to a node that lacks it."""
         self.victim = Neighbour(self, address)
         self.neighbours.append(self.victim)
         self.until(lambda: False)  # but turned away
 
-    def visit(self, forges, equivocates, stays, victim):
+    def visit(self, forges, equivocates, stays, victim, times):
         self.until(lambda: all(n.has_base for n in self.neighbours))
+        if times:
+            self.begin_again(times)
         if equivocates:
             for amount, neighbour in enumerate(self.neighbours, 4096):
                 neighbour.say(Kind.RUMOR, self.make_rumor(amount))
@@ -528,13 +539,15 @@ def main():
                         help="only publish two rumors under one number, to one neighbour each")
     parser.add_argument("--false-base", metavar="HOST:PORT",
                         help="only give this neighbour, too, blocks of zeros under a true history")
+    parser.add_argument("--begin-again", metavar="TIMES", type=int, default=0,
+                        help="only publish a rumor in each of so many incarnations")
     given = parser.parse_args()
     try:
         seed = read_key(given.identity, "hearsay-identity-1")
         key = read_key(given.swarm_key, "hearsay-swarm-key-1")
         mine = Credentials(seed, key, given.swarm, given.model, int(given.parameters))
         Guest(mine, given.neighbours).visit(given.forge, given.equivocate, given.stay,
-                                            given.false_base)
+                                            given.false_base, given.begin_again)
     except TurnedAway as reason:
         print(f"turned away: {reason}")
         sys.exit(3)
