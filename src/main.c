@@ -185,14 +185,26 @@ static int run(int argc, char **argv)
     return run_command(name, argc - 1, argv + 1);
 }
 
-/* The same process, and so the same number, name and environment but for the kernels. If it cannot
- * begin anew it goes on as it is. */
-static void begin_with_fitting_kernels(char **argv)
+/* OpenBLAS makes threads when it is loaded, and a sandbox is for those that come later: a node has
+ * it make none (it is told later how many, backend_cpu.c). */
+static bool has_early_threads(int argc, char **argv)
+{
+    const char *threads = getenv(BLAS_THREADS_VARIABLE);
+    return argc > 1 && strcmp(argv[1], "node") == 0 && (!threads || strcmp(threads, "1") != 0);
+}
+
+/* The same process, and so the same number, name and environment but for what OpenBLAS reads when
+ * it is loaded. If it cannot begin anew it goes on as it is. */
+static void begin_with_fitting_blas(int argc, char **argv)
 {
     char path[4096];
     const char *kernels = blas_kernels_wanted();
-    const ssize_t length = kernels ? readlink("/proc/self/exe", path, sizeof path - 1) : -1;
-    if (length <= 0 || setenv(BLAS_KERNELS_VARIABLE, kernels, 0) != 0)
+    const bool is_early = has_early_threads(argc, argv);
+    if (!kernels && !is_early)
+        return;
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length <= 0 || (kernels && setenv(BLAS_KERNELS_VARIABLE, kernels, 0) != 0) ||
+        (is_early && setenv(BLAS_THREADS_VARIABLE, "1", 1) != 0))
         return;
     path[length] = '\0';
     (void)execv(path, argv);
@@ -200,7 +212,7 @@ static void begin_with_fitting_kernels(char **argv)
 
 int main(int argc, char **argv)
 {
-    begin_with_fitting_kernels(argv);
+    begin_with_fitting_blas(argc, argv);
     int code = run(argc, argv);
     if (fflush(stdout) == 0)
         return code;

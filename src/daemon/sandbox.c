@@ -2,10 +2,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <sched.h>
 #include <seccomp.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -71,6 +77,13 @@ struct sandbox sandbox_find(const struct config *config)
     };
 }
 
+/* Each thread is a folder there. */
+static uint32_t threads_of_libraries(void)
+{
+    struct stat about;
+    return stat("/proc/self/task", &about) == 0 ? (uint32_t)about.st_nlink - 3 : 0;
+}
+
 static struct ruleset forbidden(const struct sandbox *sandbox)
 {
     struct ruleset ruleset = {.fs = FS_EXECUTE | FS_WRITES};
@@ -93,30 +106,58 @@ static bool allow(int rules, const struct ruleset *forbids, const char *path, ui
     const uint64_t of_files = FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE;
     const struct path_rule rule = {.allowed = rights & forbids->fs & (is_folder ? ~0ull : of_files),
                                    .folder = folder};
-    const bool is_done =
-        rule.allowed == 0 || syscall(SYS_landlock_add_rule, rules, RULE_PATH, &rule, 0) == 0;
+    const bool is_done = rule.allowed == 0 ||
+                         syscall(SYS_landlock_add_rule, rules, RULE_PATH, &rule, 0) == 0 ||
+                         errno == EBADFD; /* a pipe or socket, which is not restricted */
     (void)close(folder);
     return is_done;
 }
 
-/* Of "a/b-*.npy, c": the folders of all names, before the first that has a wildcard. */
-static bool allow_folders_of(int rules, const struct ruleset *forbids, const char *names)
+/* Files that these names stand for, wherever links lead; folders are looked through. */
+static bool allow_files(int rules, const struct ruleset *forbids, const char *names)
 {
-    char path[CONFIG_PATH_BYTES];
+    glob_t found = {0};
+    bool is_done = true;
+    if (glob(names, GLOB_NOSORT, NULL, &found) == 0)
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            is_done = is_done && allow(rules, forbids, found.gl_pathv[i], READS);
+    globfree(&found);
+    return is_done;
+}
+
+static bool allow_files_in(int rules, const struct ruleset *forbids, const char *folder)
+{
+    char names[CONFIG_PATH_BYTES + 4];
+    (void)snprintf(names, sizeof names, "%s/*", folder);
+    return allow_files(rules, forbids, names);
+}
+
+/* "a/b" of "a/b/c", "." of "c". */
+static void folder_of(const char *path, char out[static CONFIG_PATH_BYTES])
+{
+    const char *last = strrchr(path, '/');
+    const size_t length = last ? (size_t)(last - path) + (last == path) : 0;
+    (void)snprintf(out, CONFIG_PATH_BYTES, "%.*s", (int)length, path);
+    if (length == 0)
+        (void)strcpy(out, ".");
+}
+
+/* Of "a/b-*.npy, c": the files, and the folders in which those with a wildcard are looked for. */
+static bool allow_listed(int rules, const struct ruleset *forbids, const char *names)
+{
+    char name[CONFIG_PATH_BYTES], folder[CONFIG_PATH_BYTES];
     bool is_done = true;
     while (*names) {
+        names += strspn(names, " ,");
         const size_t length = strcspn(names, ",");
-        size_t used = strcspn(names, "*?[,");
-        while (used > 0 && names[used - 1] != '/')
-            used--;
-        if (used < sizeof path) {
-            memcpy(path, names, used);
-            path[used] = '\0';
-            const char *folder = path + strspn(path, " ");
-            is_done = is_done && allow(rules, forbids, folder[0] ? folder : ".", READS);
-        }
-        names += length + (names[length] == ',');
-        names += strspn(names, " ");
+        (void)snprintf(name, sizeof name, "%.*s", (int)length, names);
+        names += length;
+        is_done = is_done && allow_files(rules, forbids, name);
+        name[strcspn(name, "*?[")] = '\0';
+        if (strlen(name) == length)
+            continue;
+        folder_of(name, folder);
+        is_done = is_done && allow(rules, forbids, folder, FS_READ_DIR);
     }
     return is_done;
 }
@@ -124,9 +165,10 @@ static bool allow_folders_of(int rules, const struct ruleset *forbids, const cha
 /* A list of members is replaced by a new file, so its folder is looked into. */
 static bool allow_configured(int rules, const struct ruleset *forbids, const struct config *config)
 {
-    const char *const folders[] = {config->data.x,      config->data.y,      config->data.test_x,
-                                   config->data.test_y, config->data.text,   config->data.tokens,
-                                   config->data.valid,  config->node.members};
+    const char *const files[] = {config->data.x,      config->data.y,    config->data.test_x,
+                                 config->data.test_y, config->data.text, config->data.tokens,
+                                 config->data.valid};
+    char members[CONFIG_PATH_BYTES];
     bool is_done = true;
     for (size_t i = 0; i < config_key_count(); i++) {
         const struct config_key *key = config_key_at(i);
@@ -134,23 +176,39 @@ static bool allow_configured(int rules, const struct ruleset *forbids, const str
         if (key->type == CONFIG_PATH && path[0])
             is_done = is_done && allow(rules, forbids, path, READS);
     }
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
-        is_done = is_done && allow_folders_of(rules, forbids, folders[i]);
-    return is_done && allow(rules, forbids, config->node.state_dir, STATES) &&
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        is_done = is_done && allow_listed(rules, forbids, files[i]);
+    folder_of(config->node.members, members);
+    if (config->node.members[0])
+        is_done = is_done && allow(rules, forbids, members, READS);
+    return is_done && allow_files_in(rules, forbids, config->data.dir) &&
+           (!config->model.start[0] || allow_files_in(rules, forbids, config->model.start)) &&
+           allow(rules, forbids, config->node.state_dir, STATES) &&
            allow(rules, forbids, config->node.log, FS_WRITE_FILE | FS_TRUNCATE);
 }
 
 /* The GPU's part of the program lies beside it. */
 static bool allow_program(int rules, const struct ruleset *forbids)
 {
-    char path[CONFIG_PATH_BYTES];
+    char path[CONFIG_PATH_BYTES], folder[CONFIG_PATH_BYTES];
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     path[length > 0 ? length : 0] = '\0';
-    char *last = strrchr(path, '/');
-    if (!last || last == path)
+    folder_of(path, folder);
+    (void)snprintf(path, sizeof path, "%.*s/hearsay-cuda*", CONFIG_PATH_BYTES - 40, folder);
+    if (!allow_files(rules, forbids, path))
+        return false;
+    (void)snprintf(path, sizeof path, "%.*s/../lib/hearsay/*", CONFIG_PATH_BYTES - 40, folder);
+    return allow_files(rules, forbids, path);
+}
+
+/* Whoever writes it anew writes it there. */
+static bool allow_resolver(int rules, const struct ruleset *forbids)
+{
+    char path[PATH_MAX], folder[CONFIG_PATH_BYTES];
+    if (!realpath("/etc/resolv.conf", path) || strlen(path) >= sizeof folder)
         return true;
-    *last = '\0';
-    return allow(rules, forbids, path, READS);
+    folder_of(path, folder);
+    return allow(rules, forbids, folder, READS);
 }
 
 /* Libraries, names and addresses of hosts, the time zone, and what the processor is. */
@@ -194,8 +252,8 @@ static bool restrict_files(const struct config *config, const struct sandbox *sa
         return false;
     const bool is_done =
         allow_system(rules, &forbids, sandbox->reads_freely) && allow_program(rules, &forbids) &&
-        allow_configured(rules, &forbids, config) && allow_port(rules, &forbids, config) &&
-        syscall(SYS_landlock_restrict_self, rules, 0) == 0;
+        allow_resolver(rules, &forbids) && allow_configured(rules, &forbids, config) &&
+        allow_port(rules, &forbids, config) && syscall(SYS_landlock_restrict_self, rules, 0) == 0;
     const int reason = errno;
     (void)close(rules);
     errno = reason;
@@ -282,21 +340,53 @@ static bool is_needed_here(const char *call)
 #endif
 }
 
-/* Sockets of files, of the internet, and to the kernel's tables of addresses. */
+/* Sockets of files, of the internet by TCP and UDP, and to the kernel's tables of addresses. */
 static int refuse_odd_sockets(scmp_filter_ctx filter)
 {
     static const int used[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
     const uint32_t refusal = SCMP_ACT_ERRNO(EPERM);
-    int error =
-        seccomp_rule_add(filter, refusal, SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_GT, AF_NETLINK));
-    for (int family = AF_UNSPEC; family < AF_NETLINK; family++) {
+    const int call = SCMP_SYS(socket);
+    int error = seccomp_rule_add(filter, refusal, call, 1, SCMP_A0(SCMP_CMP_GT, AF_NETLINK));
+    for (int family = AF_UNSPEC; family < AF_NETLINK && error == 0; family++) {
         bool is_used = false;
         for (size_t i = 0; i < sizeof used / sizeof used[0]; i++)
             is_used |= family == used[i];
-        if (!is_used && error == 0)
-            error = seccomp_rule_add(filter, refusal, SCMP_SYS(socket), 1,
+        if (!is_used)
+            error = seccomp_rule_add(filter, refusal, call, 1,
                                      SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)family));
     }
+    if (error == 0)
+        error = seccomp_rule_add(filter, refusal, call, 2, SCMP_A0(SCMP_CMP_EQ, AF_NETLINK),
+                                 SCMP_A2(SCMP_CMP_NE, 0)); /* but NETLINK_ROUTE */
+    if (error == 0)
+        error = seccomp_rule_add(filter, refusal, call, 2, SCMP_A0(SCMP_CMP_NE, AF_NETLINK),
+                                 SCMP_A2(SCMP_CMP_GT, IPPROTO_UDP)); /* SCTP, MPTCP and others */
+    return error;
+}
+
+/* Threads are made, and processes in namespaces of their own are not. clone3 hides its flags, so
+ * the C library is told that the kernel does not have it, and takes clone. */
+static int refuse_namespaces(scmp_filter_ctx filter)
+{
+    static const int flags[] = {CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
+                                CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET};
+    int error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0] && error == 0; i++) {
+        const scmp_datum_t flag = (scmp_datum_t)flags[i];
+        error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
+                                 SCMP_A0(SCMP_CMP_MASKED_EQ, flag, flag));
+    }
+    return error;
+}
+
+/* Nothing is typed into the terminal that the node was started from. */
+static int refuse_typing(scmp_filter_ctx filter)
+{
+    static const unsigned requests[] = {TIOCSTI, TIOCLINUX};
+    int error = 0;
+    for (size_t i = 0; i < sizeof requests / sizeof requests[0] && error == 0; i++)
+        error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
+                                 SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, requests[i]));
     return error;
 }
 
@@ -311,6 +401,10 @@ static bool filter_calls(void)
     }
     if (error == 0)
         error = refuse_odd_sockets(filter);
+    if (error == 0)
+        error = refuse_namespaces(filter);
+    if (error == 0)
+        error = refuse_typing(filter);
     if (error == 0)
         error = seccomp_load(filter);
     if (filter)
@@ -334,6 +428,7 @@ enum error sandbox_enter(const struct config *config, struct sandbox *sandbox,
         return OK;
     *sandbox = sandbox_find(config);
     sandbox->is_entered = true;
+    sandbox->threads = threads_of_libraries();
     if (sandbox->landlock == 0 && !sandbox->has_filter)
         return OK;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
@@ -355,8 +450,12 @@ void sandbox_text(const struct config *config, const struct sandbox *sandbox,
     }
     if (sandbox->landlock > 0)
         (void)snprintf(landlock, sizeof landlock, "Landlock %d", sandbox->landlock);
-    (void)snprintf(out, SANDBOX_TEXT_BYTES, "%s, %s%s", landlock,
-                   sandbox->has_filter ? "system calls filtered" : "no seccomp in this kernel",
-                   sandbox->landlock > 0 && sandbox->reads_freely ? "; reads any file, for the GPU"
-                                                                  : "");
+    const int used = snprintf(
+        out, SANDBOX_TEXT_BYTES, "%s, %s%s", landlock,
+        sandbox->has_filter ? "system calls filtered" : "no seccomp in this kernel",
+        sandbox->landlock > 0 && sandbox->reads_freely ? "; reads any file, for the GPU" : "");
+    if (sandbox->threads > 0 && used < SANDBOX_TEXT_BYTES)
+        (void)snprintf(out + used, (size_t)(SANDBOX_TEXT_BYTES - used),
+                       "; %u threads of libraries are outside of Landlock",
+                       (unsigned)sandbox->threads);
 }

@@ -2,11 +2,14 @@
  * thread of it gets it back.
  *
  *   Landlock   files are written below node.state_dir, the log and /dev/null alone; read where the
- *              system and what the configuration names are, and nowhere else, unless a GPU is used,
- *              whose libraries read where they please; no program is started; no port is bound but
- *              that of node.listen, or a free one where that is not given; no signal is sent to
- * others seccomp    calls that no node needs fail with EPERM: programs, namespaces, mounts,
- * modules, other processes' memory, other users, odd sockets
+ *              system and what the configuration names are, and nowhere else, unless a GPU may be
+ *              used, whose libraries read where they please; no program is started; no TCP port is
+ *              bound but that of node.listen, or a free one; no signal is sent to others
+ *   seccomp    calls that no node needs fail with EPERM: programs, namespaces, mounts, modules,
+ *              other processes' memory, other users, odd sockets, typing into a terminal
+ *
+ * What is left: to connect anywhere, by Unix sockets too (a service that starts programs for
+ * everybody who asks does it for a node, too), to send UDP, and to change the mode of own files.
  *
  * Each as far as the kernel has it; what it has is said at the start, and by doctor. Landlock rules
  * are those of the calling thread and of those that it makes, so begin before there are others.
@@ -16,6 +19,7 @@
 #define HEARSAY_DAEMON_SANDBOX_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "config/config.h"
 
@@ -25,6 +29,7 @@ struct sandbox {
     int landlock;      /* version of its interface; 0: the kernel has none, or it is disabled */
     bool has_filter;   /* seccomp */
     bool is_entered;   /* for good */
+    uint32_t threads;  /* that libraries had made before, and Landlock does not know */
     bool reads_freely; /* because a GPU may be used */
 };
 

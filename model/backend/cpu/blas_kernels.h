@@ -9,6 +9,7 @@
 #define HEARSAY_MODEL_BACKEND_CPU_BLAS_KERNELS_H
 
 #define BLAS_KERNELS_VARIABLE "OPENBLAS_CORETYPE"
+#define BLAS_THREADS_VARIABLE "OPENBLAS_NUM_THREADS"
 
 /* OpenBLAS's name of those that it uses: "Haswell". */
 const char *blas_kernels(void);

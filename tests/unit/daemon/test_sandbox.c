@@ -13,10 +13,12 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
-#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,10 +56,15 @@ static int begin(void **state)
     put("data/one.txt");
     put("keys/node.key");
     put("keys/other.key");
+    assert_int_equal(mkdir(below("blobs"), 0700), 0);
+    put("blobs/x");
+    put("blobs/y");
+    assert_int_equal(symlink("../blobs/x", below("data/linked.txt")), 0);
     put("other");
     put("log");
     (void)snprintf(config.data.text, sizeof config.data.text, "%s, /nowhere/x",
                    below("data/*.txt"));
+    (void)snprintf(config.data.valid, sizeof config.data.valid, "%s", below("log"));
     (void)strcpy(config.node.identity, below("keys/node.key"));
     (void)strcpy(config.node.log, below("log"));
     (void)strcpy(config.node.listen.host, "127.0.0.1");
@@ -131,12 +138,15 @@ static bool keeps_its_state(void)
     (void)strcpy(from, below("state/a"));
     return can_open(from, O_WRONLY | O_CREAT | O_TRUNC) && rename(from, below("state/b")) == 0 &&
            can_open(below("state/b"), O_RDONLY) && unlink(below("state/b")) == 0 &&
-           bind(door, (const struct sockaddr *)&address, sizeof address) == 0;
+           bind(door, (const struct sockaddr *)&address, sizeof address) == 0 &&
+           unlink(address.sun_path) == 0;
 }
 
 static bool reads_what_is_configured(void)
 {
     return can_open(below("data/one.txt"), O_RDONLY) &&
+           can_open(below("data/linked.txt"), O_RDONLY) &&
+           can_open(below("data"), O_RDONLY | O_DIRECTORY) && can_open(below("log"), O_RDONLY) &&
            can_open(below("keys/node.key"), O_RDONLY) && can_open("/etc/hosts", O_RDONLY) &&
            can_open("/proc/self/maps", O_RDONLY);
 }
@@ -148,8 +158,10 @@ static bool adds_to_its_log(void)
 
 static bool reads_nothing_else(void)
 {
-    return !can_open(below("other"), O_RDONLY) && !can_open(below("keys/other.key"), O_RDONLY) &&
-           !can_open("/proc/1/status", O_RDONLY) && !can_open("/tmp", O_RDONLY | O_DIRECTORY);
+    return !can_open(below("other"), O_RDONLY) && !can_open(below("blobs/y"), O_RDONLY) &&
+           !can_open(folder, O_RDONLY | O_DIRECTORY) &&
+           !can_open(below("keys/other.key"), O_RDONLY) && !can_open("/proc/1/status", O_RDONLY) &&
+           !can_open("/tmp", O_RDONLY | O_DIRECTORY);
 }
 
 static bool writes_nothing_else(void)
@@ -175,11 +187,39 @@ static bool touches_no_other_process(void)
     return kill(getppid(), 0) != 0 && errno == EPERM;
 }
 
+static void *nothing(void *unused)
+{
+    return unused;
+}
+
 static bool opens_no_odd_socket(void)
 {
     const int raw = socket(AF_PACKET, SOCK_RAW, 0), odd = socket(AF_KEY, SOCK_RAW, 0);
-    const int usual = socket(AF_INET6, SOCK_STREAM, 0);
-    return raw < 0 && odd < 0 && usual >= 0;
+    const int multipath = socket(AF_INET, SOCK_STREAM, 262);
+    const int tables = socket(AF_NETLINK, SOCK_RAW, 12); /* of the packet filter */
+    const int usual = socket(AF_INET6, SOCK_STREAM, 0), routes = socket(AF_NETLINK, SOCK_RAW, 0);
+    return raw < 0 && odd < 0 && multipath < 0 && tables < 0 && usual >= 0 && routes >= 0;
+}
+
+static bool makes_threads_and_no_namespaces(void)
+{
+    pthread_t thread;
+    if (syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, NULL) >= 0 || errno != EPERM)
+        return false;
+    return pthread_create(&thread, NULL, nothing, NULL) == 0 && pthread_join(thread, NULL) == 0;
+}
+
+/* A node's log may be a pipe. */
+static void a_log_need_not_be_a_file(void **state)
+{
+    int ends[2];
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    (void)snprintf(config.node.log, sizeof config.node.log, "/dev/fd/%d", ends[1]);
+    play(keeps_its_state);
+    (void)strcpy(config.node.log, below("log"));
+    (void)close(ends[0]);
+    (void)close(ends[1]);
 }
 
 static bool may_do_anything(void)
@@ -233,6 +273,7 @@ static void odd_calls_fail(void **state)
         skip();
     play(starts_no_program);
     play(opens_no_odd_socket);
+    play(makes_threads_and_no_namespaces);
 }
 
 static void it_can_be_left_out(void **state)
@@ -257,6 +298,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_node_needs_it_can_do),
+        cmocka_unit_test(a_log_need_not_be_a_file),
         cmocka_unit_test(nothing_else_is_read_or_written),
         cmocka_unit_test(no_other_port_is_bound),
         cmocka_unit_test(no_other_process_is_signalled),
