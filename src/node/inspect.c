@@ -73,7 +73,8 @@ uint32_t node_reach(const struct node *node, uint32_t i)
     CHECK(i < node_origins(node));
     while (reach > 0 && rumor_log_is_lasting(broadcast_log(node), i, reach - 1))
         reach--;
-    return reach;
+    /* Of what stays, the head of the last is needed, too (broadcast/retract.c). */
+    return reach > 0 && reach < origin->next ? reach + 1 : reach;
 }
 
 uint32_t node_orders_count(const struct node *node)

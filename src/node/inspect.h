@@ -66,7 +66,7 @@ struct node_origin {
 };
 uint32_t node_origins(const struct node *node);
 void node_origin(const struct node *node, uint32_t i, struct node_origin *out);
-/* The log has its rumors from this one on, and will for a while. */
+/* From this one on the log is enough to take its rumors out of the base, and for a while. */
 uint32_t node_reach(const struct node *node, uint32_t i);
 void node_own(const struct node *node, struct node_origin *out); /* this incarnation of ours */
 uint64_t node_incarnation(const struct node *node);

@@ -262,6 +262,23 @@ static void who_restarts_from_before_takes_over_a_base(void **state)
     must_be_out(3);
 }
 
+/* Its log begins with what came after the checkpoint, and nothing in it goes before that. */
+static void who_has_restarted_can_be_given_an_order_within_reach(void **state)
+{
+    (void)state;
+    start_four(saving(usual_options(), 2));
+    world_kill(&world, 0, false);
+    world_start(&world, 0);
+    run(5 * SECOND_NS);
+    const uint32_t known = known_of_node(0, 3);
+    expel_within_reach(0, 3);
+    run(10 * SECOND_NS);
+    must_agree(20 * SECOND_NS);
+    assert_in_range(known_of_node(0, 3), 1, known - 1);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(bases_of(i), 0);
+}
+
 /* In parts, over a second or so: the order comes between two. */
 static void an_order_comes_during_a_checkpoint(void **state)
 {
@@ -296,6 +313,7 @@ int main(void)
         EXPULSION(an_order_that_no_log_reaches_is_noted_and_can_be_replaced),
         EXPULSION(who_restarts_obeys_from_its_first_moment),
         EXPULSION(who_restarts_from_before_takes_over_a_base),
+        EXPULSION(who_has_restarted_can_be_given_an_order_within_reach),
         EXPULSION(an_order_comes_during_a_checkpoint),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
