@@ -340,27 +340,41 @@ static bool is_needed_here(const char *call)
 #endif
 }
 
+/* An argument of a call, by its number from 0. */
+static struct scmp_arg_cmp argument(unsigned i, enum scmp_compare how, scmp_datum_t value)
+{
+    return (struct scmp_arg_cmp){.arg = i, .op = how, .datum_a = value};
+}
+
+/* Some of its bits are like this. */
+static struct scmp_arg_cmp bits_of_argument(unsigned i, scmp_datum_t bits, scmp_datum_t value)
+{
+    return (struct scmp_arg_cmp){
+        .arg = i, .op = SCMP_CMP_MASKED_EQ, .datum_a = bits, .datum_b = value};
+}
+
 /* Sockets of files, of the internet by TCP and UDP, and to the kernel's tables of addresses. */
 static int refuse_odd_sockets(scmp_filter_ctx filter)
 {
     static const int used[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
     const uint32_t refusal = SCMP_ACT_ERRNO(EPERM);
     const int call = SCMP_SYS(socket);
-    int error = seccomp_rule_add(filter, refusal, call, 1, SCMP_A0(SCMP_CMP_GT, AF_NETLINK));
+    int error = seccomp_rule_add(filter, refusal, call, 1, argument(0, SCMP_CMP_GT, AF_NETLINK));
     for (int family = AF_UNSPEC; family < AF_NETLINK && error == 0; family++) {
         bool is_used = false;
         for (size_t i = 0; i < sizeof used / sizeof used[0]; i++)
             is_used |= family == used[i];
         if (!is_used)
             error = seccomp_rule_add(filter, refusal, call, 1,
-                                     SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)family));
+                                     argument(0, SCMP_CMP_EQ, (scmp_datum_t)family));
     }
     if (error == 0)
-        error = seccomp_rule_add(filter, refusal, call, 2, SCMP_A0(SCMP_CMP_EQ, AF_NETLINK),
-                                 SCMP_A2(SCMP_CMP_NE, 0)); /* but NETLINK_ROUTE */
+        error = seccomp_rule_add(filter, refusal, call, 2, argument(0, SCMP_CMP_EQ, AF_NETLINK),
+                                 argument(2, SCMP_CMP_NE, 0)); /* but NETLINK_ROUTE */
     if (error == 0)
-        error = seccomp_rule_add(filter, refusal, call, 2, SCMP_A0(SCMP_CMP_NE, AF_NETLINK),
-                                 SCMP_A2(SCMP_CMP_GT, IPPROTO_UDP)); /* SCTP, MPTCP and others */
+        error =
+            seccomp_rule_add(filter, refusal, call, 2, argument(0, SCMP_CMP_NE, AF_NETLINK),
+                             argument(2, SCMP_CMP_GT, IPPROTO_UDP)); /* SCTP, MPTCP and others */
     return error;
 }
 
@@ -374,7 +388,7 @@ static int refuse_namespaces(scmp_filter_ctx filter)
     for (size_t i = 0; i < sizeof flags / sizeof flags[0] && error == 0; i++) {
         const scmp_datum_t flag = (scmp_datum_t)flags[i];
         error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
-                                 SCMP_A0(SCMP_CMP_MASKED_EQ, flag, flag));
+                                 bits_of_argument(0, flag, flag));
     }
     return error;
 }
@@ -386,7 +400,7 @@ static int refuse_typing(scmp_filter_ctx filter)
     int error = 0;
     for (size_t i = 0; i < sizeof requests / sizeof requests[0] && error == 0; i++)
         error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
-                                 SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, requests[i]));
+                                 bits_of_argument(1, 0xffffffff, requests[i]));
     return error;
 }
 
