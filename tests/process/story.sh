@@ -109,6 +109,12 @@ start() {
     pid[$name]=$!
 }
 
+# What a node answers when it is asked how it is.
+page() { "$hearsay" status --state "$dir/$1" --json >"$dir/page.out" 2>/dev/null || true; }
+shows() { page "$1" && says "$dir/page.out" "$2"; }
+# The digest of the base that a node had last.
+digest() { sed -n 's/.*"digest":"\([0-9a-f]*\)".*/\1/p' "$dir/$1.log" | tail -n 1; }
+
 notes() { says "$dir/$1.log" "$2"; } # has this node noted something like this?
 alive() { kill -0 "${pid[$1]}" 2>/dev/null; }
 dead() { ! alive "$1"; }
@@ -134,4 +140,19 @@ leave() {
     reap "$1" 0
     says "$dir/$1.err" 'left the swarm' || fail "$1 did not say that it left"
     [[ -s $dir/$1/base.safetensors ]] || fail "$1 did not save its base"
+}
+
+# Ask nodes to leave, all at once: they must end with one model.
+leave_together() {
+    local name
+    for name in "$@"; do
+        kill -TERM "${pid[$name]}"
+    done
+    for name in "$@"; do
+        reap "$name" 0
+    done
+    for name in "$@"; do
+        [[ -n $(digest "$name") && $(digest "$name") == "$(digest "$1")" ]] ||
+            fail "$name and $1 end with different models"
+    done
 }

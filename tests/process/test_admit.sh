@@ -2,13 +2,10 @@
 # The operator of a swarm of real nodes says who is in it: test_admit.sh HEARSAY
 set -euo pipefail
 
-here=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=tests/process/story.sh
-source "$here/story.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 
 admit=("$hearsay" admit --key "$dir/operator.key" --state "$dir/one")
-page() { "$hearsay" status --state "$dir/$1" --json >"$dir/page.out" 2>/dev/null || true; }
-shows() { page "$1" && says "$dir/page.out" "$2"; }
 id_in() { sed -n 's/^\([0-9a-f]\{64\}\)$/\1/p' "$1"; }
 
 tell 'three nodes with an operator are a swarm'
@@ -71,13 +68,6 @@ for name in one two three four; do
 done
 
 tell 'all end with one model'
-kill -TERM "${pid[one]}" "${pid[two]}" "${pid[three]}" "${pid[four]}"
-for name in one two three four; do
-    reap "$name" 0
-done
-digest() { sed -n 's/.*"digest":"\([0-9a-f]*\)".*/\1/p' "$dir/$1.log" | tail -n 1; }
-for name in two three four; do
-    [[ -n $(digest one) && $(digest one) == "$(digest "$name")" ]] || fail "the digest of $name differs"
-done
+leave_together one two three four
 
 printf '%3d s  done\n' "$SECONDS"

@@ -1,28 +1,13 @@
 #!/usr/bin/env bash
 # A client in another language, written from net/README.md alone, in a swarm of real nodes:
 # test_client.sh HEARSAY
-#
-# Exits 77 where Python or one of its modules is missing, unless REQUIRE_PYTHON=1.
 set -euo pipefail
+# shellcheck source=tests/process/client_story.sh
+source "$(dirname "${BASH_SOURCE[0]}")/client_story.sh"
 
-here=$(dirname "${BASH_SOURCE[0]}")
-if ! missing=$(/usr/bin/python3 -c 'import msgpack, nacl' 2>&1); then
-    echo "skipped: no Python client: ${missing##*$'\n'}; apt-get install python3-nacl python3-msgpack"
-    [[ ${REQUIRE_PYTHON:-0} == 1 ]] && exit 1
-    exit 77
-fi
-# shellcheck source=tests/process/story.sh
-source "$here/story.sh"
-
-# Rumors that Python decodes at leisure, and patience with a client on a busy machine.
 layers='dense 96, relu, dense 10' # ten blocks: more than one FETCH asks for
 nodes=(--set "model.layers=$layers" --set exchange.interval_s=1 --set exchange.bytes_per_s=2K
-    --set limits.silence_s=120 --set limits.handshake_s=60)
-patience_s=240
-
-# The client, as a member of this swarm and model; later options win.
-client=(/usr/bin/python3 -uB "$here/client.py" --identity "$dir/client.key"
-    --swarm-key "$dir/swarm.key" --model "1x28x28, layout 2: $layers; seed 1" --parameters 76330)
+    "${patient[@]}")
 
 # The client must end with this exit code, and have printed a line like each of these.
 expect_lines() {
@@ -36,11 +21,6 @@ expect_lines() {
     done
 }
 
-start_client() {
-    timeout "$patience_s" "${client[@]}" "$@" >"$dir/client.out" 2>"$dir/client.err" &
-    pid[client]=$!
-}
-
 # A line of the client about the version that it holds: what it says first, and how it ends.
 version='[0-9]+ rumors, version [0-9a-f]{16}, digest [0-9a-f]{16}$'
 
@@ -52,27 +32,27 @@ two=$(address_of two)
 "$hearsay" swarmkey "$dir/other.key" >/dev/null
 
 tell 'a client of another swarm or model is turned away, and knows why'
-start_client "$one" --swarm-key "$dir/other.key"
+start_client client "$layers" 76330 "$one" --swarm-key "$dir/other.key"
 expect_lines 3 '^turned away: closed without a word: it has another swarm key'
-start_client "$one" --swarm other
+start_client client "$layers" 76330 "$one" --swarm other
 expect_lines 3 '^turned away: refused: it has another swarm$'
-start_client "$one" --model "1x28x28, layout 2: $layers; seed 2"
+start_client client "$layers" 76330 "$one" --model "1x28x28, layout 2: $layers; seed 2"
 expect_lines 3 '^turned away: refused: it has another model$'
-start_client "$one" --model "1x28x28, layout 2: dense 10; seed 1" --parameters 7850
+start_client client "$layers" 76330 "$one" --model "1x28x28, layout 2: dense 10; seed 1" --parameters 7850
 expect_lines 3 '^turned away: refused: it has another model, another number of parameters$'
 
 tell 'a rumor with a forged signature ends the conversation'
-start_client "$one" --forge
+start_client client "$layers" 76330 "$one" --forge
 expect_lines 3 '^turned away: BYE 5: .*(forged)'
 
 tell 'a client takes over the base, publishes a rumor, and has the digests of both nodes'
-start_client "$one" "$two"
+start_client client "$layers" 76330 "$one" "$two"
 expect_lines 0 "^took over 10 blocks: $version" "^heard more: $version" \
     "^published one: $version" '^2 neighbours hold it, with the right digest$'
 
 tell 'another incarnation of it takes over the base with that rumor, and stays until all have left'
-start_client "$two" "$one" --stay
-wait_for "$patience_s" 'the client to publish' says "$dir/client.out" '^2 neighbours hold it'
+start_client client "$layers" 76330 "$two" "$one" --stay
+wait_for 240 'the client to publish' says "$dir/client.out" '^2 neighbours hold it'
 leave two
 leave one
 expect_lines 0 "^took over 10 blocks: $version" "^the others left: $version"

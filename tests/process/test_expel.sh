@@ -1,18 +1,9 @@
 #!/usr/bin/env bash
 # The operator puts members out of a swarm of real nodes: first the client of test_client.sh, which
 # does not obey, and then a node, which does: test_expel.sh HEARSAY
-#
-# Exits 77 where Python or one of its modules is missing, unless REQUIRE_PYTHON=1.
 set -euo pipefail
-
-here=$(dirname "${BASH_SOURCE[0]}")
-if ! missing=$(/usr/bin/python3 -c 'import msgpack, nacl' 2>&1); then
-    echo "skipped: no Python client: ${missing##*$'\n'}; apt-get install python3-nacl python3-msgpack"
-    [[ ${REQUIRE_PYTHON:-0} == 1 ]] && exit 1
-    exit 77
-fi
-# shellcheck source=tests/process/story.sh
-source "$here/story.sh"
+# shellcheck source=tests/process/client_story.sh
+source "$(dirname "${BASH_SOURCE[0]}")/client_story.sh"
 
 expel=("$hearsay" expel --key "$dir/operator.key" --state "$dir/one")
 
@@ -24,34 +15,18 @@ expect 0 '^node.operator = ' "$hearsay" operatorkey "$dir/other.key"
 [[ $(stat -c %a "$dir/operator.key") == 600 ]] || fail 'others may read the key'
 expect 2 'operator is not 64 hex digits' "$hearsay" node --set node.operator=12ab
 
-nodes=(--set "node.operator=$operator" --set exchange.interval_s=1 --set exchange.bytes_per_s=2K
-    --set limits.silence_s=120 --set limits.handshake_s=60)
-start one "${nodes[@]}"
-one=$(address_of one)
-start two "${nodes[@]}" --set "node.peers=$one"
-start three "${nodes[@]}" --set "node.peers=$one"
-two=$(address_of two)
-three=$(address_of three)
+nodes=(--set "node.operator=$operator" --set exchange.interval_s=1 --set exchange.bytes_per_s=2K "${patient[@]}")
+start_three "${nodes[@]}"
 
-# What a node answers when it is asked how it is.
-page() { "$hearsay" status --state "$dir/$1" --json >"$dir/page.out" 2>/dev/null || true; }
-shows() { page "$1" && says "$dir/page.out" "$2"; }
 own_id() { page "$1" && sed -n 's/.*"healthy":[a-z]*,.*"program":"[^"]*","id":"\([0-9a-f]*\)".*/\1/p' "$dir/page.out"; }
 
 tell 'a member of the swarm publishes'
-"$hearsay" keygen "$dir/villain.key" >"$dir/villain.out"
-villain=$(sed -n 's/.*the identity of node \([0-9a-f]*\)\..*/\1/p' "$dir/villain.out")
-for name in one two three; do
-    wait_for 40 "$name to know the others" shows "$name" '"members_live":3,'
-done
-timeout 1200 /usr/bin/python3 -uB "$here/client.py" "$one" "$two" "$three" --stay \
-    --identity "$dir/villain.key" --swarm-key "$dir/swarm.key" --parameters 12730 \
-    --model '1x28x28, layout 2: dense 16, relu, dense 10; seed 1' \
-    >"$dir/client.out" 2>"$dir/client.err" &
-pid[villain]=$!
+make_villain
+know_each_other
+start_villain "$one" "$two" "$three" --stay
 wait_for 240 'the villain to publish' says "$dir/client.out" '^3 neighbours hold it'
 for name in one two three; do
-    shows "$name" "\"id\":\"$villain[0-9a-f]*\",\"incarnation\":[0-9]*,\"rumors\":1," ||
+    shows "$name" "\"id\":\"${villain}[0-9a-f]*\",\"incarnation\":[0-9]*,\"rumors\":1," ||
         fail "$name does not know its rumor"
 done
 
@@ -82,9 +57,9 @@ wait_for 20 'the villain to be turned away' says "$dir/client.out" \
 reap villain 3
 for name in one two three; do
     wait_for 20 "$name to obey" shows "$name" \
-        "\"number\":1,\"id\":\"$villain[0-9a-f]*\",\"reason\":\"publishes noise\""
+        "\"number\":1,\"id\":\"${villain}[0-9a-f]*\",\"reason\":\"publishes noise\""
     shows "$name" '"members_live":3,' || fail "$name counts it"
-    ! shows "$name" "\"id\":\"$villain[0-9a-f]*\",\"incarnation\":[0-9]*,\"rumors\"" ||
+    ! shows "$name" "\"id\":\"${villain}[0-9a-f]*\",\"incarnation\":[0-9]*,\"rumors\"" ||
         fail "$name still has its rumor"
     wait_for 20 "$name to write the order down" test -s "$dir/$name/orders"
     expect 0 "^  expelled   $villain: publishes noise$" "$hearsay" status --state "$dir/$name"
@@ -109,11 +84,7 @@ wait_for 40 'one to obey' obeys one
 wait_for 40 'two to obey' obeys two
 
 tell 'the others end with one model'
-kill -TERM "${pid[one]}" "${pid[two]}"
-reap one 0
-reap two 0
-digest() { sed -n 's/.*"digest":"\([0-9a-f]*\)".*/\1/p' "$dir/$1.log" | tail -n 1; }
-[[ -n $(digest one) && $(digest one) == "$(digest two)" ]] || fail 'their digests differ'
+leave_together one two
 ! grep -h '"level":"error"' "$dir/two.log" || fail 'a node shows an error'
 
 printf '%3d s  done\n' "$SECONDS"

@@ -3,14 +3,11 @@
 # test_listed.sh HEARSAY
 set -euo pipefail
 
-here=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=tests/process/story.sh
-source "$here/story.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 
 nodes=(--set "node.members=$dir/members" --set exchange.interval_s=1 --set exchange.bytes_per_s=2K
     --set limits.silence_s=120 --set limits.handshake_s=60)
-page() { "$hearsay" status --state "$dir/$1" --json >"$dir/page.out" 2>/dev/null || true; }
-shows() { page "$1" && says "$dir/page.out" "$2"; }
 
 tell 'keys are made, and their ids listed'
 "$hearsay" swarmkey "$dir/swarm.key" >"$dir/said.out"
@@ -84,13 +81,6 @@ kill -HUP "${pid[two]}" "${pid[three]}"
 for name in one two three four; do
     wait_for 120 "$name to know the others" shows "$name" '"members_live":4,'
 done
-kill -TERM "${pid[one]}" "${pid[two]}" "${pid[three]}" "${pid[four]}"
-for name in one two three four; do
-    reap "$name" 0
-done
-digest() { sed -n 's/.*"digest":"\([0-9a-f]*\)".*/\1/p' "$dir/$1.log" | tail -n 1; }
-for name in two three four; do
-    [[ -n $(digest one) && $(digest one) == "$(digest "$name")" ]] || fail "the digest of $name differs"
-done
+leave_together one two three four
 
 printf '%3d s  done\n' "$SECONDS"

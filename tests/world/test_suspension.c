@@ -112,6 +112,14 @@ static void must_stay(void)
     }
 }
 
+/* Another node joins, and must be training in time. */
+static void join_within(uint64_t ns)
+{
+    const struct node_options options = busy_options();
+    const uint32_t joiner = join(&options, 3);
+    until(is_training, joiner, ns);
+}
+
 static void what_no_log_reaches_stays_and_its_author_goes(void **state)
 {
     (void)state;
@@ -133,9 +141,7 @@ static void nor_does_it_go_for_what_an_unknown_incarnation_did(void **state)
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(bases_of(i), 0);
     must_stay();
-    const struct node_options options = busy_options();
-    const uint32_t joiner = join(&options, 3);
-    until(is_training, joiner, 30 * SECOND_NS);
+    join_within(30 * SECOND_NS);
     must_stay();
 }
 
@@ -155,9 +161,7 @@ static void who_joins_then_is_not_held_up(void **state)
     (void)state;
     prove_at_once(0);
     run(40 * SECOND_NS);
-    const struct node_options options = busy_options();
-    const uint32_t joiner = join(&options, 3);
-    until(is_training, joiner, 30 * SECOND_NS);
+    join_within(30 * SECOND_NS);
     must_stay();
 }
 
@@ -165,9 +169,7 @@ static void who_joins_before_that_is_clear_joins_then(void **state)
 {
     (void)state;
     prove_at_once(0);
-    const struct node_options options = busy_options();
-    const uint32_t joiner = join(&options, 3);
-    until(is_training, joiner, 60 * SECOND_NS);
+    join_within(60 * SECOND_NS);
     run(100 * SECOND_NS); /* nobody gave a base at first, and it began alone */
     must_stay();
 }
