@@ -30,6 +30,7 @@ tell 'it takes the base of another'
 start two "${nodes[@]}" --set "node.listen=$two" --set "node.peers=$one"
 wait_for 120 'three to hold the base' notes three 'holds the base of the swarm'
 wait_for 60 'three to know both' shows three '"neighbours":2,'
+wait_for 120 'two to have joined again' notes two '"note":"joined"'
 
 tell 'all end with one model'
 leave_together one two three
