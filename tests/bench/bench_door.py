@@ -14,129 +14,26 @@ Needs Debian's python3-nacl and python3-msgpack.
 """
 import argparse
 import os
-import selectors
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "process"))
-import client  # noqa: E402
+from client import Credentials, read_key  # noqa: E402
+from crowd import AGAIN_S, Caller, Crowd  # noqa: E402
 
 LAYERS, PARAMETERS, PORT = "dense 10", 7850, 17917
-GIVE_UP_S, AGAIN_S = 10, 0.5
-CONNECT = socket.create_connection
-
-
-def address(network):
-    return f"127.0.{network}.{os.getpid() % 200 + 1}"
-
-
-class Crowd:
-    """Connections from so many networks, in a thread of its own."""
-
-    def __init__(self, options):
-        self.options, self.opened, self.is_over = options, 0, False
-        self.selector = selectors.DefaultSelector()
-        self.threads = [threading.Thread(target=self.mute), threading.Thread(target=self.flood)]
-        for thread in self.threads:
-            thread.start()
-
-    def connect(self, number):
-        sock = socket.socket()
-        sock.bind((address(1 + number % self.options.networks), 0))
-        sock.settimeout(5)
-        sock.connect(("127.0.0.1", PORT))
-        self.opened += 1
-        return sock
-
-    def mute(self):
-        numbers = list(range(self.options.mute))
-        while not self.is_over:
-            for number in numbers:
-                try:
-                    sock = self.connect(number)
-                except OSError:
-                    continue
-                sock.setblocking(False)
-                self.selector.register(sock, selectors.EVENT_READ, number)
-            numbers = []
-            if not self.selector.get_map():
-                time.sleep(0.1)
-                numbers = list(range(self.options.mute))
-                continue
-            for key, _ in self.selector.select(0.1):
-                self.selector.unregister(key.fileobj)
-                key.fileobj.close()
-                numbers.append(key.data)
-
-    def flood(self):
-        began, count = time.monotonic(), 0
-        while not self.is_over and self.options.floods:
-            if count < (time.monotonic() - began) * self.options.floods:
-                count += 1
-                try:
-                    self.connect(count).close()
-                except OSError:
-                    pass
-            else:
-                time.sleep(0.0005)
-
-    def end(self):
-        self.is_over = True
-        for thread in self.threads:
-            thread.join()
-
-
-class Caller:
-    """What a neighbour of the client needs of its guest."""
-
-    def __init__(self, folder):
-        seed = client.read_key(f"{folder}/guest.key", "hearsay-identity-1")
-        key = client.read_key(f"{folder}/swarm.key", "hearsay-swarm-key-1")
-        self.credentials = client.Credentials(
-            seed, key, "hearsay", f"1x28x28, layout 2: {LAYERS}; seed 1", PARAMETERS)
-        self.incarnation = time.time_ns() // 1_000_000
-        self.stamp, self.is_met = 0, False
-
-    def record(self):
-        self.stamp += 1
-        mine = self.credentials
-        data = client.MEMBER.pack(mine.id, self.incarnation, self.stamp, 1000)
-        return data + mine.sign(mine.context + data)
-
-    def on_message(self, _, message):
-        self.is_met |= message[0] == client.Kind.HELLO
-
-    def dial(self, source):
-        """Seconds until its HELLO, and how often it was turned away; None: for too long."""
-        began, refusals = time.monotonic(), 0
-        client.socket.create_connection = lambda to: CONNECT(to, GIVE_UP_S, (source, 0))
-        self.is_met = False
-        while time.monotonic() - began < GIVE_UP_S:
-            try:
-                neighbour = client.Neighbour(self, f"127.0.0.1:{PORT}")
-                while not self.is_met and not neighbour.closed:
-                    time.sleep(0.001)
-                    neighbour.listen()
-                took = time.monotonic() - began
-                neighbour.say(client.Kind.BYE, client.LEAVING, "so long", b"")
-                neighbour.close()
-                return took, refusals
-            except (client.TurnedAway, OSError):
-                refusals += 1
-                time.sleep(AGAIN_S)
-        return None, refusals
+GIVE_UP_S, CALLER_NETWORK = 10, 200
 
 
 def until_it_listens():
     while True:
         try:
-            CONNECT(("127.0.0.1", PORT)).close()
+            socket.create_connection(("127.0.0.1", PORT)).close()
             return
         except ConnectionRefusedError:
             time.sleep(AGAIN_S)
@@ -145,6 +42,13 @@ def until_it_listens():
 def cpu_s(pid):
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(") ", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def caller_of(folder):
+    seed = read_key(f"{folder}/guest.key", "hearsay-identity-1")
+    key = read_key(f"{folder}/swarm.key", "hearsay-swarm-key-1")
+    return Caller(Credentials(seed, key, "hearsay", f"1x28x28, layout 2: {LAYERS}; seed 1",
+                              PARAMETERS))
 
 
 def main():
@@ -166,13 +70,13 @@ def main():
              "train.enabled=no"], cwd=folder, stderr=subprocess.DEVNULL)
         try:
             until_it_listens()
-            crowd = Crowd(options)
+            crowd = Crowd(PORT, options.mute, options.networks, options.floods)
             try:
                 time.sleep(3)
                 began, used, opened = time.monotonic(), cpu_s(node.pid), crowd.opened
-                caller = Caller(folder)
-                source = address(1 if options.among else 200)
-                dials = [caller.dial(source) for _ in range(options.dials)]
+                caller = caller_of(folder)
+                network = 1 if options.among else CALLER_NETWORK
+                dials = [caller.dial(PORT, network, GIVE_UP_S) for _ in range(options.dials)]
                 span = time.monotonic() - began
             finally:
                 crowd.end()

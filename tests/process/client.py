@@ -1,5 +1,6 @@
 """A guest: it enters a swarm, takes over the base, publishes one rumor, and compares every digest
-that its neighbours show with its own. Written from net/README.md alone; § are its sections.
+that its neighbours show with its own. Written from net/README.md alone, with rumors.py; § are its
+sections. Members that mean ill are in hostile.py.
 
 It needs Debian's python3-nacl and python3-msgpack, and swarms of at most 256 origins, where a BLOCK
 lists them all. Exit codes: 0 all digests agree, 1 one differs or a neighbour broke the protocol,
@@ -18,40 +19,31 @@ import socket
 import struct
 import sys
 import time
-from collections import Counter
 
 import msgpack
 import nacl.bindings as sodium
 from nacl.exceptions import CryptoError
 from nacl.signing import SigningKey, VerifyKey
+from rumors import (BLOCK_ENTRIES, HISTORY_ENTRY, RUMOR_HEAD, Rumor, Version, blake2b, decode_block,
+                    digest_of, require, sum_lanes, tag_of, unpack_version)
 
 TURN_S, TURNS_A_SECOND = 0.025, 40  # a turn is the least time between two ACKs
 RETRY_S = 10
-BLOCK_ENTRIES, FETCH_BLOCKS = 8192, 8
+FETCH_BLOCKS = 8
 LEAVING = 1  # the reason of a BYE
+BODY = bytes.fromhex("02f4f1a141258804")  # of §19: entries 0, 3, 7, 20 and 41 move
 Kind = enum.IntEnum("Kind", (  # of messages, from 1 (§8)
     "HELLO MEMBER_UPDATE MEMBER_QUERY MEMBER_LIST PING PONG ACK RUMOR PRUNE VERSION WANT GONE "
     "TAKE HISTORY FETCH BLOCK BYE ORDERS SETTINGS PROOF HEADS LISTED"))
 INTRODUCTION = struct.Struct("<H6x16s16sQ")
 MEMBER = struct.Struct("<32sQQ20xI80x")  # of a guest: no digest, no port, and trains 0
-RUMOR_HEAD = struct.Struct("<32sQIIQfI32s32s")
-VERSION_ENTRY, HISTORY_ENTRY = struct.Struct("<QI16s"), struct.Struct("<128s64s")
 
 
 class TurnedAway(Exception):
     """A neighbour does not, or no longer, talk to this client."""
 
 
-def require(condition, what):
-    if not condition:
-        raise ValueError(what)
-
-
 # Keys, introduction, gate and handshake: §3 to §6
-
-
-def blake2b(bits, data, key=b""):
-    return hashlib.blake2b(data, digest_size=bits // 8, key=key).digest()
 
 
 def read_key(path, label):
@@ -140,121 +132,6 @@ class Noise:
         return map(Cipher, self._hkdf(b"")[:2])
 
 
-# Rumors, digests, versions and blocks: §12 to §16
-
-
-class Bits:
-    def __init__(self, data):
-        self._text, self._at = f"{int.from_bytes(data, 'little'):0{8 * len(data)}b}"[::-1], 0
-
-    def take(self, count):
-        text = self._text[self._at : self._at + count]
-        require(len(text) == count, "bits run past their last byte")
-        self._at += count
-        return int("0" + text[::-1], 2)
-
-    def _ones(self, most):
-        """How many ones come, up to the most, or to a zero, which is taken too."""
-        return next((count for count in range(most) if not self.take(1)), most)
-
-    def _rice(self, k):
-        ones = self._ones(24)
-        return self.take(32) if ones == 24 else ones << k | self.take(k)
-
-    def gamma(self):
-        width = self._ones(20)
-        require(width < 20, "too many entries are listed")
-        return (1 << width | self.take(width)) - 1
-
-    def positions(self, count, limit):
-        k = self.take(5)
-        ends = [*itertools.accumulate(self._rice(k) + 1 for _ in range(count))]
-        require(ends[-1] <= limit, "a position that is not there")
-        return [end - 1 for end in ends]
-
-    def finish(self):
-        left = len(self._text) - self._at
-        require(left < 8 and self.take(left) == 0, "bits are left over")
-
-
-def decode_body(body, count, parameters):
-    bits = Bits(body)
-    indexes, levels, members = bits.positions(count, parameters), [1] * count, range(count)
-    while members and levels[members[0]] < 127:
-        inverted, listed = bits.take(1), bits.gamma()
-        chosen = set(bits.positions(listed, len(members)) if listed else ())
-        members = [m for i, m in enumerate(members) if (i in chosen) != inverted]
-        for member in members:
-            levels[member] += 1
-    levels = [-level if bits.take(1) else level for level in levels]
-    bits.finish()
-    return zip(indexes, levels)
-
-
-class Rumor:
-    def __init__(self, data, credentials):
-        require(193 <= len(data) <= 65000, "a rumor of impossible size")
-        head, body, signature = data[:128], data[128:-64], data[-64:]
-        origin, incarnation, seq, count, _, tau, amount, prev, of_body = RUMOR_HEAD.unpack(head)
-        require(1 <= count <= 260000 and count <= 4 * len(body), "a rumor of impossible count")
-        require(0 < tau <= 1 and 1 <= amount <= 1 << 24, "a rumor beyond its limits")
-        require(of_body == blake2b(256, body), "a head of another body")
-        require(any(prev) == (seq > 0), "a rumor before the first")
-        self.hash = blake2b(256, head, credentials.context)
-        VerifyKey(origin).verify(self.hash, signature)
-        self.tag, self.seq = tag_of(origin, incarnation), seq
-        self.units = {i: amount * n for i, n in decode_body(body, count, credentials.parameters)}
-        self.digest = digest_of(self.units.items())
-
-
-def mix(x):
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
-    x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
-    return x ^ x >> 31
-
-
-def sum_lanes(terms):
-    """The sum of hash · factor, in each half of 32 bits apart."""
-    terms = list(terms)
-    high, low = sum((h >> 32) * n for h, n in terms), sum(h % 2**32 * n for h, n in terms)
-    return high % 2**32 << 32 | low % 2**32
-
-
-def digest_of(entries):
-    """Of (index, units): a whole base, or what a rumor adds to one."""
-    return sum_lanes((mix((index + 0x9E3779B97F4A7C15) % 2**64) | 0x0000000100000001, units)
-                     for index, units in entries)
-
-
-def tag_of(member, incarnation):
-    return int.from_bytes(blake2b(64, member + struct.pack("<Q", incarnation)), "little")
-
-
-class Version(Counter):
-    """{tag: next}: of each origin, the number of the first rumor that is not in it. heads: the
-    first 16 bytes of the hash of the rumor before that."""
-
-    def __init__(self, ends=(), heads=()):
-        super().__init__(ends)
-        self.heads = dict(heads)
-
-    def hash(self):
-        return sum(mix(tag ^ mix(end ^ int.from_bytes(self.heads[tag][:8], "little")))
-                   for tag, end in self.items() if end) % 2**64
-
-    def pack(self):
-        return b"".join(VERSION_ENTRY.pack(tag, end, self.heads[tag]) for tag, end in self.items())
-
-    def beyond(self, older):
-        """The (tag, seq) of the rumors that the older version lacks."""
-        return [(tag, seq) for tag, end in self.items() for seq in range(older[tag], end)]
-
-
-def unpack_version(entries):
-    listed = [*VERSION_ENTRY.iter_unpack(entries)]
-    return Version({tag: end for tag, end, _ in listed}, {tag: head for tag, _, head in listed})
-
-
 # Conversations: §5 to §9, §11
 
 
@@ -264,7 +141,8 @@ class Neighbour:
         self._received = self._acknowledged = self._heard_us = 0
         self.agreed = Version()  # the latest that it has shown with the right digest
         self._opening = None  # until there is a session
-        self.has_base = self.closed = False
+        self.has_base = None  # until it has shown its version
+        self.closed = False
         host, port = address.rsplit(":", 1)
         self._socket = socket.create_connection((host, int(port)))
         self._shake_hands(guest.credentials)
@@ -346,7 +224,6 @@ class Guest:
         self.known = Version()  # that of HISTORY, raised by the rumors heard since
         self.blocks = {}  # {number: (version, units)}, each as it came
         self.block_count = math.ceil(credentials.parameters / BLOCK_ENTRIES)
-        self.victim = None  # it is given blocks of zeros
         self.neighbours = [Neighbour(self, address) for address in addresses]
 
     def digest_at(self, version):
@@ -380,17 +257,8 @@ class Guest:
         match message:
             case [Kind.PING, token]:
                 neighbour.say(Kind.PONG, token)
-            case [Kind.TAKE]:
-                neighbour.say(Kind.HISTORY, self.history_digest, 0, 1, self.history_entries)
-            case [Kind.FETCH, first, count]:
-                for block in range(first, first + count):
-                    neighbour.say(Kind.BLOCK, block, self.history.hash(), self.history.pack(), b"\0")
-            case [Kind.VERSION, *_] if neighbour is self.victim:
-                learned = struct.pack("<Qf", 0, 0) * len(self.history)
-                neighbour.say(Kind.VERSION, self.history_digest, self.history.hash(),
-                              self.history.total(), 1, 1, 1, learned, self.history.pack())
             case [Kind.VERSION, digest, hash_, rumors, _, base, 1, _, entries]:
-                neighbour.has_base = base and rumors
+                neighbour.has_base = bool(base and rumors)
                 # It shows nothing: who shows rumors is asked for them. The digest: see §14.
                 neighbour.say(Kind.VERSION, 0 if hash_ else digest, 0, 0, 1, 0, 1, b"", b"")
                 self.compare(neighbour, unpack_version(entries), hash_, digest)
@@ -433,10 +301,7 @@ class Guest:
     def keep_block(self, block, version, hash_, data):
         require(block < self.block_count and version.hash() == hash_, "an impossible block")
         count = min(BLOCK_ENTRIES, self.credentials.parameters - block * BLOCK_ENTRIES)
-        width, bits = data[0], Bits(data[1:])
-        numbers = [bits.take(width) for _ in range(count)]
-        bits.finish()
-        self.blocks[block] = version, [number >> 1 ^ -(number & 1) for number in numbers]
+        self.blocks[block] = version, decode_block(data, count)
 
     def until(self, condition):
         """In turns: it listens to all, and says what is due."""
@@ -471,47 +336,21 @@ class Guest:
                      Kind.FETCH, asked[0], len(asked))
             self.until(lambda: all(v <= self.known for v, _ in self.blocks.values()))
 
-    def make_rumor(self, amount=4096):
-        """With the body of §19, which moves entries 0, 3, 7, 20 and 41."""
-        mine, body = self.credentials, bytes.fromhex("02f4f1a141258804")
-        head = RUMOR_HEAD.pack(mine.id, self.incarnation, 0, 5, 0, 0.001, amount, bytes(32),
+    def make_rumor(self, amount=4096, count=5, body=BODY):
+        """The first of this incarnation."""
+        mine = self.credentials
+        head = RUMOR_HEAD.pack(mine.id, self.incarnation, 0, count, 0, 0.001, amount, bytes(32),
                                blake2b(256, body))
         return head + body + mine.sign(blake2b(256, head, mine.context))
 
-    def begin_again(self, times):
-        """With a rumor each time: every node keeps what each incarnation has published."""
-        for _ in range(times):
-            self.incarnation += 1
-            self.neighbours[0].say(Kind.RUMOR, self.make_rumor())
-            self.neighbours[0].listen()
-        print(f"began {times} times")
-        self.until(lambda: False)  # but ended
-
-    def give_zeros(self, address):
-        """As the base of the history that was just taken over, to a node that lacks it."""
-        self.victim = Neighbour(self, address)
-        self.neighbours.append(self.victim)
-        self.until(lambda: False)  # but turned away
-
-    def visit(self, forges, equivocates, stays, victim, times):
+    def visit(self, stays):
         self.until(lambda: all(n.has_base for n in self.neighbours))
-        if times:
-            self.begin_again(times)
-        if equivocates:
-            for amount, neighbour in enumerate(self.neighbours, 4096):
-                neighbour.say(Kind.RUMOR, self.make_rumor(amount))
-            self.until(lambda: False)  # but turned away
-        data = self.make_rumor()
-        if forges:
-            self.neighbours[0].say(Kind.RUMOR, data[:-1] + bytes([data[-1] ^ 1]))
-            self.until(lambda: False)  # but turned away
         self.take_over(self.neighbours[0])
         self.show(f"took over {self.block_count} blocks")
-        if victim:
-            self.give_zeros(victim)
         enough = self.known.total() + 3
         self.until(lambda: self.known.total() >= enough)
         self.show("heard more")
+        data = self.make_rumor()
         mine = Rumor(data, self.credentials)
         self.keep(mine)
         for neighbour in self.neighbours:
@@ -527,32 +366,35 @@ class Guest:
             neighbour.close()
 
 
-def main():
-    parser = argparse.ArgumentParser(description="Enter a swarm, and compare digests.")
+def parser_of(description):
+    """Of what every client is told."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("neighbours", nargs="+", metavar="HOST:PORT")
     for option in ("--identity", "--swarm-key", "--model", "--parameters"):
         parser.add_argument(option, required=True)
     parser.add_argument("--swarm", default="hearsay")
-    parser.add_argument("--stay", action="store_true", help="until all neighbours have left")
-    parser.add_argument("--forge", action="store_true", help="only publish a forged rumor")
-    parser.add_argument("--equivocate", action="store_true",
-                        help="only publish two rumors under one number, to one neighbour each")
-    parser.add_argument("--false-base", metavar="HOST:PORT",
-                        help="only give this neighbour, too, blocks of zeros under a true history")
-    parser.add_argument("--begin-again", metavar="TIMES", type=int, default=0,
-                        help="only publish a rumor in each of so many incarnations")
-    given = parser.parse_args()
+    return parser
+
+
+def run(given, kind, visit):
+    """A guest of this kind calls its neighbours, and visits them."""
     try:
         seed = read_key(given.identity, "hearsay-identity-1")
         key = read_key(given.swarm_key, "hearsay-swarm-key-1")
         mine = Credentials(seed, key, given.swarm, given.model, int(given.parameters))
-        Guest(mine, given.neighbours).visit(given.forge, given.equivocate, given.stay,
-                                            given.false_base, given.begin_again)
+        visit(kind(mine, given.neighbours))
     except TurnedAway as reason:
         print(f"turned away: {reason}")
         sys.exit(3)
     except (ValueError, TypeError, struct.error, CryptoError, OSError) as error:
         sys.exit(f"failed: {error}")
+
+
+def main():
+    parser = parser_of("Enter a swarm, and compare digests.")
+    parser.add_argument("--stay", action="store_true", help="until all neighbours have left")
+    given = parser.parse_args()
+    run(given, Guest, lambda guest: guest.visit(given.stay))
 
 
 if __name__ == "__main__":

@@ -14,17 +14,21 @@ source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 # shellcheck disable=SC2034 # for who sources this
 patient=(--set limits.silence_s=120 --set limits.handshake_s=60)
 
-# The client, in the background, as a member of this swarm: its name, the layers of its model, the
-# number of their parameters, then options, of which later ones win. It speaks into client.out.
-start_client() {
-    local name=$1 layers=$2 parameters=$3
-    shift 3
-    timeout 1200 /usr/bin/python3 -uB "$(dirname "${BASH_SOURCE[0]}")/client.py" \
+# A program of this folder in the background, as a member of this swarm: the program, its name, the
+# layers of its model, the number of their parameters, then options, of which later ones win. It
+# speaks into client.out.
+start_member() {
+    local program=$1 name=$2 layers=$3 parameters=$4
+    shift 4
+    timeout 1200 /usr/bin/python3 -uB "$(dirname "${BASH_SOURCE[0]}")/$program" \
         --identity "$dir/$name.key" --swarm-key "$dir/swarm.key" \
         --model "1x28x28, layout 2: $layers; seed 1" --parameters "$parameters" \
         "$@" >"$dir/client.out" 2>"$dir/client.err" &
     pid[$name]=$!
 }
+
+# The client: its name, layers, parameters and options.
+start_client() { start_member client.py "$@"; }
 
 # The nodes one, two and three, as started with these options; their addresses are $one, $two and
 # $three.
@@ -37,15 +41,18 @@ start_three() {
     two=$(address_of two) three=$(address_of three)
 }
 
-# A key for the client that means ill, whose id is $villain.
+# A key for a member that means ill, whose id is $villain.
 make_villain() {
     "$hearsay" keygen "$dir/villain.key" >"$dir/villain.out"
     # shellcheck disable=SC2034
     villain=$(sed -n 's/.*the identity of node \([0-9a-f]*\)\..*/\1/p' "$dir/villain.out")
 }
 
-# The client with that key: the addresses of nodes, and what it does to them.
-start_villain() { start_client villain 'dense 16, relu, dense 10' 12730 "$@"; }
+# A member with that key, in a swarm of this model: what it does, the addresses of nodes, options.
+villain_layers='dense 16, relu, dense 10' villain_parameters=12730
+start_villain() {
+    start_member hostile.py villain "$villain_layers" "$villain_parameters" --attack "$@"
+}
 
 know_each_other() {
     local name

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A member begins again five thousand times, and publishes each time: the client of test_client.sh,
-# with --begin-again. Nodes that come and come back then are heard by all: test_begin_again.sh HEARSAY
+# A member begins again five thousand times, and publishes each time. Nodes that come and come back
+# then are heard by all: test_begin_again.sh HEARSAY
 set -euo pipefail
 # shellcheck source=tests/process/client_story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/client_story.sh"
@@ -22,7 +22,7 @@ hears_more_of() { [[ $(heard_of "$1" "$2") -gt $3 ]]; }
 tell 'a member begins again and again'
 make_villain
 know_each_other
-start_villain "$one" --begin-again 5000
+start_villain begin-again "$one" --times 5000
 wait_for 240 'it to have said all' says "$dir/client.out" '^began 5000 times'
 wait_for 60 'one to name it' notes one \
     "$villain.*there is no room for another incarnation of this node"

@@ -42,7 +42,7 @@ start_client client "$layers" 76330 "$one" --model "1x28x28, layout 2: dense 10;
 expect_lines 3 '^turned away: refused: it has another model, another number of parameters$'
 
 tell 'a rumor with a forged signature ends the conversation'
-start_client client "$layers" 76330 "$one" --forge
+start_member hostile.py client "$layers" 76330 "$one" --attack forge
 expect_lines 3 '^turned away: BYE 5: .*(forged)'
 
 tell 'a client takes over the base, publishes a rumor, and has the digests of both nodes'

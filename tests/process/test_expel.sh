@@ -23,7 +23,7 @@ own_id() { page "$1" && sed -n 's/.*"healthy":[a-z]*,.*"program":"[^"]*","id":"\
 tell 'a member of the swarm publishes'
 make_villain
 know_each_other
-start_villain "$one" "$two" "$three" --stay
+start_client villain 'dense 16, relu, dense 10' 12730 "$one" "$two" "$three" --stay
 wait_for 240 'the villain to publish' says "$dir/client.out" '^3 neighbours hold it'
 for name in one two three; do
     shows "$name" "\"id\":\"${villain}[0-9a-f]*\",\"incarnation\":[0-9]*,\"rumors\":1," ||

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A member gives a joiner the true history of the swarm and blocks of zeros: the client of
-# test_client.sh, with --false-base: test_false_base.sh HEARSAY
+# A member gives a joiner the true history of the swarm and blocks of zeros:
+# test_false_base.sh HEARSAY
 set -euo pipefail
 # shellcheck source=tests/process/client_story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/client_story.sh"
@@ -19,7 +19,7 @@ leave two
 start three "${nodes[@]}" --set "node.peers=$two" --set train.enabled=no
 three=$(address_of three)
 make_villain
-start_villain "$one" --false-base "$three"
+start_villain false-base "$one" --victim "$three"
 wait_for 240 'the liar to be turned away' says "$dir/client.out" \
     '^turned away: BYE 5: gave a base that is not what it says'
 reap villain 3

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A member gives three real nodes a rumor each under one number, all three different: the client of
-# test_client.sh, with --equivocate: test_two_rumors.sh HEARSAY
+# A member gives three real nodes a rumor each under one number, all three different:
+# test_two_rumors.sh HEARSAY
 set -euo pipefail
 # shellcheck source=tests/process/client_story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/client_story.sh"
@@ -13,7 +13,7 @@ has_its_rumor() { shows "$1" "\"id\":\"${villain}[0-9a-f]*\",\"incarnation\":[0-
 tell 'a member signs a rumor for each of three nodes, under one number'
 make_villain
 know_each_other
-start_villain "$one" "$two" "$three" --equivocate
+start_villain equivocate "$one" "$two" "$three"
 wait_for 240 'the villain to be turned away' says "$dir/client.out" \
     '^turned away: BYE 9: it signed two different rumors under one number'
 reap villain 3
@@ -31,7 +31,7 @@ tell 'a node that comes back remembers'
 leave two
 start two "${nodes[@]}" --set "node.peers=$one"
 wait_for 40 'two to answer' shows two '"members_live":3,'
-start_villain "$(address_of two | tail -n 1)" --equivocate
+start_villain equivocate "$(address_of two | tail -n 1)"
 reap villain 3
 says "$dir/client.out" '^turned away: BYE 9: it signed two' || fail 'two does not say why'
 
