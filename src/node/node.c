@@ -203,6 +203,8 @@ static void note_failed(struct node *node, const struct peer *peer, const char *
         note = notes_add(&node->notes, node->now_ns, NOTE_REFUSED, LEVEL_WARNING, "was refused: %s",
                          why);
     (void)address_text(&peer->address, note->where);
+    if (dialed.id)
+        identity_text(note->who, dialed.id);
 }
 
 static void note_closed(struct node *node, const struct peer *peer, const char *why)

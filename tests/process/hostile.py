@@ -15,17 +15,18 @@ It stays until it is ended or turned away; exit codes are those of client.py.
 """
 import contextlib
 import os
+import signal
 import socket
 import struct
 import time
 
-from client import BODY, TURN_S, Guest, Kind, Neighbour, parser_of, run
+from client import BODY, LEAVING, TURN_S, Guest, Kind, Neighbour, parser_of, run
 from crowd import Caller, Crowd
 from nacl.signing import SigningKey
 from rumors import RUMOR_HEAD, Version, blake2b, require, tag_of
 
 RECORD = struct.Struct("<32sQQQQfIHBBffI64s")  # §10
-HOUR_MS = 3_600_000
+HOUR_MS, LEFT = 3_600_000, 3
 INVENTED, RECORDS_AT_ONCE = 250, 50
 NODES, CALLS_AT_ONCE = 3, 32  # to places where nobody has answered yet, and one more a second (§10)
 MUTE, NETWORKS, GUEST_NETWORK, CALLS, GIVE_UP_S = 20, 4, 200, 10, 600
@@ -55,6 +56,12 @@ class Villain(Guest):
         self.is_foreseeing = False
         super().__init__(credentials, addresses)
 
+    def signed_record(self, rate=0.0, stage=0, trains=0):
+        mine = self.credentials
+        data = RECORD.pack(mine.id, self.incarnation, next(self.stamps), 0, 0, rate, HOUR_MS, 0,
+                           stage, trains, 0.0, 0.0, 0, b"")
+        return data + mine.sign(mine.context + data)
+
     def record(self):
         return self.claimed or super().record()
 
@@ -62,17 +69,21 @@ class Villain(Guest):
         for neighbour in self.neighbours:
             neighbour.say(kind, *fields)
 
-    def stay(self):
-        self.until(lambda: False)  # but ended, or turned away
-
     def publish(self, *shape):
         self.say_all(Kind.RUMOR, self.make_rumor(*shape))
         print("published")
 
     def attack(self, given):
-        self.until(lambda: all(n.has_base is not None for n in self.neighbours))  # they have met
-        ATTACKS[given.attack](self, given)
-        self.stay()
+        """Until it is turned away, or ended: then it says that it leaves, so that nobody waits."""
+        try:
+            self.until(lambda: all(n.has_base is not None for n in self.neighbours))
+            ATTACKS[given.attack](self, given)
+            self.until(lambda: False)
+        except KeyboardInterrupt:
+            self.say_all(Kind.MEMBER_UPDATE, self.signed_record(stage=LEFT))
+            self.say_all(Kind.BYE, LEAVING, "so long", b"")
+            for neighbour in self.neighbours:
+                neighbour.close()
 
     # To the swarm.
 
@@ -95,10 +106,7 @@ class Villain(Guest):
         print(f"began {given.times} times")
 
     def claim(self, _):
-        mine = self.credentials
-        data = RECORD.pack(mine.id, self.incarnation, next(self.stamps), 0, 0, 1e30, HOUR_MS, 0, 0,
-                           1, 0.0, 0.0, 0, b"")
-        self.claimed = data + mine.sign(mine.context + data)
+        self.claimed = self.signed_record(rate=1e30, trains=1)
         self.say_all(Kind.MEMBER_UPDATE, self.claimed)
         self.publish()
 
@@ -146,6 +154,7 @@ class Villain(Guest):
     # To a victim: what it is given as a base.
 
     def meet(self, address):
+        self.publish()
         self.until(lambda: self.neighbours[0].has_base)
         self.take_over(self.neighbours[0])
         self.victim = Neighbour(self, address)
@@ -179,6 +188,8 @@ class Villain(Guest):
                 learned = struct.pack("<Qf", 0, 0) * len(version)
                 neighbour.say(Kind.VERSION, self.history_digest, version.hash(), version.total(),
                               1, 1, 1, learned, version.pack())
+            case [Kind.WANT, tag, seq] if neighbour is self.victim and tag:
+                neighbour.say(Kind.GONE, tag, seq)  # and so a base is needed
             case [Kind.TAKE]:
                 neighbour.say(Kind.HISTORY, self.history_digest, 0, 1, self.false_version()[1])
             case [Kind.FETCH, first, count]:
@@ -194,12 +205,18 @@ ATTACKS = {attack.__name__.replace("_", "-"): attack for attack in (
     Villain.overwhelm, Villain.invent, Villain.next_life, Villain.false_base, Villain.besiege)}
 
 
+def end(*_):
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # timeout(1) says it twice
+    raise KeyboardInterrupt
+
+
 def main():
     parser = parser_of("Enter a swarm, and do it harm.")
     parser.add_argument("--attack", choices=ATTACKS, required=True)
     parser.add_argument("--victim", metavar="HOST:PORT")
     parser.add_argument("--times", metavar="INCARNATIONS", type=int)
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, end)
     run(given, Villain, lambda villain: villain.attack(given))
 
 

@@ -339,5 +339,7 @@ struct dialed dialer_dialed(const struct node *node, const struct peer *peer)
     const struct candidate *candidate = called(node, peer);
     if (!candidate)
         return (struct dialed){0};
-    return (struct dialed){.is_seed = candidate->is_seed, .failures = candidate->failures};
+    return (struct dialed){.is_seed = candidate->is_seed,
+                           .failures = candidate->failures,
+                           .id = candidate->has_id ? candidate->id : NULL};
 }

@@ -67,6 +67,7 @@ void dialer_on_closed(struct node *node, const struct peer *peer);
 struct dialed {
     bool is_seed;      /* the user gave it */
     uint32_t failures; /* calls in turn that came to nothing */
+    const uint8_t *id; /* the member that says that it listens there; NULL: none does */
 };
 struct dialed dialer_dialed(const struct node *node, const struct peer *peer);
 

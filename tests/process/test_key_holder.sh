@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# A member of the swarm means ill (hostile.py) while two nodes learn: no node breaks, the note names
+# it, and the honest end with one model that is as good as without it:
+# test_key_holder.sh HEARSAY [ATTACK...]
+set -euo pipefail
+attacks=("${@:2}")
+set -- "$1"
+# shellcheck source=tests/process/client_story.sh
+source "$(dirname "${BASH_SOURCE[0]}")/client_story.sh"
+((${#attacks[@]})) || attacks=(next_life begin_again equivocate claim false_base invent besiege expel)
+
+# Undisturbed swarms come to 92.8 %, and to 0.3 points more or less.
+readonly samples=30000 test_samples=10000
+villain_layers='conv 16 5x5, relu, maxpool 4, dense 10' villain_parameters=6186
+nodes=(--set "model.layers=$villain_layers" --set exchange.interval_s=0.2 "${patient[@]}"
+    --set data.train_count=12000 --set train.batch=8 --set train.rate=0.008
+    --set train.schedule=linear --set "train.period_samples=$((2 * samples))" --set train.decay=0.05)
+learner=("${nodes[@]}" --set "train.samples_max=$samples")
+idle=("${nodes[@]}" --set train.enabled=no)
+
+# How many samples a node has learned.
+learned() { page "$1" && sed -n 's/.*"steps":[0-9]*,"samples":\([0-9]*\).*/\1/p' "$dir/page.out"; }
+has_learned() { [[ $(learned "$1") -ge $samples ]]; }
+says_it_all() { wait_for 60 'the villain to be done' says "$dir/client.out" "$1"; }
+notes_it() { wait_for 60 "$1 to say so" notes "$1" "$2"; }
+
+# It is turned away with these words.
+turned_away() {
+    says_it_all "^turned away: BYE $1"
+    reap villain 3
+}
+
+# The villain is at work at a node that does not learn, and two learners come.
+beset() {
+    start one "${idle[@]}" "${@:3}"
+    one=$(address_of one)
+    start_villain "$1" "$one" --times 8300
+    says_it_all "$2"
+    start two "${learner[@]}" "${@:3}" --set "node.peers=$one"
+    start three "${learner[@]}" "${@:3}" --set "node.peers=$one"
+}
+
+# One, which knows nobody yet, is offered the base of another by the villain; then the learners come.
+offer() {
+    start four "${idle[@]}"
+    start one "${idle[@]}"
+    one=$(address_of one) four=$(address_of four)
+    start_villain "$1" "$four" --victim "$one"
+    turned_away "$2"
+    start two "${learner[@]}" --set "node.peers=$one,$four"
+    start three "${learner[@]}" --set "node.peers=$one,$four"
+}
+
+attack_nothing() { beset nothing '^published'; }
+
+attack_next_life() {
+    offer next-life '5: sent a history that is not valid'
+    notes one "$villain.*sent a history that is not valid" || fail 'one does not say who'
+}
+
+attack_false_base() {
+    offer false-base '5: gave a base that is not what it says'
+    notes one "\"note\":\"false_base\".*$villain" || fail 'one does not say who gave it'
+}
+
+attack_begin_again() {
+    beset begin-again '^began 8300 times'
+    notes_it one "$villain.*there is no room for another incarnation of this node"
+}
+
+attack_equivocate() {
+    start one "${idle[@]}"
+    one=$(address_of one)
+    start two "${learner[@]}" --set "node.peers=$one"
+    start three "${learner[@]}" --set "node.peers=$one"
+    two=$(address_of two) three=$(address_of three)
+    start_villain equivocate "$one" "$two" "$three"
+    turned_away '9: it signed two different rumors under one number'
+    for name in one two three; do
+        notes_it "$name" "$villain.*has signed two different rumors under one number and is put out"
+    done
+}
+
+attack_claim() {
+    beset claim '^published'
+    notes_it two "\"note\":\"doubt\".*$villain.*says that it learns 1e\\+30 samples a second"
+}
+
+attack_overwhelm() {
+    beset overwhelm '^published'
+}
+
+attack_invent() {
+    beset invent '^published'
+    says_it_all '^[1-9][0-9]* callers in'
+    notes_it one '"note":"dial_failed".*"peer":"[0-9a-f]{8}","address":"127.9.0.' # by whose word
+}
+
+attack_besiege() {
+    beset besiege '^besieged'
+    says_it_all '^10 calls of 10 got in'
+    notes one '"note":"refused".*"address":"127.0.[1-4]\.' || fail 'one does not say who'
+}
+
+attack_expel() {
+    "$hearsay" operatorkey "$dir/operator.key" >"$dir/operator.out"
+    beset nothing '^published' --set "$(sed -n 's/^\(node.operator\) = /\1=/p' "$dir/operator.out")"
+    for name in one two three; do
+        wait_for 60 "$name to have its rumor" shows "$name" "\"id\":\"$villain[^}]*\"base_rumors\":1,"
+    done
+    expect 0 "^order 1: $villain is put out" "$hearsay" expel --key "$dir/operator.key" \
+        --state "$dir/one" "$villain" --reason harms
+    turned_away '9: harms'
+    for name in one two three; do
+        wait_for 60 "$name to obey" shows "$name" "\"id\":\"$villain[0-9a-f]*\",\"reason\":\"harms\""
+    done
+}
+
+# Both have learned, whoever is still there goes, and all end with one model.
+end_well() {
+    local name
+    for name in two three; do
+        wait_for 120 "$name to learn" has_learned "$name"
+    done
+    if [[ -n ${pid[villain]:-} ]]; then
+        alive villain || fail 'the villain has gone'
+        kill "${pid[villain]}"
+        reap villain 0
+    fi
+    leave_together "${!pid[@]}"
+    ! grep -h '"level":"error"' "$dir"/*.log | grep -v "\"$villain\"" ||
+        fail 'an honest node is blamed'
+}
+
+# The swarm's accuracy under this attack, in tenths of a point.
+play() {
+    tell "$1"
+    "attack_$1"
+    end_well
+    result=$("$hearsay" eval --state "$dir/one" --data-source generated --json \
+        --test-count "$test_samples" | sed -n 's/.*"accuracy": 0\.\([0-9]\{3\}\).*/\1/p')
+    printf '       %s.%s %%\n' "${result%?}" "${result#??}"
+    rm -rf -- "$dir"/{one,two,three,four} "$dir"/*.log "$dir"/*.err
+}
+
+make_villain
+play nothing
+undisturbed=$result
+play nothing
+undisturbed=$(((undisturbed + 10#$result) / 2))
+for attack in "${attacks[@]}"; do
+    play "$attack"
+    ((10#$result >= undisturbed - 10)) || fail "$attack: $result, and undisturbed $undisturbed"
+done
+
+printf '%3d s  done\n' "$SECONDS"
