@@ -84,6 +84,8 @@ attack_equivocate() {
 attack_claim() {
     beset claim '^published'
     notes_it two "\"note\":\"doubt\".*$villain.*says that it learns 1e\\+30 samples a second"
+    wait_for 120 'two to learn' has_learned two
+    shows two '"share":(1\.0|0\.[1-9])' || fail 'the others have no share'
 }
 
 attack_overwhelm() {
