@@ -10,6 +10,7 @@
 static const char noise_label[] = "hearsay noise key";
 static const char sign_label[] = "hearsay signing key";
 static const char operator_label[] = "hearsay operator key";
+static const char swarm_label[] = "hearsay swarm key";
 
 /* "hearsay noise key" ‖ X25519 public key: what a certificate signs. */
 #define CERTIFIED_BYTES (sizeof noise_label - 1 + DH_BYTES)
@@ -46,6 +47,11 @@ void operator_key_from_seed(struct operator_key *key, const uint8_t seed[static 
                    SEED_BYTES);
     secret_sign_keys(key->id, key->sign_secret, sign_seed);
     secret_wipe(sign_seed, sizeof sign_seed);
+}
+
+void swarm_key_hash(uint8_t hash[static HASH_BYTES], const uint8_t key[static KEY_BYTES])
+{
+    secret_blake2b(hash, HASH_BYTES, swarm_label, strlen(swarm_label), key, KEY_BYTES);
 }
 
 enum error identity_check(uint8_t id[static ID_BYTES],

@@ -58,6 +58,8 @@ enum error swarm_key_load(uint8_t key[static KEY_BYTES], const char *path,
 enum error swarm_key_save(const uint8_t key[static KEY_BYTES], const char *path,
                           struct problem *problem) MUST_USE;
 
+/* What may be shown of a swarm key: it tells keys apart, and nobody finds a key by it. */
+void swarm_key_hash(uint8_t hash[static HASH_BYTES], const uint8_t key[static KEY_BYTES]);
 enum error operator_key_load(struct operator_key *key, const char *path,
                              struct problem *problem) MUST_USE;
 enum error operator_key_save(const struct operator_key *key, const char *path,

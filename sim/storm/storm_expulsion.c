@@ -38,7 +38,8 @@ static int by_incarnation(const void *a, const void *b)
 static struct order order_for(const struct storm_expulsion *expulsion, const struct world *world,
                               uint32_t i)
 {
-    struct order order = {.number = expulsion->given + 1, .reason = "a storm wants it so"};
+    struct order order = {
+        .number = expulsion->given + 1, .kind = ORDER_EXPEL, .reason = "a storm wants it so"};
     const struct node *node = world->nodes[i].node;
     memcpy(order.subject, world->nodes[expulsion->villain].identity.id, ID_BYTES);
     for (uint32_t k = 0; k < node_origins(node) && order.pairs_count < ORDER_PAIRS_MAX; k++) {

@@ -284,8 +284,9 @@ static json_t *orders_json(const struct node *node)
         json_t *object = json_object();
         json_put(object, "number", json_integer((json_int_t)order->number));
         json_put(object, "id", json_of_id(order->subject));
-        json_put(object, order->admits ? "name" : "reason", json_string(order->reason));
-        json_put(object, "admits", json_boolean(order->admits));
+        json_put(object, order->kind == ORDER_ADMIT ? "name" : "reason",
+                 json_string(order->reason));
+        json_put(object, "admits", json_boolean(order->kind == ORDER_ADMIT));
         json_put(object, "latest_incarnation",
                  json_integer((json_int_t)latest_incarnation(node, order->subject)));
         json_put(object, "issued_ms", json_integer((json_int_t)order->issued_ms));

@@ -90,17 +90,29 @@ static void put_out(struct node *node, const uint8_t id[static ID_BYTES])
     retract(node);
 }
 
-static void obey(struct node *node, const struct order *order)
+static void obey_expulsion(struct node *node, const struct order *order)
 {
-    if (order->admits)
-        admit_obey(node, order);
-    if (order->admits || is_own(node, order->subject))
+    if (is_own(node, order->subject))
         return;
     struct note *note =
         notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
                   "is put out of the swarm (order %u): %s", (unsigned)order->number, order->reason);
     identity_text(note->who, order->subject);
     put_out(node, order->subject);
+}
+
+static void obey(struct node *node, const struct order *order)
+{
+    switch (order->kind) {
+    case ORDER_EXPEL:
+        obey_expulsion(node, order);
+        break;
+    case ORDER_ADMIT:
+        admit_obey(node, order);
+        break;
+    case ORDER_REKEY: /* rekey_on_orders, when all are known */
+        break;
+    }
 }
 
 /* What all orders together make of this node. */

@@ -154,6 +154,7 @@ static size_t make_order(uint8_t out[static ORDER_BYTES_MAX])
                           .reason = "harms",
                           .issued_ms = 1};
     memcpy(order.subject, scene_identity((shape >> 1) % (SCENE_MEMBERS + 1))->id, ID_BYTES);
+    order.kind = ORDER_EXPEL;
     order.pairs_count = shape >> 4 & 3;
     for (uint32_t i = 0; i < order.pairs_count; i++)
         order.pairs[i] = (struct order_pair){.incarnation = i == 0 ? pick() : i * 1000,
