@@ -108,7 +108,7 @@ static void send_bad_greeting(struct hostile *hostile)
 {
     const uint8_t *bytes;
     size_t count;
-    peer_on_connected(&hostile->peer, &hostile->credentials, now_ns(hostile));
+    peer_on_connected(&hostile->peer, &hostile->credentials, 0, now_ns(hostile));
     CHECK(peer_next_send(&hostile->peer, SIZE_MAX, true, &bytes, &count));
     memcpy(hostile->out, bytes, count);
     if (hostile->attack == HANDSHAKE_TRUNCATED)
@@ -136,7 +136,7 @@ static void on_connected(void *self, uint64_t conn)
         send(hostile, hostile->old_greeting, hostile->old_greeting_bytes);
         break;
     default:
-        peer_on_connected(&hostile->peer, &hostile->credentials, now_ns(hostile));
+        peer_on_connected(&hostile->peer, &hostile->credentials, 0, now_ns(hostile));
         pump(hostile);
         break;
     }
@@ -252,11 +252,7 @@ static void init_credentials(struct hostile *hostile)
     struct introduction ours;
     introduction_make(&ours, options->swarm_id, options->model, options->parameters);
     struct credentials *credentials = &hostile->credentials;
-    credentials->identity = &hostile->identity;
-    credentials->entropy = &hostile->entropy;
-    gate_init(&credentials->gate, key, &ours);
-    introduction_encode(credentials->prologue, &ours);
-    secret_blake2b(credentials->psk, KEY_BYTES, "hearsay psk", 11, key, KEY_BYTES);
+    credentials_init(credentials, &hostile->identity, key, &ours, &hostile->entropy);
     secret_blake2b(hostile->context, CONTEXT_BYTES, credentials->prologue, INTRODUCTION_BYTES, NULL,
                    0);
     secret_wipe(key, sizeof key);

@@ -35,8 +35,8 @@ size_t node_arena_bytes(const struct node_options *options)
            broadcast_arena_bytes(options) + discovery_arena_bytes(options) +
            transfer_arena_bytes(options) + join_arena_bytes() + leave_arena_bytes() +
            orders_arena_bytes(options) + admitted_arena_bytes() + proofs_arena_bytes() +
-           expulsion_arena_bytes() + suspension_arena_bytes() + timers_arena_bytes() + NOTES_WAITING * sizeof(struct note) +
-           FRAME_MAX + 4 * 64;
+           expulsion_arena_bytes() + suspension_arena_bytes() + timers_arena_bytes() +
+           NOTES_WAITING * sizeof(struct note) + FRAME_MAX + 4 * 64;
 }
 
 static void init_shared(struct node *node, struct arena *arena, const struct node_options *options,
@@ -124,7 +124,7 @@ void node_on_connected(struct node *node, uint64_t now_ns, uint64_t conn)
     begin_event(node, now_ns);
     const struct peer *peer = connection_find(node, conn);
     if (peer)
-        connection_on_dialled(node, peer);
+        connection_on_dialled(node, peer, dialer_dialed(node, peer).failures);
 }
 
 /* The next thing in these bytes. False: there is none, or the conversation is over. */

@@ -150,7 +150,7 @@ void scene_call(struct scene *scene, struct member *member)
     const uint64_t conn = node_on_accept(scene->node, scene->now_ns, &from);
     if (conn != 0) {
         begin(scene, member, conn, true);
-        peer_on_connected(&member->peer, &member->credentials, scene->now_ns);
+        peer_on_connected(&member->peer, &member->credentials, 0, scene->now_ns);
     }
     scene_run(scene);
 }
