@@ -163,14 +163,19 @@ void world_introduce(struct world *world, uint32_t i, uint32_t j)
     options->seeds[options->seeds_count++] = world_address(j);
 }
 
+uint64_t world_wall_ms(const struct world *world)
+{
+    return EPOCH_MS + world_now_ns(world) / MILLI_NS;
+}
+
 static void prepare(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
     struct node_options *options = &at->options;
     options->identity = &at->identity;
     options->seed = rng_mix(world->seed + i) | 1;
-    options->incarnation =
-        (uint64_t)((int64_t)(EPOCH_MS + world_now_ns(world) / MILLI_NS) + at->clock_ms);
+    options->wall_ms = (uint64_t)((int64_t)world_wall_ms(world) + at->clock_ms);
+    options->incarnation = options->wall_ms;
     if (options->incarnation < at->sim_disk.incarnation)
         options->incarnation = at->sim_disk.incarnation;
     at->sim_disk.incarnation = options->incarnation + NODE_INCARNATIONS;
@@ -182,10 +187,12 @@ static void prepare(struct world *world, uint32_t i)
         sim_disk_restore(saved, &at->sim_learner);
     options->history = saved ? saved->history : NULL;
     options->history_bytes = saved ? saved->history_bytes : 0;
-    options->orders.at = at->sim_disk.orders;
-    options->orders.bytes = at->sim_disk.orders_bytes;
-    options->proofs.at = at->sim_disk.proofs;
-    options->proofs.bytes = at->sim_disk.proofs_bytes;
+    options->kept.orders.at = at->sim_disk.orders;
+    options->kept.orders.bytes = at->sim_disk.orders_bytes;
+    options->kept.proofs.at = at->sim_disk.proofs;
+    options->kept.proofs.bytes = at->sim_disk.proofs_bytes;
+    options->kept.swarm_keys.at = at->sim_disk.swarm_keys;
+    options->kept.swarm_keys.bytes = at->sim_disk.swarm_keys_bytes;
     options->parameters = sim_learner_parameters(&at->sim_learner);
     options->digest = sim_learner_digest(&at->sim_learner);
 }
@@ -251,6 +258,15 @@ enum error world_order(struct world *world, uint32_t i, const uint8_t *order, si
     struct problem problem;
     const enum error error =
         node_on_order(world->nodes[i].node, world_now_ns(world), order, bytes, &problem);
+    world_pump(world, i);
+    return error;
+}
+
+enum error world_swarm_key(struct world *world, uint32_t i, const uint8_t key[static KEY_BYTES])
+{
+    struct problem problem;
+    const enum error error =
+        node_on_swarm_key(world->nodes[i].node, world_now_ns(world), key, &problem);
     world_pump(world, i);
     return error;
 }

@@ -71,6 +71,10 @@ void world_start(struct world *world, uint32_t i);
 void world_leave(struct world *world, uint32_t i); /* told to leave the swarm, as by SIGTERM */
 /* The operator gives node i an order; anything but OK: it is not obeyed. */
 enum error world_order(struct world *world, uint32_t i, const uint8_t *order, size_t bytes);
+/* Its owner gives node i the swarm key that was ordered; anything but OK: it is another. */
+enum error world_swarm_key(struct world *world, uint32_t i, const uint8_t key[static KEY_BYTES]);
+/* What a wall clock shows that is right, in milliseconds since 1970. */
+uint64_t world_wall_ms(const struct world *world);
 /* Node i's list of members becomes that of these nodes. */
 void world_list(struct world *world, uint32_t i, const uint32_t *members, uint32_t count);
 /* The process ends at once; silently: as when the power fails. */

@@ -18,8 +18,8 @@ enum error operator_orders_load(struct operator_orders *orders, const char *fold
         order_files_load(disk_real(), folder, orders->known, &orders->bytes, problem);
     if (error != OK)
         return error;
-    options->orders.at = orders->known;
-    options->orders.bytes = orders->bytes;
+    options->kept.orders.at = orders->known;
+    options->kept.orders.bytes = orders->bytes;
     error = node_orders_check(options, &why);
     if (error == OK)
         return OK;

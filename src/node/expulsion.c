@@ -12,6 +12,7 @@
 #include "node/orders/admitted.h"
 #include "node/orders/orders.h"
 #include "node/orders/proofs.h"
+#include "node/orders/rekey.h"
 #include "node/orders/verdict.h"
 #include "node/put_out.h"
 #include "node/suspension.h"
@@ -110,7 +111,7 @@ static void obey(struct node *node, const struct order *order)
     case ORDER_ADMIT:
         admit_obey(node, order);
         break;
-    case ORDER_REKEY: /* rekey_on_orders, when all are known */
+    case ORDER_REKEY: /* rekey_on_orders, when all are obeyed */
         break;
     }
 }
@@ -144,6 +145,7 @@ static void obey_all(struct node *node, const struct peer *from, uint32_t before
         return;
     retract(node);
     admitted_on_orders(node);
+    rekey_on_orders(node, from, before);
     if (count >= there_are)
         obey_own(node);
     if (orders_admit(node))

@@ -19,6 +19,7 @@
 #include "node/orders/admitted.h"
 #include "node/orders/orders.h"
 #include "node/orders/proofs.h"
+#include "node/orders/rekey.h"
 #include "node/rate/rate.h"
 #include "node/suspension.h"
 #include "node/timers.h"
@@ -35,8 +36,8 @@ size_t node_arena_bytes(const struct node_options *options)
            broadcast_arena_bytes(options) + discovery_arena_bytes(options) +
            transfer_arena_bytes(options) + join_arena_bytes() + leave_arena_bytes() +
            orders_arena_bytes(options) + admitted_arena_bytes() + proofs_arena_bytes() +
-           expulsion_arena_bytes() + suspension_arena_bytes() + timers_arena_bytes() +
-           NOTES_WAITING * sizeof(struct note) + FRAME_MAX + 4 * 64;
+           rekey_arena_bytes() + expulsion_arena_bytes() + suspension_arena_bytes() +
+           timers_arena_bytes() + NOTES_WAITING * sizeof(struct note) + FRAME_MAX + 4 * 64;
 }
 
 static void init_shared(struct node *node, struct arena *arena, const struct node_options *options,
@@ -64,6 +65,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->orders = orders_new(arena, node);
     node->proofs = proofs_new(arena, node);
     node->admitted = admitted_new(arena);
+    node->rekey = rekey_new(arena, node);
     node->membership = membership_new(arena, node);
     node->rate = rate_new(arena, node);
     node->broadcast = broadcast_new(arena, node);
@@ -85,6 +87,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
 void node_free(struct node *node)
 {
     connections_free(node);
+    rekey_free(node);
     secret_wipe(node, sizeof *node);
 }
 

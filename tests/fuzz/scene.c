@@ -71,6 +71,7 @@ static struct node_options options_of(bool node_calls)
         .block_entries = SCENE_BLOCK_ENTRIES,
         .incarnation = 1000,
         .has_operator = true,
+        .wall_ms = 1000,
         .entropy = {3},
         .seed = 4,
         .listen_port = 7000,

@@ -8,8 +8,7 @@
 
 #include "crypto/gate.h"
 #include "crypto/identity.h"
-
-#define SWARM_KEYS_MAX 3
+#include "node/swarm_keys.h"
 
 struct swarm_key {
     uint8_t key[KEY_BYTES]; /* the key itself */

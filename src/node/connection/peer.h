@@ -19,8 +19,6 @@
 #ifndef HEARSAY_NODE_CONNECTION_PEER_H
 #define HEARSAY_NODE_CONNECTION_PEER_H
 
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "crypto/handshake.h"
 #include "crypto/identity.h"
@@ -57,7 +55,8 @@ enum retry {
 #define SENDING_BYTES (2 * (FRAME_MAX + LENGTH_BYTES))
 
 /* The sentence for a call that was connected and got no answer to its gate. */
-#define PEER_NO_ANSWER "it closed without an answer: another swarm key, or no hearsay node"
+#define PEER_NO_ANSWER                                                                             \
+    "it closed without an answer: another swarm key (copy the newest), or no hearsay node"
 
 struct peer {
     enum peer_state state;      /* where the conversation is, as drawn above */

@@ -45,11 +45,11 @@ struct orders *orders_new(struct arena *arena, const struct node *node)
     if (!options->has_operator)
         return orders;
     orders->known = arena_take(arena, ORDERS_MAX, sizeof *orders->known);
-    for (size_t at = 0, taken; at < options->orders.bytes; at += taken) {
+    for (size_t at = 0, taken; at < options->kept.orders.bytes; at += taken) {
         struct order order;
-        CHECK(order_parse(options->orders.at + at, options->orders.bytes - at, &order, &taken) ==
-              OK);
-        add(orders, &order, options->orders.at + at, taken);
+        CHECK(order_parse(options->kept.orders.at + at, options->kept.orders.bytes - at, &order,
+                          &taken) == OK);
+        add(orders, &order, options->kept.orders.at + at, taken);
     }
     return orders;
 }
@@ -59,12 +59,12 @@ static enum error check(const struct node_options *options,
 {
     struct order order;
     uint64_t number = 1;
-    for (size_t at = 0, taken; at < options->orders.bytes; at += taken) {
-        if (order_parse(options->orders.at + at, options->orders.bytes - at, &order, &taken) !=
-                OK ||
+    for (size_t at = 0, taken; at < options->kept.orders.bytes; at += taken) {
+        if (order_parse(options->kept.orders.at + at, options->kept.orders.bytes - at, &order,
+                        &taken) != OK ||
             order.number != number++)
             return MALFORMED;
-        if (order_verify(options->orders.at + at, taken, options->operator_id, context) != OK)
+        if (order_verify(options->kept.orders.at + at, taken, options->operator_id, context) != OK)
             return MISMATCH;
     }
     return OK;

@@ -55,10 +55,10 @@ struct proofs *proofs_new(struct arena *arena, const struct node *node)
 {
     struct proofs *proofs = arena_take(arena, 1, sizeof *proofs);
     proofs->known = arena_take(arena, NODE_PROOFS, sizeof *proofs->known);
-    for (size_t at = 0; at < node->options.proofs.bytes; at += PROOF_BYTES) {
+    for (size_t at = 0; at < node->options.kept.proofs.bytes; at += PROOF_BYTES) {
         struct proof proof;
-        CHECK(proof_parse(node->options.proofs.at + at, node->context, &proof) == OK);
-        CHECK(put(proofs, &proof, node->options.proofs.at + at));
+        CHECK(proof_parse(node->options.kept.proofs.at + at, node->context, &proof) == OK);
+        CHECK(put(proofs, &proof, node->options.kept.proofs.at + at));
     }
     proofs->changes = 0;
     return proofs;
@@ -71,11 +71,12 @@ enum error node_proofs_check(const struct node_options *options, struct problem 
     struct proof proof;
     introduction_make(&ours, options->swarm_id, options->model, options->parameters);
     introduction_context(context, &ours);
-    if (options->proofs.bytes % PROOF_BYTES != 0 || options->proofs.bytes > NODE_PROOFS_MAX)
+    if (options->kept.proofs.bytes % PROOF_BYTES != 0 ||
+        options->kept.proofs.bytes > NODE_PROOFS_MAX)
         return problem_set(problem, MALFORMED, "they are of impossible size");
-    for (size_t at = 0; at < options->proofs.bytes; at += PROOF_BYTES)
-        if (proof_parse(options->proofs.at + at, context, &proof) != OK ||
-            proof_verify(options->proofs.at + at, context) != OK)
+    for (size_t at = 0; at < options->kept.proofs.bytes; at += PROOF_BYTES)
+        if (proof_parse(options->kept.proofs.at + at, context, &proof) != OK ||
+            proof_verify(options->kept.proofs.at + at, context) != OK)
             return problem_set(problem, MISMATCH, "they are damaged, or of another swarm or model");
     return OK;
 }
