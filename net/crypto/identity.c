@@ -234,6 +234,26 @@ static enum error whole_write(int descriptor, const char *line, size_t bytes)
     return fsync(descriptor) == 0 ? OK : FAILED;
 }
 
+/* Returns the bytes of the line. */
+static size_t line_write(const struct key_file *file, const uint8_t key[static KEY_BYTES],
+                         char line[static LINE_MAX_BYTES])
+{
+    const int head_bytes = snprintf(line, LINE_MAX_BYTES, "%s ", file->label);
+    const size_t bytes = (size_t)head_bytes + 2 * KEY_BYTES + 1;
+    CHECK(head_bytes > 0 && bytes <= LINE_MAX_BYTES);
+    key_hex(line + head_bytes, key);
+    line[bytes - 1] = '\n';
+    return bytes;
+}
+
+void swarm_key_line(char out[static SWARM_KEY_LINE_BYTES], const uint8_t key[static KEY_BYTES])
+{
+    char line[LINE_MAX_BYTES];
+    CHECK(line_write(&swarm_key_file, key, line) == SWARM_KEY_LINE_BYTES);
+    memcpy(out, line, SWARM_KEY_LINE_BYTES);
+    secret_wipe(line, sizeof line);
+}
+
 static enum error key_save(const struct key_file *file, const uint8_t key[static KEY_BYTES],
                            const char *path, struct problem *problem)
 {
@@ -248,11 +268,7 @@ static enum error key_save(const struct key_file *file, const uint8_t key[static
                            path, strerror(errno));
 
     char line[LINE_MAX_BYTES];
-    int head_bytes = snprintf(line, sizeof line, "%s ", file->label);
-    size_t bytes = (size_t)head_bytes + 2 * KEY_BYTES + 1;
-    CHECK(head_bytes > 0 && bytes <= sizeof line);
-    key_hex(line + head_bytes, key);
-    line[bytes - 1] = '\n';
+    const size_t bytes = line_write(file, key, line);
     enum error error = whole_write(descriptor, line, bytes);
     int reason = errno;
     secret_wipe(line, sizeof line);

@@ -28,12 +28,13 @@ from nacl.signing import SigningKey, VerifyKey
 TURN_S, TURNS_A_SECOND = 0.025, 40  # a turn is the least time between two ACKs
 RETRY_S = 10
 BLOCK_ENTRIES, FETCH_BLOCKS = 8192, 8
-LEAVING = 1  # the reason of a BYE
+LEAVING, LEFT = 1, 3  # the reason of a BYE, the stage of a record
 Kind = enum.IntEnum("Kind", (  # of messages, from 1 (§8)
     "HELLO MEMBER_UPDATE MEMBER_QUERY MEMBER_LIST PING PONG ACK RUMOR PRUNE VERSION WANT GONE "
-    "TAKE HISTORY FETCH BLOCK BYE ORDERS SETTINGS PROOF HEADS LISTED"))
+    "TAKE HISTORY FETCH BLOCK BYE ORDERS SETTINGS PROOF HEADS LISTED SWARM_KEY"))
 INTRODUCTION = struct.Struct("<H6x16s16sQ")
-MEMBER = struct.Struct("<32sQQ20xI80x")  # of a guest: no digest, no port, and trains 0
+ORDER_HEAD, REKEY = struct.Struct("<QBB32s"), 3
+MEMBER = struct.Struct("<32sQQ20xI2xB77x")  # of a guest: no digest, no port, and trains 0
 RUMOR_HEAD = struct.Struct("<32sQIIQfI32s32s")
 VERSION_ENTRY, HISTORY_ENTRY = struct.Struct("<QI16s"), struct.Struct("<128s64s")
 
@@ -347,6 +348,8 @@ class Guest:
         self.blocks = {}  # {number: (version, units)}, each as it came
         self.block_count = math.ceil(credentials.parameters / BLOCK_ENTRIES)
         self.victim = None  # it is given blocks of zeros
+        self.orders = {}  # {number: subject}
+        self.new_key = None  # (number of its order, key)
         self.neighbours = [Neighbour(self, address) for address in addresses]
 
     def digest_at(self, version):
@@ -370,9 +373,9 @@ class Guest:
         require(digest_of(enumerate(self.base())) == digest, f"the base is not {digest:016x}")
         print(f"{what}: {self.known.total()} rumors, version {hash_:016x}, digest {digest:016x}")
 
-    def record(self):
+    def record(self, stage=0):
         mine = self.credentials
-        data = MEMBER.pack(mine.id, self.incarnation, next(self.stamps), 1000)
+        data = MEMBER.pack(mine.id, self.incarnation, next(self.stamps), 1000, stage)
         return data + mine.sign(mine.context + data)
 
     def on_message(self, neighbour, message):
@@ -408,10 +411,38 @@ class Guest:
                 self.keep()
             case [Kind.BLOCK, block, hash_, entries, units] if units:
                 self.keep_block(block, unpack_version(entries), hash_, units)
+            case [Kind.ORDERS, number, b""] if number > len(self.orders):
+                neighbour.say(Kind.ORDERS, len(self.orders), b"")
+            case [Kind.ORDERS, _, orders]:
+                self.hear_orders(neighbour, orders)
+            case [Kind.SWARM_KEY, number, key] if key:
+                require(number in self.orders, "a key that was not ordered")
+                hash_ = blake2b(256, b"hearsay swarm key", key)
+                require(hash_ == self.orders[number], "another key than was ordered")
+                self.new_key = number, key
             case [Kind.BYE, reason, text, _]:
                 neighbour.close()
                 if reason != LEAVING:
                     raise TurnedAway(f"BYE {reason}: {text}")
+
+    def hear_orders(self, neighbour, orders):
+        """In turn; the key of a new swarm key's order is asked for."""
+        while orders:
+            number, kind, pairs, subject = ORDER_HEAD.unpack_from(orders)
+            orders = orders[178 + (40 if kind == REKEY else 12 * pairs):]
+            if number != len(self.orders) + 1:
+                continue
+            self.orders[number] = subject
+            if kind == REKEY:
+                neighbour.say(Kind.SWARM_KEY, number, b"")
+
+    def learn_key(self, path):
+        self.until(lambda: self.new_key)
+        number, key = self.new_key
+        with open(path, "w", encoding="ascii") as file:
+            file.write(f"hearsay-swarm-key-1 {key.hex()}\n")
+        print(f"has the swarm key of order {number}")
+        self.leave()
 
     def compare(self, neighbour, version, hash_, digest):
         require(version.hash() == hash_, "a hash of another version")
@@ -522,7 +553,11 @@ class Guest:
         if stays:
             self.until(lambda: all(n.closed for n in self.neighbours))
             self.show("the others left")
+        self.leave()
+
+    def leave(self):
         for neighbour in self.neighbours:
+            neighbour.say(Kind.MEMBER_UPDATE, self.record(LEFT))
             neighbour.say(Kind.BYE, LEAVING, "so long", b"")
             neighbour.close()
 
@@ -541,13 +576,19 @@ def main():
                         help="only give this neighbour, too, blocks of zeros under a true history")
     parser.add_argument("--begin-again", metavar="TIMES", type=int, default=0,
                         help="only publish a rumor in each of so many incarnations")
+    parser.add_argument("--learn-key", metavar="FILE",
+                        help="only write down the swarm key that the operator has ordered")
     given = parser.parse_args()
     try:
         seed = read_key(given.identity, "hearsay-identity-1")
         key = read_key(given.swarm_key, "hearsay-swarm-key-1")
         mine = Credentials(seed, key, given.swarm, given.model, int(given.parameters))
-        Guest(mine, given.neighbours).visit(given.forge, given.equivocate, given.stay,
-                                            given.false_base, given.begin_again)
+        guest = Guest(mine, given.neighbours)
+        if given.learn_key:
+            guest.learn_key(given.learn_key)
+            return
+        guest.visit(given.forge, given.equivocate, given.stay, given.false_base,
+                    given.begin_again)
     except TurnedAway as reason:
         print(f"turned away: {reason}")
         sys.exit(3)
