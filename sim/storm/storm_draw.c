@@ -19,7 +19,8 @@
 #define SERVING_S     40   /* seconds to serve the base to all others */
 #define INCARNATIONS  3    /* of a node that published, about */
 
-#define EXPEL_EACH 4 /* of so many storms one has an operator */
+#define EXPEL_EACH 4 /* of so many storms one has an operator who puts a node out, */
+#define REKEY_EACH 4 /* and one an operator who orders another key */
 
 enum stream {
     STREAM_SWARM,
@@ -28,7 +29,8 @@ enum stream {
     STREAM_LINKS,
     STREAM_TIMES,
     STREAM_FAULTS,
-    STREAM_EXPULSION = STREAM_FAULTS + FAULT_KINDS
+    STREAM_EXPULSION = STREAM_FAULTS + FAULT_KINDS,
+    STREAM_REKEY
 };
 
 /* Both bounds included. */
@@ -386,6 +388,15 @@ static void draw_expulsion(struct storm_plan *plan)
         storm_expulsion_prepare(&plan->options);
 }
 
+static void draw_rekey(struct storm_plan *plan)
+{
+    struct rng rng = rng_new(plan->seed, STREAM_REKEY);
+    plan->rekey.is_drawn = one_in(&rng, REKEY_EACH);
+    plan->rekey.at_ns = between(&rng, 2000, plan->faulty_ns / MILLI_NS) * MILLI_NS;
+    if (plan->rekey.is_drawn)
+        storm_expulsion_prepare(&plan->options);
+}
+
 void storm_draw(struct storm_plan *plan, uint64_t seed)
 {
     *plan = (struct storm_plan){.seed = seed};
@@ -396,6 +407,7 @@ void storm_draw(struct storm_plan *plan, uint64_t seed)
     draw_links(plan);
     draw_faults(plan);
     draw_expulsion(plan);
+    draw_rekey(plan);
 }
 
 static void describe_set(const struct storm_plan *plan, const struct node_set *set, FILE *out)
@@ -459,6 +471,9 @@ void storm_describe(const struct storm_plan *plan, FILE *out)
                           plan->paths[from][to].loss * 100);
     for (uint32_t i = 0; i < plan->faults_count; i++)
         describe_fault(plan, &plan->faults[i], out);
+    if (plan->rekey.is_drawn)
+        (void)fprintf(out, "# the operator orders another key at %.3f s\n",
+                      (double)(WORLD_BEGIN_NS + plan->rekey.at_ns) * 1e-9);
     if (plan->expulsion.is_drawn)
         (void)fprintf(out, "# the operator puts node %u out at %.3f s\n", plan->expulsion.villain,
                       (double)(WORLD_BEGIN_NS + plan->expulsion.at_ns) * 1e-9);
