@@ -355,6 +355,8 @@ static void start(struct daemon *daemon)
     startup_notes_resumed(&daemon->report, now_ns, config, saver_generation(daemon->saving.saver),
                           daemon->refused > 0, daemon->node);
     startup_notes_swarm_key(&daemon->report, now_ns, config, &daemon->setup, daemon->node);
+    secret_wipe(daemon->setup.swarm_key, KEY_BYTES); /* the node has it, and may give it up */
+    secret_wipe(daemon->node_options.swarm_key, KEY_BYTES);
     daemon->learner =
         learner_thread_new(&daemon->arena, daemon->setup.learner, &learner_thread_options);
     daemon->saving.learner = daemon->learner;

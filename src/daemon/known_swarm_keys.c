@@ -20,6 +20,7 @@ void known_swarm_keys_keep(struct known_swarm_keys *keys, const struct node *nod
     if (!keys->folder || node_swarm_keys_changes(node) == keys->saved)
         return;
     keys->saved = node_swarm_keys_changes(node);
+    secret_wipe(keys->known, sizeof keys->known);
     const size_t bytes = node_swarm_keys(node, keys->known);
     if (bytes > 0 &&
         swarm_key_files_save(disk_real(), keys->folder, keys->known, bytes, &problem) != OK)
