@@ -65,8 +65,11 @@ static void a_key_that_the_other_has_not_gets_no_byte(void **state)
 static void a_key_that_was_given_up_lets_nobody_in(void **state)
 {
     (void)state;
-    begin_with(&USUAL, (uint8_t[]){OLD}, 0, (uint8_t[]){OLD}, 1);
+    static const struct entry_key none;
+    begin_with(&USUAL, (uint8_t[]){NEW, OLD}, 1, (uint8_t[]){NEW, OLD}, 2);
     credentials_set_keys(&acceptor.credentials, &(struct swarm_key){.key = {NEW}}, 1);
+    assert_int_equal(acceptor.credentials.keys_count, 1);
+    assert_memory_equal(&acceptor.credentials.keys[1], &none, sizeof none); /* it is wiped */
     converse();
     assert_true(acceptor.refused);
     assert_int_equal(acceptor.out_bytes, 0);
