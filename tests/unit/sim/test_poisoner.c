@@ -139,6 +139,9 @@ static void a_little_is_the_mean_of_the_others_less_their_deviation(void **state
     assert_near(told[5], 0.0625 - 3 * 0.0625, CAUGHT);
     assert_near(told[7], 0.125 - 3 * 0.125, CAUGHT);
     assert_true(told[0] == 0 && told[6] == 0);
+    told_by(little, 3, 9, 1); /* of one alone */
+    publish(little, 20000);
+    assert_near(told[9], 0.125, CAUGHT);
     poisoner_free(little);
 }
 
