@@ -349,6 +349,14 @@ void random_walk_read_weights(const struct random_walk *random_walk, float *host
     replica_read_weights(&random_walk->replica, host);
 }
 
+void random_walk_write_weights(struct random_walk *random_walk, const float *host)
+{
+    for (uint32_t c = 0; random_walk->accounted && c < random_walk->replica.parameters; c++)
+        credit(&random_walk->account, random_walk->account.produced, c,
+               (double)host[c] - (double)weight_at(random_walk, c));
+    replica_write_weights(&random_walk->replica, host);
+}
+
 double random_walk_account_error(const struct random_walk *random_walk, double *bound)
 {
     CHECK(random_walk->accounted);

@@ -60,6 +60,8 @@ uint64_t random_walk_digest(struct random_walk *random_walk);
 /* host[P] */
 void random_walk_read_units(const struct random_walk *random_walk, int32_t *host);
 void random_walk_read_weights(const struct random_walk *random_walk, float *host);
+/* Sets the weights, as if the walk had led there. */
+void random_walk_write_weights(struct random_walk *random_walk, const float *host);
 
 /* The account checks the conservation of error feedback (replica.h). For every entry
  *     produced = published + (weight - QUANTUM·base)

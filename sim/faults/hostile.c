@@ -205,7 +205,8 @@ static enum attack draw_attack(struct hostile *hostile)
     if (quarter < 2)
         return (enum attack)(SENDS_EARLY_RUMORS + rng_below(&hostile->rng, RUMOR_ATTACKS));
     if (quarter == 2)
-        return SENDS_FALSE_BASES;
+        return (enum attack)(SENDS_FALSE_BASES +
+                             rng_below(&hostile->rng, ATTACKS - SENDS_FALSE_BASES));
     const enum attack attack = (enum attack)rng_below(&hostile->rng, ATTACKS);
     return attack == HANDSHAKE_REPLAYED && hostile->old_proof_bytes == 0 ? HANDSHAKE_NOISE : attack;
 }
@@ -221,6 +222,7 @@ static void call(struct hostile *hostile)
                             : CALL_MAX_NS;
     hostile->established = hostile->sending = hostile->hung_up = false;
     hostile->observed = (struct observed){0};
+    hostile->received = 0;
     peer_start(&hostile->peer, hostile->conn, true, &address, hostile->call_ns);
     wire_dial(&hostile->world->wire, hostile->party, hostile->conn, hostile->victim);
 }

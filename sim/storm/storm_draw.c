@@ -29,8 +29,9 @@ enum stream {
     STREAM_LINKS,
     STREAM_TIMES,
     STREAM_FAULTS,
-    STREAM_EXPULSION = STREAM_FAULTS + FAULT_KINDS,
-    STREAM_REKEY
+    STREAM_EXPULSION = STREAM_FAULTS + FAULT_POISON,
+    STREAM_REKEY,
+    STREAM_POISON
 };
 
 /* Both bounds included. */
@@ -289,6 +290,7 @@ static uint64_t draw_span_ns(struct rng *rng, enum fault_kind kind)
         [FAULT_HOSTILE] = {5000, 30000},
         [FAULT_MUTE] = {3000, 30000},
         [FAULT_CHURN] = {10000, 25000},
+        [FAULT_POISON] = {1000, 40000},
     };
     return spread_between(rng, spans[kind][0], spans[kind][1]) * MILLI_NS;
 }
@@ -298,6 +300,13 @@ static uint64_t draw_span_ns(struct rng *rng, enum fault_kind kind)
 static double draw_jump_s(struct rng *rng)
 {
     return one_in(rng, 2) ? -0.3 * rng_uniform(rng) : (double)spread_between(rng, 1, 30000000);
+}
+
+/* Flipped labels need data, which few storms have. Amounts stay far below where the base wraps. */
+static void draw_poison(struct rng *rng, struct fault *fault)
+{
+    fault->poison = (enum poison)(POISON_LABELS + 1 + rng_below(rng, POISONS - 1));
+    fault->value = poison_value(fault->poison) * (0.3 + 2 * rng_uniform(rng));
 }
 
 static void draw_fault(struct storm_plan *plan, struct rng *rng, enum fault_kind kind)
@@ -337,6 +346,9 @@ static void draw_fault(struct storm_plan *plan, struct rng *rng, enum fault_kind
         fault->disk = (enum fault_disk)rng_below(rng, FAULT_DISK_LOST + 1);
         fault->away_ns = between(rng, 500, 5000) * MILLI_NS;
         break;
+    case FAULT_POISON:
+        draw_poison(rng, fault);
+        break;
     default:
         break;
     }
@@ -366,7 +378,9 @@ static void draw_dying_donor(struct storm_plan *plan, struct rng *rng)
 static void draw_faults(struct storm_plan *plan)
 {
     for (int kind = 0; kind < FAULT_KINDS; kind++) {
-        struct rng rng = rng_new(plan->seed, STREAM_FAULTS + (uint64_t)kind);
+        const uint64_t stream =
+            kind == FAULT_POISON ? STREAM_POISON : STREAM_FAULTS + (uint64_t)kind;
+        struct rng rng = rng_new(plan->seed, stream);
         if (one_in(&rng, 2))
             continue;
         for (uint64_t left = between(&rng, 1, STORM_EACH_MAX); left > 0; left--)
@@ -447,6 +461,8 @@ static void describe_fault(const struct storm_plan *plan, const struct fault *fa
     describe_set(plan, &fault->b, out);
     if (fault->every_ns)
         (void)fprintf(out, ", every %.1f s", (double)fault->every_ns * 1e-9);
+    if (fault->kind == FAULT_POISON)
+        (void)fprintf(out, ", %s", poison_name(fault->poison));
     if (fault->value != 0)
         (void)fprintf(out, ", %g", fault->value);
     (void)fputc('\n', out);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "node/admission.h"
 #include "node/put_out.h"
+#include "world/poisoner.h"
 #include "world/world_private.h"
 
 #define EPOCH_MS 1700000000000ull /* what their wall clocks say at virtual time 0 */
@@ -124,6 +125,7 @@ void world_free(struct world *world)
         if (sim_learner_exists(&world->nodes[i].sim_learner))
             sim_learner_free(&world->nodes[i].sim_learner);
         sim_disk_clear(&world->nodes[i].sim_disk);
+        poisoner_free(world->nodes[i].poisoner);
         secret_wipe(&world->nodes[i].identity, sizeof world->nodes[i].identity);
     }
     check_free(&world->check);
@@ -279,6 +281,28 @@ void world_list(struct world *world, uint32_t i, const uint32_t *members, uint32
         memcpy(ids[k], world->nodes[members[k]].identity.id, ID_BYTES);
     node_on_members(world->nodes[i].node, world_now_ns(world), ids[0], count);
     world_pump(world, i);
+}
+
+void world_poison(struct world *world, uint32_t i, enum poison poison, double value,
+                  uint64_t common)
+{
+    struct world_node *at = &world->nodes[i];
+    world_cure(world, i, poison);
+    if (poison == POISON_CLAIMS)
+        at->claims = value;
+    if (poison_is_published(poison))
+        at->poisoner = poisoner_new(poison, value, rng_mix(common + i), common);
+}
+
+void world_cure(struct world *world, uint32_t i, enum poison poison)
+{
+    struct world_node *at = &world->nodes[i];
+    if (poison == POISON_CLAIMS)
+        at->claims = 0;
+    if (!poison_is_published(poison))
+        return;
+    poisoner_free(at->poisoner);
+    at->poisoner = NULL;
 }
 
 void world_leave(struct world *world, uint32_t i)

@@ -83,6 +83,10 @@ void world_kill(struct world *world, uint32_t i, bool silently);
 void world_wipe(struct world *world, uint32_t i);
 /* It ends with its so-manieth action from now on (0: it does not after all). */
 void world_kill_in(struct world *world, uint32_t i, uint32_t actions, bool silently);
+/* From now on it poisons the swarm, or no longer does so in that way; both last over its starts. */
+void world_poison(struct world *world, uint32_t i, enum poison poison, double value,
+                  uint64_t common);
+void world_cure(struct world *world, uint32_t i, enum poison poison);
 void world_pause(struct world *world, uint32_t i, uint64_t until_ns);
 /* Training ends everywhere; nobody leaves. */
 void world_rest(struct world *world);
